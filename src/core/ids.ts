@@ -1,0 +1,29 @@
+/**
+ * Ids are opaque texts. The brands keep a run id from being passed where an agent id is meant; they cost nothing at run
+ * time. Parsing and making ids is the edge's business.
+ */
+type Id<Name extends string> = string & { readonly __id: Name }
+
+export type OrgId = Id<'org'>
+export type AgentId = Id<'agent'>
+export type RunId = Id<'run'>
+export type AttemptId = Id<'attempt'>
+export type ScheduleId = Id<'schedule'>
+export type MessageId = Id<'message'>
+export type BudgetId = Id<'budget'>
+export type TargetId = Id<'target'>
+export type PrincipalId = Id<'principal'>
+export type SessionKey = Id<'session'>
+export type LaneName = Id<'lane'>
+
+export const orgId = (text: string): OrgId => text as OrgId
+export const agentId = (text: string): AgentId => text as AgentId
+export const runId = (text: string): RunId => text as RunId
+export const attemptId = (text: string): AttemptId => text as AttemptId
+export const scheduleId = (text: string): ScheduleId => text as ScheduleId
+export const messageId = (text: string): MessageId => text as MessageId
+export const budgetId = (text: string): BudgetId => text as BudgetId
+export const targetId = (text: string): TargetId => text as TargetId
+export const principalId = (text: string): PrincipalId => text as PrincipalId
+export const sessionKey = (text: string): SessionKey => text as SessionKey
+export const laneName = (text: string): LaneName => text as LaneName

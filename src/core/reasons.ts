@@ -1,0 +1,120 @@
+/**
+ * Every reason the system can give, once. A reason is a stable code for programs and a sentence for people; `{name}` in
+ * a sentence is filled from the evidence of the decision. docs/reference/reasons.md is compared with this table.
+ */
+export const REASONS = {
+  // What was decided about an occurrence.
+  due: 'Its moment, {nominal}, had come.',
+  caught_up: 'Its moment, {nominal}, was missed; {policy} made up for it at {seen}.',
+  run_now: 'A person asked for it.',
+  misfire: 'Its moment, {nominal}, was missed by {late_seconds} s, and {policy} does not make up for it.',
+  overlap: 'The previous run {previous_run} was still {previous_state}.',
+  overlap_limit: '{pending} runs of the schedule were pending, and at most {max_parallel} may overlap.',
+  failure: 'The previous run {failed_run} ended {failed_status}, and {policy} holds back until {until}.',
+  concurrency: '{reserved} of {max_concurrency} slots of the schedule were taken.',
+  queue_full: '{parked} runs were already waiting for a slot of the schedule, and at most {queue_depth} may.',
+  superseded: 'The occurrence of {nominal} took its place.',
+  max_fires: 'The schedule has made all {max_fires} of its runs.',
+
+  // What was decided about a submission.
+  accepted: 'It was accepted.',
+  delayed: 'It was accepted and may not start before {not_before}.',
+  debouncing: 'It waits until {until} for more messages of the same sender.',
+  merged: 'It was merged into {into}, which was still waiting for more of the same sender.',
+  interrupting: 'It interrupts the session: {cancelled} active and {drained} waiting runs make way.',
+  repeated: 'The same idempotency key was accepted before; this is the first answer again.',
+  key_in_flight: 'A submission with the same idempotency key is still being accepted.',
+  key_reused: 'The idempotency key was used before with another body.',
+  forbidden: '{principal} lacks the permission {permission}.',
+  other_org: 'It belongs to another org.',
+  invalid: 'The input is not valid: {flaw}.',
+  draining: 'The node is shutting down and takes no new work.',
+  org_queue_full: '{queued} of {max_queue} tasks of the org were queued.',
+  agent_queue_full: '{queued} of {max_per_agent} tasks of agent {agent} were queued.',
+  runs_per_day: 'The org has made {runs_today} of {runs_per_day} runs today.',
+  session_queue_full: '{waiting} of {cap} messages were waiting in the session.',
+
+  // Why something that may run has not started.
+  not_before: 'It may not start before {not_before}.',
+  awaiting_stop: 'It waits for {stopping} interrupted runs of its session to stop.',
+  session_order: 'Run {ahead} of the same session goes first.',
+  session_limit: '{active} of {limit} runs of its session are active.',
+  context_throttle:
+    'The session has used {tokens} of {context_window} tokens, so one run goes at a time; {active} are active.',
+  schedule_limit: 'All {max_concurrency} slots of its schedule are taken.',
+  agent_limit: '{in_flight} of {limit} runs of agent {agent} are in flight.',
+  org_limit: '{in_flight} of {limit} runs of the org are in flight.',
+  budget: 'Budget {budget} has {remaining} {unit} left until {until}, and {reserve} are needed.',
+  lane_full: 'All {size} slots of lane {lane} are taken.',
+  catchup_limit: '{active} of {limit} catch-up runs are active on the node.',
+  executor_offline: 'Nothing that can execute agent {agent} is connected.',
+  picked: 'Every gate is open; others go first: it is number {position} of its agent.',
+
+  // Why a run ended the way it did.
+  completed: 'The executor reported success.',
+  not_retryable: 'Attempt {attempt} failed with {error_code}, which is not retried.',
+  retries_exhausted: 'Attempt {attempt} failed with {error_code}, and all {max_retries} retries are used.',
+  retry_scheduled: 'Attempt {attempt} failed with {error_code}; the next starts at {retry_at}.',
+  retries_off:
+    'Attempt {attempt} failed with {error_code}; under failure action RETRY the next occurrence is the retry.',
+  deadline: 'Its deadline, {deadline}, passed.',
+  no_time_left:
+    'Attempt {attempt} failed with {error_code}, and a retry could not start before the deadline {deadline}.',
+  dropped: 'The session queue was full and {by} pushed it out.',
+  interrupted: 'A newer message interrupted the session.',
+  stale: 'It was sent before the session was stopped at {cutoff}.',
+  stopped: 'A person stopped it with /stop.',
+  stopped_all: 'A person stopped the session with /stopall.',
+  cancelled: 'A person cancelled it.',
+  lane_cleared: 'The session was reset.',
+  shutdown: 'The node that ran it shut down.',
+  stale_report: 'The report names attempt {reported}, but {current} is the current one.',
+
+  // Heartbeats.
+  heartbeat_disabled: 'The heartbeat is switched off.',
+  outside_active_hours: 'It is {local_time} in {timezone}, outside {start}-{end}.',
+  no_checklist: 'There is no checklist.',
+  empty_checklist: 'The checklist has nothing to check.',
+  no_route: 'There is nowhere to send an answer: {target}.',
+  agent_busy: 'The agent is busy with {run}.',
+  heartbeat_due: 'The checklist is due.',
+  acknowledged: 'The agent answered HEARTBEAT_OK with {other_chars} other characters.',
+  empty_reply: 'The agent answered nothing.',
+  duplicate: 'The same content was delivered to {target} at {delivered_at}.',
+  heartbeat_news: 'The agent has something to say.',
+
+  // Deliveries.
+  deliver: 'The result goes to {target}.',
+  no_reply: 'The reply is exactly NO_REPLY.',
+  target_none: 'The target is none.',
+  target_disabled: 'The target {target} is disabled after {failures} failures in a row.',
+  quiet_hours: 'It is quiet at {target} until {until}; the result joins the digest.',
+  delivery_retry: 'Try {tries} failed; the next is at {retry_at}.',
+  delivery_given_up: 'All {tries} tries failed.',
+
+  // Access.
+  granted: '{principal} has {permission}.',
+} as const
+
+export type Reason = keyof typeof REASONS
+
+/** The facts a decision rested on. Flat, so that it can be stored, shown as a table and filled into a sentence. */
+export type Evidence = Readonly<Record<string, string | number | boolean | null>>
+
+/** Why something was decided: a code for programs, the rule that spoke, and the facts it looked at. */
+export interface Why {
+  readonly reason: Reason
+  /** The rule in the words of the docs: `overlap_action=SKIP`, `session.cap`, `gate:agent_limit`. */
+  readonly rule: string
+  readonly evidence: Evidence
+}
+
+export const because = (reason: Reason, rule: string, evidence: Evidence = {}): Why => ({ reason, rule, evidence })
+
+/** The decision as one sentence for a person. */
+export function explainWhy(why: Why): string {
+  return REASONS[why.reason].replace(/\{(\w+)\}/g, (_, name: string) => {
+    const fact = why.evidence[name]
+    return fact === undefined || fact === null ? 'unknown' : String(fact)
+  })
+}
