@@ -50,3 +50,57 @@ export function parseWord<W extends string>(field: string, value: unknown, words
   const word = words.find((candidate) => candidate.toLowerCase() === value.toLowerCase())
   return word === undefined ? flawed({ field, value, message: 'is not a known value', allowed }) : parsed(word)
 }
+
+type FieldParser = (field: string, value: unknown) => Parsed<unknown>
+
+/** What a table of field parsers reads: each field, if it was given. */
+export type FieldsOf<Fields extends Readonly<Record<string, FieldParser>>> = {
+  readonly [Name in keyof Fields]?: ReturnType<Fields[Name]> extends Parsed<infer Value> ? Value : never
+}
+
+/**
+ * Reads an object by a table of field parsers. Says everything that is wrong with it, not only the first thing; a field
+ * that is not in the table is a flaw, because a misspelt setting that does nothing is worse than an error.
+ */
+export function parseFields<Fields extends Readonly<Record<string, FieldParser>>>(
+  prefix: string,
+  value: unknown,
+  fields: Fields,
+): Parsed<FieldsOf<Fields>> {
+  const allowed = Object.keys(fields).join(', ')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return flawed({ field: prefix, value, message: 'must be an object', allowed: `an object with ${allowed}` })
+  const found: Record<string, unknown> = {}
+  const flaws: Flaw[] = []
+  for (const [name, given] of Object.entries(value)) {
+    const field = prefix === '' ? name : `${prefix}.${name}`
+    const parse = Object.hasOwn(fields, name) ? fields[name] : undefined
+    if (parse === undefined) {
+      flaws.push({ field, value: given as unknown, message: 'is not a known field', allowed })
+      continue
+    }
+    if (given === undefined) continue
+    const result = parse(field, given)
+    if (result.ok) found[name] = result.value
+    else flaws.push(...result.flaws)
+  }
+  return flaws.length > 0 ? flawed(...flaws) : parsed(found as FieldsOf<Fields>)
+}
+
+/** A parser of whole numbers inside bounds, for a table of fields. */
+export const integerField =
+  (bounds: { readonly min: number; readonly max?: number }) =>
+  (field: string, value: unknown): Parsed<number> =>
+    parseInteger(field, value, bounds)
+
+/** A parser of one of a list of words, for a table of fields. */
+export const wordField =
+  <W extends string>(words: readonly W[]) =>
+  (field: string, value: unknown): Parsed<W> =>
+    parseWord(field, value, words)
+
+/** Lets a parser also take null, where null means "none" or "the default". */
+export const orNull =
+  <T>(parse: (field: string, value: unknown) => Parsed<T>) =>
+  (field: string, value: unknown): Parsed<T | null> =>
+    value === null ? parsed(null) : parse(field, value)

@@ -87,6 +87,8 @@ export const REASONS = {
   deliver: 'The result goes to {target}.',
   no_reply: 'The reply is exactly NO_REPLY.',
   target_none: 'The target is none.',
+  not_announced: 'A run that ended {ending} is not told to {target}.',
+  cleared: 'The run was cancelled; {target} gets one empty message, which clears its indicators.',
   target_disabled: 'The target {target} is disabled after {failures} failures in a row.',
   quiet_hours: 'It is quiet at {target} until {until}; the result joins the digest.',
   delivery_retry: 'Try {tries} failed; the next is at {retry_at}.',
@@ -94,6 +96,14 @@ export const REASONS = {
 
   // Access.
   granted: '{principal} has {permission}.',
+  key_expired: 'The key of {principal} expired at {expires_at}.',
+  key_revoked: 'The key of {principal} was revoked at {revoked_at}.',
+
+  // Alerts.
+  failure_streak: '{streak} runs failed in a row; the alert is at {alert_after}.',
+  failure_streak_over: 'A run succeeded again.',
+  engine_stalled: 'No scan since {last_scan_at}, longer than {stall_periods} periods of {period_ms} ms.',
+  engine_scans: 'The engine scans again, last at {last_scan_at}.',
 } as const
 
 export type Reason = keyof typeof REASONS

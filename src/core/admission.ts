@@ -1,0 +1,143 @@
+import type { Flaw } from './input.ts'
+import { describeFlaw } from './input.ts'
+import type { RunId } from './ids.ts'
+import type { Instant } from './instant.ts'
+import { because, type Why } from './reasons.ts'
+import {
+  admitToSession,
+  enterAlone,
+  type Arrival,
+  type SessionAdmission,
+  type SessionFacts,
+} from './session/session.ts'
+
+/**
+ * Whether a submission becomes a run. The gates stand in a fixed order, and the first that is closed speaks:
+ * authorisation → validation → idempotency key → draining → budget → queue limits → session mode → session cap.
+ */
+export interface AdmissionFacts {
+  readonly now: Instant
+  readonly stopGraceMs: number
+  /** The answer of the permission check. */
+  readonly access: { readonly granted: boolean; readonly why: Why }
+  readonly flaws: readonly Flaw[]
+  readonly key: IdempotencyFact
+  readonly draining: boolean
+  /** Set when a budget with action `skip` or `pause` is exhausted. */
+  readonly budget: Why | null
+  readonly limits: QueueLimits
+  /** Null for work outside any session. */
+  readonly session: SessionFacts | null
+}
+
+export type IdempotencyFact =
+  | { readonly kind: 'unused' }
+  | { readonly kind: 'in_flight' }
+  | { readonly kind: 'accepted'; readonly runId: RunId; readonly sameBody: boolean }
+
+export interface QueueLimits {
+  /** Only for trigger `task`. Numbers are of this org. */
+  readonly tasks: {
+    readonly agent: string
+    readonly queued: number
+    readonly maxQueue: number
+    readonly queuedForAgent: number
+    readonly maxPerAgent: number
+  } | null
+  readonly runsPerDay: { readonly made: number; readonly limit: number } | null
+}
+
+export type AdmissionGate = 'authorisation' | 'validation' | 'idempotency' | 'draining' | 'budget' | 'queue' | 'session'
+
+export type Admission =
+  /** Nothing is stored but a metric. */
+  | { readonly kind: 'refuse'; readonly gate: AdmissionGate; readonly why: Why; readonly flaws: readonly Flaw[] }
+  /** The first answer again. */
+  | { readonly kind: 'repeat'; readonly runId: RunId; readonly why: Why }
+  /** The first submission with this key is not decided yet: wait for its answer. */
+  | { readonly kind: 'await_first'; readonly why: Why }
+  /** Stored as `rejected`, or `skipped` when it is an occurrence. */
+  | { readonly kind: 'reject'; readonly gate: AdmissionGate; readonly why: Why; readonly retryAfterMs: number | null }
+  /** Stored as `cancelled`: it was sent before the session was stopped. */
+  | { readonly kind: 'stale'; readonly why: Why }
+  | Extract<SessionAdmission, { kind: 'merge' | 'enter' }>
+
+/** What a refused sender is told to wait before trying again when nobody can know better. */
+export const RETRY_AFTER_MS = 1_000
+
+type Gate = (arrival: Arrival, facts: AdmissionFacts) => Admission | null
+
+const GATES: readonly Gate[] = [authorisation, validation, idempotency, draining, budget, dailyRuns, taskQueue]
+
+/** The decision about one submission. */
+export function decideAdmission(arrival: Arrival, facts: AdmissionFacts): Admission {
+  for (const gate of GATES) {
+    const closed = gate(arrival, facts)
+    if (closed !== null) return closed
+  }
+  return facts.session === null ? enterAlone(arrival, facts.now) : session(arrival, facts, facts.session)
+}
+
+function authorisation(_: Arrival, facts: AdmissionFacts): Admission | null {
+  if (facts.access.granted) return null
+  return { kind: 'refuse', gate: 'authorisation', why: facts.access.why, flaws: [] }
+}
+
+function validation(_: Arrival, facts: AdmissionFacts): Admission | null {
+  const [first] = facts.flaws
+  if (first === undefined) return null
+  const why = because('invalid', 'validation', { flaw: describeFlaw(first), flaws: facts.flaws.length })
+  return { kind: 'refuse', gate: 'validation', why, flaws: facts.flaws }
+}
+
+function idempotency(_: Arrival, facts: AdmissionFacts): Admission | null {
+  const rule = 'idempotency_key'
+  switch (facts.key.kind) {
+    case 'unused':
+      return null
+    case 'in_flight':
+      return { kind: 'await_first', why: because('key_in_flight', rule) }
+    case 'accepted':
+      return facts.key.sameBody
+        ? { kind: 'repeat', runId: facts.key.runId, why: because('repeated', rule, { run: facts.key.runId }) }
+        : { kind: 'refuse', gate: 'idempotency', why: because('key_reused', rule), flaws: [] }
+  }
+}
+
+function draining(_: Arrival, facts: AdmissionFacts): Admission | null {
+  return facts.draining ? { kind: 'refuse', gate: 'draining', why: because('draining', 'node.drain'), flaws: [] } : null
+}
+
+function budget(_: Arrival, facts: AdmissionFacts): Admission | null {
+  return facts.budget === null ? null : { kind: 'reject', gate: 'budget', why: facts.budget, retryAfterMs: null }
+}
+
+function dailyRuns(arrival: Arrival, facts: AdmissionFacts): Admission | null {
+  const { runsPerDay } = facts.limits
+  if (runsPerDay === null || runsPerDay.made < runsPerDay.limit) return null
+  // A message that joins one already waiting makes no run, so the limit has nothing to say about it.
+  if (facts.session !== null && session(arrival, facts, facts.session).kind === 'merge') return null
+  return queueFull(
+    because('runs_per_day', 'org.runs_per_day', { runs_today: runsPerDay.made, runs_per_day: runsPerDay.limit }),
+  )
+}
+
+function taskQueue(arrival: Arrival, facts: AdmissionFacts): Admission | null {
+  const { tasks } = facts.limits
+  if (arrival.trigger !== 'task' || tasks === null) return null
+  const { queued, maxQueue, queuedForAgent, maxPerAgent, agent } = tasks
+  if (queued >= maxQueue)
+    return queueFull(because('org_queue_full', 'tasks.max_queue', { queued, max_queue: maxQueue, agent }))
+  if (queuedForAgent >= maxPerAgent)
+    return queueFull(
+      because('agent_queue_full', 'tasks.max_per_agent', { queued: queuedForAgent, max_per_agent: maxPerAgent, agent }),
+    )
+  return null
+}
+
+const queueFull = (why: Why): Admission => ({ kind: 'reject', gate: 'queue', why, retryAfterMs: RETRY_AFTER_MS })
+
+function session(arrival: Arrival, facts: AdmissionFacts, of: SessionFacts): Admission {
+  const verdict = admitToSession(arrival, of, { now: facts.now, stopGraceMs: facts.stopGraceMs })
+  return verdict.kind === 'reject' ? { ...verdict, gate: 'session', retryAfterMs: RETRY_AFTER_MS } : verdict
+}

@@ -1,0 +1,144 @@
+import { periodBounds, type BudgetPeriod } from './budget-period.ts'
+import type { AgentId, BudgetId, ScheduleId } from '../ids.ts'
+import { formatInstant, type Instant } from '../instant.ts'
+import { because, type Why } from '../reasons.ts'
+import type { Zone } from '../time/zone.ts'
+
+export const BUDGET_UNITS = ['tokens', 'money'] as const
+export type BudgetUnit = (typeof BUDGET_UNITS)[number]
+
+/** What happens to work that a budget has no room for. */
+export const BUDGET_ACTIONS = ['skip', 'queue', 'pause'] as const
+export type BudgetAction = (typeof BUDGET_ACTIONS)[number]
+
+export type BudgetScope =
+  | { readonly kind: 'org' }
+  | { readonly kind: 'agent'; readonly agentId: AgentId }
+  | { readonly kind: 'schedule'; readonly scheduleId: ScheduleId }
+
+/**
+ * A limit on what runs may use in a day or a month. All amounts are whole numbers, so that sums are exact: tokens are
+ * counted one by one, money in millionths of the currency (`toMicros`).
+ */
+export interface Budget {
+  readonly id: BudgetId
+  readonly scope: BudgetScope
+  readonly unit: BudgetUnit
+  readonly amount: number
+  readonly period: BudgetPeriod
+  readonly timezone: Zone
+  readonly onExceed: BudgetAction
+  /** What a run is expected to use while nothing is known about it. */
+  readonly defaultReserve: number
+}
+
+/** What a period has used, and what running work may still use. */
+export interface BudgetUse {
+  readonly spent: number
+  readonly reserved: number
+}
+
+export const BUDGET_DEFAULTS = { period: 'day', onExceed: 'skip', defaultReserve: 0 } as const
+
+/** How many runs the usual use of a run is read from, and at which share of them. */
+const USUAL_RUNS = 20
+const USUAL_SHARE_PERCENT = 95
+
+/** Money in millionths; the executor's floating-point cost is rounded once, here, and exact from then on. */
+export const toMicros = (money: number): number => Math.round(money * 1_000_000)
+
+/**
+ * What to set aside for a run: the larger of its stated maximum and the p95 of its predecessors (newest first), or the
+ * default where neither is known.
+ */
+export function reserveFor(statedMax: number | null, lastUsages: readonly number[], defaultReserve: number): number {
+  const sorted = lastUsages.slice(0, USUAL_RUNS).sort((a, b) => a - b)
+  const rank = Math.ceil((sorted.length * USUAL_SHARE_PERCENT) / 100)
+  const usual = sorted[rank - 1] ?? null
+  if (statedMax === null) return usual ?? defaultReserve
+  return usual === null ? statedMax : Math.max(statedMax, usual)
+}
+
+/** What may still be set aside; never below nothing, even after a run used more than was set aside for it. */
+export const remaining = (budget: Pick<Budget, 'amount'>, use: BudgetUse): number =>
+  Math.max(0, budget.amount - use.spent - use.reserved)
+
+/** One budget that applies to a run, with the use of its current period and what the run would set aside. */
+export interface BudgetFacts {
+  readonly budget: Budget
+  readonly use: BudgetUse
+  readonly reserve: number
+}
+
+export type BudgetDecision =
+  | { readonly kind: 'open' }
+  | {
+      readonly kind: 'closed'
+      readonly budgetId: BudgetId
+      readonly action: BudgetAction
+      /** When the period ends and the budget is whole again. */
+      readonly until: Instant
+      readonly why: Why
+    }
+
+/** The strictest action wins: work that one budget would skip must not wait in the queue for another. */
+const STRICTNESS: Record<BudgetAction, number> = { pause: 2, skip: 1, queue: 0 }
+
+/**
+ * Decides whether a run may use what it needs. All its budgets must have room; of those that have none the strictest
+ * speaks, then the one with the smallest share left, then the first.
+ */
+export function decideBudget(facts: readonly BudgetFacts[], now: Instant): BudgetDecision {
+  const [closed] = facts
+    .filter(({ budget, use, reserve }) => !hasRoom(remaining(budget, use), reserve))
+    .sort((a, b) => STRICTNESS[b.budget.onExceed] - STRICTNESS[a.budget.onExceed] || shareLeft(a) - shareLeft(b))
+  if (closed === undefined) return { kind: 'open' }
+  const { budget, use, reserve } = closed
+  const until = periodBounds(budget.period, budget.timezone, now).end
+  const evidence = {
+    budget: budget.id,
+    remaining: remaining(budget, use),
+    unit: budget.unit === 'money' ? 'millionths' : budget.unit,
+    until: formatInstant(until),
+    reserve,
+    amount: budget.amount,
+    spent: use.spent,
+    reserved: use.reserved,
+  }
+  return {
+    kind: 'closed',
+    budgetId: budget.id,
+    action: budget.onExceed,
+    until,
+    why: because('budget', `budget.on_exceed=${budget.onExceed}`, evidence),
+  }
+}
+
+/** A budget that is used up is closed even to a run of which nothing is expected. */
+const hasRoom = (left: number, reserve: number): boolean => left > 0 && left >= reserve
+
+const shareLeft = ({ budget, use }: BudgetFacts): number => remaining(budget, use) / budget.amount
+
+/** The use of a period once a run has been given what it set aside. */
+export const reserve = (use: BudgetUse, amount: number): BudgetUse => ({ ...use, reserved: use.reserved + amount })
+
+/**
+ * The use of a period once a run has reported. What it really used counts, even above what it set aside; a run that will
+ * never report (null: its lease lapsed) gives everything back.
+ */
+export const settle = (
+  use: BudgetUse,
+  run: { readonly reserved: number; readonly actual: number | null },
+): BudgetUse => ({ spent: use.spent + (run.actual ?? 0), reserved: Math.max(0, use.reserved - run.reserved) })
+
+/** Percentages of a budget at which its org is told. */
+export const BUDGET_THRESHOLDS = [80, 100] as const
+export type BudgetThreshold = (typeof BUDGET_THRESHOLDS)[number]
+
+/** The thresholds that spending passed on its way from one sum to another: each one once, however it is cut up. */
+export function crossedThresholds(before: number, after: number, amount: number): readonly BudgetThreshold[] {
+  // As big integers: a hundred times a sum of money in millionths does not always fit a number exactly.
+  const isReached = (spent: number, percent: number): boolean =>
+    BigInt(spent) * 100n >= BigInt(amount) * BigInt(percent)
+  return BUDGET_THRESHOLDS.filter((percent) => !isReached(before, percent) && isReached(after, percent))
+}

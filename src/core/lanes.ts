@@ -1,0 +1,110 @@
+import { laneName, type LaneName } from './ids.ts'
+import type { Trigger } from './run/run.ts'
+
+/** Slots per node. */
+export const DEFAULT_LANES = { main: 30, subagent: 50, team: 100, cron: 30, task: 20 } as const
+
+type DefaultLane = keyof typeof DEFAULT_LANES
+
+export const MAIN_LANE = laneName('main')
+
+/** An older name of `team`, still understood wherever a lane is named. */
+const ALIASES: Readonly<Record<string, DefaultLane>> = { delegate: 'team' }
+
+export type LaneSizes = ReadonlyMap<LaneName, number>
+
+export interface LaneReading {
+  readonly sizes: LaneSizes
+  /** One sentence for each override that was not taken, or was taken under an old name. */
+  readonly warnings: readonly string[]
+}
+
+const DEFAULT_LANE_OF: Record<Trigger, DefaultLane> = {
+  message: 'main',
+  webhook: 'main',
+  schedule: 'cron',
+  catchup: 'cron',
+  heartbeat: 'cron',
+  manual: 'cron',
+  task: 'task',
+  // A retry keeps its run's lane; this is only where a retry of a run without one goes.
+  retry: 'main',
+}
+
+/** The lane a run takes when it names none. */
+export function defaultLane(run: {
+  readonly trigger: Trigger
+  readonly hasParent: boolean
+  readonly retriedLane?: LaneName
+}): LaneName {
+  if (run.trigger === 'retry' && run.retriedLane !== undefined) return run.retriedLane
+  if (run.trigger === 'message' && run.hasParent) return laneName('subagent')
+  return laneName(DEFAULT_LANE_OF[run.trigger])
+}
+
+/** The lane that serves a name: itself, what it is an alias of, or `main` when nobody has created it. */
+export function resolveLane(name: string, lanes: ReadonlyMap<LaneName, unknown>): LaneName {
+  const real = laneName(ALIASES[name] ?? name)
+  return lanes.has(real) ? real : MAIN_LANE
+}
+
+/** Creates a lane on demand. An existing lane wins: two callers with different sizes must not fight over it. */
+export function getOrCreateLane(lanes: LaneSizes, name: string, size: number): LaneSizes {
+  const real = laneName(ALIASES[name] ?? name)
+  return lanes.has(real) ? lanes : new Map([...lanes, [real, size]])
+}
+
+/** How many more runs may start. A lane that was shrunk below its use kills nothing; it only lets nothing in. */
+export const freeSlots = (size: number, held: number): number => Math.max(0, size - held)
+
+/**
+ * Lane sizes from variables named `ESCAPEMENT_LANE_<NAME>`. Only integers above 0 count; anything else keeps what was
+ * there, with a warning. `…_DELEGATE` is read when `…_TEAM` is unset or invalid, `GOCLAW_LANE_*` last of all.
+ */
+export function readLaneSizes(variables: Readonly<Record<string, string | undefined>>, base?: LaneSizes): LaneReading {
+  const sizes = new Map(base ?? Object.entries(DEFAULT_LANES).map(([name, size]) => [laneName(name), size]))
+  const warnings: string[] = []
+  for (const lane of lanesNamedIn(variables, sizes)) {
+    const found = firstValid(spellingsOf(lane), variables)
+    for (const bad of found.refused)
+      warnings.push(
+        `${bad}=${JSON.stringify(variables[bad])} is not a whole number above 0; lane ${lane} ` +
+          (found.taken === undefined ? `keeps ${sizes.get(lane) ?? 'its default'}` : `takes ${found.taken} instead`),
+      )
+    if (found.taken === undefined) continue
+    sizes.set(lane, Number(variables[found.taken]))
+    if (found.taken.startsWith('GOCLAW_'))
+      warnings.push(`${found.taken} is deprecated; use ESCAPEMENT_LANE_${lane.toUpperCase()}`)
+  }
+  return { sizes, warnings }
+}
+
+const VARIABLE = /^(?:ESCAPEMENT|GOCLAW)_LANE_([A-Z0-9_]+)$/
+
+function lanesNamedIn(variables: Readonly<Record<string, string | undefined>>, known: LaneSizes): readonly LaneName[] {
+  const named = Object.keys(variables).flatMap((variable) => {
+    const name = VARIABLE.exec(variable)?.[1]?.toLowerCase()
+    return name === undefined ? [] : [laneName(ALIASES[name] ?? name)]
+  })
+  return [...new Set([...known.keys(), ...named])]
+}
+
+function spellingsOf(lane: LaneName): readonly string[] {
+  const names = [lane, ...Object.keys(ALIASES).filter((alias) => ALIASES[alias] === lane)].map((n) => n.toUpperCase())
+  return ['ESCAPEMENT', 'GOCLAW'].flatMap((prefix) => names.map((name) => `${prefix}_LANE_${name}`))
+}
+
+/** Goes through the spellings in order and stops at the first that is valid; invalid ones before it are reported. */
+function firstValid(
+  spellings: readonly string[],
+  variables: Readonly<Record<string, string | undefined>>,
+): { readonly taken?: string; readonly refused: readonly string[] } {
+  const refused: string[] = []
+  for (const spelling of spellings) {
+    const text = variables[spelling]
+    if (text === undefined) continue
+    if (/^\d{1,9}$/.test(text.trim()) && Number(text) > 0) return { taken: spelling, refused }
+    refused.push(spelling)
+  }
+  return { refused }
+}

@@ -1,0 +1,217 @@
+import type { BudgetId, RunId } from '../ids.ts'
+import { formatInstant, type Instant } from '../instant.ts'
+import { because, type Why } from '../reasons.ts'
+import type { RunFacts } from '../run/run.ts'
+import { isThrottled, sessionLimit, type ContextUse } from '../session/throttle.ts'
+
+/**
+ * The gates between `queued` and `running`, in order: not-before → session order and limit → schedule slot → agent limit
+ * → org limit → budget → executor → lane slot. The picker walks them for every run it wants to start; `explain` walks
+ * the same list to say why one has not.
+ */
+export interface Candidate extends Pick<
+  RunFacts,
+  'id' | 'orgId' | 'agentId' | 'sessionKey' | 'trigger' | 'lane' | 'priority' | 'createdAt' | 'seq' | 'notBefore'
+> {
+  /** It has executed before and holds its session and schedule slots through the wait. */
+  readonly retrying: boolean
+  /** It waits for a slot of its schedule, of which there are this many. Null: it has one, or needs none. */
+  readonly parkedBehind: number | null
+  /** It interrupted its session and must not overlap what it interrupted. */
+  readonly interrupts: boolean
+  /** Somebody who can execute its agent is there. */
+  readonly executable: boolean
+  /** What it sets aside in each budget that queues. */
+  readonly reserves: readonly Reserve[]
+}
+
+export interface Reserve {
+  readonly budgetId: BudgetId
+  readonly amount: number
+}
+
+export interface SessionLoad {
+  readonly active: number
+  readonly stopping: number
+  readonly maxConcurrent: number
+  readonly context: ContextUse | null
+  /** The run whose turn it is. Null when nobody waits. */
+  readonly head: RunId | null
+}
+
+/** Runs in flight against a limit. Null: no limit. */
+export interface Load {
+  readonly inFlight: number
+  readonly limit: number | null
+}
+
+export interface BudgetLoad {
+  readonly remaining: number
+  readonly unit: string
+  readonly until: Instant
+}
+
+export interface LaneLoad {
+  readonly size: number
+  readonly held: number
+}
+
+/** Everything the gates look at for one run. */
+export interface Standing {
+  readonly now: Instant
+  readonly session: SessionLoad | null
+  readonly agent: Load
+  readonly agentTasks: Load
+  readonly org: Load
+  readonly orgTasks: Load
+  readonly budgets: ReadonlyMap<BudgetId, BudgetLoad>
+  readonly catchup: Load
+  readonly lane: LaneLoad
+}
+
+/** Whom a closed gate holds up for the rest of the turn: only this run, or all of its agent, org or lane. */
+export type Holds = 'run' | 'agent' | 'org' | 'lane'
+
+interface Gate {
+  readonly holds: Holds
+  readonly isClosed: (run: Candidate, at: Standing) => boolean
+  readonly why: (run: Candidate, at: Standing) => Why
+}
+
+/**
+ * A run that waits for a slot of its schedule has no place in its session yet; it gets one with the slot. Otherwise it
+ * could stand in front of the very run whose slot it waits for, and both would wait for ever.
+ */
+export const hasPlace = (run: Pick<Candidate, 'parkedBehind'>): boolean => run.parkedBehind === null
+
+const isFull = (load: Load): boolean => load.limit !== null && load.inFlight >= load.limit
+
+const loadWhy = (load: Load): { readonly in_flight: number; readonly limit: number } => ({
+  in_flight: load.inFlight,
+  limit: load.limit ?? 0,
+})
+
+const GATES: readonly Gate[] = [
+  {
+    holds: 'run',
+    isClosed: (run, at) => run.notBefore !== null && run.notBefore > at.now,
+    why: (run) =>
+      because('not_before', 'gate:not_before', {
+        not_before: run.notBefore === null ? null : formatInstant(run.notBefore),
+      }),
+  },
+  {
+    holds: 'run',
+    isClosed: (run, at) => run.interrupts && at.session !== null && at.session.stopping > 0,
+    why: (_, at) => because('awaiting_stop', 'session.mode=interrupt', { stopping: at.session?.stopping ?? 0 }),
+  },
+  {
+    holds: 'run',
+    isClosed: (run, at) =>
+      hasPlace(run) && at.session !== null && at.session.head !== null && at.session.head !== run.id,
+    why: (_, at) => because('session_order', 'gate:session_order', { ahead: at.session?.head ?? null }),
+  },
+  {
+    holds: 'run',
+    // A retrying run is one of the active ones already: it needs no second slot.
+    isClosed: (run, at) =>
+      hasPlace(run) &&
+      !run.retrying &&
+      at.session !== null &&
+      at.session.active >= sessionLimit(at.session.maxConcurrent, at.session.context),
+    why: (_, at) => sessionLimitWhy(at.session),
+  },
+  {
+    holds: 'run',
+    isClosed: (run) => run.parkedBehind !== null,
+    why: (run) => because('schedule_limit', 'concurrency_policy=QUEUE', { max_concurrency: run.parkedBehind }),
+  },
+  {
+    holds: 'agent',
+    isClosed: (_, at) => isFull(at.agent),
+    why: (run, at) => because('agent_limit', 'agent.max_concurrent', { ...loadWhy(at.agent), agent: run.agentId }),
+  },
+  {
+    holds: 'run',
+    isClosed: (run, at) => run.trigger === 'task' && isFull(at.agentTasks),
+    why: (run, at) =>
+      because('agent_limit', 'tasks.max_per_agent_inflight', { ...loadWhy(at.agentTasks), agent: run.agentId }),
+  },
+  {
+    holds: 'org',
+    isClosed: (_, at) => isFull(at.org),
+    why: (_, at) => because('org_limit', 'org.max_concurrent', loadWhy(at.org)),
+  },
+  {
+    holds: 'run',
+    isClosed: (run, at) => run.trigger === 'task' && isFull(at.orgTasks),
+    why: (_, at) => because('org_limit', 'tasks.max_inflight', loadWhy(at.orgTasks)),
+  },
+  {
+    holds: 'run',
+    isClosed: (run, at) => run.reserves.length > 0 && shortBudget(run, at) !== undefined,
+    why: (run, at) => budgetWhy(run, at),
+  },
+  {
+    holds: 'run',
+    isClosed: (run) => !run.executable,
+    why: (run) => because('executor_offline', 'gate:executor', { agent: run.agentId }),
+  },
+  {
+    holds: 'run',
+    isClosed: (run, at) => run.trigger === 'catchup' && isFull(at.catchup),
+    why: (_, at) =>
+      because('catchup_limit', 'schedules.catchup_max_active', {
+        active: at.catchup.inFlight,
+        limit: at.catchup.limit,
+      }),
+  },
+  {
+    holds: 'lane',
+    isClosed: (_, at) => at.lane.held >= at.lane.size,
+    why: (run, at) => because('lane_full', 'gate:lane', { lane: run.lane, size: at.lane.size }),
+  },
+]
+
+/** Whom the first closed gate holds up, or null when the run may start. */
+export function closedGate(run: Candidate, at: Standing): Holds | null {
+  for (const gate of GATES) if (gate.isClosed(run, at)) return gate.holds
+  return null
+}
+
+/** Why the run has not started: the first closed gate, or that others go first. */
+export function explainWait(run: Candidate, at: Standing, position: number): Why {
+  const closed = GATES.find((gate) => gate.isClosed(run, at))
+  return closed === undefined ? because('picked', 'picking_order', { position }) : closed.why(run, at)
+}
+
+function sessionLimitWhy(session: SessionLoad | null): Why {
+  const active = session?.active ?? 0
+  const context = session?.context ?? null
+  return context !== null && isThrottled(context)
+    ? because('context_throttle', 'session.throttle', {
+        active,
+        tokens: context.tokens,
+        context_window: context.contextWindow,
+      })
+    : because('session_limit', 'session.max_concurrent', { active, limit: session?.maxConcurrent ?? 0 })
+}
+
+const shortBudget = (run: Candidate, at: Standing): Reserve | undefined =>
+  run.reserves.find((reserve) => {
+    const budget = at.budgets.get(reserve.budgetId)
+    // A used-up budget is shut to a run that reserves nothing, too: it would spend what is not there.
+    return budget !== undefined && (budget.remaining <= 0 || budget.remaining < reserve.amount)
+  })
+
+function budgetWhy(run: Candidate, at: Standing): Why {
+  const short = shortBudget(run, at)
+  const budget = short === undefined ? undefined : at.budgets.get(short.budgetId)
+  return because('budget', 'budget.on_exceed=queue', {
+    budget: short?.budgetId ?? null,
+    reserve: short?.amount ?? null,
+    remaining: budget?.remaining ?? null,
+    unit: budget?.unit ?? null,
+    until: budget === undefined ? null : formatInstant(budget.until),
+  })
+}

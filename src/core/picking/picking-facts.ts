@@ -1,0 +1,35 @@
+import type { BudgetLoad, Candidate, Load, SessionLoad } from './gates.ts'
+import type { AgentId, BudgetId, LaneName, OrgId, SessionKey } from '../ids.ts'
+import type { Instant } from '../instant.ts'
+
+/** What a turn of picking looks at. The store loads exactly these. */
+export interface PickingFacts {
+  readonly now: Instant
+  /** Slots of the lanes on this node. */
+  readonly lanes: ReadonlyMap<LaneName, { readonly size: number; readonly held: number }>
+  /** Catch-up runs on this node, against `catchup_max_active`. */
+  readonly catchup: Load
+  readonly orgs: ReadonlyMap<OrgId, OrgFacts>
+  readonly candidates: readonly Candidate[]
+}
+
+export interface OrgFacts {
+  readonly load: Load
+  readonly tasks: Load
+  readonly shares: ReadonlyMap<LaneName, Share>
+  readonly agents: ReadonlyMap<AgentId, AgentFacts>
+  readonly sessions: ReadonlyMap<SessionKey, Omit<SessionLoad, 'head'>>
+  readonly budgets: ReadonlyMap<BudgetId, BudgetLoad>
+}
+
+export interface AgentFacts {
+  readonly load: Load
+  readonly tasks: Load
+  readonly shares: ReadonlyMap<LaneName, Share>
+}
+
+/** What an org or agent has in flight in a lane, and when it was served last there: any number that grows. */
+export interface Share {
+  readonly inFlight: number
+  readonly servedAt: number
+}

@@ -1,0 +1,102 @@
+import type { ErrorCode } from './error-codes.ts'
+import { because, type Why } from '../reasons.ts'
+import { decideRetry, type RetryFacts } from './retry.ts'
+import type { RunEvent } from './run-machine.ts'
+import type { Instant } from '../instant.ts'
+
+/** How an attempt ended, whoever executed it: an answer, a callback, a worker's report, a lapsed lease. */
+export type Outcome =
+  | { readonly kind: 'succeeded' }
+  /** The executor will report later. */
+  | { readonly kind: 'accepted' }
+  | {
+      readonly kind: 'failed'
+      readonly errorCode: ErrorCode
+      readonly retryable: boolean | null
+      readonly retryAfterMs: number | null
+    }
+  | { readonly kind: 'timed_out'; readonly errorCode: 'timeout' | 'callback_timeout' }
+  /** It stopped because it was asked to, or of its own accord. */
+  | { readonly kind: 'stopped' }
+
+export const RESULT_STATUSES = ['success', 'failed', 'timeout', 'cancelled'] as const
+export type ResultStatus = (typeof RESULT_STATUSES)[number]
+
+/** The outcome that a result in the shared shape stands for. An agent that gives no code of its own has `agent_error`. */
+export function outcomeOfResult(result: {
+  readonly status: ResultStatus
+  readonly errorCode: ErrorCode | null
+  readonly retryable: boolean | null
+}): Outcome {
+  switch (result.status) {
+    case 'success':
+      return { kind: 'succeeded' }
+    case 'timeout':
+      return { kind: 'timed_out', errorCode: 'timeout' }
+    case 'cancelled':
+      return { kind: 'stopped' }
+    case 'failed':
+      return failure(result.errorCode ?? 'agent_error', { retryable: result.retryable })
+  }
+}
+
+/**
+ * The outcome that a bare HTTP status stands for. 429 and 408 are retried like a failure of the other side: they say
+ * "not now", not "never".
+ */
+export function outcomeOfHttpStatus(status: number, retryAfterMs: number | null = null): Outcome {
+  if (status >= 200 && status < 300) return { kind: 'succeeded' }
+  if (status === 429 || status === 408) return failure('executor_http_4xx', { retryable: true, retryAfterMs })
+  if (status >= 500) return failure('executor_http_5xx', { retryAfterMs })
+  return failure(status >= 400 ? 'executor_http_4xx' : 'executor_http_3xx', {})
+}
+
+const failure = (
+  errorCode: ErrorCode,
+  more: { readonly retryable?: boolean | null; readonly retryAfterMs?: number | null },
+): Outcome => ({
+  kind: 'failed',
+  errorCode,
+  retryable: more.retryable ?? null,
+  retryAfterMs: more.retryAfterMs ?? null,
+})
+
+/** The attempt's lease lapsed: whoever held it is gone. */
+export const NODE_LOST: Outcome = failure('node_lost', {})
+
+/** The node that held it shut down and gave it back. */
+export const NODE_SHUTDOWN: Outcome = failure('node_shutdown', {})
+
+export interface Settlement {
+  readonly event: RunEvent
+  /** When the next attempt may start; null unless `event` is `retry`. */
+  readonly retryAt: Instant | null
+  readonly errorCode: ErrorCode | null
+  readonly why: Why
+}
+
+/** What the outcome of an attempt does to its run. */
+export function settle(
+  outcome: Outcome,
+  attempt: { readonly attempt: number; readonly firstAttempt: number },
+  facts: RetryFacts,
+): Settlement {
+  const plain = { retryAt: null, errorCode: null }
+  switch (outcome.kind) {
+    case 'succeeded':
+      return { ...plain, event: 'succeed', why: because('completed', 'outcome') }
+    case 'accepted':
+      return { ...plain, event: 'accept', why: because('accepted', 'outcome') }
+    case 'stopped':
+      return { ...plain, event: 'stopped', why: because('cancelled', 'outcome') }
+    case 'failed':
+    case 'timed_out': {
+      const said = outcome.kind === 'failed' ? outcome : { retryable: null, retryAfterMs: null }
+      const { errorCode } = outcome
+      const decision = decideRetry({ ...attempt, errorCode, ...said }, facts)
+      if (decision.kind === 'retry') return { event: 'retry', retryAt: decision.at, errorCode, why: decision.why }
+      const event = outcome.kind === 'timed_out' ? 'time_out' : 'give_up'
+      return { event, retryAt: null, errorCode, why: decision.why }
+    }
+  }
+}

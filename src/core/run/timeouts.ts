@@ -1,0 +1,60 @@
+import { later, type Instant } from '../instant.ts'
+import type { Trigger } from './run.ts'
+
+export const EXECUTOR_KINDS = ['http', 'tab-action', 'chat', 'worker', 'in-process', 'command', 'echo'] as const
+export type ExecutorKind = (typeof EXECUTOR_KINDS)[number]
+
+/** Seconds an attempt may take when nobody has said. */
+export const DEFAULT_TIMEOUT_SECONDS: Record<ExecutorKind, number> = {
+  http: 10,
+  'tab-action': 10,
+  chat: 600,
+  worker: 600,
+  'in-process': 600,
+  command: 60,
+  echo: 10,
+}
+
+/** Seconds to wait for a callback when nobody has said. */
+export const DEFAULT_CALLBACK_SECONDS = 300
+
+export interface TimeLimits {
+  /** Missing or not above 0: the default. */
+  readonly timeoutSeconds: number | null
+  readonly executor: ExecutorKind
+  readonly trigger: Trigger
+  /** Covers the whole run, waiting and retries included. */
+  readonly deadline: Instant | null
+}
+
+/** When the attempt that starts now must have ended. */
+export function attemptEndsBy(startedAt: Instant, limits: TimeLimits): Instant {
+  return within(
+    limits,
+    () =>
+      // A task's own limit is its deadline; a second, shorter one would surprise its sender.
+      limits.trigger === 'task' && limits.deadline !== null
+        ? limits.deadline
+        : later(startedAt, DEFAULT_TIMEOUT_SECONDS[limits.executor] * 1000),
+    startedAt,
+  )
+}
+
+/** When the callback must have arrived. A stated timeout covers the whole attempt, so it counts from its start. */
+export function callbackEndsBy(
+  at: { readonly startedAt: Instant; readonly acceptedAt: Instant },
+  limits: TimeLimits,
+): Instant {
+  return within(limits, () => later(at.acceptedAt, DEFAULT_CALLBACK_SECONDS * 1000), at.startedAt)
+}
+
+function within(limits: TimeLimits, otherwise: () => Instant, startedAt: Instant): Instant {
+  const { timeoutSeconds, deadline } = limits
+  const stated = timeoutSeconds !== null && timeoutSeconds > 0
+  const end = stated ? later(startedAt, timeoutSeconds * 1000) : otherwise()
+  return deadline !== null && deadline < end ? deadline : end
+}
+
+/** Whether a pending run that does not execute has run out of time. */
+export const isExpired = (run: { readonly deadline: Instant | null }, now: Instant): boolean =>
+  run.deadline !== null && now >= run.deadline

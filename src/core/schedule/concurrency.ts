@@ -1,0 +1,40 @@
+import type { RunId } from '../ids.ts'
+import { because, type Why } from '../reasons.ts'
+import type { ScheduleRules } from './schedule-rules.ts'
+import { slotsAwaited, slotsHeld, type PendingRun, type ScheduleHistory } from './schedule-history.ts'
+
+export type ConcurrencyDecision =
+  /** It gets a slot now and keeps it, through retry waits, until it ends. */
+  | { readonly kind: 'run' }
+  /** It waits for a slot. */
+  | { readonly kind: 'park' }
+  | { readonly kind: 'skip'; readonly why: Why }
+
+/** Whether the schedule has a slot for one more run. `mayWait`: it may park where SKIP would skip it. */
+export function decideConcurrency(
+  rules: ScheduleRules,
+  history: ScheduleHistory,
+  mayWait: boolean,
+): ConcurrencyDecision {
+  const reserved = slotsHeld(history)
+  if (reserved < rules.maxConcurrency || rules.concurrencyPolicy === 'PARALLEL') return { kind: 'run' }
+  if (rules.concurrencyPolicy === 'SKIP') {
+    const evidence = { reserved, max_concurrency: rules.maxConcurrency }
+    return mayWait
+      ? { kind: 'park' }
+      : { kind: 'skip', why: because('concurrency', 'concurrency_policy=SKIP', evidence) }
+  }
+  const parked = slotsAwaited(history)
+  if (parked < rules.queueDepth || mayWait) return { kind: 'park' }
+  return { kind: 'skip', why: because('queue_full', 'queue_depth', { parked, queue_depth: rules.queueDepth }) }
+}
+
+/** The parked runs that get a slot, oldest first. Called by whatever frees a slot, and when the limit is raised. */
+export function grantSlots(pending: readonly PendingRun[], maxConcurrency: number): readonly RunId[] {
+  const held = pending.filter((run) => run.slot === 'held').length
+  const free = Math.max(0, maxConcurrency - held)
+  return pending
+    .filter((run) => run.slot === 'parked')
+    .slice(0, free)
+    .map((run) => run.id)
+}

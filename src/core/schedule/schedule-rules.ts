@@ -1,0 +1,74 @@
+import { DEFAULT_LADDER_SECONDS } from '../run/retry-policy.ts'
+
+export const MISFIRE_POLICIES = ['FIRE_NOW', 'SKIP', 'CATCH_UP_LIMITED'] as const
+export type MisfirePolicy = (typeof MISFIRE_POLICIES)[number]
+
+export const OVERLAP_ACTIONS = ['ALLOW', 'SKIP', 'CANCEL_PREV', 'PARALLEL', 'BUFFER_ONE'] as const
+export type OverlapAction = (typeof OVERLAP_ACTIONS)[number]
+
+export const FAILURE_ACTIONS = ['RUN_NEW', 'RETRY', 'SKIP', 'BACKOFF', 'HALF_OPEN'] as const
+export type FailureAction = (typeof FAILURE_ACTIONS)[number]
+
+export const CONCURRENCY_POLICIES = ['QUEUE', 'SKIP', 'PARALLEL'] as const
+export type ConcurrencyPolicy = (typeof CONCURRENCY_POLICIES)[number]
+
+/** How the occurrences of a schedule become runs, or do not. */
+export interface ScheduleRules {
+  readonly misfirePolicy: MisfirePolicy
+  /** How many of the newest occurrences CATCH_UP_LIMITED takes, the current one included. */
+  readonly catchupLimit: number
+  /** Null: the deployment's window, except for `at`, which has none and fires however late. */
+  readonly catchupWindowSeconds: number | null
+  readonly overlapAction: OverlapAction
+  /** How many pending runs PARALLEL allows. Null: any number. */
+  readonly maxParallel: number | null
+  readonly failureAction: FailureAction
+  readonly failureOptions: FailureOptions
+  readonly concurrencyPolicy: ConcurrencyPolicy
+  readonly maxConcurrency: number
+  /** How many runs may wait for a slot under QUEUE. */
+  readonly queueDepth: number
+  /** The schedule's own retry policy sets this, and only that counts under failure action RETRY. */
+  readonly ownMaxRetries: number | null
+  readonly maxFires: number | null
+  readonly jitterMs: number
+}
+
+export interface FailureOptions {
+  readonly ladderSeconds: readonly number[]
+  /** HALF_OPEN: this many failures in a row open it. */
+  readonly threshold: number
+  readonly cooldownSeconds: number
+}
+
+export const DEFAULT_SCHEDULE_RULES: ScheduleRules = {
+  misfirePolicy: 'CATCH_UP_LIMITED',
+  catchupLimit: 1,
+  catchupWindowSeconds: null,
+  overlapAction: 'ALLOW',
+  maxParallel: null,
+  failureAction: 'RUN_NEW',
+  failureOptions: { ladderSeconds: DEFAULT_LADDER_SECONDS, threshold: 3, cooldownSeconds: 300 },
+  concurrencyPolicy: 'QUEUE',
+  maxConcurrency: 1,
+  queueDepth: 10,
+  ownMaxRetries: null,
+  maxFires: null,
+  jitterMs: 0,
+}
+
+/** What holds for all schedules of a deployment. */
+export interface FiringSettings {
+  readonly misfireGraceMs: number
+  readonly catchupWindowMs: number
+  readonly catchupSpacingMs: number
+}
+
+export const DEFAULT_FIRING_SETTINGS: FiringSettings = {
+  misfireGraceMs: 60_000,
+  catchupWindowMs: 900_000,
+  catchupSpacingMs: 1_000,
+}
+
+/** At most this many catch-up runs are active on a node, so that a restart is never a stampede. */
+export const DEFAULT_CATCHUP_MAX_ACTIVE = 10

@@ -1,0 +1,127 @@
+import { cancelAll, type Cancellation } from '../run/cancellation.ts'
+import { decideDebounce, type Debounce, type OpenWindow } from './debounce.ts'
+import type { RunId } from '../ids.ts'
+import { formatInstant, type Instant } from '../instant.ts'
+import { because, type Why } from '../reasons.ts'
+import { isActive, isWaitingWork, type RunFacts, type Trigger } from '../run/run.ts'
+import type { SessionRules } from './session-rules.ts'
+
+export type SessionRun = Pick<RunFacts, 'id' | 'state' | 'seq' | 'createdAt' | 'attempt' | 'firstAttempt'>
+
+/** Runs that have a place keep it; those that have none yet (debouncing, delayed) follow by age. */
+export function inSessionOrder(a: SessionRun, b: SessionRun): number {
+  if (a.seq !== null && b.seq !== null) return a.seq - b.seq
+  if (a.seq !== null) return -1
+  if (b.seq !== null) return 1
+  return byAge(a, b)
+}
+
+function byAge(a: SessionRun, b: SessionRun): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt - b.createdAt
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0
+}
+
+export interface SessionFacts {
+  readonly rules: SessionRules
+  /** Pending runs of the session. */
+  readonly runs: readonly SessionRun[]
+  /** Set by /stopall: what was sent strictly before it must not run. */
+  readonly cutoff: Instant | null
+  /** A message of the same sender that still waits for more. */
+  readonly open: OpenWindow | null
+}
+
+/** A piece of work on its way into a session. */
+export interface Arrival {
+  readonly trigger: Trigger
+  /** When it was sent: the receive time in database time, or the channel's own when it has milliseconds. */
+  readonly stamp: Instant
+  /** Null for whatever is never debounced: schedules, heartbeats, sub-agents, tasks, messages without a sender. */
+  readonly sender: string | null
+  readonly notBefore: Instant | null
+}
+
+export type SessionAdmission =
+  | { readonly kind: 'stale'; readonly why: Why }
+  | { readonly kind: 'merge'; readonly into: RunId; readonly closesAt: Instant; readonly why: Why }
+  | { readonly kind: 'reject'; readonly why: Why }
+  | {
+      readonly kind: 'enter'
+      /** Not before this it is queued. Null: queued at once. */
+      readonly notBefore: Instant | null
+      readonly debouncing: boolean
+      /** What ends so that this may enter: interrupted or pushed out. */
+      readonly interrupted: readonly Cancellation[]
+      readonly dropped: RunId | null
+      /** An open window of the same sender that closes now. */
+      readonly closes: RunId | null
+      /** Must not start while a run it interrupted is still stopping. */
+      readonly interrupts: boolean
+      readonly why: Why
+    }
+
+type Entry = Extract<SessionAdmission, { kind: 'enter' }>
+
+/** Session mode and session cap, in this order: stale → merge → interrupt → cap → enter. */
+export function admitToSession(
+  arrival: Arrival,
+  facts: SessionFacts,
+  clock: { readonly now: Instant; readonly stopGraceMs: number },
+): SessionAdmission {
+  const { rules, cutoff } = facts
+  if (cutoff !== null && arrival.stamp < cutoff)
+    return { kind: 'stale', why: because('stale', 'session.cutoff', { cutoff: formatInstant(cutoff) }) }
+  const debounce = debounceOf(arrival, facts, clock.now)
+  if (debounce.kind === 'merge')
+    return { ...debounce, why: because('merged', 'session.debounce_ms', { into: debounce.into }) }
+  const entry = enter(arrival, debounce, clock.now)
+  if (rules.mode === 'interrupt' && isMessage(arrival.trigger)) return interrupt(entry, facts, clock)
+  const waiting = facts.runs.filter(isWaitingWork)
+  if (waiting.length < rules.cap) return entry
+  const full = { waiting: waiting.length, cap: rules.cap }
+  const oldest = waiting.toSorted(byAge)[0]
+  return rules.drop === 'old' && oldest !== undefined
+    ? { ...entry, dropped: oldest.id }
+    : { kind: 'reject', why: because('session_queue_full', 'session.drop=new', full) }
+}
+
+/** Only somebody speaking interrupts: a schedule that reports into a chat must not cut a person off. */
+const isMessage = (trigger: Trigger): boolean => trigger === 'message' || trigger === 'webhook'
+
+/** Work with its own not-before is delayed, not debounced: merging it would move a time somebody chose. */
+function debounceOf(arrival: Arrival, facts: SessionFacts, now: Instant): Debounce {
+  if (arrival.notBefore !== null) return { kind: 'off', closes: null }
+  const { debounceMs } = facts.rules
+  return decideDebounce({ at: now, sender: arrival.sender, debounceMs, open: facts.open })
+}
+
+/** How work enters that belongs to no session. */
+export const enterAlone = (arrival: Arrival, now: Instant): Entry => enter(arrival, { kind: 'off', closes: null }, now)
+
+function enter(arrival: Arrival, debounce: Exclude<Debounce, { kind: 'merge' }>, now: Instant): Entry {
+  const plain = { kind: 'enter', interrupted: [], dropped: null, closes: null, interrupts: false } as const
+  if (debounce.kind === 'open') {
+    const why = because('debouncing', 'session.debounce_ms', { until: formatInstant(debounce.closesAt) })
+    return { ...plain, notBefore: debounce.closesAt, debouncing: true, why }
+  }
+  const { notBefore } = arrival
+  const delayed = notBefore !== null && notBefore > now
+  const why = delayed
+    ? because('delayed', 'not_before', { not_before: formatInstant(notBefore) })
+    : because('accepted', 'admission')
+  return { ...plain, notBefore: delayed ? notBefore : null, debouncing: false, closes: debounce.closes, why }
+}
+
+/** The newcomer goes in whatever the cap says; everything before it is cancelled. */
+function interrupt(
+  entry: Entry,
+  facts: SessionFacts,
+  clock: { readonly now: Instant; readonly stopGraceMs: number },
+): Entry {
+  const cancel = { ...clock, reason: 'interrupted', rule: 'session.mode=interrupt' } as const
+  const active = cancelAll(facts.runs.filter(isActive), cancel)
+  const waiting = cancelAll(facts.runs.filter(isWaitingWork), cancel)
+  const why = because('interrupting', cancel.rule, { cancelled: active.length, drained: waiting.length })
+  // A window of the same sender has just been drained, so there is nothing left to close.
+  return { ...entry, interrupted: [...active, ...waiting], closes: null, interrupts: true, why }
+}

@@ -1,0 +1,37 @@
+import { durationMs, type DurationMs, type Instant } from '../instant.ts'
+import { flawed, parseInteger, parsed, type Parsed } from '../input.ts'
+import { shortestInterval } from './shortest-interval.ts'
+import type { Timing } from './timing.ts'
+
+/** Reads the largest jitter of a schedule. It stays below the shortest interval so that occurrences keep their order. */
+export function parseJitter(field: string, value: unknown, timing: Timing): Parsed<DurationMs> {
+  const whole = parseInteger(field, value, { min: 0 })
+  if (!whole.ok) return whole
+  const shortest = whole.value === 0 ? null : shortestInterval(timing)
+  if (shortest === null || whole.value < shortest) return parsed(durationMs(whole.value))
+  const allowed = `0 to ${shortest - 1}`
+  return flawed({ field, value, message: `must be below the shortest interval of ${shortest} ms`, allowed })
+}
+
+/**
+ * How much later than its nominal time an occurrence may start, in [0, jitterMs]. The same schedule and occurrence
+ * always get the same answer, on every node and after every restart, so that nobody has to remember it; different
+ * schedules with the same plan get different ones, which is the point. The hash is FNV-1a over the characters and the
+ * two halves of the time, finished with the mixer of MurmurHash3, because FNV alone hardly moves its upper bits.
+ */
+export function jitterFor(seedText: string, nominal: Instant, jitterMs: number): DurationMs {
+  let hash = 0x811c_9dc5
+  const stir = (value: number): void => {
+    hash = Math.imul(hash ^ value, 0x0100_0193)
+  }
+  for (let index = 0; index < seedText.length; index += 1) stir(seedText.charCodeAt(index))
+  stir(nominal >>> 0)
+  stir(Math.floor(nominal / 0x1_0000_0000))
+  return durationMs(Math.floor((mix(hash) / 0x1_0000_0000) * (jitterMs + 1)))
+}
+
+function mix(hash: number): number {
+  const first = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b)
+  const second = Math.imul(first ^ (first >>> 13), 0xc2b2_ae35)
+  return (second ^ (second >>> 16)) >>> 0
+}

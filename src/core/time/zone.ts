@@ -1,0 +1,203 @@
+import { flawed, parsed, type Parsed } from '../input.ts'
+import { DAY_SECONDS, civilFromDay, dayFromCivil } from './calendar.ts'
+import { conventionalZoneName, isZoneNameLike } from './zone-name.ts'
+
+/**
+ * A stretch of constant offset, cut where a calendar year (in UTC) ends. All numbers are whole seconds: `start`, `end`
+ * and `since` since the epoch, the rest as the wall clock shows them. An uncut stretch is always longer than the gap
+ * that opens it: the shortest one on record is seven days, and no wall clock was moved by more than about one.
+ */
+export interface Segment {
+  readonly start: number
+  readonly end: number
+  readonly offset: number
+  /** When the clock was last changed, if that was not long before `start`: a gap may reach over New Year. */
+  readonly since: number
+  /** The offset in force before `since`. */
+  readonly offsetBefore: number
+  /** Wall-clock time in this stretch that an earlier one has shown: pairs of from (inclusive) and to (exclusive). */
+  readonly shown: readonly number[]
+  /** Where the last of `shown` ends, so that the usual question takes one comparison. */
+  readonly shownEnd: number
+}
+
+export interface Zone {
+  /** As IANA spells the name the user chose. Asia/Kolkata stays Asia/Kolkata. */
+  readonly name: string
+  readonly memory: ZoneMemory
+}
+
+/**
+ * What has been found out about a zone so far. It is the cache of a pure function (the offset of a zone at an instant
+ * never changes while the process lives), so filling it cannot be observed except by a clock; and it is small and
+ * bounded: some six hundred names, a few stretches a year.
+ */
+interface ZoneMemory {
+  current: Segment
+  readonly years: Map<number, readonly Segment[]>
+  readonly offsetFromIntl: ((second: number) => number) | null
+}
+
+const ALWAYS: Segment = {
+  start: -Infinity,
+  end: Infinity,
+  offset: 0,
+  since: -Infinity,
+  offsetBefore: 0,
+  shown: [],
+  shownEnd: -Infinity,
+}
+const NEVER: Segment = { ...ALWAYS, start: Infinity, end: -Infinity }
+
+/** UTC asks nobody: its only stretch has no ends. */
+export const UTC: Zone = { name: 'UTC', memory: { current: ALWAYS, years: new Map(), offsetFromIntl: null } }
+
+// A name always means the same zone: sharing the object is what lets a million schedules share one memory.
+const zones = new Map<string, Zone>([['UTC', UTC]])
+
+/** Reads an IANA name in any case. */
+export function parseZone(field: string, value: unknown): Parsed<Zone> {
+  const allowed = 'an IANA time zone such as Europe/Berlin, America/New_York or UTC'
+  if (typeof value !== 'string') return flawed({ field, value, message: 'must be the name of a time zone', allowed })
+  const known = zones.get(value)
+  if (known !== undefined) return parsed(known)
+  const canonical = isZoneNameLike(value) ? canonicalName(value) : null
+  if (canonical === null) return flawed({ field, value, message: 'is not a known time zone', allowed })
+  return parsed(zoneNamed(conventionalZoneName(value, canonical), canonical))
+}
+
+function zoneNamed(name: string, canonical: string): Zone {
+  const known = zones.get(name)
+  if (known !== undefined) return known
+  const memory =
+    canonical === 'UTC' ? UTC.memory : { current: NEVER, years: new Map(), offsetFromIntl: intlOffset(canonical) }
+  const zone = { name, memory }
+  zones.set(name, zone)
+  return zone
+}
+
+function canonicalName(name: string): string | null {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone
+  } catch {
+    return null
+  }
+}
+
+/** The stretch that contains a second since the epoch. */
+export function segmentAt(zone: Zone, second: number): Segment {
+  const memory = zone.memory
+  const current = memory.current
+  if (second >= current.start && second < current.end) return current
+  const found = segmentInYear(memory, second)
+  memory.current = found
+  return found
+}
+
+/** The years Intl is asked about. Outside them the nearest answer is used: no law that far away can be looked up. */
+const FIRST_KNOWN_YEAR = 1900
+const LAST_KNOWN_YEAR = 2250
+
+function segmentInYear(memory: ZoneMemory, second: number): Segment {
+  const year = civilFromDay(Math.floor(second / DAY_SECONDS)).year
+  const segments = segmentsOfYear(memory, Math.min(Math.max(year, FIRST_KNOWN_YEAR), LAST_KNOWN_YEAR))
+  const found = segments.find((segment) => second < segment.end) ?? segments.at(-1) ?? ALWAYS
+  if (second >= found.start && second < found.end) return found
+  const beyond = { ...ALWAYS, offset: found.offset, offsetBefore: found.offset }
+  return second < found.start ? { ...beyond, end: found.start } : { ...beyond, start: found.end }
+}
+
+function segmentsOfYear(memory: ZoneMemory, year: number): readonly Segment[] {
+  const known = memory.years.get(year)
+  if (known !== undefined) return known
+  const segments = memory.offsetFromIntl === null ? [ALWAYS] : findSegments(memory.offsetFromIntl, year)
+  memory.years.set(year, segments)
+  return segments
+}
+
+interface Stretch {
+  readonly start: number
+  readonly offset: number
+}
+
+function findSegments(offsetAtSecond: (second: number) => number, year: number): readonly Segment[] {
+  const first = dayFromCivil({ year, month: 1, day: 1 }) * DAY_SECONDS
+  const end = dayFromCivil({ year: year + 1, month: 1, day: 1 }) * DAY_SECONDS
+  // Two days of the old year come along: what they showed may be shown again, and their gaps may reach into this one.
+  const stretches = findStretches(offsetAtSecond, first - 2 * DAY_SECONDS, end).map((stretch, index, all) => ({
+    ...stretch,
+    end: all[index + 1]?.start ?? end,
+  }))
+  return stretches.flatMap((stretch, index) => {
+    if (stretch.end <= first) return []
+    const segment = { ...stretch, start: Math.max(first, stretch.start) }
+    const shown = shownBefore(stretches.slice(0, index), segment)
+    const offsetBefore = stretches[index - 1]?.offset ?? stretch.offset
+    return [{ ...segment, since: stretch.start, offsetBefore, shown, shownEnd: shown.at(-1) ?? -Infinity }]
+  })
+}
+
+/** One question a day, and a bisection to the second between two days that disagree. */
+function findStretches(offsetAtSecond: (second: number) => number, from: number, to: number): readonly Stretch[] {
+  const stretches: Stretch[] = [{ start: from, offset: offsetAtSecond(from) }]
+  let offset = offsetAtSecond(from)
+  for (let day = from; day < to; day += DAY_SECONDS) {
+    const target = offsetAtSecond(day + DAY_SECONDS)
+    let known = day
+    // More than once only if a day had two changes; none on record has, but the loop costs nothing.
+    while (offset !== target) {
+      let [low, high] = [known, day + DAY_SECONDS]
+      while (high - low > 1) {
+        const middle = Math.floor((low + high) / 2)
+        if (offsetAtSecond(middle) === offset) low = middle
+        else high = middle
+      }
+      offset = offsetAtSecond(high)
+      stretches.push({ start: high, offset })
+      known = high
+    }
+  }
+  return stretches.filter((stretch) => stretch.start < to)
+}
+
+interface EndedStretch extends Stretch {
+  readonly end: number
+}
+
+function shownBefore(earlier: readonly EndedStretch[], stretch: EndedStretch): readonly number[] {
+  const overlaps = earlier
+    .map((other) => ({
+      from: Math.max(other.start + other.offset, stretch.start + stretch.offset),
+      to: Math.min(other.end + other.offset, stretch.end + stretch.offset),
+    }))
+    .filter(({ from, to }) => from < to)
+    .sort((a, b) => a.from - b.from)
+  const merged: number[] = []
+  for (const { from, to } of overlaps) {
+    const last = merged.at(-1)
+    if (last !== undefined && from <= last) merged[merged.length - 1] = Math.max(last, to)
+    else merged.push(from, to)
+  }
+  return merged
+}
+
+/** The only questions to Intl in the core. It has no word for an offset with seconds, so the wall clock is read off. */
+function intlOffset(name: string): (second: number) => number {
+  const clock = new Intl.DateTimeFormat('en-US', {
+    timeZone: name,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  })
+  return (second) => {
+    const [month = 0, day = 0, year = 0, hour = 0, minute = 0, rest = 0] = clock
+      .format(second * 1000)
+      .split(/\D+/)
+      .map(Number)
+    return dayFromCivil({ year, month, day }) * DAY_SECONDS + hour * 3600 + minute * 60 + rest - second
+  }
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { decideAdmission, type AdmissionFacts } from '../../src/core/admission.ts'
+import { runId } from '../../src/core/ids.ts'
+import { later } from '../../src/core/instant.ts'
+import { because, explainWhy } from '../../src/core/reasons.ts'
+import { admissionFacts, anArrival, aSession, aSessionRun, NOW } from '../support/builders.ts'
+
+const denied = {
+  granted: false,
+  why: because('forbidden', 'access', { principal: 'key_1', permission: 'tasks:write' }),
+}
+const flaws = [{ field: 'text', value: 5, message: 'must be a text' }]
+const spent = because('budget', 'budget.on_exceed=skip', {
+  budget: 'b',
+  remaining: 0,
+  unit: 'tokens',
+  until: 'x',
+  reserve: 5,
+})
+const tasks = { agent: 'a', queued: 0, maxQueue: 1000, queuedForAgent: 0, maxPerAgent: 100 }
+const fullSession = aSession({
+  rules: { mode: 'queue', cap: 1, drop: 'new', debounceMs: 800, maxConcurrent: 1 },
+  runs: [aSessionRun('r1', { seq: 1 })],
+})
+
+/** Every gate shut at once; opening them one after the other must let the next one speak. */
+const GATES: readonly (readonly [string, Partial<AdmissionFacts>])[] = [
+  ['forbidden', { access: denied }],
+  ['invalid', { flaws }],
+  ['key_reused', { key: { kind: 'accepted', runId: runId('r0'), sameBody: false } }],
+  ['draining', { draining: true }],
+  ['budget', { budget: spent }],
+  ['runs_per_day', { limits: { tasks, runsPerDay: { made: 5, limit: 5 } } }],
+  ['org_queue_full', { limits: { tasks: { ...tasks, queued: 1000, queuedForAgent: 100 }, runsPerDay: null } }],
+  ['agent_queue_full', { limits: { tasks: { ...tasks, queuedForAgent: 100 }, runsPerDay: null } }],
+  ['session_queue_full', { session: fullSession }],
+]
+
+describe('the gates of admission', () => {
+  it.each(GATES.map(([reason], index) => [reason, index] as const))(
+    'let %s speak before all that follow',
+    (reason, index) => {
+      const shut = GATES.slice(index)
+        .toReversed()
+        .reduce((facts, [, gate]) => ({ ...facts, ...gate }), admissionFacts())
+      const verdict = decideAdmission(anArrival({ trigger: 'task' }), shut)
+      expect('why' in verdict && verdict.why.reason).toBe(reason)
+      expect('why' in verdict && explainWhy(verdict.why)).not.toContain('unknown')
+    },
+  )
+
+  it.each([
+    ['forbidden', 'refuse'],
+    ['invalid', 'refuse'],
+    ['key_reused', 'refuse'],
+    ['draining', 'refuse'],
+    ['budget', 'reject'],
+    ['runs_per_day', 'reject'],
+    ['org_queue_full', 'reject'],
+    ['agent_queue_full', 'reject'],
+    ['session_queue_full', 'reject'],
+  ])('store nothing for a refusal and a record for a rejection: %s → %s', (reason, kind) => {
+    const gate = GATES.find(([name]) => name === reason)?.[1] ?? {}
+    expect(decideAdmission(anArrival({ trigger: 'task' }), admissionFacts(gate)).kind).toBe(kind)
+  })
+
+  it('say when to come back where a queue is full', () => {
+    const gate = GATES.find(([name]) => name === 'agent_queue_full')?.[1] ?? {}
+    expect(decideAdmission(anArrival({ trigger: 'task' }), admissionFacts(gate))).toMatchObject({ retryAfterMs: 1000 })
+  })
+
+  it('hold task limits against tasks only', () => {
+    const limits = { tasks: { ...tasks, queued: 1000 }, runsPerDay: null }
+    expect(decideAdmission(anArrival(), admissionFacts({ limits })).kind).toBe('enter')
+  })
+
+  it('let a fourth task in only while the agent has fewer than its limit queued', () => {
+    const queued = (queuedForAgent: number): string =>
+      decideAdmission(
+        anArrival({ trigger: 'task' }),
+        admissionFacts({ limits: { tasks: { ...tasks, queuedForAgent, maxPerAgent: 3 }, runsPerDay: null } }),
+      ).kind
+    expect([0, 1, 2, 3].map(queued)).toEqual(['enter', 'enter', 'enter', 'reject'])
+  })
+})
+
+describe('an idempotency key', () => {
+  it('brings back the first answer for the same body', () => {
+    const key = { kind: 'accepted', runId: runId('r0'), sameBody: true } as const
+    expect(decideAdmission(anArrival(), admissionFacts({ key, draining: true }))).toMatchObject({
+      kind: 'repeat',
+      runId: 'r0',
+    })
+  })
+
+  it('waits for a first answer that is on its way', () => {
+    expect(decideAdmission(anArrival(), admissionFacts({ key: { kind: 'in_flight' } })).kind).toBe('await_first')
+  })
+})
+
+describe('what is admitted', () => {
+  it('is queued at once without a time of its own', () => {
+    expect(decideAdmission(anArrival(), admissionFacts())).toMatchObject({ kind: 'enter', notBefore: null })
+  })
+
+  it('waits for a time of its own, unless that has passed', () => {
+    const at = later(NOW, 60_000)
+    expect(decideAdmission(anArrival({ notBefore: at }), admissionFacts())).toMatchObject({ notBefore: at })
+    expect(decideAdmission(anArrival({ notBefore: later(NOW, -1) }), admissionFacts())).toMatchObject({
+      notBefore: null,
+    })
+  })
+
+  it('may join a waiting message even when the org has made all its runs of the day', () => {
+    const open = { runId: runId('r1'), firstAt: NOW, closesAt: later(NOW, 800) }
+    const facts = admissionFacts({
+      limits: { tasks: null, runsPerDay: { made: 5, limit: 5 } },
+      session: aSession({ open }),
+    })
+    expect(decideAdmission(anArrival({ sender: 'ann' }), facts)).toMatchObject({ kind: 'merge', into: 'r1' })
+    expect(decideAdmission(anArrival({ sender: null }), facts).kind).toBe('reject')
+  })
+})

@@ -1,0 +1,103 @@
+import type { Candidate, Load } from '../../../src/core/picking/gates.ts'
+import { laneName, type LaneName } from '../../../src/core/ids.ts'
+import type { PickingFacts } from '../../../src/core/picking/picking-facts.ts'
+
+/**
+ * The picking rule written down as plainly as possible: for every single run look at everything again. Slow on purpose,
+ * and sharing no code with the real one.
+ */
+export function naivePick(facts: PickingFacts): readonly Candidate[] {
+  const picked: Candidate[] = []
+  let progressed = true
+  while (progressed) {
+    progressed = false
+    for (const lane of facts.lanes.keys()) {
+      const next = best(facts, picked, lane)
+      if (next === undefined) continue
+      picked.push(next)
+      progressed = true
+    }
+  }
+  return picked
+}
+
+const laneOf = (facts: PickingFacts, run: Candidate): LaneName =>
+  facts.lanes.has(run.lane) ? run.lane : laneName('main')
+
+function best(facts: PickingFacts, picked: readonly Candidate[], lane: LaneName): Candidate | undefined {
+  const rank = (run: Candidate): readonly (number | string)[] => {
+    const org = facts.orgs.get(run.orgId)
+    const agent = org?.agents.get(run.agentId)
+    const served = (
+      same: (other: Candidate) => boolean,
+      before: { inFlight: number; servedAt: number } | undefined,
+    ) => {
+      const mine = picked.flatMap((other, index) => (laneOf(facts, other) === lane && same(other) ? [index] : []))
+      const last = mine.at(-1)
+      return [(before?.inFlight ?? 0) + mine.length, last === undefined ? (before?.servedAt ?? -1) : 1_000_000 + last]
+    }
+    return [
+      ...served((other) => other.orgId === run.orgId, org?.shares.get(lane)),
+      run.orgId,
+      ...served((other) => other.orgId === run.orgId && other.agentId === run.agentId, agent?.shares.get(lane)),
+      run.agentId,
+      run.priority,
+      run.createdAt,
+      run.id,
+    ]
+  }
+  const open = facts.candidates.filter((run) => laneOf(facts, run) === lane && mayStart(facts, picked, run))
+  return open.toSorted((a, b) => compare(rank(a), rank(b)))[0]
+}
+
+function compare(a: readonly (number | string)[], b: readonly (number | string)[]): number {
+  for (const [index, left] of a.entries()) {
+    const right = b[index] ?? left
+    if (left < right) return -1
+    if (left > right) return 1
+  }
+  return 0
+}
+
+function mayStart(facts: PickingFacts, picked: readonly Candidate[], run: Candidate): boolean {
+  if (picked.includes(run) || run.parkedBehind !== null || !run.executable) return false
+  const org = facts.orgs.get(run.orgId)
+  const mine = picked.filter((other) => other.orgId === run.orgId)
+  const same = mine.filter((other) => other.agentId === run.agentId)
+  const isTask = (other: Candidate): boolean => other.trigger === 'task'
+  const lane = laneOf(facts, run)
+  const slots = facts.lanes.get(lane) ?? { size: 0, held: 0 }
+  const agent = org?.agents.get(run.agentId)
+  return (
+    sessionOpen(facts, picked, run) &&
+    room(agent?.load, same.length) &&
+    room(org?.load, mine.length) &&
+    (!isTask(run) ||
+      (room(agent?.tasks, same.filter(isTask).length) && room(org?.tasks, mine.filter(isTask).length))) &&
+    run.reserves.every((reserve) => {
+      const budget = org?.budgets.get(reserve.budgetId)
+      const spent = mine.flatMap((other) => other.reserves).reduce((sum, other) => sum + other.amount, 0)
+      const left = (budget?.remaining ?? 0) - spent
+      return budget === undefined || (left > 0 && left >= reserve.amount)
+    }) &&
+    (run.trigger !== 'catchup' || room(facts.catchup, picked.filter((other) => other.trigger === 'catchup').length)) &&
+    slots.held + picked.filter((other) => laneOf(facts, other) === lane).length < slots.size
+  )
+}
+
+const room = (load: Load | undefined, more: number): boolean =>
+  load === undefined || load.limit === null || load.inFlight + more < load.limit
+
+function sessionOpen(facts: PickingFacts, picked: readonly Candidate[], run: Candidate): boolean {
+  if (run.sessionKey === null) return true
+  const inSession = (other: Candidate): boolean => other.orgId === run.orgId && other.sessionKey === run.sessionKey
+  const session = facts.orgs.get(run.orgId)?.sessions.get(run.sessionKey)
+  const ahead = facts.candidates.filter(
+    (other) =>
+      inSession(other) && other.parkedBehind === null && !picked.includes(other) && (other.seq ?? 0) < (run.seq ?? 0),
+  )
+  const context = session?.context ?? null
+  const limit = context !== null && context.tokens >= 0.6 * context.contextWindow ? 1 : (session?.maxConcurrent ?? 1)
+  const active = (session?.active ?? 0) + picked.filter(inSession).length
+  return ahead.length === 0 && active < limit && !(run.interrupts && (session?.stopping ?? 0) > 0)
+}

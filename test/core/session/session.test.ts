@@ -1,0 +1,223 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decideDebounce, mergeContent } from '../../../src/core/session/debounce.ts'
+import { messageId, runId } from '../../../src/core/ids.ts'
+import { instant, later } from '../../../src/core/instant.ts'
+import { admitToSession, type SessionAdmission, type SessionFacts } from '../../../src/core/session/session.ts'
+import { DEFAULT_SESSION_RULES, parseSessionRules, type SessionRules } from '../../../src/core/session/session-rules.ts'
+import { isThrottled, sessionLimit } from '../../../src/core/session/throttle.ts'
+import { anArrival, aSession, aSessionRun, NOW } from '../../support/builders.ts'
+
+const clock = { now: NOW, stopGraceMs: 5_000 }
+const withRules = (over: Partial<SessionRules>, more: Partial<SessionFacts> = {}): SessionFacts =>
+  aSession({ rules: { ...DEFAULT_SESSION_RULES, ...over }, ...more })
+const admit = (facts: SessionFacts, over = {}): SessionAdmission => admitToSession(anArrival(over), facts, clock)
+const running = aSessionRun('r1', { state: 'running', seq: 1 })
+const waiting = (id: string, seq: number): ReturnType<typeof aSessionRun> =>
+  aSessionRun(id, { seq, createdAt: later(NOW, seq - 100) })
+
+describe('a full session queue', () => {
+  const runs = [running, waiting('r2', 2), waiting('r3', 3)]
+
+  it('drops its oldest waiting run when the policy says old', () => {
+    expect(admit(withRules({ cap: 2 }, { runs }))).toMatchObject({ kind: 'enter', dropped: 'r2' })
+  })
+
+  it('turns the newcomer away when the policy says new', () => {
+    const verdict = admit(withRules({ cap: 2, drop: 'new' }, { runs }))
+    expect(verdict).toMatchObject({
+      kind: 'reject',
+      why: { reason: 'session_queue_full', evidence: { waiting: 2, cap: 2 } },
+    })
+  })
+
+  it('counts waiting work only: one running and ten waiting are within a cap of ten, the twelfth is not', () => {
+    const ten = Array.from({ length: 10 }, (_, index) => waiting(`w${index}`, index + 2))
+    expect(admit(withRules({}, { runs: [running, ...ten.slice(0, 9)] }))).toMatchObject({
+      kind: 'enter',
+      dropped: null,
+    })
+    expect(admit(withRules({}, { runs: [running, ...ten] }))).toMatchObject({ kind: 'enter', dropped: 'w0' })
+  })
+
+  it('does not count a run in retry back-off as waiting', () => {
+    const retrying = aSessionRun('r1', { state: 'waiting', seq: 1, attempt: 2 })
+    expect(admit(withRules({ cap: 1 }, { runs: [retrying] }))).toMatchObject({ kind: 'enter', dropped: null })
+  })
+
+  it('counts debouncing work, and drops it when it is the oldest', () => {
+    const debouncing = aSessionRun('d', { state: 'waiting', createdAt: later(NOW, -500) })
+    expect(admit(withRules({ cap: 1 }, { runs: [running, debouncing] }))).toMatchObject({ dropped: 'd' })
+  })
+})
+
+describe('mode interrupt', () => {
+  const interrupting = withRules({ mode: 'interrupt', cap: 1 }, { runs: [running, waiting('r2', 2), waiting('r3', 3)] })
+
+  it('cancels what is active, drains what waits and ignores the cap', () => {
+    const verdict = admit(interrupting)
+    expect(verdict).toMatchObject({ kind: 'enter', dropped: null, interrupts: true })
+    expect(verdict.kind === 'enter' && verdict.interrupted.map((one) => [one.runId, one.to, one.why.reason])).toEqual([
+      ['r1', 'stopping', 'interrupted'],
+      ['r2', 'cancelled', 'interrupted'],
+      ['r3', 'cancelled', 'interrupted'],
+    ])
+  })
+
+  it('passes over what is stopping already', () => {
+    const stopping = aSessionRun('r1', { state: 'stopping', seq: 1 })
+    expect(admit(withRules({ mode: 'interrupt' }, { runs: [stopping] }))).toMatchObject({ interrupted: [] })
+  })
+
+  it('still debounces the message itself, and later ones of its sender merge without interrupting again', () => {
+    expect(admit(interrupting, { sender: 'ann' })).toMatchObject({ debouncing: true, notBefore: later(NOW, 800) })
+    const open = { runId: runId('r4'), firstAt: NOW, closesAt: later(NOW, 800) }
+    expect(admit({ ...interrupting, open }, { sender: 'ann' })).toMatchObject({ kind: 'merge', into: 'r4' })
+  })
+
+  it('is for people speaking: a schedule that reports into the session queues', () => {
+    expect(admit(withRules({ mode: 'interrupt' }, { runs: [running] }), { trigger: 'schedule' })).toMatchObject({
+      kind: 'enter',
+      interrupted: [],
+      interrupts: false,
+    })
+  })
+})
+
+describe('the cutoff of /stopall', () => {
+  const stopped = aSession({ cutoff: NOW })
+
+  it.each([
+    [-1, 'stale'],
+    [0, 'enter'],
+    [1, 'enter'],
+  ])('makes a message stamped %i ms after it %s', (offset, kind) => {
+    expect(admit(stopped, { stamp: later(NOW, offset) }).kind).toBe(kind)
+  })
+})
+
+describe('debouncing', () => {
+  const at = (ms: number): typeof NOW => later(NOW, ms)
+  const open = { runId: runId('r1'), firstAt: NOW, closesAt: at(800) }
+  const message = { at: NOW, sender: 'ann', debounceMs: 800, open: null }
+
+  it('opens a window for the first message of a sender', () => {
+    expect(decideDebounce(message)).toEqual({ kind: 'open', closesAt: at(800) })
+  })
+
+  it('merges what arrives inside the window, and restarts it', () => {
+    expect(decideDebounce({ ...message, at: at(500), open })).toEqual({ kind: 'merge', into: 'r1', closesAt: at(1300) })
+  })
+
+  it('opens a new window at the very end of the old one', () => {
+    expect(decideDebounce({ ...message, at: at(800), open })).toEqual({ kind: 'open', closesAt: at(1600) })
+  })
+
+  it('is only for messages with a sender', () => {
+    expect(decideDebounce({ ...message, sender: null })).toEqual({ kind: 'off', closes: null })
+  })
+
+  it('is off at 0, and then closes the window of the same sender so that its text stays ahead', () => {
+    expect(decideDebounce({ ...message, debounceMs: 0 })).toEqual({ kind: 'off', closes: null })
+    expect(decideDebounce({ ...message, at: at(1), debounceMs: 0, open })).toEqual({ kind: 'off', closes: 'r1' })
+  })
+
+  it('lets steady messages every 500 ms start within four seconds of the first', () => {
+    let window = open
+    for (let ms = 500; ms < window.closesAt - NOW; ms += 500) {
+      const next = decideDebounce({ ...message, at: at(ms), open: window })
+      if (next.kind !== 'merge') throw new Error('should have merged')
+      window = { ...window, closesAt: next.closesAt }
+    }
+    expect(window.closesAt).toBe(at(4000))
+  })
+
+  it('never moves a window backwards nor beyond five windows after the first message', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 60_000 }),
+        fc.array(fc.double({ min: 0, max: 0.999, noNaN: true })),
+        (debounceMs, gaps) => {
+          let window = { runId: runId('r'), firstAt: NOW, closesAt: later(NOW, debounceMs) }
+          let now = NOW
+          for (const gap of gaps) {
+            now = instant(now + Math.floor((window.closesAt - now) * gap))
+            const next = decideDebounce({ at: now, sender: 'a', debounceMs, open: window })
+            if (now >= window.closesAt) return
+            if (next.kind !== 'merge') throw new Error('must merge inside the window')
+            expect(next.closesAt).toBeGreaterThanOrEqual(window.closesAt)
+            expect(next.closesAt - NOW).toBeLessThanOrEqual(5 * debounceMs)
+            window = { ...window, closesAt: next.closesAt }
+          }
+        },
+      ),
+      { seed: 7, numRuns: 300 },
+    )
+  })
+
+  it('joins texts by a newline, keeps all attachments and ids, and lets the last message win the rest', () => {
+    const part = (text: string, fields = {}): Parameters<typeof mergeContent>[0] => ({
+      text,
+      attachments: [`file-${text}`],
+      messageIds: [messageId(`msg_${text}`)],
+      fields,
+    })
+    const merged = mergeContent(mergeContent(part('a', { x: 1, y: 1 }), part('b')), part('c', { y: 2 }))
+    expect(merged).toEqual({
+      text: 'a\nb\nc',
+      attachments: ['file-a', 'file-b', 'file-c'],
+      messageIds: ['msg_a', 'msg_b', 'msg_c'],
+      fields: { x: 1, y: 2 },
+    })
+  })
+
+  it('does not touch a message that names its own time', () => {
+    expect(admit(aSession(), { sender: 'ann', notBefore: at(5000) })).toMatchObject({
+      kind: 'enter',
+      debouncing: false,
+      notBefore: at(5000),
+    })
+  })
+})
+
+describe('the adaptive throttle', () => {
+  it.each([
+    [{ tokens: 59_999, contextWindow: 100_000 }, false],
+    [{ tokens: 60_000, contextWindow: 100_000 }, true],
+    [{ tokens: 90_000, contextWindow: 100_000 }, true],
+    [{ tokens: 5, contextWindow: 0 }, false],
+    [{ tokens: 5, contextWindow: -1 }, false],
+    [null, false],
+  ])('for %j is %s', (use, throttled) => {
+    expect(isThrottled(use)).toBe(throttled)
+    expect(sessionLimit(3, use)).toBe(throttled ? 1 : 3)
+  })
+})
+
+describe('session settings', () => {
+  it('are read with the rest left as it was', () => {
+    expect(parseSessionRules('', { mode: 'INTERRUPT', debounce_ms: 0 })).toEqual({
+      ok: true,
+      value: { ...DEFAULT_SESSION_RULES, mode: 'interrupt', debounceMs: 0 },
+    })
+  })
+
+  it.each([
+    ['mode', 'chaos'],
+    ['cap', 0],
+    ['cap', 1.5],
+    ['drop', 'oldest'],
+    ['debounce_ms', -1],
+    ['max_concurrent', 0],
+    ['max_concurent', 3],
+  ])('name the field when %s is %j', (field, value) => {
+    const read = parseSessionRules('', { [field]: value })
+    expect(read.ok).toBe(false)
+    if (!read.ok) expect(read.flaws[0]).toMatchObject({ field, value, allowed: expect.any(String) as string })
+  })
+
+  it('report every flaw at once', () => {
+    const read = parseSessionRules('', { mode: 'x', cap: 'y' })
+    expect(!read.ok && read.flaws.map((flaw) => flaw.field)).toEqual(['mode', 'cap'])
+  })
+})

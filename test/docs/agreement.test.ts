@@ -1,0 +1,61 @@
+import { readdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { run } from '../cli/run.ts'
+import { ROOT } from '../tooling/root.ts'
+import { textOf } from './tracked-files.ts'
+
+// What is said in two places has to be the same thing.
+
+interface ImportRule {
+  readonly name: string
+  readonly comment: string
+}
+
+const rules = (
+  createRequire(import.meta.url)(path.join(ROOT, '.dependency-cruiser.cjs')) as {
+    readonly forbidden: readonly ImportRule[]
+  }
+).forbidden
+
+describe('the layer table of docs/architecture.md', () => {
+  const rows = textOf('docs/architecture.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| `src/'))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+  const allowedByDocs = new Map(rows.map((cells) => [cells[1]?.replaceAll('`', ''), cells[3]]))
+
+  const allowedByRules = rules.flatMap(({ name, comment }) => {
+    const folder = /^(.*)-imports-only-its-neighbours$/.exec(name)?.[1]
+    const allowed = /may import: (.*)\.$/.exec(comment)?.[1]
+    return folder === undefined || allowed === undefined ? [] : [[folder, allowed] as const]
+  })
+
+  it('has as many folders as there are rules', () => {
+    expect(allowedByRules).toHaveLength(11)
+  })
+
+  it.each(allowedByRules)('says of src/%s what the import rule says: %s', (folder, allowed) => {
+    const words = allowed === 'nothing' ? '-' : allowed.replaceAll('.ts', '')
+    expect(allowedByDocs.get(`src/${folder}`)).toBe(words)
+  })
+})
+
+describe('docs/reference/cli.md', () => {
+  it.each([[['cron', 'preview']], [['cron', 'next']]])('describes every option of %j', async (command) => {
+    const document = textOf('docs/reference/cli.md')
+    expect(document).toContain(`\`${command.join(' ')}`)
+    const { stdout } = await run([...command, '--help'])
+    const options = [...stdout.matchAll(/^\s+(--[a-z-]+)/gm)].map(([, option]) => option ?? '')
+    expect(options.filter((option) => !document.includes(`\`${option}`))).toEqual([])
+  })
+})
+
+describe('docs/adr/README.md', () => {
+  it('lists every decision once', () => {
+    const records = readdirSync(path.join(ROOT, 'docs/adr')).filter((file) => /^\d{4}-/.test(file))
+    const listed = [...textOf('docs/adr/README.md').matchAll(/\((\d{4}-[^)]*\.md)\)/g)].map(([, file]) => file)
+    expect([...listed].sort()).toEqual([...records].sort())
+  })
+})

@@ -1,0 +1,30 @@
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { ERROR_CODES } from '../../src/core/run/error-codes.ts'
+import { REASONS } from '../../src/core/reasons.ts'
+import { renderRunStates } from '../../src/core/run/run-machine.ts'
+import { ROOT } from '../tooling/root.ts'
+
+interface Section {
+  readonly name: string
+  readonly file: string
+}
+
+interface Generator {
+  readonly SECTIONS: readonly Section[]
+  readonly compareSection: (
+    section: Section,
+    core: object,
+  ) => Promise<{ readonly current: string; readonly fresh: string }>
+  readonly replaceSection: (text: string, name: string, body: string) => string
+}
+
+/** The code behind `npm run docs`. */
+export const generator = (await import(pathToFileURL(path.join(ROOT, 'scripts/docs/sections.mjs')).href)) as Generator
+
+/** One generated section as it stands in its document, and as `npm run docs` would write it from these sources. */
+export function compare(name: string): Promise<{ readonly current: string; readonly fresh: string }> {
+  const section = generator.SECTIONS.find((candidate) => candidate.name === name)
+  if (section === undefined) throw new Error(`no generated section ${name}`)
+  return generator.compareSection(section, { ERROR_CODES, REASONS, renderRunStates })
+}

@@ -1,0 +1,50 @@
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ROOT } from '../tooling/root.ts'
+import { textOf, trackedFiles } from './tracked-files.ts'
+
+// What is committed has to mean the same on every machine.
+
+interface LockedPackage {
+  readonly resolved?: string
+  readonly integrity?: string
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+const files = trackedFiles()
+
+describe('committed files', () => {
+  it('name no directory of the machine they were written on', () => {
+    const parent = path.dirname(ROOT) === path.parse(ROOT).root ? ROOT : path.dirname(ROOT)
+    // Not preceded by a name, or a checkout in a directory called /src would forbid every relative import.
+    const machinePath = new RegExp(`(?<![\\w.*-])${parent.replaceAll(/[^\w/]/g, '\\$&')}/`)
+    expect(files.filter((file) => machinePath.test(textOf(file)))).toEqual([])
+  })
+
+  it('name no package registry, so that everybody installs from their own', () => {
+    // Put together here, or this file would be the first finding.
+    const host = new RegExp(['registry', '(npmjs|yarnpkg|npmmirror)', '(org|com)'].join('\\.'))
+    expect(files.filter((file) => host.test(textOf(file)))).toEqual([])
+  })
+
+  it('pin packages by version and checksum, not by address', () => {
+    const lock = JSON.parse(textOf('package-lock.json')) as {
+      readonly packages: Readonly<Record<string, LockedPackage>>
+    }
+    const packages = Object.entries(lock.packages).filter(([where]) => where !== '')
+    expect(packages.filter(([, entry]) => entry.resolved !== undefined)).toEqual([])
+    expect(packages.filter(([, entry]) => entry.integrity === undefined)).toEqual([])
+    // npm silently leaves out binaries of other platforms that it cannot find, and then refuses its own lockfile. The
+    // overrides in package.json choose versions that are there for every platform.
+    const optional = packages.flatMap(([, entry]) => Object.keys(entry.optionalDependencies ?? {}))
+    expect(optional.filter((name) => lock.packages[`node_modules/${name}`] === undefined)).toEqual([])
+  })
+
+  it('pin direct packages exactly', () => {
+    const { dependencies, devDependencies } = JSON.parse(textOf('package.json')) as Readonly<
+      Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>
+    >
+    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(([, version]) => !/^\d/.test(version))
+    expect(loose).toEqual([])
+  })
+})

@@ -1,0 +1,152 @@
+import { laneName } from '../../src/core/ids.ts'
+import { later } from '../../src/core/instant.ts'
+import { DEFAULT_RETRY_POLICY } from '../../src/core/run/retry-policy.ts'
+import { isTerminal } from '../../src/core/run/run-machine.ts'
+import type { LastEnding, ScheduleHistory, SpeakingEnding } from '../../src/core/schedule/schedule-history.ts'
+import { DEFAULT_FIRING_SETTINGS } from '../../src/core/schedule/schedule-rules.ts'
+import { nextOccurrence } from '../../src/core/time/timing.ts'
+import { insertRun, newRunId, pendingOfSchedule } from './rows.ts'
+import { applyCancellations } from './submissions.ts'
+import { sessionOf, type Run, type Schedule, type World } from './world.ts'
+
+/** One pass of the schedule loop: everything due is decided. */
+export function scan(world: World): void {
+  for (const schedule of world.schedules) {
+    const next = schedule.enabled ? nextOccurrence(schedule.timing, schedule.watermark) : null
+    if (next !== null && next <= world.now) fire(world, schedule)
+  }
+}
+
+function fire(world: World, schedule: Schedule): void {
+  const plan = world.core.planOccurrences(
+    { rules: schedule.rules, timing: schedule.timing, history: historyOf(world, schedule), budget: null },
+    {
+      due: { watermark: schedule.watermark, seen: world.now, jitterSeed: schedule.id },
+      settings: DEFAULT_FIRING_SETTINGS,
+      newRunId: () => newRunId(world),
+    },
+  )
+  world.observer.fired(schedule, {
+    after: schedule.watermark,
+    upTo: world.now,
+    nominals: plan.decisions.map((decision) => decision.nominal),
+    ranged: plan.skippedRange?.count ?? 0,
+  })
+  for (const decision of plan.decisions) {
+    if (decision.kind === 'skip') {
+      insertRun(world, {
+        ...rowOf(world, schedule),
+        trigger: 'schedule',
+        state: 'skipped',
+        notBefore: null,
+        nominal: decision.nominal,
+      })
+      continue
+    }
+    supersede(world, decision.supersedes)
+    const waits = decision.notBefore > world.now
+    insertRun(world, {
+      ...rowOf(world, schedule),
+      id: decision.runId,
+      nominal: decision.nominal,
+      trigger: decision.trigger,
+      slot: decision.slot,
+      firstAttempt: decision.firstAttempt,
+      state: waits ? 'waiting' : 'queued',
+      notBefore: waits ? decision.notBefore : null,
+    })
+    schedule.fires += 1
+  }
+  schedule.skippedFor = plan.history.skippedFor
+  if (world.now > schedule.watermark) schedule.watermark = world.now
+}
+
+function rowOf(
+  world: World,
+  schedule: Schedule,
+): Pick<
+  Run,
+  | 'orgId'
+  | 'agentId'
+  | 'sessionKey'
+  | 'scheduleId'
+  | 'lane'
+  | 'priority'
+  | 'retryPolicy'
+  | 'failureActionRetries'
+  | 'generation'
+> {
+  return {
+    orgId: schedule.orgId,
+    agentId: schedule.agentId,
+    sessionKey: schedule.sessionKey,
+    scheduleId: schedule.id,
+    lane: laneName('cron'),
+    priority: 0,
+    retryPolicy: DEFAULT_RETRY_POLICY,
+    failureActionRetries: schedule.rules.failureAction === 'RETRY',
+    generation: sessionOf(world, schedule.orgId, schedule.sessionKey)?.generation ?? 0,
+  }
+}
+
+/** Superseded runs give up their schedule slot in the same transaction; everything else they keep until they end. */
+function supersede(world: World, ids: readonly Run['id'][]): void {
+  for (const id of ids) {
+    const run = world.runs.get(id)
+    if (run === undefined || isTerminal(run.state)) continue
+    run.superseded = true
+    run.slot = null
+    const { now } = world
+    const decision = world.core.decideCancel(run, {
+      now,
+      reason: 'superseded',
+      rule: 'overlap_action=CANCEL_PREV',
+      stopGraceMs: world.settings.stopGraceMs,
+    })
+    if (decision.kind === 'cancel') applyCancellations(world, [decision.cancellation])
+  }
+}
+
+/** Somebody presses run-now. */
+export function runNow(world: World, schedule: Schedule): void {
+  const decision = world.core.decideRunNow(
+    { rules: schedule.rules, history: historyOf(world, schedule), nextRunAt: null },
+    'force',
+    world.now,
+  )
+  if (decision.kind !== 'run') return
+  insertRun(world, {
+    ...rowOf(world, schedule),
+    trigger: 'manual',
+    state: 'queued',
+    notBefore: null,
+    slot: decision.slot,
+    deadline: world.random.chance(0.2) ? later(world.now, world.random.int(100, 20_000)) : null,
+  })
+}
+
+function historyOf(world: World, schedule: Schedule): ScheduleHistory {
+  let previous: Run | null = null
+  let last: Run | null = null
+  for (const run of world.runs.values()) {
+    if (run.scheduleId !== schedule.id || run.superseded || run.state === 'skipped') continue
+    if (previous === null || run.id > previous.id) previous = run
+    if (isSpeaking(run.state) && (last === null || (run.endedAs ?? 0) > (last.endedAs ?? 0))) last = run
+  }
+  return {
+    previous: previous === null ? null : { id: previous.id, state: previous.state },
+    pending: pendingOfSchedule(world, schedule.id).map((run) => ({ id: run.id, slot: run.slot ?? 'parked' })),
+    lastEnding: last === null ? null : endingOf(last),
+    failureStreak: schedule.failureStreak,
+    skippedFor: schedule.skippedFor,
+    fires: schedule.fires,
+  }
+}
+
+const isSpeaking = (state: Run['state']): state is SpeakingEnding =>
+  state === 'success' || state === 'failed' || state === 'timeout' || state === 'cancelled'
+
+const endingOf = (run: Run): LastEnding | null =>
+  isSpeaking(run.state) && run.finishedAt !== null
+    ? { id: run.id, status: run.state, attempt: run.attempt, endedAt: run.finishedAt }
+    : null

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { RUN_STATES, isTerminal } from '../../src/core/run/run-machine.ts'
+import { REAL_CORE } from './core.ts'
+import { printTotals, runSeeds, seedsFrom } from './run-seeds.ts'
+import { OPERATION_KINDS } from './traffic.ts'
+
+const WORLDS = 1_000
+
+/** Half of the worlds of the suite. */
+export function expectHealthyWorlds(name: string, first: number): void {
+  it(`no invariant is broken in ${WORLDS} random worlds (${name})`, () => {
+    const totals = runSeeds(seedsFrom(first, WORLDS, 2), REAL_CORE)
+    console.log(printTotals(totals))
+    for (const kind of OPERATION_KINDS) expect(totals.operations[kind], kind).toBeGreaterThan(0)
+    for (const state of RUN_STATES.filter(isTerminal)) expect(totals.endings[state], state).toBeGreaterThan(0)
+  }, 120_000)
+}

@@ -1,0 +1,4 @@
+import { expectHealthyWorlds } from './healthy-worlds.ts'
+
+// Two files, so that both cores have work.
+expectHealthyWorlds('odd seeds', 1)

@@ -1,0 +1,63 @@
+import type { RunState } from '../../src/core/run/run-machine.ts'
+import type { Core } from './core.ts'
+import { createChecker, Violation } from './invariants.ts'
+import { simulate } from './simulate.ts'
+import type { OperationKind } from './traffic.ts'
+
+/** Operations in every world; timers, reports and occurrences come on top. */
+export const EVENTS = 300
+
+export interface Totals {
+  readonly worlds: number
+  readonly operations: Partial<Record<OperationKind, number>>
+  readonly endings: Partial<Record<RunState, number>>
+  readonly triggers: Record<string, number>
+}
+
+/** Lets worlds happen and adds up what happened in them. The first that breaks an invariant is thrown, with its seed. */
+export function runSeeds(seeds: readonly number[], core: Core): Totals {
+  const operations: Partial<Record<OperationKind, number>> = {}
+  const endings: Partial<Record<RunState, number>> = {}
+  const triggers: Record<string, number> = {}
+  for (const seed of seeds) {
+    const happened = runSeed(seed, core)
+    if (happened instanceof Violation)
+      throw new Error(`Seed ${seed}: ${happened.message}\nReplay it: ESCAPEMENT_SEED=${seed} npm test simulation`, {
+        cause: happened,
+      })
+    for (const kind of happened.operations) operations[kind] = (operations[kind] ?? 0) + 1
+    for (const run of happened.world.runs.values()) {
+      endings[run.state] = (endings[run.state] ?? 0) + 1
+      triggers[run.trigger] = (triggers[run.trigger] ?? 0) + 1
+    }
+  }
+  return { worlds: seeds.length, operations, endings, triggers }
+}
+
+/** One world, or what broke in it. */
+export function runSeed(seed: number, core: Core): ReturnType<typeof simulate> | Violation {
+  try {
+    return simulate(seed, core, { events: EVENTS, observer: createChecker() })
+  } catch (error) {
+    if (error instanceof Violation) return error
+    throw error
+  }
+}
+
+export const seedsFrom = (first: number, count: number, step = 1): readonly number[] =>
+  Array.from({ length: count }, (_, index) => first + index * step)
+
+/** The totals as lines for the log: what was not exercised was not tested. */
+export function printTotals(totals: Totals): string {
+  const line = (what: string, counts: Readonly<Record<string, number>>): string =>
+    `  ${what.padEnd(11)}${Object.entries(counts)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ')}`
+  return [
+    `${totals.worlds} worlds of ${EVENTS} events`,
+    line('operations', totals.operations),
+    line('endings', totals.endings),
+    line('triggers', totals.triggers),
+  ].join('\n')
+}

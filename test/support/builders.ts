@@ -1,0 +1,99 @@
+import type { AdmissionFacts } from '../../src/core/admission.ts'
+import type { Candidate } from '../../src/core/picking/gates.ts'
+import { agentId, laneName, orgId, runId, sessionKey, type SessionKey } from '../../src/core/ids.ts'
+import { instant } from '../../src/core/instant.ts'
+import type { OrgFacts, PickingFacts } from '../../src/core/picking/picking-facts.ts'
+import { because } from '../../src/core/reasons.ts'
+import { DEFAULT_SCHEDULE_RULES, type ScheduleRules } from '../../src/core/schedule/schedule-rules.ts'
+import { DEFAULT_SESSION_RULES } from '../../src/core/session/session-rules.ts'
+import type { Arrival, SessionFacts, SessionRun } from '../../src/core/session/session.ts'
+
+/** A quiet moment that every test may call now. */
+export const NOW = instant(Date.parse('2026-01-15T12:00:00Z'))
+
+export const aSessionRun = (id: string, over: Partial<SessionRun> = {}): SessionRun => ({
+  id: runId(id),
+  state: 'queued',
+  seq: null,
+  createdAt: NOW,
+  attempt: 1,
+  firstAttempt: 1,
+  ...over,
+})
+
+export const aSession = (over: Partial<SessionFacts> = {}): SessionFacts => ({
+  rules: DEFAULT_SESSION_RULES,
+  runs: [],
+  cutoff: null,
+  open: null,
+  ...over,
+})
+
+export const anArrival = (over: Partial<Arrival> = {}): Arrival => ({
+  trigger: 'message',
+  stamp: NOW,
+  sender: null,
+  notBefore: null,
+  ...over,
+})
+
+export const admissionFacts = (over: Partial<AdmissionFacts> = {}): AdmissionFacts => ({
+  now: NOW,
+  stopGraceMs: 5_000,
+  access: { granted: true, why: because('granted', 'access', { principal: 'key_1', permission: 'sessions:write' }) },
+  flaws: [],
+  key: { kind: 'unused' },
+  draining: false,
+  budget: null,
+  limits: { tasks: null, runsPerDay: null },
+  session: null,
+  ...over,
+})
+
+export const aCandidate = (id: string, over: Partial<Candidate> = {}): Candidate => ({
+  id: runId(id),
+  orgId: orgId('org'),
+  agentId: agentId('agent'),
+  sessionKey: null,
+  trigger: 'message',
+  lane: laneName('main'),
+  priority: 0,
+  createdAt: NOW,
+  seq: null,
+  notBefore: null,
+  retrying: false,
+  parkedBehind: null,
+  interrupts: false,
+  executable: true,
+  reserves: [],
+  ...over,
+})
+
+export const anOrg = (over: Partial<OrgFacts> = {}): OrgFacts => ({
+  load: { inFlight: 0, limit: null },
+  tasks: { inFlight: 0, limit: null },
+  shares: new Map(),
+  agents: new Map(),
+  sessions: new Map(),
+  budgets: new Map(),
+  ...over,
+})
+
+export const pickingFacts = (over: Partial<PickingFacts> = {}): PickingFacts => ({
+  now: NOW,
+  lanes: new Map([[laneName('main'), { size: 30, held: 0 }]]),
+  catchup: { inFlight: 0, limit: 10 },
+  orgs: new Map([[orgId('org'), anOrg()]]),
+  candidates: [],
+  ...over,
+})
+
+export const inSession = (
+  key: string,
+  over: Partial<Candidate> = {},
+): Partial<Candidate> & { sessionKey: SessionKey } => ({
+  ...over,
+  sessionKey: sessionKey(key),
+})
+
+export const rules = (over: Partial<ScheduleRules> = {}): ScheduleRules => ({ ...DEFAULT_SCHEDULE_RULES, ...over })

@@ -1,0 +1,47 @@
+import { runId, type RunId } from '../../src/core/ids.ts'
+import { instant, type Instant } from '../../src/core/instant.ts'
+import { planOccurrences, type OccurrenceDecision, type OccurrencePlan } from '../../src/core/schedule/occurrences.ts'
+import type { ScheduleHistory } from '../../src/core/schedule/schedule-history.ts'
+import { NO_HISTORY } from '../../src/core/schedule/schedule-history.ts'
+import { DEFAULT_FIRING_SETTINGS, type ScheduleRules } from '../../src/core/schedule/schedule-rules.ts'
+import { parseTiming } from '../../src/core/time/parse-timing.ts'
+import type { Timing } from '../../src/core/time/timing.ts'
+import { UTC } from '../../src/core/time/zone.ts'
+import { rules } from './builders.ts'
+
+export const at = (iso: string): Instant => instant(Date.parse(iso))
+
+/** A timing from the fields a user would send. */
+export function timingOf(input: Record<string, unknown>, now = at('2026-01-01T00:00:00Z')): Timing {
+  const read = parseTiming(input, { now, defaultZone: UTC })
+  if (!read.ok) throw new Error(JSON.stringify(read.flaws))
+  return read.value
+}
+
+export interface PlanInput {
+  readonly timing: Timing
+  readonly watermark: Instant
+  readonly seen: Instant
+  readonly rules?: Partial<ScheduleRules>
+  readonly history?: Partial<ScheduleHistory>
+}
+
+/** Plans with run ids n1, n2, … */
+export function plan(input: PlanInput): OccurrencePlan {
+  let made = 0
+  return planOccurrences(
+    { rules: rules(input.rules), timing: input.timing, history: { ...NO_HISTORY, ...input.history }, budget: null },
+    {
+      due: { watermark: input.watermark, seen: input.seen, jitterSeed: 'sch_1' },
+      settings: DEFAULT_FIRING_SETTINGS,
+      newRunId: (): RunId => runId(`n${(made += 1)}`),
+    },
+  )
+}
+
+/** A decision in one word, as the policy table writes it. */
+export function wordFor(decision: OccurrenceDecision): string {
+  if (decision.kind === 'skip') return decision.why.reason
+  if (decision.slot === 'parked') return 'park'
+  return `${decision.supersedes.length > 0 ? 'replace' : 'run'}${decision.firstAttempt}`
+}
