@@ -1,0 +1,53 @@
+import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import type { Outcome } from '../core/run/outcome.ts'
+import type { Trigger } from '../core/run/run.ts'
+
+/** What an executor is given: one attempt of one run. */
+export interface Attempt {
+  readonly orgId: OrgId
+  readonly runId: RunId
+  /** Equal for all attempts of an occurrence; what the other side uses to recognise a repetition. */
+  readonly jobRunId: string
+  readonly attemptId: AttemptId
+  readonly attempt: number
+  readonly agentId: AgentId
+  readonly trigger: Trigger
+  readonly scheduleId: ScheduleId | null
+  readonly nominalTime: Instant | null
+  readonly sessionKey: SessionKey | null
+  readonly payload: unknown
+  readonly deadline: Instant | null
+}
+
+/** Tokens and money, as far as the executor knows them. */
+export interface Usage {
+  readonly inputTokens?: number
+  readonly outputTokens?: number
+  readonly contextWindow?: number
+  /** In whole millionths. */
+  readonly costMicros?: number
+}
+
+/** What an executor has while it works. */
+export interface AttemptContext {
+  /** Aborted when the attempt must end; its reason says why: `cancelled`, `timeout`, `shutdown`, `lease_lost`, … */
+  readonly signal: AbortSignal
+  /** Something to show while the attempt goes on: a piece of text, a step. Never waits. */
+  readonly progress: (event: unknown) => void
+  /** Adds to what the attempt has used. */
+  readonly usage: (usage: Usage) => void
+}
+
+/** How the attempt went. */
+export interface AttemptReport {
+  readonly outcome: Outcome
+  readonly output?: unknown
+  readonly summary?: unknown
+  readonly errorMessage?: string
+  readonly usage?: Usage
+  readonly messageId?: string
+}
+
+/** Performs an attempt. It answers with a report and throws nothing; what is thrown all the same is `internal`. */
+export type Executor = (attempt: Attempt, context: AttemptContext) => Promise<AttemptReport>

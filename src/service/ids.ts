@@ -1,0 +1,53 @@
+/** What an id begins with says what it is of. */
+export const ID_PREFIXES = {
+  run: 'run_',
+  task: 'tsk_',
+  attempt: 'att_',
+  schedule: 'sch_',
+  agent: 'agt_',
+  message: 'msg_',
+  org: 'org_',
+  key: 'key_',
+  node: 'nod_',
+} as const
+
+export type IdKind = keyof typeof ID_PREFIXES
+
+/** Crockford's alphabet in lower case: no letters that are mistaken for figures. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/**
+ * A new id: its kind, ten characters of time and sixteen of chance (80 bits). Ids made later sort later, which keeps
+ * indexes that grow by them dense; within a millisecond chance decides, and nothing may rely on that order.
+ */
+export function newId(kind: IdKind, now: number, randomBytes: Uint8Array): string {
+  if (randomBytes.length < 10) throw new Error('an id needs ten random bytes')
+  return ID_PREFIXES[kind] + timePart(now) + chancePart(randomBytes)
+}
+
+function timePart(now: number): string {
+  let left = Math.max(0, Math.floor(now))
+  let text = ''
+  for (let index = 0; index < 10; index += 1) {
+    text = (ALPHABET[left % 32] ?? '0') + text
+    left = Math.floor(left / 32)
+  }
+  return text
+}
+
+/** Five bytes are eight characters. */
+function chancePart(bytes: Uint8Array): string {
+  let text = ''
+  let bits = 0
+  let held = 0
+  for (const byte of bytes.subarray(0, 10)) {
+    held = (held << 8) | byte
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += ALPHABET[(held >> bits) & 31] ?? '0'
+    }
+    held &= (1 << bits) - 1
+  }
+  return text
+}

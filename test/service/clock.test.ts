@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { instant } from '../../src/core/instant.ts'
+import { createDatabaseClock } from '../../src/service/clock.ts'
+import { newId } from '../../src/service/ids.ts'
+
+describe('the clock of a node', () => {
+  it('is the database’s, carried on by a counter', () => {
+    let counter = 1_000
+    const clock = createDatabaseClock(() => counter)
+    clock.hear(instant(5_000_000), counter)
+    counter += 250
+    expect(clock.now()).toBe(5_000_250)
+  })
+
+  it('takes a slow answer for half as old as the question', () => {
+    let counter = 0
+    const clock = createDatabaseClock(() => counter)
+    counter = 100
+    clock.hear(instant(1_000), 0)
+    expect(clock.now()).toBe(1_050)
+  })
+
+  it('goes back when the database’s clock did', () => {
+    const clock = createDatabaseClock(() => 0, instant(9_000))
+    clock.hear(instant(4_000), 0)
+    expect(clock.now()).toBe(4_000)
+  })
+})
+
+describe('an id', () => {
+  const bytes = (fill: number): Uint8Array => new Uint8Array(10).fill(fill)
+
+  it('says what it is of and has 26 characters besides', () => {
+    expect(newId('run', 1_768_478_400_000, bytes(255))).toMatch(/^run_[0-9a-hjkmnp-tv-z]{26}$/)
+    expect(newId('task', 0, bytes(0))).toBe(`tsk_${'0'.repeat(26)}`)
+  })
+
+  it('sorts by the time it was made', () => {
+    const ids = [1, 31, 32, 1_768_478_400_000, 1_768_478_400_001].map((now) => newId('run', now, bytes(200)))
+    expect(ids.toSorted()).toEqual(ids)
+  })
+
+  it('uses all of its chance', () => {
+    const random = Uint8Array.from({ length: 10 }, (_, index) => index * 25)
+    const all = Array.from({ length: 80 }, (_, bit) => {
+      const flipped = Uint8Array.from(random)
+      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+      return newId('run', 1, flipped)
+    })
+    expect(new Set(all).size).toBe(80)
+  })
+
+  it('needs ten bytes of chance', () => {
+    expect(() => newId('run', 1, new Uint8Array(9))).toThrow('ten random bytes')
+  })
+})
