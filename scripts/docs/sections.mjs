@@ -3,7 +3,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import prettier from 'prettier'
 import { drawImports } from './picture.mjs'
-import { renderErrorCodes, renderReasons } from './tables.mjs'
+import { renderErrorCodes, renderPermissions, renderReasons } from './tables.mjs'
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 const CLOSE = '<!-- /generated -->'
@@ -17,6 +17,11 @@ export const SECTIONS = [
   { name: 'run-states', file: 'docs/run-states.md', render: (core) => core.renderRunStates() },
   { name: 'reasons', file: 'docs/reference/reasons.md', render: (core) => renderReasons(core.REASONS) },
   { name: 'error-codes', file: 'docs/reference/error-codes.md', render: (core) => renderErrorCodes(core.ERROR_CODES) },
+  {
+    name: 'permissions',
+    file: 'docs/reference/permissions.md',
+    render: (core) => renderPermissions(core.PERMISSIONS, core.effectivePermissions),
+  },
 ]
 
 /** The document of a section as it stands, and as it would stand if it were written now. */

@@ -14,6 +14,20 @@ export function renderErrorCodes(codes) {
   )
 }
 
+/** The permissions of src/core/access.ts as a table, with the roles that have them. */
+export function renderPermissions(permissions, permissionsOf) {
+  const roles = ['owner', 'admin', 'member', 'viewer']
+  const held = new Map(roles.map((role) => [role, permissionsOf({ role, scopes: null })]))
+  return table(
+    ['Permission', 'Lets one', ...roles],
+    Object.entries(permissions).map(([permission, meaning]) => [
+      `\`${permission}\``,
+      meaning,
+      ...roles.map((role) => (held.get(role).includes(permission) ? '✓' : '')),
+    ]),
+  )
+}
+
 function table(head, rows) {
   const line = (row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { effectivePermissions, PERMISSIONS } from '../../src/core/access.ts'
 import { ERROR_CODES } from '../../src/core/run/error-codes.ts'
 import { REASONS } from '../../src/core/reasons.ts'
 import { renderRunStates } from '../../src/core/run/run-machine.ts'
@@ -26,5 +27,11 @@ export const generator = (await import(pathToFileURL(path.join(ROOT, 'scripts/do
 export function compare(name: string): Promise<{ readonly current: string; readonly fresh: string }> {
   const section = generator.SECTIONS.find((candidate) => candidate.name === name)
   if (section === undefined) throw new Error(`no generated section ${name}`)
-  return generator.compareSection(section, { ERROR_CODES, REASONS, renderRunStates })
+  return generator.compareSection(section, {
+    ERROR_CODES,
+    REASONS,
+    renderRunStates,
+    PERMISSIONS,
+    effectivePermissions,
+  })
 }
