@@ -23,10 +23,32 @@ export const flawed = (...flaws: readonly Flaw[]): Parsed<never> => ({ ok: false
 
 /** One line for people: `cron "61 * * * *": minute 61 is above 59 (allowed: 0-59)`. */
 export function describeFlaw(flaw: Flaw): string {
-  const given = flaw.value === undefined ? '' : ` ${JSON.stringify(flaw.value)}`
+  const given = flaw.value === undefined ? '' : ` ${showValue(flaw.value)}`
   const at = flaw.position === undefined ? '' : ` at position ${flaw.position + 1}`
   const allowed = flaw.allowed === undefined ? '' : ` (allowed: ${flaw.allowed})`
   return `${flaw.field}${given}: ${flaw.message}${at}${allowed}`
+}
+
+/** A program may hand in what no JSON can hold; saying what is wrong with it must not fail because of that. */
+function showValue(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return JSON.stringify(value)
+    case 'number':
+    case 'bigint':
+      return String(value)
+    case 'object':
+      try {
+        return JSON.stringify(value)
+      } catch {
+        return 'an object'
+      }
+    case 'function':
+    case 'symbol':
+    case 'undefined':
+      return `a ${typeof value}`
+  }
 }
 
 /** Reads a whole number inside bounds. */
@@ -40,7 +62,8 @@ export function parseInteger(
   if (typeof value !== 'number' || !Number.isSafeInteger(value))
     return flawed({ field, value, message: 'must be a whole number', allowed })
   if (value < min || value > max) return flawed({ field, value, message: 'is out of range', allowed })
-  return parsed(value)
+  // Not -0: it passes for 0 everywhere but in a comparison of stored settings.
+  return parsed(value === 0 ? 0 : value)
 }
 
 /** Reads one of a closed list of words, in any case, and answers with the word as we spell it. */

@@ -44,8 +44,10 @@ export function parseInstant(field: string, value: unknown): Parsed<Instant> {
   const millis = Math.trunc(Number(`0.${match[7] ?? '0'}`) * 1000)
   const local = Date.UTC(year, month - 1, day, hour, minute, second, millis)
   const real = new Date(local)
-  // Date.UTC rolls 31 February over into March; a date that was not written must not be understood.
-  if (real.getUTCMonth() !== month - 1 || real.getUTCDate() !== day || hour > 23 || minute > 59 || second > 59)
+  // Date.UTC rolls 31 February over into March and takes the year 26 for 1926; a date that was not written must not be
+  // understood.
+  const isDate = real.getUTCFullYear() === year && real.getUTCMonth() === month - 1 && real.getUTCDate() === day
+  if (!isDate || hour > 23 || minute > 59 || second > 59)
     return flawed({ field, value, message: 'is a time that does not exist', allowed })
   const offsetMinutes = part(10) * 60 + part(11)
   if (part(10) > 23 || part(11) > 59) return flawed({ field, value, message: 'has an impossible offset', allowed })

@@ -9,7 +9,10 @@ type DefaultLane = keyof typeof DEFAULT_LANES
 export const MAIN_LANE = laneName('main')
 
 /** An older name of `team`, still understood wherever a lane is named. */
-const ALIASES: Readonly<Record<string, DefaultLane>> = { delegate: 'team' }
+const ALIASES: ReadonlyMap<string, DefaultLane> = new Map([['delegate', 'team']])
+
+/** The lane that a name means. Lanes are named by users, so `constructor` is a name like any other. */
+const realName = (name: string): LaneName => laneName(ALIASES.get(name) ?? name)
 
 export type LaneSizes = ReadonlyMap<LaneName, number>
 
@@ -44,13 +47,13 @@ export function defaultLane(run: {
 
 /** The lane that serves a name: itself, what it is an alias of, or `main` when nobody has created it. */
 export function resolveLane(name: string, lanes: ReadonlyMap<LaneName, unknown>): LaneName {
-  const real = laneName(ALIASES[name] ?? name)
+  const real = realName(name)
   return lanes.has(real) ? real : MAIN_LANE
 }
 
 /** Creates a lane on demand. An existing lane wins: two callers with different sizes must not fight over it. */
 export function getOrCreateLane(lanes: LaneSizes, name: string, size: number): LaneSizes {
-  const real = laneName(ALIASES[name] ?? name)
+  const real = realName(name)
   return lanes.has(real) ? lanes : new Map([...lanes, [real, size]])
 }
 
@@ -84,13 +87,14 @@ const VARIABLE = /^(?:ESCAPEMENT|GOCLAW)_LANE_([A-Z0-9_]+)$/
 function lanesNamedIn(variables: Readonly<Record<string, string | undefined>>, known: LaneSizes): readonly LaneName[] {
   const named = Object.keys(variables).flatMap((variable) => {
     const name = VARIABLE.exec(variable)?.[1]?.toLowerCase()
-    return name === undefined ? [] : [laneName(ALIASES[name] ?? name)]
+    return name === undefined ? [] : [realName(name)]
   })
   return [...new Set([...known.keys(), ...named])]
 }
 
 function spellingsOf(lane: LaneName): readonly string[] {
-  const names = [lane, ...Object.keys(ALIASES).filter((alias) => ALIASES[alias] === lane)].map((n) => n.toUpperCase())
+  const aliases = [...ALIASES].flatMap(([alias, real]) => (real === lane ? [alias] : []))
+  const names = [lane, ...aliases].map((name) => name.toUpperCase())
   return ['ESCAPEMENT', 'GOCLAW'].flatMap((prefix) => names.map((name) => `${prefix}_LANE_${name}`))
 }
 

@@ -14,7 +14,6 @@ export const REASONS = {
   concurrency: '{reserved} of {max_concurrency} slots of the schedule were taken.',
   queue_full: '{parked} runs were already waiting for a slot of the schedule, and at most {queue_depth} may.',
   superseded: 'The occurrence of {nominal} took its place.',
-  max_fires: 'The schedule has made all {max_fires} of its runs.',
 
   // What was decided about a submission.
   accepted: 'It was accepted.',
@@ -67,7 +66,6 @@ export const REASONS = {
   stopped_all: 'A person stopped the session with /stopall.',
   cancelled: 'A person cancelled it.',
   lane_cleared: 'The session was reset.',
-  shutdown: 'The node that ran it shut down.',
   stale_report: 'The report names attempt {reported}, but {current} is the current one.',
 
   // Heartbeats.

@@ -130,10 +130,19 @@ describe('what belongs to the deployment', () => {
     expect(decide(aPrincipal({ orgId: OPERATOR_ORG, role }), 'admin:*', ask).kind).toBe('granted')
   })
 
+  it('may lie with any org: an operator changes the others too', () => {
+    expect(decide(aPrincipal({ orgId: OPERATOR_ORG }), 'admin:*', { ...ask, orgId: acme }).kind).toBe('granted')
+  })
+
   it('is changed by nobody else', () => {
     expect(decide(aPrincipal({ role: 'owner' }), 'admin:*', ask)).toMatchObject({ kind: 'denied', status: 403 })
     expect(decide(aPrincipal({ orgId: OPERATOR_ORG, role: 'member' }), 'admin:*', ask).kind).toBe('denied')
     expect(decide(aPrincipal({ orgId: OPERATOR_ORG, scopes: ['runs:*'] }), 'admin:*', ask).kind).toBe('denied')
+    // A permission is not enough: the role counts too.
+    expect(decide(aPrincipal({ orgId: OPERATOR_ORG, role: 'member' }), 'tasks:write', ask)).toMatchObject({
+      kind: 'denied',
+      why: { rule: 'access.role' },
+    })
   })
 })
 

@@ -69,6 +69,14 @@ describe('the gates of admission', () => {
     expect(decideAdmission(anArrival({ trigger: 'task' }), admissionFacts(gate))).toMatchObject({ retryAfterMs: 1000 })
   })
 
+  it('say which gate it was, and when to come back, where a session is full', () => {
+    expect(decideAdmission(anArrival(), admissionFacts({ session: fullSession }))).toMatchObject({
+      kind: 'reject',
+      gate: 'session',
+      retryAfterMs: 1000,
+    })
+  })
+
   it('hold task limits against tasks only', () => {
     const limits = { tasks: { ...tasks, queued: 1000 }, runsPerDay: null }
     expect(decideAdmission(anArrival(), admissionFacts({ limits })).kind).toBe('enter')
@@ -112,7 +120,7 @@ describe('what is admitted', () => {
   })
 
   it('may join a waiting message even when the org has made all its runs of the day', () => {
-    const open = { runId: runId('r1'), firstAt: NOW, closesAt: later(NOW, 800) }
+    const open = { runId: runId('r1'), firstAt: NOW, closesAt: later(NOW, 800), interrupts: false }
     const facts = admissionFacts({
       limits: { tasks: null, runsPerDay: { made: 5, limit: 5 } },
       session: aSession({ open }),

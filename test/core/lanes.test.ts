@@ -84,6 +84,25 @@ describe('the lane of a run', () => {
   })
 })
 
+describe('a lane with the name of something in every object', () => {
+  it.each(['constructor', '__proto__', 'tostring'])('is a lane like any other: %s', (name) => {
+    expect([...getOrCreateLane(new Map(), name, 3)]).toEqual([[name, 3]])
+    expect(resolveLane(name, defaults)).toBe('main')
+    expect(sizeOf({ [`ESCAPEMENT_LANE_${name.toUpperCase()}`]: '4' }, name)).toBe(4)
+  })
+})
+
+describe('a warning about a size', () => {
+  it('says what the lane has instead', () => {
+    expect(readLaneSizes({ ESCAPEMENT_LANE_MAIN: 'abc' }).warnings).toEqual([
+      'ESCAPEMENT_LANE_MAIN="abc" is not a whole number above 0; lane main keeps 30',
+    ])
+    expect(readLaneSizes({ ESCAPEMENT_LANE_TEAM: '0', ESCAPEMENT_LANE_DELEGATE: '7' }).warnings).toEqual([
+      'ESCAPEMENT_LANE_TEAM="0" is not a whole number above 0; lane team takes ESCAPEMENT_LANE_DELEGATE instead',
+    ])
+  })
+})
+
 describe('a lane that is asked for again', () => {
   it('keeps the size it has', () => {
     const made = getOrCreateLane(defaults, 'research', 3)

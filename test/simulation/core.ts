@@ -1,6 +1,7 @@
 import { decideAdmission } from '../../src/core/admission.ts'
 import { decideCancel, isAbandoned } from '../../src/core/run/cancellation.ts'
 import { grantSlots } from '../../src/core/schedule/concurrency.ts'
+import { cancelSuperseded } from '../../src/core/schedule/overlap.ts'
 import { planOccurrences } from '../../src/core/schedule/occurrences.ts'
 import { settle } from '../../src/core/run/outcome.ts'
 import { pickRuns } from '../../src/core/picking/picking.ts'
@@ -14,6 +15,7 @@ import { attemptEndsBy, isExpired } from '../../src/core/run/timeouts.ts'
 export const REAL_CORE = {
   decideAdmission,
   decideCancel,
+  cancelSuperseded,
   isAbandoned,
   grantSlots,
   planOccurrences,

@@ -1,5 +1,5 @@
 import { laneName } from '../../src/core/ids.ts'
-import { later } from '../../src/core/instant.ts'
+import { later, type Instant } from '../../src/core/instant.ts'
 import { DEFAULT_RETRY_POLICY } from '../../src/core/run/retry-policy.ts'
 import { isTerminal } from '../../src/core/run/run-machine.ts'
 import type { LastEnding, ScheduleHistory, SpeakingEnding } from '../../src/core/schedule/schedule-history.ts'
@@ -43,7 +43,7 @@ function fire(world: World, schedule: Schedule): void {
       })
       continue
     }
-    supersede(world, decision.supersedes)
+    supersede(world, decision.supersedes, decision.nominal)
     const waits = decision.notBefore > world.now
     insertRun(world, {
       ...rowOf(world, schedule),
@@ -90,20 +90,14 @@ function rowOf(
 }
 
 /** Superseded runs give up their schedule slot in the same transaction; everything else they keep until they end. */
-function supersede(world: World, ids: readonly Run['id'][]): void {
+function supersede(world: World, ids: readonly Run['id'][], nominal: Instant): void {
   for (const id of ids) {
     const run = world.runs.get(id)
     if (run === undefined || isTerminal(run.state)) continue
     run.superseded = true
     run.slot = null
-    const { now } = world
-    const decision = world.core.decideCancel(run, {
-      now,
-      reason: 'superseded',
-      rule: 'overlap_action=CANCEL_PREV',
-      stopGraceMs: world.settings.stopGraceMs,
-    })
-    if (decision.kind === 'cancel') applyCancellations(world, [decision.cancellation])
+    const by = { nominal, now: world.now, stopGraceMs: world.settings.stopGraceMs }
+    applyCancellations(world, world.core.cancelSuperseded([run], by))
   }
 }
 

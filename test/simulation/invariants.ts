@@ -11,6 +11,7 @@ import {
   type Observer,
   type Run,
   type Schedule,
+  type Session,
   type World,
 } from './world.ts'
 
@@ -130,7 +131,10 @@ function checkCreated(memory: Memory, world: World, run: Run): void {
     settleOnce(memory, run)
     return
   }
-  if (run.trigger === 'message') checkCap(memory, world, run)
+  if (run.trigger === 'message') {
+    checkCap(memory, world, run)
+    checkEntrance(world, run)
+  }
   if (run.trigger === 'task') checkTaskQueue(world, run)
   if (run.scheduleId !== null) checkSlotOfNew(world, run)
 }
@@ -147,6 +151,30 @@ function checkCap(memory: Memory, world: World, run: Run): void {
     () => `${waiting} wait in ${session.key}, cap ${session.rules.cap}`,
   )
 }
+
+/** What was sent before its session was stopped stays out, and whoever interrupts finds nobody but those who leave. */
+function checkEntrance(world: World, run: Run): void {
+  const session = sessionOf(world, run.orgId, run.sessionKey)
+  if (session === null) return
+  const { cutoff } = session
+  demand(
+    cutoff === null || run.stamp === null || run.stamp >= cutoff,
+    'stopped_stays_stopped',
+    () => `${run.id} was sent before ${session.key} was stopped and got in`,
+  )
+  const left = !run.interrupts ? undefined : inSession(world, session).find((other) => other.state !== 'stopping')
+  demand(
+    left === undefined,
+    'stopped_stays_stopped',
+    () => `${run.id} interrupts, and ${String(left?.id)} is still ${String(left?.state)}`,
+  )
+}
+
+const inSession = (world: World, session: Session): readonly Run[] =>
+  pendingOf(
+    world,
+    (run) => run.orgId === session.orgId && run.sessionKey === session.key && run.generation === session.generation,
+  )
 
 const waitingIn = (world: World, session: { orgId: string; key: string }): number =>
   pendingOf(world, (run) => run.sessionKey === session.key && run.orgId === session.orgId && isWaitingWork(run)).length
@@ -251,14 +279,7 @@ function checkLoads(world: World, run: Run): void {
 function checkSession(memory: Memory, world: World, run: Run): void {
   const session = sessionOf(world, run.orgId, run.sessionKey)
   if (session === null || run.generation !== session.generation) return
-  const others = pendingOf(
-    world,
-    (other) =>
-      other !== run &&
-      other.orgId === run.orgId &&
-      other.sessionKey === run.sessionKey &&
-      other.generation === session.generation,
-  )
+  const others = inSession(world, session).filter((other) => other !== run)
   demand(
     !run.interrupts || others.every((other) => other.state !== 'stopping'),
     'stopped_stays_stopped',
@@ -286,6 +307,12 @@ function checkSettledDown(memory: Memory, world: World): void {
   memory.rounds += 1
   // The slow look at everything is worth its time only now and then.
   if (memory.rounds % 16 !== 0) return
+  const [goesOn] = pendingOf(world, (run) => run.superseded && run.state !== 'stopping')
+  demand(
+    goesOn === undefined,
+    'stopped_stays_stopped',
+    () => `${String(goesOn?.id)} was superseded and is still ${String(goesOn?.state)}`,
+  )
   for (const node of world.nodes) {
     const facts = pickingFacts(world, node)
     const left = facts === null ? [] : naivePick(facts)

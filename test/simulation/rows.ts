@@ -17,6 +17,7 @@ export function insertRun(world: World, fields: NewRun): Run {
     nominal: null,
     createdAt: world.now,
     sender: null,
+    stamp: null,
     interrupts: false,
     generation: 0,
     firstAttempt: 1,

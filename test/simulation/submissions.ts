@@ -67,6 +67,7 @@ export function submit(world: World, submission: Submission): void {
       if (dropped !== undefined) move(world, dropped, 'drop')
       insertRun(world, {
         ...rowOf(submission),
+        stamp,
         state: verdict.notBefore === null ? 'queued' : 'waiting',
         notBefore: verdict.notBefore,
         debouncing: verdict.debouncing,
@@ -138,7 +139,7 @@ function sessionFacts(world: World, session: Session, submission: Submission): S
 const openWindow = (run: Run | undefined): SessionFacts['open'] =>
   run === undefined || run.notBefore === null
     ? null
-    : { runId: run.id, firstAt: run.createdAt, closesAt: run.notBefore }
+    : { runId: run.id, firstAt: run.createdAt, closesAt: run.notBefore, interrupts: run.interrupts }
 
 /** Pending runs of the session's present generation: what came before a reset has no more part in it. */
 export const pendingIn = (world: World, session: Session): readonly Run[] =>

@@ -96,6 +96,8 @@ export interface Run {
   readonly priority: number
   readonly createdAt: Instant
   readonly sender: string | null
+  /** When a message was sent, by its own word or by ours. */
+  readonly stamp: Instant | null
   readonly interrupts: boolean
   readonly generation: number
   readonly firstAttempt: number

@@ -114,10 +114,12 @@ export function decideBudget(facts: readonly BudgetFacts[], now: Instant): Budge
   }
 }
 
-/** A budget that is used up is closed even to a run of which nothing is expected. */
-const hasRoom = (left: number, reserve: number): boolean => left > 0 && left >= reserve
+/** A budget that is used up is closed even to a run of which nothing is expected: it would spend what is not there. */
+export const hasRoom = (left: number, reserve: number): boolean => left > 0 && left >= reserve
 
-const shareLeft = ({ budget, use }: BudgetFacts): number => remaining(budget, use) / budget.amount
+/** Of a budget of nothing, nothing is left. */
+const shareLeft = ({ budget, use }: BudgetFacts): number =>
+  budget.amount > 0 ? remaining(budget, use) / budget.amount : 0
 
 /** The use of a period once a run has been given what it set aside. */
 export const reserve = (use: BudgetUse, amount: number): BudgetUse => ({ ...use, reserved: use.reserved + amount })

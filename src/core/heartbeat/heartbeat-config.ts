@@ -47,6 +47,9 @@ export const HEARTBEAT_DEFAULTS = {
   maxStretch: 4,
 } as const satisfies Partial<Record<keyof HeartbeatConfig | keyof Adaptive | 'maxStretch', unknown>>
 
+/** A heartbeat less often than once a year is none, and its next moment must be one that can be written down. */
+const parseIntervalSeconds = integerField({ min: 1, max: 366 * 86_400 })
+
 /** Reads a whole heartbeat configuration; what is missing or null takes its default. */
 export function parseHeartbeat(
   field: string,
@@ -55,7 +58,7 @@ export function parseHeartbeat(
 ): Parsed<HeartbeatConfig> {
   const fields = parseFields(field, value, {
     enabled: orNull(parseFlag),
-    interval_seconds: orNull(integerField({ min: 1 })),
+    interval_seconds: orNull(parseIntervalSeconds),
     active_hours: orNull((name, given) => parseActiveHours(name, given, agent.timezone)),
     checklist: orNull(parseChecklist),
     prompt: orNull(parseText),
@@ -144,7 +147,7 @@ type GivenAdaptive = boolean | { readonly ok_step?: number; readonly max_interva
 const parseAdaptive = (field: string, value: unknown): Parsed<GivenAdaptive> =>
   typeof value === 'boolean'
     ? parsed(value)
-    : parseFields(field, value, { ok_step: integerField({ min: 1 }), max_interval_seconds: integerField({ min: 1 }) })
+    : parseFields(field, value, { ok_step: integerField({ min: 1 }), max_interval_seconds: parseIntervalSeconds })
 
 function fillAdaptive(given: GivenAdaptive, intervalSeconds: number): Adaptive | null {
   if (given === false) return null

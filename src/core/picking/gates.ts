@@ -1,4 +1,5 @@
-import type { BudgetId, RunId } from '../ids.ts'
+import { hasRoom } from '../budget/budget.ts'
+import type { BudgetId, LaneName, RunId } from '../ids.ts'
 import { formatInstant, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
 import type { RunFacts } from '../run/run.ts'
@@ -52,6 +53,8 @@ export interface BudgetLoad {
 }
 
 export interface LaneLoad {
+  /** The lane that serves the run, which is `main` when nobody has created the one it names. */
+  readonly name: LaneName
   readonly size: number
   readonly held: number
 }
@@ -169,7 +172,7 @@ const GATES: readonly Gate[] = [
   {
     holds: 'lane',
     isClosed: (_, at) => at.lane.held >= at.lane.size,
-    why: (run, at) => because('lane_full', 'gate:lane', { lane: run.lane, size: at.lane.size }),
+    why: (_, at) => because('lane_full', 'gate:lane', { lane: at.lane.name, size: at.lane.size }),
   },
 ]
 
@@ -200,8 +203,7 @@ function sessionLimitWhy(session: SessionLoad | null): Why {
 const shortBudget = (run: Candidate, at: Standing): Reserve | undefined =>
   run.reserves.find((reserve) => {
     const budget = at.budgets.get(reserve.budgetId)
-    // A used-up budget is shut to a run that reserves nothing, too: it would spend what is not there.
-    return budget !== undefined && (budget.remaining <= 0 || budget.remaining < reserve.amount)
+    return budget !== undefined && !hasRoom(budget.remaining, reserve.amount)
   })
 
 function budgetWhy(run: Candidate, at: Standing): Why {

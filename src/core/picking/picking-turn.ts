@@ -1,7 +1,16 @@
-import { hasPlace, type BudgetLoad, type Candidate, type Load, type SessionLoad, type Standing } from './gates.ts'
+import {
+  hasPlace,
+  type BudgetLoad,
+  type Candidate,
+  type LaneLoad,
+  type Load,
+  type SessionLoad,
+  type Standing,
+} from './gates.ts'
 import { pushToHeap } from './heap.ts'
 import type { AgentId, BudgetId, LaneName, OrgId, SessionKey } from '../ids.ts'
 import { resolveLane } from '../lanes.ts'
+import { inSessionOrder } from '../session/session.ts'
 import type { AgentFacts, OrgFacts, PickingFacts, Share } from './picking-facts.ts'
 
 /**
@@ -54,7 +63,7 @@ export interface OrgInLane extends Mutable<Share> {
 
 export interface Lane {
   readonly name: LaneName
-  readonly load: { readonly size: number; held: number }
+  readonly load: Mutable<LaneLoad>
   /** A heap. */
   readonly orgs: OrgInLane[]
   readonly byOrg: Map<OrgId, OrgInLane>
@@ -73,7 +82,7 @@ export function openTurn(facts: PickingFacts): Turn {
   const catchup = { inFlight: facts.catchup.inFlight, limit: facts.catchup.limit }
   const turn: Turn = { facts, lanes: new Map(), orgs: new Map(), catchup, served: lastServed(facts) }
   for (const [name, { size, held }] of facts.lanes)
-    turn.lanes.set(name, { name, load: { size, held }, orgs: [], byOrg: new Map() })
+    turn.lanes.set(name, { name, load: { name, size, held }, orgs: [], byOrg: new Map() })
   for (const run of facts.candidates) {
     if (!hasPlace(run)) continue
     if (run.sessionKey === null) offer(turn, run)
@@ -81,7 +90,7 @@ export function openTurn(facts: PickingFacts): Turn {
   }
   for (const org of turn.orgs.values())
     for (const session of org.sessions.values()) {
-      if (session.queue.length > 1) session.queue.sort(inOrder)
+      if (session.queue.length > 1) session.queue.sort(inSessionOrder)
       offerHead(turn, session)
     }
   return turn
@@ -99,10 +108,6 @@ function lastServed(facts: PickingFacts): number {
   }
   return last
 }
-
-/** In the order of the session. What holds a place already goes before what has none. */
-const inOrder = (a: Candidate, b: Candidate): number =>
-  (a.seq ?? Number.MAX_SAFE_INTEGER) - (b.seq ?? Number.MAX_SAFE_INTEGER) || a.createdAt - b.createdAt
 
 /** Lets the next run of the session compete: only the head ever does. */
 export function offerHead(turn: Turn, session: Session): void {

@@ -1,6 +1,6 @@
 import type { RunId } from '../ids.ts'
 import { later, type Instant } from '../instant.ts'
-import { because, type Reason, type Why } from '../reasons.ts'
+import { because, type Evidence, type Reason, type Why } from '../reasons.ts'
 import { isTerminal, nextState, type RunState, type TerminalState } from './run-machine.ts'
 
 /** How long work that was asked to stop may take before it is given up as lost. */
@@ -26,6 +26,8 @@ interface Cancel {
   readonly now: Instant
   readonly reason: Reason
   readonly rule: string
+  /** What the sentence of the reason needs. */
+  readonly evidence?: Evidence
   readonly stopGraceMs: number
 }
 
@@ -40,7 +42,7 @@ export function decideCancel(run: { readonly id: RunId; readonly state: RunState
       runId: run.id,
       to: stopping ? 'stopping' : 'cancelled',
       graceUntil: stopping ? later(cancel.now, cancel.stopGraceMs) : null,
-      why: because(cancel.reason, cancel.rule),
+      why: because(cancel.reason, cancel.rule, cancel.evidence),
     },
   }
 }

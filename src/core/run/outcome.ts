@@ -15,7 +15,12 @@ export type Outcome =
       readonly retryable: boolean | null
       readonly retryAfterMs: number | null
     }
-  | { readonly kind: 'timed_out'; readonly errorCode: 'timeout' | 'callback_timeout' }
+  | {
+      readonly kind: 'timed_out'
+      readonly errorCode: 'timeout' | 'callback_timeout'
+      /** What the executor said about it, if it was the executor that gave up. */
+      readonly retryable?: boolean | null
+    }
   /** It stopped because it was asked to, or of its own accord. */
   | { readonly kind: 'stopped' }
 
@@ -32,13 +37,20 @@ export function outcomeOfResult(result: {
     case 'success':
       return { kind: 'succeeded' }
     case 'timeout':
-      return { kind: 'timed_out', errorCode: 'timeout' }
+      return { kind: 'timed_out', errorCode: 'timeout', retryable: result.retryable }
     case 'cancelled':
       return { kind: 'stopped' }
     case 'failed':
       return failure(result.errorCode ?? 'agent_error', { retryable: result.retryable })
   }
 }
+
+/** Whether an answer only says that a result will follow: a 202 that says so, or any 202 of an executor that is async. */
+export const isAcceptance = (answer: { readonly status: number; readonly body: unknown }, isAsync: boolean): boolean =>
+  answer.status === 202 && (isAsync || saysAsync(answer.body))
+
+const saysAsync = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && 'async' in body && body.async === true
 
 /**
  * The outcome that a bare HTTP status stands for. 429 and 408 are retried like a failure of the other side: they say
@@ -91,9 +103,10 @@ export function settle(
       return { ...plain, event: 'stopped', why: because('cancelled', 'outcome') }
     case 'failed':
     case 'timed_out': {
-      const said = outcome.kind === 'failed' ? outcome : { retryable: null, retryAfterMs: null }
       const { errorCode } = outcome
-      const decision = decideRetry({ ...attempt, errorCode, ...said }, facts)
+      const retryable = outcome.retryable ?? null
+      const retryAfterMs = outcome.kind === 'failed' ? outcome.retryAfterMs : null
+      const decision = decideRetry({ ...attempt, errorCode, retryable, retryAfterMs }, facts)
       if (decision.kind === 'retry') return { event: 'retry', retryAt: decision.at, errorCode, why: decision.why }
       const event = outcome.kind === 'timed_out' ? 'time_out' : 'give_up'
       return { event, retryAt: null, errorCode, why: decision.why }

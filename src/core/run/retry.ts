@@ -84,7 +84,8 @@ export const ladderStep = (ladderSeconds: readonly number[], index: number): num
  * executors are not, because repeating them may repeat an effect.
  */
 export function defaultMaxRetries(run: {
-  readonly trigger: Trigger
+  /** Of a run that repeats another by hand: what woke the first. */
+  readonly trigger: Exclude<Trigger, 'retry'>
   readonly executorKind: string
   readonly inlineExecutor: boolean
 }): number {

@@ -1,4 +1,5 @@
-import { later, type Instant } from '../instant.ts'
+import { formatInstant, later, type Instant } from '../instant.ts'
+import { because, type Why } from '../reasons.ts'
 import type { Trigger } from './run.ts'
 
 export const EXECUTOR_KINDS = ['http', 'tab-action', 'chat', 'worker', 'in-process', 'command', 'echo'] as const
@@ -54,6 +55,10 @@ function within(limits: TimeLimits, otherwise: () => Instant, startedAt: Instant
   const end = stated ? later(startedAt, timeoutSeconds * 1000) : otherwise()
   return deadline !== null && deadline < end ? deadline : end
 }
+
+/** Why a run ended `expired`, or an attempt was cut short by the deadline of its run. */
+export const deadlineWhy = (deadline: Instant): Why =>
+  because('deadline', 'deadline', { deadline: formatInstant(deadline) })
 
 /** Whether a pending run that does not execute has run out of time. */
 export const isExpired = (run: { readonly deadline: Instant | null }, now: Instant): boolean =>

@@ -79,10 +79,10 @@ function takeNewest(
     const isMissed = !isCurrent
     // SKIP makes up for nothing: only the current one is left.
     if (isMissed && (next < windowFrom || (rules.misfirePolicy === 'SKIP' && !firesHoweverLate(schedule)))) break
-    nominals.unshift(next)
+    nominals.push(next)
     next = previousOccurrence(timing, next)
   }
-  return nominals
+  return nominals.reverse()
 }
 
 /** A reminder that was missed is the complaint we exist for: unless it has a window of its own, it fires late. */

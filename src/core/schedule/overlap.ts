@@ -1,4 +1,8 @@
+import type { RunId } from '../ids.ts'
+import { formatInstant, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
+import { cancelAll, type Cancellation } from '../run/cancellation.ts'
+import type { RunState } from '../run/run-machine.ts'
 import type { ScheduleRules } from './schedule-rules.ts'
 import { pendingPrevious, slotsAwaited, type ScheduleHistory } from './schedule-history.ts'
 
@@ -14,6 +18,19 @@ export type OverlapDecision =
   /** It may wait for a slot even where the concurrency policy would skip it. */
   | { readonly kind: 'buffer' }
   | { readonly kind: 'skip'; readonly why: Why }
+
+/** How the runs end that made way for an occurrence: asked to stop where somebody works on them, at once otherwise. */
+export const cancelSuperseded = (
+  runs: readonly { readonly id: RunId; readonly state: RunState }[],
+  by: { readonly nominal: Instant; readonly now: Instant; readonly stopGraceMs: number },
+): readonly Cancellation[] =>
+  cancelAll(runs, {
+    now: by.now,
+    stopGraceMs: by.stopGraceMs,
+    reason: 'superseded',
+    rule: 'overlap_action=CANCEL_PREV',
+    evidence: { nominal: formatInstant(by.nominal) },
+  })
 
 /** What happens to an occurrence while the previous run is still pending. */
 export function decideOverlap(rules: ScheduleRules, history: ScheduleHistory): OverlapDecision {

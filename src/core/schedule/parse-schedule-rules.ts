@@ -1,5 +1,5 @@
 import { integerField, orNull, parsed, parseFields, wordField, type Parsed } from '../input.ts'
-import { parseLadder, parseRetryPolicy, type RetryPolicy } from '../run/retry-policy.ts'
+import { DEFAULT_RETRY_POLICY, parseLadder, parseRetryPolicy, type RetryPolicy } from '../run/retry-policy.ts'
 import {
   CONCURRENCY_POLICIES,
   DEFAULT_SCHEDULE_RULES,
@@ -30,10 +30,9 @@ const FIELDS = {
   max_concurrency: integerField({ min: 1, max: 10_000 }),
   queue_depth: integerField({ min: 0, max: 100_000 }),
   max_fires: orNull(integerField({ min: 1 })),
-  retry_policy: orNull((field: string, value: unknown): Parsed<RetryPolicy> => parseRetryPolicy(field, value)),
 }
 
-export const SCHEDULE_RULE_FIELDS: readonly string[] = Object.keys(FIELDS)
+export const SCHEDULE_RULE_FIELDS: readonly string[] = [...Object.keys(FIELDS), 'retry_policy']
 
 export interface ReadScheduleRules {
   readonly rules: ScheduleRules
@@ -41,15 +40,20 @@ export interface ReadScheduleRules {
   readonly retryPolicy: RetryPolicy | null
 }
 
-/** Reads the policies of a schedule, with defaults for what is left out. Policy words may be written in any case. */
-export function parseScheduleRules(value: unknown): Parsed<ReadScheduleRules> {
-  const read = parseFields('', value, FIELDS)
+/**
+ * Reads the policies of a schedule, with defaults for what is left out. Policy words may be written in any case. What a
+ * retry policy leaves out comes from `retryBase`, because the default number of retries depends on what is woken.
+ */
+export function parseScheduleRules(value: unknown, retryBase = DEFAULT_RETRY_POLICY): Parsed<ReadScheduleRules> {
+  const read = parseFields('', value, {
+    ...FIELDS,
+    retry_policy: orNull((field, given) => parseOwnRetryPolicy(field, given, retryBase)),
+  })
   if (!read.ok) return read
   const given = read.value
   const base = DEFAULT_SCHEDULE_RULES
-  const retryPolicy = given.retry_policy ?? null
   return parsed({
-    retryPolicy,
+    retryPolicy: given.retry_policy?.policy ?? null,
     rules: {
       misfirePolicy: given.misfire_policy ?? base.misfirePolicy,
       catchupLimit: given.catchup_limit ?? base.catchupLimit,
@@ -62,10 +66,24 @@ export function parseScheduleRules(value: unknown): Parsed<ReadScheduleRules> {
       maxConcurrency: given.max_concurrency ?? base.maxConcurrency,
       queueDepth: given.queue_depth ?? base.queueDepth,
       maxFires: given.max_fires ?? base.maxFires,
-      ownMaxRetries: retryPolicy?.maxRetries ?? null,
+      ownMaxRetries: given.retry_policy?.ownMaxRetries ?? null,
       jitterMs: base.jitterMs,
     },
   })
+}
+
+interface OwnRetryPolicy {
+  readonly policy: RetryPolicy
+  readonly ownMaxRetries: number | null
+}
+
+/** Only a number that was written limits failure action RETRY; the one that a policy has by default does not. */
+function parseOwnRetryPolicy(field: string, value: unknown, base: RetryPolicy): Parsed<OwnRetryPolicy> {
+  const read = parseRetryPolicy(field, value, base)
+  if (!read.ok) return read
+  const isWritten =
+    typeof value === 'object' && value !== null && 'max_retries' in value && value.max_retries !== undefined
+  return parsed({ policy: read.value, ownMaxRetries: isWritten ? read.value.maxRetries : null })
 }
 
 function parseFailureOptions(field: string, value: unknown): Parsed<FailureOptions> {

@@ -9,6 +9,8 @@ export interface OpenWindow {
   readonly runId: RunId
   readonly firstAt: Instant
   readonly closesAt: Instant
+  /** It has interrupted its session, so that what joins it need not. */
+  readonly interrupts: boolean
 }
 
 export type Debounce =
@@ -22,7 +24,7 @@ export function decideDebounce(message: {
   readonly at: Instant
   readonly sender: string | null
   readonly debounceMs: number
-  readonly open: OpenWindow | null
+  readonly open: Omit<OpenWindow, 'interrupts'> | null
 }): Debounce {
   if (message.sender === null) return { kind: 'off', closes: null }
   const open = message.open !== null && message.at < message.open.closesAt ? message.open : null

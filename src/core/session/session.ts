@@ -8,15 +8,17 @@ import type { SessionRules } from './session-rules.ts'
 
 export type SessionRun = Pick<RunFacts, 'id' | 'state' | 'seq' | 'createdAt' | 'attempt' | 'firstAttempt'>
 
+type Placed = Pick<SessionRun, 'id' | 'seq' | 'createdAt'>
+
 /** Runs that have a place keep it; those that have none yet (debouncing, delayed) follow by age. */
-export function inSessionOrder(a: SessionRun, b: SessionRun): number {
+export function inSessionOrder(a: Placed, b: Placed): number {
   if (a.seq !== null && b.seq !== null) return a.seq - b.seq
   if (a.seq !== null) return -1
   if (b.seq !== null) return 1
   return byAge(a, b)
 }
 
-function byAge(a: SessionRun, b: SessionRun): number {
+function byAge(a: Placed, b: Placed): number {
   if (a.createdAt !== b.createdAt) return a.createdAt - b.createdAt
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0
 }
@@ -62,6 +64,9 @@ export type SessionAdmission =
 
 type Entry = Extract<SessionAdmission, { kind: 'enter' }>
 
+/** Why a run was pushed out of a full queue; its sender is told. */
+export const droppedWhy = (by: RunId): Why => because('dropped', 'session.drop=old', { by })
+
 /** Session mode and session cap, in this order: stale → merge → interrupt → cap → enter. */
 export function admitToSession(
   arrival: Arrival,
@@ -75,24 +80,30 @@ export function admitToSession(
   if (debounce.kind === 'merge')
     return { ...debounce, why: because('merged', 'session.debounce_ms', { into: debounce.into }) }
   const entry = enter(arrival, debounce, clock.now)
-  if (rules.mode === 'interrupt' && isMessage(arrival.trigger)) return interrupt(entry, facts, clock)
+  if (isInterrupting(arrival, rules)) return interrupt(entry, facts, clock)
   const waiting = facts.runs.filter(isWaitingWork)
   if (waiting.length < rules.cap) return entry
   const full = { waiting: waiting.length, cap: rules.cap }
   const oldest = waiting.toSorted(byAge)[0]
+  // What is pushed out has no more window to close.
   return rules.drop === 'old' && oldest !== undefined
-    ? { ...entry, dropped: oldest.id }
+    ? { ...entry, dropped: oldest.id, closes: entry.closes === oldest.id ? null : entry.closes }
     : { kind: 'reject', why: because('session_queue_full', 'session.drop=new', full) }
 }
 
-/** Only somebody speaking interrupts: a schedule that reports into a chat must not cut a person off. */
+/** Only somebody speaking interrupts or is debounced: a schedule that reports into a chat must not cut a person off. */
 const isMessage = (trigger: Trigger): boolean => trigger === 'message' || trigger === 'webhook'
+
+const isInterrupting = (arrival: Arrival, rules: SessionRules): boolean =>
+  rules.mode === 'interrupt' && isMessage(arrival.trigger)
 
 /** Work with its own not-before is delayed, not debounced: merging it would move a time somebody chose. */
 function debounceOf(arrival: Arrival, facts: SessionFacts, now: Instant): Debounce {
-  if (arrival.notBefore !== null) return { kind: 'off', closes: null }
+  if (arrival.notBefore !== null || !isMessage(arrival.trigger)) return { kind: 'off', closes: null }
   const { debounceMs } = facts.rules
-  return decideDebounce({ at: now, sender: arrival.sender, debounceMs, open: facts.open })
+  // Joining a window that interrupted nothing would let what is active go on: it is drained like all that waits.
+  const mayJoin = facts.open?.interrupts === true || !isInterrupting(arrival, facts.rules)
+  return decideDebounce({ at: now, sender: arrival.sender, debounceMs, open: mayJoin ? facts.open : null })
 }
 
 /** How work enters that belongs to no session. */

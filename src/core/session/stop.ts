@@ -25,6 +25,8 @@ export interface StopPlan {
 interface Stop {
   readonly now: Instant
   readonly stopGraceMs: number
+  /** The channel's own time of the command, if it has one with milliseconds. */
+  readonly sentAt?: Instant | null
 }
 
 /** /stop: the oldest active run that is not stopping already is cancelled; the rest goes on. */
@@ -41,7 +43,8 @@ export function planStopAll(runs: readonly SessionRun[], stop: Stop): StopPlan {
   return {
     stopped: cancelAll(ordered.filter(isActive), cancel),
     drained: cancelAll(ordered.filter(isWaitingWork), cancel),
-    cutoff: stop.now,
+    // Sent and received are told by the same clock, so a message sent after the command runs, however long both took.
+    cutoff: stop.sentAt ?? stop.now,
   }
 }
 

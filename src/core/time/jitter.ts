@@ -1,11 +1,14 @@
-import { durationMs, type DurationMs, type Instant } from '../instant.ts'
+import { DAY_MS, durationMs, type DurationMs, type Instant } from '../instant.ts'
 import { flawed, parseInteger, parsed, type Parsed } from '../input.ts'
 import { shortestInterval } from './shortest-interval.ts'
 import type { Timing } from './timing.ts'
 
+/** A bound for a schedule that fires only once and so has no shortest interval. */
+const LARGEST_JITTER_MS = 366 * DAY_MS
+
 /** Reads the largest jitter of a schedule. It stays below the shortest interval so that occurrences keep their order. */
 export function parseJitter(field: string, value: unknown, timing: Timing): Parsed<DurationMs> {
-  const whole = parseInteger(field, value, { min: 0 })
+  const whole = parseInteger(field, value, { min: 0, max: LARGEST_JITTER_MS })
   if (!whole.ok) return whole
   const shortest = whole.value === 0 ? null : shortestInterval(timing)
   if (shortest === null || whole.value < shortest) return parsed(durationMs(whole.value))

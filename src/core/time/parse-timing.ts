@@ -4,7 +4,7 @@ import { DAY_MATCHES, DST_POLICIES, type DayMatch, type DstPolicy } from './cron
 import { parseCron } from './cron-grammar.ts'
 import { parseExclusion, type Exclusion } from './exclusion.ts'
 import { parseRule } from './rrule.ts'
-import type { Timing } from './timing.ts'
+import { nextOccurrence, type Timing } from './timing.ts'
 import { findField, findKind, type Given, type Input } from './timing-fields.ts'
 import { parseZone, type Zone } from './zone.ts'
 
@@ -97,7 +97,11 @@ function readPlan(given: Given, reading: Reading): Timing | null {
   switch (given.kind) {
     case 'at': {
       const at = keep(parseAt(given, context.now), flaws)
-      return at === null ? null : { kind: 'at', ...limits, at }
+      if (at === null) return null
+      const timing = { kind: 'at', ...limits, at } as const
+      // A reminder that would be lost without a word is refused while somebody is there to read why.
+      if (nextOccurrence(timing, context.now) === null) flaws.push(ruledOut(given))
+      return timing
     }
     case 'every': {
       const intervalMs = keep(parseInterval(given), flaws)
@@ -117,6 +121,13 @@ function readPlan(given: Given, reading: Reading): Timing | null {
     }
   }
 }
+
+const ruledOut = ({ name: field, value }: Given): Flaw => ({
+  field,
+  value,
+  message: 'can never come: starts_at, ends_at or exclude rules it out',
+  allowed: 'a time that they leave open',
+})
 
 const readAnchor = ({ input, flaws }: Reading): Instant | null =>
   isGiven(input, 'anchor') ? keep(parseInstant('anchor', input['anchor']), flaws) : null

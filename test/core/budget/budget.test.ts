@@ -90,6 +90,16 @@ describe('a budget', () => {
   })
 })
 
+describe('the unit a budget speaks in', () => {
+  it.each([
+    ['tokens', 'tokens'],
+    ['money', 'millionths'],
+  ] as const)('of %s is %s, as its amounts are counted', (unit, shown) => {
+    const decision = decideBudget([facts(aBudget({ unit }), 1000, 1)], noon)
+    expect(decision).toMatchObject({ why: { evidence: { unit: shown } } })
+  })
+})
+
 describe('several budgets', () => {
   const org = aBudget()
   const agent = aBudget({
@@ -114,6 +124,13 @@ describe('several budgets', () => {
     const other = aBudget({ id: budgetId('bud_other') })
     expect(decideBudget([facts(org, 991, 10), facts(other, 995, 10)], noon)).toMatchObject({ budgetId: 'bud_other' })
     expect(decideBudget([facts(org, 995, 10), facts(other, 995, 10)], noon)).toMatchObject({ budgetId: 'bud_org' })
+  })
+
+  it('of nothing at all are the tightest', () => {
+    const none = aBudget({ id: budgetId('bud_none'), amount: 0 })
+    const budgets = [facts(org, 995, 10), facts(none, 0, 10)]
+    expect(decideBudget(budgets, noon)).toMatchObject({ budgetId: 'bud_none' })
+    expect(decideBudget(budgets.toReversed(), noon)).toMatchObject({ budgetId: 'bud_none' })
   })
 
   it('that do not exist close nothing', () => {

@@ -133,6 +133,16 @@ describe('an output that is too long', () => {
     )
   })
 
+  it.each([0x7f, 0x80, 0x7ff, 0x800, 0xffff, 0x10000])('counts the bytes of character %i right', (code) => {
+    const text = String.fromCodePoint(code).repeat(5)
+    expect(capOutput(text, bytesOf(text))).toEqual({ text, isCut: false })
+    expect(capOutput(text, bytesOf(text) - 1).isCut).toBe(true)
+  })
+
+  it('is nothing but the mark where there is room for that alone', () => {
+    expect(capOutput('x'.repeat(11), bytesOf(CUT_MARK))).toEqual({ text: CUT_MARK, isCut: true })
+  })
+
   it('counts half a pair as the three bytes it is written with', () => {
     expect(capOutput('\ud83d'.repeat(4), 12).isCut).toBe(false)
     expect(capOutput('\ud83d'.repeat(4), 11).isCut).toBe(true)

@@ -37,6 +37,10 @@ describe('a heartbeat configuration', () => {
     expect(parse({ checklist: { text: 'disk' }, enabled: false })).toMatchObject({ value: { enabled: false } })
   })
 
+  it('may stretch to just its own interval, which is not at all', () => {
+    expect(parse({ interval_seconds: 60, adaptive: { max_interval_seconds: 60 } })).toMatchObject({ ok: true })
+  })
+
   it('takes the zone of the agent for its active hours', () => {
     const result = parse({ active_hours: { start: '09:00', end: '17:00' } })
     expect(result).toMatchObject({ value: { activeHours: { timezone: { name: 'UTC' } } } })
@@ -46,10 +50,14 @@ describe('a heartbeat configuration', () => {
     [{ enabled: true }, 'heartbeat.enabled'],
     [{ enabled: 'yes' }, 'heartbeat.enabled'],
     [{ interval_seconds: 0 }, 'heartbeat.interval_seconds'],
+    [{ interval_seconds: 9e12 }, 'heartbeat.interval_seconds'],
+    [{ adaptive: { max_interval_seconds: 9e12 } }, 'heartbeat.adaptive.max_interval_seconds'],
     [{ ack_max_chars: -1 }, 'heartbeat.ack_max_chars'],
     [{ active_hours: { start: '09:00', end: '09:00' } }, 'heartbeat.active_hours'],
     [{ prompt: ' ' }, 'heartbeat.prompt'],
     [{ session: '' }, 'heartbeat.session'],
+    [{ session: 5 }, 'heartbeat.session'],
+    [{ prompt: [] }, 'heartbeat.prompt'],
     [{ target: 'last:42' }, 'heartbeat.target'],
     [{ checklist: 'disk' }, 'heartbeat.checklist'],
     [{ checklist: {} }, 'heartbeat.checklist'],

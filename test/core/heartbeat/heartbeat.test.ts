@@ -92,6 +92,16 @@ describe('a heartbeat that is due', () => {
     expect(decideHeartbeat(theFacts({ config: aConfig(daily), now: opened, dueAt: opened })).kind).toBe('run')
   })
 
+  it.each([
+    ['00:00', '06:00', '2026-01-16T00:00:00.000Z'],
+    ['18:00', '24:00', '2026-01-15T18:00:00.000Z'],
+    ['11:00', '12:00', '2026-01-16T11:00:00.000Z'],
+  ])('waits for hours of %s-%s until they begin', (start, end, opens) => {
+    const config = aConfig({ interval_seconds: 172_800, active_hours: { start, end, timezone: 'UTC' } })
+    const decision = decideHeartbeat(theFacts({ config }))
+    expect(decision.kind === 'skip' && formatInstant(decision.nextAt)).toBe(opens)
+  })
+
   it('comes again within a minute when the agent is busy', () => {
     const decision = decideHeartbeat(theFacts({ busyWith: runId('run_7') }))
     expect(decision.kind).toBe('retry')

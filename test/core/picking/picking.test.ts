@@ -170,6 +170,9 @@ describe('limits', () => {
     const candidates = tasks(5).map((run) => ({ ...run, reserves: [{ budgetId: b, amount: 40 }] }))
     const budgets = new Map([[b, { remaining: 100, unit: 'tokens', until: NOW }]])
     expect(pick({ candidates, orgs: new Map([[orgId('org'), anOrg({ budgets })]]) })).toHaveLength(2)
+    const spent = new Map([[b, { remaining: 0, unit: 'tokens', until: NOW }]])
+    const free = tasks(1).map((run) => ({ ...run, reserves: [{ budgetId: b, amount: 0 }] }))
+    expect(pick({ candidates: free, orgs: new Map([[orgId('org'), anOrg({ budgets: spent })]]) })).toEqual([])
   })
 
   it('keep a restart from being a stampede', () => {
@@ -182,18 +185,68 @@ describe('limits', () => {
   })
 })
 
+describe('whoever had nothing left to offer', () => {
+  const two = { active: 0, stopping: 0, maxConcurrent: 2, context: null }
+  const orgs = new Map([[orgId('org'), anOrg({ sessions: new Map([[sessionKey('s'), two]]) })]])
+  const [idle, busy] = [agentId('a'), agentId('b')]
+
+  it('competes again when a session comes to a run of that agent', () => {
+    const candidates = [
+      aged('offline', 0, { agentId: idle, executable: false }),
+      aged('first', 1, inSession('s', { seq: 1, agentId: busy })),
+      aged('second', 2, inSession('s', { seq: 2, agentId: idle })),
+    ]
+    expect(pick({ candidates, orgs })).toEqual(['first', 'second'])
+  })
+
+  it('competes again when a session comes to a run in another lane', () => {
+    const cron = laneName('cron')
+    const lanes = new Map([
+      [cron, { size: 5, held: 0 }],
+      [main, { size: 5, held: 0 }],
+    ])
+    const candidates = [
+      aged('offline', 0, { agentId: idle, executable: false, lane: cron }),
+      aged('first', 1, inSession('s', { seq: 1, agentId: busy })),
+      aged('second', 2, inSession('s', { seq: 2, agentId: idle, lane: cron })),
+    ]
+    expect(pick({ candidates, orgs, lanes })).toEqual(['first', 'second'])
+  })
+})
+
+describe('a run with a time of its own', () => {
+  it.each([
+    [-1, ['r']],
+    [0, ['r']],
+    [1, []],
+  ])('%i ms from now', (ms, picked) => {
+    expect(pick({ candidates: [aged('r', 0, { notBefore: later(NOW, ms) })] })).toEqual(picked)
+  })
+})
+
+describe('two runs of a session without a place', () => {
+  it('start the older first, then by id, in whatever order they were loaded', () => {
+    const candidates = [aged('b', 0, inSession('s')), aged('a', 0, inSession('s')), aged('c', -1, inSession('s'))]
+    expect(pick({ candidates })).toEqual(['c'])
+    expect(pick({ candidates: candidates.toReversed() })).toEqual(['c'])
+    expect(pick({ candidates: candidates.slice(0, 2) })).toEqual(['a'])
+  })
+})
+
+const openStanding: Standing = {
+  now: NOW,
+  session: { active: 0, stopping: 0, maxConcurrent: 1, context: null, head: runId('r') },
+  agent: load(0),
+  agentTasks: load(0, 10),
+  org: load(0),
+  orgTasks: load(0, 20),
+  budgets: new Map([[budgetId('b'), { remaining: 5, unit: 'tokens', until: NOW }]]),
+  catchup: load(0, 10),
+  lane: { name: laneName('main'), size: 1, held: 0 },
+}
+
 describe('why a run has not started', () => {
-  const open: Standing = {
-    now: NOW,
-    session: { active: 0, stopping: 0, maxConcurrent: 1, context: null, head: runId('r') },
-    agent: load(0),
-    agentTasks: load(0, 10),
-    org: load(0),
-    orgTasks: load(0, 20),
-    budgets: new Map([[budgetId('b'), { remaining: 5, unit: 'tokens', until: NOW }]]),
-    catchup: load(0, 10),
-    lane: { size: 1, held: 0 },
-  }
+  const open: Standing = openStanding
   const session = open.session
   if (session === null) throw new Error('has a session')
 
@@ -211,12 +264,54 @@ describe('why a run has not started', () => {
     ['budget', { reserves: [{ budgetId: budgetId('b'), amount: 6 }] }, {}],
     ['executor_offline', { executable: false }, {}],
     ['catchup_limit', { trigger: 'catchup' }, { catchup: load(10, 10) }],
-    ['lane_full', {}, { lane: { size: 1, held: 1 } }],
+    ['lane_full', {}, { lane: { name: laneName('main'), size: 1, held: 1 } }],
     ['picked', {}, {}],
   ])('%s', (reason, run, standing) => {
     const why = explainWait(aCandidate('r', run), { ...open, ...standing }, 1)
     expect(why.reason).toBe(reason)
     expect(explainWhy(why)).not.toContain('unknown')
+    expect(explainWhy(why)).not.toContain('undefined')
+  })
+})
+
+describe('the sentence about a run that waits', () => {
+  const standing = (session: Partial<NonNullable<Standing['session']>>, over: Partial<Standing> = {}): Standing => ({
+    now: NOW,
+    session: { active: 0, stopping: 0, maxConcurrent: 1, context: null, head: null, ...session },
+    agent: load(0),
+    agentTasks: load(0),
+    org: load(0),
+    orgTasks: load(0),
+    budgets: new Map(),
+    catchup: load(0),
+    lane: { name: laneName('main'), size: 1, held: 0 },
+    ...over,
+  })
+  const run = aCandidate('r', { interrupts: true })
+
+  it.each([
+    [standing({ stopping: 2 }), 'It waits for 2 interrupted runs of its session to stop.'],
+    [standing({ active: 3, maxConcurrent: 3 }), '3 of 3 runs of its session are active.'],
+    [
+      standing({ active: 1, maxConcurrent: 3, context: { tokens: 6, contextWindow: 10 } }),
+      'The session has used 6 of 10 tokens, so one run goes at a time; 1 are active.',
+    ],
+    [
+      standing({ active: 3, maxConcurrent: 3, context: { tokens: 5, contextWindow: 10 } }),
+      '3 of 3 runs of its session are active.',
+    ],
+    [standing({}, { agent: load(4, 4) }), '4 of 4 runs of agent agent are in flight.'],
+    [standing({}, { lane: { name: laneName('main'), size: 7, held: 7 } }), 'All 7 slots of lane main are taken.'],
+  ])('has the numbers it rests on', (at, sentence) => {
+    expect(explainWhy(explainWait(run, at, 1))).toBe(sentence)
+  })
+})
+
+describe('a full lane', () => {
+  it('is named as the one that serves the run, not the one it asked for', () => {
+    const lane = { name: laneName('main'), size: 2, held: 2 }
+    const why = explainWait(aCandidate('r', { lane: laneName('nope') }), { ...openStanding, lane }, 1)
+    expect(explainWhy(why)).toBe('All 2 slots of lane main are taken.')
   })
 })
 

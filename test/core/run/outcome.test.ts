@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { later, type Instant } from '../../../src/core/instant.ts'
 import {
+  isAcceptance,
   NODE_LOST,
   NODE_SHUTDOWN,
   outcomeOfHttpStatus,
@@ -48,6 +49,22 @@ describe('what an attempt does to its run', () => {
     expect(settled.retryAt === null).toBe(event !== 'retry')
   })
 
+  it('waits as long as the other side asked', () => {
+    const busy = settle(outcomeOfHttpStatus(429, 60_000), first, facts)
+    expect(busy).toMatchObject({ event: 'retry', retryAt: later(NOW, 60_000), errorCode: 'executor_http_4xx' })
+    expect(settle(outcomeOfHttpStatus(503, 60_000), first, facts).retryAt).toBe(later(NOW, 60_000))
+  })
+
+  it.each(['failed', 'timeout'] as const)('is over when the executor says that %s is not to be retried', (status) => {
+    const said = (retryable: boolean | null): string =>
+      settle(outcomeOfResult({ status, errorCode: null, retryable }), first, facts).event
+    expect([said(false), said(true), said(null)]).toEqual([
+      status === 'failed' ? 'give_up' : 'time_out',
+      'retry',
+      'retry',
+    ])
+  })
+
   it('fails twice, then works: three attempts and one success', () => {
     const events = [failed('agent_error'), failed('agent_error'), { kind: 'succeeded' } as const].map(
       (outcome, index) => settle(outcome, { attempt: index + 1, firstAttempt: 1 }, facts).event,
@@ -60,6 +77,8 @@ describe('what an answer means', () => {
   it.each([
     [200, { kind: 'succeeded' }],
     [204, { kind: 'succeeded' }],
+    [299, { kind: 'succeeded' }],
+    [300, { kind: 'failed', errorCode: 'executor_http_3xx' }],
     [301, { kind: 'failed', errorCode: 'executor_http_3xx' }],
     [400, { kind: 'failed', errorCode: 'executor_http_4xx', retryable: null }],
     [404, { kind: 'failed', errorCode: 'executor_http_4xx', retryable: null }],
@@ -78,6 +97,20 @@ describe('what an answer means', () => {
     ['failed', { kind: 'failed', errorCode: 'agent_error', retryable: false }],
   ] as const)('result %s', (status, outcome) => {
     expect(outcomeOfResult({ status, errorCode: null, retryable: false })).toMatchObject(outcome)
+  })
+})
+
+describe('an answer that a result will follow', () => {
+  it.each([
+    [202, { async: true }, false, true],
+    [202, { async: 'true' }, false, false],
+    [202, null, false, false],
+    [202, 'accepted', false, false],
+    [202, 'accepted', true, true],
+    [200, { async: true }, true, false],
+    [500, { async: true }, true, false],
+  ])('HTTP %i with %j (async executor: %s): %s', (status, body, isAsync, expected) => {
+    expect(isAcceptance({ status, body }, isAsync)).toBe(expected)
   })
 })
 

@@ -123,6 +123,17 @@ describe('a retry policy', () => {
     expect(policyOf({ strategy: 'ladder', max_retries: 2 }).maxRetries).toBe(2)
   })
 
+  it('is read up to its bounds: 20 steps, a jitter of 0, a longest wait equal to the first', () => {
+    const steps = Array.from({ length: 20 }, () => 1)
+    expect(policyOf({ strategy: 'ladder', ladder_seconds: steps }).ladderSeconds).toEqual(steps)
+    expect(parseRetryPolicy('p', { ladder_seconds: [...steps, 1] }).ok).toBe(false)
+    expect(policyOf({ strategy: 'ladder', ladder_seconds: [7] }).maxRetries).toBe(1)
+    expect(policyOf({ jitter: 0 }).jitter).toBe(0)
+    expect(policyOf({ base_ms: 500, max_ms: 500 })).toMatchObject({ baseMs: 500, maxMs: 500 })
+    expect(policyOf({ base_ms: 90_000 })).toMatchObject({ baseMs: 90_000, maxMs: 90_000 })
+    expect(policyOf({})).toEqual({ ...DEFAULT_RETRY_POLICY, baseMs: 2000, maxMs: 30_000 })
+  })
+
   it('of kind fixed waits the same each time', () => {
     const fixed = policyOf({ strategy: 'FIXED', base_ms: 700 })
     expect([0, 5, 9].map((used) => retryWait(fixed, used, 0.1))).toEqual([700, 700, 700])
@@ -138,6 +149,9 @@ describe('a retry policy', () => {
     [{ base_ms: 0 }, 'retry_policy.base_ms'],
     [{ base_ms: 5000, max_ms: 10 }, 'retry_policy.max_ms'],
     [{ jitter: 1 }, 'retry_policy.jitter'],
+    [{ jitter: '0.5' }, 'retry_policy.jitter'],
+    [{ jitter: Number.NaN }, 'retry_policy.jitter'],
+    [{ ladder_seconds: [0] }, 'retry_policy.ladder_seconds.0'],
     [{ ladder_seconds: [] }, 'retry_policy.ladder_seconds'],
     [{ ladder_seconds: [30, 0] }, 'retry_policy.ladder_seconds.1'],
     [{ retries: 3 }, 'retry_policy.retries'],

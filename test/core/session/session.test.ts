@@ -3,10 +3,17 @@ import { describe, expect, it } from 'vitest'
 import { decideDebounce, mergeContent } from '../../../src/core/session/debounce.ts'
 import { messageId, runId } from '../../../src/core/ids.ts'
 import { instant, later } from '../../../src/core/instant.ts'
-import { admitToSession, type SessionAdmission, type SessionFacts } from '../../../src/core/session/session.ts'
+import { explainWhy } from '../../../src/core/reasons.ts'
+import {
+  admitToSession,
+  droppedWhy,
+  type SessionAdmission,
+  type SessionFacts,
+} from '../../../src/core/session/session.ts'
 import { DEFAULT_SESSION_RULES, parseSessionRules, type SessionRules } from '../../../src/core/session/session-rules.ts'
 import { isThrottled, sessionLimit } from '../../../src/core/session/throttle.ts'
 import { anArrival, aSession, aSessionRun, NOW } from '../../support/builders.ts'
+import { expectExplained } from '../../support/why.ts'
 
 const clock = { now: NOW, stopGraceMs: 5_000 }
 const withRules = (over: Partial<SessionRules>, more: Partial<SessionFacts> = {}): SessionFacts =>
@@ -51,6 +58,40 @@ describe('a full session queue', () => {
   })
 })
 
+describe('the oldest run of a full queue', () => {
+  const full = (runs: SessionFacts['runs']): SessionAdmission => admit(withRules({ cap: runs.length }, { runs }))
+
+  it('is the one that was created first, whatever its id, its place and the order it was loaded in', () => {
+    const younger = aSessionRun('a', { seq: 1, createdAt: later(NOW, -1) })
+    const older = aSessionRun('b', { seq: 2, createdAt: later(NOW, -2) })
+    expect(full([younger, older])).toMatchObject({ dropped: 'b' })
+    expect(full([older, younger])).toMatchObject({ dropped: 'b' })
+  })
+
+  it('is the one with the smaller id among equals, on every node', () => {
+    const [one, two] = [aSessionRun('r1'), aSessionRun('r2')]
+    expect([full([one, two]), full([two, one])]).toMatchObject([{ dropped: 'r1' }, { dropped: 'r1' }])
+  })
+
+  it('is told who pushed it out', () => {
+    expectExplained(droppedWhy(runId('r9')))
+    expect(explainWhy(droppedWhy(runId('r9')))).toContain('r9')
+  })
+
+  it('has no window to close any more when it was the window of the same sender', () => {
+    const open = { runId: runId('d'), firstAt: NOW, closesAt: later(NOW, 800), interrupts: false }
+    const runs = [aSessionRun('d', { state: 'waiting' })]
+    expect(admit(withRules({ cap: 1, debounceMs: 0 }, { runs, open }), { sender: 'ann' })).toMatchObject({
+      dropped: 'd',
+      closes: null,
+    })
+    expect(admit(withRules({ cap: 2, debounceMs: 0 }, { runs, open }), { sender: 'ann' })).toMatchObject({
+      dropped: null,
+      closes: 'd',
+    })
+  })
+})
+
 describe('mode interrupt', () => {
   const interrupting = withRules({ mode: 'interrupt', cap: 1 }, { runs: [running, waiting('r2', 2), waiting('r3', 3)] })
 
@@ -71,8 +112,17 @@ describe('mode interrupt', () => {
 
   it('still debounces the message itself, and later ones of its sender merge without interrupting again', () => {
     expect(admit(interrupting, { sender: 'ann' })).toMatchObject({ debouncing: true, notBefore: later(NOW, 800) })
-    const open = { runId: runId('r4'), firstAt: NOW, closesAt: later(NOW, 800) }
+    const open = { runId: runId('r4'), firstAt: NOW, closesAt: later(NOW, 800), interrupts: true }
     expect(admit({ ...interrupting, open }, { sender: 'ann' })).toMatchObject({ kind: 'merge', into: 'r4' })
+  })
+
+  it('does not join a window that interrupted nothing: it drains it, or what is active would go on', () => {
+    const debouncing = aSessionRun('d', { state: 'waiting' })
+    const open = { runId: debouncing.id, firstAt: NOW, closesAt: later(NOW, 800), interrupts: false }
+    const facts = withRules({ mode: 'interrupt' }, { runs: [running, debouncing], open })
+    const verdict = admit(facts, { sender: 'ann' })
+    expect(verdict).toMatchObject({ kind: 'enter', interrupts: true, debouncing: true, closes: null })
+    expect(verdict.kind === 'enter' && verdict.interrupted.map((one) => one.runId)).toEqual(['r1', 'd'])
   })
 
   it('is for people speaking: a schedule that reports into the session queues', () => {
@@ -169,6 +219,17 @@ describe('debouncing', () => {
       messageIds: ['msg_a', 'msg_b', 'msg_c'],
       fields: { x: 1, y: 2 },
     })
+  })
+
+  it.each(['schedule', 'catchup', 'heartbeat', 'manual', 'task', 'retry'] as const)(
+    'is never for a %s run, whatever it says about its sender',
+    (trigger) => {
+      expect(admit(aSession(), { trigger, sender: 'ann' })).toMatchObject({ debouncing: false, notBefore: null })
+    },
+  )
+
+  it('does not delay what names the present as its time', () => {
+    expect(admit(aSession(), { notBefore: NOW })).toMatchObject({ notBefore: null, why: { reason: 'accepted' } })
   })
 
   it('does not touch a message that names its own time', () => {

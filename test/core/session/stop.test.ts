@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { decideCancel, decideManualRetry, isAbandoned } from '../../../src/core/run/cancellation.ts'
+import {
+  DEFAULT_STOP_GRACE_MS,
+  decideCancel,
+  decideManualRetry,
+  isAbandoned,
+} from '../../../src/core/run/cancellation.ts'
 import { attemptId, runId } from '../../../src/core/ids.ts'
 import { later } from '../../../src/core/instant.ts'
 import { decideCallback, decideReport } from '../../../src/core/run/reports.ts'
@@ -83,6 +88,38 @@ describe('/stopall', () => {
   })
 })
 
+describe('whoever is stopped together', () => {
+  const mixed = [
+    run('r2', { state: 'running', seq: 2 }),
+    run('w4', { seq: 4 }),
+    run('r1', { state: 'running', seq: 1 }),
+    run('d', { state: 'waiting' }),
+    run('w3', { seq: 3 }),
+  ]
+
+  it('is stopped in the order of the session, in whatever order it was loaded', () => {
+    expect(ids(planStopAll(mixed, stop))).toEqual({ stopped: ['r1', 'r2'], drained: ['w3', 'w4', 'd'] })
+    const reset = planReset({ generation: 0, runs: mixed }, stop)
+    expect([reset.cancelled, reset.cleared].map((list) => list.map((one) => one.runId))).toEqual([
+      ['r1', 'r2'],
+      ['w3', 'w4', 'd'],
+    ])
+  })
+
+  it('is passed over when it is stopping already', () => {
+    const stopping = [run('s', { state: 'stopping', seq: 1 })]
+    expect(ids(planStopAll(stopping, stop))).toEqual({ stopped: [], drained: [] })
+  })
+})
+
+describe('/stopall of a channel with its own clock', () => {
+  it('cuts off at the moment it was sent, so that a message sent later runs although it arrived before', () => {
+    const sentAt = later(NOW, -300)
+    expect(planStopAll([], { ...stop, sentAt }).cutoff).toBe(sentAt)
+    expect(planStopAll([], { ...stop, sentAt: null }).cutoff).toBe(NOW)
+  })
+})
+
 describe('a reset', () => {
   it('begins a new generation, clears what waits and cancels what is active', () => {
     const runs = [run('r1', { state: 'running', seq: 1 }), run('r2', { seq: 2 })]
@@ -108,6 +145,7 @@ describe('cancelling a run', () => {
   })
 
   it('is given up when the holder is gone or its grace has passed', () => {
+    expect(DEFAULT_STOP_GRACE_MS).toBe(5000)
     const stopping = { graceUntil: later(NOW, 5_000), leaseUntil: later(NOW, 15_000) }
     expect(isAbandoned(stopping, NOW)).toBe(false)
     expect(isAbandoned(stopping, later(NOW, 5_000))).toBe(true)

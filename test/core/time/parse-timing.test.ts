@@ -72,6 +72,14 @@ describe('fields that are refused', () => {
     [{ run_at: '2026-01-15T00:00:00Z' }, ['run_at: is in the past']],
     [{ atMs: 1000 }, ['atMs: is in the past']],
     [{ at: '2026-02-01T09:00:00' }, ['at: is not an RFC 3339 time']],
+    [
+      { at: '2026-02-01T09:00:00Z', ends_at: '2026-02-01T08:59:59Z' },
+      ['at: can never come: starts_at, ends_at or exclude rules it out'],
+    ],
+    [
+      { run_at: '2026-02-01T09:00:00Z', exclude: ['2026-02-01'] },
+      ['run_at: can never come: starts_at, ends_at or exclude rules it out'],
+    ],
     [{ rrule: 'FREQ=FOO' }, ['rrule: FREQ FOO is not possible']],
     [{}, ['cron: is missing']],
     [{ kind: 'interval' }, ['every_seconds: is missing']],
@@ -92,6 +100,11 @@ describe('fields that are refused', () => {
     [
       { cron: '* * * * *', starts_at: '2026-02-01T00:00:00Z', ends_at: '2026-02-01T00:00:00Z' },
       ['ends_at: must be after starts_at'],
+    ],
+    [{ cron: '* * * * *', exclude: [null] }, ['exclude.0: must be a date or a window']],
+    [
+      { cron: '* * * * *', exclude: [{ from: '2026-01-02T00:00:00Z', to: '2026-01-02T00:00:00Z' }] },
+      ['exclude.0.to: must be after from'],
     ],
     [{ cron: '* * * * *', exclude: '2026-01-01' }, ['exclude: must be a list of dates and windows']],
     [
@@ -152,5 +165,6 @@ describe('the shortest interval', () => {
     expect(parseJitter('jitter_ms', -1, fiveMinutes).ok).toBe(false)
     expect(parseJitter('jitter_ms', 0.5, fiveMinutes).ok).toBe(false)
     expect(parseJitter('jitter_ms', 60_000, timing({ at: '2026-02-01T09:00:00Z' })).ok).toBe(true)
+    expect(parseJitter('jitter_ms', 1e15, timing({ at: '2026-02-01T09:00:00Z' })).ok).toBe(false)
   })
 })

@@ -20,10 +20,29 @@ describe('a moment', () => {
     expect(after(once, '2026-02-01T09:00:00Z')).toBe('none')
     expect(before(once, '2026-02-01T09:00:00Z')).toBe('none')
     expect(before(once, '2026-03-01T00:00:00Z')).toBe('2026-02-01T09:00:00.000Z')
+    expect(countOccurrences(once, { after: NOW, upTo: at('2026-02-01T08:59:59.999Z') })).toBe(0)
   })
 
   it('does not occur if it is excluded', () => {
-    expect(after(timing({ at: '2026-02-01T09:00:00Z', exclude: ['2026-02-01'] }), '2026-01-15T00:00:00Z')).toBe('none')
+    const { exclude } = timing({ cron: '* * * * *', exclude: ['2026-02-01'] })
+    expect(after({ ...once, exclude }, '2026-01-15T00:00:00Z')).toBe('none')
+  })
+})
+
+describe('a moment between its limits', () => {
+  const edge = timing({
+    at: '2026-02-01T09:00:00Z',
+    starts_at: '2026-02-01T09:00:00Z',
+    ends_at: '2026-02-01T09:00:01Z',
+  })
+
+  it('is found from both sides and counted, also at the very edge', () => {
+    expect(after(edge, '2026-01-15T00:00:00Z')).toBe('2026-02-01T09:00:00.000Z')
+    expect(before(edge, '2026-03-01T00:00:00Z')).toBe('2026-02-01T09:00:00.000Z')
+    const upTo = at('2026-02-01T09:00:00Z')
+    expect(countOccurrences(edge, { after: NOW, upTo })).toBe(1)
+    expect(countOccurrences(edge, { after: upTo, upTo: at('2026-03-01T00:00:00Z') })).toBe(0)
+    expect(countOccurrences(edge, { after: NOW, upTo: instant(upTo - 1) })).toBe(0)
   })
 })
 

@@ -40,6 +40,7 @@ export const FIRING_MUTANTS: readonly Mutant[] = [
       }
     },
   }),
+  mutant('a superseded run goes on', 'stopped_stays_stopped', { cancelSuperseded: () => [] }),
   mutant('a freed slot is given to nobody', 'no_slot_leak', { grantSlots: () => [] }),
   mutant('a freed slot is given to everybody', 'limits', {
     grantSlots: (pending) => pending.filter((run) => run.slot === 'parked').map((run) => run.id),

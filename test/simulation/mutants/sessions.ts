@@ -31,6 +31,19 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
       return verdict.kind === 'reject' ? { kind: 'await_first', why: verdict.why } : verdict
     },
   }),
+  mutant('the cutoff of /stopall is forgotten', 'stopped_stays_stopped', {
+    decideAdmission: (arrival, facts) =>
+      decideAdmission(arrival, {
+        ...facts,
+        session: facts.session === null ? null : { ...facts.session, cutoff: null },
+      }),
+  }),
+  mutant('an interrupting message leaves what is active alone', 'stopped_stays_stopped', {
+    decideAdmission: (arrival, facts) => {
+      const verdict = decideAdmission(arrival, facts)
+      return verdict.kind === 'enter' ? { ...verdict, interrupted: [] } : verdict
+    },
+  }),
   mutant('/stopall forgets what waits', 'stopped_stays_stopped', {
     planStopAll: (runs, stop) => ({ ...planStopAll(runs, stop), drained: [] }),
   }),
