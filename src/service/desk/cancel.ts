@@ -1,0 +1,54 @@
+import type { RunId, SessionKey } from '../../core/ids.ts'
+import type { Why } from '../../core/reasons.ts'
+import { decideCancel, type Cancellation, type CancelDecision } from '../../core/run/cancellation.ts'
+import { planReset, planStop, planStopAll } from '../../core/session/stop.ts'
+import { pendingInSession, type Desk } from './desk.ts'
+import { move } from './runs.ts'
+
+/** Ends runs, or asks for it. Each tells its chat once, with nothing, so that indicators are cleared. */
+export function applyCancellations(desk: Desk, cancellations: readonly Cancellation[]): void {
+  for (const { runId, graceUntil, why } of cancellations) {
+    const run = desk.runs.get(runId)
+    if (run === undefined) throw new Error(`run ${runId} is not on the desk`)
+    run.graceUntil = graceUntil
+    if (move(desk, run, { event: 'cancel', why }))
+      desk.changes.events.push({ kind: 'outbound', subject: runId, data: { empty: true, session: run.sessionKey } })
+  }
+}
+
+/** Somebody cancels one run. Undefined when there is no such run on the desk. */
+export function cancelRun(desk: Desk, id: RunId, cancel: Why): CancelDecision | undefined {
+  const run = desk.runs.get(id)
+  if (run === undefined) return undefined
+  const decision = decideCancel(run, { now: desk.now, stopGraceMs: desk.settings.stopGraceMs, ...cancel })
+  if (decision.kind === 'cancel') applyCancellations(desk, [decision.cancellation])
+  return decision
+}
+
+/** The answer to /stop, /stopall and reset. */
+export interface Stopped {
+  readonly stopped: number
+  readonly drained: number
+}
+
+/** /stop, /stopall and reset of a session on the desk. */
+export function stopSession(desk: Desk, key: SessionKey, how: 'stop' | 'stopall' | 'reset'): Stopped {
+  const session = desk.sessions.get(key)
+  if (session === undefined) return { stopped: 0, drained: 0 }
+  const runs = pendingInSession(desk, session)
+  const clock = { now: desk.now, stopGraceMs: desk.settings.stopGraceMs }
+  if (how === 'reset') {
+    const plan = planReset({ generation: session.generation, runs }, clock)
+    applyCancellations(desk, [...plan.cleared, ...plan.cancelled])
+    session.generation = plan.generation
+    desk.changes.sessions.add(session)
+    return { stopped: plan.cancelled.length, drained: plan.cleared.length }
+  }
+  const plan = how === 'stop' ? planStop(runs, clock) : planStopAll(runs, clock)
+  applyCancellations(desk, [...plan.stopped, ...plan.drained])
+  if (plan.cutoff !== null) {
+    session.cutoff = plan.cutoff
+    desk.changes.sessions.add(session)
+  }
+  return { stopped: plan.stopped.length, drained: plan.drained.length }
+}

@@ -1,0 +1,149 @@
+import type { Why } from '../../core/reasons.ts'
+import { DEFAULT_RETRY_POLICY } from '../../core/run/retry-policy.ts'
+import { isTerminal, nextState, type RunEvent } from '../../core/run/run-machine.ts'
+import { grantSlots } from '../../core/schedule/concurrency.ts'
+import { nextFailureStreak, type SpeakingEnding } from '../../core/schedule/schedule-history.ts'
+import { decideAfterRun } from '../../core/schedule/schedule-life.ts'
+import type { RunRow } from '../../store/run-row.ts'
+import { pendingOfSchedule, type Desk, type ScheduleOnDesk } from './desk.ts'
+
+/** What a new run cannot do without. */
+export type NewRun = Pick<
+  RunRow,
+  'id' | 'agentId' | 'executorKey' | 'jobRunId' | 'trigger' | 'lane' | 'state' | 'decision' | 'payload'
+> &
+  Partial<RunRow>
+
+/** Puts a new run on the desk. */
+export function makeRun(desk: Desk, fields: NewRun): RunRow {
+  const run: RunRow = {
+    orgId: desk.orgId,
+    sessionKey: null,
+    generation: 0,
+    scheduleId: null,
+    nominal: null,
+    priority: 0,
+    createdAt: desk.now,
+    sender: null,
+    interrupts: false,
+    deadline: null,
+    timeoutSeconds: null,
+    retryPolicy: DEFAULT_RETRY_POLICY,
+    failureActionRetries: false,
+    firstAttempt: 1,
+    attempt: fields.firstAttempt ?? 1,
+    retryOf: null,
+    parentRunId: null,
+    seq: null,
+    notBefore: null,
+    debouncing: false,
+    slot: null,
+    superseded: false,
+    attemptId: null,
+    nodeId: null,
+    startedAt: null,
+    endsBy: null,
+    graceUntil: null,
+    finishedAt: null,
+    why: null,
+    errorCode: null,
+    errorMessage: null,
+    output: null,
+    usage: null,
+    ...fields,
+  }
+  desk.runs.set(run.id, run)
+  desk.changes.made.add(run)
+  if (run.state === 'queued') enterQueue(desk, run)
+  if (isTerminal(run.state)) close(desk, run)
+  tell(desk, run)
+  return run
+}
+
+/** What happens to a run, and why. */
+export interface Change {
+  readonly event: RunEvent
+  readonly why: Why
+}
+
+/** Applies an event as the run machine says. An event that means nothing in the state changes nothing. */
+export function move(desk: Desk, run: RunRow, change: Change): boolean {
+  const { event, why } = change
+  const from = run.state
+  const to = nextState(from, event)
+  if (to === undefined) return false
+  run.state = to
+  run.why = why
+  desk.changes.changed.add(run)
+  if (to === 'waiting' || to === 'queued') {
+    run.nodeId = null
+    run.attemptId = null
+    run.endsBy = null
+  }
+  // A run that waits for its callback has given back its lane slot, and no lease ends it.
+  if (to === 'awaiting_callback') run.nodeId = null
+  if (to === 'queued') enterQueue(desk, run)
+  if (isTerminal(to)) close(desk, run)
+  if (from !== to) tell(desk, run)
+  return true
+}
+
+/** Gives the run its place in its session, once; a parked run gets it with its slot. */
+function enterQueue(desk: Desk, run: RunRow): void {
+  run.debouncing = false
+  run.notBefore = null
+  if (run.seq === null && run.slot !== 'parked') run.seq = desk.lastSeq += 1
+}
+
+/** What the transaction that ends a run does besides: it frees the schedule slot, hands it on and keeps the score. */
+function close(desk: Desk, run: RunRow): void {
+  run.finishedAt ??= desk.now
+  run.slot = null
+  run.graceUntil = null
+  const schedule = run.scheduleId === null ? undefined : desk.schedules.get(run.scheduleId)
+  if (schedule === undefined) return
+  keepScore(desk, schedule, run)
+  grant(desk, schedule.row.id)
+}
+
+function keepScore(desk: Desk, schedule: ScheduleOnDesk, run: RunRow): void {
+  const { row } = schedule
+  const { state, superseded, attempt, finishedAt } = run
+  desk.changes.schedules.add(row)
+  const streak = nextFailureStreak(row.failureStreak, { state, superseded })
+  if (streak > row.failureStreak) row.failureCount += 1
+  row.failureStreak = streak
+  if (superseded) return
+  if (state !== 'skipped') row.lastStatus = state
+  if (isSpeaking(state)) schedule.lastEnding = { id: run.id, status: state, attempt, endedAt: finishedAt ?? desk.now }
+  const planned = run.trigger === 'schedule' || run.trigger === 'catchup'
+  const after = decideAfterRun(row, { state, planned })
+  if (after.kind === 'delete') desk.changes.deletedSchedules.add(row.id)
+  if (after.kind === 'end') row.state = after.state
+}
+
+/** Gives free slots of a schedule to the runs parked longest; with the slot comes their place in the session. */
+export function grant(desk: Desk, id: NonNullable<RunRow['scheduleId']>): void {
+  const schedule = desk.schedules.get(id)?.row
+  if (schedule === undefined) return
+  const pending = pendingOfSchedule(desk, id).map((run) => ({ id: run.id, slot: run.slot ?? 'parked' }))
+  for (const granted of grantSlots(pending, schedule.rules.maxConcurrency)) {
+    const run = desk.runs.get(granted)
+    if (run === undefined) continue
+    run.slot = 'held'
+    desk.changes.changed.add(run)
+    if (run.state === 'queued') enterQueue(desk, run)
+  }
+}
+
+/** The reason of the newest decision about a run, for events and lists. */
+export const reasonOf = (run: RunRow): string => (run.why ?? run.decision).reason
+
+function tell(desk: Desk, run: RunRow): void {
+  const data = { state: run.state, reason: reasonOf(run), attempt: run.attempt, session: run.sessionKey }
+  desk.changes.events.push({ kind: 'run.changed', subject: run.id, data })
+}
+
+/** Whether an ending says how a run of a schedule went. */
+const isSpeaking = (state: RunRow['state']): state is SpeakingEnding =>
+  state === 'success' || state === 'failed' || state === 'timeout' || state === 'cancelled'

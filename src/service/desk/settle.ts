@@ -1,0 +1,99 @@
+import type { AttemptId } from '../../core/ids.ts'
+import { formatInstant, type Instant } from '../../core/instant.ts'
+import { because } from '../../core/reasons.ts'
+import { isAbandoned } from '../../core/run/cancellation.ts'
+import { NODE_LOST, settle, type Outcome } from '../../core/run/outcome.ts'
+import { decideReport, type ReportDecision } from '../../core/run/reports.ts'
+import { isInFlight } from '../../core/run/run.ts'
+import { callbackEndsBy, isExpired, type ExecutorKind } from '../../core/run/timeouts.ts'
+import type { RunRow } from '../../store/run-row.ts'
+import type { Desk } from './desk.ts'
+import { move } from './runs.ts'
+
+/** What an executor said about an attempt. */
+export interface Report {
+  readonly attemptId: AttemptId
+  readonly outcome: Outcome
+  readonly output?: unknown
+  readonly errorMessage?: string
+  readonly usage?: unknown
+}
+
+/** Takes a report in, if it speaks for the attempt that is current. */
+export function takeReport(desk: Desk, run: RunRow, report: Report): ReportDecision {
+  const session = run.sessionKey === null ? undefined : desk.sessions.get(run.sessionKey)
+  const decision = decideReport(
+    {
+      state: run.state,
+      attemptId: run.attemptId,
+      attemptGeneration: run.generation,
+      sessionGeneration: session?.generation ?? run.generation,
+    },
+    report.attemptId,
+  )
+  if (decision.kind === 'stale_report') return decision
+  run.output = report.output ?? null
+  run.usage = report.usage ?? null
+  run.errorMessage = report.errorMessage ?? null
+  endAttempt(desk, run, report.outcome)
+  return decision
+}
+
+/** An attempt is over: the run ends, or tries again. */
+export function endAttempt(desk: Desk, run: RunRow, outcome: Outcome): void {
+  const settled = settle(outcome, run, {
+    now: desk.now,
+    policy: run.retryPolicy,
+    failureActionRetries: run.failureActionRetries,
+    deadline: run.deadline,
+    random: desk.chance.random(),
+  })
+  run.errorCode = settled.errorCode
+  if (settled.event === 'retry' && run.state !== 'stopping') {
+    run.attempt += 1
+    run.notBefore = settled.retryAt
+  }
+  if (settled.event === 'accept' && run.state === 'running') run.endsBy = callbackEnd(desk, run)
+  move(desk, run, settled)
+}
+
+function callbackEnd(desk: Desk, run: RunRow): Instant {
+  const executor = (desk.agents.get(run.agentId)?.executorKind ?? 'in-process') as ExecutorKind
+  const { trigger, deadline, timeoutSeconds } = run
+  const at = { startedAt: run.startedAt ?? desk.now, acceptedAt: desk.now }
+  return callbackEndsBy(at, { trigger, deadline, timeoutSeconds, executor })
+}
+
+/** Everything that has become due for a run by itself. `leaseUntil` is its holder's; null when nobody holds it. */
+export function passTime(desk: Desk, run: RunRow, leaseUntil: Instant | null): void {
+  const { now } = desk
+  if (run.state === 'stopping') {
+    const stopping = { graceUntil: run.graceUntil ?? now, leaseUntil }
+    if (isAbandoned(stopping, now))
+      move(desk, run, { event: 'stopped', why: run.why ?? because('cancelled', 'stop_grace') })
+    return
+  }
+  if (isInFlight(run.state)) {
+    if (leaseUntil !== null && now >= leaseUntil) {
+      // Nothing was executed before a worker says it has begun, so there is nothing to count as failed.
+      if (run.state === 'assigned')
+        move(desk, run, { event: 'release', why: because('executor_offline', 'lease', { agent: run.agentId }) })
+      else endAttempt(desk, run, NODE_LOST)
+    } else if (run.endsBy !== null && now >= run.endsBy)
+      endAttempt(desk, run, {
+        kind: 'timed_out',
+        errorCode: run.state === 'awaiting_callback' ? 'callback_timeout' : 'timeout',
+      })
+    return
+  }
+  if (isExpired(run, now) && run.deadline !== null) {
+    run.finishedAt = run.deadline
+    move(desk, run, {
+      event: 'expire',
+      why: because('deadline', 'deadline', { deadline: formatInstant(run.deadline) }),
+    })
+    return
+  }
+  if (run.state === 'waiting' && run.notBefore !== null && now >= run.notBefore)
+    move(desk, run, { event: 'due', why: because('accepted', 'not_before') })
+}

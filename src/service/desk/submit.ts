@@ -1,0 +1,202 @@
+import { decideAdmission, type AdmissionFacts, type QueueLimits } from '../../core/admission.ts'
+import type { AgentId, LaneName, RunId, SessionKey } from '../../core/ids.ts'
+import type { Instant } from '../../core/instant.ts'
+import { defaultLane } from '../../core/lanes.ts'
+import { because, type Why } from '../../core/reasons.ts'
+import { defaultMaxRetries } from '../../core/run/retry.ts'
+import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../../core/run/retry-policy.ts'
+import { mergeContent, type MessageContent } from '../../core/session/debounce.ts'
+import { droppedWhy, type SessionFacts } from '../../core/session/session.ts'
+import type { SessionRules } from '../../core/session/session-rules.ts'
+import type { RunRow } from '../../store/run-row.ts'
+import { applyCancellations } from './cancel.ts'
+import { pendingInSession, type Desk } from './desk.ts'
+import { makeRun, move } from './runs.ts'
+
+/** A message or a task on its way in. Everything about it was checked before it comes here. */
+export interface Submission {
+  readonly trigger: 'message' | 'task' | 'webhook'
+  readonly agentId: AgentId
+  readonly sessionKey: SessionKey | null
+  readonly content: MessageContent
+  readonly sender: string | null
+  /** When it was sent, by the channel's own clock if it has one. Null: when it is received. */
+  readonly sentAt: Instant | null
+  readonly lane: LaneName | null
+  readonly priority: number
+  readonly notBefore: Instant | null
+  readonly deadline: Instant | null
+  readonly retryPolicy: RetryPolicy | null
+  readonly parentRunId: RunId | null
+  /** What this message wants for itself; `maxConcurrent` sticks to the session. */
+  readonly rules: Partial<SessionRules>
+}
+
+export type Submitted =
+  | {
+      readonly kind: 'accepted'
+      readonly runId: RunId
+      readonly state: 'queued' | 'waiting'
+      readonly dropped: RunId | null
+    }
+  | { readonly kind: 'merged'; readonly runId: RunId }
+  | { readonly kind: 'rejected'; readonly runId: RunId; readonly why: Why; readonly retryAfterMs: number | null }
+  | { readonly kind: 'stale'; readonly runId: RunId; readonly why: Why }
+
+/** Lets a submission through the gates of admission, or keeps the record of why not. */
+export function submit(desk: Desk, submission: Submission): Submitted {
+  const { trigger, sender, notBefore } = submission
+  const facts = factsFor(desk, submission)
+  const verdict = decideAdmission({ trigger, stamp: submission.sentAt ?? desk.now, sender, notBefore }, facts)
+  switch (verdict.kind) {
+    case 'refuse':
+    case 'repeat':
+    case 'await_first':
+      // These gates were passed before the org was locked; the facts above hold them open.
+      throw new Error(`admission answered ${verdict.kind} behind its gate`)
+    case 'reject': {
+      const run = makeRun(desk, { ...rowOf(desk, submission), state: 'rejected', decision: verdict.why })
+      return { kind: 'rejected', runId: run.id, why: verdict.why, retryAfterMs: verdict.retryAfterMs }
+    }
+    case 'stale': {
+      const run = makeRun(desk, { ...rowOf(desk, submission), state: 'cancelled', decision: verdict.why })
+      return { kind: 'stale', runId: run.id, why: verdict.why }
+    }
+    case 'merge':
+      return merge(desk, submission, verdict)
+    case 'enter':
+      return enter(desk, submission, verdict)
+  }
+}
+
+function merge(
+  desk: Desk,
+  submission: Submission,
+  verdict: { readonly into: RunId; readonly closesAt: Instant },
+): Submitted {
+  const into = desk.runs.get(verdict.into)
+  if (into === undefined) throw new Error(`run ${verdict.into} is not on the desk`)
+  into.payload = mergeContent(into.payload as MessageContent, submission.content)
+  into.notBefore = verdict.closesAt
+  desk.changes.changed.add(into)
+  const ids = submission.content.messageIds
+  desk.changes.events.push({ kind: 'message.merged', subject: into.id, data: { message_ids: ids } })
+  return { kind: 'merged', runId: into.id }
+}
+
+type Entered = Extract<ReturnType<typeof decideAdmission>, { kind: 'enter' }>
+
+function enter(desk: Desk, submission: Submission, verdict: Entered): Submitted {
+  applyCancellations(desk, verdict.interrupted)
+  const closes = verdict.closes === null ? undefined : desk.runs.get(verdict.closes)
+  if (closes !== undefined) move(desk, closes, { event: 'due', why: because('accepted', 'session.debounce_ms') })
+  const run = makeRun(desk, {
+    ...rowOf(desk, submission),
+    state: verdict.notBefore === null ? 'queued' : 'waiting',
+    notBefore: verdict.notBefore,
+    debouncing: verdict.debouncing,
+    interrupts: verdict.interrupts,
+    decision: verdict.why,
+  })
+  const dropped = verdict.dropped === null ? undefined : desk.runs.get(verdict.dropped)
+  if (dropped !== undefined) {
+    move(desk, dropped, { event: 'drop', why: droppedWhy(run.id) })
+    desk.changes.events.push({
+      kind: 'message.dropped',
+      subject: dropped.id,
+      data: { by: run.id, sender: dropped.sender },
+    })
+  }
+  stick(desk, submission)
+  return {
+    kind: 'accepted',
+    runId: run.id,
+    state: verdict.notBefore === null ? 'queued' : 'waiting',
+    dropped: verdict.dropped,
+  }
+}
+
+/** A wish for more (or less) concurrency stays with the session until it is changed. */
+function stick(desk: Desk, { sessionKey, rules }: Submission): void {
+  const session = sessionKey === null ? undefined : desk.sessions.get(sessionKey)
+  if (session === undefined || rules.maxConcurrent === undefined) return
+  if (session.rules.maxConcurrent === rules.maxConcurrent) return
+  session.rules = { ...session.rules, maxConcurrent: rules.maxConcurrent }
+  desk.changes.sessions.add(session)
+}
+
+function factsFor(desk: Desk, submission: Submission): AdmissionFacts {
+  const { sessionKey } = submission
+  const session = sessionKey === null ? undefined : desk.sessions.get(sessionKey)
+  if (sessionKey !== null && session === undefined) throw new Error(`session ${sessionKey} is not on the desk`)
+  return {
+    now: desk.now,
+    stopGraceMs: desk.settings.stopGraceMs,
+    access: { granted: true, why: because('granted', 'service') },
+    flaws: [],
+    key: { kind: 'unused' },
+    draining: false,
+    budget: null,
+    limits: { tasks: submission.trigger === 'task' ? taskLimits(desk, submission.agentId) : null, runsPerDay: null },
+    session: session === undefined ? null : sessionFacts(desk, session, submission),
+  }
+}
+
+function sessionFacts(
+  desk: Desk,
+  session: NonNullable<ReturnType<Desk['sessions']['get']>>,
+  submission: Submission,
+): SessionFacts {
+  const runs = pendingInSession(desk, session)
+  const open = runs.find((run) => run.debouncing && run.sender !== null && run.sender === submission.sender)
+  return {
+    rules: { ...session.rules, ...submission.rules },
+    runs,
+    cutoff: session.cutoff,
+    open:
+      open === undefined || open.notBefore === null
+        ? null
+        : { runId: open.id, firstAt: open.createdAt, closesAt: open.notBefore, interrupts: open.interrupts },
+  }
+}
+
+function taskLimits(desk: Desk, agentId: AgentId): NonNullable<QueueLimits['tasks']> {
+  let queued = 0
+  let queuedForAgent = 0
+  const count = (agent: AgentId, tasks: number): void => {
+    queued += tasks
+    if (agent === agentId) queuedForAgent += tasks
+  }
+  for (const [agent, tasks] of desk.queuedTasks) count(agent, tasks)
+  for (const run of desk.runs.values()) if (run.trigger === 'task' && run.state === 'queued') count(run.agentId, 1)
+  const { maxQueue, maxPerAgent } = desk.settings.tasks
+  return { agent: agentId, queued, queuedForAgent, maxQueue, maxPerAgent }
+}
+
+function rowOf(
+  desk: Desk,
+  submission: Submission,
+): Pick<RunRow, 'id' | 'agentId' | 'executorKey' | 'jobRunId' | 'trigger' | 'lane' | 'payload'> & Partial<RunRow> {
+  const { trigger, agentId, sessionKey, parentRunId } = submission
+  const agent = desk.agents.get(agentId)
+  if (agent === undefined) throw new Error(`agent ${agentId} is not on the desk`)
+  const id = desk.chance.newRunId(trigger === 'task' ? 'task' : 'run')
+  const { executorKind } = agent
+  const maxRetries = defaultMaxRetries({ trigger, executorKind, inlineExecutor: false })
+  return {
+    id,
+    agentId,
+    executorKey: agent.executorKey,
+    jobRunId: id,
+    trigger,
+    lane: submission.lane ?? defaultLane({ trigger, hasParent: parentRunId !== null }),
+    payload: submission.content,
+    sessionKey,
+    generation: sessionKey === null ? 0 : (desk.sessions.get(sessionKey)?.generation ?? 0),
+    sender: submission.sender,
+    priority: submission.priority,
+    deadline: submission.deadline,
+    parentRunId,
+    retryPolicy: submission.retryPolicy ?? { ...DEFAULT_RETRY_POLICY, maxRetries },
+  }
+}

@@ -1,0 +1,89 @@
+import type { AgentId, AttemptId, LaneName, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import type { Why } from '../core/reasons.ts'
+import type { ErrorCode } from '../core/run/error-codes.ts'
+import type { RetryPolicy } from '../core/run/retry-policy.ts'
+import type { Trigger } from '../core/run/run.ts'
+import type { RunState } from '../core/run/run-machine.ts'
+
+/** A row of `run` while a transaction works on it: what never changes is readonly, the rest is written back. */
+export interface RunRow {
+  readonly id: RunId
+  readonly orgId: OrgId
+  readonly agentId: AgentId
+  /** Who can execute it: `echo`, `in-process:<name>`, … A node claims only what it can execute. */
+  readonly executorKey: string
+  readonly sessionKey: SessionKey | null
+  /** The session's generation when it was made. */
+  readonly generation: number
+  readonly scheduleId: ScheduleId | null
+  readonly nominal: Instant | null
+  readonly jobRunId: string
+  readonly trigger: Trigger
+  readonly lane: LaneName
+  readonly priority: number
+  readonly createdAt: Instant
+  readonly sender: string | null
+  readonly interrupts: boolean
+  readonly deadline: Instant | null
+  readonly timeoutSeconds: number | null
+  readonly retryPolicy: RetryPolicy
+  readonly failureActionRetries: boolean
+  readonly firstAttempt: number
+  readonly retryOf: RunId | null
+  readonly parentRunId: RunId | null
+  /** Why it was made, or was not to run. */
+  readonly decision: Why
+  state: RunState
+  attempt: number
+  /** Place in the session; null while it has none. */
+  seq: number | null
+  notBefore: Instant | null
+  debouncing: boolean
+  slot: 'held' | 'parked' | null
+  superseded: boolean
+  attemptId: AttemptId | null
+  nodeId: string | null
+  startedAt: Instant | null
+  /** When the attempt, or the wait for its callback, must be over. */
+  endsBy: Instant | null
+  graceUntil: Instant | null
+  finishedAt: Instant | null
+  /** Why it is where it is now. */
+  why: Why | null
+  errorCode: ErrorCode | null
+  errorMessage: string | null
+  payload: unknown
+  output: unknown
+  usage: unknown
+}
+
+/** The next moment at which something happens to the run by itself; null when nothing does. */
+export function wakeAt(run: RunRow): Instant | null {
+  switch (run.state) {
+    case 'waiting':
+      return earliest(run.notBefore, run.deadline)
+    case 'queued':
+    case 'assigned':
+      return run.deadline
+    case 'running':
+    case 'awaiting_callback':
+      return run.endsBy
+    case 'stopping':
+      return run.graceUntil
+    case 'success':
+    case 'failed':
+    case 'timeout':
+    case 'cancelled':
+    case 'skipped':
+    case 'dropped':
+    case 'rejected':
+    case 'expired':
+      return null
+  }
+}
+
+function earliest(a: Instant | null, b: Instant | null): Instant | null {
+  if (a === null) return b
+  return b !== null && b < a ? b : a
+}

@@ -1,0 +1,146 @@
+import {
+  agentId,
+  attemptId,
+  orgId,
+  runId,
+  scheduleId,
+  sessionKey,
+  type AgentId,
+  type ScheduleId,
+} from '../../../src/core/ids.ts'
+import { later, type Instant } from '../../../src/core/instant.ts'
+import { DEFAULT_FIRING_SETTINGS, type ScheduleRules } from '../../../src/core/schedule/schedule-rules.ts'
+import { DEFAULT_SESSION_RULES, type SessionRules } from '../../../src/core/session/session-rules.ts'
+import { noChanges, type Desk } from '../../../src/service/desk/desk.ts'
+import { move } from '../../../src/service/desk/runs.ts'
+import { because } from '../../../src/core/reasons.ts'
+import type { Submission } from '../../../src/service/desk/submit.ts'
+import type { RunRow } from '../../../src/store/run-row.ts'
+import type { ScheduleRow } from '../../../src/store/schedule-row.ts'
+import type { Timing } from '../../../src/core/time/timing.ts'
+import { NOW, rules } from '../../support/builders.ts'
+
+/** A desk that keeps its rows: everything stays on it, and time moves by hand. */
+export interface Cabinet {
+  readonly desk: Desk & { now: Instant }
+  readonly pass: (ms: number) => void
+  readonly states: () => Readonly<Record<string, string>>
+  readonly run: (id: string) => RunRow
+  /** A node takes the run. */
+  readonly start: (id: string) => RunRow
+}
+
+export function openCabinet(): Cabinet {
+  let runs = 0
+  let attempts = 0
+  const agent = { id: agentId('agent'), executorKey: 'echo', executorKind: 'echo' }
+  const desk: Desk & { now: Instant } = {
+    now: NOW,
+    orgId: orgId('default'),
+    settings: {
+      session: DEFAULT_SESSION_RULES,
+      firing: DEFAULT_FIRING_SETTINGS,
+      stopGraceMs: 5_000,
+      tasks: { maxQueue: 1000, maxPerAgent: 3, maxInflight: 20, maxPerAgentInflight: 10 },
+      catchupMaxActive: 10,
+    },
+    chance: {
+      random: () => 0.5,
+      newRunId: () => runId(`r${(runs += 1)}`),
+      newAttemptId: () => attemptId(`a${(attempts += 1)}`),
+    },
+    runs: new Map(),
+    sessions: new Map(),
+    schedules: new Map(),
+    agents: new Map<AgentId, typeof agent>([[agent.id, agent]]),
+    queuedTasks: new Map(),
+    changes: noChanges(),
+    lastSeq: 0,
+  }
+  const run = (id: string): RunRow => {
+    const found = desk.runs.get(runId(id))
+    if (found === undefined) throw new Error(`no run ${id}`)
+    return found
+  }
+  return {
+    desk,
+    run,
+    pass: (ms) => {
+      desk.now = later(desk.now, ms)
+    },
+    states: () => Object.fromEntries([...desk.runs.values()].map((one) => [one.id, one.state])),
+    start: (id) => {
+      const started = run(id)
+      move(desk, started, { event: 'claim', why: because('picked', 'test', { position: 1 }) })
+      started.attemptId = desk.chance.newAttemptId()
+      started.nodeId = 'node'
+      started.startedAt = desk.now
+      return started
+    },
+  }
+}
+
+export function aSessionOn(
+  { desk }: Cabinet,
+  over: Partial<SessionRules> = {},
+  key = 's',
+): ReturnType<typeof sessionKey> {
+  const name = sessionKey(key)
+  desk.sessions.set(name, {
+    orgId: desk.orgId,
+    key: name,
+    rules: { ...DEFAULT_SESSION_RULES, debounceMs: 0, ...over },
+    cutoff: null,
+    generation: 0,
+    context: null,
+  })
+  return name
+}
+
+export const aMessage = (text: string, over: Partial<Submission> = {}): Submission => ({
+  trigger: 'message',
+  agentId: agentId('agent'),
+  sessionKey: sessionKey('s'),
+  content: { text, attachments: [], messageIds: [], fields: {} },
+  sender: null,
+  sentAt: null,
+  lane: null,
+  priority: 0,
+  notBefore: null,
+  deadline: null,
+  retryPolicy: null,
+  parentRunId: null,
+  rules: {},
+  ...over,
+})
+
+export const aTask = (over: Partial<Submission> = {}): Submission =>
+  aMessage('task', { trigger: 'task', sessionKey: null, ...over })
+
+export function aScheduleOn({ desk }: Cabinet, timing: Timing, over: Partial<ScheduleRules> = {}): ScheduleId {
+  const id = scheduleId('sch')
+  const row: ScheduleRow = {
+    id,
+    orgId: desk.orgId,
+    agentId: agentId('agent'),
+    timing,
+    rules: rules(over),
+    retryPolicy: null,
+    timeoutSeconds: null,
+    lane: null,
+    sessionKey: null,
+    payload: { prompt: 'work' },
+    deleteAfterRun: timing.kind === 'at',
+    state: 'active',
+    watermark: desk.now,
+    nextRunAt: null,
+    failureStreak: 0,
+    failureCount: 0,
+    skippedFor: null,
+    fires: 0,
+    lastRunAt: null,
+    lastStatus: null,
+  }
+  desk.schedules.set(id, { row, previous: null, lastEnding: null })
+  return id
+}
