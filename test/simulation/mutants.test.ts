@@ -20,7 +20,7 @@ describe('a wrong core', () => {
       })
       expect(caught, 'the seed that catches it').toBeDefined()
     },
-    60_000,
+    120_000,
   )
 
   it('exists for every invariant', () => {
