@@ -1,17 +1,33 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
+const NEEDS_DATABASE = ['test/store/**/*.test.ts']
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', 'test/**/fixtures/**'],
-    pool: 'threads',
     // Vitest leaves one core idle by default; on two cores that would be half of the machine.
     maxWorkers: availableParallelism(),
+    dangerouslyIgnoreUnhandledErrors: false,
+    passWithNoTests: false,
+    pool: 'threads',
     globals: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    dangerouslyIgnoreUnhandledErrors: false,
-    passWithNoTests: false,
+    exclude: ['**/node_modules/**', 'test/**/fixtures/**'],
+    // Two projects, so that a database server is started when a test needs one and not otherwise.
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'plain',
+          include: ['test/**/*.test.ts'],
+          exclude: ['**/node_modules/**', 'test/**/fixtures/**', ...NEEDS_DATABASE],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'database', include: NEEDS_DATABASE, globalSetup: ['test/support/database-server.ts'] },
+      },
+    ],
   },
 })

@@ -76,7 +76,3 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', end)
   })
 }
-
-/** How long to wait after failures in a row: doubling from 100 ms to 5 s, spread so that nodes do not come in step. */
-export const backoffMs = (failures: number, random: number): number =>
-  Math.min(100 * 2 ** (failures - 1), 5_000) * (0.5 + random / 2)

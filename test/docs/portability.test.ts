@@ -6,6 +6,8 @@ import { textOf, trackedFiles } from './tracked-files.ts'
 // What is committed has to mean the same on every machine.
 
 interface LockedPackage {
+  /** A package of this repository, by its folder: it has neither an address nor a checksum. */
+  readonly link?: boolean
   readonly resolved?: string
   readonly integrity?: string
   readonly optionalDependencies?: Readonly<Record<string, string>>
@@ -31,7 +33,9 @@ describe('committed files', () => {
     const lock = JSON.parse(textOf('package-lock.json')) as {
       readonly packages: Readonly<Record<string, LockedPackage>>
     }
-    const packages = Object.entries(lock.packages).filter(([where]) => where !== '')
+    const packages = Object.entries(lock.packages).filter(
+      ([where, entry]) => where.includes('node_modules/') && entry.link !== true,
+    )
     expect(packages.filter(([, entry]) => entry.resolved !== undefined)).toEqual([])
     expect(packages.filter(([, entry]) => entry.integrity === undefined)).toEqual([])
     // npm silently leaves out binaries of other platforms that it cannot find, and then refuses its own lockfile. The
@@ -41,10 +45,12 @@ describe('committed files', () => {
   })
 
   it('pin direct packages exactly', () => {
-    const { dependencies, devDependencies } = JSON.parse(textOf('package.json')) as Readonly<
-      Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>
+    const { dependencies, optionalDependencies, devDependencies } = JSON.parse(textOf('package.json')) as Readonly<
+      Record<'dependencies' | 'optionalDependencies' | 'devDependencies', Readonly<Record<string, string>>>
     >
-    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(([, version]) => !/^\d/.test(version))
+    const loose = Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies }).filter(
+      ([, version]) => !/^(?:\d|file:)/.test(version),
+    )
     expect(loose).toEqual([])
   })
 })

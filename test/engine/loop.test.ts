@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { backoffMs, createLoop, sleep, type LoopOptions, type Pass } from '../../src/engine/loop.ts'
+import { createLoop, sleep, type LoopOptions, type Pass } from '../../src/engine/loop.ts'
 
 /** A loop whose sleeps end when the test says so. */
 function handMoved(
@@ -134,15 +134,5 @@ describe('a loop', () => {
     await slept
     await sleep(0, new AbortController().signal)
     await sleep(1, new AbortController().signal)
-  })
-
-  it('backs off from 50 to 100 ms up to 5 s', () => {
-    expect([1, 2, 3, 10].map((failures) => backoffMs(failures, 0.999_999).toFixed(0))).toEqual([
-      '100',
-      '200',
-      '400',
-      '5000',
-    ])
-    expect(backoffMs(1, 0)).toBe(50)
   })
 })

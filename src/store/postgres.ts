@@ -1,0 +1,148 @@
+import { Client, Pool, type ClientBase, type PoolClient, type PoolConfig } from 'pg'
+import { type Database, type SqlValue } from './database.ts'
+import { DatabaseError, isDatabaseAway } from './database-error.ts'
+import { DEFAULT_SCHEMA } from './identifier.ts'
+import { translate } from './postgres/failures.ts'
+import { createListener } from './postgres/listener.ts'
+import { ROW_VALUES } from './postgres/row-values.ts'
+import {
+  ANSWER_MARGIN_MS,
+  prepareSession,
+  refuseOldServer,
+  SESSION_LIMITS,
+  type SessionLimits,
+  type SessionSettings,
+} from './postgres/session.ts'
+import { createStatementNames, statement } from './postgres/statements.ts'
+import { clientConfig, connectTimeoutMs, type ConnectionTarget } from './postgres/target.ts'
+import { runTransaction } from './postgres/transaction.ts'
+
+export interface PostgresOptions {
+  readonly target: ConnectionTarget
+  readonly schema?: string
+  /** Connections at most, beside the one that listens. */
+  readonly pool?: number
+  readonly applicationName?: string
+  readonly limits?: Partial<SessionLimits>
+  /** Chance for the waits of the listener, in [0, 1). */
+  readonly random?: () => number
+}
+
+export const DEFAULT_POOL = 10
+
+/** Opens a database by way of `pg`. Connects once, so that a wrong URL or an old server is refused here and not later. */
+export async function openPostgres(options: PostgresOptions): Promise<Database> {
+  const settings = sessionSettings(options)
+  const config = driverConfig(options, settings.limits)
+  await checkServer(config)
+  const broken = new WeakSet<ClientBase>()
+  const pool = openPool({ ...config, max: options.pool ?? DEFAULT_POOL }, settings, broken)
+  const nameOf = createStatementNames()
+  const toStatement = (text: string, params?: readonly SqlValue[]) => statement(nameOf, text, params)
+  const listener = createListener({
+    connect: () => openClient(config, settings),
+    random: options.random ?? Math.random,
+  })
+
+  return {
+    query: (text, params) =>
+      lend(pool, broken, async (client) => {
+        const { rows } = await client
+          .query<Readonly<Record<string, unknown>>>(toStatement(text, params))
+          .catch((error: unknown) => {
+            throw translate(error, 'statement')
+          })
+        return rows
+      }),
+    transaction: (work, limits = {}) =>
+      lend(pool, broken, (client) => {
+        const isBroken = (): boolean => broken.has(client)
+        const setBroken = (): unknown => broken.add(client)
+        return runTransaction({ client, toStatement, isBroken, setBroken }, work, limits)
+      }),
+    listen: listener.listen,
+    close: async () => {
+      await listener.close()
+      await pool.end()
+    },
+  }
+}
+
+function sessionSettings({ schema, applicationName, limits }: PostgresOptions): SessionSettings {
+  return {
+    schema: schema ?? DEFAULT_SCHEMA,
+    applicationName: applicationName ?? 'escapement',
+    limits: { ...SESSION_LIMITS, ...limits },
+  }
+}
+
+function driverConfig({ target }: PostgresOptions, limits: SessionLimits): PoolConfig {
+  return {
+    ...clientConfig(target),
+    types: ROW_VALUES,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: connectTimeoutMs(target) ?? limits.connectMs,
+    // The server's own limit comes first; this one is for a server that does not answer at all any more.
+    ...(limits.statementMs > 0 ? { query_timeout: limits.statementMs + ANSWER_MARGIN_MS } : {}),
+    // A pool must not keep a process alive that has nothing else to do.
+    allowExitOnIdle: true,
+    idleTimeoutMillis: 60_000,
+  }
+}
+
+async function checkServer(config: PoolConfig): Promise<void> {
+  const client = new Client(config)
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await refuseOldServer(client)
+  } catch (error) {
+    throw translate(error, 'connect')
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+function openPool(config: PoolConfig, settings: SessionSettings, broken: WeakSet<ClientBase>): Pool {
+  // The pool waits for what this returns, although its type does not say so.
+  const onConnect = ((client: ClientBase) => {
+    // A connection that breaks while it is lent would otherwise end the process: nobody else listens then.
+    client.on('error', () => broken.add(client))
+    client.on('end', () => broken.add(client))
+    return prepareSession(client, settings)
+  }) as (client: ClientBase) => void
+  const pool = new Pool({ ...config, onConnect })
+  // An idle connection that breaks is taken out by the pool itself; there is nothing more to do about it.
+  pool.on('error', () => undefined)
+  return pool
+}
+
+async function openClient(config: PoolConfig, settings: SessionSettings): Promise<Client> {
+  const client = new Client(config)
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await prepareSession(client, { ...settings, applicationName: `${settings.applicationName} listener` })
+    return client
+  } catch (error) {
+    await client.end().catch(() => undefined)
+    throw translate(error, 'connect')
+  }
+}
+
+/** Lends a connection of the pool to the work. One that may be unusable afterwards is closed instead of kept. */
+async function lend<T>(pool: Pool, broken: WeakSet<ClientBase>, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect().catch((error: unknown) => {
+    const full = pool.totalCount >= pool.options.max && !(error instanceof Error && 'code' in error)
+    throw full ? new DatabaseError('no_free_connection', { cause: error }) : translate(error, 'connect')
+  })
+  try {
+    return await work(client)
+  } catch (error) {
+    if (isDatabaseAway(error)) broken.add(client)
+    throw error
+  } finally {
+    client.release(broken.has(client))
+  }
+}

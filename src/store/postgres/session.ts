@@ -1,0 +1,70 @@
+import { type ClientBase } from 'pg'
+import { DatabaseError } from '../database-error.ts'
+import { quoteSchema } from '../identifier.ts'
+
+export interface SessionLimits {
+  /** A node that stops in the middle of a transaction loses it after this time, so that it cannot stop an org. */
+  readonly idleInTransactionMs: number
+  readonly lockMs: number
+  readonly statementMs: number
+  /** How long to wait for a connection: a new one, or a free one of the pool. */
+  readonly connectMs: number
+}
+
+export const SESSION_LIMITS: SessionLimits = {
+  idleInTransactionMs: 2_000,
+  lockMs: 5_000,
+  statementMs: 30_000,
+  connectMs: 10_000,
+}
+
+/** How much longer than the server we wait for an answer before we take the connection for dead. */
+export const ANSWER_MARGIN_MS = 5_000
+
+export const OLDEST_SERVER = 15
+
+export interface SessionSettings {
+  readonly schema: string
+  readonly applicationName: string
+  readonly limits: SessionLimits
+}
+
+/**
+ * Sets up a new connection: limits, schema, time zone. With a statement and not with start-up parameters, because
+ * connection poolers refuse or ignore those.
+ */
+export async function prepareSession(client: ClientBase, settings: SessionSettings): Promise<void> {
+  const values = Object.entries(sessionValues(settings))
+  await client.query(
+    'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as setting(name, value)',
+    [values.map(([name]) => name), values.map(([, value]) => value)],
+  )
+}
+
+function sessionValues({ schema, applicationName, limits }: SessionSettings): Readonly<Record<string, string>> {
+  return {
+    search_path: quoteSchema(schema),
+    application_name: applicationName,
+    // The text form of instants is read with these two.
+    TimeZone: 'UTC',
+    DateStyle: 'ISO',
+    idle_in_transaction_session_timeout: String(limits.idleInTransactionMs),
+    lock_timeout: String(limits.lockMs),
+    statement_timeout: String(limits.statementMs),
+    // A node whose machine vanished is noticed in about 25 s and its session ended; on a socket these do nothing.
+    tcp_keepalives_idle: '10',
+    tcp_keepalives_interval: '5',
+    tcp_keepalives_count: '3',
+    tcp_user_timeout: '25000',
+  }
+}
+
+/** Asks for the version before anything else is asked: an old server would fail on settings it does not know. */
+export async function refuseOldServer(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ readonly version: string; readonly number: string }>(
+    "select current_setting('server_version') as version, current_setting('server_version_num') as number",
+  )
+  const row = rows[0]
+  if (row === undefined || Number(row.number) < OLDEST_SERVER * 10_000)
+    throw new DatabaseError('database_too_old', { detail: `it is PostgreSQL ${row?.version ?? 'of unknown version'}` })
+}

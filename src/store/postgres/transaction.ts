@@ -1,0 +1,91 @@
+import { type PoolClient, type QueryConfig } from 'pg'
+import { type SqlValue, type Transaction, type TransactionOptions } from '../database.ts'
+import { DatabaseError, isDatabaseAway } from '../database-error.ts'
+import { translate } from './failures.ts'
+import { ANSWER_MARGIN_MS } from './session.ts'
+
+export interface TransactionContext {
+  readonly client: PoolClient
+  readonly toStatement: (text: string, params?: readonly SqlValue[]) => QueryConfig
+  /** Whether this connection is known to be of no further use. */
+  readonly isBroken: () => boolean
+  readonly setBroken: () => unknown
+}
+
+/** Runs the work between BEGIN and COMMIT on one connection, and says what is known about the end. */
+export async function runTransaction<T>(
+  ctx: TransactionContext,
+  work: (tx: Transaction) => Promise<T>,
+  options: TransactionOptions,
+): Promise<T> {
+  const { tx, finish } = openTransaction(ctx, options)
+  let result: T
+  try {
+    await ctx.client.query('begin').catch((error: unknown) => {
+      throw translate(error, 'in_transaction')
+    })
+    await setLimits(tx, options)
+    result = await work(tx)
+  } catch (error) {
+    finish()
+    await rollBack(ctx)
+    throw error
+  }
+  finish()
+  await commit(ctx)
+  return result
+}
+
+/** A transaction that can be used until it is finished: a statement that comes later must not land in the next one. */
+function openTransaction(
+  ctx: TransactionContext,
+  options: TransactionOptions,
+): { readonly tx: Transaction; readonly finish: () => void } {
+  let finished = false
+  const query: Transaction['query'] = async (text, params) => {
+    if (finished) throw new DatabaseError('statement_failed', { detail: 'its transaction has already ended' })
+    try {
+      const { rows } = await ctx.client.query<Readonly<Record<string, unknown>>>({
+        ...ctx.toStatement(text, params),
+        ...answerLimit(options),
+      })
+      return rows
+    } catch (error) {
+      const failure = translate(error, 'in_transaction')
+      // An answer that did not come in time leaves the connection busy with a statement nobody waits for any more.
+      if (isDatabaseAway(failure)) ctx.setBroken()
+      throw failure
+    }
+  }
+  return { tx: { inTransaction: true, query }, finish: () => void (finished = true) }
+}
+
+// The driver's own timer, in its type it is missing. The longest a timer can run stands for "no limit".
+const answerLimit = ({ statementMs }: TransactionOptions): object =>
+  statementMs === undefined ? {} : { query_timeout: statementMs === 0 ? 2_147_483_647 : statementMs + ANSWER_MARGIN_MS }
+
+async function setLimits(tx: Transaction, { statementMs, lockMs }: TransactionOptions): Promise<void> {
+  const values = Object.entries({ statement_timeout: statementMs, lock_timeout: lockMs }).filter(
+    (entry): entry is [string, number] => entry[1] !== undefined,
+  )
+  if (values.length === 0) return
+  await tx.query('select set_config(name, value, true) from unnest($1::text[], $2::text[]) as setting(name, value)', [
+    values.map(([name]) => name),
+    values.map(([, value]) => String(value)),
+  ])
+}
+
+async function rollBack(ctx: TransactionContext): Promise<void> {
+  // A connection that cannot roll back is thrown away by whoever lent it; the server then rolls back by itself.
+  if (!ctx.isBroken()) await ctx.client.query('rollback').catch(ctx.setBroken)
+}
+
+async function commit(ctx: TransactionContext): Promise<void> {
+  // Lost before COMMIT was sent: nothing can have been kept.
+  if (ctx.isBroken()) throw new DatabaseError('connection_lost', { detail: 'it ended before COMMIT was sent' })
+  const { command } = await ctx.client.query('commit').catch((error: unknown) => {
+    throw translate(error, 'commit')
+  })
+  // PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement failed and the work went on regardless.
+  if (command === 'ROLLBACK') throw new DatabaseError('rolled_back')
+}

@@ -1,0 +1,55 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { migrate } from '../../src/store/migrate.ts'
+import { startEmbedded } from '../../src/store/embedded/embedded.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { type ConnectionTarget } from '../../src/store/postgres/target.ts'
+import { runOn, TEMPLATE, withDatabase } from './database.ts'
+import { binariesUnderTest } from './postgres-under-test.ts'
+import { makeSmallProgram } from './small-program.ts'
+
+/** Before the first test that needs a database: a server and the template. Afterwards: nothing is left of either. */
+export async function setup(project: TestProject): Promise<() => Promise<unknown>> {
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'escapement-store-'))
+  // As root the server and some children run as other users, who have to get in.
+  chmodSync(directory, 0o755)
+  const remove = (): void => rmSync(directory, { recursive: true, force: true })
+  try {
+    const { server, stop } = await findServer(directory)
+    await makeTemplate(server)
+    project.provide('databaseServer', server)
+    project.provide('smallProgram', makeSmallProgram(path.join(directory, 'program')))
+    return () => stop().finally(remove)
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+/** A server by URL if one is given, else an embedded one of the version under test. */
+async function findServer(
+  directory: string,
+): Promise<{ readonly server: ConnectionTarget; readonly stop: () => Promise<unknown> }> {
+  const url = process.env['ESCAPEMENT_TEST_DATABASE_URL']
+  if (url !== undefined && url !== '')
+    return { server: url, stop: () => runOn(url, `drop database if exists ${TEMPLATE} with (force)`) }
+  const embedded = await startEmbedded({
+    data: path.join(directory, 'data'),
+    systemDirectory: path.join(directory, 'system'),
+    packageDirectory: binariesUnderTest(),
+  })
+  const server = embedded.target
+  // Nothing here has to survive a power cut, and a database is made for every file.
+  await runOn(server, 'alter system set fsync = off')
+  await runOn(server, 'select pg_reload_conf()')
+  return { server, stop: embedded.leave }
+}
+
+async function makeTemplate(server: ConnectionTarget): Promise<void> {
+  await runOn(server, `drop database if exists ${TEMPLATE} with (force)`)
+  await runOn(server, `create database ${TEMPLATE} template template0`)
+  const database = await openPostgres({ target: withDatabase(server, TEMPLATE) })
+  await migrate(database).finally(() => database.close())
+}

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto'
+import { Client } from 'pg'
+import { inject } from 'vitest'
+import { type Database } from '../../src/store/database.ts'
+import { openPostgres, type PostgresOptions } from '../../src/store/postgres.ts'
+import { clientConfig, type ConnectionTarget } from '../../src/store/postgres/target.ts'
+
+// One server for the whole test run (database-server.ts starts it), one database for each file that asks for one.
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The server, by way of its maintenance database. */
+    readonly databaseServer: ConnectionTarget
+    /** A small copy of the program that child processes of any user can run. */
+    readonly smallProgram: string
+  }
+}
+
+export const TEMPLATE = 'escapement_template'
+
+export interface TestDatabase {
+  readonly target: ConnectionTarget
+  /** Opens the database as a node would; closed together with it at the latest. */
+  readonly open: (options?: Partial<PostgresOptions>) => Promise<Database>
+  /** Runs statements from outside: as another session, without the port. */
+  readonly outside: (text: string, params?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
+  readonly drop: () => Promise<void>
+}
+
+/** A database of its own, cloned from the migrated template, or an empty one. */
+export async function createTestDatabase(from: 'migrated' | 'empty' = 'migrated'): Promise<TestDatabase> {
+  const server = inject('databaseServer')
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await runOn(server, `create database ${name} template ${from === 'migrated' ? TEMPLATE : 'template0'}`)
+  const target = withDatabase(server, name)
+  const opened: Database[] = []
+  return {
+    target,
+    open: async (options) => {
+      const database = await openPostgres({ target, ...options })
+      opened.push(database)
+      return database
+    },
+    outside: (text, params) => runOn(target, text, params),
+    drop: async () => {
+      await Promise.all(opened.map((database) => database.close()))
+      await runOn(server, `drop database ${name} with (force)`)
+    },
+  }
+}
+
+/** The same server, another database. */
+export function withDatabase(target: ConnectionTarget, database: string): ConnectionTarget {
+  if (typeof target !== 'string') return { ...target, database }
+  const url = new URL(target)
+  url.pathname = `/${database}`
+  return url.toString()
+}
+
+/** One statement on a connection of its own. */
+export async function runOn(
+  target: ConnectionTarget,
+  text: string,
+  params: readonly unknown[] = [],
+): Promise<readonly Record<string, unknown>[]> {
+  const client = new Client(clientConfig(target))
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(text, [...params])).rows
+  } finally {
+    await client.end()
+  }
+}
