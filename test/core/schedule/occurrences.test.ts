@@ -115,7 +115,7 @@ describe('a minute cron', () => {
     const started = process.hrtime.bigint()
     const { skippedRange } = plan({ timing: SECONDLY, watermark: at('2023-01-15T12:00:00Z'), seen: NOW })
     expect(skippedRange?.count).toBe(1096 * 86_400 - 1)
-    expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(250)
+    expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(1_250)
   })
 })
 

@@ -113,7 +113,7 @@ describe('counting', () => {
     countFires(plan, after, before)
     const begin = performance.now()
     expect(countFires(plan, after, before)).toBe((before - after) / 1000 - 1)
-    expect(performance.now() - begin).toBeLessThan(50)
+    expect(performance.now() - begin).toBeLessThan(250)
   })
 
   it('leaves out the second pass where the policy does', () => {
