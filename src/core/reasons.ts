@@ -7,6 +7,7 @@ export const REASONS = {
   due: 'Its moment, {nominal}, had come.',
   caught_up: 'Its moment, {nominal}, was missed; {policy} made up for it at {seen}.',
   run_now: 'A person asked for it.',
+  retried: 'A person asked for {of} to be run again.',
   misfire: 'Its moment, {nominal}, was missed by {late_seconds} s, and {policy} does not make up for it.',
   overlap: 'The previous run {previous_run} was still {previous_state}.',
   overlap_limit: '{pending} runs of the schedule were pending, and at most {max_parallel} may overlap.',

@@ -209,7 +209,7 @@ const shortBudget = (run: Candidate, at: Standing): Reserve | undefined =>
 function budgetWhy(run: Candidate, at: Standing): Why {
   const short = shortBudget(run, at)
   const budget = short === undefined ? undefined : at.budgets.get(short.budgetId)
-  return because('budget', 'budget.on_exceed=queue', {
+  return because('budget', 'gate:budget', {
     budget: short?.budgetId ?? null,
     reserve: short?.amount ?? null,
     remaining: budget?.remaining ?? null,

@@ -1,5 +1,6 @@
 import type { ErrorCode } from './error-codes.ts'
 import { because, type Why } from '../reasons.ts'
+import { COMPLETED } from '../usual-why.ts'
 import { decideRetry, type RetryFacts } from './retry.ts'
 import type { RunEvent } from './run-machine.ts'
 import type { Instant } from '../instant.ts'
@@ -96,7 +97,7 @@ export function settle(
   const plain = { retryAt: null, errorCode: null }
   switch (outcome.kind) {
     case 'succeeded':
-      return { ...plain, event: 'succeed', why: because('completed', 'outcome') }
+      return { ...plain, event: 'succeed', why: COMPLETED }
     case 'accepted':
       return { ...plain, event: 'accept', why: because('accepted', 'outcome') }
     case 'stopped':

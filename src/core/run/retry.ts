@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts'
 import { durationMs, formatInstant, later, type DurationMs, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
-import type { RetryPolicy } from './retry-policy.ts'
+import { DEFAULT_RETRY_POLICY, type RetryPolicy } from './retry-policy.ts'
 import type { Trigger } from './run.ts'
 
 /** A server that asks for more patience than this is not obeyed to the letter: the run would look forgotten. */
@@ -92,3 +92,6 @@ export function defaultMaxRetries(run: {
   if (run.trigger === 'task' || run.executorKind === 'command' || run.inlineExecutor) return 0
   return 3
 }
+
+/** What is not retried. One object, so that a run of the usual kind is known by identity. */
+export const NO_RETRIES: RetryPolicy = { ...DEFAULT_RETRY_POLICY, maxRetries: 0 }

@@ -3,6 +3,7 @@ import { decideDebounce, type Debounce, type OpenWindow } from './debounce.ts'
 import type { RunId } from '../ids.ts'
 import { formatInstant, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
+import { ACCEPTED } from '../usual-why.ts'
 import { isActive, isWaitingWork, type RunFacts, type Trigger } from '../run/run.ts'
 import type { SessionRules } from './session-rules.ts'
 
@@ -117,9 +118,7 @@ function enter(arrival: Arrival, debounce: Exclude<Debounce, { kind: 'merge' }>,
   }
   const { notBefore } = arrival
   const delayed = notBefore !== null && notBefore > now
-  const why = delayed
-    ? because('delayed', 'not_before', { not_before: formatInstant(notBefore) })
-    : because('accepted', 'admission')
+  const why = delayed ? because('delayed', 'not_before', { not_before: formatInstant(notBefore) }) : ACCEPTED
   return { ...plain, notBefore: delayed ? notBefore : null, debouncing: false, closes: debounce.closes, why }
 }
 

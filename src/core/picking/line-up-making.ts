@@ -1,0 +1,151 @@
+import { NOWHERE, seatHeap } from './line-up-heap.ts'
+import type { Agent, AgentInLane, Entry, Lane, Line, Places, Session, Standee } from './line-up-places.ts'
+import { laneName, type AgentId, type LaneName, type SessionKey } from '../ids.ts'
+import { DEFAULT_LANES, resolveLane } from '../lanes.ts'
+import { isServedFirst } from './picking-turn.ts'
+import { isActive, isInFlight, isRetrying } from '../run/run.ts'
+import { inSessionOrder } from '../session/session.ts'
+
+/** So many agents without work are remembered per lane; who was served before all of them counts as unserved. */
+const REMEMBERED = 10_000
+
+const isEarlier = (a: Entry, b: Entry): boolean => (a.notBefore ?? 0) < (b.notBefore ?? 0)
+const isAhead = (a: Entry, b: Entry): boolean => inSessionOrder(a, b) < 0
+
+const isLineFirst = (a: Line, b: Line): boolean => isServedFirst(a.share, b.share)
+
+/** A line-up that has been told nothing. */
+export const emptyPlaces = (): Places => ({
+  runs: new Map(),
+  lanes: new Map(),
+  agents: new Map(),
+  sessions: new Map(),
+  load: { inFlight: 0, limit: null },
+  tasks: { inFlight: 0, limit: null },
+  budgets: new Map(),
+  short: new Set(),
+  early: seatHeap(isEarlier),
+  executable: new Map(),
+  can: () => true,
+  laneNames: new Map(Object.keys(DEFAULT_LANES).map((name) => [laneName(name), null])),
+  tasksPerAgent: null,
+  served: 0,
+})
+
+/** The lane that serves a name on this node. */
+export const servingLane = (places: Places, name: LaneName): LaneName =>
+  places.laneNames.has(name) ? name : resolveLane(name, places.laneNames)
+
+/** Whether this node can execute it; asked once per key until the answers change. */
+export function canExecute(places: Places, key: string): boolean {
+  const known = places.executable.get(key)
+  if (known !== undefined) return known
+  const can = places.can(key)
+  places.executable.set(key, can)
+  return can
+}
+
+/** The agent's standing, made on demand. */
+export function agentOf(places: Places, id: AgentId): Agent {
+  const known = places.agents.get(id)
+  if (known !== undefined) return known
+  const agent: Agent = {
+    id,
+    load: { inFlight: 0, limit: null },
+    tasks: { inFlight: 0, limit: places.tasksPerAgent },
+    shares: new Map(),
+    queued: [],
+    held: new Set(),
+  }
+  places.agents.set(id, agent)
+  return agent
+}
+
+/** The session's standing, made on demand: without settings one run at a time. */
+export function sessionOf(places: Places, key: SessionKey): Session {
+  const known = places.sessions.get(key)
+  if (known !== undefined) return known
+  const load = { active: 0, stopping: 0, maxConcurrent: 1, context: null, head: null }
+  const session: Session = { key, load, head: null, behind: seatHeap(isAhead), runs: 0, isSet: false }
+  places.sessions.set(key, session)
+  return session
+}
+
+function laneOf(places: Places, name: LaneName): Lane {
+  const known = places.lanes.get(name)
+  if (known !== undefined) return known
+  const lines = { ordinary: seatHeap(isLineFirst), task: seatHeap(isLineFirst), catchup: seatHeap(isLineFirst) }
+  const lane: Lane = { name, lines, left: new Map(), inFlight: 0, queued: 0 }
+  places.lanes.set(name, lane)
+  return lane
+}
+
+/** The agent's standing in a lane, made on demand. */
+export function shareOf(places: Places, agent: Agent, name: LaneName): AgentInLane {
+  const known = agent.shares.get(name)
+  if (known !== undefined) return known
+  const lane = laneOf(places, name)
+  const servedAt = lane.left.get(agent.id) ?? -1
+  lane.left.delete(agent.id)
+  const share: AgentInLane = { id: agent.id, agent, lane, lines: new Map(), inFlight: 0, servedAt, runs: 0 }
+  agent.shares.set(name, share)
+  return share
+}
+
+/** What is to be remembered of a run as it is now. */
+export function entryOf(places: Places, run: Standee): Entry {
+  const counts = run.sessionKey !== null && run.inGeneration
+  return {
+    id: run.id,
+    orgId: run.orgId,
+    agentId: run.agentId,
+    sessionKey: run.sessionKey,
+    trigger: run.trigger,
+    lane: run.lane,
+    priority: run.priority,
+    createdAt: run.createdAt,
+    seq: run.seq,
+    notBefore: run.notBefore,
+    retrying: isRetrying(run),
+    parkedBehind: run.slot === 'parked' ? 1 : null,
+    interrupts: run.interrupts,
+    executable: canExecute(places, run.executorKey),
+    reserves: run.reserves,
+    run,
+    share: shareOf(places, agentOf(places, run.agentId), servingLane(places, run.lane)),
+    session: run.sessionKey === null ? null : sessionOf(places, run.sessionKey),
+    executorKey: run.executorKey,
+    isQueued: run.state === 'queued',
+    inFlight: isInFlight(run.state),
+    isActive: counts && isActive(run),
+    isStopping: counts && run.state === 'stopping',
+    heap: null,
+    bundle: null,
+    queuedAt: NOWHERE,
+    seat: NOWHERE,
+  }
+}
+
+/** Drops what holds nothing any more. */
+export function tidy(places: Places, entry: Pick<Entry, 'share' | 'session'>): void {
+  const { share, session } = entry
+  if (share.runs === 0) forgetShare(share)
+  forgetAgentIfIdle(places, share.agent)
+  if (session !== null && session.runs === 0 && !session.isSet) places.sessions.delete(session.key)
+}
+
+/** Drops an agent that has neither runs nor a limit. */
+export function forgetAgentIfIdle(places: Places, agent: Agent): void {
+  if (agent.shares.size === 0 && agent.load.limit === null) places.agents.delete(agent.id)
+}
+
+function forgetShare(share: AgentInLane): void {
+  const { agent, lane } = share
+  for (const line of share.lines.values()) agent.held.delete(line)
+  agent.shares.delete(lane.name)
+  if (share.servedAt < 0) return
+  lane.left.set(agent.id, share.servedAt)
+  // Those who left longest ago were, near enough, served longest ago: forgetting them changes the order least.
+  const [oldest] = lane.left.size > REMEMBERED ? lane.left.keys() : []
+  if (oldest !== undefined) lane.left.delete(oldest)
+}

@@ -1,0 +1,141 @@
+import type { BudgetLoad, Candidate, Load, Reserve, SessionLoad } from './gates.ts'
+import type { AgentId, BudgetId, LaneName, RunId, SessionKey } from '../ids.ts'
+import type { Seated, SeatHeap } from './line-up-heap.ts'
+import type { RunFacts } from '../run/run.ts'
+
+/** A pending run as the line-up is told of it. */
+export interface Standee extends Pick<
+  RunFacts,
+  | 'id'
+  | 'orgId'
+  | 'agentId'
+  | 'sessionKey'
+  | 'trigger'
+  | 'lane'
+  | 'priority'
+  | 'createdAt'
+  | 'seq'
+  | 'notBefore'
+  | 'state'
+  | 'attempt'
+  | 'firstAttempt'
+> {
+  /** Parked: it waits for a slot of its schedule. */
+  readonly slot: 'held' | 'parked' | null
+  /** It interrupted its session and must not overlap what it interrupted. */
+  readonly interrupts: boolean
+  /** Belongs to the session's present generation; others count in the session no more. */
+  readonly inGeneration: boolean
+  readonly executorKey: string
+  /** What it sets aside in each budget that queues. */
+  readonly reserves: readonly Reserve[]
+}
+
+/** The same, to be written by the line-up alone. */
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/**
+ * What the line-up remembers of a run. Everything that decides is copied, because the caller may change the object it
+ * handed in: whatever a run was counted for must be taken back, and a heap must not change under its own feet.
+ */
+export interface Entry extends Mutable<Candidate>, Seated {
+  readonly run: Standee
+  readonly share: AgentInLane
+  readonly session: Session | null
+  readonly executorKey: string
+  readonly isQueued: boolean
+  readonly inFlight: boolean
+  /** Active, and so counted, in its session. */
+  readonly isActive: boolean
+  readonly isStopping: boolean
+  /** Where it stands: behind the head of its session, in a bundle, or among those whose time has not come. */
+  heap: SeatHeap<Entry> | null
+  bundle: Bundle | null
+  /** Its index among the queued runs of its agent. */
+  queuedAt: number
+}
+
+/** Work that has limits of its own stands apart, so that a limit that is reached is found once and not once per run. */
+export const KINDS = ['ordinary', 'task', 'catchup'] as const
+/** One of `KINDS`. */
+export type Kind = (typeof KINDS)[number]
+
+/** The runs of one agent, lane and kind that their sessions let compete. */
+export interface Line extends Seated {
+  readonly share: AgentInLane
+  readonly kind: Kind
+  readonly bundles: SeatHeap<Bundle>
+  readonly byReserves: Map<string, Bundle>
+  /** A limit of the agent is reached: not listed in the lane until something of the agent ends. */
+  isHeld: boolean
+}
+
+/** Those of a line that set the same aside: a budget that has no room for one has none for any. */
+export interface Bundle extends Seated {
+  readonly line: Line
+  readonly key: string
+  readonly runs: SeatHeap<Entry>
+  isShort: boolean
+}
+
+/** An agent in a lane: what decides whose turn it is there. */
+export interface AgentInLane {
+  readonly id: AgentId
+  readonly agent: Agent
+  readonly lane: Lane
+  readonly lines: Map<Kind, Line>
+  inFlight: number
+  servedAt: number
+  runs: number
+}
+
+/** An agent in all lanes: what its own limits count. */
+export interface Agent {
+  readonly id: AgentId
+  readonly load: Mutable<Load>
+  readonly tasks: Mutable<Load>
+  readonly shares: Map<LaneName, AgentInLane>
+  readonly queued: Entry[]
+  readonly held: Set<Line>
+}
+
+/** A lane as far as this org uses it. */
+export interface Lane {
+  readonly name: LaneName
+  readonly lines: Readonly<Record<Kind, SeatHeap<Line>>>
+  /** When agents that have no run left here were served last, in the order they left. */
+  readonly left: Map<AgentId, number>
+  inFlight: number
+  queued: number
+}
+
+/** A session: its order, and how much of it is active. */
+export interface Session {
+  readonly key: SessionKey
+  readonly load: Mutable<SessionLoad>
+  /** The run whose turn it is; the only one that ever competes. */
+  head: Entry | null
+  readonly behind: SeatHeap<Entry>
+  runs: number
+  /** Its limits were set by the caller and stay until they are forgotten. */
+  isSet: boolean
+}
+
+/** Everything the line-up of one org knows. */
+export interface Places {
+  readonly runs: Map<RunId, Entry>
+  readonly lanes: Map<LaneName, Lane>
+  readonly agents: Map<AgentId, Agent>
+  readonly sessions: Map<SessionKey, Session>
+  readonly load: Mutable<Load>
+  readonly tasks: Mutable<Load>
+  readonly budgets: Map<BudgetId, BudgetLoad>
+  readonly short: Set<Bundle>
+  /** Queued runs whose not-before was still to come when they were looked at, the earliest first. */
+  readonly early: SeatHeap<Entry>
+  readonly executable: Map<string, boolean>
+  can: (executorKey: string) => boolean
+  laneNames: ReadonlyMap<LaneName, unknown>
+  tasksPerAgent: number | null
+  served: number
+}

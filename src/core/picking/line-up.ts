@@ -1,0 +1,172 @@
+import type { BudgetLoad, SessionLoad } from './gates.ts'
+import type { AgentId, BudgetId, LaneName, OrgId, RunId, SessionKey } from '../ids.ts'
+import type { Instant } from '../instant.ts'
+import { change, moveToLane } from './line-up-changes.ts'
+import { placeOf } from './line-up-counts.ts'
+import { competeAgain, release } from './line-up-lines.ts'
+import { agentOf, canExecute, emptyPlaces, entryOf, forgetAgentIfIdle, sessionOf } from './line-up-making.ts'
+import { explainEntry, nextIn, type ExplainMoment, type PickingMoment } from './line-up-next.ts'
+import { KINDS, type Entry, type Places, type Standee } from './line-up-places.ts'
+import { hasBudget, limitSession, review } from './line-up-sessions.ts'
+import type { Why } from '../reasons.ts'
+import { isTerminal } from '../run/run-machine.ts'
+
+/** The limits of an org. Null: none. */
+export interface OrgLimits {
+  readonly maxConcurrent: number | null
+  readonly tasksInflight: number | null
+  readonly tasksPerAgentInflight: number | null
+}
+
+/**
+ * All pending runs of one org, kept so that "which run next in this lane?" costs no more with a million of them than
+ * with ten. It decides exactly as `pickRuns` does for one org; where that looks at everybody once per turn, this is told
+ * of every change and looks only at what the change concerns.
+ */
+export interface LineUp {
+  readonly orgId: OrgId
+  /** A new run, or what has changed about one; the object may be the one handed in before. A terminal state removes it. */
+  readonly put: (run: Standee) => void
+  readonly remove: (id: RunId) => void
+  readonly setSession: (key: SessionKey, limits: Pick<SessionLoad, 'maxConcurrent' | 'context'>) => void
+  /** Back to one run at a time. */
+  readonly forgetSession: (key: SessionKey) => void
+  readonly setAgent: (id: AgentId, limits: { readonly maxConcurrent: number | null }) => void
+  readonly setLimits: (limits: OrgLimits) => void
+  /**
+   * What budgets have left, whatever is in flight now already taken off; what goes into flight later is taken off here.
+   * What a run gives back when it ends is known only with the next call.
+   */
+  readonly setBudgets: (budgets: ReadonlyMap<BudgetId, BudgetLoad>) => void
+  /** What this node can execute; the rest is not offered. Looks at every run if any answer has changed. */
+  readonly setExecutable: (can: (executorKey: string) => boolean) => void
+  /** The lanes of this node; work for any other goes to `main`. Looks at every run if they have changed. */
+  readonly setLanes: (names: ReadonlySet<LaneName>) => void
+  /** The run that may start now in this lane. It stays where it is until it is put back as running. */
+  readonly next: (at: PickingMoment) => Standee | null
+  /** Whether anything competes in the lane. It may, and yet be refused by a limit of the org, the node or a budget. */
+  readonly hasReady: (lane: LaneName) => boolean
+  /** When `next` is worth asking again although nothing was put: the first not-before among queued runs. */
+  readonly wakesAt: () => Instant | null
+  readonly get: (id: RunId) => Standee | null
+  readonly size: () => number
+  /** The lane that serves the run. */
+  readonly laneOf: (id: RunId) => LaneName | null
+  readonly queuedIn: (lane: LaneName) => number
+  readonly inFlightIn: (lane: LaneName) => number
+  readonly inFlight: () => number
+  readonly tasksInFlight: () => number
+  readonly inFlightOf: (id: AgentId) => number
+  /** Queued runs of the agent. */
+  readonly queuedOf: (id: AgentId) => number
+  /** Null when nothing is known of it. */
+  readonly session: (key: SessionKey) => SessionLoad | null
+  /** Why the run has not started. Null when it is not waiting to. */
+  readonly explain: (id: RunId, at: ExplainMoment) => Why | null
+  /** 1 + the queued runs of the same agent that go first. Null when it is not queued. */
+  readonly positionOf: (id: RunId) => number | null
+}
+
+/** A line-up of one org that knows no run yet. */
+export function createLineUp(orgId: OrgId): LineUp {
+  const places = emptyPlaces()
+  const entryAt = (id: RunId): Entry | undefined => places.runs.get(id)
+  return {
+    orgId,
+    put: (run) => change(places, run.id, isTerminal(run.state) ? null : entryOf(places, run)),
+    remove: (id) => change(places, id, null),
+    setSession: (key, limits) => {
+      const session = sessionOf(places, key)
+      session.isSet = true
+      limitSession(places, session, limits)
+    },
+    forgetSession: (key) => forgetSession(places, key),
+    setAgent: (id, { maxConcurrent }) => setAgent(places, id, maxConcurrent),
+    setLimits: (limits) => setLimits(places, limits),
+    setBudgets: (budgets) => setBudgets(places, budgets),
+    setExecutable: (can) => setExecutable(places, can),
+    setLanes: (names) => setLanes(places, names),
+    next: (at) => nextIn(places, at),
+    hasReady: (lane) => hasReady(places, lane),
+    wakesAt: () => places.early.items[0]?.notBefore ?? null,
+    get: (id) => entryAt(id)?.run ?? null,
+    size: () => places.runs.size,
+    laneOf: (id) => entryAt(id)?.share.lane.name ?? null,
+    queuedIn: (lane) => places.lanes.get(lane)?.queued ?? 0,
+    inFlightIn: (lane) => places.lanes.get(lane)?.inFlight ?? 0,
+    inFlight: () => places.load.inFlight,
+    tasksInFlight: () => places.tasks.inFlight,
+    inFlightOf: (id) => places.agents.get(id)?.load.inFlight ?? 0,
+    queuedOf: (id) => places.agents.get(id)?.queued.length ?? 0,
+    session: (key) => places.sessions.get(key)?.load ?? null,
+    explain: (id, at) => {
+      const entry = entryAt(id)
+      return entry === undefined || entry.inFlight ? null : explainEntry(places, entry, at)
+    },
+    positionOf: (id) => {
+      const entry = entryAt(id)
+      return entry?.isQueued === true ? placeOf(entry) : null
+    },
+  }
+}
+
+function forgetSession(places: Places, key: SessionKey): void {
+  const session = places.sessions.get(key)
+  if (session === undefined) return
+  session.isSet = false
+  limitSession(places, session, { maxConcurrent: 1, context: null })
+  if (session.runs === 0) places.sessions.delete(key)
+}
+
+function setAgent(places: Places, id: AgentId, maxConcurrent: number | null): void {
+  const agent = agentOf(places, id)
+  agent.load.limit = maxConcurrent
+  release(agent)
+  forgetAgentIfIdle(places, agent)
+}
+
+function setLimits(places: Places, limits: OrgLimits): void {
+  places.load.limit = limits.maxConcurrent
+  places.tasks.limit = limits.tasksInflight
+  if (places.tasksPerAgent === limits.tasksPerAgentInflight) return
+  places.tasksPerAgent = limits.tasksPerAgentInflight
+  for (const agent of places.agents.values()) {
+    agent.tasks.limit = limits.tasksPerAgentInflight
+    release(agent)
+  }
+}
+
+function setBudgets(places: Places, budgets: ReadonlyMap<BudgetId, BudgetLoad>): void {
+  places.budgets.clear()
+  for (const [id, load] of budgets) places.budgets.set(id, load)
+  for (const bundle of places.short) {
+    const first = bundle.runs.items[0]
+    if (first !== undefined && hasBudget(first, places)) competeAgain(places, bundle)
+  }
+}
+
+function setExecutable(places: Places, can: (executorKey: string) => boolean): void {
+  places.can = can
+  const changed = [...places.executable].filter(([key, could]) => can(key) !== could)
+  // Every key of a run is among those that were asked about, so equal answers leave nothing to look at.
+  if (changed.length === 0) return
+  places.executable.clear()
+  for (const entry of places.runs.values()) {
+    const executable = canExecute(places, entry.executorKey)
+    if (executable === entry.executable) continue
+    entry.executable = executable
+    if (entry.isQueued && (entry.session === null || entry.session.head === entry)) review(places, entry)
+  }
+}
+
+function setLanes(places: Places, names: ReadonlySet<LaneName>): void {
+  const known = places.laneNames
+  if (known.size === names.size && [...names].every((name) => known.has(name))) return
+  places.laneNames = new Map([...names].map((name) => [name, null]))
+  for (const entry of [...places.runs.values()]) moveToLane(places, entry)
+}
+
+function hasReady(places: Places, name: LaneName): boolean {
+  const lane = places.lanes.get(name)
+  return lane !== undefined && KINDS.some((kind) => lane.lines[kind].items.length > 0)
+}
