@@ -173,3 +173,7 @@ export const isConflict = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && error.code === 'conflict'
 
 const AWAY: ReadonlySet<RefusalCode> = new Set(['database_unreachable', 'connection_lost', 'commit_unknown'])
+
+/** Whether the connection ended during COMMIT, so that only the tables can say what became of it. */
+export const isCommitUnknown = (error: unknown): error is DatabaseError =>
+  error instanceof DatabaseError && error.code === 'commit_unknown'

@@ -27,6 +27,8 @@ export interface TransactionOptions {
   /** Other than the usual limits, for work that is known to be long. 0 is no limit. */
   readonly statementMs?: number
   readonly lockMs?: number
+  /** An advisory lock, taken before the work begins and kept until the end. */
+  readonly lock?: readonly [space: number, number: number]
 }
 
 /** What a listener hears. After `was_away` notifications may have been missed: look, do not wait. */

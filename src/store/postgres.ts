@@ -24,6 +24,8 @@ export interface PostgresOptions {
   readonly pool?: number
   readonly applicationName?: string
   readonly limits?: Partial<SessionLimits>
+  /** For connections whose statements all find rows by key. */
+  readonly pinPlans?: boolean
   /** Chance for the waits of the listener, in [0, 1). */
   readonly random?: () => number
 }
@@ -68,11 +70,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
 }
 
-function sessionSettings({ schema, applicationName, limits }: PostgresOptions): SessionSettings {
+function sessionSettings({ schema, applicationName, limits, pinPlans }: PostgresOptions): SessionSettings {
   return {
     schema: schema ?? DEFAULT_SCHEMA,
     applicationName: applicationName ?? 'escapement',
     limits: { ...SESSION_LIMITS, ...limits },
+    pinPlans: pinPlans ?? false,
   }
 }
 

@@ -1,12 +1,16 @@
 import type { AgentId, AttemptId, LaneName, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
+import type { Reserve } from '../core/picking/gates.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
 import type { Trigger } from '../core/run/run.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 
-/** A row of `run` while a transaction works on it: what never changes is readonly, the rest is written back. */
+/**
+ * A pending run, from its rows in `run` and `pending`, until it has ended and been written back: what never changes is
+ * readonly.
+ */
 export interface RunRow {
   readonly id: RunId
   readonly orgId: OrgId
@@ -53,9 +57,15 @@ export interface RunRow {
   why: Why | null
   errorCode: ErrorCode | null
   errorMessage: string | null
+  /** Undefined: on record, but not in memory. */
   payload: unknown
   output: unknown
+  summary: string | null
   usage: unknown
+  /** Whether it belongs to its session's present generation; others count in the session no more. */
+  inGeneration: boolean
+  /** What it has set aside in budgets. */
+  reserves: readonly Reserve[]
 }
 
 /** The next moment at which something happens to the run by itself; null when nothing does. */

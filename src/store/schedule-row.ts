@@ -1,6 +1,7 @@
 import type { AgentId, LaneName, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
+import type { LastEnding } from '../core/schedule/schedule-history.ts'
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
 import type { ScheduleRules } from '../core/schedule/schedule-rules.ts'
 import type { Timing } from '../core/time/timing.ts'
@@ -10,6 +11,11 @@ export interface ScheduleRow {
   readonly id: ScheduleId
   readonly orgId: OrgId
   readonly agentId: AgentId
+  readonly createdBy: string | null
+  readonly name: string
+  readonly description: string
+  /** What a person gave, in the names of the wire without synonyms; `timing` and `rules` are what was understood. */
+  readonly input: Readonly<Record<string, unknown>>
   readonly timing: Timing
   readonly rules: ScheduleRules
   readonly retryPolicy: RetryPolicy | null
@@ -27,6 +33,14 @@ export interface ScheduleRow {
   failureCount: number
   skippedFor: RunId | null
   fires: number
+  /** The newest run that was neither skipped nor superseded, whatever its trigger. */
+  previousRunId: RunId | null
+  /** How the newest to end went, of those whose ending says something. */
+  lastEnding: LastEnding | null
   lastRunAt: Instant | null
   lastStatus: string | null
+  lastError: string | null
+  readonly version: number
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
 }

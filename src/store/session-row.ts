@@ -3,12 +3,15 @@ import type { Instant } from '../core/instant.ts'
 import type { SessionRules } from '../core/session/session-rules.ts'
 import type { ContextUse } from '../core/session/throttle.ts'
 
-/** A row of `session`. Rules that were never set are null in the table and come from the deployment. */
+/** A row of `session`. */
 export interface SessionRow {
   readonly orgId: OrgId
   readonly key: SessionKey
-  rules: SessionRules
+  /** What was set for this session; the rest comes from the deployment, also when that changes later. */
+  own: Partial<SessionRules>
+  /** What was stamped before it does not run. */
   cutoff: Instant | null
   generation: number
   context: ContextUse | null
+  readonly createdAt: Instant
 }

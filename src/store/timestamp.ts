@@ -7,6 +7,18 @@ import { instant, type Instant } from '../core/instant.ts'
 
 /** A parameter for a `timestamptz`. The instant is a whole number of milliseconds from 4713 BC on. */
 export function toTimestamp(at: Instant): string {
+  // Rows of one turn mostly share their moment, and printing a date costs more than everything else about a column.
+  if (at !== lastAt) {
+    lastText = print(at)
+    lastAt = at
+  }
+  return lastText
+}
+
+let lastAt = instant(Number.NaN)
+let lastText = ''
+
+function print(at: Instant): string {
   if (at === Infinity) return 'infinity'
   if (at === -Infinity) return '-infinity'
   const date = new Date(at)

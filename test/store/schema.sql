@@ -1,9 +1,291 @@
+create table agent (
+  org_id text collate C not null,
+  id text collate C not null,
+  name text not null,
+  description text not null default ''::text,
+  executor jsonb not null,
+  retry_policy jsonb,
+  timeout_seconds integer,
+  max_concurrent integer,
+  context_window integer,
+  default_session text,
+  version integer not null default 1,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+);
+create table attempt (
+  org_id text collate C not null,
+  run_id text collate C not null,
+  number integer not null,
+  id text collate C not null,
+  node_id text collate C,
+  started_at timestamp with time zone not null,
+  finished_at timestamp with time zone not null,
+  status text collate C not null,
+  error_code text collate C,
+  error_message text
+);
+create table budget (
+  org_id text collate C not null,
+  id text collate C not null,
+  scope text not null,
+  scope_id text collate C,
+  unit text not null,
+  period text not null,
+  timezone text not null,
+  amount bigint not null,
+  on_exceed text not null,
+  default_reserve bigint not null default 0,
+  created_at timestamp with time zone not null
+);
+create table callback (
+  token_hash bytea not null,
+  org_id text collate C not null,
+  run_id text collate C not null,
+  attempt_id text collate C not null,
+  created_at timestamp with time zone not null
+);
+create table decision (
+  org_id text collate C not null,
+  schedule_id text collate C not null,
+  first_at timestamp with time zone not null,
+  last_at timestamp with time zone not null,
+  count bigint not null,
+  why jsonb not null,
+  decided_at timestamp with time zone not null
+);
+create table idempotency (
+  org_id text collate C not null,
+  principal text collate C not null,
+  route text collate C not null,
+  key text collate C not null,
+  body_hash bytea not null,
+  answer jsonb not null,
+  created_at timestamp with time zone not null
+);
+create table lane (
+  name text collate C not null,
+  concurrency integer not null,
+  updated_at timestamp with time zone not null
+);
 create table migration (
   number integer not null,
   name text not null,
   checksum text not null,
   applied_at timestamp with time zone not null
 );
+create table node (
+  id text collate C not null,
+  started_at timestamp with time zone not null,
+  lease_until timestamp with time zone not null,
+  draining boolean not null default false,
+  lost boolean not null default false,
+  executors text[] not null,
+  lanes jsonb not null,
+  program text not null
+) with (fillfactor=50);
+create table occurrence (
+  org_id text collate C not null,
+  schedule_id text collate C not null,
+  nominal_at timestamp with time zone not null,
+  kind text collate C not null,
+  discriminator text collate C not null default ''::text,
+  run_id text collate C not null
+);
+create table org (
+  id text collate C not null,
+  name text not null,
+  default_timezone text not null default 'UTC'::text,
+  default_agent_id text collate C,
+  max_concurrent integer,
+  max_schedules integer,
+  runs_per_day integer,
+  created_at timestamp with time zone not null
+);
+create table pending (
+  org_id text collate C not null,
+  id text collate C not null,
+  state text collate C not null,
+  attempt integer not null,
+  seq bigint,
+  not_before timestamp with time zone,
+  debouncing boolean not null default false,
+  slot text collate C,
+  superseded boolean not null default false,
+  attempt_id text collate C,
+  node_id text collate C,
+  started_at timestamp with time zone,
+  ends_by timestamp with time zone,
+  grace_until timestamp with time zone,
+  why jsonb,
+  reserves jsonb,
+  usage jsonb
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000, vacuum_truncate=false);
+create table run (
+  org_id text collate C not null,
+  id text collate C not null,
+  job_run_id text collate C,
+  agent_id text collate C not null,
+  executor_key text collate C not null,
+  session_key text collate C,
+  generation integer not null default 0,
+  schedule_id text collate C,
+  nominal_at timestamp with time zone,
+  trigger text collate C not null,
+  lane text collate C not null,
+  priority integer not null default 0,
+  created_at timestamp with time zone not null,
+  sender text,
+  interrupts boolean not null default false,
+  deadline timestamp with time zone,
+  timeout_seconds integer,
+  retry_policy jsonb,
+  failure_action_retries boolean not null default false,
+  first_attempt integer not null default 1,
+  retry_of text collate C,
+  parent_run_id text collate C,
+  payload jsonb,
+  decision jsonb,
+  state text collate C,
+  attempt integer,
+  attempt_id text collate C,
+  node_id text collate C,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  superseded boolean,
+  why jsonb,
+  error_code text collate C,
+  error_message text,
+  output jsonb,
+  summary text,
+  usage jsonb
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.1);
+create table schedule (
+  org_id text collate C not null,
+  id text collate C not null,
+  agent_id text collate C not null,
+  created_by text,
+  name text not null,
+  description text not null default ''::text,
+  kind text not null,
+  input jsonb not null,
+  timing jsonb not null,
+  rules jsonb not null,
+  retry_policy jsonb,
+  timeout_seconds integer,
+  lane text collate C,
+  session_key text collate C,
+  payload jsonb,
+  delete_after_run boolean not null,
+  state text not null,
+  watermark timestamp with time zone not null,
+  next_run_at timestamp with time zone,
+  failure_streak integer not null default 0,
+  failure_count integer not null default 0,
+  skipped_for text collate C,
+  fires integer not null default 0,
+  previous_run_id text collate C,
+  last_ending jsonb,
+  last_run_at timestamp with time zone,
+  last_status text,
+  last_error text,
+  version integer not null default 1,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+) with (fillfactor=70);
+create table session (
+  org_id text collate C not null,
+  key text collate C not null,
+  mode text,
+  cap integer,
+  drop_policy text,
+  debounce_ms integer,
+  max_concurrent integer,
+  cutoff timestamp with time zone,
+  generation integer not null default 0,
+  tokens bigint,
+  context_window bigint,
+  created_at timestamp with time zone not null
+) with (fillfactor=80);
+create table turn (
+  org_id text collate C not null,
+  no bigint not null,
+  at timestamp with time zone not null,
+  node_id text collate C not null,
+  events json not null
+) with (autovacuum_vacuum_insert_scale_factor=0.1);
+create table usage (
+  org_id text collate C not null,
+  budget_id text collate C not null,
+  period_start timestamp with time zone not null,
+  used bigint not null
+) with (fillfactor=50);
 
+alter table agent add constraint agent_max_concurrent_check CHECK ((max_concurrent > 0));
+alter table agent add constraint agent_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table agent add constraint agent_pkey PRIMARY KEY (org_id, id);
+alter table attempt add constraint attempt_pkey PRIMARY KEY (org_id, run_id, number);
+alter table attempt add constraint attempt_status_check CHECK ((status = ANY (ARRAY['failed'::text, 'timeout'::text])));
+alter table budget add constraint budget_amount_check CHECK ((amount > 0));
+alter table budget add constraint budget_default_reserve_check CHECK ((default_reserve >= 0));
+alter table budget add constraint budget_on_exceed_check CHECK ((on_exceed = ANY (ARRAY['skip'::text, 'queue'::text, 'pause'::text])));
+alter table budget add constraint budget_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table budget add constraint budget_period_check CHECK ((period = ANY (ARRAY['day'::text, 'month'::text])));
+alter table budget add constraint budget_pkey PRIMARY KEY (org_id, id);
+alter table budget add constraint budget_scope_check CHECK ((scope = ANY (ARRAY['org'::text, 'agent'::text, 'schedule'::text])));
+alter table budget add constraint budget_scope_is_named CHECK (((scope = 'org'::text) = (scope_id IS NULL)));
+alter table budget add constraint budget_unit_check CHECK ((unit = ANY (ARRAY['tokens'::text, 'money'::text])));
+alter table callback add constraint callback_pkey PRIMARY KEY (token_hash);
+alter table decision add constraint decision_count_check CHECK ((count > 0));
+alter table decision add constraint decision_pkey PRIMARY KEY (org_id, schedule_id, first_at);
+alter table idempotency add constraint idempotency_pkey PRIMARY KEY (org_id, principal, route, key);
+alter table lane add constraint lane_concurrency_check CHECK ((concurrency > 0));
+alter table lane add constraint lane_pkey PRIMARY KEY (name);
 alter table migration add constraint migration_number_check CHECK ((number > 0));
 alter table migration add constraint migration_pkey PRIMARY KEY (number);
+alter table node add constraint node_pkey PRIMARY KEY (id);
+alter table occurrence add constraint occurrence_kind_check CHECK ((kind = ANY (ARRAY['occurrence'::text, 'manual'::text, 'backfill'::text])));
+alter table occurrence add constraint occurrence_pkey PRIMARY KEY (org_id, schedule_id, nominal_at, kind, discriminator);
+alter table org add constraint org_max_concurrent_check CHECK ((max_concurrent > 0));
+alter table org add constraint org_max_schedules_check CHECK ((max_schedules > 0));
+alter table org add constraint org_pkey PRIMARY KEY (id);
+alter table org add constraint org_runs_per_day_check CHECK ((runs_per_day > 0));
+alter table pending add constraint pending_flies_with_attempt CHECK (((state <> ALL (ARRAY['assigned'::text, 'running'::text, 'awaiting_callback'::text])) OR (attempt_id IS NOT NULL)));
+alter table pending add constraint pending_pkey PRIMARY KEY (org_id, id);
+alter table pending add constraint pending_queued_has_place CHECK (((state <> 'queued'::text) OR (seq IS NOT NULL) OR (slot = 'parked'::text)));
+alter table pending add constraint pending_runs_on_a_node CHECK (((state <> ALL (ARRAY['assigned'::text, 'running'::text])) OR (node_id IS NOT NULL)));
+alter table pending add constraint pending_slot_check CHECK ((slot = ANY (ARRAY['held'::text, 'parked'::text])));
+alter table pending add constraint pending_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'queued'::text, 'assigned'::text, 'running'::text, 'awaiting_callback'::text, 'stopping'::text])));
+alter table pending add constraint pending_waits_for_something CHECK (((state <> 'waiting'::text) OR (not_before IS NOT NULL)));
+alter table run add constraint run_ended_is_finished CHECK (((state IS NULL) = (finished_at IS NULL)));
+alter table run add constraint run_executed_has_attempt CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'timeout'::text])) OR ((attempt_id IS NOT NULL) AND (started_at IS NOT NULL))));
+alter table run add constraint run_pkey PRIMARY KEY (org_id, id);
+alter table run add constraint run_refused_has_none CHECK (((state <> ALL (ARRAY['skipped'::text, 'rejected'::text])) OR (attempt_id IS NULL)));
+alter table run add constraint run_state CHECK ((state = ANY (ARRAY['success'::text, 'failed'::text, 'timeout'::text, 'cancelled'::text, 'skipped'::text, 'dropped'::text, 'rejected'::text, 'expired'::text])));
+alter table schedule add constraint schedule_failure_streak_check CHECK ((failure_streak >= 0));
+alter table schedule add constraint schedule_kind_check CHECK ((kind = ANY (ARRAY['at'::text, 'every'::text, 'cron'::text, 'rrule'::text])));
+alter table schedule add constraint schedule_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table schedule add constraint schedule_pkey PRIMARY KEY (org_id, id);
+alter table schedule add constraint schedule_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'finished'::text, 'failed'::text, 'pending_approval'::text])));
+alter table session add constraint session_cap_check CHECK ((cap > 0));
+alter table session add constraint session_debounce_ms_check CHECK ((debounce_ms >= 0));
+alter table session add constraint session_drop_policy_check CHECK ((drop_policy = ANY (ARRAY['old'::text, 'new'::text])));
+alter table session add constraint session_key_check CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 512)));
+alter table session add constraint session_max_concurrent_check CHECK ((max_concurrent > 0));
+alter table session add constraint session_mode_check CHECK ((mode = ANY (ARRAY['queue'::text, 'followup'::text, 'interrupt'::text])));
+alter table session add constraint session_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table session add constraint session_pkey PRIMARY KEY (org_id, key);
+alter table turn add constraint turn_pkey PRIMARY KEY (org_id, no);
+alter table usage add constraint usage_pkey PRIMARY KEY (org_id, budget_id, period_start);
+alter table usage add constraint usage_used_check CHECK ((used >= 0));
+
+CREATE INDEX callback_by_age ON callback USING btree (created_at);
+CREATE INDEX idempotency_by_age ON idempotency USING btree (created_at);
+CREATE INDEX run_by_age ON run USING btree (org_id, created_at, id);
+CREATE INDEX run_by_agent ON run USING btree (org_id, agent_id, created_at, id);
+CREATE INDEX run_by_schedule ON run USING btree (org_id, schedule_id, created_at, id) WHERE (schedule_id IS NOT NULL);
+CREATE INDEX run_by_session ON run USING btree (org_id, session_key, created_at, id) WHERE (session_key IS NOT NULL);
+CREATE INDEX run_tasks ON run USING btree (org_id, created_at, id) WHERE (trigger = 'task'::text);
+CREATE INDEX schedule_due ON schedule USING btree (next_run_at) WHERE ((state = 'active'::text) AND (next_run_at IS NOT NULL));
+CREATE INDEX schedule_list ON schedule USING btree (org_id, created_at DESC, id);
+CREATE INDEX session_list ON session USING btree (org_id, created_at DESC, key DESC);

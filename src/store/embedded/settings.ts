@@ -11,7 +11,8 @@ export function serverArguments(place: Place): readonly string[] {
     port: PORT,
     unix_socket_directories: quoteList(place.socketDirectory),
     unix_socket_permissions: '0700',
-    max_connections: 100,
+    // Each node has about ten. A place that nobody takes costs next to nothing.
+    max_connections: 300,
     // Enough to keep the hot tables in memory, little enough for a laptop that has other things to do.
     shared_buffers: '128MB',
     // Our statements are short: compiling them takes longer than running them.

@@ -27,6 +27,22 @@ export interface SessionSettings {
   readonly schema: string
   readonly applicationName: string
   readonly limits: SessionLimits
+  /** Whether plans are pinned: see `PINNED_PLANS`. */
+  readonly pinPlans: boolean
+}
+
+/**
+ * The engine's tables swing between empty and a million rows faster than statistics follow. Its statements find rows by
+ * key, for which there is one sensible plan; with statistics of the wrong moment another one touched seventy times as
+ * many pages.
+ */
+const PINNED_PLANS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_bitmapscan: 'off',
+  jit: 'off',
 }
 
 /**
@@ -41,8 +57,14 @@ export async function prepareSession(client: ClientBase, settings: SessionSettin
   )
 }
 
-function sessionValues({ schema, applicationName, limits }: SessionSettings): Readonly<Record<string, string>> {
+function sessionValues({
+  schema,
+  applicationName,
+  limits,
+  pinPlans,
+}: SessionSettings): Readonly<Record<string, string>> {
   return {
+    ...(pinPlans ? PINNED_PLANS : {}),
     search_path: quoteSchema(schema),
     application_name: applicationName,
     // The text form of instants is read with these two.

@@ -21,7 +21,7 @@ export async function runTransaction<T>(
   const { tx, finish } = openTransaction(ctx, options)
   let result: T
   try {
-    await ctx.client.query('begin').catch((error: unknown) => {
+    await ctx.client.query(opening(options)).catch((error: unknown) => {
       throw translate(error, 'in_transaction')
     })
     await setLimits(tx, options)
@@ -35,6 +35,10 @@ export async function runTransaction<T>(
   await commit(ctx)
   return result
 }
+
+/** The lock comes with BEGIN, in one trip to the server: a statement of its own all the same. */
+const opening = ({ lock }: TransactionOptions): string =>
+  lock === undefined ? 'begin' : `begin; select pg_advisory_xact_lock(${Math.trunc(lock[0])}, ${Math.trunc(lock[1])})`
 
 /** A transaction that can be used until it is finished: a statement that comes later must not land in the next one. */
 function openTransaction(

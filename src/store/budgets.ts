@@ -1,0 +1,237 @@
+import type { Budget, BudgetScope } from '../core/budget/budget.ts'
+import { agentId, budgetId, runId, scheduleId, type AgentId, type BudgetId } from '../core/ids.ts'
+import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import { parseZone, type Zone } from '../core/time/zone.ts'
+import type { Connection, Row, Transaction } from './database.ts'
+import { brandOrNull, columnsOf } from './rows.ts'
+import { toTimestamp } from './timestamp.ts'
+
+/** A row of `budget`. */
+export interface BudgetRow extends Budget {
+  readonly orgId: OrgId
+  readonly createdAt: Instant
+}
+
+/** What a budget has used in a period. */
+export interface PeriodUse {
+  readonly start: Instant
+  readonly used: number
+}
+
+/** A budget with what it used in the newest periods on record, the newest first. */
+export interface BudgetOnRecord extends BudgetRow {
+  readonly uses: readonly PeriodUse[]
+}
+
+/**
+ * All budgets of the org, the oldest first. Two periods each: time only goes on, so the present one is the newest or not
+ * on record yet, and the second is there in case somebody has set the server's clock back.
+ */
+export async function loadBudgets(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId },
+): Promise<readonly BudgetOnRecord[]> {
+  const rows = await connection.query(
+    `select b.org_id, b.id, b.scope, b.scope_id, b.unit, b.period, b.timezone, b.amount, b.on_exceed, b.default_reserve,
+       b.created_at, u.starts, u.used
+     from budget b, lateral (
+       select coalesce(array_agg(n.period_start order by n.period_start desc), '{}') as starts,
+              coalesce(array_agg(n.used order by n.period_start desc), '{}') as used
+       from (select period_start, used from usage where org_id = b.org_id and budget_id = b.id
+             order by period_start desc limit 2) n) u
+     where b.org_id = $1 order by b.created_at, b.id`,
+    [wanted.orgId],
+  )
+  return rows.map(budgetOf)
+}
+
+/** Makes a budget. False when there is one of this id. */
+export async function insertBudget(tx: Transaction, row: BudgetRow): Promise<boolean> {
+  const rows = await tx.query(
+    `insert into budget (org_id, id, scope, scope_id, unit, period, timezone, amount, on_exceed, default_reserve, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::timestamptz) on conflict (org_id, id) do nothing returning id`,
+    [
+      ...[row.orgId, row.id, row.scope.kind, scopeIdOf(row.scope), row.unit, row.period, row.timezone.name],
+      ...[row.amount, row.onExceed, row.defaultReserve, toTimestamp(row.createdAt)],
+    ],
+  )
+  return rows.length > 0
+}
+
+/** Writes back what may change about a budget. */
+export async function saveBudget(tx: Transaction, row: BudgetRow): Promise<void> {
+  await tx.query('update budget set amount = $3, on_exceed = $4, default_reserve = $5 where org_id = $1 and id = $2', [
+    ...[row.orgId, row.id, row.amount, row.onExceed, row.defaultReserve],
+  ])
+}
+
+/** Removes a budget and what it counted. False when there was none. */
+export async function deleteBudget(
+  tx: Transaction,
+  gone: { readonly orgId: OrgId; readonly id: BudgetId },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `with counted as (delete from usage where org_id = $1 and budget_id = $2)
+     delete from budget where org_id = $1 and id = $2 returning id`,
+    [gone.orgId, gone.id],
+  )
+  return rows.length > 0
+}
+
+/** Something used, in the period in which it counts. */
+export interface Spending extends PeriodUse {
+  readonly budgetId: BudgetId
+}
+
+/** Adds to what budgets have used. Each budget and period is named once. */
+export async function addUsage(tx: Transaction, orgId: OrgId, spendings: readonly Spending[]): Promise<void> {
+  await tx.query(
+    `insert into usage (org_id, budget_id, period_start, used)
+     select $1, * from unnest($2::text[], $3::timestamptz[], $4::bigint[])
+     on conflict (org_id, budget_id, period_start) do update set used = usage.used + excluded.used`,
+    [
+      orgId,
+      ...columnsOf(
+        spendings,
+        (spending) => spending.budgetId,
+        (spending) => toTimestamp(spending.start),
+        (spending) => spending.used,
+      ),
+    ],
+  )
+}
+
+/** What runs in flight have set aside, by budget. */
+export async function loadReserved(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId },
+): Promise<ReadonlyMap<BudgetId, number>> {
+  const rows = await connection.query(
+    `select r.value ->> 'budgetId' as budget_id, sum((r.value ->> 'amount')::bigint)::bigint as amount
+     from pending p, jsonb_array_elements(p.reserves) r
+     where p.org_id = $1 and p.state in ('assigned', 'running', 'awaiting_callback', 'stopping') group by 1`,
+    [wanted.orgId],
+  )
+  return new Map(rows.map((row) => [budgetId(row['budget_id'] as string), row['amount'] as number]))
+}
+
+/** What an ended run used, as its executor reported it. */
+export interface RunUsage {
+  readonly id: RunId
+  readonly agentId: AgentId
+  readonly scheduleId: ScheduleId | null
+  readonly usage: unknown
+}
+
+/** What these runs used; those that have not ended or reported nothing are left out. */
+export async function loadUsages(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly ids: readonly RunId[] },
+): Promise<readonly RunUsage[]> {
+  const rows = await connection.query(
+    `select id, agent_id, schedule_id, usage from run
+      where org_id = $1 and id = any($2::text[]) and usage is not null order by created_at, id`,
+    [wanted.orgId, wanted.ids],
+  )
+  return rows.map(usageOf)
+}
+
+/** So many runs are looked through: an agent that reports nothing must not make anybody read its whole history. */
+const LOOKED_THROUGH = 500
+
+/** The newest runs of each agent that reported what they used, oldest first. */
+export async function loadHabitsOfAgents(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly ids: readonly AgentId[]; readonly each: number },
+): Promise<readonly RunUsage[]> {
+  const rows = await connection.query(HABITS_OF_AGENTS, [wanted.orgId, wanted.ids, wanted.each])
+  return rows.map(usageOf)
+}
+
+/** The newest runs of each schedule that reported what they used, oldest first. */
+export async function loadHabitsOfSchedules(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly ids: readonly ScheduleId[]; readonly each: number },
+): Promise<readonly RunUsage[]> {
+  const rows = await connection.query(HABITS_OF_SCHEDULES, [wanted.orgId, wanted.ids, wanted.each])
+  return rows.map(usageOf)
+}
+
+const habitsBy = (column: 'agent_id' | 'schedule_id'): string => `select n.id, n.agent_id, n.schedule_id, n.usage
+  from unnest($2::text[]) as w (id), lateral (
+    select * from (
+      select id, agent_id, schedule_id, usage, created_at from run
+      where org_id = $1 and ${column} = w.id order by created_at desc, id desc limit ${LOOKED_THROUGH}) l
+    where l.usage is not null order by l.created_at desc, l.id desc limit $3) n
+  order by n.created_at, n.id`
+
+const HABITS_OF_AGENTS = habitsBy('agent_id')
+const HABITS_OF_SCHEDULES = habitsBy('schedule_id')
+
+/** Whether the agent is registered, or work has named it: tasks may name agents that nobody has registered. */
+export async function isAgentKnown(
+  connection: Connection,
+  asked: { readonly orgId: OrgId; readonly id: AgentId },
+): Promise<boolean> {
+  const [row] = await connection.query(
+    `select exists (select 1 from agent where org_id = $1 and id = $2)
+         or exists (select 1 from run where org_id = $1 and agent_id = $2) as known`,
+    [asked.orgId, asked.id],
+  )
+  return row?.['known'] === true
+}
+
+const scopeIdOf = (scope: BudgetScope): string | null => {
+  switch (scope.kind) {
+    case 'org':
+      return null
+    case 'agent':
+      return scope.agentId
+    case 'schedule':
+      return scope.scheduleId
+  }
+}
+
+function scopeOf(row: Row): BudgetScope {
+  const id = row['scope_id'] as string
+  switch (row['scope'] as BudgetScope['kind']) {
+    case 'org':
+      return { kind: 'org' }
+    case 'agent':
+      return { kind: 'agent', agentId: agentId(id) }
+    case 'schedule':
+      return { kind: 'schedule', scheduleId: scheduleId(id) }
+  }
+}
+
+function zoneOf(name: string): Zone {
+  const zone = parseZone('timezone', name)
+  if (!zone.ok) throw new Error(`a budget is stored with the unknown time zone ${name}`)
+  return zone.value
+}
+
+function budgetOf(row: Row): BudgetOnRecord {
+  const used = row['used'] as readonly number[]
+  const starts = row['starts'] as readonly Instant[]
+  return {
+    orgId: row['org_id'] as OrgId,
+    id: budgetId(row['id'] as string),
+    scope: scopeOf(row),
+    unit: row['unit'] as Budget['unit'],
+    amount: row['amount'] as number,
+    period: row['period'] as Budget['period'],
+    timezone: zoneOf(row['timezone'] as string),
+    onExceed: row['on_exceed'] as Budget['onExceed'],
+    defaultReserve: row['default_reserve'] as number,
+    createdAt: row['created_at'] as Instant,
+    uses: starts.map((start, index) => ({ start, used: used[index] ?? 0 })),
+  }
+}
+
+const usageOf = (row: Row): RunUsage => ({
+  id: runId(row['id'] as string),
+  agentId: agentId(row['agent_id'] as string),
+  scheduleId: brandOrNull(row['schedule_id'], scheduleId),
+  usage: row['usage'],
+})

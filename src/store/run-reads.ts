@@ -1,0 +1,229 @@
+import {
+  agentId,
+  attemptId,
+  laneName,
+  orgId,
+  runId,
+  scheduleId,
+  sessionKey,
+  type AgentId,
+  type AttemptId,
+  type LaneName,
+  type OrgId,
+  type RunId,
+  type ScheduleId,
+  type SessionKey,
+} from '../core/ids.ts'
+import { instant, type Instant } from '../core/instant.ts'
+import type { Why } from '../core/reasons.ts'
+import { ACCEPTED, COMPLETED, PICKED } from '../core/usual-why.ts'
+import type { ErrorCode } from '../core/run/error-codes.ts'
+import type { Trigger } from '../core/run/run.ts'
+import { isPending, type RunState } from '../core/run/run-machine.ts'
+import type { Connection, Row, SqlValue } from './database.ts'
+import { brandOrNull } from './rows.ts'
+import { toTimestamp } from './timestamp.ts'
+
+/** A run as it is read: from `run` alone when it has ended, else with what `pending` says about it. */
+export interface RunRecord {
+  readonly orgId: OrgId
+  readonly id: RunId
+  readonly jobRunId: string
+  readonly agentId: AgentId
+  readonly sessionKey: SessionKey | null
+  readonly scheduleId: ScheduleId | null
+  readonly nominal: Instant | null
+  readonly trigger: Trigger
+  readonly lane: LaneName
+  readonly priority: number
+  readonly createdAt: Instant
+  readonly deadline: Instant | null
+  readonly firstAttempt: number
+  readonly retryOf: RunId | null
+  readonly parentRunId: RunId | null
+  readonly payload: unknown
+  readonly decision: Why
+  readonly state: RunState
+  readonly attempt: number
+  readonly attemptId: AttemptId | null
+  readonly nodeId: string | null
+  readonly notBefore: Instant | null
+  readonly startedAt: Instant | null
+  readonly finishedAt: Instant | null
+  readonly superseded: boolean
+  readonly why: Why | null
+  readonly errorCode: ErrorCode | null
+  readonly errorMessage: string | null
+  readonly output: unknown
+  readonly summary: string | null
+  readonly usage: unknown
+}
+
+const COLUMNS = `r.org_id, r.id, r.job_run_id, r.agent_id, r.session_key, r.schedule_id, r.nominal_at, r.trigger, r.lane,
+  r.priority, r.created_at, r.deadline, r.first_attempt, r.retry_of, r.parent_run_id, r.payload, r.decision,
+  coalesce(r.state, p.state) as state, coalesce(r.attempt, p.attempt, r.first_attempt) as attempt,
+  coalesce(r.attempt_id, p.attempt_id) as attempt_id, coalesce(r.node_id, p.node_id) as node_id, p.not_before,
+  coalesce(r.started_at, p.started_at) as started_at, r.finished_at,
+  coalesce(r.superseded, p.superseded, false) as superseded, coalesce(r.why, p.why) as why, r.error_code,
+  r.error_message, r.output, r.summary, coalesce(r.usage, p.usage) as usage`
+
+const WITH_PENDING = 'run r left join pending p on p.org_id = r.org_id and p.id = r.id'
+
+/** The run, or undefined. */
+export async function loadRun(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly id: RunId },
+): Promise<RunRecord | undefined> {
+  const [row] = await connection.query(`select ${COLUMNS} from ${WITH_PENDING} where r.org_id = $1 and r.id = $2`, [
+    wanted.orgId,
+    wanted.id,
+  ])
+  return row === undefined ? undefined : recordOf(row)
+}
+
+/** Which runs of an org. What is left out or null does not matter. */
+export interface RunChoice {
+  readonly orgId: OrgId
+  readonly scheduleId?: ScheduleId | null
+  readonly sessionKey?: SessionKey | null
+  readonly agentId?: AgentId | null
+  readonly states?: readonly RunState[] | null
+  readonly trigger?: Trigger | null
+  /** Made at or after it. */
+  readonly from?: Instant | null
+  /** Made before it. */
+  readonly to?: Instant | null
+}
+
+/** Where a page goes on: after this one. */
+export interface RunCursor {
+  readonly createdAt: Instant
+  readonly id: RunId
+}
+
+/** What a list is mainly about: each has an index of its own, and a text that makes the server use it. */
+const ABOUT = {
+  schedule: 'r.schedule_id = $2',
+  session: 'r.session_key = $3',
+  agent: 'r.agent_id = $4',
+  task: `r.trigger = 'task'`,
+  anything: 'true',
+} as const
+type About = keyof typeof ABOUT
+
+/**
+ * Where the wanted states are kept. Pending runs are few among many that have ended, so whoever asks only for them
+ * starts at `pending`; whoever asks only for ended ones needs no look at it.
+ */
+const KEPT = {
+  pending: {
+    source: 'pending p join run r on r.org_id = p.org_id and r.id = p.id',
+    state: 'p.state = any($5::text[])',
+  },
+  ended: { source: WITH_PENDING, state: 'r.state = any($5::text[])' },
+  anywhere: {
+    source: WITH_PENDING,
+    state: '($5::text[] is null or coalesce(r.state, p.state) = any($5::text[]))',
+  },
+} as const
+type Kept = keyof typeof KEPT
+
+const listText = (about: About, kept: Kept): string => `select ${COLUMNS} from ${KEPT[kept].source}
+  where r.org_id = $1 and ${ABOUT[about]} and ${KEPT[kept].state}
+    and ($2::text is null or r.schedule_id = $2) and ($3::text is null or r.session_key = $3)
+    and ($4::text is null or r.agent_id = $4) and ($6::text is null or r.trigger = $6)
+    and r.created_at >= $7::timestamptz and r.created_at < $8::timestamptz
+    and (r.created_at, r.id) < ($9::timestamptz, $10::text)
+  order by r.created_at desc, r.id desc limit $11`
+
+/** A page of runs, newest first. */
+export async function listRuns(
+  connection: Connection,
+  page: RunChoice & { readonly after: RunCursor | null; readonly limit: number },
+): Promise<readonly RunRecord[]> {
+  const states = page.states ?? null
+  const rows = await connection.query(listText(aboutOf(page), keptOf(states)), [
+    page.orgId,
+    page.scheduleId ?? null,
+    page.sessionKey ?? null,
+    page.agentId ?? null,
+    states,
+    page.trigger ?? null,
+    toTimestamp(page.from ?? instant(-Infinity)),
+    toTimestamp(page.to ?? instant(Infinity)),
+    toTimestamp(page.after?.createdAt ?? instant(Infinity)),
+    page.after?.id ?? '',
+    page.limit,
+  ])
+  return rows.map(recordOf)
+}
+
+function keptOf(states: readonly RunState[] | null): Kept {
+  if (states === null) return 'anywhere'
+  if (states.every(isPending)) return 'pending'
+  return states.some(isPending) ? 'anywhere' : 'ended'
+}
+
+function aboutOf(choice: RunChoice): About {
+  const given = (value: SqlValue | undefined): boolean => value !== undefined && value !== null
+  if (given(choice.scheduleId)) return 'schedule'
+  if (given(choice.sessionKey)) return 'session'
+  if (choice.trigger === 'task') return 'task'
+  return given(choice.agentId) ? 'agent' : 'anything'
+}
+
+/** The places of the queued runs of agents, each among those of its agent, counted from 1 in the order of picking. */
+export async function loadPositions(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly agentIds: readonly AgentId[] },
+): Promise<ReadonlyMap<RunId, number>> {
+  const rows = await connection.query(
+    `select r.id, row_number() over (partition by r.agent_id order by r.priority, r.created_at, r.id) as position
+       from pending p join run r on r.org_id = p.org_id and r.id = p.id
+      where p.org_id = $1 and p.state = 'queued' and r.agent_id = any($2::text[])`,
+    [wanted.orgId, wanted.agentIds],
+  )
+  return new Map(rows.map((row) => [runId(row['id'] as string), row['position'] as number]))
+}
+
+function recordOf(row: Row): RunRecord {
+  return {
+    orgId: orgId(row['org_id'] as string),
+    id: runId(row['id'] as string),
+    jobRunId: (row['job_run_id'] as string | null) ?? (row['id'] as string),
+    agentId: agentId(row['agent_id'] as string),
+    sessionKey: brandOrNull(row['session_key'], sessionKey),
+    scheduleId: brandOrNull(row['schedule_id'], scheduleId),
+    nominal: row['nominal_at'] as Instant | null,
+    trigger: row['trigger'] as Trigger,
+    lane: laneName(row['lane'] as string),
+    priority: row['priority'] as number,
+    createdAt: row['created_at'] as Instant,
+    deadline: row['deadline'] as Instant | null,
+    firstAttempt: row['first_attempt'] as number,
+    retryOf: brandOrNull(row['retry_of'], runId),
+    parentRunId: brandOrNull(row['parent_run_id'], runId),
+    payload: row['payload'],
+    decision: (row['decision'] as Why | null) ?? ACCEPTED,
+    state: row['state'] as RunState,
+    attempt: row['attempt'] as number,
+    attemptId: brandOrNull(row['attempt_id'], attemptId),
+    nodeId: row['node_id'] as string | null,
+    notBefore: row['not_before'] as Instant | null,
+    startedAt: row['started_at'] as Instant | null,
+    finishedAt: row['finished_at'] as Instant | null,
+    superseded: row['superseded'] as boolean,
+    why: (row['why'] as Why | null) ?? usualWhy(row['state'] as RunState),
+    errorCode: row['error_code'] as ErrorCode | null,
+    errorMessage: row['error_message'] as string | null,
+    output: row['output'],
+    summary: row['summary'] as string | null,
+    usage: row['usage'],
+  }
+}
+
+/** What most runs are told is not written: the state alone says it. */
+function usualWhy(state: RunState): Why | null {
+  if (state === 'success') return COMPLETED
+  return state === 'running' ? PICKED : null
+}

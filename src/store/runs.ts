@@ -1,0 +1,230 @@
+import type { OrgId, RunId } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import type { Why } from '../core/reasons.ts'
+import { ACCEPTED, COMPLETED, PICKED } from '../core/usual-why.ts'
+import { plainArray, textArray } from './arrays.ts'
+import type { SqlValue, Transaction } from './database.ts'
+import type { RunRow } from './run-row.ts'
+import { toTimestamp } from './timestamp.ts'
+import { storeRetryPolicy } from './run-columns.ts'
+
+const at = (moment: Instant | null): string | null => (moment === null ? null : toTimestamp(moment))
+const json = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value))
+
+/** Null is what the state alone says: picked while it runs, completed when it succeeded. */
+const whyOf = (why: Why | null): string | null => (why === PICKED || why === COMPLETED ? null : json(why))
+
+type Column = readonly [name: string, type: string, value: (run: RunRow) => SqlValue]
+
+/** What nearly every run differs in. `org_id` and `created_at` are the same for all runs of a statement. */
+const USUAL: readonly Column[] = [
+  ['id', 'text', (run) => run.id],
+  ['agent_id', 'text', (run) => run.agentId],
+  ['executor_key', 'text', (run) => run.executorKey],
+  ['session_key', 'text', (run) => run.sessionKey],
+  ['generation', 'int', (run) => run.generation],
+  ['trigger', 'text', (run) => run.trigger],
+  ['lane', 'text', (run) => run.lane],
+  ['priority', 'int', (run) => run.priority],
+  ['sender', 'text', (run) => run.sender],
+  ['deadline', 'timestamptz', (run) => at(run.deadline)],
+  ['payload', 'jsonb', (run) => json(run.payload)],
+]
+
+/** What most runs have as the table has it by default. */
+const RARE: readonly (readonly [...Column, usual: SqlValue])[] = [
+  ['job_run_id', 'text', (run) => (run.jobRunId === run.id ? null : run.jobRunId), null],
+  ['schedule_id', 'text', (run) => run.scheduleId, null],
+  ['nominal_at', 'timestamptz', (run) => at(run.nominal), null],
+  ['interrupts', 'boolean', (run) => run.interrupts, false],
+  ['timeout_seconds', 'int', (run) => run.timeoutSeconds, null],
+  ['retry_policy', 'jsonb', (run) => storeRetryPolicy(run), null],
+  ['failure_action_retries', 'boolean', (run) => run.failureActionRetries, false],
+  ['first_attempt', 'int', (run) => run.firstAttempt, 1],
+  ['retry_of', 'text', (run) => run.retryOf, null],
+  ['parent_run_id', 'text', (run) => run.parentRunId, null],
+  ['decision', 'jsonb', (run) => (run.decision === ACCEPTED ? null : json(run.decision)), null],
+]
+
+/** What changes while it is pending. */
+const LIVE: readonly Column[] = [
+  ['state', 'text', (run) => run.state],
+  ['attempt', 'int', (run) => run.attempt],
+  ['seq', 'bigint', (run) => run.seq],
+  ['not_before', 'timestamptz', (run) => at(run.notBefore)],
+  ['debouncing', 'boolean', (run) => run.debouncing],
+  ['slot', 'text', (run) => run.slot],
+  ['superseded', 'boolean', (run) => run.superseded],
+  ['attempt_id', 'text', (run) => run.attemptId],
+  ['node_id', 'text', (run) => run.nodeId],
+  ['started_at', 'timestamptz', (run) => at(run.startedAt)],
+  ['ends_by', 'timestamptz', (run) => at(run.endsBy)],
+  ['grace_until', 'timestamptz', (run) => at(run.graceUntil)],
+  ['why', 'jsonb', (run) => whyOf(run.why)],
+  ['reserves', 'jsonb', (run) => (run.reserves.length === 0 ? null : json(run.reserves))],
+]
+
+/** How it ended. */
+const ENDING: readonly Column[] = [
+  ['state', 'text', (run) => run.state],
+  ['attempt', 'int', (run) => run.attempt],
+  ['attempt_id', 'text', (run) => run.attemptId],
+  ['node_id', 'text', (run) => run.nodeId],
+  ['started_at', 'timestamptz', (run) => at(run.startedAt)],
+  ['finished_at', 'timestamptz', (run) => at(run.finishedAt)],
+  ['superseded', 'boolean', (run) => run.superseded],
+  ['why', 'jsonb', (run) => whyOf(run.why)],
+  ['error_code', 'text', (run) => run.errorCode],
+  ['error_message', 'text', (run) => run.errorMessage],
+  ['output', 'jsonb', (run) => json(run.output)],
+  ['summary', 'text', (run) => run.summary],
+  ['usage', 'jsonb', (run) => json(run.usage)],
+]
+
+type Columns = readonly (readonly [name: string, type: string, value: (run: RunRow) => SqlValue, ...rest: unknown[]])[]
+
+/** Columns that hold what somebody else wrote, so that it has to be quoted. */
+const FREE: ReadonlySet<string> = new Set([
+  'job_run_id',
+  'agent_id',
+  'executor_key',
+  'session_key',
+  'schedule_id',
+  'lane',
+  'sender',
+  'payload',
+  'retry_policy',
+  'retry_of',
+  'parent_run_id',
+  'decision',
+  'why',
+  'reserves',
+  'error_message',
+  'output',
+  'summary',
+  'usage',
+])
+
+const names = (columns: Columns): string => columns.map(([name]) => name).join(', ')
+const given = (columns: Columns, first: number): string =>
+  columns.map(([, type], index) => `$${first + index}::${type}[]`).join(', ')
+const assigned = (columns: Columns): string => columns.map(([name]) => `${name} = u.${name}`).join(', ')
+const valuesOf = (columns: Columns, runs: readonly RunRow[]): readonly SqlValue[] =>
+  columns.map(([name, , value]) => {
+    const values = runs.map((run) => value(run))
+    return FREE.has(name) ? textArray(values as (string | null)[]) : plainArray(values as (string | number | null)[])
+  })
+const idsOf = (runs: readonly RunRow[]): string => plainArray(runs.map((run) => run.id))
+
+const insertOf = (columns: Columns): string => `insert into run (org_id, created_at, ${names(columns)})
+  select $1, $2, * from unnest(${given(columns, 3)})`
+
+const EVERYTHING: Columns = [...USUAL, ...RARE]
+const INSERT_USUAL = insertOf(USUAL)
+const INSERT_RUNS = insertOf(EVERYTHING)
+
+const isUsual = (run: RunRow): boolean => RARE.every(([, , value, usual]) => value(run) === usual)
+
+/** Puts new runs on record, all of one org and moment. Most need only half of the columns. */
+export async function insertRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): Promise<void> {
+  const createdAt = runs[0]?.createdAt
+  if (createdAt === undefined) return
+  const usual = runs.every(isUsual)
+  const values = valuesOf(usual ? USUAL : EVERYTHING, runs)
+  await tx.query(usual ? INSERT_USUAL : INSERT_RUNS, [orgId, toTimestamp(createdAt), ...values])
+}
+
+const INSERT_PENDING = `insert into pending (org_id, id, ${names(LIVE)})
+  select $1, * from unnest($2::text[], ${given(LIVE, 3)})`
+
+/** Begins the pending life of new runs. */
+export async function insertPending(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): Promise<void> {
+  await tx.query(INSERT_PENDING, [orgId, idsOf(runs), ...valuesOf(LIVE, runs)])
+}
+
+/**
+ * Rows are found by their key in a subquery and written where they are. As a join it may be planned the other way round
+ * while statistics still say that the table is empty; then every run of the org meets every id.
+ */
+const placed = (table: 'run' | 'pending', columns: Columns, first: number): string =>
+  `(select i.*, (select t.ctid from ${table} t where t.org_id = $1 and t.id = i.id) as place
+      from unnest($2::text[], ${given(columns, first)}) as i (id, ${names(columns)})) u`
+
+const SAVE_PENDING = `update pending p set ${assigned(LIVE)} from ${placed('pending', LIVE, 3)} where p.ctid = u.place`
+
+/** Writes back what has changed about pending runs. */
+export async function savePending(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): Promise<void> {
+  await tx.query(SAVE_PENDING, [orgId, idsOf(runs), ...valuesOf(LIVE, runs)])
+}
+
+/** What a start changes, beside what is the same for all starts of a turn. */
+const START: Columns = [
+  ['attempt_id', 'text', (run) => run.attemptId],
+  ['ends_by', 'timestamptz', (run) => at(run.endsBy)],
+]
+
+const START_RUNS = `update pending p set state = 'running', not_before = null, why = null, node_id = $3, started_at = $4,
+    ${assigned(START)}
+  from ${placed('pending', START, 5)} where p.ctid = u.place`
+
+/** Writes that runs have started, and nothing else about them: all on one node, at one moment. */
+export async function startRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): Promise<void> {
+  const [first] = runs
+  if (first === undefined || first.startedAt === null) return
+  await tx.query(START_RUNS, [orgId, idsOf(runs), first.nodeId, toTimestamp(first.startedAt), ...valuesOf(START, runs)])
+}
+
+const GONE = 'with gone as (delete from pending where org_id = $1 and id = any($2::text[]))'
+
+const END_RUNS = `${GONE} update run r set ${assigned(ENDING)} from ${placed('run', ENDING, 3)} where r.ctid = u.place`
+
+/** What differs between runs of one node that all succeeded at one moment with nothing more to say. */
+const SUCCESS: Columns = ENDING.filter(([name]) => ['attempt', 'attempt_id', 'started_at'].includes(name))
+
+const END_SUCCESSES = `${GONE} update run r set state = 'success', node_id = $3, finished_at = $4, superseded = false,
+    ${assigned(SUCCESS)}
+  from ${placed('run', SUCCESS, 5)} where r.ctid = u.place`
+
+/** What a plain success leaves empty. */
+const SAID: Columns = ENDING.filter(([name]) =>
+  ['why', 'error_code', 'error_message', 'output', 'summary', 'usage'].includes(name),
+)
+
+const isPlainSuccess = (run: RunRow, like: RunRow): boolean =>
+  run.state === 'success' &&
+  !run.superseded &&
+  run.nodeId === like.nodeId &&
+  run.finishedAt === like.finishedAt &&
+  SAID.every(([, , value]) => value(run) === null)
+
+/** Ends runs: they leave what is pending, and how they ended is written. Plain successes need a quarter of the columns. */
+export async function endRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): Promise<void> {
+  const [first] = runs
+  if (first === undefined) return
+  if (runs.every((run) => isPlainSuccess(run, first)))
+    await tx.query(END_SUCCESSES, [orgId, idsOf(runs), first.nodeId, at(first.finishedAt), ...valuesOf(SUCCESS, runs)])
+  else await tx.query(END_RUNS, [orgId, idsOf(runs), ...valuesOf(ENDING, runs)])
+}
+
+/** Writes the payload of runs that messages were merged into. */
+export async function savePayloads(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): Promise<void> {
+  await tx.query(
+    `update run r set payload = u.payload
+       from (select i.*, (select t.ctid from run t where t.org_id = $1 and t.id = i.id) as place
+               from unnest($2::text[], $3::jsonb[]) as i (id, payload)) u
+      where r.ctid = u.place`,
+    [orgId, runs.map((run) => run.id), runs.map((run) => json(run.payload))],
+  )
+}
+
+/** What runs were given to do. */
+export async function loadPayloads(
+  tx: Transaction,
+  asked: { readonly orgId: OrgId; readonly ids: readonly RunId[] },
+): Promise<ReadonlyMap<RunId, unknown>> {
+  const rows = await tx.query('select id, payload from run where org_id = $1 and id = any($2::text[])', [
+    asked.orgId,
+    asked.ids,
+  ])
+  return new Map(rows.map((row) => [row['id'] as RunId, row['payload']]))
+}

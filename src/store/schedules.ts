@@ -1,0 +1,248 @@
+import {
+  agentId,
+  laneName,
+  orgId,
+  runId,
+  scheduleId,
+  sessionKey,
+  type AgentId,
+  type OrgId,
+  type ScheduleId,
+} from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import type { RetryPolicy } from '../core/run/retry-policy.ts'
+import type { LastEnding } from '../core/schedule/schedule-history.ts'
+import type { ScheduleState } from '../core/schedule/schedule-life.ts'
+import type { ScheduleRules } from '../core/schedule/schedule-rules.ts'
+import { restoreTiming, storeTiming, type StoredTiming } from '../core/time/stored-timing.ts'
+import type { Timing } from '../core/time/timing.ts'
+import type { Connection, Row, SqlValue, Transaction } from './database.ts'
+import { brandOrNull, columnsOf, jsonOrNull, timestampOrNull } from './rows.ts'
+import type { ScheduleRow } from './schedule-row.ts'
+import { toTimestamp } from './timestamp.ts'
+
+const COLUMNS = `org_id, id, agent_id, created_by, name, description, input, timing, rules, retry_policy,
+  timeout_seconds, lane, session_key, payload, delete_after_run, state, watermark, next_run_at, failure_streak,
+  failure_count, skipped_for, fires, previous_run_id, last_ending, last_run_at, last_status, last_error, version,
+  created_at, updated_at`
+
+/** Puts a new schedule on record. It has no history yet, and its version is 1. */
+export async function insertSchedule(tx: Transaction, schedule: ScheduleRow): Promise<void> {
+  await tx.query(
+    `insert into schedule (org_id, id, agent_id, name, description, kind, input, timing, rules, retry_policy,
+       timeout_seconds, lane, session_key, payload, delete_after_run, state, watermark, next_run_at, updated_at,
+       created_by, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8::jsonb, $9::jsonb, $10::jsonb, $11, $12, $13, $14::jsonb, $15, $16,
+       $17::timestamptz, $18::timestamptz, $19::timestamptz, $20, $21::timestamptz)`,
+    [...editable(schedule), schedule.createdBy, toTimestamp(schedule.createdAt)],
+  )
+}
+
+/**
+ * Writes back what a person edits, and where that leaves the plan. Only a row of the version that was read is changed:
+ * false when it is gone or somebody else was faster.
+ */
+export async function updateSchedule(tx: Transaction, schedule: ScheduleRow): Promise<boolean> {
+  const rows = await tx.query(
+    `update schedule set agent_id = $3, name = $4, description = $5, kind = $6, input = $7::jsonb, timing = $8::jsonb,
+       rules = $9::jsonb, retry_policy = $10::jsonb, timeout_seconds = $11, lane = $12, session_key = $13,
+       payload = $14::jsonb, delete_after_run = $15, state = $16, watermark = $17::timestamptz,
+       next_run_at = $18::timestamptz, updated_at = $19::timestamptz, version = version + 1
+     where org_id = $1 and id = $2 and version = $20
+     returning id`,
+    [...editable(schedule), schedule.version],
+  )
+  return rows.length > 0
+}
+
+const editable = (schedule: ScheduleRow): readonly SqlValue[] => [
+  schedule.orgId,
+  schedule.id,
+  schedule.agentId,
+  schedule.name,
+  schedule.description,
+  schedule.timing.kind,
+  JSON.stringify(schedule.input),
+  JSON.stringify(storeTiming(schedule.timing)),
+  JSON.stringify(schedule.rules),
+  jsonOrNull(schedule.retryPolicy),
+  schedule.timeoutSeconds,
+  schedule.lane,
+  schedule.sessionKey,
+  jsonOrNull(schedule.payload),
+  schedule.deleteAfterRun,
+  schedule.state,
+  toTimestamp(schedule.watermark),
+  timestampOrNull(schedule.nextRunAt),
+  toTimestamp(schedule.updatedAt),
+]
+
+/** The schedules of the org among the ids, in no particular order. Whoever changes them holds the org's lock. */
+export async function loadSchedules(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly ids: readonly ScheduleId[] },
+): Promise<readonly ScheduleRow[]> {
+  const rows = await connection.query(`select ${COLUMNS} from schedule where org_id = $1 and id = any($2::text[])`, [
+    wanted.orgId,
+    wanted.ids,
+  ])
+  return rows.map(scheduleOf)
+}
+
+/** Writes back what firing and endings change, many schedules in one statement. What a person edits stays. */
+export async function saveSchedules(tx: Transaction, schedules: readonly ScheduleRow[]): Promise<void> {
+  await tx.query(
+    `update schedule s set state = n.state, watermark = n.watermark, next_run_at = n.next_run_at,
+       failure_streak = n.failure_streak, failure_count = n.failure_count, skipped_for = n.skipped_for, fires = n.fires,
+       previous_run_id = n.previous_run_id, last_ending = n.last_ending, last_run_at = n.last_run_at,
+       last_status = n.last_status, last_error = n.last_error
+     from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::int[], $7::int[],
+                 $8::text[], $9::int[], $10::text[], $11::jsonb[], $12::timestamptz[], $13::text[], $14::text[])
+       as n (org_id, id, state, watermark, next_run_at, failure_streak, failure_count, skipped_for, fires,
+             previous_run_id, last_ending, last_run_at, last_status, last_error)
+     where s.org_id = n.org_id and s.id = n.id`,
+    columnsOf(
+      schedules,
+      (schedule) => schedule.orgId,
+      (schedule) => schedule.id,
+      (schedule) => schedule.state,
+      (schedule) => toTimestamp(schedule.watermark),
+      (schedule) => timestampOrNull(schedule.nextRunAt),
+      (schedule) => schedule.failureStreak,
+      (schedule) => schedule.failureCount,
+      (schedule) => schedule.skippedFor,
+      (schedule) => schedule.fires,
+      (schedule) => schedule.previousRunId,
+      (schedule) => jsonOrNull(schedule.lastEnding),
+      (schedule) => timestampOrNull(schedule.lastRunAt),
+      (schedule) => schedule.lastStatus,
+      (schedule) => schedule.lastError,
+    ),
+  )
+}
+
+/** Removes schedules; their runs stay. Answers with those that were there. */
+export async function deleteSchedules(
+  tx: Transaction,
+  gone: { readonly orgId: OrgId; readonly ids: readonly ScheduleId[] },
+): Promise<readonly ScheduleId[]> {
+  const rows = await tx.query('delete from schedule where org_id = $1 and id = any($2::text[]) returning id', [
+    gone.orgId,
+    gone.ids,
+  ])
+  return rows.map((row) => scheduleId(row['id'] as string))
+}
+
+/** Active schedules of all orgs whose next moment has come, longest overdue first. */
+export async function loadDueSchedules(
+  connection: Connection,
+  due: { readonly since: Instant; readonly now: Instant; readonly limit: number },
+): Promise<Map<OrgId, ScheduleId[]>> {
+  const rows = await connection.query(
+    `select org_id, id from schedule
+      where state = 'active' and next_run_at >= $3::timestamptz and next_run_at <= $1::timestamptz
+      order by next_run_at limit $2`,
+    [toTimestamp(due.now), due.limit, toTimestamp(due.since)],
+  )
+  const byOrg = new Map<OrgId, ScheduleId[]>()
+  for (const row of rows) {
+    const org = orgId(row['org_id'] as string)
+    const ids = byOrg.get(org) ?? []
+    ids.push(scheduleId(row['id'] as string))
+    byOrg.set(org, ids)
+  }
+  return byOrg
+}
+
+/** The earliest next moment of any active schedule of any org, or null. Reads the head of one index. */
+export async function loadNextMoment(connection: Connection, since: Instant): Promise<Instant | null> {
+  const [row] = await connection.query(
+    `select next_run_at from schedule where state = 'active' and next_run_at >= $1::timestamptz
+      order by next_run_at limit 1`,
+    [toTimestamp(since)],
+  )
+  return (row?.['next_run_at'] as Instant | undefined) ?? null
+}
+
+/** Which schedules of an org. What is left out does not matter. */
+export interface ScheduleChoice {
+  readonly orgId: OrgId
+  readonly state?: ScheduleState | null
+  readonly agentId?: AgentId | null
+  readonly kind?: Timing['kind'] | null
+  /** A part of name or description, in any case. */
+  readonly text?: string | null
+}
+
+/** Where a page goes on: after this one. */
+export interface ScheduleCursor {
+  readonly createdAt: Instant
+  readonly id: ScheduleId
+}
+
+const CHOSEN = `org_id = $1 and ($2::text is null or state = $2) and ($3::text is null or agent_id = $3)
+  and ($4::text is null or kind = $4)
+  and ($5::text is null or strpos(lower(name), lower($5)) > 0 or strpos(lower(description), lower($5)) > 0)`
+
+const chosen = (choice: ScheduleChoice): readonly SqlValue[] => [
+  choice.orgId,
+  choice.state ?? null,
+  choice.agentId ?? null,
+  choice.kind ?? null,
+  choice.text ?? null,
+]
+
+/** A page of schedules, newest first. */
+export async function listSchedules(
+  connection: Connection,
+  page: ScheduleChoice & { readonly after: ScheduleCursor | null; readonly limit: number },
+): Promise<readonly ScheduleRow[]> {
+  const rows = await connection.query(
+    `select ${COLUMNS} from schedule
+      where ${CHOSEN} and ($6::timestamptz is null or created_at < $6 or (created_at = $6 and id > $7))
+      order by created_at desc, id limit $8`,
+    [...chosen(page), timestampOrNull(page.after?.createdAt ?? null), page.after?.id ?? null, page.limit],
+  )
+  return rows.map(scheduleOf)
+}
+
+/** How many schedules there are. */
+export async function countSchedules(connection: Connection, choice: ScheduleChoice): Promise<number> {
+  const [row] = await connection.query(`select count(*) as found from schedule where ${CHOSEN}`, chosen(choice))
+  return row?.['found'] as number
+}
+
+function scheduleOf(row: Row): ScheduleRow {
+  return {
+    orgId: orgId(row['org_id'] as string),
+    id: scheduleId(row['id'] as string),
+    agentId: agentId(row['agent_id'] as string),
+    createdBy: row['created_by'] as string | null,
+    name: row['name'] as string,
+    description: row['description'] as string,
+    input: row['input'] as ScheduleRow['input'],
+    timing: restoreTiming(row['timing'] as StoredTiming),
+    rules: row['rules'] as ScheduleRules,
+    retryPolicy: row['retry_policy'] as RetryPolicy | null,
+    timeoutSeconds: row['timeout_seconds'] as number | null,
+    lane: brandOrNull(row['lane'], laneName),
+    sessionKey: brandOrNull(row['session_key'], sessionKey),
+    payload: row['payload'],
+    deleteAfterRun: row['delete_after_run'] as boolean,
+    state: row['state'] as ScheduleState,
+    watermark: row['watermark'] as Instant,
+    nextRunAt: row['next_run_at'] as Instant | null,
+    failureStreak: row['failure_streak'] as number,
+    failureCount: row['failure_count'] as number,
+    skippedFor: brandOrNull(row['skipped_for'], runId),
+    fires: row['fires'] as number,
+    previousRunId: brandOrNull(row['previous_run_id'], runId),
+    lastEnding: row['last_ending'] as LastEnding | null,
+    lastRunAt: row['last_run_at'] as Instant | null,
+    lastStatus: row['last_status'] as string | null,
+    lastError: row['last_error'] as string | null,
+    version: row['version'] as number,
+    createdAt: row['created_at'] as Instant,
+    updatedAt: row['updated_at'] as Instant,
+  }
+}

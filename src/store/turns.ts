@@ -1,0 +1,103 @@
+import type { OrgId } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import { PRESENT } from './clock.ts'
+import { LOCK_SPACE, lockNumber } from './advisory-locks.ts'
+import type { Connection, Transaction } from './database.ts'
+import { toTimestamp } from './timestamp.ts'
+
+/**
+ * The history of an org: one row per transaction that changed it, numbered without gaps under the org's lock. The
+ * newest number is the org's version. The primary key refuses a second row of the same number, so even a writer that
+ * lost its lock cannot write history twice.
+ */
+export interface TurnRow {
+  readonly no: number
+  readonly at: Instant
+  readonly nodeId: string
+  readonly events: readonly StoredEvent[]
+}
+
+/** Kind, subject, data: a list of lists is a third smaller than a list of objects, and there is one per change. */
+export type StoredEvent = readonly [kind: string, subject: string, data: Readonly<Record<string, unknown>>]
+
+/** The org's lock. It is taken with the beginning of a transaction, so that whatever is looked at afterwards is newer. */
+export const orgLock = (orgId: OrgId): readonly [number, number] => [LOCK_SPACE.org, lockNumber(orgId)]
+
+/** Where an org stands, and until when the node that asks is believed to be alive. */
+export interface Standing {
+  readonly now: Instant
+  /** The number of the newest turn; 0 before the first. */
+  readonly version: number
+  readonly leaseUntil: Instant | null
+}
+
+/** Reads the newest number of an org by the end of its index, which no amount of dead rows makes slower. */
+const NEWEST = `coalesce((select no from turn where org_id = $1 order by no desc limit 1), 0)`
+
+/** The org's version and the present, under the lock. */
+export async function loadStanding(
+  tx: Transaction,
+  asked: { readonly orgId: OrgId; readonly nodeId: string },
+): Promise<Standing> {
+  const [row] = await tx.query(
+    `select ${PRESENT} as now, ${NEWEST} as version, (select lease_until from node where id = $2) as lease_until`,
+    [asked.orgId, asked.nodeId],
+  )
+  return {
+    now: row?.['now'] as Instant,
+    version: row?.['version'] as number,
+    leaseUntil: (row?.['lease_until'] as Instant | null | undefined) ?? null,
+  }
+}
+
+/** Writes the present turn into the org's history. */
+export async function insertTurn(tx: Transaction, orgId: OrgId, turn: TurnRow): Promise<void> {
+  await tx.query('insert into turn (org_id, no, at, node_id, events) values ($1, $2, $3, $4, $5::json)', [
+    orgId,
+    turn.no,
+    toTimestamp(turn.at),
+    turn.nodeId,
+    JSON.stringify(turn.events),
+  ])
+}
+
+/** Tells every node that something has changed, when this transaction commits. */
+export async function notifyNodes(tx: Transaction, channels: readonly string[]): Promise<void> {
+  await tx.query("select pg_notify(channel, '') from unnest($1::text[]) as channel", [channels])
+}
+
+/** The turns of an org after a number, oldest first. */
+export async function loadTurnsAfter(
+  connection: Connection,
+  asked: { readonly orgId: OrgId; readonly after: number; readonly limit: number },
+): Promise<readonly TurnRow[]> {
+  const rows = await connection.query(
+    'select no, at, node_id, events from turn where org_id = $1 and no > $2 order by no limit $3',
+    [asked.orgId, asked.after, asked.limit],
+  )
+  return rows.map((row) => ({
+    no: row['no'] as number,
+    at: row['at'] as Instant,
+    nodeId: row['node_id'] as string,
+    events: row['events'] as readonly StoredEvent[],
+  }))
+}
+
+/** Who wrote the turn of this number, or null when nobody has. Ask under the lock: then the answer is final. */
+export async function loadTurnWriter(
+  tx: Transaction,
+  asked: { readonly orgId: OrgId; readonly no: number },
+): Promise<{ readonly nodeId: string; readonly at: Instant } | null> {
+  const [row] = await tx.query('select node_id, at from turn where org_id = $1 and no = $2', [asked.orgId, asked.no])
+  return row === undefined ? null : { nodeId: row['node_id'] as string, at: row['at'] as Instant }
+}
+
+/** The version of every org. */
+export async function loadVersions(connection: Connection): Promise<ReadonlyMap<OrgId, number>> {
+  const rows = await connection.query(
+    `select o.id, coalesce((select no from turn t where t.org_id = o.id order by no desc limit 1), 0) as version
+       from org o`,
+    [],
+  )
+  return new Map(rows.map((row) => [row['id'] as OrgId, row['version'] as number]))
+}
