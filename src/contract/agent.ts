@@ -1,0 +1,24 @@
+export interface ExecutorInput {
+  readonly kind: string
+  readonly [option: string]: unknown
+}
+
+export interface AgentInput {
+  readonly id?: string
+  readonly name: string
+  readonly description?: string
+  readonly executor: ExecutorInput
+  readonly retry_policy?: Readonly<Record<string, unknown>> | null
+  readonly timeout_seconds?: number | null
+  readonly max_concurrent?: number | null
+  readonly context_window?: number | null
+  readonly default_session?: string | null
+}
+
+export interface AgentView extends Required<Omit<AgentInput, 'id'>> {
+  readonly id: string
+  readonly org_id: string
+  readonly version: number
+  readonly created_at: string
+  readonly updated_at: string
+}

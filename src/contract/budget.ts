@@ -1,0 +1,44 @@
+import type { BudgetAction, BudgetScope, BudgetUnit } from '../core/budget/budget.ts'
+import type { BudgetPeriod } from '../core/budget/budget-period.ts'
+
+/** A new budget: of an agent or a schedule, or of the whole org when neither is named. */
+export interface BudgetInput {
+  readonly agent_id?: string
+  readonly schedule_id?: string
+  readonly unit: BudgetUnit
+  /** Tokens, or money with up to six decimals. */
+  readonly amount: number
+  /** `day` unless given. */
+  readonly period?: BudgetPeriod
+  /** Whose days and months they are; the org's own zone unless given. */
+  readonly timezone?: string
+  /** `skip` unless given. */
+  readonly on_exceed?: BudgetAction
+  /** What a run is expected to use while nothing is known about it. */
+  readonly default_reserve?: number
+}
+
+/** What may change about a budget. The rest says what was counted, and never changes. */
+export type BudgetPatch = Partial<Pick<BudgetInput, 'amount' | 'on_exceed' | 'default_reserve'>>
+
+/** A budget and where it stands. Amounts are tokens, or money in whole units. */
+export interface BudgetView {
+  readonly id: string
+  readonly org_id: string
+  readonly scope: BudgetScope['kind']
+  readonly agent_id: string | null
+  readonly schedule_id: string | null
+  readonly unit: BudgetUnit
+  readonly amount: number
+  readonly period: BudgetPeriod
+  readonly timezone: string
+  readonly on_exceed: BudgetAction
+  readonly default_reserve: number
+  /** What the present period has used, what runs in flight have set aside, and what is left. */
+  readonly spent: number
+  readonly reserved: number
+  readonly remaining: number
+  readonly period_start: string
+  readonly period_end: string
+  readonly created_at: string
+}

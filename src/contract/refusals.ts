@@ -1,0 +1,100 @@
+import { describeFlaw, type Flaw } from '../core/input.ts'
+
+/** Every way in which a request is refused, with the HTTP status it has on the wire. */
+export const REFUSAL_CODES = {
+  VALIDATION: 400,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  CONCURRENCY_LIMIT: 409,
+  NOT_RETRYABLE: 409,
+  ALREADY_ENDED: 409,
+  STALE_VERSION: 412,
+  IDEMPOTENCY_MISMATCH: 422,
+  SESSION_QUEUE_FULL: 429,
+  QUEUE_FULL: 429,
+  RUNS_PER_DAY: 429,
+  BUDGET: 429,
+  DROPPED: 409,
+  STALE: 409,
+  LANE_CLEARED: 409,
+  DRAINING: 503,
+  NOT_STARTED: 503,
+  DATABASE_AWAY: 503,
+} as const
+export type RefusalCode = keyof typeof REFUSAL_CODES
+
+export interface RefusalFacts {
+  readonly flaws?: readonly Flaw[]
+  /** The run that keeps the record of it. */
+  readonly runId?: string
+  readonly retryAfterMs?: number | null
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly cause?: unknown
+}
+
+/** What a service throws instead of doing what it was asked: nothing was changed but what `runId` names. */
+export class Refusal extends Error {
+  readonly code: RefusalCode
+  readonly status: number
+  readonly flaws: readonly Flaw[]
+  readonly runId: string | null
+  readonly retryAfterMs: number | null
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(code: RefusalCode, message: string, facts: RefusalFacts = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
+    this.name = 'Refusal'
+    this.code = code
+    this.status = REFUSAL_CODES[code]
+    this.flaws = facts.flaws ?? []
+    this.runId = facts.runId ?? null
+    this.retryAfterMs = facts.retryAfterMs ?? null
+    this.details = facts.details ?? {}
+  }
+}
+
+/** The session's queue is full and its policy drops the newcomer. */
+export class ErrQueueFull extends Refusal {
+  constructor(runId: string) {
+    super('SESSION_QUEUE_FULL', `The session's queue is full; the message is kept as rejected run ${runId}`, { runId })
+    this.name = 'ErrQueueFull'
+  }
+}
+
+/** The run was pushed out of its session's queue by a newer one. */
+export class ErrQueueDropped extends Refusal {
+  constructor(runId: string) {
+    super('DROPPED', `Run ${runId} was pushed out of its session's full queue`, { runId })
+    this.name = 'ErrQueueDropped'
+  }
+}
+
+/** The message was sent before /stopall and surfaced after it. */
+export class ErrMessageStale extends Refusal {
+  constructor(runId: string) {
+    super('STALE', `Run ${runId} was sent before /stopall and does not run`, { runId })
+    this.name = 'ErrMessageStale'
+  }
+}
+
+/** The node is going down and takes no new work. */
+export class ErrGatewayDraining extends Refusal {
+  constructor() {
+    super('DRAINING', 'This node is draining and takes no new work; try another node or again later', {
+      retryAfterMs: 5_000,
+    })
+    this.name = 'ErrGatewayDraining'
+  }
+}
+
+/** The session was reset while the run waited. */
+export class ErrLaneCleared extends Refusal {
+  constructor(runId: string) {
+    super('LANE_CLEARED', `Run ${runId} was cleared by a reset of its session`, { runId })
+    this.name = 'ErrLaneCleared'
+  }
+}
+
+/** A refusal of bad input, with every flaw in it. */
+export const invalid = (flaws: readonly Flaw[]): Refusal =>
+  new Refusal('VALIDATION', flaws.map(describeFlaw).join('; '), { flaws })

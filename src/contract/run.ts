@@ -1,0 +1,109 @@
+import type { ErrorCode } from '../core/run/error-codes.ts'
+import type { RunState } from '../core/run/run-machine.ts'
+import type { Trigger } from '../core/run/run.ts'
+import type { Why } from '../core/reasons.ts'
+
+/** Tokens and money of a run, as its executor reported them. */
+export interface UsageView {
+  readonly input_tokens?: number
+  readonly output_tokens?: number
+  readonly context_window?: number
+  readonly cost?: number
+}
+
+/** A run as every surface shows it. Times are RFC 3339 with `Z`. */
+export interface RunView {
+  readonly id: string
+  readonly job_run_id: string
+  readonly org_id: string
+  readonly schedule_id: string | null
+  readonly agent_id: string
+  readonly session_id: string | null
+  readonly message_id: string | null
+  readonly trigger: Trigger
+  readonly status: RunState
+  /** The newest reason on record. */
+  readonly reason: string | null
+  readonly lane: string
+  readonly priority: number
+  readonly nominal_time: string | null
+  readonly not_before: string | null
+  readonly deadline: string | null
+  readonly created_at: string
+  readonly started_at: string | null
+  readonly finished_at: string | null
+  readonly duration_ms: number | null
+  readonly first_attempt: number
+  readonly attempt: number
+  readonly error_code: ErrorCode | null
+  readonly error_message: string | null
+  readonly result_summary: string | null
+  readonly output: unknown
+  readonly usage: UsageView | null
+  readonly payload: unknown
+  readonly superseded: boolean
+  readonly retry_of: string | null
+  readonly parent_run_id: string | null
+  /** Why it was made, or was not to run. */
+  readonly decision: Why
+}
+
+/** One execution of a run. */
+export interface AttemptView {
+  readonly id: string
+  readonly number: number
+  readonly node_id: string | null
+  readonly started_at: string
+  readonly finished_at: string | null
+  /** How it ended; null while it goes on. */
+  readonly status: 'success' | 'failed' | 'timeout' | 'cancelled' | null
+  readonly error_code: ErrorCode | null
+  readonly error_message: string | null
+}
+
+/** One step on a run's way. */
+export interface TimelineEntry {
+  readonly at: string
+  readonly status: RunState
+  readonly reason: string | null
+  readonly attempt: number | null
+}
+
+/** A run with everything there is to know about it. */
+export interface RunDetail extends RunView {
+  readonly attempts: readonly AttemptView[]
+  readonly timeline: readonly TimelineEntry[]
+  readonly why: Why
+}
+
+export interface RunFilter {
+  readonly schedule_id?: string
+  readonly agent_id?: string
+  readonly session?: string
+  readonly status?: string | readonly string[]
+  readonly trigger?: Trigger
+  readonly from?: string
+  readonly to?: string
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+/** The one shape of a result: for answers, callbacks and workers. */
+export interface ResultInput {
+  readonly job_run_id?: string
+  readonly attempt_id?: string
+  readonly status?: 'success' | 'failed' | 'timeout' | 'cancelled'
+  readonly session_id?: string
+  readonly message_id?: string
+  readonly error_code?: string
+  readonly error_message?: string
+  readonly output?: unknown
+  readonly summary?: string
+  readonly usage?: UsageView
+  readonly retryable?: boolean
+}
+
+export interface CallbackAnswer {
+  readonly status: RunState
+  readonly ignored: boolean
+}
