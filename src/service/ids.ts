@@ -9,6 +9,7 @@ export const ID_PREFIXES = {
   org: 'org_',
   key: 'key_',
   node: 'nod_',
+  budget: 'bud_',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES
@@ -50,4 +51,32 @@ function chancePart(bytes: Uint8Array): string {
     held &= (1 << bits) - 1
   }
   return text
+}
+
+/**
+ * Makes ids that sort in the order in which they were made, also within a millisecond: there the last chance is counted
+ * up by one. Runs of one batch have the same moment, and their ids decide who goes first.
+ */
+export function createIdMaker(randomBytes: (count: number) => Uint8Array): (kind: IdKind, now: number) => string {
+  let lastMs = -1
+  const chance = new Uint8Array(10)
+  return (kind, now) => {
+    const ms = Math.floor(now)
+    // A clock that goes back must not make ids that sort before earlier ones.
+    if (ms > lastMs) {
+      lastMs = ms
+      chance.set(randomBytes(10))
+      // Room to count: the first bit stays free.
+      chance[0] = (chance[0] ?? 0) & 0x7f
+    } else countUp(chance)
+    return newId(kind, lastMs, chance)
+  }
+}
+
+function countUp(bytes: Uint8Array): void {
+  for (let index = bytes.length - 1; index >= 0; index -= 1) {
+    const next = ((bytes[index] ?? 0) + 1) & 0xff
+    bytes[index] = next
+    if (next !== 0) return
+  }
 }

@@ -1,7 +1,10 @@
 import type { RunId, SessionKey } from '../../core/ids.ts'
+import type { Instant } from '../../core/instant.ts'
 import type { Why } from '../../core/reasons.ts'
 import { decideCancel, type Cancellation, type CancelDecision } from '../../core/run/cancellation.ts'
 import { planReset, planStop, planStopAll } from '../../core/session/stop.ts'
+import type { RunRow } from '../../store/run-row.ts'
+import type { SessionRow } from '../../store/session-row.ts'
 import { pendingInSession, type Desk } from './desk.ts'
 import { move } from './runs.ts'
 
@@ -31,19 +34,18 @@ export interface Stopped {
   readonly drained: number
 }
 
-/** /stop, /stopall and reset of a session on the desk. */
-export function stopSession(desk: Desk, key: SessionKey, how: 'stop' | 'stopall' | 'reset'): Stopped {
+/** /stop, /stopall and reset of a session on the desk. `sentAt` is the channel's own time of the command. */
+export function stopSession(
+  desk: Desk,
+  key: SessionKey,
+  command: { readonly how: 'stop' | 'stopall' | 'reset'; readonly sentAt?: Instant | null },
+): Stopped {
+  const { how, sentAt = null } = command
   const session = desk.sessions.get(key)
   if (session === undefined) return { stopped: 0, drained: 0 }
   const runs = pendingInSession(desk, session)
-  const clock = { now: desk.now, stopGraceMs: desk.settings.stopGraceMs }
-  if (how === 'reset') {
-    const plan = planReset({ generation: session.generation, runs }, clock)
-    applyCancellations(desk, [...plan.cleared, ...plan.cancelled])
-    session.generation = plan.generation
-    desk.changes.sessions.add(session)
-    return { stopped: plan.cancelled.length, drained: plan.cleared.length }
-  }
+  const clock = { now: desk.now, stopGraceMs: desk.settings.stopGraceMs, sentAt }
+  if (how === 'reset') return reset(desk, session, runs)
   const plan = how === 'stop' ? planStop(runs, clock) : planStopAll(runs, clock)
   applyCancellations(desk, [...plan.stopped, ...plan.drained])
   if (plan.cutoff !== null) {
@@ -51,4 +53,17 @@ export function stopSession(desk: Desk, key: SessionKey, how: 'stop' | 'stopall'
     desk.changes.sessions.add(session)
   }
   return { stopped: plan.stopped.length, drained: plan.drained.length }
+}
+
+function reset(desk: Desk, session: SessionRow, runs: readonly RunRow[]): Stopped {
+  const clock = { now: desk.now, stopGraceMs: desk.settings.stopGraceMs }
+  const plan = planReset({ generation: session.generation, runs }, clock)
+  applyCancellations(desk, [...plan.cleared, ...plan.cancelled])
+  session.generation = plan.generation
+  desk.changes.sessions.add(session)
+  for (const run of runs) {
+    run.inGeneration = false
+    desk.changes.changed.add(run)
+  }
+  return { stopped: plan.cancelled.length, drained: plan.cleared.length }
 }

@@ -1,59 +1,85 @@
 import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
+import { instant, type Instant } from '../../core/instant.ts'
+import type { Why } from '../../core/reasons.ts'
+import type { ErrorCode } from '../../core/run/error-codes.ts'
+import type { RetryPolicy } from '../../core/run/retry-policy.ts'
+import type { OccurrenceKey } from '../../core/schedule/occurrence-key.ts'
 import type { FiringSettings } from '../../core/schedule/schedule-rules.ts'
-import type { LastEnding, ScheduleHistory } from '../../core/schedule/schedule-history.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
+import type { Spending } from '../../store/budgets.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { SessionRow } from '../../store/session-row.ts'
+import type { BudgetBook } from './budget-book.ts'
 
 /**
- * The rows of one org on the table, under the org's lock: loaded, changed by decisions, saved together. What a decision
- * looks at must be on the desk before it is asked, so each operation says first what it needs.
+ * What is pending in one org, in memory, under the org's lock: loaded once, changed by decisions, written back turn by
+ * turn. It holds between turns too: a node whose memory ends at the org's newest turn has nothing to load.
  *
- * Promises of whoever fills it: for every session on the desk all its pending runs are on it, and for every schedule all
- * its pending runs and its history.
+ * Promises of whoever fills it: every pending run of the org is on it, with its session and, if that still exists, its
+ * schedule; what else a decision looks at is put on it before the decision is asked.
  */
 export interface Desk {
-  readonly now: Instant
   readonly orgId: OrgId
-  readonly settings: DeskSettings
   readonly chance: Chance
   readonly runs: Map<RunId, RunRow>
+  readonly bySession: Map<SessionKey, Set<RunRow>>
+  readonly bySchedule: Map<ScheduleId, Set<RunRow>>
   readonly sessions: Map<SessionKey, SessionRow>
-  readonly schedules: Map<ScheduleId, ScheduleOnDesk>
+  readonly schedules: Map<ScheduleId, ScheduleRow>
   readonly agents: Map<AgentId, AgentOnDesk>
-  /** Queued tasks of the org that are not on the desk themselves, by agent. */
-  readonly queuedTasks: Map<AgentId, number>
-  readonly changes: Changes
-  /** The last place given in the org. */
-  lastSeq: number
-}
-
-export interface ScheduleOnDesk {
-  readonly row: ScheduleRow
-  /** As it was loaded; a run on the desk says itself what has become of it since. */
-  readonly previous: ScheduleHistory['previous']
-  lastEnding: LastEnding | null
+  /** Queued tasks, by agent. */
+  readonly queuedTasks: Map<AgentId, Set<RunId>>
+  readonly allQueuedTasks: Set<RunId>
+  /** Null while the org has no budget: then nobody looks further. */
+  budgets: BudgetBook | null
+  /** What waiting runs set aside is not what whoever picks was told. */
+  reservesChanged: boolean
+  settings: DeskSettings
+  /** The moment of the present turn, by the database's clock. */
+  now: Instant
+  /** The number the present turn will have in the org's history; places in sessions follow from it. */
+  turnNo: number
+  /** Places given in the present turn. */
+  placesGiven: number
+  changes: Changes
 }
 
 export interface AgentOnDesk {
   readonly id: AgentId
+  /** Who can execute it: a node claims only what it can execute. */
   readonly executorKey: string
   readonly executorKind: string
+  readonly retryPolicy: RetryPolicy | null
+  readonly timeoutSeconds: number | null
+  readonly maxConcurrent: number | null
 }
 
 /** What has to be written back. */
 export interface Changes {
   readonly made: Set<RunRow>
   readonly changed: Set<RunRow>
+  /** Changed runs whose payload changed too. */
+  readonly merged: Set<RunRow>
+  readonly newSessions: Set<SessionRow>
   readonly sessions: Set<SessionRow>
   readonly schedules: Set<ScheduleRow>
   readonly deletedSchedules: Set<ScheduleId>
+  /** The ledger: which occurrences have been decided. */
+  readonly occurrences: DecidedOccurrence[]
   /** Misfire ranges: decisions that made no run. */
   readonly ranges: RangeDecision[]
+  /** Attempts that another one follows. */
+  readonly attempts: EndedAttempt[]
+  /** What budgets have used, by budget and period. */
+  readonly spendings: Map<string, Spending>
   /** What happened, in order, for everybody who watches. */
   readonly events: DeskEvent[]
+}
+
+export interface DecidedOccurrence {
+  readonly key: OccurrenceKey
+  readonly runId: RunId
 }
 
 export interface RangeDecision {
@@ -61,11 +87,33 @@ export interface RangeDecision {
   readonly first: Instant
   readonly last: Instant
   readonly count: number
-  readonly reason: string
+  readonly why: Why
+}
+
+export interface EndedAttempt {
+  readonly runId: RunId
+  readonly number: number
+  readonly id: AttemptId
+  readonly nodeId: string | null
+  readonly startedAt: Instant
+  readonly finishedAt: Instant
+  readonly status: 'failed' | 'timeout'
+  readonly errorCode: ErrorCode | null
+  readonly errorMessage: string | null
 }
 
 export interface DeskEvent {
-  readonly kind: 'run.changed' | 'message.merged' | 'message.dropped' | 'schedule.changed' | 'outbound'
+  readonly kind:
+    | 'run.changed'
+    | 'run.touched'
+    | 'run.output'
+    | 'message.merged'
+    | 'message.dropped'
+    | 'schedule.changed'
+    | 'session.changed'
+    | 'agent.changed'
+    | 'budget.changed'
+    | 'outbound'
   readonly subject: string
   readonly data: Readonly<Record<string, unknown>>
 }
@@ -86,33 +134,105 @@ export interface DeskSettings {
 /** Ids and random numbers come from outside, so that a test can repeat them. */
 export interface Chance {
   readonly random: () => number
-  readonly newRunId: (kind: 'run' | 'task') => RunId
-  readonly newAttemptId: () => AttemptId
+  readonly newRunId: (kind: 'run' | 'task', now: Instant) => RunId
+  readonly newAttemptId: (now: Instant) => AttemptId
+}
+
+/** A desk with nothing on it. */
+export function emptyDesk(orgId: OrgId, chance: Chance, settings: DeskSettings): Desk {
+  return {
+    orgId,
+    chance,
+    settings,
+    runs: new Map(),
+    bySession: new Map(),
+    bySchedule: new Map(),
+    sessions: new Map(),
+    schedules: new Map(),
+    agents: new Map(),
+    queuedTasks: new Map(),
+    allQueuedTasks: new Set(),
+    budgets: null,
+    reservesChanged: false,
+    now: instant(0),
+    turnNo: 0,
+    placesGiven: 0,
+    changes: noChanges(),
+  }
 }
 
 export const noChanges = (): Changes => ({
   made: new Set(),
   changed: new Set(),
+  merged: new Set(),
+  newSessions: new Set(),
   sessions: new Set(),
   schedules: new Set(),
   deletedSchedules: new Set(),
+  occurrences: [],
   ranges: [],
+  attempts: [],
+  spendings: new Map(),
   events: [],
 })
+
+/** Puts a pending run where decisions find it. */
+export function putRun(desk: Desk, run: RunRow): void {
+  desk.runs.set(run.id, run)
+  if (run.sessionKey !== null) addTo(desk.bySession, run.sessionKey, run)
+  if (run.scheduleId !== null) addTo(desk.bySchedule, run.scheduleId, run)
+  countTask(desk, run)
+}
+
+/** Takes a run away that has ended, or that somebody else has changed and is loaded again. */
+export function takeRun(desk: Desk, run: RunRow): void {
+  desk.runs.delete(run.id)
+  if (run.sessionKey !== null) removeFrom(desk.bySession, run.sessionKey, run)
+  if (run.scheduleId !== null) removeFrom(desk.bySchedule, run.scheduleId, run)
+  if (run.trigger === 'task') uncountTask(desk, run)
+}
+
+/** Keeps the number of queued tasks right after the run has changed its state. */
+export function countTask(desk: Desk, run: RunRow): void {
+  if (run.trigger !== 'task') return
+  if (run.state !== 'queued' && run.state !== 'waiting') {
+    uncountTask(desk, run)
+    return
+  }
+  addTo(desk.queuedTasks, run.agentId, run.id)
+  desk.allQueuedTasks.add(run.id)
+}
+
+function uncountTask(desk: Desk, run: RunRow): void {
+  removeFrom(desk.queuedTasks, run.agentId, run.id)
+  desk.allQueuedTasks.delete(run.id)
+}
+
+function addTo<Key, Item>(index: Map<Key, Set<Item>>, key: Key, item: Item): void {
+  const known = index.get(key)
+  if (known === undefined) index.set(key, new Set([item]))
+  else known.add(item)
+}
+
+function removeFrom<Key, Item>(index: Map<Key, Set<Item>>, key: Key, item: Item): void {
+  const known = index.get(key)
+  if (known?.delete(item) === true && known.size === 0) index.delete(key)
+}
+
+/** How the session treats what is sent to it: its own rules, then the deployment's. */
+export const rulesOf = (desk: Desk, session: SessionRow): SessionRules => ({ ...desk.settings.session, ...session.own })
 
 /** Pending runs of the session's present generation: what came before a reset has no more part in it. */
 export function pendingInSession(desk: Desk, session: SessionRow): readonly RunRow[] {
   const found: RunRow[] = []
-  for (const run of desk.runs.values())
-    if (run.sessionKey === session.key && run.generation === session.generation && run.finishedAt === null)
-      found.push(run)
+  for (const run of desk.bySession.get(session.key) ?? [])
+    if (run.generation === session.generation && run.finishedAt === null) found.push(run)
   return found
 }
 
 /** Oldest first, without those that were superseded. */
 export function pendingOfSchedule(desk: Desk, id: ScheduleId): readonly RunRow[] {
   const found: RunRow[] = []
-  for (const run of desk.runs.values())
-    if (run.scheduleId === id && !run.superseded && run.finishedAt === null) found.push(run)
+  for (const run of desk.bySchedule.get(id) ?? []) if (!run.superseded && run.finishedAt === null) found.push(run)
   return found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
 }

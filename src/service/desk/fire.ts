@@ -2,8 +2,6 @@ import type { RunId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import { defaultLane } from '../../core/lanes.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
-import { defaultMaxRetries } from '../../core/run/retry.ts'
-import { DEFAULT_RETRY_POLICY } from '../../core/run/retry-policy.ts'
 import { jobRunIdOf } from '../../core/schedule/occurrence-key.ts'
 import { planOccurrences } from '../../core/schedule/occurrences.ts'
 import { cancelSuperseded } from '../../core/schedule/overlap.ts'
@@ -12,41 +10,40 @@ import type { ScheduleHistory } from '../../core/schedule/schedule-history.ts'
 import { lifeAfter } from '../../core/schedule/schedule-life.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
+import { closedBudget } from './budgets.ts'
 import { applyCancellations } from './cancel.ts'
-import { pendingOfSchedule, type Desk, type ScheduleOnDesk } from './desk.ts'
-import { makeRun } from './runs.ts'
+import { pendingOfSchedule, type Desk } from './desk.ts'
+import { agentOn, makeRun, usualRetryPolicy } from './runs.ts'
 
 /** Decides every due occurrence of a schedule on the desk, and when to look again. */
 export function fire(desk: Desk, id: ScheduleId): void {
-  const schedule = desk.schedules.get(id)
-  if (schedule?.row.state !== 'active') return
-  const { row } = schedule
+  const row = desk.schedules.get(id)
+  if (row?.state !== 'active') return
+  const budget = desk.budgets === null ? null : (closedBudget(desk, { ...row, scheduleId: id })?.why ?? null)
   const plan = planOccurrences(
-    { rules: row.rules, timing: row.timing, history: historyOf(desk, schedule), budget: null },
+    { rules: row.rules, timing: row.timing, history: historyOf(desk, row), budget },
     {
       due: { watermark: row.watermark, seen: desk.now, jitterSeed: row.id },
       settings: desk.settings.firing,
-      newRunId: () => desk.chance.newRunId('run'),
+      newRunId: () => desk.chance.newRunId('run', desk.now),
     },
   )
   if (plan.skippedRange !== null) {
-    const { first, last, count, why } = plan.skippedRange
-    desk.changes.ranges.push({ scheduleId: id, first, last, count, reason: why.reason })
+    desk.changes.ranges.push({ scheduleId: id, ...plan.skippedRange })
   }
   for (const decision of plan.decisions) {
-    const jobRunId = jobRunIdOf({ kind: 'occurrence', scheduleId: id, nominal: decision.nominal })
+    const key = { kind: 'occurrence', scheduleId: id, nominal: decision.nominal } as const
+    const runId = decision.kind === 'skip' ? desk.chance.newRunId('run', desk.now) : decision.runId
+    desk.changes.occurrences.push({ key, runId })
+    const made = { ...rowOf(desk, row), id: runId, jobRunId: jobRunIdOf(key), nominal: decision.nominal }
     if (decision.kind === 'skip') {
-      const skipped = { ...rowOf(desk, schedule), id: desk.chance.newRunId('run'), jobRunId, nominal: decision.nominal }
-      makeRun(desk, { ...skipped, trigger: 'schedule', state: 'skipped', decision: decision.why })
+      makeRun(desk, { ...made, trigger: 'schedule', state: 'skipped', decision: decision.why })
       continue
     }
     supersede(desk, decision.supersedes, decision.nominal)
     const waits = decision.notBefore > desk.now
     makeRun(desk, {
-      ...rowOf(desk, schedule),
-      id: decision.runId,
-      jobRunId,
-      nominal: decision.nominal,
+      ...made,
       trigger: decision.trigger,
       slot: decision.slot,
       firstAttempt: decision.firstAttempt,
@@ -54,6 +51,7 @@ export function fire(desk: Desk, id: ScheduleId): void {
       notBefore: waits ? decision.notBefore : null,
       decision: decision.why,
     })
+    row.previousRunId = runId
     row.lastRunAt = decision.nominal
   }
   row.skippedFor = plan.history.skippedFor
@@ -64,21 +62,26 @@ export function fire(desk: Desk, id: ScheduleId): void {
   // An `at` is not finished by having fired: how its run ends decides that.
   if (row.timing.kind !== 'at') row.state = life.state
   desk.changes.schedules.add(row)
+  if (row.state !== 'active')
+    desk.changes.events.push({ kind: 'schedule.changed', subject: id, data: { state: row.state } })
 }
 
 /** Somebody wants a run of the schedule now. */
 export function runNow(desk: Desk, id: ScheduleId, mode: 'force' | 'due'): RunNow & { readonly runId?: RunId } {
-  const schedule = desk.schedules.get(id)
-  if (schedule === undefined) throw new Error(`schedule ${id} is not on the desk`)
-  const { row } = schedule
-  const history = historyOf(desk, schedule)
+  const row = desk.schedules.get(id)
+  if (row === undefined) throw new Error(`schedule ${id} is not on the desk`)
+  const history = historyOf(desk, row)
   const decision = decideRunNow({ rules: row.rules, history, nextRunAt: row.nextRunAt }, mode, desk.now)
   if (decision.kind !== 'run') return decision
-  const runId = desk.chance.newRunId('run')
+  const runId = desk.chance.newRunId('run', desk.now)
+  const key = { kind: 'manual', scheduleId: id, nominal: desk.now, runId } as const
+  desk.changes.occurrences.push({ key, runId })
+  row.previousRunId = runId
+  desk.changes.schedules.add(row)
   makeRun(desk, {
-    ...rowOf(desk, schedule),
+    ...rowOf(desk, row),
     id: runId,
-    jobRunId: jobRunIdOf({ kind: 'manual', scheduleId: id, nominal: desk.now, runId }),
+    jobRunId: jobRunIdOf(key),
     trigger: 'manual',
     state: 'queued',
     slot: decision.slot,
@@ -99,46 +102,39 @@ function supersede(desk: Desk, ids: readonly RunId[], nominal: Instant): void {
   applyCancellations(desk, cancelSuperseded(runs, { nominal, now: desk.now, stopGraceMs }))
 }
 
-function historyOf(desk: Desk, schedule: ScheduleOnDesk): ScheduleHistory {
-  const { row } = schedule
-  const pending = pendingOfSchedule(desk, row.id)
-  const loaded = schedule.previous === null ? null : (desk.runs.get(schedule.previous.id) ?? schedule.previous)
+/** What has become of the runs of a schedule so far. */
+export function historyOf(desk: Desk, row: ScheduleRow): ScheduleHistory {
   return {
-    previous: newestOf(desk, row.id) ?? loaded,
-    pending: pending.map((run) => ({ id: run.id, slot: run.slot ?? 'parked' })),
-    lastEnding: schedule.lastEnding,
+    previous: row.previousRunId === null ? null : previousOf(desk, row.previousRunId),
+    pending: pendingOfSchedule(desk, row.id).map((run) => ({ id: run.id, slot: run.slot ?? 'parked' })),
+    lastEnding: row.lastEnding,
     failureStreak: row.failureStreak,
     skippedFor: row.skippedFor,
     fires: row.fires,
   }
 }
 
-/** A run that was made on this desk is newer than anything that was loaded. */
-function newestOf(desk: Desk, id: ScheduleId): RunRow | null {
-  let newest: RunRow | null = null
-  for (const run of desk.changes.made)
-    if (run.scheduleId === id && run.state !== 'skipped' && !run.superseded) newest = run
-  return newest
+/** What is not on the desk any more has ended, and nobody asks how: the last ending is on record by itself. */
+function previousOf(desk: Desk, id: RunId): NonNullable<ScheduleHistory['previous']> {
+  const run = desk.runs.get(id)
+  return { id, state: run === undefined || run.superseded ? 'cancelled' : run.state }
 }
 
 function rowOf(
   desk: Desk,
-  { row }: { readonly row: ScheduleRow },
+  row: ScheduleRow,
 ): Pick<RunRow, 'agentId' | 'executorKey' | 'lane' | 'payload'> & Partial<RunRow> {
-  const agent = desk.agents.get(row.agentId)
-  if (agent === undefined) throw new Error(`agent ${row.agentId} is not on the desk`)
-  const { executorKind, executorKey } = agent
-  const maxRetries = defaultMaxRetries({ trigger: 'schedule', executorKind, inlineExecutor: false })
+  const agent = agentOn(desk, row.agentId)
   return {
     agentId: row.agentId,
-    executorKey,
+    executorKey: agent.executorKey,
     scheduleId: row.id,
     sessionKey: row.sessionKey,
     generation: row.sessionKey === null ? 0 : (desk.sessions.get(row.sessionKey)?.generation ?? 0),
     lane: row.lane ?? defaultLane({ trigger: 'schedule', hasParent: false }),
     payload: row.payload,
-    timeoutSeconds: row.timeoutSeconds,
-    retryPolicy: row.retryPolicy ?? { ...DEFAULT_RETRY_POLICY, maxRetries },
+    timeoutSeconds: row.timeoutSeconds ?? agent.timeoutSeconds,
+    retryPolicy: row.retryPolicy ?? agent.retryPolicy ?? usualRetryPolicy('schedule', agent.executorKind),
     failureActionRetries: row.rules.failureAction === 'RETRY',
   }
 }

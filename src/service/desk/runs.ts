@@ -1,11 +1,30 @@
 import type { Why } from '../../core/reasons.ts'
-import { DEFAULT_RETRY_POLICY } from '../../core/run/retry-policy.ts'
+import type { Reserve } from '../../core/picking/gates.ts'
+import { defaultMaxRetries, NO_RETRIES } from '../../core/run/retry.ts'
+import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../../core/run/retry-policy.ts'
+import type { Trigger } from '../../core/run/run.ts'
 import { isTerminal, nextState, type RunEvent } from '../../core/run/run-machine.ts'
 import { grantSlots } from '../../core/schedule/concurrency.ts'
 import { nextFailureStreak, type SpeakingEnding } from '../../core/schedule/schedule-history.ts'
 import { decideAfterRun } from '../../core/schedule/schedule-life.ts'
 import type { RunRow } from '../../store/run-row.ts'
-import { pendingOfSchedule, type Desk, type ScheduleOnDesk } from './desk.ts'
+import type { ScheduleRow } from '../../store/schedule-row.ts'
+import { noteSpender } from './budgets.ts'
+import { countTask, pendingOfSchedule, putRun, type AgentOnDesk, type Desk } from './desk.ts'
+
+const NOTHING_RESERVED: readonly Reserve[] = []
+
+/** How often a run is tried again when neither it nor its agent says. Always one of two objects: most runs share them. */
+export function usualRetryPolicy(trigger: Exclude<Trigger, 'retry'>, executorKind: string): RetryPolicy {
+  return defaultMaxRetries({ trigger, executorKind, inlineExecutor: false }) === 0 ? NO_RETRIES : DEFAULT_RETRY_POLICY
+}
+
+/** The agent a run is for, which must be on the desk. */
+export function agentOn(desk: Desk, id: AgentOnDesk['id']): AgentOnDesk {
+  const agent = desk.agents.get(id)
+  if (agent === undefined) throw new Error(`agent ${id} is not on the desk`)
+  return agent
+}
 
 /** What a new run cannot do without. */
 export type NewRun = Pick<
@@ -49,13 +68,17 @@ export function makeRun(desk: Desk, fields: NewRun): RunRow {
     errorCode: null,
     errorMessage: null,
     output: null,
+    summary: null,
     usage: null,
+    inGeneration: true,
+    reserves: NOTHING_RESERVED,
     ...fields,
   }
-  desk.runs.set(run.id, run)
   desk.changes.made.add(run)
+  if (desk.budgets !== null) noteSpender(desk.budgets, run, null)
   if (run.state === 'queued') enterQueue(desk, run)
   if (isTerminal(run.state)) close(desk, run)
+  else putRun(desk, run)
   tell(desk, run)
   return run
 }
@@ -73,7 +96,8 @@ export function move(desk: Desk, run: RunRow, change: Change): boolean {
   const to = nextState(from, event)
   if (to === undefined) return false
   run.state = to
-  run.why = why
+  // Once asked to stop, the reason for that is the reason it ended, whatever its holder says about it.
+  if (from !== 'stopping' || run.why === null) run.why = why
   desk.changes.changed.add(run)
   if (to === 'waiting' || to === 'queued') {
     run.nodeId = null
@@ -84,7 +108,11 @@ export function move(desk: Desk, run: RunRow, change: Change): boolean {
   if (to === 'awaiting_callback') run.nodeId = null
   if (to === 'queued') enterQueue(desk, run)
   if (isTerminal(to)) close(desk, run)
-  if (from !== to) tell(desk, run)
+  if (desk.budgets !== null) noteSpender(desk.budgets, run, from)
+  if (from !== to) {
+    countTask(desk, run)
+    tell(desk, run)
+  }
   return true
 }
 
@@ -92,7 +120,17 @@ export function move(desk: Desk, run: RunRow, change: Change): boolean {
 function enterQueue(desk: Desk, run: RunRow): void {
   run.debouncing = false
   run.notBefore = null
-  if (run.seq === null && run.slot !== 'parked') run.seq = desk.lastSeq += 1
+  if (run.seq === null && run.slot !== 'parked') run.seq = nextPlace(desk)
+}
+
+/** More places than this are never given in one turn, so places of a later turn are always higher. */
+const PLACES_PER_TURN = 1_000_000
+
+/** Places need no counter on record: the number of the turn orders turns, and this orders places inside one. */
+function nextPlace(desk: Desk): number {
+  desk.placesGiven += 1
+  if (desk.placesGiven >= PLACES_PER_TURN) throw new Error(`more than ${PLACES_PER_TURN} places in one turn`)
+  return desk.turnNo * PLACES_PER_TURN + desk.placesGiven
 }
 
 /** What the transaction that ends a run does besides: it frees the schedule slot, hands it on and keeps the score. */
@@ -103,36 +141,48 @@ function close(desk: Desk, run: RunRow): void {
   const schedule = run.scheduleId === null ? undefined : desk.schedules.get(run.scheduleId)
   if (schedule === undefined) return
   keepScore(desk, schedule, run)
-  grant(desk, schedule.row.id)
+  grant(desk, schedule.id)
 }
 
-function keepScore(desk: Desk, schedule: ScheduleOnDesk, run: RunRow): void {
-  const { row } = schedule
+function keepScore(desk: Desk, row: ScheduleRow, run: RunRow): void {
   const { state, superseded, attempt, finishedAt } = run
   desk.changes.schedules.add(row)
   const streak = nextFailureStreak(row.failureStreak, { state, superseded })
   if (streak > row.failureStreak) row.failureCount += 1
   row.failureStreak = streak
   if (superseded) return
-  if (state !== 'skipped') row.lastStatus = state
-  if (isSpeaking(state)) schedule.lastEnding = { id: run.id, status: state, attempt, endedAt: finishedAt ?? desk.now }
+  if (state !== 'skipped') {
+    row.lastStatus = state
+    row.lastError = state === 'success' ? null : (run.errorMessage ?? run.errorCode)
+  }
+  if (isSpeaking(state)) row.lastEnding = { id: run.id, status: state, attempt, endedAt: finishedAt ?? desk.now }
   const planned = run.trigger === 'schedule' || run.trigger === 'catchup'
   const after = decideAfterRun(row, { state, planned })
-  if (after.kind === 'delete') desk.changes.deletedSchedules.add(row.id)
+  if (after.kind === 'delete') forgetSchedule(desk, row)
   if (after.kind === 'end') row.state = after.state
+}
+
+/** With the schedule goes its limit: what waited for a slot of it waits no longer. */
+function forgetSchedule(desk: Desk, { id }: ScheduleRow): void {
+  desk.changes.deletedSchedules.add(id)
+  for (const run of pendingOfSchedule(desk, id)) if (run.slot === 'parked') giveSlot(desk, run)
+  desk.schedules.delete(id)
+}
+
+function giveSlot(desk: Desk, run: RunRow): void {
+  run.slot = 'held'
+  desk.changes.changed.add(run)
+  if (run.state === 'queued') enterQueue(desk, run)
 }
 
 /** Gives free slots of a schedule to the runs parked longest; with the slot comes their place in the session. */
 export function grant(desk: Desk, id: NonNullable<RunRow['scheduleId']>): void {
-  const schedule = desk.schedules.get(id)?.row
+  const schedule = desk.schedules.get(id)
   if (schedule === undefined) return
   const pending = pendingOfSchedule(desk, id).map((run) => ({ id: run.id, slot: run.slot ?? 'parked' }))
   for (const granted of grantSlots(pending, schedule.rules.maxConcurrency)) {
     const run = desk.runs.get(granted)
-    if (run === undefined) continue
-    run.slot = 'held'
-    desk.changes.changed.add(run)
-    if (run.state === 'queued') enterQueue(desk, run)
+    if (run !== undefined) giveSlot(desk, run)
   }
 }
 
@@ -140,7 +190,7 @@ export function grant(desk: Desk, id: NonNullable<RunRow['scheduleId']>): void {
 export const reasonOf = (run: RunRow): string => (run.why ?? run.decision).reason
 
 function tell(desk: Desk, run: RunRow): void {
-  const data = { state: run.state, reason: reasonOf(run), attempt: run.attempt, session: run.sessionKey }
+  const data = { status: run.state, reason: reasonOf(run), attempt: run.attempt, session: run.sessionKey }
   desk.changes.events.push({ kind: 'run.changed', subject: run.id, data })
 }
 

@@ -7,6 +7,7 @@ import { decideReport, type ReportDecision } from '../../core/run/reports.ts'
 import { isInFlight } from '../../core/run/run.ts'
 import { callbackEndsBy, isExpired, type ExecutorKind } from '../../core/run/timeouts.ts'
 import type { RunRow } from '../../store/run-row.ts'
+import { spend } from './budgets.ts'
 import type { Desk } from './desk.ts'
 import { move } from './runs.ts'
 
@@ -15,7 +16,8 @@ export interface Report {
   readonly attemptId: AttemptId
   readonly outcome: Outcome
   readonly output?: unknown
-  readonly errorMessage?: string
+  readonly summary?: string | undefined
+  readonly errorMessage?: string | undefined
   readonly usage?: unknown
 }
 
@@ -33,9 +35,11 @@ export function takeReport(desk: Desk, run: RunRow, report: Report): ReportDecis
   )
   if (decision.kind === 'stale_report') return decision
   run.output = report.output ?? null
+  run.summary = report.summary ?? null
   run.usage = report.usage ?? null
   run.errorMessage = report.errorMessage ?? null
   endAttempt(desk, run, report.outcome)
+  if (desk.budgets !== null) spend(desk, run)
   return decision
 }
 
@@ -50,11 +54,28 @@ export function endAttempt(desk: Desk, run: RunRow, outcome: Outcome): void {
   })
   run.errorCode = settled.errorCode
   if (settled.event === 'retry' && run.state !== 'stopping') {
+    keepAttempt(desk, run, outcome)
     run.attempt += 1
     run.notBefore = settled.retryAt
   }
   if (settled.event === 'accept' && run.state === 'running') run.endsBy = callbackEnd(desk, run)
   move(desk, run, settled)
+}
+
+/** The last attempt of a run is kept in the run itself; this one will not be the last. */
+function keepAttempt(desk: Desk, run: RunRow, outcome: Outcome): void {
+  if (run.attemptId === null) return
+  desk.changes.attempts.push({
+    runId: run.id,
+    number: run.attempt,
+    id: run.attemptId,
+    nodeId: run.nodeId,
+    startedAt: run.startedAt ?? desk.now,
+    finishedAt: desk.now,
+    status: outcome.kind === 'timed_out' ? 'timeout' : 'failed',
+    errorCode: run.errorCode,
+    errorMessage: run.errorMessage,
+  })
 }
 
 function callbackEnd(desk: Desk, run: RunRow): Instant {

@@ -3,22 +3,23 @@ import type { AgentId, LaneName, RunId, SessionKey } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import { defaultLane } from '../../core/lanes.ts'
 import { because, type Why } from '../../core/reasons.ts'
-import { defaultMaxRetries } from '../../core/run/retry.ts'
-import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../../core/run/retry-policy.ts'
+import type { RetryPolicy } from '../../core/run/retry-policy.ts'
 import { mergeContent, type MessageContent } from '../../core/session/debounce.ts'
 import { droppedWhy, type SessionFacts } from '../../core/session/session.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
 import type { RunRow } from '../../store/run-row.ts'
+import { closedBudget } from './budgets.ts'
 import { applyCancellations } from './cancel.ts'
-import { pendingInSession, type Desk } from './desk.ts'
-import { makeRun, move } from './runs.ts'
+import { pendingInSession, rulesOf, type AgentOnDesk, type Desk } from './desk.ts'
+import { agentOn, makeRun, move, usualRetryPolicy } from './runs.ts'
 
 /** A message or a task on its way in. Everything about it was checked before it comes here. */
 export interface Submission {
   readonly trigger: 'message' | 'task' | 'webhook'
   readonly agentId: AgentId
   readonly sessionKey: SessionKey | null
-  readonly content: MessageContent
+  /** What the run is given: the content of a message, or whatever a task carries. */
+  readonly content: MessageContent | Readonly<Record<string, unknown>>
   readonly sender: string | null
   /** When it was sent, by the channel's own clock if it has one. Null: when it is received. */
   readonly sentAt: Instant | null
@@ -46,7 +47,8 @@ export type Submitted =
 /** Lets a submission through the gates of admission, or keeps the record of why not. */
 export function submit(desk: Desk, submission: Submission): Submitted {
   const { trigger, sender, notBefore } = submission
-  const facts = factsFor(desk, submission)
+  const closed = desk.budgets === null ? null : closedBudget(desk, spenderOf(submission))
+  const facts = factsFor(desk, submission, closed?.why ?? null)
   const verdict = decideAdmission({ trigger, stamp: submission.sentAt ?? desk.now, sender, notBefore }, facts)
   switch (verdict.kind) {
     case 'refuse':
@@ -56,7 +58,8 @@ export function submit(desk: Desk, submission: Submission): Submitted {
       throw new Error(`admission answered ${verdict.kind} behind its gate`)
     case 'reject': {
       const run = makeRun(desk, { ...rowOf(desk, submission), state: 'rejected', decision: verdict.why })
-      return { kind: 'rejected', runId: run.id, why: verdict.why, retryAfterMs: verdict.retryAfterMs }
+      const retryAfterMs = verdict.gate === 'budget' && closed !== null ? closed.until - desk.now : verdict.retryAfterMs
+      return { kind: 'rejected', runId: run.id, why: verdict.why, retryAfterMs }
     }
     case 'stale': {
       const run = makeRun(desk, { ...rowOf(desk, submission), state: 'cancelled', decision: verdict.why })
@@ -76,11 +79,13 @@ function merge(
 ): Submitted {
   const into = desk.runs.get(verdict.into)
   if (into === undefined) throw new Error(`run ${verdict.into} is not on the desk`)
-  into.payload = mergeContent(into.payload as MessageContent, submission.content)
+  // Only messages are ever merged.
+  const content = submission.content as MessageContent
+  into.payload = mergeContent(into.payload as MessageContent, content)
   into.notBefore = verdict.closesAt
   desk.changes.changed.add(into)
-  const ids = submission.content.messageIds
-  desk.changes.events.push({ kind: 'message.merged', subject: into.id, data: { message_ids: ids } })
+  desk.changes.merged.add(into)
+  desk.changes.events.push({ kind: 'message.merged', subject: into.id, data: { message_ids: content.messageIds } })
   return { kind: 'merged', runId: into.id }
 }
 
@@ -120,12 +125,18 @@ function enter(desk: Desk, submission: Submission, verdict: Entered): Submitted 
 function stick(desk: Desk, { sessionKey, rules }: Submission): void {
   const session = sessionKey === null ? undefined : desk.sessions.get(sessionKey)
   if (session === undefined || rules.maxConcurrent === undefined) return
-  if (session.rules.maxConcurrent === rules.maxConcurrent) return
-  session.rules = { ...session.rules, maxConcurrent: rules.maxConcurrent }
+  if (rulesOf(desk, session).maxConcurrent === rules.maxConcurrent) return
+  session.own = { ...session.own, maxConcurrent: rules.maxConcurrent }
   desk.changes.sessions.add(session)
 }
 
-function factsFor(desk: Desk, submission: Submission): AdmissionFacts {
+const spenderOf = ({ agentId, content }: Submission): Parameters<typeof closedBudget>[1] => ({
+  agentId,
+  scheduleId: null,
+  payload: content,
+})
+
+function factsFor(desk: Desk, submission: Submission, budget: Why | null): AdmissionFacts {
   const { sessionKey } = submission
   const session = sessionKey === null ? undefined : desk.sessions.get(sessionKey)
   if (sessionKey !== null && session === undefined) throw new Error(`session ${sessionKey} is not on the desk`)
@@ -136,7 +147,7 @@ function factsFor(desk: Desk, submission: Submission): AdmissionFacts {
     flaws: [],
     key: { kind: 'unused' },
     draining: false,
-    budget: null,
+    budget,
     limits: { tasks: submission.trigger === 'task' ? taskLimits(desk, submission.agentId) : null, runsPerDay: null },
     session: session === undefined ? null : sessionFacts(desk, session, submission),
   }
@@ -150,7 +161,7 @@ function sessionFacts(
   const runs = pendingInSession(desk, session)
   const open = runs.find((run) => run.debouncing && run.sender !== null && run.sender === submission.sender)
   return {
-    rules: { ...session.rules, ...submission.rules },
+    rules: { ...rulesOf(desk, session), ...submission.rules },
     runs,
     cutoff: session.cutoff,
     open:
@@ -161,16 +172,9 @@ function sessionFacts(
 }
 
 function taskLimits(desk: Desk, agentId: AgentId): NonNullable<QueueLimits['tasks']> {
-  let queued = 0
-  let queuedForAgent = 0
-  const count = (agent: AgentId, tasks: number): void => {
-    queued += tasks
-    if (agent === agentId) queuedForAgent += tasks
-  }
-  for (const [agent, tasks] of desk.queuedTasks) count(agent, tasks)
-  for (const run of desk.runs.values()) if (run.trigger === 'task' && run.state === 'queued') count(run.agentId, 1)
+  const queued = desk.allQueuedTasks.size
   const { maxQueue, maxPerAgent } = desk.settings.tasks
-  return { agent: agentId, queued, queuedForAgent, maxQueue, maxPerAgent }
+  return { agent: agentId, queued, queuedForAgent: desk.queuedTasks.get(agentId)?.size ?? 0, maxQueue, maxPerAgent }
 }
 
 function rowOf(
@@ -178,11 +182,8 @@ function rowOf(
   submission: Submission,
 ): Pick<RunRow, 'id' | 'agentId' | 'executorKey' | 'jobRunId' | 'trigger' | 'lane' | 'payload'> & Partial<RunRow> {
   const { trigger, agentId, sessionKey, parentRunId } = submission
-  const agent = desk.agents.get(agentId)
-  if (agent === undefined) throw new Error(`agent ${agentId} is not on the desk`)
-  const id = desk.chance.newRunId(trigger === 'task' ? 'task' : 'run')
-  const { executorKind } = agent
-  const maxRetries = defaultMaxRetries({ trigger, executorKind, inlineExecutor: false })
+  const agent = agentOn(desk, agentId)
+  const id = desk.chance.newRunId(trigger === 'task' ? 'task' : 'run', desk.now)
   return {
     id,
     agentId,
@@ -197,6 +198,11 @@ function rowOf(
     priority: submission.priority,
     deadline: submission.deadline,
     parentRunId,
-    retryPolicy: submission.retryPolicy ?? { ...DEFAULT_RETRY_POLICY, maxRetries },
+    timeoutSeconds: agent.timeoutSeconds,
+    retryPolicy: submission.retryPolicy ?? retryPolicyOf(agent, trigger),
   }
 }
+
+/** What an agent says about retries is meant for its own turns; a task is repeated only when it asks itself. */
+const retryPolicyOf = (agent: AgentOnDesk, trigger: Submission['trigger']): RetryPolicy =>
+  (trigger === 'task' ? null : agent.retryPolicy) ?? usualRetryPolicy(trigger, agent.executorKind)

@@ -1,17 +1,8 @@
-import {
-  agentId,
-  attemptId,
-  orgId,
-  runId,
-  scheduleId,
-  sessionKey,
-  type AgentId,
-  type ScheduleId,
-} from '../../../src/core/ids.ts'
-import { later, type Instant } from '../../../src/core/instant.ts'
+import { agentId, attemptId, orgId, runId, scheduleId, sessionKey, type ScheduleId } from '../../../src/core/ids.ts'
+import { later } from '../../../src/core/instant.ts'
 import { DEFAULT_FIRING_SETTINGS, type ScheduleRules } from '../../../src/core/schedule/schedule-rules.ts'
 import { DEFAULT_SESSION_RULES, type SessionRules } from '../../../src/core/session/session-rules.ts'
-import { noChanges, type Desk } from '../../../src/service/desk/desk.ts'
+import { emptyDesk, type Desk } from '../../../src/service/desk/desk.ts'
 import { move } from '../../../src/service/desk/runs.ts'
 import { because } from '../../../src/core/reasons.ts'
 import type { Submission } from '../../../src/service/desk/submit.ts'
@@ -22,7 +13,7 @@ import { NOW, rules } from '../../support/builders.ts'
 
 /** A desk that keeps its rows: everything stays on it, and time moves by hand. */
 export interface Cabinet {
-  readonly desk: Desk & { now: Instant }
+  readonly desk: Desk
   readonly pass: (ms: number) => void
   readonly states: () => Readonly<Record<string, string>>
   readonly run: (id: string) => RunRow
@@ -33,32 +24,35 @@ export interface Cabinet {
 export function openCabinet(): Cabinet {
   let runs = 0
   let attempts = 0
-  const agent = { id: agentId('agent'), executorKey: 'echo', executorKind: 'echo' }
-  const desk: Desk & { now: Instant } = {
-    now: NOW,
-    orgId: orgId('default'),
-    settings: {
+  const agent = {
+    id: agentId('agent'),
+    executorKey: 'echo',
+    executorKind: 'echo',
+    retryPolicy: null,
+    timeoutSeconds: null,
+    maxConcurrent: null,
+  }
+  const desk = emptyDesk(
+    orgId('default'),
+    {
+      random: () => 0.5,
+      newRunId: () => runId(`r${(runs += 1)}`),
+      newAttemptId: () => attemptId(`a${(attempts += 1)}`),
+    },
+    {
       session: DEFAULT_SESSION_RULES,
       firing: DEFAULT_FIRING_SETTINGS,
       stopGraceMs: 5_000,
       tasks: { maxQueue: 1000, maxPerAgent: 3, maxInflight: 20, maxPerAgentInflight: 10 },
       catchupMaxActive: 10,
     },
-    chance: {
-      random: () => 0.5,
-      newRunId: () => runId(`r${(runs += 1)}`),
-      newAttemptId: () => attemptId(`a${(attempts += 1)}`),
-    },
-    runs: new Map(),
-    sessions: new Map(),
-    schedules: new Map(),
-    agents: new Map<AgentId, typeof agent>([[agent.id, agent]]),
-    queuedTasks: new Map(),
-    changes: noChanges(),
-    lastSeq: 0,
-  }
+  )
+  desk.now = NOW
+  desk.agents.set(agent.id, agent)
+  // What ended as it was made is not on the desk, only among the changes.
+  const all = (): readonly RunRow[] => [...new Set([...desk.changes.made, ...desk.runs.values()])]
   const run = (id: string): RunRow => {
-    const found = desk.runs.get(runId(id))
+    const found = desk.runs.get(runId(id)) ?? all().find((one) => one.id === id)
     if (found === undefined) throw new Error(`no run ${id}`)
     return found
   }
@@ -68,11 +62,11 @@ export function openCabinet(): Cabinet {
     pass: (ms) => {
       desk.now = later(desk.now, ms)
     },
-    states: () => Object.fromEntries([...desk.runs.values()].map((one) => [one.id, one.state])),
+    states: () => Object.fromEntries(all().map((one) => [one.id, one.state])),
     start: (id) => {
       const started = run(id)
       move(desk, started, { event: 'claim', why: because('picked', 'test', { position: 1 }) })
-      started.attemptId = desk.chance.newAttemptId()
+      started.attemptId = desk.chance.newAttemptId(desk.now)
       started.nodeId = 'node'
       started.startedAt = desk.now
       return started
@@ -89,10 +83,11 @@ export function aSessionOn(
   desk.sessions.set(name, {
     orgId: desk.orgId,
     key: name,
-    rules: { ...DEFAULT_SESSION_RULES, debounceMs: 0, ...over },
+    own: { debounceMs: 0, ...over },
     cutoff: null,
     generation: 0,
     context: null,
+    createdAt: desk.now,
   })
   return name
 }
@@ -123,6 +118,10 @@ export function aScheduleOn({ desk }: Cabinet, timing: Timing, over: Partial<Sch
     id,
     orgId: desk.orgId,
     agentId: agentId('agent'),
+    createdBy: null,
+    name: 'a schedule',
+    description: '',
+    input: {},
     timing,
     rules: rules(over),
     retryPolicy: null,
@@ -140,7 +139,13 @@ export function aScheduleOn({ desk }: Cabinet, timing: Timing, over: Partial<Sch
     fires: 0,
     lastRunAt: null,
     lastStatus: null,
+    lastError: null,
+    previousRunId: null,
+    lastEnding: null,
+    version: 1,
+    createdAt: desk.now,
+    updatedAt: desk.now,
   }
-  desk.schedules.set(id, { row, previous: null, lastEnding: null })
+  desk.schedules.set(id, row)
   return id
 }

@@ -1,0 +1,237 @@
+import type { AgentInput, AgentView } from '../contract/agent.ts'
+import { invalid, Refusal } from '../contract/refusals.ts'
+import { agentId, sessionKey, type OrgId } from '../core/ids.ts'
+import { flawed, orNull, parsed, parseInteger, parseWord, type Flaw, type Parsed } from '../core/input.ts'
+import { formatInstant, type Instant } from '../core/instant.ts'
+import { defaultMaxRetries } from '../core/run/retry.ts'
+import { DEFAULT_RETRY_POLICY, parseRetryPolicy, type RetryPolicy } from '../core/run/retry-policy.ts'
+import { EXECUTOR_KINDS } from '../core/run/timeouts.ts'
+import {
+  deleteAgent,
+  insertAgents,
+  listAgents,
+  loadAgents,
+  saveAgent,
+  type AgentExecutor,
+  type AgentRow,
+} from '../store/agents.ts'
+import { countSchedules } from '../store/schedules.ts'
+import type { Desk } from './desk/desk.ts'
+import {
+  collectFlaws,
+  parseJson,
+  parseObject,
+  parseSessionKey,
+  textField,
+  unknownFields,
+  type Given,
+} from './input-fields.ts'
+import type { Ports } from './ports.ts'
+import { parseTimeout } from './schedule-input.ts'
+import { viewRetryPolicy } from './schedule-view.ts'
+import type { Asked, Caller } from './schedules.ts'
+import { executorKeyOf } from './turn/recall.ts'
+
+const FIELDS = [
+  ...['id', 'name', 'description', 'executor', 'retry_policy', 'timeout_seconds', 'max_concurrent'],
+  ...['context_window', 'default_session'],
+]
+
+/** What a person decides about an agent. */
+type ReadAgent = Pick<
+  AgentRow,
+  | 'name'
+  | 'description'
+  | 'executor'
+  | 'retryPolicy'
+  | 'timeoutSeconds'
+  | 'maxConcurrent'
+  | 'contextWindow'
+  | 'defaultSession'
+>
+
+/** Reads a new agent, or a change of one: what a change leaves out stays. */
+export function parseAgent(value: unknown, existing: AgentRow | null): Parsed<ReadAgent> {
+  const object = parseObject('agent', value)
+  if (!object.ok) return object
+  const given = object.value
+  const { flaws, keep } = collectFlaws()
+  flaws.push(...unknownFields('', given, FIELDS))
+  const field = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>, otherwise: T): T =>
+    given[name] === undefined ? otherwise : (keep(parse(name, given[name])) ?? otherwise)
+  // Null is a value here, and `keep` answers null for a flaw: both leave nothing behind.
+  const nullable = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>, otherwise: T | null) =>
+    given[name] === undefined ? otherwise : keep(orNull(parse)(name, given[name]))
+  flaws.push(...missing(given, existing))
+  const executor = field('executor', parseExecutor, existing?.executor ?? { kind: 'echo' })
+  const base = { ...DEFAULT_RETRY_POLICY, maxRetries: usualRetries(executor) }
+  const read: ReadAgent = {
+    name: field('name', textField({ min: 1, max: 200 }), existing?.name ?? ''),
+    description: field('description', textField({ min: 0, max: 10_000 }), existing?.description ?? ''),
+    executor,
+    retryPolicy: nullable<RetryPolicy>(
+      'retry_policy',
+      (name, policy) => parseRetryPolicy(name, policy, base),
+      existing?.retryPolicy ?? null,
+    ),
+    timeoutSeconds: nullable<number | null>('timeout_seconds', parseTimeout, existing?.timeoutSeconds ?? null),
+    maxConcurrent: nullable('max_concurrent', atLeastOne(1_000_000), existing?.maxConcurrent ?? null),
+    contextWindow: nullable('context_window', atLeastOne(2_000_000_000), existing?.contextWindow ?? null),
+    defaultSession: nullable('default_session', parseKey, existing?.defaultSession ?? null),
+  }
+  return flaws.length > 0 ? flawed(...flaws) : parsed(read)
+}
+
+function missing(given: Given, existing: AgentRow | null): readonly Flaw[] {
+  if (existing !== null) return []
+  return ['name', 'executor']
+    .filter((name) => given[name] === undefined)
+    .map((name) => ({ field: name, value: undefined, message: 'is missing' }))
+}
+
+const usualRetries = (executor: AgentExecutor): number =>
+  defaultMaxRetries({ trigger: 'message', executorKind: executor.kind, inlineExecutor: false })
+
+const atLeastOne = (max: number) => (field: string, value: unknown) => parseInteger(field, value, { min: 1, max })
+
+function parseKey(field: string, value: unknown): Parsed<NonNullable<AgentRow['defaultSession']>> {
+  const key = parseSessionKey(field, value)
+  return key.ok ? parsed(sessionKey(key.value)) : key
+}
+
+/** Reads how an agent's work is performed. The options belong to the executor of that kind, which reads them itself. */
+function parseExecutor(field: string, value: unknown): Parsed<AgentExecutor> {
+  const object = parseObject(field, value)
+  if (!object.ok) return object
+  const kind = parseWord(`${field}.kind`, object.value['kind'], EXECUTOR_KINDS)
+  if (!kind.ok) return kind
+  const stored = parseJson(field, { ...object.value, kind: kind.value })
+  return stored.ok ? parsed(stored.value as AgentExecutor) : stored
+}
+
+/** Ids are named in session keys and in paths: letters, digits and a few signs that mean nothing there. */
+const AGENT_ID = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,199}$/u
+
+function parseAgentId(field: string, value: unknown): Parsed<string> {
+  return typeof value === 'string' && AGENT_ID.test(value)
+    ? parsed(value)
+    : flawed({ field, value, message: 'cannot be an id', allowed: '1 to 200 letters, digits, . _ @ -' })
+}
+
+const noAgent = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no agent ${id}`)
+
+/** Makes an agent. Its id is made too unless it brings one. */
+export async function createAgent(ports: Ports, { orgId }: Caller, input: AgentInput): Promise<AgentView> {
+  const row = await ports.turns.take({
+    orgId,
+    prepare: async (tx, now) => {
+      const made = newAgent(input, { orgId, now, newId: () => ports.newId('agent', now) })
+      const [inserted] = await insertAgents(tx, [made])
+      if (inserted === undefined) throw new Refusal('CONFLICT', `There is an agent ${made.id} already`)
+      return made
+    },
+    apply: (desk, prepared) => remember(desk, prepared as AgentRow, 'created'),
+  })
+  return viewAgent(row)
+}
+
+function newAgent(
+  input: AgentInput,
+  made: { readonly orgId: OrgId; readonly now: Instant; readonly newId: () => string },
+): AgentRow {
+  const { flaws, keep } = collectFlaws()
+  const read = keep(parseAgent(input, null))
+  const id = isObject(input) && input.id !== undefined ? keep(parseAgentId('id', input.id)) : made.newId()
+  if (read === null || id === null || flaws.length > 0) throw invalid(flaws)
+  const { orgId, now } = made
+  return { ...read, orgId, id: agentId(id), version: 1, createdAt: now, updatedAt: now }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+/** The agent. */
+export async function getAgent(ports: Ports, { orgId }: Caller, id: string): Promise<AgentView> {
+  const [row] = await loadAgents(ports.database, { orgId, ids: [agentId(id)] })
+  if (row === undefined) throw noAgent(id)
+  return viewAgent(row)
+}
+
+/** All agents of the org, by id. */
+export async function findAgents(ports: Ports, { orgId }: Caller): Promise<readonly AgentView[]> {
+  return (await listAgents(ports.database, { orgId })).map(viewAgent)
+}
+
+/** Changes an agent. Runs that are pending keep the limits they were made with. */
+export async function changeAgent(
+  ports: Ports,
+  { orgId }: Caller,
+  asked: Asked & { readonly change: Partial<AgentInput> },
+): Promise<AgentView> {
+  const row = await ports.turns.take({
+    orgId,
+    prepare: async (tx, now) => {
+      const [found] = await loadAgents(tx, { orgId, ids: [agentId(asked.id)] })
+      if (found === undefined) throw noAgent(asked.id)
+      if (asked.version !== undefined && asked.version !== found.version)
+        throw new Refusal('STALE_VERSION', `Agent ${found.id} is at version ${found.version}`, {
+          details: { version: found.version },
+        })
+      const read = parseAgent(asked.change, found)
+      if (!read.ok) throw invalid(read.flaws)
+      if (asked.change.id !== undefined && asked.change.id !== found.id)
+        throw invalid([{ field: 'id', value: asked.change.id, message: 'never changes', allowed: found.id }])
+      await saveAgent(tx, { ...found, ...read.value, updatedAt: now })
+      return { ...found, ...read.value, updatedAt: now, version: found.version + 1 }
+    },
+    apply: (desk, prepared) => remember(desk, prepared as AgentRow, 'updated'),
+  })
+  return viewAgent(row)
+}
+
+/** Deletes an agent that no schedule wakes. Its runs stay. */
+export async function removeAgent(ports: Ports, { orgId }: Caller, { id }: Asked): Promise<void> {
+  await ports.turns.take({
+    orgId,
+    prepare: async (tx) => {
+      const schedules = await countSchedules(tx, { orgId, agentId: agentId(id) })
+      if (schedules > 0)
+        throw new Refusal('CONFLICT', `Agent ${id} is woken by ${schedules} schedules`, { details: { schedules } })
+      if (!(await deleteAgent(tx, { orgId, id: agentId(id) }))) throw noAgent(id)
+    },
+    apply: (desk) => {
+      // Pending runs of it go on with what is remembered of it.
+      const isNeeded = [...desk.runs.values()].some((run) => run.agentId === id)
+      if (!isNeeded) desk.agents.delete(agentId(id))
+      desk.changes.events.push({ kind: 'agent.changed', subject: id, data: { change: 'deleted' } })
+    },
+  })
+}
+
+function remember(desk: Desk, row: AgentRow, change: string): AgentRow {
+  const { id, executor, retryPolicy, timeoutSeconds, maxConcurrent } = row
+  if (desk.agents.has(id))
+    desk.agents.set(id, {
+      ...{ id, retryPolicy, timeoutSeconds, maxConcurrent },
+      executorKey: executorKeyOf(row),
+      executorKind: executor.kind,
+    })
+  desk.changes.events.push({ kind: 'agent.changed', subject: id, data: { change } })
+  return row
+}
+
+/** An agent as every surface shows it. */
+export const viewAgent = (row: AgentRow): AgentView => ({
+  id: row.id,
+  org_id: row.orgId,
+  name: row.name,
+  description: row.description,
+  executor: row.executor,
+  retry_policy: row.retryPolicy === null ? null : viewRetryPolicy(row.retryPolicy),
+  timeout_seconds: row.timeoutSeconds,
+  max_concurrent: row.maxConcurrent,
+  context_window: row.contextWindow,
+  default_session: row.defaultSession,
+  version: row.version,
+  created_at: formatInstant(row.createdAt),
+  updated_at: formatInstant(row.updatedAt),
+})

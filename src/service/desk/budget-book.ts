@@ -1,0 +1,222 @@
+import {
+  reserveFor,
+  toMicros,
+  type Budget,
+  type BudgetScope,
+  type BudgetUnit,
+  type BudgetUse,
+} from '../../core/budget/budget.ts'
+import { periodBounds, type PeriodBounds } from '../../core/budget/budget-period.ts'
+import type { AgentId, BudgetId, RunId, ScheduleId } from '../../core/ids.ts'
+import type { Instant } from '../../core/instant.ts'
+import type { Reserve } from '../../core/picking/gates.ts'
+import { isInFlight } from '../../core/run/run.ts'
+import type { BudgetOnRecord, RunUsage } from '../../store/budgets.ts'
+import type { RunRow } from '../../store/run-row.ts'
+
+/** What is known of the budgets of an org that has any. */
+export interface BudgetBook {
+  readonly budgets: Map<BudgetId, BookedBudget>
+  /** What the newest runs used, newest first; nothing is kept of whom no budget concerns. */
+  readonly habits: { readonly agents: Map<AgentId, Habit>; readonly schedules: Map<ScheduleId, Habit> }
+  /** Whose habits have to be read before anything is decided about them. */
+  readonly unread: { readonly agents: Set<AgentId>; readonly schedules: Set<ScheduleId> }
+  /**
+   * Where to look for runs that have something set aside. Only a list of places to look: whether one still has is asked
+   * of the run itself each time, so that nothing stays reserved for a run that is gone.
+   */
+  readonly holders: Set<RunRow>
+}
+
+/** A budget and what it has used, by the start of the period. */
+export interface BookedBudget {
+  readonly budget: Budget
+  readonly spent: Map<Instant, number>
+  /** The period that was asked for last: working one out asks the calendar. */
+  lastPeriod: PeriodBounds | null
+}
+
+/** Amounts in the units of budgets. Null: nothing was said about it. */
+export type Amounts = Readonly<Record<BudgetUnit, number | null>>
+
+export interface Habit {
+  readonly recent: { readonly id: RunId; readonly used: Amounts }[]
+}
+
+/** A reserve that also knows what the run itself said it needs at most, which outlives the payload in memory. */
+export interface StatedReserve extends Reserve {
+  readonly stated: number | null
+}
+
+/** How many runs a habit is read from: as many as `reserveFor` looks at. */
+export const HABIT_RUNS = 20
+
+/** More habits than these are not kept; those that were read first go first, and are read again when needed. */
+const MOST_HABITS = 10_000
+
+export const emptyBook = (): BudgetBook => ({
+  budgets: new Map(),
+  habits: { agents: new Map(), schedules: new Map() },
+  unread: { agents: new Set(), schedules: new Set() },
+  holders: new Set(),
+})
+
+/** Takes in what is on record. Answers whether there are other budgets than before. */
+export function bookBudgets(book: BudgetBook, loaded: readonly BudgetOnRecord[]): boolean {
+  const before = [...book.budgets.keys()].join(' ')
+  book.budgets.clear()
+  for (const { uses, ...budget } of loaded)
+    book.budgets.set(budget.id, {
+      ...{ budget, spent: new Map(uses.map(({ start, used }) => [start, used])), lastPeriod: null },
+    })
+  return [...book.budgets.keys()].join(' ') !== before
+}
+
+/** Who works, as far as budgets care. */
+export type Spender = Pick<RunRow, 'agentId' | 'scheduleId'>
+
+const covers = (scope: BudgetScope, spender: Spender): boolean => {
+  switch (scope.kind) {
+    case 'org':
+      return true
+    case 'agent':
+      return scope.agentId === spender.agentId
+    case 'schedule':
+      return scope.scheduleId === spender.scheduleId
+  }
+}
+
+/** The budgets that a run of the spender uses. */
+export function budgetsOf(book: BudgetBook, spender: Spender): readonly BookedBudget[] {
+  const found: BookedBudget[] = []
+  for (const booked of book.budgets.values()) if (covers(booked.budget.scope, spender)) found.push(booked)
+  return found
+}
+
+/** Notes whose habits have to be read before runs of the spender are judged. */
+export function wantHabits(book: BudgetBook, spender: Spender): void {
+  for (const { budget } of budgetsOf(book, spender)) {
+    if (budget.scope.kind !== 'schedule') {
+      if (!book.habits.agents.has(spender.agentId)) book.unread.agents.add(spender.agentId)
+    } else if (!book.habits.schedules.has(budget.scope.scheduleId)) book.unread.schedules.add(budget.scope.scheduleId)
+  }
+}
+
+/** Takes in habits that were read, oldest run first. */
+export function bookHabits(
+  book: BudgetBook,
+  read: { readonly agents: readonly RunUsage[]; readonly schedules: readonly RunUsage[] },
+): void {
+  const { habits, unread } = book
+  for (const id of unread.agents) habits.agents.set(id, { recent: [] })
+  for (const id of unread.schedules) habits.schedules.set(id, { recent: [] })
+  for (const run of read.agents) remember(habits.agents.get(run.agentId), run)
+  for (const run of read.schedules)
+    remember(run.scheduleId === null ? undefined : habits.schedules.get(run.scheduleId), run)
+  unread.agents.clear()
+  unread.schedules.clear()
+  forgetSome(habits.agents)
+  forgetSome(habits.schedules)
+}
+
+function forgetSome(habits: Map<unknown, Habit>): void {
+  for (const key of habits.keys()) {
+    if (habits.size <= MOST_HABITS) return
+    habits.delete(key)
+  }
+}
+
+/** A run has ended and said what it used. Heard twice it counts once. */
+export function bookUsage(book: BudgetBook, run: RunUsage): void {
+  remember(book.habits.agents.get(run.agentId), run)
+  if (run.scheduleId !== null) remember(book.habits.schedules.get(run.scheduleId), run)
+}
+
+function remember(habit: Habit | undefined, { id, usage }: RunUsage): void {
+  if (habit === undefined || habit.recent.some((known) => known.id === id)) return
+  habit.recent.unshift({ id, used: amountsUsed(usage) })
+  habit.recent.length = Math.min(habit.recent.length, HABIT_RUNS)
+}
+
+/**
+ * What a run is expected to use. Its predecessors count no more than the whole budget: after one run that used more,
+ * no other could ever start again. What a run states itself is believed.
+ */
+export function expectedUse(book: BudgetBook, id: BudgetId, run: Spender & { readonly stated: number | null }): number {
+  const budget = book.budgets.get(id)?.budget
+  if (budget === undefined) return 0
+  const { scope, unit, amount, defaultReserve } = budget
+  const habit =
+    scope.kind === 'schedule' ? book.habits.schedules.get(scope.scheduleId) : book.habits.agents.get(run.agentId)
+  const last: number[] = []
+  for (const { used } of habit?.recent ?? []) if (used[unit] !== null) last.push(Math.min(used[unit], amount))
+  return reserveFor(run.stated, last, Math.min(defaultReserve, amount))
+}
+
+/** What all runs in flight have set aside, by budget. */
+export function reservedIn(book: BudgetBook, isPresent: (run: RunRow) => boolean): ReadonlyMap<BudgetId, number> {
+  const sums = new Map<BudgetId, number>()
+  for (const run of book.holders) {
+    if (!isInFlight(run.state) || !isPresent(run)) {
+      book.holders.delete(run)
+      continue
+    }
+    for (const { budgetId, amount } of run.reserves) sums.set(budgetId, (sums.get(budgetId) ?? 0) + amount)
+  }
+  return sums
+}
+
+/** The period of the budget that this moment lies in. */
+export function periodOf(booked: BookedBudget, now: Instant): PeriodBounds {
+  const { budget, lastPeriod } = booked
+  if (lastPeriod !== null && now >= lastPeriod.start && now < lastPeriod.end) return lastPeriod
+  booked.lastPeriod = periodBounds(budget.period, budget.timezone, now)
+  return booked.lastPeriod
+}
+
+/** What the budget has used in its present period, and what is set aside. */
+export const useOf = (booked: BookedBudget, now: Instant, reserved: number): BudgetUse => ({
+  spent: booked.spent.get(periodOf(booked, now).start) ?? 0,
+  reserved,
+})
+
+/** More than this is no report but a mistake, and sums must stay exact. */
+const MOST_PER_RUN = 1_000_000_000_000
+
+/**
+ * What a report says was used. Executors inside report `inputTokens`, `outputTokens` and `costMicros`; callbacks say
+ * `input_tokens`, `output_tokens` and `cost`, in whole money.
+ */
+export function amountsUsed(usage: unknown): Amounts {
+  if (typeof usage !== 'object' || usage === null) return { tokens: null, money: null }
+  const said = usage as Readonly<Record<string, unknown>>
+  const input = amountOf(said['inputTokens'] ?? said['input_tokens'])
+  const output = amountOf(said['outputTokens'] ?? said['output_tokens'])
+  const cost = said['cost']
+  return {
+    tokens: input === null && output === null ? null : (input ?? 0) + (output ?? 0),
+    money: amountOf(said['costMicros']) ?? (typeof cost === 'number' ? amountOf(toMicros(cost)) : null),
+  }
+}
+
+/**
+ * What a run says it needs at most: `max_tokens` and `max_cost` (in whole money) in the payload of its schedule, in the
+ * `fields` of a message or in the `params` of a task.
+ */
+export function amountsStated(payload: unknown): Amounts {
+  if (typeof payload !== 'object' || payload === null) return { tokens: null, money: null }
+  const given = payload as Readonly<Record<string, unknown>>
+  const find = (name: string): unknown =>
+    [given, given['fields'], given['params']].map((part) => fieldOf(part, name)).find((value) => value !== undefined)
+  const cost = find('max_cost')
+  return {
+    tokens: amountOf(find('max_tokens')),
+    money: typeof cost === 'number' ? amountOf(toMicros(cost)) : null,
+  }
+}
+
+const fieldOf = (part: unknown, name: string): unknown =>
+  typeof part === 'object' && part !== null ? (part as Readonly<Record<string, unknown>>)[name] : undefined
+
+const amountOf = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.min(Math.ceil(value), MOST_PER_RUN) : null

@@ -1,0 +1,203 @@
+import {
+  agentId,
+  laneName,
+  messageId,
+  runId,
+  sessionKey,
+  type AgentId,
+  type OrgId,
+  type SessionKey,
+} from '../core/ids.ts'
+import { flawed, integerField, parsed, parseFields, wordField, type Parsed } from '../core/input.ts'
+import { parseInstant, type Instant } from '../core/instant.ts'
+import type { MessageContent } from '../core/session/debounce.ts'
+import { SESSION_MODES } from '../core/session/session-rules.ts'
+import { parseSessionCommand } from '../core/session/stop.ts'
+import type { MessageInput, MessageReceipt, StopAnswer } from '../contract/session.ts'
+import { ErrQueueFull, invalid, Refusal } from '../contract/refusals.ts'
+import { stopSession } from './desk/cancel.ts'
+import { submit, type Submission, type Submitted } from './desk/submit.ts'
+import { parseJson, parseSessionKey, textField } from './input-fields.ts'
+import { once, type Once } from './idempotent.ts'
+import type { Live } from './live-port.ts'
+import { overBudget } from './over-budget.ts'
+import type { Ports } from './ports.ts'
+import { sessionFor } from './turn/turn.ts'
+import type { Work } from './turn-port.ts'
+
+/** Texts above this are not messages but files; they belong into attachments by reference. */
+const MOST_TEXT = 1_000_000
+
+const FIELDS = {
+  text: textField({ min: 0, max: MOST_TEXT }),
+  sender: textField({ min: 1, max: 512 }),
+  attachments: parseList,
+  message_id: textField({ min: 1, max: 512 }),
+  sent_at: parseInstant,
+  lane: textField({ min: 1, max: 100 }),
+  mode: wordField(SESSION_MODES),
+  max_concurrent: integerField({ min: 1, max: 10_000 }),
+  debounce_ms: integerField({ min: 0, max: 60_000 }),
+  not_before: parseInstant,
+  deadline: parseInstant,
+  parent_run_id: textField({ min: 1, max: 100 }),
+}
+
+function parseList(field: string, value: unknown): Parsed<readonly unknown[]> {
+  if (!Array.isArray(value)) return flawed({ field, value, message: 'must be a list' })
+  const read = parseJson(field, value)
+  return read.ok ? parsed(read.value as readonly unknown[]) : read
+}
+
+export interface MessageContext {
+  readonly orgId: OrgId
+  /** Whom messages wake whose session names no agent. */
+  readonly defaultAgent: () => AgentId | null
+  readonly live: Live
+}
+
+/**
+ * Sends a message into a session, or carries out the command it is. Bad input is refused whole; a full session that
+ * drops newcomers throws `ErrQueueFull`, and the rejected run keeps the record.
+ */
+export async function sendMessage(
+  ports: Ports,
+  ctx: MessageContext,
+  message: { readonly key: string; readonly input: MessageInput | string; readonly once?: string | undefined },
+): Promise<MessageReceipt | StopAnswer> {
+  const key = read(parseSessionKey('session', message.key)) as SessionKey
+  const input: MessageInput = typeof message.input === 'string' ? { text: message.input } : message.input
+  const fields = read(parseFields('', input, FIELDS))
+  if (fields.text === undefined) throw invalid([{ field: 'text', value: undefined, message: 'is missing' }])
+  const command = parseSessionCommand(fields.text)
+  if (command !== null)
+    return ports.turns.take(stopWork(ctx.orgId, key, { how: command, sentAt: fields.sent_at ?? null }))
+  refusePast(fields.deadline, ports.clock.now())
+  const submission = submissionOf(ports, { fields: { ...fields, text: fields.text }, key, agent: agentFor(ctx, key) })
+  const work = messageWork(ctx.orgId, submission)
+  const bound = message.once === undefined ? null : onceOf('message', { key: message.once, body: { key, input } })
+  const sent = await ports.turns.take(
+    bound === null ? work : once(work, bound, ({ submitted }) => submitted.kind !== 'rejected'),
+  )
+  return receipt(ctx, sent)
+}
+
+/** The key of a caller inside this program. */
+export const onceOf = (
+  route: 'message' | 'task',
+  { key, body }: { readonly key: string; readonly body: unknown },
+): Once => ({
+  principal: 'library',
+  route,
+  key: read(textField({ min: 1, max: 512 })('idempotencyKey', key)),
+  body,
+})
+
+/** /stop, /stopall and reset. A session that does not exist has nothing to stop. */
+export const stopWork = (
+  orgId: OrgId,
+  key: SessionKey,
+  command: { readonly how: 'stop' | 'stopall' | 'reset'; readonly sentAt?: Instant | null },
+): Work<StopAnswer> => ({
+  orgId,
+  needs: { sessions: [key] },
+  apply: (desk) => {
+    // What is sent later but stamped before must still find the cutoff.
+    if (command.how !== 'stop') sessionFor({ desk }, key)
+    return stopSession(desk, key, command)
+  },
+})
+
+/** What became of a message, and the id under which its sender knows it. */
+interface Sent {
+  readonly submitted: Submitted
+  readonly messageId: string
+}
+
+function messageWork(orgId: OrgId, submission: Submission & { readonly sessionKey: SessionKey }): Work<Sent> {
+  return {
+    orgId,
+    needs: { sessions: [submission.sessionKey], agents: [submission.agentId] },
+    apply: (desk) => {
+      if (!desk.agents.has(submission.agentId))
+        throw new Refusal(
+          'NOT_FOUND',
+          `There is no agent ${submission.agentId}; create it, or name another in the session key`,
+        )
+      sessionFor({ desk }, submission.sessionKey)
+      const [messageId = ''] = (submission.content as MessageContent).messageIds
+      return { submitted: submit(desk, submission), messageId }
+    },
+  }
+}
+
+type Fields = Extract<ReturnType<typeof parseFields<typeof FIELDS>>, { ok: true }>['value'] & { readonly text: string }
+
+function submissionOf(
+  ports: Ports,
+  of: { readonly fields: Fields; readonly key: SessionKey; readonly agent: AgentId },
+): Submission & { readonly sessionKey: SessionKey } {
+  const { fields } = of
+  const id = messageId(fields.message_id ?? ports.newId('message', ports.clock.now()))
+  return {
+    trigger: 'message',
+    agentId: of.agent,
+    sessionKey: of.key,
+    content: { text: fields.text, attachments: fields.attachments ?? [], messageIds: [id], fields: {} },
+    sender: fields.sender ?? null,
+    sentAt: fields.sent_at ?? null,
+    lane: fields.lane === undefined ? null : laneName(fields.lane),
+    priority: 0,
+    notBefore: fields.not_before ?? null,
+    deadline: fields.deadline ?? null,
+    retryPolicy: null,
+    parentRunId: fields.parent_run_id === undefined ? null : runId(fields.parent_run_id),
+    rules: {
+      ...(fields.mode === undefined ? {} : { mode: fields.mode }),
+      ...(fields.max_concurrent === undefined ? {} : { maxConcurrent: fields.max_concurrent }),
+      ...(fields.debounce_ms === undefined ? {} : { debounceMs: fields.debounce_ms }),
+    },
+  }
+}
+
+/** `agent:<agent>:…` names the agent; any other key is a conversation with the default agent. */
+function agentFor(ctx: MessageContext, key: SessionKey): AgentId {
+  const named = /^agent:([^:]+)/.exec(key)?.[1]
+  if (named !== undefined) return agentId(named)
+  const agent = ctx.defaultAgent()
+  if (agent === null)
+    throw new Refusal('NOT_FOUND', 'The org has no default agent; name one in the session key: agent:<agent>:…')
+  return agent
+}
+
+function receipt(ctx: MessageContext, { submitted, messageId: known }: Sent): MessageReceipt {
+  const { runId: id } = submitted
+  if (submitted.kind === 'rejected') throw overBudget(submitted) ?? new ErrQueueFull(id)
+  const state =
+    submitted.kind === 'stale'
+      ? 'cancelled'
+      : (ctx.live.stateOf(ctx.orgId, id) ?? (submitted.kind === 'merged' ? 'waiting' : submitted.state))
+  return {
+    run_id: id,
+    message_id: known,
+    state,
+    position: ctx.live.positionOf(ctx.orgId, id),
+    ...(submitted.kind === 'merged' ? { merged_into: id } : {}),
+    ...(submitted.kind === 'accepted' && submitted.dropped !== null ? { dropped_run_id: submitted.dropped } : {}),
+  }
+}
+
+/** Work whose time is over before it begins is a mistake of the sender. */
+export function refusePast(deadline: Instant | undefined, now: Instant): void {
+  if (deadline !== undefined && deadline <= now)
+    throw invalid([{ field: 'deadline', value: deadline, message: 'is in the past', allowed: 'a later time' }])
+}
+
+/** What was read, or a refusal with every flaw. */
+export function read<T>(answer: Parsed<T>): T {
+  if (!answer.ok) throw invalid(answer.flaws)
+  return answer.value
+}
+
+/** A session key somebody handed in. */
+export const readSessionKey = (key: string): SessionKey => sessionKey(read(parseSessionKey('session', key)))

@@ -1,0 +1,21 @@
+import type { NodeView } from '../contract/node.ts'
+import { formatInstant, type Instant } from '../core/instant.ts'
+import { loadNodes, type NodeRow } from '../store/nodes.ts'
+import type { Ports } from './ports.ts'
+
+/** A node as the others see it. */
+export const viewNode = (node: NodeRow, now: Instant): NodeView => ({
+  id: node.id,
+  started_at: formatInstant(node.startedAt),
+  lease_until: formatInstant(node.leaseUntil),
+  alive: !node.lost && node.leaseUntil > now,
+  draining: node.draining,
+  executors: node.executors,
+})
+
+/** All nodes on record, oldest first. */
+export async function findNodes({ database, clock }: Pick<Ports, 'database' | 'clock'>): Promise<readonly NodeView[]> {
+  const nodes = await loadNodes(database)
+  const now = clock.now()
+  return nodes.map((node) => viewNode(node, now))
+}

@@ -1,0 +1,17 @@
+import type { Instant } from '../core/instant.ts'
+import type { Connection } from '../store/database.ts'
+import type { Clock } from './clock.ts'
+import type { IdKind } from './ids.ts'
+import type { EngineSettings } from './settings.ts'
+import type { Turns } from './turn-port.ts'
+
+/** What services have instead of globals. */
+export interface Ports {
+  /** For reading. What changes goes through a turn. */
+  readonly database: Connection
+  readonly turns: Turns
+  readonly clock: Clock
+  readonly newId: (kind: IdKind, now: Instant) => string
+  /** The settings of this moment; they may change while the program runs. */
+  readonly settings: () => EngineSettings
+}

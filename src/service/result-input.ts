@@ -1,0 +1,78 @@
+import { flawed, parseFields, parsed, wordField, type Parsed } from '../core/input.ts'
+import { ERROR_CODES, type ErrorCode } from '../core/run/error-codes.ts'
+import { RESULT_STATUSES, type ResultStatus } from '../core/run/outcome.ts'
+import { toMicros } from '../core/budget/budget.ts'
+import type { ResultInput, UsageView } from '../contract/run.ts'
+import { parseFlag, parseJson, textField } from './input-fields.ts'
+import { read } from './messages.ts'
+
+const text = textField({ min: 0, max: 1_000_000 })
+
+const FIELDS = {
+  job_run_id: text,
+  attempt_id: text,
+  status: wordField(RESULT_STATUSES),
+  session_id: text,
+  message_id: text,
+  error_code: text,
+  error_message: text,
+  output: parseJson,
+  summary: text,
+  usage: parseUsage,
+  retryable: parseFlag,
+}
+
+const amount = (field: string, value: unknown): Parsed<number> =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0
+    ? parsed(value)
+    : flawed({ field, value, message: 'must be a number from 0 on' })
+
+const USAGE_FIELDS = { input_tokens: amount, output_tokens: amount, context_window: amount, cost: amount }
+
+function parseUsage(field: string, value: unknown): Parsed<UsageView> {
+  return parseFields(field, value, USAGE_FIELDS)
+}
+
+/** A result as somebody outside reports it. */
+export interface ReadResult {
+  readonly status: ResultStatus
+  readonly errorCode: ErrorCode | null
+  readonly errorMessage: string | null
+  readonly output: unknown
+  readonly summary: string | null
+  /** As it is kept, under the names every executor uses. */
+  readonly usage: StoredUsage | null
+  readonly retryable: boolean | null
+}
+
+interface StoredUsage {
+  readonly inputTokens?: number
+  readonly outputTokens?: number
+  readonly contextWindow?: number
+  readonly costMicros?: number
+}
+
+function storedUsage(usage: UsageView): StoredUsage {
+  const { input_tokens: inputTokens, output_tokens: outputTokens, context_window: contextWindow, cost } = usage
+  return {
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(cost === undefined ? {} : { costMicros: toMicros(cost) }),
+  }
+}
+
+/** Reads a result in the one shape for answers, callbacks and workers. An error code that is not ours is `agent_error`. */
+export function readResult(input: ResultInput): ReadResult {
+  const fields = read(parseFields('', input, FIELDS))
+  const code = fields.error_code
+  return {
+    status: fields.status ?? 'success',
+    errorCode: code !== undefined && Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : null,
+    errorMessage: fields.error_message ?? code ?? null,
+    output: fields.output ?? null,
+    summary: fields.summary ?? null,
+    usage: fields.usage === undefined ? null : storedUsage(fields.usage),
+    retryable: fields.retryable ?? null,
+  }
+}

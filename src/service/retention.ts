@@ -1,0 +1,175 @@
+import { runId, type OrgId } from '../core/ids.ts'
+import { DAY_MS, earlier, instant, type Instant } from '../core/instant.ts'
+import type { Connection } from '../store/database.ts'
+import { listOrgs } from '../store/orgs.ts'
+import {
+  deleteEndedTasks,
+  deleteOldCallbacks,
+  deleteOldKeys,
+  deleteOldNodes,
+  deleteOldRuns,
+  deleteOldTurns,
+  deleteSurplusRuns,
+  foldSkippedRuns,
+  loadBusySchedules,
+  type WalkPosition,
+} from '../store/retention.ts'
+import type { Ports } from './ports.ts'
+import type { EngineSettings } from './settings.ts'
+
+/** How many rows of each kind a pass has removed. */
+export interface Pruned {
+  readonly tasks: number
+  readonly runs: number
+  readonly folded: number
+  readonly turns: number
+  readonly callbacks: number
+  readonly keys: number
+  readonly nodes: number
+}
+
+/** Events, idempotency keys and tokens are kept this long. */
+const KEPT_MS = DAY_MS
+
+/** Rows per statement: few enough to be done in milliseconds. */
+const BATCH = 500
+
+/** Statements per kind, org and pass; what is left is for the next pass. */
+const MOST_BATCHES = 100
+
+const BEGINNING: WalkPosition = { createdAt: instant(-Infinity), id: runId('') }
+
+export interface Retention {
+  /** Removes what has outlived its use. Small statements, no lock of an org: dispatch never waits for it. */
+  readonly pass: () => Promise<Pruned>
+}
+
+export interface RetentionOptions {
+  /** Lets others have the database between two statements. */
+  readonly pause?: () => Promise<void>
+  readonly batch?: number
+}
+
+interface Pass {
+  readonly connection: Connection
+  readonly now: Instant
+  readonly settings: EngineSettings
+  readonly pause: () => Promise<void>
+  readonly batch: number
+}
+
+/** How far the walks through an org's runs have come, between passes. */
+interface Progress {
+  /** Skipped runs up to here have been folded: each is looked at once per process. */
+  readonly folded: Map<OrgId, WalkPosition>
+  /** Where a walk through old runs was interrupted. Runs that are kept would otherwise stop it at the same place. */
+  readonly pruned: Map<OrgId, WalkPosition>
+}
+
+/** Makes the job, which remembers how far it has come. */
+export function createRetention(
+  ports: Pick<Ports, 'database' | 'clock' | 'settings'>,
+  options: RetentionOptions = {},
+): Retention {
+  const progress: Progress = { folded: new Map(), pruned: new Map() }
+  return {
+    pass: async () => {
+      const pass: Pass = {
+        connection: ports.database,
+        now: ports.clock.now(),
+        settings: ports.settings(),
+        pause: options.pause ?? (() => Promise.resolve()),
+        batch: options.batch ?? BATCH,
+      }
+      const found = { tasks: 0, runs: 0, folded: 0, turns: 0 }
+      for (const { id } of await listOrgs(pass.connection)) {
+        found.tasks += await pruneTasks(pass, id)
+        found.folded += await foldSkips(pass, id, progress)
+        found.runs += (await pruneByAge(pass, id, progress)) + (await pruneSurplus(pass, id))
+        found.turns += await pruneTurns(pass, id)
+      }
+      return { ...found, ...(await pruneDeployment(pass)) }
+    },
+  }
+}
+
+/** Repeats a statement until it finds less than it may take. */
+async function repeat(pass: Pass, statement: () => Promise<number>): Promise<number> {
+  let removed = 0
+  for (let round = 0; round < MOST_BATCHES; round += 1) {
+    const found = await statement()
+    removed += found
+    if (found < pass.batch) break
+    await pass.pause()
+  }
+  return removed
+}
+
+function pruneTasks(pass: Pass, orgId: OrgId): Promise<number> {
+  const endedBefore = earlier(pass.now, pass.settings.tasks.resultTtlSeconds * 1_000)
+  return repeat(pass, () => deleteEndedTasks(pass.connection, { orgId, endedBefore, limit: pass.batch }))
+}
+
+async function foldSkips(pass: Pass, orgId: OrgId, { folded }: Progress): Promise<number> {
+  const { connection, now, batch: limit } = pass
+  const madeBefore = earlier(now, DAY_MS)
+  let removed = 0
+  for (let round = 0; round < MOST_BATCHES; round += 1) {
+    const after = folded.get(orgId) ?? BEGINNING
+    const step = await foldSkippedRuns(connection, { orgId, madeBefore, after, limit, now })
+    removed += step.removed
+    if (step.last !== null) folded.set(orgId, step.last)
+    if (step.next === null) break
+    await pass.pause()
+  }
+  return removed
+}
+
+async function pruneByAge(pass: Pass, orgId: OrgId, { pruned }: Progress): Promise<number> {
+  const { runDays, runsPerSchedule: keep } = pass.settings.retention
+  if (runDays === null) return 0
+  const { connection, batch: limit } = pass
+  const madeBefore = earlier(pass.now, runDays * DAY_MS)
+  let removed = 0
+  for (let round = 0; round < MOST_BATCHES; round += 1) {
+    const after = pruned.get(orgId) ?? BEGINNING
+    const step = await deleteOldRuns(connection, { orgId, madeBefore, keep, after, limit })
+    removed += step.removed
+    if (step.next === null) {
+      pruned.delete(orgId)
+      break
+    }
+    pruned.set(orgId, step.next)
+    await pass.pause()
+  }
+  return removed
+}
+
+async function pruneSurplus(pass: Pass, orgId: OrgId): Promise<number> {
+  const { maxRunsPerSchedule: keep } = pass.settings.retention
+  const { connection, batch: limit } = pass
+  let removed = 0
+  for (let after = ''; ;) {
+    const ids = await loadBusySchedules(connection, { orgId, firedMoreThan: keep, after, limit })
+    for (const scheduleId of ids)
+      removed += await repeat(pass, () => deleteSurplusRuns(connection, { orgId, scheduleId, keep, limit }))
+    const last = ids.at(-1)
+    if (last === undefined || ids.length < limit) return removed
+    after = last
+  }
+}
+
+function pruneTurns(pass: Pass, orgId: OrgId): Promise<number> {
+  const before = earlier(pass.now, KEPT_MS)
+  return repeat(pass, () => deleteOldTurns(pass.connection, { orgId, before, limit: pass.batch }))
+}
+
+async function pruneDeployment(pass: Pass): Promise<Pick<Pruned, 'callbacks' | 'keys' | 'nodes'>> {
+  const { connection, batch: limit } = pass
+  const before = earlier(pass.now, KEPT_MS)
+  return {
+    callbacks: await repeat(pass, () => deleteOldCallbacks(connection, { before, limit })),
+    keys: await repeat(pass, () => deleteOldKeys(connection, { before, limit })),
+    nodes: await deleteOldNodes(connection, before),
+  }
+}

@@ -1,0 +1,178 @@
+import { runId, scheduleId, type OrgId, type RunId } from '../core/ids.ts'
+import { because } from '../core/reasons.ts'
+import { decideManualRetry } from '../core/run/cancellation.ts'
+import { outcomeOfResult } from '../core/run/outcome.ts'
+import { decideCallback } from '../core/run/reports.ts'
+import { cutOutput, cutText } from './stored-output.ts'
+import type { CallbackAnswer, ResultInput } from '../contract/run.ts'
+import type { RunNowAnswer } from '../contract/schedule.ts'
+import { Refusal } from '../contract/refusals.ts'
+import { loadCallback, type CallbackRow } from '../store/callbacks.ts'
+import { loadRun, type RunRecord } from '../store/run-reads.ts'
+import { cancelRun } from './desk/cancel.ts'
+import type { Desk } from './desk/desk.ts'
+import { historyOf, runNow } from './desk/fire.ts'
+import { makeRun } from './desk/runs.ts'
+import { endAttempt, takeReport } from './desk/settle.ts'
+import { agentOn, usualRetryPolicy } from './desk/runs.ts'
+import { readResult } from './result-input.ts'
+import type { Ports } from './ports.ts'
+import { decideRunNow } from '../core/schedule/run-now.ts'
+import { sessionFor, taskAgentFor } from './turn/turn.ts'
+import type { Work } from './turn-port.ts'
+
+const noRun = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no run ${id}`)
+
+/** Somebody wants the run to end. What has ended already is refused; asking twice changes nothing. */
+export async function cancelRunById(ports: Ports, orgId: OrgId, id: string): Promise<void> {
+  const decision = await ports.turns.take({
+    orgId,
+    apply: (desk) => cancelRun(desk, runId(id), because('cancelled', 'request')) ?? null,
+  })
+  if (decision !== null && decision.kind !== 'ended') return
+  const known = await loadRun(ports.database, { orgId, id: runId(id) })
+  if (known === undefined) throw noRun(id)
+  throw new Refusal('ALREADY_ENDED', `Run ${id} has already ended: ${known.state}`, { runId: id })
+}
+
+/** Makes a new run of one that has ended, with the same payload. */
+export async function retryRun(
+  ports: Ports,
+  orgId: OrgId,
+  asked: { readonly id: string; readonly force: boolean },
+): Promise<RunId> {
+  const record = await loadRun(ports.database, { orgId, id: runId(asked.id) })
+  if (record === undefined) throw noRun(asked.id)
+  const decision = decideManualRetry(record.state, asked.force)
+  if (decision.kind === 'not_ended')
+    throw new Refusal('NOT_RETRYABLE', `Run ${asked.id} is ${decision.state}; only an ended run can be retried`)
+  if (decision.kind === 'needs_force')
+    throw new Refusal('NOT_RETRYABLE', `Run ${asked.id} succeeded; retry it with force if you mean it`)
+  return ports.turns.take(retryWork(orgId, record))
+}
+
+function retryWork(orgId: OrgId, record: RunRecord): Work<RunId> {
+  const { sessionKey, agentId } = record
+  return {
+    orgId,
+    needs: {
+      agents: [agentId],
+      sessions: sessionKey === null ? [] : [sessionKey],
+      schedules: record.scheduleId === null ? [] : [record.scheduleId],
+    },
+    apply: (desk) => {
+      const slot = slotFor(desk, record)
+      taskAgentFor({ desk }, agentId)
+      if (sessionKey !== null) sessionFor({ desk }, sessionKey)
+      const agent = agentOn(desk, agentId)
+      const id = desk.chance.newRunId(record.trigger === 'task' ? 'task' : 'run', desk.now)
+      const trigger = record.trigger === 'retry' ? 'message' : record.trigger
+      makeRun(desk, {
+        id,
+        jobRunId: id,
+        agentId,
+        executorKey: agent.executorKey,
+        trigger: 'retry',
+        lane: record.lane,
+        priority: record.priority,
+        payload: record.payload,
+        sessionKey,
+        generation: sessionKey === null ? 0 : (desk.sessions.get(sessionKey)?.generation ?? 0),
+        scheduleId: record.scheduleId,
+        slot,
+        retryOf: record.id,
+        timeoutSeconds: agent.timeoutSeconds,
+        retryPolicy: agent.retryPolicy ?? usualRetryPolicy(trigger, agent.executorKind),
+        state: 'queued',
+        decision: because('retried', 'request', { of: record.id }),
+      })
+      const schedule = record.scheduleId === null ? undefined : desk.schedules.get(record.scheduleId)
+      if (schedule !== undefined) {
+        schedule.previousRunId = id
+        desk.changes.schedules.add(schedule)
+      }
+      return id
+    },
+  }
+}
+
+/** A repeated run of a schedule is one of its runs: of the policies, concurrency applies. */
+function slotFor(desk: Desk, record: RunRecord): 'held' | 'parked' | null {
+  const schedule = record.scheduleId === null ? undefined : desk.schedules.get(record.scheduleId)
+  if (schedule === undefined) return null
+  const { rules, nextRunAt } = schedule
+  const decision = decideRunNow({ rules, nextRunAt, history: historyOf(desk, schedule) }, 'force', desk.now)
+  if (decision.kind === 'run') return decision.slot
+  throw new Refusal('CONCURRENCY_LIMIT', `Schedule ${schedule.id} is full and its policy is SKIP`)
+}
+
+/** A run of the schedule now, whatever its plan says. */
+export async function runScheduleNow(
+  ports: Ports,
+  orgId: OrgId,
+  asked: { readonly id: string; readonly mode: 'force' | 'due' },
+): Promise<RunNowAnswer> {
+  const id = scheduleId(asked.id)
+  const answer = await ports.turns.take({
+    orgId,
+    needs: { schedules: [id] },
+    apply: (desk) => {
+      const row = desk.schedules.get(id)
+      if (row === undefined) throw new Refusal('NOT_FOUND', `There is no schedule ${asked.id}`)
+      if (row.sessionKey !== null) sessionFor({ desk }, row.sessionKey)
+      return runNow(desk, id, asked.mode)
+    },
+  })
+  switch (answer.kind) {
+    case 'run':
+      return { ran: true, ...(answer.runId === undefined ? {} : { run_id: answer.runId }) }
+    case 'not_due':
+      return { ran: false, reason: 'not-due' }
+    case 'refuse':
+      throw new Refusal('CONCURRENCY_LIMIT', `Schedule ${asked.id} is full and its policy is SKIP`, {
+        details: answer.why.evidence,
+      })
+  }
+}
+
+/** Settles an attempt that was deferred. Repeats, and tokens of earlier attempts, are answered and change nothing. */
+export async function settleByToken(ports: Ports, tokenHash: Uint8Array, input: ResultInput): Promise<CallbackAnswer> {
+  const result = readResult(input)
+  const callback = await loadCallback(ports.database, tokenHash)
+  if (callback === undefined) throw new Refusal('NOT_FOUND', 'No attempt has this token')
+  const { outputBytes } = ports.settings().retention
+  const answer = await ports.turns.take(callbackWork(callback, result, outputBytes))
+  if (answer !== null) return answer
+  const record = await loadRun(ports.database, { orgId: callback.orgId, id: callback.runId })
+  if (record === undefined) throw new Refusal('NOT_FOUND', 'The run of this token is not kept any more')
+  return { status: record.state, ignored: true }
+}
+
+function callbackWork(
+  callback: CallbackRow,
+  result: ReturnType<typeof readResult>,
+  outputBytes: number,
+): Work<CallbackAnswer | null> {
+  return {
+    orgId: callback.orgId,
+    apply: (desk) => {
+      const run = desk.runs.get(callback.runId)
+      if (run === undefined) return null
+      const decision = decideCallback({ ...run, callbackUntil: run.endsBy }, callback, desk.now)
+      if (decision.kind === 'ignored') return { status: run.state, ignored: true }
+      if (decision.kind === 'too_late') {
+        endAttempt(desk, run, { kind: 'timed_out', errorCode: 'callback_timeout' })
+        return { status: run.state, ignored: true }
+      }
+      takeReport(desk, run, {
+        attemptId: callback.attemptId,
+        outcome: outcomeOfResult(result),
+        output: cutOutput(result.output, outputBytes),
+        summary: result.summary === null ? undefined : cutText(result.summary, outputBytes),
+        errorMessage: result.errorMessage === null ? undefined : cutText(result.errorMessage, outputBytes),
+        usage: result.usage,
+      })
+      return { status: run.state, ignored: false }
+    },
+  }
+}

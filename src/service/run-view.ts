@@ -1,0 +1,132 @@
+import type { AttemptView, RunDetail, RunView, TimelineEntry, UsageView } from '../contract/run.ts'
+import { formatInstant } from '../core/instant.ts'
+import type { Why } from '../core/reasons.ts'
+import { isTerminal, type RunState } from '../core/run/run-machine.ts'
+import type { AttemptRow } from '../store/attempts.ts'
+import type { RunRecord } from '../store/run-reads.ts'
+import { momentOrNull } from './schedule-view.ts'
+
+/** A run as every surface shows it. */
+export function viewRun(run: RunRecord): RunView {
+  const { startedAt, finishedAt } = run
+  return {
+    id: run.id,
+    job_run_id: run.jobRunId,
+    org_id: run.orgId,
+    schedule_id: run.scheduleId,
+    agent_id: run.agentId,
+    session_id: run.sessionKey,
+    message_id: messageIdOf(run.payload),
+    trigger: run.trigger,
+    status: run.state,
+    reason: (run.why ?? run.decision).reason,
+    lane: run.lane,
+    priority: run.priority,
+    nominal_time: momentOrNull(run.nominal),
+    not_before: momentOrNull(run.notBefore),
+    deadline: momentOrNull(run.deadline),
+    created_at: formatInstant(run.createdAt),
+    started_at: momentOrNull(startedAt),
+    finished_at: momentOrNull(finishedAt),
+    duration_ms: startedAt === null || finishedAt === null ? null : Math.max(0, finishedAt - startedAt),
+    first_attempt: run.firstAttempt,
+    attempt: run.attempt,
+    error_code: run.errorCode,
+    error_message: run.errorMessage,
+    result_summary: run.summary,
+    output: run.output,
+    usage: viewUsage(run.usage),
+    payload: run.payload,
+    superseded: run.superseded,
+    retry_of: run.retryOf,
+    parent_run_id: run.parentRunId,
+    decision: run.decision,
+  }
+}
+
+/** The first of the messages that a run carries. */
+function messageIdOf(payload: unknown): string | null {
+  const ids: unknown = isObject(payload) ? payload['messageIds'] : undefined
+  const first: unknown = Array.isArray(ids) ? ids[0] : undefined
+  return typeof first === 'string' ? first : null
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Usage in the names of the wire; money in whole units, not in millionths. */
+export function viewUsage(usage: unknown): UsageView | null {
+  if (!isObject(usage)) return null
+  const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
+  const micros = number(usage['costMicros'])
+  const found = {
+    input_tokens: number(usage['inputTokens']),
+    output_tokens: number(usage['outputTokens']),
+    context_window: number(usage['contextWindow']),
+    cost: micros === undefined ? undefined : micros / 1_000_000,
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
+}
+
+/** A run with its attempts, its way so far and why it is where it is. `why` is what was worked out just now, if anything. */
+export function viewRunDetail(run: RunRecord, earlier: readonly AttemptRow[], why: Why | null = null): RunDetail {
+  const attempts = [...earlier.map(viewAttempt), ...lastAttempt(run)]
+  return { ...viewRun(run), attempts, timeline: timelineOf(run, earlier), why: why ?? run.why ?? run.decision }
+}
+
+const viewAttempt = (attempt: AttemptRow): AttemptView => ({
+  id: attempt.id,
+  number: attempt.number,
+  node_id: attempt.nodeId,
+  started_at: formatInstant(attempt.startedAt),
+  finished_at: formatInstant(attempt.finishedAt),
+  status: attempt.status,
+  error_code: attempt.errorCode,
+  error_message: attempt.errorMessage,
+})
+
+/** The attempt that is in the run itself: the present one, or the last. */
+function lastAttempt(run: RunRecord): readonly AttemptView[] {
+  if (run.attemptId === null || run.startedAt === null) return []
+  return [
+    {
+      id: run.attemptId,
+      number: run.attempt,
+      node_id: run.nodeId,
+      started_at: formatInstant(run.startedAt),
+      finished_at: momentOrNull(run.finishedAt),
+      status: attemptStatus(run.state),
+      error_code: run.errorCode,
+      error_message: run.errorMessage,
+    },
+  ]
+}
+
+const attemptStatus = (state: RunState): AttemptView['status'] =>
+  state === 'success' || state === 'failed' || state === 'timeout' || state === 'cancelled' ? state : null
+
+/** The steps that are on record with their moments; for a pending run the last one is where it is now. */
+function timelineOf(run: RunRecord, earlier: readonly AttemptRow[]): readonly TimelineEntry[] {
+  const steps: TimelineEntry[] = []
+  const step = (at: number, status: RunState, more: Partial<TimelineEntry> = {}): void => {
+    steps.push({ at: new Date(at).toISOString(), status, reason: null, attempt: null, ...more })
+  }
+  const endedAtOnce = isTerminal(run.state) && run.finishedAt === run.createdAt && run.startedAt === null
+  if (!endedAtOnce) step(run.createdAt, firstState(run, earlier), { reason: run.decision.reason })
+  for (const { startedAt, finishedAt, number } of earlier) {
+    step(startedAt, 'running', { attempt: number })
+    step(finishedAt, 'waiting', { attempt: number, reason: 'retry_scheduled' })
+  }
+  if (run.attemptId !== null && run.startedAt !== null) step(run.startedAt, 'running', { attempt: run.attempt })
+  const reason = (run.why ?? run.decision).reason
+  if (run.finishedAt !== null)
+    step(run.finishedAt, run.state, { reason, attempt: run.attemptId === null ? null : run.attempt })
+  else if (run.state === 'stopping' || run.state === 'awaiting_callback')
+    step(run.startedAt ?? run.createdAt, run.state, { reason, attempt: run.attempt })
+  return steps
+}
+
+/** What a run was when it was made, as far as that is still known. */
+function firstState(run: RunRecord, earlier: readonly AttemptRow[]): RunState {
+  return run.state === 'waiting' && earlier.length === 0 ? 'waiting' : 'queued'
+}

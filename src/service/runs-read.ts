@@ -1,0 +1,110 @@
+import type { Page } from '../contract/page.ts'
+import { invalid, Refusal } from '../contract/refusals.ts'
+import type { RunDetail, RunFilter, RunView } from '../contract/run.ts'
+import { agentId, runId, scheduleId, sessionKey, type OrgId } from '../core/ids.ts'
+import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
+import type { Instant } from '../core/instant.ts'
+import type { Why } from '../core/reasons.ts'
+import { TRIGGERS } from '../core/run/run.ts'
+import type { RunState } from '../core/run/run-machine.ts'
+import { parseRunStates } from '../core/run/run-words.ts'
+import { loadAttempts } from '../store/attempts.ts'
+import { listRuns, loadRun, type RunChoice, type RunRecord } from '../store/run-reads.ts'
+import { loadSchedules } from '../store/schedules.ts'
+import { pageOf, parseCursor, parseLimit } from './cursor.ts'
+import { collectFlaws, textField, unknownFields } from './input-fields.ts'
+import { parseMoment } from './occurrence-view.ts'
+import type { Ports } from './ports.ts'
+import { viewRun, viewRunDetail } from './run-view.ts'
+
+type Reading = Pick<Ports, 'database'>
+
+/** The refusal for a run that is not there, or not this org's. */
+export const noRun = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no run ${id}`)
+
+/** The run as it is on record. */
+export async function readRun({ database }: Reading, orgId: OrgId, id: string): Promise<RunRecord> {
+  // PostgreSQL takes no NUL in a text, and no id has one.
+  const run = id.includes('\u0000') ? undefined : await loadRun(database, { orgId, id: runId(id) })
+  if (run === undefined) throw noRun(id)
+  return run
+}
+
+/** The run. */
+export const getRun = async (ports: Reading, orgId: OrgId, id: string): Promise<RunView> =>
+  viewRun(await readRun(ports, orgId, id))
+
+/**
+ * The run with its attempts and its way so far. `whyOf` works out why a pending run is where it is, where that can be
+ * known; what it cannot say is taken from the record.
+ */
+export async function getRunDetail(
+  ports: Reading,
+  asked: { readonly orgId: OrgId; readonly id: string },
+  whyOf: (run: RunRecord) => Why | null = () => null,
+): Promise<RunDetail> {
+  const run = await readRun(ports, asked.orgId, asked.id)
+  const attempts = await loadAttempts(ports.database, { orgId: asked.orgId, runId: run.id })
+  return viewRunDetail(run, attempts, whyOf(run))
+}
+
+/** A page of the org's runs, newest first. */
+export async function findRuns({ database }: Reading, orgId: OrgId, filter: RunFilter = {}): Promise<Page<RunView>> {
+  const { flaws, keep } = collectFlaws()
+  const choice = keep(parseRunFilter(orgId, filter))
+  const cursor = keep(parseCursor('cursor', filter.cursor))
+  const limit = keep(parseLimit('limit', filter.limit)) ?? 0
+  if (choice === null || flaws.length > 0) throw invalid(flaws)
+  const after = cursor === null ? null : { createdAt: cursor.createdAt, id: runId(cursor.key) }
+  const runs = await listRuns(database, { ...choice, after, limit: limit + 1 })
+  return pageOf(runs, limit, { view: viewRun, cursor: ({ createdAt, id: key }) => ({ createdAt, key }) })
+}
+
+/** A page of a schedule's runs. The runs of a schedule that is gone are found among all runs. */
+export async function findRunsOfSchedule(
+  ports: Reading,
+  asked: { readonly orgId: OrgId; readonly id: string },
+  filter: RunFilter = {},
+): Promise<Page<RunView>> {
+  const { orgId, id } = asked
+  const page = await findRuns(ports, orgId, { ...filter, schedule_id: id })
+  if (page.items.length > 0) return page
+  const [row] = await loadSchedules(ports.database, { orgId, ids: [scheduleId(id)] })
+  if (row === undefined) throw new Refusal('NOT_FOUND', `There is no schedule ${id}`)
+  return page
+}
+
+const FILTER_FIELDS = [
+  ...['schedule_id', 'agent_id', 'session', 'status', 'trigger', 'from', 'to'],
+  ...['limit', 'cursor'],
+]
+
+/** Reads which runs are wanted. */
+export function parseRunFilter(orgId: OrgId, filter: RunFilter): Parsed<RunChoice> {
+  const { flaws, keep } = collectFlaws()
+  flaws.push(...unknownFields('', { ...filter }, FILTER_FIELDS))
+  const text = (field: string, value: unknown): string | null =>
+    value === undefined || value === null ? null : keep(textField({ min: 1, max: 512 })(field, value))
+  const moment = (field: string, value: unknown): Instant | null =>
+    value === undefined || value === null ? null : keep(parseMoment(field, value))
+  const [schedule, agent, session] = [
+    text('schedule_id', filter.schedule_id),
+    text('agent_id', filter.agent_id),
+    text('session', filter.session),
+  ]
+  const choice: RunChoice = {
+    orgId,
+    scheduleId: schedule === null ? null : scheduleId(schedule),
+    agentId: agent === null ? null : agentId(agent),
+    sessionKey: session === null ? null : sessionKey(session),
+    states: filter.status === undefined ? null : keep(parseStates(filter.status)),
+    trigger: filter.trigger === undefined ? null : keep(parseWord('trigger', filter.trigger, TRIGGERS)),
+    from: moment('from', filter.from),
+    to: moment('to', filter.to),
+  }
+  return flaws.length > 0 ? flawed(...flaws) : parsed(choice)
+}
+
+/** A list of words, or one text with commas. */
+const parseStates = (status: string | readonly string[]): Parsed<readonly RunState[]> =>
+  parseRunStates('status', typeof status === 'string' ? status : status.join(','))

@@ -1,0 +1,210 @@
+import { laneName, sessionKey, type SessionKey } from '../core/ids.ts'
+import { flawed, parsed, parseInteger, type Parsed } from '../core/input.ts'
+import type { Instant } from '../core/instant.ts'
+import { defaultMaxRetries } from '../core/run/retry.ts'
+import { DEFAULT_RETRY_POLICY } from '../core/run/retry-policy.ts'
+import {
+  parseScheduleRules,
+  SCHEDULE_RULE_FIELDS,
+  type ReadScheduleRules,
+} from '../core/schedule/parse-schedule-rules.ts'
+import { deletesAfterRun } from '../core/schedule/schedule-life.ts'
+import { parseJitter } from '../core/time/jitter.ts'
+import { sentenceFor } from '../core/time/sentence.ts'
+import type { Timing } from '../core/time/timing.ts'
+import type { Zone } from '../core/time/zone.ts'
+import type { AgentRow } from '../store/agents.ts'
+import type { ScheduleRow } from '../store/schedule-row.ts'
+import {
+  collectFlaws,
+  parseFlag,
+  parseJson,
+  parseObject,
+  parseSessionKey,
+  textField,
+  unknownFields,
+  type Collector,
+  type Given,
+} from './input-fields.ts'
+import { parseNewTiming, parseTimingChange, TIMING_FIELDS, type ReadTiming } from './schedule-timing.ts'
+
+/** The agent a schedule wakes, as far as reading the schedule depends on it. */
+export type WokenAgent = Pick<AgentRow, 'id' | 'executor' | 'defaultSession'>
+
+export interface ScheduleContext {
+  readonly now: Instant
+  /** The zone of the org, for schedules that name none. */
+  readonly defaultZone: Zone
+  readonly agent: WokenAgent
+  /** The schedule that is changed; null for a new one. */
+  readonly existing: ScheduleRow | null
+}
+
+/** What a person decides about a schedule. */
+export interface ReadSchedule extends Pick<
+  ScheduleRow,
+  | 'agentId'
+  | 'name'
+  | 'description'
+  | 'input'
+  | 'timing'
+  | 'rules'
+  | 'retryPolicy'
+  | 'timeoutSeconds'
+  | 'lane'
+  | 'sessionKey'
+  | 'payload'
+  | 'deleteAfterRun'
+> {
+  readonly timingChanged: boolean
+  /** Null: nobody said. */
+  readonly enabled: boolean | null
+}
+
+/** Fields that are kept as they were given and read again with every change. */
+const PLAIN_FIELDS = ['session', 'lane', 'timeout_seconds', 'jitter_ms', 'delete_after_run'] as const
+const RULE_FIELDS: readonly string[] = [...SCHEDULE_RULE_FIELDS, ...PLAIN_FIELDS]
+
+/** Every name that a schedule may be given by, synonyms included. */
+export const SCHEDULE_FIELDS: readonly string[] = [
+  ...['name', 'description', 'agent_id', 'payload', 'enabled'],
+  ...TIMING_FIELDS,
+  ...RULE_FIELDS,
+]
+
+/** The agent that an input names, or null when it names none. */
+export function agentNamedIn(value: unknown): Parsed<string | null> {
+  const object = parseObject('schedule', value)
+  if (!object.ok) return object
+  const named = object.value['agent_id']
+  return named === undefined || named === null ? parsed(null) : textField({ min: 1, max: 200 })('agent_id', named)
+}
+
+/**
+ * Reads a new schedule, or a change of one: what a change leaves out stays, and null brings back the default. Says
+ * everything that is wrong, not only the first thing.
+ */
+export function parseSchedule(value: unknown, context: ScheduleContext): Parsed<ReadSchedule> {
+  const object = parseObject('schedule', value)
+  if (!object.ok) return object
+  const collector = collectFlaws()
+  collector.flaws.push(...unknownFields('', object.value, SCHEDULE_FIELDS))
+  const read = readSchedule(object.value, context, collector)
+  return read === null || collector.flaws.length > 0 ? flawed(...collector.flaws) : parsed(read)
+}
+
+function readSchedule(given: Given, context: ScheduleContext, collector: Collector): ReadSchedule | null {
+  const { existing, agent } = context
+  const { keep } = collector
+  const timing = keep(readTiming(given, context))
+  const plain = mergePlain(given, existing)
+  const rules = keep(readRules(plain, agent))
+  const own = readOwn(plain, context, keep)
+  const jitterMs = timing === null ? null : keep(readJitter(plain, timing.timing))
+  const texts = readTexts(given, existing, keep)
+  const payload = Object.hasOwn(given, 'payload') ? keep(readPayload(given['payload'])) : (existing?.payload ?? null)
+  const enabled = isGiven(given['enabled']) ? keep(parseFlag('enabled', given['enabled'])) : null
+  if (timing === null || rules === null || jitterMs === null) return null
+  return {
+    agentId: agent.id,
+    name: texts.name ?? sentenceFor(timing.timing),
+    description: texts.description ?? '',
+    input: { ...timing.input, ...plain },
+    timing: timing.timing,
+    timingChanged: timing.changed,
+    rules: { ...rules.rules, jitterMs },
+    retryPolicy: rules.retryPolicy,
+    timeoutSeconds: own.timeoutSeconds,
+    lane: own.lane === null ? null : laneName(own.lane),
+    sessionKey: own.sessionKey,
+    payload,
+    deleteAfterRun: deletesAfterRun(timing.timing, own.deleteAfterRun),
+    enabled,
+  }
+}
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+
+const readTiming = (given: Given, { existing, now, defaultZone }: ScheduleContext): Parsed<ReadTiming> =>
+  existing === null ? parseNewTiming(given, { now, defaultZone }) : parseTimingChange(given, existing, now)
+
+/** The other fields as they stand after the change. */
+function mergePlain(given: Given, existing: ScheduleRow | null): Given {
+  const before: Given = existing?.input ?? {}
+  const found: Record<string, unknown> = {}
+  for (const name of RULE_FIELDS) {
+    const value = given[name] === undefined ? before[name] : given[name]
+    if (isGiven(value)) found[name] = value
+  }
+  return found
+}
+
+function readRules(plain: Given, agent: WokenAgent): Parsed<ReadScheduleRules> {
+  const maxRetries = defaultMaxRetries({
+    trigger: 'schedule',
+    executorKind: agent.executor.kind,
+    inlineExecutor: false,
+  })
+  const rules = Object.fromEntries(Object.entries(plain).filter(([name]) => SCHEDULE_RULE_FIELDS.includes(name)))
+  return parseScheduleRules(rules, { ...DEFAULT_RETRY_POLICY, maxRetries })
+}
+
+const readJitter = (plain: Given, timing: Timing): Parsed<number> =>
+  plain['jitter_ms'] === undefined ? parsed(0) : parseJitter('jitter_ms', plain['jitter_ms'], timing)
+
+interface Own {
+  readonly sessionKey: SessionKey | null
+  readonly lane: string | null
+  readonly timeoutSeconds: number | null
+  readonly deleteAfterRun: boolean | null
+}
+
+function readOwn(plain: Given, context: ScheduleContext, keep: Collector['keep']): Own {
+  const optional = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>): T | null =>
+    plain[name] === undefined ? null : keep(parse(name, plain[name]))
+  const session = optional('session', parseSessionKey)
+  return {
+    sessionKey: session === null ? null : sessionFor(session, context.agent),
+    lane: optional('lane', textField({ min: 1, max: 100 })),
+    timeoutSeconds: optional('timeout_seconds', parseTimeout),
+    deleteAfterRun: optional('delete_after_run', parseFlag),
+  }
+}
+
+/** `isolated` gives every run a session of its own, `main` is the agent's; everything else is a key. */
+function sessionFor(word: string, agent: WokenAgent): SessionKey | null {
+  if (word === 'isolated') return null
+  return word === 'main' ? mainSessionOf(agent) : sessionKey(word)
+}
+
+/** The session that `main` means. */
+export const mainSessionOf = (agent: Pick<AgentRow, 'id' | 'defaultSession'>): SessionKey =>
+  agent.defaultSession ?? sessionKey(`agent:${agent.id}:main`)
+
+/** A year; nothing that takes longer is one attempt. */
+const MAX_TIMEOUT_SECONDS = 366 * 86_400
+
+/** Reads a time limit. What is not above 0 means the default of the executor. */
+export function parseTimeout(field: string, value: unknown): Parsed<number | null> {
+  const whole = parseInteger(field, value, { min: -MAX_TIMEOUT_SECONDS, max: MAX_TIMEOUT_SECONDS })
+  return whole.ok && whole.value <= 0 ? parsed(null) : whole
+}
+
+function readTexts(
+  given: Given,
+  existing: ScheduleRow | null,
+  keep: Collector['keep'],
+): { readonly name: string | null; readonly description: string | null } {
+  const text = (name: string, bounds: { readonly min: number; readonly max: number }): string | null =>
+    isGiven(given[name]) ? keep(textField(bounds)(name, given[name])) : null
+  const name = text('name', { min: 1, max: 200 })
+  const description = text('description', { min: 0, max: 10_000 })
+  return {
+    name: name ?? (given['name'] === undefined ? (existing?.name ?? null) : null),
+    description: description ?? (given['description'] === undefined ? (existing?.description ?? null) : null),
+  }
+}
+
+/** A text is a prompt. */
+const readPayload = (value: unknown): Parsed<unknown> =>
+  typeof value === 'string' ? parseJson('payload', { prompt: value }) : parseJson('payload', value)

@@ -1,0 +1,48 @@
+import type { Instant } from '../core/instant.ts'
+import { lifeAfter } from '../core/schedule/schedule-life.ts'
+import type { ScheduleRow } from '../store/schedule-row.ts'
+import type { ReadSchedule } from './schedule-input.ts'
+
+/** Where a schedule stands: what it is about to do, and what has been decided. */
+export type Standing = Pick<ScheduleRow, 'state' | 'watermark' | 'nextRunAt'>
+
+type Planned = Pick<ScheduleRow, 'timing' | 'rules' | 'fires'>
+
+/** Where a new schedule stands. Nothing before its creation was ever planned. */
+export function firstStanding(read: ReadSchedule, now: Instant): Standing {
+  if (read.enabled === false) return { state: 'paused', watermark: now, nextRunAt: null }
+  return fromNow({ ...read, fires: 0 }, now)
+}
+
+/** Where a schedule stands after somebody has edited it. Only timing, its limits and the switch move the plan. */
+export function editedStanding(row: ScheduleRow, read: ReadSchedule, now: Instant): Standing {
+  const edited = { ...row, ...read }
+  if (row.state === 'pending_approval') return standingOf(row)
+  if (read.enabled === false) return disabledStanding(row)
+  if (read.timingChanged && (row.state !== 'paused' || read.enabled === true)) return fromNow(edited, now)
+  if (read.enabled === true) return enabledStanding(edited, now)
+  if (row.rules.maxFires === read.rules.maxFires) return standingOf(row)
+  // Another number of fires ends the plan or goes on with it; where it goes on, the next occurrence stays.
+  const life = fromNow(edited, now)
+  return (row.state === 'active' && life.state === 'finished') || row.state === 'finished' ? life : standingOf(row)
+}
+
+/** No backlog: what would have been while it was off is no occurrence. One that is on already stays as it is. */
+export function enabledStanding(row: ScheduleRow, now: Instant): Standing {
+  if (row.state === 'active' || row.state === 'pending_approval') return standingOf(row)
+  const life = fromNow(row, now)
+  // An `at` that failed for good and has no other moment keeps its ending.
+  return life.state === 'finished' && row.state === 'failed' ? standingOf(row) : life
+}
+
+/** No further occurrences; what runs goes on. One that has ended keeps its ending. */
+export function disabledStanding(row: ScheduleRow): Standing {
+  return row.state === 'active' ? { state: 'paused', watermark: row.watermark, nextRunAt: null } : standingOf(row)
+}
+
+const standingOf = ({ state, watermark, nextRunAt }: ScheduleRow): Standing => ({ state, watermark, nextRunAt })
+
+const fromNow = ({ timing, rules, fires }: Planned, now: Instant): Standing => ({
+  ...lifeAfter({ timing, maxFires: rules.maxFires, fires }, now),
+  watermark: now,
+})

@@ -1,0 +1,82 @@
+import type { ScheduleView } from '../contract/schedule.ts'
+import { formatInstant, type Instant } from '../core/instant.ts'
+import type { RetryPolicy } from '../core/run/retry-policy.ts'
+import type { ScheduleRules } from '../core/schedule/schedule-rules.ts'
+import { sentenceFor } from '../core/time/sentence.ts'
+import { storeTiming } from '../core/time/stored-timing.ts'
+import type { Timing } from '../core/time/timing.ts'
+import type { ScheduleRow } from '../store/schedule-row.ts'
+import { everyField } from './schedule-timing.ts'
+
+/** RFC 3339, or null. */
+export const momentOrNull = (at: Instant | null): string | null => (at === null ? null : formatInstant(at))
+
+/** A schedule as every surface shows it. */
+export function viewSchedule(row: ScheduleRow): ScheduleView {
+  return {
+    id: row.id,
+    org_id: row.orgId,
+    name: row.name,
+    description: row.description,
+    agent_id: row.agentId,
+    kind: row.timing.kind,
+    sentence: sentenceFor(row.timing),
+    ...viewTiming(row.timing),
+    state: row.state,
+    // A reminder that failed for good is off; one that has had all its occurrences was never switched off.
+    enabled: row.state === 'active' || row.state === 'finished',
+    next_run_at: momentOrNull(row.nextRunAt),
+    last_run_at: momentOrNull(row.lastRunAt),
+    last_status: row.lastStatus,
+    last_error: row.lastError,
+    failure_streak: row.failureStreak,
+    failure_count: row.failureCount,
+    fires: row.fires,
+    session: row.input['session'] ?? 'isolated',
+    lane: row.lane,
+    ...viewRules(row.rules),
+    retry_policy: row.retryPolicy === null ? null : viewRetryPolicy(row.retryPolicy),
+    timeout_seconds: row.timeoutSeconds,
+    delete_after_run: row.deleteAfterRun,
+    payload: row.payload,
+    created_by: row.createdBy,
+    created_at: formatInstant(row.createdAt),
+    updated_at: formatInstant(row.updatedAt),
+    version: row.version,
+  }
+}
+
+/** The fields a user would send, with everything that was filled in written out. */
+function viewTiming(timing: Timing): Readonly<Record<string, unknown>> {
+  const { everyMs: _everyMs, ...stored } = storeTiming(timing)
+  return timing.kind === 'every' ? { ...stored, ...everyField(timing.intervalMs) } : stored
+}
+
+const viewRules = (rules: ScheduleRules): Readonly<Record<string, unknown>> => ({
+  misfire_policy: rules.misfirePolicy,
+  catchup_limit: rules.catchupLimit,
+  catchup_window_seconds: rules.catchupWindowSeconds,
+  overlap_action: rules.overlapAction,
+  max_parallel: rules.maxParallel,
+  failure_action: rules.failureAction,
+  failure_options: {
+    ladder_seconds: rules.failureOptions.ladderSeconds,
+    threshold: rules.failureOptions.threshold,
+    cooldown_seconds: rules.failureOptions.cooldownSeconds,
+  },
+  concurrency_policy: rules.concurrencyPolicy,
+  max_concurrency: rules.maxConcurrency,
+  queue_depth: rules.queueDepth,
+  max_fires: rules.maxFires,
+  jitter_ms: rules.jitterMs,
+})
+
+/** A retry policy in the names of the wire. */
+export const viewRetryPolicy = (policy: RetryPolicy): Readonly<Record<string, unknown>> => ({
+  max_retries: policy.maxRetries,
+  strategy: policy.strategy,
+  base_ms: policy.baseMs,
+  max_ms: policy.maxMs,
+  jitter: policy.jitter,
+  ladder_seconds: policy.ladderSeconds,
+})

@@ -1,0 +1,282 @@
+import type { Page } from '../contract/page.ts'
+import { invalid, Refusal } from '../contract/refusals.ts'
+import type { OccurrenceExplanation, ScheduleFilter, ScheduleInput, ScheduleView } from '../contract/schedule.ts'
+import { agentId, scheduleId, type OrgId, type ScheduleId } from '../core/ids.ts'
+import { parseWord, type Parsed } from '../core/input.ts'
+import type { Instant } from '../core/instant.ts'
+import { because } from '../core/reasons.ts'
+import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
+import { parseZone, UTC, type Zone } from '../core/time/zone.ts'
+import { loadAgents } from '../store/agents.ts'
+import type { Transaction } from '../store/database.ts'
+import { loadOrg, type OrgRow } from '../store/orgs.ts'
+import { countSchedules, insertSchedule, listSchedules, loadSchedules, updateSchedule } from '../store/schedules.ts'
+import type { ScheduleRow } from '../store/schedule-row.ts'
+import { pageOf, parseCursor, parseLimit } from './cursor.ts'
+import { cancelRun } from './desk/cancel.ts'
+import { pendingOfSchedule, type Desk } from './desk/desk.ts'
+import { grant } from './desk/runs.ts'
+import { collectFlaws, textField } from './input-fields.ts'
+import { explainMoment, parseMoment } from './occurrence-view.ts'
+import type { Ports } from './ports.ts'
+import { agentNamedIn, parseSchedule, type ReadSchedule, type WokenAgent } from './schedule-input.ts'
+import { disabledStanding, editedStanding, enabledStanding, firstStanding } from './schedule-plan.ts'
+import { viewSchedule } from './schedule-view.ts'
+
+/** Whose schedules, and who speaks. */
+export interface Caller {
+  readonly orgId: OrgId
+  readonly principal: string | null
+}
+
+const noSchedule = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no schedule ${id}`)
+
+/** Makes a schedule. */
+export async function createSchedule(ports: Ports, caller: Caller, input: ScheduleInput): Promise<ScheduleView> {
+  const { orgId } = caller
+  const row = await ports.turns.take({
+    orgId,
+    prepare: (tx, now) => insertNew(tx, { ports, caller, input, now }),
+    apply: (desk, prepared) => {
+      const made = prepared as ScheduleRow
+      tell(desk, made, 'created')
+      return made
+    },
+  })
+  return viewSchedule(row)
+}
+
+interface Creation {
+  readonly ports: Ports
+  readonly caller: Caller
+  readonly input: ScheduleInput
+  readonly now: Instant
+}
+
+async function insertNew(tx: Transaction, { ports, caller, input, now }: Creation): Promise<ScheduleRow> {
+  const org = await orgOf(tx, caller.orgId)
+  const agent = await agentFor(tx, { org, input, existing: null })
+  const read = accepted(parseSchedule(input, { now, defaultZone: zoneOf(org), agent, existing: null }))
+  if (org.maxSchedules !== null && (await countSchedules(tx, { orgId: org.id })) >= org.maxSchedules)
+    throw new Refusal('CONFLICT', `The org may have ${org.maxSchedules} schedules and has as many`, {
+      details: { max_schedules: org.maxSchedules },
+    })
+  const row = newRow(read, { caller, now, id: scheduleId(ports.newId('schedule', now)) })
+  await insertSchedule(tx, row)
+  return row
+}
+
+function newRow(
+  { timingChanged: _timing, enabled: _enabled, ...read }: ReadSchedule,
+  made: { readonly caller: Caller; readonly now: Instant; readonly id: ScheduleId },
+): ScheduleRow {
+  const { caller, now, id } = made
+  return {
+    ...read,
+    ...firstStanding({ ...read, timingChanged: _timing, enabled: _enabled }, now),
+    id,
+    orgId: caller.orgId,
+    createdBy: caller.principal,
+    failureStreak: 0,
+    failureCount: 0,
+    skippedFor: null,
+    fires: 0,
+    previousRunId: null,
+    lastEnding: null,
+    lastRunAt: null,
+    lastStatus: null,
+    lastError: null,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+async function orgOf(tx: Transaction, id: OrgId): Promise<OrgRow> {
+  const org = await loadOrg(tx, id)
+  if (org === undefined) throw new Refusal('NOT_FOUND', `There is no org ${id}`)
+  return org
+}
+
+/** The zone was checked when it was set; a server that has forgotten it is no reason to refuse a schedule. */
+function zoneOf(org: OrgRow): Zone {
+  const zone = parseZone('default_timezone', org.defaultTimezone)
+  return zone.ok ? zone.value : UTC
+}
+
+async function agentFor(
+  tx: Transaction,
+  asked: { readonly org: OrgRow; readonly input: ScheduleInput; readonly existing: ScheduleRow | null },
+): Promise<WokenAgent> {
+  const { org, input, existing } = asked
+  const named = accepted(agentNamedIn(input))
+  const id = named ?? existing?.agentId ?? org.defaultAgentId
+  const field = 'agent_id'
+  if (id === null) throw invalid([{ field, value: undefined, message: 'is missing, and the org has no default agent' }])
+  const [agent] = await loadAgents(tx, { orgId: org.id, ids: [agentId(id)] })
+  if (agent === undefined) throw invalid([{ field, value: id, message: 'names no agent of the org' }])
+  return agent
+}
+
+function accepted<T>(read: Parsed<T>): T {
+  if (!read.ok) throw invalid(read.flaws)
+  return read.value
+}
+
+/** The schedule. */
+export async function getSchedule(ports: Ports, { orgId }: Caller, id: string): Promise<ScheduleView> {
+  const [row] = await loadSchedules(ports.database, { orgId, ids: [scheduleId(id)] })
+  if (row === undefined) throw noSchedule(id)
+  return viewSchedule(row)
+}
+
+const KIND_WORDS = ['at', 'once', 'every', 'interval', 'cron', 'rrule'] as const
+
+/** A page of the org's schedules, newest first. */
+export async function findSchedules(
+  ports: Ports,
+  { orgId }: Caller,
+  filter: ScheduleFilter = {},
+): Promise<Page<ScheduleView>> {
+  const { flaws, keep } = collectFlaws()
+  const { state, kind, agent_id: agent, q } = filter
+  const word = kind === undefined ? null : keep(parseWord('kind', kind, KIND_WORDS))
+  const choice = {
+    orgId,
+    state: state === undefined ? null : keep(parseWord('state', state, SCHEDULE_STATES)),
+    kind: word === 'once' ? 'at' : word === 'interval' ? 'every' : word,
+    agentId: agent === undefined ? null : agentId(keep(textField({ min: 1, max: 200 })('agent_id', agent)) ?? ''),
+    text: q === undefined || q === '' ? null : keep(textField({ min: 1, max: 200 })('q', q)),
+  } as const
+  const cursor = keep(parseCursor('cursor', filter.cursor))
+  const limit = keep(parseLimit('limit', filter.limit)) ?? 0
+  if (flaws.length > 0) throw invalid(flaws)
+  const after = cursor === null ? null : { createdAt: cursor.createdAt, id: scheduleId(cursor.key) }
+  const rows = await listSchedules(ports.database, { ...choice, after, limit: limit + 1 })
+  return pageOf(rows, limit, { view: viewSchedule, cursor: ({ createdAt, id: key }) => ({ createdAt, key }) })
+}
+
+/** What is asked of a schedule that exists, and of which version if that matters. */
+export interface Asked {
+  readonly id: string
+  readonly version?: number | undefined
+}
+
+/** Changes a schedule. Editing anything but timing never moves the next occurrence. */
+export function changeSchedule(
+  ports: Ports,
+  caller: Caller,
+  { change, ...asked }: Asked & { readonly change: ScheduleInput },
+): Promise<ScheduleView> {
+  return edit(ports, caller, {
+    ...asked,
+    word: 'updated',
+    decide: async (tx, row, now) => {
+      const org = await orgOf(tx, caller.orgId)
+      const agent = await agentFor(tx, { org, input: change, existing: row })
+      const read = accepted(parseSchedule(change, { now, defaultZone: zoneOf(org), agent, existing: row }))
+      const { timingChanged: _timing, enabled: _enabled, ...fields } = read
+      return (current) => ({ ...current, ...fields, ...editedStanding(current, read, now) })
+    },
+  })
+}
+
+/** Switches a schedule on: its next occurrence is the next one from now, and nothing is made up for. */
+export const enableSchedule = (ports: Ports, caller: Caller, asked: Asked): Promise<ScheduleView> =>
+  edit(ports, caller, {
+    ...asked,
+    word: 'enabled',
+    decide: (_tx, row, now) => {
+      if (row.state === 'pending_approval') throw new Refusal('CONFLICT', `Schedule ${row.id} waits for approval`)
+      return (current) => ({ ...current, ...enabledStanding(current, now) })
+    },
+  })
+
+/** Switches a schedule off: no further occurrences, and what runs goes on. */
+export const disableSchedule = (ports: Ports, caller: Caller, asked: Asked): Promise<ScheduleView> =>
+  edit(ports, caller, {
+    ...asked,
+    word: 'disabled',
+    decide: () => (current) => ({ ...current, ...disabledStanding(current) }),
+  })
+
+type Edit = (current: ScheduleRow) => ScheduleRow
+
+interface Editing extends Asked {
+  readonly word: string
+  readonly decide: (tx: Transaction, row: ScheduleRow, now: Instant) => Edit | Promise<Edit>
+}
+
+async function edit(ports: Ports, { orgId }: Caller, editing: Editing): Promise<ScheduleView> {
+  const row = await ports.turns.take({
+    orgId,
+    prepare: async (tx, now) => {
+      const [found] = await loadSchedules(tx, { orgId, ids: [scheduleId(editing.id)] })
+      if (found === undefined) throw noSchedule(editing.id)
+      if (editing.version !== undefined && editing.version !== found.version)
+        throw new Refusal('STALE_VERSION', `Schedule ${found.id} is at version ${found.version}`, {
+          details: { version: found.version },
+        })
+      const change = await editing.decide(tx, found, now)
+      const edited = { ...change(found), updatedAt: now }
+      await updateSchedule(tx, edited)
+      return { ...edited, version: found.version + 1 }
+    },
+    apply: (desk, prepared) => {
+      const edited = prepared as ScheduleRow
+      replace(desk, edited)
+      tell(desk, edited, editing.word)
+      return edited
+    },
+  })
+  return viewSchedule(row)
+}
+
+/** What is remembered of the schedule becomes what it is now; more room lets parked runs go on. */
+function replace(desk: Desk, edited: ScheduleRow): void {
+  if (!desk.schedules.has(edited.id)) return
+  desk.schedules.set(edited.id, edited)
+  grant(desk, edited.id)
+}
+
+/**
+ * Deletes a schedule. What runs goes on and stays in the history; runs that only waited for a slot of the schedule are
+ * cancelled, because nothing would keep them from running all at once.
+ */
+export async function deleteSchedule(ports: Ports, { orgId }: Caller, asked: Asked): Promise<void> {
+  const id = scheduleId(asked.id)
+  await ports.turns.take({
+    orgId,
+    needs: { schedules: [id] },
+    apply: (desk) => {
+      const row = desk.schedules.get(id)
+      if (row === undefined) throw noSchedule(asked.id)
+      if (asked.version !== undefined && asked.version !== row.version)
+        throw new Refusal('STALE_VERSION', `Schedule ${id} is at version ${row.version}`, {
+          details: { version: row.version },
+        })
+      for (const run of pendingOfSchedule(desk, id))
+        if (run.slot === 'parked') cancelRun(desk, run.id, because('cancelled', 'schedule.delete'))
+      desk.changes.deletedSchedules.add(id)
+      desk.schedules.delete(id)
+    },
+  })
+}
+
+function tell(desk: Desk, row: ScheduleRow, change: string): void {
+  desk.changes.events.push({ kind: 'schedule.changed', subject: row.id, data: { change, state: row.state } })
+}
+
+/** What became of a moment of the schedule, or will, and why. */
+export async function explainOccurrence(
+  ports: Ports,
+  { orgId }: Caller,
+  asked: { readonly id: string; readonly at: string | number },
+): Promise<OccurrenceExplanation> {
+  const at = accepted(parseMoment('at', asked.at))
+  const id = scheduleId(asked.id)
+  const [row] = await loadSchedules(ports.database, { orgId, ids: [id] })
+  const explained = await explainMoment(ports.database, { orgId, id, at, row: row ?? null, now: ports.clock.now() })
+  if (explained === null) throw noSchedule(asked.id)
+  return explained
+}

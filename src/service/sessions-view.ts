@@ -1,0 +1,125 @@
+import type { Page } from '../contract/page.ts'
+import { invalid, Refusal } from '../contract/refusals.ts'
+import type { SessionPatch, SessionView } from '../contract/session.ts'
+import { sessionKey, type OrgId, type SessionKey } from '../core/ids.ts'
+import type { Parsed } from '../core/input.ts'
+import { formatInstant } from '../core/instant.ts'
+import { DEFAULT_SESSION_RULES, parseSessionRules, type SessionRules } from '../core/session/session-rules.ts'
+import { countSessionWork, listSessions, loadSessions, type SessionCounts } from '../store/sessions.ts'
+import type { SessionRow } from '../store/session-row.ts'
+import { pageOf, parseCursor, parseLimit } from './cursor.ts'
+import { collectFlaws, parseObject, parseSessionKey } from './input-fields.ts'
+import type { Ports } from './ports.ts'
+import { sessionFor } from './turn/turn.ts'
+
+type Reading = Pick<Ports, 'database' | 'settings'>
+
+const NOTHING: SessionCounts = { active: 0, waiting: 0 }
+
+/** A session as every surface shows it: its own rules, and the deployment's where it has none. */
+export function viewSession(row: SessionRow, deployment: SessionRules, counts: SessionCounts = NOTHING): SessionView {
+  const rules = { ...deployment, ...row.own }
+  return {
+    key: row.key,
+    org_id: row.orgId,
+    mode: rules.mode,
+    cap: rules.cap,
+    drop: rules.drop,
+    debounce_ms: rules.debounceMs,
+    max_concurrent: rules.maxConcurrent,
+    generation: row.generation,
+    tokens: row.context?.tokens ?? null,
+    context_window: row.context?.contextWindow ?? null,
+    active: counts.active,
+    waiting: counts.waiting,
+    created_at: formatInstant(row.createdAt),
+  }
+}
+
+function keyOf(text: string): SessionKey {
+  const key = parseSessionKey('session', text)
+  if (!key.ok) throw invalid(key.flaws)
+  return sessionKey(key.value)
+}
+
+/** The session and how much of its work is pending. */
+export async function getSession(ports: Reading, orgId: OrgId, text: string): Promise<SessionView> {
+  const key = keyOf(text)
+  const [row] = await loadSessions(ports.database, { orgId, keys: [key] })
+  if (row === undefined) throw new Refusal('NOT_FOUND', `There is no session ${text}`)
+  const counts = await countSessionWork(ports.database, { orgId, keys: [key] })
+  return viewSession(row, ports.settings().sessions, counts.get(key))
+}
+
+/** A page of the org's sessions, newest first. */
+export async function findSessions(
+  ports: Reading,
+  orgId: OrgId,
+  filter: { readonly limit?: number; readonly cursor?: string } = {},
+): Promise<Page<SessionView>> {
+  const { flaws, keep } = collectFlaws()
+  const limit = keep(parseLimit('limit', filter.limit)) ?? 0
+  const cursor = keep(parseCursor('cursor', filter.cursor))
+  if (flaws.length > 0) throw invalid(flaws)
+  const after = cursor === null ? null : { createdAt: cursor.createdAt, key: sessionKey(cursor.key) }
+  const rows = await listSessions(ports.database, { orgId, after, limit: limit + 1 })
+  const counts = await countSessionWork(ports.database, { orgId, keys: rows.map((row) => row.key) })
+  const deployment = ports.settings().sessions
+  return pageOf(rows, limit, {
+    view: (row) => viewSession(row, deployment, counts.get(row.key)),
+    cursor: ({ createdAt, key }) => ({ createdAt, key }),
+  })
+}
+
+/**
+ * Sets rules of a session, which begins with it if need be: a group may be given its limits before anybody speaks. Null
+ * gives a rule back to the deployment.
+ */
+export async function changeSession(
+  ports: Ports,
+  { orgId, key: text }: { readonly orgId: OrgId; readonly key: string },
+  change: SessionPatch,
+): Promise<SessionView> {
+  const key = keyOf(text)
+  const edit = parseChange(change)
+  if (!edit.ok) throw invalid(edit.flaws)
+  await ports.turns.take({
+    orgId,
+    needs: { sessions: [key] },
+    apply: (desk) => {
+      sessionFor({ desk }, key)
+      const session = desk.sessions.get(key)
+      if (session === undefined) throw new Error(`session ${key} is not on the desk`)
+      session.own = edit.value(session.own)
+      desk.changes.sessions.add(session)
+    },
+  })
+  return getSession(ports, orgId, text)
+}
+
+const NAMES = {
+  mode: 'mode',
+  cap: 'cap',
+  drop: 'drop',
+  debounce_ms: 'debounceMs',
+  max_concurrent: 'maxConcurrent',
+} as const satisfies Readonly<Record<keyof SessionPatch, keyof SessionRules>>
+
+type Edit = (own: Partial<SessionRules>) => Partial<SessionRules>
+
+function parseChange(change: unknown): Parsed<Edit> {
+  const object = parseObject('session', change)
+  if (!object.ok) return object
+  const set = Object.fromEntries(Object.entries(object.value).filter(([, value]) => value !== null))
+  const read = parseSessionRules('', set, DEFAULT_SESSION_RULES)
+  if (!read.ok) return read
+  const edit: Edit = (own) => {
+    const edited: Record<string, unknown> = { ...own }
+    for (const [name, rule] of Object.entries(NAMES)) {
+      if (object.value[name] === null) Reflect.deleteProperty(edited, rule)
+      else if (object.value[name] !== undefined) edited[rule] = read.value[rule]
+    }
+    return edited
+  }
+  return { ok: true, value: edit }
+}

@@ -1,0 +1,77 @@
+import type { AttemptId, LaneName } from '../../core/ids.ts'
+import type { Instant } from '../../core/instant.ts'
+import { PICKED } from '../../core/usual-why.ts'
+import { attemptEndsBy, type ExecutorKind } from '../../core/run/timeouts.ts'
+import type { RunRow } from '../../store/run-row.ts'
+import { agentOn, move } from '../desk/runs.ts'
+import { noteRun, type Memory } from './memory.ts'
+
+/** What a node has free for an org in this turn. */
+export interface Offer {
+  readonly nodeId: string
+  /** Slots of each lane; `held` includes what this turn has taken. */
+  readonly lanes: ReadonlyMap<LaneName, { readonly size: number; held: number }>
+  /** Catch-up runs on this node; grows with what this turn takes. */
+  readonly catchup: { inFlight: number; readonly limit: number }
+}
+
+/** A run that this node now holds, and the lane slot it takes. */
+export interface Claim {
+  readonly run: RunRow
+  readonly lane: LaneName
+  readonly attemptId: AttemptId
+  /** What it was given to do; on the desk it is not kept. */
+  readonly payload: unknown
+}
+
+/**
+ * More are not started in one turn: while the next turn is written, the node can already work on these, so that node and
+ * server work at the same time instead of in turns.
+ */
+const MOST_PER_TURN = 256
+
+/** Whether there may be more to start at once. */
+export const isCapped = (claims: readonly Claim[]): boolean => claims.length >= MOST_PER_TURN
+
+/** Starts as many runs as the node has slots for, in the order of picking; lanes take turns. */
+export function claimRuns(memory: Memory, offer: Offer): readonly Claim[] {
+  const claims: Claim[] = []
+  const open = new Map(offer.lanes)
+  while (open.size > 0 && claims.length < MOST_PER_TURN) {
+    for (const [name, lane] of open) {
+      const { now } = memory.desk
+      const { inFlight, limit } = offer.catchup
+      const at = { now, lane: { name, size: lane.size, held: lane.held }, catchup: { inFlight, limit } }
+      const next = lane.held < lane.size && memory.lineUp.hasReady(name) ? memory.lineUp.next(at) : null
+      const run = next === null ? undefined : memory.desk.runs.get(next.id)
+      if (run === undefined) {
+        open.delete(name)
+        continue
+      }
+      claims.push({ run, lane: name, attemptId: start(memory, run, offer.nodeId), payload: run.payload })
+      lane.held += 1
+      if (run.trigger === 'catchup') offer.catchup.inFlight += 1
+    }
+  }
+  return claims
+}
+
+function start(memory: Memory, run: RunRow, nodeId: string): AttemptId {
+  const { desk } = memory
+  if (!move(desk, run, { event: 'claim', why: PICKED })) throw new Error(`run ${run.id} is ${run.state}, not queued`)
+  const attemptId = desk.chance.newAttemptId(desk.now)
+  run.attemptId = attemptId
+  run.nodeId = nodeId
+  run.startedAt = desk.now
+  run.endsBy = endsBy(memory, run, desk.now)
+  run.errorCode = null
+  run.errorMessage = null
+  noteRun(memory, run)
+  return attemptId
+}
+
+function endsBy(memory: Memory, run: RunRow, now: Instant): Instant {
+  const { trigger, deadline, timeoutSeconds } = run
+  const executor = agentOn(memory.desk, run.agentId).executorKind as ExecutorKind
+  return attemptEndsBy(now, { trigger, deadline, timeoutSeconds, executor })
+}

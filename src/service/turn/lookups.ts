@@ -1,0 +1,40 @@
+import type { OrgId, ScheduleId } from '../../core/ids.ts'
+import type { Instant } from '../../core/instant.ts'
+import type { Connection } from '../../store/database.ts'
+import { loadBusyOrgs } from '../../store/pending.ts'
+import { loadDueSchedules, loadNextMoment } from '../../store/schedules.ts'
+import { loadTurnsAfter, loadVersions, type TurnRow } from '../../store/turns.ts'
+
+/** Due schedules are decided in batches of this many. */
+const BATCH = 1_000
+
+export interface DueSchedules {
+  readonly byOrg: ReadonlyMap<OrgId, readonly ScheduleId[]>
+  /** There are more than these. */
+  readonly more: boolean
+}
+
+/**
+ * The schedules whose next moment has come, longest overdue first. Nothing is left before `since`: without it each look
+ * would walk over every moment that has passed since the last vacuum.
+ */
+export async function findDue(connection: Connection, since: Instant, now: Instant): Promise<DueSchedules> {
+  const byOrg = await loadDueSchedules(connection, { since, now, limit: BATCH })
+  let found = 0
+  for (const ids of byOrg.values()) found += ids.length
+  return { byOrg, more: found >= BATCH }
+}
+
+/** The earliest next moment of any schedule. */
+export const findNextMoment = (connection: Connection, since: Instant): Promise<Instant | null> =>
+  loadNextMoment(connection, since)
+
+/** The version of every org. */
+export const findVersions = (connection: Connection): Promise<ReadonlyMap<OrgId, number>> => loadVersions(connection)
+
+/** Orgs in which anything is pending. */
+export const findBusyOrgs = (connection: Connection): Promise<readonly OrgId[]> => loadBusyOrgs(connection)
+
+/** The history of an org after a turn; at most a thousand turns at a time. */
+export const findTurnsAfter = (connection: Connection, orgId: OrgId, after: number): Promise<readonly TurnRow[]> =>
+  loadTurnsAfter(connection, { orgId, after, limit: 1_000 })

@@ -1,0 +1,211 @@
+import type { AgentId, BudgetId, OrgId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
+import { loadAgents, type AgentRow } from '../../store/agents.ts'
+import type { Connection, Transaction } from '../../store/database.ts'
+import { loadOrg } from '../../store/orgs.ts'
+import { loadPending, loadPendingByIds } from '../../store/pending.ts'
+import { loadSchedules } from '../../store/schedules.ts'
+import { loadSessions } from '../../store/sessions.ts'
+import { loadTurnsAfter, type TurnRow } from '../../store/turns.ts'
+import type { AgentOnDesk } from '../desk/desk.ts'
+import { recallBudgets } from './budgets.ts'
+import {
+  emptyMemory,
+  forgetRun,
+  noteSession,
+  recallRun,
+  applyNodeFacts,
+  type Memory,
+  type NodeFacts,
+} from './memory.ts'
+
+const PAGE = 20_000
+/** Further behind than this, reading everything again is cheaper than catching up. */
+const MOST_TURNS = 5_000
+
+/**
+ * Loads an org without its lock: `version` was read before, so whatever changes while it loads is in a later turn, and
+ * catching up under the lock reads it again.
+ */
+export async function loadMemory(
+  connection: Connection,
+  node: NodeFacts,
+  org: { readonly id: OrgId; readonly version: number },
+): Promise<Memory> {
+  const memory = emptyMemory(org.id, node)
+  memory.version = org.version
+  memory.orgLimit = (await loadOrg(connection, org.id))?.maxConcurrent ?? null
+  applyNodeFacts(memory, node)
+  await recallBudgets(connection, memory, new Set())
+  for (let after = ''; ;) {
+    const runs = await loadPending(connection, { orgId: org.id, after, limit: PAGE })
+    await recallSessions(connection, memory, { node, keys: missingSessions(memory, runs) })
+    for (const run of runs) recallRun(memory, run)
+    if (runs.length < PAGE) break
+    after = runs.at(-1)?.id ?? ''
+  }
+  await completeDesk(connection, memory)
+  return memory
+}
+
+/**
+ * Brings the memory up to the org's version, under the lock. Answers with the turns it had not heard of; null when the
+ * history does not reach back far enough and everything must be loaded again.
+ */
+export async function catchUp(
+  tx: Transaction,
+  memory: Memory,
+  at: { readonly version: number; readonly node: NodeFacts },
+): Promise<readonly TurnRow[] | null> {
+  if (memory.version === at.version) return []
+  if (at.version < memory.version || at.version - memory.version > MOST_TURNS) return null
+  const { orgId } = memory.desk
+  const turns = await loadTurnsAfter(tx, { orgId, after: memory.version, limit: MOST_TURNS })
+  if (turns[0]?.no !== memory.version + 1) return null
+  const touched = subjectsOf(turns)
+  await recallSessions(tx, memory, { node: at.node, keys: [...touched.sessions] })
+  await recallRuns(tx, memory, { ids: [...touched.runs], node: at.node })
+  await recallSchedules(
+    tx,
+    memory,
+    [...touched.schedules].filter((id) => memory.desk.schedules.has(id)),
+  )
+  await recallAgents(
+    tx,
+    memory,
+    [...touched.agents].filter((id) => memory.desk.agents.has(id)),
+  )
+  await completeDesk(tx, memory)
+  if (memory.desk.budgets !== null || touched.budgets.size > 0) await recallBudgets(tx, memory, touched.runs)
+  memory.version = at.version
+  return turns
+}
+
+interface Touched {
+  readonly runs: Set<RunId>
+  readonly sessions: Set<SessionKey>
+  readonly schedules: Set<ScheduleId>
+  readonly agents: Set<AgentId>
+  readonly budgets: Set<BudgetId>
+}
+
+function subjectsOf(turns: readonly TurnRow[]): Touched {
+  const touched: Touched = {
+    ...{ runs: new Set(), sessions: new Set(), schedules: new Set() },
+    ...{ agents: new Set(), budgets: new Set() },
+  }
+  for (const { events } of turns)
+    for (const [kind, subject] of events) {
+      if (kind.startsWith('session.')) touched.sessions.add(subject as SessionKey)
+      else if (kind.startsWith('schedule.')) touched.schedules.add(subject as ScheduleId)
+      else if (kind.startsWith('agent.')) touched.agents.add(subject as AgentId)
+      else if (kind.startsWith('budget.')) touched.budgets.add(subject as BudgetId)
+      // What a run says on its way changes nothing about it.
+      else if (kind !== 'run.output') touched.runs.add(subject as RunId)
+    }
+  return touched
+}
+
+async function recallRuns(
+  connection: Connection,
+  memory: Memory,
+  wanted: { readonly ids: readonly RunId[]; readonly node: NodeFacts },
+): Promise<void> {
+  if (wanted.ids.length === 0) return
+  const { orgId } = memory.desk
+  const runs = await loadPendingByIds(connection, { orgId, ids: wanted.ids })
+  const pending = new Set(runs.map((run) => run.id))
+  for (const id of wanted.ids) {
+    const known = pending.has(id) ? undefined : memory.desk.runs.get(id)
+    if (known !== undefined) forgetRun(memory, known)
+  }
+  await recallSessions(connection, memory, { node: wanted.node, keys: missingSessions(memory, runs) })
+  for (const run of runs) recallRun(memory, run)
+}
+
+function missingSessions(memory: Memory, runs: Iterable<{ readonly sessionKey: SessionKey | null }>): SessionKey[] {
+  const missing = new Set<SessionKey>()
+  for (const { sessionKey } of runs)
+    if (sessionKey !== null && !memory.desk.sessions.has(sessionKey)) missing.add(sessionKey)
+  return [...missing]
+}
+
+/** Loads sessions, also those that are on the desk: somebody may have changed them. */
+export async function recallSessions(
+  connection: Connection,
+  memory: Memory,
+  wanted: { readonly node: NodeFacts; readonly keys: readonly SessionKey[] },
+): Promise<void> {
+  if (wanted.keys.length === 0) return
+  const { desk } = memory
+  for (const session of await loadSessions(connection, { orgId: desk.orgId, keys: wanted.keys })) {
+    desk.sessions.set(session.key, session)
+    noteSession(memory, session.key, wanted.node)
+  }
+}
+
+/** Loads schedules; one that is gone leaves the desk. */
+export async function recallSchedules(
+  connection: Connection,
+  memory: Memory,
+  ids: readonly ScheduleId[],
+): Promise<void> {
+  if (ids.length === 0) return
+  const { desk } = memory
+  for (const id of ids) desk.schedules.delete(id)
+  for (const row of await loadSchedules(connection, { orgId: desk.orgId, ids })) {
+    desk.schedules.set(row.id, row)
+    memory.idleSchedules.add(row.id)
+  }
+}
+
+/** Loads agents. */
+export async function recallAgents(connection: Connection, memory: Memory, ids: readonly AgentId[]): Promise<void> {
+  if (ids.length === 0) return
+  const { desk, lineUp } = memory
+  const gone = new Set(ids)
+  for (const row of await loadAgents(connection, { orgId: desk.orgId, ids })) {
+    const agent = onDesk(row)
+    gone.delete(row.id)
+    desk.agents.set(row.id, agent)
+    lineUp.setAgent(row.id, { maxConcurrent: agent.maxConcurrent })
+  }
+  // What is pending keeps the agent it was made for; nothing new is accepted for it.
+  for (const id of gone) if (lineUp.queuedOf(id) + lineUp.inFlightOf(id) === 0) desk.agents.delete(id)
+}
+
+/** Every pending run has its agent and, if that still exists, its schedule on the desk. */
+async function completeDesk(connection: Connection, memory: Memory): Promise<void> {
+  const { desk, missing } = memory
+  await recallSchedules(connection, memory, [...missing.schedules])
+  await recallAgents(connection, memory, [...missing.agents])
+  // Only tasks name agents that do not exist.
+  for (const id of missing.agents) if (!desk.agents.has(id)) desk.agents.set(id, taskAgent(id))
+  missing.schedules.clear()
+  missing.agents.clear()
+}
+
+/** What executes the tasks of an agent that nobody has registered. */
+export const TASK_EXECUTOR = 'tab-action'
+
+const onDesk = (row: AgentRow): AgentOnDesk => ({
+  id: row.id,
+  executorKey: executorKeyOf(row),
+  executorKind: row.executor.kind,
+  retryPolicy: row.retryPolicy,
+  timeoutSeconds: row.timeoutSeconds,
+  maxConcurrent: row.maxConcurrent,
+})
+
+/** What a node must be able to execute to take runs of the agent. */
+export const executorKeyOf = ({ id, executor }: Pick<AgentRow, 'id' | 'executor'>): string =>
+  executor.kind === 'in-process' ? `in-process:${id}` : executor.kind
+
+/** An agent that exists only because a task names it. */
+export const taskAgent = (id: AgentId): AgentOnDesk => ({
+  id,
+  executorKey: TASK_EXECUTOR,
+  executorKind: TASK_EXECUTOR,
+  retryPolicy: null,
+  timeoutSeconds: null,
+  maxConcurrent: null,
+})

@@ -1,0 +1,113 @@
+import { isTerminal } from '../../core/run/run-machine.ts'
+import { discriminatorOf } from '../../core/schedule/occurrence-key.ts'
+import { insertAttempts } from '../../store/attempts.ts'
+import { addUsage } from '../../store/budgets.ts'
+import type { Transaction } from '../../store/database.ts'
+import { insertDecisions } from '../../store/decisions.ts'
+import { insertOccurrences } from '../../store/occurrences.ts'
+import type { RunRow } from '../../store/run-row.ts'
+import { endRuns, insertPending, insertRuns, savePayloads, savePending, startRuns } from '../../store/runs.ts'
+import { deleteSchedules, saveSchedules } from '../../store/schedules.ts'
+import { insertSessions, saveSessions } from '../../store/sessions.ts'
+import { insertTurn, notifyNodes, type StoredEvent } from '../../store/turns.ts'
+import type { Changes, Desk } from '../desk/desk.ts'
+
+/** Whether the turn has changed anything. */
+export const isUnchanged = (changes: Changes): boolean =>
+  changes.made.size === 0 &&
+  changes.changed.size === 0 &&
+  changes.newSessions.size === 0 &&
+  changes.sessions.size === 0 &&
+  changes.schedules.size === 0 &&
+  changes.deletedSchedules.size === 0 &&
+  changes.events.length === 0
+
+/** Where nodes tell each other that an org has changed, and that a plan has. */
+export interface Channels {
+  readonly turn: string
+  readonly plan: string
+}
+
+/** Everybody hears of every turn; who watches over plans has to hear only when a person changed one. */
+const channelsFor = ({ turn, plan }: Channels, { events }: Changes): readonly string[] =>
+  events.some(({ kind }) => kind === 'schedule.changed') ? [turn, plan] : [turn]
+
+/** Writes everything a turn has changed, and the turn itself. Answers with the events as they were written. */
+export async function saveTurn(
+  tx: Transaction,
+  desk: Desk,
+  by: { readonly nodeId: string; readonly channels: Channels | null; readonly started: ReadonlySet<RunRow> },
+): Promise<readonly StoredEvent[]> {
+  const { orgId, changes } = desk
+  await saveRuns(tx, desk, by.started)
+  await saveModel(tx, desk)
+  const events = storedEvents(changes)
+  await insertTurn(tx, orgId, { no: desk.turnNo, at: desk.now, nodeId: by.nodeId, events })
+  if (by.channels !== null) await notifyNodes(tx, channelsFor(by.channels, changes))
+  return events
+}
+
+async function saveRuns(tx: Transaction, desk: Desk, started: ReadonlySet<RunRow>): Promise<void> {
+  const { orgId, changes } = desk
+  const made = [...changes.made]
+  const begun: RunRow[] = []
+  const ended: RunRow[] = []
+  const kept: RunRow[] = []
+  for (const run of made) (isTerminal(run.state) ? ended : begun).push(run)
+  const begin: RunRow[] = []
+  // What a run sets aside when it starts is written with the rest of it.
+  const onlyStarts = (run: RunRow): boolean => started.has(run) && run.reserves.length === 0
+  for (const run of changes.changed)
+    if (!changes.made.has(run)) (isTerminal(run.state) ? ended : onlyStarts(run) ? begin : kept).push(run)
+  const merged = [...changes.merged].filter((run) => !changes.made.has(run))
+  if (made.length > 0) await insertRuns(tx, orgId, made)
+  if (begun.length > 0) await insertPending(tx, orgId, begun)
+  if (ended.length > 0) await endRuns(tx, orgId, ended)
+  if (kept.length > 0) await savePending(tx, orgId, kept)
+  if (begin.length > 0) await startRuns(tx, orgId, begin)
+  if (merged.length > 0) await savePayloads(tx, orgId, merged)
+  if (changes.attempts.length > 0)
+    await insertAttempts(
+      tx,
+      changes.attempts.map((attempt) => ({ orgId, ...attempt })),
+    )
+}
+
+async function saveModel(tx: Transaction, desk: Desk): Promise<void> {
+  const { orgId, changes } = desk
+  const schedules = [...changes.schedules].filter((row) => !changes.deletedSchedules.has(row.id))
+  const sessions = [...changes.sessions].filter((row) => !changes.newSessions.has(row))
+  if (changes.newSessions.size > 0) await insertSessions(tx, [...changes.newSessions])
+  if (sessions.length > 0) await saveSessions(tx, sessions)
+  if (schedules.length > 0) await saveSchedules(tx, schedules)
+  if (changes.deletedSchedules.size > 0) await deleteSchedules(tx, { orgId, ids: [...changes.deletedSchedules] })
+  if (changes.occurrences.length > 0)
+    await insertOccurrences(
+      tx,
+      changes.occurrences.map(({ key, runId }) => {
+        const { scheduleId, nominal, kind } = key
+        return { orgId, scheduleId, nominal, kind, discriminator: discriminatorOf(key), runId }
+      }),
+    )
+  if (changes.spendings.size > 0) await addUsage(tx, orgId, [...changes.spendings.values()])
+  if (changes.ranges.length > 0)
+    await insertDecisions(
+      tx,
+      changes.ranges.map((range) => ({ orgId, ...range, decidedAt: desk.now })),
+    )
+}
+
+/** Everything that changed is named once, so that other nodes know what to read again. */
+function storedEvents(changes: Changes): readonly StoredEvent[] {
+  const events = changes.events.map(({ kind, subject, data }): StoredEvent => [kind, subject, data])
+  const told = new Set(changes.events.map(({ subject }) => subject))
+  const touch = (kind: string, subject: string): void => {
+    if (!told.has(subject)) events.push([kind, subject, {}])
+  }
+  for (const run of changes.changed) touch('run.touched', run.id)
+  for (const session of changes.newSessions) touch('session.changed', session.key)
+  for (const session of changes.sessions) touch('session.changed', session.key)
+  for (const schedule of changes.schedules) touch('schedule.touched', schedule.id)
+  for (const id of changes.deletedSchedules) events.push(['schedule.changed', id, { deleted: true }])
+  return events
+}

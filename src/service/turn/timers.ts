@@ -1,0 +1,53 @@
+import { popFromHeap, pushToHeap } from '../../core/picking/heap.ts'
+import type { RunId } from '../../core/ids.ts'
+import type { Instant } from '../../core/instant.ts'
+
+/**
+ * When something happens to runs by themselves: a window closes, a wait is over, a deadline passes. Kept in memory with
+ * the runs; after a restart it is filled from their rows, so no timer is ever lost.
+ */
+export interface Timers {
+  /** The run's next moment. Null: it has none. */
+  readonly set: (id: RunId, at: Instant | null) => void
+  /** The runs whose moment has come; each is told once. */
+  readonly takeDue: (now: Instant) => readonly RunId[]
+  readonly next: () => Instant | null
+}
+
+interface Alarm {
+  readonly at: Instant
+  readonly id: RunId
+}
+
+const isBefore = (a: Alarm, b: Alarm): boolean => a.at < b.at
+
+export function createTimers(): Timers {
+  const heap: Alarm[] = []
+  // What the heap says is only good when it is said here too: changing a moment leaves the old alarm behind.
+  const moments = new Map<RunId, Instant>()
+  const isStale = (alarm: Alarm): boolean => moments.get(alarm.id) !== alarm.at
+  const first = (): Alarm | undefined => {
+    while (heap[0] !== undefined && isStale(heap[0])) popFromHeap(heap, isBefore)
+    return heap[0]
+  }
+  return {
+    set: (id, at) => {
+      if (moments.get(id) === (at ?? undefined)) return
+      if (at === null) {
+        moments.delete(id)
+        return
+      }
+      moments.set(id, at)
+      pushToHeap(heap, { at, id }, isBefore)
+    },
+    takeDue: (now) => {
+      const due: RunId[] = []
+      for (let alarm = first(); alarm !== undefined && alarm.at <= now; alarm = first()) {
+        due.push(alarm.id)
+        moments.delete(alarm.id)
+      }
+      return due
+    },
+    next: () => first()?.at ?? null,
+  }
+}

@@ -1,0 +1,296 @@
+import type { AgentId, OrgId, ScheduleId, SessionKey } from '../../core/ids.ts'
+import type { Instant } from '../../core/instant.ts'
+import { isTerminal } from '../../core/run/run-machine.ts'
+import { Refusal } from '../../contract/refusals.ts'
+import type { Database, Transaction } from '../../store/database.ts'
+import { isCommitUnknown } from '../../store/database-error.ts'
+import type { RunRow } from '../../store/run-row.ts'
+import { loadPayloads } from '../../store/runs.ts'
+import { loadStanding, loadTurnWriter, orgLock, type StoredEvent, type TurnRow } from '../../store/turns.ts'
+import { noChanges, type Changes } from '../desk/desk.ts'
+import { passTime } from '../desk/settle.ts'
+import type { Work } from '../turn-port.ts'
+import { recallHabitsFor, reviewBudgets } from './budgets.ts'
+import { claimRuns, type Claim, type Offer } from './claim.ts'
+import { noteRun, noteSession, tidyMemory, type Memory, type NodeFacts } from './memory.ts'
+import { catchUp, recallAgents, recallSchedules, recallSessions, taskAgent } from './recall.ts'
+import { isUnchanged, saveTurn, type Channels } from './save.ts'
+
+/** What a turn needs from the node that takes it. */
+export interface TurnContext {
+  readonly database: Database
+  readonly node: NodeFacts
+  readonly nodeId: string
+  /** Where other nodes listen. Null: there are none. */
+  readonly channels: Channels | null
+  /** Takes in what the database said the time is, and says what it is. */
+  readonly hearClock: (said: Instant) => Instant
+}
+
+/** The memory cannot be brought up to date; it has to be loaded again. */
+export class MemoryTooOld extends Error {
+  constructor(orgId: OrgId) {
+    super(`the history of ${orgId} does not reach back to what is remembered of it`)
+    this.name = 'MemoryTooOld'
+  }
+}
+
+/** What became of one piece of work: its answer, or why it was refused. */
+export type Done = { readonly ok: true; readonly answer: unknown } | { readonly ok: false; readonly refusal: Refusal }
+
+export interface TurnResult {
+  /** In the order of the works. */
+  readonly done: readonly Done[]
+  readonly claims: readonly Claim[]
+  /** Turns of other nodes that had not been heard of before. */
+  readonly heard: readonly TurnRow[]
+  /** The turn as it was written; null when nothing changed. */
+  readonly written: TurnRow | null
+  /** Runs that were changed, by this node or others: whoever executes one looks whether it still should. */
+  readonly changed: readonly RunRow[]
+  readonly leaseUntil: Instant | null
+}
+
+/**
+ * One turn of an org: under its lock, bring the memory up to date, do what was asked, let time pass, start what may
+ * start, write it all. After an error the memory must not be used again: decisions may be in it that were never kept.
+ */
+export async function takeTurn(
+  ctx: TurnContext,
+  memory: Memory,
+  asked: { readonly works: () => readonly Work<unknown>[]; readonly offer: () => Offer | null },
+): Promise<TurnResult> {
+  const result = await commitTurn(ctx, memory.desk.orgId, (tx) => turn(tx, ctx, { memory, ...asked }))
+  if (result.written !== null) memory.version = result.written.no
+  for (const run of memory.desk.changes.made) dropPayload(run, memory.desk.runs.size)
+  tidyMemory(memory)
+  return result
+}
+
+async function commitTurn(
+  ctx: TurnContext,
+  orgId: OrgId,
+  work: (tx: Transaction) => Promise<TurnResult>,
+): Promise<TurnResult> {
+  const decided: TurnResult[] = []
+  try {
+    return await ctx.database.transaction(
+      async (tx) => {
+        const result = await work(tx)
+        decided.push(result)
+        return result
+      },
+      { lock: orgLock(orgId) },
+    )
+  } catch (error) {
+    const [result] = decided
+    if (result === undefined || result.written === null || !isCommitUnknown(error)) throw error
+    throw new CommitUnknown(result, result.written, error)
+  }
+}
+
+/** With more runs pending than this, even small payloads stay on record until their runs start. */
+const PAYLOADS_IN_MEMORY = 50_000
+const SMALL_PAYLOAD = 512
+
+/** Whoever executes a run is handed what it was given; on the desk it would only take room. Merging needs it, though. */
+function dropPayload(run: RunRow, pending: number): void {
+  if (run.debouncing) return
+  if (isTerminal(run.state) || pending > PAYLOADS_IN_MEMORY || sizeOf(run.payload) > SMALL_PAYLOAD)
+    run.payload = undefined
+}
+
+const sizeOf = (payload: unknown): number => (JSON.stringify(payload) as string | undefined)?.length ?? 0
+
+/**
+ * The connection ended during COMMIT. Whether the turn was kept is asked of its row in the org's history, under the lock:
+ * once the lock is free, a commit that was under way has ended one way or the other.
+ */
+export class CommitUnknown extends Error {
+  readonly result: TurnResult
+  readonly written: TurnRow
+
+  constructor(result: TurnResult, written: TurnRow, cause: unknown) {
+    super('it is not known whether the turn was kept', { cause })
+    this.name = 'CommitUnknown'
+    this.result = result
+    this.written = written
+  }
+}
+
+/** Whether the turn was kept after all. */
+export async function wasKept(ctx: Pick<TurnContext, 'database'>, orgId: OrgId, turn: TurnRow): Promise<boolean> {
+  const look = async (tx: Transaction): Promise<boolean> => {
+    const writer = await loadTurnWriter(tx, { orgId, no: turn.no })
+    return writer !== null && writer.nodeId === turn.nodeId && writer.at === turn.at
+  }
+  return ctx.database.transaction(look, { lock: orgLock(orgId) })
+}
+
+interface Asked {
+  readonly memory: Memory
+  /** Asked as late as possible: what arrives while the lock is waited for goes along. */
+  readonly works: () => readonly Work<unknown>[]
+  readonly offer: () => Offer | null
+}
+
+async function turn(tx: Transaction, ctx: TurnContext, { memory, works, offer }: Asked): Promise<TurnResult> {
+  const { desk } = memory
+  const standing = await loadStanding(tx, { orgId: desk.orgId, nodeId: ctx.nodeId })
+  const heard = await catchUp(tx, memory, { version: standing.version, node: ctx.node })
+  if (heard === null) throw new MemoryTooOld(desk.orgId)
+  beginTurn(memory, ctx.hearClock(standing.now), standing.version + 1)
+  const done = await doWorks(tx, ctx, { memory, works: works() })
+  noteAgents(memory)
+  noteChanges(memory, ctx.node)
+  letTimePass(memory, ctx.node)
+  if (desk.budgets !== null || desk.reservesChanged) await reviewBudgets(tx, memory)
+  // A node whose lease has lapsed holds nothing any more, so it must not take anything either.
+  const alive = standing.leaseUntil !== null && standing.leaseUntil > desk.now
+  // What only starts is written by a narrower statement than what has changed in other ways too.
+  const before = new Set(desk.changes.changed)
+  // Asked for last: a slot that what was just reported has given back must be on offer in the same turn, or nobody comes.
+  const offered = alive ? offer() : null
+  const claims = await withPayloads(tx, memory, offered === null ? [] : claimRuns(memory, offered))
+  const started = new Set(claims.flatMap(({ run }) => (before.has(run) ? [] : [run])))
+  const changed = [...desk.changes.changed]
+  const written = isUnchanged(desk.changes) ? null : await write(tx, ctx, { memory, started })
+  return { done, claims, heard, written, changed, leaseUntil: standing.leaseUntil }
+}
+
+function letTimePass(memory: Memory, node: NodeFacts): void {
+  const { desk, timers } = memory
+  const due = timers.takeDue(desk.now)
+  for (const id of due) {
+    const run = desk.runs.get(id)
+    if (run === undefined) continue
+    passTime(desk, run, null)
+    // Also when nothing came of it: its next moment has to be set again.
+    noteRun(memory, run)
+  }
+  if (due.length > 0) noteChanges(memory, node)
+}
+
+function beginTurn({ desk }: Memory, now: Instant, no: number): void {
+  // Time does not go back inside an org, even if somebody sets the server's clock.
+  if (now > desk.now) desk.now = now
+  desk.turnNo = no
+  desk.placesGiven = 0
+  desk.changes = noChanges()
+}
+
+interface Works {
+  readonly memory: Memory
+  readonly works: readonly Work<unknown>[]
+}
+
+async function doWorks(tx: Transaction, ctx: TurnContext, { memory, works }: Works): Promise<readonly Done[]> {
+  const prepared = new Map<Work<unknown>, unknown>()
+  const refused = new Map<Work<unknown>, Refusal>()
+  for (const work of works)
+    if (work.prepare !== undefined)
+      try {
+        prepared.set(work, await work.prepare(tx, memory.desk.now))
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        refused.set(work, error)
+      }
+  await fetchNeeds(tx, ctx.node, { memory, works })
+  const done = works.map((work): Done => {
+    const refusal = refused.get(work)
+    if (refusal !== undefined) return { ok: false, refusal }
+    try {
+      return { ok: true, answer: work.apply(memory.desk, prepared.get(work)) }
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return { ok: false, refusal: error }
+    }
+  })
+  for (const [index, work] of works.entries()) {
+    const answered = done[index]
+    if (work.conclude !== undefined && answered?.ok === true) await work.conclude(tx, answered.answer, memory.desk.now)
+  }
+  return done
+}
+
+/** Puts on the desk what the works said they look at. */
+async function fetchNeeds(tx: Transaction, node: NodeFacts, { memory, works }: Works): Promise<void> {
+  const { desk } = memory
+  const sessions = new Set<SessionKey>()
+  const schedules = new Set<ScheduleId>()
+  const agents = new Set<AgentId>()
+  for (const { needs, prepare } of works) {
+    // Whoever has written by itself has made what is on the desk old.
+    const again = prepare !== undefined
+    for (const key of needs?.sessions ?? []) if (again || !desk.sessions.has(key)) sessions.add(key)
+    for (const id of needs?.schedules ?? []) if (again || !desk.schedules.has(id)) schedules.add(id)
+    for (const id of needs?.agents ?? []) if (again || !desk.agents.has(id)) agents.add(id)
+  }
+  await recallSchedules(tx, memory, [...schedules])
+  for (const id of schedules) {
+    const row = desk.schedules.get(id)
+    if (row === undefined) continue
+    if (!desk.agents.has(row.agentId)) agents.add(row.agentId)
+    if (row.sessionKey !== null && !desk.sessions.has(row.sessionKey)) sessions.add(row.sessionKey)
+  }
+  await recallSessions(tx, memory, { node, keys: [...sessions] })
+  await recallAgents(tx, memory, [...agents])
+  if (desk.budgets !== null) await recallHabitsFor(tx, memory, works)
+}
+
+/** The session a run is made in, which begins with it if need be. */
+export function sessionFor({ desk }: Pick<Memory, 'desk'>, key: SessionKey): void {
+  if (desk.sessions.has(key)) return
+  const session = { orgId: desk.orgId, key, own: {}, cutoff: null, generation: 0, context: null, createdAt: desk.now }
+  desk.sessions.set(key, session)
+  desk.changes.newSessions.add(session)
+}
+
+/** The agent a task names, which need not exist. */
+export function taskAgentFor({ desk }: Pick<Memory, 'desk'>, id: AgentId): void {
+  if (!desk.agents.has(id)) desk.agents.set(id, taskAgent(id))
+}
+
+/** A node does not hear its own events: what changes about an agent here counts here at once. */
+function noteAgents({ desk, lineUp }: Memory): void {
+  for (const { kind, subject } of desk.changes.events)
+    if (kind === 'agent.changed') {
+      const id = subject as AgentId
+      lineUp.setAgent(id, { maxConcurrent: desk.agents.get(id)?.maxConcurrent ?? null })
+    }
+}
+
+function noteChanges(memory: Memory, node: NodeFacts): void {
+  const { changes } = memory.desk
+  const sessions = new Set<SessionKey>()
+  const look = (runs: Changes['made']): void => {
+    for (const run of runs) {
+      noteRun(memory, run)
+      if (run.sessionKey !== null && node.estimate !== null) sessions.add(run.sessionKey)
+    }
+  }
+  look(changes.made)
+  look(changes.changed)
+  for (const { key } of changes.newSessions) sessions.add(key)
+  for (const { key } of changes.sessions) sessions.add(key)
+  for (const key of sessions) noteSession(memory, key, node)
+}
+
+async function withPayloads(tx: Transaction, { desk }: Memory, claims: readonly Claim[]): Promise<readonly Claim[]> {
+  const absent = claims.filter(({ payload }) => payload === undefined).map(({ run }) => run.id)
+  if (absent.length === 0) return claims
+  const payloads = await loadPayloads(tx, { orgId: desk.orgId, ids: absent })
+  return claims.map((claim) =>
+    claim.payload === undefined ? { ...claim, payload: payloads.get(claim.run.id) } : claim,
+  )
+}
+
+async function write(
+  tx: Transaction,
+  ctx: TurnContext,
+  { memory: { desk }, started }: { readonly memory: Memory; readonly started: ReadonlySet<RunRow> },
+): Promise<TurnRow> {
+  const { nodeId, channels } = ctx
+  const events: readonly StoredEvent[] = await saveTurn(tx, desk, { nodeId, channels, started })
+  return { no: desk.turnNo, at: desk.now, nodeId: ctx.nodeId, events }
+}

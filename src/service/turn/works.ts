@@ -1,0 +1,127 @@
+import type { AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
+import type { Instant } from '../../core/instant.ts'
+import type { ReportDecision } from '../../core/run/reports.ts'
+import { insertCallbacks } from '../../store/callbacks.ts'
+import { stopSession, type Stopped } from '../desk/cancel.ts'
+import { fire } from '../desk/fire.ts'
+import { endAttempt, passTime, takeReport, type Report } from '../desk/settle.ts'
+import type { Desk } from '../desk/desk.ts'
+import type { Work } from '../turn-port.ts'
+import { cutOutput } from '../stored-output.ts'
+import type { Memory } from './memory.ts'
+import { sessionFor } from './turn.ts'
+
+/** The pieces of work that the engine itself hands in. */
+
+/** Decides every due occurrence of the schedules. */
+export const fireWork = (orgId: OrgId, ids: readonly ScheduleId[]): Work<void> => ({
+  orgId,
+  needs: { schedules: ids },
+  apply: (desk) => {
+    for (const id of ids) {
+      const row = desk.schedules.get(id)
+      // Another node was faster.
+      if (row === undefined || row.nextRunAt === null || row.nextRunAt > desk.now) continue
+      if (row.sessionKey !== null) sessionFor({ desk }, row.sessionKey)
+      fire(desk, id)
+    }
+  },
+})
+
+/** What an executor said about an attempt. */
+export const reportWork = (
+  orgId: OrgId,
+  runId: RunId,
+  report: Report & { readonly context?: { readonly tokens: number; readonly contextWindow: number } | null },
+): Work<ReportDecision | null> => ({
+  orgId,
+  apply: (desk) => {
+    const run = desk.runs.get(runId)
+    if (run === undefined) return null
+    const session = run.sessionKey === null ? undefined : desk.sessions.get(run.sessionKey)
+    const decision = takeReport(desk, run, report)
+    if (decision.kind === 'apply' && session !== undefined && report.context) {
+      session.context = report.context
+      desk.changes.sessions.add(session)
+    }
+    return decision
+  },
+})
+
+/** The executor will report later: the run awaits its callback from now on. False when the attempt is current no more. */
+export const deferWork = (
+  about: { readonly orgId: OrgId; readonly runId: RunId; readonly attemptId: AttemptId },
+  tokenHash: Uint8Array,
+): Work<boolean> => ({
+  orgId: about.orgId,
+  prepare: (tx, now) => insertCallbacks(tx, [{ ...about, tokenHash, createdAt: now }]),
+  apply: (desk) => {
+    const run = desk.runs.get(about.runId)
+    if (run?.attemptId !== about.attemptId || run.state !== 'running') return false
+    endAttempt(desk, run, { kind: 'accepted' })
+    return true
+  },
+})
+
+/** Settles what lost nodes held. The memory is the one of the org, which is up to date when this is asked. */
+export const recoverWork = (
+  orgId: OrgId,
+  lost: ReadonlyMap<string, Instant>,
+  memory: () => Memory | null,
+): Work<number> => ({
+  orgId,
+  apply: (desk) => {
+    let settled = 0
+    for (const [node, leaseUntil] of lost)
+      for (const run of [...(memory()?.byNode.get(node) ?? [])]) {
+        passTime(desk, run, leaseUntil < desk.now ? leaseUntil : desk.now)
+        settled += 1
+      }
+    return settled
+  },
+})
+
+/** Settles runs that their node holds by the tables and does not execute, unless it has begun to meanwhile. */
+export const orphanWork = (
+  orgId: OrgId,
+  ids: readonly RunId[],
+  isHeld: (attemptId: AttemptId) => boolean,
+): Work<void> => ({
+  orgId,
+  apply: (desk) => {
+    for (const id of ids) {
+      const run = desk.runs.get(id)
+      if (run === undefined || run.nodeId === null || run.attemptId === null || isHeld(run.attemptId)) continue
+      passTime(desk, run, desk.now)
+    }
+  },
+})
+
+/** What runs say on their way, for everybody who watches. */
+export const outputWork = (
+  orgId: OrgId,
+  sayings: readonly { readonly runId: RunId; readonly attemptId: AttemptId; readonly event: unknown }[],
+): Work<void> => ({
+  orgId,
+  apply: (desk) => {
+    const byRun = new Map<RunId, unknown[]>()
+    for (const { runId, attemptId, event } of sayings) {
+      if (desk.runs.get(runId)?.attemptId !== attemptId) continue
+      const known = byRun.get(runId)
+      if (known === undefined) byRun.set(runId, [event])
+      else known.push(event)
+    }
+    for (const [runId, output] of byRun)
+      desk.changes.events.push({ kind: 'run.output', subject: runId, data: { output: cutOutput(output, MOST_OUTPUT) } })
+  },
+})
+
+/** What is said in one breath beyond this is cut: the whole is in the output. */
+const MOST_OUTPUT = 16_384
+
+/** Ends a session's generation. */
+export const resetWork = (orgId: OrgId, key: SessionKey): Work<Stopped> => ({
+  orgId,
+  needs: { sessions: [key] },
+  apply: (desk: Desk) => stopSession(desk, key, { how: 'reset' }),
+})

@@ -1,0 +1,20 @@
+import { budgetId, orgId } from '../../../src/core/ids.ts'
+import { UTC } from '../../../src/core/time/zone.ts'
+import type { BudgetOnRecord } from '../../../src/store/budgets.ts'
+import { NOW } from '../../support/builders.ts'
+
+/** A budget of the org for 100 tokens a day that skips. */
+export const aBudget = (over: Partial<BudgetOnRecord> = {}): BudgetOnRecord => ({
+  orgId: orgId('default'),
+  id: budgetId('bud_1'),
+  scope: { kind: 'org' },
+  unit: 'tokens',
+  amount: 100,
+  period: 'day',
+  timezone: UTC,
+  onExceed: 'skip',
+  defaultReserve: 0,
+  createdAt: NOW,
+  uses: [],
+  ...over,
+})
