@@ -37,13 +37,18 @@ export interface AttemptContext {
   readonly progress: (event: unknown) => void
   /** Adds to what the attempt has used. */
   readonly usage: (usage: Usage) => void
+  /**
+   * Says that the result comes later, by callback: from now on the run awaits it and its lane slot is free. Answers with
+   * the single-use token. The executor then reports `accepted`.
+   */
+  readonly defer: () => Promise<string>
 }
 
 /** How the attempt went. */
 export interface AttemptReport {
   readonly outcome: Outcome
   readonly output?: unknown
-  readonly summary?: unknown
+  readonly summary?: string
   readonly errorMessage?: string
   readonly usage?: Usage
   readonly messageId?: string

@@ -3,20 +3,19 @@ import { outcomeOfHttpStatus, type Outcome } from '../core/run/outcome.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from './executor.ts'
 
 /** What a function has while it works, beside its attempt. */
-export interface HandlerContext extends AttemptContext {
-  /** Ends the call without a result: the run waits for its callback token instead. Return what it gives. */
-  readonly defer: () => Deferred
+export interface HandlerContext extends Omit<AttemptContext, 'defer'> {
+  /** Ends the call without a result: the run waits for its callback token instead. Return what it resolves to. */
+  readonly defer: () => Promise<Deferred>
 }
 
-/** The answer of a function that will report later. */
+/** The answer of a function that will report later, and the token with which somebody does. */
 export interface Deferred {
   readonly deferred: true
+  readonly token: string
 }
 
 /** A function of this process that does the work of an agent. What it returns is the output of the run. */
 export type Handler = (attempt: Attempt, context: HandlerContext) => unknown
-
-const DEFERRED: Deferred = { deferred: true }
 
 /**
  * Runs a function as an executor. A function fails by throwing; an error may say more in its fields: `status` (read as
@@ -25,15 +24,30 @@ const DEFERRED: Deferred = { deferred: true }
 export const inProcess =
   (handler: Handler): Executor =>
   async (attempt, context) => {
+    let deferred: Deferred | null = null
+    const defer = async (): Promise<Deferred> => (deferred = { deferred: true, token: await context.defer() })
     try {
-      const output = await handler(attempt, { ...context, defer: () => DEFERRED })
-      return output === DEFERRED ? { outcome: { kind: 'accepted' } } : { outcome: { kind: 'succeeded' }, output }
+      const output = await handler(attempt, handlerContext(context, defer))
+      // Once deferred, the run belongs to whoever has the token, whatever the function still says.
+      return isDeferred(deferred) ? { outcome: { kind: 'accepted' } } : { outcome: { kind: 'succeeded' }, output }
     } catch (error) {
-      return reportOfError(error, context.signal)
+      return isDeferred(deferred) ? { outcome: { kind: 'accepted' } } : reportOfError(error, context)
     }
   }
 
-function reportOfError(error: unknown, signal: AbortSignal): AttemptReport {
+/** The signal is handed on when it is looked at, not before: making one costs more than a small function. */
+const handlerContext = (context: AttemptContext, defer: HandlerContext['defer']): HandlerContext => ({
+  get signal() {
+    return context.signal
+  },
+  progress: context.progress,
+  usage: context.usage,
+  defer,
+})
+
+const isDeferred = (deferred: Deferred | null): boolean => deferred !== null
+
+function reportOfError(error: unknown, { signal }: AttemptContext): AttemptReport {
   // A function that was told to stop mostly ends with the abort it was handed: that is obedience, not failure.
   if (signal.aborted) return { outcome: { kind: 'stopped' }, errorMessage: messageOf(error) }
   return { outcome: outcomeOfError(error), errorMessage: messageOf(error) }

@@ -23,6 +23,7 @@ const context = (signal = new AbortController().signal): AttemptContext => ({
   signal,
   progress: () => undefined,
   usage: () => undefined,
+  defer: () => Promise.resolve('token'),
 })
 
 const run = (handler: Handler, signal?: AbortSignal): Promise<AttemptReport> =>
@@ -36,6 +37,12 @@ describe('a function as an executor', () => {
 
   it('defers by returning what defer gives', async () => {
     expect(await run((_, { defer }) => defer())).toEqual({ outcome: { kind: 'accepted' } })
+  })
+
+  it('hands out the token that settles it', async () => {
+    let token: string | null = null
+    await run(async (_, { defer }) => (token = (await defer()).token))
+    expect(token).toBe('token')
   })
 
   it('is not deferred by a look-alike', async () => {

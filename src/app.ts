@@ -1,0 +1,218 @@
+import { randomBytes, randomFillSync } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import { runId, attemptId, type OrgId, type RunId, type SessionKey } from './core/ids.ts'
+import type { Instant } from './core/instant.ts'
+import type { ContextUse } from './core/session/throttle.ts'
+import { createLoops, type Loops } from './engine/loops.ts'
+import { sleep } from './engine/loop.ts'
+import { createNodeParts, publish } from './engine/node.ts'
+import type { NodeParts } from './engine/node-parts.ts'
+import type { Log } from './engine/health.ts'
+import type { Executor } from './executors/executor.ts'
+import { createDatabaseClock } from './service/clock.ts'
+import { createIdMaker, type IdKind } from './service/ids.ts'
+import type { Live } from './service/live-port.ts'
+import { loseEarlierNodes } from './service/membership.ts'
+import type { Ports } from './service/ports.ts'
+import { createRetention } from './service/retention.ts'
+import { readLaneSizes } from './service/lanes.ts'
+import type { EngineSettings } from './service/settings.ts'
+import { findTurnsAfter, findVersions } from './service/turn/lookups.ts'
+import { loadMemory } from './service/turn/recall.ts'
+import { readClock } from './store/clock.ts'
+import { countUsers } from './store/embedded/company.ts'
+import { startEmbedded } from './store/embedded/embedded.ts'
+import type { EmbeddedNews } from './store/embedded/news.ts'
+import { migrate } from './store/migrate.ts'
+import type { Database } from './store/database.ts'
+import { openPostgres } from './store/postgres.ts'
+import { DEFAULT_SCHEMA } from './store/identifier.ts'
+
+/** What the program is composed from. */
+export interface AppOptions {
+  readonly database:
+    { readonly data: string } | { readonly url: string; readonly schema?: string; readonly pool?: number }
+  readonly settings: () => EngineSettings
+  readonly executors: Map<string, Executor>
+  readonly estimate: ((key: SessionKey) => ContextUse | null) | null
+  readonly log: Log
+}
+
+/** Everything that runs, put together. */
+export interface App {
+  readonly ports: Ports
+  readonly live: Live
+  readonly parts: NodeParts
+  readonly loops: Loops
+  readonly migrated: readonly string[]
+  readonly close: () => Promise<void>
+}
+
+const PROGRAM = 'escapement 0.1.0'
+/** Connections for turns: one per org at work is plenty, and a few more wait for nothing. */
+const ENGINE_POOL = 4
+const PRUNE_EVERY_MS = 30_000
+
+/** Opens the database, brings its schema up to date and puts the parts together. Nothing works before `loops.start`. */
+export async function openApp(options: AppOptions): Promise<App> {
+  const { log } = options
+  const server =
+    'data' in options.database ? await startEmbedded({ data: options.database.data, tell: tellTo(log) }) : null
+  const target = server?.target ?? ('url' in options.database ? options.database.url : '')
+  const schema = 'url' in options.database ? (options.database.schema ?? DEFAULT_SCHEMA) : DEFAULT_SCHEMA
+  const pool = 'url' in options.database ? (options.database.pool ?? 10) : 10
+  const opened: Database[] = []
+  const close = async (): Promise<void> => {
+    for (const database of opened) await database.close()
+    await server?.leave()
+  }
+  try {
+    const reads = await openPostgres({
+      target,
+      schema,
+      pool: Math.max(2, pool - ENGINE_POOL),
+      applicationName: 'escapement',
+    })
+    opened.push(reads)
+    const report = await migrate(reads)
+    const database = await openPostgres({
+      target,
+      schema,
+      pool: ENGINE_POOL,
+      applicationName: 'escapement engine',
+      pinPlans: true,
+    })
+    opened.push(database)
+    if (server !== null && (await countUsers(reads)) <= 1)
+      for (const node of await loseEarlierNodes(reads))
+        log({
+          level: 'info',
+          message: 'A node of an earlier process is gone; what it held is settled',
+          facts: { node },
+        })
+    const now = await readClock(reads)
+    return compose({ options, reads, database, close, schema, now, migrated: report.applied.map(String) })
+  } catch (error) {
+    await close().catch(() => undefined)
+    throw error
+  }
+}
+
+/** What a person should know who did not ask for it: another user, other files, a server that went away. */
+const WARNINGS: ReadonlySet<EmbeddedNews['kind']> = new Set([
+  'account_assumed',
+  'files_elsewhere',
+  'lost',
+  'still_away',
+])
+
+const tellTo =
+  (log: Log) =>
+  ({ kind, message }: EmbeddedNews): void => {
+    log({ level: WARNINGS.has(kind) ? 'warn' : 'info', message, facts: { kind } })
+  }
+
+interface Opened {
+  readonly options: AppOptions
+  readonly reads: Database
+  readonly database: Database
+  readonly schema: string
+  readonly now: Instant
+  readonly migrated: readonly string[]
+  readonly close: () => Promise<void>
+}
+
+function compose({ options, reads, database, schema, now: opened, migrated, close }: Opened): App {
+  const clock = createDatabaseClock(() => performance.now(), opened)
+  const chance = createRandomBytes()
+  const makeId: (kind: IdKind, now: Instant) => string = createIdMaker(chance)
+  const parts: NodeParts = createNodeParts({
+    database,
+    clock,
+    chance: {
+      random: Math.random,
+      newRunId: (kind, now) => runId(makeId(kind, now)),
+      newAttemptId: (now) => attemptId(makeId('attempt', now)),
+    },
+    newNodeId: () => makeId('node', clock.now()),
+    newToken: () => randomBytes(32).toString('base64url'),
+    settings: options.settings,
+    executors: options.executors,
+    estimate: options.estimate,
+    channels: { turn: `${schema.slice(0, 58)}_turn`, plan: `${schema.slice(0, 58)}_plan` },
+    program: PROGRAM,
+    log: options.log,
+    sleep,
+    random: Math.random,
+    load: (orgId) => loadOrgMemory(parts, reads, orgId),
+  })
+  const ports: Ports = { database: reads, turns: parts.turns, clock, newId: makeId, settings: options.settings }
+  const retention = createRetention(ports)
+  const prune = async (): Promise<boolean> => {
+    await retention.pass()
+    return false
+  }
+  const laneSizes = () => readLaneSizes(ports)
+  const loops = createLoops({ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes })
+  return { ports, live: liveOf(parts), parts, loops, migrated, close }
+}
+
+/** Random bytes from a supply that is filled a page at a time: asking for ten costs as much as asking for thousands. */
+function createRandomBytes(): (count: number) => Uint8Array {
+  const supply = Buffer.alloc(8_192)
+  let used = supply.length
+  return (count) => {
+    if (used + count > supply.length) {
+      randomFillSync(supply)
+      used = 0
+    }
+    used += count
+    return supply.subarray(used - count, used)
+  }
+}
+
+/** Loads an org, and hands on what happened in it since it was last heard of. */
+async function loadOrgMemory(
+  parts: NodeParts,
+  reads: Database,
+  orgId: OrgId,
+): Promise<Awaited<ReturnType<typeof loadMemory>>> {
+  const version = (await findVersions(reads)).get(orgId) ?? 0
+  const heard = parts.published.get(orgId)
+  if (heard !== undefined && heard < version)
+    for (const turn of await findTurnsAfter(reads, orgId, heard)) if (turn.no <= version) publish(parts, orgId, turn)
+  return loadMemory(reads, parts.facts, { id: orgId, version })
+}
+
+/** Exact up to this many queued runs of an agent; a newcomer behind more than these is simply the last. */
+const EXACT_POSITIONS = 5_000
+
+function liveOf(parts: NodeParts): Live {
+  const memoryOf = (orgId: OrgId) => parts.offices.get(orgId)?.memory() ?? null
+  return {
+    stateOf: (orgId, id) => memoryOf(orgId)?.desk.runs.get(id)?.state,
+    positionOf: (orgId, id: RunId) => {
+      const memory = memoryOf(orgId)
+      const run = memory?.desk.runs.get(id)
+      if (memory === null || run?.state !== 'queued') return null
+      const queued = memory.lineUp.queuedOf(run.agentId)
+      return queued > EXACT_POSITIONS ? queued : memory.lineUp.positionOf(id)
+    },
+    explain: (orgId, id) => {
+      const memory = memoryOf(orgId)
+      const run = memory?.desk.runs.get(id)
+      const lane = memory?.lineUp.laneOf(id)
+      if (memory === null || run === undefined || lane === undefined || lane === null) return null
+      const size = parts.lanes.sizes().get(lane) ?? 0
+      const slots =
+        run.scheduleId === null ? undefined : memory.desk.schedules.get(run.scheduleId)?.rules.maxConcurrency
+      return memory.lineUp.explain(id, {
+        now: parts.ctx.clock.now(),
+        lane: { name: lane, size, held: parts.lanes.heldIn(lane) },
+        catchup: { inFlight: parts.lanes.catchups(), limit: parts.ctx.settings().schedules.catchupMaxActive },
+        executable: parts.facts.canExecute(run.executorKey) || parts.company.executors.has(run.executorKey),
+        ...(slots === undefined ? {} : { scheduleSlots: slots }),
+      })
+    },
+  }
+}

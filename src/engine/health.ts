@@ -1,0 +1,51 @@
+import type { Instant } from '../core/instant.ts'
+
+export type Log = (entry: {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly facts: Readonly<Record<string, unknown>>
+}) => void
+
+/** Whether the database answers, as everybody who talks to it finds. */
+export interface DatabaseHealth {
+  readonly failed: (error: unknown) => void
+  readonly answered: () => void
+  readonly awaySince: () => Instant | null
+  /** How long it has been answering, by the counter; 0 while it is away. */
+  readonly steadyMs: () => number
+}
+
+/** Says once when the database goes away and once when it is back; what happens in between is only counted. */
+export function createDatabaseHealth(ctx: {
+  readonly log: Log
+  readonly now: () => Instant
+  readonly counter: () => number
+}): DatabaseHealth {
+  let awaySince: Instant | null = null
+  // A node that has just come has seen no outage.
+  let backAt = -Infinity
+  let failures = 0
+  return {
+    failed: (error) => {
+      failures += 1
+      if (awaySince !== null) return
+      awaySince = ctx.now()
+      const message = error instanceof Error ? error.message : String(error)
+      ctx.log({
+        level: 'error',
+        message: 'The database is away; the engine pauses and tries again',
+        facts: { error: message },
+      })
+    },
+    answered: () => {
+      if (awaySince === null) return
+      const facts = { away_ms: ctx.now() - awaySince, failures }
+      awaySince = null
+      failures = 0
+      backAt = ctx.counter()
+      ctx.log({ level: 'info', message: 'The database is back; the engine goes on', facts })
+    },
+    awaySince: () => awaySince,
+    steadyMs: () => (awaySince === null ? ctx.counter() - backAt : 0),
+  }
+}

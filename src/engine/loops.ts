@@ -1,0 +1,224 @@
+import type { RunId } from '../core/ids.ts'
+import { earlier, type Instant } from '../core/instant.ts'
+import type { LaneSizes } from '../core/lanes.ts'
+import { declareNodesLost, joinNodes, leaveNodes, lookAtNodes, renewLease } from '../service/membership.ts'
+import { findDue, findNextMoment, findVersions } from '../service/turn/lookups.ts'
+import { fireWork, orphanWork, recoverWork } from '../service/turn/works.ts'
+import { createLoop, type Loop } from './loop.ts'
+import { cardOf } from './node.ts'
+import type { NodeParts } from './node-parts.ts'
+import { wakeReady } from './reports.ts'
+
+/** When things are looked at. What is done about them is decided elsewhere. */
+export interface Loops {
+  readonly start: () => Promise<void>
+  readonly stop: () => Promise<void>
+  /** Something has changed: look now instead of at the next period. */
+  readonly wake: () => void
+  readonly wakeSchedules: () => void
+}
+
+export interface LoopsContext {
+  readonly parts: NodeParts
+  /** Removes what is past its time; answers with whether there is more. */
+  readonly prune: () => Promise<boolean>
+  readonly pruneEveryMs: number
+  /** The sizes lanes should have, with those that were set for every node. */
+  readonly laneSizes: () => Promise<LaneSizes>
+}
+
+export function createLoops({ parts, prune, pruneEveryMs, laneSizes }: LoopsContext): Loops {
+  const { ctx, health } = parts
+  const onError = (error: unknown, failures: number): number => {
+    health.failed(error)
+    return Math.min(5_000, 50 * 2 ** Math.min(failures, 7)) * (0.5 + ctx.random() / 2)
+  }
+  const loop = (everyMs: number, pass: () => Promise<number | undefined>): Loop =>
+    createLoop(pass, { everyMs, sleep: ctx.sleep, onError })
+  const { schedules, node } = ctx.settings()
+  const schedulesLoop = loop(schedules.pollMs, () => firePass(parts))
+  const watchLoop = loop(schedules.pollMs, () => watchPass(parts, laneSizes))
+  const leaseLoop = loop(node.renewMs, () => leasePass(parts))
+  const pruneLoop = loop(pruneEveryMs, async () => ((await prune()) ? 0 : undefined))
+  const hearLoop = loop(LONGEST_SILENCE_MS, () => hearPass(parts))
+  const loops = [watchLoop, hearLoop, schedulesLoop, leaseLoop, pruneLoop]
+  const listening: { readonly stop: () => Promise<void> }[] = []
+  return {
+    start: async () => {
+      ctx.clock.hear(await joinNodes(ctx.database, cardOf(parts), node.leaseMs), ctx.clock.counter())
+      listening.push(await ctx.database.listen(ctx.channels.turn, hearLoop.wake))
+      listening.push(await ctx.database.listen(ctx.channels.plan, schedulesLoop.wake))
+      for (const one of loops) one.start()
+    },
+    stop: async () => {
+      await Promise.all(loops.map((one) => one.stop()))
+      for (const one of listening) await one.stop().catch(() => undefined)
+      await leaveNodes(ctx.database, parts.id()).catch(() => undefined)
+    },
+    wake: () => {
+      watchLoop.wake()
+    },
+    wakeSchedules: () => {
+      schedulesLoop.wake()
+    },
+  }
+}
+
+const LONGEST_TRANSACTION_MS = 300_000
+
+/** Decides what is due, in as many turns as orgs, and says when to look again. Never waits for anything to execute. */
+export async function firePass(parts: NodeParts): Promise<number | undefined> {
+  const { ctx, health } = parts
+  if (parts.state.draining) return undefined
+  const now = ctx.clock.now()
+  const due = await findDue(ctx.database, parts.state.decidedUpTo, now)
+  health.answered()
+  await Promise.all([...due.byOrg].map(([orgId, ids]) => parts.officeOf(orgId).take(fireWork(orgId, ids), true)))
+  if (due.more) return 0
+  // No transaction lives so long that it could still write an earlier moment.
+  parts.state.decidedUpTo = earlier(now, LONGEST_TRANSACTION_MS)
+  const next = await findNextMoment(ctx.database, parts.state.decidedUpTo)
+  return next === null ? undefined : Math.max(0, next - ctx.clock.now())
+}
+
+/** Hearing is only a hint; the watch looks at the same things by itself. */
+const LONGEST_SILENCE_MS = 3_600_000
+
+/** Whoever is told something many times a second listens so often and no more: each time it catches up with all of it. */
+const HEARING_GAP_MS = 20
+
+/** Others say that they have changed something: see in which orgs. */
+async function hearPass(parts: NodeParts): Promise<number | undefined> {
+  await wakeChanged(parts)
+  await parts.ctx.sleep(HEARING_GAP_MS, parts.stopping.signal)
+  return undefined
+}
+
+/** Wakes the offices of orgs that have changed since they last looked. */
+async function wakeChanged(parts: NodeParts): Promise<void> {
+  const versions = await findVersions(parts.ctx.database)
+  parts.health.answered()
+  for (const [orgId, version] of versions) {
+    const known = parts.offices.get(orgId)?.memory()?.version
+    if (!parts.published.has(orgId)) parts.published.set(orgId, version)
+    if (known !== version) parts.officeOf(orgId).wake()
+  }
+}
+
+/** Looks at what others have done, and at others who do nothing any more. */
+export async function watchPass(parts: NodeParts, laneSizes: () => Promise<LaneSizes>): Promise<number | undefined> {
+  resizeLanes(parts, await laneSizes())
+  await wakeChanged(parts)
+  await watchNodes(parts)
+  await settleOrphans(parts)
+  // Whatever was woken in vain, or not at all: a free slot and work for it meet at the latest here.
+  if (!parts.state.draining) wakeReady(parts)
+  return undefined
+}
+
+/** Takes in sizes that were set for every node. What is known stays; lanes are never taken away. */
+function resizeLanes(parts: NodeParts, sizes: LaneSizes): void {
+  const before = parts.lanes.sizes()
+  if ([...sizes].every(([name, size]) => before.get(name) === size)) return
+  parts.lanes.resize(sizes)
+  for (const office of parts.offices.values()) office.refresh()
+}
+
+async function watchNodes(parts: NodeParts): Promise<void> {
+  const { ctx, health } = parts
+  const { now, nodes } = await lookAtNodes(ctx.database)
+  const others = nodes.filter(({ id }) => id !== parts.id())
+  const alive = others.filter(({ leaseUntil, lost }) => !lost && leaseUntil > now)
+  parts.company.others = alive.length > 0
+  parts.company.executors = new Set(alive.flatMap(({ draining, executors }) => (draining ? [] : executors)))
+  const lost = new Map<string, Instant>()
+  for (const { id, lost: isLost, leaseUntil } of others) if (isLost) lost.set(id, leaseUntil)
+  // After the database was away for everybody, everybody gets the time to say that they are still there.
+  const steady = health.steadyMs() >= ctx.settings().node.leaseMs || parts.state.stopped
+  const lapsed = others.filter(({ lost: isLost, leaseUntil }) => !isLost && leaseUntil <= now)
+  if (steady && lapsed.length > 0)
+    for (const id of await declareNodesLost(
+      ctx.database,
+      now,
+      lapsed.map(({ id }) => id),
+    )) {
+      lost.set(id, now)
+      ctx.log({ level: 'warn', message: 'A node was lost; what it held is settled', facts: { node: id } })
+    }
+  const known = new Set(nodes.map(({ id }) => id))
+  await recover(parts, lost, { known, now })
+}
+
+/** Settles what lost nodes held, and nodes that nobody knows any more. */
+async function recover(
+  parts: NodeParts,
+  lost: ReadonlyMap<string, Instant>,
+  at: { readonly known: ReadonlySet<string>; readonly now: Instant },
+): Promise<void> {
+  const works: Promise<unknown>[] = []
+  const holding = new Set<string>()
+  for (const office of parts.offices.values()) {
+    const gone = new Map<string, Instant>()
+    for (const holder of office.memory()?.byNode.keys() ?? []) {
+      const lapsedAt = lost.get(holder) ?? (at.known.has(holder) || holder === parts.id() ? undefined : at.now)
+      if (lapsedAt === undefined) continue
+      gone.set(holder, lapsedAt)
+      holding.add(holder)
+    }
+    if (gone.size > 0) works.push(office.take(recoverWork(office.orgId, gone, office.memory), true))
+  }
+  await Promise.all(works)
+  // A lost node that holds nothing in any org that was looked at has nothing left to be remembered for.
+  for (const [id, leaseUntil] of lost)
+    if (!holding.has(id) && at.now - leaseUntil > FORGET_AFTER_MS) await leaveNodes(parts.ctx.database, id)
+}
+
+const FORGET_AFTER_MS = 3_600_000
+
+/**
+ * Runs that the tables say this node executes and that it does not: a start that never happened, because something went
+ * wrong between the commit and the start. Seen twice in a row they are settled as if the node had been lost.
+ */
+async function settleOrphans(parts: NodeParts): Promise<void> {
+  const { orphans } = parts.state
+  const seen = new Set<string>()
+  const works: Promise<unknown>[] = []
+  for (const office of parts.offices.values()) {
+    const found: RunId[] = []
+    for (const { id, attemptId } of office.memory()?.byNode.get(parts.id()) ?? []) {
+      if (attemptId === null || parts.executions.holds(attemptId)) continue
+      seen.add(attemptId)
+      if (orphans.has(attemptId)) found.push(id)
+    }
+    if (found.length === 0) continue
+    parts.ctx.log({ level: 'warn', message: 'Runs were claimed and never started', facts: { runs: found } })
+    works.push(office.take(orphanWork(office.orgId, found, parts.executions.holds), true))
+  }
+  orphans.clear()
+  for (const id of seen) orphans.add(id)
+  await Promise.all(works)
+}
+
+/** Renews the lease, or begins anew when others have taken this node for lost. */
+export async function leasePass(parts: NodeParts): Promise<number | undefined> {
+  const { ctx, health } = parts
+  const renewed = await renewLease(ctx.database, cardOf(parts), ctx.settings().node.leaseMs)
+  health.answered()
+  if (!renewed) await beginAnew(parts)
+  return undefined
+}
+
+/** Others have declared this node lost: what it executes is no longer its own. It begins again under another name. */
+async function beginAnew(parts: NodeParts): Promise<void> {
+  const { ctx } = parts
+  const before = parts.id()
+  for (const execution of parts.executions.all()) execution.abort('lease_lost')
+  parts.setId(ctx.newNodeId())
+  await joinNodes(ctx.database, cardOf(parts), ctx.settings().node.leaseMs)
+  ctx.log({
+    level: 'warn',
+    message: 'This node was taken for lost and begins anew',
+    facts: { before, now: parts.id() },
+  })
+  for (const office of parts.offices.values()) office.wake()
+}

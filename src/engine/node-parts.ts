@@ -1,0 +1,73 @@
+import type { OrgId, SessionKey } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import type { ContextUse } from '../core/session/throttle.ts'
+import type { Executor } from '../executors/executor.ts'
+import type { DatabaseClock } from '../service/clock.ts'
+import type { Chance } from '../service/desk/desk.ts'
+import type { EngineSettings } from '../service/settings.ts'
+import type { Turns } from '../service/turn-port.ts'
+import type { NodeFacts } from '../service/turn/memory.ts'
+import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
+import type { Executions } from './executions.ts'
+import type { DatabaseHealth, Log } from './health.ts'
+import type { NodeLanes } from './node-lanes.ts'
+import type { Office, OfficeContext } from './office.ts'
+import type { Progress } from './progress.ts'
+
+type Database = TurnContext['database']
+/** A turn as it stands in the history of its org. */
+export type HistoryRow = NonNullable<TurnResult['written']>
+
+/** What a node is made of. Everything that touches the world is handed in. */
+export interface NodeContext {
+  readonly database: Database
+  readonly clock: DatabaseClock
+  readonly chance: Chance
+  readonly newNodeId: () => string
+  readonly newToken: () => string
+  readonly settings: () => EngineSettings
+  readonly executors: Map<string, Executor>
+  readonly estimate: ((key: SessionKey) => ContextUse | null) | null
+  /** Where nodes tell each other that an org has changed, and that a plan has. */
+  readonly channels: { readonly turn: string; readonly plan: string }
+  readonly program: string
+  readonly log: Log
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly random: () => number
+  readonly load: OfficeContext['load']
+  /** What the time is when the database has said so: the database's word, except in simulations. */
+  readonly hearClock?: (said: Instant) => Instant
+  /** Left out: real time passes. */
+  readonly ringAt?: OfficeContext['ringAt']
+}
+
+/** The inside of a node that its loops share. */
+export interface NodeParts {
+  readonly ctx: NodeContext
+  readonly id: () => string
+  readonly setId: (id: string) => void
+  readonly facts: NodeFacts
+  readonly lanes: NodeLanes
+  readonly executions: Executions
+  readonly progress: Progress
+  readonly health: DatabaseHealth
+  readonly offices: Map<OrgId, Office>
+  readonly officeOf: (orgId: OrgId) => Office
+  readonly turns: Turns
+  /** Whether other nodes are alive, so that they have to be told, and what they can execute. */
+  readonly company: { others: boolean; executors: ReadonlySet<string> }
+  readonly state: {
+    draining: boolean
+    stopped: boolean
+    wakingRivals: boolean
+    /** Attempts that this node holds by the tables and did not execute when it last looked. */
+    readonly orphans: Set<string>
+    /** No schedule has a next moment before this. */
+    decidedUpTo: Instant
+  }
+  /** Everybody who wants to hear of turns, own and others'. */
+  readonly hearers: Set<(orgId: OrgId, turn: HistoryRow) => void>
+  readonly published: Map<OrgId, number>
+  /** Aborted when the node stops. */
+  readonly stopping: AbortController
+}

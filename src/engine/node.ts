@@ -1,0 +1,223 @@
+import type { LaneName, OrgId, RunId } from '../core/ids.ts'
+import { instant } from '../core/instant.ts'
+import type { DeskSettings } from '../service/desk/desk.ts'
+import { renewLease, type NodeCard } from '../service/membership.ts'
+import type { EngineSettings } from '../service/settings.ts'
+import type { Turns, Work } from '../service/turn-port.ts'
+import { isCapped } from '../service/turn/claim.ts'
+import type { NodeFacts } from '../service/turn/memory.ts'
+import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
+import { resetWork } from '../service/turn/works.ts'
+import { createExecutions, type AbortReason } from './executions.ts'
+import { createDatabaseHealth } from './health.ts'
+import type { HistoryRow, NodeContext, NodeParts } from './node-parts.ts'
+import { createProgress } from './progress.ts'
+import { defer, report } from './reports.ts'
+import { createNodeLanes } from './node-lanes.ts'
+import { createOffice, type Office, type OfficeContext } from './office.ts'
+import type { SessionKey } from '../core/ids.ts'
+
+/** Puts a node together. Nothing happens before its loops are started. */
+export function createNodeParts(ctx: NodeContext): NodeParts {
+  let id = ctx.newNodeId()
+  const lanes = createNodeLanes(ctx.settings().lanes)
+  const health = createDatabaseHealth({ log: ctx.log, now: ctx.clock.now, counter: ctx.clock.counter })
+  const offices = new Map<OrgId, Office>()
+  const facts: NodeFacts = {
+    chance: ctx.chance,
+    settings: () => deskSettings(ctx.settings()),
+    canExecute: (key) => ctx.executors.has(key),
+    laneNames: () => new Set(lanes.sizes().keys()),
+    estimate: ctx.estimate,
+  }
+  const officeOf = (orgId: OrgId): Office => {
+    const known = offices.get(orgId)
+    if (known !== undefined) return known
+    const made = createOffice(officeContext(parts), orgId)
+    offices.set(orgId, made)
+    return made
+  }
+  const turns: Turns = { take: <Answer>(work: Work<Answer>) => officeOf(work.orgId).take(work) }
+  const stopping = new AbortController()
+  const progress = createProgress({ officeOf, sleep: ctx.sleep, stopping: stopping.signal })
+  const executions = createExecutions({
+    executorFor: (key) => ctx.executors.get(key),
+    hold: lanes.hold,
+    report: (reported) => report(parts, reported),
+    progress: progress.say,
+    defer: (about) => defer(parts, about),
+  })
+  const parts: NodeParts = {
+    ctx,
+    id: () => id,
+    setId: (next) => {
+      id = next
+    },
+    facts,
+    lanes,
+    executions,
+    progress,
+    health,
+    offices,
+    officeOf,
+    turns,
+    company: { others: false, executors: new Set() },
+    state: {
+      draining: false,
+      stopped: false,
+      wakingRivals: false,
+      orphans: new Set(),
+      decidedUpTo: instant(-Infinity),
+    },
+    hearers: new Set(),
+    published: new Map(),
+    stopping,
+  }
+  return parts
+}
+
+const deskSettings = (settings: EngineSettings): DeskSettings => ({
+  session: settings.sessions,
+  firing: settings.schedules.firing,
+  stopGraceMs: settings.node.stopGraceMs,
+  tasks: settings.tasks,
+  catchupMaxActive: settings.schedules.catchupMaxActive,
+})
+
+function turnContext(parts: NodeParts): TurnContext {
+  const { ctx } = parts
+  return {
+    database: ctx.database,
+    node: parts.facts,
+    nodeId: parts.id(),
+    channels: parts.company.others ? ctx.channels : null,
+    hearClock: (said) => {
+      ctx.clock.hear(said, ctx.clock.counter())
+      return ctx.hearClock?.(said) ?? said
+    },
+  }
+}
+
+function officeContext(parts: NodeParts): OfficeContext {
+  const { ctx, lanes, health } = parts
+  const rivals = (lane: LaneName): readonly OrgId[] => {
+    const found: OrgId[] = []
+    for (const office of parts.offices.values())
+      if (office.memory()?.lineUp.hasReady(lane) === true) found.push(office.orgId)
+    return found
+  }
+  return {
+    turnContext: () => turnContext(parts),
+    load: ctx.load,
+    offer: (orgId) =>
+      parts.state.draining
+        ? null
+        : lanes.offer({
+            orgId,
+            nodeId: parts.id(),
+            rivals,
+            catchupLimit: ctx.settings().schedules.catchupMaxActive,
+          }),
+    withdraw: lanes.withdraw,
+    settled: (office, result, reloaded) => {
+      health.answered()
+      settled(parts, { office, result, reloaded })
+    },
+    failed: (error, broken) => {
+      if (!broken) health.failed(error)
+      else ctx.log({ level: 'error', message: 'A turn could not be taken', facts: { error: messageOf(error) } })
+    },
+    recovered: health.answered,
+    ringAt: ctx.ringAt ?? ((at, ring) => ringAfter(at - ctx.clock.now(), ring)),
+    counter: ctx.clock.counter,
+    sleep: ctx.sleep,
+    backoffMs: (failures) => Math.min(5_000, 50 * 2 ** Math.min(failures, 7)) * (0.5 + ctx.random() / 2),
+    patienceMs: 30_000,
+  }
+}
+
+interface SettledTurn {
+  readonly office: Office
+  readonly result: TurnResult
+  readonly reloaded: boolean
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Longer than this no timer can run; looking once more does no harm. */
+const LONGEST_TIMER_MS = 2_000_000_000
+
+function ringAfter(ms: number, ring: () => void): () => void {
+  const timer = setTimeout(ring, Math.ceil(Math.min(Math.max(0, ms), LONGEST_TIMER_MS)))
+  return () => {
+    clearTimeout(timer)
+  }
+}
+
+/** A turn was kept: tell who listens, end what must end, start what was claimed. */
+function settled(parts: NodeParts, turn: SettledTurn): void {
+  const { office, result } = turn
+  for (const heard of result.heard) publish(parts, office.orgId, heard)
+  if (result.written !== null) publish(parts, office.orgId, result.written)
+  endWhatMustEnd(parts, turn)
+  if (isCapped(result.claims)) office.wake()
+  if (result.claims.length === 0) return
+  // A process can be stopped between any two of these and be taken for dead meanwhile: each one looks.
+  let still: Promise<boolean> | undefined
+  const isSure = (): boolean =>
+    result.leaseUntil !== null && result.leaseUntil - parts.ctx.clock.now() > LEASE_MARGIN_MS
+  for (const claim of result.claims)
+    parts.executions.start(claim, isSure() ? undefined : (still ??= isStill(parts, result.written?.nodeId)))
+}
+
+const LEASE_MARGIN_MS = 500
+
+/** Asks before it acts. What is not started for it is found by the watch, or by whoever declared this node lost. */
+async function isStill(parts: NodeParts, claimant: string | undefined): Promise<boolean> {
+  const { ctx } = parts
+  if (parts.id() !== claimant) return false
+  const renewed = await renewLease(ctx.database, cardOf(parts), ctx.settings().node.leaseMs).catch(() => false)
+  return renewed && parts.id() === claimant
+}
+
+/** What this node says of itself. */
+export const cardOf = (parts: NodeParts): NodeCard => ({
+  id: parts.id(),
+  executors: [...parts.ctx.executors.keys()],
+  lanes: Object.fromEntries(parts.lanes.sizes()),
+  draining: parts.state.draining,
+  program: parts.ctx.program,
+})
+
+/** Hands a turn on to everybody who listens, once and in order. */
+export function publish(parts: NodeParts, orgId: OrgId, turn: HistoryRow): void {
+  const last = parts.published.get(orgId)
+  if (last !== undefined && turn.no <= last) return
+  parts.published.set(orgId, turn.no)
+  for (const hear of [...parts.hearers]) hear(orgId, turn)
+}
+
+function endWhatMustEnd(parts: NodeParts, { office, result, reloaded }: SettledTurn): void {
+  const memory = office.memory()
+  if (memory === null) return
+  const look = (runId: RunId): void => {
+    const execution = parts.executions.ofRun(runId)
+    if (execution?.orgId !== office.orgId || execution.isAborted()) return
+    const run = memory.desk.runs.get(runId)
+    if (run?.attemptId === execution.attemptId && run.state !== 'stopping') return
+    execution.abort(run?.state === 'stopping' ? reasonToStop(run.why?.reason) : 'timeout')
+  }
+  for (const run of result.changed) look(run.id)
+  if (reloaded || result.heard.length > 0) for (const { runId } of parts.executions.all()) look(runId)
+}
+
+const reasonToStop = (reason: string | undefined): AbortReason => reason ?? 'cancelled'
+
+/** Resets the sessions that have work active on this node, or that somebody in this process waits in. */
+export async function resetSessions(parts: NodeParts, waitedIn: Iterable<readonly [OrgId, SessionKey]>): Promise<void> {
+  const sessions = new Map<string, readonly [OrgId, SessionKey]>()
+  for (const { orgId, sessionKey } of parts.executions.all())
+    if (sessionKey !== null) sessions.set(`${orgId} ${sessionKey}`, [orgId, sessionKey as SessionKey])
+  for (const pair of waitedIn) sessions.set(pair.join(' '), pair)
+  await Promise.all([...sessions.values()].map(([orgId, key]) => parts.officeOf(orgId).take(resetWork(orgId, key))))
+}

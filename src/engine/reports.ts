@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import type { OrgId, RunId } from '../core/ids.ts'
+import { cutOutput, cutText } from '../service/stored-output.ts'
+import { deferWork, reportWork } from '../service/turn/works.ts'
+import type { ReportedAttempt } from './executions.ts'
+import type { NodeParts } from './node-parts.ts'
+
+/** What an executor said is written however long that takes: the work was done. */
+export async function report(
+  parts: NodeParts,
+  { orgId, runId, attemptId, report: said }: ReportedAttempt,
+): Promise<void> {
+  if (said.outcome.kind === 'accepted') {
+    // Whoever defers has said so before, with a token. Without one nobody could ever report.
+    return
+  }
+  parts.progress.flush(orgId)
+  const { outputBytes } = parts.ctx.settings().retention
+  const usage = said.usage ?? {}
+  const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
+  const context = usage.contextWindow === undefined ? null : { tokens, contextWindow: usage.contextWindow }
+  try {
+    const work = reportWork(orgId, runId, {
+      attemptId,
+      outcome: said.outcome,
+      output: cutOutput(said.output, outputBytes),
+      summary: said.summary === undefined ? undefined : cutText(said.summary, outputBytes),
+      errorMessage: said.errorMessage === undefined ? undefined : cutText(said.errorMessage, outputBytes),
+      usage: Object.keys(usage).length === 0 ? null : usage,
+      context,
+    })
+    const decision = await parts.officeOf(orgId).take(work, true)
+    if (decision === null || decision.kind === 'stale_report')
+      parts.ctx.log({
+        level: 'info',
+        message: 'A late report changed nothing',
+        facts: { run: runId, attempt: attemptId },
+      })
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    parts.ctx.log({ level: 'error', message: 'A report could not be written', facts: { run: runId, error: message } })
+  }
+  if (parts.offices.size > 1) wakeRivals(parts)
+}
+
+/** Slots are free: other orgs may have something for them. Many ends in one breath are looked at once. */
+function wakeRivals(parts: NodeParts): void {
+  if (parts.state.wakingRivals) return
+  parts.state.wakingRivals = true
+  setImmediate(() => {
+    parts.state.wakingRivals = false
+    wakeReady(parts)
+  })
+}
+
+/** Wakes every office that has something ready for a lane with room. */
+export function wakeReady(parts: NodeParts): void {
+  for (const office of parts.offices.values()) {
+    const lineUp = office.memory()?.lineUp
+    if (lineUp === undefined) continue
+    for (const lane of parts.facts.laneNames())
+      if (parts.lanes.hasRoom(lane) && lineUp.hasReady(lane)) {
+        office.wake()
+        break
+      }
+  }
+}
+
+/** Puts on record that the result comes later, and answers with the token that settles it. */
+export async function defer(
+  parts: NodeParts,
+  about: { readonly orgId: OrgId; readonly runId: RunId; readonly attemptId: ReportedAttempt['attemptId'] },
+): Promise<string> {
+  const token = parts.ctx.newToken()
+  const deferred = await parts.officeOf(about.orgId).take(deferWork(about, hashToken(token)), true)
+  if (!deferred) throw new Error('the attempt is not current any more and cannot be deferred')
+  return token
+}
+
+/** Tokens are kept as hashes: whoever reads the table cannot settle anything with it. */
+export const hashToken = (token: string): Uint8Array => createHash('sha256').update(token).digest()
