@@ -1,0 +1,44 @@
+// A busy agent cannot starve a quiet one: node examples/fair-tasks.mjs [directory]
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createEscapement, drainOnSignals, Refusal } from 'escapement'
+
+const order = []
+async function work(run) {
+  order.push(run.payload.action)
+  await sleep(150)
+}
+
+const escapement = createEscapement({
+  database: { data: process.argv[2] ?? './.escapement' },
+  agents: { busy: work, quiet: work },
+  lanes: { task: 2 },
+  tasks: { max_per_agent: 12 },
+})
+drainOnSignals(escapement)
+await escapement.start()
+
+const tasks = (agentId, count) =>
+  Array.from({ length: count }, (_, index) => ({ agentId, action: `${agentId}-${index + 1}` }))
+
+console.log('Two slots. "busy" hands in 12 tasks, then "quiet" hands in 3, then "busy" one that is urgent:')
+const busy = await escapement.tasks.batch(tasks('busy', 12))
+const quiet = await escapement.tasks.batch(tasks('quiet', 3))
+const urgent = await escapement.tasks.submit({ agentId: 'busy', action: 'busy-urgent', priority: -1 })
+
+console.log('The queue of an agent has an end. What does not fit is refused, and kept on record as rejected:')
+try {
+  for (;;) await escapement.tasks.submit({ agentId: 'busy', action: 'too-much' })
+} catch (error) {
+  if (!(error instanceof Refusal)) throw error
+  const { state } = await escapement.tasks.get(error.runId)
+  console.log(`  ${error.code}, status ${error.status}: the task is ${state}`)
+}
+
+console.log('What waits can be taken back:')
+for (const { taskId, action } of await escapement.tasks.list({ agentId: 'busy', state: 'queued' }))
+  if (action === 'too-much') console.log(`  ${action}: ${(await escapement.tasks.cancel(taskId)).status}`)
+
+for (const { taskId } of [...busy, ...quiet, urgent]) await escapement.runs.wait(taskId)
+console.log('The order in which they began. Whoever has the least in progress is next:')
+console.log(`  ${order.join(' ')}`)
+await escapement.stop()

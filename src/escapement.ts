@@ -1,0 +1,180 @@
+import type { AgentInput, AgentView } from './contract/agent.ts'
+import type { BudgetInput, BudgetPatch, BudgetView } from './contract/budget.ts'
+import type { EventKind, EventView } from './contract/event.ts'
+import type { LaneView } from './contract/lane.ts'
+import type { Health, NodeView } from './contract/node.ts'
+import type { Page } from './contract/page.ts'
+import type { CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
+import type {
+  OccurrenceExplanation,
+  RunNowAnswer,
+  ScheduleFilter,
+  ScheduleInput,
+  ScheduleView,
+} from './contract/schedule.ts'
+import type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from './contract/session.ts'
+import type { TaskInput, TaskReceipt, TaskView } from './contract/task.ts'
+import type { Why } from './core/reasons.ts'
+import type { Handler } from './executors/in-process.ts'
+
+/** Where the rows are: an embedded server in a directory, or a PostgreSQL of your own. */
+export type DatabaseChoice =
+  | { readonly data?: string }
+  | { readonly url: string; readonly schema?: string; readonly pool?: number }
+  /** Shorthand for `{ url }`. */
+  | string
+
+/** Settings that hold for all of the deployment. What is left out keeps its default. */
+export interface Settings {
+  readonly node?: { readonly lease_ms?: number; readonly renew_ms?: number; readonly stop_grace_ms?: number }
+  readonly lanes?: Readonly<Record<string, number>>
+  readonly sessions?: SessionPatch
+  readonly tasks?: {
+    readonly max_queue?: number
+    readonly max_per_agent?: number
+    readonly max_inflight?: number
+    readonly max_per_agent_inflight?: number
+    readonly result_ttl_seconds?: number
+    readonly default_deadline_seconds?: number
+  }
+  readonly schedules?: {
+    readonly default_timezone?: string
+    readonly poll_ms?: number
+    readonly misfire_grace_seconds?: number
+    readonly catchup_window_seconds?: number
+    readonly catchup_spacing_ms?: number
+    readonly catchup_max_active?: number
+  }
+  readonly retention?: {
+    readonly run_days?: number | null
+    readonly runs_per_schedule?: number
+    readonly max_runs_per_schedule?: number
+    readonly output_bytes?: number
+  }
+  readonly drain_grace_seconds?: number
+}
+
+export interface EscapementOptions extends Settings {
+  /** Left out: an embedded server in `./.escapement`. */
+  readonly database?: DatabaseChoice
+  /** Functions of this process that do the work of agents, by agent id. */
+  readonly agents?: Readonly<Record<string, Handler>>
+  /** How full the context of a session is; asked before new work of it starts. */
+  readonly estimateTokens?: (session: string) => { readonly tokens: number; readonly contextWindow: number } | null
+  /** Whose agents, schedules and runs this object is about. */
+  readonly org?: string
+  /** Hears what the engine says. Left out: warnings and errors go to stderr. */
+  readonly log?: (entry: LogEntry) => void
+}
+
+export interface SubmitOptions {
+  /** For 24 hours, whatever is sent again with the same key is not done again; it gets the first answer. */
+  readonly idempotencyKey?: string
+}
+
+export interface LogEntry {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
+/** Escapement inside a Node program. */
+export interface Escapement {
+  readonly schedules: {
+    readonly create: (input: ScheduleInput) => Promise<ScheduleView>
+    readonly get: (id: string) => Promise<ScheduleView>
+    readonly list: (filter?: ScheduleFilter) => Promise<Page<ScheduleView>>
+    readonly update: (id: string, change: ScheduleInput) => Promise<ScheduleView>
+    readonly delete: (id: string) => Promise<void>
+    readonly enable: (id: string) => Promise<ScheduleView>
+    readonly disable: (id: string) => Promise<ScheduleView>
+    /** Refused with `CONCURRENCY_LIMIT` when the policy is SKIP and the schedule is full. */
+    readonly runNow: (id: string, options?: { readonly mode?: 'force' | 'due' }) => Promise<RunNowAnswer>
+    readonly runs: (id: string, filter?: RunFilter) => Promise<Page<RunView>>
+    readonly explain: (id: string, at: string | number) => Promise<OccurrenceExplanation>
+  }
+  readonly tasks: {
+    /** Refused with `queue_full` (the error carries the id of the rejected task) when there is no room. */
+    readonly submit: (input: TaskInput, options?: SubmitOptions) => Promise<TaskReceipt>
+    readonly batch: (
+      inputs: readonly TaskInput[],
+    ) => Promise<readonly { readonly taskId: string; readonly state: string; readonly error?: string }[]>
+    readonly get: (id: string) => Promise<TaskView>
+    readonly list: (filter?: {
+      readonly agentId?: string
+      readonly state?: string
+      readonly limit?: number
+    }) => Promise<readonly TaskView[]>
+    readonly cancel: (id: string) => Promise<{ readonly status: 'cancelled'; readonly taskId: string }>
+  }
+  readonly sessions: {
+    /**
+     * Sends a message; `/stop` and `/stopall` are commands here too. The agent is the one the key names
+     * (`agent:<agent>:…`), else the org's default agent. Throws `ErrQueueFull` and `ErrGatewayDraining`.
+     */
+    readonly send: (
+      key: string,
+      message: MessageInput | string,
+      options?: SubmitOptions,
+    ) => Promise<MessageReceipt | StopAnswer>
+    /** Sends and waits for the settled run. Throws `ErrQueueDropped`, `ErrMessageStale`, `ErrLaneCleared` besides. */
+    readonly ask: (key: string, message: MessageInput | string) => Promise<RunView>
+    readonly stop: (key: string) => Promise<StopAnswer>
+    readonly stopAll: (key: string) => Promise<StopAnswer>
+    readonly reset: (key: string) => Promise<StopAnswer>
+    readonly get: (key: string) => Promise<SessionView>
+    readonly list: (filter?: { readonly limit?: number; readonly cursor?: string }) => Promise<Page<SessionView>>
+    readonly update: (key: string, change: SessionPatch) => Promise<SessionView>
+  }
+  readonly runs: {
+    readonly get: (id: string) => Promise<RunDetail>
+    readonly list: (filter?: RunFilter) => Promise<Page<RunView>>
+    readonly cancel: (id: string) => Promise<RunView>
+    readonly retry: (id: string, options?: { readonly force?: boolean }) => Promise<RunView>
+    /** Why it is where it is: for a waiting run the first closed gate. */
+    readonly explain: (id: string) => Promise<Why>
+    /** Resolves when the run has ended. */
+    readonly wait: (id: string, options?: { readonly timeoutMs?: number }) => Promise<RunView>
+    /** Settles an attempt that was deferred, by its token. */
+    readonly callback: (token: string, result: ResultInput) => Promise<CallbackAnswer>
+  }
+  readonly agents: {
+    readonly create: (input: AgentInput) => Promise<AgentView>
+    readonly get: (id: string) => Promise<AgentView>
+    readonly list: () => Promise<readonly AgentView[]>
+    readonly update: (id: string, change: Partial<AgentInput>) => Promise<AgentView>
+    readonly delete: (id: string) => Promise<void>
+    /** Makes a function of this process the executor of an agent, from now on. */
+    readonly register: (id: string, handler: Handler) => Promise<void>
+  }
+  /** Limits on what runs may use in a day or a month. Refused work says so with `BUDGET` and when to come back. */
+  readonly budgets: {
+    readonly create: (input: BudgetInput) => Promise<BudgetView>
+    readonly get: (id: string) => Promise<BudgetView>
+    readonly list: () => Promise<readonly BudgetView[]>
+    readonly update: (id: string, change: BudgetPatch) => Promise<BudgetView>
+    readonly delete: (id: string) => Promise<void>
+  }
+  readonly lanes: {
+    readonly list: () => Promise<readonly LaneView[]>
+    readonly set: (name: string, concurrency: number) => Promise<LaneView>
+    /** An existing lane wins. */
+    readonly getOrCreate: (name: string, concurrency: number) => Promise<LaneView>
+  }
+  readonly nodes: { readonly list: () => Promise<readonly NodeView[]> }
+  readonly on: (kind: EventKind, hear: (event: EventView) => void) => () => void
+  /** Changes settings while running. Refused whole when one of them is invalid. */
+  readonly reload: (change: Settings) => void
+  /** Asks for settings again and again, and reloads what it gets. Answers with how to stop. */
+  readonly watchConfig: (load: () => Settings | Promise<Settings>, everyMs: number) => () => void
+  readonly health: () => Health
+  /**
+   * Resets the sessions that have work active on this node or a caller waiting in it: what waits ends with
+   * `ErrLaneCleared`, what runs is cancelled. Does nothing before `start`. `drainOnSignals` calls it on SIGUSR1.
+   */
+  readonly reset: () => Promise<void>
+  /** Opens the database, migrates it if need be, and starts working. */
+  readonly start: () => Promise<void>
+  /** Takes no more work, lets what runs end within the grace, and closes. `now` aborts what runs at once. */
+  readonly stop: (how?: 'drain' | 'now') => Promise<void>
+}

@@ -1,0 +1,30 @@
+export { createEscapement } from './library/create.ts'
+export { drainOnSignals } from './library/signals.ts'
+export {
+  ErrGatewayDraining,
+  ErrLaneCleared,
+  ErrMessageStale,
+  ErrQueueDropped,
+  ErrQueueFull,
+  Refusal,
+} from './contract/refusals.ts'
+export { AttemptAborted } from './engine/executions.ts'
+export type { DatabaseChoice, Escapement, EscapementOptions, LogEntry, Settings, SubmitOptions } from './escapement.ts'
+export type { Deferred, Handler, HandlerContext } from './executors/in-process.ts'
+export type { Attempt, Usage } from './executors/executor.ts'
+export type { AgentInput, AgentView } from './contract/agent.ts'
+export type { EventKind, EventView } from './contract/event.ts'
+export type { LaneView } from './contract/lane.ts'
+export type { Health, NodeView } from './contract/node.ts'
+export type { Page } from './contract/page.ts'
+export type { RefusalCode } from './contract/refusals.ts'
+export type { AttemptView, CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
+export type {
+  OccurrenceExplanation,
+  RunNowAnswer,
+  ScheduleFilter,
+  ScheduleInput,
+  ScheduleView,
+} from './contract/schedule.ts'
+export type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from './contract/session.ts'
+export type { TaskInput, TaskReceipt, TaskView } from './contract/task.ts'

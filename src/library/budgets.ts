@@ -1,0 +1,12 @@
+import type { Escapement } from '../escapement.ts'
+import { changeBudget, createBudget, findBudgets, getBudget, removeBudget } from '../service/budgets.ts'
+import type { Running } from './running.ts'
+
+/** Budgets: what runs may use. */
+export const budgetsOf = (running: () => Running): Escapement['budgets'] => ({
+  create: (input) => createBudget(running().app.ports, running().caller, input),
+  get: (id) => getBudget(running().app.ports, running().caller, id),
+  list: () => findBudgets(running().app.ports, running().caller),
+  update: (id, change) => changeBudget(running().app.ports, running().caller, { id, change }),
+  delete: (id) => removeBudget(running().app.ports, running().caller, { id }),
+})

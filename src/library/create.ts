@@ -1,0 +1,248 @@
+import { openApp, type App, type AppOptions } from '../app.ts'
+import { readEnvironment } from '../config.ts'
+import { EVENT_KINDS, type EventKind, type EventView } from '../contract/event.ts'
+import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
+import { agentId, orgId as toOrgId, type OrgId } from '../core/ids.ts'
+import { formatInstant } from '../core/instant.ts'
+import { resetSessions } from '../engine/node.ts'
+import { echo } from '../executors/echo.ts'
+import type { Executor } from '../executors/executor.ts'
+import { inProcess, type Handler } from '../executors/in-process.ts'
+import type { DatabaseChoice, Escapement, EscapementOptions, LogEntry, Settings } from '../escapement.ts'
+import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../service/settings.ts'
+import { agentsOf, registerAgents } from './agents.ts'
+import { budgetsOf } from './budgets.ts'
+import { lanesOf, nodesOf } from './lanes.ts'
+import { runsOf } from './runs.ts'
+import type { Running } from './running.ts'
+import { schedulesOf } from './schedules.ts'
+import { sessionsOf } from './sessions.ts'
+import { stopApp, type Stopping } from './stop.ts'
+import { tasksOf } from './tasks.ts'
+import { createWaiters } from './waiters.ts'
+
+/** What can be set and changed while running. */
+const SETTINGS = ['node', 'lanes', 'sessions', 'tasks', 'schedules', 'retention', 'drain_grace_seconds'] as const
+
+/** Escapement inside this program. Nothing happens before `start`. */
+export function createEscapement(options: EscapementOptions = {}): Escapement {
+  const environment = readEnvironment(DEFAULT_SETTINGS.lanes)
+  let settings = readSettings(pickSettings(options), { ...DEFAULT_SETTINGS, lanes: environment.lanes.sizes })
+  let current: Running | null = null
+  let starting: Promise<void> | null = null
+  let stopping: Stopping | null = null
+  const executors = new Map<string, Executor>([['echo', echo]])
+  const listeners: Listeners = new Map()
+  const handlers = new Map(Object.entries(options.agents ?? {}))
+  const log = safely(options.log ?? logToStderr)
+  const running = (): Running => {
+    if (current === null) throw new Refusal('NOT_STARTED', 'Call start() first, and not after stop()')
+    return current
+  }
+  const reload = (change: Settings): void => {
+    settings = readSettings(change, settings)
+    current?.app.parts.lanes.resize(settings.lanes)
+    for (const office of current?.app.parts.offices.values() ?? []) office.refresh()
+  }
+  const register = async (id: string, handler: Handler): Promise<void> => {
+    handlers.set(id, handler)
+    executors.set(`in-process:${id}`, inProcess(handler))
+    if (current !== null) await registerAgents(current, [id])
+  }
+  const start = async (): Promise<void> => {
+    if (current !== null || starting !== null) throw new Refusal('CONFLICT', 'It has been started already')
+    starting = open()
+    await starting.finally(() => (starting = null))
+  }
+  const open = async (): Promise<void> => {
+    for (const [id, handler] of handlers) executors.set(`in-process:${id}`, inProcess(handler))
+    for (const message of environment.lanes.warnings) log({ level: 'warn', message, facts: {} })
+    const database = options.database ?? environment.databaseUrl ?? {}
+    const app = await openApp({ ...appOptionsOf({ ...options, database }), settings: () => settings, executors, log })
+    const org = toOrgId(options.org ?? 'default')
+    current = await begin(app, { org, listeners, handlers: [...handlers.keys()] })
+  }
+  return {
+    schedules: schedulesOf(running),
+    tasks: tasksOf(running),
+    sessions: sessionsOf(running),
+    runs: runsOf(running),
+    ...{ agents: agentsOf(running, register), budgets: budgetsOf(running) },
+    lanes: lanesOf(running, reload),
+    nodes: nodesOf(running),
+    on: (kind, hear) => addListener(listeners, kind, hear),
+    reload,
+    watchConfig: (load, everyMs) => watch(load, everyMs, { reload, log }),
+    health: () => healthOf(current),
+    reset: () => (current === null ? Promise.resolve() : resetNode(current)),
+    start,
+    stop: async (how = 'drain') => {
+      // A start that is under way would go on after the stop, and nobody would stop it any more.
+      await starting?.catch(() => undefined)
+      if (current === null) return
+      stopping ??= stopApp(current)
+      if (how === 'now') stopping.hurry()
+      await stopping.done.finally(() => (current = stopping = null))
+    },
+  }
+}
+
+function appOptionsOf({ database = {}, estimateTokens }: EscapementOptions): Pick<AppOptions, 'database' | 'estimate'> {
+  return {
+    database: databaseOf(database),
+    estimate: estimateTokens === undefined ? null : (key) => estimated(() => estimateTokens(key)),
+  }
+}
+
+/** An estimator that fails has no estimate, and without one nothing is throttled. */
+function estimated<T>(estimate: () => T | null): T | null {
+  try {
+    return estimate()
+  } catch {
+    return null
+  }
+}
+
+type Listeners = Map<EventKind, Set<(event: EventView) => void>>
+
+function addListener(listeners: Listeners, kind: EventKind, hear: (event: EventView) => void): () => void {
+  const known = listeners.get(kind) ?? new Set()
+  listeners.set(kind, known.add(hear))
+  return () => known.delete(hear)
+}
+
+/** Makes the org and its agents known, and lets the loops go. */
+async function begin(
+  app: App,
+  with_: {
+    readonly org: OrgId
+    readonly listeners: ReadonlyMap<EventKind, ReadonlySet<(event: EventView) => void>>
+    readonly handlers: readonly string[]
+  },
+): Promise<Running> {
+  const { parts } = app
+  let defaultAgent: string | null = null
+  const running: Running = {
+    app,
+    orgId: with_.org,
+    caller: { orgId: with_.org, principal: null },
+    waiters: createWaiters(parts),
+    defaultAgent: () => (defaultAgent === null ? null : agentId(defaultAgent)),
+    refuseWhileDraining: () => {
+      if (parts.state.draining) throw new ErrGatewayDraining()
+    },
+  }
+  try {
+    defaultAgent = await registerAgents(running, with_.handlers)
+    parts.hearers.add((orgId, turn) => {
+      if (orgId === with_.org) tellListeners(with_.listeners, { orgId, turn, log: parts.ctx.log })
+    })
+    await app.loops.start()
+    return running
+  } catch (error) {
+    await app.close().catch(() => undefined)
+    throw error
+  }
+}
+
+type Turn = Parameters<Parameters<App['parts']['hearers']['add']>[0]>[1]
+
+function tellListeners(
+  listeners: ReadonlyMap<EventKind, ReadonlySet<(event: EventView) => void>>,
+  { orgId, turn, log }: { readonly orgId: OrgId; readonly turn: Turn; readonly log: (entry: LogEntry) => void },
+): void {
+  for (const [index, [kind, subject, data]] of turn.events.entries()) {
+    const known = EVENT_KINDS.find((one) => one === kind)
+    const hearers = known === undefined ? undefined : listeners.get(known)
+    if (known === undefined || hearers === undefined) continue
+    const event = { id: `${turn.no}-${index}`, kind: known, org_id: orgId, at: formatInstant(turn.at), subject, data }
+    for (const hear of [...hearers])
+      try {
+        hear(event)
+      } catch (error) {
+        // What a listener does wrong must not undo what was kept.
+        log({ level: 'error', message: 'A listener failed', facts: { kind, error: messageOf(error) } })
+      }
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** A program that cannot say something must go on all the same. */
+const safely =
+  (log: (entry: LogEntry) => void) =>
+  (entry: LogEntry): void => {
+    try {
+      log(entry)
+    } catch {
+      // There is nowhere left to say it.
+    }
+  }
+
+/** Resets what works on this node or is waited for in it: what SIGUSR1 does. */
+const resetNode = ({ app, waiters }: Running): Promise<void> => resetSessions(app.parts, waiters.sessions())
+
+function pickSettings(options: EscapementOptions): Settings {
+  return Object.fromEntries(SETTINGS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])))
+}
+
+function readSettings(change: Settings, current: EngineSettings): EngineSettings {
+  const read = parseSettings(change, current)
+  if (!read.ok) throw invalid(read.flaws)
+  return read.value
+}
+
+function databaseOf(
+  choice: DatabaseChoice,
+): { readonly data: string } | { readonly url: string; readonly schema?: string; readonly pool?: number } {
+  if (typeof choice === 'string') return { url: choice }
+  return 'url' in choice ? choice : { data: choice.data ?? './.escapement' }
+}
+
+function logToStderr({ level, message, facts }: LogEntry): void {
+  if (level === 'warn' || level === 'error')
+    process.stderr.write(`escapement ${level}: ${message} ${JSON.stringify(facts)}\n`)
+}
+
+function watch(
+  load: () => Settings | Promise<Settings>,
+  everyMs: number,
+  with_: { readonly reload: (change: Settings) => void; readonly log: (entry: LogEntry) => void },
+): () => void {
+  let last = ''
+  let busy = false
+  const look = async (): Promise<void> => {
+    if (busy) return
+    busy = true
+    try {
+      const loaded = await load()
+      const text = JSON.stringify(loaded)
+      if (text !== last) with_.reload(loaded)
+      last = text
+    } catch (error) {
+      const facts = { error: error instanceof Error ? error.message : String(error) }
+      with_.log({ level: 'warn', message: 'Settings were refused; the ones in force stay', facts })
+    } finally {
+      busy = false
+    }
+  }
+  const timer = setInterval(() => void look(), everyMs)
+  timer.unref()
+  void look()
+  return () => {
+    clearInterval(timer)
+  }
+}
+
+function healthOf(running: Running | null): ReturnType<Escapement['health']> {
+  if (running === null) return { ready: false, database: 'away', away_since: null, draining: false, node_id: '' }
+  const { parts } = running.app
+  const since = parts.health.awaySince()
+  return {
+    ready: since === null && !parts.state.draining,
+    database: since === null ? 'up' : 'away',
+    away_since: since === null ? null : formatInstant(since),
+    draining: parts.state.draining,
+    node_id: parts.id(),
+  }
+}

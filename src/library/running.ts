@@ -1,0 +1,15 @@
+import type { App } from '../app.ts'
+import type { AgentId, OrgId } from '../core/ids.ts'
+import type { Caller } from '../service/schedules.ts'
+import type { Waiters } from './waiters.ts'
+
+/** What there is between `start` and `stop`. */
+export interface Running {
+  readonly app: App
+  readonly orgId: OrgId
+  readonly caller: Caller
+  readonly waiters: Waiters
+  readonly defaultAgent: () => AgentId | null
+  /** New work is refused while the node goes down; what is there already is not. */
+  readonly refuseWhileDraining: () => void
+}

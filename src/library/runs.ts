@@ -1,0 +1,72 @@
+import { runId } from '../core/ids.ts'
+import { isTerminal } from '../core/run/run-machine.ts'
+import { hashToken } from '../engine/reports.ts'
+import type { Escapement } from '../escapement.ts'
+import { findRuns, getRun, getRunDetail, readRun } from '../service/runs-read.ts'
+import { cancelRunById, retryRun, settleByToken } from '../service/run-actions.ts'
+import type { RunView } from '../contract/run.ts'
+import type { Running } from './running.ts'
+
+/** Runs: to look at, to end, to repeat, to wait for. */
+export function runsOf(running: () => Running): Escapement['runs'] {
+  return {
+    get: async (id) => {
+      const { app, orgId } = running()
+      return getRunDetail(app.ports, { orgId, id }, (run) => app.live.explain(orgId, run.id))
+    },
+    list: async (filter) => findRuns(running().app.ports, running().orgId, filter),
+    cancel: async (id) => {
+      const { app, orgId } = running()
+      await cancelRunById(app.ports, orgId, id)
+      return getRun(app.ports, orgId, id)
+    },
+    retry: async (id, options = {}) => {
+      const { app, orgId, refuseWhileDraining } = running()
+      refuseWhileDraining()
+      const made = await retryRun(app.ports, orgId, { id, force: options.force ?? false })
+      return getRun(app.ports, orgId, made)
+    },
+    explain: async (id) => {
+      const { app, orgId } = running()
+      const run = await readRun(app.ports, orgId, id)
+      return app.live.explain(orgId, run.id) ?? run.why ?? run.decision
+    },
+    wait: async (id, options = {}) => waitForRun(running(), id, options.timeoutMs ?? null),
+    callback: async (token, result) => settleByToken(running().app.ports, hashToken(token), result),
+  }
+}
+
+/** Waits until the run has ended. Events say when to look; the record says what there is to see. */
+export async function waitForRun(
+  { app, orgId, waiters }: Running,
+  id: string,
+  timeoutMs: number | null,
+): Promise<RunView> {
+  const { promise, give } = waiters.ended(runId(id))
+  try {
+    const now = await getRun(app.ports, orgId, id)
+    if (isTerminal(now.status)) return now
+    await withTimeout(promise, timeoutMs, `Run ${id} has not ended within ${timeoutMs ?? 0} ms`)
+    return await getRun(app.ports, orgId, id)
+  } finally {
+    give()
+  }
+}
+
+async function withTimeout(promise: Promise<void>, ms: number | null, message: string): Promise<void> {
+  if (ms === null) {
+    await promise
+    return
+  }
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(message))
+    }, ms)
+  })
+  try {
+    await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

