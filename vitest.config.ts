@@ -1,7 +1,12 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
-const NEEDS_DATABASE = ['test/store/**/*.test.ts']
+const NEEDS_DATABASE = [
+  'test/store/**/*.test.ts',
+  'test/service/database/**/*.test.ts',
+  'test/scenarios/**/*.test.ts',
+  'test/faults/**/*.test.ts',
+]
 
 export default defineConfig({
   test: {

@@ -1,13 +1,30 @@
 /** The suites, in the order in which they run. Steps that share a budget share its seconds. */
 const FAST = { name: 'core + simulation', seconds: 90 }
 
+const STORED = { name: 'store + service', seconds: 120 }
+
 export const STEPS = [
   {
     name: 'core',
-    folders: ['test/core/', 'test/service/', 'test/engine/', 'test/executors/', 'test/cli/', 'test/tooling/'],
+    folders: [
+      'test/core/',
+      'test/service/desk/',
+      'test/service/clock',
+      'test/service/run-view',
+      'test/service/schedule-',
+      'test/service/settings',
+      'test/engine/',
+      'test/executors/',
+      'test/cli/',
+      'test/tooling/',
+    ],
     budget: FAST,
   },
   { name: 'simulation', folders: ['test/simulation/'], budget: FAST },
-  { name: 'store', folders: ['test/store/'], budget: { name: 'store + service', seconds: 120 } },
+  { name: 'store', folders: ['test/store/', 'test/service/database/'], budget: STORED },
+  { name: 'scenarios', folders: ['test/scenarios/'], budget: { name: 'scenarios', seconds: 120 } },
+  { name: 'faults', folders: ['test/faults/'], budget: { name: 'faulted simulation', seconds: 120 } },
+  { name: 'chaos', folders: ['test/chaos/'], budget: { name: 'chaos', seconds: 90 } },
+  { name: 'examples', folders: ['test/examples/'], budget: { name: 'examples', seconds: 60 } },
   { name: 'docs', folders: ['test/docs/'], budget: { name: 'docs', seconds: 60 } },
 ]

@@ -1,0 +1,103 @@
+import { expect, vi } from 'vitest'
+import type { Refusal, RefusalCode } from '../../src/contract/refusals.ts'
+import { REFUSAL_CODES } from '../../src/contract/refusals.ts'
+import type { RunView } from '../../src/contract/run.ts'
+import type { MessageInput, MessageReceipt, StopAnswer } from '../../src/contract/session.ts'
+import type { Escapement } from '../../src/escapement.ts'
+
+/** Long enough for a busy machine; nothing that works waits so long. */
+const PATIENCE_MS = 12_000
+
+/** Looks again and again until the looking does not throw, and answers with what was seen. */
+export const eventually = <T>(look: () => T | Promise<T>, timeoutMs = PATIENCE_MS): Promise<T> =>
+  vi.waitFor(look, { timeout: timeoutMs, interval: 10 })
+
+/** For showing that something does not happen, and for nothing else. */
+export const nothingFor = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms)
+  })
+
+/** Until the clock shows this; for work that is due at a time. */
+export const until = (at: number): Promise<void> => nothingFor(Math.max(0, at - Date.now()))
+
+/** A session of an agent. */
+export const chat = (peer: string, agent = 'worker'): string => `agent:${agent}:test:direct:${peer}`
+
+/** The answer to a message that was taken for one. */
+export function receiptOf(answer: MessageReceipt | StopAnswer): MessageReceipt {
+  if (!('run_id' in answer)) throw new Error(`taken for a command: ${JSON.stringify(answer)}`)
+  return answer
+}
+
+/** Sends what is no command. */
+export const send = async (node: Escapement, key: string, message: MessageInput | string): Promise<MessageReceipt> =>
+  receiptOf(await node.sessions.send(key, message))
+
+/** Sends one after the other, and answers with the ids of the runs. */
+export async function sendEach(
+  node: Escapement,
+  key: string,
+  messages: readonly (MessageInput | string)[],
+): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (const message of messages) ids.push((await send(node, key, message)).run_id)
+  return ids
+}
+
+/** The run when it has ended. */
+export const ended = (node: Escapement, id: string, timeoutMs = PATIENCE_MS): Promise<RunView> =>
+  node.runs.wait(id, { timeoutMs })
+
+/** How these runs ended. */
+export async function endings(node: Escapement, ids: readonly string[]): Promise<readonly string[]> {
+  const runs = await Promise.all(ids.map((id) => ended(node, id)))
+  return runs.map((run) => run.status)
+}
+
+export const statusOf = async (node: Escapement, id: string): Promise<string> => (await node.runs.get(id)).status
+
+/** Waits until the run is in this state. */
+export const inState = (node: Escapement, id: string, status: RunView['status']): Promise<RunView> =>
+  eventually(async () => {
+    const run = await node.runs.get(id)
+    expect(run.status).toBe(status)
+    return run
+  })
+
+/** The refusal that a call ends with, which must have this code and the status of that code. */
+export async function refused(call: Promise<unknown>, code: RefusalCode): Promise<Refusal> {
+  const error = await call.then(
+    (value) => new Error(`not refused: ${JSON.stringify(value)}`),
+    (reason: unknown) => reason,
+  )
+  expect(error).toMatchObject({ code, status: REFUSAL_CODES[code] })
+  return error as Refusal
+}
+
+/** All runs of a schedule, skipped ones too, in the order of their moments. */
+export async function runsOf(node: Escapement, scheduleId: string): Promise<readonly RunView[]> {
+  const { items } = await node.schedules.runs(scheduleId, { limit: 200 })
+  return items.toSorted((a, b) => timeOf(a.nominal_time ?? a.created_at) - timeOf(b.nominal_time ?? b.created_at))
+}
+
+/** The runs of a schedule when there are at least so many. */
+export const runsWhen = (
+  node: Escapement,
+  scheduleId: string,
+  isEnough: (runs: readonly RunView[]) => boolean,
+): Promise<readonly RunView[]> =>
+  eventually(async () => {
+    const runs = await runsOf(node, scheduleId)
+    if (!isEnough(runs)) throw new Error(`only ${JSON.stringify(runs.map(inShort))}`)
+    return runs
+  })
+
+/** The state and, where it says more, the reason. */
+export const inShort = (run: Pick<RunView, 'status' | 'reason'>): string =>
+  run.status === 'skipped' ? `skipped/${run.reason ?? ''}` : run.status
+
+export const timeOf = (time: string | null): number => (time === null ? Number.NaN : Date.parse(time))
+
+/** A time some ms from now, as an outsider writes it. */
+export const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString()
