@@ -1,0 +1,68 @@
+import type { Records, Submission } from '../records.ts'
+import { findCrowding } from './crowding.ts'
+import { countReattempts, findDoubled } from './doubled.ts'
+import type { Finding } from './findings.ts'
+import { longestGap, type Gap } from './gaps.ts'
+import { findLost } from './lost.ts'
+import { findDisorder } from './order.ts'
+import { layOut, type Evidence } from './spans.ts'
+
+/** What the three records say when they are laid side by side. */
+export interface Audit {
+  readonly findings: readonly Finding[]
+  /** Kinds of limits that were reached, and those that never were and so prove nothing. */
+  readonly limitsReached: ReadonlySet<string>
+  readonly limitsUnreached: ReadonlySet<string>
+  readonly reattempts: { readonly lapsed: number; readonly failed: number }
+  /** Occurrences that became no work, by reason; ranges count with all they hold. */
+  readonly skipped: ReadonlyMap<string, number>
+  readonly endings: ReadonlyMap<string, number>
+  readonly outcomes: Readonly<Record<Submission['outcome'], number>>
+  /** Submissions per second of load that were answered with a run. */
+  readonly acceptedPerSecond: number
+  readonly gap: Gap | null
+}
+
+/** Compares the records. Pure: it can be asked about records of things that never happened. */
+export function audit(records: Records): Audit {
+  const evidence = layOut(records)
+  const crowding = findCrowding(evidence)
+  const outcomes = { accepted: 0, refused: 0, unknown: 0 }
+  for (const { outcome } of records.submissions) outcomes[outcome] += 1
+  return {
+    findings: [
+      ...findLost(evidence),
+      ...findDoubled(evidence),
+      ...findDisorder(evidence),
+      ...crowding.findings,
+      ...findStuck(evidence),
+    ],
+    limitsReached: crowding.reached,
+    limitsUnreached: crowding.unreached,
+    reattempts: countReattempts(evidence),
+    skipped: countSkipped(records),
+    endings: countBy(records.runs.map((run) => run.ending ?? 'pending')),
+    outcomes,
+    acceptedPerSecond: (outcomes.accepted * 1_000) / Math.max(1, records.load.until - records.load.from),
+    gap: longestGap(records),
+  }
+}
+
+const findStuck = ({ records }: Evidence): readonly Finding[] =>
+  records.runs
+    .filter((run) => run.ending === null)
+    .map((run) => ({ wrong: 'stuck', what: 'a run has not ended', rows: [run] }))
+
+function countSkipped(records: Records): ReadonlyMap<string, number> {
+  const counts = new Map(
+    countBy(records.runs.filter(({ ending }) => ending === 'skipped').map(({ reason }) => reason ?? 'no reason')),
+  )
+  for (const { count } of records.ranges) counts.set('misfire', (counts.get('misfire') ?? 0) + count)
+  return counts
+}
+
+function countBy(words: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return counts
+}

@@ -1,0 +1,173 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { migrate } from '../../src/store/migrate.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { createRandom } from '../simulation/random.ts'
+import { audit } from './audit/audit.ts'
+import { countPending, readDatabase, watchLeases } from './database-record.ts'
+import { driveFaults, FAULT_NAMES, planFaults, type FaultRecord } from './faults.ts'
+import { startFleet, type Fleet } from './fleet.ts'
+import { foldAttempts, foldSubmissions, readJournals } from './journal.ts'
+import type { MadeSchedule } from './node-process.ts'
+import { parseOptions, type ChaosOptions } from './options.ts'
+import type { LeaseSample, Records, TickingSchedule } from './records.ts'
+import { complaintsOf, describeRun } from './report.ts'
+import { startChaosServer, type Server } from './server.ts'
+import { LEASE_MS, LIMITS, ORDERED_SESSIONS, ORG_LIMIT, SCHEDULE_INTERVAL_MS, SCHEDULES } from './world.ts'
+
+const SLOTS = 3
+const SETTLES_WITHIN_MS = 45_000
+
+/** A schedule has this long to decide its last occurrences before it is disabled. */
+const LAST_TICKS_MS = 3_000
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
+interface Torment {
+  readonly faults: readonly FaultRecord[]
+  readonly leases: readonly LeaseSample[]
+  readonly schedules: readonly TickingSchedule[]
+  readonly load: Records['load']
+  readonly troubles: readonly string[]
+}
+
+/** Load and faults, then quiet, until everything has settled or its time is over. */
+async function torment(server: Server, fleet: Fleet, options: ChaosOptions): Promise<Omit<Torment, 'leases'>> {
+  const made = await fleet.tellOne('settle_in')
+  await fleet.tellAll('load')
+  const from = Date.now()
+  const faults = await driveFaults(planFaults(createRandom(options.seed), { slots: SLOTS, leaseMs: LEASE_MS }), {
+    hands: fleet.hands,
+    now: Date.now,
+    sleep: (ms) => sleep(ms),
+    until: from + options.loadMs,
+    tell: (fault) => {
+      if (options.verbose) print(`${seconds(fault.from - from)} ${FAULT_NAMES[fault.kind]} ${fault.process ?? ''}`)
+    },
+  })
+  await sleep(Math.max(0, from + options.loadMs - Date.now()))
+  const until = Date.now()
+  await fleet.tellAll('rest')
+  await sleep(LAST_TICKS_MS)
+  await fleet.tellOne('disable')
+  const pending = await settle(server)
+  const troubles = [...fleet.crashed(), ...(pending === 0 ? [] : [`${pending} runs have not settled`])]
+  await fleet.tellAll('leave')
+  return {
+    ...{ faults, load: { from, until }, troubles },
+    schedules: made.map((schedule) => ticking(schedule, until)),
+  }
+}
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1).padStart(6)} s`
+
+function ticking({ id, name }: MadeSchedule, until: number): TickingSchedule {
+  const limit = SCHEDULES.find((schedule) => schedule.name === name)?.limit ?? null
+  return { id, name, intervalMs: SCHEDULE_INTERVAL_MS, until, limit }
+}
+
+/** Waits until nothing is pending; answers how much still is when the patience ends. */
+async function settle(server: Server): Promise<number> {
+  const deadline = Date.now() + SETTLES_WITHIN_MS
+  for (;;) {
+    const pending = await countPending(server)
+    if (pending === 0 || Date.now() > deadline) return pending
+    await sleep(200)
+  }
+}
+
+/** The org with its limit, before the first node looks at it. */
+async function prepareDatabase(server: Server): Promise<void> {
+  const database = await openPostgres({ target: server.url() })
+  try {
+    await migrate(database)
+    await database.query(
+      `insert into org (id, name, max_concurrent, created_at) values ('default', 'default', ${ORG_LIMIT}, now())
+       on conflict (id) do update set max_concurrent = excluded.max_concurrent`,
+    )
+  } finally {
+    await database.close()
+  }
+}
+
+async function collect(server: Server, fleet: Fleet, suffered: Torment, directory: string): Promise<Records> {
+  const { runs, ranges } = await readDatabase(server)
+  return {
+    ...{ runs, ranges },
+    submissions: foldSubmissions(readJournals(directory, 'submissions')),
+    handled: foldAttempts(readJournals(directory, 'handlers')),
+    processes: fleet.processes(),
+    ...{ leases: suffered.leases, leaseMs: LEASE_MS, faults: suffered.faults, schedules: suffered.schedules },
+    ...{ limits: LIMITS, orderedSessions: ORDERED_SESSIONS, load: suffered.load },
+  }
+}
+
+/** The whole thing, in a directory of its own. Answers whether it went well. */
+async function run(options: ChaosOptions, directory: string, undo: (() => Promise<void>)[]): Promise<boolean> {
+  const server = await startChaosServer(path.join(directory, 'server'))
+  undo.unshift(() => server.stop())
+  await prepareDatabase(server)
+  const journals = path.join(directory, 'journals')
+  mkdirSync(journals)
+  const { seed, perSecond } = options
+  const fleet = await startFleet({ server, directory: journals, seed, perSecond: perSecond / SLOTS, slots: SLOTS })
+  undo.unshift(() => fleet.end())
+  const leases = watchLeases(server)
+  const suffered = await torment(server, fleet, options)
+    .then(async (rest) => ({ ...rest, leases: await leases.stop() }))
+    .catch(async (error: unknown) => {
+      await leases.stop()
+      throw error
+    })
+  const found = audit(await collect(server, fleet, suffered, journals))
+  const told = {
+    seed,
+    nodes: SLOTS,
+    loadMs: options.loadMs,
+    audit: found,
+    faults: suffered.faults,
+    troubles: suffered.troubles,
+  }
+  const complaints = complaintsOf(told, options.demands)
+  if (complaints.length > 0) print(`journals, logs and database: ${directory}`)
+  for (const line of [...complaints, ...describeRun(told)]) print(line)
+  return complaints.length === 0
+}
+
+/** Runs it and cleans up, however it ends. The directory is kept when there is something to look at in it. */
+export async function main(args: readonly string[]): Promise<number> {
+  const options = parseOptions(args)
+  if (typeof options === 'string') {
+    process.stderr.write(`${options}\n`)
+    return 2
+  }
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'escapement-chaos-'))
+  // As root the server runs as another user, who has to get in.
+  chmodSync(directory, 0o755)
+  print(`seed ${options.seed}`)
+  const undo: (() => Promise<void>)[] = []
+  const cleanUp = async (): Promise<void> => {
+    for (const step of undo.splice(0)) await step().catch(() => undefined)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      void cleanUp().finally(() => {
+        print(`interrupted; journals, logs and database: ${directory}`)
+        process.exit(1)
+      })
+    })
+  let well = false
+  try {
+    well = await run(options, directory, undo)
+    return well ? 0 : 1
+  } catch (error) {
+    print(`journals, logs and database: ${directory}`)
+    print(error instanceof Error ? (error.stack ?? error.message) : String(error))
+    return 1
+  } finally {
+    await cleanUp()
+    if (well && !options.keep) rmSync(directory, { recursive: true, force: true })
+  }
+}

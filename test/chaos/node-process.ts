@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Escapement } from '../../src/escapement.ts'
+import { createEscapement } from '../../src/index.ts'
+import { isDatabaseAway } from '../../src/store/database-error.ts'
+import { createRandom } from '../simulation/random.ts'
+import { journalFile, openJournal } from './journal.ts'
+import type { HandlerLine, SubmissionLine } from './records.ts'
+import { startTraffic, type Traffic } from './traffic.ts'
+import { createHandler, type Habit } from './work.ts'
+import { AGENTS, SCHEDULES, SESSIONS, SETTINGS } from './world.ts'
+
+// A node of the deployment that is tormented: the engine, handlers, and somebody who submits. It is told what to do in
+// JSON lines and answers in JSON lines.
+
+/** What it is started with, in the file its first argument names. */
+export interface NodeOrder {
+  readonly name: string
+  readonly url: string
+  readonly seed: number
+  readonly journals: string
+  readonly perSecond: number
+}
+
+export type NodeCommand = 'settle_in' | 'load' | 'rest' | 'disable' | 'leave'
+
+/** The first handler that begins before this time stops the process. */
+export interface FreezeOrder {
+  readonly freezeBefore: number
+}
+
+export type NodeSaid =
+  | { readonly said: 'ready' }
+  | { readonly said: 'done'; readonly what: NodeCommand; readonly schedules?: readonly MadeSchedule[] }
+  | { readonly said: 'failed'; readonly what: NodeCommand; readonly why: string }
+
+export interface MadeSchedule {
+  readonly id: string
+  readonly name: string
+}
+
+// Without a handler Node opens its debugger on this signal.
+process.on('SIGUSR1', () => undefined)
+
+const order = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as NodeOrder
+const submissions = openJournal<SubmissionLine>(journalFile(order.journals, order.name, 'submissions'))
+const handlers = openJournal<HandlerLine>(journalFile(order.journals, order.name, 'handlers'))
+const random = createRandom(order.seed)
+let traffic: Traffic | undefined
+let freezeBefore = 0
+
+const MOST_TRIES = 100
+
+const say = (line: NodeSaid): void => void process.stdout.write(`${JSON.stringify(line)}\n`)
+
+const log = (level: string, message: string, facts: unknown): void =>
+  void process.stderr.write(`${new Date().toISOString()} ${level} ${message} ${JSON.stringify(facts)}\n`)
+
+function habitOf(payload: unknown): Habit | undefined {
+  const words = JSON.stringify(payload ?? null)
+  return SCHEDULES.find(({ name }) => words.includes(`"chaos ${name}"`))
+}
+
+function freezeIfTold(): void {
+  if (Date.now() >= freezeBefore) return
+  freezeBefore = 0
+  process.kill(process.pid, 'SIGSTOP')
+}
+
+/** Starts the engine. A database that is away just then is no reason to give up: whoever supervises would try again. */
+async function start(): Promise<Escapement> {
+  for (let tries = 1; ; tries += 1) {
+    const nodeId = (): string => escapement.health().node_id
+    const handler = createHandler({ journal: handlers, random, nodeId, habitOf, begun: freezeIfTold })
+    const escapement = createEscapement({
+      ...SETTINGS,
+      database: { url: order.url, pool: 6 },
+      agents: Object.fromEntries(AGENTS.map(({ id }) => [id, handler])),
+      log: ({ level, message, facts }) => {
+        if (level !== 'debug') log(level, message, facts)
+      },
+    })
+    try {
+      await escapement.start()
+      return escapement
+    } catch (error) {
+      if (!isDatabaseAway(error) || tries === MOST_TRIES) throw error
+      log('warn', 'the node could not start', String(error))
+      await escapement.stop('now').catch(() => undefined)
+      await sleep(200)
+    }
+  }
+}
+
+/** Makes what all nodes share. */
+async function settleIn(escapement: Escapement): Promise<readonly MadeSchedule[]> {
+  for (const { id, max, retry } of AGENTS)
+    await escapement.agents.update(id, {
+      max_concurrent: max,
+      ...(retry === null ? {} : { retry_policy: retry as Readonly<Record<string, unknown>> }),
+    })
+  for (const { key, rules } of SESSIONS) await escapement.sessions.update(key, rules)
+  const made: MadeSchedule[] = []
+  for (const { name, rules } of SCHEDULES) {
+    const payload = { prompt: `chaos ${name}` }
+    const { id } = await escapement.schedules.create({
+      ...rules,
+      name,
+      agent_id: 'clock',
+      every_seconds: 1,
+      payload,
+    })
+    made.push({ id, name })
+  }
+  return made
+}
+
+async function disable(escapement: Escapement): Promise<void> {
+  const { items } = await escapement.schedules.list({ limit: 200 })
+  for (const { id } of items) await escapement.schedules.disable(id)
+}
+
+async function obey(command: NodeCommand, escapement: Escapement): Promise<NodeSaid> {
+  switch (command) {
+    case 'settle_in':
+      return { said: 'done', what: command, schedules: await settleIn(escapement) }
+    case 'load': {
+      const { name, perSecond } = order
+      traffic = startTraffic({ escapement, journal: submissions, random, process: name, perSecond })
+      break
+    }
+    case 'rest':
+      await traffic?.stop()
+      break
+    case 'disable':
+      await disable(escapement)
+      break
+    case 'leave':
+      await escapement.stop('drain')
+      break
+  }
+  return { said: 'done', what: command }
+}
+
+const escapement = await start()
+say({ said: 'ready' })
+for await (const line of createInterface({ input: process.stdin })) {
+  const command = JSON.parse(line) as NodeCommand | FreezeOrder
+  if (typeof command === 'object') {
+    freezeBefore = command.freezeBefore
+    continue
+  }
+  say(
+    await obey(command, escapement).catch((error: unknown): NodeSaid => ({
+      said: 'failed',
+      what: command,
+      why: String(error),
+    })),
+  )
+  if (command === 'leave') break
+}
+// Whoever started it is gone, or told it to leave: there is nothing more to do, whatever is still open.
+process.exit(0)

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { DATABASE, SUPERUSER } from '../../src/store/embedded/init.ts'
+import { findHolder, isAlive } from '../../src/store/embedded/pid-file.ts'
+import { PORT } from '../../src/store/embedded/place.ts'
+import { prepareServer } from '../../src/store/embedded/prepare.ts'
+import { startServer, type ServerContext } from '../../src/store/embedded/server-process.ts'
+import { binariesUnderTest } from '../support/postgres-under-test.ts'
+
+/** A PostgreSQL of our own that can be taken away and given back. */
+export interface Server {
+  /** A connection string for a user. */
+  readonly url: (user?: string) => string
+  /** Opens a connection. Whoever holds it lives with its end. */
+  readonly connect: () => Promise<Client>
+  /** Makes a user that may do everything, so that its connections can be told from those of others. */
+  readonly addUser: (user: string) => Promise<void>
+  /** Ends all connections of a user and answers how many there were. */
+  readonly cut: (user: string) => Promise<number>
+  /** Stops it at once, as a crash would, and starts it again after a while. Resolves when it answers. */
+  readonly restart: (awayMs: number) => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+const LONGEST_START_MS = 30_000
+const LONGEST_STOP_MS = 20_000
+
+/** Makes a new server in a directory and starts it. */
+export async function startChaosServer(directory: string): Promise<Server> {
+  const { place, account, binaries, password } = await prepareServer(
+    { data: `${directory}/data`, systemDirectory: `${directory}/system`, packageDirectory: binariesUnderTest() },
+    new AbortController().signal,
+  )
+  const url = (user = SUPERUSER): string =>
+    `postgres://${user}:${password}@/${DATABASE}?host=${encodeURIComponent(place.socketDirectory)}&port=${PORT}`
+  const context: ServerContext = { place, account, postgres: binaries.postgres }
+  const connect = async (): Promise<Client> => {
+    const parts = { host: place.socketDirectory, port: PORT, user: SUPERUSER, password, database: DATABASE }
+    const client = new Client({ ...parts, ssl: false, connectionTimeoutMillis: 2_000 })
+    // A connection that the server ends would otherwise end this process.
+    client.on('error', () => undefined)
+    await client.connect()
+    return client
+  }
+  const run = async <Row extends object>(text: string, params: readonly unknown[] = []): Promise<readonly Row[]> => {
+    const client = await connect()
+    return client
+      .query<Row>(text, [...params])
+      .then(({ rows }) => rows)
+      .finally(() => client.end())
+  }
+  let stopped = false
+  await launch(context, connect)
+  return {
+    url,
+    connect,
+    addUser: async (user) => {
+      await run(`create role ${user} superuser login password '${password}'`)
+    },
+    cut: async (user) => {
+      const rows = await run('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [user])
+      return rows.length
+    },
+    restart: async (awayMs) => {
+      await halt(context, 'SIGQUIT')
+      await sleep(awayMs)
+      if (!stopped) await launch(context, connect)
+    },
+    stop: () => {
+      stopped = true
+      return halt(context, 'SIGINT')
+    },
+  }
+}
+
+async function launch(context: ServerContext, connect: () => Promise<Client>): Promise<void> {
+  const server = await startServer(context)
+  const deadline = performance.now() + LONGEST_START_MS
+  for (;;) {
+    const client = await connect().catch(() => undefined)
+    if (client !== undefined) {
+      await client.end()
+      return
+    }
+    const said = await server.ended()
+    if (said !== undefined) throw new Error(`the server ended: ${said}`)
+    if (performance.now() > deadline) throw new Error('the server does not answer')
+    await sleep(20)
+  }
+}
+
+/** Tells the server to end and waits until it is gone. SIGQUIT: at once, without writing anything to disk. */
+async function halt({ place }: ServerContext, signal: 'SIGQUIT' | 'SIGINT'): Promise<void> {
+  const holder = await findHolder(place.cluster)
+  if (holder.kind !== 'server') return
+  process.kill(holder.pid, signal)
+  const deadline = performance.now() + LONGEST_STOP_MS
+  while (isAlive(holder.pid)) {
+    if (performance.now() > deadline) throw new Error(`the server does not stop (process ${holder.pid})`)
+    await sleep(10)
+  }
+}

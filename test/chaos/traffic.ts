@@ -1,0 +1,128 @@
+import { Refusal } from '../../src/contract/refusals.ts'
+import type { Escapement } from '../../src/escapement.ts'
+import type { Random } from '../simulation/random.ts'
+import type { Journal } from './journal.ts'
+import type { SubmissionLine } from './records.ts'
+import { wordsOf, type Order } from './work.ts'
+import { SESSIONS, TASK_AGENTS, type PlannedSession } from './world.ts'
+
+export interface TrafficOptions {
+  readonly escapement: Escapement
+  readonly journal: Journal<SubmissionLine>
+  readonly random: Random
+  /** Makes the ids of this process unlike those of all others. */
+  readonly process: string
+  readonly perSecond: number
+}
+
+export interface Traffic {
+  /** Sends no more and waits for the answers that are on their way. */
+  readonly stop: () => Promise<void>
+}
+
+const TICK_MS = 20
+
+/** Answers on their way at most. Without a bound a database that is away would be met by an avalanche. */
+const MOST_IN_FLIGHT = 150
+
+const SHARE_OF_TASKS = 0.35
+const TOTAL_WEIGHT = SESSIONS.reduce((sum, { weight }) => sum + weight, 0)
+
+/** Sends submissions of all kinds at an even rate until it is stopped. */
+export function startTraffic(options: TrafficOptions): Traffic {
+  const onTheirWay = new Set<Promise<void>>()
+  let allowance = 0
+  let last = performance.now()
+  let sent = 0
+  const timer = setInterval(() => {
+    const now = performance.now()
+    // A process that was stopped makes up for half a second of it at most.
+    allowance = Math.min(allowance + ((now - last) * options.perSecond) / 1_000, options.perSecond / 2)
+    last = now
+    for (; allowance >= 1 && onTheirWay.size < MOST_IN_FLIGHT; allowance -= 1) {
+      const sending = sendOne(options, (sent += 1)).finally(() => onTheirWay.delete(sending))
+      onTheirWay.add(sending)
+    }
+  }, TICK_MS)
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await Promise.allSettled(onTheirWay)
+    },
+  }
+}
+
+async function sendOne(options: TrafficOptions, number: number): Promise<void> {
+  const { random, escapement, process } = options
+  const id = `${process}-${number}`
+  if (random.chance(SHARE_OF_TASKS)) {
+    await sendTask(options, id)
+    return
+  }
+  const session = pickSession(random)
+  if (session.kind === 'stopped' && random.chance(0.1)) {
+    // A command makes no run, so it has no place in the journal; whether it got through does not matter.
+    await escapement.sessions.send(session.key, random.one(['/stop', '/stopall'])).catch(() => undefined)
+    return
+  }
+  const text = wordsOf(orderOf(random, id, session.work))
+  const message = session.kind === 'debounce' ? { text, sender: random.one(['ann', 'bob']) } : { text }
+  await submit(options, { id, to: session.key }, async () => {
+    const receipt = await escapement.sessions.send(session.key, message)
+    if (!('run_id' in receipt)) throw new Error(`a message was taken for a command: ${text}`)
+    return { run: receipt.merged_into ?? receipt.run_id, dropped: receipt.dropped_run_id ?? null }
+  })
+}
+
+async function sendTask(options: TrafficOptions, id: string): Promise<void> {
+  const { random, escapement } = options
+  const agentId = random.one(TASK_AGENTS)
+  const words = wordsOf(orderOf(random, id, [2, 25]))
+  const retry_policy = { max_retries: 2, strategy: 'fixed', base_ms: 200 }
+  const task = { agentId, action: 'click', params: { words }, priority: random.int(-1, 1) }
+  await submit(options, { id, to: agentId }, async () => {
+    const receipt = await escapement.tasks.submit(random.chance(0.5) ? { ...task, retry_policy } : task)
+    if (random.chance(0.01)) await escapement.tasks.cancel(receipt.taskId).catch(() => undefined)
+    return { run: receipt.taskId, dropped: null }
+  })
+}
+
+function orderOf(random: Random, id: string, work: readonly [number, number]): Order {
+  // A few take long, so that faults meet work in progress.
+  const workMs = random.chance(0.01) ? random.int(500, 2_500) : random.int(...work)
+  const fails = random.chance(0.02) ? (random.chance(0.7) ? 'once' : 'for_good') : 'never'
+  return { id, workMs, fails }
+}
+
+function pickSession(random: Random): PlannedSession {
+  let left = random.next() * TOTAL_WEIGHT
+  for (const session of SESSIONS) {
+    left -= session.weight
+    if (left < 0) return session
+  }
+  return random.one(SESSIONS)
+}
+
+/** Writes down that it is sent, sends it, and writes down the answer before anybody can count on it. */
+async function submit(
+  { journal }: TrafficOptions,
+  { id, to }: { readonly id: string; readonly to: string },
+  send: () => Promise<{ readonly run: string; readonly dropped: string | null }>,
+): Promise<void> {
+  journal.write({ kind: 'sent', id, at: Date.now(), to })
+  try {
+    const { run, dropped } = await send()
+    journal.write({ kind: 'accepted', id, at: Date.now(), run, dropped })
+  } catch (error) {
+    journal.write(lineOfError(id, error))
+  }
+}
+
+/** A refusal is an answer. Everything else leaves open what happened, a database that is away too. */
+function lineOfError(id: string, error: unknown): SubmissionLine {
+  const at = Date.now()
+  if (error instanceof Refusal && error.code !== 'DATABASE_AWAY' && error.code !== 'NOT_STARTED')
+    return { kind: 'refused', id, at, code: error.code, run: error.runId }
+  const code = error instanceof Refusal ? error.code : error instanceof Error ? `${error.name}: ${error.message}` : ''
+  return { kind: 'failed', id, at, error: code === '' ? String(error) : code }
+}
