@@ -9,15 +9,16 @@ const MAY_IMPORT = {
   executors: ['core'],
   channels: ['core'],
   delivery: ['core'],
-  service: ['core', 'store'],
+  service: ['core', 'store', 'contract'],
   engine: ['core', 'service', 'executors', 'delivery'],
   http: ['core', 'contract', 'service'],
   client: ['contract'],
   cli: ['contract', 'client', 'core'],
+  library: ['contract', 'core', 'service', 'engine', 'executors'],
 }
 
 /** Single files at the top of src/ that a folder may import. */
-const MAY_IMPORT_FILES = { cli: ['app.ts', 'config.ts'] }
+const MAY_IMPORT_FILES = { cli: ['app.ts', 'config.ts'], library: ['app.ts', 'config.ts', 'escapement.ts'] }
 
 /** Third-party packages a folder may touch. A folder that is not listed may touch none. */
 const MAY_USE = {

@@ -162,7 +162,7 @@ export default tseslint.config(
   },
   {
     name: 'scripts and benchmarks',
-    files: ['scripts/**/*.mjs', 'bench/**/*.mjs', '*.{js,cjs}'],
+    files: ['scripts/**/*.mjs', 'bench/**/*.mjs', 'examples/**/*.mjs', '*.{js,cjs}'],
     languageOptions: { globals: NODE_GLOBALS },
     rules: {
       'no-undef': 'error',
