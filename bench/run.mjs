@@ -1,6 +1,6 @@
-// `npm run bench [-- name …]`: runs the benchmarks of this folder one after another, each in a process of its own, so
-// that none inherits the other's heap or compiled code. A benchmark is a file that exports `run()`; what it returns is
-// printed after what it printed itself.
+// `npm run bench [-- name … --option …]`: runs the benchmarks of this folder one after another, each in a process of its
+// own, so that none inherits the other's heap or compiled code. A benchmark is a file that exports `run(options)`; what it
+// returns is printed after what it printed itself.
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -8,29 +8,36 @@ import { runScript } from '../scripts/bootstrap/run-script.mjs'
 
 const here = path.dirname(fileURLToPath(import.meta.url))
 const self = fileURLToPath(import.meta.url)
+/** Those that take long run only when they are named. */
+const LONG = { engine: 'engine/bench.mjs' }
 const [flag, ...rest] = process.argv.slice(2)
 
 if (flag === '--one') {
-  const { run } = await import(pathToFileURL(path.join(here, `${rest[0]}.mjs`)).href)
-  show(await run())
+  const [name, ...options] = rest
+  const { run } = await import(pathToFileURL(path.join(here, LONG[name] ?? `${name}.mjs`)).href)
+  show(await run(options))
 } else {
-  process.exitCode = await runAll(flag === undefined ? [] : [flag, ...rest])
+  const args = flag === undefined ? [] : [flag, ...rest]
+  const option = args.findIndex((arg) => arg.startsWith('--'))
+  const named = option < 0 ? args.length : option
+  process.exitCode = await runAll(args.slice(0, named), args.slice(named))
 }
 
-async function runAll(wanted) {
-  const known = readdirSync(here)
+async function runAll(wanted, options) {
+  const short = readdirSync(here)
     .filter((file) => file.endsWith('.mjs') && file !== path.basename(self))
     .map((file) => path.basename(file, '.mjs'))
     .sort()
+  const known = [...short, ...Object.keys(LONG)]
   const unknown = wanted.find((name) => !known.includes(name))
   if (unknown !== undefined) {
     process.stderr.write(`There is no benchmark "${unknown}" (allowed: ${known.join(', ')})\n`)
     return 2
   }
   const failed = []
-  for (const name of wanted.length === 0 ? known : wanted) {
+  for (const name of wanted.length === 0 ? short : wanted) {
     process.stdout.write(`\n== ${name}\n`)
-    const { code, interrupted } = await runScript(self, ['--one', name], { nodeArgs: ['--expose-gc'] })
+    const { code, interrupted } = await runScript(self, ['--one', name, ...options], { nodeArgs: ['--expose-gc'] })
     if (code !== 0) failed.push(name)
     if (interrupted) break
   }

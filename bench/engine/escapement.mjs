@@ -1,0 +1,116 @@
+// Escapement through its library, as a program that imports it would use it.
+import { createEscapement } from '../../dist/index.js'
+import { AGENTS } from './world.mjs'
+
+const HOLDER = 'holder'
+const LANE = 500
+
+/** Counts what is not completed yet. */
+export const LEFT = 'select count(*)::int as left from escapement.pending'
+
+export const sessionOf = ({ agent, session }) => `agent:${agent}:bench:dm:${session}`
+
+/** A library object on the database of the benchmark; warnings and errors are shown. */
+export const create = (url, options) =>
+  createEscapement({
+    database: { url },
+    tasks: { max_queue: 10_000_000, max_per_agent: 10_000_000 },
+    log: ({ level, message, facts }) => {
+      if (level === 'error' || level === 'warn')
+        process.stderr.write(`escapement: ${level}: ${message} ${JSON.stringify(facts)}\n`)
+    },
+    ...options,
+  })
+
+/** The same function for agents a0, a1, … */
+export const agentsOf = (handler, count = AGENTS) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i}`, handler]))
+
+/** Migrates the database and makes the agents known. */
+export async function prepare(url) {
+  const escapement = create(url, { agents: agentsOf(() => undefined) })
+  await escapement.start()
+  await escapement.stop()
+}
+
+/** With `handle` it works; without it only submits, and whatever it accepts waits. */
+export async function open(url, { handle }) {
+  return handle === undefined ? openClosed(url) : openWorking(url, handle)
+}
+
+function openWorking(url, handle) {
+  const ids = []
+  const handler = (attempt) => {
+    ids.push(attempt.runId)
+    handle(attempt)
+  }
+  const escapement = create(url, { agents: agentsOf(handler), lanes: { main: LANE } })
+  return {
+    ...submitting(escapement),
+    start: () => escapement.start(),
+    check: (count) => check(escapement, ids, count),
+    close: () => escapement.stop(),
+  }
+}
+
+/** Submission alone: the only slot of the lane is held by a run that does not end, so nothing else starts. */
+async function openClosed(url) {
+  let held
+  const holding = new Promise((resolve) => {
+    held = resolve
+  })
+  const escapement = create(url, { agents: { [HOLDER]: holdUntilAborted(() => held()) }, lanes: { main: 1 } })
+  await escapement.start()
+  await escapement.agents.update(HOLDER, { retry_policy: { max_retries: 0 } })
+  await escapement.sessions.send(sessionOf({ agent: HOLDER, session: 'hold' }), 'hold the lane')
+  await holding
+  return { ...submitting(escapement), close: () => escapement.stop('now') }
+}
+
+/** A handler that says when it has begun and ends only when it is told to. */
+export const holdUntilAborted =
+  (begun) =>
+  (_attempt, { signal }) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('told to end')))
+      begun()
+    })
+
+const submitting = (escapement) => ({
+  submit: (job) => escapement.sessions.send(sessionOf(job), job.text),
+})
+
+/** So many runs at random, read back through the library: attempt, decision and timeline have to be there. */
+async function check(escapement, ids, count) {
+  let complete = 0
+  for (let i = 0; i < count; i += 1) {
+    const run = await escapement.runs.get(ids[Math.floor(Math.random() * ids.length)])
+    const flaw = flawOf(run)
+    if (flaw !== undefined) throw new Error(`run ${run.id}: ${flaw}: ${JSON.stringify(run)}`)
+    complete += 1
+  }
+  return complete
+}
+
+function flawOf(run) {
+  const steps = run.timeline.map(({ status }) => status)
+  if (run.status !== 'success') return `its status is ${run.status}`
+  if (run.attempts.length !== 1 || run.attempts[0].status !== 'success') return 'it has not one successful attempt'
+  if (run.attempts[0].started_at === null || run.attempts[0].finished_at === null) return 'its attempt has no times'
+  if (typeof run.decision?.code !== 'string' && typeof run.decision?.reason !== 'string') return 'it has no decision'
+  if (!['queued', 'running', 'success'].every((step) => steps.includes(step))) return 'its timeline has holes'
+  return undefined
+}
+
+/** Schedules with one moment, made through the library. */
+export async function dueTogether(url, { count, handle, lane }) {
+  const escapement = create(url, { agents: { a0: () => handle() }, lanes: { cron: lane } })
+  await escapement.start()
+  const due = Math.ceil((Date.now() + 15_000) / 1_000) * 1_000
+  const made = []
+  for (let i = 0; i < count; i += 1)
+    made.push(escapement.schedules.create({ name: `due ${i}`, agent_id: 'a0', at: due, payload: 'go' }))
+  await Promise.all(made)
+  if (Date.now() > due) throw new Error(`making ${count} schedules took longer than 15 s`)
+  return { due, close: () => escapement.stop() }
+}

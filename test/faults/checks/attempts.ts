@@ -1,0 +1,111 @@
+import type { Instant } from '../../../src/core/instant.ts'
+import type { World } from '../world.ts'
+import type { StoredAttempt, StoredRun, Tables } from './tables.ts'
+import { demand } from './violation.ts'
+
+/** What is on record as executed was executed, by whom it says, while it held its lease; and nothing else was. */
+export function checkAttempts(world: World, tables: Tables): void {
+  const { journal } = world
+  demand(journal.mishaps.length === 0, 'attempts_are_real', () => journal.mishaps.join('; '))
+  const known = new Set<string>()
+  const leases = new Map(tables.nodes.map((row) => [row['id'] as string, row['lease_until'] as Instant]))
+  for (const run of tables.runs) {
+    for (const attempt of run.attempts) {
+      known.add(attempt.id)
+      checkPerformed(world, run, attempt)
+      checkLease(leases, run, attempt)
+      checkMessage(run, attempt)
+    }
+    checkOutput(run)
+    checkNumbers(run)
+  }
+  for (const { attemptId, runId, node } of journal.performances.values())
+    demand(known.has(attemptId), 'attempts_are_real', () => `${node} performed ${attemptId} of ${runId}: not on record`)
+}
+
+/**
+ * Only a process that ended, that was taken for lost, or that heard of its claim so late that it was over, can have
+ * claimed what it never began.
+ */
+function checkPerformed({ journal, nodes }: World, run: StoredRun, attempt: StoredAttempt): void {
+  if (journal.performances.has(attempt.id as never) || attempt.errorCode === 'node_lost') return
+  const holder = nodes.find(({ name }) => attempt.nodeId?.startsWith(`${name}_`) === true)
+  demand(
+    holder === undefined || holder.state === 'gone' || journal.lateAnswers.has(`${holder.name} ${attempt.startedAt}`),
+    'attempts_are_real',
+    () => `${attempt.id} of ${run.id} was claimed by ${attempt.nodeId ?? 'nobody'} and never performed`,
+  )
+}
+
+function checkLease(leases: ReadonlyMap<string, Instant>, run: StoredRun, attempt: StoredAttempt): void {
+  const lease = attempt.nodeId === null ? undefined : leases.get(attempt.nodeId)
+  demand(
+    lease === undefined || attempt.startedAt < lease,
+    'leases_are_kept',
+    () => `${attempt.id} of ${run.id} was claimed by ${attempt.nodeId ?? ''} after its lease had lapsed`,
+  )
+}
+
+/** Every answer of an executor names the attempt that gave it. */
+function checkMessage(run: StoredRun, { id, errorMessage }: StoredAttempt): void {
+  const by = /by (att_\w+)/.exec(errorMessage ?? '')?.[1]
+  demand(
+    by === undefined || by === id,
+    'reports_are_fenced',
+    () => `${id} of ${run.id} failed in the words of ${by ?? ''}`,
+  )
+}
+
+function checkOutput({ id, state, attemptId, output }: StoredRun): void {
+  if (state === 'success')
+    demand(output?.['by'] === attemptId, 'reports_are_fenced', () => `${id} succeeded by ${String(output?.['by'])}`)
+  else if (output !== null && attemptId !== null)
+    demand(output['by'] === attemptId, 'reports_are_fenced', () => `${id} has the output of ${String(output['by'])}`)
+}
+
+function checkNumbers({ id, attempts }: StoredRun): void {
+  attempts.forEach((attempt, index) => {
+    const before = attempts[index - 1]
+    if (before === undefined) return
+    demand(
+      attempt.number === before.number + 1,
+      'attempts_are_real',
+      () => `attempts of ${id} are not numbered in order`,
+    )
+    demand(
+      attempt.startedAt >= before.finishedAt,
+      'attempts_are_real',
+      () => `${attempt.id} of ${id} began before ${before.id} had ended`,
+    )
+  })
+}
+
+/** Every living node has heard every turn since it came, once and in order; its lanes are free when nothing runs. */
+export function checkNodes({ nodes, journal, orgs }: World, { turns }: Tables): void {
+  for (const node of nodes) {
+    if (node.state === 'gone') continue
+    for (const { id } of orgs) {
+      const heard = journal.heard.get(`${node.name} ${id}`) ?? []
+      const newest = turns.filter((row) => row['org_id'] === id).at(-1)?.['no']
+      const isInOrder = heard.every((no, index) => index === 0 || no === (heard[index - 1] ?? 0) + 1)
+      demand(isInOrder, 'heard_once_in_order', () => `${node.name} heard ${heard.join()} of ${id}`)
+      demand(
+        heard.length === 0 || heard.at(-1) === newest,
+        'heard_once_in_order',
+        () => `${node.name} heard up to ${heard.at(-1) ?? 0} of ${id}`,
+      )
+    }
+    for (const [lane, size] of node.parts.lanes.sizes()) {
+      demand(
+        node.parts.lanes.heldIn(lane) === 0,
+        'no_slot_leak',
+        () =>
+          `${node.name} holds a slot of ${lane} for ${node.parts.executions
+            .all()
+            .map(({ attemptId }) => attemptId)
+            .join()}`,
+      )
+      demand(node.parts.lanes.hasRoom(lane), 'no_slot_leak', () => `${lane} of ${node.name} has no room, size ${size}`)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util'
+import { PICKED } from '../../../src/core/usual-why.ts'
+import { loadMemory } from '../../../src/service/turn/recall.ts'
+import type { Memory } from '../../../src/service/turn/memory.ts'
+import { findVersions } from '../../../src/service/turn/lookups.ts'
+import type { RunRow } from '../../../src/store/run-row.ts'
+import type { SimulatedNode } from '../node.ts'
+import type { World } from '../world.ts'
+import { demand } from './violation.ts'
+
+/** What a node remembers, brought up to date, is what somebody finds who looks at the tables for the first time. */
+export async function expectTrueMemory(world: World, node: SimulatedNode): Promise<void> {
+  const { id } = world.random.one(world.orgs)
+  const office = node.parts.officeOf(id)
+  office.wake()
+  await world.quiet.settled()
+  const memory = office.memory()
+  const version = (await findVersions(world.database)).get(id) ?? 0
+  // It is busy failing, or somebody else was faster; there will be another look.
+  if (node.state !== 'alive' || memory?.version !== version) return
+  const fresh = await loadMemory(world.database, node.parts.facts, { id, version })
+  compare(`${node.name} of ${id} at ${version}`, remembered(memory), remembered(fresh))
+  world.looks += 1
+}
+
+type Remembered = Readonly<Record<string, ReadonlyMap<string, unknown>>>
+
+/** Everything a decision looks at. */
+function remembered({ desk, lineUp, byNode, timers, orgLimit }: Memory): Remembered {
+  const runs = [...desk.runs.values()]
+  const agents = new Set(runs.map(({ agentId }) => agentId))
+  const lanes = new Set(runs.map(({ id }) => lineUp.laneOf(id) ?? ('nowhere' as never)))
+  const sessions = [...desk.bySession.keys()]
+  return {
+    run: new Map(runs.map((run) => [run.id, rowOf(run)])),
+    'session of': new Map([...desk.bySession].map(([key, of]) => [key, idsOf(of)])),
+    'schedule of': new Map([...desk.bySchedule].map(([id, of]) => [id, idsOf(of)])),
+    session: new Map(sessions.map((key) => [key, desk.sessions.get(key)])),
+    schedule: new Map([...desk.bySchedule.keys()].map((id) => [id, desk.schedules.get(id)])),
+    agent: new Map([...agents].map((id) => [id, desk.agents.get(id)])),
+    'queued tasks of': new Map([...desk.queuedTasks].map(([id, of]) => [id, [...of].sort()])),
+    'held by': new Map([...byNode].map(([id, of]) => [id, idsOf(of)])),
+    'load of session': new Map(sessions.map((key) => [key, lineUp.session(key)])),
+    'in flight of': new Map([...agents].map((id) => [id, lineUp.inFlightOf(id)])),
+    'queued of': new Map([...agents].map((id) => [id, lineUp.queuedOf(id)])),
+    'queued in': new Map([...lanes].map((lane) => [lane, lineUp.queuedIn(lane)])),
+    'lane of': new Map(runs.map(({ id }) => [id, lineUp.laneOf(id)])),
+    number: new Map<string, unknown>([
+      ['lined up', lineUp.size()],
+      ['in flight', lineUp.inFlight()],
+      ['tasks in flight', lineUp.tasksInFlight()],
+      ['the next timer', timers.next()],
+      ['the limit of the org', orgLimit],
+    ]),
+  }
+}
+
+const idsOf = (runs: Iterable<RunRow>): readonly string[] => [...runs].map(({ id }) => id).sort()
+
+/** What is not on record while a run is pending is no part of the truth: it is fetched or made when it is needed. */
+function rowOf({ payload, output: _output, summary: _summary, usage: _usage, ...run }: RunRow): unknown {
+  const { errorCode: _code, errorMessage: _message, ...row } = run
+  return { ...row, why: run.why === PICKED ? null : run.why, payload: run.debouncing ? payload : undefined }
+}
+
+function compare(where: string, memory: Remembered, fresh: Remembered): void {
+  for (const [what, facts] of Object.entries(fresh)) {
+    const known = memory[what] ?? new Map<string, unknown>()
+    for (const key of new Set([...facts.keys(), ...known.keys()]))
+      demand(
+        isDeepStrictEqual(known.get(key), facts.get(key)),
+        'memory_is_true',
+        () => `${where}: ${what} ${key} is ${show(facts.get(key))}, remembered as ${show(known.get(key))}`,
+      )
+  }
+}
+
+const show = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value))

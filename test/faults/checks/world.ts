@@ -1,0 +1,18 @@
+import type { World } from '../world.ts'
+import { checkAttempts, checkNodes } from './attempts.ts'
+import { checkApart, checkEndings } from './endings.ts'
+import { checkLimits } from './limits.ts'
+import { checkSchedules } from './schedules.ts'
+import { readTables, type Tables } from './tables.ts'
+
+/** Holds a world that has come to rest against everything that must be true of it. */
+export async function checkWorld(world: World): Promise<Tables> {
+  const tables = await readTables(world)
+  checkEndings(world, tables)
+  checkSchedules(world, tables)
+  checkAttempts(world, tables)
+  checkLimits(world, tables)
+  checkApart(world, tables)
+  checkNodes(world, tables)
+  return tables
+}

@@ -1,0 +1,46 @@
+/** What can go wrong between a node and the database in the next transaction that this can happen to. */
+export const STORE_FAULTS = [
+  /** COMMIT was sent and kept, but the answer never came. */
+  'commit_kept',
+  /** COMMIT was sent, the answer never came, and nothing was kept. */
+  'commit_lost',
+  /** The connection ended in the middle of the transaction. */
+  'connection_cut',
+  'conflict',
+  'timed_out',
+  /** No connection could be had. */
+  'unreachable',
+  /** A single statement was carried out, but its answer never came. */
+  'answer_lost',
+  /** The answer to COMMIT came so late that others had taken turns in between. */
+  'answer_late',
+  /** The transaction began so late that others had taken turns since the node looked. */
+  'begun_late',
+] as const
+export type StoreFault = (typeof STORE_FAULTS)[number]
+
+/** What can go wrong with a whole node, or on the way between nodes. */
+export const NODE_FAULTS = [
+  /** The process is gone, at once and for ever. */
+  'node_gone',
+  /** The process is gone in the middle of a transaction. */
+  'node_gone_inside',
+  /** The process stands still for longer than its lease, and then goes on as if nothing had been. */
+  'node_frozen',
+  /** The process works on, but the database is out of its reach for longer than its lease; what it did is told late. */
+  'node_cut_off',
+  /** The process forgets to renew its lease once or twice, and comes just in time or just too late. */
+  'renewal_missed',
+] as const
+export type NodeFault = (typeof NODE_FAULTS)[number]
+
+export const NOTICE_FAULTS = ['notice_lost', 'notice_doubled'] as const
+export type NoticeFault = (typeof NOTICE_FAULTS)[number]
+
+export const FAULT_KINDS = [...STORE_FAULTS, ...NODE_FAULTS, ...NOTICE_FAULTS] as const
+export type FaultKind = (typeof FAULT_KINDS)[number]
+
+export type FaultCounts = Record<FaultKind, number>
+
+export const noFaults = (): FaultCounts =>
+  Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Record<FaultKind, number>

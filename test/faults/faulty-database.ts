@@ -1,0 +1,226 @@
+import type { Instant } from '../../src/core/instant.ts'
+import { PRESENT } from '../../src/store/clock.ts'
+import type { Connection, Database, Row, Transaction } from '../../src/store/database.ts'
+import { DatabaseError, type RefusalCode } from '../../src/store/database-error.ts'
+import type { FaultKind, StoreFault } from './faults.ts'
+import type { Quiet } from './quiet.ts'
+
+/** How a node stands towards the world. */
+export type NodeState = 'alive' | 'frozen' | 'cut_off' | 'gone'
+
+export interface FaultyContext {
+  readonly real: Database
+  readonly quiet: Quiet
+  readonly now: () => Instant
+  readonly state: () => NodeState
+  /** Resolves when the node is not frozen any more. */
+  readonly thawed: () => Promise<void>
+  /** Waits a while by the hand-moved clock, so that others get ahead. */
+  readonly dawdle: () => Promise<void>
+  /** A whole number from `min` to `max`. */
+  readonly int: (min: number, max: number) => number
+  readonly happened: (fault: FaultKind) => void
+  /** A transaction that tells other nodes was kept. */
+  readonly notify: () => void
+  /** The process ends, here and now. */
+  readonly die: () => void
+}
+
+/** A database port through which things go wrong. */
+export interface FaultyDatabase {
+  readonly database: Database
+  /** The fault happens to the next transaction or statement that it can happen to. */
+  readonly arm: (fault: StoreFault | 'node_gone_inside') => void
+  readonly disarm: () => void
+}
+
+type Armed = StoreFault | 'node_gone_inside'
+
+/** Whoever is gone never hears an answer. */
+const never = <T>(): Promise<T> => new Promise<T>(() => undefined)
+
+/** Ends the real transaction without keeping it. What the node is told is another matter. */
+class NotKept extends Error {}
+
+export function createFaultyDatabase(ctx: FaultyContext): FaultyDatabase {
+  const armed: Armed[] = []
+  const take = (...kinds: readonly Armed[]): Armed | null => {
+    const index = armed.findIndex((fault) => kinds.includes(fault))
+    return index === -1 ? null : (armed.splice(index, 1)[0] ?? null)
+  }
+  const reach = async (): Promise<void> => {
+    while (ctx.state() === 'frozen') await ctx.thawed()
+    if (ctx.state() === 'gone') await never()
+    if (ctx.state() === 'cut_off') throw new DatabaseError('database_unreachable')
+  }
+  const answer = async <T>(value: T): Promise<T> => {
+    while (ctx.state() === 'frozen') await ctx.thawed()
+    return ctx.state() === 'gone' ? never<T>() : value
+  }
+  const query: Database['query'] = async (text, params) => {
+    await reach()
+    if (isClock(text)) return [{ at: ctx.now() }]
+    const rows = inOrder(text, await ctx.quiet.run(() => ctx.real.query(text, params)))
+    if (take('answer_lost') !== null) {
+      ctx.happened('answer_lost')
+      throw new DatabaseError('connection_lost', { mayHaveCommitted: true })
+    }
+    return answer(rows)
+  }
+  const transaction: Database['transaction'] = async (work, options) => {
+    await reach()
+    const before = take('unreachable', 'begun_late')
+    if (before !== null) ctx.happened(before)
+    if (before === 'unreachable') throw new DatabaseError('database_unreachable')
+    if (before === 'begun_late') {
+      await ctx.dawdle()
+      await reach()
+    }
+    const kept = await ctx.quiet.run(() => transact(ctx, take, { work, options }))
+    if (kept === GONE) return never()
+    if (kept.wrote && take('answer_late') !== null) {
+      ctx.happened('answer_late')
+      await ctx.dawdle()
+    }
+    return answer(kept.result)
+  }
+  const database: Database = { query, transaction, listen: () => never(), close: () => Promise.resolve() }
+  return {
+    database,
+    arm: (fault) => {
+      armed.push(fault)
+    },
+    disarm: () => {
+      armed.length = 0
+    },
+  }
+}
+
+type Take = (...kinds: readonly Armed[]) => Armed | null
+
+interface Asked<T> {
+  readonly work: (tx: Transaction) => Promise<T>
+  readonly options: Parameters<Database['transaction']>[1]
+}
+
+/** The process ended inside the transaction. */
+const GONE = Symbol('gone')
+
+interface Kept<T> {
+  readonly result: T
+  readonly wrote: boolean
+}
+
+/** What happens at one of the statements of a transaction. */
+interface Breach {
+  readonly kind: Armed
+  /** Counted from 1. Beyond the last statement it happens before COMMIT is sent. */
+  readonly statement: number
+}
+
+const CODES: Partial<Record<Armed, RefusalCode>> = {
+  connection_cut: 'connection_lost',
+  conflict: 'conflict',
+  timed_out: 'timed_out',
+}
+
+async function transact<T>(
+  ctx: FaultyContext,
+  take: Take,
+  { work, options }: Asked<T>,
+): Promise<Kept<T> | typeof GONE> {
+  const kind = take('connection_cut', 'conflict', 'timed_out', 'node_gone_inside')
+  const watched = watch(ctx, kind === null ? null : { kind, statement: ctx.int(1, 10) })
+  const fate: { commit: Armed | null } = { commit: null }
+  try {
+    const result = await ctx.real.transaction(async (tx) => {
+      const done = await Promise.race([work(watched.wrap(tx)), watched.gone])
+      watched.reachEnd()
+      if (watched.wrote()) fate.commit = take('commit_kept', 'commit_lost')
+      if (fate.commit === 'commit_lost') throw new NotKept()
+      return done
+    }, options)
+    if (watched.notified()) ctx.notify()
+    if (fate.commit === 'commit_kept') throw new NotKept()
+    return { result, wrote: watched.wrote() }
+  } catch (error) {
+    if (watched.isGone()) return GONE
+    if (!(error instanceof NotKept) || fate.commit === null) throw error
+    ctx.happened(fate.commit)
+    throw new DatabaseError('commit_unknown')
+  }
+}
+
+interface Watched {
+  readonly wrap: (tx: Transaction) => Transaction
+  /** Rejects when the process ends inside the transaction. */
+  readonly gone: Promise<never>
+  /** All statements are done; a breach that has not happened yet happens now. */
+  readonly reachEnd: () => void
+  readonly wrote: () => boolean
+  readonly notified: () => boolean
+  readonly isGone: () => boolean
+}
+
+function watch(ctx: FaultyContext, breach: Breach | null): Watched {
+  let statements = 0
+  let happened = false
+  let wrote = false
+  let notified = false
+  let isGone = false
+  let leave: (error: Error) => void = () => undefined
+  const gone = new Promise<never>((_, reject) => {
+    leave = reject
+  })
+  gone.catch(() => undefined)
+  const breakDown = (kind: Armed): void => {
+    if (!happened) ctx.happened(kind)
+    happened = true
+    const code = CODES[kind]
+    if (code !== undefined) throw new DatabaseError(code)
+    isGone = true
+    ctx.die()
+    leave(new NotKept())
+  }
+  const wrap = (tx: Transaction): Transaction => {
+    const query: Connection['query'] = async (text, params) => {
+      statements += 1
+      if (breach !== null && (happened || statements >= breach.statement)) breakDown(breach.kind)
+      if (isGone) return never()
+      if (text.startsWith('insert into turn ')) wrote = true
+      if (text.startsWith('select pg_notify')) {
+        notified = true
+        return []
+      }
+      return retime(inOrder(text, await tx.query(text, params)), ctx.now())
+    }
+    return { inTransaction: true, query }
+  }
+  return {
+    wrap,
+    gone,
+    reachEnd: () => {
+      if (breach === null || happened) return
+      breakDown(breach.kind)
+      if (isGone) throw new NotKept()
+    },
+    wrote: () => wrote,
+    notified: () => notified,
+    isGone: () => isGone,
+  }
+}
+
+const isClock = (text: string): boolean => text === `select ${PRESENT} as at`
+
+/** Rows of which nobody asked the order come in the same one every time, which a server does not promise. */
+function inOrder(text: string, rows: readonly Row[]): readonly Row[] {
+  if (rows.length < 2 || text.includes('order by')) return rows
+  const key = (row: Row): string => String(row['id'] ?? row['key'])
+  return rows.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
+}
+
+/** The hand-moved clock is the database's clock, too. */
+function retime(rows: readonly Row[], now: Instant): readonly Row[] {
+  const [row] = rows
+  return rows.length === 1 && row !== undefined && 'now' in row ? [{ ...row, now }] : rows
+}

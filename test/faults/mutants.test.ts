@@ -1,0 +1,72 @@
+import type * as reports from '../../src/core/run/reports.ts'
+import type * as turns from '../../src/service/turn/turn.ts'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Database } from '../../src/store/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import type { Invariant } from './checks/violation.ts'
+import type { Mutant } from './mutants/mutant.ts'
+import { STORE_MUTANTS } from './mutants/store.ts'
+import { runSeed, seedsFrom } from './run-seeds.ts'
+
+/** Which of the mutants below is at work. Modules are mocked before anything is imported, so it is made before, too. */
+const wrong = vi.hoisted(() => ({ now: '' }))
+
+vi.mock('../../src/core/run/reports.ts', async (original) => {
+  const real = await original<typeof reports>()
+  const decideReport: typeof real.decideReport = (run, reported) =>
+    wrong.now === 'report' && run.attemptId !== null ? { kind: 'apply' } : real.decideReport(run, reported)
+  return { ...real, decideReport }
+})
+
+vi.mock('../../src/service/turn/turn.ts', async (original) => {
+  const real = await original<typeof turns>()
+  const wasKept: typeof real.wasKept = (ctx, orgId, turn) =>
+    wrong.now === 'kept' ? Promise.resolve(false) : real.wasKept(ctx, orgId, turn)
+  return { ...real, wasKept }
+})
+
+const SERVICE_MUTANTS: readonly (Omit<Mutant, 'mutate'> & { readonly wrong: string })[] = [
+  { name: 'a late report counts', breaks: ['reports_are_fenced'], wrong: 'report' },
+  { name: 'nobody looks what became of a commit', breaks: ['nothing_doubled', 'attempts_are_real'], wrong: 'kept' },
+]
+
+const SEEDS = seedsFrom(0, 40)
+
+describe('a wrong store or service', () => {
+  let test: TestDatabase
+  let database: Database
+  beforeAll(async () => {
+    test = await createTestDatabase('migrated')
+    database = await test.open({ pool: 3, pinPlans: true })
+  })
+  afterAll(() => test.drop())
+
+  const firstToCatch = async (breaks: readonly Invariant[], mutate: Mutant['mutate']): Promise<number | undefined> => {
+    for (const seed of SEEDS) {
+      const broken = await runSeed({ seed, database, mutate })
+      if (broken !== null && breaks.includes(broken.invariant)) return seed
+    }
+    return undefined
+  }
+
+  it.each(STORE_MUTANTS.map((mutant) => [mutant.name, mutant] as const))(
+    'in which %s is caught',
+    async (_, { breaks, mutate }) => {
+      expect(await firstToCatch(breaks, mutate), 'the seed that catches it').toBeDefined()
+    },
+    120_000,
+  )
+
+  it.each(SERVICE_MUTANTS.map((mutant) => [mutant.name, mutant] as const))(
+    'in which %s is caught',
+    async (_, { breaks, wrong: which }) => {
+      wrong.now = which
+      try {
+        expect(await firstToCatch(breaks, (same) => same), 'the seed that catches it').toBeDefined()
+      } finally {
+        wrong.now = ''
+      }
+    },
+    120_000,
+  )
+})

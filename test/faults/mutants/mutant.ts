@@ -1,0 +1,44 @@
+import type { Connection, Database, Row, SqlValue, Transaction } from '../../../src/store/database.ts'
+import type { Invariant } from '../checks/violation.ts'
+
+/** A store or a service with one thing done wrong, as somebody might do it on a bad day. Some seed must notice. */
+export interface Mutant {
+  readonly name: string
+  /** Any of these may be what notices it first. */
+  readonly breaks: readonly Invariant[]
+  readonly mutate: (database: Database) => Database
+}
+
+/** How a statement is carried out. */
+export type Statement = (text: string, params?: readonly SqlValue[]) => Promise<readonly Row[]>
+
+/** A database whose statements go through somebody else's hands, inside transactions and outside. */
+export function withStatements(database: Database, carryOut: (real: Statement) => Statement): Database {
+  const through = (connection: Connection): Statement => carryOut((text, params) => connection.query(text, params))
+  return {
+    ...database,
+    query: through(database),
+    transaction: (work, options) =>
+      database.transaction((tx: Transaction) => work({ inTransaction: true, query: through(tx) }), options),
+  }
+}
+
+/** Statements that begin like this are not carried out. */
+export const forgetting =
+  (beginning: string) =>
+  (database: Database): Database =>
+    withStatements(database, (real) => (text, params) => {
+      return normal(text).startsWith(beginning) ? Promise.resolve([]) : real(text, params)
+    })
+
+/** The rows of statements that begin like this are not what they were. */
+export const misreading =
+  (beginning: string, misread: (row: Row) => Row | null) =>
+  (database: Database): Database =>
+    withStatements(database, (real) => async (text, params) => {
+      const rows = await real(text, params)
+      if (!normal(text).startsWith(beginning)) return rows
+      return rows.map(misread).filter((row) => row !== null)
+    })
+
+const normal = (text: string): string => text.replace(/\s+/g, ' ').trim()

@@ -1,0 +1,279 @@
+import { attemptId, runId, type AgentId, type OrgId, type RunId } from '../../src/core/ids.ts'
+import { instant, later, type Instant } from '../../src/core/instant.ts'
+import { firePass, leasePass, watchPass } from '../../src/engine/loops.ts'
+import { cardOf, createNodeParts, publish } from '../../src/engine/node.ts'
+import type { NodeParts } from '../../src/engine/node-parts.ts'
+import { newId, type IdKind } from '../../src/service/ids.ts'
+import { readLaneSizes } from '../../src/service/lanes.ts'
+import type { Live } from '../../src/service/live-port.ts'
+import { joinNodes } from '../../src/service/membership.ts'
+import type { Ports } from '../../src/service/ports.ts'
+import type { EngineSettings } from '../../src/service/settings.ts'
+import { findTurnsAfter, findVersions } from '../../src/service/turn/lookups.ts'
+import type { Memory } from '../../src/service/turn/memory.ts'
+import { loadMemory } from '../../src/service/turn/recall.ts'
+import type { Database } from '../../src/store/database.ts'
+import { createRandom, type Random } from '../simulation/random.ts'
+import type { Owner } from './clock.ts'
+import { executorsFor } from './executors.ts'
+import { createFaultyDatabase, type FaultyDatabase, type NodeState } from './faulty-database.ts'
+import type { World } from './world.ts'
+
+/** A node of a world: the real parts over a database through which things go wrong, its passes called by the clock. */
+export interface SimulatedNode extends Owner {
+  readonly name: string
+  readonly parts: NodeParts
+  readonly ports: Ports
+  readonly live: Live
+  readonly faulty: FaultyDatabase
+  state: NodeState
+  /** How many attempts its executors work on, by lane. */
+  readonly working: Map<string, number>
+  /** The largest size each lane has had here: shrinking kills nothing. */
+  readonly largestLanes: Map<string, number>
+  readonly freeze: () => void
+  readonly thaw: () => void
+  /** A notification is on its way. Several that arrive before the node looks wake it once. */
+  readonly expectNotice: (at: Instant) => void
+  /** It is not heard of any more. */
+  readonly die: () => void
+  /** How many renewals of its lease it will forget. */
+  forgetful: number
+}
+
+const WATCH_EVERY_MS = 4_000
+const LATE_MS = 1_500
+
+export interface NodeWishes {
+  readonly name: string
+  readonly settings: () => EngineSettings
+  readonly agents: readonly AgentId[]
+}
+
+/** Puts a node into the world. It joins the others with its first lease. */
+export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
+  const { clock, quiet, journal } = world
+  const random = createRandom(world.random.int(0, 2_000_000_000))
+  let melt: () => void = () => undefined
+  let thawing = Promise.resolve()
+  const isFrozen = (): boolean => node.state === 'frozen'
+  const faulty = createFaultyDatabase({
+    real: world.database,
+    quiet,
+    now: clock.now,
+    state: () => node.state,
+    thawed: () => thawing,
+    dawdle: () =>
+      new Promise((resolve) => {
+        clock.at(later(clock.now(), random.int(1, 1_500)), node, resolve)
+      }),
+    int: random.int,
+    happened: (fault) => {
+      world.faults[fault] += 1
+      if (fault === 'answer_late') journal.lateAnswers.add(`${wishes.name} ${clock.now()}`)
+      world.tell(`${wishes.name}: ${fault}`)
+    },
+    notify: () => {
+      world.notify(wishes.name)
+    },
+    die: () => {
+      node.die()
+    },
+  })
+  const database = world.mutate(faulty.database)
+  const parts = partsOf(world, { wishes, database, random, node: () => node })
+  const ports: Ports = {
+    database,
+    turns: parts.turns,
+    clock: { now: clock.now },
+    newId: idsFrom(random),
+    settings: wishes.settings,
+  }
+  const node: SimulatedNode = {
+    name: wishes.name,
+    parts,
+    ports,
+    live: liveOf(parts),
+    faulty,
+    state: 'alive',
+    forgetful: 0,
+    working: new Map(),
+    largestLanes: new Map(wishes.settings().lanes),
+    isFrozen,
+    freeze: () => {
+      node.state = 'frozen'
+      thawing = new Promise((resolve) => {
+        melt = resolve
+      })
+    },
+    thaw: () => {
+      node.state = 'alive'
+      melt()
+    },
+    expectNotice: () => undefined,
+    die: () => {
+      node.state = 'gone'
+      clock.forget(node)
+    },
+  }
+  parts.hearers.add((orgId, turn) => {
+    const key = `${wishes.name} ${orgId}`
+    const heard = journal.heard.get(key)
+    if (heard === undefined) journal.heard.set(key, [turn.no])
+    else heard.push(turn.no)
+  })
+  const hearNotice = startPasses(world, node, random)
+  let expected: Instant | null = null
+  const expectNotice = (at: Instant): void => {
+    if (expected !== null) return
+    expected = at
+    clock.at(at, node, () => {
+      expected = null
+      hearNotice()
+    })
+  }
+  return Object.assign(node, { expectNotice })
+}
+
+interface Making {
+  readonly wishes: NodeWishes
+  readonly database: Database
+  readonly random: Random
+  readonly node: () => SimulatedNode
+}
+
+function partsOf(world: World, { wishes, database, random, node }: Making): NodeParts {
+  const { clock } = world
+  const makeId = idsFrom(random)
+  const parts: NodeParts = createNodeParts({
+    database,
+    clock: { now: clock.now, counter: clock.now, hear: () => undefined },
+    chance: {
+      random: random.next,
+      newRunId: (kind, now) => runId(makeId(kind, now)),
+      newAttemptId: (now) => attemptId(makeId('attempt', now)),
+    },
+    newNodeId: () => `${wishes.name}_${makeId('node', clock.now())}`,
+    newToken: () => `${wishes.name}-${random.next()}-${random.next()}`,
+    settings: wishes.settings,
+    executors: executorsFor(world, node, wishes.agents),
+    estimate: null,
+    channels: { turn: 'turn', plan: 'plan' },
+    program: 'a simulation',
+    log: ({ level, message, facts }) => {
+      if (level !== 'debug') world.tell(`${wishes.name} says: ${message} ${JSON.stringify(facts)}`)
+    },
+    sleep: (ms, signal) => sleepBy(world, node(), { ms, signal }),
+    random: random.next,
+    load: (orgId) => load(parts, database, orgId),
+    // Soon after the moment: what becomes due meanwhile is done in the same turn, or was done by somebody else.
+    ringAt: (at, ring) => clock.at(later(at > clock.now() ? at : clock.now(), random.int(0, LATE_MS)), node(), ring),
+  })
+  return parts
+}
+
+/** Ids that chance would make, but the same ones for the same seed. */
+function idsFrom(random: Random): (kind: IdKind, now: Instant) => string {
+  return (kind, now) =>
+    newId(
+      kind,
+      now,
+      Uint8Array.from({ length: 10 }, () => random.int(0, 255)),
+    )
+}
+
+function sleepBy(
+  world: World,
+  node: SimulatedNode,
+  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+): Promise<void> {
+  if (ms <= 0 || signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const end = (): void => {
+      callOff()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const callOff = world.clock.at(instant(Math.ceil(world.clock.now() + ms)), node, end)
+    signal.addEventListener('abort', end)
+  })
+}
+
+/** What the composition root does when an org is loaded: what happened meanwhile is handed on first. */
+async function load(parts: NodeParts, database: Database, orgId: OrgId): Promise<Memory> {
+  const version = (await findVersions(database)).get(orgId) ?? 0
+  const heard = parts.published.get(orgId)
+  if (heard !== undefined && heard < version)
+    for (const turn of await findTurnsAfter(database, orgId, heard)) if (turn.no <= version) publish(parts, orgId, turn)
+  return loadMemory(database, parts.facts, { id: orgId, version })
+}
+
+const liveOf = (parts: NodeParts): Live => ({
+  stateOf: (orgId, id) => parts.offices.get(orgId)?.memory()?.desk.runs.get(id)?.state,
+  positionOf: (orgId, id: RunId) => parts.offices.get(orgId)?.memory()?.lineUp.positionOf(id) ?? null,
+  explain: () => null,
+})
+
+/** Its loops, as the real ones would call the passes. Answers with what wakes those that a notification wakes. */
+function startPasses(world: World, node: SimulatedNode, random: Random): () => void {
+  const { clock } = world
+  const { parts, ports } = node
+  const leaseMs = (): number => ports.settings().node.leaseMs
+  const watch = pacemaker(node, async () => {
+    const sizes = await readLaneSizes(ports)
+    for (const [name, size] of sizes) node.largestLanes.set(name, Math.max(size, node.largestLanes.get(name) ?? 0))
+    await watchPass(parts, () => Promise.resolve(sizes))
+  })
+  const fire = pacemaker(node, () => firePass(parts))
+  const renew = pacemaker(node, async () => {
+    node.forgetful -= 1
+    if (node.forgetful < 0) await leasePass(parts)
+  })
+  const again = (everyMs: () => number, pass: () => void): void => {
+    clock.at(instant(Math.floor(clock.now() + everyMs())), node, () => {
+      pass()
+      again(everyMs, pass)
+    })
+  }
+  const jitter = (): number => WATCH_EVERY_MS * (0.5 + random.next())
+  void joinNodes(parts.ctx.database, cardOf(parts), leaseMs()).catch(() => undefined)
+  again(jitter, () => {
+    watch()
+    fire()
+  })
+  again(() => ports.settings().node.renewMs, renew)
+  watch()
+  return pacemaker(node, () => wakeChanged(node))
+}
+
+/** What a node does when it is told that something has changed: it sees in which orgs. */
+async function wakeChanged({ parts }: SimulatedNode): Promise<void> {
+  for (const [orgId, version] of await findVersions(parts.ctx.database)) {
+    if (!parts.published.has(orgId)) parts.published.set(orgId, version)
+    if (parts.offices.get(orgId)?.memory()?.version !== version) parts.officeOf(orgId).wake()
+  }
+}
+
+/** A pass is called again only when the last one is over; one that fails is health's business, and is called again. */
+function pacemaker(node: SimulatedNode, pass: () => Promise<unknown>): () => void {
+  let underWay = false
+  let again = false
+  const call = (): void => {
+    if (underWay) {
+      again = true
+      return
+    }
+    underWay = true
+    pass()
+      .catch((error: unknown) => {
+        node.parts.health.failed(error)
+      })
+      .finally(() => {
+        underWay = false
+        if (!again) return
+        again = false
+        call()
+      })
+  }
+  return call
+}

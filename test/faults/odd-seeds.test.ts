@@ -1,0 +1,3 @@
+import { expectSoundWorlds } from './faulted-worlds.ts'
+
+expectSoundWorlds('odd seeds', 1)

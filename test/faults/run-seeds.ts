@@ -1,0 +1,95 @@
+import type { RunState } from '../../src/core/run/run-machine.ts'
+import type { Database } from '../../src/store/database.ts'
+import { checkWorld } from './checks/world.ts'
+import { Violation } from './checks/violation.ts'
+import { FAULT_KINDS, noFaults, type FaultCounts } from './faults.ts'
+import { OPERATIONS, simulate } from './simulate.ts'
+import type { WorldOptions } from './world.ts'
+
+export interface Totals {
+  worlds: number
+  looks: number
+  turns: number
+  readonly faults: FaultCounts
+  readonly operations: Record<string, number>
+  readonly endings: Partial<Record<RunState, number>>
+  readonly triggers: Record<string, number>
+  readonly errors: Record<string, number>
+}
+
+export const noTotals = (): Totals => ({
+  ...{ worlds: 0, looks: 0, turns: 0, faults: noFaults(), operations: {}, endings: {}, triggers: {}, errors: {} },
+})
+
+/** Lets worlds happen and adds up what happened in them. The first that breaks an invariant is thrown, with its seed. */
+export async function runSeeds(database: Database, seeds: readonly number[], totals: Totals): Promise<void> {
+  for (const seed of seeds) {
+    const broken = await runSeed({ seed, database }, totals)
+    if (broken !== null)
+      throw new Error(`Seed ${seed}: ${broken.message}\nReplay it: ESCAPEMENT_SEED=${seed} npm test faults`, {
+        cause: broken,
+      })
+  }
+}
+
+/** One world, on empty tables. Answers with what broke in it. */
+export async function runSeed(options: WorldOptions, totals: Totals = noTotals()): Promise<Violation | null> {
+  await wipe(options.database)
+  try {
+    const world = await simulate(options)
+    const tables = await checkWorld(world)
+    totals.worlds += 1
+    totals.looks += world.looks
+    totals.turns += tables.turns.length
+    let faults = 0
+    for (const kind of FAULT_KINDS) {
+      totals.faults[kind] += world.faults[kind]
+      faults += world.faults[kind]
+    }
+    if (faults < FEWEST_FAULTS) throw new Error(`seed ${options.seed} had only ${faults} faults`)
+    for (const [kind, count] of world.operations) totals.operations[kind] = (totals.operations[kind] ?? 0) + count
+    for (const run of tables.runs) {
+      const { state, trigger } = run
+      if (state !== null) totals.endings[state] = (totals.endings[state] ?? 0) + 1
+      totals.triggers[trigger] = (totals.triggers[trigger] ?? 0) + 1
+      for (const { errorCode } of run.attempts)
+        if (errorCode !== null) totals.errors[errorCode] = (totals.errors[errorCode] ?? 0) + 1
+    }
+    return null
+  } catch (error) {
+    if (error instanceof Violation) return error
+    throw error
+  }
+}
+
+/** A world in which less goes wrong than this has shown nothing. */
+const FEWEST_FAULTS = 3
+
+const TABLES = [
+  ...['org', 'agent', 'session', 'schedule', 'run', 'pending', 'attempt', 'turn', 'occurrence', 'decision'],
+  ...['callback', 'node', 'lane', 'idempotency'],
+]
+
+/** Nodes and lanes belong to nobody, so a world needs a database for itself. */
+const wipe = (database: Database): Promise<unknown> => database.query(`truncate ${TABLES.join(', ')} cascade`)
+
+export const seedsFrom = (first: number, count: number, step = 1): readonly number[] =>
+  Array.from({ length: count }, (_, index) => first + index * step)
+
+/** The totals as lines for the log: what was not exercised was not tested. */
+export function printTotals(totals: Totals): string {
+  const line = (what: string, counts: Readonly<Record<string, number>>): string =>
+    `  ${what.padEnd(11)}${Object.entries(counts)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ')}`
+  const { worlds, turns, looks } = totals
+  return [
+    `${worlds} worlds of ${OPERATIONS} operations, ${turns} turns, ${looks} looks into the memory of a node`,
+    line('faults', totals.faults),
+    line('operations', totals.operations),
+    line('endings', totals.endings),
+    line('triggers', totals.triggers),
+    line('errors', totals.errors),
+  ].join('\n')
+}

@@ -1,0 +1,248 @@
+import { Refusal } from '../../src/contract/refusals.ts'
+import { agentId, orgId, type AgentId, type OrgId, type RunId } from '../../src/core/ids.ts'
+import { formatInstant, instant, later, type Instant } from '../../src/core/instant.ts'
+import { DEFAULT_RETRY_POLICY } from '../../src/core/run/retry-policy.ts'
+import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../../src/service/settings.ts'
+import { insertAgents, type AgentRow } from '../../src/store/agents.ts'
+import type { Database } from '../../src/store/database.ts'
+import { ensureOrg } from '../../src/store/orgs.ts'
+import { createRandom, type Random } from '../simulation/random.ts'
+import { createHandClock, type HandClock, type Owner } from './clock.ts'
+import { noFaults, type FaultCounts } from './faults.ts'
+import { emptyJournal, type Journal, type Request } from './journal.ts'
+import { createNode, type SimulatedNode } from './node.ts'
+import { createQuiet, type Quiet } from './quiet.ts'
+
+export const START = instant(Date.parse('2026-03-28T22:00:00Z'))
+
+/** An org of a world, and what its users know of it. */
+export interface SimulatedOrg {
+  readonly id: OrgId
+  readonly agents: readonly SimulatedAgent[]
+  readonly maxConcurrent: number | null
+  readonly sessions: readonly SimulatedSession[]
+  readonly schedules: SimulatedSchedule[]
+  /** Runs somebody was told of, the newest last. */
+  readonly runs: RunId[]
+  /** What was sent under an idempotency key, and how to send it again. */
+  readonly keyed: { readonly mark: string; readonly submit: (node: SimulatedNode) => Promise<string | null> }[]
+}
+
+export interface SimulatedAgent {
+  readonly id: AgentId
+  readonly maxConcurrent: number | null
+  /** Its limit never changes, so the tables must show that it was kept. */
+  readonly isFixed: boolean
+}
+
+export interface SimulatedSession {
+  readonly key: string
+  readonly maxConcurrent: number
+  readonly isFixed: boolean
+}
+
+export interface SimulatedSchedule {
+  readonly id: string
+  /** Nobody edits it, switches it off or deletes it. */
+  readonly isFixed: boolean
+  readonly everyMs: number | null
+  readonly maxConcurrency: number | null
+}
+
+/** Everything that happens in one seed. */
+export interface World {
+  readonly seed: number
+  readonly random: Random
+  readonly clock: HandClock
+  readonly quiet: Quiet
+  readonly database: Database
+  readonly mutate: (database: Database) => Database
+  readonly journal: Journal
+  readonly faults: FaultCounts
+  readonly operations: Map<string, number>
+  readonly orgs: readonly SimulatedOrg[]
+  readonly nodes: SimulatedNode[]
+  /** Whoever is no node: people, callbacks. */
+  readonly outside: Owner
+  readonly tell: (line: string) => void
+  readonly notify: (from: string) => void
+  readonly ask: (about: About, work: () => Promise<string | null>) => Request
+  /** What happens when traffic has ended. */
+  readonly whenCalm: Set<() => void>
+  /** How often the memory of a node was held against the tables. */
+  looks: number
+  /** Where something happens at the moment, and who talks most. */
+  talk: { readonly org: number; readonly session: number; readonly sender: string }
+  settings: EngineSettings
+  /** Since when traffic has ended: what executes now succeeds at once, and nothing goes wrong any more. */
+  calmSince: Instant | null
+}
+
+/** Who asks for what, where. */
+export interface About {
+  readonly kind: string
+  readonly orgId: OrgId
+  readonly node: SimulatedNode
+  readonly mark: string | null
+}
+
+export interface WorldOptions {
+  readonly seed: number
+  readonly database: Database
+  /** A mutant of the store, put between the services and the database. */
+  readonly mutate?: (database: Database) => Database
+  readonly tell?: (line: string) => void
+}
+
+export const aliveNodes = (world: World): readonly SimulatedNode[] =>
+  world.nodes.filter(({ state }) => state === 'alive')
+
+/** A world with its orgs and agents on record, and three nodes or more that have joined. */
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const random = createRandom(options.seed)
+  const clock = createHandClock(START)
+  const journal = emptyJournal()
+  const world: World = {
+    seed: options.seed,
+    random,
+    clock,
+    quiet: createQuiet(),
+    database: options.database,
+    mutate: options.mutate ?? ((database) => database),
+    journal,
+    faults: noFaults(),
+    operations: new Map(),
+    orgs: [orgOf(random, `org_${options.seed}`), orgOf(random, `neighbour_${options.seed}`)],
+    nodes: [],
+    outside: { isFrozen: () => false },
+    tell: (line) => options.tell?.(`${formatInstant(clock.now()).slice(11)} ${line}`),
+    notify: (from) => {
+      notify(world, from)
+    },
+    ask: (about, work) => ask(world, about, work),
+    whenCalm: new Set(),
+    looks: 0,
+    talk: { org: 0, session: 0, sender: 'ann' },
+    settings: settingsOf(random),
+    calmSince: null,
+  }
+  for (const org of world.orgs) await insertOrg(world, org)
+  const nodes = random.one([3, 3, 3, 4])
+  for (let index = 0; index < nodes; index += 1) {
+    addNode(world)
+    await world.quiet.settled()
+  }
+  return world
+}
+
+/** One more node joins. Each may lack the executor of one agent, never all of them the same. */
+export function addNode(world: World): SimulatedNode {
+  const index = world.nodes.length
+  const agents = world.orgs.flatMap((org) => org.agents.map(({ id }) => id))
+  const lacks = index < 3 && world.random.chance(0.3) ? index : -1
+  const node = createNode(world, {
+    name: `n${index}`,
+    settings: () => world.settings,
+    agents: [...new Set(agents)].filter((_, place) => place !== lacks),
+  })
+  world.nodes.push(node)
+  world.tell(`${node.name} joins`)
+  return node
+}
+
+function orgOf(random: Random, name: string): SimulatedOrg {
+  const agents = ['ada', 'ben', 'cleo'].map((id, index) => ({
+    id: agentId(id),
+    maxConcurrent: random.one([null, null, 1, 2]),
+    isFixed: index > 0,
+  }))
+  const sessions = ['one', 'two', 'three'].map((peer, index) => ({
+    key: `agent:${agents[index % 2]?.id ?? 'ada'}:chat:direct:${peer}`,
+    maxConcurrent: random.int(1, 3),
+    isFixed: index > 0,
+  }))
+  return {
+    id: orgId(name),
+    agents,
+    sessions,
+    maxConcurrent: random.one([null, null, 3, 5]),
+    schedules: [],
+    runs: [],
+    keyed: [],
+  }
+}
+
+function settingsOf(random: Random): EngineSettings {
+  const read = parseSettings(
+    {
+      node: { lease_ms: 5_000, renew_ms: 2_000, stop_grace_ms: random.one([0, 1_000, 5_000]) },
+      lanes: { main: random.int(1, 4), subagent: 2, cron: random.int(1, 3), task: random.int(1, 3) },
+      tasks: {
+        max_queue: 12,
+        max_per_agent: 6,
+        max_inflight: random.int(2, 4),
+        max_per_agent_inflight: random.int(1, 2),
+        default_deadline_seconds: 20,
+      },
+      schedules: { catchup_window_seconds: 30, catchup_max_active: 2 },
+    },
+    DEFAULT_SETTINGS,
+  )
+  if (!read.ok) throw new Error(JSON.stringify(read.flaws))
+  return read.value
+}
+
+async function insertOrg({ database, random }: World, org: SimulatedOrg): Promise<void> {
+  await ensureOrg(database, {
+    id: org.id,
+    name: org.id,
+    defaultTimezone: 'UTC',
+    defaultAgentId: org.agents[0]?.id ?? null,
+    at: START,
+  })
+  await database.query('update org set max_concurrent = $2 where id = $1', [org.id, org.maxConcurrent])
+  const rows = org.agents.map(({ id, maxConcurrent }): AgentRow => ({
+    ...{ orgId: org.id, id, name: id, description: '', executor: { kind: 'in-process' } },
+    ...{ maxConcurrent, contextWindow: null, defaultSession: null, version: 1, createdAt: START, updatedAt: START },
+    retryPolicy: { ...DEFAULT_RETRY_POLICY, baseMs: random.one([100, 1_000]) },
+    // Of some, what a lost node holds must not time out before anybody has missed the node.
+    timeoutSeconds: id === 'cleo' ? 60 : random.int(2, id === 'ada' ? 5 : 20),
+  }))
+  await database.transaction((tx) => insertAgents(tx, rows))
+}
+
+/** Everybody else is told that something has changed, mostly. */
+function notify(world: World, from: string): void {
+  const { random, clock } = world
+  for (const node of world.nodes) {
+    if (node.name === from || node.state === 'gone' || node.state === 'cut_off') continue
+    const times = world.calmSince !== null ? 1 : random.chance(0.15) ? 0 : random.chance(0.08) ? 2 : 1
+    if (times === 0) world.faults.notice_lost += 1
+    if (times === 2) world.faults.notice_doubled += 1
+    for (let time = 0; time < times; time += 1) node.expectNotice(later(clock.now(), random.int(1, 5_000)))
+  }
+}
+
+function ask(world: World, { kind, orgId: org, node, mark }: About, work: () => Promise<string | null>): Request {
+  const { journal, clock } = world
+  const request: Request = {
+    ...{ kind, orgId: org, node: node.name, at: clock.now(), mark, outcome: 'open', runId: null, error: null },
+  }
+  journal.requests.push(request)
+  world.operations.set(kind, (world.operations.get(kind) ?? 0) + 1)
+  world.tell(`${node.name} is asked for ${kind} ${mark ?? ''}`)
+  work().then(
+    (id) => {
+      request.outcome = 'acknowledged'
+      request.runId = id as RunId | null
+      if (id !== null) world.orgs.find((one) => one.id === org)?.runs.push(id as RunId)
+    },
+    (error: unknown) => {
+      request.outcome = error instanceof Refusal ? 'refused' : 'failed'
+      request.error = error instanceof Refusal ? error.code : String(error)
+      if (error instanceof Refusal && error.runId !== null) request.runId = error.runId as RunId
+      if (!(error instanceof Refusal)) world.tell(`${node.name} failed at ${kind}: ${String(error)}`)
+    },
+  )
+  return request
+}
