@@ -6,6 +6,7 @@ import { plainArray, textArray } from './arrays.ts'
 import type { SqlValue, Transaction } from './database.ts'
 import type { RunRow } from './run-row.ts'
 import { toTimestamp } from './timestamp.ts'
+import type { TurnRow } from './turns.ts'
 import { storeRetryPolicy } from './run-columns.ts'
 
 const at = (moment: Instant | null): string | null => (moment === null ? null : toTimestamp(moment))
@@ -149,6 +150,31 @@ export async function insertPending(tx: Transaction, orgId: OrgId, runs: readonl
 const placed = (table: 'run' | 'pending', columns: Columns, first: number): string =>
   `(select i.*, (select t.ctid from ${table} t where t.org_id = $1 and t.id = i.id) as place
       from unnest($2::text[], ${given(columns, first)}) as i (id, ${names(columns)})) u`
+
+const PENDING_FIRST = 3 + USUAL.length
+const TURN_FIRST = PENDING_FIRST + 1 + LIVE.length
+
+const INSERT_SUBMITTED = `with facts as (${INSERT_USUAL}),
+  history as (
+    insert into turn (org_id, no, at, node_id, events)
+    values ($1, $${TURN_FIRST}, $2, $${TURN_FIRST + 1}, $${TURN_FIRST + 2}::json))
+  insert into pending (org_id, id, ${names(LIVE)})
+  select $1, * from unnest($${PENDING_FIRST}::text[], ${given(LIVE, PENDING_FIRST + 1)})`
+
+/** Whether runs can be put on record by `insertSubmitted`. */
+export const areUsual = (runs: readonly RunRow[]): boolean => runs.every(isUsual)
+
+/** Puts runs of the usual kind on record, pending, with the turn that made them: one trip for a turn that only admits. */
+export async function insertSubmitted(
+  tx: Transaction,
+  orgId: OrgId,
+  { runs, turn }: { readonly runs: readonly RunRow[]; readonly turn: TurnRow },
+): Promise<void> {
+  const usual = valuesOf(USUAL, runs)
+  const live = valuesOf(LIVE, runs)
+  const history = [turn.no, turn.nodeId, JSON.stringify(turn.events)]
+  await tx.query(INSERT_SUBMITTED, [orgId, toTimestamp(turn.at), ...usual, idsOf(runs), ...live, ...history])
+}
 
 const SAVE_PENDING = `update pending p set ${assigned(LIVE)} from ${placed('pending', LIVE, 3)} where p.ctid = u.place`
 

@@ -37,7 +37,7 @@ function drawPlan(random: Random): Plan {
   ])
   return {
     kind,
-    takesMs: random.chance(0.2) ? 0 : random.int(1, random.chance(0.2) ? 25_000 : 1_500),
+    takesMs: random.chance(0.1) ? 0 : random.int(1, random.chance(0.2) ? 25_000 : 3_000),
     stopsInMs: random.chance(0.35) ? null : random.int(0, 800),
     callbackInMs: random.chance(0.2) ? null : random.int(0, random.chance(0.3) ? 25_000 : 2_000),
     callsTwice: random.chance(0.2),
@@ -91,7 +91,7 @@ function perform(world: World, node: SimulatedNode, { attempt, context }: Given)
 
 /** Executors end on the beat of a slow drum, so that often several of a node end together. */
 const onTheBeat = (at: Instant): Instant => instant(Math.ceil(at / BEAT_MS) * BEAT_MS)
-const BEAT_MS = 500
+const BEAT_MS = 1_000
 
 /** Nobody hears of it while there is traffic; afterwards nothing may be left, so it ends, too. */
 function waitForEver(world: World, node: SimulatedNode, speak: () => Promise<void>): () => void {

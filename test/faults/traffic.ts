@@ -36,7 +36,7 @@ interface Place {
 /** What people and programs ask of a node, and how often, in parts of the whole. */
 const OPERATIONS = {
   message: { weight: 44, apply: send },
-  task: { weight: 12, apply: sendTask },
+  task: { weight: 9, apply: sendTask },
   repeat: { weight: 3, apply: repeat },
   tasks: { weight: 2, apply: sendTasks },
   stop: { weight: 2, apply: (place: Place) => stop(place, 'stop') },
@@ -59,6 +59,11 @@ export type OperationKind = keyof typeof OPERATIONS
 
 export const OPERATION_KINDS = Object.keys(OPERATIONS) as readonly OperationKind[]
 const TOTAL = OPERATION_KINDS.reduce((sum, kind) => sum + OPERATIONS[kind].weight, 0)
+
+/** What is asked for in a batch counts as often as it was asked for. */
+function count({ operations }: World, kind: OperationKind, times: number): void {
+  operations.set(kind, (operations.get(kind) ?? 0) + times)
+}
 
 /** Somebody asks the node for something. */
 export function happen(world: World, node: SimulatedNode): void {
@@ -151,7 +156,10 @@ function sendTask(place: Place): void {
 function sendTasks(place: Place): void {
   const { world, org, node } = place
   const mark = markOf(place)
-  const inputs = [1, 2, 3].map((index) => taskInput(place, index === 1 ? mark : mark.replace('>', `.${index}>`)))
+  const inputs = Array.from({ length: world.random.int(2, 8) }, (_, index) =>
+    taskInput(place, index === 0 ? mark : mark.replace('>', `.${index}>`)),
+  )
+  count(world, 'task', inputs.length)
   world.ask(about(place, 'tasks', mark), async () => {
     const [first] = await submitTasks(node.ports, { orgId: org.id, live: node.live }, inputs)
     return first?.taskId ?? null

@@ -176,7 +176,7 @@ function settingsOf(random: Random): EngineSettings {
   const read = parseSettings(
     {
       node: { lease_ms: 5_000, renew_ms: 2_000, stop_grace_ms: random.one([0, 1_000, 5_000]) },
-      lanes: { main: random.int(1, 4), subagent: 2, cron: random.int(1, 3), task: random.int(1, 3) },
+      lanes: { main: random.int(1, 3), subagent: 1, cron: random.int(1, 2), task: random.int(1, 2) },
       tasks: {
         max_queue: 12,
         max_per_agent: 6,
@@ -219,7 +219,7 @@ function notify(world: World, from: string): void {
     const times = world.calmSince !== null ? 1 : random.chance(0.15) ? 0 : random.chance(0.08) ? 2 : 1
     if (times === 0) world.faults.notice_lost += 1
     if (times === 2) world.faults.notice_doubled += 1
-    for (let time = 0; time < times; time += 1) node.expectNotice(later(clock.now(), random.int(1, 5_000)))
+    for (let time = 0; time < times; time += 1) node.expectNotice(later(clock.now(), random.int(1, 7_000)))
   }
 }
 

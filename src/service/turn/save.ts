@@ -6,7 +6,16 @@ import type { Transaction } from '../../store/database.ts'
 import { insertDecisions } from '../../store/decisions.ts'
 import { insertOccurrences } from '../../store/occurrences.ts'
 import type { RunRow } from '../../store/run-row.ts'
-import { endRuns, insertPending, insertRuns, savePayloads, savePending, startRuns } from '../../store/runs.ts'
+import {
+  areUsual,
+  endRuns,
+  insertPending,
+  insertRuns,
+  insertSubmitted,
+  savePayloads,
+  savePending,
+  startRuns,
+} from '../../store/runs.ts'
 import { deleteSchedules, saveSchedules } from '../../store/schedules.ts'
 import { insertSessions, saveSessions } from '../../store/sessions.ts'
 import { insertTurn, notifyNodes, type StoredEvent } from '../../store/turns.ts'
@@ -39,12 +48,26 @@ export async function saveTurn(
   by: { readonly nodeId: string; readonly channels: Channels | null; readonly started: ReadonlySet<RunRow> },
 ): Promise<readonly StoredEvent[]> {
   const { orgId, changes } = desk
-  await saveRuns(tx, desk, by.started)
-  await saveModel(tx, desk)
   const events = storedEvents(changes)
-  await insertTurn(tx, orgId, { no: desk.turnNo, at: desk.now, nodeId: by.nodeId, events })
+  const turn = { no: desk.turnNo, at: desk.now, nodeId: by.nodeId, events }
+  if (onlyAdmits(changes)) {
+    await saveModel(tx, desk)
+    await insertSubmitted(tx, orgId, { runs: [...changes.made], turn })
+  } else {
+    await saveRuns(tx, desk, by.started)
+    await saveModel(tx, desk)
+    await insertTurn(tx, orgId, turn)
+  }
   if (by.channels !== null) await notifyNodes(tx, channelsFor(by.channels, changes))
   return events
+}
+
+/** Nothing happened to runs but that new ones of the usual kind were let in, and perhaps started. */
+function onlyAdmits(changes: Changes): boolean {
+  if (changes.made.size === 0 || changes.merged.size > 0 || changes.attempts.length > 0) return false
+  for (const run of changes.changed) if (!changes.made.has(run)) return false
+  const made = [...changes.made]
+  return made.every((run) => !isTerminal(run.state)) && areUsual(made)
 }
 
 async function saveRuns(tx: Transaction, desk: Desk, started: ReadonlySet<RunRow>): Promise<void> {
