@@ -3,10 +3,9 @@ import type { AgentId } from '../../src/core/ids.ts'
 import { instant, later, type Instant } from '../../src/core/instant.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from '../../src/executors/executor.ts'
 import { settleByToken } from '../../src/service/run-actions.ts'
-import type { Random } from '../simulation/random.ts'
 import type { Performance } from './journal.ts'
-import type { SimulatedNode } from './node.ts'
-import { aliveNodes, type World } from './world.ts'
+import type { SimulatedNode } from './shapes.ts'
+import { aliveNodes, type World } from './shapes.ts'
 
 /** How an attempt goes. */
 interface Plan {
@@ -30,7 +29,7 @@ const QUICK: Plan = {
   tokens: null,
 }
 
-function drawPlan(random: Random): Plan {
+function drawPlan({ random, isHarsh }: World): Plan {
   const kind = random.one([
     ...(['succeed', 'succeed', 'succeed', 'succeed', 'succeed', 'succeed', 'succeed'] as const),
     ...(['fail', 'fail', 'refuse', 'defer', 'defer', 'silent'] as const),
@@ -38,7 +37,7 @@ function drawPlan(random: Random): Plan {
   return {
     kind,
     takesMs: random.chance(0.1) ? 0 : random.int(1, random.chance(0.2) ? 25_000 : 3_000),
-    stopsInMs: random.chance(0.35) ? null : random.int(0, 800),
+    stopsInMs: random.chance(isHarsh ? 0.8 : 0.35) ? null : random.int(0, 800),
     callbackInMs: random.chance(0.2) ? null : random.int(0, random.chance(0.3) ? 25_000 : 2_000),
     callsTwice: random.chance(0.2),
     tokens: random.chance(0.1) ? random.int(0, 100) : null,
@@ -61,7 +60,7 @@ interface Given {
 }
 
 function perform(world: World, node: SimulatedNode, { attempt, context }: Given): Promise<AttemptReport> {
-  const plan = world.calmSince !== null ? QUICK : drawPlan(world.random)
+  const plan = world.calmSince !== null ? QUICK : drawPlan(world)
   const end = begin(world, node, attempt)
   world.tell(`${node.name} performs ${attempt.attemptId} of ${attempt.runId}: ${plan.kind}`)
   return new Promise((resolve) => {

@@ -30,7 +30,6 @@ export function expectSoundWorlds(name: string, first: number): void {
     for (const kind of FAULT_KINDS) expect(totals.faults[kind], kind).toBeGreaterThan(0)
     for (const kind of OPERATION_KINDS) expect(totals.operations[kind], kind).toBeGreaterThan(0)
     for (const state of RUN_STATES.filter(isTerminal)) expect(totals.endings[state], state).toBeGreaterThan(0)
-    for (const code of ['node_lost', 'node_shutdown', 'timeout', 'callback_timeout'])
-      expect(totals.errors[code], code).toBeGreaterThan(0)
+    for (const code of ['node_lost', 'timeout']) expect(totals.errors[code], code).toBeGreaterThan(0)
   }, 300_000)
 }

@@ -43,7 +43,7 @@ describe('a wrong store or service', () => {
 
   const firstToCatch = async (breaks: readonly Invariant[], mutate: Mutant['mutate']): Promise<number | undefined> => {
     for (const seed of SEEDS) {
-      const broken = await runSeed({ seed, database, mutate })
+      const broken = await runSeed({ seed, database, mutate, isHarsh: true })
       if (broken !== null && breaks.includes(broken.invariant)) return seed
     }
     return undefined

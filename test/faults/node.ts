@@ -14,34 +14,11 @@ import type { Memory } from '../../src/service/turn/memory.ts'
 import { loadMemory } from '../../src/service/turn/recall.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
-import type { Owner } from './clock.ts'
 import { executorsFor } from './executors.ts'
-import { createFaultyDatabase, type FaultyDatabase, type NodeState } from './faulty-database.ts'
-import type { World } from './world.ts'
+import { createFaultyDatabase } from './faulty-database.ts'
+import type { SimulatedNode, World } from './shapes.ts'
 
-/** A node of a world: the real parts over a database through which things go wrong, its passes called by the clock. */
-export interface SimulatedNode extends Owner {
-  readonly name: string
-  readonly parts: NodeParts
-  readonly ports: Ports
-  readonly live: Live
-  readonly faulty: FaultyDatabase
-  state: NodeState
-  /** How many attempts its executors work on, by lane. */
-  readonly working: Map<string, number>
-  /** The largest size each lane has had here: shrinking kills nothing. */
-  readonly largestLanes: Map<string, number>
-  readonly freeze: () => void
-  readonly thaw: () => void
-  /** A notification is on its way. Several that arrive before the node looks wake it once. */
-  readonly expectNotice: (at: Instant) => void
-  /** It is not heard of any more. */
-  readonly die: () => void
-  /** How many renewals of its lease it will forget. */
-  forgetful: number
-}
-
-const WATCH_EVERY_MS = 4_000
+const WATCH_EVERY_MS = 5_000
 const LATE_MS = 1_500
 
 export interface NodeWishes {

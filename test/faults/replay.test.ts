@@ -18,7 +18,7 @@ const traceOf = async (seed: number): Promise<readonly string[]> => {
 }
 
 it('the same seed gives the same world, to the last line', async () => {
-  for (const seed of seedsFrom(1, 2)) expect(await traceOf(seed)).toEqual(await traceOf(seed))
+  for (const seed of seedsFrom(0, 3)) expect(await traceOf(seed)).toEqual(await traceOf(seed))
 }, 60_000)
 
 // For people: ESCAPEMENT_SEED=123 npm test faults prints what happened in world 123.

@@ -66,12 +66,13 @@ export async function runSeed(options: WorldOptions, totals: Totals = noTotals()
 const FEWEST_FAULTS = 3
 
 const TABLES = [
-  ...['org', 'agent', 'session', 'schedule', 'run', 'pending', 'attempt', 'turn', 'occurrence', 'decision'],
+  ...['agent', 'session', 'schedule', 'org', 'run', 'pending', 'attempt', 'turn', 'occurrence', 'decision'],
   ...['callback', 'node', 'lane', 'idempotency'],
 ]
 
 /** Nodes and lanes belong to nobody, so a world needs a database for itself. */
-const wipe = (database: Database): Promise<unknown> => database.query(`truncate ${TABLES.join(', ')} cascade`)
+const wipe = (database: Database): Promise<unknown> =>
+  database.query(TABLES.map((table) => `delete from ${table}`).join('; '))
 
 export const seedsFrom = (first: number, count: number, step = 1): readonly number[] =>
   Array.from({ length: count }, (_, index) => first + index * step)

@@ -6,10 +6,11 @@ import { expectTrueMemory } from './checks/memory.ts'
 import { expectNoDeadHolders } from './checks/holders.ts'
 import { demand } from './checks/violation.ts'
 import { NODE_FAULTS, STORE_FAULTS, type NodeFault } from './faults.ts'
-import type { SimulatedNode } from './node.ts'
+import type { SimulatedNode } from './shapes.ts'
 import { parseSettings } from '../../src/service/settings.ts'
 import { happen, makeSchedule } from './traffic.ts'
-import { addNode, aliveNodes, createWorld, type World, type WorldOptions } from './world.ts'
+import { aliveNodes, type World } from './shapes.ts'
+import { addNode, createWorld, type WorldOptions } from './world.ts'
 
 /** Operations in every world, at least; timers, reports and occurrences come on top. */
 export const OPERATIONS = 200
@@ -50,10 +51,14 @@ async function step(world: World): Promise<void> {
   const idle = random.int(0, random.chance(0.15) ? 5_000 : 1_200)
   await clock.moveTo(later(clock.now(), idle), settle(world))
   armSomething(world)
-  if (random.chance(0.2)) breakSomething(world)
-  if (random.chance(0.025)) drainSomething(world)
+  if (random.chance(world.isHarsh ? 0.6 : 0.2)) breakSomething(world)
+  if (random.chance(0.04)) drainSomething(world)
   const node = somebody(world)
-  world.talk = { org: random.chance(0.8) ? 0 : 1, session: random.int(0, 2), sender: random.one(['ann', 'bob']) }
+  world.talk = {
+    org: random.chance(0.75) ? 0 : world.orgs.length - 1,
+    session: random.int(0, 2),
+    sender: random.one(['ann', 'bob']),
+  }
   const burst = random.chance(0.2) ? 1 : random.int(4, 18)
   for (let asked = 0; asked < burst; asked += 1) happen(world, node)
   await world.quiet.settled()

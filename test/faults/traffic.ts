@@ -23,8 +23,8 @@ import { changeSession } from '../../src/service/sessions-view.ts'
 import { parseSettings } from '../../src/service/settings.ts'
 import { submitTask, submitTasks } from '../../src/service/tasks.ts'
 import type { Random } from '../simulation/random.ts'
-import type { SimulatedNode } from './node.ts'
-import type { SimulatedOrg, SimulatedSchedule, World } from './world.ts'
+import type { SimulatedNode } from './shapes.ts'
+import type { SimulatedOrg, SimulatedSchedule, World } from './shapes.ts'
 
 /** Where an operation happens. */
 interface Place {
@@ -316,7 +316,7 @@ function resizeLane(place: Place): void {
 function changeSettings({ world, node }: Place): void {
   const { random } = world
   const change = {
-    sessions: { cap: random.int(2, 10), debounce_ms: random.one([0, 400, 800]) },
+    sessions: { cap: random.int(2, 5), debounce_ms: random.one([0, 400, 800]) },
     schedules: { catchup_spacing_ms: random.one([0, 1_000]) },
   }
   world.ask({ kind: 'settings', orgId: world.orgs[0]?.id ?? ('' as never), node, mark: null }, () => {

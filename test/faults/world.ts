@@ -1,90 +1,20 @@
 import { Refusal } from '../../src/contract/refusals.ts'
-import { agentId, orgId, type AgentId, type OrgId, type RunId } from '../../src/core/ids.ts'
-import { formatInstant, instant, later, type Instant } from '../../src/core/instant.ts'
+import { agentId, orgId, type RunId } from '../../src/core/ids.ts'
+import { formatInstant, instant, later } from '../../src/core/instant.ts'
 import { DEFAULT_RETRY_POLICY } from '../../src/core/run/retry-policy.ts'
 import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../../src/service/settings.ts'
 import { insertAgents, type AgentRow } from '../../src/store/agents.ts'
 import type { Database } from '../../src/store/database.ts'
 import { ensureOrg } from '../../src/store/orgs.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
-import { createHandClock, type HandClock, type Owner } from './clock.ts'
-import { noFaults, type FaultCounts } from './faults.ts'
-import { emptyJournal, type Journal, type Request } from './journal.ts'
-import { createNode, type SimulatedNode } from './node.ts'
-import { createQuiet, type Quiet } from './quiet.ts'
+import { createHandClock } from './clock.ts'
+import { noFaults } from './faults.ts'
+import { emptyJournal, type Request } from './journal.ts'
+import { createNode } from './node.ts'
+import type { About, SimulatedNode, SimulatedOrg, World } from './shapes.ts'
+import { createQuiet } from './quiet.ts'
 
 export const START = instant(Date.parse('2026-03-28T22:00:00Z'))
-
-/** An org of a world, and what its users know of it. */
-export interface SimulatedOrg {
-  readonly id: OrgId
-  readonly agents: readonly SimulatedAgent[]
-  readonly maxConcurrent: number | null
-  readonly sessions: readonly SimulatedSession[]
-  readonly schedules: SimulatedSchedule[]
-  /** Runs somebody was told of, the newest last. */
-  readonly runs: RunId[]
-  /** What was sent under an idempotency key, and how to send it again. */
-  readonly keyed: { readonly mark: string; readonly submit: (node: SimulatedNode) => Promise<string | null> }[]
-}
-
-export interface SimulatedAgent {
-  readonly id: AgentId
-  readonly maxConcurrent: number | null
-  /** Its limit never changes, so the tables must show that it was kept. */
-  readonly isFixed: boolean
-}
-
-export interface SimulatedSession {
-  readonly key: string
-  readonly maxConcurrent: number
-  readonly isFixed: boolean
-}
-
-export interface SimulatedSchedule {
-  readonly id: string
-  /** Nobody edits it, switches it off or deletes it. */
-  readonly isFixed: boolean
-  readonly everyMs: number | null
-  readonly maxConcurrency: number | null
-}
-
-/** Everything that happens in one seed. */
-export interface World {
-  readonly seed: number
-  readonly random: Random
-  readonly clock: HandClock
-  readonly quiet: Quiet
-  readonly database: Database
-  readonly mutate: (database: Database) => Database
-  readonly journal: Journal
-  readonly faults: FaultCounts
-  readonly operations: Map<string, number>
-  readonly orgs: readonly SimulatedOrg[]
-  readonly nodes: SimulatedNode[]
-  /** Whoever is no node: people, callbacks. */
-  readonly outside: Owner
-  readonly tell: (line: string) => void
-  readonly notify: (from: string) => void
-  readonly ask: (about: About, work: () => Promise<string | null>) => Request
-  /** What happens when traffic has ended. */
-  readonly whenCalm: Set<() => void>
-  /** How often the memory of a node was held against the tables. */
-  looks: number
-  /** Where something happens at the moment, and who talks most. */
-  talk: { readonly org: number; readonly session: number; readonly sender: string }
-  settings: EngineSettings
-  /** Since when traffic has ended: what executes now succeeds at once, and nothing goes wrong any more. */
-  calmSince: Instant | null
-}
-
-/** Who asks for what, where. */
-export interface About {
-  readonly kind: string
-  readonly orgId: OrgId
-  readonly node: SimulatedNode
-  readonly mark: string | null
-}
 
 export interface WorldOptions {
   readonly seed: number
@@ -92,10 +22,9 @@ export interface WorldOptions {
   /** A mutant of the store, put between the services and the database. */
   readonly mutate?: (database: Database) => Database
   readonly tell?: (line: string) => void
+  /** More nodes are lost and fewer executors listen than usual. For mutants, which must be noticed soon. */
+  readonly isHarsh?: boolean
 }
-
-export const aliveNodes = (world: World): readonly SimulatedNode[] =>
-  world.nodes.filter(({ state }) => state === 'alive')
 
 /** A world with its orgs and agents on record, and three nodes or more that have joined. */
 export async function createWorld(options: WorldOptions): Promise<World> {
@@ -104,6 +33,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const journal = emptyJournal()
   const world: World = {
     seed: options.seed,
+    isHarsh: options.isHarsh ?? false,
     random,
     clock,
     quiet: createQuiet(),
@@ -112,7 +42,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     journal,
     faults: noFaults(),
     operations: new Map(),
-    orgs: [orgOf(random, `org_${options.seed}`), orgOf(random, `neighbour_${options.seed}`)],
+    // Every third world has a neighbour, who shares the nodes and their lanes.
+    orgs: (options.seed % 3 === 0 ? ['org', 'neighbour'] : ['org']).map((name) =>
+      orgOf(random, `${name}_${options.seed}`),
+    ),
     nodes: [],
     outside: { isFrozen: () => false },
     tell: (line) => options.tell?.(`${formatInstant(clock.now()).slice(11)} ${line}`),
@@ -177,6 +110,7 @@ function settingsOf(random: Random): EngineSettings {
     {
       node: { lease_ms: 5_000, renew_ms: 2_000, stop_grace_ms: random.one([0, 1_000, 5_000]) },
       lanes: { main: random.int(1, 3), subagent: 1, cron: random.int(1, 2), task: random.int(1, 2) },
+      sessions: { cap: 4 },
       tasks: {
         max_queue: 12,
         max_per_agent: 6,

@@ -1,5 +1,5 @@
 import type { Instant } from '../../../src/core/instant.ts'
-import type { World } from '../world.ts'
+import type { World } from '../shapes.ts'
 import type { StoredAttempt, StoredRun, Tables } from './tables.ts'
 import { demand } from './violation.ts'
 

@@ -1,7 +1,7 @@
 import { isTerminal } from '../../../src/core/run/run-machine.ts'
 import type { Row } from '../../../src/store/database.ts'
 import type { Request } from '../journal.ts'
-import type { World } from '../world.ts'
+import type { World } from '../shapes.ts'
 import { groupBy, isEnded, type StoredRun, type Tables } from './tables.ts'
 import { demand } from './violation.ts'
 

@@ -1,5 +1,5 @@
 import type { Instant } from '../../../src/core/instant.ts'
-import type { World } from '../world.ts'
+import type { World } from '../shapes.ts'
 import { demand } from './violation.ts'
 
 /** Enough for a lease, for everybody to be sure that the database is steady, and for somebody to look. */

@@ -4,8 +4,8 @@ import { loadMemory } from '../../../src/service/turn/recall.ts'
 import type { Memory } from '../../../src/service/turn/memory.ts'
 import { findVersions } from '../../../src/service/turn/lookups.ts'
 import type { RunRow } from '../../../src/store/run-row.ts'
-import type { SimulatedNode } from '../node.ts'
-import type { World } from '../world.ts'
+import type { SimulatedNode } from '../shapes.ts'
+import type { World } from '../shapes.ts'
 import { demand } from './violation.ts'
 
 /** What a node remembers, brought up to date, is what somebody finds who looks at the tables for the first time. */

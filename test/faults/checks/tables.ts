@@ -1,7 +1,7 @@
 import type { Instant } from '../../../src/core/instant.ts'
 import { isTerminal, type RunState } from '../../../src/core/run/run-machine.ts'
 import type { Row } from '../../../src/store/database.ts'
-import type { World } from '../world.ts'
+import type { World } from '../shapes.ts'
 
 /** A run as it is on record, with everything that was told about it. */
 export interface StoredRun {

@@ -1,4 +1,4 @@
-import type { World } from '../world.ts'
+import type { World } from '../shapes.ts'
 import { checkAttempts, checkNodes } from './attempts.ts'
 import { checkApart, checkEndings } from './endings.ts'
 import { checkLimits } from './limits.ts'

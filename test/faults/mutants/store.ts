@@ -60,7 +60,7 @@ export const STORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'catching up forgets runs that changed without changing their state',
     breaks: ['memory_is_true'],
-    mutate: withoutEvents(([kind]) => kind === 'run.touched'),
+    mutate: withoutEvents(([kind]) => kind === 'run.touched' || kind === 'message.merged'),
   },
   {
     name: 'recovery takes no notice of lost nodes',

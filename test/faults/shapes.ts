@@ -1,0 +1,109 @@
+import type { AgentId, OrgId, RunId } from '../../src/core/ids.ts'
+import type { Instant } from '../../src/core/instant.ts'
+import type { NodeParts } from '../../src/engine/node-parts.ts'
+import type { Live } from '../../src/service/live-port.ts'
+import type { Ports } from '../../src/service/ports.ts'
+import type { EngineSettings } from '../../src/service/settings.ts'
+import type { Database } from '../../src/store/database.ts'
+import type { Random } from '../simulation/random.ts'
+import type { HandClock, Owner } from './clock.ts'
+import type { FaultyDatabase, NodeState } from './faulty-database.ts'
+import type { FaultCounts } from './faults.ts'
+import type { Journal, Request } from './journal.ts'
+import type { Quiet } from './quiet.ts'
+
+/** An org of a world, and what its users know of it. */
+export interface SimulatedOrg {
+  readonly id: OrgId
+  readonly agents: readonly SimulatedAgent[]
+  readonly maxConcurrent: number | null
+  readonly sessions: readonly SimulatedSession[]
+  readonly schedules: SimulatedSchedule[]
+  /** Runs somebody was told of, the newest last. */
+  readonly runs: RunId[]
+  /** What was sent under an idempotency key, and how to send it again. */
+  readonly keyed: { readonly mark: string; readonly submit: (node: SimulatedNode) => Promise<string | null> }[]
+}
+
+export interface SimulatedAgent {
+  readonly id: AgentId
+  readonly maxConcurrent: number | null
+  /** Its limit never changes, so the tables must show that it was kept. */
+  readonly isFixed: boolean
+}
+
+export interface SimulatedSession {
+  readonly key: string
+  readonly maxConcurrent: number
+  readonly isFixed: boolean
+}
+
+export interface SimulatedSchedule {
+  readonly id: string
+  /** Nobody edits it, switches it off or deletes it. */
+  readonly isFixed: boolean
+  readonly everyMs: number | null
+  readonly maxConcurrency: number | null
+}
+
+/** Everything that happens in one seed. */
+export interface World {
+  readonly seed: number
+  readonly random: Random
+  readonly clock: HandClock
+  readonly quiet: Quiet
+  readonly database: Database
+  readonly mutate: (database: Database) => Database
+  readonly journal: Journal
+  readonly faults: FaultCounts
+  readonly operations: Map<string, number>
+  readonly orgs: readonly SimulatedOrg[]
+  readonly nodes: SimulatedNode[]
+  /** Whoever is no node: people, callbacks. */
+  readonly outside: Owner
+  readonly tell: (line: string) => void
+  readonly notify: (from: string) => void
+  readonly ask: (about: About, work: () => Promise<string | null>) => Request
+  /** What happens when traffic has ended. */
+  readonly whenCalm: Set<() => void>
+  /** How often the memory of a node was held against the tables. */
+  looks: number
+  /** Where something happens at the moment, and who talks most. */
+  talk: { readonly org: number; readonly session: number; readonly sender: string }
+  settings: EngineSettings
+  /** Since when traffic has ended: what executes now succeeds at once, and nothing goes wrong any more. */
+  calmSince: Instant | null
+}
+
+/** Who asks for what, where. */
+export interface About {
+  readonly kind: string
+  readonly orgId: OrgId
+  readonly node: SimulatedNode
+  readonly mark: string | null
+}
+
+/** A node of a world: the real parts over a database through which things go wrong, its passes called by the clock. */
+export interface SimulatedNode extends Owner {
+  readonly name: string
+  readonly parts: NodeParts
+  readonly ports: Ports
+  readonly live: Live
+  readonly faulty: FaultyDatabase
+  state: NodeState
+  /** How many attempts its executors work on, by lane. */
+  readonly working: Map<string, number>
+  /** The largest size each lane has had here: shrinking kills nothing. */
+  readonly largestLanes: Map<string, number>
+  readonly freeze: () => void
+  readonly thaw: () => void
+  /** A notification is on its way. Several that arrive before the node looks wake it once. */
+  readonly expectNotice: (at: Instant) => void
+  /** It is not heard of any more. */
+  readonly die: () => void
+  /** How many renewals of its lease it will forget. */
+  forgetful: number
+}
+
+export const aliveNodes = (world: World): readonly SimulatedNode[] =>
+  world.nodes.filter(({ state }) => state === 'alive')
