@@ -49,6 +49,8 @@ export interface SimulatedSchedule {
 /** Everything that happens in one seed. */
 export interface World {
   readonly seed: number
+  /** More nodes are lost and fewer executors listen than usual. */
+  readonly isHarsh: boolean
   readonly random: Random
   readonly clock: HandClock
   readonly quiet: Quiet
