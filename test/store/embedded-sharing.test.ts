@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isAlive } from '../../src/store/embedded/pid-file.ts'
+import { LOCK_SPACE } from '../../src/store/advisory-locks.ts'
 import { type ConnectionTarget } from '../../src/store/postgres/target.ts'
 import { runOn } from '../support/database.ts'
 import { createEmbeddedWorld, type EmbeddedWorld, IS_ROOT } from './embedded-world.ts'
@@ -33,6 +34,10 @@ async function ready(): Promise<NodeProcess & { readonly target: ConnectionTarge
   return { ...node, target }
 }
 
+/** How many processes have a share of the server. */
+const SHARES = `select count(*)::int as shares from pg_locks
+  where locktype = 'advisory' and classid = ${LOCK_SPACE.embeddedReference}`
+
 describe('a process that was killed', () => {
   it('leaves a server that the next one adopts, and later stops', async () => {
     const first = await ready()
@@ -51,6 +56,10 @@ describe('a process that was killed', () => {
   it('does not count as somebody who still uses the server', async () => {
     const [first, second] = [await ready(), await ready()]
     await first.kill()
+    // The server notices in its own time that nobody is at the other end any more.
+    await vi.waitFor(async () => {
+      expect(await runOn(second.target, SHARES)).toEqual([{ shares: 1 }])
+    }, 10_000)
     expect(await second.leave()).toBe('stopped')
   })
 })
