@@ -120,7 +120,7 @@ create table pending (
   why jsonb,
   reserves jsonb,
   usage jsonb
-) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000, vacuum_truncate=false);
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000, vacuum_truncate=false, fillfactor=33);
 create table run (
   org_id text collate C not null,
   id text collate C not null,
@@ -159,7 +159,7 @@ create table run (
   output jsonb,
   summary text,
   usage jsonb
-) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.1);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.1, fillfactor=40);
 create table schedule (
   org_id text collate C not null,
   id text collate C not null,
