@@ -4,8 +4,7 @@ import { instant, later, type Instant } from '../../src/core/instant.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from '../../src/executors/executor.ts'
 import { settleByToken } from '../../src/service/run-actions.ts'
 import type { Performance } from './journal.ts'
-import type { SimulatedNode } from './shapes.ts'
-import { aliveNodes, type World } from './shapes.ts'
+import { aliveNodes, hasBudget, type SimulatedNode, type World } from './shapes.ts'
 
 /** How an attempt goes. */
 interface Plan {
@@ -29,7 +28,7 @@ const QUICK: Plan = {
   tokens: null,
 }
 
-function drawPlan({ random, isHarsh }: World): Plan {
+function drawPlan({ seed, random, isHarsh }: World): Plan {
   const kind = random.one([
     ...(['succeed', 'succeed', 'succeed', 'succeed', 'succeed', 'succeed', 'succeed'] as const),
     ...(['fail', 'fail', 'refuse', 'defer', 'defer', 'silent'] as const),
@@ -40,7 +39,7 @@ function drawPlan({ random, isHarsh }: World): Plan {
     stopsInMs: random.chance(isHarsh ? 0.8 : 0.35) ? null : random.int(0, 800),
     callbackInMs: random.chance(0.2) ? null : random.int(0, random.chance(0.3) ? 25_000 : 2_000),
     callsTwice: random.chance(0.2),
-    tokens: random.chance(0.1) ? random.int(0, 100) : null,
+    tokens: random.chance(hasBudget(seed) ? 0.5 : 0.1) ? random.int(0, 100) : null,
   }
 }
 
@@ -65,7 +64,7 @@ function perform(world: World, node: SimulatedNode, { attempt, context }: Given)
   world.tell(`${node.name} performs ${attempt.attemptId} of ${attempt.runId}: ${plan.kind}`)
   return new Promise((resolve) => {
     const report = (said: AttemptReport): void => {
-      end()
+      end(said.usage?.inputTokens ?? 0)
       resolve(said)
     }
     const inMs = (ms: number, happen: () => void): (() => void) =>
@@ -101,7 +100,7 @@ function waitForEver(world: World, node: SimulatedNode, speak: () => Promise<voi
   return () => world.whenCalm.delete(end)
 }
 
-function begin(world: World, node: SimulatedNode, attempt: Attempt): () => void {
+function begin(world: World, node: SimulatedNode, attempt: Attempt): (tokens: number) => void {
   const { journal, clock } = world
   const { orgId, runId, attemptId } = attempt
   if (journal.performances.has(attemptId)) journal.mishaps.push(`${attemptId} of ${runId} was performed twice`)
@@ -114,17 +113,19 @@ function begin(world: World, node: SimulatedNode, attempt: Attempt): () => void 
     lane,
     startedAt: clock.now(),
     endedAt: null,
+    tokens: 0,
   }
   journal.performances.set(attemptId, performance)
   const working = (node.working.get(lane) ?? 0) + 1
   node.working.set(lane, working)
   const size = node.largestLanes.get(lane) ?? 0
   if (working > size) journal.mishaps.push(`${node.name} works on ${working} in lane ${lane} of ${size}`)
-  return () => {
+  return (tokens) => {
     const known = journal.performances.get(attemptId)
     // It may have been told to stop while it was saying something else.
     if (known === undefined || known.endedAt !== null) return
     known.endedAt = clock.now()
+    known.tokens = tokens
     node.working.set(lane, (node.working.get(lane) ?? 1) - 1)
   }
 }

@@ -187,7 +187,7 @@ function watch(ctx: FaultyContext, breach: Breach | null): Watched {
       statements += 1
       if (breach !== null && (happened || statements >= breach.statement)) breakDown(breach.kind)
       if (isGone) return never()
-      if (text.startsWith('insert into turn ')) wrote = true
+      if (text.includes('insert into turn ')) wrote = true
       if (text.startsWith('select pg_notify')) {
         notified = true
         return []

@@ -27,6 +27,8 @@ export interface Performance {
   readonly lane: string
   readonly startedAt: Instant
   endedAt: Instant | null
+  /** What it said it used. */
+  tokens: number
 }
 
 /** The world's own record, to compare the tables with. */

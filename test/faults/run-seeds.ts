@@ -64,7 +64,20 @@ export async function runSeed(options: WorldOptions, totals: Totals = noTotals()
 const FEWEST_FAULTS = 3
 
 const TABLES = [
-  ...['agent', 'session', 'schedule', 'org', 'run', 'pending', 'attempt', 'turn', 'occurrence', 'decision'],
+  ...[
+    'usage',
+    'budget',
+    'agent',
+    'session',
+    'schedule',
+    'org',
+    'run',
+    'pending',
+    'attempt',
+    'turn',
+    'occurrence',
+    'decision',
+  ],
   ...['callback', 'node', 'lane', 'idempotency'],
 ]
 

@@ -1,4 +1,5 @@
 import { later } from '../../src/core/instant.ts'
+import { createBudget } from '../../src/service/budgets.ts'
 import { leaveNodes } from '../../src/service/membership.ts'
 import { disableSchedule } from '../../src/service/schedules.ts'
 import { changeSession } from '../../src/service/sessions-view.ts'
@@ -6,10 +7,9 @@ import { expectTrueMemory } from './checks/memory.ts'
 import { expectNoDeadHolders } from './checks/holders.ts'
 import { demand } from './checks/violation.ts'
 import { NODE_FAULTS, STORE_FAULTS, type NodeFault } from './faults.ts'
-import type { SimulatedNode } from './shapes.ts'
 import { parseSettings } from '../../src/service/settings.ts'
 import { happen, makeSchedule } from './traffic.ts'
-import { aliveNodes, type World } from './shapes.ts'
+import { aliveNodes, hasBudget, type SimulatedNode, type World } from './shapes.ts'
 import { addNode, createWorld, type WorldOptions } from './world.ts'
 
 /** Operations in every world, at least; timers, reports and occurrences come on top. */
@@ -41,6 +41,12 @@ async function begin(world: World): Promise<void> {
         return null
       })
     makeSchedule({ world, org, node }, true)
+    if (hasBudget(world.seed))
+      world.ask({ kind: 'budget', orgId: org.id, node, mark: null }, async () => {
+        const budget = { unit: 'tokens', amount: 1_000_000, on_exceed: 'queue', default_reserve: 10 } as const
+        await createBudget(node.ports, { orgId: org.id, principal: null }, budget)
+        return null
+      })
     await world.quiet.settled()
   }
 }

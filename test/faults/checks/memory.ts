@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { PICKED } from '../../../src/core/usual-why.ts'
+import { isInFlight } from '../../../src/core/run/run.ts'
 import { loadMemory } from '../../../src/service/turn/recall.ts'
 import type { Memory } from '../../../src/service/turn/memory.ts'
 import { findVersions } from '../../../src/service/turn/lookups.ts'
@@ -45,11 +46,13 @@ function remembered({ desk, lineUp, byNode, timers, orgLimit }: Memory): Remembe
     'queued of': new Map([...agents].map((id) => [id, lineUp.queuedOf(id)])),
     'queued in': new Map([...lanes].map((lane) => [lane, lineUp.queuedIn(lane)])),
     'lane of': new Map(runs.map(({ id }) => [id, lineUp.laneOf(id)])),
+    'spent of': new Map([...(desk.budgets?.budgets ?? [])].map(([id, { spent }]) => [id, [...spent]])),
     number: new Map<string, unknown>([
       ['lined up', lineUp.size()],
       ['in flight', lineUp.inFlight()],
       ['tasks in flight', lineUp.tasksInFlight()],
-      ['the next timer', timers.next()],
+      // The period of a budget ends by a timer, too, which is set when the first decision is made.
+      ['the next timer', desk.budgets === null ? timers.next() : null],
       ['the limit of the org', orgLimit],
     ]),
   }
@@ -60,7 +63,13 @@ const idsOf = (runs: Iterable<RunRow>): readonly string[] => [...runs].map(({ id
 /** What is not on record while a run is pending is no part of the truth: it is fetched or made when it is needed. */
 function rowOf({ payload, output: _output, summary: _summary, usage: _usage, ...run }: RunRow): unknown {
   const { errorCode: _code, errorMessage: _message, ...row } = run
-  return { ...row, why: run.why === PICKED ? null : run.why, payload: run.debouncing ? payload : undefined }
+  return {
+    ...row,
+    why: run.why === PICKED ? null : run.why,
+    payload: run.debouncing ? payload : undefined,
+    // Until it starts, what a run sets aside follows from the habits of its agent, which change.
+    reserves: isInFlight(run.state) ? run.reserves : [],
+  }
 }
 
 function compare(where: string, memory: Remembered, fresh: Remembered): void {

@@ -64,6 +64,7 @@ export interface Tables {
   readonly schedules: readonly Row[]
   readonly nodes: readonly Row[]
   readonly callbacks: readonly Row[]
+  readonly usage: readonly Row[]
 }
 
 /** More events than this are never told in one turn. */
@@ -94,6 +95,7 @@ export async function readTables({ database }: World): Promise<Tables> {
     schedules: await database.query('select * from schedule'),
     nodes: await database.query('select * from node'),
     callbacks: await database.query('select * from callback'),
+    usage: await database.query('select * from usage'),
   }
 }
 

@@ -17,6 +17,7 @@ export const INVARIANTS = [
   'ended_for_a_reason',
   'orgs_are_apart',
   'heard_once_in_order',
+  'spent_once',
 ] as const
 export type Invariant = (typeof INVARIANTS)[number]
 

@@ -3,6 +3,7 @@ import { checkAttempts, checkNodes } from './attempts.ts'
 import { checkApart, checkEndings } from './endings.ts'
 import { checkLimits } from './limits.ts'
 import { checkSchedules } from './schedules.ts'
+import { checkSpent } from './spent.ts'
 import { readTables, type Tables } from './tables.ts'
 
 /** Holds a world that has come to rest against everything that must be true of it. */
@@ -14,5 +15,6 @@ export async function checkWorld(world: World): Promise<Tables> {
   checkLimits(world, tables)
   checkApart(world, tables)
   checkNodes(world, tables)
+  checkSpent(world, tables)
   return tables
 }
