@@ -11,8 +11,8 @@ export const MAIN_LANE = laneName('main')
 /** An older name of `team`, still understood wherever a lane is named. */
 const ALIASES: ReadonlyMap<string, DefaultLane> = new Map([['delegate', 'team']])
 
-/** The lane that a name means. Lanes are named by users, so `constructor` is a name like any other. */
-const realName = (name: string): LaneName => laneName(ALIASES.get(name) ?? name)
+/** The lane that a name means: itself, or what it is an alias of. `constructor` is a name like any other. */
+export const meantLane = (name: string): LaneName => laneName(ALIASES.get(name) ?? name)
 
 export type LaneSizes = ReadonlyMap<LaneName, number>
 
@@ -47,13 +47,13 @@ export function defaultLane(run: {
 
 /** The lane that serves a name: itself, what it is an alias of, or `main` when nobody has created it. */
 export function resolveLane(name: string, lanes: ReadonlyMap<LaneName, unknown>): LaneName {
-  const real = realName(name)
+  const real = meantLane(name)
   return lanes.has(real) ? real : MAIN_LANE
 }
 
 /** Creates a lane on demand. An existing lane wins: two callers with different sizes must not fight over it. */
 export function getOrCreateLane(lanes: LaneSizes, name: string, size: number): LaneSizes {
-  const real = realName(name)
+  const real = meantLane(name)
   return lanes.has(real) ? lanes : new Map([...lanes, [real, size]])
 }
 
@@ -87,7 +87,7 @@ const VARIABLE = /^(?:ESCAPEMENT|GOCLAW)_LANE_([A-Z0-9_]+)$/
 function lanesNamedIn(variables: Readonly<Record<string, string | undefined>>, known: LaneSizes): readonly LaneName[] {
   const named = Object.keys(variables).flatMap((variable) => {
     const name = VARIABLE.exec(variable)?.[1]?.toLowerCase()
-    return name === undefined ? [] : [realName(name)]
+    return name === undefined ? [] : [meantLane(name)]
   })
   return [...new Set([...known.keys(), ...named])]
 }

@@ -1,11 +1,11 @@
+import { MOST_SLOTS } from '../contract/config/engine-keys.ts'
 import { invalid } from '../contract/refusals.ts'
 import type { LaneName } from '../core/ids.ts'
 import { parseInteger } from '../core/input.ts'
-import type { LaneSizes } from '../core/lanes.ts'
+import { meantLane, type LaneSizes } from '../core/lanes.ts'
 import { insertLane, loadLanes, saveLane, type LaneRow } from '../store/lanes.ts'
 import { collectFlaws, textField } from './input-fields.ts'
 import type { Ports } from './ports.ts'
-import { meantLane, MOST_SLOTS } from './settings.ts'
 
 type Reading = Pick<Ports, 'database' | 'settings'>
 

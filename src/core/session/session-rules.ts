@@ -26,14 +26,18 @@ export const DEFAULT_SESSION_RULES: SessionRules = {
 }
 
 /** Longer windows would keep a person waiting for minutes without a sign; that is a delay, and has its own field. */
-const MAX_DEBOUNCE_MS = 60_000
+export const MAX_DEBOUNCE_MS = 60_000
+
+export const MAX_CAP = 100_000
+
+export const MAX_SESSION_CONCURRENT = 10_000
 
 const FIELDS = {
   mode: wordField(SESSION_MODES),
-  cap: integerField({ min: 1, max: 100_000 }),
+  cap: integerField({ min: 1, max: MAX_CAP }),
   drop: wordField(DROP_POLICIES),
   debounce_ms: integerField({ min: 0, max: MAX_DEBOUNCE_MS }),
-  max_concurrent: integerField({ min: 1, max: 10_000 }),
+  max_concurrent: integerField({ min: 1, max: MAX_SESSION_CONCURRENT }),
 }
 
 /** Reads a change of the rules. What is left out stays as `base` has it. */

@@ -1,0 +1,145 @@
+import { ENGINE_KEYS, MOST_MS } from './engine-keys.ts'
+import { flag, fraction, integer, orNone, secret, text, texts, textsByName, word, type ValuesOf } from './key.ts'
+import {
+  ABSOLUTE_PATH,
+  ANY_TEXT,
+  DIRECTORY,
+  HOST_AND_PORT,
+  HOST_MAYBE_PORT,
+  HOST_NAME,
+  HTTP_URL,
+  POSTGRES_URL,
+  PUBLIC_URL,
+  SCHEMA_NAME,
+  withoutPassword,
+} from './text-shapes.ts'
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+const hidden = (value: unknown): unknown => (value === null ? null : '***')
+
+const server = {
+  host: text({
+    default: '127.0.0.1',
+    shape: HOST_NAME,
+    summary: 'Address to listen on. Others than loopback need a key of a person.',
+  }),
+  port: integer({ default: 7_420, max: 65_535, summary: 'Port to listen on; 0 takes a free one and prints it.' }),
+  public_url: orNone(
+    text({ default: '', shape: PUBLIC_URL, summary: 'Address under which others reach the server.' }),
+    null,
+  ),
+  allowed_hosts: texts({ default: [], shape: HOST_MAYBE_PORT, summary: 'Further Host headers that are answered.' }),
+  rate_limit: {
+    per_second: integer({
+      default: 0,
+      max: 1_000_000,
+      hot: true,
+      summary: 'Requests per second and key; 0 is no limit.',
+    }),
+  },
+  drain_grace_seconds: ENGINE_KEYS.drain_grace_seconds,
+} as const
+
+const database = {
+  url: orNone(
+    secret(
+      text({ default: '', shape: POSTGRES_URL, summary: 'A PostgreSQL of your own; null is the embedded server.' }),
+      withoutPassword,
+    ),
+    null,
+  ),
+  pool: integer({ default: 10, min: 2, max: 1_000, summary: 'Connections of this node.' }),
+  schema: text({ default: 'escapement', shape: SCHEMA_NAME, summary: 'Schema that holds all objects.' }),
+} as const
+
+const tasks = {
+  enabled: flag({ default: true, summary: 'Whether `/tasks` answers.' }),
+  ...ENGINE_KEYS.tasks,
+  executor: {
+    kind: word({ default: 'tab-action', words: ['tab-action'], summary: 'How tasks are performed.' }),
+    instances: textsByName({ default: {}, shape: HTTP_URL, summary: 'Base address of the instance of each tab.' }),
+    manager_url: orNone(
+      text({ default: '', shape: HTTP_URL, summary: 'Where to ask for the instance of other tabs.' }),
+      null,
+    ),
+    token: orNone(
+      secret(text({ default: '', shape: ANY_TEXT, summary: 'Token sent to instances and manager.' }), hidden),
+      null,
+    ),
+  },
+} as const
+
+const retry = {
+  max_retries: integer({ default: 3, max: 1_000, summary: 'Retries of agent turns that name no policy.' }),
+  base_ms: integer({ default: 2_000, min: 1, max: MOST_MS, unit: 'ms', summary: 'First wait.' }),
+  max_ms: integer({ default: 30_000, min: 1, max: MOST_MS, unit: 'ms', summary: 'Longest wait; not below `base_ms`.' }),
+  jitter: fraction({ default: 0.25, min: 0, max: 1, summary: 'How far a wait may differ, as a part of it.' }),
+} as const
+
+/** Every setting of the server, as the file has them. */
+export const CONFIG_KEYS = {
+  server,
+  data: text({
+    default: './.escapement',
+    shape: DIRECTORY,
+    summary: 'Directory of keys, sign-in link and embedded server.',
+  }),
+  database,
+  node: ENGINE_KEYS.node,
+  lanes: ENGINE_KEYS.lanes,
+  sessions: ENGINE_KEYS.sessions,
+  tasks,
+  schedules: ENGINE_KEYS.schedules,
+  retry,
+  retention: ENGINE_KEYS.retention,
+  alerts: {
+    failures_in_a_row: integer({
+      default: 3,
+      max: 1_000_000,
+      zero: 'keeps',
+      hot: true,
+      summary: 'Failures of a schedule in a row that raise an alert.',
+    }),
+    stall_periods: integer({
+      default: 3,
+      max: 1_000_000,
+      zero: 'keeps',
+      hot: true,
+      summary: 'Periods without a look for due work after which the engine counts as stalled.',
+    }),
+  },
+  outbound: {
+    allow_hosts: texts({
+      default: [],
+      shape: HOST_AND_PORT,
+      summary: 'Addresses that may be called although the guard would refuse them.',
+    }),
+    allow_loopback: flag({ default: false, summary: 'Whether agents may live on this machine.' }),
+  },
+  executors: {
+    command: {
+      enabled: flag({ default: false, summary: 'Whether agents may be programs of this machine.' }),
+      programs: texts({ default: [], shape: ABSOLUTE_PATH, summary: 'Programs that may be started.' }),
+      directories: texts({ default: [], shape: ABSOLUTE_PATH, summary: 'Directories they may be started in.' }),
+    },
+  },
+  heartbeat: {
+    checklist_dir: orNone(
+      text({ default: '', shape: DIRECTORY, summary: 'Directory that checklists may be read from.' }),
+      null,
+    ),
+  },
+  log: {
+    level: word({
+      default: 'info',
+      words: LOG_LEVELS,
+      hot: true,
+      summary: 'What is logged: this and what is more important.',
+    }),
+  },
+} as const
+
+/** All settings, complete and checked. Never changed, only replaced. */
+export type Config = ValuesOf<typeof CONFIG_KEYS>

@@ -1,0 +1,84 @@
+import type { TextShape } from './key.ts'
+
+const shape = (allowed: string, check: TextShape['check']): TextShape => ({ allowed, check })
+
+const unless = (isFine: boolean, message: string): string | null => (isFine ? null : message)
+
+/** Anything that is not empty. */
+export const ANY_TEXT = shape('a text', () => null)
+
+export const DIRECTORY = shape('the path of a directory', () => null)
+
+const HOST = /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?|\[?[0-9a-f:.%]*:[0-9a-f:.%a-z]*\]?)$/i
+
+/** A name or an address, without a port. */
+export const HOST_NAME = shape('a host name or an IP address, without a port', (text) =>
+  unless(HOST.test(text), 'is not a host name or an IP address'),
+)
+
+function isHostWithPort(text: string, port: 'required' | 'optional'): boolean {
+  const found = /^(.+?)(?::(\d{1,5}))?$/.exec(text)
+  const host = found?.[1] ?? ''
+  const isBracketed = !host.includes(':') || (host.startsWith('[') && host.endsWith(']'))
+  const number = found?.[2]
+  if (number === undefined) return port === 'optional' && isBracketed && HOST.test(host)
+  return isBracketed && HOST.test(host) && Number(number) >= 1 && Number(number) <= 65_535
+}
+
+/** As a Host header has it. */
+export const HOST_MAYBE_PORT = shape('`host` or `host:port`', (text) =>
+  unless(isHostWithPort(text, 'optional'), 'is not a host with or without a port'),
+)
+
+export const HOST_AND_PORT = shape('`host:port`', (text) =>
+  unless(isHostWithPort(text, 'required'), 'is not a host with a port'),
+)
+
+function urlOf(text: string): URL | null {
+  try {
+    return new URL(text)
+  } catch {
+    return null
+  }
+}
+
+const isHttp = (url: URL | null): url is URL => url !== null && ['http:', 'https:'].includes(url.protocol)
+
+/** Where the server is found from outside: links are made from it. */
+export const PUBLIC_URL = shape('an http or https address without path, query and user', (text) => {
+  const url = urlOf(text)
+  if (!isHttp(url)) return 'is not an http or https address'
+  return unless(url.href === `${url.origin}/`, 'must have neither path, query, fragment nor user')
+})
+
+export const HTTP_URL = shape('an http or https address without user', (text) => {
+  const url = urlOf(text)
+  if (!isHttp(url)) return 'is not an http or https address'
+  return unless(url.username === '' && url.password === '', 'must not have a user in it')
+})
+
+export const POSTGRES_URL = shape('a postgres:// address', (text) =>
+  unless(/^postgres(?:ql)?:$/.test(urlOf(text)?.protocol ?? ''), 'is not a postgres:// address'),
+)
+
+/** The address without its password, however the password is written. */
+export function withoutPassword(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  const url = urlOf(value)
+  if (url === null) return '***'
+  if (url.password !== '') url.password = '***'
+  for (const name of [...url.searchParams.keys()]) if (/pass|secret|key/i.test(name)) url.searchParams.set(name, '***')
+  return url.href
+}
+
+/** Only names that need no quoting in SQL. */
+export const SCHEMA_NAME = shape('lower-case letters, digits and _, not beginning with pg_', (text) =>
+  unless(
+    /^[a-z_][a-z0-9_]{0,62}$/.test(text) && !text.startsWith('pg_') && text !== 'information_schema',
+    'is not a name for a schema',
+  ),
+)
+
+export const ABSOLUTE_PATH = shape('an absolute path', (text) =>
+  unless(text.startsWith('/') && !text.split('/').includes('..'), 'is not an absolute path'),
+)

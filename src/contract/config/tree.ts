@@ -1,0 +1,178 @@
+import { flawed, parsed, type Flaw, type Parsed } from '../../core/input.ts'
+import { nearestWord } from '../../core/nearest-word.ts'
+import { parseDuration } from './duration.ts'
+import type { Key, KeyTree, OpenGroup } from './key.ts'
+
+/** A setting with its place in the tree. */
+export interface PlacedKey {
+  /** With dots: `tasks.max_queue`; of an open group `lanes.<name>`. */
+  readonly path: string
+  readonly key: Key<unknown>
+}
+
+/** Settings that somebody gave, by path. A layer of the configuration. */
+export type Layer = ReadonlyMap<string, unknown>
+
+/** What was read of a tree that somebody gave. */
+export interface ReadLayer {
+  readonly values: Layer
+  /** Given as 0 where that keeps what is there. */
+  readonly kept: readonly string[]
+  /** Given as null where null is no value: to be taken back. Only where that was asked for. */
+  readonly forgotten: readonly string[]
+}
+
+export interface Reading {
+  /** Whether lengths of time may be texts such as `30m`. */
+  readonly durations?: boolean
+  /** Whether null takes a setting back. */
+  readonly forgetting?: boolean
+}
+
+const isKey = (entry: KeyTree[string]): entry is Key<unknown> => entry.is === 'key'
+const isOpen = (entry: KeyTree[string]): entry is OpenGroup<unknown> => entry.is === 'open'
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const below = (prefix: string, name: string): string => (prefix === '' ? name : `${prefix}.${name}`)
+
+/** Every setting of a tree, in its order; those of open groups by the names they have by default. */
+export function keysOf(tree: KeyTree, prefix = ''): readonly PlacedKey[] {
+  return Object.entries(tree).flatMap(([name, entry]): readonly PlacedKey[] => {
+    const path = below(prefix, name)
+    if (isKey(entry)) return [{ path, key: entry }]
+    if (!isOpen(entry)) return keysOf(entry, path)
+    return Object.entries(entry.defaults).map(([lane, usual]) => ({
+      path: below(path, lane),
+      key: { ...entry.entry, default: usual },
+    }))
+  })
+}
+
+/** The setting at a path, also of a name in an open group that nobody has used before. */
+export function keyAt(tree: KeyTree, path: string): Key<unknown> | undefined {
+  const dot = path.indexOf('.')
+  const name = dot === -1 ? path : path.slice(0, dot)
+  const entry = Object.hasOwn(tree, name) ? tree[name] : undefined
+  if (entry === undefined) return undefined
+  if (isKey(entry)) return dot === -1 ? entry : undefined
+  if (dot === -1) return undefined
+  return isOpen(entry) ? entry.entry : keyAt(entry, path.slice(dot + 1))
+}
+
+/** What holds when nobody gives anything. */
+export const defaultLayer = (tree: KeyTree): Layer => new Map(keysOf(tree).map(({ path, key }) => [path, key.default]))
+
+/** Reads a tree that somebody gave, whole or not at all, and says everything that is wrong with it. */
+export function readLayer(tree: KeyTree, given: unknown, reading: Reading = {}): Parsed<ReadLayer> {
+  const walk: Walk = { root: tree, reading, values: new Map(), kept: [], forgotten: [], flaws: [] }
+  if (isObject(given)) readGroup(walk, { tree, given, prefix: '' })
+  else walk.flaws.push({ field: 'settings', value: given, message: 'must be an object' })
+  return walk.flaws.length > 0 ? flawed(...walk.flaws) : parsed(walk)
+}
+
+interface Walk {
+  readonly root: KeyTree
+  readonly reading: Reading
+  readonly values: Map<string, unknown>
+  readonly kept: string[]
+  readonly forgotten: string[]
+  readonly flaws: Flaw[]
+}
+
+interface Place {
+  readonly tree: KeyTree
+  readonly given: Readonly<Record<string, unknown>>
+  readonly prefix: string
+}
+
+function readGroup(walk: Walk, { tree, given, prefix }: Place): void {
+  for (const [name, value] of Object.entries(given)) {
+    const entry = Object.hasOwn(tree, name) ? tree[name] : undefined
+    const path = below(prefix, name)
+    if (entry === undefined) walk.flaws.push(unknownKey(walk.root, { tree, prefix, name, value }))
+    else if (value === undefined) continue
+    else if (isKey(entry)) readKey(walk, { path, key: entry }, value)
+    // In a file, a group with nothing in it reads as null.
+    else if (value === null) continue
+    else if (!isObject(value))
+      walk.flaws.push({ field: path, value, message: 'must be an object', allowed: insideOf(entry) })
+    else if (isOpen(entry)) readOpen(walk, { path, group: entry }, value)
+    else readGroup(walk, { tree: entry, given: value, prefix: path })
+  }
+}
+
+const insideOf = (entry: OpenGroup<unknown> | KeyTree): string =>
+  Object.keys(isOpen(entry) ? entry.defaults : entry).join(', ')
+
+function readOpen(
+  walk: Walk,
+  { path, group }: { readonly path: string; readonly group: OpenGroup<unknown> },
+  given: Readonly<Record<string, unknown>>,
+): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (name === '' || name.length > LONGEST_NAME || name.includes('\u0000'))
+      walk.flaws.push({
+        field: path,
+        value: name,
+        message: 'has a name nobody can use',
+        allowed: '1 to 100 characters',
+      })
+    else if (value !== undefined) readKey(walk, { path: below(path, group.nameOf(name)), key: group.entry }, value)
+  }
+}
+
+const LONGEST_NAME = 100
+
+function readKey(walk: Walk, { path, key }: PlacedKey, given: unknown): void {
+  const { durations = false, forgetting = false } = walk.reading
+  const value =
+    durations && key.unit !== null && typeof given === 'string' ? (parseDuration(given, key.unit) ?? given) : given
+  const read = key.parse(path, value)
+  if (!read.ok && forgetting && given === null) walk.forgotten.push(path)
+  else if (!read.ok) walk.flaws.push(...read.flaws.map((flaw) => ({ ...flaw, allowed: key.allowed })))
+  else if (key.zeroKeeps && read.value === 0) walk.kept.push(path)
+  else walk.values.set(path, read.value)
+}
+
+interface Stranger {
+  readonly tree: KeyTree
+  readonly prefix: string
+  readonly name: string
+  readonly value: unknown
+}
+
+/** A key that nobody knows, with the one that was probably meant: beside it, or by its name anywhere. */
+function unknownKey(root: KeyTree, { tree, prefix, name, value }: Stranger): Flaw {
+  const known = Object.keys(tree)
+  const near = nearestWord(
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    known,
+  )
+  const elsewhere = keysOf(root).find(({ path }) => path.endsWith(`.${name}`))?.path
+  const meant = near ?? elsewhere
+  return {
+    field: below(prefix, name),
+    // Whatever was meant by it, it may be a password.
+    value: typeof value === 'number' || typeof value === 'boolean' ? value : undefined,
+    message: `is not a known setting${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+    allowed: known.join(', '),
+  }
+}
+
+/** The settings of a complete layer as a tree, frozen through and through. */
+export function buildTree(tree: KeyTree, layer: Layer, prefix = ''): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(tree).map(([name, entry]): readonly [string, unknown] => {
+    const path = below(prefix, name)
+    if (isKey(entry)) return [name, deepFreeze(layer.get(path) ?? null)]
+    if (!isOpen(entry)) return [name, buildTree(entry, layer, path)]
+    const inside = [...layer].filter(([at]) => at.startsWith(`${path}.`))
+    return [name, Object.freeze(Object.fromEntries(inside.map(([at, value]) => [at.slice(path.length + 1), value])))]
+  })
+  return Object.freeze(Object.fromEntries(entries))
+}
+
+function deepFreeze(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const part of Object.values(value)) deepFreeze(part)
+  return Object.freeze(value)
+}
