@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import type { AgentId, OrgId } from '../core/ids.ts'
-import type { Caller } from '../service/schedules.ts'
+import type { Caller } from '../service/caller.ts'
 import type { Waiters } from './waiters.ts'
 
 /** What there is between `start` and `stop`. */

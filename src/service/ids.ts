@@ -10,6 +10,7 @@ export const ID_PREFIXES = {
   key: 'key_',
   node: 'nod_',
   budget: 'bud_',
+  member: 'mem_',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

@@ -13,6 +13,21 @@ create table agent (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null
 );
+create table api_key (
+  org_id text collate C not null,
+  id text collate C not null,
+  name text not null,
+  key_hash bytea not null,
+  hint text not null,
+  role text not null,
+  scopes text[],
+  origin text not null,
+  created_by text collate C,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  last_used_at timestamp with time zone
+) with (fillfactor=80);
 create table attempt (
   org_id text collate C not null,
   run_id text collate C not null,
@@ -25,6 +40,23 @@ create table attempt (
   error_code text collate C,
   error_message text
 );
+create table audit (
+  org_id text collate C not null,
+  no bigint not null,
+  at timestamp with time zone not null,
+  actor text collate C not null,
+  action text collate C not null,
+  object_kind text collate C not null,
+  object_id text collate C not null,
+  before jsonb,
+  after jsonb,
+  hash bytea not null
+);
+create table audit_head (
+  org_id text collate C not null,
+  no bigint not null,
+  hash bytea not null
+) with (fillfactor=50);
 create table budget (
   org_id text collate C not null,
   id text collate C not null,
@@ -45,6 +77,14 @@ create table callback (
   attempt_id text collate C not null,
   created_at timestamp with time zone not null
 );
+create table console_session (
+  cookie_hash bytea not null,
+  org_id text collate C not null,
+  member_id text collate C not null,
+  created_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null
+) with (fillfactor=80);
 create table decision (
   org_id text collate C not null,
   schedule_id text collate C not null,
@@ -67,6 +107,17 @@ create table lane (
   name text collate C not null,
   concurrency integer not null,
   updated_at timestamp with time zone not null
+);
+create table member (
+  org_id text collate C not null,
+  id text collate C not null,
+  name text not null,
+  email text,
+  role text not null,
+  created_by text collate C,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  last_sign_in_at timestamp with time zone
 );
 create table migration (
   number integer not null,
@@ -100,7 +151,8 @@ create table org (
   max_concurrent integer,
   max_schedules integer,
   runs_per_day integer,
-  created_at timestamp with time zone not null
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone
 );
 create table pending (
   org_id text collate C not null,
@@ -207,6 +259,13 @@ create table session (
   context_window bigint,
   created_at timestamp with time zone not null
 ) with (fillfactor=80);
+create table sign_in (
+  token_hash bytea not null,
+  org_id text collate C not null,
+  member_id text collate C not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null
+);
 create table turn (
   org_id text collate C not null,
   no bigint not null,
@@ -224,8 +283,20 @@ create table usage (
 alter table agent add constraint agent_max_concurrent_check CHECK ((max_concurrent > 0));
 alter table agent add constraint agent_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
 alter table agent add constraint agent_pkey PRIMARY KEY (org_id, id);
+alter table api_key add constraint api_key_key_hash_check CHECK ((octet_length(key_hash) = 32));
+alter table api_key add constraint api_key_key_hash_key UNIQUE (key_hash);
+alter table api_key add constraint api_key_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table api_key add constraint api_key_origin_check CHECK ((origin = ANY (ARRAY['person'::text, 'start'::text, 'environment'::text])));
+alter table api_key add constraint api_key_pkey PRIMARY KEY (org_id, id);
+alter table api_key add constraint api_key_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text, 'viewer'::text])));
 alter table attempt add constraint attempt_pkey PRIMARY KEY (org_id, run_id, number);
 alter table attempt add constraint attempt_status_check CHECK ((status = ANY (ARRAY['failed'::text, 'timeout'::text])));
+alter table audit_head add constraint audit_head_hash_check CHECK ((octet_length(hash) = 32));
+alter table audit_head add constraint audit_head_no_check CHECK ((no > 0));
+alter table audit_head add constraint audit_head_pkey PRIMARY KEY (org_id);
+alter table audit add constraint audit_hash_check CHECK ((octet_length(hash) = 32));
+alter table audit add constraint audit_no_check CHECK ((no > 0));
+alter table audit add constraint audit_pkey PRIMARY KEY (org_id, no);
 alter table budget add constraint budget_amount_check CHECK ((amount > 0));
 alter table budget add constraint budget_default_reserve_check CHECK ((default_reserve >= 0));
 alter table budget add constraint budget_on_exceed_check CHECK ((on_exceed = ANY (ARRAY['skip'::text, 'queue'::text, 'pause'::text])));
@@ -236,11 +307,17 @@ alter table budget add constraint budget_scope_check CHECK ((scope = ANY (ARRAY[
 alter table budget add constraint budget_scope_is_named CHECK (((scope = 'org'::text) = (scope_id IS NULL)));
 alter table budget add constraint budget_unit_check CHECK ((unit = ANY (ARRAY['tokens'::text, 'money'::text])));
 alter table callback add constraint callback_pkey PRIMARY KEY (token_hash);
+alter table console_session add constraint console_session_cookie_hash_check CHECK ((octet_length(cookie_hash) = 32));
+alter table console_session add constraint console_session_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES member(org_id, id) ON DELETE CASCADE;
+alter table console_session add constraint console_session_pkey PRIMARY KEY (cookie_hash);
 alter table decision add constraint decision_count_check CHECK ((count > 0));
 alter table decision add constraint decision_pkey PRIMARY KEY (org_id, schedule_id, first_at);
 alter table idempotency add constraint idempotency_pkey PRIMARY KEY (org_id, principal, route, key);
 alter table lane add constraint lane_concurrency_check CHECK ((concurrency > 0));
 alter table lane add constraint lane_pkey PRIMARY KEY (name);
+alter table member add constraint member_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table member add constraint member_pkey PRIMARY KEY (org_id, id);
+alter table member add constraint member_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text, 'viewer'::text])));
 alter table migration add constraint migration_number_check CHECK ((number > 0));
 alter table migration add constraint migration_pkey PRIMARY KEY (number);
 alter table node add constraint node_pkey PRIMARY KEY (id);
@@ -275,12 +352,20 @@ alter table session add constraint session_max_concurrent_check CHECK ((max_conc
 alter table session add constraint session_mode_check CHECK ((mode = ANY (ARRAY['queue'::text, 'followup'::text, 'interrupt'::text])));
 alter table session add constraint session_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
 alter table session add constraint session_pkey PRIMARY KEY (org_id, key);
+alter table sign_in add constraint sign_in_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES member(org_id, id) ON DELETE CASCADE;
+alter table sign_in add constraint sign_in_pkey PRIMARY KEY (token_hash);
+alter table sign_in add constraint sign_in_token_hash_check CHECK ((octet_length(token_hash) = 32));
 alter table turn add constraint turn_pkey PRIMARY KEY (org_id, no);
 alter table usage add constraint usage_pkey PRIMARY KEY (org_id, budget_id, period_start);
 alter table usage add constraint usage_used_check CHECK ((used >= 0));
 
+CREATE INDEX audit_by_actor ON audit USING btree (org_id, actor, no);
+CREATE INDEX audit_by_object ON audit USING btree (org_id, object_kind, object_id, no);
 CREATE INDEX callback_by_age ON callback USING btree (created_at);
+CREATE INDEX console_session_by_age ON console_session USING btree (expires_at);
+CREATE INDEX console_session_by_member ON console_session USING btree (org_id, member_id);
 CREATE INDEX idempotency_by_age ON idempotency USING btree (created_at);
+CREATE UNIQUE INDEX member_email ON member USING btree (org_id, lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX run_by_age ON run USING btree (org_id, created_at, id);
 CREATE INDEX run_by_agent ON run USING btree (org_id, agent_id, created_at, id);
 CREATE INDEX run_by_schedule ON run USING btree (org_id, schedule_id, created_at, id) WHERE (schedule_id IS NOT NULL);
@@ -289,3 +374,20 @@ CREATE INDEX run_tasks ON run USING btree (org_id, created_at, id) WHERE (trigge
 CREATE INDEX schedule_due ON schedule USING btree (next_run_at) WHERE ((state = 'active'::text) AND (next_run_at IS NOT NULL));
 CREATE INDEX schedule_list ON schedule USING btree (org_id, created_at DESC, id);
 CREATE INDEX session_list ON session USING btree (org_id, created_at DESC, key DESC);
+CREATE INDEX sign_in_by_age ON sign_in USING btree (expires_at);
+CREATE INDEX sign_in_by_member ON sign_in USING btree (org_id, member_id);
+
+CREATE OR REPLACE FUNCTION refuse_change_of_audit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'the audit log is only ever added to' using errcode = 'integrity_constraint_violation';
+end
+$function$
+;
+
+CREATE TRIGGER audit_head_is_kept BEFORE DELETE ON audit_head FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
+CREATE TRIGGER audit_head_is_not_emptied BEFORE TRUNCATE ON audit_head FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
+CREATE TRIGGER audit_is_kept BEFORE DELETE OR UPDATE ON audit FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
+CREATE TRIGGER audit_is_not_emptied BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();

@@ -10,6 +10,7 @@ import type { Spending } from '../../store/budgets.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { SessionRow } from '../../store/session-row.ts'
+import type { AuditEntry } from '../audit-entry.ts'
 import type { BudgetBook } from './budget-book.ts'
 
 /**
@@ -75,6 +76,8 @@ export interface Changes {
   readonly spendings: Map<string, Spending>
   /** What happened, in order, for everybody who watches. */
   readonly events: DeskEvent[]
+  /** What somebody did, for the audit log. Empty in nearly every turn. */
+  readonly audits: AuditEntry[]
 }
 
 export interface DecidedOccurrence {
@@ -113,6 +116,10 @@ export interface DeskEvent {
     | 'session.changed'
     | 'agent.changed'
     | 'budget.changed'
+    | 'lane.changed'
+    | 'org.changed'
+    | 'key.changed'
+    | 'member.changed'
     | 'outbound'
   readonly subject: string
   readonly data: Readonly<Record<string, unknown>>
@@ -174,6 +181,7 @@ export const noChanges = (): Changes => ({
   attempts: [],
   spendings: new Map(),
   events: [],
+  audits: [],
 })
 
 /** Puts a pending run where decisions find it. */

@@ -19,7 +19,7 @@ export function readFailure(error: unknown): TurnFailure {
   if (isDatabaseAway(error)) return 'away'
   if (!(error instanceof DatabaseError)) return 'broken'
   // Somebody else wrote history in between: our lock was lost. Nothing of ours was kept.
-  if (error.constraint === 'turn_pkey') return 'repeat'
+  if (error.constraint === 'turn_pkey' || error.constraint === 'audit_pkey') return 'repeat'
   if (REPEATED.has(error.code)) return 'repeat'
   return PASSING.has(error.code) ? 'away' : 'broken'
 }

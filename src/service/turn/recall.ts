@@ -88,6 +88,8 @@ interface Touched {
   readonly budgets: Set<BudgetId>
 }
 
+const ABOUT_RUNS = /^(?:run|message)\.|^outbound$/
+
 function subjectsOf(turns: readonly TurnRow[]): Touched {
   const touched: Touched = {
     ...{ runs: new Set(), sessions: new Set(), schedules: new Set() },
@@ -99,8 +101,8 @@ function subjectsOf(turns: readonly TurnRow[]): Touched {
       else if (kind.startsWith('schedule.')) touched.schedules.add(subject as ScheduleId)
       else if (kind.startsWith('agent.')) touched.agents.add(subject as AgentId)
       else if (kind.startsWith('budget.')) touched.budgets.add(subject as BudgetId)
-      // What a run says on its way changes nothing about it.
-      else if (kind !== 'run.output') touched.runs.add(subject as RunId)
+      // What a run says on its way changes nothing about it, and keys, members and lanes are in nobody's memory.
+      else if (kind !== 'run.output' && ABOUT_RUNS.test(kind)) touched.runs.add(subject as RunId)
     }
   return touched
 }

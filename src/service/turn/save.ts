@@ -19,6 +19,7 @@ import {
 import { deleteSchedules, saveSchedules } from '../../store/schedules.ts'
 import { insertSessions, saveSessions } from '../../store/sessions.ts'
 import { insertTurn, notifyNodes, type StoredEvent } from '../../store/turns.ts'
+import { appendAudits } from '../audit-chain.ts'
 import type { Changes, Desk } from '../desk/desk.ts'
 
 /** Whether the turn has changed anything. */
@@ -29,7 +30,8 @@ export const isUnchanged = (changes: Changes): boolean =>
   changes.sessions.size === 0 &&
   changes.schedules.size === 0 &&
   changes.deletedSchedules.size === 0 &&
-  changes.events.length === 0
+  changes.events.length === 0 &&
+  changes.audits.length === 0
 
 /** Where nodes tell each other that an org has changed, and that a plan has. */
 export interface Channels {
@@ -58,6 +60,7 @@ export async function saveTurn(
     await saveModel(tx, desk)
     await insertTurn(tx, orgId, turn)
   }
+  if (changes.audits.length > 0) await appendAudits(tx, orgId, { entries: changes.audits, at: desk.now })
   if (by.channels !== null) await notifyNodes(tx, channelsFor(by.channels, changes))
   return events
 }

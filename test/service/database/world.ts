@@ -1,7 +1,7 @@
 import { agentId, attemptId, laneName, runId, scheduleId } from '../../../src/core/ids.ts'
 import { later, type Instant } from '../../../src/core/instant.ts'
 import type { Ports } from '../../../src/service/ports.ts'
-import type { Caller } from '../../../src/service/schedules.ts'
+import type { Caller } from '../../../src/service/caller.ts'
 import { DEFAULT_SETTINGS, type EngineSettings } from '../../../src/service/settings.ts'
 import { loadMemory } from '../../../src/service/turn/recall.ts'
 import type { NodeFacts } from '../../../src/service/turn/memory.ts'

@@ -1,0 +1,30 @@
+/** A new org. */
+export interface OrgInput {
+  /** A short name for paths and settings; made when it is left out. */
+  readonly id?: string
+  readonly name: string
+  /** The zone of its schedules, budgets and days; the deployment's unless given. */
+  readonly default_timezone?: string
+  /** Limits; null or left out: none. */
+  readonly max_concurrent?: number | null
+  readonly max_schedules?: number | null
+  readonly runs_per_day?: number | null
+}
+
+/** What may change about an org. */
+export interface OrgPatch extends Partial<Omit<OrgInput, 'id'>> {
+  /** Whom work wakes that names nobody. */
+  readonly default_agent_id?: string | null
+}
+
+/** An org as every surface shows it. */
+export interface OrgView {
+  readonly id: string
+  readonly name: string
+  readonly default_timezone: string
+  readonly default_agent_id: string | null
+  readonly max_concurrent: number | null
+  readonly max_schedules: number | null
+  readonly runs_per_day: number | null
+  readonly created_at: string
+}

@@ -1,0 +1,84 @@
+import type { Caller } from './caller.ts'
+
+/** Something that is about to be on record for good. */
+export interface AuditEntry {
+  readonly actor: string
+  /** What was done: `schedule.update`, `run.cancel`, … */
+  readonly action: string
+  readonly object: { readonly kind: string; readonly id: string }
+  readonly before: unknown
+  readonly after: unknown
+}
+
+/** Who did something when it was neither a key nor a member. */
+export const LIBRARY_ACTOR = 'library'
+export const SYSTEM_ACTOR = 'system'
+export const SIGNAL_ACTOR = 'signal'
+
+/** The name under which somebody is on record. */
+export const actorOf = ({ principal }: Pick<Caller, 'principal'>): string => principal ?? LIBRARY_ACTOR
+
+type View = object
+
+/** Something was made. */
+export const created = (actor: string, object: AuditEntry['object'], after: View): AuditEntry => ({
+  ...{ actor, object, action: `${object.kind}.create` },
+  ...{ before: null, after: maskSecrets(after) },
+})
+
+/** Something was removed. */
+export const deleted = (actor: string, object: AuditEntry['object'], before: View): AuditEntry => ({
+  ...{ actor, object, action: `${object.kind}.delete` },
+  ...{ before: maskSecrets(before), after: null },
+})
+
+/** Something was changed. Only what differs is kept: who reads it wants to see what happened, not what did not. */
+export function changed(
+  actor: string,
+  object: AuditEntry['object'],
+  to: { readonly before: View; readonly after: View; readonly verb?: string },
+): AuditEntry {
+  const { before, after } = differences(to.before as Fields, to.after as Fields)
+  return {
+    ...{ actor, object, action: `${object.kind}.${to.verb ?? 'update'}` },
+    ...{ before: maskSecrets(before), after: maskSecrets(after) },
+  }
+}
+
+/** Somebody did something to a run or a session. */
+export const acted = (
+  actor: string,
+  object: AuditEntry['object'],
+  what: { readonly verb: string; readonly before?: unknown; readonly after: unknown },
+): AuditEntry => ({
+  ...{ actor, object, action: `${object.kind}.${what.verb}` },
+  ...{ before: maskSecrets(what.before ?? null), after: maskSecrets(what.after) },
+})
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Every change moves it; it says nothing about the change. */
+const UNTOLD = 'updated_at'
+
+function differences(before: Fields, after: Fields): { readonly before: Fields; readonly after: Fields } {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => name !== UNTOLD && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  )
+  const pick = (of: Fields): Fields => Object.fromEntries(names.map((name) => [name, of[name] ?? null]))
+  return { before: pick(before), after: pick(after) }
+}
+
+const SECRET_NAME = /authorization|token|secret|passw|credential|cookie|api[-_]?key|(^|[-_])auth$/i
+const USERINFO = /^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i
+const MASK = '***'
+
+/** What must not be read in a record that is kept for ever. A reference to a stored secret is no secret. */
+export function maskSecrets(value: unknown, name = ''): unknown {
+  if (typeof value === 'string') {
+    if (SECRET_NAME.test(name) && !value.includes('{{secret:')) return MASK
+    return value.replace(USERINFO, `$1${MASK}@`)
+  }
+  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, name))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskSecrets(inner, key)]))
+}

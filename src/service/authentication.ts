@@ -1,0 +1,123 @@
+import type { Principal } from '../core/access.ts'
+import { earlier, MINUTE_MS, SECOND_MS, type Instant } from '../core/instant.ts'
+import { touchApiKey } from '../store/api-keys.ts'
+import { touchConsoleSession } from '../store/console-sessions.ts'
+import { findConsoleSession, type SignedIn } from './console-sessions.ts'
+import { hashSecret } from './key-text.ts'
+import { findPrincipal } from './keys.ts'
+import type { Ports } from './ports.ts'
+
+/**
+ * Says who asks, on the way of every request. What was looked up is believed for a second, and less when a turn of this
+ * node or of another says that a key or a member has changed: what was revoked here does not work here any more when the
+ * answer to revoking it arrives, and on no node a second later.
+ */
+export interface Authentication {
+  /** Who speaks with this key; null when there is no such key. Whether it still works is for `decideAccess` to say. */
+  readonly authenticate: (keyText: string) => Promise<Principal | null>
+  /** Who is signed in with this cookie; null when nobody is any more. */
+  readonly consoleSession: (cookie: string) => Promise<SignedIn | null>
+  /** Hears what happened in a turn. */
+  readonly hear: (events: Iterable<readonly [kind: string, ...rest: unknown[]]>) => void
+  /** Forgets a cookie that was signed out. */
+  readonly forget: (cookie: string) => void
+}
+
+type Reading = Pick<Ports, 'database' | 'clock'>
+
+const BELIEVED_MS = SECOND_MS
+/** `last_used_at` and `seen_at` are no more exact than this. */
+const NOTED_EVERY_MS = MINUTE_MS
+const MOST_REMEMBERED = 10_000
+
+/** Makes the authentication of a node. */
+export function createAuthentication(ports: Reading): Authentication {
+  const keys = createMemory(ports, async (text) => {
+    const found = await findPrincipal(ports, text)
+    if (found === null) return null
+    const { lastUsedAt, ...principal } = found
+    if (found.revokedAt === null) noteUse(ports, found, lastUsedAt)
+    return principal
+  })
+  const cookies = createMemory(ports, async (cookie) => {
+    const found = await findConsoleSession(ports, cookie)
+    if (found !== null) noteVisit(ports, cookie, found.seenAt)
+    return found
+  })
+  return {
+    authenticate: keys.find,
+    consoleSession: cookies.find,
+    hear: (events) => {
+      for (const [kind] of events) {
+        if (!CHANGES.has(kind)) continue
+        keys.clear()
+        cookies.clear()
+        return
+      }
+    },
+    forget: cookies.forget,
+  }
+}
+
+/** What changes who may do what. It is rare: everything is looked up again. */
+const CHANGES: ReadonlySet<string> = new Set(['key.changed', 'member.changed', 'org.changed'])
+
+const isNotedLong = (at: Instant | null, now: Instant): boolean => at === null || now - at >= NOTED_EVERY_MS
+
+/** Nobody waits for it, and nothing is lost when it fails: the next use notes it again. */
+function noteUse({ database, clock }: Reading, key: Principal, last: Instant | null): void {
+  const now = clock.now()
+  if (!isNotedLong(last, now)) return
+  const unlessSince = earlier(now, NOTED_EVERY_MS)
+  touchApiKey(database, { orgId: key.orgId, id: key.id, at: now, unlessSince }).catch(() => undefined)
+}
+
+function noteVisit({ database, clock }: Reading, cookie: string, last: Instant): void {
+  const now = clock.now()
+  if (isNotedLong(last, now)) touchConsoleSession(database, hashSecret(cookie), now).catch(() => undefined)
+}
+
+interface Remembered<Found> {
+  readonly answer: Promise<Found | null>
+  readonly until: number
+}
+
+interface LookupMemory<Found> {
+  readonly find: (secret: string) => Promise<Found | null>
+  readonly forget: (secret: string) => void
+  readonly clear: () => void
+}
+
+/** Remembers what was found for a moment. Those who ask at the same time wait for one look; failures are not kept. */
+function createMemory<Found>(
+  { clock }: Pick<Reading, 'clock'>,
+  look: (secret: string) => Promise<Found | null>,
+): LookupMemory<Found> {
+  // By hash: a secret has no business in a table that lives as long as the process.
+  const known = new Map<string, Remembered<Found>>()
+  const nameOf = (secret: string): string => Buffer.from(hashSecret(secret)).toString('base64')
+  return {
+    find: (secret) => {
+      const name = nameOf(secret)
+      const found = known.get(name)
+      if (found !== undefined && found.until > clock.now()) return found.answer
+      if (known.size >= MOST_REMEMBERED) known.clear()
+      const entry: Remembered<Found> = { answer: look(secret), until: clock.now() + BELIEVED_MS }
+      known.set(name, entry)
+      const drop = (): void => {
+        if (known.get(name) === entry) known.delete(name)
+      }
+      // What does not exist is not remembered: strangers who guess must not push out those who belong here.
+      entry.answer.then((answer) => {
+        if (answer === null) drop()
+      }, drop)
+      return entry.answer
+    },
+    forget: (secret) => {
+      known.delete(nameOf(secret))
+    },
+    clear: () => {
+      known.clear()
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import type { Principal } from '../core/access.ts'
+import type { OrgId } from '../core/ids.ts'
+
+/** Whose objects, and who speaks. */
+export interface Caller {
+  readonly orgId: OrgId
+  /** The id of a key or a member; null when the program that embeds us speaks. */
+  readonly principal: string | null
+  /** What was brought along so that it is done at most once. */
+  readonly once?: { readonly route: string; readonly key: string; readonly body: unknown } | undefined
+}
+
+/** Somebody who hands out permissions: nobody gives what they do not have. Null: the program itself, which has all. */
+export interface Giver {
+  readonly orgId: OrgId
+  readonly principal: Pick<Principal, 'id' | 'role' | 'scopes'> | null
+}
+
+/** The same, as all other services know them. */
+export const callerOf = ({ orgId, principal }: Giver): Caller => ({ orgId, principal: principal?.id ?? null })

@@ -1,0 +1,84 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { ConsoleSessionView } from '../contract/member.ts'
+import { effectivePermissions, type Principal } from '../core/access.ts'
+import { principalId } from '../core/ids.ts'
+import { DAY_MS, earlier, formatInstant, HOUR_MS, later, type Instant } from '../core/instant.ts'
+import { deleteConsoleSession, insertConsoleSession, loadConsoleSession } from '../store/console-sessions.ts'
+import type { Transaction } from '../store/database.ts'
+import type { MemberRow } from '../store/members.ts'
+import { hashSecret, newSecret } from './key-text.ts'
+import { viewMember } from './member-view.ts'
+import type { Ports } from './ports.ts'
+
+/** A browser that is not heard of for so long is signed out, and every browser after so long. */
+export const IDLE_MS = 12 * HOUR_MS
+export const LONGEST_MS = 7 * DAY_MS
+
+/** Somebody who is signed in at the console. */
+export interface SignedIn {
+  readonly principal: Principal
+  readonly member: MemberRow
+  readonly seenAt: Instant
+  readonly expiresAt: Instant
+}
+
+const COOKIE_TEXT = /^[\w-]{43}$/
+
+/**
+ * What a page must say besides the cookie: a page of another origin can send the cookie along, but cannot know this. It
+ * follows from the cookie, so there is nothing to store and nothing to compare but this.
+ */
+export const csrfTokenOf = (cookie: string): string =>
+  createHmac('sha256', cookie).update('escapement console csrf').digest('base64url')
+
+/** Whether the token belongs to the cookie. */
+export function isCsrfToken(cookie: string, token: string): boolean {
+  const wanted = Buffer.from(csrfTokenOf(cookie))
+  const given = Buffer.from(token)
+  return wanted.length === given.length && timingSafeEqual(wanted, given)
+}
+
+/** Signs a browser in. Answers with the value of its cookie. */
+export async function openConsoleSession(
+  tx: Transaction,
+  member: Pick<MemberRow, 'orgId' | 'id'>,
+  now: Instant,
+): Promise<{ readonly cookie: string; readonly expiresAt: Instant }> {
+  const cookie = newSecret()
+  const expiresAt = later(now, LONGEST_MS)
+  const { orgId, id: memberId } = member
+  const row = { orgId, memberId, createdAt: now, seenAt: now, expiresAt }
+  await insertConsoleSession(tx, row, hashSecret(cookie))
+  return { cookie, expiresAt }
+}
+
+/** Who is signed in with this cookie; null when nobody is any more. */
+export async function findConsoleSession(
+  { database, clock }: Pick<Ports, 'database' | 'clock'>,
+  cookie: string,
+): Promise<SignedIn | null> {
+  if (!COOKIE_TEXT.test(cookie)) return null
+  const now = clock.now()
+  const seenAfter = earlier(now, IDLE_MS)
+  const found = await loadConsoleSession(database, { cookieHash: hashSecret(cookie), now, seenAfter })
+  if (found === undefined) return null
+  const { member, seenAt, expiresAt } = found
+  const principal: Principal = {
+    ...{ id: principalId(member.id), orgId: member.orgId, role: member.role, scopes: null },
+    ...{ expiresAt, revokedAt: null },
+  }
+  return { principal, member, seenAt, expiresAt }
+}
+
+/** Signs a browser out. One that is not signed in is left as it is. */
+export async function signOut({ database }: Pick<Ports, 'database'>, cookie: string): Promise<void> {
+  if (COOKIE_TEXT.test(cookie)) await deleteConsoleSession(database, hashSecret(cookie))
+}
+
+/** Somebody who is signed in, as the console shows them. */
+export const viewConsoleSession = (signedIn: SignedIn, cookie: string): ConsoleSessionView => ({
+  member: viewMember(signedIn.member),
+  permissions: effectivePermissions(signedIn.principal),
+  csrf_token: csrfTokenOf(cookie),
+  expires_at: formatInstant(signedIn.expiresAt),
+})

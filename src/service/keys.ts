@@ -1,0 +1,174 @@
+import type { KeyFilter, KeyInput, KeyView, MadeKey } from '../contract/key.ts'
+import type { Page } from '../contract/page.ts'
+import { invalid, Refusal } from '../contract/refusals.ts'
+import { isGrantable, parsePermissions, ROLES, type Principal, type Role } from '../core/access.ts'
+import { principalId } from '../core/ids.ts'
+import { flawed, orNull, parsed, parseFields, wordField, parseWord, type Parsed } from '../core/input.ts'
+import { formatInstant, parseInstant, type Instant } from '../core/instant.ts'
+import {
+  hasPersonalKeys,
+  insertApiKey,
+  listApiKeys,
+  loadApiKey,
+  loadApiKeyByHash,
+  revokeApiKey,
+  type ApiKeyRow,
+} from '../store/api-keys.ts'
+import { actorOf, changed, created } from './audit-entry.ts'
+import { callerOf, type Caller, type Giver } from './caller.ts'
+import { pageOf, parseCursor, parseLimit } from './cursor.ts'
+import { collectFlaws, textField } from './input-fields.ts'
+import { hashSecret, hintOf, isKeyText, newKeyText } from './key-text.ts'
+import type { Ports } from './ports.ts'
+
+/** Everything a role can be. */
+export const ROLE_WORDS = Object.keys(ROLES) as readonly Role[]
+
+const FIELDS = {
+  name: textField({ min: 1, max: 200 }),
+  role: wordField(ROLE_WORDS),
+  scopes: orNull(parsePermissions),
+  expires_at: orNull(parseInstant),
+}
+
+type ReadKey = Pick<ApiKeyRow, 'name' | 'role' | 'scopes' | 'expiresAt'>
+
+/** Reads a new key. */
+export function parseKey(value: unknown, now: Instant): Parsed<ReadKey> {
+  const fields = parseFields('', value, FIELDS)
+  if (!fields.ok) return fields
+  const { name, role = 'member', scopes = null, expires_at: expiresAt = null } = fields.value
+  if (name === undefined) return flawed({ field: 'name', value: undefined, message: 'is missing' })
+  if (expiresAt !== null && expiresAt <= now)
+    return flawed({
+      ...{ field: 'expires_at', value: formatInstant(expiresAt), message: 'is in the past', allowed: 'a later time' },
+    })
+  return parsed({ name, role, scopes, expiresAt })
+}
+
+const noKey = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no key ${id}`)
+
+/** Makes a key. Its text is in the answer and nowhere else. */
+export async function createKey(ports: Ports, giver: Giver, input: KeyInput): Promise<MadeKey> {
+  const read = parseKey(input, ports.clock.now())
+  if (!read.ok) throw invalid(read.flaws)
+  refuseUngrantable(giver, read.value)
+  const { orgId } = giver
+  const caller = callerOf(giver)
+  const text = newKeyText()
+  const id = ports.newId('key', ports.clock.now())
+  const row = await ports.turns.take({
+    orgId,
+    prepare: async (tx, now): Promise<ApiKeyRow> => {
+      const made: ApiKeyRow = {
+        ...{ ...read.value, orgId, id, hint: hintOf(text), origin: 'person' },
+        ...{ createdBy: caller.principal, createdAt: now, revokedAt: null, lastUsedAt: null },
+      }
+      await insertApiKey(tx, made, hashSecret(text))
+      return made
+    },
+    apply: (desk, prepared) => {
+      const made = prepared as ApiKeyRow
+      desk.changes.audits.push(created(actorOf(caller), { kind: 'key', id }, viewKey(made, desk.now)))
+      desk.changes.events.push({ kind: 'key.changed', subject: id, data: { change: 'created' } })
+      return made
+    },
+  })
+  // A repetition is answered with the first key, whose text nobody has any more.
+  return { ...viewKey(row, ports.clock.now()), key: row.id === id ? text : null }
+}
+
+/** Nobody gives what they do not have. */
+export function refuseUngrantable({ principal }: Giver, wanted: Pick<Principal, 'role' | 'scopes'>): void {
+  if (principal === null || isGrantable(principal, wanted)) return
+  throw new Refusal(
+    'FORBIDDEN',
+    `You cannot give the role ${wanted.role} with these permissions: you do not have them`,
+    {
+      details: { role: wanted.role, scopes: wanted.scopes, your_role: principal.role },
+    },
+  )
+}
+
+/** A page of the org's keys, newest first. */
+export async function findKeys(ports: Ports, { orgId }: Caller, filter: KeyFilter = {}): Promise<Page<KeyView>> {
+  const { flaws, keep } = collectFlaws()
+  const limit = keep(parseLimit('limit', filter.limit)) ?? 0
+  const cursor = keep(parseCursor('cursor', filter.cursor))
+  const state =
+    filter.state === undefined
+      ? null
+      : keep(parseWord('state', filter.state, ['active', 'expired', 'revoked'] as const))
+  if (flaws.length > 0) throw invalid(flaws)
+  const now = ports.clock.now()
+  const after = cursor === null ? null : { createdAt: cursor.createdAt, id: cursor.key }
+  const rows = await listApiKeys(ports.database, { orgId, state, now, after, limit: limit + 1 })
+  return pageOf(rows, limit, {
+    view: (row) => viewKey(row, now),
+    cursor: ({ createdAt, id }) => ({ createdAt, key: id }),
+  })
+}
+
+/** The key. */
+export async function getKey(ports: Ports, { orgId }: Caller, id: string): Promise<KeyView> {
+  const row = await loadApiKey(ports.database, { orgId, id })
+  if (row === undefined) throw noKey(id)
+  return viewKey(row, ports.clock.now())
+}
+
+/** Ends a key, at once. Ending it twice changes nothing. */
+export async function revokeKey(ports: Ports, caller: Caller, id: string): Promise<KeyView> {
+  const { orgId } = caller
+  const row = await ports.turns.take({
+    orgId,
+    prepare: async (tx, now) => {
+      const found = await loadApiKey(tx, { orgId, id })
+      if (found === undefined) throw noKey(id)
+      if (found.revokedAt === null) await revokeApiKey(tx, { orgId, id, at: now })
+      return found
+    },
+    apply: (desk, prepared) => {
+      const before = prepared as ApiKeyRow
+      if (before.revokedAt !== null) return before
+      const after = { ...before, revokedAt: desk.now }
+      const views = { before: viewKey(before, desk.now), after: viewKey(after, desk.now) }
+      desk.changes.audits.push(changed(actorOf(caller), { kind: 'key', id }, { ...views, verb: 'revoke' }))
+      desk.changes.events.push({ kind: 'key.changed', subject: id, data: { change: 'revoked' } })
+      return after
+    },
+  })
+  return viewKey(row, ports.clock.now())
+}
+
+/** A key as every surface shows it. */
+export const viewKey = (row: ApiKeyRow, now: Instant): KeyView => ({
+  id: row.id,
+  org_id: row.orgId,
+  name: row.name,
+  hint: row.hint,
+  role: row.role,
+  scopes: row.scopes,
+  origin: row.origin,
+  state: row.revokedAt !== null ? 'revoked' : row.expiresAt !== null && row.expiresAt <= now ? 'expired' : 'active',
+  created_by: row.createdBy,
+  created_at: formatInstant(row.createdAt),
+  expires_at: row.expiresAt === null ? null : formatInstant(row.expiresAt),
+  revoked_at: row.revokedAt === null ? null : formatInstant(row.revokedAt),
+  last_used_at: row.lastUsedAt === null ? null : formatInstant(row.lastUsedAt),
+})
+
+/** Who speaks with this key, also when it does not work any more: why is for `decideAccess` to say. Null: no such key. */
+export async function findPrincipal(
+  { database }: Pick<Ports, 'database'>,
+  keyText: string,
+): Promise<(Principal & { readonly lastUsedAt: Instant | null }) | null> {
+  if (!isKeyText(keyText)) return null
+  const row = await loadApiKeyByHash(database, hashSecret(keyText))
+  if (row === undefined) return null
+  const { orgId, role, scopes, expiresAt, revokedAt, lastUsedAt } = row
+  return { id: principalId(row.id), orgId, role, scopes, expiresAt, revokedAt, lastUsedAt }
+}
+
+/** Whether a person has made a key that still works: only then, or with a key in the environment, others may be let in. */
+export const hasPersonalKey = ({ database, clock }: Pick<Ports, 'database' | 'clock'>): Promise<boolean> =>
+  hasPersonalKeys(database, clock.now())
