@@ -16,6 +16,7 @@ export const STEPS = [
       'test/engine/',
       'test/executors/',
       'test/cli/',
+      'test/config/',
       'test/tooling/',
     ],
     budget: FAST,

@@ -141,15 +141,18 @@ interface Stranger {
   readonly value: unknown
 }
 
-/** A key that nobody knows, with the one that was probably meant: beside it, or by its name anywhere. */
+/**
+ * A key that nobody knows, with the one that was probably meant: of that very name elsewhere, or spelt like it. Names in
+ * open groups, where any name would do, are nobody's misspelling.
+ */
 function unknownKey(root: KeyTree, { tree, prefix, name, value }: Stranger): Flaw {
   const known = Object.keys(tree)
   const near = nearestWord(
     name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     known,
   )
-  const elsewhere = keysOf(root).find(({ path }) => path.endsWith(`.${name}`))?.path
-  const meant = near ?? elsewhere
+  const elsewhere = keysOf(root).find(({ path }) => path.endsWith(`.${name}`) && keyAt(root, `${path}x`) === undefined)
+  const meant = elsewhere?.path ?? near ?? undefined
   return {
     field: below(prefix, name),
     // Whatever was meant by it, it may be a password.

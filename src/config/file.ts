@@ -1,0 +1,79 @@
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml'
+import { CONFIG_KEYS } from '../contract/config/keys.ts'
+import { readLayer, type ReadLayer } from '../contract/config/tree.ts'
+import { describeFlaw, type Flaw } from '../core/input.ts'
+
+/** Something that is wrong with the file, and where. */
+export interface FileFlaw {
+  readonly line: number
+  readonly message: string
+}
+
+export type ReadFile =
+  { readonly ok: true; readonly layer: ReadLayer } | { readonly ok: false; readonly flaws: readonly FileFlaw[] }
+
+/** More than this is not a configuration. */
+const MOST_CHARACTERS = 1_048_576
+
+/** Reads the text of a configuration file, whole or not at all: every flaw is told with its line. */
+export function readConfigText(text: string): ReadFile {
+  if (text.length > MOST_CHARACTERS)
+    return { ok: false, flaws: [{ line: 1, message: `the file is longer than ${MOST_CHARACTERS} characters` }] }
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line)
+  const broken = [...document.errors, ...document.warnings]
+  if (broken.length > 0)
+    return {
+      ok: false,
+      flaws: broken.map(({ message, pos: [at] }) => ({ line: lineAt(at), message: lowered(message) })),
+    }
+  const given = valueOf(document)
+  if (!given.ok) return { ok: false, flaws: [{ line: 1, message: given.message }] }
+  if (given.value === null) return { ok: true, layer: { values: new Map(), kept: [], forgotten: [] } }
+  if (!isMap(document.contents))
+    return { ok: false, flaws: [{ line: 1, message: `must hold settings such as "tasks: { max_queue: 500 }"` }] }
+  const read = readLayer(CONFIG_KEYS, given.value, { durations: true })
+  if (read.ok) return { ok: true, layer: read.value }
+  const flaws = read.flaws.map((flaw) => fileFlaw(document, flaw, lineAt))
+  return { ok: false, flaws: flaws.sort((a, b) => a.line - b.line) }
+}
+
+/** Aliases may not blow up a small file. */
+function valueOf(
+  document: Document,
+): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string } {
+  try {
+    return { ok: true, value: document.toJS({ maxAliasCount: 100 }) as unknown }
+  } catch (error) {
+    return { ok: false, message: lowered(error instanceof Error ? error.message : String(error)) }
+  }
+}
+
+const fileFlaw = (document: Document, flaw: Flaw, lineAt: (offset: number) => number): FileFlaw => ({
+  line: lineAt(offsetOf(document.contents, flaw.field)),
+  message: describeFlaw(flaw),
+})
+
+/** Where a setting stands, or as near to it as its path leads. Names may have dots in them. */
+function offsetOf(node: Node | null, field: string): number {
+  const own = node?.range?.[0] ?? 0
+  if (isSeq(node)) {
+    const item = node.items[Number.parseInt(field, 10)] as Node | undefined
+    return item?.range?.[0] ?? own
+  }
+  if (!isMap(node)) return own
+  for (const { key, value } of node.items) {
+    const name = isScalar(key) ? String(key.value) : ''
+    const at = isScalar(key) ? (key.range?.[0] ?? own) : own
+    if (field === name) return at
+    if (field.startsWith(`${name}.`)) {
+      const inside = offsetOf(value as Node | null, field.slice(name.length + 1))
+      // What the path does not lead to stands, as far as anybody can tell, at the name above it.
+      return isMap(value) || isSeq(value) ? Math.max(inside, at) : at
+    }
+  }
+  return own
+}
+
+const lowered = (message: string): string => message.charAt(0).toLowerCase() + message.slice(1)

@@ -1,0 +1,108 @@
+import { CONFIG_KEYS } from '../contract/config/keys.ts'
+import { keyAt, type Layer, type ReadLayer } from '../contract/config/tree.ts'
+import type { ConfigValueView } from '../contract/config/view.ts'
+import { parsed, type Parsed } from '../core/input.ts'
+import { combine, isHot, isSame, partOf, shownValue, type Effective, type Layers } from './layers.ts'
+
+/** What a reload has done. Values are as they may be shown. */
+export interface ConfigChange {
+  readonly changed: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
+  /** The file wants these otherwise; they take effect with the next start. */
+  readonly restart: readonly string[]
+  /** Missing, or 0 where that means nothing: these keep what they were set to before. */
+  readonly kept: readonly string[]
+  /** The file says something about these, and somebody with the last word says something else. */
+  readonly overruled: readonly string[]
+}
+
+/** The configuration of a running server: replaced whole, never changed. */
+export interface ConfigKeeper {
+  readonly current: () => Effective
+  /** The file was read again. Refused whole, with nothing changed, when it does not fit with the rest. */
+  readonly takeFile: (read: ReadLayer) => Parsed<ConfigChange>
+  /** What is stored for every node, as it is now. */
+  readonly takeStored: (stored: Layer) => Parsed<ConfigChange>
+  /** Every setting as it may be shown. */
+  readonly view: () => Readonly<Record<string, ConfigValueView>>
+}
+
+interface State {
+  readonly layers: Layers
+  readonly effective: Effective
+  /** What would hold after a restart. */
+  readonly next: Effective
+}
+
+/** Keeps a configuration, beginning with what the layers say. */
+export function createConfigKeeper(first: Layers): Parsed<ConfigKeeper> {
+  const begun = combine(first)
+  if (!begun.ok) return begun
+  let state: State = { layers: first, effective: begun.value, next: begun.value }
+  // What the file last said about settings that take effect at a start.
+  let wanted = partOf(first.file, 'cold')
+  const become = (layers: Layers, cold: Layer): Parsed<Pick<ConfigChange, 'changed' | 'restart'>> => {
+    const effective = combine(layers)
+    const next = combine({ ...layers, file: new Map([...partOf(layers.file, 'hot'), ...cold]) })
+    if (!effective.ok) return effective
+    if (!next.ok) return next
+    const before = state.effective
+    state = { layers, effective: effective.value, next: next.value }
+    wanted = cold
+    return parsed({ changed: differences(before, effective.value), restart: pendingRestart(state) })
+  }
+  return parsed({
+    current: () => state.effective,
+    takeFile: ({ values, kept }) => {
+      const before = partOf(state.layers.file, 'hot')
+      // What takes effect at a start stays as it was at the start; of the rest, what is missing stays.
+      const file = new Map([...partOf(first.file, 'cold'), ...before, ...partOf(values, 'hot')])
+      const missing = [...before.keys()].filter((path) => !values.has(path) && !kept.includes(path))
+      const done = become({ ...state.layers, file }, partOf(values, 'cold'))
+      if (!done.ok) return done
+      return parsed({
+        ...done.value,
+        kept: [...kept, ...missing].sort(),
+        overruled: overruled(values, state.effective),
+      })
+    },
+    takeStored: (stored) => {
+      const done = become({ ...state.layers, stored: partOf(stored, 'hot') }, wanted)
+      return done.ok ? parsed({ ...done.value, kept: [], overruled: [] }) : done
+    },
+    view: () => viewOf(state),
+  })
+}
+
+function differences(before: Effective, after: Effective): ConfigChange['changed'] {
+  const paths = new Set([...before.values.keys(), ...after.values.keys()])
+  const changed: Record<string, { from: unknown; to: unknown }> = {}
+  for (const path of paths) {
+    const [from, to] = [before.values.get(path)?.value, after.values.get(path)?.value]
+    if (!isSame(from, to)) changed[path] = { from: shownValue(path, from) ?? null, to: shownValue(path, to) ?? null }
+  }
+  return changed
+}
+
+const pendingRestart = ({ effective, next }: State): readonly string[] =>
+  [...next.values.keys()].filter((path) => !isSame(next.values.get(path)?.value, effective.values.get(path)?.value))
+
+const overruled = (file: Layer, { values }: Effective): readonly string[] =>
+  [...file].flatMap(([path, value]) => {
+    const holds = values.get(path)
+    return isHot(path) && holds?.source !== 'file' && !isSame(holds?.value, value) ? [path] : []
+  })
+
+function viewOf(state: State): Readonly<Record<string, ConfigValueView>> {
+  const restart = new Set(pendingRestart(state))
+  return Object.fromEntries(
+    [...state.effective.values].map(([path, { value, source }]) => {
+      const key = keyAt(CONFIG_KEYS, path)
+      const usual = path.startsWith('lanes.') ? (CONFIG_KEYS.lanes.defaults[path.slice(6)] ?? null) : key?.default
+      const view = { value: shownValue(path, value), source, default: shownValue(path, usual), hot: isHot(path) }
+      return [
+        path,
+        restart.has(path) ? { ...view, after_restart: shownValue(path, state.next.values.get(path)?.value) } : view,
+      ]
+    }),
+  )
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { CONFIG_KEYS } from './keys.ts'
+import type { KeyTree } from './key.ts'
+
+/** Who has the last word on a setting. */
+export const CONFIG_SOURCES = ['default', 'file', 'environment', 'flag', 'stored'] as const
+export type ConfigSource = (typeof CONFIG_SOURCES)[number]
+
+/** One setting as it holds. Secrets are masked. */
+export interface ConfigValueView {
+  readonly value: unknown
+  readonly source: ConfigSource
+  readonly default: unknown
+  /** Whether a change takes effect while running. */
+  readonly hot: boolean
+  /** What it will be after the next start, where that is something else. */
+  readonly after_restart?: unknown
+}
+
+/** The configuration of the node that answers, by path (`tasks.max_queue`). */
+export interface ConfigView {
+  /** The file it was read from; null: there is none. */
+  readonly file: string | null
+  readonly values: Readonly<Record<string, ConfigValueView>>
+}
+
+export const configViewSchema: z.ZodType<ConfigView> = z.strictObject({
+  file: z.string().nullable(),
+  values: z.record(
+    z.string(),
+    z.strictObject({
+      value: z.unknown(),
+      source: z.enum(CONFIG_SOURCES),
+      default: z.unknown(),
+      hot: z.boolean(),
+      after_restart: z.unknown().optional(),
+    }),
+  ),
+})
+
+/** The shape of the file: every setting, all of them optional. */
+export const configSchema = schemaOf(CONFIG_KEYS, () => true)
+
+/** The shape of a change through the API: what takes effect while running; null takes back what was stored. */
+export const configPatchSchema = schemaOf(CONFIG_KEYS, (hot) => hot)
+
+function schemaOf(tree: KeyTree, wants: (hot: boolean) => boolean): z.ZodType<Readonly<Record<string, unknown>>> {
+  const shape: Record<string, z.ZodType> = {}
+  for (const [name, entry] of Object.entries(tree)) {
+    if (entry.is === 'key') {
+      if (wants(entry.hot)) shape[name] = entry.schema.nullable().optional().describe(entry.summary)
+    } else if (entry.is === 'open') {
+      if (wants(entry.entry.hot))
+        shape[name] = z.record(z.string().min(1).max(100), entry.entry.schema.nullable()).optional()
+    } else if (keysWanted(entry, wants).length > 0) shape[name] = schemaOf(entry, wants).optional()
+  }
+  return z.strictObject(shape)
+}
+
+function keysWanted(tree: KeyTree, wants: (hot: boolean) => boolean): readonly string[] {
+  return Object.entries(tree).flatMap(([name, entry]) => {
+    if (entry.is === 'key') return wants(entry.hot) ? [name] : []
+    return entry.is === 'open' ? (wants(entry.entry.hot) ? [name] : []) : keysWanted(entry, wants)
+  })
+}
