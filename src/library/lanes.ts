@@ -18,11 +18,11 @@ export function lanesOf(running: () => Running, reload: (change: Settings) => vo
       return [...now.app.parts.lanes.sizes().keys()].map((name) => viewLane(now, name))
     },
     set: async (name, concurrency) => {
-      const lane = await setLane(running().app.ports, { name, concurrency })
+      const lane = await setLane(running().app.ports, running().caller, { name, concurrency })
       return apply(lane.name, lane.concurrency)
     },
     getOrCreate: async (name, concurrency) => {
-      const lane = await getOrCreateLane(running().app.ports, { name, concurrency })
+      const lane = await getOrCreateLane(running().app.ports, running().caller, { name, concurrency })
       return apply(lane.name, lane.concurrency)
     },
   }

@@ -16,14 +16,14 @@ export function runsOf(running: () => Running): Escapement['runs'] {
     },
     list: async (filter) => findRuns(running().app.ports, running().orgId, filter),
     cancel: async (id) => {
-      const { app, orgId } = running()
-      await cancelRunById(app.ports, orgId, id)
+      const { app, orgId, caller } = running()
+      await cancelRunById(app.ports, caller, id)
       return getRun(app.ports, orgId, id)
     },
     retry: async (id, options = {}) => {
-      const { app, orgId, refuseWhileDraining } = running()
+      const { app, orgId, caller, refuseWhileDraining } = running()
       refuseWhileDraining()
-      const made = await retryRun(app.ports, orgId, { id, force: options.force ?? false })
+      const made = await retryRun(app.ports, caller, { id, force: options.force ?? false })
       return getRun(app.ports, orgId, made)
     },
     explain: async (id) => {

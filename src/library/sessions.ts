@@ -11,8 +11,8 @@ import type { Running } from './running.ts'
 /** Conversations: send, ask, stop. */
 export function sessionsOf(running: () => Running): Escapement['sessions'] {
   const stop = async (key: string, how: 'stop' | 'stopall' | 'reset') => {
-    const { app, orgId } = running()
-    return app.ports.turns.take(stopWork(orgId, readSessionKey(key), { how }))
+    const { app, caller } = running()
+    return app.ports.turns.take(stopWork(caller, readSessionKey(key), { how }))
   }
   const send: Escapement['sessions']['send'] = async (key, message, options = {}) => {
     const { app, orgId, defaultAgent, refuseWhileDraining } = running()
@@ -20,7 +20,7 @@ export function sessionsOf(running: () => Running): Escapement['sessions'] {
     if (!isCommand(message)) refuseWhileDraining()
     return sendMessage(
       app.ports,
-      { orgId, defaultAgent, live: app.live },
+      { orgId, defaultAgent, live: app.live, principal: null },
       { key, input: message, once: options.idempotencyKey },
     )
   }
@@ -32,7 +32,7 @@ export function sessionsOf(running: () => Running): Escapement['sessions'] {
     reset: (key) => stop(key, 'reset'),
     get: async (key) => getSession(running().app.ports, running().orgId, key),
     list: async (filter) => findSessions(running().app.ports, running().orgId, filter),
-    update: async (key, change) => changeSession(running().app.ports, { orgId: running().orgId, key }, change),
+    update: async (key, change) => changeSession(running().app.ports, { ...running().caller, key }, change),
   }
 }
 

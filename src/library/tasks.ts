@@ -24,10 +24,10 @@ export function tasksOf(running: () => Running): Escapement['tasks'] {
     get: async (id) => getTask(running().app.ports, running().orgId, id),
     list: async (filter) => findTasks(running().app.ports, running().orgId, filter),
     cancel: async (id) => {
-      const { app, orgId } = running()
+      const { app, orgId, caller } = running()
       await getTask(app.ports, orgId, id)
       try {
-        await cancelRunById(app.ports, orgId, id)
+        await cancelRunById(app.ports, caller, id)
       } catch (error) {
         if (error instanceof Refusal && error.code === 'ALREADY_ENDED')
           throw new Refusal('CONFLICT', `Task ${id} has already ended`, { runId: id, cause: error })

@@ -16,6 +16,9 @@ import {
   type AgentRow,
 } from '../store/agents.ts'
 import { countSchedules } from '../store/schedules.ts'
+import type { Transaction } from '../store/database.ts'
+import { actorOf, changed, created, deleted } from './audit-entry.ts'
+import type { Caller } from './caller.ts'
 import type { Desk } from './desk/desk.ts'
 import {
   collectFlaws,
@@ -26,11 +29,13 @@ import {
   unknownFields,
   type Given,
 } from './input-fields.ts'
+import { bound } from './idempotent.ts'
 import type { Ports } from './ports.ts'
 import { parseTimeout } from './schedule-input.ts'
 import { viewRetryPolicy } from './schedule-view.ts'
-import type { Asked, Caller } from './schedules.ts'
+import type { Asked } from './schedules.ts'
 import { executorKeyOf } from './turn/recall.ts'
+import type { Work } from './turn-port.ts'
 
 const FIELDS = [
   ...['id', 'name', 'description', 'executor', 'retry_policy', 'timeout_seconds', 'max_concurrent'],
@@ -121,8 +126,9 @@ function parseAgentId(field: string, value: unknown): Parsed<string> {
 const noAgent = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no agent ${id}`)
 
 /** Makes an agent. Its id is made too unless it brings one. */
-export async function createAgent(ports: Ports, { orgId }: Caller, input: AgentInput): Promise<AgentView> {
-  const row = await ports.turns.take({
+export async function createAgent(ports: Ports, caller: Caller, input: AgentInput): Promise<AgentView> {
+  const { orgId } = caller
+  const work: Work<AgentView> = {
     orgId,
     prepare: async (tx, now) => {
       const made = newAgent(input, { orgId, now, newId: () => ports.newId('agent', now) })
@@ -130,9 +136,13 @@ export async function createAgent(ports: Ports, { orgId }: Caller, input: AgentI
       if (inserted === undefined) throw new Refusal('CONFLICT', `There is an agent ${made.id} already`)
       return made
     },
-    apply: (desk, prepared) => remember(desk, prepared as AgentRow, 'created'),
-  })
-  return viewAgent(row)
+    apply: (desk, prepared) => {
+      const view = remember(desk, prepared as AgentRow, 'created')
+      desk.changes.audits.push(created(actorOf(caller), { kind: 'agent', id: view.id }, view))
+      return view
+    },
+  }
+  return ports.turns.take(bound(work, caller))
 }
 
 function newAgent(
@@ -164,50 +174,67 @@ export async function findAgents(ports: Ports, { orgId }: Caller): Promise<reado
 /** Changes an agent. Runs that are pending keep the limits they were made with. */
 export async function changeAgent(
   ports: Ports,
-  { orgId }: Caller,
+  caller: Caller,
   asked: Asked & { readonly change: Partial<AgentInput> },
 ): Promise<AgentView> {
-  const row = await ports.turns.take({
+  const { orgId } = caller
+  return ports.turns.take({
     orgId,
-    prepare: async (tx, now) => {
-      const [found] = await loadAgents(tx, { orgId, ids: [agentId(asked.id)] })
-      if (found === undefined) throw noAgent(asked.id)
-      if (asked.version !== undefined && asked.version !== found.version)
-        throw new Refusal('STALE_VERSION', `Agent ${found.id} is at version ${found.version}`, {
-          details: { version: found.version },
-        })
+    prepare: async (tx, now): Promise<readonly [AgentRow, AgentRow]> => {
+      const found = await agentAsked(tx, orgId, asked)
       const read = parseAgent(asked.change, found)
       if (!read.ok) throw invalid(read.flaws)
       if (asked.change.id !== undefined && asked.change.id !== found.id)
         throw invalid([{ field: 'id', value: asked.change.id, message: 'never changes', allowed: found.id }])
       await saveAgent(tx, { ...found, ...read.value, updatedAt: now })
-      return { ...found, ...read.value, updatedAt: now, version: found.version + 1 }
+      return [found, { ...found, ...read.value, updatedAt: now, version: found.version + 1 }]
     },
-    apply: (desk, prepared) => remember(desk, prepared as AgentRow, 'updated'),
+    apply: (desk, prepared) => {
+      const [before, after] = prepared as readonly [AgentRow, AgentRow]
+      const view = remember(desk, after, 'updated')
+      const views = { before: viewAgent(before), after: view }
+      desk.changes.audits.push(changed(actorOf(caller), { kind: 'agent', id: view.id }, views))
+      return view
+    },
   })
-  return viewAgent(row)
+}
+
+/** The agent somebody wants to change, if it is still what they saw. */
+async function agentAsked(tx: Transaction, orgId: OrgId, { id, version }: Asked): Promise<AgentRow> {
+  const [found] = await loadAgents(tx, { orgId, ids: [agentId(id)] })
+  if (found === undefined) throw noAgent(id)
+  if (version === undefined || version === found.version) return found
+  throw new Refusal('STALE_VERSION', `Agent ${found.id} is at version ${found.version}`, {
+    details: { version: found.version },
+  })
 }
 
 /** Deletes an agent that no schedule wakes. Its runs stay. */
-export async function removeAgent(ports: Ports, { orgId }: Caller, { id }: Asked): Promise<void> {
+export async function removeAgent(ports: Ports, caller: Caller, asked: Asked): Promise<void> {
+  const { orgId } = caller
+  const { id } = asked
   await ports.turns.take({
     orgId,
     prepare: async (tx) => {
+      const found = await agentAsked(tx, orgId, asked)
       const schedules = await countSchedules(tx, { orgId, agentId: agentId(id) })
       if (schedules > 0)
         throw new Refusal('CONFLICT', `Agent ${id} is woken by ${schedules} schedules`, { details: { schedules } })
-      if (!(await deleteAgent(tx, { orgId, id: agentId(id) }))) throw noAgent(id)
+      await deleteAgent(tx, { orgId, id: agentId(id) })
+      return found
     },
-    apply: (desk) => {
+    apply: (desk, prepared) => {
       // Pending runs of it go on with what is remembered of it.
       const isNeeded = [...desk.runs.values()].some((run) => run.agentId === id)
       if (!isNeeded) desk.agents.delete(agentId(id))
       desk.changes.events.push({ kind: 'agent.changed', subject: id, data: { change: 'deleted' } })
+      const before = viewAgent(prepared as AgentRow)
+      desk.changes.audits.push(deleted(actorOf(caller), { kind: 'agent', id }, before))
     },
   })
 }
 
-function remember(desk: Desk, row: AgentRow, change: string): AgentRow {
+function remember(desk: Desk, row: AgentRow, change: string): AgentView {
   const { id, executor, retryPolicy, timeoutSeconds, maxConcurrent } = row
   if (desk.agents.has(id))
     desk.agents.set(id, {
@@ -216,7 +243,7 @@ function remember(desk: Desk, row: AgentRow, change: string): AgentRow {
       executorKind: executor.kind,
     })
   desk.changes.events.push({ kind: 'agent.changed', subject: id, data: { change } })
-  return row
+  return viewAgent(row)
 }
 
 /** An agent as every surface shows it. */

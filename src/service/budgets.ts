@@ -27,10 +27,13 @@ import {
 import type { Connection, Transaction } from '../store/database.ts'
 import { loadOrg } from '../store/orgs.ts'
 import { loadSchedules } from '../store/schedules.ts'
+import { actorOf, changed, created, deleted, type AuditEntry } from './audit-entry.ts'
+import type { Caller } from './caller.ts'
 import { takeBudgets } from './desk/budgets.ts'
 import { collectFlaws, parseObject, textField, unknownFields, type Given } from './input-fields.ts'
+import { bound } from './idempotent.ts'
 import type { Ports } from './ports.ts'
-import type { Caller } from './schedules.ts'
+import type { Work } from './turn-port.ts'
 
 const CHANGEABLE = ['amount', 'on_exceed', 'default_reserve']
 const FIXED = ['agent_id', 'schedule_id', 'unit', 'period', 'timezone']
@@ -135,13 +138,13 @@ const noBudget = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no 
 /** Makes a budget. What it counts begins with it; work that is in flight already has set nothing aside. */
 export async function createBudget(ports: Ports, caller: Caller, input: BudgetInput): Promise<BudgetView> {
   const { orgId } = caller
-  const id = await keepBudgets(ports, orgId, async (tx, now) => {
+  const id = await keepBudgets(ports, caller, async (tx, now) => {
     const read = parseBudget(input, await zoneOf(tx, orgId))
     if (!read.ok) throw invalid(read.flaws)
     await refuseUnknown(tx, orgId, read.value.scope)
     const made = { ...read.value, orgId, id: budgetId(ports.newId('budget', now)), createdAt: now }
     if (!(await insertBudget(tx, made))) throw new Refusal('CONFLICT', `There is a budget ${made.id} already`)
-    return { id: made.id, change: 'created' }
+    return { id: made.id, change: 'created', before: null, after: settingsOf(made) }
   })
   return getBudget(ports, caller, id)
 }
@@ -169,46 +172,60 @@ export async function changeBudget(
   asked: { readonly id: string; readonly change: BudgetPatch },
 ): Promise<BudgetView> {
   const { orgId } = caller
-  const id = await keepBudgets(ports, orgId, async (tx) => {
+  const id = await keepBudgets(ports, caller, async (tx) => {
     const found = (await loadBudgets(tx, { orgId })).find((row) => row.id === asked.id)
     if (found === undefined) throw noBudget(asked.id)
     const read = parseBudgetChange(asked.change, found)
     if (!read.ok) throw invalid(read.flaws)
     await saveBudget(tx, read.value)
-    return { id: found.id, change: 'updated' }
+    return { id: found.id, change: 'updated', before: settingsOf(found), after: settingsOf(read.value) }
   })
   return getBudget(ports, caller, id)
 }
 
 /** Deletes a budget and what it has counted. Nothing waits for it any more. */
-export async function removeBudget(ports: Ports, { orgId }: Caller, asked: { readonly id: string }): Promise<void> {
-  await keepBudgets(ports, orgId, async (tx) => {
-    if (!(await deleteBudget(tx, { orgId, id: budgetId(asked.id) }))) throw noBudget(asked.id)
-    return { id: asked.id, change: 'deleted' }
+export async function removeBudget(ports: Ports, caller: Caller, asked: { readonly id: string }): Promise<void> {
+  const { orgId } = caller
+  await keepBudgets(ports, caller, async (tx) => {
+    const found = (await loadBudgets(tx, { orgId })).find((row) => row.id === asked.id)
+    if (found === undefined) throw noBudget(asked.id)
+    await deleteBudget(tx, { orgId, id: found.id })
+    return { id: found.id, change: 'deleted', before: settingsOf(found), after: null }
   })
 }
 
 interface Kept {
   readonly id: string
   readonly change: string
+  readonly before: object | null
+  readonly after: object | null
+}
+
+function recordOf(actor: string, { id, before, after }: Kept): AuditEntry {
+  const object = { kind: 'budget', id }
+  if (after === null) return deleted(actor, object, before ?? {})
+  return before === null ? created(actor, object, after) : changed(actor, object, { before, after })
 }
 
 /** Changes budgets on record and what every node remembers of them. */
 function keepBudgets(
   ports: Ports,
-  orgId: OrgId,
+  caller: Caller,
   write: (tx: Transaction, now: Instant) => Promise<Kept>,
 ): Promise<string> {
-  return ports.turns.take({
+  const { orgId } = caller
+  const work: Work<string> = {
     orgId,
     prepare: async (tx, now) => ({ kept: await write(tx, now), budgets: await loadBudgets(tx, { orgId }) }),
     apply: (desk, prepared) => {
       const { kept, budgets } = prepared as { readonly kept: Kept; readonly budgets: readonly BudgetOnRecord[] }
       takeBudgets(desk, budgets)
       desk.changes.events.push({ kind: 'budget.changed', subject: kept.id, data: { change: kept.change } })
+      desk.changes.audits.push(recordOf(actorOf(caller), kept))
       return kept.id
     },
-  })
+  }
+  return ports.turns.take(bound(work, caller))
 }
 
 /** The budget, and where it stands. */
@@ -227,6 +244,19 @@ export async function findBudgets(ports: Ports, { orgId }: Caller): Promise<read
   return rows.map((row) => viewBudget(row, { now, reserved: reserved.get(row.id) ?? 0 }))
 }
 
+/** What a person has decided about a budget. */
+const settingsOf = ({ scope, unit, ...row }: ReadBudget) => ({
+  scope: scope.kind,
+  agent_id: scope.kind === 'agent' ? scope.agentId : null,
+  schedule_id: scope.kind === 'schedule' ? scope.scheduleId : null,
+  unit,
+  amount: showAmount(unit, row.amount),
+  period: row.period,
+  timezone: row.timezone.name,
+  on_exceed: row.onExceed,
+  default_reserve: showAmount(unit, row.defaultReserve),
+})
+
 function viewBudget(
   row: BudgetOnRecord,
   { now, reserved }: { readonly now: Instant; readonly reserved: number },
@@ -237,15 +267,7 @@ function viewBudget(
   return {
     id: row.id,
     org_id: row.orgId,
-    scope: row.scope.kind,
-    agent_id: row.scope.kind === 'agent' ? row.scope.agentId : null,
-    schedule_id: row.scope.kind === 'schedule' ? row.scope.scheduleId : null,
-    unit: row.unit,
-    amount: show(row.amount),
-    period: row.period,
-    timezone: row.timezone.name,
-    on_exceed: row.onExceed,
-    default_reserve: show(row.defaultReserve),
+    ...settingsOf(row),
     spent: show(spent),
     reserved: show(reserved),
     remaining: show(remaining(row, { spent, reserved })),

@@ -14,7 +14,10 @@ export interface Caller {
 export interface Giver {
   readonly orgId: OrgId
   readonly principal: Pick<Principal, 'id' | 'role' | 'scopes'> | null
+  readonly once?: Caller['once']
 }
 
 /** The same, as all other services know them. */
-export const callerOf = ({ orgId, principal }: Giver): Caller => ({ orgId, principal: principal?.id ?? null })
+export const callerOf = ({ orgId, principal, once }: Giver): Caller => ({
+  ...{ orgId, principal: principal?.id ?? null, once },
+})

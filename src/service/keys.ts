@@ -17,9 +17,11 @@ import {
 import { actorOf, changed, created } from './audit-entry.ts'
 import { callerOf, type Caller, type Giver } from './caller.ts'
 import { pageOf, parseCursor, parseLimit } from './cursor.ts'
+import { bound } from './idempotent.ts'
 import { collectFlaws, textField } from './input-fields.ts'
 import { hashSecret, hintOf, isKeyText, newKeyText } from './key-text.ts'
 import type { Ports } from './ports.ts'
+import type { Work } from './turn-port.ts'
 
 /** Everything a role can be. */
 export const ROLE_WORDS = Object.keys(ROLES) as readonly Role[]
@@ -57,7 +59,7 @@ export async function createKey(ports: Ports, giver: Giver, input: KeyInput): Pr
   const caller = callerOf(giver)
   const text = newKeyText()
   const id = ports.newId('key', ports.clock.now())
-  const row = await ports.turns.take({
+  const work: Work<ApiKeyRow> = {
     orgId,
     prepare: async (tx, now): Promise<ApiKeyRow> => {
       const made: ApiKeyRow = {
@@ -73,7 +75,8 @@ export async function createKey(ports: Ports, giver: Giver, input: KeyInput): Pr
       desk.changes.events.push({ kind: 'key.changed', subject: id, data: { change: 'created' } })
       return made
     },
-  })
+  }
+  const row = await ports.turns.take(bound(work, caller))
   // A repetition is answered with the first key, whose text nobody has any more.
   return { ...viewKey(row, ports.clock.now()), key: row.id === id ? text : null }
 }

@@ -4,6 +4,9 @@ import type { LaneName } from '../core/ids.ts'
 import { parseInteger } from '../core/input.ts'
 import { meantLane, type LaneSizes } from '../core/lanes.ts'
 import { insertLane, loadLanes, saveLane, type LaneRow } from '../store/lanes.ts'
+import { actorOf, changed, created } from './audit-entry.ts'
+import type { Caller } from './caller.ts'
+import type { Desk } from './desk/desk.ts'
 import { collectFlaws, textField } from './input-fields.ts'
 import type { Ports } from './ports.ts'
 
@@ -18,27 +21,74 @@ export async function readLaneSizes({ database, settings }: Reading): Promise<La
   ])
 }
 
-/** Sets the size of a lane for every node. Shrinking kills nothing; it only lets nothing new in. */
+type SizedLane = Pick<LaneRow, 'name' | 'concurrency'>
+
+/**
+ * Sets the size of a lane for every node. Shrinking kills nothing; it only lets nothing new in. Lanes belong to the
+ * deployment; who set one is on record in the org of whoever did.
+ */
 export async function setLane(
-  { database, clock }: Pick<Ports, 'database' | 'clock'>,
+  ports: Ports,
+  caller: Caller,
   lane: { readonly name: string; readonly concurrency: number },
 ): Promise<LaneRow> {
-  const row = { ...readLane(lane), updatedAt: clock.now() }
-  await saveLane(database, row)
-  return row
+  const wanted = readLane(lane)
+  return ports.turns.take({
+    orgId: caller.orgId,
+    prepare: async (tx, now) => {
+      const before = (await readLaneSizes({ database: tx, settings: ports.settings })).get(wanted.name)
+      const row: LaneRow = { ...wanted, updatedAt: now }
+      await saveLane(tx, row)
+      return { row, before }
+    },
+    apply: (desk, prepared) => {
+      const { row, before } = prepared as { readonly row: LaneRow; readonly before: number | undefined }
+      tell(desk, caller, { before, after: row })
+      return row
+    },
+  })
 }
 
 /** Makes a lane unless there is one, which then keeps its size. Answers with the size it has. */
 export async function getOrCreateLane(
-  { database, settings, clock }: Pick<Ports, 'database' | 'settings' | 'clock'>,
+  ports: Ports,
+  caller: Caller,
   lane: { readonly name: string; readonly concurrency: number },
-): Promise<Pick<LaneRow, 'name' | 'concurrency'>> {
+): Promise<SizedLane> {
   const wanted = readLane(lane)
+  const { database, settings } = ports
   const known = (await readLaneSizes({ database, settings })).get(wanted.name)
   if (known !== undefined) return { name: wanted.name, concurrency: known }
-  if (await insertLane(database, { ...wanted, updatedAt: clock.now() })) return wanted
-  const raced = (await readLaneSizes({ database, settings })).get(wanted.name)
-  return { name: wanted.name, concurrency: raced ?? wanted.concurrency }
+  return ports.turns.take({
+    orgId: caller.orgId,
+    prepare: async (tx, now) => {
+      if (await insertLane(tx, { ...wanted, updatedAt: now })) return null
+      // Somebody was faster, and theirs counts.
+      return (await readLaneSizes({ database: tx, settings })).get(wanted.name) ?? wanted.concurrency
+    },
+    apply: (desk, prepared) => {
+      const raced = prepared as number | null
+      if (raced !== null) return { name: wanted.name, concurrency: raced }
+      tell(desk, caller, { before: undefined, after: wanted })
+      return wanted
+    },
+  })
+}
+
+function tell(
+  desk: Desk,
+  caller: Caller,
+  { before, after }: { readonly before: number | undefined; readonly after: SizedLane },
+): void {
+  const { name, concurrency } = after
+  const object = { kind: 'lane', id: name }
+  const actor = actorOf(caller)
+  desk.changes.audits.push(
+    before === undefined
+      ? created(actor, object, { concurrency })
+      : changed(actor, object, { before: { concurrency: before }, after: { concurrency } }),
+  )
+  desk.changes.events.push({ kind: 'lane.changed', subject: name, data: { concurrency } })
 }
 
 function readLane(lane: {

@@ -15,6 +15,8 @@ import { SESSION_MODES } from '../core/session/session-rules.ts'
 import { parseSessionCommand } from '../core/session/stop.ts'
 import type { MessageInput, MessageReceipt, StopAnswer } from '../contract/session.ts'
 import { ErrQueueFull, invalid, Refusal } from '../contract/refusals.ts'
+import { acted, actorOf } from './audit-entry.ts'
+import type { Caller } from './caller.ts'
 import { stopSession } from './desk/cancel.ts'
 import { submit, type Submission, type Submitted } from './desk/submit.ts'
 import { parseJson, parseSessionKey, textField } from './input-fields.ts'
@@ -54,6 +56,8 @@ export interface MessageContext {
   /** Whom messages wake whose session names no agent. */
   readonly defaultAgent: () => AgentId | null
   readonly live: Live
+  /** Who speaks; null when the program that embeds us does. */
+  readonly principal: string | null
 }
 
 /**
@@ -71,7 +75,9 @@ export async function sendMessage(
   if (fields.text === undefined) throw invalid([{ field: 'text', value: undefined, message: 'is missing' }])
   const command = parseSessionCommand(fields.text)
   if (command !== null)
-    return ports.turns.take(stopWork(ctx.orgId, key, { how: command, sentAt: fields.sent_at ?? null }))
+    return ports.turns.take(
+      stopWork(ctx, key, { how: command, sentAt: fields.sent_at ?? null, sender: fields.sender ?? null }),
+    )
   refusePast(fields.deadline, ports.clock.now())
   const submission = submissionOf(ports, { fields: { ...fields, text: fields.text }, key, agent: agentFor(ctx, key) })
   const work = messageWork(ctx.orgId, submission)
@@ -95,16 +101,25 @@ export const onceOf = (
 
 /** /stop, /stopall and reset. A session that does not exist has nothing to stop. */
 export const stopWork = (
-  orgId: OrgId,
+  caller: Caller,
   key: SessionKey,
-  command: { readonly how: 'stop' | 'stopall' | 'reset'; readonly sentAt?: Instant | null },
+  command: {
+    readonly how: 'stop' | 'stopall' | 'reset'
+    readonly sentAt?: Instant | null
+    /** Who said so in the conversation, when it was said there. */
+    readonly sender?: string | null
+  },
 ): Work<StopAnswer> => ({
-  orgId,
+  orgId: caller.orgId,
   needs: { sessions: [key] },
   apply: (desk) => {
     // What is sent later but stamped before must still find the cutoff.
     if (command.how !== 'stop') sessionFor({ desk }, key)
-    return stopSession(desk, key, command)
+    const stopped = stopSession(desk, key, command)
+    const after =
+      command.sender === null || command.sender === undefined ? stopped : { ...stopped, sender: command.sender }
+    desk.changes.audits.push(acted(actorOf(caller), { kind: 'session', id: key }, { verb: command.how, after }))
+    return stopped
   },
 })
 

@@ -1,4 +1,4 @@
-import { runId, scheduleId, type OrgId, type RunId } from '../core/ids.ts'
+import { runId, scheduleId, type RunId } from '../core/ids.ts'
 import { because } from '../core/reasons.ts'
 import { decideManualRetry } from '../core/run/cancellation.ts'
 import { outcomeOfResult } from '../core/run/outcome.ts'
@@ -9,12 +9,15 @@ import type { RunNowAnswer } from '../contract/schedule.ts'
 import { Refusal } from '../contract/refusals.ts'
 import { loadCallback, type CallbackRow } from '../store/callbacks.ts'
 import { loadRun, type RunRecord } from '../store/run-reads.ts'
+import { acted, actorOf } from './audit-entry.ts'
+import type { Caller } from './caller.ts'
 import { cancelRun } from './desk/cancel.ts'
 import type { Desk } from './desk/desk.ts'
 import { historyOf, runNow } from './desk/fire.ts'
 import { makeRun } from './desk/runs.ts'
 import { endAttempt, takeReport } from './desk/settle.ts'
 import { agentOn, usualRetryPolicy } from './desk/runs.ts'
+import { bound } from './idempotent.ts'
 import { readResult } from './result-input.ts'
 import type { Ports } from './ports.ts'
 import { decideRunNow } from '../core/schedule/run-now.ts'
@@ -24,10 +27,20 @@ import type { Work } from './turn-port.ts'
 const noRun = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no run ${id}`)
 
 /** Somebody wants the run to end. What has ended already is refused; asking twice changes nothing. */
-export async function cancelRunById(ports: Ports, orgId: OrgId, id: string): Promise<void> {
+export async function cancelRunById(ports: Ports, caller: Caller, id: string): Promise<void> {
+  const { orgId } = caller
   const decision = await ports.turns.take({
     orgId,
-    apply: (desk) => cancelRun(desk, runId(id), because('cancelled', 'request')) ?? null,
+    apply: (desk) => {
+      const run = desk.runs.get(runId(id))
+      const before = { status: run?.state }
+      const decided = cancelRun(desk, runId(id), because('cancelled', 'request')) ?? null
+      if (decided?.kind === 'cancel')
+        desk.changes.audits.push(
+          acted(actorOf(caller), { kind: 'run', id }, { verb: 'cancel', before, after: { status: run?.state } }),
+        )
+      return decided
+    },
   })
   if (decision !== null && decision.kind !== 'ended') return
   const known = await loadRun(ports.database, { orgId, id: runId(id) })
@@ -38,9 +51,10 @@ export async function cancelRunById(ports: Ports, orgId: OrgId, id: string): Pro
 /** Makes a new run of one that has ended, with the same payload. */
 export async function retryRun(
   ports: Ports,
-  orgId: OrgId,
+  caller: Caller,
   asked: { readonly id: string; readonly force: boolean },
 ): Promise<RunId> {
+  const { orgId } = caller
   const record = await loadRun(ports.database, { orgId, id: runId(asked.id) })
   if (record === undefined) throw noRun(asked.id)
   const decision = decideManualRetry(record.state, asked.force)
@@ -48,13 +62,13 @@ export async function retryRun(
     throw new Refusal('NOT_RETRYABLE', `Run ${asked.id} is ${decision.state}; only an ended run can be retried`)
   if (decision.kind === 'needs_force')
     throw new Refusal('NOT_RETRYABLE', `Run ${asked.id} succeeded; retry it with force if you mean it`)
-  return ports.turns.take(retryWork(orgId, record))
+  return ports.turns.take(bound(retryWork(caller, record), caller))
 }
 
-function retryWork(orgId: OrgId, record: RunRecord): Work<RunId> {
+function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
   const { sessionKey, agentId } = record
   return {
-    orgId,
+    orgId: caller.orgId,
     needs: {
       agents: [agentId],
       sessions: sessionKey === null ? [] : [sessionKey],
@@ -91,6 +105,8 @@ function retryWork(orgId: OrgId, record: RunRecord): Work<RunId> {
         schedule.previousRunId = id
         desk.changes.schedules.add(schedule)
       }
+      const how = { verb: 'retry', before: { status: record.state }, after: { run_id: id } }
+      desk.changes.audits.push(acted(actorOf(caller), { kind: 'run', id: record.id }, how))
       return id
     },
   }
@@ -109,20 +125,10 @@ function slotFor(desk: Desk, record: RunRecord): 'held' | 'parked' | null {
 /** A run of the schedule now, whatever its plan says. */
 export async function runScheduleNow(
   ports: Ports,
-  orgId: OrgId,
+  caller: Caller,
   asked: { readonly id: string; readonly mode: 'force' | 'due' },
 ): Promise<RunNowAnswer> {
-  const id = scheduleId(asked.id)
-  const answer = await ports.turns.take({
-    orgId,
-    needs: { schedules: [id] },
-    apply: (desk) => {
-      const row = desk.schedules.get(id)
-      if (row === undefined) throw new Refusal('NOT_FOUND', `There is no schedule ${asked.id}`)
-      if (row.sessionKey !== null) sessionFor({ desk }, row.sessionKey)
-      return runNow(desk, id, asked.mode)
-    },
-  })
+  const answer = await ports.turns.take(bound(runNowWork(caller, asked), caller, ({ kind }) => kind === 'run'))
   switch (answer.kind) {
     case 'run':
       return { ran: true, ...(answer.runId === undefined ? {} : { run_id: answer.runId }) }
@@ -132,6 +138,28 @@ export async function runScheduleNow(
       throw new Refusal('CONCURRENCY_LIMIT', `Schedule ${asked.id} is full and its policy is SKIP`, {
         details: answer.why.evidence,
       })
+  }
+}
+
+function runNowWork(
+  caller: Caller,
+  asked: { readonly id: string; readonly mode: 'force' | 'due' },
+): Work<ReturnType<typeof runNow>> {
+  const id = scheduleId(asked.id)
+  return {
+    orgId: caller.orgId,
+    needs: { schedules: [id] },
+    apply: (desk) => {
+      const row = desk.schedules.get(id)
+      if (row === undefined) throw new Refusal('NOT_FOUND', `There is no schedule ${asked.id}`)
+      if (row.sessionKey !== null) sessionFor({ desk }, row.sessionKey)
+      const answer = runNow(desk, id, asked.mode)
+      if (answer.kind === 'run') {
+        const after = { run_id: answer.runId, mode: asked.mode }
+        desk.changes.audits.push(acted(actorOf(caller), { kind: 'schedule', id }, { verb: 'run_now', after }))
+      }
+      return answer
+    },
   }
 }
 

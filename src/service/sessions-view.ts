@@ -7,6 +7,8 @@ import { formatInstant } from '../core/instant.ts'
 import { DEFAULT_SESSION_RULES, parseSessionRules, type SessionRules } from '../core/session/session-rules.ts'
 import { countSessionWork, listSessions, loadSessions, type SessionCounts } from '../store/sessions.ts'
 import type { SessionRow } from '../store/session-row.ts'
+import { actorOf, changed } from './audit-entry.ts'
+import type { Caller } from './caller.ts'
 import { pageOf, parseCursor, parseLimit } from './cursor.ts'
 import { collectFlaws, parseObject, parseSessionKey } from './input-fields.ts'
 import type { Ports } from './ports.ts'
@@ -77,9 +79,10 @@ export async function findSessions(
  */
 export async function changeSession(
   ports: Ports,
-  { orgId, key: text }: { readonly orgId: OrgId; readonly key: string },
+  caller: Caller & { readonly key: string },
   change: SessionPatch,
 ): Promise<SessionView> {
+  const { orgId, key: text } = caller
   const key = keyOf(text)
   const edit = parseChange(change)
   if (!edit.ok) throw invalid(edit.flaws)
@@ -90,11 +93,20 @@ export async function changeSession(
       sessionFor({ desk }, key)
       const session = desk.sessions.get(key)
       if (session === undefined) throw new Error(`session ${key} is not on the desk`)
+      const deployment = ports.settings().sessions
+      const before = rulesIn(viewSession(session, deployment))
       session.own = edit.value(session.own)
       desk.changes.sessions.add(session)
+      const after = rulesIn(viewSession(session, deployment))
+      desk.changes.audits.push(changed(actorOf(caller), { kind: 'session', id: key }, { before, after }))
     },
   })
   return getSession(ports, orgId, text)
+}
+
+const rulesIn = (view: SessionView): Required<SessionPatch> => {
+  const { mode, cap, drop, debounce_ms, max_concurrent } = view
+  return { mode, cap, drop, debounce_ms, max_concurrent }
 }
 
 const NAMES = {

@@ -37,7 +37,7 @@ async function begin(world: World): Promise<void> {
   for (const org of world.orgs) {
     for (const { key, maxConcurrent } of org.sessions)
       world.ask({ kind: 'session_rules', orgId: org.id, node, mark: null }, async () => {
-        await changeSession(node.ports, { orgId: org.id, key }, { max_concurrent: maxConcurrent })
+        await changeSession(node.ports, { orgId: org.id, principal: null, key }, { max_concurrent: maxConcurrent })
         return null
       })
     makeSchedule({ world, org, node }, true)

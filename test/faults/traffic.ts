@@ -112,7 +112,7 @@ function send(place: Place): void {
   }
   const once = random.chance(0.08) ? mark : undefined
   const submit = async ({ ports, live }: SimulatedNode): Promise<string | null> => {
-    const context = { orgId: org.id, defaultAgent: () => null, live }
+    const context = { orgId: org.id, defaultAgent: () => null, live, principal: null }
     const receipt = await sendMessage(ports, context, { key: session.key, input, once })
     return 'run_id' in receipt ? receipt.run_id : null
   }
@@ -170,7 +170,7 @@ function stop(place: Place, how: 'stop' | 'stopall' | 'reset'): void {
   const { world, org, node } = place
   const { key } = world.random.one(org.sessions)
   world.ask(about(place, how), async () => {
-    await node.ports.turns.take(stopWork(org.id, sessionKey(key), { how }))
+    await node.ports.turns.take(stopWork(caller(place), sessionKey(key), { how }))
     return null
   })
 }
@@ -179,7 +179,7 @@ function cancel(place: Place): void {
   const { world, org, node } = place
   const id = world.random.one([...org.runs.slice(-12), 'run_nobody'])
   world.ask(about(place, 'cancel'), async () => {
-    await cancelRunById(node.ports, org.id, id)
+    await cancelRunById(node.ports, caller(place), id)
     return null
   })
 }
@@ -187,14 +187,17 @@ function cancel(place: Place): void {
 function retry(place: Place): void {
   const { world, org, node } = place
   const id = world.random.one([...org.runs.slice(-20), 'run_nobody'])
-  world.ask(about(place, 'retry'), () => retryRun(node.ports, org.id, { id, force: world.random.chance(0.5) }))
+  world.ask(about(place, 'retry'), () => retryRun(node.ports, caller(place), { id, force: world.random.chance(0.5) }))
 }
 
 function runNow(place: Place): void {
   const { world, org, node } = place
   const { id } = someSchedule(place, org.schedules)
   world.ask(about(place, 'run_now'), async () => {
-    const answer = await runScheduleNow(node.ports, org.id, { id, mode: world.random.one(['force', 'force', 'due']) })
+    const answer = await runScheduleNow(node.ports, caller(place), {
+      id,
+      mode: world.random.one(['force', 'force', 'due']),
+    })
     return answer.run_id ?? null
   })
 }
@@ -286,7 +289,7 @@ function editSession(place: Place): void {
     max_concurrent: session.isFixed ? session.maxConcurrent : random.int(1, 3),
   }
   world.ask(about(place, 'session_rules'), async () => {
-    await changeSession(node.ports, { orgId: org.id, key: session.key }, change)
+    await changeSession(node.ports, { ...caller(place), key: session.key }, change)
     return null
   })
 }
@@ -307,7 +310,7 @@ function resizeLane(place: Place): void {
   const { world, node } = place
   const lane = { name: world.random.one(['main', 'cron', 'task', 'extra']), concurrency: world.random.int(1, 4) }
   world.ask(about(place, 'lane'), async () => {
-    await setLane(node.ports, lane)
+    await setLane(node.ports, caller(place), lane)
     return null
   })
 }

@@ -2,6 +2,7 @@ import type { AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../core
 import type { Instant } from '../../core/instant.ts'
 import type { ReportDecision } from '../../core/run/reports.ts'
 import { insertCallbacks } from '../../store/callbacks.ts'
+import { acted, SIGNAL_ACTOR } from '../audit-entry.ts'
 import { stopSession, type Stopped } from '../desk/cancel.ts'
 import { fire } from '../desk/fire.ts'
 import { endAttempt, passTime, takeReport, type Report } from '../desk/settle.ts'
@@ -119,9 +120,13 @@ export const outputWork = (
 /** What is said in one breath beyond this is cut: the whole is in the output. */
 const MOST_OUTPUT = 16_384
 
-/** Ends a session's generation. */
+/** Ends a session's generation, because the process was told to. */
 export const resetWork = (orgId: OrgId, key: SessionKey): Work<Stopped> => ({
   orgId,
   needs: { sessions: [key] },
-  apply: (desk: Desk) => stopSession(desk, key, { how: 'reset' }),
+  apply: (desk: Desk) => {
+    const stopped = stopSession(desk, key, { how: 'reset' })
+    desk.changes.audits.push(acted(SIGNAL_ACTOR, { kind: 'session', id: key }, { verb: 'reset', after: stopped }))
+    return stopped
+  },
 })

@@ -7,7 +7,6 @@ import { DAY_MS, formatInstant, later } from '../../../src/core/instant.ts'
 import { createAuthentication } from '../../../src/service/authentication.ts'
 import type { Giver } from '../../../src/service/caller.ts'
 import { createKey, findKeys, findPrincipal, getKey, hasPersonalKey, revokeKey } from '../../../src/service/keys.ts'
-import { once } from '../../../src/service/idempotent.ts'
 import { ORG, OTHER_ORG } from '../../store/records.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
@@ -77,13 +76,9 @@ describe('a new key', () => {
   })
 
   it('is not made twice for a repeated request, and its text is not shown again', async () => {
-    const bound = { principal: 'key_1', route: 'keys.create', key: 'same', body: { name: 'once' } }
-    const ports = {
-      ...world.ports,
-      turns: { take: <A>(work: Parameters<typeof once<A>>[0]) => world.take(once(work, bound, () => true)) },
-    }
-    const first = await createKey(ports, giver('owner'), { name: 'once' })
-    const again = await createKey(ports, giver('owner'), { name: 'once' })
+    const by = { ...giver('owner'), once: { route: 'keys.create', key: 'same', body: { name: 'once' } } }
+    const first = await create({ name: 'once' }, by)
+    const again = await create({ name: 'once' }, by)
     expect(again).toEqual({ ...first, key: null })
     expect(await world.rows(`select 1 from api_key where name = 'once'`)).toHaveLength(1)
     const [stored] = await world.rows(`select answer::text from idempotency`)

@@ -100,7 +100,7 @@ describe('sessions', () => {
   })
 
   it('take rules of their own, before anybody has spoken, and give them back', async () => {
-    const target = { orgId: ORG, key: 'group' }
+    const target = { ...world.caller, key: 'group' }
     const made = await changeSession(world.ports, target, { max_concurrent: 3, mode: 'INTERRUPT' })
     expect(made).toMatchObject({ max_concurrent: 3, mode: 'interrupt', cap: 10 })
     const change = { mode: null, cap: 2 } as unknown as Parameters<typeof changeSession>[2]
@@ -124,14 +124,22 @@ describe('nodes and lanes', () => {
   it('have the size that was set for all, else the node’s own', async () => {
     const own = parseSettings({ lanes: { main: 4 } })
     if (own.ok) world.settings = own.value
-    await setLane(world.ports, { name: 'delegate', concurrency: 2 })
-    expect(await getOrCreateLane(world.ports, { name: 'gpu', concurrency: 1 })).toEqual({ name: 'gpu', concurrency: 1 })
-    expect(await getOrCreateLane(world.ports, { name: 'gpu', concurrency: 9 })).toEqual({ name: 'gpu', concurrency: 1 })
-    expect(await getOrCreateLane(world.ports, { name: 'main', concurrency: 9 })).toEqual({
+    await setLane(world.ports, world.caller, { name: 'delegate', concurrency: 2 })
+    expect(await getOrCreateLane(world.ports, world.caller, { name: 'gpu', concurrency: 1 })).toEqual({
+      name: 'gpu',
+      concurrency: 1,
+    })
+    expect(await getOrCreateLane(world.ports, world.caller, { name: 'gpu', concurrency: 9 })).toEqual({
+      name: 'gpu',
+      concurrency: 1,
+    })
+    expect(await getOrCreateLane(world.ports, world.caller, { name: 'main', concurrency: 9 })).toEqual({
       name: 'main',
       concurrency: 4,
     })
     expect(Object.fromEntries(await readLaneSizes(world.ports))).toMatchObject({ main: 4, team: 2, gpu: 1, cron: 30 })
-    await expect(setLane(world.ports, { name: 'main', concurrency: 0 })).rejects.toMatchObject({ code: 'VALIDATION' })
+    await expect(setLane(world.ports, world.caller, { name: 'main', concurrency: 0 })).rejects.toMatchObject({
+      code: 'VALIDATION',
+    })
   })
 })
