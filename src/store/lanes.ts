@@ -36,6 +36,11 @@ export async function insertLane(connection: Connection, lane: LaneRow): Promise
   return rows.length > 0
 }
 
+/** Takes back the sizes that were set for every node. */
+export async function deleteLanes(connection: Connection, names: readonly string[]): Promise<void> {
+  await connection.query('delete from lane where name = any($1::text[])', [names])
+}
+
 const laneOf = (row: Row): LaneRow => ({
   name: laneName(row['name'] as string),
   concurrency: row['concurrency'] as number,

@@ -259,6 +259,12 @@ create table session (
   context_window bigint,
   created_at timestamp with time zone not null
 ) with (fillfactor=80);
+create table setting (
+  path text collate C not null,
+  value jsonb not null,
+  updated_at timestamp with time zone not null,
+  updated_by text collate C
+);
 create table sign_in (
   token_hash bytea not null,
   org_id text collate C not null,
@@ -352,6 +358,7 @@ alter table session add constraint session_max_concurrent_check CHECK ((max_conc
 alter table session add constraint session_mode_check CHECK ((mode = ANY (ARRAY['queue'::text, 'followup'::text, 'interrupt'::text])));
 alter table session add constraint session_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
 alter table session add constraint session_pkey PRIMARY KEY (org_id, key);
+alter table setting add constraint setting_pkey PRIMARY KEY (path);
 alter table sign_in add constraint sign_in_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES member(org_id, id) ON DELETE CASCADE;
 alter table sign_in add constraint sign_in_pkey PRIMARY KEY (token_hash);
 alter table sign_in add constraint sign_in_token_hash_check CHECK ((octet_length(token_hash) = 32));

@@ -110,7 +110,7 @@ function readOpen(
   given: Readonly<Record<string, unknown>>,
 ): void {
   for (const [name, value] of Object.entries(given)) {
-    if (name === '' || name.length > LONGEST_NAME || name.includes('\u0000'))
+    if (name === '' || name.length > LONGEST_NAME || UNSTORABLE.test(name))
       walk.flaws.push({
         field: path,
         value: name,
@@ -122,6 +122,9 @@ function readOpen(
 }
 
 const LONGEST_NAME = 100
+
+/** NUL, and halves of surrogate pairs: with the flag `u` a whole pair is one character. */
+const UNSTORABLE = /[\0\p{Surrogate}]/u
 
 function readKey(walk: Walk, { path, key }: PlacedKey, given: unknown): void {
   const { durations = false, forgetting = false } = walk.reading

@@ -1,0 +1,119 @@
+import { CONFIG_KEYS } from '../contract/config/keys.ts'
+import { keyAt, readLayer, type Layer, type ReadLayer } from '../contract/config/tree.ts'
+import type { ConfigView } from '../contract/config/view.ts'
+import { invalid } from '../contract/refusals.ts'
+import { laneName } from '../core/ids.ts'
+import type { Flaw } from '../core/input.ts'
+import type { Instant } from '../core/instant.ts'
+import type { Connection, Transaction } from '../store/database.ts'
+import { deleteLanes, loadLanes, saveLane } from '../store/lanes.ts'
+import { deleteSettings, loadSettings, saveSettings } from '../store/settings.ts'
+import { actorOf, changed } from './audit-entry.ts'
+import type { Caller } from './caller.ts'
+import type { Ports } from './ports.ts'
+
+/** The configuration of this node, as its server keeps it. */
+export interface ConfigPort {
+  readonly view: () => ConfigView
+  /** Looks at what is stored for every node, and takes it in. */
+  readonly refresh: () => Promise<void>
+}
+
+const LANES = 'lanes.'
+
+/** Everything that is stored for every node, by path. What this release does not know or allow is left out and named. */
+export async function loadStored(
+  connection: Connection,
+): Promise<{ readonly layer: Layer; readonly unreadable: readonly string[] }> {
+  const layer = new Map<string, unknown>()
+  const unreadable: string[] = []
+  for (const { path, value } of await loadSettings(connection)) {
+    const read = keyAt(CONFIG_KEYS, path)?.parse(path, value)
+    if (read?.ok === true) layer.set(path, read.value)
+    else unreadable.push(path)
+  }
+  for (const { name, concurrency } of await loadLanes(connection)) layer.set(LANES + name, concurrency)
+  return { layer, unreadable }
+}
+
+/**
+ * Changes settings for every node, whole or not at all, while everything runs. What is 0 where that would stop
+ * everything stays as it is; null takes back what was stored, so that file, environment or default hold again. Answers
+ * with the configuration as it then is on this node; others follow within a second.
+ */
+export async function changeConfig(
+  ports: Pick<Ports, 'turns'> & { readonly config: ConfigPort },
+  caller: Caller,
+  patch: unknown,
+): Promise<ConfigView> {
+  const wanted = readPatch(patch)
+  const shown = ports.config.view().values
+  await ports.turns.take({
+    orgId: caller.orgId,
+    prepare: (tx, now) => store(tx, wanted, { now, by: actorOf(caller) }),
+    apply: (desk, prepared) => {
+      const { before, after } = prepared as Stored
+      const paths = [...new Set([...before.keys(), ...after.keys()])]
+      if (paths.length === 0) return
+      const as = (of: Layer): Record<string, unknown> =>
+        Object.fromEntries(paths.map((path) => [path, of.get(path) ?? null]))
+      desk.changes.audits.push(
+        changed(actorOf(caller), { kind: 'config', id: 'deployment' }, { before: as(before), after: as(after) }),
+      )
+      const changes = paths.map((path) => [path, { from: shown[path]?.value ?? null, to: after.get(path) ?? null }])
+      const data = { source: 'stored', changed: Object.fromEntries(changes) as Record<string, unknown> }
+      desk.changes.events.push({ kind: 'config.reloaded', subject: 'deployment', data })
+    },
+  })
+  await ports.config.refresh()
+  return ports.config.view()
+}
+
+/** Reads a change. Settings that only a start takes in are refused: storing them would promise what does not happen. */
+function readPatch(patch: unknown): ReadLayer {
+  const read = readLayer(CONFIG_KEYS, patch, { forgetting: true })
+  if (!read.ok) throw invalid(read.flaws)
+  const given = [...read.value.values.keys(), ...read.value.forgotten]
+  const cold = given.filter((path) => keyAt(CONFIG_KEYS, path)?.hot !== true)
+  if (cold.length > 0) throw invalid(cold.map(onlyAtStart))
+  return read.value
+}
+
+const onlyAtStart = (path: string): Flaw => ({
+  field: path,
+  value: undefined,
+  message: 'takes effect at a start only: set it in the file, the environment or by a flag, and start again',
+})
+
+/** What differs from what was stored. */
+interface Stored {
+  readonly before: Layer
+  readonly after: Layer
+}
+
+async function store(
+  tx: Transaction,
+  { values, forgotten }: ReadLayer,
+  { now, by }: { readonly now: Instant; readonly by: string },
+): Promise<Stored> {
+  const { layer } = await loadStored(tx)
+  const set = [...values].filter(([path, value]) => JSON.stringify(layer.get(path)) !== JSON.stringify(value))
+  const gone = forgotten.filter((path) => layer.has(path))
+  const touched = [...set.map(([path]) => path), ...gone]
+  const isLane = (path: string): boolean => path.startsWith(LANES)
+  const settings = new Map(set.filter(([path]) => !isLane(path)))
+  if (settings.size > 0) await saveSettings(tx, { values: settings, at: now, by })
+  if (gone.length > 0) {
+    await deleteSettings(tx, gone)
+    await deleteLanes(
+      tx,
+      gone.filter(isLane).map((path) => path.slice(LANES.length)),
+    )
+  }
+  for (const [path, size] of set.filter(([one]) => isLane(one)))
+    await saveLane(tx, { name: laneName(path.slice(LANES.length)), concurrency: size as number, updatedAt: now })
+  return {
+    before: new Map(touched.flatMap((path) => (layer.has(path) ? [[path, layer.get(path)]] : []))),
+    after: new Map(set),
+  }
+}

@@ -1,0 +1,47 @@
+import type { Instant } from '../core/instant.ts'
+import type { Connection } from './database.ts'
+import { toTimestamp } from './timestamp.ts'
+
+/** A row of `setting`: a value that holds for every node. */
+export interface SettingRow {
+  readonly path: string
+  readonly value: unknown
+  readonly updatedAt: Instant
+  readonly updatedBy: string | null
+}
+
+/** Everything that was set, by path. */
+export async function loadSettings(connection: Connection): Promise<readonly SettingRow[]> {
+  const rows = await connection.query('select path, value, updated_at, updated_by from setting order by path', [])
+  return rows.map((row) => ({
+    path: row['path'] as string,
+    value: row['value'],
+    updatedAt: row['updated_at'] as Instant,
+    updatedBy: row['updated_by'] as string | null,
+  }))
+}
+
+/** Sets values for every node. */
+export async function saveSettings(
+  connection: Connection,
+  set: { readonly values: ReadonlyMap<string, unknown>; readonly at: Instant; readonly by: string | null },
+): Promise<void> {
+  await connection.query(
+    `insert into setting (path, value, updated_at, updated_by)
+     select path, value::jsonb, $3::timestamptz, $4
+       from unnest($1::text[], $2::text[]) as given (path, value)
+     on conflict (path) do update
+       set value = excluded.value, updated_at = excluded.updated_at, updated_by = excluded.updated_by`,
+    [
+      [...set.values.keys()],
+      [...set.values.values()].map((value) => JSON.stringify(value)),
+      toTimestamp(set.at),
+      set.by,
+    ],
+  )
+}
+
+/** Takes back what was set for every node. */
+export async function deleteSettings(connection: Connection, paths: readonly string[]): Promise<void> {
+  await connection.query('delete from setting where path = any($1::text[])', [paths])
+}
