@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 const NEEDS_DATABASE = [
   'test/store/**/*.test.ts',
   'test/service/database/**/*.test.ts',
+  'test/http/**/*.test.ts',
   'test/scenarios/**/*.test.ts',
   'test/faults/**/*.test.ts',
 ]

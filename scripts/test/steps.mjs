@@ -23,6 +23,7 @@ export const STEPS = [
   },
   { name: 'simulation', folders: ['test/simulation/'], budget: FAST },
   { name: 'store', folders: ['test/store/', 'test/service/database/'], budget: STORED },
+  { name: 'http', folders: ['test/http/'], budget: { name: 'http', seconds: 120 } },
   { name: 'scenarios', folders: ['test/scenarios/'], budget: { name: 'scenarios', seconds: 120 } },
   { name: 'faults', folders: ['test/faults/'], budget: { name: 'faulted simulation', seconds: 120 } },
   { name: 'chaos', folders: ['test/chaos/'], budget: { name: 'chaos', seconds: 90 } },

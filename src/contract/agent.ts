@@ -1,3 +1,5 @@
+import type { RetryPolicyView } from './schedule.ts'
+
 export interface ExecutorInput {
   readonly kind: string
   readonly [option: string]: unknown
@@ -15,9 +17,11 @@ export interface AgentInput {
   readonly default_session?: string | null
 }
 
-export interface AgentView extends Required<Omit<AgentInput, 'id'>> {
+export interface AgentView extends Required<Omit<AgentInput, 'id' | 'retry_policy'>> {
   readonly id: string
   readonly org_id: string
+  /** Null: what is usual for its executor. */
+  readonly retry_policy: RetryPolicyView | null
   readonly version: number
   readonly created_at: string
   readonly updated_at: string

@@ -1,50 +1,114 @@
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
+import type { DstEffect } from '../core/time/dst-notes.ts'
 
-/** What a schedule is created from or changed with. Synonyms of the seeds are accepted beside these names. */
-export interface ScheduleInput {
-  readonly name?: string
-  readonly description?: string
-  readonly agent_id?: string
-  readonly at?: string | number
+/** Everything that can be said about a schedule, in the names of this project. */
+export interface ScheduleFields {
+  readonly name: string
+  readonly description: string
+  readonly agent_id: string
+  readonly at: string | number
+  readonly every_seconds: number
+  readonly anchor: string | number
+  readonly cron: string
+  readonly rrule: string
+  readonly timezone: string
+  readonly dst: string
+  readonly day_match: string
+  readonly payload: unknown
+  /** `isolated` (default), `main`, or a session key. */
+  readonly session: string
+  readonly lane: string
+  readonly enabled: boolean
+  readonly misfire_policy: string
+  readonly catchup_limit: number
+  readonly catchup_window_seconds: number
+  readonly overlap_action: string
+  readonly max_parallel: number
+  readonly failure_action: string
+  readonly failure_options: {
+    readonly ladder_seconds?: readonly number[] | undefined
+    readonly threshold?: number | undefined
+    readonly cooldown_seconds?: number | undefined
+  }
+  readonly concurrency_policy: string
+  readonly max_concurrency: number
+  readonly queue_depth: number
+  readonly retry_policy: Readonly<Record<string, unknown>>
+  readonly timeout_seconds: number
+  readonly starts_at: string | number
+  readonly ends_at: string | number
+  readonly max_fires: number
+  readonly jitter_ms: number
+  readonly exclude: readonly unknown[]
+  readonly delete_after_run: boolean
+}
+
+/** Other names under which the seeds know some of them. Two names of one field at once are refused. */
+export interface ScheduleSynonyms {
+  readonly kind: string
+  readonly schedule_type: string
+  readonly cron_expr: string
+  readonly expr: string
+  readonly interval_seconds: number
+  readonly everyMs: number
+  readonly run_at: string | number
+  readonly atMs: number
+  readonly tz: string
+}
+
+type Given<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | null | undefined }
+
+/** What a schedule is created from or changed with: what is left out stays, and null brings back the default. */
+export type ScheduleInput = Given<ScheduleFields> & Given<ScheduleSynonyms>
+
+/** When a schedule fires, with everything that was filled in written out. Which fields there are depends on the kind. */
+export interface ScheduleTimingView {
+  readonly timezone: string
+  readonly at?: string
   readonly every_seconds?: number
-  readonly anchor?: string | number
+  /** Instead of `every_seconds`, when the interval is not a whole number of seconds. */
+  readonly everyMs?: number
+  readonly anchor?: string
   readonly cron?: string
-  readonly rrule?: string
-  readonly timezone?: string
   readonly dst?: string
   readonly day_match?: string
-  readonly payload?: unknown
-  /** `isolated` (default), `main`, or a session key. */
-  readonly session?: string
-  readonly lane?: string
-  readonly enabled?: boolean
-  readonly misfire_policy?: string
-  readonly catchup_limit?: number
-  readonly catchup_window_seconds?: number | null
-  readonly overlap_action?: string
-  readonly max_parallel?: number | null
-  readonly failure_action?: string
-  readonly failure_options?: {
-    readonly ladder_seconds?: readonly number[]
-    readonly threshold?: number
-    readonly cooldown_seconds?: number
+  readonly rrule?: string
+  readonly starts_at?: string
+  readonly ends_at?: string
+  readonly exclude?: readonly (string | { readonly from: string; readonly to: string })[]
+}
+
+export interface RetryPolicyView {
+  readonly max_retries: number
+  readonly strategy: string
+  readonly base_ms: number
+  readonly max_ms: number
+  readonly jitter: number
+  readonly ladder_seconds: readonly number[]
+}
+
+/** How the occurrences of a schedule become runs, or do not. */
+export interface ScheduleRulesView {
+  readonly misfire_policy: string
+  readonly catchup_limit: number
+  readonly catchup_window_seconds: number | null
+  readonly overlap_action: string
+  readonly max_parallel: number | null
+  readonly failure_action: string
+  readonly failure_options: {
+    readonly ladder_seconds: readonly number[]
+    readonly threshold: number
+    readonly cooldown_seconds: number
   }
-  readonly concurrency_policy?: string
-  readonly max_concurrency?: number
-  readonly queue_depth?: number
-  readonly retry_policy?: Readonly<Record<string, unknown>>
-  readonly timeout_seconds?: number
-  readonly starts_at?: string | number
-  readonly ends_at?: string | number
-  readonly max_fires?: number | null
-  readonly jitter_ms?: number
-  readonly exclude?: readonly unknown[]
-  readonly delete_after_run?: boolean
-  readonly [synonym: string]: unknown
+  readonly concurrency_policy: string
+  readonly max_concurrency: number
+  readonly queue_depth: number
+  readonly max_fires: number | null
+  readonly jitter_ms: number
 }
 
 /** A schedule as every surface shows it: what it was given, completed by its defaults, and where it stands. */
-export interface ScheduleView {
+export interface ScheduleView extends ScheduleTimingView, ScheduleRulesView {
   readonly id: string
   readonly org_id: string
   readonly name: string
@@ -60,22 +124,34 @@ export interface ScheduleView {
   readonly last_error: string | null
   readonly failure_streak: number
   readonly failure_count: number
+  /** Occurrences that became runs. */
+  readonly fires: number
+  readonly session: string
+  readonly lane: string | null
+  /** Null: what it wakes decides. */
+  readonly retry_policy: RetryPolicyView | null
+  readonly timeout_seconds: number | null
+  readonly delete_after_run: boolean
   readonly payload: unknown
   readonly created_by: string | null
   readonly created_at: string
   readonly updated_at: string
   readonly version: number
-  /** Every other field as it was given or is by default, under the names of `ScheduleInput`. */
-  readonly [field: string]: unknown
 }
 
+export const SCHEDULE_SORTS = ['-created_at', 'created_at', 'name', '-name', 'next_run_at', '-next_run_at'] as const
+export type ScheduleSort = (typeof SCHEDULE_SORTS)[number]
+
 export interface ScheduleFilter {
-  readonly state?: ScheduleState
-  readonly agent_id?: string
-  readonly kind?: string
-  readonly q?: string
-  readonly limit?: number
-  readonly cursor?: string
+  readonly state?: string | undefined
+  readonly agent_id?: string | undefined
+  readonly kind?: string | undefined
+  /** A part of name or description, in any case. */
+  readonly q?: string | undefined
+  /** `-created_at`, newest first, unless given. */
+  readonly sort?: string | undefined
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
 }
 
 export interface RunNowAnswer {
@@ -92,4 +168,52 @@ export interface OccurrenceExplanation {
   readonly reason: string
   readonly rule: string
   readonly evidence: Readonly<Record<string, unknown>>
+}
+
+/** A change of the clock on the way, and what it does to the schedule. */
+export interface DstNoteView {
+  readonly at: string
+  readonly zone: string
+  readonly kind: 'gap' | 'repeat'
+  readonly offset_before: string
+  readonly offset_after: string
+  readonly effect: DstEffect
+  readonly sentence: string
+}
+
+/** What a schedule would do. */
+export interface PreviewView {
+  readonly sentence: string
+  readonly next: readonly string[]
+  readonly dst_notes: readonly DstNoteView[]
+}
+
+/** The fields that say when, and how many occurrences are wanted (5 unless given). */
+export interface PreviewInput extends ScheduleInput {
+  readonly count?: number | null | undefined
+  /** From when on; now unless given. */
+  readonly from?: string | number | null | undefined
+}
+
+export const BULK_ACTIONS = ['enable', 'disable', 'delete'] as const
+export type BulkAction = (typeof BULK_ACTIONS)[number]
+
+/** One thing done to many schedules. */
+export interface BulkInput {
+  readonly action: BulkAction
+  readonly ids: readonly string[]
+}
+
+/** What became of each of them, in the order in which they were named. */
+export interface BulkAnswer {
+  readonly items: readonly {
+    readonly id: string
+    readonly ok: boolean
+    /** Where the schedule stands now; left out when it is gone or nothing was done. */
+    readonly state?: ScheduleState | undefined
+    readonly code?: string | undefined
+    readonly message?: string | undefined
+  }[]
+  readonly done: number
+  readonly refused: number
 }

@@ -29,8 +29,16 @@ export function describeFlaw(flaw: Flaw): string {
   return `${flaw.field}${given}: ${flaw.message}${at}${allowed}`
 }
 
-/** A program may hand in what no JSON can hold; saying what is wrong with it must not fail because of that. */
+/** Longer values are cut: a complaint about a megabyte must not be a megabyte. */
+const MOST_SHOWN = 200
+
 function showValue(value: unknown): string {
+  const shown = writeValue(value)
+  return shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN)}…` : shown
+}
+
+/** A program may hand in what no JSON can hold; saying what is wrong with it must not fail because of that. */
+function writeValue(value: unknown): string {
   switch (typeof value) {
     case 'string':
     case 'boolean':

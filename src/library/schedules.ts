@@ -8,9 +8,9 @@ import {
   disableSchedule,
   enableSchedule,
   explainOccurrence,
-  findSchedules,
   getSchedule,
 } from '../service/schedules.ts'
+import { findSchedules } from '../service/schedules-find.ts'
 import type { Running } from './running.ts'
 
 /** Schedules: the whole life of a plan. What changes a plan wakes the loop that watches over it. */
@@ -34,9 +34,9 @@ export function schedulesOf(running: () => Running): Escapement['schedules'] {
     enable: (id) => changing(({ app, caller }) => enableSchedule(app.ports, caller, { id })),
     disable: (id) => changing(({ app, caller }) => disableSchedule(app.ports, caller, { id })),
     runNow: async (id, options = {}) => {
-      const { app, orgId, refuseWhileDraining } = running()
+      const { app, caller, refuseWhileDraining } = running()
       refuseWhileDraining()
-      return runScheduleNow(app.ports, orgId, { id, mode: options.mode ?? 'force' })
+      return runScheduleNow(app.ports, caller, { id, mode: options.mode ?? 'force' })
     },
     runs: async (id, filter) => findRunsOfSchedule(running().app.ports, { orgId: running().orgId, id }, filter),
     explain: async (id, at) => explainOccurrence(running().app.ports, running().caller, { id, at }),

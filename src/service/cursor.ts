@@ -8,25 +8,38 @@ export interface Cursor {
 }
 
 /** The text that a caller brings back to go on. */
-export const writeCursor = (cursor: Cursor): string =>
-  Buffer.from(JSON.stringify([cursor.createdAt, cursor.key])).toString('base64url')
+export const writeCursor = (cursor: Cursor): string => writeCursorParts([cursor.createdAt, cursor.key])
+
+/** Makes one opaque text of what a cursor has to remember. */
+export const writeCursorParts = (parts: readonly unknown[]): string =>
+  Buffer.from(JSON.stringify(parts)).toString('base64url')
+
+/** What a cursor remembers, or null when the text is none. */
+export function readCursorParts(value: unknown): readonly unknown[] | null {
+  if (typeof value !== 'string') return null
+  try {
+    const text = Buffer.from(value, 'base64url').toString('utf8')
+    const read: unknown = JSON.parse(text)
+    // PostgreSQL takes no NUL in a text, and none that we wrote has one.
+    return Array.isArray(read) && !/\\u(?:0000|d[89a-f])/i.test(text) ? (read as readonly unknown[]) : null
+  } catch {
+    return null
+  }
+}
 
 /** Reads a cursor; null when none was given. */
 export function parseCursor(field: string, value: unknown): Parsed<Cursor | null> {
   if (value === undefined || value === null || value === '') return parsed(null)
   const bad = flawed({ field, value, message: 'is not a cursor', allowed: 'the next_cursor of an earlier answer' })
-  if (typeof value !== 'string') return bad
-  try {
-    const read: unknown = JSON.parse(Buffer.from(value, 'base64url').toString('utf8'))
-    if (!Array.isArray(read) || read.length !== 2) return bad
-    const [at, key] = read as readonly unknown[]
-    return Number.isSafeInteger(at) && typeof key === 'string' && !key.includes('\u0000')
-      ? parsed({ createdAt: instant(at as number), key })
-      : bad
-  } catch {
-    return bad
-  }
+  const parts = readCursorParts(value)
+  if (parts?.length !== 2) return bad
+  const [at, key] = parts
+  return isMoment(at) && typeof key === 'string' ? parsed({ createdAt: instant(at as number), key }) : bad
 }
+
+/** Whether a cursor can have come from a moment of ours: 1970 to 9999. */
+export const isMoment = (value: unknown): boolean =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 253_402_300_799_999
 
 export const DEFAULT_PAGE = 20
 export const LARGEST_PAGE = 200

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { DAY_MS, earlier } from '../core/instant.ts'
 import { Refusal } from '../contract/refusals.ts'
 import { insertIdempotency, loadIdempotency, type IdempotencyKey } from '../store/idempotency.ts'
+import type { Caller } from './caller.ts'
 import type { Work } from './turn-port.ts'
 
 /** How long a key is remembered. */
@@ -45,3 +46,11 @@ export function once<Answer>(work: Work<Answer>, key: Once, isAccepted: (answer:
     },
   }
 }
+
+/** The work, bound to the key its caller brought along, if any. The answer must be plain data: it is kept as JSON. */
+export const bound = <Answer>(
+  work: Work<Answer>,
+  { once: brought, principal }: Caller,
+  isAccepted: (answer: Answer) => boolean = () => true,
+): Work<Answer> =>
+  brought === undefined ? work : once(work, { ...brought, principal: principal ?? 'library' }, isAccepted)

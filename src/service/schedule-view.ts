@@ -1,9 +1,9 @@
-import type { ScheduleView } from '../contract/schedule.ts'
+import type { RetryPolicyView, ScheduleRulesView, ScheduleTimingView, ScheduleView } from '../contract/schedule.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
 import type { ScheduleRules } from '../core/schedule/schedule-rules.ts'
 import { sentenceFor } from '../core/time/sentence.ts'
-import { storeTiming } from '../core/time/stored-timing.ts'
+import { storeTiming, type StoredTiming } from '../core/time/stored-timing.ts'
 import type { Timing } from '../core/time/timing.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { everyField } from './schedule-timing.ts'
@@ -32,7 +32,7 @@ export function viewSchedule(row: ScheduleRow): ScheduleView {
     failure_streak: row.failureStreak,
     failure_count: row.failureCount,
     fires: row.fires,
-    session: row.input['session'] ?? 'isolated',
+    session: sessionWordOf(row),
     lane: row.lane,
     ...viewRules(row.rules),
     retry_policy: row.retryPolicy === null ? null : viewRetryPolicy(row.retryPolicy),
@@ -46,13 +46,16 @@ export function viewSchedule(row: ScheduleRow): ScheduleView {
   }
 }
 
+const sessionWordOf = ({ input }: ScheduleRow): string =>
+  typeof input['session'] === 'string' ? input['session'] : 'isolated'
+
 /** The fields a user would send, with everything that was filled in written out. */
-function viewTiming(timing: Timing): Readonly<Record<string, unknown>> {
-  const { everyMs: _everyMs, ...stored } = storeTiming(timing)
+function viewTiming(timing: Timing): ScheduleTimingView {
+  const { everyMs: _everyMs, ...stored } = storeTiming(timing) as ScheduleTimingView & StoredTiming
   return timing.kind === 'every' ? { ...stored, ...everyField(timing.intervalMs) } : stored
 }
 
-const viewRules = (rules: ScheduleRules): Readonly<Record<string, unknown>> => ({
+const viewRules = (rules: ScheduleRules): ScheduleRulesView => ({
   misfire_policy: rules.misfirePolicy,
   catchup_limit: rules.catchupLimit,
   catchup_window_seconds: rules.catchupWindowSeconds,
@@ -72,7 +75,7 @@ const viewRules = (rules: ScheduleRules): Readonly<Record<string, unknown>> => (
 })
 
 /** A retry policy in the names of the wire. */
-export const viewRetryPolicy = (policy: RetryPolicy): Readonly<Record<string, unknown>> => ({
+export const viewRetryPolicy = (policy: RetryPolicy): RetryPolicyView => ({
   max_retries: policy.maxRetries,
   strategy: policy.strategy,
   base_ms: policy.baseMs,

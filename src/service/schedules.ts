@@ -1,49 +1,44 @@
-import type { Page } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
-import type { OccurrenceExplanation, ScheduleFilter, ScheduleInput, ScheduleView } from '../contract/schedule.ts'
+import type { OccurrenceExplanation, ScheduleInput, ScheduleView } from '../contract/schedule.ts'
 import { agentId, scheduleId, type OrgId, type ScheduleId } from '../core/ids.ts'
-import { parseWord, type Parsed } from '../core/input.ts'
+import type { Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
 import { because } from '../core/reasons.ts'
-import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
 import { parseZone, UTC, type Zone } from '../core/time/zone.ts'
 import { loadAgents } from '../store/agents.ts'
 import type { Transaction } from '../store/database.ts'
 import { loadOrg, type OrgRow } from '../store/orgs.ts'
-import { countSchedules, insertSchedule, listSchedules, loadSchedules, updateSchedule } from '../store/schedules.ts'
+import { countSchedules, insertSchedule, loadSchedules, updateSchedule } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
-import { pageOf, parseCursor, parseLimit } from './cursor.ts'
+import { actorOf, changed, created, deleted } from './audit-entry.ts'
+import type { Caller } from './caller.ts'
 import { cancelRun } from './desk/cancel.ts'
 import { pendingOfSchedule, type Desk } from './desk/desk.ts'
 import { grant } from './desk/runs.ts'
-import { collectFlaws, textField } from './input-fields.ts'
+import { bound } from './idempotent.ts'
 import { explainMoment, parseMoment } from './occurrence-view.ts'
 import type { Ports } from './ports.ts'
 import { agentNamedIn, parseSchedule, type ReadSchedule, type WokenAgent } from './schedule-input.ts'
 import { disabledStanding, editedStanding, enabledStanding, firstStanding } from './schedule-plan.ts'
 import { viewSchedule } from './schedule-view.ts'
-
-/** Whose schedules, and who speaks. */
-export interface Caller {
-  readonly orgId: OrgId
-  readonly principal: string | null
-}
+import type { Work } from './turn-port.ts'
 
 const noSchedule = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no schedule ${id}`)
 
 /** Makes a schedule. */
 export async function createSchedule(ports: Ports, caller: Caller, input: ScheduleInput): Promise<ScheduleView> {
-  const { orgId } = caller
-  const row = await ports.turns.take({
-    orgId,
+  const work: Work<ScheduleView> = {
+    orgId: caller.orgId,
     prepare: (tx, now) => insertNew(tx, { ports, caller, input, now }),
     apply: (desk, prepared) => {
       const made = prepared as ScheduleRow
       tell(desk, made, 'created')
-      return made
+      const view = viewSchedule(made)
+      desk.changes.audits.push(created(actorOf(caller), { kind: 'schedule', id: made.id }, view))
+      return view
     },
-  })
-  return viewSchedule(row)
+  }
+  return ports.turns.take(bound(work, caller))
 }
 
 interface Creation {
@@ -130,32 +125,6 @@ export async function getSchedule(ports: Ports, { orgId }: Caller, id: string): 
   return viewSchedule(row)
 }
 
-const KIND_WORDS = ['at', 'once', 'every', 'interval', 'cron', 'rrule'] as const
-
-/** A page of the org's schedules, newest first. */
-export async function findSchedules(
-  ports: Ports,
-  { orgId }: Caller,
-  filter: ScheduleFilter = {},
-): Promise<Page<ScheduleView>> {
-  const { flaws, keep } = collectFlaws()
-  const { state, kind, agent_id: agent, q } = filter
-  const word = kind === undefined ? null : keep(parseWord('kind', kind, KIND_WORDS))
-  const choice = {
-    orgId,
-    state: state === undefined ? null : keep(parseWord('state', state, SCHEDULE_STATES)),
-    kind: word === 'once' ? 'at' : word === 'interval' ? 'every' : word,
-    agentId: agent === undefined ? null : agentId(keep(textField({ min: 1, max: 200 })('agent_id', agent)) ?? ''),
-    text: q === undefined || q === '' ? null : keep(textField({ min: 1, max: 200 })('q', q)),
-  } as const
-  const cursor = keep(parseCursor('cursor', filter.cursor))
-  const limit = keep(parseLimit('limit', filter.limit)) ?? 0
-  if (flaws.length > 0) throw invalid(flaws)
-  const after = cursor === null ? null : { createdAt: cursor.createdAt, id: scheduleId(cursor.key) }
-  const rows = await listSchedules(ports.database, { ...choice, after, limit: limit + 1 })
-  return pageOf(rows, limit, { view: viewSchedule, cursor: ({ createdAt, id: key }) => ({ createdAt, key }) })
-}
-
 /** What is asked of a schedule that exists, and of which version if that matters. */
 export interface Asked {
   readonly id: string
@@ -171,6 +140,7 @@ export function changeSchedule(
   return edit(ports, caller, {
     ...asked,
     word: 'updated',
+    verb: 'update',
     decide: async (tx, row, now) => {
       const org = await orgOf(tx, caller.orgId)
       const agent = await agentFor(tx, { org, input: change, existing: row })
@@ -186,6 +156,7 @@ export const enableSchedule = (ports: Ports, caller: Caller, asked: Asked): Prom
   edit(ports, caller, {
     ...asked,
     word: 'enabled',
+    verb: 'enable',
     decide: (_tx, row, now) => {
       if (row.state === 'pending_approval') throw new Refusal('CONFLICT', `Schedule ${row.id} waits for approval`)
       return (current) => ({ ...current, ...enabledStanding(current, now) })
@@ -197,6 +168,7 @@ export const disableSchedule = (ports: Ports, caller: Caller, asked: Asked): Pro
   edit(ports, caller, {
     ...asked,
     word: 'disabled',
+    verb: 'disable',
     decide: () => (current) => ({ ...current, ...disabledStanding(current) }),
   })
 
@@ -204,13 +176,20 @@ type Edit = (current: ScheduleRow) => ScheduleRow
 
 interface Editing extends Asked {
   readonly word: string
+  readonly verb: string
   readonly decide: (tx: Transaction, row: ScheduleRow, now: Instant) => Edit | Promise<Edit>
 }
 
-async function edit(ports: Ports, { orgId }: Caller, editing: Editing): Promise<ScheduleView> {
-  const row = await ports.turns.take({
+interface Edited {
+  readonly before: ScheduleRow
+  readonly after: ScheduleRow
+}
+
+function edit(ports: Ports, caller: Caller, editing: Editing): Promise<ScheduleView> {
+  const { orgId } = caller
+  return ports.turns.take({
     orgId,
-    prepare: async (tx, now) => {
+    prepare: async (tx, now): Promise<Edited> => {
       const [found] = await loadSchedules(tx, { orgId, ids: [scheduleId(editing.id)] })
       if (found === undefined) throw noSchedule(editing.id)
       if (editing.version !== undefined && editing.version !== found.version)
@@ -220,16 +199,17 @@ async function edit(ports: Ports, { orgId }: Caller, editing: Editing): Promise<
       const change = await editing.decide(tx, found, now)
       const edited = { ...change(found), updatedAt: now }
       await updateSchedule(tx, edited)
-      return { ...edited, version: found.version + 1 }
+      return { before: found, after: { ...edited, version: found.version + 1 } }
     },
     apply: (desk, prepared) => {
-      const edited = prepared as ScheduleRow
-      replace(desk, edited)
-      tell(desk, edited, editing.word)
-      return edited
+      const { before, after } = prepared as Edited
+      replace(desk, after)
+      tell(desk, after, editing.word)
+      const views = { before: viewSchedule(before), after: viewSchedule(after), verb: editing.verb }
+      desk.changes.audits.push(changed(actorOf(caller), { kind: 'schedule', id: after.id }, views))
+      return views.after
     },
   })
-  return viewSchedule(row)
 }
 
 /** What is remembered of the schedule becomes what it is now; more room lets parked runs go on. */
@@ -243,7 +223,8 @@ function replace(desk: Desk, edited: ScheduleRow): void {
  * Deletes a schedule. What runs goes on and stays in the history; runs that only waited for a slot of the schedule are
  * cancelled, because nothing would keep them from running all at once.
  */
-export async function deleteSchedule(ports: Ports, { orgId }: Caller, asked: Asked): Promise<void> {
+export async function deleteSchedule(ports: Ports, caller: Caller, asked: Asked): Promise<void> {
+  const { orgId } = caller
   const id = scheduleId(asked.id)
   await ports.turns.take({
     orgId,
@@ -259,6 +240,7 @@ export async function deleteSchedule(ports: Ports, { orgId }: Caller, asked: Ask
         if (run.slot === 'parked') cancelRun(desk, run.id, because('cancelled', 'schedule.delete'))
       desk.changes.deletedSchedules.add(id)
       desk.schedules.delete(id)
+      desk.changes.audits.push(deleted(actorOf(caller), { kind: 'schedule', id }, viewSchedule(row)))
     },
   })
 }

@@ -174,11 +174,21 @@ export interface ScheduleChoice {
   readonly text?: string | null
 }
 
-/** Where a page goes on: after this one. */
+/** Where a page goes on: after the one with this id, which has this value in the order of the page. */
 export interface ScheduleCursor {
-  readonly createdAt: Instant
+  readonly value: Instant | string | number | null
   readonly id: ScheduleId
 }
+
+/** The orders of a list: what is compared, and how the value of a cursor is compared with it. */
+const ORDERS = {
+  created_at: { by: 'created_at', value: '$6::timestamptz', goes: ['>', 'asc'] },
+  '-created_at': { by: 'created_at', value: '$6::timestamptz', goes: ['<', 'desc'] },
+  name: { by: 'lower(name)', value: 'lower($6::text)', goes: ['>', 'asc'] },
+  '-name': { by: 'lower(name)', value: 'lower($6::text)', goes: ['<', 'desc'] },
+  next_run_at: { by: `coalesce(next_run_at, 'infinity')`, value: '$6::timestamptz', goes: ['>', 'asc'] },
+  '-next_run_at': { by: `coalesce(next_run_at, '-infinity')`, value: '$6::timestamptz', goes: ['<', 'desc'] },
+} as const
 
 const CHOSEN = `org_id = $1 and ($2::text is null or state = $2) and ($3::text is null or agent_id = $3)
   and ($4::text is null or kind = $4)
@@ -192,18 +202,35 @@ const chosen = (choice: ScheduleChoice): readonly SqlValue[] => [
   choice.text ?? null,
 ]
 
-/** A page of schedules, newest first. */
+/** A page of schedules in the order that is asked for; those that come at no time come last. */
 export async function listSchedules(
   connection: Connection,
-  page: ScheduleChoice & { readonly after: ScheduleCursor | null; readonly limit: number },
+  page: ScheduleChoice & {
+    readonly sort: keyof typeof ORDERS
+    readonly after: ScheduleCursor | null
+    readonly limit: number
+  },
 ): Promise<readonly ScheduleRow[]> {
+  const { by, value, goes } = ORDERS[page.sort]
+  const [beyond, direction] = goes
   const rows = await connection.query(
     `select ${COLUMNS} from schedule
-      where ${CHOSEN} and ($6::timestamptz is null or created_at < $6 or (created_at = $6 and id > $7))
-      order by created_at desc, id limit $8`,
-    [...chosen(page), timestampOrNull(page.after?.createdAt ?? null), page.after?.id ?? null, page.limit],
+      where ${CHOSEN} and ($7::text is null or ${by} ${beyond} ${value} or (${by} = ${value} and id > $7))
+      order by ${by} ${direction}, id limit $8`,
+    [
+      ...chosen(page),
+      page.after === null ? null : orderValue(page.sort, page.after),
+      page.after?.id ?? null,
+      page.limit,
+    ],
   )
   return rows.map(scheduleOf)
+}
+
+/** What never comes is later than everything, and earlier when the order is turned round. */
+function orderValue(sort: keyof typeof ORDERS, { value }: ScheduleCursor): string {
+  if (value === null) return sort === '-next_run_at' ? '-infinity' : 'infinity'
+  return typeof value === 'number' ? toTimestamp(value as Instant) : value
 }
 
 /** How many schedules there are. */

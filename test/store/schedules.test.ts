@@ -168,7 +168,7 @@ describe('due schedules', () => {
 
 describe('a list of schedules', () => {
   const ids = async (page: Partial<Parameters<typeof listSchedules>[1]>): Promise<readonly string[]> =>
-    (await listSchedules(db, { orgId: ORG, after: null, limit: 10, ...page })).map((row) => row.id)
+    (await listSchedules(db, { orgId: ORG, sort: '-created_at', after: null, limit: 10, ...page })).map((row) => row.id)
 
   beforeEach(() =>
     insert(
@@ -182,8 +182,30 @@ describe('a list of schedules', () => {
 
   it('goes on where the page before ended', async () => {
     expect(await ids({ limit: 2 })).toEqual(['a', 'b'])
-    const after = { createdAt: later(NOW, 1), id: scheduleId('b') }
+    const after = { value: later(NOW, 1), id: scheduleId('b') }
     expect(await ids({ after, limit: 2 })).toEqual(['c', 'd'])
+  })
+
+  it.each([
+    ['-created_at', ['a', 'b', 'c', 'd']],
+    ['created_at', ['d', 'b', 'c', 'a']],
+    ['name', []],
+    ['-name', []],
+    ['next_run_at', []],
+    ['-next_run_at', []],
+  ] as const)('goes through all of them in the order of %s, page by page', async (sort, expected) => {
+    const all = await listSchedules(db, { orgId: ORG, sort, after: null, limit: 10 })
+    const paged: string[] = []
+    for (let after: Parameters<typeof listSchedules>[1]['after'] = null; paged.length < 10;) {
+      const [row] = await listSchedules(db, { orgId: ORG, sort, after, limit: 1 })
+      if (row === undefined) break
+      paged.push(row.id)
+      const value = { created_at: row.createdAt, name: row.name, next_run_at: row.nextRunAt }
+      after = { value: value[sort.replace('-', '') as keyof typeof value], id: row.id }
+    }
+    expect(paged).toEqual(all.map((row) => row.id))
+    expect(paged.toSorted()).toEqual(['a', 'b', 'c', 'd'])
+    if (expected.length === 4) expect(paged).toEqual(expected)
   })
 
   it('is narrowed by state, agent, kind and text', async () => {

@@ -8,9 +8,9 @@ import {
   disableSchedule,
   enableSchedule,
   explainOccurrence,
-  findSchedules,
   getSchedule,
 } from '../../../src/service/schedules.ts'
+import { findSchedules } from '../../../src/service/schedules-find.ts'
 import { findRunsOfSchedule } from '../../../src/service/runs-read.ts'
 import { NOW } from '../../support/builders.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -66,7 +66,7 @@ describe('making a schedule', () => {
   })
 
   it('is refused with every flaw, and leaves nothing', async () => {
-    const bad = create({ cron: 'never', jitter_ms: -1, nmae: 'x' })
+    const bad = create({ cron: 'never', jitter_ms: -1, ...{ nmae: 'x' } })
     await expect(bad).rejects.toMatchObject({ code: 'VALIDATION', status: 400 })
     await expect(bad).rejects.toThrow(/did you mean name\?/)
     expect(await world.rows('select id from schedule')).toEqual([])

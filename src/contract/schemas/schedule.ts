@@ -1,0 +1,272 @@
+import { z } from 'zod'
+import {
+  CONCURRENCY_POLICIES,
+  FAILURE_ACTIONS,
+  MISFIRE_POLICIES,
+  OVERLAP_ACTIONS,
+} from '../../core/schedule/schedule-rules.ts'
+import { RETRY_STRATEGIES } from '../../core/run/retry-policy.ts'
+import { SCHEDULE_STATES } from '../../core/schedule/schedule-life.ts'
+import { DAY_MATCHES, DST_POLICIES } from '../../core/time/cron.ts'
+import {
+  BULK_ACTIONS,
+  SCHEDULE_SORTS,
+  type BulkAnswer,
+  type BulkInput,
+  type DstNoteView,
+  type OccurrenceExplanation,
+  type PreviewInput,
+  type PreviewView,
+  type RetryPolicyView,
+  type RunNowAnswer,
+  type ScheduleFilter,
+  type ScheduleInput,
+  type ScheduleView,
+} from '../schedule.ts'
+import { anyJson, givenMoment, id, moment, oneOf, pageOf, paging } from './common.ts'
+import { named, shaped } from './shaped.ts'
+
+const DAY_SECONDS = 86_400
+const YEAR_SECONDS = 366 * DAY_SECONDS
+const KIND_WORDS = ['at', 'once', 'every', 'interval', 'cron', 'rrule'] as const
+
+/** The waits of a ladder, in seconds. */
+const ladder = z.array(z.int().min(1).max(DAY_SECONDS)).min(1).max(100)
+
+/** How often and how soon a failed attempt is repeated. What is left out comes from the defaults. */
+export const retryPolicyInput = named(
+  'RetryPolicyInput',
+  z.strictObject({
+    max_retries: z.int().min(0).max(1_000).optional(),
+    strategy: z.enum(RETRY_STRATEGIES).optional(),
+    base_ms: z.int().min(1).max(86_400_000).optional(),
+    max_ms: z.int().min(1).max(86_400_000).optional(),
+    jitter: z.number().min(0).max(1).optional(),
+    ladder_seconds: ladder.optional(),
+  }),
+)
+
+export const retryPolicy: z.ZodType<RetryPolicyView> = named(
+  'RetryPolicy',
+  shaped<RetryPolicyView>()({
+    max_retries: z.int(),
+    strategy: oneOf(RETRY_STRATEGIES),
+    base_ms: z.int(),
+    max_ms: z.int(),
+    jitter: z.number(),
+    ladder_seconds: z.array(z.number()),
+  }),
+)
+
+const failureOptions = z.strictObject({
+  ladder_seconds: ladder.optional(),
+  threshold: z.int().min(1).max(1_000).optional(),
+  cooldown_seconds: z
+    .int()
+    .min(1)
+    .max(30 * DAY_SECONDS)
+    .optional(),
+})
+
+/** Policy words are taken in any case and shown as they stand here. */
+const fields = {
+  name: z.string().min(1).max(200).nullish(),
+  description: z.string().max(10_000).nullish(),
+  agent_id: z.string().min(1).max(200).nullish(),
+  at: givenMoment.nullish(),
+  every_seconds: z
+    .int()
+    .min(1)
+    .max(100 * YEAR_SECONDS)
+    .nullish(),
+  anchor: givenMoment.nullish(),
+  cron: z.string().min(1).nullish(),
+  rrule: z.string().min(1).nullish(),
+  timezone: z.string().min(1).nullish(),
+  dst: oneOf(DST_POLICIES).nullish(),
+  day_match: oneOf(DAY_MATCHES).nullish(),
+  payload: anyJson.optional(),
+  session: z.string().min(1).max(512).nullish(),
+  lane: z.string().min(1).max(100).nullish(),
+  enabled: z.boolean().nullish(),
+  misfire_policy: z.enum(MISFIRE_POLICIES).nullish(),
+  catchup_limit: z.int().min(1).max(10_000).nullish(),
+  catchup_window_seconds: z.int().min(0).max(YEAR_SECONDS).nullish(),
+  overlap_action: z.enum(OVERLAP_ACTIONS).nullish(),
+  max_parallel: z.int().min(1).max(10_000).nullish(),
+  failure_action: z.enum(FAILURE_ACTIONS).nullish(),
+  failure_options: failureOptions.nullish(),
+  concurrency_policy: z.enum(CONCURRENCY_POLICIES).nullish(),
+  max_concurrency: z.int().min(1).max(10_000).nullish(),
+  queue_depth: z.int().min(0).max(100_000).nullish(),
+  retry_policy: retryPolicyInput.nullish(),
+  timeout_seconds: z.int().min(-YEAR_SECONDS).max(YEAR_SECONDS).nullish(),
+  starts_at: givenMoment.nullish(),
+  ends_at: givenMoment.nullish(),
+  max_fires: z.int().min(1).nullish(),
+  jitter_ms: z.int().min(0).nullish(),
+  exclude: z.array(anyJson).nullish(),
+  delete_after_run: z.boolean().nullish(),
+  kind: z.enum(KIND_WORDS).nullish(),
+  schedule_type: z.enum(KIND_WORDS).nullish(),
+  cron_expr: z.string().min(1).nullish(),
+  expr: z.string().min(1).nullish(),
+  interval_seconds: z
+    .int()
+    .min(1)
+    .max(100 * YEAR_SECONDS)
+    .nullish(),
+  everyMs: z.int().min(1_000).nullish(),
+  run_at: givenMoment.nullish(),
+  atMs: z.int().min(0).nullish(),
+  tz: z.string().min(1).nullish(),
+}
+
+export const scheduleInput: z.ZodType<ScheduleInput> = named(
+  'ScheduleInput',
+  shaped<ScheduleInput>()(fields),
+  'Exactly one of at, every_seconds, cron and rrule says when; everything else has a default, which null brings back.',
+)
+
+export const previewInput: z.ZodType<PreviewInput> = named(
+  'PreviewInput',
+  shaped<PreviewInput>()({ ...fields, count: z.int().min(1).max(1_000).nullish(), from: givenMoment.nullish() }),
+)
+
+/** When it fires, as it is shown. */
+const timingView = {
+  timezone: z.string(),
+  at: moment.optional(),
+  every_seconds: z.int().optional(),
+  everyMs: z.int().optional(),
+  anchor: moment.optional(),
+  cron: z.string().optional(),
+  dst: oneOf(DST_POLICIES).optional(),
+  day_match: oneOf(DAY_MATCHES).optional(),
+  rrule: z.string().optional(),
+  starts_at: moment.optional(),
+  ends_at: moment.optional(),
+  exclude: z.array(z.union([z.string(), z.strictObject({ from: moment, to: moment })])).optional(),
+}
+
+const rulesView = {
+  misfire_policy: z.enum(MISFIRE_POLICIES),
+  catchup_limit: z.int(),
+  catchup_window_seconds: z.int().nullable(),
+  overlap_action: z.enum(OVERLAP_ACTIONS),
+  max_parallel: z.int().nullable(),
+  failure_action: z.enum(FAILURE_ACTIONS),
+  failure_options: z.strictObject({
+    ladder_seconds: z.array(z.number()),
+    threshold: z.int(),
+    cooldown_seconds: z.int(),
+  }),
+  concurrency_policy: z.enum(CONCURRENCY_POLICIES),
+  max_concurrency: z.int(),
+  queue_depth: z.int(),
+  max_fires: z.int().nullable(),
+  jitter_ms: z.int(),
+}
+
+export const schedule: z.ZodType<ScheduleView> = named(
+  'Schedule',
+  shaped<ScheduleView>()({
+    ...timingView,
+    ...rulesView,
+    id: z.string(),
+    org_id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    agent_id: z.string(),
+    kind: z.enum(['at', 'every', 'cron', 'rrule']),
+    sentence: z.string(),
+    state: z.enum(SCHEDULE_STATES),
+    enabled: z.boolean(),
+    next_run_at: moment.nullable(),
+    last_run_at: moment.nullable(),
+    last_status: z.string().nullable(),
+    last_error: z.string().nullable(),
+    failure_streak: z.int(),
+    failure_count: z.int(),
+    fires: z.int(),
+    session: z.string(),
+    lane: z.string().nullable(),
+    retry_policy: retryPolicy.nullable(),
+    timeout_seconds: z.int().nullable(),
+    delete_after_run: z.boolean(),
+    payload: anyJson,
+    created_by: z.string().nullable(),
+    created_at: moment,
+    updated_at: moment,
+    version: z.int(),
+  }),
+)
+
+export const schedulePage = pageOf('SchedulePage', schedule)
+
+export const scheduleFilter = shaped<ScheduleFilter>()({
+  state: oneOf(SCHEDULE_STATES).optional(),
+  agent_id: z.string().min(1).max(200).optional(),
+  kind: z.enum(KIND_WORDS).optional(),
+  q: z.string().max(200).optional(),
+  sort: z.enum(SCHEDULE_SORTS).optional(),
+  ...paging,
+})
+
+export const runNowInput = shaped<{ readonly mode?: 'force' | 'due' | undefined }>()({
+  mode: z.enum(['force', 'due']).optional(),
+})
+
+export const runNowAnswer: z.ZodType<RunNowAnswer> = named(
+  'RunNowAnswer',
+  shaped<RunNowAnswer>()({ ran: z.boolean(), run_id: z.string().optional(), reason: z.string().optional() }),
+)
+
+export const explanation: z.ZodType<OccurrenceExplanation> = named(
+  'OccurrenceExplanation',
+  shaped<OccurrenceExplanation>()({
+    at: moment,
+    run_id: z.string().nullable(),
+    status: z.string().nullable(),
+    reason: z.string(),
+    rule: z.string(),
+    evidence: z.record(z.string(), z.unknown()),
+  }),
+)
+
+const dstNote = shaped<DstNoteView>()({
+  at: moment,
+  zone: z.string(),
+  kind: z.enum(['gap', 'repeat']),
+  offset_before: z.string(),
+  offset_after: z.string(),
+  effect: z.enum(['none', 'skipped', 'fires_after_gap', 'shifted', 'first_pass_only', 'both_passes']),
+  sentence: z.string(),
+})
+
+export const preview: z.ZodType<PreviewView> = named(
+  'Preview',
+  shaped<PreviewView>()({ sentence: z.string(), next: z.array(moment), dst_notes: z.array(dstNote) }),
+)
+
+export const bulkInput: z.ZodType<BulkInput> = named(
+  'BulkInput',
+  shaped<BulkInput>()({ action: z.enum(BULK_ACTIONS), ids: z.array(id).min(1).max(100) }),
+)
+
+export const bulkAnswer: z.ZodType<BulkAnswer> = named(
+  'BulkAnswer',
+  shaped<BulkAnswer>()({
+    items: z.array(
+      z.strictObject({
+        id: z.string(),
+        ok: z.boolean(),
+        state: z.enum(SCHEDULE_STATES).optional(),
+        code: z.string().optional(),
+        message: z.string().optional(),
+      }),
+    ),
+    done: z.int(),
+    refused: z.int(),
+  }),
+)

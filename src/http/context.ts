@@ -1,0 +1,50 @@
+import type { Health } from '../contract/node.ts'
+import type { Principal } from '../core/access.ts'
+import type { AgentId, OrgId } from '../core/ids.ts'
+import type { Live } from '../service/live-port.ts'
+import type { Ports } from '../service/ports.ts'
+
+type Eventually<T> = T | Promise<T>
+
+/** Somebody signed in at the console. */
+export interface SignedIn {
+  readonly principal: Principal
+  /** Must come back in a header with everything that changes something. */
+  readonly csrfToken: string
+}
+
+/** What the operator has set for this door. Asked with every request, because it may change while the program runs. */
+export interface HttpSettings {
+  /** Where people reach us from outside, if that is not where we listen. */
+  readonly publicUrl: string | null
+  /** Further hosts, as `name` or `name:port`. */
+  readonly allowedHosts: readonly string[]
+  /** Requests per second and key; 0 switches the limit off. */
+  readonly ratePerSecond: number
+}
+
+/** What the HTTP side has instead of globals; app.ts puts it together. */
+export interface HttpContext {
+  readonly ports: Ports
+  readonly live: Live
+  readonly version: string
+  readonly settings: () => HttpSettings
+  /** Whose key this is; null when it is nobody's. Revoked and expired ones are told by the principal. */
+  readonly authenticate: (keyText: string) => Eventually<Principal | null>
+  /** Who is signed in with this cookie; null when nobody is. */
+  readonly consoleSession: (cookie: string) => Eventually<SignedIn | null>
+  readonly health: () => Health
+  /** True while the node goes down and takes no new work. */
+  readonly isDraining: () => boolean
+  /** Whom messages wake whose session names no agent. */
+  readonly defaultAgent: (orgId: OrgId) => Eventually<AgentId | null>
+  /** Lets the loop that watches over schedules look again. */
+  readonly wakeSchedules: () => void
+  /** Milliseconds by a clock that never goes back. */
+  readonly counter: () => number
+  readonly log: (entry: {
+    readonly level: 'debug' | 'info' | 'warn' | 'error'
+    readonly message: string
+    readonly facts: Readonly<Record<string, unknown>>
+  }) => void
+}

@@ -1,0 +1,113 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { OperationSpec } from '../contract/operations/operation.ts'
+import { Refusal } from '../contract/refusals.ts'
+import {
+  decideAccess,
+  type AccessDecision,
+  type AccessRequest,
+  type Permission,
+  type Principal,
+} from '../core/access.ts'
+import { explainWhy } from '../core/reasons.ts'
+import type { HttpContext } from './context.ts'
+
+/** The cookie of the console, and the header in which its token comes back. */
+export const CONSOLE_COOKIE = 'escapement_session'
+export const CSRF_HEADER = 'x-csrf-token'
+
+/** What the gate looks at. */
+export interface Asker {
+  readonly method: string
+  readonly authorization: string | undefined
+  readonly csrf: string | undefined
+  /** Read only when there is no key. */
+  readonly cookie: () => string | undefined
+}
+
+type Eventually<T> = T | Promise<T>
+
+/** Who asks: by key, else by the cookie of the console. Refuses what is neither. */
+export function identify(ctx: HttpContext, asker: Asker): Eventually<Principal> {
+  const { authorization } = asker
+  if (authorization !== undefined) {
+    const key = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1]
+    if (key === undefined) throw unauthenticated('Send the key as "Authorization: Bearer <key>"')
+    const found = ctx.authenticate(key)
+    return found instanceof Promise ? found.then(known) : known(found)
+  }
+  const cookie = asker.cookie()
+  if (cookie === undefined) throw unauthenticated('Send a key as "Authorization: Bearer <key>", or sign in')
+  return signedIn(ctx, cookie, asker)
+}
+
+function known(principal: Principal | null): Principal {
+  if (principal === null) throw unauthenticated('The key is not known')
+  return principal
+}
+
+async function signedIn(ctx: HttpContext, cookie: string, { method, csrf }: Asker): Promise<Principal> {
+  const session = await ctx.consoleSession(cookie)
+  if (session === null) throw unauthenticated('The session has ended; sign in again')
+  if (method !== 'GET' && method !== 'HEAD' && !isSame(csrf, session.csrfToken))
+    throw new Refusal('CSRF', `Send the token of the session in the header ${CSRF_HEADER}`)
+  return session.principal
+}
+
+function isSame(given: string | undefined, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given ?? ''), Buffer.from(wanted)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** Refuses a principal whose key is not good any more, or who lacks what the operation needs. */
+export function admit(ctx: HttpContext, spec: OperationSpec, principal: Principal): void {
+  const { permission } = spec
+  if (permission === 'none') return
+  // With no permission to ask for, what is left to see is whether the key is still good.
+  const wanted = typeof permission === 'string' ? [permission] : permission
+  let refused: Exclude<AccessDecision, { kind: 'granted' }> | null = null
+  for (const one of wanted) {
+    const decision = decideAccess(principal, accessTo(ctx, spec, { principal, permission: one }))
+    if (decision.kind === 'granted' || (one === 'any' && decision.kind === 'denied')) return
+    refused ??= decision
+  }
+  if (refused !== null) throw refusalOf(refused)
+}
+
+function accessTo(
+  ctx: HttpContext,
+  { operatorOnly, approving }: OperationSpec,
+  of: { readonly principal: Principal; readonly permission: Permission | 'any' },
+): AccessRequest {
+  return {
+    permission: of.permission === 'any' ? 'schedules:read' : of.permission,
+    orgId: of.principal.orgId,
+    now: ctx.ports.clock.now(),
+    operatorOnly: operatorOnly === true,
+    approving: approving === true,
+  }
+}
+
+/** Refuses a caller who lacks a permission that only the body or the object says is needed. */
+export function requirePermission(
+  { ctx, principal }: { readonly ctx: HttpContext; readonly principal: Principal },
+  permission: Permission,
+): void {
+  const request = { permission, orgId: principal.orgId, now: ctx.ports.clock.now() }
+  const decision = decideAccess(principal, request)
+  if (decision.kind !== 'granted') throw refusalOf(decision)
+}
+
+function refusalOf(decision: Exclude<AccessDecision, { kind: 'granted' }>): Refusal {
+  const { why } = decision
+  const details = { reason: why.reason, rule: why.rule }
+  switch (decision.kind) {
+    case 'refused':
+      return new Refusal('UNAUTHENTICATED', explainWhy(why), { details })
+    case 'denied':
+      return new Refusal('FORBIDDEN', explainWhy(why), { details: { ...details, ...why.evidence } })
+    case 'hidden':
+      return new Refusal('NOT_FOUND', 'There is no such thing')
+  }
+}
+
+const unauthenticated = (detail: string): Refusal => new Refusal('UNAUTHENTICATED', detail)

@@ -1,0 +1,18 @@
+import { openApiOf } from '../../contract/openapi.ts'
+import type { probeOperations } from '../../contract/operations/probes.ts'
+import { OPERATIONS } from '../../contract/operations/table.ts'
+import { answer, type HandlersOf } from '../call.ts'
+
+let document: ReturnType<typeof openApiOf> | null = null
+
+/** How the process is, and what it speaks. */
+export const probeHandlers: HandlersOf<typeof probeOperations> = {
+  'probes.health': () => ({ status: 'ok' }),
+  'probes.ready': ({ ctx }) => {
+    const health = ctx.health()
+    return health.ready ? answer(200, health) : answer(503, health)
+  },
+  'probes.version': ({ ctx }) => ({ name: 'escapement', version: ctx.version }),
+  // It never changes while the program runs, and making it takes a while.
+  'probes.openapi': ({ ctx }) => (document ??= openApiOf(OPERATIONS, ctx.version)),
+}

@@ -1,0 +1,53 @@
+import type { scheduleOperations } from '../../contract/operations/schedules.ts'
+import { runScheduleNow } from '../../service/run-actions.ts'
+import { findRunsOfSchedule } from '../../service/runs-read.ts'
+import { previewSchedule } from '../../service/schedule-preview.ts'
+import { changeSchedules } from '../../service/schedules-bulk.ts'
+import { findSchedules } from '../../service/schedules-find.ts'
+import {
+  changeSchedule,
+  createSchedule,
+  deleteSchedule,
+  disableSchedule,
+  enableSchedule,
+  explainOccurrence,
+  getSchedule,
+} from '../../service/schedules.ts'
+import type { HandlersOf } from '../call.ts'
+import type { HttpContext } from '../context.ts'
+import { requirePermission } from '../gate.ts'
+
+/** What changes a plan wakes the loop that watches over it. */
+async function changing<T>(ctx: HttpContext, change: Promise<T>): Promise<T> {
+  const changed = await change
+  ctx.wakeSchedules()
+  return changed
+}
+
+/** The life of a schedule. */
+export const scheduleHandlers: HandlersOf<typeof scheduleOperations> = {
+  'schedules.create': ({ ctx, ports, caller, body }) => changing(ctx, createSchedule(ports, caller, body)),
+  'schedules.list': ({ ports, caller, query }) => findSchedules(ports, caller, query),
+  'schedules.get': ({ ports, caller, params }) => getSchedule(ports, caller, params.id),
+  'schedules.update': ({ ctx, ports, caller, params, body, ifMatch }) =>
+    changing(ctx, changeSchedule(ports, caller, { id: params.id, version: ifMatch, change: body })),
+  'schedules.delete': async ({ ctx, ports, caller, params, ifMatch }) => {
+    await changing(ctx, deleteSchedule(ports, caller, { id: params.id, version: ifMatch }))
+    return undefined
+  },
+  'schedules.enable': ({ ctx, ports, caller, params, ifMatch }) =>
+    changing(ctx, enableSchedule(ports, caller, { id: params.id, version: ifMatch })),
+  'schedules.disable': ({ ctx, ports, caller, params, ifMatch }) =>
+    changing(ctx, disableSchedule(ports, caller, { id: params.id, version: ifMatch })),
+  'schedules.runNow': ({ ports, caller, params, body }) =>
+    runScheduleNow(ports, caller, { id: params.id, mode: body.mode ?? 'force' }),
+  'schedules.runs': ({ ports, caller, params, query }) =>
+    findRunsOfSchedule(ports, { orgId: caller.orgId, id: params.id }, query),
+  'schedules.explain': ({ ports, caller, params, query }) =>
+    explainOccurrence(ports, caller, { id: params.id, at: query.at }),
+  'schedules.preview': ({ ports, caller, body }) => previewSchedule(ports, caller, body),
+  'schedules.bulk': (call) => {
+    requirePermission(call, call.body.action === 'delete' ? 'schedules:delete' : 'schedules:write')
+    return changing(call.ctx, changeSchedules(call.ports, call.caller, call.body))
+  },
+}

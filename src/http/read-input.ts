@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import type { OperationSpec } from '../contract/operations/operation.ts'
+import { invalid } from '../contract/refusals.ts'
+import type { Flaw } from '../core/input.ts'
+import { flawsOf } from './schema-flaws.ts'
+
+/** Reads one part of a request: what comes out fits the schema, or the request is refused with every flaw. */
+export type Reader = (given: unknown) => unknown
+
+/** The readers of an operation, made once. Null: there is nothing to read. */
+export interface Readers {
+  readonly params: Reader | null
+  readonly query: Reader
+  readonly body: Reader | null
+}
+
+export function readersOf(spec: OperationSpec): Readers {
+  return {
+    params: spec.params === undefined ? null : textReader(spec.params),
+    query: textReader(spec.query ?? z.strictObject({})),
+    body: spec.body === undefined ? null : bodyReader(spec),
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function bodyReader(spec: OperationSpec): Reader {
+  const read = spec.readBy === 'service' || spec.body === undefined ? null : schemaReader(spec.body)
+  return (given) => {
+    if (given === undefined && spec.bodyOptional !== true)
+      throw invalid([{ field: '', value: undefined, message: 'a body is missing', allowed: 'a JSON object' }])
+    const body = given ?? {}
+    if (!isObject(body))
+      throw invalid([{ field: '', value: undefined, message: 'the body must be an object', allowed: 'a JSON object' }])
+    return read === null ? body : read(body)
+  }
+}
+
+function schemaReader(schema: z.ZodType): Reader {
+  const known = Object.keys(propertiesOf(schema))
+  return (given) => {
+    const read = schema.safeParse(given)
+    if (!read.success) throw invalid(flawsOf(read.error, given, known))
+    return read.data
+  }
+}
+
+type JsonSchema = z.core.JSONSchema.BaseSchema
+
+function propertiesOf(schema: z.ZodType): Readonly<Record<string, JsonSchema>> {
+  const described = z.toJSONSchema(schema, { unrepresentable: 'any' })
+  return (described.properties ?? {}) as Readonly<Record<string, JsonSchema>>
+}
+
+/** Parameters of the address are texts; those that the schema wants as numbers or flags are made so. */
+function textReader(schema: z.ZodType): Reader {
+  const kinds = new Map(Object.entries(propertiesOf(schema)).map(([name, property]) => [name, kindsOf(property)]))
+  const read = schemaReader(schema)
+  return (given) => {
+    const texts = given as Readonly<Record<string, string | readonly string[]>>
+    // Without a prototype, `__proto__` is a name like any other.
+    const values = Object.create(null) as Record<string, unknown>
+    const flaws: Flaw[] = []
+    for (const name of Object.keys(texts)) {
+      const text = texts[name]
+      if (typeof text !== 'string') flaws.push({ field: name, value: undefined, message: 'is given more than once' })
+      else if (text.includes('\u0000')) flaws.push({ field: name, value: text, message: 'must not contain NUL' })
+      else values[name] = valueOf(text, kinds.get(name))
+    }
+    if (flaws.length > 0) throw invalid(flaws)
+    return read(values)
+  }
+}
+
+function kindsOf(property: JsonSchema): ReadonlySet<string> {
+  const own = typeof property.type === 'string' ? [property.type] : []
+  const choices = (property.anyOf ?? []).flatMap((choice) => [...kindsOf(choice)])
+  return new Set([...own, ...choices])
+}
+
+function valueOf(text: string, kinds: ReadonlySet<string> | undefined): unknown {
+  if (kinds === undefined) return text
+  const isNumeric = kinds.has('integer') || kinds.has('number')
+  if (isNumeric && /^-?\d{1,17}(?:\.\d{1,17})?$/.test(text)) return Number(text)
+  if (kinds.has('boolean') && (text === 'true' || text === 'false')) return text === 'true'
+  return text
+}

@@ -1,0 +1,176 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { Answer, OperationSpec, OperationTable } from '../contract/operations/operation.ts'
+import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
+import { OPERATOR_ORG, type Principal } from '../core/access.ts'
+import type { Caller } from '../service/caller.ts'
+import type { Call, Handler } from './call.ts'
+import type { HttpContext } from './context.ts'
+import { hasTag, readIfMatch, tagOf } from './entity-tag.ts'
+import { admit, CONSOLE_COOKIE, CSRF_HEADER, identify } from './gate.ts'
+import type { RateLimit } from './rate-limit.ts'
+import { readersOf, type Readers } from './read-input.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks, once the gate has been passed. */
+    principal: Principal | null
+  }
+}
+
+/** What routes are made from. */
+export interface Routing {
+  readonly app: FastifyInstance
+  readonly ctx: HttpContext
+  readonly limit: RateLimit
+}
+
+type AnyHandler = Handler<OperationSpec>
+interface Route {
+  readonly id: string
+  readonly spec: OperationSpec
+  readonly handler: AnyHandler
+  readonly readers: Readers
+  /** The status of every answer, unless the handler says which. */
+  readonly status: number | null
+}
+
+/** Registers a route for each operation, and 405 for the other methods of their paths. */
+export function addRoutes(
+  routing: Routing,
+  table: OperationTable,
+  handlers: Readonly<Record<string, (call: never) => unknown>>,
+): void {
+  const methods = new Map<string, Set<HTTPMethods>>()
+  for (const [id, spec] of Object.entries(table)) {
+    const handler = handlers[id]
+    if (handler === undefined) throw new Error(`nobody carries out ${id}`)
+    addRoute(routing, routeOf(id, spec, handler as AnyHandler))
+    const known = methods.get(spec.path) ?? new Set()
+    methods.set(spec.path, known.add(spec.method))
+    if (spec.method === 'GET') known.add('HEAD')
+  }
+  for (const [url, known] of methods) refuseOthers(routing.app, url, known)
+}
+
+function routeOf(id: string, spec: OperationSpec, handler: AnyHandler): Route {
+  const statuses = Object.keys(spec.answers).map(Number)
+  return { id, spec, handler, readers: readersOf(spec), status: statuses.length === 1 ? (statuses[0] ?? null) : null }
+}
+
+function addRoute(routing: Routing, route: Route): void {
+  const { app, ctx } = routing
+  const { method, path: url } = route.spec
+  app.route({
+    ...{ method, url },
+    ...(route.spec.permission === 'none' ? {} : { onRequest: gateOf(routing, route.spec) }),
+    handler: (request, reply) => handle(ctx, route, { request, reply }),
+  })
+}
+
+/** Before the body is read: who asks, may they, and not too often. */
+function gateOf({ app, ctx, limit }: Routing, spec: OperationSpec) {
+  const pass = (request: FastifyRequest, principal: Principal): void => {
+    const { ratePerSecond } = ctx.settings()
+    if (ratePerSecond > 0) limit.charge(principal.id, ratePerSecond, ctx.counter())
+    admit(ctx, spec, principal)
+    request.principal = principal
+  }
+  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    const { headers, method } = request
+    try {
+      const found = identify(ctx, {
+        method,
+        authorization: headers.authorization,
+        csrf: headers[CSRF_HEADER] as string | undefined,
+        cookie: () => (headers.cookie === undefined ? undefined : app.parseCookie(headers.cookie)[CONSOLE_COOKIE]),
+      })
+      if (!(found instanceof Promise)) {
+        pass(request, found)
+        done()
+        return
+      }
+      found.then((principal) => pass(request, principal)).then(() => done(), done)
+    } catch (error) {
+      done(error as Error)
+    }
+  }
+}
+
+interface Exchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+async function handle(ctx: HttpContext, route: Route, exchange: Exchange): Promise<unknown> {
+  const { spec, handler } = route
+  const { reply } = exchange
+  const call = callOf(ctx, route, exchange)
+  if (spec.newWork === true && ctx.isDraining()) throw new ErrGatewayDraining()
+  const answered = await handler(call)
+  // A handler that streams has taken the connection over.
+  if (reply.sent) return reply
+  const { status, body } =
+    route.status === null ? (answered as Answer<number, unknown>) : { status: route.status, body: answered as unknown }
+  if (spec.etag === true && isTagged(exchange, body)) return reply.code(304).send()
+  return reply.code(status).send(status === 204 ? undefined : body)
+}
+
+/** Puts the version of what is answered into its header. True when the caller has it already. */
+function isTagged({ request, reply }: Exchange, body: unknown): boolean {
+  const version = typeof body === 'object' && body !== null && 'version' in body ? body.version : null
+  if (typeof version !== 'number') return false
+  const tag = tagOf(version)
+  reply.header('etag', tag)
+  return request.method === 'GET' && hasTag(request.headers['if-none-match'], tag)
+}
+
+function callOf(ctx: HttpContext, route: Route, { request, reply }: Exchange): Call<OperationSpec> {
+  const { spec, readers } = route
+  const { principal } = request
+  const params = readers.params === null ? {} : readers.params(request.params)
+  const query = readers.query(request.query)
+  const body = readers.body === null ? undefined : readers.body(request.body)
+  const key = spec.creates === true ? request.headers['idempotency-key'] : undefined
+  const caller: Caller = {
+    orgId: principal?.orgId ?? OPERATOR_ORG,
+    principal: principal?.id ?? null,
+    once: key === undefined ? undefined : { route: route.id, key: readKey(key), body: { params, query, body } },
+  }
+  const ifMatch = spec.etag === true ? readIfMatch(request.headers['if-match']) : undefined
+  return {
+    ctx,
+    ports: ctx.ports,
+    caller,
+    principal,
+    params,
+    query,
+    body,
+    ifMatch,
+    request,
+    reply,
+  } as Call<OperationSpec>
+}
+
+const MOST_KEY = 512
+
+function readKey(given: string | readonly string[]): string {
+  const allowed = `1 to ${MOST_KEY} characters`
+  if (typeof given === 'string' && given.length > 0 && given.length <= MOST_KEY) return given
+  throw invalid([{ field: 'Idempotency-Key', value: undefined, message: 'is not an idempotency key', allowed }])
+}
+
+const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<HTTPMethods>): void {
+  const allow = METHODS.filter((method) => known.has(method)).join(', ')
+  app.route({
+    method: METHODS.filter((method) => !known.has(method)),
+    url,
+    // Before the body, which is of no interest.
+    onRequest: (_request, reply, done) => {
+      reply.header('allow', allow)
+      done(new Refusal('METHOD_NOT_ALLOWED', `Allowed here: ${allow}`))
+    },
+    handler: () => undefined,
+  })
+}

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import cookie from '@fastify/cookie'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { OPERATIONS } from '../contract/operations/table.ts'
+import { Refusal } from '../contract/refusals.ts'
+import type { HttpContext } from './context.ts'
+import { HANDLERS } from './handlers.ts'
+import { createHostCheck } from './hosts.ts'
+import { readJsonBody } from './json-body.ts'
+import { PROBLEM_TYPE, problemOf } from './problem.ts'
+import { createRateLimit } from './rate-limit.ts'
+import { addRoutes } from './routes.ts'
+import { internal, refusalOf } from './unexpected.ts'
+
+const BODY_LIMIT = 1_048_576
+/** A session key of 512 bytes, every byte of it escaped. */
+const LONGEST_PARAMETER = 3 * 512
+/** Whoever takes longer to say what they want is holding a connection, not asking. */
+const REQUEST_TIMEOUT_MS = 30_000
+
+/** The HTTP side of a node. Nothing is listened on before `listen`. */
+export function createHttpServer(ctx: HttpContext): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // What drains answers for itself, as a problem.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    genReqId: createRequestIds(),
+    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    frameworkErrors: (error, request, reply) => refuse(ctx, { error, request, reply }),
+    clientErrorHandler: (error, socket) => refuseUnread(error, socket),
+  })
+  void app.register(cookie, { hook: false })
+  app.decorateRequest('principal', null)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+    try {
+      done(null, readJsonBody(bytes as Buffer))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+  addChecks(app, ctx)
+  app.setErrorHandler((error, request, reply) => refuse(ctx, { error, request, reply }))
+  app.setNotFoundHandler((request, reply) =>
+    refuse(ctx, { error: new Refusal('NOT_FOUND', `There is nothing at ${pathOf(request)}`), request, reply }),
+  )
+  addRoutes({ app, ctx, limit: createRateLimit() }, OPERATIONS, HANDLERS)
+  return app
+}
+
+/** What holds for every request, whatever it asks for. */
+function addChecks(app: FastifyInstance, ctx: HttpContext): void {
+  const hosts = createHostCheck(ctx.settings, () => {
+    const address = app.server.address()
+    return typeof address === 'object' && address !== null ? address.port : 80
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.raw.setHeader('x-request-id', request.id)
+    try {
+      hosts.check(request.headers.host, request.headers.origin)
+      done()
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+}
+
+/** Ids of requests: an id that a proxy has given stays, so that one request has one id everywhere. */
+function createRequestIds(): (request: { readonly headers: { readonly [name: string]: unknown } }) => string {
+  const prefix = `req_${randomBytes(6).toString('hex')}_`
+  let count = 0
+  return ({ headers }) => {
+    const given = headers['x-request-id']
+    if (typeof given === 'string' && /^[\w.-]{1,64}$/.test(given)) return given
+    count += 1
+    return prefix + count.toString(36)
+  }
+}
+
+const pathOf = ({ url }: FastifyRequest): string => url.slice(0, 200).split('?', 1)[0] ?? ''
+
+interface Failed {
+  readonly error: unknown
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/** Tells a refusal, whatever it came from; what nobody expected is logged, and nothing of it is told. */
+function refuse(ctx: HttpContext, { error, request, reply }: Failed): FastifyReply {
+  const expected = refusalOf(error)
+  if (expected === null)
+    ctx.log({
+      level: 'error',
+      message: 'A request failed',
+      facts: { request_id: request.id, method: request.method, path: pathOf(request), error: stackOf(error) },
+    })
+  const refusal = expected ?? internal(request.id)
+  const { status, retryAfterMs, code } = refusal
+  if (retryAfterMs !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfterMs / 1_000)))
+  if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer realm="escapement"')
+  return reply
+    .code(status)
+    .header('content-type', PROBLEM_TYPE)
+    .send(JSON.stringify(problemOf(refusal, request.id, request.body)))
+}
+
+const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+
+/** What could not even be read as HTTP gets its problem by hand. */
+function refuseUnread(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const refusal =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? new Refusal('HEADERS_TOO_LARGE', 'The headers are too large')
+      : new Refusal('MALFORMED', 'This is not HTTP')
+  const body = JSON.stringify(problemOf(refusal, 'unread'))
+  const head = [
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}`,
+    `content-type: ${PROBLEM_TYPE}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}

@@ -1,0 +1,54 @@
+import { invalid, Refusal } from '../contract/refusals.ts'
+import type { DstNoteView, PreviewInput, PreviewView } from '../contract/schedule.ts'
+import { parseInteger, type Parsed } from '../core/input.ts'
+import { formatInstant } from '../core/instant.ts'
+import { previewTiming } from '../core/time/preview.ts'
+import type { DstNote } from '../core/time/dst-notes.ts'
+import { parseZone, UTC } from '../core/time/zone.ts'
+import { loadOrg } from '../store/orgs.ts'
+import type { Caller } from './caller.ts'
+import { collectFlaws, parseObject, unknownFields } from './input-fields.ts'
+import { parseMoment } from './occurrence-view.ts'
+import type { Ports } from './ports.ts'
+import { SCHEDULE_FIELDS } from './schedule-input.ts'
+import { parseNewTiming } from './schedule-timing.ts'
+
+const MOST_SHOWN = 1_000
+const USUALLY_SHOWN = 5
+
+/**
+ * What a schedule would do, in words and dates. Takes everything a schedule is made from, so that an editor can send what
+ * it has; only what says when is looked at.
+ */
+export async function previewSchedule(
+  { database, clock }: Pick<Ports, 'database' | 'clock'>,
+  { orgId }: Caller,
+  input: PreviewInput,
+): Promise<PreviewView> {
+  const { flaws, keep } = collectFlaws()
+  const given = keep(parseObject('schedule', input))
+  if (given === null) throw invalid(flaws)
+  flaws.push(...unknownFields('', given, [...SCHEDULE_FIELDS, 'count', 'from']))
+  const optional = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>): T | null =>
+    given[name] === undefined || given[name] === null ? null : keep(parse(name, given[name]))
+  const count = optional('count', (field, value) => parseInteger(field, value, { min: 1, max: MOST_SHOWN }))
+  const from = optional('from', parseMoment)
+  const org = await loadOrg(database, orgId)
+  if (org === undefined) throw new Refusal('NOT_FOUND', `There is no org ${orgId}`)
+  const zone = parseZone('default_timezone', org.defaultTimezone)
+  const now = from ?? clock.now()
+  const timing = keep(parseNewTiming(given, { now, defaultZone: zone.ok ? zone.value : UTC }))
+  if (timing === null || flaws.length > 0) throw invalid(flaws)
+  const { sentence, next, dstNotes } = previewTiming(timing.timing, { now, count: count ?? USUALLY_SHOWN })
+  return { sentence, next: next.map(formatInstant), dst_notes: dstNotes.map(viewNote) }
+}
+
+const viewNote = ({ offsetBefore, offsetAfter, at, ...note }: DstNote): DstNoteView => ({
+  at: formatInstant(at),
+  zone: note.zone,
+  kind: note.kind,
+  offset_before: offsetBefore,
+  offset_after: offsetAfter,
+  effect: note.effect,
+  sentence: note.sentence,
+})

@@ -1,0 +1,80 @@
+import type { Page } from '../contract/page.ts'
+import { invalid } from '../contract/refusals.ts'
+import { SCHEDULE_SORTS, type ScheduleFilter, type ScheduleSort, type ScheduleView } from '../contract/schedule.ts'
+import { agentId, scheduleId } from '../core/ids.ts'
+import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
+import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
+import { listSchedules, type ScheduleChoice, type ScheduleCursor } from '../store/schedules.ts'
+import type { ScheduleRow } from '../store/schedule-row.ts'
+import type { Caller } from './caller.ts'
+import { isMoment, parseLimit, readCursorParts, writeCursorParts } from './cursor.ts'
+import { collectFlaws, textField, type Collector } from './input-fields.ts'
+import type { Ports } from './ports.ts'
+import { viewSchedule } from './schedule-view.ts'
+
+const KIND_WORDS = ['at', 'once', 'every', 'interval', 'cron', 'rrule'] as const
+
+/** A page of the org's schedules, newest first unless asked otherwise. */
+export async function findSchedules(
+  ports: Pick<Ports, 'database'>,
+  caller: Caller,
+  filter: ScheduleFilter = {},
+): Promise<Page<ScheduleView>> {
+  const { flaws, keep } = collectFlaws()
+  const choice = readChoice(caller, filter, keep)
+  const sort = filter.sort === undefined ? '-created_at' : keep(parseWord('sort', filter.sort, SCHEDULE_SORTS))
+  const after = sort === null ? null : keep(parseCursor(filter.cursor, sort))
+  const limit = keep(parseLimit('limit', filter.limit)) ?? 0
+  if (sort === null || flaws.length > 0) throw invalid(flaws)
+  const rows = await listSchedules(ports.database, { ...choice, sort, after, limit: limit + 1 })
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    items: shown.map(viewSchedule),
+    next_cursor: rows.length > limit && last !== undefined ? cursorAfter(last, sort) : null,
+  }
+}
+
+function readChoice({ orgId }: Caller, filter: ScheduleFilter, keep: Collector['keep']): ScheduleChoice {
+  const { state, kind, agent_id: agent, q } = filter
+  const word = kind === undefined ? null : keep(parseWord('kind', kind, KIND_WORDS))
+  return {
+    orgId,
+    state: state === undefined ? null : keep(parseWord('state', state, SCHEDULE_STATES)),
+    kind: word === 'once' ? 'at' : word === 'interval' ? 'every' : word,
+    agentId: agent === undefined ? null : agentId(keep(textField({ min: 1, max: 200 })('agent_id', agent)) ?? ''),
+    text: q === undefined || q === '' ? null : keep(textField({ min: 1, max: 200 })('q', q)),
+  }
+}
+
+/** A page of one order cannot go on in another, so the cursor knows its order. */
+function cursorAfter(row: ScheduleRow, sort: ScheduleSort): string {
+  return writeCursorParts([sort, valueOf(row, sort), row.id])
+}
+
+function valueOf(row: ScheduleRow, sort: ScheduleSort): number | string | null {
+  switch (sort) {
+    case 'created_at':
+    case '-created_at':
+      return row.createdAt
+    case 'name':
+    case '-name':
+      return row.name
+    case 'next_run_at':
+    case '-next_run_at':
+      return row.nextRunAt
+  }
+}
+
+function parseCursor(value: unknown, sort: ScheduleSort): Parsed<ScheduleCursor | null> {
+  if (value === undefined || value === null || value === '') return parsed(null)
+  const parts = readCursorParts(value)
+  const allowed = 'the next_cursor of an earlier answer of the same order'
+  const bad = flawed({ field: 'cursor', value, message: 'is not a cursor of this list', allowed })
+  if (parts?.length !== 3) return bad
+  const [order, at, id] = parts
+  const isName = sort === 'name' || sort === '-name'
+  const fits = isName ? typeof at === 'string' : at === null ? sort.endsWith('next_run_at') : isMoment(at)
+  if (order !== sort || !fits || typeof id !== 'string') return bad
+  return parsed({ value: at as string | number | null, id: scheduleId(id) })
+}

@@ -1,0 +1,135 @@
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import { expect } from 'vitest'
+import type { Problem } from '../../src/contract/problem.ts'
+import { REFUSAL_CODES, type RefusalCode } from '../../src/contract/refusals.ts'
+import { OPERATOR_ORG, type Principal, type Role } from '../../src/core/access.ts'
+import { agentId, principalId, type OrgId } from '../../src/core/ids.ts'
+import type { HttpContext, HttpSettings, SignedIn } from '../../src/http/context.ts'
+import { createHttpServer } from '../../src/http/server.ts'
+import { ensureOrg } from '../../src/store/orgs.ts'
+import { insertAgents } from '../../src/store/agents.ts'
+import { createServiceWorld, type ServiceWorld } from '../service/database/world.ts'
+import { anAgent, ORG, OTHER_ORG } from '../store/records.ts'
+
+/** The HTTP side of a node on services with a real database; requests come in process. */
+export interface HttpWorld {
+  readonly services: ServiceWorld
+  readonly app: FastifyInstance
+  /** Changes what the server is made of, from the next request on. */
+  readonly change: (change: Partial<HttpContext>) => void
+  readonly set: (settings: Partial<HttpSettings>) => void
+  /** Asks as the owner of `acme`, unless headers say otherwise. */
+  readonly ask: (method: Method, url: string, more?: More) => Promise<LightMyRequestResponse>
+  readonly logged: { readonly level: string; readonly message: string; readonly facts: unknown }[]
+  readonly close: () => Promise<void>
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS'
+
+export interface More {
+  /** Becomes the body as JSON. */
+  readonly body?: unknown
+  /** Becomes the body as it is. */
+  readonly raw?: string | Buffer
+  readonly headers?: Readonly<Record<string, string>>
+  /** The text of a key: `owner` unless given, and none at all for null. */
+  readonly as?: string | null
+}
+
+/** Somebody who asks. */
+export const aPrincipal = (role: Role, more: Partial<Principal> = {}): Principal => ({
+  id: principalId(`key_${role}`),
+  orgId: ORG,
+  role,
+  scopes: null,
+  expiresAt: null,
+  revokedAt: null,
+  ...more,
+})
+
+/** The keys that are known in tests, by their text. */
+export const KEYS = new Map<string, Principal>([
+  ['owner', aPrincipal('owner')],
+  ['admin', aPrincipal('admin')],
+  ['member', aPrincipal('member')],
+  ['viewer', aPrincipal('viewer')],
+  ['stranger', aPrincipal('owner', { id: principalId('key_stranger'), orgId: OTHER_ORG })],
+  ['operator', aPrincipal('owner', { id: principalId('key_operator'), orgId: OPERATOR_ORG })],
+])
+
+/** The cookies that are known in tests. */
+export const SESSIONS = new Map<string, SignedIn>([
+  ['cookie-of-member', { principal: aPrincipal('member', { id: principalId('mem_1') }), csrfToken: 'csrf-1' }],
+])
+
+export async function createHttpWorld(): Promise<HttpWorld> {
+  const services = await createServiceWorld()
+  await makeOperator(services)
+  const logged: HttpWorld['logged'] = []
+  let settings: HttpSettings = { publicUrl: null, allowedHosts: [], ratePerSecond: 0 }
+  let counter = 0
+  const context: HttpContext = {
+    ports: services.ports,
+    live: { stateOf: () => undefined, positionOf: () => null, explain: () => null },
+    version: '0.0.0-test',
+    settings: () => settings,
+    authenticate: (text) => KEYS.get(text) ?? null,
+    consoleSession: (cookie) => SESSIONS.get(cookie) ?? null,
+    health: () => ({ ready: true, database: 'up', away_since: null, draining: false, node_id: 'nod_1' }),
+    isDraining: () => false,
+    defaultAgent: () => agentId('writer'),
+    wakeSchedules: () => undefined,
+    counter: () => counter++,
+    log: (entry) => void logged.push(entry),
+  }
+  const app = createHttpServer(context)
+  return {
+    services,
+    app,
+    change: (change) => void Object.assign(context, change),
+    set: (change) => {
+      settings = { ...settings, ...change }
+    },
+    ask: (method, url, more = {}) => app.inject(requestOf(method, url, more)),
+    logged,
+    close: async () => {
+      await app.close()
+      await services.drop()
+    },
+  }
+}
+
+async function makeOperator({ db, now }: ServiceWorld): Promise<void> {
+  const org = { id: OPERATOR_ORG, name: 'operator', defaultTimezone: 'UTC', defaultAgentId: agentId('writer'), at: now }
+  await ensureOrg(db, org)
+  await db.transaction((tx) => insertAgents(tx, [anAgent({ orgId: OPERATOR_ORG as OrgId })]))
+}
+
+function requestOf(method: Method, url: string, { body, raw, headers = {}, as = 'owner' }: More): InjectOptions {
+  const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+  return {
+    ...{ method, url },
+    headers: {
+      ...(as === null ? {} : { authorization: `Bearer ${as}` }),
+      ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(payload === undefined ? {} : { payload }),
+  }
+}
+
+/** The problem that a request was refused with; it has the code, the status of that code, and everything a problem has. */
+export function problemIn(response: LightMyRequestResponse, code: RefusalCode): Problem {
+  const problem = response.json<Problem>()
+  expect(problem).toMatchObject({ code, status: REFUSAL_CODES[code], type: `/docs/errors#${code}` })
+  expect(response.statusCode).toBe(REFUSAL_CODES[code])
+  expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8')
+  expect(problem.request_id).toBe(response.headers['x-request-id'])
+  expect(problem.title).not.toBe('')
+  expect(problem.detail).not.toBe('')
+  return problem
+}
+
+/** The fields that a request was refused for, as pointers. */
+export const pointersIn = (response: LightMyRequestResponse): readonly string[] =>
+  (problemIn(response, 'VALIDATION').errors ?? []).map(({ pointer }) => pointer)
