@@ -1,6 +1,7 @@
 import type { Health } from '../contract/node.ts'
 import type { Principal } from '../core/access.ts'
 import type { AgentId, OrgId } from '../core/ids.ts'
+import type { ConfigPort } from '../service/config.ts'
 import type { Live } from '../service/live-port.ts'
 import type { Ports } from '../service/ports.ts'
 
@@ -29,6 +30,8 @@ export interface HttpContext {
   readonly live: Live
   readonly version: string
   readonly settings: () => HttpSettings
+  /** All of the configuration, for those who may see and change it. */
+  readonly config: ConfigPort
   /** Whose key this is; null when it is nobody's. Revoked and expired ones are told by the principal. */
   readonly authenticate: (keyText: string) => Eventually<Principal | null>
   /** Who is signed in with this cookie; null when nobody is. */

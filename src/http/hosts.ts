@@ -55,8 +55,10 @@ function publicUrl({ publicUrl: text }: HttpSettings): URL | null {
 function isSameOrigin(origin: string, host: string, settings: HttpSettings): boolean {
   const given = origin.toLowerCase()
   const own = host.toLowerCase()
-  if (given === `http://${own}`) return true
-  return given === `https://${own}` && !(LOOPBACK.has(splitHost(own)[0]) && publicUrl(settings)?.host !== own)
+  // A browser leaves out the port that goes without saying.
+  if (given === `http://${own.replace(/:80$/, '')}`) return true
+  const isLocal = LOOPBACK.has(splitHost(own)[0]) && publicUrl(settings)?.host !== own
+  return !isLocal && given === `https://${own.replace(/:443$/, '')}`
 }
 
 const misdirected = (host: string | undefined): Refusal =>

@@ -1,5 +1,5 @@
 import type { Problem, ProblemError } from '../contract/problem.ts'
-import { Refusal, REFUSAL_TITLES } from '../contract/refusals.ts'
+import { type Refusal, REFUSAL_TITLES } from '../contract/refusals.ts'
 import { describeFlaw, type Flaw } from '../core/input.ts'
 
 /** The media type of everything that is refused. */

@@ -30,7 +30,7 @@ function bodyReader(spec: OperationSpec): Reader {
   return (given) => {
     if (given === undefined && spec.bodyOptional !== true)
       throw invalid([{ field: '', value: undefined, message: 'a body is missing', allowed: 'a JSON object' }])
-    const body = given ?? {}
+    const body = given === undefined ? {} : given
     if (!isObject(body))
       throw invalid([{ field: '', value: undefined, message: 'the body must be an object', allowed: 'a JSON object' }])
     return read === null ? body : read(body)

@@ -110,7 +110,7 @@ async function handle(ctx: HttpContext, route: Route, exchange: Exchange): Promi
   // A handler that streams has taken the connection over.
   if (reply.sent) return reply
   const { status, body } =
-    route.status === null ? (answered as Answer<number, unknown>) : { status: route.status, body: answered as unknown }
+    route.status === null ? (answered as Answer<number, unknown>) : { status: route.status, body: answered }
   if (spec.etag === true && isTagged(exchange, body)) return reply.code(304).send()
   return reply.code(status).send(status === 204 ? undefined : body)
 }

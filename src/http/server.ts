@@ -31,7 +31,7 @@ export function createHttpServer(ctx: HttpContext): FastifyInstance {
     forceCloseConnections: 'idle',
     genReqId: createRequestIds(),
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
-    frameworkErrors: (error, request, reply) => refuse(ctx, { error, request, reply }),
+    frameworkErrors: (error, request, reply) => void refuse(ctx, { error: checked(request) ?? error, request, reply }),
     clientErrorHandler: (error, socket) => refuseUnread(error, socket),
   })
   void app.register(cookie, { hook: false })
@@ -44,7 +44,19 @@ export function createHttpServer(ctx: HttpContext): FastifyInstance {
       done(error as Error)
     }
   })
-  addChecks(app, ctx)
+  const hosts = createHostCheck(ctx.settings, () => portOf(app))
+  const checked = (request: FastifyRequest): Error | undefined => {
+    try {
+      hosts.check(request.headers.host, request.headers.origin)
+      return undefined
+    } catch (error) {
+      return error as Error
+    }
+  }
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.raw.setHeader('x-request-id', request.id)
+    done(checked(request))
+  })
   app.setErrorHandler((error, request, reply) => refuse(ctx, { error, request, reply }))
   app.setNotFoundHandler((request, reply) =>
     refuse(ctx, { error: new Refusal('NOT_FOUND', `There is nothing at ${pathOf(request)}`), request, reply }),
@@ -53,21 +65,10 @@ export function createHttpServer(ctx: HttpContext): FastifyInstance {
   return app
 }
 
-/** What holds for every request, whatever it asks for. */
-function addChecks(app: FastifyInstance, ctx: HttpContext): void {
-  const hosts = createHostCheck(ctx.settings, () => {
-    const address = app.server.address()
-    return typeof address === 'object' && address !== null ? address.port : 80
-  })
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.raw.setHeader('x-request-id', request.id)
-    try {
-      hosts.check(request.headers.host, request.headers.origin)
-      done()
-    } catch (error) {
-      done(error as Error)
-    }
-  })
+/** Where it listens; in process, where there is no port, the one that goes without saying. */
+function portOf(app: FastifyInstance): number {
+  const address = app.server.address()
+  return typeof address === 'object' && address !== null ? address.port : 80
 }
 
 /** Ids of requests: an id that a proxy has given stays, so that one request has one id everywhere. */
@@ -105,6 +106,7 @@ function refuse(ctx: HttpContext, { error, request, reply }: Failed): FastifyRep
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer realm="escapement"')
   return reply
     .code(status)
+    .header('x-request-id', request.id)
     .header('content-type', PROBLEM_TYPE)
     .send(JSON.stringify(problemOf(refusal, request.id, request.body)))
 }

@@ -73,6 +73,7 @@ export async function createHttpWorld(): Promise<HttpWorld> {
     live: { stateOf: () => undefined, positionOf: () => null, explain: () => null },
     version: '0.0.0-test',
     settings: () => settings,
+    config: { view: () => ({ file: null, values: {} }), refresh: () => Promise.resolve() },
     authenticate: (text) => KEYS.get(text) ?? null,
     consoleSession: (cookie) => SESSIONS.get(cookie) ?? null,
     health: () => ({ ready: true, database: 'up', away_since: null, draining: false, node_id: 'nod_1' }),
@@ -102,7 +103,7 @@ export async function createHttpWorld(): Promise<HttpWorld> {
 async function makeOperator({ db, now }: ServiceWorld): Promise<void> {
   const org = { id: OPERATOR_ORG, name: 'operator', defaultTimezone: 'UTC', defaultAgentId: agentId('writer'), at: now }
   await ensureOrg(db, org)
-  await db.transaction((tx) => insertAgents(tx, [anAgent({ orgId: OPERATOR_ORG as OrgId })]))
+  await db.transaction((tx) => insertAgents(tx, [anAgent({ orgId: OPERATOR_ORG })]))
 }
 
 function requestOf(method: Method, url: string, { body, raw, headers = {}, as = 'owner' }: More): InjectOptions {

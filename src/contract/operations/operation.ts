@@ -61,7 +61,7 @@ export const operation = <const Spec extends OperationSpec>(spec: Spec): Spec =>
 
 type OutputOf<Schema> = Schema extends z.ZodType<infer Output> ? Output : undefined
 /** No fields at all. */
-type Nothing = Readonly<Record<never, never>>
+type Nothing = Readonly<Record<string, never>>
 type FieldOf<Spec, Name extends string, Otherwise> =
   Spec extends Readonly<Record<Name, infer Schema>> ? OutputOf<Schema> : Otherwise
 

@@ -11,10 +11,10 @@ export const givenMoment = z.union([z.iso.datetime({ offset: true }), z.int().mi
 
 /** One of a list of words that is known only as a list of texts. */
 export const oneOf = <Word extends string>(words: readonly Word[]): z.ZodType<Word> =>
-  z.enum(words as readonly [Word, ...Word[]]) as unknown as z.ZodType<Word>
+  z.enum(words as readonly [Word, ...Word[]])
 
 /** Anything JSON can hold. */
-export const anyJson: z.ZodType<unknown> = z.unknown()
+export const anyJson: z.ZodType = z.unknown()
 
 /** An object whose fields are the caller's own business. */
 export const anyObject = z.record(z.string(), z.unknown())

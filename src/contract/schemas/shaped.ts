@@ -18,7 +18,7 @@ type NothingElse<Shape, Fields> = { readonly [Name in Exclude<keyof Fields, Name
 export const shaped =
   <Shape>() =>
   <const Fields extends FieldsOf<Shape>>(fields: Fields & NothingElse<Shape, Fields>): z.ZodType<Shape> =>
-    z.strictObject(fields as z.ZodRawShape) as unknown as z.ZodType<Shape>
+    z.strictObject(fields) as unknown as z.ZodType<Shape>
 
 /** The name under which a shape stands in the OpenAPI document. */
 export interface ShapeName {

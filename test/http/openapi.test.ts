@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { openApiOf } from '../../src/contract/openapi.ts'
+import { OPERATIONS } from '../../src/contract/operations/table.ts'
+import type { OperationSpec } from '../../src/contract/operations/operation.ts'
+
+const document = openApiOf(OPERATIONS, '1.2.3')
+const specs: readonly (readonly [string, OperationSpec])[] = Object.entries(OPERATIONS)
+
+/** Every reference in the document. */
+function referencesIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const own = '$ref' in value && typeof value.$ref === 'string' ? [value.$ref] : []
+  return [...own, ...Object.values(value).flatMap(referencesIn)]
+}
+
+describe('the OpenAPI document', () => {
+  it('has every operation of the table, under its id', () => {
+    const ids = Object.values(document.paths).flatMap((path) => Object.values(path).map((one) => one['operationId']))
+    expect(ids.toSorted()).toEqual(specs.map(([id]) => id).toSorted())
+  })
+
+  it('leads nowhere that is not there', () => {
+    const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`)
+    const used = new Set(referencesIn(document))
+    expect([...used].filter((reference) => !known.includes(reference))).toEqual([])
+    expect(used).toContain('#/components/schemas/Schedule')
+    expect(used).toContain('#/components/schemas/Problem')
+  })
+
+  it.each(specs)('describes %s', (id, spec) => {
+    const path = document.paths[spec.path.replace(/:(\w+)/g, '{$1}')]?.[spec.method.toLowerCase()] as {
+      readonly parameters: readonly { readonly name: string; readonly in: string }[]
+      readonly responses: Readonly<Record<string, unknown>>
+      readonly security: readonly unknown[]
+      readonly requestBody?: unknown
+    }
+    const inPath = path.parameters.filter((one) => one.in === 'path').map(({ name }) => name)
+    expect(inPath).toEqual([...spec.path.matchAll(/:(\w+)/g)].map(([, name]) => name))
+    for (const status of Object.keys(spec.answers)) expect(path.responses).toHaveProperty(status)
+    expect(path.responses).toHaveProperty('400')
+    expect(path.requestBody !== undefined).toBe(spec.body !== undefined)
+    expect(path.security.length === 0).toBe(spec.permission === 'none')
+    expect(Object.hasOwn(path.responses, '401')).toBe(spec.permission !== 'none')
+    expect(id).toMatch(/^[a-z]+\.[a-zA-Z]+$/)
+  })
+
+  it('holds examples that fit the shapes', () => {
+    for (const [id, { body, examples, answers }] of specs) {
+      if (examples?.body !== undefined) expect([id, body?.safeParse(examples.body).error]).toEqual([id, undefined])
+      const [shape] = Object.values(answers)
+      if (examples?.answer === undefined || shape === null || shape === undefined || 'contentType' in shape) continue
+      expect([id, shape.safeParse(examples.answer).error]).toEqual([id, undefined])
+    }
+  })
+})
