@@ -31,7 +31,8 @@ import { DEFAULT_SCHEMA } from './store/identifier.ts'
 /** What the program is composed from. */
 export interface AppOptions {
   readonly database:
-    { readonly data: string } | { readonly url: string; readonly schema?: string; readonly pool?: number }
+    | { readonly data: string; readonly schema?: string; readonly pool?: number }
+    | { readonly url: string; readonly schema?: string; readonly pool?: number }
   readonly settings: () => EngineSettings
   readonly executors: Map<string, Executor>
   readonly estimate: ((key: SessionKey) => ContextUse | null) | null
@@ -59,8 +60,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const server =
     'data' in options.database ? await startEmbedded({ data: options.database.data, tell: tellTo(log) }) : null
   const target = server?.target ?? ('url' in options.database ? options.database.url : '')
-  const schema = 'url' in options.database ? (options.database.schema ?? DEFAULT_SCHEMA) : DEFAULT_SCHEMA
-  const pool = 'url' in options.database ? (options.database.pool ?? 10) : 10
+  const { schema = DEFAULT_SCHEMA, pool = 10 } = options.database
   const opened: Database[] = []
   const close = async (): Promise<void> => {
     for (const database of opened) await database.close()

@@ -1,3 +1,4 @@
+import type { Variables } from './config/environment.ts'
 import { readLaneSizes, type LaneReading, type LaneSizes } from './core/lanes.ts'
 
 /** What the environment says. This file is the only one that reads it. */
@@ -11,4 +12,17 @@ export interface Environment {
 export function readEnvironment(lanes: LaneSizes, variables = process.env): Environment {
   const url = variables['ESCAPEMENT_DATABASE_URL']?.trim() ?? ''
   return { lanes: readLaneSizes(variables, lanes), databaseUrl: url === '' ? null : url }
+}
+
+/** The variables of this process that are about a server. */
+export interface ServerEnvironment {
+  readonly variables: Variables
+  /** `ESCAPEMENT_OWNER_KEY`: a secret, so it is no setting and is shown nowhere. */
+  readonly ownerKey: string | null
+}
+
+/** Reads them, once: they do not change while the process lives. */
+export function readServerEnvironment(variables: Variables = process.env): ServerEnvironment {
+  const { ESCAPEMENT_OWNER_KEY: key, ...others } = variables
+  return { variables: others, ownerKey: (key ?? '').trim() === '' ? null : (key ?? '').trim() }
 }

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { runCronNext } from './cron-next.ts'
 import { runCronPreview, type PreviewOptions } from './cron-preview.ts'
 import { overview } from './overview.ts'
+import { runServe, type ServeOptions } from './serve.ts'
 import { EXIT, write, type ExitCode, type Terminal } from './terminal.ts'
 
 /** Runs one command line and answers its exit code. Never ends the process itself. */
@@ -34,6 +35,18 @@ function describeCommands(terminal: Terminal, settle: (code: ExitCode) => void):
       writeErr: (text) => terminal.stderr.write(text),
     })
     .showHelpAfterError('(--help says more)')
+  program
+    .command('serve')
+    .description('run the engine and the API in this process')
+    .option('--port <port>', 'port to listen on; 0 takes a free one and prints it (default 7420)')
+    .option('--host <host>', 'address to listen on (default 127.0.0.1)')
+    .option('--data <directory>', 'directory of keys, sign-in link and embedded server (default ./.escapement)')
+    .option('--database-url <url>', 'a PostgreSQL of your own instead of the embedded server')
+    .option(
+      '--config <file>',
+      'configuration file (default <data>/config.yaml or ./escapement.yaml, where there is one)',
+    )
+    .action(async (options: ServeOptions) => settle(await runServe(terminal, options, ownVersion())))
   const cron = program.command('cron').description('ask the cron evaluator')
   cron
     .command('next')

@@ -4,7 +4,9 @@ export function nearestWord(word: string, known: readonly string[]): string | nu
   const [best] = known
     .map((candidate) => ({ candidate, changes: changesBetween(word, candidate) }))
     .sort((a, b) => a.changes - b.changes)
-  return best !== undefined && best.changes <= 3 ? best.candidate : null
+  // With half of its letters changed, any word becomes any other.
+  const most = Math.min(3, Math.floor(word.length / 2))
+  return best !== undefined && best.changes <= most ? best.candidate : null
 }
 
 function changesBetween(from: string, to: string): number {

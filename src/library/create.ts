@@ -12,6 +12,7 @@ import type { DatabaseChoice, Escapement, EscapementOptions, LogEntry, Settings 
 import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../service/settings.ts'
 import { agentsOf, registerAgents } from './agents.ts'
 import { budgetsOf } from './budgets.ts'
+import { healthOf } from './health.ts'
 import { lanesOf, nodesOf } from './lanes.ts'
 import { runsOf } from './runs.ts'
 import type { Running } from './running.ts'
@@ -73,7 +74,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     on: (kind, hear) => addListener(listeners, kind, hear),
     reload,
     watchConfig: (load, everyMs) => watch(load, everyMs, { reload, log }),
-    health: () => healthOf(current),
+    health: () => healthOf(current?.app.parts ?? null),
     reset: () => (current === null ? Promise.resolve() : resetNode(current)),
     start,
     stop: async (how = 'drain') => {
@@ -231,18 +232,5 @@ function watch(
   void look()
   return () => {
     clearInterval(timer)
-  }
-}
-
-function healthOf(running: Running | null): ReturnType<Escapement['health']> {
-  if (running === null) return { ready: false, database: 'away', away_since: null, draining: false, node_id: '' }
-  const { parts } = running.app
-  const since = parts.health.awaySince()
-  return {
-    ready: since === null && !parts.state.draining,
-    database: since === null ? 'up' : 'away',
-    away_since: since === null ? null : formatInstant(since),
-    draining: parts.state.draining,
-    node_id: parts.id(),
   }
 }

@@ -10,11 +10,17 @@ export interface Stopping {
   readonly hurry: () => void
 }
 
+/** What goes down. */
+export interface Leaving extends Pick<Running, 'app' | 'waiters'> {
+  /** To be done when nothing runs any more and everything is still there: doors are closed here. */
+  readonly lastly?: () => Promise<void>
+}
+
 /**
  * Goes down in order: no new work, no new starts; what runs has its grace, then is told to end and given back; then the
  * loops stop and the database is closed. Waiting work stays where it is. To be called once.
  */
-export function stopApp(running: Running): Stopping {
+export function stopApp(running: Leaving): Stopping {
   const hurry = new AbortController()
   return {
     done: goDown(running, hurry.signal),
@@ -24,7 +30,7 @@ export function stopApp(running: Running): Stopping {
   }
 }
 
-async function goDown({ app, waiters }: Running, hurry: AbortSignal): Promise<void> {
+async function goDown({ app, waiters, lastly }: Leaving, hurry: AbortSignal): Promise<void> {
   const { parts, loops } = app
   parts.state.draining = true
   const { settings, database } = parts.ctx
@@ -35,6 +41,7 @@ async function goDown({ app, waiters }: Running, hurry: AbortSignal): Promise<vo
   await within(parts.executions.idle(), settings().node.stopGraceMs)
   parts.state.stopped = true
   for (const office of parts.offices.values()) await within(office.idle(), settings().node.stopGraceMs)
+  await lastly?.()
   parts.stopping.abort()
   await loops.stop()
   await Promise.all([...parts.offices.values()].map((office) => office.close()))

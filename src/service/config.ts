@@ -2,13 +2,14 @@ import { CONFIG_KEYS } from '../contract/config/keys.ts'
 import { keyAt, readLayer, type Layer, type ReadLayer } from '../contract/config/tree.ts'
 import type { ConfigView } from '../contract/config/view.ts'
 import { invalid } from '../contract/refusals.ts'
+import { OPERATOR_ORG } from '../core/access.ts'
 import { laneName } from '../core/ids.ts'
 import type { Flaw } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from '../store/database.ts'
 import { deleteLanes, loadLanes, saveLane } from '../store/lanes.ts'
 import { deleteSettings, loadSettings, saveSettings } from '../store/settings.ts'
-import { actorOf, changed } from './audit-entry.ts'
+import { actorOf, changed, SYSTEM_ACTOR } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import type { Ports } from './ports.ts'
 
@@ -116,4 +117,29 @@ async function store(
     before: new Map(touched.flatMap((path) => (layer.has(path) ? [[path, layer.get(path)]] : []))),
     after: new Map(set),
   }
+}
+
+/** A node has read its file again: what is different now is on record, and everybody who watches is told. */
+export async function recordReload(
+  ports: Pick<Ports, 'turns'>,
+  reload: {
+    readonly nodeId: string
+    readonly changed: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
+    readonly restart: readonly string[]
+  },
+): Promise<void> {
+  const { nodeId, changed: changes, restart } = reload
+  const pick = (which: 'from' | 'to'): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(changes).map(([path, change]) => [path, change[which]]))
+  await ports.turns.take({
+    orgId: OPERATOR_ORG,
+    apply: (desk) => {
+      const object = { kind: 'config', id: nodeId }
+      desk.changes.audits.push(
+        changed(SYSTEM_ACTOR, object, { before: pick('from'), after: pick('to'), verb: 'reload' }),
+      )
+      const data = { source: 'file', changed: changes, needs_restart: restart }
+      desk.changes.events.push({ kind: 'config.reloaded', subject: nodeId, data })
+    },
+  })
 }

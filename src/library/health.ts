@@ -1,0 +1,16 @@
+import type { Health } from '../contract/node.ts'
+import { formatInstant } from '../core/instant.ts'
+import type { NodeParts } from '../engine/node-parts.ts'
+
+/** How a node is; null while there is none. */
+export function healthOf(parts: NodeParts | null): Health {
+  if (parts === null) return { ready: false, database: 'away', away_since: null, draining: false, node_id: '' }
+  const since = parts.health.awaySince()
+  return {
+    ready: since === null && !parts.state.draining,
+    database: since === null ? 'up' : 'away',
+    away_since: since === null ? null : formatInstant(since),
+    draining: parts.state.draining,
+    node_id: parts.id(),
+  }
+}

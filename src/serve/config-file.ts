@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { readConfigText, type ReadFile } from '../config/file.ts'
+
+/** Where a configuration file is looked for. */
+export interface FilePlaces {
+  /** The one that was named: it has to be there. */
+  readonly named: string | null
+  /** Where the data directory is, as far as flags, environment and default say. */
+  readonly data: string
+  readonly cwd: string
+}
+
+/** The text of a configuration file; null when nobody has written one. */
+export interface FoundFile {
+  readonly path: string
+  readonly text: string
+}
+
+const candidates = ({ named, data, cwd }: FilePlaces): readonly string[] =>
+  (named === null ? [path.join(data, 'config.yaml'), 'escapement.yaml'] : [named]).map((one) => path.resolve(cwd, one))
+
+/** Reads the file that was named, else the first that is there. Throws when it is there and cannot be read. */
+export async function findConfigFile(places: FilePlaces): Promise<FoundFile | null> {
+  for (const file of candidates(places))
+    try {
+      return { path: file, text: await readFile(file, 'utf8') }
+    } catch (error) {
+      const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+      if (!isMissing || places.named !== null) throw unreadable(file, error as NodeJS.ErrnoException)
+    }
+  return null
+}
+
+/** The directories in which a configuration file may appear or change. */
+export const watchedDirectories = (places: FilePlaces): readonly string[] => [
+  ...new Set(candidates(places).map((file) => path.dirname(file))),
+]
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'this user may not read it',
+  EISDIR: 'it is a directory',
+}
+
+const unreadable = (file: string, { code = '', message }: NodeJS.ErrnoException): Error =>
+  new Error(`${file} cannot be read: ${REASONS[code] ?? message}`)
+
+/** Everything that is wrong with a file, one line each, as compilers say it. */
+export const fileComplaints = (file: string, read: Extract<ReadFile, { readonly ok: false }>): readonly string[] =>
+  read.flaws.map(({ line, message }) => `${file}:${line}: ${message}`)
+
+/** What a file says. */
+export const readFound = ({ text }: FoundFile): ReadFile => readConfigText(text)

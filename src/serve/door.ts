@@ -1,0 +1,157 @@
+import { BlockList, isIPv6 } from 'node:net'
+import type { App } from '../app.ts'
+import type { Config } from '../contract/config/keys.ts'
+import type { AgentId, OrgId } from '../core/ids.ts'
+import type { HttpContext, HttpSettings } from '../http/context.ts'
+import { createHttpServer } from '../http/server.ts'
+import { healthOf } from '../library/health.ts'
+import { createAuthentication } from '../service/authentication.ts'
+import { csrfTokenOf } from '../service/console-sessions.ts'
+import { defaultAgentOf } from '../service/first-start.ts'
+import type { Configuration } from './configuration.ts'
+import { StartRefused } from './start-refused.ts'
+
+/** The way in: an address that is listened on. */
+export interface Door {
+  readonly url: string
+  /** Lets nobody in any more, and those who are in a moment to end. */
+  readonly close: () => Promise<void>
+}
+
+export interface DoorContext {
+  readonly app: App
+  readonly configuration: Configuration
+  readonly version: string
+  readonly log: HttpContext['log']
+  /** Until then, and while the node goes down, there is no new work. */
+  readonly isOpen: () => boolean
+  readonly refresh: () => Promise<void>
+  readonly counter: () => number
+}
+
+/** How long whoever is being answered has when the door closes. */
+const LAST_ANSWERS_MS = 2_000
+
+/** Listens. Refused with a sentence when the address cannot be had. */
+export async function openDoor(ctx: DoorContext): Promise<Door> {
+  const { server } = ctx.configuration.keeper.current().config
+  const http = createHttpServer(httpContext(ctx))
+  try {
+    await http.listen({ host: bare(server.host), port: server.port })
+  } catch (error) {
+    await http.close().catch(() => undefined)
+    throw notListening(error as NodeJS.ErrnoException, server)
+  }
+  const address = http.server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : server.port
+  return {
+    url: server.public_url ?? `http://${reachable(server.host)}:${port}`,
+    close: async () => {
+      const timer = setTimeout(() => {
+        http.server.closeAllConnections()
+      }, LAST_ANSWERS_MS)
+      await http.close().finally(() => {
+        clearTimeout(timer)
+      })
+    },
+  }
+}
+
+function httpContext(ctx: DoorContext): HttpContext {
+  const { app, configuration, isOpen } = ctx
+  const { parts, ports, live, loops } = app
+  const authentication = createAuthentication(ports)
+  const agents = rememberDefaultAgents(app)
+  parts.hearers.add((_, turn) => {
+    authentication.hear(turn.events)
+    agents.hear(turn.events)
+  })
+  return {
+    ...{ ports, live, version: ctx.version, log: ctx.log, counter: ctx.counter },
+    settings: httpSettings(configuration),
+    config: {
+      view: () => ({ file: configuration.file?.path ?? null, values: configuration.keeper.view() }),
+      refresh: ctx.refresh,
+    },
+    authenticate: authentication.authenticate,
+    consoleSession: async (cookie) => {
+      const found = await authentication.consoleSession(cookie)
+      return found === null ? null : { principal: found.principal, csrfToken: csrfTokenOf(cookie) }
+    },
+    health: () => {
+      const health = healthOf(parts)
+      return isOpen() ? health : { ...health, ready: false }
+    },
+    isDraining: () => !isOpen() || parts.state.draining,
+    defaultAgent: agents.find,
+    wakeSchedules: loops.wakeSchedules,
+  }
+}
+
+/** What the door needs of the configuration; the same object for as long as it is the same configuration. */
+function httpSettings({ keeper }: Configuration): () => HttpSettings {
+  let of: Config | null = null
+  let made: HttpSettings = { publicUrl: null, allowedHosts: [], ratePerSecond: 0 }
+  return () => {
+    const { config } = keeper.current()
+    if (config !== of) {
+      const { public_url: publicUrl, allowed_hosts: allowedHosts, rate_limit: rate } = config.server
+      made = { publicUrl, allowedHosts, ratePerSecond: rate.per_second }
+      of = config
+    }
+    return made
+  }
+}
+
+/** Asked with every message that names nobody, and changed hardly ever: remembered until something is said about orgs. */
+function rememberDefaultAgents({ ports }: App): {
+  readonly find: (orgId: OrgId) => AgentId | null | Promise<AgentId | null>
+  readonly hear: (events: Iterable<readonly [kind: string, ...rest: unknown[]]>) => void
+} {
+  const known = new Map<OrgId, AgentId>()
+  return {
+    find: (orgId) => {
+      const found = known.get(orgId)
+      if (found !== undefined) return found
+      return defaultAgentOf(ports, orgId).then((agent) => {
+        if (agent !== null) known.set(orgId, agent)
+        return agent
+      })
+    },
+    hear: (events) => {
+      for (const [kind] of events) if (kind === 'org.changed' || kind === 'agent.changed') known.clear()
+    },
+  }
+}
+
+const bare = (host: string): string => host.replace(/^\[(.*)\]$/, '$1')
+
+/** An address somebody on this machine can open, also when we listen everywhere. */
+function reachable(host: string): string {
+  const name = bare(host)
+  if (name === '0.0.0.0' || name === '::') return '127.0.0.1'
+  return isIPv6(name) ? `[${name}]` : name
+}
+
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
+LOOPBACK.addAddress('::1', 'ipv6')
+
+/** Whether only this machine can reach an address. */
+export function isLoopback(host: string): boolean {
+  const name = bare(host).toLowerCase()
+  return name === 'localhost' || LOOPBACK.check(name, isIPv6(name) ? 'ipv6' : 'ipv4')
+}
+
+function notListening(error: NodeJS.ErrnoException, { host, port }: Config['server']): StartRefused {
+  const where = `port ${port} of ${host}`
+  const messages: Readonly<Record<string, string>> = {
+    EADDRINUSE: `Another program listens on ${where}. End it, or take another port: --port 0 finds a free one.`,
+    EACCES: `This user may not listen on ${where}. Take a port above 1023: --port 7420`,
+    EADDRNOTAVAIL: `${host} is no address of this machine. Listen on 127.0.0.1, or name one that is: --host ADDRESS`,
+    ENOTFOUND: `${host} is no name this machine knows. Listen on 127.0.0.1, or name an address: --host ADDRESS`,
+  }
+  return new StartRefused(messages[error.code ?? ''] ?? `It cannot listen on ${where}: ${error.message}`, {
+    cause: error,
+  })
+}

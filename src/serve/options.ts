@@ -1,0 +1,14 @@
+import type { Executor } from '../executors/executor.ts'
+import type { ServerLog } from '../log/server-log.ts'
+import type { Configuration } from './configuration.ts'
+
+/** What a server is started with. */
+export interface ServerOptions {
+  readonly configuration: Configuration
+  readonly log: ServerLog
+  /** `ESCAPEMENT_OWNER_KEY`. */
+  readonly ownerKey: string | null
+  readonly version: string
+  /** Agents that are functions of this process, beside the one that answers with what it was given. */
+  readonly executors?: ReadonlyMap<string, Executor>
+}

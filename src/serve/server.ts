@@ -1,0 +1,180 @@
+import path from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { openApp, type App } from '../app.ts'
+import type { ConfigChange } from '../config/keeper.ts'
+import { OPERATOR_ORG } from '../core/access.ts'
+import { resetSessions } from '../engine/node.ts'
+import { echo } from '../executors/echo.ts'
+import type { Executor } from '../executors/executor.ts'
+import { stopApp, type Stopping } from '../library/stop.ts'
+import { createWaiters, type Waiters } from '../library/waiters.ts'
+import { createTurnLog, type TurnLog } from '../log/turn-log.ts'
+import { loadStored, recordReload } from '../service/config.ts'
+import { ensureAgents } from '../service/first-start.ts'
+import { settingsOf, type EngineSettings } from '../service/settings.ts'
+import { openDoor, type Door } from './door.ts'
+import { prepareOwner, prepareSignIn } from './first-start.ts'
+import type { ServerOptions } from './options.ts'
+import { createReloading, type Reloading } from './reloading.ts'
+import { StartRefused } from './start-refused.ts'
+import { DatabaseError } from '../store/database-error.ts'
+
+/** A server that runs: engine, API and configuration in one process. */
+export interface Server {
+  /** Where it is reached. */
+  readonly url: string
+  /** Signs in once, within ten minutes. */
+  readonly signInLink: string
+  /** Reads the configuration file again. */
+  readonly reload: () => Promise<void>
+  /** Resets the sessions that have work active here. */
+  readonly reset: () => Promise<void>
+  /** Drains, or hurries what drains already. Resolves when everything is closed. */
+  readonly stop: (how: 'drain' | 'now') => Promise<void>
+}
+
+/** What stands between the beginning of a start and its end. */
+interface Starting {
+  readonly options: ServerOptions
+  readonly app: App
+  readonly waiters: Waiters
+  readonly turnLog: TurnLog
+  readonly reloading: Reloading
+  /** Nobody is let in before the engine runs. */
+  readonly state: { started: boolean }
+}
+
+/** Starts everything. What was begun is undone when a part of it cannot be. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const settings = currentSettings(options)
+  const executors = new Map<string, Executor>([...(options.executors ?? []), ['echo', echo]])
+  const { config } = options.configuration.keeper.current()
+  const { url, schema, pool } = config.database
+  const data = path.resolve(options.configuration.places.cwd, config.data)
+  const app = await openApp({
+    database: url === null ? { data, schema, pool } : { url, schema, pool },
+    ...{ settings: settings.get, executors, estimate: null, log: options.log.log },
+  }).catch((error: unknown) => {
+    throw error instanceof DatabaseError ? new StartRefused(withCause(error), { cause: error }) : error
+  })
+  try {
+    await ensureAgents(app.ports, OPERATOR_ORG, [])
+    await prepareOwner(app.ports, { options, data })
+    const starting = prepare(options, app, settings.renew)
+    await starting.reloading.refresh()
+    return await open(starting, data)
+  } catch (error) {
+    await app.close().catch(() => undefined)
+    throw error
+  }
+}
+
+/** The database's own words say what to do; what it was that went wrong is in the cause. */
+const withCause = ({ message, cause }: Error): string =>
+  cause instanceof Error && !message.includes(cause.message) ? `${message}\n  ${cause.message}` : message
+
+/** The settings of the engine, made again only when the configuration is another one. */
+function currentSettings({ configuration }: ServerOptions): {
+  readonly get: () => EngineSettings
+  readonly renew: () => void
+} {
+  const read = (): EngineSettings => settingsOf(configuration.keeper.current().config)
+  let settings = read()
+  return {
+    get: () => settings,
+    renew: () => {
+      settings = read()
+    },
+  }
+}
+
+function prepare(options: ServerOptions, app: App, renew: () => void): Starting {
+  const { configuration, log } = options
+  const { parts, ports } = app
+  const turnLog = createTurnLog(log, parts.id)
+  const state = { started: false }
+  const applied = (source: 'file' | 'stored', change: ConfigChange): void => {
+    renew()
+    log.setLevel(configuration.keeper.current().config.log.level)
+    parts.lanes.resize(parts.ctx.settings().lanes)
+    for (const office of parts.offices.values()) office.refresh()
+    if (source === 'file' && state.started)
+      recordReload(ports, { nodeId: parts.id(), ...change }).catch((error: unknown) => {
+        log.log({ level: 'error', message: 'A reload could not be put on record', facts: { error: String(error) } })
+      })
+  }
+  const { config } = configuration.keeper.current()
+  const reloading = createReloading({
+    ...{ keeper: configuration.keeper, places: configuration.places, text: configuration.file?.text ?? null },
+    ...{ log: log.log, applied, loadStored: () => loadStored(ports.database), pollMs: config.schedules.poll_ms },
+  })
+  parts.hearers.add((orgId, turn) => {
+    turnLog.hear(orgId, turn)
+    for (const [kind] of turn.events) if (kind === 'config.reloaded' || kind === 'lane.changed') reloading.wake()
+  })
+  return { options, app, waiters: createWaiters(parts), turnLog, reloading, state }
+}
+
+async function open(starting: Starting, data: string): Promise<Server> {
+  const { options, app, waiters, reloading, turnLog, state } = starting
+  const { log, configuration, version } = options
+  const door = await openDoor({
+    ...{ app, configuration, version, log: log.log, isOpen: () => state.started, refresh: reloading.refresh },
+    counter: () => performance.now(),
+  })
+  try {
+    await app.loops.start()
+    state.started = true
+    const signInLink = await prepareSignIn(app.ports, { url: door.url, data })
+    reloading.start()
+    for (const message of configuration.warnings) log.log({ level: 'warn', message, facts: {} })
+    log.log({ level: 'info', message: 'Escapement has started', facts: factsOf(starting, door, data) })
+    return {
+      url: door.url,
+      signInLink,
+      reload: reloading.reload,
+      reset: async () => {
+        log.log({ level: 'info', message: 'The sessions at work here are reset', facts: {} })
+        await resetSessions(app.parts, waiters.sessions())
+      },
+      stop: createStop(starting, door),
+    }
+  } catch (error) {
+    await door.close()
+    await reloading.stop()
+    await stopApp({ app, waiters }).done.catch(() => undefined)
+    turnLog.flush()
+    throw error
+  }
+}
+
+const factsOf = ({ app, options }: Starting, door: Door, data: string): Readonly<Record<string, unknown>> => ({
+  url: door.url,
+  node: app.parts.id(),
+  version: options.version,
+  data,
+  database: options.configuration.keeper.current().config.database.url === null ? 'embedded' : 'by address',
+  config: options.configuration.file?.path ?? null,
+  migrations: app.migrated,
+})
+
+/** Goes down once, however often it is asked. */
+function createStop({ app, waiters, reloading, turnLog, options }: Starting, door: Door): Server['stop'] {
+  let stopping: Stopping | null = null
+  let told = false
+  const { log } = options.log
+  return async (how) => {
+    if (stopping === null) {
+      const { drain_grace_seconds: grace } = options.configuration.keeper.current().config.server
+      const facts = { running: [...app.parts.executions.all()].length, grace_seconds: grace }
+      log({ level: 'info', message: 'Draining: no new work, what runs may end', facts })
+      stopping = stopApp({ app, waiters, lastly: door.close })
+      void reloading.stop()
+    }
+    if (how === 'now') stopping.hurry()
+    await stopping.done
+    turnLog.flush()
+    if (!told) log({ level: 'info', message: 'Escapement has stopped', facts: {} })
+    told = true
+  }
+}
