@@ -1,3 +1,4 @@
+import { overDailyRuns, type DailyRuns } from './daily-runs.ts'
 import type { Flaw } from './input.ts'
 import { describeFlaw } from './input.ts'
 import type { RunId } from './ids.ts'
@@ -44,7 +45,7 @@ export interface QueueLimits {
     readonly queuedForAgent: number
     readonly maxPerAgent: number
   } | null
-  readonly runsPerDay: { readonly made: number; readonly limit: number } | null
+  readonly runsPerDay: DailyRuns | null
 }
 
 export type AdmissionGate = 'authorisation' | 'validation' | 'idempotency' | 'draining' | 'budget' | 'queue' | 'session'
@@ -114,12 +115,11 @@ function budget(_: Arrival, facts: AdmissionFacts): Admission | null {
 
 function dailyRuns(arrival: Arrival, facts: AdmissionFacts): Admission | null {
   const { runsPerDay } = facts.limits
-  if (runsPerDay === null || runsPerDay.made < runsPerDay.limit) return null
+  const over = runsPerDay === null ? null : overDailyRuns(runsPerDay)
+  if (over === null) return null
   // A message that joins one already waiting makes no run, so the limit has nothing to say about it.
   if (facts.session !== null && session(arrival, facts, facts.session).kind === 'merge') return null
-  return queueFull(
-    because('runs_per_day', 'org.runs_per_day', { runs_today: runsPerDay.made, runs_per_day: runsPerDay.limit }),
-  )
+  return queueFull(over)
 }
 
 function taskQueue(arrival: Arrival, facts: AdmissionFacts): Admission | null {

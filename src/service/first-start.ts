@@ -1,13 +1,18 @@
+import { Refusal } from '../contract/refusals.ts'
 import { agentId, type AgentId, type OrgId } from '../core/ids.ts'
 import { insertAgents, type AgentRow } from '../store/agents.ts'
 import { readClock } from '../store/clock.ts'
 import { ensureOrg, loadOrg, setDefaultAgent } from '../store/orgs.ts'
-import type { Database } from '../store/database.ts'
+import type { Database, Transaction } from '../store/database.ts'
+import { orgLock } from '../store/turns.ts'
 import type { Instant } from '../core/instant.ts'
+import { viewAgent } from './agents.ts'
+import { appendAudits } from './audit-chain.ts'
+import { created, SYSTEM_ACTOR } from './audit-entry.ts'
 import type { Ports } from './ports.ts'
 
 /** The agent to try things with. */
-const ECHO = agentId('echo')
+export const ECHO = agentId('echo')
 
 /**
  * Sees to it that the org exists, with an agent for each function of this process and one that works offline. What
@@ -24,17 +29,39 @@ export async function ensureAgents(ports: Ports, orgId: OrgId, ids: readonly Age
     defaultAgentId: first,
     at: now,
   })
+  if ((await loadOrg(database, orgId)) === undefined)
+    throw new Refusal('CONFLICT', `The org ${orgId} is being deleted; use another, or wait until it is gone`)
   const wanted = [
-    agentOf(orgId, ECHO, { kind: 'echo', now }),
+    echoAgent(orgId, now),
     ...ids.filter((id) => id !== ECHO).map((id) => agentOf(orgId, id, { kind: 'in-process', now })),
   ]
-  await database.transaction((tx) => insertAgents(tx, wanted))
+  await database.transaction((tx) => insertMissing(tx, orgId, { wanted, now }), { lock: orgLock(orgId) })
   const known = (await loadOrg(database, orgId))?.defaultAgentId ?? null
   if (known !== null && (known !== ECHO || ids.length === 0)) return known
   // The first function somebody brings along replaces the agent that only answers with what it was given.
   await setDefaultAgent(database, { orgId, agentId: first })
   return first
 }
+
+/** What the program makes by itself is on record like what people make. */
+async function insertMissing(
+  tx: Transaction,
+  orgId: OrgId,
+  { wanted, now: at }: { readonly wanted: readonly AgentRow[]; readonly now: Instant },
+): Promise<void> {
+  const made = new Set(await insertAgents(tx, wanted))
+  const entries = wanted
+    .filter(({ id }) => made.has(id))
+    .map((row) => created(SYSTEM_ACTOR, { kind: 'agent', id: row.id }, viewAgent(row)))
+  if (entries.length > 0) await appendAudits(tx, orgId, { entries, at })
+}
+
+/** The agent to try things with, for an org. */
+export const echoAgent = (orgId: OrgId, now: Instant): AgentRow => agentOf(orgId, ECHO, { kind: 'echo', now })
+
+/** The agent of the org that is woken when nobody names one. */
+export const defaultAgentOf = async ({ database }: Pick<Ports, 'database'>, id: OrgId): Promise<AgentId | null> =>
+  (await loadOrg(database, id))?.defaultAgentId ?? null
 
 const agentOf = (
   orgId: OrgId,

@@ -20,6 +20,7 @@ import type { Caller } from './caller.ts'
 import { stopSession } from './desk/cancel.ts'
 import { submit, type Submission, type Submitted } from './desk/submit.ts'
 import { parseJson, parseSessionKey, textField } from './input-fields.ts'
+import { overDailyLimit } from './daily-limit.ts'
 import { once, type Once } from './idempotent.ts'
 import type { Live } from './live-port.ts'
 import { overBudget } from './over-budget.ts'
@@ -187,7 +188,7 @@ function agentFor(ctx: MessageContext, key: SessionKey): AgentId {
 
 function receipt(ctx: MessageContext, { submitted, messageId: known }: Sent): MessageReceipt {
   const { runId: id } = submitted
-  if (submitted.kind === 'rejected') throw overBudget(submitted) ?? new ErrQueueFull(id)
+  if (submitted.kind === 'rejected') throw overBudget(submitted) ?? overDailyLimit(submitted) ?? new ErrQueueFull(id)
   const state =
     submitted.kind === 'stale'
       ? 'cancelled'

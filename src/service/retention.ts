@@ -1,7 +1,8 @@
 import { runId, type OrgId } from '../core/ids.ts'
 import { DAY_MS, earlier, instant, type Instant } from '../core/instant.ts'
 import type { Connection } from '../store/database.ts'
-import { listOrgs } from '../store/orgs.ts'
+import { deleteOldConsoleSessions } from '../store/console-sessions.ts'
+import { deleteOrg, deleteRowsOfOrg, listOrgs, loadDeletedOrgs, ORG_TABLES } from '../store/orgs.ts'
 import {
   deleteEndedTasks,
   deleteOldCallbacks,
@@ -14,6 +15,8 @@ import {
   loadBusySchedules,
   type WalkPosition,
 } from '../store/retention.ts'
+import { deleteOldSignIns } from '../store/sign-ins.ts'
+import { IDLE_MS } from './console-sessions.ts'
 import type { Ports } from './ports.ts'
 import type { EngineSettings } from './settings.ts'
 
@@ -26,6 +29,9 @@ export interface Pruned {
   readonly callbacks: number
   readonly keys: number
   readonly nodes: number
+  readonly signIns: number
+  readonly consoleSessions: number
+  readonly orgs: number
 }
 
 /** Events, idempotency keys and tokens are kept this long. */
@@ -88,7 +94,7 @@ export function createRetention(
         found.runs += (await pruneByAge(pass, id, progress)) + (await pruneSurplus(pass, id))
         found.turns += await pruneTurns(pass, id)
       }
-      return { ...found, ...(await pruneDeployment(pass)) }
+      return { ...found, ...(await pruneDeployment(pass)), orgs: await pruneOrgs(pass) }
     },
   }
 }
@@ -164,12 +170,37 @@ function pruneTurns(pass: Pass, orgId: OrgId): Promise<number> {
   return repeat(pass, () => deleteOldTurns(pass.connection, { orgId, before, limit: pass.batch }))
 }
 
-async function pruneDeployment(pass: Pass): Promise<Pick<Pruned, 'callbacks' | 'keys' | 'nodes'>> {
+async function pruneDeployment(pass: Pass): Promise<Omit<Pruned, 'orgs' | 'tasks' | 'runs' | 'folded' | 'turns'>> {
   const { connection, batch: limit } = pass
   const before = earlier(pass.now, KEPT_MS)
   return {
     callbacks: await repeat(pass, () => deleteOldCallbacks(connection, { before, limit })),
     keys: await repeat(pass, () => deleteOldKeys(connection, { before, limit })),
     nodes: await deleteOldNodes(connection, before),
+    signIns: await repeat(pass, () => deleteOldSignIns(connection, { now: pass.now, limit })),
+    consoleSessions: await repeat(pass, () =>
+      deleteOldConsoleSessions(connection, { now: pass.now, seenBefore: earlier(pass.now, IDLE_MS), limit }),
+    ),
   }
+}
+
+/** Removes what is left of orgs that were deleted, table by table; an org goes when nothing is left. */
+async function pruneOrgs(pass: Pass): Promise<number> {
+  const { connection, batch: limit } = pass
+  let gone = 0
+  for (const orgId of await loadDeletedOrgs(connection)) {
+    if (!(await emptyOrg(pass, orgId, limit))) continue
+    await deleteOrg(connection, orgId)
+    gone += 1
+  }
+  return gone
+}
+
+/** True when everything is gone; what is left is for the next pass. */
+async function emptyOrg(pass: Pass, orgId: OrgId, limit: number): Promise<boolean> {
+  for (const table of ORG_TABLES) {
+    const removed = await repeat(pass, () => deleteRowsOfOrg(pass.connection, table, { orgId, limit }))
+    if (removed >= limit * MOST_BATCHES) return false
+  }
+  return true
 }

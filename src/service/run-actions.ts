@@ -11,6 +11,7 @@ import { loadCallback, type CallbackRow } from '../store/callbacks.ts'
 import { loadRun, type RunRecord } from '../store/run-reads.ts'
 import { acted, actorOf } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
+import { overDay, refuseOverDailyLimit } from './daily-limit.ts'
 import { cancelRun } from './desk/cancel.ts'
 import type { Desk } from './desk/desk.ts'
 import { historyOf, runNow } from './desk/fire.ts'
@@ -75,6 +76,7 @@ function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
       schedules: record.scheduleId === null ? [] : [record.scheduleId],
     },
     apply: (desk) => {
+      refuseOverDailyLimit(desk)
       const slot = slotFor(desk, record)
       taskAgentFor({ desk }, agentId)
       if (sessionKey !== null) sessionFor({ desk }, sessionKey)
@@ -132,6 +134,8 @@ export async function runScheduleNow(
   switch (answer.kind) {
     case 'run':
       return { ran: true, ...(answer.runId === undefined ? {} : { run_id: answer.runId }) }
+    case 'over_day':
+      throw overDay(answer)
     case 'not_due':
       return { ran: false, reason: 'not-due' }
     case 'refuse':

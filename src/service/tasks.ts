@@ -9,6 +9,7 @@ import type { TaskInput, TaskReceipt } from '../contract/task.ts'
 import { submit, type Submission, type Submitted } from './desk/submit.ts'
 import { parseJson, parseObject, textField } from './input-fields.ts'
 import type { Live } from './live-port.ts'
+import { overDailyLimit } from './daily-limit.ts'
 import { once } from './idempotent.ts'
 import { onceOf, read, refusePast } from './messages.ts'
 import { overBudget } from './over-budget.ts'
@@ -52,7 +53,8 @@ export async function submitTask(
   const { submitted, createdAt } = await ports.turns.take(
     bound === null ? work : once(work, bound, (answer) => answer.submitted.kind !== 'rejected'),
   )
-  if (submitted.kind === 'rejected') throw overBudget(submitted) ?? queueFull(input.agentId, submitted)
+  if (submitted.kind === 'rejected')
+    throw overBudget(submitted) ?? overDailyLimit(submitted) ?? queueFull(input.agentId, submitted)
   return receiptOf(ctx, submitted, createdAt)
 }
 
@@ -72,10 +74,15 @@ export async function submitTasks(
       ? {
           taskId: submitted.runId,
           state: 'rejected',
-          error: overBudget(submitted) === null ? 'queue full' : 'over budget',
+          error: REJECTIONS[submitted.why.reason] ?? 'queue full',
         }
       : { taskId: submitted.runId, state: stateOf(ctx, submitted) },
   )
+}
+
+const REJECTIONS: Readonly<Record<string, string>> = {
+  budget: 'over budget',
+  runs_per_day: 'no more runs today',
 }
 
 interface SubmittedTask {

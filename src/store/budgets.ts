@@ -46,6 +46,18 @@ export async function loadBudgets(
   return rows.map(budgetOf)
 }
 
+/** What was counted under a name in the newest periods on record, the newest first. */
+export async function loadPeriodUses(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly id: BudgetId },
+): Promise<readonly PeriodUse[]> {
+  const rows = await connection.query(
+    `select period_start, used from usage where org_id = $1 and budget_id = $2 order by period_start desc limit 2`,
+    [wanted.orgId, wanted.id],
+  )
+  return rows.map((row) => ({ start: row['period_start'] as Instant, used: row['used'] as number }))
+}
+
 /** Makes a budget. False when there is one of this id. */
 export async function insertBudget(tx: Transaction, row: BudgetRow): Promise<boolean> {
   const rows = await tx.query(

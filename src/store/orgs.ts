@@ -1,7 +1,7 @@
 import { agentId, orgId, type AgentId, type OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { Connection, Row } from './database.ts'
-import { brandOrNull } from './rows.ts'
+import type { Connection, Row, Transaction } from './database.ts'
+import { brandOrNull, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** A row of `org`. A limit that is null does not limit. */
@@ -38,16 +38,117 @@ export async function ensureOrg(connection: Connection, org: NewOrg): Promise<bo
   return rows.length > 0
 }
 
-/** The org, or undefined. */
+/** Makes an org with all it has. False when there is one of this id, also one that is being deleted. */
+export async function insertOrg(tx: Transaction, org: OrgRow): Promise<boolean> {
+  const rows = await tx.query(
+    `insert into org (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8::timestamptz)
+     on conflict (id) do nothing returning id`,
+    [
+      ...[org.id, org.name, org.defaultTimezone, org.defaultAgentId],
+      ...[org.maxConcurrent, org.maxSchedules, org.runsPerDay, toTimestamp(org.createdAt)],
+    ],
+  )
+  return rows.length > 0
+}
+
+/** Writes back what may change about an org. */
+export async function saveOrg(tx: Transaction, org: OrgRow): Promise<void> {
+  await tx.query(
+    `update org set name = $2, default_timezone = $3, default_agent_id = $4, max_concurrent = $5, max_schedules = $6,
+       runs_per_day = $7 where id = $1`,
+    [
+      ...[org.id, org.name, org.defaultTimezone, org.defaultAgentId],
+      ...[org.maxConcurrent, org.maxSchedules, org.runsPerDay],
+    ],
+  )
+}
+
+/** The org, or undefined. One that is being deleted is not there. */
 export async function loadOrg(connection: Connection, id: OrgId): Promise<OrgRow | undefined> {
-  const [row] = await connection.query(`select ${COLUMNS} from org where id = $1`, [id])
+  const [row] = await connection.query(`select ${COLUMNS} from org where id = $1 and deleted_at is null`, [id])
   return row === undefined ? undefined : orgOf(row)
 }
 
 /** All orgs of the deployment, by id. */
 export async function listOrgs(connection: Connection): Promise<readonly OrgRow[]> {
-  const rows = await connection.query(`select ${COLUMNS} from org order by id`, [])
+  const rows = await connection.query(`select ${COLUMNS} from org where deleted_at is null order by id`, [])
   return rows.map(orgOf)
+}
+
+/** Orgs of the deployment, newest first. */
+export async function listOrgsPage(
+  connection: Connection,
+  choice: { readonly after: { readonly createdAt: Instant; readonly id: string } | null; readonly limit: number },
+): Promise<readonly OrgRow[]> {
+  const rows = await connection.query(
+    `select ${COLUMNS} from org
+      where deleted_at is null and ($1::timestamptz is null or (created_at, id) < ($1::timestamptz, $2::text))
+      order by created_at desc, id desc limit $3`,
+    [timestampOrNull(choice.after?.createdAt ?? null), choice.after?.id ?? null, choice.limit],
+  )
+  return rows.map(orgOf)
+}
+
+/** From now on the org is there for nobody. Its rows go step by step. */
+export async function markOrgDeleted(tx: Transaction, id: OrgId, at: Instant): Promise<void> {
+  await tx.query('update org set deleted_at = $2::timestamptz where id = $1', [id, toTimestamp(at)])
+}
+
+/** Orgs that are being deleted and have nothing pending, by id. */
+export async function loadDeletedOrgs(connection: Connection): Promise<readonly OrgId[]> {
+  const rows = await connection.query(
+    `select o.id from org o
+      where o.deleted_at is not null and not exists (select 1 from pending p where p.org_id = o.id) order by o.id`,
+    [],
+  )
+  return rows.map((row) => orgId(row['id'] as string))
+}
+
+/**
+ * Where rows of an org are, in the order in which they can go. The audit log stays, and so does the newest turn: were
+ * there ever an org of the same id, its history would go on and not begin again below what nodes have heard.
+ */
+export const ORG_TABLES = [
+  ...(['run', 'attempt', 'occurrence', 'decision', 'callback', 'idempotency', 'schedule', 'session'] as const),
+  ...(['budget', 'usage', 'agent', 'api_key', 'member', 'turn'] as const),
+] as const
+
+/** Removes rows of an org from one of its tables. Answers with how many. */
+export async function deleteRowsOfOrg(
+  connection: Connection,
+  table: (typeof ORG_TABLES)[number],
+  of: { readonly orgId: OrgId; readonly limit: number },
+): Promise<number> {
+  const older = table === 'turn' ? 'and no < (select max(no) from turn where org_id = $1)' : ''
+  const rows = await connection.query(
+    `delete from ${table} where ctid = any (array(
+       select ctid from ${table} where org_id = $1 ${older} limit $2)) returning 1`,
+    [of.orgId, of.limit],
+  )
+  return rows.length
+}
+
+/** Removes an org that has no rows left. */
+export async function deleteOrg(connection: Connection, id: OrgId): Promise<void> {
+  await connection.query('delete from org where id = $1 and deleted_at is not null', [id])
+}
+
+/**
+ * Counts the runs that an org has made since a moment, for a limit that begins in the middle of the day. What only
+ * says that something was refused is no run here.
+ */
+export async function seedDailyRuns(
+  tx: Transaction,
+  day: { readonly orgId: OrgId; readonly id: string; readonly start: Instant; readonly limit: number },
+): Promise<void> {
+  await tx.query(
+    `insert into usage (org_id, budget_id, period_start, used)
+     select $1, $2, $3::timestamptz, count(*) from (
+       select 1 from run where org_id = $1 and created_at >= $3::timestamptz
+         and (state is null or state not in ('rejected', 'skipped')) limit $4) made
+     on conflict (org_id, budget_id, period_start) do update set used = greatest(usage.used, excluded.used)`,
+    [day.orgId, day.id, toTimestamp(day.start), day.limit],
+  )
 }
 
 const orgOf = (row: Row): OrgRow => ({

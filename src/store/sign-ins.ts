@@ -1,6 +1,6 @@
 import { orgId, type OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { Connection, Transaction } from './database.ts'
+import type { Connection, Row, Transaction } from './database.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** A row of `sign_in`: a link that signs a member in, once. */
@@ -20,6 +20,15 @@ export async function insertSignIn(tx: Transaction, row: SignInRow, tokenHash: U
   )
 }
 
+/** The link with this token, or undefined. Whether its time is over is not looked at. */
+export async function loadSignIn(connection: Connection, tokenHash: Uint8Array): Promise<SignInRow | undefined> {
+  const [row] = await connection.query(
+    'select org_id, member_id, created_at, expires_at from sign_in where token_hash = $1',
+    [tokenHash],
+  )
+  return row === undefined ? undefined : signInOf(row)
+}
+
 /** Uses a link up. Undefined when there is none with this token, or it was used, or its time is over. */
 export async function takeSignIn(
   tx: Transaction,
@@ -31,13 +40,7 @@ export async function takeSignIn(
       returning s.org_id, s.member_id, s.created_at, s.expires_at`,
     [wanted.tokenHash, toTimestamp(wanted.now)],
   )
-  if (row === undefined) return undefined
-  return {
-    orgId: orgId(row['org_id'] as string),
-    memberId: row['member_id'] as string,
-    createdAt: row['created_at'] as Instant,
-    expiresAt: row['expires_at'] as Instant,
-  }
+  return row === undefined ? undefined : signInOf(row)
 }
 
 /** Removes links whose time is over. Answers with how many. */
@@ -52,3 +55,10 @@ export async function deleteOldSignIns(
   )
   return rows.length
 }
+
+const signInOf = (row: Row): SignInRow => ({
+  orgId: orgId(row['org_id'] as string),
+  memberId: row['member_id'] as string,
+  createdAt: row['created_at'] as Instant,
+  expiresAt: row['expires_at'] as Instant,
+})

@@ -1,3 +1,4 @@
+import { overDailyRuns, type DailyRuns } from '../daily-runs.ts'
 import { decideConcurrency } from './concurrency.ts'
 import { decideFailure } from './failure.ts'
 import type { RunId } from '../ids.ts'
@@ -42,6 +43,8 @@ export interface PlannedSchedule {
   readonly history: ScheduleHistory
   /** Set when a budget with action `skip` or `pause` is exhausted: nothing runs, and nothing is cancelled for it. */
   readonly budget: Why | null
+  /** Left out or null: the org may make as many runs a day as it likes. */
+  readonly runsPerDay?: DailyRuns | null
 }
 
 interface Planning {
@@ -59,11 +62,18 @@ export function planOccurrences(schedule: PlannedSchedule, planning: Planning): 
   for (const occurrence of misfire.taken) {
     // A schedule that has made all its runs is finished: what is still due is no occurrence of it.
     if (schedule.rules.maxFires !== null && history.fires >= schedule.rules.maxFires) break
-    const step = decideOccurrence({ ...schedule, history }, occurrence, planning)
+    const budget = schedule.budget ?? overDay(schedule, history)
+    const step = decideOccurrence({ ...schedule, history, budget }, occurrence, planning)
     decisions.push(step.decision)
     history = step.history
   }
   return { decisions, skippedRange: misfire.skippedRange, history }
+}
+
+/** Each run made here is one less for the next. */
+function overDay({ runsPerDay = null, history: before }: PlannedSchedule, history: ScheduleHistory): Why | null {
+  if (runsPerDay === null) return null
+  return overDailyRuns({ ...runsPerDay, made: runsPerDay.made + history.fires - before.fires })
 }
 
 interface Step {

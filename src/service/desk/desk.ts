@@ -6,6 +6,7 @@ import type { RetryPolicy } from '../../core/run/retry-policy.ts'
 import type { OccurrenceKey } from '../../core/schedule/occurrence-key.ts'
 import type { FiringSettings } from '../../core/schedule/schedule-rules.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
+import type { Zone } from '../../core/time/zone.ts'
 import type { Spending } from '../../store/budgets.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
@@ -34,6 +35,8 @@ export interface Desk {
   readonly allQueuedTasks: Set<RunId>
   /** Null while the org has no budget: then nobody looks further. */
   budgets: BudgetBook | null
+  /** Null while the org may make as many runs a day as it likes. */
+  daily: CountedDay | null
   /** What waiting runs set aside is not what whoever picks was told. */
   reservesChanged: boolean
   settings: DeskSettings
@@ -44,6 +47,15 @@ export interface Desk {
   /** Places given in the present turn. */
   placesGiven: number
   changes: Changes
+}
+
+/** The runs of the org's present day, counted while it has a limit. */
+export interface CountedDay {
+  readonly limit: number
+  readonly zone: Zone
+  start: Instant
+  end: Instant
+  made: number
 }
 
 export interface AgentOnDesk {
@@ -117,6 +129,7 @@ export interface DeskEvent {
     | 'agent.changed'
     | 'budget.changed'
     | 'lane.changed'
+    | 'config.reloaded'
     | 'org.changed'
     | 'key.changed'
     | 'member.changed'
@@ -160,6 +173,7 @@ export function emptyDesk(orgId: OrgId, chance: Chance, settings: DeskSettings):
     queuedTasks: new Map(),
     allQueuedTasks: new Set(),
     budgets: null,
+    daily: null,
     reservesChanged: false,
     now: instant(0),
     turnNo: 0,

@@ -1,6 +1,7 @@
 import type { RunId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import { defaultLane } from '../../core/lanes.ts'
+import type { Why } from '../../core/reasons.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
 import { jobRunIdOf } from '../../core/schedule/occurrence-key.ts'
 import { planOccurrences } from '../../core/schedule/occurrences.ts'
@@ -12,6 +13,7 @@ import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { closedBudget } from './budgets.ts'
 import { applyCancellations } from './cancel.ts'
+import { closedDay, dailyRuns } from './daily-runs.ts'
 import { pendingOfSchedule, type Desk } from './desk.ts'
 import { agentOn, makeRun, usualRetryPolicy } from './runs.ts'
 
@@ -21,7 +23,7 @@ export function fire(desk: Desk, id: ScheduleId): void {
   if (row?.state !== 'active') return
   const budget = desk.budgets === null ? null : (closedBudget(desk, { ...row, scheduleId: id })?.why ?? null)
   const plan = planOccurrences(
-    { rules: row.rules, timing: row.timing, history: historyOf(desk, row), budget },
+    { rules: row.rules, timing: row.timing, history: historyOf(desk, row), budget, runsPerDay: dailyRuns(desk) },
     {
       due: { watermark: row.watermark, seen: desk.now, jitterSeed: row.id },
       settings: desk.settings.firing,
@@ -66,13 +68,21 @@ export function fire(desk: Desk, id: ScheduleId): void {
     desk.changes.events.push({ kind: 'schedule.changed', subject: id, data: { state: row.state } })
 }
 
+/** What became of the wish for a run now. */
+export type RanNow =
+  | (RunNow & { readonly runId?: RunId })
+  /** The org has had its runs for today. */
+  | { readonly kind: 'over_day'; readonly why: Why; readonly retryAfterMs: number }
+
 /** Somebody wants a run of the schedule now. */
-export function runNow(desk: Desk, id: ScheduleId, mode: 'force' | 'due'): RunNow & { readonly runId?: RunId } {
+export function runNow(desk: Desk, id: ScheduleId, mode: 'force' | 'due'): RanNow {
   const row = desk.schedules.get(id)
   if (row === undefined) throw new Error(`schedule ${id} is not on the desk`)
   const history = historyOf(desk, row)
   const decision = decideRunNow({ rules: row.rules, history, nextRunAt: row.nextRunAt }, mode, desk.now)
   if (decision.kind !== 'run') return decision
+  const closed = closedDay(desk)
+  if (closed !== null) return { kind: 'over_day', why: closed.why, retryAfterMs: closed.until - desk.now }
   const runId = desk.chance.newRunId('run', desk.now)
   const key = { kind: 'manual', scheduleId: id, nominal: desk.now, runId } as const
   desk.changes.occurrences.push({ key, runId })

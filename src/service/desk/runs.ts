@@ -10,6 +10,7 @@ import { decideAfterRun } from '../../core/schedule/schedule-life.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { noteSpender } from './budgets.ts'
+import { countDailyRun } from './daily-runs.ts'
 import { countTask, pendingOfSchedule, putRun, type AgentOnDesk, type Desk } from './desk.ts'
 
 const NOTHING_RESERVED: readonly Reserve[] = []
@@ -78,7 +79,10 @@ export function makeRun(desk: Desk, fields: NewRun): RunRow {
   if (desk.budgets !== null) noteSpender(desk.budgets, run, null)
   if (run.state === 'queued') enterQueue(desk, run)
   if (isTerminal(run.state)) close(desk, run)
-  else putRun(desk, run)
+  else {
+    putRun(desk, run)
+    if (desk.daily !== null) countDailyRun(desk)
+  }
   tell(desk, run)
   return run
 }

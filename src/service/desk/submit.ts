@@ -10,6 +10,7 @@ import type { SessionRules } from '../../core/session/session-rules.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { closedBudget } from './budgets.ts'
 import { applyCancellations } from './cancel.ts'
+import { dailyRuns } from './daily-runs.ts'
 import { pendingInSession, rulesOf, type AgentOnDesk, type Desk } from './desk.ts'
 import { agentOn, makeRun, move, usualRetryPolicy } from './runs.ts'
 
@@ -58,7 +59,7 @@ export function submit(desk: Desk, submission: Submission): Submitted {
       throw new Error(`admission answered ${verdict.kind} behind its gate`)
     case 'reject': {
       const run = makeRun(desk, { ...rowOf(desk, submission), state: 'rejected', decision: verdict.why })
-      const retryAfterMs = verdict.gate === 'budget' && closed !== null ? closed.until - desk.now : verdict.retryAfterMs
+      const retryAfterMs = waitFor(desk, verdict.why.reason, closed) ?? verdict.retryAfterMs
       return { kind: 'rejected', runId: run.id, why: verdict.why, retryAfterMs }
     }
     case 'stale': {
@@ -70,6 +71,12 @@ export function submit(desk: Desk, submission: Submission): Submitted {
     case 'enter':
       return enter(desk, submission, verdict)
   }
+}
+
+/** When a budget or the day begins anew; null when nobody knows. */
+function waitFor(desk: Desk, reason: string, budget: { readonly until: Instant } | null): number | null {
+  if (reason === 'budget' && budget !== null) return budget.until - desk.now
+  return reason === 'runs_per_day' && desk.daily !== null ? desk.daily.end - desk.now : null
 }
 
 function merge(
@@ -148,7 +155,10 @@ function factsFor(desk: Desk, submission: Submission, budget: Why | null): Admis
     key: { kind: 'unused' },
     draining: false,
     budget,
-    limits: { tasks: submission.trigger === 'task' ? taskLimits(desk, submission.agentId) : null, runsPerDay: null },
+    limits: {
+      tasks: submission.trigger === 'task' ? taskLimits(desk, submission.agentId) : null,
+      runsPerDay: desk.daily === null ? null : dailyRuns(desk),
+    },
     session: session === undefined ? null : sessionFacts(desk, session, submission),
   }
 }

@@ -1,11 +1,14 @@
 import type { AgentId, BudgetId, OrgId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
+import { parseZone, UTC, type Zone } from '../../core/time/zone.ts'
 import { loadAgents, type AgentRow } from '../../store/agents.ts'
+import { loadPeriodUses } from '../../store/budgets.ts'
 import type { Connection, Transaction } from '../../store/database.ts'
 import { loadOrg } from '../../store/orgs.ts'
 import { loadPending, loadPendingByIds } from '../../store/pending.ts'
 import { loadSchedules } from '../../store/schedules.ts'
 import { loadSessions } from '../../store/sessions.ts'
 import { loadTurnsAfter, type TurnRow } from '../../store/turns.ts'
+import { RUNS_PER_DAY, takeDailyRuns } from '../desk/daily-runs.ts'
 import type { AgentOnDesk } from '../desk/desk.ts'
 import { recallBudgets } from './budgets.ts'
 import {
@@ -33,8 +36,7 @@ export async function loadMemory(
 ): Promise<Memory> {
   const memory = emptyMemory(org.id, node)
   memory.version = org.version
-  memory.orgLimit = (await loadOrg(connection, org.id))?.maxConcurrent ?? null
-  applyNodeFacts(memory, node)
+  await recallOrg(connection, memory, node)
   await recallBudgets(connection, memory, new Set())
   for (let after = ''; ;) {
     const runs = await loadPending(connection, { orgId: org.id, after, limit: PAGE })
@@ -45,6 +47,23 @@ export async function loadMemory(
   }
   await completeDesk(connection, memory)
   return memory
+}
+
+/** Loads the limits of the org, and what it has used of them. */
+export async function recallOrg(connection: Connection, memory: Memory, node: NodeFacts): Promise<void> {
+  const { desk } = memory
+  const org = await loadOrg(connection, desk.orgId)
+  memory.orgLimit = org?.maxConcurrent ?? null
+  applyNodeFacts(memory, node)
+  const perDay = org?.runsPerDay ?? null
+  const counted = perDay === null ? [] : await loadPeriodUses(connection, { orgId: desk.orgId, id: RUNS_PER_DAY })
+  takeDailyRuns(desk, perDay === null ? null : { perDay, zone: zoneNamed(org?.defaultTimezone) }, counted)
+}
+
+/** The zone was checked when it was set; one that the server has forgotten must not stop the org. */
+function zoneNamed(name: unknown): Zone {
+  const zone = parseZone('default_timezone', name)
+  return zone.ok ? zone.value : UTC
 }
 
 /**
@@ -76,6 +95,7 @@ export async function catchUp(
   )
   await completeDesk(tx, memory)
   if (memory.desk.budgets !== null || touched.budgets.size > 0) await recallBudgets(tx, memory, touched.runs)
+  if (memory.desk.daily !== null || touched.org) await recallOrg(tx, memory, at.node)
   memory.version = at.version
   return turns
 }
@@ -86,6 +106,7 @@ interface Touched {
   readonly schedules: Set<ScheduleId>
   readonly agents: Set<AgentId>
   readonly budgets: Set<BudgetId>
+  org: boolean
 }
 
 const ABOUT_RUNS = /^(?:run|message)\.|^outbound$/
@@ -93,7 +114,7 @@ const ABOUT_RUNS = /^(?:run|message)\.|^outbound$/
 function subjectsOf(turns: readonly TurnRow[]): Touched {
   const touched: Touched = {
     ...{ runs: new Set(), sessions: new Set(), schedules: new Set() },
-    ...{ agents: new Set(), budgets: new Set() },
+    ...{ agents: new Set(), budgets: new Set(), org: false },
   }
   for (const { events } of turns)
     for (const [kind, subject] of events) {
@@ -101,6 +122,7 @@ function subjectsOf(turns: readonly TurnRow[]): Touched {
       else if (kind.startsWith('schedule.')) touched.schedules.add(subject as ScheduleId)
       else if (kind.startsWith('agent.')) touched.agents.add(subject as AgentId)
       else if (kind.startsWith('budget.')) touched.budgets.add(subject as BudgetId)
+      else if (kind.startsWith('org.')) touched.org = true
       // What a run says on its way changes nothing about it, and keys, members and lanes are in nobody's memory.
       else if (kind !== 'run.output' && ABOUT_RUNS.test(kind)) touched.runs.add(subject as RunId)
     }

@@ -7,12 +7,13 @@ import { isCommitUnknown } from '../../store/database-error.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { loadPayloads } from '../../store/runs.ts'
 import { loadStanding, loadTurnWriter, orgLock, type StoredEvent, type TurnRow } from '../../store/turns.ts'
-import { noChanges, type Changes } from '../desk/desk.ts'
+import { noChanges } from '../desk/desk.ts'
 import { passTime } from '../desk/settle.ts'
 import type { Work } from '../turn-port.ts'
 import { recallHabitsFor, reviewBudgets } from './budgets.ts'
 import { claimRuns, type Claim, type Offer } from './claim.ts'
-import { noteRun, noteSession, tidyMemory, type Memory, type NodeFacts } from './memory.ts'
+import { noteRun, tidyMemory, type Memory, type NodeFacts } from './memory.ts'
+import { noteAgents, noteChanges, noteOrg } from './notes.ts'
 import { catchUp, recallAgents, recallSchedules, recallSessions, taskAgent } from './recall.ts'
 import { isUnchanged, saveTurn, type Channels } from './save.ts'
 
@@ -142,6 +143,8 @@ async function turn(tx: Transaction, ctx: TurnContext, { memory, works, offer }:
   beginTurn(memory, ctx.hearClock(standing.now), standing.version + 1)
   const done = await doWorks(tx, ctx, { memory, works: works() })
   noteAgents(memory)
+  // Whoever changes an org is audited, and nearly nobody is.
+  if (desk.changes.audits.length > 0) await noteOrg(tx, memory, ctx.node)
   noteChanges(memory, ctx.node)
   letTimePass(memory, ctx.node)
   if (desk.budgets !== null || desk.reservesChanged) await reviewBudgets(tx, memory)
@@ -249,31 +252,6 @@ export function sessionFor({ desk }: Pick<Memory, 'desk'>, key: SessionKey): voi
 /** The agent a task names, which need not exist. */
 export function taskAgentFor({ desk }: Pick<Memory, 'desk'>, id: AgentId): void {
   if (!desk.agents.has(id)) desk.agents.set(id, taskAgent(id))
-}
-
-/** A node does not hear its own events: what changes about an agent here counts here at once. */
-function noteAgents({ desk, lineUp }: Memory): void {
-  for (const { kind, subject } of desk.changes.events)
-    if (kind === 'agent.changed') {
-      const id = subject as AgentId
-      lineUp.setAgent(id, { maxConcurrent: desk.agents.get(id)?.maxConcurrent ?? null })
-    }
-}
-
-function noteChanges(memory: Memory, node: NodeFacts): void {
-  const { changes } = memory.desk
-  const sessions = new Set<SessionKey>()
-  const look = (runs: Changes['made']): void => {
-    for (const run of runs) {
-      noteRun(memory, run)
-      if (run.sessionKey !== null && node.estimate !== null) sessions.add(run.sessionKey)
-    }
-  }
-  look(changes.made)
-  look(changes.changed)
-  for (const { key } of changes.newSessions) sessions.add(key)
-  for (const { key } of changes.sessions) sessions.add(key)
-  for (const key of sessions) noteSession(memory, key, node)
 }
 
 async function withPayloads(tx: Transaction, { desk }: Memory, claims: readonly Claim[]): Promise<readonly Claim[]> {

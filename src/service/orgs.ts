@@ -1,0 +1,230 @@
+import type { OrgInput, OrgPatch, OrgView } from '../contract/org.ts'
+import type { Page } from '../contract/page.ts'
+import { invalid, Refusal } from '../contract/refusals.ts'
+import { OPERATOR_ORG } from '../core/access.ts'
+import { periodBounds } from '../core/budget/budget-period.ts'
+import { agentId, orgId as toOrgId, type OrgId } from '../core/ids.ts'
+import { flawed, integerField, orNull, parsed, parseFields, type Parsed } from '../core/input.ts'
+import { formatInstant, type Instant } from '../core/instant.ts'
+import { parseZone } from '../core/time/zone.ts'
+import { insertAgents, loadAgents } from '../store/agents.ts'
+import type { Transaction } from '../store/database.ts'
+import { insertOrg, listOrgsPage, loadOrg, markOrgDeleted, saveOrg, seedDailyRuns, type OrgRow } from '../store/orgs.ts'
+import { countSchedules } from '../store/schedules.ts'
+import { actorOf, changed, created, deleted } from './audit-entry.ts'
+import type { Caller } from './caller.ts'
+import { pageOf, parseCursor, parseLimit } from './cursor.ts'
+import { RUNS_PER_DAY } from './desk/daily-runs.ts'
+import { ECHO, echoAgent } from './first-start.ts'
+import { bound } from './idempotent.ts'
+import { collectFlaws, textField } from './input-fields.ts'
+import type { Ports } from './ports.ts'
+import type { Work } from './turn-port.ts'
+
+const limitField = orNull(integerField({ min: 1, max: 1_000_000_000 }))
+
+const FIELDS = {
+  name: textField({ min: 1, max: 200 }),
+  default_timezone: parseZone,
+  max_concurrent: limitField,
+  max_schedules: limitField,
+  runs_per_day: limitField,
+}
+
+/** Ids are named in paths and settings. */
+const ORG_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/
+
+function parseOrgId(field: string, value: unknown): Parsed<string> {
+  return typeof value === 'string' && ORG_ID.test(value)
+    ? parsed(value)
+    : flawed({ field, value, message: 'cannot be an id', allowed: '1 to 63 small letters, digits, _ -' })
+}
+
+const noOrg = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no org ${id}`)
+
+/** Makes an org, with an agent that works offline. That it was made is on record in the org of whoever made it. */
+export async function createOrg(ports: Ports, caller: Caller, input: OrgInput): Promise<OrgView> {
+  const fields = parseFields('', input, { ...FIELDS, id: parseOrgId })
+  if (!fields.ok) throw invalid(fields.flaws)
+  const { name, id, default_timezone: zone, ...limits } = fields.value
+  if (name === undefined) throw invalid([{ field: 'name', value: undefined, message: 'is missing' }])
+  const work: Work<OrgView> = {
+    orgId: caller.orgId,
+    prepare: async (tx, now): Promise<OrgRow> => {
+      const row: OrgRow = {
+        ...{ id: toOrgId(id ?? ports.newId('org', now)), name, defaultAgentId: ECHO, createdAt: now },
+        defaultTimezone: zone?.name ?? ports.settings().schedules.defaultTimezone,
+        ...limitsOf(limits, NO_LIMITS),
+      }
+      if (!(await insertOrg(tx, row)))
+        throw new Refusal('CONFLICT', `There is an org ${row.id} already, or one that is still being deleted`)
+      await insertAgents(tx, [echoAgent(row.id, now)])
+      return row
+    },
+    apply: (desk, prepared) => {
+      const view = viewOrg(prepared as OrgRow)
+      desk.changes.audits.push(created(actorOf(caller), { kind: 'org', id: view.id }, view))
+      return view
+    },
+  }
+  return ports.turns.take(bound(work, caller))
+}
+
+const NO_LIMITS = { maxConcurrent: null, maxSchedules: null, runsPerDay: null }
+
+type Limits = Pick<OrgRow, 'maxConcurrent' | 'maxSchedules' | 'runsPerDay'>
+
+/** What was given, null included; else what there was. */
+function limitsOf(
+  given: {
+    readonly max_concurrent?: number | null
+    readonly max_schedules?: number | null
+    readonly runs_per_day?: number | null
+  },
+  before: Limits,
+): Limits {
+  const { max_concurrent: concurrent, max_schedules: schedules, runs_per_day: runs } = given
+  return {
+    maxConcurrent: concurrent === undefined ? before.maxConcurrent : concurrent,
+    maxSchedules: schedules === undefined ? before.maxSchedules : schedules,
+    runsPerDay: runs === undefined ? before.runsPerDay : runs,
+  }
+}
+
+/** A page of the orgs of the deployment, newest first. */
+export async function findOrgs(
+  ports: Pick<Ports, 'database'>,
+  filter: { readonly limit?: number; readonly cursor?: string } = {},
+): Promise<Page<OrgView>> {
+  const { flaws, keep } = collectFlaws()
+  const limit = keep(parseLimit('limit', filter.limit)) ?? 0
+  const cursor = keep(parseCursor('cursor', filter.cursor))
+  if (flaws.length > 0) throw invalid(flaws)
+  const after = cursor === null ? null : { createdAt: cursor.createdAt, id: cursor.key }
+  const rows = await listOrgsPage(ports.database, { after, limit: limit + 1 })
+  return pageOf(rows, limit, { view: viewOrg, cursor: ({ createdAt, id }) => ({ createdAt, key: id }) })
+}
+
+/** The org. */
+export async function getOrg(ports: Pick<Ports, 'database'>, id: string): Promise<OrgView> {
+  const row = await loadOrg(ports.database, toOrgId(id))
+  if (row === undefined) throw noOrg(id)
+  return viewOrg(row)
+}
+
+/**
+ * Changes an org. New limits hold from the next decision on: nothing that runs is ended for them. What was changed, and
+ * by whom, is on record in that org.
+ */
+export async function changeOrg(
+  ports: Ports,
+  caller: Pick<Caller, 'principal'>,
+  asked: { readonly id: string; readonly change: OrgPatch },
+): Promise<OrgView> {
+  const fields = parseFields('', asked.change, {
+    ...FIELDS,
+    default_agent_id: orNull(textField({ min: 1, max: 200 })),
+  })
+  if (!fields.ok) throw invalid(fields.flaws)
+  const { name, default_timezone: zone, default_agent_id: agent, ...limits } = fields.value
+  const id = toOrgId(asked.id)
+  return ports.turns.take({
+    orgId: await orgThere(ports, id),
+    prepare: async (tx, now): Promise<readonly [OrgRow, OrgRow]> => {
+      const found = await loadOrg(tx, id)
+      if (found === undefined) throw noOrg(id)
+      if (agent !== undefined && agent !== null) await refuseUnknownAgent(tx, id, agent)
+      const row: OrgRow = {
+        ...found,
+        name: name ?? found.name,
+        defaultTimezone: zone?.name ?? found.defaultTimezone,
+        defaultAgentId: agent === undefined ? found.defaultAgentId : agent === null ? null : agentId(agent),
+        ...limitsOf(limits, found),
+      }
+      await saveOrg(tx, row)
+      await beginCounting(tx, { before: found, after: row, now })
+      return [found, row]
+    },
+    apply: (desk, prepared) => {
+      const [before, after] = prepared as readonly [OrgRow, OrgRow]
+      const views = { before: viewOrg(before), after: viewOrg(after) }
+      desk.changes.audits.push(changed(actorOf(caller), { kind: 'org', id }, views))
+      desk.changes.events.push({ kind: 'org.changed', subject: id, data: { change: 'updated' } })
+      return views.after
+    },
+  })
+}
+
+/** Asked before there is an office for an org that nobody knows. */
+async function orgThere(ports: Pick<Ports, 'database'>, id: OrgId): Promise<OrgId> {
+  if ((await loadOrg(ports.database, id)) === undefined) throw noOrg(id)
+  return id
+}
+
+async function refuseUnknownAgent(tx: Transaction, orgId: OrgId, id: string): Promise<void> {
+  const [agent] = await loadAgents(tx, { orgId, ids: [agentId(id)] })
+  if (agent === undefined)
+    throw invalid([{ field: 'default_agent_id', value: id, message: 'names no agent of the org' }])
+}
+
+/** A limit that begins in the middle of a day counts what the day has had, as far as it is still on record. */
+async function beginCounting(
+  tx: Transaction,
+  { before, after, now }: { readonly before: OrgRow; readonly after: OrgRow; readonly now: Instant },
+): Promise<void> {
+  const { runsPerDay: limit } = after
+  const isSame = before.runsPerDay !== null && before.defaultTimezone === after.defaultTimezone
+  const zone = parseZone('default_timezone', after.defaultTimezone)
+  if (limit === null || isSame || !zone.ok) return
+  const { start } = periodBounds('day', zone.value, now)
+  await seedDailyRuns(tx, { orgId: after.id, id: RUNS_PER_DAY, start, limit })
+}
+
+/**
+ * Deletes an org in which nothing is pending and nothing is planned. It is there for nobody from then on; its rows go
+ * in small steps, and what was done in it stays on record.
+ */
+export async function removeOrg(ports: Ports, caller: Pick<Caller, 'principal'>, id: string): Promise<void> {
+  const gone = toOrgId(id)
+  if (gone === OPERATOR_ORG)
+    throw new Refusal('CONFLICT', `The org ${id} operates the deployment and cannot be deleted`)
+  await ports.turns.take({
+    orgId: await orgThere(ports, gone),
+    prepare: async (tx) => {
+      const found = await loadOrg(tx, gone)
+      if (found === undefined) throw noOrg(id)
+      const active = await countSchedules(tx, { orgId: gone, state: 'active' })
+      if (active > 0)
+        throw new Refusal('CONFLICT', `The org ${id} has ${active} active schedules; disable or delete them first`, {
+          details: { active_schedules: active },
+        })
+      return found
+    },
+    apply: (desk, prepared) => {
+      const pending = desk.runs.size
+      if (pending > 0)
+        throw new Refusal(
+          'CONFLICT',
+          `The org ${id} has ${pending} pending runs; cancel them, or wait until they end`,
+          {
+            details: { pending_runs: pending },
+          },
+        )
+      desk.changes.audits.push(deleted(actorOf(caller), { kind: 'org', id }, viewOrg(prepared as OrgRow)))
+      desk.changes.events.push({ kind: 'org.changed', subject: id, data: { change: 'deleted' } })
+    },
+    conclude: (tx, _answer, now) => markOrgDeleted(tx, gone, now),
+  })
+}
+
+/** An org as every surface shows it. */
+export const viewOrg = (row: OrgRow): OrgView => ({
+  id: row.id,
+  name: row.name,
+  default_timezone: row.defaultTimezone,
+  default_agent_id: row.defaultAgentId,
+  max_concurrent: row.maxConcurrent,
+  max_schedules: row.maxSchedules,
+  runs_per_day: row.runsPerDay,
+  created_at: formatInstant(row.createdAt),
+})
