@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { OperationTable } from '../contract/operations/operation.ts'
 import { OPERATIONS } from '../contract/operations/table.ts'
 import { Refusal } from '../contract/refusals.ts'
 import type { HttpContext } from './context.ts'
@@ -20,8 +21,17 @@ const LONGEST_PARAMETER = 3 * 512
 /** Whoever takes longer to say what they want is holding a connection, not asking. */
 const REQUEST_TIMEOUT_MS = 30_000
 
+/** The operations that are answered, and who carries them out. */
+export interface Api {
+  readonly operations: OperationTable
+  readonly handlers: Readonly<Record<string, (call: never) => unknown>>
+}
+
 /** The HTTP side of a node. Nothing is listened on before `listen`. */
-export function createHttpServer(ctx: HttpContext): FastifyInstance {
+export function createHttpServer(
+  ctx: HttpContext,
+  api: Api = { operations: OPERATIONS, handlers: HANDLERS },
+): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: BODY_LIMIT,
@@ -61,7 +71,7 @@ export function createHttpServer(ctx: HttpContext): FastifyInstance {
   app.setNotFoundHandler((request, reply) =>
     refuse(ctx, { error: new Refusal('NOT_FOUND', `There is nothing at ${pathOf(request)}`), request, reply }),
   )
-  addRoutes({ app, ctx, limit: createRateLimit() }, OPERATIONS, HANDLERS)
+  addRoutes({ app, ctx, limit: createRateLimit() }, api.operations, api.handlers)
   return app
 }
 

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { EXECUTOR_KINDS } from '../../core/run/timeouts.ts'
+import type { AgentInput, AgentView, ExecutorInput } from '../agent.ts'
+import { moment } from './common.ts'
+import { retryPolicy, retryPolicyInput } from './schedule.ts'
+import { named, shaped } from './shaped.ts'
+
+/** How the work is performed; the options belong to the executor of that kind. */
+const executor: z.ZodType<ExecutorInput> = named('Executor', z.looseObject({ kind: z.enum(EXECUTOR_KINDS) }))
+
+const YEAR_SECONDS = 366 * 86_400
+
+const fields = {
+  name: z.string().min(1).max(200),
+  description: z.string().max(10_000).optional(),
+  executor,
+  retry_policy: retryPolicyInput.nullish(),
+  timeout_seconds: z.int().min(-YEAR_SECONDS).max(YEAR_SECONDS).nullish(),
+  max_concurrent: z.int().min(1).max(1_000_000).nullish(),
+  context_window: z.int().min(1).max(2_000_000_000).nullish(),
+  default_session: z.string().min(1).max(512).nullish(),
+}
+
+export const agentInput: z.ZodType<AgentInput> = named(
+  'AgentInput',
+  shaped<AgentInput>()({ ...fields, id: z.string().min(1).max(200).optional() }),
+  'The id is made unless it is given; it stands in session keys: `agent:<id>:…`.',
+)
+
+/** What may change about an agent: everything but its id. */
+export type AgentPatch = Partial<Omit<AgentInput, 'id'>>
+
+export const agentPatch: z.ZodType<AgentPatch> = named(
+  'AgentPatch',
+  shaped<AgentPatch>()({ ...fields, name: fields.name.optional(), executor: executor.optional() }),
+)
+
+export const agent: z.ZodType<AgentView> = named(
+  'Agent',
+  shaped<AgentView>()({
+    id: z.string(),
+    org_id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    executor,
+    retry_policy: retryPolicy.nullable(),
+    timeout_seconds: z.int().nullable(),
+    max_concurrent: z.int().nullable(),
+    context_window: z.int().nullable(),
+    default_session: z.string().nullable(),
+    version: z.int(),
+    created_at: moment,
+    updated_at: moment,
+  }),
+)

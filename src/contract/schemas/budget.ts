@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { BUDGET_ACTIONS, BUDGET_UNITS } from '../../core/budget/budget.ts'
+import { BUDGET_PERIODS } from '../../core/budget/budget-period.ts'
+import type { BudgetInput, BudgetPatch, BudgetView } from '../budget.ts'
+import { id, moment } from './common.ts'
+import { named, shaped } from './shaped.ts'
+
+const amount = z.number().positive()
+const changeable = {
+  on_exceed: z.enum(BUDGET_ACTIONS).optional(),
+  default_reserve: z.number().min(0).optional(),
+}
+
+export const budgetInput: z.ZodType<BudgetInput> = named(
+  'BudgetInput',
+  shaped<BudgetInput>()({
+    ...changeable,
+    amount,
+    agent_id: id.optional(),
+    schedule_id: id.optional(),
+    unit: z.enum(BUDGET_UNITS),
+    period: z.enum(BUDGET_PERIODS).optional(),
+    timezone: z.string().min(1).optional(),
+  }),
+  'Of an agent or a schedule, or of the whole org when neither is named.',
+)
+
+export const budgetPatch: z.ZodType<BudgetPatch> = named(
+  'BudgetPatch',
+  shaped<BudgetPatch>()({ ...changeable, amount: amount.optional() }),
+)
+
+export const budget: z.ZodType<BudgetView> = named(
+  'Budget',
+  shaped<BudgetView>()({
+    id: z.string(),
+    org_id: z.string(),
+    scope: z.enum(['org', 'agent', 'schedule']),
+    agent_id: z.string().nullable(),
+    schedule_id: z.string().nullable(),
+    unit: z.enum(BUDGET_UNITS),
+    amount: z.number(),
+    period: z.enum(BUDGET_PERIODS),
+    timezone: z.string(),
+    on_exceed: z.enum(BUDGET_ACTIONS),
+    default_reserve: z.number(),
+    spent: z.number(),
+    reserved: z.number(),
+    remaining: z.number(),
+    period_start: moment,
+    period_end: moment,
+    created_at: moment,
+  }),
+)

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { RUN_STATES } from '../../core/run/run-machine.ts'
+import { SCHEDULE_STATES } from '../../core/schedule/schedule-life.ts'
+import { configPatchSchema, configViewSchema } from '../config/view.ts'
+import { EVENT_KINDS, type EventView } from '../event.ts'
+import type { LaneView } from '../lane.ts'
+import type { NodeView } from '../node.ts'
+import type { Spread, StatsFilter, StatsView } from '../stats.ts'
+import { anyObject, moment, oneOf } from './common.ts'
+import { named, shaped } from './shaped.ts'
+
+export const lane: z.ZodType<LaneView> = named(
+  'Lane',
+  shaped<LaneView>()({ name: z.string(), concurrency: z.int(), active: z.int(), pending: z.int() }),
+)
+
+/** The size of a lane on every node; nothing can run in a lane of size 0, so that is refused. */
+export const laneSize = named('LaneSize', z.strictObject({ concurrency: z.int().min(1) }))
+
+export const node: z.ZodType<NodeView> = named(
+  'Node',
+  shaped<NodeView>()({
+    id: z.string(),
+    started_at: moment,
+    lease_until: moment,
+    alive: z.boolean(),
+    draining: z.boolean(),
+    executors: z.array(z.string()),
+  }),
+)
+
+export const event: z.ZodType<EventView> = named(
+  'Event',
+  shaped<EventView>()({
+    id: z.string(),
+    kind: z.enum(EVENT_KINDS),
+    org_id: z.string(),
+    at: moment,
+    subject: z.string(),
+    data: anyObject,
+  }),
+)
+
+export const config = named('Config', configViewSchema, 'Every setting as it holds, and who said so.')
+export const configPatch = named('ConfigPatch', configPatchSchema, 'Settings that take effect at once.')
+
+const spread = named('Spread', shaped<Spread>()({ p50: z.number(), p95: z.number(), max: z.number() }))
+
+export const statsFilter = shaped<StatsFilter>()({
+  from: z.iso.datetime({ offset: true }).optional(),
+  to: z.iso.datetime({ offset: true }).optional(),
+})
+
+export const stats: z.ZodType<StatsView> = named(
+  'Stats',
+  shaped<StatsView>()({
+    org_id: z.string(),
+    from: moment,
+    to: moment,
+    runs: z.strictObject({
+      ended: z.int(),
+      by_status: z.partialRecord(oneOf(RUN_STATES), z.int()),
+      share: z.strictObject({ success: z.number(), failed: z.number(), timeout: z.number() }).nullable(),
+      duration_ms: spread.nullable(),
+      lateness_ms: spread.nullable(),
+    }),
+    pending: z.strictObject({ waiting: z.int(), queued: z.int(), active: z.int() }),
+    schedules: z.partialRecord(z.enum(SCHEDULE_STATES), z.int()),
+    lanes: z.array(lane),
+  }),
+)

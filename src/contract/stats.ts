@@ -1,0 +1,37 @@
+import type { RunState } from '../core/run/run-machine.ts'
+import type { ScheduleState } from '../core/schedule/schedule-life.ts'
+import type { LaneView } from './lane.ts'
+
+/** How long things took, in milliseconds. */
+export interface Spread {
+  readonly p50: number
+  readonly p95: number
+  readonly max: number
+}
+
+/** What an org's work looked like in a stretch of time, and what waits now. */
+export interface StatsView {
+  readonly org_id: string
+  readonly from: string
+  readonly to: string
+  readonly runs: {
+    /** Runs that came to an end by execution or by a person: what the shares are of. */
+    readonly ended: number
+    readonly by_status: Readonly<Partial<Record<RunState, number>>>
+    /** Null while nothing has ended. */
+    readonly share: { readonly success: number; readonly failed: number; readonly timeout: number } | null
+    /** From start to end. Null while nothing has ended. */
+    readonly duration_ms: Spread | null
+    /** From the nominal time to the start, of runs that have one. */
+    readonly lateness_ms: Spread | null
+  }
+  readonly pending: { readonly waiting: number; readonly queued: number; readonly active: number }
+  readonly schedules: Readonly<Partial<Record<ScheduleState, number>>>
+  readonly lanes: readonly LaneView[]
+}
+
+/** Which stretch of time; the last 24 hours unless given. */
+export interface StatsFilter {
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+}
