@@ -57,12 +57,16 @@ function propertiesOf(schema: z.ZodType): Readonly<Record<string, JsonSchema>> {
 function textReader(schema: z.ZodType): Reader {
   const kinds = new Map(Object.entries(propertiesOf(schema)).map(([name, property]) => [name, kindsOf(property)]))
   const read = schemaReader(schema)
+  // Most requests have none, and what is read of nothing is always the same.
+  const none = schema.safeParse({})
   return (given) => {
     const texts = given as Readonly<Record<string, string | readonly string[]>>
     // Without a prototype, `__proto__` is a name like any other.
     const values = Object.create(null) as Record<string, unknown>
     const flaws: Flaw[] = []
-    for (const name of Object.keys(texts)) {
+    const names = Object.keys(texts)
+    if (names.length === 0 && none.success) return none.data
+    for (const name of names) {
       const text = texts[name]
       if (typeof text !== 'string') flaws.push({ field: name, value: undefined, message: 'is given more than once' })
       else if (text.includes('\u0000')) flaws.push({ field: name, value: text, message: 'must not contain NUL' })

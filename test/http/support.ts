@@ -5,7 +5,7 @@ import { REFUSAL_CODES, type RefusalCode } from '../../src/contract/refusals.ts'
 import { OPERATOR_ORG, type Principal, type Role } from '../../src/core/access.ts'
 import { agentId, principalId } from '../../src/core/ids.ts'
 import type { HttpContext, HttpSettings, SignedIn } from '../../src/http/context.ts'
-import { createHttpServer } from '../../src/http/server.ts'
+import { createHttpServer, type Api } from '../../src/http/server.ts'
 import { ensureOrg } from '../../src/store/orgs.ts'
 import { insertAgents } from '../../src/store/agents.ts'
 import { createServiceWorld, type ServiceWorld } from '../service/database/world.ts'
@@ -62,7 +62,7 @@ export const SESSIONS = new Map<string, SignedIn>([
   ['cookie-of-member', { principal: aPrincipal('member', { id: principalId('mem_1') }), csrfToken: 'csrf-1' }],
 ])
 
-export async function createHttpWorld(): Promise<HttpWorld> {
+export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
   const services = await createServiceWorld()
   await makeOperator(services)
   const logged: HttpWorld['logged'] = []
@@ -83,7 +83,7 @@ export async function createHttpWorld(): Promise<HttpWorld> {
     counter: () => counter++,
     log: (entry) => void logged.push(entry),
   }
-  const app = createHttpServer(context)
+  const app = await createOrDrop(services, () => createHttpServer(context, api))
   return {
     services,
     app,
@@ -97,6 +97,16 @@ export async function createHttpWorld(): Promise<HttpWorld> {
       await app.close()
       await services.drop()
     },
+  }
+}
+
+/** A server that cannot be made leaves no database behind. */
+async function createOrDrop<T>(services: ServiceWorld, create: () => T): Promise<T> {
+  try {
+    return create()
+  } catch (error) {
+    await services.drop()
+    throw error
   }
 }
 
