@@ -7,6 +7,7 @@ const NEEDS_DATABASE = [
   'test/http/**/*.test.ts',
   'test/scenarios/**/*.test.ts',
   'test/faults/**/*.test.ts',
+  'test/serve/**/*.test.ts',
 ]
 
 export default defineConfig({

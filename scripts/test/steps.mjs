@@ -25,6 +25,7 @@ export const STEPS = [
   { name: 'store', folders: ['test/store/', 'test/service/database/'], budget: STORED },
   { name: 'http', folders: ['test/http/'], budget: { name: 'http', seconds: 120 } },
   { name: 'scenarios', folders: ['test/scenarios/'], budget: { name: 'scenarios', seconds: 120 } },
+  { name: 'serve', folders: ['test/serve/'], budget: { name: 'serve', seconds: 90 } },
   { name: 'faults', folders: ['test/faults/'], budget: { name: 'faulted simulation', seconds: 120 } },
   { name: 'chaos', folders: ['test/chaos/'], budget: { name: 'chaos', seconds: 90 } },
   { name: 'examples', folders: ['test/examples/'], budget: { name: 'examples', seconds: 60 } },

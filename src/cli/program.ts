@@ -46,7 +46,7 @@ function describeCommands(terminal: Terminal, settle: (code: ExitCode) => void):
       '--config <file>',
       'configuration file (default <data>/config.yaml or ./escapement.yaml, where there is one)',
     )
-    .action(async (options: ServeOptions) => settle(await runServe(terminal, options, ownVersion())))
+    .action(async (options: ServeOptions) => settle(await runServe(terminal, options, { version: ownVersion() })))
   const cron = program.command('cron').description('ask the cron evaluator')
   cron
     .command('next')

@@ -17,11 +17,14 @@ export interface ServeOptions {
 
 type Log = ReturnType<typeof openLog>
 
+/** What this build is: its version, and the agents that are functions of it. The one that is shipped has none. */
+export type Build = Pick<Parameters<typeof startServer>[0], 'version' | 'agents'>
+
 /** After the second signal nothing is waited for longer than this. */
 const AT_ONCE_MS = 2_000
 
 /** Runs a server until it is told to end. */
-export async function runServe(terminal: Terminal, options: ServeOptions, version: string): Promise<ExitCode> {
+export async function runServe(terminal: Terminal, options: ServeOptions, build: Build): Promise<ExitCode> {
   const { ownerKey, variables } = readServerEnvironment(terminal.variables)
   let log: Log | null = null
   try {
@@ -31,7 +34,7 @@ export async function runServe(terminal: Terminal, options: ServeOptions, versio
       ...{ variables, cwd: terminal.cwd ?? process.cwd() },
     })
     log = openLog(configuration, logOutput(terminal))
-    const starting = startServer({ configuration, log, ownerKey, version })
+    const starting = startServer({ configuration, log, ownerKey, ...build })
     return await untilTold(terminal, starting, log)
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error

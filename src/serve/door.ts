@@ -27,6 +27,7 @@ export interface DoorContext {
   readonly isOpen: () => boolean
   readonly refresh: () => Promise<void>
   readonly counter: () => number
+  readonly ended: HttpContext['ended']
 }
 
 /** How long whoever is being answered has when the door closes. */
@@ -67,7 +68,7 @@ function httpContext(ctx: DoorContext): HttpContext {
     agents.hear(turn.events)
   })
   return {
-    ...{ ports, live, version: ctx.version, log: ctx.log, counter: ctx.counter },
+    ...{ ports, live, version: ctx.version, log: ctx.log, counter: ctx.counter, ended: ctx.ended },
     settings: httpSettings(configuration),
     config: {
       view: () => ({ file: configuration.file?.path ?? null, values: configuration.keeper.view() }),

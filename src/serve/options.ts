@@ -1,4 +1,4 @@
-import type { Executor } from '../executors/executor.ts'
+import type { Handler } from '../executors/in-process.ts'
 import type { ServerLog } from '../log/server-log.ts'
 import type { Configuration } from './configuration.ts'
 
@@ -10,5 +10,5 @@ export interface ServerOptions {
   readonly ownerKey: string | null
   readonly version: string
   /** Agents that are functions of this process, beside the one that answers with what it was given. */
-  readonly executors?: ReadonlyMap<string, Executor>
+  readonly agents?: Readonly<Record<string, Handler>> | undefined
 }

@@ -3,9 +3,11 @@ import { performance } from 'node:perf_hooks'
 import { openApp, type App } from '../app.ts'
 import type { ConfigChange } from '../config/keeper.ts'
 import { OPERATOR_ORG } from '../core/access.ts'
+import { agentId } from '../core/ids.ts'
 import { resetSessions } from '../engine/node.ts'
 import { echo } from '../executors/echo.ts'
 import type { Executor } from '../executors/executor.ts'
+import { inProcess } from '../executors/in-process.ts'
 import { stopApp, type Stopping } from '../library/stop.ts'
 import { createWaiters, type Waiters } from '../library/waiters.ts'
 import { createTurnLog, type TurnLog } from '../log/turn-log.ts'
@@ -47,7 +49,9 @@ interface Starting {
 /** Starts everything. What was begun is undone when a part of it cannot be. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const settings = currentSettings(options)
-  const executors = new Map<string, Executor>([...(options.executors ?? []), ['echo', echo]])
+  const agents = Object.entries(options.agents ?? {})
+  const executors = new Map<string, Executor>([['echo', echo]])
+  for (const [id, handler] of agents) executors.set(`in-process:${id}`, inProcess(handler))
   const { config } = options.configuration.keeper.current()
   const { url, schema, pool } = config.database
   const data = path.resolve(options.configuration.places.cwd, config.data)
@@ -58,7 +62,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     throw error instanceof DatabaseError ? new StartRefused(withCause(error), { cause: error }) : error
   })
   try {
-    await ensureAgents(app.ports, OPERATOR_ORG, [])
+    await ensureAgents(
+      app.ports,
+      OPERATOR_ORG,
+      agents.map(([id]) => agentId(id)),
+    )
     await prepareOwner(app.ports, { options, data })
     const starting = prepare(options, app, settings.renew)
     await starting.reloading.refresh()
@@ -121,6 +129,7 @@ async function open(starting: Starting, data: string): Promise<Server> {
   const door = await openDoor({
     ...{ app, configuration, version, log: log.log, isOpen: () => state.started, refresh: reloading.refresh },
     counter: () => performance.now(),
+    ended: waiters.ended,
   })
   try {
     await app.loops.start()

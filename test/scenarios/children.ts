@@ -1,60 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
 import { createInterface } from 'node:readline'
-import ts from 'typescript'
-import { ROOT } from '../tooling/root.ts'
+import { compileProgram, type CompiledProgram } from '../support/compile-program.ts'
 // Not a mixed import: that would run the child's program here.
 import type { ChildLine, ChildTask } from './child.ts'
 import { eventually } from './support.ts'
 
 const ENTRY = 'test/scenarios/child.ts'
 
-/** The program of the children, compiled: Node does not read TypeScript. */
-export interface ChildProgram {
-  readonly entry: string
-  readonly remove: () => void
-}
+/** The program of the children, compiled. */
+export type ChildProgram = CompiledProgram
 
-export function compileChildren(): ChildProgram {
-  const files = withImports(ENTRY)
-  const directory = mkdtempSync(path.join(os.tmpdir(), 'escapement-scenarios-'))
-  for (const file of files) compile(file, directory)
-  writeFileSync(path.join(directory, 'package.json'), '{ "type": "module" }\n')
-  for (const shared of ['node_modules', 'migrations'])
-    symlinkSync(path.join(ROOT, shared), path.join(directory, shared))
-  return {
-    entry: path.join(directory, ENTRY.replace(/\.ts$/, '.js')),
-    remove: () => rmSync(directory, { recursive: true, force: true }),
-  }
-}
-
-function withImports(entry: string): ReadonlySet<string> {
-  const found = new Set([entry])
-  // A set that grows while it is walked is walked to its end.
-  for (const file of found)
-    for (const [, imported = ''] of textOf(file).matchAll(/(?:from|import\()\s*'(\.[^']*\.ts)'/g))
-      found.add(path.posix.join(path.posix.dirname(file), imported))
-  return found
-}
-
-function compile(file: string, directory: string): void {
-  const { outputText } = ts.transpileModule(textOf(file), {
-    compilerOptions: {
-      target: ts.ScriptTarget.ES2023,
-      module: ts.ModuleKind.ESNext,
-      verbatimModuleSyntax: true,
-      rewriteRelativeImportExtensions: true,
-    },
-    fileName: file,
-  })
-  const to = path.join(directory, file.replace(/\.ts$/, '.js'))
-  mkdirSync(path.dirname(to), { recursive: true })
-  writeFileSync(to, outputText)
-}
-
-const textOf = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
+export const compileChildren = (): ChildProgram => compileProgram(ENTRY)
 
 type Began = Extract<ChildLine, { readonly said: 'began' }>
 
