@@ -122,7 +122,7 @@ describe('what is on record', () => {
 
   it('has no secrets in it', async () => {
     const executor = {
-      kind: 'http',
+      kind: 'in-process',
       url: 'https://ann:hunter2@example.org/x',
       headers: { Authorization: 'Bearer abc', 'X-Api-Key': 'def', Accept: 'text/plain', 'X-Auth': 'ghi' },
       token: '{{secret:NAME}}',
@@ -130,7 +130,7 @@ describe('what is on record', () => {
     await createAgent(world.ports, world.caller, { id: 'web', name: 'Web', executor })
     expect((await newest())[0]?.after).toMatchObject({
       executor: {
-        ...{ kind: 'http', url: 'https://***@example.org/x', token: '{{secret:NAME}}' },
+        ...{ kind: 'in-process', url: 'https://***@example.org/x', token: '{{secret:NAME}}' },
         headers: { Authorization: '***', 'X-Api-Key': '***', Accept: 'text/plain', 'X-Auth': '***' },
       },
     })
