@@ -5,6 +5,7 @@ import type { AgentId, OrgId } from '../core/ids.ts'
 import type { HttpContext, HttpSettings } from '../http/context.ts'
 import { createHttpServer } from '../http/server.ts'
 import { healthOf } from '../library/health.ts'
+import type { Waiters } from '../library/waiters.ts'
 import { createAuthentication } from '../service/authentication.ts'
 import { csrfTokenOf } from '../service/console-sessions.ts'
 import { defaultAgentOf } from '../service/first-start.ts'
@@ -26,6 +27,7 @@ export interface DoorContext {
   /** Until then, and while the node goes down, there is no new work. */
   readonly isOpen: () => boolean
   readonly refresh: () => Promise<void>
+  readonly waiters: Pick<Waiters, 'ended'>
   readonly counter: () => number
   readonly ended: HttpContext['ended']
 }
@@ -85,6 +87,7 @@ function httpContext(ctx: DoorContext): HttpContext {
     },
     isDraining: () => !isOpen() || parts.state.draining,
     defaultAgent: agents.find,
+    ended: ctx.waiters.ended,
     wakeSchedules: loops.wakeSchedules,
   }
 }

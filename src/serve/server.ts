@@ -128,7 +128,7 @@ async function open(starting: Starting, data: string): Promise<Server> {
   const { log, configuration, version } = options
   const door = await openDoor({
     ...{ app, configuration, version, log: log.log, isOpen: () => state.started, refresh: reloading.refresh },
-    counter: () => performance.now(),
+    ...{ waiters, counter: () => performance.now() },
     ended: waiters.ended,
   })
   try {
