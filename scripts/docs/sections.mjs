@@ -3,10 +3,16 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import prettier from 'prettier'
 import { drawImports } from './picture.mjs'
+import { renderRoutes } from './routes.mjs'
 import { renderErrorCodes, renderPermissions, renderReasons } from './tables.mjs'
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
-const CLOSE = '<!-- /generated -->'
+
+/** How the bounds of a generated section are written in a document, and in a source. */
+const MARKS = {
+  '.md': { open: (name) => `<!-- generated:${name} -->`, close: '<!-- /generated -->' },
+  '.ts': { open: (name) => `// generated:${name}`, close: '// /generated' },
+}
 
 /**
  * Every generated section: where it stands, and what makes its text from the tables of the core. The core comes as an
@@ -22,23 +28,24 @@ export const SECTIONS = [
     file: 'docs/reference/permissions.md',
     render: (core) => renderPermissions(core.PERMISSIONS, core.effectivePermissions),
   },
+  { name: 'routes', file: 'src/client/routes.ts', render: (core) => renderRoutes(core.OPERATIONS) },
 ]
 
 /** The document of a section as it stands, and as it would stand if it were written now. */
 export async function compareSection({ name, file, render }, core) {
   const filepath = path.join(root, file)
   const current = readFileSync(filepath, 'utf8')
-  const written = replaceSection(current, name, await render(core))
+  const written = replaceSection(current, name, await render(core), MARKS[path.extname(file)])
   // Formatted like everything else, so that writing and `prettier --check` agree.
   const fresh = await prettier.format(written, { ...(await prettier.resolveConfig(filepath)), filepath })
   return { filepath, current, fresh }
 }
 
-/** The document with the text between `<!-- generated:name -->` and `<!-- /generated -->` replaced. */
-export function replaceSection(text, name, body) {
-  const open = `<!-- generated:${name} -->`
+/** The document with the text between the marks of a section replaced. */
+export function replaceSection(text, name, body, marks = MARKS['.md']) {
+  const open = marks.open(name)
   const start = text.indexOf(open)
-  const end = text.indexOf(CLOSE, start)
-  if (start === -1 || end === -1) throw new Error(`no section ${open} … ${CLOSE}`)
+  const end = text.indexOf(marks.close, start)
+  if (start === -1 || end === -1) throw new Error(`no section ${open} … ${marks.close}`)
   return `${text.slice(0, start + open.length)}\n\n${body.trim()}\n\n${text.slice(end)}`
 }

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { OPERATIONS } from '../../src/contract/operations/table.ts'
 import { effectivePermissions, PERMISSIONS } from '../../src/core/access.ts'
 import { ERROR_CODES } from '../../src/core/run/error-codes.ts'
 import { REASONS } from '../../src/core/reasons.ts'
@@ -33,5 +34,6 @@ export function compare(name: string): Promise<{ readonly current: string; reado
     renderRunStates,
     PERMISSIONS,
     effectivePermissions,
+    OPERATIONS,
   })
 }

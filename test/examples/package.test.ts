@@ -30,9 +30,10 @@ function exportedNames(): readonly string[] {
 }
 
 describe('the package', () => {
-  it('has one entry, with types', () => {
+  it('has one entry for the library and one for the client, with types', () => {
     const entry = { types: './dist/index.d.ts', default: './dist/index.js' }
-    expect(manifest.exports).toEqual({ '.': entry, './package.json': './package.json' })
+    const client = { types: './dist/client/index.d.ts', default: './dist/client/index.js' }
+    expect(manifest.exports).toEqual({ '.': entry, './client': client, './package.json': './package.json' })
     expect(manifest).toMatchObject({ main: entry.default, types: entry.types })
   })
 

@@ -1,0 +1,84 @@
+import type {
+  AnswerBodyOf,
+  BodyOf,
+  MediaAnswer,
+  OperationSpec,
+  ParamsOf,
+  QueryOf,
+} from '../contract/operations/operation.ts'
+import type { OperationId, Operations } from '../contract/operations/table.ts'
+
+/** What a call may be told beside its input. */
+export interface CallOptions {
+  /** Ends the call; it then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+  /** How long to wait for the answer; 30 seconds unless given, and longer where the server is asked to wait. */
+  readonly timeoutMs?: number | undefined
+  /** Made for every creating call unless given. Give it again to repeat a call whose answer was lost. */
+  readonly idempotencyKey?: string | undefined
+  /** The version that is to be changed; the call is refused with `STALE_VERSION` when somebody was faster. */
+  readonly ifMatch?: number | undefined
+}
+
+type IsOne<Union, Whole = Union> = Union extends unknown ? ([Whole] extends [Union] ? true : false) : never
+
+type HasParams<Spec> = Spec extends { readonly params: unknown } ? true : false
+type HasQuery<Spec> = Spec extends { readonly query: unknown } ? true : false
+type HasBody<Spec> = Spec extends { readonly body: unknown } ? true : false
+
+/** One parameter of the path stands for itself; several come as an object. */
+type ParamArgs<Spec> =
+  HasParams<Spec> extends true
+    ? IsOne<keyof ParamsOf<Spec>> extends true
+      ? [id: string]
+      : [params: ParamsOf<Spec>]
+    : []
+
+type MayBeLeftOut<Input> = Partial<Input> extends Input ? true : false
+
+type InputArgs<Spec> =
+  HasBody<Spec> extends true
+    ? Spec extends { readonly bodyOptional: true }
+      ? [body?: BodyOf<Spec> | undefined]
+      : [body: BodyOf<Spec>]
+    : HasQuery<Spec> extends true
+      ? MayBeLeftOut<QueryOf<Spec>> extends true
+        ? [query?: QueryOf<Spec> | undefined]
+        : [query: QueryOf<Spec>]
+      : []
+
+/** Where there is a body, the query comes with the options. */
+type OptionsOf<Spec> =
+  HasBody<Spec> extends true
+    ? HasQuery<Spec> extends true
+      ? CallOptions & { readonly query?: QueryOf<Spec> | undefined }
+      : CallOptions
+    : CallOptions
+
+/** One operation as a function: the parameters of its path, its body or else its query, and options. */
+export type CallOf<Spec extends OperationSpec> = (
+  ...args: [...ParamArgs<Spec>, ...InputArgs<Spec>, options?: OptionsOf<Spec> | undefined]
+) => Promise<AnswerBodyOf<Spec>>
+
+type IsStream<Spec extends OperationSpec> =
+  Extract<Spec['answers'][keyof Spec['answers']], MediaAnswer> extends never ? false : true
+
+type GroupOf<Id> = Id extends `${infer Group}.${string}` ? Group : never
+type NamesIn<Group extends string> = {
+  [Id in OperationId]: Id extends `${Group}.${infer Name}`
+    ? IsStream<Operations[Id]> extends true
+      ? never
+      : Name
+    : never
+}[OperationId]
+
+type SpecOf<Group extends string, Name extends string> = `${Group}.${Name}` extends infer Id extends OperationId
+  ? Operations[Id]
+  : never
+
+/** Every operation that answers with JSON or nothing: `client.<group>.<name>(…)` for the operation `<group>.<name>`. */
+export type Calls = {
+  readonly [Group in GroupOf<OperationId>]: {
+    readonly [Name in NamesIn<Group>]: CallOf<SpecOf<Group, Name>>
+  }
+}

@@ -1,0 +1,90 @@
+import type { Problem, ProblemError } from '../contract/problem.ts'
+import type { RefusalCode } from '../contract/refusals.ts'
+
+/** What went wrong when it was not the server that refused: it could not be reached, or it is no Escapement. */
+export type ClientCode = 'UNREACHABLE' | 'BAD_ANSWER'
+
+export interface EscapementErrorFacts {
+  /** The HTTP status; null when nothing answered. */
+  readonly status?: number | null
+  readonly code: RefusalCode | ClientCode
+  readonly requestId?: string | null
+  readonly title?: string | null
+  readonly errors?: readonly ProblemError[]
+  readonly retryAfterMs?: number | null
+  readonly runId?: string | null
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly idempotencyKey?: string | null
+  readonly cause?: unknown
+}
+
+/** Why a call did not do what it was asked to. What the server refused has changed nothing but what `runId` names. */
+export class EscapementError extends Error {
+  override readonly name = 'EscapementError'
+  readonly status: number | null
+  /** Stable, for programs: a code of the server, or `UNREACHABLE` or `BAD_ANSWER` of this client. */
+  readonly code: RefusalCode | ClientCode
+  /** Finds the request in the log of the server. */
+  readonly requestId: string | null
+  readonly title: string | null
+  /** What is wrong with the input, field by field, each with a JSON pointer. */
+  readonly errors: readonly ProblemError[]
+  /** When it is worth another try; null when nobody said. */
+  readonly retryAfterMs: number | null
+  /** The run that keeps the record of it. */
+  readonly runId: string | null
+  readonly details: Readonly<Record<string, unknown>>
+  /** The key under which something was to be made: with it the call can be repeated, and makes it once. */
+  readonly idempotencyKey: string | null
+
+  constructor(message: string, facts: EscapementErrorFacts) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
+    this.status = facts.status ?? null
+    this.code = facts.code
+    this.requestId = facts.requestId ?? null
+    this.title = facts.title ?? null
+    this.errors = facts.errors ?? []
+    this.retryAfterMs = facts.retryAfterMs ?? null
+    this.runId = facts.runId ?? null
+    this.details = facts.details ?? {}
+    this.idempotencyKey = facts.idempotencyKey ?? null
+  }
+}
+
+/** The error for an answer that is a refusal. */
+export async function refusalIn(response: Response, idempotencyKey: string | null): Promise<EscapementError> {
+  const about = { status: response.status, requestId: response.headers.get('x-request-id'), idempotencyKey }
+  const problem = await problemIn(response)
+  if (problem === null)
+    return new EscapementError(`The answer, status ${response.status}, is none of Escapement`, {
+      ...about,
+      code: 'BAD_ANSWER',
+    })
+  return new EscapementError(problem.detail, {
+    ...about,
+    code: problem.code,
+    requestId: problem.request_id,
+    title: problem.title,
+    errors: problem.errors ?? [],
+    retryAfterMs: retryAfterOf(response.headers.get('retry-after')),
+    runId: problem.run_id ?? null,
+    details: problem.details ?? {},
+  })
+}
+
+async function problemIn(response: Response): Promise<Problem | null> {
+  const isProblem = (response.headers.get('content-type') ?? '').startsWith('application/problem+json')
+  if (!isProblem) {
+    await response.body?.cancel()
+    return null
+  }
+  return (await response.json().catch(() => null)) as Problem | null
+}
+
+/** Seconds, as our servers say it; a proxy in between may say a date. */
+function retryAfterOf(header: string | null): number | null {
+  if (header === null) return null
+  if (/^\d+$/.test(header)) return Number(header) * 1_000
+  const at = Date.parse(header)
+  return Number.isNaN(at) ? null : Math.max(0, at - Date.now())
+}

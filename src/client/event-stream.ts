@@ -1,0 +1,51 @@
+/** One message of a stream of server-sent events. */
+export interface StreamMessage {
+  /** The newest id, also when an earlier message brought it. */
+  readonly id: string
+  readonly event: string
+  readonly data: string
+}
+
+/** Takes a stream apart as the standard says (WHATWG HTML, server-sent events). */
+export interface StreamReader {
+  /** The messages that are complete with this portion of text. */
+  readonly push: (text: string) => readonly StreamMessage[]
+  /** How long the server wants to be left alone before a reconnection; null when it has not said. */
+  readonly retryMs: () => number | null
+}
+
+/** Begins a stream; `lastId` is what an earlier part of it ended with. */
+export function createStreamReader(lastId: string): StreamReader {
+  let rest = ''
+  let id = lastId
+  let event = ''
+  let data: string[] = []
+  let retryMs: number | null = null
+  const finish = (): readonly StreamMessage[] => {
+    const message = { id, event: event === '' ? 'message' : event, data: data.join('\n') }
+    const isEmpty = event === '' && data.length === 0
+    event = ''
+    data = []
+    return isEmpty ? [] : [message]
+  }
+  const take = (line: string): readonly StreamMessage[] => {
+    if (line === '') return finish()
+    const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? []
+    if (name === 'data') data.push(value)
+    else if (name === 'event') event = value
+    else if (name === 'id' && !value.includes('\0')) id = value
+    else if (name === 'retry' && /^\d+$/.test(value)) retryMs = Number(value)
+    return []
+  }
+  return {
+    push: (text) => {
+      // A return at the end may be half of a line's end; it waits for the other half.
+      const whole = rest + text
+      const isHalf = whole.endsWith('\r')
+      const lines = (isHalf ? whole.slice(0, -1) : whole).split(/\r\n|\n|\r/)
+      rest = (lines.pop() ?? '') + (isHalf ? '\r' : '')
+      return lines.flatMap(take)
+    },
+    retryMs: () => retryMs,
+  }
+}

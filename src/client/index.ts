@@ -1,0 +1,6 @@
+// What `escapement/client` exports. It loads nothing but the files of this folder, in Node and in browsers.
+export { createClient, type Client } from './client.ts'
+export type { CallOptions } from './calls.ts'
+export { EscapementError, type ClientCode } from './errors.ts'
+export type { EventsFilter, EventsOptions, EventsReset } from './events.ts'
+export type { ClientOptions } from './request.ts'
