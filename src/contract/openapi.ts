@@ -17,6 +17,11 @@ export interface OpenApiDocument {
 const TAGS: Readonly<Record<string, string>> = {
   probes: 'How the process is, and what it speaks',
   schedules: 'Rules that make runs',
+  runs: 'Work on its way through, whatever woke it',
+  callbacks: 'Results that come later',
+  sessions: 'Conversations whose work keeps its order',
+  agents: 'What does the work',
+  budgets: 'What runs may use',
 }
 
 /** Describes the operations. Everything comes from the table; nothing is written twice. */

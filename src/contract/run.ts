@@ -72,8 +72,33 @@ export interface TimelineEntry {
 /** A run with everything there is to know about it. */
 export interface RunDetail extends RunView {
   readonly attempts: readonly AttemptView[]
+  /** Where its result was carried. Nothing carries results yet, so there are none. */
+  readonly deliveries: readonly never[]
   readonly timeline: readonly TimelineEntry[]
   readonly why: Why
+}
+
+/** Why a run is where it is, in codes and in words, and why it was made. */
+export interface RunExplanation extends Why {
+  readonly run_id: string
+  readonly status: RunState
+  readonly sentence: string
+  readonly decision: Why
+}
+
+/** How a run is repeated. */
+export interface RetryInput {
+  /** Also one that succeeded. */
+  readonly force?: boolean | undefined
+}
+
+/** What a schedule that does the same as a run begins with; when it is to happen is left to say. */
+export interface ScheduleDraft {
+  readonly name: string
+  /** Left out when the agent is gone, or was only a name on a task. */
+  readonly agent_id?: string
+  readonly payload: unknown
+  readonly timezone: string
 }
 
 export interface RunFilter {

@@ -1,3 +1,7 @@
+import type { ErrorCode } from '../core/run/error-codes.ts'
+import type { RunState } from '../core/run/run-machine.ts'
+import type { Trigger } from '../core/run/run.ts'
+
 /** A message on its way into a session. */
 export interface MessageInput {
   readonly text: string
@@ -21,6 +25,27 @@ export interface MessageReceipt {
   readonly position: number | null
   readonly merged_into?: string
   readonly dropped_run_id?: string
+}
+
+/** What was said to a session and what came of it: one for each run, whoever woke it. */
+export interface MessageView {
+  readonly run_id: string
+  readonly trigger: Trigger
+  /** The messages that were merged into it, the first one first; of other triggers none. */
+  readonly message_ids: readonly string[]
+  readonly sender: string | null
+  /** What was said; of a schedule its prompt. Null when that is no text. */
+  readonly text: string | null
+  readonly attachments: readonly unknown[]
+  readonly status: RunState
+  readonly reason: string | null
+  /** What was answered; null while there is no answer. */
+  readonly reply: unknown
+  readonly error_code: ErrorCode | null
+  readonly error_message: string | null
+  readonly created_at: string
+  readonly started_at: string | null
+  readonly finished_at: string | null
 }
 
 /** The answer to /stop, /stopall and reset. */
@@ -52,3 +77,6 @@ export interface SessionPatch {
   readonly debounce_ms?: number
   readonly max_concurrent?: number
 }
+
+/** A change of the rules of a session: null gives a rule back to the deployment. */
+export type SessionChange = { readonly [Name in keyof SessionPatch]?: SessionPatch[Name] | null | undefined }

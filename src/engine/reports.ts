@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { OrgId, RunId } from '../core/ids.ts'
+import { hashSecret } from '../service/key-text.ts'
 import { cutOutput, cutText } from '../service/stored-output.ts'
 import { deferWork, reportWork } from '../service/turn/works.ts'
 import type { ReportedAttempt } from './executions.ts'
@@ -72,10 +72,7 @@ export async function defer(
   about: { readonly orgId: OrgId; readonly runId: RunId; readonly attemptId: ReportedAttempt['attemptId'] },
 ): Promise<string> {
   const token = parts.ctx.newToken()
-  const deferred = await parts.officeOf(about.orgId).take(deferWork(about, hashToken(token)), true)
+  const deferred = await parts.officeOf(about.orgId).take(deferWork(about, hashSecret(token)), true)
   if (!deferred) throw new Error('the attempt is not current any more and cannot be deferred')
   return token
 }
-
-/** Tokens are kept as hashes: whoever reads the table cannot settle anything with it. */
-export const hashToken = (token: string): Uint8Array => createHash('sha256').update(token).digest()

@@ -1,6 +1,6 @@
 import type { Health } from '../contract/node.ts'
 import type { Principal } from '../core/access.ts'
-import type { AgentId, OrgId } from '../core/ids.ts'
+import type { AgentId, OrgId, RunId } from '../core/ids.ts'
 import type { ConfigPort } from '../service/config.ts'
 import type { Live } from '../service/live-port.ts'
 import type { Ports } from '../service/ports.ts'
@@ -41,6 +41,8 @@ export interface HttpContext {
   readonly isDraining: () => boolean
   /** Whom messages wake whose session names no agent. */
   readonly defaultAgent: (orgId: OrgId) => Eventually<AgentId | null>
+  /** Resolves when the run has ended, as far as events tell; look at the record after you have begun to wait. */
+  readonly ended: (id: RunId) => { readonly promise: Promise<void>; readonly give: () => void }
   /** Lets the loop that watches over schedules look again. */
   readonly wakeSchedules: () => void
   /** Milliseconds by a clock that never goes back. */

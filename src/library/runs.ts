@@ -1,8 +1,7 @@
 import { runId } from '../core/ids.ts'
 import { isTerminal } from '../core/run/run-machine.ts'
-import { hashToken } from '../engine/reports.ts'
 import type { Escapement } from '../escapement.ts'
-import { findRuns, getRun, getRunDetail, readRun } from '../service/runs-read.ts'
+import { explainRun, findRuns, getRun, getRunDetail } from '../service/runs-read.ts'
 import { cancelRunById, retryRun, settleByToken } from '../service/run-actions.ts'
 import type { RunView } from '../contract/run.ts'
 import type { Running } from './running.ts'
@@ -12,7 +11,7 @@ export function runsOf(running: () => Running): Escapement['runs'] {
   return {
     get: async (id) => {
       const { app, orgId } = running()
-      return getRunDetail(app.ports, { orgId, id }, (run) => app.live.explain(orgId, run.id))
+      return getRunDetail(app.ports, { orgId, id }, app.live)
     },
     list: async (filter) => findRuns(running().app.ports, running().orgId, filter),
     cancel: async (id) => {
@@ -28,11 +27,11 @@ export function runsOf(running: () => Running): Escapement['runs'] {
     },
     explain: async (id) => {
       const { app, orgId } = running()
-      const run = await readRun(app.ports, orgId, id)
-      return app.live.explain(orgId, run.id) ?? run.why ?? run.decision
+      const { reason, rule, evidence } = await explainRun(app.ports, { orgId, id }, app.live)
+      return { reason, rule, evidence }
     },
     wait: async (id, options = {}) => waitForRun(running(), id, options.timeoutMs ?? null),
-    callback: async (token, result) => settleByToken(running().app.ports, hashToken(token), result),
+    callback: async (token, result) => settleByToken(running().app.ports, token, result),
   }
 }
 

@@ -1,22 +1,18 @@
 import { ErrLaneCleared, ErrMessageStale, ErrQueueDropped } from '../contract/refusals.ts'
 import type { RunView } from '../contract/run.ts'
 import type { MessageInput } from '../contract/session.ts'
-import { parseSessionCommand } from '../core/session/stop.ts'
 import type { Escapement } from '../escapement.ts'
-import { readSessionKey, sendMessage, stopWork } from '../service/messages.ts'
+import { isCommand, readSessionKey, sendMessage, stopByKey } from '../service/messages.ts'
 import { changeSession, findSessions, getSession } from '../service/sessions-view.ts'
 import { waitForRun } from './runs.ts'
 import type { Running } from './running.ts'
 
 /** Conversations: send, ask, stop. */
 export function sessionsOf(running: () => Running): Escapement['sessions'] {
-  const stop = async (key: string, how: 'stop' | 'stopall' | 'reset') => {
-    const { app, caller } = running()
-    return app.ports.turns.take(stopWork(caller, readSessionKey(key), { how }))
-  }
+  const stop = async (key: string, how: 'stop' | 'stopall' | 'reset') =>
+    stopByKey(running().app.ports, running().caller, { key, how })
   const send: Escapement['sessions']['send'] = async (key, message, options = {}) => {
     const { app, orgId, defaultAgent, refuseWhileDraining } = running()
-    // Commands end work; a node that goes down is glad of them.
     if (!isCommand(message)) refuseWhileDraining()
     return sendMessage(
       app.ports,
@@ -34,11 +30,6 @@ export function sessionsOf(running: () => Running): Escapement['sessions'] {
     list: async (filter) => findSessions(running().app.ports, running().orgId, filter),
     update: async (key, change) => changeSession(running().app.ports, { ...running().caller, key }, change),
   }
-}
-
-function isCommand(message: MessageInput | string): boolean {
-  const text: unknown = typeof message === 'string' ? message : message.text
-  return typeof text === 'string' && parseSessionCommand(text) !== null
 }
 
 async function ask(

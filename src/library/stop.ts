@@ -41,11 +41,12 @@ async function goDown({ app, waiters, lastly }: Leaving, hurry: AbortSignal): Pr
   await within(parts.executions.idle(), settings().node.stopGraceMs)
   parts.state.stopped = true
   for (const office of parts.offices.values()) await within(office.idle(), settings().node.stopGraceMs)
+  // Whoever waits is told while there is still a way to tell them.
+  waiters.dismiss()
   await lastly?.()
   parts.stopping.abort()
   await loops.stop()
   await Promise.all([...parts.offices.values()].map((office) => office.close()))
-  waiters.dismiss()
   await app.close()
 }
 

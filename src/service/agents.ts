@@ -1,14 +1,16 @@
 import type { AgentInput, AgentView } from '../contract/agent.ts'
+import type { Page, PageFilter } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import { agentId, sessionKey, type OrgId } from '../core/ids.ts'
 import { flawed, orNull, parsed, parseInteger, parseWord, type Flaw, type Parsed } from '../core/input.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
 import { defaultMaxRetries } from '../core/run/retry.ts'
 import { DEFAULT_RETRY_POLICY, parseRetryPolicy, type RetryPolicy } from '../core/run/retry-policy.ts'
-import { EXECUTOR_KINDS } from '../core/run/timeouts.ts'
+import { EXECUTOR_KINDS, PRESENT_EXECUTOR_KINDS, type ExecutorKind } from '../core/run/timeouts.ts'
 import {
   deleteAgent,
   insertAgents,
+  listAgentPage,
   listAgents,
   loadAgents,
   saveAgent,
@@ -19,6 +21,7 @@ import { countSchedules } from '../store/schedules.ts'
 import type { Transaction } from '../store/database.ts'
 import { actorOf, changed, created, deleted } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
+import { parseIdCursor, parseLimit, writeCursorParts } from './cursor.ts'
 import type { Desk } from './desk/desk.ts'
 import {
   collectFlaws,
@@ -110,9 +113,18 @@ function parseExecutor(field: string, value: unknown): Parsed<AgentExecutor> {
   if (!object.ok) return object
   const kind = parseWord(`${field}.kind`, object.value['kind'], EXECUTOR_KINDS)
   if (!kind.ok) return kind
+  if (!isPresent(kind.value))
+    return flawed({
+      field: `${field}.kind`,
+      value: kind.value,
+      message: 'comes with a later version of Escapement and cannot be chosen yet',
+      allowed: PRESENT_EXECUTOR_KINDS.join(', '),
+    })
   const stored = parseJson(field, { ...object.value, kind: kind.value })
   return stored.ok ? parsed(stored.value as AgentExecutor) : stored
 }
+
+const isPresent = (kind: ExecutorKind): boolean => PRESENT_EXECUTOR_KINDS.some((present) => present === kind)
 
 /** Ids are named in session keys and in paths: letters, digits and a few signs that mean nothing there. */
 const AGENT_ID = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,199}$/u
@@ -169,6 +181,23 @@ export async function getAgent(ports: Ports, { orgId }: Caller, id: string): Pro
 /** All agents of the org, by id. */
 export async function findAgents(ports: Ports, { orgId }: Caller): Promise<readonly AgentView[]> {
   return (await listAgents(ports.database, { orgId })).map(viewAgent)
+}
+
+/** A page of the org's agents, by id. */
+export async function findAgentPage(
+  ports: Pick<Ports, 'database'>,
+  { orgId }: Caller,
+  filter: PageFilter = {},
+): Promise<Page<AgentView>> {
+  const { flaws, keep } = collectFlaws()
+  const limit = keep(parseLimit('limit', filter.limit)) ?? 0
+  const after = keep(parseIdCursor('cursor', filter.cursor))
+  if (flaws.length > 0) throw invalid(flaws)
+  const found = await listAgentPage(ports.database, { orgId, after: agentId(after ?? ''), limit: limit + 1 })
+  const shown = found.slice(0, limit)
+  const last = shown.at(-1)
+  const next = found.length > limit && last !== undefined ? writeCursorParts([last.id]) : null
+  return { items: shown.map(viewAgent), next_cursor: next }
 }
 
 /** Changes an agent. Runs that are pending keep the limits they were made with. */

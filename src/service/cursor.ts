@@ -37,6 +37,16 @@ export function parseCursor(field: string, value: unknown): Parsed<Cursor | null
   return isMoment(at) && typeof key === 'string' ? parsed({ createdAt: instant(at as number), key }) : bad
 }
 
+/** Reads the cursor of a list that is in the order of its ids; null when none was given. */
+export function parseIdCursor(field: string, value: unknown): Parsed<string | null> {
+  if (value === undefined || value === null || value === '') return parsed(null)
+  const parts = readCursorParts(value)
+  const id: unknown = parts?.length === 1 ? parts[0] : undefined
+  return typeof id === 'string'
+    ? parsed(id)
+    : flawed({ field, value, message: 'is not a cursor', allowed: 'the next_cursor of an earlier answer' })
+}
+
 /** Whether a cursor can have come from a moment of ours: 1970 to 9999. */
 export const isMoment = (value: unknown): boolean =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 253_402_300_799_999

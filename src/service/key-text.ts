@@ -9,7 +9,7 @@ export const newSecret = (): string => randomBytes(32).toString('base64url')
 /** The text of a new key. */
 export const newKeyText = (): string => `${KEY_PREFIX}${newSecret()}`
 
-/** What is stored of a key, a link or a cookie. */
+/** What is stored of a key, a link, a cookie or the token of a callback: whoever reads the table can do nothing with it. */
 export const hashSecret = (text: string): Uint8Array => createHash('sha256').update(text).digest()
 
 /** The beginning of a key, which tells it from others and gives nothing away: 18 of 256 bits and the prefix. */

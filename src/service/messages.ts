@@ -68,7 +68,7 @@ export interface MessageContext {
 export async function sendMessage(
   ports: Ports,
   ctx: MessageContext,
-  message: { readonly key: string; readonly input: MessageInput | string; readonly once?: string | undefined },
+  message: { readonly key: string; readonly input: MessageInput | string; readonly once?: Once | string | undefined },
 ): Promise<MessageReceipt | StopAnswer> {
   const key = read(parseSessionKey('session', message.key)) as SessionKey
   const input: MessageInput = typeof message.input === 'string' ? { text: message.input } : message.input
@@ -82,11 +82,18 @@ export async function sendMessage(
   refusePast(fields.deadline, ports.clock.now())
   const submission = submissionOf(ports, { fields: { ...fields, text: fields.text }, key, agent: agentFor(ctx, key) })
   const work = messageWork(ctx.orgId, submission)
-  const bound = message.once === undefined ? null : onceOf('message', { key: message.once, body: { key, input } })
+  const { once: given } = message
+  const bound = typeof given === 'string' ? onceOf('message', { key: given, body: { key, input } }) : given
   const sent = await ports.turns.take(
-    bound === null ? work : once(work, bound, ({ submitted }) => submitted.kind !== 'rejected'),
+    bound === undefined ? work : once(work, bound, ({ submitted }) => submitted.kind !== 'rejected'),
   )
   return receipt(ctx, sent)
+}
+
+/** Whether a message is a command: those end work, and a node that goes down is glad of them. */
+export function isCommand(message: MessageInput | string): boolean {
+  const text: unknown = typeof message === 'string' ? message : message.text
+  return typeof text === 'string' && parseSessionCommand(text) !== null
 }
 
 /** The key of a caller inside this program. */
@@ -101,6 +108,13 @@ export const onceOf = (
 })
 
 /** /stop, /stopall and reset. A session that does not exist has nothing to stop. */
+export const stopByKey = (
+  ports: Pick<Ports, 'turns'>,
+  caller: Caller,
+  asked: { readonly key: string; readonly how: 'stop' | 'stopall' | 'reset' },
+): Promise<StopAnswer> => ports.turns.take(stopWork(caller, readSessionKey(asked.key), { how: asked.how }))
+
+/** The same as work of a turn. */
 export const stopWork = (
   caller: Caller,
   key: SessionKey,

@@ -19,6 +19,7 @@ import { makeRun } from './desk/runs.ts'
 import { endAttempt, takeReport } from './desk/settle.ts'
 import { agentOn, usualRetryPolicy } from './desk/runs.ts'
 import { bound } from './idempotent.ts'
+import { hashSecret } from './key-text.ts'
 import { readResult } from './result-input.ts'
 import type { Ports } from './ports.ts'
 import { decideRunNow } from '../core/schedule/run-now.ts'
@@ -168,9 +169,9 @@ function runNowWork(
 }
 
 /** Settles an attempt that was deferred. Repeats, and tokens of earlier attempts, are answered and change nothing. */
-export async function settleByToken(ports: Ports, tokenHash: Uint8Array, input: ResultInput): Promise<CallbackAnswer> {
+export async function settleByToken(ports: Ports, token: string, input: ResultInput): Promise<CallbackAnswer> {
   const result = readResult(input)
-  const callback = await loadCallback(ports.database, tokenHash)
+  const callback = await loadCallback(ports.database, hashSecret(token))
   if (callback === undefined) throw new Refusal('NOT_FOUND', 'No attempt has this token')
   const { outputBytes } = ports.settings().retention
   const answer = await ports.turns.take(callbackWork(callback, result, outputBytes))

@@ -71,7 +71,8 @@ export function viewUsage(usage: unknown): UsageView | null {
 /** A run with its attempts, its way so far and why it is where it is. `why` is what was worked out just now, if anything. */
 export function viewRunDetail(run: RunRecord, earlier: readonly AttemptRow[], why: Why | null = null): RunDetail {
   const attempts = [...earlier.map(viewAttempt), ...lastAttempt(run)]
-  return { ...viewRun(run), attempts, timeline: timelineOf(run, earlier), why: why ?? run.why ?? run.decision }
+  const timeline = timelineOf(run, earlier)
+  return { ...viewRun(run), attempts, deliveries: [], timeline, why: why ?? run.why ?? run.decision }
 }
 
 const viewAttempt = (attempt: AttemptRow): AttemptView => ({

@@ -1,10 +1,10 @@
 import type { Page } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
-import type { RunDetail, RunFilter, RunView } from '../contract/run.ts'
+import type { RunDetail, RunExplanation, RunFilter, RunView } from '../contract/run.ts'
 import { agentId, runId, scheduleId, sessionKey, type OrgId } from '../core/ids.ts'
 import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
-import type { Why } from '../core/reasons.ts'
+import { explainWhy } from '../core/reasons.ts'
 import { TRIGGERS } from '../core/run/run.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import { parseRunStates } from '../core/run/run-words.ts'
@@ -13,6 +13,7 @@ import { listRuns, loadRun, type RunChoice, type RunRecord } from '../store/run-
 import { loadSchedules } from '../store/schedules.ts'
 import { pageOf, parseCursor, parseLimit } from './cursor.ts'
 import { collectFlaws, textField, unknownFields } from './input-fields.ts'
+import type { Live } from './live-port.ts'
 import { parseMoment } from './occurrence-view.ts'
 import type { Ports } from './ports.ts'
 import { viewRun, viewRunDetail } from './run-view.ts'
@@ -34,18 +35,28 @@ export async function readRun({ database }: Reading, orgId: OrgId, id: string): 
 export const getRun = async (ports: Reading, orgId: OrgId, id: string): Promise<RunView> =>
   viewRun(await readRun(ports, orgId, id))
 
+interface AskedRun {
+  readonly orgId: OrgId
+  readonly id: string
+}
+
 /**
- * The run with its attempts and its way so far. `whyOf` works out why a pending run is where it is, where that can be
- * known; what it cannot say is taken from the record.
+ * The run with its attempts and its way so far. Why a pending run is where it is, is worked out where that can be known;
+ * what `live` cannot say is taken from the record.
  */
-export async function getRunDetail(
-  ports: Reading,
-  asked: { readonly orgId: OrgId; readonly id: string },
-  whyOf: (run: RunRecord) => Why | null = () => null,
-): Promise<RunDetail> {
+export async function getRunDetail(ports: Reading, asked: AskedRun, live?: Live): Promise<RunDetail> {
   const run = await readRun(ports, asked.orgId, asked.id)
   const attempts = await loadAttempts(ports.database, { orgId: asked.orgId, runId: run.id })
-  return viewRunDetail(run, attempts, whyOf(run))
+  return viewRunDetail(run, attempts, live?.explain(asked.orgId, run.id) ?? null)
+}
+
+/** Why the run is where it is: for a waiting one the first gate that is closed to it. */
+export async function explainRun(ports: Reading, asked: AskedRun, live: Live): Promise<RunExplanation> {
+  const run = await readRun(ports, asked.orgId, asked.id)
+  const why = live.explain(asked.orgId, run.id) ?? run.why ?? run.decision
+  const { reason, rule, evidence } = why
+  const { id, state: status, decision } = run
+  return { run_id: id, status, reason, rule, evidence, sentence: explainWhy(why), decision }
 }
 
 /** A page of the org's runs, newest first. */

@@ -1,6 +1,6 @@
-import type { Page } from '../contract/page.ts'
+import type { Page, PageFilter } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
-import type { SessionPatch, SessionView } from '../contract/session.ts'
+import type { SessionChange, SessionPatch, SessionView } from '../contract/session.ts'
 import { sessionKey, type OrgId, type SessionKey } from '../core/ids.ts'
 import type { Parsed } from '../core/input.ts'
 import { formatInstant } from '../core/instant.ts'
@@ -57,7 +57,7 @@ export async function getSession(ports: Reading, orgId: OrgId, text: string): Pr
 export async function findSessions(
   ports: Reading,
   orgId: OrgId,
-  filter: { readonly limit?: number; readonly cursor?: string } = {},
+  filter: PageFilter = {},
 ): Promise<Page<SessionView>> {
   const { flaws, keep } = collectFlaws()
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0
@@ -80,7 +80,7 @@ export async function findSessions(
 export async function changeSession(
   ports: Ports,
   caller: Caller & { readonly key: string },
-  change: SessionPatch,
+  change: SessionChange,
 ): Promise<SessionView> {
   const { orgId, key: text } = caller
   const key = keyOf(text)

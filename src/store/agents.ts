@@ -53,6 +53,18 @@ export async function listAgents(
   return rows.map(agentOf)
 }
 
+/** A page of the org's agents, by id, after the one that is named. */
+export async function listAgentPage(
+  connection: Connection,
+  page: { readonly orgId: OrgId; readonly after: AgentId; readonly limit: number },
+): Promise<readonly AgentRow[]> {
+  const rows = await connection.query(
+    `select ${COLUMNS} from agent where org_id = $1 and id > $2 order by id limit $3`,
+    [page.orgId, page.after, page.limit],
+  )
+  return rows.map(agentOf)
+}
+
 /** Makes agents; those that exist stay as they are. Answers with the ids of those that were made. */
 export async function insertAgents(tx: Transaction, agents: readonly AgentRow[]): Promise<readonly AgentId[]> {
   const rows = await tx.query(

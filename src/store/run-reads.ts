@@ -41,6 +41,7 @@ export interface RunRecord {
   readonly firstAttempt: number
   readonly retryOf: RunId | null
   readonly parentRunId: RunId | null
+  readonly sender: string | null
   readonly payload: unknown
   readonly decision: Why
   readonly state: RunState
@@ -60,7 +61,7 @@ export interface RunRecord {
 }
 
 const COLUMNS = `r.org_id, r.id, r.job_run_id, r.agent_id, r.session_key, r.schedule_id, r.nominal_at, r.trigger, r.lane,
-  r.priority, r.created_at, r.deadline, r.first_attempt, r.retry_of, r.parent_run_id, r.payload, r.decision,
+  r.priority, r.created_at, r.deadline, r.first_attempt, r.retry_of, r.parent_run_id, r.sender, r.payload, r.decision,
   coalesce(r.state, p.state) as state, coalesce(r.attempt, p.attempt, r.first_attempt) as attempt,
   coalesce(r.attempt_id, p.attempt_id) as attempt_id, coalesce(r.node_id, p.node_id) as node_id, p.not_before,
   coalesce(r.started_at, p.started_at) as started_at, r.finished_at,
@@ -107,6 +108,7 @@ const ABOUT = {
   session: 'r.session_key = $3',
   agent: 'r.agent_id = $4',
   task: `r.trigger = 'task'`,
+  trigger: `r.trigger = $6 and r.trigger not in ('message', 'task')`,
   anything: 'true',
 } as const
 type About = keyof typeof ABOUT
@@ -169,7 +171,8 @@ function aboutOf(choice: RunChoice): About {
   if (given(choice.scheduleId)) return 'schedule'
   if (given(choice.sessionKey)) return 'session'
   if (choice.trigger === 'task') return 'task'
-  return given(choice.agentId) ? 'agent' : 'anything'
+  if (given(choice.agentId)) return 'agent'
+  return given(choice.trigger) && choice.trigger !== 'message' ? 'trigger' : 'anything'
 }
 
 /** The places of the queued runs of agents, each among those of its agent, counted from 1 in the order of picking. */
@@ -203,6 +206,7 @@ function recordOf(row: Row): RunRecord {
     firstAttempt: row['first_attempt'] as number,
     retryOf: brandOrNull(row['retry_of'], runId),
     parentRunId: brandOrNull(row['parent_run_id'], runId),
+    sender: row['sender'] as string | null,
     payload: row['payload'],
     decision: (row['decision'] as Why | null) ?? ACCEPTED,
     state: row['state'] as RunState,

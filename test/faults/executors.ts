@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { AgentId } from '../../src/core/ids.ts'
 import { instant, later, type Instant } from '../../src/core/instant.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from '../../src/executors/executor.ts'
@@ -185,7 +184,7 @@ function callBack(world: World, token: string, { attemptId, orgId }: Attempt): v
     ? ({ status: 'success', output: { by: attemptId } } as const)
     : ({ status: 'failed', error_message: `by ${attemptId}` } as const)
   world.ask({ kind: 'callback', orgId, node: chosen, mark: null }, async () => {
-    await settleByToken(chosen.ports, createHash('sha256').update(token).digest(), result)
+    await settleByToken(chosen.ports, token, result)
     return null
   })
 }

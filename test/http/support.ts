@@ -79,6 +79,7 @@ export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
     health: () => ({ ready: true, database: 'up', away_since: null, draining: false, node_id: 'nod_1' }),
     isDraining: () => false,
     defaultAgent: () => agentId('writer'),
+    ended: () => ({ promise: Promise.resolve(), give: () => undefined }),
     wakeSchedules: () => undefined,
     counter: () => counter++,
     log: (entry) => void logged.push(entry),

@@ -24,6 +24,7 @@ const aRun = (over: Partial<RunRecord> = {}): RunRecord => ({
   firstAttempt: 1,
   retryOf: null,
   parentRunId: null,
+  sender: null,
   payload: null,
   decision: because('accepted', 'admission'),
   state: 'queued',

@@ -377,6 +377,7 @@ CREATE INDEX run_by_age ON run USING btree (org_id, created_at, id);
 CREATE INDEX run_by_agent ON run USING btree (org_id, agent_id, created_at, id);
 CREATE INDEX run_by_schedule ON run USING btree (org_id, schedule_id, created_at, id) WHERE (schedule_id IS NOT NULL);
 CREATE INDEX run_by_session ON run USING btree (org_id, session_key, created_at, id) WHERE (session_key IS NOT NULL);
+CREATE INDEX run_by_trigger ON run USING btree (org_id, trigger, created_at, id) WHERE (trigger <> ALL (ARRAY['message'::text, 'task'::text]));
 CREATE INDEX run_tasks ON run USING btree (org_id, created_at, id) WHERE (trigger = 'task'::text);
 CREATE INDEX schedule_due ON schedule USING btree (next_run_at) WHERE ((state = 'active'::text) AND (next_run_at IS NOT NULL));
 CREATE INDEX schedule_list ON schedule USING btree (org_id, created_at DESC, id);

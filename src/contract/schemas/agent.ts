@@ -1,19 +1,24 @@
 import { z } from 'zod'
-import { EXECUTOR_KINDS } from '../../core/run/timeouts.ts'
+import { EXECUTOR_KINDS, PRESENT_EXECUTOR_KINDS } from '../../core/run/timeouts.ts'
 import type { AgentInput, AgentView, ExecutorInput } from '../agent.ts'
-import { moment } from './common.ts'
+import { moment, pageOf } from './common.ts'
 import { retryPolicy, retryPolicyInput } from './schedule.ts'
 import { named, shaped } from './shaped.ts'
 
 /** How the work is performed; the options belong to the executor of that kind. */
 const executor: z.ZodType<ExecutorInput> = named('Executor', z.looseObject({ kind: z.enum(EXECUTOR_KINDS) }))
+const executorInput: z.ZodType<ExecutorInput> = named(
+  'ExecutorInput',
+  z.looseObject({ kind: z.enum(PRESENT_EXECUTOR_KINDS) }),
+  '`echo` answers with what it was given; `in-process` is a function of a program that embeds Escapement. The other kinds come later.',
+)
 
 const YEAR_SECONDS = 366 * 86_400
 
 const fields = {
   name: z.string().min(1).max(200),
   description: z.string().max(10_000).optional(),
-  executor,
+  executor: executorInput,
   retry_policy: retryPolicyInput.nullish(),
   timeout_seconds: z.int().min(-YEAR_SECONDS).max(YEAR_SECONDS).nullish(),
   max_concurrent: z.int().min(1).max(1_000_000).nullish(),
@@ -32,7 +37,7 @@ export type AgentPatch = Partial<Omit<AgentInput, 'id'>>
 
 export const agentPatch: z.ZodType<AgentPatch> = named(
   'AgentPatch',
-  shaped<AgentPatch>()({ ...fields, name: fields.name.optional(), executor: executor.optional() }),
+  shaped<AgentPatch>()({ ...fields, name: fields.name.optional(), executor: executorInput.optional() }),
 )
 
 export const agent: z.ZodType<AgentView> = named(
@@ -53,3 +58,5 @@ export const agent: z.ZodType<AgentView> = named(
     updated_at: moment,
   }),
 )
+
+export const agentPage = pageOf('AgentPage', agent)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { BUDGET_ACTIONS, BUDGET_UNITS } from '../../core/budget/budget.ts'
 import { BUDGET_PERIODS } from '../../core/budget/budget-period.ts'
 import type { BudgetInput, BudgetPatch, BudgetView } from '../budget.ts'
-import { id, moment } from './common.ts'
+import { id, moment, pageOf } from './common.ts'
 import { named, shaped } from './shaped.ts'
 
 const amount = z.number().positive()
@@ -52,3 +52,5 @@ export const budget: z.ZodType<BudgetView> = named(
     created_at: moment,
   }),
 )
+
+export const budgetPage = pageOf('BudgetPage', budget)

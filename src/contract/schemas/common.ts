@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { REASONS, type Reason, type Why } from '../../core/reasons.ts'
-import type { Page } from '../page.ts'
+import type { Page, PageFilter } from '../page.ts'
 import { named, shaped } from './shaped.ts'
 
 /** A moment as we write it: RFC 3339 in UTC. */
@@ -21,13 +21,16 @@ export const anyObject = z.record(z.string(), z.unknown())
 
 export const id = z.string().min(1).max(512)
 
+/** The fields of a reason. */
+export const whyFields = {
+  reason: oneOf(Object.keys(REASONS) as readonly Reason[]),
+  rule: z.string(),
+  evidence: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+}
+
 export const why: z.ZodType<Why> = named(
   'Why',
-  shaped<Why>()({
-    reason: oneOf(Object.keys(REASONS) as readonly Reason[]),
-    rule: z.string(),
-    evidence: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
-  }),
+  shaped<Why>()(whyFields),
   'Why something was decided: a code, the rule that spoke, and the facts it looked at.',
 )
 
@@ -40,3 +43,6 @@ export const paging = {
   limit: z.int().min(1).max(200).optional(),
   cursor: z.string().max(4_096).optional(),
 }
+
+/** The query of a list that has no filters of its own. */
+export const pageFilter = shaped<PageFilter>()(paging)

@@ -6,16 +6,19 @@ import type {
   AttemptView,
   CallbackAnswer,
   ResultInput,
+  RetryInput,
   RunDetail,
+  RunExplanation,
   RunFilter,
   RunView,
+  ScheduleDraft,
   TimelineEntry,
   UsageView,
 } from '../run.ts'
-import { anyJson, moment, oneOf, pageOf, paging, why } from './common.ts'
+import { anyJson, moment, oneOf, pageOf, paging, why, whyFields } from './common.ts'
 import { named, shaped } from './shaped.ts'
 
-const errorCode = oneOf(Object.keys(ERROR_CODES) as readonly ErrorCode[])
+export const errorCode = oneOf(Object.keys(ERROR_CODES) as readonly ErrorCode[])
 
 export const usage: z.ZodType<UsageView> = named(
   'Usage',
@@ -84,7 +87,40 @@ const step = shaped<TimelineEntry>()({
 
 export const runDetail: z.ZodType<RunDetail> = named(
   'RunDetail',
-  shaped<RunDetail>()({ ...fields, attempts: z.array(attempt), timeline: z.array(step), why }),
+  shaped<RunDetail>()({
+    ...fields,
+    attempts: z.array(attempt),
+    deliveries: z.array(z.never()),
+    timeline: z.array(step),
+    why,
+  }),
+)
+
+export const runExplanation: z.ZodType<RunExplanation> = named(
+  'RunExplanation',
+  shaped<RunExplanation>()({
+    run_id: z.string(),
+    status: oneOf(RUN_STATES),
+    ...whyFields,
+    sentence: z.string(),
+    decision: why,
+  }),
+)
+
+export const retryInput: z.ZodType<RetryInput> = named(
+  'RetryInput',
+  shaped<RetryInput>()({ force: z.boolean().optional() }),
+)
+
+export const scheduleDraft: z.ZodType<ScheduleDraft> = named(
+  'ScheduleDraft',
+  shaped<ScheduleDraft>()({
+    name: z.string(),
+    agent_id: z.string().optional(),
+    payload: anyJson,
+    timezone: z.string(),
+  }),
+  'The beginning of a schedule; add when it is to happen, and send it to `POST /api/v1/schedules`.',
 )
 
 /** The filter of a list of runs; `status` takes several words with commas between them. */

@@ -1,11 +1,29 @@
 import { z } from 'zod'
-import { DROP_POLICIES, SESSION_MODES } from '../../core/session/session-rules.ts'
-import type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from '../session.ts'
-import { anyJson, givenMoment, moment, pageOf } from './common.ts'
+import {
+  DROP_POLICIES,
+  MAX_CAP,
+  MAX_DEBOUNCE_MS,
+  MAX_SESSION_CONCURRENT,
+  SESSION_MODES,
+} from '../../core/session/session-rules.ts'
+import { RUN_STATES } from '../../core/run/run-machine.ts'
+import { TRIGGERS } from '../../core/run/run.ts'
+import type { MessageInput, MessageReceipt, MessageView, SessionChange, SessionView, StopAnswer } from '../session.ts'
+import { anyJson, givenMoment, moment, oneOf, pageOf } from './common.ts'
+import { errorCode } from './run.ts'
 import { named, shaped } from './shaped.ts'
 
-/** At most 512 bytes of UTF-8; the service counts them. */
-export const sessionKey = z.string().min(1).max(512)
+const MOST_KEY_BYTES = 512
+
+/** No character of a text takes more than three bytes for each of its units, so that most keys need no counting. */
+const fitsKey = (key: string): boolean =>
+  key.length * 3 <= MOST_KEY_BYTES || new TextEncoder().encode(key).length <= MOST_KEY_BYTES
+
+export const sessionKey = z
+  .string()
+  .min(1)
+  .max(MOST_KEY_BYTES)
+  .refine(fitsKey, `is longer than ${MOST_KEY_BYTES} bytes`)
 
 export const messageInput: z.ZodType<MessageInput> = named(
   'MessageInput',
@@ -17,8 +35,8 @@ export const messageInput: z.ZodType<MessageInput> = named(
     sent_at: givenMoment.optional(),
     lane: z.string().min(1).max(100).optional(),
     mode: z.enum(SESSION_MODES).optional(),
-    max_concurrent: z.int().min(1).max(10_000).optional(),
-    debounce_ms: z.int().min(0).max(60_000).optional(),
+    max_concurrent: z.int().min(1).max(MAX_SESSION_CONCURRENT).optional(),
+    debounce_ms: z.int().min(0).max(MAX_DEBOUNCE_MS).optional(),
     not_before: givenMoment.optional(),
     deadline: givenMoment.optional(),
     parent_run_id: z.string().min(1).max(100).optional(),
@@ -37,6 +55,29 @@ export const messageReceipt: z.ZodType<MessageReceipt> = named(
     dropped_run_id: z.string().optional(),
   }),
 )
+
+export const message: z.ZodType<MessageView> = named(
+  'Message',
+  shaped<MessageView>()({
+    run_id: z.string(),
+    trigger: z.enum(TRIGGERS),
+    message_ids: z.array(z.string()),
+    sender: z.string().nullable(),
+    text: z.string().nullable(),
+    attachments: z.array(anyJson),
+    status: oneOf(RUN_STATES),
+    reason: z.string().nullable(),
+    reply: anyJson,
+    error_code: errorCode.nullable(),
+    error_message: z.string().nullable(),
+    created_at: moment,
+    started_at: moment.nullable(),
+    finished_at: moment.nullable(),
+  }),
+  'What was said to a session and what came of it: one for each run, whoever woke it.',
+)
+
+export const messagePage = pageOf('MessagePage', message)
 
 export const stopAnswer: z.ZodType<StopAnswer> = named(
   'StopAnswer',
@@ -64,13 +105,14 @@ export const session: z.ZodType<SessionView> = named(
 
 export const sessionPage = pageOf('SessionPage', session)
 
-export const sessionPatch: z.ZodType<SessionPatch> = named(
-  'SessionPatch',
-  shaped<SessionPatch>()({
-    mode: z.enum(SESSION_MODES).optional(),
-    cap: z.int().min(1).optional(),
-    drop: z.enum(DROP_POLICIES).optional(),
-    debounce_ms: z.int().min(0).max(60_000).optional(),
-    max_concurrent: z.int().min(1).max(10_000).optional(),
+export const sessionChange: z.ZodType<SessionChange> = named(
+  'SessionChange',
+  shaped<SessionChange>()({
+    mode: z.enum(SESSION_MODES).nullish(),
+    cap: z.int().min(1).max(MAX_CAP).nullish(),
+    drop: z.enum(DROP_POLICIES).nullish(),
+    debounce_ms: z.int().min(0).max(MAX_DEBOUNCE_MS).nullish(),
+    max_concurrent: z.int().min(1).max(MAX_SESSION_CONCURRENT).nullish(),
   }),
+  'What is left out stays; null gives a rule back to the deployment.',
 )

@@ -20,7 +20,7 @@ describe('an agent', () => {
     const made = await create({
       id: 'poet',
       name: 'Poet',
-      executor: { kind: 'HTTP', url: 'https://example.org' },
+      executor: { kind: 'In-Process', note: 'mine' },
       retry_policy: { max_retries: 1 },
       timeout_seconds: 7,
       max_concurrent: 2,
@@ -31,7 +31,7 @@ describe('an agent', () => {
       id: 'poet',
       org_id: 'acme',
       description: '',
-      executor: { kind: 'http', url: 'https://example.org' },
+      executor: { kind: 'in-process', note: 'mine' },
       retry_policy: { max_retries: 1, strategy: 'exponential' },
       timeout_seconds: 7,
       version: 1,

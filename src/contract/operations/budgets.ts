@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { budget, budgetInput, budgetPage, budgetPatch } from '../schemas/budget.ts'
+import { id, pageFilter } from '../schemas/common.ts'
+import { operation } from './operation.ts'
+
+const one = z.strictObject({ id })
+
+/** What runs may use. */
+export const budgetOperations = {
+  'budgets.create': operation({
+    ...{ method: 'POST', path: '/api/v1/budgets', tag: 'budgets', permission: 'budgets:write' },
+    summary: 'Makes a budget',
+    ...{ creates: true, readBy: 'service' },
+    body: budgetInput,
+    answers: { 201: budget },
+    examples: { body: { unit: 'tokens', amount: 1_000_000, period: 'day', on_exceed: 'queue' } },
+  }),
+  'budgets.list': operation({
+    ...{ method: 'GET', path: '/api/v1/budgets', tag: 'budgets', permission: 'budgets:read' },
+    summary: 'Lists budgets and where they stand',
+    query: pageFilter,
+    answers: { 200: budgetPage },
+  }),
+  'budgets.get': operation({
+    ...{ method: 'GET', path: '/api/v1/budgets/:id', tag: 'budgets', permission: 'budgets:read' },
+    summary: 'Shows a budget and where it stands',
+    params: one,
+    answers: { 200: budget },
+    refusals: ['NOT_FOUND'],
+  }),
+  'budgets.update': operation({
+    ...{ method: 'PATCH', path: '/api/v1/budgets/:id', tag: 'budgets', permission: 'budgets:write' },
+    summary: 'Changes a budget',
+    description: 'Whose it is and what it counts never changes. More room lets waiting work go on at once.',
+    readBy: 'service',
+    params: one,
+    body: budgetPatch,
+    answers: { 200: budget },
+    refusals: ['NOT_FOUND'],
+    examples: { body: { amount: 2_000_000 } },
+  }),
+  'budgets.delete': operation({
+    ...{ method: 'DELETE', path: '/api/v1/budgets/:id', tag: 'budgets', permission: 'budgets:write' },
+    summary: 'Deletes a budget and what it has counted',
+    params: one,
+    answers: { 204: null },
+    refusals: ['NOT_FOUND'],
+  }),
+}

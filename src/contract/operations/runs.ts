@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { id } from '../schemas/common.ts'
+import { retryInput, run, runDetail, runExplanation, runFilter, runPage, scheduleDraft } from '../schemas/run.ts'
+import { operation } from './operation.ts'
+
+const one = z.strictObject({ id })
+const oneOfSchedule = z.strictObject({ runId: id })
+
+const retrying = {
+  method: 'POST',
+  tag: 'runs',
+  permission: ['runs:write', 'schedules:run'],
+  description:
+    'Makes a new run with the same payload. What succeeded needs `force`. The run of a schedule needs schedules:run, ' +
+    'any other runs:write. A repetition with the same idempotency key answers with the same run, as it is by then.',
+  creates: true,
+  newWork: true,
+  bodyOptional: true,
+  body: retryInput,
+  answers: { 202: run },
+  refusals: ['NOT_FOUND', 'NOT_RETRYABLE', 'CONCURRENCY_LIMIT', 'RUNS_PER_DAY'],
+  examples: { body: { force: true } },
+} as const
+
+/** What was done, what is being done, and why. */
+export const runOperations = {
+  'runs.list': operation({
+    ...{ method: 'GET', path: '/api/v1/runs', tag: 'runs', permission: 'runs:read' },
+    summary: 'Lists runs',
+    description:
+      '`status` takes several states with commas between them, in any case; SCHEDULED, CANCELED and FAILED_TIMEOUT are ' +
+      'queued, cancelled and timeout. `from` is included, `to` is not; both are about when a run was made.',
+    query: runFilter,
+    answers: { 200: runPage },
+  }),
+  'runs.get': operation({
+    ...{ method: 'GET', path: '/api/v1/runs/:id', tag: 'runs', permission: 'runs:read' },
+    summary: 'Shows a run with its attempts, its deliveries, its way so far and why it is where it is',
+    params: one,
+    answers: { 200: runDetail },
+    refusals: ['NOT_FOUND'],
+  }),
+  'runs.explain': operation({
+    ...{ method: 'GET', path: '/api/v1/runs/:id/explain', tag: 'runs', permission: 'runs:read' },
+    summary: 'Says why a run is where it is, by which rule and on what evidence',
+    params: one,
+    answers: { 200: runExplanation },
+    refusals: ['NOT_FOUND'],
+  }),
+  'runs.cancel': operation({
+    ...{ method: 'POST', path: '/api/v1/runs/:id/cancel', tag: 'runs', permission: 'runs:write' },
+    summary: 'Ends a run',
+    description:
+      'What executes is `stopping` until it has been told; what waits ends at once. Twice is as good as once.',
+    params: one,
+    answers: { 200: run },
+    refusals: ['NOT_FOUND', 'ALREADY_ENDED'],
+  }),
+  'runs.retry': operation({
+    ...{ ...retrying, path: '/api/v1/runs/:id/retry' },
+    summary: 'Repeats a run that has ended',
+    params: one,
+  }),
+  'runs.schedule': operation({
+    ...{ method: 'POST', path: '/api/v1/runs/:id/schedule', tag: 'runs', permission: 'schedules:write' },
+    summary: 'Drafts a schedule that does the same as a run',
+    description: 'Nothing is kept: add when it is to happen, and send the draft to `POST /api/v1/schedules`.',
+    params: one,
+    answers: { 200: scheduleDraft },
+    refusals: ['NOT_FOUND'],
+  }),
+  'runs.getScheduleRun': operation({
+    ...{ method: 'GET', path: '/api/v1/schedule-runs/:runId', tag: 'runs', permission: 'runs:read' },
+    summary: 'Shows a run, under its other address',
+    params: oneOfSchedule,
+    answers: { 200: runDetail },
+    refusals: ['NOT_FOUND'],
+  }),
+  'runs.retryScheduleRun': operation({
+    ...{ ...retrying, path: '/api/v1/schedule-runs/:runId/retry' },
+    summary: 'Repeats a run that has ended, under its other address',
+    params: oneOfSchedule,
+  }),
+}

@@ -1,0 +1,16 @@
+import type { budgetOperations } from '../../contract/operations/budgets.ts'
+import { changeBudget, createBudget, getBudget, removeBudget } from '../../service/budgets.ts'
+import { findBudgetPage } from '../../service/budgets-find.ts'
+import type { HandlersOf } from '../call.ts'
+
+/** What runs may use. */
+export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
+  'budgets.create': ({ ports, caller, body }) => createBudget(ports, caller, body),
+  'budgets.list': ({ ports, caller, query }) => findBudgetPage(ports, caller, query),
+  'budgets.get': ({ ports, caller, params }) => getBudget(ports, caller, params.id),
+  'budgets.update': ({ ports, caller, params, body }) => changeBudget(ports, caller, { id: params.id, change: body }),
+  'budgets.delete': async ({ ports, caller, params }) => {
+    await removeBudget(ports, caller, { id: params.id })
+    return undefined
+  },
+}

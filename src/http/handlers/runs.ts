@@ -1,0 +1,34 @@
+import type { runOperations } from '../../contract/operations/runs.ts'
+import type { RetryInput, RunView } from '../../contract/run.ts'
+import { cancelRunById, retryRun } from '../../service/run-actions.ts'
+import { explainRun, findRuns, getRun, getRunDetail } from '../../service/runs-read.ts'
+import { draftSchedule } from '../../service/schedule-draft.ts'
+import type { Call, HandlersOf } from '../call.ts'
+import { requirePermission } from '../gate.ts'
+
+type Retry = Pick<Call<(typeof runOperations)['runs.retry']>, 'ctx' | 'ports' | 'caller' | 'principal'>
+
+/** The run of a schedule belongs to those who run schedules; which run it is, only its row says. */
+async function retry(call: Retry, id: string, { force }: RetryInput): Promise<RunView> {
+  const { ports, caller } = call
+  const run = await getRun(ports, caller.orgId, id)
+  requirePermission(call, run.schedule_id === null ? 'runs:write' : 'schedules:run')
+  return getRun(ports, caller.orgId, await retryRun(ports, caller, { id, force: force ?? false }))
+}
+
+/** What was done, what is being done, and why. */
+export const runHandlers: HandlersOf<typeof runOperations> = {
+  'runs.list': ({ ports, caller, query }) => findRuns(ports, caller.orgId, query),
+  'runs.get': ({ ctx, ports, caller, params }) => getRunDetail(ports, { orgId: caller.orgId, id: params.id }, ctx.live),
+  'runs.explain': ({ ctx, ports, caller, params }) =>
+    explainRun(ports, { orgId: caller.orgId, id: params.id }, ctx.live),
+  'runs.cancel': async ({ ports, caller, params }) => {
+    await cancelRunById(ports, caller, params.id)
+    return getRun(ports, caller.orgId, params.id)
+  },
+  'runs.retry': (call) => retry(call, call.params.id, call.body),
+  'runs.schedule': ({ ports, caller, params }) => draftSchedule(ports, { orgId: caller.orgId, id: params.id }),
+  'runs.getScheduleRun': ({ ctx, ports, caller, params }) =>
+    getRunDetail(ports, { orgId: caller.orgId, id: params.runId }, ctx.live),
+  'runs.retryScheduleRun': (call) => retry(call, call.params.runId, call.body),
+}

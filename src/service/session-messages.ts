@@ -1,0 +1,69 @@
+import type { Page, PageFilter } from '../contract/page.ts'
+import { invalid, Refusal } from '../contract/refusals.ts'
+import type { MessageView } from '../contract/session.ts'
+import { runId, type OrgId } from '../core/ids.ts'
+import { formatInstant } from '../core/instant.ts'
+import { listRuns, type RunRecord } from '../store/run-reads.ts'
+import { loadSessions } from '../store/sessions.ts'
+import { pageOf, parseCursor, parseLimit } from './cursor.ts'
+import { collectFlaws } from './input-fields.ts'
+import { readSessionKey } from './messages.ts'
+import type { Ports } from './ports.ts'
+import { momentOrNull } from './schedule-view.ts'
+
+/** A page of what was said to a session and what came of it, newest first. */
+export async function findMessages(
+  { database }: Pick<Ports, 'database'>,
+  asked: { readonly orgId: OrgId; readonly key: string },
+  filter: PageFilter = {},
+): Promise<Page<MessageView>> {
+  const { orgId } = asked
+  const key = readSessionKey(asked.key)
+  const { flaws, keep } = collectFlaws()
+  const limit = keep(parseLimit('limit', filter.limit)) ?? 0
+  const cursor = keep(parseCursor('cursor', filter.cursor))
+  if (flaws.length > 0) throw invalid(flaws)
+  const after = cursor === null ? null : { createdAt: cursor.createdAt, id: runId(cursor.key) }
+  const runs = await listRuns(database, { orgId, sessionKey: key, after, limit: limit + 1 })
+  if (runs.length === 0) {
+    const [session] = await loadSessions(database, { orgId, keys: [key] })
+    if (session === undefined) throw new Refusal('NOT_FOUND', `There is no session ${asked.key}`)
+  }
+  return pageOf(runs, limit, { view: viewMessage, cursor: ({ createdAt, id }) => ({ createdAt, key: id }) })
+}
+
+/** A run as a message of its session. */
+export function viewMessage(run: RunRecord): MessageView {
+  const { attachments, messageIds } = objectOf(run.payload)
+  return {
+    run_id: run.id,
+    trigger: run.trigger,
+    message_ids: listOf(messageIds).filter((id) => typeof id === 'string'),
+    sender: run.sender,
+    text: textOf(run.payload),
+    attachments: listOf(attachments),
+    status: run.state,
+    reason: (run.why ?? run.decision).reason,
+    reply: run.output,
+    error_code: run.errorCode,
+    error_message: run.errorMessage,
+    created_at: formatInstant(run.createdAt),
+    started_at: momentOrNull(run.startedAt),
+    finished_at: momentOrNull(run.finishedAt),
+  }
+}
+
+/** What a run was told, when that is a text: the text of a message, the prompt of a schedule. */
+export function textOf(payload: unknown): string | null {
+  if (typeof payload === 'string') return payload
+  const { text, prompt } = objectOf(payload)
+  if (typeof text === 'string') return text
+  return typeof prompt === 'string' ? prompt : null
+}
+
+const objectOf = (value: unknown): Readonly<Partial<Record<string, unknown>>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : {}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [])
