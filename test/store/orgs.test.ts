@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ORG_TABLES } from '../../src/store/orgs.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+
+let world: TestDatabase
+
+beforeAll(async () => {
+  world = await createTestDatabase()
+})
+afterAll(() => world.drop())
+
+/** What stays, what goes with a member, and what an org that is removed has none of. */
+const NOT_EMPTIED = ['audit', 'audit_head', 'console_session', 'pending', 'sign_in']
+
+describe('the tables that are emptied when an org is deleted', () => {
+  it('are all in which rows belong to an org', async () => {
+    const rows = await world.outside(
+      `select table_name from information_schema.columns
+        where table_schema = 'escapement' and column_name = 'org_id' order by table_name`,
+    )
+    expect([...ORG_TABLES, ...NOT_EMPTIED].sort()).toEqual(rows.map(({ table_name: name }) => name))
+  })
+})
