@@ -1,5 +1,7 @@
 // `npm run docs`: writes the generated sections of the documents. The tests in test/docs compare the same texts.
 import { writeFileSync } from 'node:fs'
+import { CONFIG_KEYS } from '../dist/contract/config/keys.js'
+import { keysOf } from '../dist/contract/config/tree.js'
 import { OPERATIONS } from '../dist/contract/operations/table.js'
 import { effectivePermissions, PERMISSIONS } from '../dist/core/access.js'
 import { ERROR_CODES } from '../dist/core/run/error-codes.js'
@@ -7,7 +9,15 @@ import { REASONS } from '../dist/core/reasons.js'
 import { renderRunStates } from '../dist/core/run/run-machine.js'
 import { compareSection, SECTIONS } from './docs/sections.mjs'
 
-const core = { ERROR_CODES, REASONS, renderRunStates, PERMISSIONS, effectivePermissions, OPERATIONS }
+const core = {
+  ERROR_CODES,
+  REASONS,
+  renderRunStates,
+  PERMISSIONS,
+  effectivePermissions,
+  OPERATIONS,
+  settings: keysOf(CONFIG_KEYS),
+}
 
 for (const section of SECTIONS) {
   const { filepath, current, fresh } = await compareSection(section, core)

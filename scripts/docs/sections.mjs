@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import prettier from 'prettier'
 import { drawImports } from './picture.mjs'
 import { renderRoutes } from './routes.mjs'
-import { renderErrorCodes, renderPermissions, renderReasons } from './tables.mjs'
+import { renderErrorCodes, renderPermissions, renderReasons, renderSettings } from './tables.mjs'
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 
@@ -28,6 +28,7 @@ export const SECTIONS = [
     file: 'docs/reference/permissions.md',
     render: (core) => renderPermissions(core.PERMISSIONS, core.effectivePermissions),
   },
+  { name: 'config', file: 'docs/reference/config.md', render: (core) => renderSettings(core.settings) },
   { name: 'routes', file: 'src/client/routes.ts', render: (core) => renderRoutes(core.OPERATIONS) },
 ]
 

@@ -28,6 +28,20 @@ export function renderPermissions(permissions, permissionsOf) {
   )
 }
 
+/** The settings of src/contract/config as a table. */
+export function renderSettings(settings) {
+  return table(
+    ['Setting', 'Default', 'Meaning', 'Allowed', 'Hot'],
+    settings.map(({ path, key }) => [
+      `\`${path}\``,
+      `\`${JSON.stringify(key.default)}\``,
+      key.summary,
+      key.zeroKeeps ? `${key.allowed}; 0 keeps what is there` : key.allowed,
+      key.hot ? '✓' : '',
+    ]),
+  )
+}
+
 function table(head, rows) {
   const line = (row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')

@@ -1,5 +1,7 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { CONFIG_KEYS } from '../../src/contract/config/keys.ts'
+import { keysOf } from '../../src/contract/config/tree.ts'
 import { OPERATIONS } from '../../src/contract/operations/table.ts'
 import { effectivePermissions, PERMISSIONS } from '../../src/core/access.ts'
 import { ERROR_CODES } from '../../src/core/run/error-codes.ts'
@@ -35,5 +37,6 @@ export function compare(name: string): Promise<{ readonly current: string; reado
     PERMISSIONS,
     effectivePermissions,
     OPERATIONS,
+    settings: keysOf(CONFIG_KEYS),
   })
 }
