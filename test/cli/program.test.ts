@@ -7,6 +7,7 @@ describe('without a command', () => {
     expect(code).toBe(0)
     expect(stdout).toContain('the scheduling control plane for AI agents')
     expect(stdout).toContain('npm start -- cron preview "0 9 * * 1-5" --tz Europe/Berlin')
+    expect(stdout).toContain('npm start -- serve')
     expect(stdout).toContain('cron next')
     expect(stdout).toContain('2026-11-16 09:00   2026-11-16T08:00:00.000Z')
   })
