@@ -22,7 +22,7 @@ const fitsKey = (key: string): boolean =>
 export const sessionKey = z
   .string()
   .min(1)
-  .max(MOST_KEY_BYTES)
+  .max(MOST_KEY_BYTES, { abort: true })
   .refine(fitsKey, `is longer than ${MOST_KEY_BYTES} bytes`)
 
 export const messageInput: z.ZodType<MessageInput> = named(

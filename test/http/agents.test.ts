@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { AgentView } from '../../src/contract/agent.ts'
+import type { Page } from '../../src/contract/page.ts'
+import { agent, agentPage } from '../../src/contract/schemas/agent.ts'
+import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
+
+let world: HttpWorld
+beforeAll(async () => {
+  world = await createHttpWorld()
+})
+afterAll(() => world.close())
+beforeEach(async () => {
+  await world.services.db.query(`delete from schedule; delete from agent where id not in ('reader', 'writer')`)
+})
+
+const URL = '/api/v1/agents'
+const parrot = { id: 'parrot', name: 'Parrot', executor: { kind: 'echo' } }
+const create = async (body: unknown, headers = {}): Promise<AgentView> => {
+  const response = await world.ask('POST', URL, { body, headers })
+  expect([response.statusCode, response.json<{ detail?: string }>().detail]).toEqual([201, undefined])
+  return agent.parse(response.json())
+}
+const ids = async (query = '', as = 'owner'): Promise<readonly string[]> =>
+  agentPage.parse((await world.ask('GET', `${URL}${query}`, { as })).json()).items.map(({ id }) => id)
+
+describe('an agent', () => {
+  it('is made, shown with its version as entity tag, changed and deleted', async () => {
+    const body = {
+      ...{ ...parrot, description: 'Says it again', max_concurrent: 2, timeout_seconds: 5, context_window: 1_000 },
+      ...{ default_session: 'home', retry_policy: { max_retries: 1 } },
+    }
+    const made = await world.ask('POST', URL, { body })
+    expect([made.statusCode, made.headers.etag]).toEqual([201, '"1"'])
+    expect(agent.parse(made.json())).toMatchObject({
+      ...body,
+      org_id: 'acme',
+      version: 1,
+      retry_policy: { max_retries: 1 },
+    })
+    const shown = await world.ask('GET', `${URL}/parrot`)
+    expect([shown.json(), shown.headers.etag]).toEqual([made.json(), '"1"'])
+    const changed = await world.ask('PATCH', `${URL}/parrot`, { body: { max_concurrent: null, name: 'Ara' } })
+    expect([changed.statusCode, changed.headers.etag]).toEqual([200, '"2"'])
+    expect(agent.parse(changed.json())).toMatchObject({ name: 'Ara', max_concurrent: null, timeout_seconds: 5 })
+    expect((await world.ask('DELETE', `${URL}/parrot`)).statusCode).toBe(204)
+    problemIn(await world.ask('GET', `${URL}/parrot`), 'NOT_FOUND')
+    problemIn(await world.ask('DELETE', `${URL}/parrot`), 'NOT_FOUND')
+  })
+
+  it('gets an id unless it brings one, which nobody else has', async () => {
+    expect((await create({ name: 'A', executor: { kind: 'in-process' } })).id).toMatch(/^agent_/)
+    await create(parrot)
+    problemIn(await world.ask('POST', URL, { body: parrot }), 'CONFLICT')
+    expect((await world.ask('POST', URL, { body: parrot, as: 'stranger' })).statusCode).toBe(201)
+  })
+
+  it('is changed and deleted only in the version that If-Match names', async () => {
+    await create(parrot)
+    const patch = (tag: string) =>
+      world.ask('PATCH', `${URL}/parrot`, { body: { name: tag }, headers: { 'if-match': tag } })
+    expect((await patch('"1"')).statusCode).toBe(200)
+    expect(problemIn(await patch('"1"'), 'STALE_VERSION').details).toEqual({ version: 2 })
+    problemIn(await world.ask('DELETE', `${URL}/parrot`, { headers: { 'if-match': '"1"' } }), 'STALE_VERSION')
+    const known = await world.ask('GET', `${URL}/parrot`, { headers: { 'if-none-match': '"2"' } })
+    expect([known.statusCode, known.body]).toEqual([304, ''])
+    expect((await world.ask('DELETE', `${URL}/parrot`, { headers: { 'if-match': '"2"' } })).statusCode).toBe(204)
+  })
+
+  it('is made once for an idempotency key', async () => {
+    const headers = { 'idempotency-key': 'k' }
+    const body = { name: 'Once', executor: { kind: 'echo' } }
+    const first = await create(body, headers)
+    expect(await create(body, headers)).toEqual(first)
+    problemIn(await world.ask('POST', URL, { body: { ...body, name: 'Twice' }, headers }), 'IDEMPOTENCY_MISMATCH')
+    expect(await ids()).toHaveLength(3)
+  })
+
+  it.each(['http', 'chat', 'command', 'worker', 'tab-action'])(
+    'cannot be of kind %s yet, and is told what can be had',
+    async (kind) => {
+      const response = await world.ask('POST', URL, {
+        body: { ...parrot, executor: { kind, url: 'https://example.org' } },
+      })
+      expect(problemIn(response, 'VALIDATION').errors).toEqual([
+        {
+          pointer: '/executor/kind',
+          message: 'comes with a later version of Escapement and cannot be chosen yet',
+          allowed: 'echo, in-process',
+        },
+      ])
+      const patch = await world.ask('PATCH', `${URL}/writer`, { body: { executor: { kind } } })
+      expect(pointersIn(patch)).toEqual(['/executor/kind'])
+      expect(await ids()).toEqual(['reader', 'writer'])
+    },
+  )
+
+  it.each([
+    ['nothing', {}, ['/executor', '/name']],
+    ['a misspelt field', { ...parrot, maxConcurrent: 2 }, ['/maxConcurrent']],
+    ['an executor that is none', { ...parrot, executor: { kind: 'magic' } }, ['/executor/kind']],
+    ['an executor without a kind', { ...parrot, executor: {} }, ['/executor/kind']],
+    ['an id that cannot be one', { ...parrot, id: 'a:b' }, ['/id']],
+    [
+      'numbers that cannot be',
+      { ...parrot, max_concurrent: 0, context_window: 1.5, timeout_seconds: 'long' },
+      ['/context_window', '/max_concurrent', '/timeout_seconds'],
+    ],
+    ['a retry policy that is none', { ...parrot, retry_policy: { max_retries: -1 } }, ['/retry_policy/max_retries']],
+    ['a session key that is too long', { ...parrot, default_session: 'ü'.repeat(300) }, ['/default_session']],
+  ])('is refused with %s, and nothing is made', async (_, body, pointers) => {
+    expect(pointersIn(await world.ask('POST', URL, { body })).toSorted()).toEqual(pointers)
+    expect(await ids()).toEqual(['reader', 'writer'])
+  })
+
+  it('keeps its id for ever, and its place while a schedule wakes it', async () => {
+    await create(parrot)
+    expect(pointersIn(await world.ask('PATCH', `${URL}/parrot`, { body: { id: 'ara' } }))).toEqual(['/id'])
+    await world.ask('POST', '/api/v1/schedules', { body: { every_seconds: 60, agent_id: 'parrot' } })
+    expect(problemIn(await world.ask('DELETE', `${URL}/parrot`), 'CONFLICT').details).toEqual({ schedules: 1 })
+    expect((await world.ask('GET', `${URL}/parrot`)).json<AgentView>().version).toBe(1)
+  })
+
+  it('belongs to its org, and to those who may', async () => {
+    await create(parrot)
+    for (const method of ['GET', 'PATCH', 'DELETE'] as const)
+      problemIn(
+        await world.ask(method, `${URL}/parrot`, { as: 'stranger', body: method === 'PATCH' ? {} : undefined }),
+        'NOT_FOUND',
+      )
+    for (const as of ['member', 'viewer']) {
+      problemIn(await world.ask('POST', URL, { as, body: parrot }), 'FORBIDDEN')
+      problemIn(await world.ask('DELETE', `${URL}/parrot`, { as }), 'FORBIDDEN')
+      expect(await ids('', as)).toContain('parrot')
+    }
+  })
+})
+
+describe('the list of agents', () => {
+  it('is in the order of ids, in pages', async () => {
+    for (const id of ['b', 'Z', 'ä', 'a']) await create({ ...parrot, id })
+    const all = await ids()
+    expect(all).toEqual(['Z', 'a', 'b', 'reader', 'writer', 'ä'])
+    const pages: string[] = []
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page: Page<AgentView> = (await world.ask('GET', `${URL}?limit=4&cursor=${cursor}`)).json<Page<AgentView>>()
+      pages.push(...page.items.map(({ id }) => id))
+      cursor = page.next_cursor
+    }
+    expect(pages).toEqual(all)
+  })
+
+  it.each([
+    ['?limit=0', ['/limit']],
+    ['?cursor=nonsense', ['/cursor']],
+    [`?cursor=${Buffer.from('["a","b"]').toString('base64url')}`, ['/cursor']],
+    [`?cursor=${Buffer.from('["\\u0000"]').toString('base64url')}`, ['/cursor']],
+    ['?name=x', ['/name']],
+  ])('refuses %s', async (query, pointers) => {
+    expect(pointersIn(await world.ask('GET', `${URL}${query}`))).toEqual(pointers)
+  })
+})
