@@ -1,6 +1,6 @@
 import { randomBytes, randomFillSync } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { runId, attemptId, type OrgId, type RunId, type SessionKey } from './core/ids.ts'
+import { runId, attemptId, type OrgId, type SessionKey } from './core/ids.ts'
 import type { Instant } from './core/instant.ts'
 import type { ContextUse } from './core/session/throttle.ts'
 import { createLoops, type Loops } from './engine/loops.ts'
@@ -11,7 +11,8 @@ import type { Log } from './engine/health.ts'
 import type { Executor } from './executors/executor.ts'
 import { createDatabaseClock } from './service/clock.ts'
 import { createIdMaker, type IdKind } from './service/ids.ts'
-import type { Live } from './service/live-port.ts'
+import { createLive, createLiveWork } from './engine/live.ts'
+import type { Live, LiveWork } from './service/live-port.ts'
 import { loseEarlierNodes } from './service/membership.ts'
 import type { Ports } from './service/ports.ts'
 import { createRetention } from './service/retention.ts'
@@ -43,6 +44,7 @@ export interface AppOptions {
 export interface App {
   readonly ports: Ports
   readonly live: Live
+  readonly work: LiveWork
   readonly parts: NodeParts
   readonly loops: Loops
   readonly migrated: readonly string[]
@@ -154,7 +156,7 @@ function compose({ options, reads, database, schema, now: opened, migrated, clos
   }
   const laneSizes = () => readLaneSizes(ports)
   const loops = createLoops({ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes })
-  return { ports, live: liveOf(parts), parts, loops, migrated, close }
+  return { ports, live: createLive(parts), work: createLiveWork(parts), parts, loops, migrated, close }
 }
 
 /** Random bytes from a supply that is filled a page at a time: asking for ten costs as much as asking for thousands. */
@@ -182,37 +184,4 @@ async function loadOrgMemory(
   if (heard !== undefined && heard < version)
     for (const turn of await findTurnsAfter(reads, orgId, heard)) if (turn.no <= version) publish(parts, orgId, turn)
   return loadMemory(reads, parts.facts, { id: orgId, version })
-}
-
-/** Exact up to this many queued runs of an agent; a newcomer behind more than these is simply the last. */
-const EXACT_POSITIONS = 5_000
-
-function liveOf(parts: NodeParts): Live {
-  const memoryOf = (orgId: OrgId) => parts.offices.get(orgId)?.memory() ?? null
-  return {
-    stateOf: (orgId, id) => memoryOf(orgId)?.desk.runs.get(id)?.state,
-    positionOf: (orgId, id: RunId) => {
-      const memory = memoryOf(orgId)
-      const run = memory?.desk.runs.get(id)
-      if (memory === null || run?.state !== 'queued') return null
-      const queued = memory.lineUp.queuedOf(run.agentId)
-      return queued > EXACT_POSITIONS ? queued : memory.lineUp.positionOf(id)
-    },
-    explain: (orgId, id) => {
-      const memory = memoryOf(orgId)
-      const run = memory?.desk.runs.get(id)
-      const lane = memory?.lineUp.laneOf(id)
-      if (memory === null || run === undefined || lane === undefined || lane === null) return null
-      const size = parts.lanes.sizes().get(lane) ?? 0
-      const slots =
-        run.scheduleId === null ? undefined : memory.desk.schedules.get(run.scheduleId)?.rules.maxConcurrency
-      return memory.lineUp.explain(id, {
-        now: parts.ctx.clock.now(),
-        lane: { name: lane, size, held: parts.lanes.heldIn(lane) },
-        catchup: { inFlight: parts.lanes.catchups(), limit: parts.ctx.settings().schedules.catchupMaxActive },
-        executable: parts.facts.canExecute(run.executorKey) || parts.company.executors.has(run.executorKey),
-        ...(slots === undefined ? {} : { scheduleSlots: slots }),
-      })
-    },
-  }
 }

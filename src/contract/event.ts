@@ -1,3 +1,5 @@
+import type { Permission } from '../core/access.ts'
+
 export const EVENT_KINDS = [
   'schedule.changed',
   'run.changed',
@@ -21,4 +23,43 @@ export interface EventView {
   readonly at: string
   readonly subject: string
   readonly data: Readonly<Record<string, unknown>>
+}
+
+/** What somebody must hold to be told of events of a kind. */
+export const EVENT_PERMISSIONS: Readonly<Record<EventKind, Permission>> = {
+  'schedule.changed': 'schedules:read',
+  'run.changed': 'runs:read',
+  'run.output': 'runs:read',
+  'message.merged': 'sessions:read',
+  'message.dropped': 'sessions:read',
+  outbound: 'sessions:read',
+  'delivery.changed': 'runs:read',
+  'lane.changed': 'runs:read',
+  'config.reloaded': 'admin:*',
+  'alert.raised': 'runs:read',
+  'alert.cleared': 'runs:read',
+}
+
+/** Which events somebody wants to hear of. Everything that is given has to fit. */
+export interface EventFilter {
+  /** Kinds, with commas between them. */
+  readonly kinds?: string | undefined
+  readonly run_id?: string | undefined
+  /** The schedule itself, and its runs. */
+  readonly schedule_id?: string | undefined
+  /** Runs of the session. */
+  readonly session?: string | undefined
+  /** Runs of the agent. */
+  readonly agent_id?: string | undefined
+  /** For whoever cannot send the header `Last-Event-ID`, which wins. */
+  readonly last_event_id?: string | undefined
+}
+
+/** The event that says that events were missed: look at everything again. Not one of `EVENT_KINDS`. */
+export interface ResetView {
+  /** The id that was asked for is older than what is kept, or none of this history. */
+  readonly reason: 'too_old' | 'unknown'
+  readonly asked: string
+  /** What follows begins after it. */
+  readonly id: string
 }

@@ -22,6 +22,16 @@ const TAGS: Readonly<Record<string, string>> = {
   sessions: 'Conversations whose work keeps its order',
   agents: 'What does the work',
   budgets: 'What runs may use',
+  lanes: 'Named pools of execution slots',
+  nodes: 'The server processes of the deployment',
+  stats: 'How work went, and what waits',
+  config: 'The settings of the deployment',
+  keys: 'What programs sign in with',
+  orgs: 'The tenants of the deployment',
+  members: 'People, and how they get in',
+  'sign-in': 'How a browser gets in and out, and who somebody is',
+  audit: 'Who has changed what',
+  events: 'What happens, as it happens',
 }
 
 /** Describes the operations. Everything comes from the table; nothing is written twice. */

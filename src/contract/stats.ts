@@ -9,6 +9,13 @@ export interface Spread {
   readonly max: number
 }
 
+/** What an agent has to do. */
+export interface AgentWork {
+  readonly agent_id: string
+  readonly queued: number
+  readonly active: number
+}
+
 /** What an org's work looked like in a stretch of time, and what waits now. */
 export interface StatsView {
   readonly org_id: string
@@ -27,6 +34,9 @@ export interface StatsView {
   }
   readonly pending: { readonly waiting: number; readonly queued: number; readonly active: number }
   readonly schedules: Readonly<Partial<Record<ScheduleState, number>>>
+  /** Those that have something to do, the busiest first; a hundred at most. */
+  readonly agents: readonly AgentWork[]
+  /** With the org's own work in them. */
   readonly lanes: readonly LaneView[]
 }
 

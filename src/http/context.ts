@@ -2,8 +2,9 @@ import type { Health } from '../contract/node.ts'
 import type { Principal } from '../core/access.ts'
 import type { AgentId, OrgId, RunId } from '../core/ids.ts'
 import type { ConfigPort } from '../service/config.ts'
-import type { Live } from '../service/live-port.ts'
+import type { Live, LiveWork } from '../service/live-port.ts'
 import type { Ports } from '../service/ports.ts'
+import type { EventStreams } from './events/streams.ts'
 
 type Eventually<T> = T | Promise<T>
 
@@ -28,6 +29,7 @@ export interface HttpSettings {
 export interface HttpContext {
   readonly ports: Ports
   readonly live: Live
+  readonly work: LiveWork
   readonly version: string
   readonly settings: () => HttpSettings
   /** All of the configuration, for those who may see and change it. */
@@ -36,6 +38,10 @@ export interface HttpContext {
   readonly authenticate: (keyText: string) => Eventually<Principal | null>
   /** Who is signed in with this cookie; null when nobody is. */
   readonly consoleSession: (cookie: string) => Eventually<SignedIn | null>
+  /** A cookie was signed out: whoever remembers it forgets it. */
+  readonly forgetSession: (cookie: string) => void
+  /** Everybody who listens to what happens. */
+  readonly events: EventStreams
   readonly health: () => Health
   /** True while the node goes down and takes no new work. */
   readonly isDraining: () => boolean

@@ -1,12 +1,22 @@
 import type { Operations } from '../contract/operations/table.ts'
 import type { HandlersOf } from './call.ts'
 import { agentHandlers } from './handlers/agents.ts'
+import { auditHandlers } from './handlers/audit.ts'
 import { budgetHandlers } from './handlers/budgets.ts'
 import { callbackHandlers } from './handlers/callbacks.ts'
+import { configHandlers } from './handlers/config.ts'
+import { eventHandlers } from './handlers/events.ts'
+import { keyHandlers } from './handlers/keys.ts'
+import { laneHandlers } from './handlers/lanes.ts'
+import { memberHandlers } from './handlers/members.ts'
+import { nodeHandlers } from './handlers/nodes.ts'
+import { orgHandlers } from './handlers/orgs.ts'
 import { probeHandlers } from './handlers/probes.ts'
 import { runHandlers } from './handlers/runs.ts'
 import { scheduleHandlers } from './handlers/schedules.ts'
 import { sessionHandlers } from './handlers/sessions.ts'
+import { signInHandlers } from './handlers/sign-in.ts'
+import { statsHandlers } from './handlers/stats.ts'
 
 /** Who carries out each operation. The compiler refuses an operation that nobody does. */
 export const HANDLERS: HandlersOf<Operations> = {
@@ -17,4 +27,14 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...sessionHandlers,
   ...agentHandlers,
   ...budgetHandlers,
+  ...laneHandlers,
+  ...nodeHandlers,
+  ...statsHandlers,
+  ...configHandlers,
+  ...keyHandlers,
+  ...orgHandlers,
+  ...memberHandlers,
+  ...signInHandlers,
+  ...auditHandlers,
+  ...eventHandlers,
 }

@@ -71,6 +71,11 @@ export function createHttpServer(
   app.setNotFoundHandler((request, reply) =>
     refuse(ctx, { error: new Refusal('NOT_FOUND', `There is nothing at ${pathOf(request)}`), request, reply }),
   )
+  // Streams never end by themselves, and whoever closes the door waits for everybody inside.
+  app.addHook('preClose', (done) => {
+    ctx.events.close()
+    done()
+  })
   addRoutes({ app, ctx, limit: createRateLimit() }, api.operations, api.handlers)
   return app
 }

@@ -3,6 +3,7 @@ import type { App } from '../app.ts'
 import type { Config } from '../contract/config/keys.ts'
 import type { AgentId, OrgId } from '../core/ids.ts'
 import type { HttpContext, HttpSettings } from '../http/context.ts'
+import { createEventStreams } from '../http/events/streams.ts'
 import { createHttpServer } from '../http/server.ts'
 import { healthOf } from '../library/health.ts'
 import type { Waiters } from '../library/waiters.ts'
@@ -62,15 +63,22 @@ export async function openDoor(ctx: DoorContext): Promise<Door> {
 
 function httpContext(ctx: DoorContext): HttpContext {
   const { app, configuration, isOpen } = ctx
-  const { parts, ports, live, loops } = app
+  const { parts, ports, live, work, loops } = app
   const authentication = createAuthentication(ports)
   const agents = rememberDefaultAgents(app)
-  parts.hearers.add((_, turn) => {
+  const events = createEventStreams({
+    ...{ ports, work },
+    failed: (error) => {
+      ctx.log({ level: 'warn', message: 'Events could not be read; those who listen come back', facts: factsOf(error) })
+    },
+  })
+  parts.hearers.add((orgId, turn) => {
     authentication.hear(turn.events)
     agents.hear(turn.events)
+    events.hear(orgId, turn)
   })
   return {
-    ...{ ports, live, version: ctx.version, log: ctx.log, counter: ctx.counter, ended: ctx.ended },
+    ...{ ports, live, work, version: ctx.version, log: ctx.log, counter: ctx.counter, ended: ctx.ended },
     settings: httpSettings(configuration),
     config: {
       view: () => ({ file: configuration.file?.path ?? null, values: configuration.keeper.view() }),
@@ -81,6 +89,8 @@ function httpContext(ctx: DoorContext): HttpContext {
       const found = await authentication.consoleSession(cookie)
       return found === null ? null : { principal: found.principal, csrfToken: csrfTokenOf(cookie) }
     },
+    forgetSession: authentication.forget,
+    events,
     health: () => {
       const health = healthOf(parts)
       return isOpen() ? health : { ...health, ready: false }
@@ -91,6 +101,10 @@ function httpContext(ctx: DoorContext): HttpContext {
     wakeSchedules: loops.wakeSchedules,
   }
 }
+
+const factsOf = (error: unknown): Readonly<Record<string, unknown>> => ({
+  error: error instanceof Error ? error.message : String(error),
+})
 
 /** What the door needs of the configuration; the same object for as long as it is the same configuration. */
 function httpSettings({ keeper }: Configuration): () => HttpSettings {

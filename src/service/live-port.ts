@@ -1,4 +1,5 @@
-import type { OrgId, RunId } from '../core/ids.ts'
+import type { LaneView } from '../contract/lane.ts'
+import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Why } from '../core/reasons.ts'
 
@@ -10,4 +11,30 @@ export interface Live {
   readonly positionOf: (orgId: OrgId, id: RunId) => number | null
   /** Why a queued run has not started. */
   readonly explain: (orgId: OrgId, id: RunId) => Why | null
+}
+
+/** What this node knows of the work of orgs without asking the database. */
+export interface LiveWork {
+  /** Whose run it is. Undefined: not pending, as far as this node knows. */
+  readonly ownersOf: (orgId: OrgId, id: RunId) => RunOwners | undefined
+  /** What an org has to do; null when this node does not know at the moment. */
+  readonly workOf: (orgId: OrgId) => OrgWork | null
+  /** The lanes of this node with the work of an org on all nodes, or, for null, of every org. */
+  readonly lanes: (orgId: OrgId | null) => readonly LaneView[]
+}
+
+/** Whose a run is. None of it ever changes. */
+export interface RunOwners {
+  readonly agentId: AgentId
+  readonly sessionKey: SessionKey | null
+  readonly scheduleId: ScheduleId | null
+}
+
+/** What an org has to do, on all nodes. */
+export interface OrgWork {
+  readonly waiting: number
+  readonly queued: number
+  readonly active: number
+  /** Those that have something queued or active. */
+  readonly agents: readonly { readonly id: AgentId; readonly queued: number; readonly active: number }[]
 }

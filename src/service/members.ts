@@ -1,5 +1,5 @@
 import type { MemberInput, MemberPatch, MemberView } from '../contract/member.ts'
-import type { Page } from '../contract/page.ts'
+import type { Page, PageFilter } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import type { OrgId } from '../core/ids.ts'
 import { flawed, orNull, parsed, parseFields, wordField, type Parsed } from '../core/input.ts'
@@ -97,7 +97,7 @@ const taken = (email: string | null): Refusal =>
 export async function findMembers(
   ports: Pick<Ports, 'database'>,
   { orgId }: Caller,
-  filter: { readonly limit?: number; readonly cursor?: string } = {},
+  filter: PageFilter = {},
 ): Promise<Page<MemberView>> {
   const { flaws, keep } = collectFlaws()
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0

@@ -1,5 +1,5 @@
 import type { OrgInput, OrgPatch, OrgView } from '../contract/org.ts'
-import type { Page } from '../contract/page.ts'
+import type { Page, PageFilter } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import { OPERATOR_ORG } from '../core/access.ts'
 import { periodBounds } from '../core/budget/budget-period.ts'
@@ -94,7 +94,7 @@ function limitsOf(
 /** A page of the orgs of the deployment, newest first. */
 export async function findOrgs(
   ports: Pick<Ports, 'database'>,
-  filter: { readonly limit?: number; readonly cursor?: string } = {},
+  filter: PageFilter = {},
 ): Promise<Page<OrgView>> {
   const { flaws, keep } = collectFlaws()
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0

@@ -19,6 +19,7 @@ import { deleteOldSignIns } from '../store/sign-ins.ts'
 import { IDLE_MS } from './console-sessions.ts'
 import type { Ports } from './ports.ts'
 import type { EngineSettings } from './settings.ts'
+import { addUp } from './stats.ts'
 
 /** How many rows of each kind a pass has removed. */
 export interface Pruned {
@@ -165,7 +166,9 @@ async function pruneSurplus(pass: Pass, orgId: OrgId): Promise<number> {
   }
 }
 
-function pruneTurns(pass: Pass, orgId: OrgId): Promise<number> {
+async function pruneTurns(pass: Pass, orgId: OrgId): Promise<number> {
+  // How runs ended is told by turns alone, and counts outlive them.
+  await addUp(pass.connection, orgId)
   const before = earlier(pass.now, KEPT_MS)
   return repeat(pass, () => deleteOldTurns(pass.connection, { orgId, before, limit: pass.batch }))
 }

@@ -110,7 +110,7 @@ export async function loadDeletedOrgs(connection: Connection): Promise<readonly 
  */
 export const ORG_TABLES = [
   ...(['run', 'attempt', 'occurrence', 'decision', 'callback', 'idempotency', 'schedule', 'session'] as const),
-  ...(['budget', 'usage', 'agent', 'api_key', 'member', 'turn'] as const),
+  ...(['budget', 'usage', 'agent', 'api_key', 'member', 'run_count', 'run_count_place', 'turn'] as const),
 ] as const
 
 /** Removes rows of an org from one of its tables. Answers with how many. */

@@ -1,5 +1,6 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
+import type { EndedCounts } from '../core/run/ended-counts.ts'
 import { PRESENT } from './clock.ts'
 import { LOCK_SPACE, lockNumber } from './advisory-locks.ts'
 import type { Connection, Transaction } from './database.ts'
@@ -50,15 +51,24 @@ export async function loadStanding(
   }
 }
 
-/** Writes the present turn into the org's history. */
-export async function insertTurn(tx: Transaction, orgId: OrgId, turn: TurnRow): Promise<void> {
-  await tx.query('insert into turn (org_id, no, at, node_id, events) values ($1, $2, $3, $4, $5::json)', [
-    orgId,
-    turn.no,
-    toTimestamp(turn.at),
-    turn.nodeId,
-    JSON.stringify(turn.events),
-  ])
+/** Writes the present turn into the org's history, with how the runs ended that ended in it. */
+export async function insertTurn(
+  tx: Transaction,
+  orgId: OrgId,
+  turn: TurnRow & { readonly ended?: EndedCounts | null },
+): Promise<void> {
+  const ended = turn.ended ?? null
+  await tx.query(
+    'insert into turn (org_id, no, at, node_id, events, ended) values ($1, $2, $3, $4, $5::json, $6::jsonb)',
+    [
+      orgId,
+      turn.no,
+      toTimestamp(turn.at),
+      turn.nodeId,
+      JSON.stringify(turn.events),
+      ended === null ? null : JSON.stringify(ended),
+    ],
+  )
 }
 
 /** Tells every node that something has changed, when this transaction commits. */
@@ -90,6 +100,12 @@ export async function loadTurnWriter(
 ): Promise<{ readonly nodeId: string; readonly at: Instant } | null> {
   const [row] = await tx.query('select node_id, at from turn where org_id = $1 and no = $2', [asked.orgId, asked.no])
   return row === undefined ? null : { nodeId: row['node_id'] as string, at: row['at'] as Instant }
+}
+
+/** The version of an org; 0 before its first turn. */
+export async function loadVersion(connection: Connection, orgId: OrgId): Promise<number> {
+  const [row] = await connection.query(`select ${NEWEST} as version`, [orgId])
+  return row?.['version'] as number
 }
 
 /** The version of every org. */

@@ -5,7 +5,9 @@ import { REFUSAL_CODES, type RefusalCode } from '../../src/contract/refusals.ts'
 import { OPERATOR_ORG, type Principal, type Role } from '../../src/core/access.ts'
 import { agentId, principalId } from '../../src/core/ids.ts'
 import type { HttpContext, HttpSettings, SignedIn } from '../../src/http/context.ts'
+import { createEventStreams } from '../../src/http/events/streams.ts'
 import { createHttpServer, type Api } from '../../src/http/server.ts'
+import type { LiveWork } from '../../src/service/live-port.ts'
 import { ensureOrg } from '../../src/store/orgs.ts'
 import { insertAgents } from '../../src/store/agents.ts'
 import { createServiceWorld, type ServiceWorld } from '../service/database/world.ts'
@@ -62,6 +64,9 @@ export const SESSIONS = new Map<string, SignedIn>([
   ['cookie-of-member', { principal: aPrincipal('member', { id: principalId('mem_1') }), csrfToken: 'csrf-1' }],
 ])
 
+/** A node that remembers nothing: everything is asked of the database. */
+const NO_WORK: LiveWork = { ownersOf: () => undefined, workOf: () => null, lanes: () => [] }
+
 export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
   const services = await createServiceWorld()
   await makeOperator(services)
@@ -71,11 +76,14 @@ export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
   const context: HttpContext = {
     ports: services.ports,
     live: { stateOf: () => undefined, positionOf: () => null, explain: () => null },
+    work: NO_WORK,
     version: '0.0.0-test',
     settings: () => settings,
     config: { view: () => ({ file: null, values: {} }), refresh: () => Promise.resolve() },
     authenticate: (text) => KEYS.get(text) ?? null,
     consoleSession: (cookie) => SESSIONS.get(cookie) ?? null,
+    forgetSession: () => undefined,
+    events: createEventStreams({ ports: services.ports, work: NO_WORK, failed: () => undefined }),
     health: () => ({ ready: true, database: 'up', away_since: null, draining: false, node_id: 'nod_1' }),
     isDraining: () => false,
     defaultAgent: () => agentId('writer'),

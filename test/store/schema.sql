@@ -212,6 +212,17 @@ create table run (
   summary text,
   usage jsonb
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.1, fillfactor=40);
+create table run_count (
+  org_id text collate C not null,
+  hour timestamp with time zone not null,
+  kind text collate C not null,
+  key text collate C not null,
+  count bigint not null
+) with (fillfactor=70);
+create table run_count_place (
+  org_id text collate C not null,
+  no bigint not null
+) with (fillfactor=50);
 create table schedule (
   org_id text collate C not null,
   id text collate C not null,
@@ -277,7 +288,8 @@ create table turn (
   no bigint not null,
   at timestamp with time zone not null,
   node_id text collate C not null,
-  events json not null
+  events json not null,
+  ended jsonb
 ) with (autovacuum_vacuum_insert_scale_factor=0.1);
 create table usage (
   org_id text collate C not null,
@@ -340,6 +352,10 @@ alter table pending add constraint pending_runs_on_a_node CHECK (((state <> ALL 
 alter table pending add constraint pending_slot_check CHECK ((slot = ANY (ARRAY['held'::text, 'parked'::text])));
 alter table pending add constraint pending_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'queued'::text, 'assigned'::text, 'running'::text, 'awaiting_callback'::text, 'stopping'::text])));
 alter table pending add constraint pending_waits_for_something CHECK (((state <> 'waiting'::text) OR (not_before IS NOT NULL)));
+alter table run_count_place add constraint run_count_place_pkey PRIMARY KEY (org_id);
+alter table run_count add constraint run_count_count_check CHECK ((count > 0));
+alter table run_count add constraint run_count_kind_check CHECK ((kind = ANY (ARRAY['status'::text, 'duration'::text, 'lateness'::text])));
+alter table run_count add constraint run_count_pkey PRIMARY KEY (org_id, hour, kind, key);
 alter table run add constraint run_ended_is_finished CHECK (((state IS NULL) = (finished_at IS NULL)));
 alter table run add constraint run_executed_has_attempt CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'timeout'::text])) OR ((attempt_id IS NOT NULL) AND (started_at IS NOT NULL))));
 alter table run add constraint run_pkey PRIMARY KEY (org_id, id);

@@ -1,11 +1,21 @@
 import { agentOperations } from './agents.ts'
+import { auditOperations } from './audit.ts'
 import { budgetOperations } from './budgets.ts'
 import { callbackOperations } from './callbacks.ts'
+import { configOperations } from './config.ts'
+import { eventOperations } from './events.ts'
+import { keyOperations } from './keys.ts'
+import { laneOperations } from './lanes.ts'
+import { memberOperations } from './members.ts'
+import { nodeOperations } from './nodes.ts'
 import type { OperationTable } from './operation.ts'
+import { orgOperations } from './orgs.ts'
 import { probeOperations } from './probes.ts'
 import { runOperations } from './runs.ts'
 import { scheduleOperations } from './schedules.ts'
 import { sessionOperations } from './sessions.ts'
+import { signInOperations } from './sign-in.ts'
+import { statsOperations } from './stats.ts'
 
 /** Every operation of the API, by its id. */
 export const OPERATIONS = {
@@ -16,6 +26,16 @@ export const OPERATIONS = {
   ...sessionOperations,
   ...agentOperations,
   ...budgetOperations,
+  ...laneOperations,
+  ...nodeOperations,
+  ...statsOperations,
+  ...configOperations,
+  ...keyOperations,
+  ...orgOperations,
+  ...memberOperations,
+  ...signInOperations,
+  ...auditOperations,
+  ...eventOperations,
 } satisfies OperationTable
 
 export type Operations = typeof OPERATIONS

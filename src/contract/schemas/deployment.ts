@@ -2,17 +2,19 @@ import { z } from 'zod'
 import { RUN_STATES } from '../../core/run/run-machine.ts'
 import { SCHEDULE_STATES } from '../../core/schedule/schedule-life.ts'
 import { configPatchSchema, configViewSchema } from '../config/view.ts'
-import { EVENT_KINDS, type EventView } from '../event.ts'
+import { EVENT_KINDS, type EventFilter, type EventView } from '../event.ts'
 import type { LaneView } from '../lane.ts'
 import type { NodeView } from '../node.ts'
-import type { Spread, StatsFilter, StatsView } from '../stats.ts'
-import { anyObject, moment, oneOf } from './common.ts'
+import type { AgentWork, Spread, StatsFilter, StatsView } from '../stats.ts'
+import { anyObject, id, moment, oneOf, pageOf } from './common.ts'
 import { named, shaped } from './shaped.ts'
 
 export const lane: z.ZodType<LaneView> = named(
   'Lane',
   shaped<LaneView>()({ name: z.string(), concurrency: z.int(), active: z.int(), pending: z.int() }),
 )
+
+export const lanePage = pageOf('LanePage', lane)
 
 /** The size of a lane on every node; nothing can run in a lane of size 0, so that is refused. */
 export const laneSize = named('LaneSize', z.strictObject({ concurrency: z.int().min(1) }))
@@ -29,6 +31,8 @@ export const node: z.ZodType<NodeView> = named(
   }),
 )
 
+export const nodePage = pageOf('NodePage', node)
+
 export const event: z.ZodType<EventView> = named(
   'Event',
   shaped<EventView>()({
@@ -41,10 +45,23 @@ export const event: z.ZodType<EventView> = named(
   }),
 )
 
+const eventId = z.string().max(40)
+
+export const eventFilter = shaped<EventFilter>()({
+  kinds: z.string().min(1).max(1_000).optional(),
+  run_id: id.optional(),
+  schedule_id: id.optional(),
+  session: id.optional(),
+  agent_id: id.optional(),
+  last_event_id: eventId.optional(),
+})
+
 export const config = named('Config', configViewSchema, 'Every setting as it holds, and who said so.')
 export const configPatch = named('ConfigPatch', configPatchSchema, 'Settings that take effect at once.')
 
 const spread = named('Spread', shaped<Spread>()({ p50: z.number(), p95: z.number(), max: z.number() }))
+
+const agentWork = named('AgentWork', shaped<AgentWork>()({ agent_id: z.string(), queued: z.int(), active: z.int() }))
 
 export const statsFilter = shaped<StatsFilter>()({
   from: z.iso.datetime({ offset: true }).optional(),
@@ -66,6 +83,7 @@ export const stats: z.ZodType<StatsView> = named(
     }),
     pending: z.strictObject({ waiting: z.int(), queued: z.int(), active: z.int() }),
     schedules: z.partialRecord(z.enum(SCHEDULE_STATES), z.int()),
+    agents: z.array(agentWork),
     lanes: z.array(lane),
   }),
 )

@@ -74,6 +74,8 @@ export const member: z.ZodType<MemberView> = named(
   }),
 )
 
+export const memberPage = pageOf('MemberPage', member)
+
 export const signInLink: z.ZodType<SignInLink> = named(
   'SignInLink',
   shaped<SignInLink>()({ token: z.string(), member_id: z.string(), expires_at: moment }),
@@ -124,3 +126,5 @@ export const org: z.ZodType<OrgView> = named(
     created_at: moment,
   }),
 )
+
+export const orgPage = pageOf('OrgPage', org)

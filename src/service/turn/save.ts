@@ -1,3 +1,4 @@
+import { countEnded } from '../../core/run/ended-counts.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
 import { discriminatorOf } from '../../core/schedule/occurrence-key.ts'
 import { insertAttempts } from '../../store/attempts.ts'
@@ -58,11 +59,17 @@ export async function saveTurn(
   } else {
     await saveRuns(tx, desk, by.started)
     await saveModel(tx, desk)
-    await insertTurn(tx, orgId, turn)
+    await insertTurn(tx, orgId, { ...turn, ended: countEnded(runsOf(changes)) })
   }
   if (changes.audits.length > 0) await appendAudits(tx, orgId, { entries: changes.audits, at: desk.now })
   if (by.channels !== null) await notifyNodes(tx, channelsFor(by.channels, changes))
   return events
+}
+
+/** Every run that the turn has made or changed, once: one that was made and has ended is in both lists. */
+function* runsOf({ made, changed }: Changes): Generator<RunRow> {
+  yield* made
+  for (const run of changed) if (!made.has(run)) yield run
 }
 
 /** Nothing happened to runs but that new ones of the usual kind were let in, and perhaps started. */

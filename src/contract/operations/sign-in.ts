@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { me } from '../schemas/me.ts'
+import { consoleSession, signInLink } from '../schemas/people.ts'
+import { operation } from './operation.ts'
+
+/** How a browser gets in and out, and who somebody is. */
+export const signInOperations = {
+  'auth.signIn': operation({
+    ...{ method: 'POST', path: '/api/v1/sign-in', tag: 'sign-in', permission: 'none' },
+    summary: 'Signs a browser in with the token of a link',
+    description:
+      'The token works once, within ten minutes. The answer sets a cookie; its `csrf_token` goes back as ' +
+      '`X-CSRF-Token` with everything that changes something.',
+    body: z.strictObject({ token: z.string().min(1).max(200) }),
+    answers: { 200: consoleSession },
+    refusals: ['UNAUTHENTICATED'],
+  }),
+  'auth.signOut': operation({
+    ...{ method: 'POST', path: '/api/v1/sign-out', tag: 'sign-in', permission: 'any' },
+    summary: 'Signs this browser out',
+    answers: { 204: null },
+  }),
+  'auth.link': operation({
+    ...{ method: 'POST', path: '/api/v1/sign-in-links', tag: 'sign-in', permission: 'admin:*' },
+    summary: 'Makes a link that signs in, once, within ten minutes',
+    description:
+      'For whoever asks, or, when a key asks, for the oldest owner of the org. The token goes into the fragment of the ' +
+      'address of the console: `/#signin=<token>`.',
+    answers: { 201: signInLink },
+    refusals: ['NOT_FOUND'],
+  }),
+  'auth.me': operation({
+    ...{ method: 'GET', path: '/api/v1/me', tag: 'sign-in', permission: 'any' },
+    summary: 'Says who asks, and what they may do',
+    answers: { 200: me },
+  }),
+}

@@ -1,0 +1,15 @@
+import { stats, statsFilter } from '../schemas/deployment.ts'
+import { operation } from './operation.ts'
+
+/** How the work of an org went, and what waits. */
+export const statsOperations = {
+  'stats.get': operation({
+    ...{ method: 'GET', path: '/api/v1/stats', tag: 'stats', permission: 'runs:read' },
+    summary: 'Shows how work went, and what waits',
+    description:
+      'Counted for ever, per org, over all nodes, in whole hours of UTC: `from` and `to` of the answer say which. ' +
+      'Percentiles are exact to 5 %.',
+    query: statsFilter,
+    answers: { 200: stats },
+  }),
+}

@@ -1,0 +1,84 @@
+import type { AgentId, LaneName, OrgId, RunId } from '../core/ids.ts'
+import { resolveLane } from '../core/lanes.ts'
+import type { Live, LiveWork, OrgWork } from '../service/live-port.ts'
+import type { Memory } from '../service/turn/memory.ts'
+import type { NodeParts } from './node-parts.ts'
+
+/** Exact up to this many queued runs of an agent; a newcomer behind more than these is simply the last. */
+const EXACT_POSITIONS = 5_000
+
+/** What a node knows of pending runs from its memory of orgs. */
+export function createLive(parts: NodeParts): Live {
+  const memoryOf = (orgId: OrgId): Memory | null => parts.offices.get(orgId)?.memory() ?? null
+  return {
+    stateOf: (orgId, id) => memoryOf(orgId)?.desk.runs.get(id)?.state,
+    positionOf: (orgId, id: RunId) => {
+      const memory = memoryOf(orgId)
+      const run = memory?.desk.runs.get(id)
+      if (memory === null || run?.state !== 'queued') return null
+      const queued = memory.lineUp.queuedOf(run.agentId)
+      return queued > EXACT_POSITIONS ? queued : memory.lineUp.positionOf(id)
+    },
+    explain: (orgId, id) => {
+      const memory = memoryOf(orgId)
+      const run = memory?.desk.runs.get(id)
+      const lane = memory?.lineUp.laneOf(id)
+      if (memory === null || run === undefined || lane === undefined || lane === null) return null
+      const size = parts.lanes.sizes().get(lane) ?? 0
+      const slots =
+        run.scheduleId === null ? undefined : memory.desk.schedules.get(run.scheduleId)?.rules.maxConcurrency
+      return memory.lineUp.explain(id, {
+        now: parts.ctx.clock.now(),
+        lane: { name: lane, size, held: parts.lanes.heldIn(lane) },
+        catchup: { inFlight: parts.lanes.catchups(), limit: parts.ctx.settings().schedules.catchupMaxActive },
+        executable: parts.facts.canExecute(run.executorKey) || parts.company.executors.has(run.executorKey),
+        ...(slots === undefined ? {} : { scheduleSlots: slots }),
+      })
+    },
+  }
+}
+
+/** What a node knows of the work of orgs from its memory of them. */
+export function createLiveWork(parts: NodeParts): LiveWork {
+  const memoryOf = (orgId: OrgId): Memory | null => parts.offices.get(orgId)?.memory() ?? null
+  return {
+    ownersOf: (orgId, id) => memoryOf(orgId)?.desk.runs.get(id),
+    workOf: (orgId) => {
+      const memory = memoryOf(orgId)
+      return memory === null ? null : workIn(memory, parts.lanes.sizes().keys())
+    },
+    lanes: (orgId) => lanesOf(parts, orgId),
+  }
+}
+
+function workIn({ desk, lineUp }: Memory, lanes: Iterable<LaneName>): OrgWork {
+  let queued = 0
+  for (const lane of lanes) queued += lineUp.queuedIn(lane)
+  const active = lineUp.inFlight()
+  const agents: { id: AgentId; queued: number; active: number }[] = []
+  for (const id of desk.agents.keys()) {
+    const work = { id, queued: lineUp.queuedOf(id), active: lineUp.inFlightOf(id) }
+    if (work.queued + work.active > 0) agents.push(work)
+  }
+  return { waiting: desk.runs.size - queued - active, queued, active, agents }
+}
+
+/** A slot is held while a node works on an attempt, so the runs that nodes hold are counted: there are few. */
+function lanesOf(parts: NodeParts, orgId: OrgId | null): ReturnType<LiveWork['lanes']> {
+  const sizes = parts.lanes.sizes()
+  const active = new Map<LaneName, number>()
+  const pending = new Map<LaneName, number>()
+  for (const office of parts.offices.values()) {
+    const memory = orgId === null || office.orgId === orgId ? office.memory() : null
+    if (memory === null) continue
+    for (const held of memory.byNode.values()) for (const run of held) raise(active, resolveLane(run.lane, sizes), 1)
+    for (const lane of sizes.keys()) raise(pending, lane, memory.lineUp.queuedIn(lane))
+  }
+  return [...sizes].map(([name, concurrency]) => ({
+    ...{ name, concurrency, active: active.get(name) ?? 0, pending: pending.get(name) ?? 0 },
+  }))
+}
+
+const raise = (counts: Map<LaneName, number>, lane: LaneName, by: number): void => {
+  counts.set(lane, (counts.get(lane) ?? 0) + by)
+}

@@ -1,0 +1,73 @@
+import { EVENT_KINDS, EVENT_PERMISSIONS, type EventFilter, type EventKind } from '../../contract/event.ts'
+import { invalid } from '../../contract/refusals.ts'
+import { nearestWord } from '../../core/nearest-word.ts'
+import type { RunOwners } from '../../service/live-port.ts'
+import type { Frame } from './frames.ts'
+
+/** Which events somebody is told of. */
+export interface Wanted {
+  readonly kinds: ReadonlySet<EventKind>
+  readonly runId: string | null
+  readonly scheduleId: string | null
+  readonly session: string | null
+  readonly agentId: string | null
+  /** The same for all who want the same: what they are told is made once. */
+  readonly name: string
+}
+
+/** The kinds that were asked for; null when it does not matter. */
+export function readKinds({ kinds }: EventFilter): readonly EventKind[] | null {
+  if (kinds === undefined) return null
+  const words = kinds.split(',').map((word) => word.trim())
+  const unknown = words.filter((word) => !isKind(word))
+  if (unknown.length > 0)
+    throw invalid(
+      unknown.map((word) => {
+        const near = nearestWord(word, EVENT_KINDS)
+        const hint = near === null ? '' : `; did you mean ${near}?`
+        return {
+          ...{ field: 'kinds', value: word, message: `has ${word}, which is not a kind of event${hint}` },
+          allowed: EVENT_KINDS.join(', '),
+        }
+      }),
+    )
+  return words.filter(isKind)
+}
+
+const isKind = (word: string): word is EventKind => (EVENT_KINDS as readonly string[]).includes(word)
+
+/** What a filter lets through of the kinds that its owner may see. */
+export function wantedOf(filter: EventFilter, kinds: readonly EventKind[]): Wanted {
+  const { run_id: runId = null, schedule_id: scheduleId = null, session = null, agent_id: agentId = null } = filter
+  const sorted = [...new Set(kinds)].toSorted()
+  return {
+    ...{ kinds: new Set(sorted), runId, scheduleId, session, agentId },
+    name: JSON.stringify([sorted, runId, scheduleId, session, agentId]),
+  }
+}
+
+/** What somebody must hold to be told of a kind. */
+export const permissionFor = (kind: EventKind): (typeof EVENT_PERMISSIONS)[EventKind] => EVENT_PERMISSIONS[kind]
+
+/** Whether a filter looks at whose a run is, which most events do not say. */
+export const asksForOwners = ({ scheduleId, session, agentId }: Wanted): boolean =>
+  scheduleId !== null || session !== null || agentId !== null
+
+const ABOUT_RUNS: ReadonlySet<EventKind> = new Set([
+  ...(['run.changed', 'run.output', 'message.merged', 'message.dropped', 'outbound'] as const),
+])
+
+/** Whether an event is about a run, which its subject then is. */
+export const isAboutRun = ({ kind }: Pick<Frame, 'kind'>): boolean => ABOUT_RUNS.has(kind)
+
+/** Whether somebody is told of an event. `owners` are those of the run it is about; undefined when nobody knows them. */
+export function isWanted(wanted: Wanted, frame: Frame, owners: RunOwners | undefined): boolean {
+  if (!wanted.kinds.has(frame.kind)) return false
+  if (wanted.runId !== null && !(isAboutRun(frame) && frame.subject === wanted.runId)) return false
+  if (wanted.agentId !== null && owners?.agentId !== wanted.agentId) return false
+  if (wanted.session !== null && owners?.sessionKey !== wanted.session) return false
+  if (wanted.scheduleId === null) return true
+  return frame.kind === 'schedule.changed'
+    ? frame.subject === wanted.scheduleId
+    : owners?.scheduleId === wanted.scheduleId
+}

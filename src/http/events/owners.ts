@@ -1,0 +1,59 @@
+import type { OrgId, RunId } from '../../core/ids.ts'
+import { isTerminal, type RunState } from '../../core/run/run-machine.ts'
+import type { RunOwners } from '../../service/live-port.ts'
+import { isAboutRun } from './filter.ts'
+import type { Frame } from './frames.ts'
+
+/** Whose the runs are that events are about. */
+export interface Owners {
+  /** Undefined: not known, or gone. */
+  readonly of: (frame: Frame) => RunOwners | undefined
+  /** Those runs of which it is not known and has to be asked. */
+  readonly unknown: (frames: readonly Frame[]) => readonly string[]
+  /** What was asked for; runs that were not found are remembered as such. */
+  readonly learn: (asked: readonly string[], found: ReadonlyMap<string, RunOwners>) => void
+  /** Events that were told: runs that have ended are not heard of again, and are forgotten. */
+  readonly told: (frames: readonly Frame[]) => void
+}
+
+/** So many runs are remembered; those that were learnt first go first, and are asked for again. */
+const MOST_REMEMBERED = 100_000
+
+/**
+ * Remembers whose a run is from when it is first heard of until it has ended. `live` is what the node knows of pending
+ * runs: with it hardly anything has to be asked for.
+ */
+export function createOwners(orgId: OrgId, live: (orgId: OrgId, id: RunId) => RunOwners | undefined): Owners {
+  const known = new Map<string, RunOwners | null>()
+  const remember = (id: string, owners: RunOwners | null): void => {
+    if (known.size >= MOST_REMEMBERED)
+      for (const [first] of known) {
+        known.delete(first)
+        break
+      }
+    known.set(id, owners)
+  }
+  const isKnown = (id: string): boolean => {
+    if (known.has(id)) return true
+    const found = live(orgId, id as RunId)
+    if (found === undefined) return false
+    const { agentId, sessionKey, scheduleId } = found
+    remember(id, { agentId, sessionKey, scheduleId })
+    return true
+  }
+  return {
+    of: (frame) => (isAboutRun(frame) ? (known.get(frame.subject) ?? undefined) : undefined),
+    unknown: (frames) => {
+      const ids = new Set<string>()
+      for (const frame of frames) if (isAboutRun(frame) && !isKnown(frame.subject)) ids.add(frame.subject)
+      return [...ids]
+    },
+    learn: (asked, found) => {
+      for (const id of asked) remember(id, found.get(id) ?? null)
+    },
+    told: (frames) => {
+      for (const { kind, subject, data } of frames)
+        if (kind === 'run.changed' && isTerminal(data['status'] as RunState)) known.delete(subject)
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import { EVENT_KINDS, type EventFilter, type EventKind } from '../../contract/event.ts'
+import { eventOperations } from '../../contract/operations/events.ts'
+import { invalid, Refusal } from '../../contract/refusals.ts'
+import { decideAccess, type Principal } from '../../core/access.ts'
+import type { FastifyRequest } from 'fastify'
+import type { HandlersOf } from '../call.ts'
+import type { HttpContext } from '../context.ts'
+import { permissionFor, readKinds, wantedOf } from '../events/filter.ts'
+import { readPosition, type Position } from '../events/position.ts'
+import { admit, identify, requirePermission } from '../gate.ts'
+import { consoleCookie } from '../console-cookie.ts'
+
+/** What happens, as it happens. */
+export const eventHandlers: HandlersOf<typeof eventOperations> = {
+  'events.stream': async (call) => {
+    const { ctx, principal, query, request, reply, caller } = call
+    const asked = readKinds(query)
+    for (const kind of asked ?? []) requirePermission(call, permissionFor(kind))
+    const kinds = asked ?? EVENT_KINDS.filter((kind) => maySee(ctx, principal, kind))
+    const after = readAfter(request, query)
+    // Whoever only wants to know whether there is a stream gets its head.
+    if (request.method === 'HEAD') return undefined
+    await ctx.events.open({
+      ...{ orgId: caller.orgId, wanted: wantedOf(query, kinds), after },
+      isAllowed: () => isStillAllowed(ctx, request, kinds),
+      take: () => {
+        reply.hijack()
+        return reply.raw
+      },
+    })
+    return undefined
+  },
+}
+
+function maySee(ctx: HttpContext, principal: Principal, kind: EventKind): boolean {
+  const { orgId } = principal
+  return (
+    decideAccess(principal, { permission: permissionFor(kind), orgId, now: ctx.ports.clock.now() }).kind === 'granted'
+  )
+}
+
+function readAfter({ headers }: FastifyRequest, { last_event_id: given }: EventFilter): Position | null {
+  const header = headers['last-event-id']
+  const id = typeof header === 'string' ? header : given
+  if (id === undefined || id === '') return null
+  const position = readPosition(id)
+  if (position === null)
+    throw invalid([
+      {
+        ...{ field: typeof header === 'string' ? 'Last-Event-ID' : 'last_event_id', value: id },
+        ...{ message: 'is not the id of an event', allowed: '<turn> or <turn>-<index>, as 81-3' },
+      },
+    ])
+  return position
+}
+
+/** Asks again what was asked when the stream began: keys are revoked and people are shown out while they listen. */
+async function isStillAllowed(
+  ctx: HttpContext,
+  request: FastifyRequest,
+  kinds: readonly EventKind[],
+): Promise<boolean> {
+  try {
+    const principal = await identify(ctx, {
+      ...{ method: 'GET', authorization: request.headers.authorization, csrf: undefined },
+      cookie: () => consoleCookie(request) ?? undefined,
+    })
+    admit(ctx, eventOperations['events.stream'], principal)
+    return kinds.every((kind) => maySee(ctx, principal, kind))
+  } catch (error) {
+    if (error instanceof Refusal) return false
+    throw error
+  }
+}

@@ -1,0 +1,8 @@
+import type { statsOperations } from '../../contract/operations/stats.ts'
+import { readStats } from '../../service/stats.ts'
+import type { HandlersOf } from '../call.ts'
+
+/** How the work of an org went, and what waits. */
+export const statsHandlers: HandlersOf<typeof statsOperations> = {
+  'stats.get': ({ ctx, ports, caller, query }) => readStats({ ...ports, work: ctx.work }, caller, query),
+}

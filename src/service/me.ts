@@ -1,0 +1,32 @@
+import type { MeView } from '../contract/me.ts'
+import { Refusal } from '../contract/refusals.ts'
+import { decideAccess, effectivePermissions, type Principal } from '../core/access.ts'
+import { formatInstant } from '../core/instant.ts'
+import { loadOrg } from '../store/orgs.ts'
+import { csrfTokenOf, findConsoleSession } from './console-sessions.ts'
+import { viewMember } from './member-view.ts'
+import type { Ports } from './ports.ts'
+
+/** Says who asks. `cookie` is what they are signed in with; null when a key asks. */
+export async function describeMe(
+  ports: Pick<Ports, 'database' | 'clock'>,
+  principal: Principal,
+  cookie: string | null,
+): Promise<MeView> {
+  const { id, orgId, role, expiresAt } = principal
+  const [org, session] = await Promise.all([
+    loadOrg(ports.database, orgId),
+    cookie === null ? null : findConsoleSession(ports, cookie),
+  ])
+  // It was deleted a moment ago, and its keys with it.
+  if (org === undefined) throw new Refusal('UNAUTHENTICATED', 'The org of this key is being deleted')
+  const operating = { permission: 'admin:*', orgId, now: ports.clock.now(), operatorOnly: true } as const
+  return {
+    ...{ id, kind: cookie === null ? 'key' : 'member', org: { id: orgId, name: org.name }, role },
+    permissions: effectivePermissions(principal),
+    operator: decideAccess(principal, operating).kind === 'granted',
+    expires_at: expiresAt === null ? null : formatInstant(expiresAt),
+    member: session === null ? null : viewMember(session.member),
+    csrf_token: cookie === null ? null : csrfTokenOf(cookie),
+  }
+}

@@ -1,0 +1,107 @@
+import type { Spread, StatsFilter, StatsView } from '../contract/stats.ts'
+import { invalid } from '../contract/refusals.ts'
+import type { OrgId } from '../core/ids.ts'
+import { DAY_MS, earlier, formatInstant, HOUR_MS, instant, parseInstant, type Instant } from '../core/instant.ts'
+import { percentile, type Counts, type EndedCounts } from '../core/run/ended-counts.ts'
+import type { Connection } from '../store/database.ts'
+import {
+  addUpTurns,
+  countSchedulesByState,
+  countWork,
+  insertCountPlace,
+  loadCounts,
+  type WorkCount,
+} from '../store/stats.ts'
+import type { Caller } from './caller.ts'
+import { collectFlaws } from './input-fields.ts'
+import type { LiveWork, OrgWork } from './live-port.ts'
+import type { Ports } from './ports.ts'
+
+/** Turns per statement: few enough to be done in milliseconds. */
+const BATCH = 1_000
+
+/** Adds up everything that has happened in an org and has not been added up yet. */
+export async function addUp(connection: Connection, orgId: OrgId): Promise<void> {
+  for (;;) {
+    const turns = await addUpTurns(connection, { orgId, limit: BATCH })
+    if (turns === null) await insertCountPlace(connection, orgId)
+    else if (turns < BATCH) return
+  }
+}
+
+type Reading = Pick<Ports, 'database' | 'clock'> & { readonly work: Pick<LiveWork, 'workOf' | 'lanes'> }
+
+/** How the work of the org went in a stretch of whole hours, and what waits now. */
+export async function readStats(
+  { database, clock, work: known }: Reading,
+  { orgId }: Pick<Caller, 'orgId'>,
+  filter: StatsFilter = {},
+): Promise<StatsView> {
+  const { from, to } = readStretch(filter, clock.now())
+  await addUp(database, orgId)
+  const [counts, schedules, work] = await Promise.all([
+    loadCounts(database, { orgId, from, to }),
+    countSchedulesByState(database, orgId),
+    known.workOf(orgId) ?? countWork(database, orgId).then(workOf),
+  ])
+  const { waiting, queued, active, agents } = work
+  return {
+    ...{ org_id: orgId, from: formatInstant(from), to: formatInstant(to), runs: viewCounts(counts) },
+    ...{ pending: { waiting, queued, active }, schedules, lanes: known.lanes(orgId) },
+    agents: agents
+      .toSorted((a, b) => b.queued + b.active - (a.queued + a.active) || (a.id < b.id ? -1 : 1))
+      .slice(0, MOST_AGENTS)
+      .map((agent) => ({ agent_id: agent.id, queued: agent.queued, active: agent.active })),
+  }
+}
+
+const MOST_AGENTS = 100
+
+const hourOf = (at: Instant): Instant => instant(Math.floor(at / HOUR_MS) * HOUR_MS)
+
+/** The hours that a stretch of time touches. Left out, it ends now, and begins a day before it ends. */
+function readStretch(filter: StatsFilter, now: Instant): { readonly from: Instant; readonly to: Instant } {
+  const { flaws, keep } = collectFlaws()
+  const to = filter.to === undefined ? now : keep(parseInstant('to', filter.to))
+  const from = filter.from === undefined ? null : keep(parseInstant('from', filter.from))
+  if (flaws.length > 0 || to === null) throw invalid(flaws)
+  const begin = from ?? earlier(to, DAY_MS)
+  if (begin >= to)
+    throw invalid([
+      {
+        ...{ field: from === null ? 'to' : 'from', value: formatInstant(begin), message: 'is not before the end' },
+        allowed: `a time before ${formatInstant(to)}`,
+      },
+    ])
+  return { from: hourOf(begin), to: hourOf(instant(to + HOUR_MS - 1)) }
+}
+
+function viewCounts({ status, duration, lateness }: EndedCounts): StatsView['runs'] {
+  const of = (state: string): number => status[state] ?? 0
+  const ended = of('success') + of('failed') + of('timeout') + of('cancelled')
+  const share = { success: of('success') / ended, failed: of('failed') / ended, timeout: of('timeout') / ended }
+  return {
+    ...{ ended, by_status: status, share: ended === 0 ? null : share },
+    ...{ duration_ms: spreadOf(duration), lateness_ms: spreadOf(lateness) },
+  }
+}
+
+function spreadOf(steps: Counts): Spread | null {
+  const [p50, p95, max] = [percentile(steps, 0.5), percentile(steps, 0.95), percentile(steps, 1)]
+  return p50 === null || p95 === null || max === null ? null : { p50, p95, max }
+}
+
+/** The same from what is on record. */
+function workOf(counted: readonly WorkCount[]): OrgWork {
+  const work = { waiting: 0, queued: 0, active: 0 }
+  const agents = new Map<WorkCount['agentId'], { id: WorkCount['agentId']; queued: number; active: number }>()
+  for (const { agentId, state, count } of counted) {
+    const kind = state === 'waiting' || state === 'queued' ? state : 'active'
+    work[kind] += count
+    if (kind === 'waiting') continue
+    const agent = agents.get(agentId) ?? { id: agentId, queued: 0, active: 0 }
+    agent[kind] += count
+    agents.set(agentId, agent)
+  }
+  return { ...work, agents: [...agents.values()] }
+}
