@@ -1,0 +1,107 @@
+import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
+import { OPERATIONS } from '../../../src/contract/operations/table.ts'
+import { attemptId, runId } from '../../../src/core/ids.ts'
+import { hashSecret } from '../../../src/service/key-text.ts'
+import { insertCallbacks } from '../../../src/store/callbacks.ts'
+import { ORG, seedRun } from '../../store/records.ts'
+import type { HttpWorld } from '../support.ts'
+
+/** Every operation of the table, with its id. */
+export const ALL_OPERATIONS: readonly (readonly [string, OperationSpec])[] = Object.entries(OPERATIONS)
+
+/** True of what answers with a stream that does not end by itself. */
+export const isStream = ({ answers }: OperationSpec): boolean =>
+  Object.values(answers).some((answer) => answer !== null && 'contentType' in answer)
+
+/** The names of the parameters in a path. */
+export const paramsIn = (path: string): readonly string[] => [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+
+/** The path with its parameters filled in. */
+export const fillPath = (path: string, values: Readonly<Record<string, string>>): string =>
+  path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? ''))
+
+/** Makes one thing of a kind in the org `acme` and answers with what its path names it by. */
+export type Maker = (world: HttpWorld) => Promise<string>
+
+let made = 0
+const next = (word: string): string => `${word}-${(made += 1)}`
+
+const posting =
+  (url: string, body: (name: string) => unknown, field = 'id'): Maker =>
+  async (world) => {
+    const response = await world.ask('POST', url, { body: body(next('made')) })
+    if (response.statusCode >= 300) throw new Error(`${url} answered ${response.statusCode}: ${response.body}`)
+    return response.json<Record<string, string>>()[field] ?? ''
+  }
+
+const makeRun: Maker = async ({ services }) => {
+  const id = next('run_made')
+  await seedRun(services.db, id, { state: 'failed', errorCode: 'agent_error', errorMessage: 'It broke' })
+  return id
+}
+
+const makePendingRun: Maker = async ({ services }) => {
+  const id = next('run_pending')
+  await seedRun(services.db, id, { state: 'queued' })
+  return id
+}
+
+const makeSession: Maker = async (world) => {
+  const key = `agent:writer:${next('talk')}/ü`
+  const body = { text: 'Hello', debounce_ms: 0 }
+  const sent = await world.ask('POST', `/api/v1/sessions/${encodeURIComponent(key)}/messages`, { body })
+  if (sent.statusCode !== 202) throw new Error(`the message was answered ${sent.statusCode}: ${sent.body}`)
+  return key
+}
+
+/** The token of an attempt that waits for its result. */
+const makeToken: Maker = async ({ services }) => {
+  const token = next('token')
+  const id = next('run_deferred')
+  await seedRun(services.db, id, { state: 'awaiting_callback' })
+  const row = { tokenHash: hashSecret(token), orgId: ORG, runId: runId(id), attemptId: attemptId(`att_${id}`) }
+  await services.db.transaction((tx) => insertCallbacks(tx, [{ ...row, createdAt: services.now }]))
+  return token
+}
+
+const makeAgent = posting('/api/v1/agents', (name) => ({ id: name, name, executor: { kind: 'echo' } }))
+
+/** By the kind of thing: the tag of an operation and the name of its parameter; an operation with needs of its own first. */
+export const MAKERS: Readonly<Record<string, Maker>> = {
+  'schedules.id': posting('/api/v1/schedules', (name) => ({ name, every_seconds: 3_600 })),
+  'runs.id': makeRun,
+  'runs.runId': makeRun,
+  'runs.cancel.id': makePendingRun,
+  'sessions.key': makeSession,
+  'agents.id': makeAgent,
+  'budgets.id': posting('/api/v1/budgets', () => ({ unit: 'tokens', amount: 1_000, period: 'day' })),
+  'keys.id': posting('/api/v1/keys', (name) => ({ name, scopes: ['runs:read'] })),
+  'members.id': posting(`/api/v1/orgs/${ORG}/members`, (name) => ({ name })),
+  'members.org_id': () => Promise.resolve(ORG),
+  'orgs.org_id': async (world) => {
+    const id = next('org')
+    const response = await world.ask('POST', '/api/v1/orgs', { body: { id, name: id }, as: 'operator' })
+    if (response.statusCode !== 201) throw new Error(`the org was answered ${response.statusCode}: ${response.body}`)
+    return id
+  },
+  'lanes.name': () => Promise.resolve('main'),
+  'callbacks.token': makeToken,
+}
+
+/** Lets an owner into `acme`: the one for whom keys make links. */
+export async function makeOwner(world: HttpWorld): Promise<void> {
+  await posting(`/api/v1/orgs/${ORG}/members`, (name) => ({ name, role: 'owner' }))(world)
+}
+
+/** What kind of thing a parameter of an operation names. */
+export function kindOf(id: string, { tag }: OperationSpec, param: string): string {
+  const own = `${id}.${param}`
+  return own in MAKERS ? own : `${tag}.${param}`
+}
+
+/** Makes one thing of a kind. A kind that nobody can make is a gap in these tests. */
+export function make(world: HttpWorld, kind: string): Promise<string> {
+  const maker = MAKERS[kind]
+  if (maker === undefined) throw new Error(`say in ${import.meta.url} how ${kind} is made`)
+  return maker(world)
+}
