@@ -54,11 +54,7 @@ export async function getSession(ports: Reading, orgId: OrgId, text: string): Pr
 }
 
 /** A page of the org's sessions, newest first. */
-export async function findSessions(
-  ports: Reading,
-  orgId: OrgId,
-  filter: PageFilter = {},
-): Promise<Page<SessionView>> {
+export async function findSessions(ports: Reading, orgId: OrgId, filter: PageFilter = {}): Promise<Page<SessionView>> {
   const { flaws, keep } = collectFlaws()
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0
   const cursor = keep(parseCursor('cursor', filter.cursor))

@@ -155,7 +155,7 @@ describe('authentication', () => {
       },
     }
     const node = createAuthentication({ database: counting, clock: world.ports.clock })
-    await Promise.all([1, 2, 3].map(() => node.authenticate(textOf(made))))
+    await Promise.all([1, 2, 3].map(async () => node.authenticate(textOf(made))))
     expect(await node.authenticate(textOf(made))).toMatchObject({ id: made.id, revokedAt: null })
     expect(asked).toBe(1)
     await revokeKey(world.ports, world.caller, made.id)
