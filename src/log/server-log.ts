@@ -26,7 +26,9 @@ export interface ServerLog {
 }
 
 /** Bytes that are collected before they are written; what waits longer than FLUSH_MS is written anyway. */
-const BATCH_BYTES = 8_192
+const BATCH_BYTES = 65_536
+/** Bytes that are written at once at most; each write wakes another thread. Has to be above what is collected. */
+const WRITE_BYTES = 4 * BATCH_BYTES
 const FLUSH_MS = 200
 /** What waits to be written when the reader is slow. What would go beyond it is counted and not written. */
 const MOST_WAITING_BYTES = 8 * 1_048_576
@@ -94,6 +96,7 @@ function openSink(to: number | ((text: string) => void), pretty: boolean): Sink 
     fd: to,
     sync: false,
     minLength: pretty ? 0 : BATCH_BYTES,
+    maxWrite: WRITE_BYTES,
     periodicFlush: pretty ? 0 : FLUSH_MS,
     maxLength: MOST_WAITING_BYTES,
   })

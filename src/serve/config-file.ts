@@ -32,10 +32,15 @@ export async function findConfigFile(places: FilePlaces): Promise<FoundFile | nu
   return null
 }
 
-/** The directories in which a configuration file may appear or change. */
-export const watchedDirectories = (places: FilePlaces): readonly string[] => [
-  ...new Set(candidates(places).map((file) => path.dirname(file))),
-]
+/** The directories in which a configuration file may appear or change, and the names it may have there. */
+export function watchedDirectories(places: FilePlaces): ReadonlyMap<string, ReadonlySet<string>> {
+  const watched = new Map<string, Set<string>>()
+  for (const file of candidates(places)) {
+    const names = watched.get(path.dirname(file)) ?? new Set()
+    watched.set(path.dirname(file), names.add(path.basename(file)))
+  }
+  return watched
+}
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',

@@ -34,6 +34,8 @@ export interface ReloadingContext {
 
 /** Editors write a file in several steps; looking once they are done is enough. */
 const SETTLE_MS = 50
+/** The link that changes where an orchestrator mounts files and replaces all of them at once. */
+const MOUNTED = '..data'
 /** Not every file system tells of changes. */
 const LOOK_EVERY_MS = 5_000
 
@@ -60,7 +62,8 @@ export function createReloading(ctx: ReloadingContext): Reloading {
   const watchers: FSWatcher[] = []
   return {
     start: () => {
-      for (const directory of watchedDirectories(ctx.places)) watchers.push(...watchDirectory(directory, files.wake))
+      for (const [directory, names] of watchedDirectories(ctx.places))
+        watchers.push(...watchDirectory(directory, names, files.wake))
       files.start()
       stored.start()
     },
@@ -74,10 +77,14 @@ export function createReloading(ctx: ReloadingContext): Reloading {
   }
 }
 
-/** Watches the directory, not the file: an editor that renames its copy over the file leaves a watch on nothing. */
-function watchDirectory(directory: string, changed: () => void): readonly FSWatcher[] {
+/**
+ * Watches the directory, not the file: an editor that renames its copy over the file leaves a watch on nothing. What else
+ * happens there is of no interest: the log may be written there, line after line, and the look would never be due.
+ */
+function watchDirectory(directory: string, names: ReadonlySet<string>, changed: () => void): readonly FSWatcher[] {
   let timer: NodeJS.Timeout | undefined
-  const settle = (): void => {
+  const settle = (_: string, name: string | null): void => {
+    if (name !== null && !names.has(name) && name !== MOUNTED) return
     clearTimeout(timer)
     timer = setTimeout(changed, SETTLE_MS).unref()
   }

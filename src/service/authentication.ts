@@ -3,7 +3,7 @@ import { earlier, MINUTE_MS, SECOND_MS, type Instant } from '../core/instant.ts'
 import { touchApiKey } from '../store/api-keys.ts'
 import { touchConsoleSession } from '../store/console-sessions.ts'
 import { findConsoleSession, type SignedIn } from './console-sessions.ts'
-import { hashSecret } from './key-text.ts'
+import { hashSecret, secretName } from './key-text.ts'
 import { findPrincipal } from './keys.ts'
 import type { Ports } from './ports.ts'
 
@@ -14,15 +14,17 @@ import type { Ports } from './ports.ts'
  */
 export interface Authentication {
   /** Who speaks with this key; null when there is no such key. Whether it still works is for `decideAccess` to say. */
-  readonly authenticate: (keyText: string) => Promise<Principal | null>
+  readonly authenticate: (keyText: string) => Eventually<Principal | null>
   /** Who is signed in with this cookie; null when nobody is any more. */
-  readonly consoleSession: (cookie: string) => Promise<SignedIn | null>
+  readonly consoleSession: (cookie: string) => Eventually<SignedIn | null>
   /** Hears what happened in a turn. */
   readonly hear: (events: Iterable<readonly [kind: string, ...rest: unknown[]]>) => void
   /** Forgets a cookie that was signed out. */
   readonly forget: (cookie: string) => void
 }
 
+/** What is remembered is answered at once: nearly every request finds it so. */
+type Eventually<T> = T | Promise<T>
 type Reading = Pick<Ports, 'database' | 'clock'>
 
 const BELIEVED_MS = SECOND_MS
@@ -78,12 +80,12 @@ function noteVisit({ database, clock }: Reading, cookie: string, last: Instant):
 }
 
 interface Remembered<Found> {
-  readonly answer: Promise<Found | null>
+  answer: Eventually<Found | null>
   readonly until: number
 }
 
 interface LookupMemory<Found> {
-  readonly find: (secret: string) => Promise<Found | null>
+  readonly find: (secret: string) => Eventually<Found | null>
   readonly forget: (secret: string) => void
   readonly clear: () => void
 }
@@ -95,26 +97,27 @@ function createMemory<Found>(
 ): LookupMemory<Found> {
   // By hash: a secret has no business in a table that lives as long as the process.
   const known = new Map<string, Remembered<Found>>()
-  const nameOf = (secret: string): string => Buffer.from(hashSecret(secret)).toString('base64')
   return {
     find: (secret) => {
-      const name = nameOf(secret)
+      const name = secretName(secret)
       const found = known.get(name)
       if (found !== undefined && found.until > clock.now()) return found.answer
       if (known.size >= MOST_REMEMBERED) known.clear()
-      const entry: Remembered<Found> = { answer: look(secret), until: clock.now() + BELIEVED_MS }
+      const answer = look(secret)
+      const entry: Remembered<Found> = { answer, until: clock.now() + BELIEVED_MS }
       known.set(name, entry)
       const drop = (): void => {
         if (known.get(name) === entry) known.delete(name)
       }
       // What does not exist is not remembered: strangers who guess must not push out those who belong here.
-      entry.answer.then((answer) => {
-        if (answer === null) drop()
+      answer.then((said) => {
+        if (said === null) drop()
+        else entry.answer = said
       }, drop)
-      return entry.answer
+      return answer
     },
     forget: (secret) => {
-      known.delete(nameOf(secret))
+      known.delete(secretName(secret))
     },
     clear: () => {
       known.clear()

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 
 /** What the texts of keys begin with, so that people and scanners recognise one that lies around. */
 const KEY_PREFIX = 'esc_'
@@ -10,7 +10,10 @@ export const newSecret = (): string => randomBytes(32).toString('base64url')
 export const newKeyText = (): string => `${KEY_PREFIX}${newSecret()}`
 
 /** What is stored of a key, a link, a cookie or the token of a callback: whoever reads the table can do nothing with it. */
-export const hashSecret = (text: string): Uint8Array => createHash('sha256').update(text).digest()
+export const hashSecret = (text: string): Uint8Array => hash('sha256', text, 'buffer')
+
+/** The same as a name under which something can be remembered for a while. */
+export const secretName = (text: string): string => hash('sha256', text, 'base64')
 
 /** The beginning of a key, which tells it from others and gives nothing away: 18 of 256 bits and the prefix. */
 export const hintOf = (text: string): string => `${text.slice(0, text.startsWith(KEY_PREFIX) ? 7 : 3)}…`
