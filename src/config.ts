@@ -26,3 +26,27 @@ export function readServerEnvironment(variables: Variables = process.env): Serve
   const { ESCAPEMENT_OWNER_KEY: key, ...others } = variables
   return { variables: others, ownerKey: (key ?? '').trim() === '' ? null : (key ?? '').trim() }
 }
+
+/** What the environment says to commands that talk to a server. */
+export interface CommandEnvironment {
+  readonly url: string | null
+  readonly key: string | null
+  readonly data: string | null
+  /** Nobody has asked for output without colours (`NO_COLOR`, or a terminal that knows none). */
+  readonly colours: boolean
+  /** Who sits there, for the key of a conversation. */
+  readonly user: string
+}
+
+/** Reads what commands need; an empty variable says nothing. */
+export function readCommandEnvironment(variables: Variables = process.env): CommandEnvironment {
+  const read = (name: string): string | null => {
+    const text = variables[name]?.trim() ?? ''
+    return text === '' ? null : text
+  }
+  return {
+    ...{ url: read('ESCAPEMENT_URL'), key: read('ESCAPEMENT_KEY'), data: read('ESCAPEMENT_DATA') },
+    colours: read('NO_COLOR') === null && read('TERM') !== 'dumb',
+    user: read('USER') ?? read('LOGNAME') ?? read('USERNAME') ?? 'me',
+  }
+}

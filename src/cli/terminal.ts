@@ -24,7 +24,7 @@ export interface Signals {
 }
 
 /** How a command ended, as other programs see it. */
-export const EXIT = { ok: 0, refused: 1, usage: 2 } as const
+export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 

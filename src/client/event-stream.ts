@@ -10,6 +10,8 @@ export interface StreamMessage {
 export interface StreamReader {
   /** The messages that are complete with this portion of text. */
   readonly push: (text: string) => readonly StreamMessage[]
+  /** The id to come back with: that of the last line that was finished, with a message in it or not. */
+  readonly lastId: () => string
   /** How long the server wants to be left alone before a reconnection; null when it has not said. */
   readonly retryMs: () => number | null
 }
@@ -18,10 +20,13 @@ export interface StreamReader {
 export function createStreamReader(lastId: string): StreamReader {
   let rest = ''
   let id = lastId
+  let finishedId = lastId
   let event = ''
   let data: string[] = []
   let retryMs: number | null = null
   const finish = (): readonly StreamMessage[] => {
+    // Not before: a message that breaks off behind its id has not been read.
+    finishedId = id
     const message = { id, event: event === '' ? 'message' : event, data: data.join('\n') }
     const isEmpty = event === '' && data.length === 0
     event = ''
@@ -46,6 +51,7 @@ export function createStreamReader(lastId: string): StreamReader {
       rest = (lines.pop() ?? '') + (isHalf ? '\r' : '')
       return lines.flatMap(take)
     },
+    lastId: () => finishedId,
     retryMs: () => retryMs,
   }
 }

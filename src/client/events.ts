@@ -1,4 +1,4 @@
-import type { EventKind, EventView } from '../contract/event.ts'
+import type { EventKind, EventView, ResetView } from '../contract/event.ts'
 import { EscapementError, refusalIn } from './errors.ts'
 import { createStreamReader, type StreamReader } from './event-stream.ts'
 import { baseOf, identityOf, pause, pauseAfter, unreachable, type ClientOptions } from './request.ts'
@@ -22,9 +22,8 @@ export interface EventsOptions {
 }
 
 /** Events were lost, because the server keeps them for a day only: whoever keeps a picture of things must read anew. */
-export interface EventsReset {
+export interface EventsReset extends ResetView {
   readonly kind: 'reset'
-  readonly id: string
 }
 
 /** The server says something every 15 seconds; a connection that is silent for longer is dead. */
@@ -61,10 +60,7 @@ export async function* streamEvents(
   while (!isOver()) {
     const reader = createStreamReader(lastId)
     try {
-      for await (const event of oneConnection(stream, reader, lastId)) {
-        lastId = event.id
-        yield event
-      }
+      yield* oneConnection(stream, reader, lastId)
     } catch (error) {
       if (isOver()) return
       const mayPass =
@@ -72,6 +68,7 @@ export async function* streamEvents(
       if (!mayPass) throw error
       if (!state.opened && state.failures >= (options.retries ?? 2)) throw notReached(stream, error)
     }
+    lastId = reader.lastId()
     state.failures += 1
     await pause(Math.max(reader.retryMs() ?? 0, pauseAfter(state.failures)), signal).catch(() => undefined)
   }
@@ -117,8 +114,10 @@ async function* oneConnection(
     const decoder = new TextDecoder()
     for await (const chunk of chunksOf(response.body)) {
       watchdog.feed()
-      for (const { id, event, data } of reader.push(decoder.decode(chunk, { stream: true })))
-        yield event === 'reset' ? { kind: 'reset', id } : (JSON.parse(data) as EventView)
+      for (const { event, data } of reader.push(decoder.decode(chunk, { stream: true })))
+        yield event === 'reset'
+          ? { ...(JSON.parse(data) as ResetView), kind: 'reset' }
+          : (JSON.parse(data) as EventView)
     }
   } finally {
     watchdog.end()

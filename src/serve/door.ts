@@ -16,6 +16,8 @@ import { StartRefused } from './start-refused.ts'
 /** The way in: an address that is listened on. */
 export interface Door {
   readonly url: string
+  /** Where programs on this machine reach it, whatever it is called from outside. */
+  readonly localUrl: string
   /** Lets nobody in any more, and those who are in a moment to end. */
   readonly close: () => Promise<void>
 }
@@ -48,8 +50,10 @@ export async function openDoor(ctx: DoorContext): Promise<Door> {
   }
   const address = http.server.address()
   const port = typeof address === 'object' && address !== null ? address.port : server.port
+  const localUrl = `http://${reachable(server.host)}:${port}`
   return {
-    url: server.public_url ?? `http://${reachable(server.host)}:${port}`,
+    url: server.public_url ?? localUrl,
+    localUrl,
     close: async () => {
       const timer = setTimeout(() => {
         http.server.closeAllConnections()

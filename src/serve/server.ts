@@ -4,6 +4,7 @@ import { openApp, type App } from '../app.ts'
 import type { ConfigChange } from '../config/keeper.ts'
 import { OPERATOR_ORG } from '../core/access.ts'
 import { agentId } from '../core/ids.ts'
+import { formatInstant } from '../core/instant.ts'
 import { resetSessions } from '../engine/node.ts'
 import { echo } from '../executors/echo.ts'
 import type { Executor } from '../executors/executor.ts'
@@ -19,6 +20,7 @@ import { prepareOwner, prepareSignIn } from './first-start.ts'
 import type { ServerOptions } from './options.ts'
 import { createReloading, type Reloading } from './reloading.ts'
 import { StartRefused } from './start-refused.ts'
+import { recordServer, type RunningServer } from './whereabouts.ts'
 import { DatabaseError } from '../store/database-error.ts'
 
 /** A server that runs: engine, API and configuration in one process. */
@@ -135,6 +137,7 @@ async function open(starting: Starting, data: string): Promise<Server> {
     await app.loops.start()
     state.started = true
     const signInLink = await prepareSignIn(app.ports, { url: door.url, data })
+    const withdraw = await recordServer(data, whereabouts(app, door))
     reloading.start()
     for (const message of configuration.warnings) log.log({ level: 'warn', message, facts: {} })
     log.log({ level: 'info', message: 'Escapement has started', facts: factsOf(starting, door, data) })
@@ -146,7 +149,7 @@ async function open(starting: Starting, data: string): Promise<Server> {
         log.log({ level: 'info', message: 'The sessions at work here are reset', facts: {} })
         await resetSessions(app.parts, waiters.sessions())
       },
-      stop: createStop(starting, door),
+      stop: createStop(starting, { ...door, close: () => withdraw().finally(door.close) }),
     }
   } catch (error) {
     await door.close()
@@ -156,6 +159,12 @@ async function open(starting: Starting, data: string): Promise<Server> {
     throw error
   }
 }
+
+const whereabouts = ({ ports }: App, { localUrl }: Door): RunningServer => ({
+  url: localUrl,
+  pid: process.pid,
+  started_at: formatInstant(ports.clock.now()),
+})
 
 const factsOf = ({ app, options }: Starting, door: Door, data: string): Readonly<Record<string, unknown>> => ({
   url: door.url,

@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import { addAgents } from './commands/agents.ts'
+import { addAudit } from './commands/audit.ts'
+import { addBudgets } from './commands/budgets.ts'
+import { addChat } from './commands/chat.ts'
+import { addCompletion } from './commands/completion.ts'
+import { addConfig } from './commands/config.ts'
+import { addCron } from './commands/cron.ts'
+import { addDoctor } from './commands/doctor.ts'
+import { addEvents } from './commands/events.ts'
+import { addKeys } from './commands/keys.ts'
+import { addLanes } from './commands/lanes.ts'
+import { addLogin } from './commands/login.ts'
+import { addMembers } from './commands/members.ts'
+import { addOrgs } from './commands/orgs.ts'
+import { addRuns } from './commands/runs.ts'
+import { addSchedules } from './commands/schedules.ts'
+import { addServer } from './commands/server.ts'
+import { addSessions } from './commands/sessions.ts'
+import { addStats } from './commands/stats.ts'
+import type { Desk } from './remote/talk.ts'
+
+type Add = (program: Command, desk: Desk) => void
+
+/** The commands, in the order and under the headings in which they are listed. */
+const COMMANDS: Readonly<Record<string, readonly Add[]>> = {
+  'The server': [addServer, addLogin, addDoctor],
+  Work: [addSchedules, addRuns, addSessions, addChat, addAgents, addBudgets],
+  Operation: [addStats, addEvents, addLanes, addConfig, addAudit],
+  'People and programs': [addKeys, addOrgs, addMembers],
+  'Without a server': [addCron, addCompletion],
+}
+
+/** Adds every command to the program. */
+export function describeCommands(program: Command, desk: Desk): void {
+  for (const [heading, adders] of Object.entries(COMMANDS)) {
+    program.commandsGroup(`${heading}:`)
+    for (const add of adders) add(program, desk)
+  }
+}

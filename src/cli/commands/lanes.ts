@@ -1,0 +1,53 @@
+import type { Command } from 'commander'
+import type { LaneView } from '../../contract/lane.ts'
+import type { NodeView } from '../../contract/node.ts'
+import { paintState } from '../output/style.ts'
+import type { Column } from '../output/table.ts'
+import { agoText } from '../output/times.ts'
+import { number } from '../remote/fields.ts'
+import { showDone, showList } from '../remote/show.ts'
+import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { commandOf, groupOf } from './group.ts'
+
+const LANE_COLUMNS: readonly Column<LaneView>[] = [
+  { title: 'LANE', of: ({ name }) => name },
+  { title: 'SIZE', of: ({ concurrency }) => String(concurrency), right: true },
+  { title: 'ACTIVE', of: ({ active }) => String(active), right: true },
+  { title: 'PENDING', of: ({ pending }) => String(pending), right: true },
+]
+
+/** `escapement lanes …` and `escapement nodes`: where work runs. */
+export function addLanes(program: Command, desk: Desk): void {
+  const group = groupOf(program, 'lanes', 'see and size the pools that work runs in')
+  remote(desk, commandOf(group, 'list', 'list lanes; sizes are per node'), {
+    work: async (talk) => {
+      await showList(talk, await talk.client.lanes.list(), { columns: LANE_COLUMNS, none: 'No lanes.' })
+    },
+  })
+  remote(desk, commandOf(group, 'set <name> <size>', 'set the size of a lane on every node (operator only)'), {
+    names: { '/concurrency': 'SIZE', '/name': 'NAME' },
+    work: async (talk, [name = '', size = '']) => {
+      const concurrency = number(size, { option: 'SIZE', now: talk.terminal.now() }) as number
+      const lane = await talk.client.lanes.set(name, { concurrency })
+      await showDone(talk, lane, `Lane ${lane.name} has ${lane.concurrency} slots on every node.`)
+    },
+  })
+  remote(desk, commandOf(program, 'nodes', 'list the server processes of the deployment (operator only)'), {
+    work: async (talk) => {
+      await showList(talk, await talk.client.nodes.list(), { columns: nodeColumns(talk), none: 'No nodes.' })
+    },
+  })
+}
+
+function nodeColumns({ terminal, style }: Talk): readonly Column<NodeView>[] {
+  const now = terminal.now()
+  return [
+    { title: 'ID', of: ({ id }) => id },
+    { title: 'STATE', of: stateOf, paint: (text) => paintState(style, text) },
+    { title: 'STARTED', of: ({ started_at }) => agoText(started_at, now) },
+    { title: 'LEASE ENDS', of: ({ lease_until }) => agoText(lease_until, now) },
+    { title: 'EXECUTES', of: ({ executors }) => executors.join(', '), flexible: true },
+  ]
+}
+
+const stateOf = ({ alive, draining }: NodeView): string => (alive ? (draining ? 'draining' : 'alive') : 'gone')

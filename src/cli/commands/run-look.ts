@@ -1,0 +1,68 @@
+import type { Page } from '../../contract/page.ts'
+import type { RunDetail, RunView } from '../../contract/run.ts'
+import { paintState } from '../output/style.ts'
+import type { Column } from '../output/table.ts'
+import { manyLines, oneLine, valueText } from '../output/text.ts'
+import { agoText, lengthText, momentText } from '../output/times.ts'
+import { pastMoment, type FieldOption } from '../remote/fields.ts'
+import { showList, type Facts } from '../remote/show.ts'
+import type { Talk } from '../remote/talk.ts'
+import { whyFacts } from './schedule-answers.ts'
+
+/** The filters of every list of runs. */
+export const RUN_FILTER: readonly FieldOption[] = [
+  { flags: '--status <states>', field: 'status', about: 'states, with commas between them' },
+  { flags: '--trigger <trigger>', field: 'trigger', about: 'what woke it: message, schedule, catchup, manual, …' },
+  { flags: '--from <time>', field: 'from', read: pastMoment, about: 'made since a time, or so long ago, as in 24h' },
+  { flags: '--to <time>', field: 'to', read: pastMoment, about: 'made before a time, or so long ago' },
+]
+
+/** Runs as a table. */
+export const showRuns = (talk: Talk, page: Page<RunView>): Promise<void> =>
+  showList(talk, page, { columns: runColumns(talk), none: 'No runs.' })
+
+function runColumns({ terminal, style }: Talk): readonly Column<RunView>[] {
+  const now = terminal.now()
+  return [
+    { title: 'ID', of: ({ id }) => id },
+    { title: 'STATUS', of: ({ status }) => status, paint: (text) => paintState(style, text) },
+    { title: 'REASON', of: ({ reason }) => valueText(reason), flexible: true },
+    { title: 'TRIGGER', of: ({ trigger }) => trigger },
+    { title: 'AGENT', of: ({ agent_id }) => agent_id, flexible: true },
+    { title: 'MADE', of: ({ created_at }) => agoText(created_at, now) },
+    { title: 'TOOK', of: ({ duration_ms }) => (duration_ms === null ? '-' : lengthText(duration_ms)), right: true },
+    { title: 'RESULT', of: resultOf, flexible: true },
+  ]
+}
+
+const resultOf = (run: RunView): string =>
+  run.error_message ?? run.error_code ?? run.result_summary ?? valueText(run.output)
+
+/** One run with everything there is to know about it. */
+export function runFacts({ terminal, style }: Talk, run: RunDetail): Facts {
+  const now = terminal.now()
+  const attempts = run.attempts.map(
+    ({ number, status, node_id, error_message }) =>
+      `${number}  ${paintState(style, status ?? 'running')}  on ${node_id ?? 'no node'}${error_message === null ? '' : `  ${oneLine(error_message)}`}`,
+  )
+  const timeline = run.timeline.map(
+    ({ at, status, reason }) => `${at}  ${paintState(style, status)}${reason === null ? '' : `  ${style.dim(reason)}`}`,
+  )
+  return [
+    ['id', run.id],
+    ['status', paintState(style, run.status)],
+    ...whyFacts(run.why).slice(0, 1),
+    ['trigger', run.trigger],
+    ['agent', run.agent_id],
+    ['schedule', run.schedule_id],
+    ['session', run.session_id === null ? null : oneLine(run.session_id)],
+    ['planned for', momentText(run.nominal_time, now)],
+    ['made', momentText(run.created_at, now)],
+    ['took', run.duration_ms === null ? null : lengthText(run.duration_ms)],
+    ['repeats', run.retry_of],
+    ['error', run.error_code === null ? null : `${run.error_code}: ${manyLines(run.error_message ?? '')}`],
+    ['output', run.output === null ? null : manyLines(valueText(run.output))],
+    ['attempts', attempts.length === 0 ? 'none' : attempts.join('\n')],
+    ['timeline', timeline.join('\n')],
+  ]
+}

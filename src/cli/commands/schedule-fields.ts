@@ -1,0 +1,48 @@
+import { milliseconds, moment, number, seconds, textOrJson, json, type FieldOption } from '../remote/fields.ts'
+
+/** When a schedule fires. */
+export const TIMING_FIELDS: readonly FieldOption[] = [
+  { flags: '--cron <expr>', field: 'cron', about: 'cron expression, quoted' },
+  { flags: '--every <duration>', field: 'every_seconds', read: seconds, about: 'interval, as in 30m' },
+  { flags: '--at <time>', field: 'at', read: moment, about: 'once: an RFC 3339 time, or how long from now, as in 30m' },
+  { flags: '--rrule <rule>', field: 'rrule', about: 'recurrence rule (RFC 5545)' },
+  { flags: '--tz <zone>', field: 'timezone', about: 'IANA time zone' },
+  { flags: '--anchor <time>', field: 'anchor', read: moment, about: 'a moment from which intervals count' },
+  { flags: '--dst <policy>', field: 'dst', about: 'at clock changes: vixie, skip, shift or both' },
+  { flags: '--day-match <how>', field: 'day_match', about: 'when both day fields are restricted: or, and' },
+  { flags: '--starts <time>', field: 'starts_at', read: moment, about: 'not before' },
+  { flags: '--ends <time>', field: 'ends_at', read: moment, about: 'not after' },
+  { flags: '--exclude <json>', field: 'exclude', read: json, about: 'days and stretches without it, as a JSON list' },
+]
+
+/** Everything else that can be said about a schedule. */
+export const SCHEDULE_FIELDS: readonly FieldOption[] = [
+  { flags: '--name <name>', field: 'name', about: 'what it is called' },
+  { flags: '--description <text>', field: 'description', about: 'what it is for' },
+  { flags: '--agent <id>', field: 'agent_id', about: 'whom it wakes; the default agent unless given' },
+  ...TIMING_FIELDS,
+  { flags: '--payload <text|json>', field: 'payload', read: textOrJson, about: 'what there is to do' },
+  { flags: '--session <key>', field: 'session', about: 'isolated (default), main, or the key of a session' },
+  { flags: '--lane <name>', field: 'lane', about: 'lane of its runs' },
+  { flags: '--disabled', field: 'enabled', stands: false, about: 'switched off to begin with' },
+  { flags: '--misfire <policy>', field: 'misfire_policy', about: 'what becomes of missed moments' },
+  { flags: '--catchup-limit <n>', field: 'catchup_limit', read: number, about: 'missed moments that are made up for' },
+  {
+    flags: '--catchup-window <duration>',
+    field: 'catchup_window_seconds',
+    read: seconds,
+    about: 'how far back they may lie',
+  },
+  { flags: '--overlap <action>', field: 'overlap_action', about: 'what happens while an earlier run is pending' },
+  { flags: '--max-parallel <n>', field: 'max_parallel', read: number, about: 'runs that may overlap' },
+  { flags: '--failure <action>', field: 'failure_action', about: 'what happens after a failure' },
+  { flags: '--failure-options <json>', field: 'failure_options', read: json, about: 'ladder, threshold, cooldown' },
+  { flags: '--concurrency <policy>', field: 'concurrency_policy', about: 'what happens when all slots are taken' },
+  { flags: '--max-concurrency <n>', field: 'max_concurrency', read: number, about: 'slots of the schedule' },
+  { flags: '--queue-depth <n>', field: 'queue_depth', read: number, about: 'runs that may wait for a slot' },
+  { flags: '--retry <json>', field: 'retry_policy', read: json, about: 'how failed attempts are repeated' },
+  { flags: '--timeout <duration>', field: 'timeout_seconds', read: seconds, about: 'how long an attempt may take' },
+  { flags: '--max-fires <n>', field: 'max_fires', read: number, about: 'how often at most' },
+  { flags: '--jitter <duration>', field: 'jitter_ms', read: milliseconds, about: 'spread over this long' },
+  { flags: '--delete-after-run', field: 'delete_after_run', stands: true, about: 'gone after its last run' },
+]

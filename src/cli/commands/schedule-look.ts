@@ -1,0 +1,49 @@
+import type { ScheduleView } from '../../contract/schedule.ts'
+import { paintState } from '../output/style.ts'
+import type { Column } from '../output/table.ts'
+import { manyLines, oneLine, valueText } from '../output/text.ts'
+import { agoText, momentText } from '../output/times.ts'
+import type { Facts } from '../remote/show.ts'
+import type { Talk } from '../remote/talk.ts'
+
+/** Schedules as a table. */
+export function scheduleColumns({ terminal, style }: Talk): readonly Column<ScheduleView>[] {
+  const now = terminal.now()
+  return [
+    { title: 'ID', of: ({ id }) => id },
+    { title: 'NAME', of: ({ name }) => valueText(name), flexible: true },
+    { title: 'STATE', of: ({ state }) => state, paint: (text) => paintState(style, text) },
+    { title: 'WHEN', of: ({ sentence }) => sentence, flexible: true },
+    { title: 'AGENT', of: ({ agent_id }) => agent_id, flexible: true },
+    { title: 'NEXT', of: ({ next_run_at }) => agoText(next_run_at, now) },
+    { title: 'LAST', of: ({ last_status }) => valueText(last_status), paint: (text) => paintState(style, text) },
+  ]
+}
+
+/** One schedule with what matters of it. */
+export function scheduleFacts({ terminal, style }: Talk, schedule: ScheduleView): Facts {
+  const now = terminal.now()
+  return [
+    ['id', schedule.id],
+    ['name', oneLine(valueText(schedule.name))],
+    ['description', schedule.description === '' ? null : manyLines(schedule.description)],
+    ['state', paintState(style, schedule.state)],
+    ['when', schedule.sentence],
+    ['next run', momentText(schedule.next_run_at, now) ?? 'none'],
+    ['last run', momentText(schedule.last_run_at, now) ?? 'none yet'],
+    ['last status', schedule.last_status === null ? null : paintState(style, schedule.last_status)],
+    ['last error', schedule.last_error === null ? null : manyLines(schedule.last_error)],
+    ['failures', schedule.failure_streak === 0 ? null : `${schedule.failure_streak} in a row`],
+    ['fires', String(schedule.fires)],
+    ['agent', schedule.agent_id],
+    ['session', oneLine(schedule.session)],
+    ['lane', schedule.lane],
+    ['payload', schedule.payload === null ? null : manyLines(valueText(schedule.payload))],
+    ['missed', `${schedule.misfire_policy}, at most ${schedule.catchup_limit}`],
+    ['overlap', schedule.overlap_action],
+    ['failure', schedule.failure_action],
+    ['slots', `${schedule.max_concurrency}, then ${schedule.concurrency_policy}`],
+    ['made', `${momentText(schedule.created_at, now) ?? ''} by ${schedule.created_by ?? 'the program'}`],
+    ['version', String(schedule.version)],
+  ]
+}

@@ -1,0 +1,145 @@
+import type { Command } from 'commander'
+import { bodyOf, moment, namesOf, number, withBody, withFields, valuesOf, type FieldOption } from '../remote/fields.ts'
+import { printJson, readPages, showDone, showList, showOne, withPages, type PageOptions } from '../remote/show.ts'
+import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { EXIT, type ExitCode } from '../terminal.ts'
+import { explainOccurrence, showPreview } from './schedule-answers.ts'
+import { SCHEDULE_FIELDS, TIMING_FIELDS } from './schedule-fields.ts'
+import { scheduleColumns, scheduleFacts } from './schedule-look.ts'
+import { commandOf, groupOf } from './group.ts'
+import { ifMatch, withVersion, type VersionOptions } from './versions.ts'
+import { RUN_FILTER, showRuns } from './run-look.ts'
+import { followRun } from './run-follow.ts'
+
+const FILTER: readonly FieldOption[] = [
+  { flags: '--state <state>', field: 'state', about: 'active, paused, finished, failed or pending_approval' },
+  { flags: '--agent <id>', field: 'agent_id', about: 'of this agent' },
+  { flags: '--kind <kind>', field: 'kind', about: 'at, every, cron or rrule' },
+  { flags: '-q, --q <text>', field: 'q', about: 'a part of name or description' },
+  { flags: '--sort <order>', field: 'sort', about: 'created_at, name or next_run_at; - in front for descending' },
+]
+
+const PREVIEW_FIELDS: readonly FieldOption[] = [
+  ...TIMING_FIELDS,
+  { flags: '--count <n>', field: 'count', read: number, about: 'how many moments (default 5)' },
+  { flags: '--from <time>', field: 'from', read: moment, about: 'from when on (default now)' },
+]
+
+/** `escapement schedules …`: the life of a schedule. */
+export function addSchedules(program: Command, desk: Desk): void {
+  const group = groupOf(program, 'schedules', 'make, see and change schedules')
+  addReading(group, desk)
+  addChanging(group, desk)
+  addSwitching(group, desk)
+  addAsking(group, desk)
+}
+
+function addReading(group: Command, desk: Desk): void {
+  remote<PageOptions>(desk, withPages(withFields(commandOf(group, 'list', 'list schedules'), FILTER)), {
+    names: namesOf(FILTER),
+    work: async (talk, _, options) => {
+      const filter = valuesOf(FILTER, options, talk.terminal.now())
+      const page = await readPages(talk, options, (asked) => talk.client.schedules.list({ ...filter, ...asked }))
+      const none = 'No schedules. Make one: escapement schedules create --name … --every 30m'
+      await showList(talk, page, { columns: scheduleColumns(talk), none })
+    },
+  })
+  remote(desk, commandOf(group, 'get <id>', 'show a schedule'), {
+    work: async (talk, [id = '']) => {
+      const schedule = await talk.client.schedules.get(id)
+      await showOne(talk, schedule, () => scheduleFacts(talk, schedule))
+    },
+  })
+  const runs = withPages(withFields(commandOf(group, 'runs <id>', 'list what became of its moments'), RUN_FILTER))
+  remote<PageOptions>(desk, runs, {
+    names: namesOf(RUN_FILTER),
+    work: async (talk, [id = ''], options) => {
+      const filter = valuesOf(RUN_FILTER, options, talk.terminal.now())
+      await showRuns(
+        talk,
+        await readPages(talk, options, (asked) => talk.client.schedules.runs(id, { ...filter, ...asked })),
+      )
+    },
+  })
+}
+
+function addChanging(group: Command, desk: Desk): void {
+  const names = namesOf(SCHEDULE_FIELDS)
+  remote(desk, withBody(commandOf(group, 'create', 'make a schedule'), SCHEDULE_FIELDS, 'new'), {
+    names,
+    work: async (talk, _, options) => {
+      const made = await talk.client.schedules.create(await bodyOf(talk.terminal, SCHEDULE_FIELDS, options))
+      await showOne(talk, made, () => scheduleFacts(talk, made))
+    },
+  })
+  const update = withBody(commandOf(group, 'update <id>', 'change a schedule'), SCHEDULE_FIELDS, 'change')
+  remote<VersionOptions>(desk, withVersion(update), {
+    names,
+    work: async (talk, [id = ''], options) => {
+      const body = await bodyOf(talk.terminal, SCHEDULE_FIELDS, options)
+      const changed = await talk.client.schedules.update(id, body, ifMatch(options))
+      await showOne(talk, changed, () => scheduleFacts(talk, changed))
+    },
+  })
+  const remove = commandOf(group, 'delete <id>', 'delete a schedule; what runs goes on, and its history stays')
+  remote<VersionOptions>(desk, withVersion(remove), {
+    work: async (talk, [id = ''], options) => {
+      await talk.client.schedules.delete(id, ifMatch(options))
+      await showDone(talk, { id, deleted: true }, `${id} is deleted.`)
+    },
+  })
+}
+
+function addSwitching(group: Command, desk: Desk): void {
+  remote(desk, commandOf(group, 'enable <id>', 'switch a schedule on'), {
+    work: async (talk, [id = '']) => {
+      const schedule = await talk.client.schedules.enable(id)
+      const next = schedule.next_run_at === null ? '' : ` Next run: ${schedule.next_run_at}`
+      await showDone(talk, schedule, `${id} is ${schedule.state}.${next}`)
+    },
+  })
+  remote(desk, commandOf(group, 'disable <id>', 'switch a schedule off; what runs goes on'), {
+    work: async (talk, [id = '']) => {
+      const schedule = await talk.client.schedules.disable(id)
+      await showDone(talk, schedule, `${id} is ${schedule.state}.`)
+    },
+  })
+  const run = commandOf(group, 'run <id>', 'make a run of a schedule now')
+    .option('--due', 'only if one is due')
+    .option('--wait', 'follow it to its end; the exit code is 1 unless it succeeds')
+  remote<{ readonly due?: boolean; readonly wait?: boolean }>(desk, run, {
+    work: (talk, [id = ''], { due, wait }) =>
+      runNow(talk, id, { mode: due === true ? 'due' : 'force', wait: wait === true }),
+  })
+}
+
+async function runNow(
+  talk: Talk,
+  id: string,
+  how: { readonly mode: 'due' | 'force'; readonly wait: boolean },
+): Promise<ExitCode> {
+  const answer = await talk.client.schedules.runNow(id, { mode: how.mode })
+  if (answer.run_id !== undefined && how.wait) return followRun(talk, answer.run_id)
+  const sentence = answer.ran
+    ? `${answer.run_id ?? 'A run'} is made.`
+    : `Nothing was run: ${answer.reason ?? 'not due'}.`
+  await showDone(talk, answer, sentence)
+  return EXIT.ok
+}
+
+function addAsking(group: Command, desk: Desk): void {
+  remote(desk, withFields(commandOf(group, 'preview', 'say what a schedule would do'), PREVIEW_FIELDS), {
+    names: namesOf(PREVIEW_FIELDS),
+    work: async (talk, _, options) => {
+      const preview = await talk.client.schedules.preview(valuesOf(PREVIEW_FIELDS, options, talk.terminal.now()))
+      await (talk.json ? printJson(talk, preview) : showPreview(talk, preview))
+    },
+  })
+  remote(desk, commandOf(group, 'explain <id> <at>', 'say what became of a moment, or will, and why'), {
+    names: { '/at': 'AT' },
+    work: async (talk, [id = '', at = '']) => {
+      const explanation = await talk.client.schedules.explain(id, { at })
+      await showOne(talk, explanation, () => explainOccurrence(talk, explanation))
+    },
+  })
+}

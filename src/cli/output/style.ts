@@ -1,0 +1,44 @@
+import type { Writable } from 'node:stream'
+
+type Paint = (text: string) => string
+
+/** How words are set off from each other, or are not where nobody would see it. */
+export interface Style {
+  readonly bold: Paint
+  readonly dim: Paint
+  readonly red: Paint
+  readonly green: Paint
+  readonly yellow: Paint
+  readonly cyan: Paint
+}
+
+const paint =
+  (isOn: boolean, on: number, off: number): Paint =>
+  (text) =>
+    isOn && text !== '' ? `\u001b[${on}m${text}\u001b[${off}m` : text
+
+/** Colours, or none of them. */
+export const createStyle = (isOn: boolean): Style => ({
+  bold: paint(isOn, 1, 22),
+  dim: paint(isOn, 2, 22),
+  red: paint(isOn, 31, 39),
+  green: paint(isOn, 32, 39),
+  yellow: paint(isOn, 33, 39),
+  cyan: paint(isOn, 36, 39),
+})
+
+/** What a state looks like, of a run, a schedule, a key or an attempt. */
+export function paintState(style: Style, state: string): string {
+  if (['success', 'active', 'alive', 'ok', 'up'].includes(state)) return style.green(state)
+  if (['failed', 'timeout', 'rejected', 'revoked', 'away', 'gone'].includes(state)) return style.red(state)
+  if (['assigned', 'running', 'awaiting_callback', 'stopping'].includes(state)) return style.cyan(state)
+  if (['queued', 'waiting', 'paused', 'pending_approval', 'dropped', 'expired', 'draining'].includes(state))
+    return style.yellow(state)
+  return style.dim(state)
+}
+
+/** How many columns there are; null when a program reads. */
+export function widthOf(stream: Writable): number | null {
+  if (!('isTTY' in stream) || stream.isTTY !== true) return null
+  return 'columns' in stream && typeof stream.columns === 'number' && stream.columns > 0 ? stream.columns : 80
+}

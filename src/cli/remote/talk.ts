@@ -1,0 +1,106 @@
+import type { Command } from 'commander'
+import { createClient, type Client } from '../../client/client.ts'
+import { EscapementError } from '../../client/errors.ts'
+import { readCommandEnvironment, type CommandEnvironment } from '../../config.ts'
+import { createStyle, widthOf, type Style } from '../output/style.ts'
+import { EXIT, isTerminal, write, type ExitCode, type Terminal } from '../terminal.ts'
+import { findPlace, NoServer, type PlaceOptions } from './place.ts'
+import { refusedText, type FieldNames } from './refused.ts'
+import { UsageError } from './usage.ts'
+
+/** What the commands of a program share. */
+export interface Desk {
+  readonly terminal: Terminal
+  readonly settle: (code: ExitCode) => void
+  readonly version: string
+}
+
+/** A command that talks to a server, and to whoever typed it. */
+export interface Talk {
+  readonly terminal: Terminal
+  readonly environment: CommandEnvironment
+  readonly client: Client
+  readonly url: string
+  /** A program reads: JSON, and nothing else. */
+  readonly json: boolean
+  readonly style: Style
+  /** Columns of the terminal; null when a program reads. */
+  readonly width: number | null
+  readonly print: (text: string) => Promise<void>
+  /** For a person who waits; a pipe stays quiet. */
+  readonly note: (text: string) => Promise<void>
+}
+
+/** Options of every command that talks to a server. */
+export interface CommonOptions extends PlaceOptions {
+  readonly json?: boolean
+}
+
+/** What a command does; without an answer it went well. */
+export type Work<Options> = (
+  talk: Talk,
+  args: readonly string[],
+  options: Options,
+) => Promise<ExitCode | undefined> | Promise<void>
+
+/** Makes a command of `command`: finds the server, does the work, and tells what was refused. */
+export function remote<Options extends object>(
+  desk: Desk,
+  command: Command,
+  told: { readonly work: Work<Options>; readonly names?: FieldNames },
+): void {
+  withCommonOptions(command).action(async (...given: readonly unknown[]) => {
+    // Commander hands over the arguments, then the options, then itself.
+    const options = given.at(-2) as Options & CommonOptions
+    const args = given.slice(0, -2).flat() as readonly string[]
+    desk.settle(await carryOut(desk, { args, options, ...told }))
+  })
+}
+
+/** Options that say where the server is and who reads the answer. */
+export const withCommonOptions = (command: Command): Command =>
+  command
+    .option('--json', 'print JSON for programs')
+    .option('--url <url>', 'address of the server (ESCAPEMENT_URL)')
+    .option('--data <directory>', 'data directory of a server on this machine (default ./.escapement)')
+
+interface Order<Options> {
+  readonly args: readonly string[]
+  readonly options: Options & CommonOptions
+  readonly work: Work<Options>
+  readonly names?: FieldNames
+}
+
+async function carryOut<Options>({ terminal }: Desk, order: Order<Options>): Promise<ExitCode> {
+  const environment = readCommandEnvironment(terminal.variables)
+  const complaints = createStyle(environment.colours && isTerminal(terminal.stderr))
+  try {
+    const talk = await startTalk(terminal, environment, order.options)
+    return (await order.work(talk, order.args, order.options)) ?? EXIT.ok
+  } catch (error) {
+    if (error instanceof UsageError) {
+      await write(terminal.stderr, `${error.message}\n`)
+      return EXIT.usage
+    }
+    if (error instanceof NoServer) {
+      await write(terminal.stderr, `${error.message}\n`)
+      return EXIT.unreachable
+    }
+    if (!(error instanceof EscapementError)) throw error
+    await write(terminal.stderr, refusedText(error, order.names ?? {}, complaints))
+    return error.code === 'UNREACHABLE' || error.code === 'BAD_ANSWER' ? EXIT.unreachable : EXIT.refused
+  }
+}
+
+async function startTalk(terminal: Terminal, environment: CommandEnvironment, options: CommonOptions): Promise<Talk> {
+  const place = await findPlace(options, { environment, cwd: terminal.cwd ?? process.cwd() })
+  const json = options.json === true
+  return {
+    ...{ terminal, environment, json, url: place.url.replace(/\/+$/, '') },
+    client: createClient(place),
+    style: createStyle(environment.colours && isTerminal(terminal.stdout)),
+    width: widthOf(terminal.stdout),
+    print: (text) => write(terminal.stdout, text),
+    note: (text) => (isTerminal(terminal.stderr) && !json ? write(terminal.stderr, text) : Promise.resolve()),
+  }
+}
