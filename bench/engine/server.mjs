@@ -143,7 +143,8 @@ export function cpuSecondsOf(postmaster) {
   return live.reduce((sum, stat) => sum + stat.own, own.own + own.inherited)
 }
 
-function statOf(pid) {
+/** Processor seconds of one process, and whose child it is. */
+export function statOf(pid) {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ').map(Number)
     const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15)

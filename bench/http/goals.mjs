@@ -1,0 +1,28 @@
+// What the figures were to be, beside what they are.
+
+/** One row per goal whose figures were measured. */
+export function goalsOf(parts) {
+  return Object.entries(GOALS).flatMap(([part, goals]) => (parts[part] === undefined ? [] : goals(parts[part].facts)))
+}
+
+const rowOf = ({ goal, wanted, measured, reached }) => ({ goal, wanted, measured, reached: reached ? 'yes' : 'no' })
+
+const GOALS = {
+  messages: ({ http }) => [
+    rowOf({
+      goal: 'messages acknowledged per second',
+      ...{ wanted: '≥ 6,000', measured: http.perSecond.median.toLocaleString('en-US') },
+      reached: http.perSecond.median >= 6_000,
+    }),
+  ],
+  runs: (facts) =>
+    Object.entries(facts).map(([filter, { p99 }]) =>
+      rowOf({ goal: `first page of runs, ${filter}: p99 ms`, wanted: '< 30', measured: p99, reached: p99 < 30 }),
+    ),
+  sse: ({ difference, noise }) => [
+    rowOf({
+      goal: 'node µs per message with clients that listen, of without',
+      ...{ wanted: `1 ± ${noise}`, measured: difference, reached: Math.abs(difference - 1) <= noise },
+    }),
+  ],
+}

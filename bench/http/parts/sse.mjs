@@ -1,0 +1,76 @@
+// Messages with nobody and with many clients listening to events, in interleaved pairs on one server.
+import { fork } from 'node:child_process'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { median, round, thousands } from '../../engine/statistics.mjs'
+import { withServed } from '../served.mjs'
+import { hammered } from './messages.mjs'
+
+const LISTENERS = path.join(path.dirname(fileURLToPath(import.meta.url)), '../listeners.mjs')
+const PAIRS = 5
+const CLIENTS = 200
+
+export const title = `Messages with 0 and with ${CLIENTS} clients of GET /api/v1/events`
+
+export const measure = (bench) =>
+  withServed({ nodeArgs: bench.profileArgs('http-sse') }, async (served) => {
+    const count = bench.quick ? 4_000 : 30_000
+    await hammered(bench, served, { kind: 'messages', count: 2 * count })
+    const pairs = []
+    for (let i = 0; i < PAIRS; i += 1) {
+      // Whoever goes first differs from pair to pair.
+      const order = i % 2 === 0 ? [0, CLIENTS] : [CLIENTS, 0]
+      const pair = {}
+      for (const clients of order) pair[clients] = await withListeners(bench, served, { clients, count })
+      pairs.push({ without: pair[0], with: pair[CLIENTS] })
+      bench.say(
+        `pair ${i + 1}: ${thousands(pair[0].perSecond)}/s and ${thousands(pair[CLIENTS].perSecond)}/s, ` +
+          `node ${thousands(pair[0].nodeUs)} µs and ${thousands(pair[CLIENTS].nodeUs)} µs, ` +
+          `${thousands(pair[CLIENTS].heard)} events heard`,
+      )
+    }
+    return { clients: CLIENTS, facts: factsOf(pairs), rows: rowsOf(pairs) }
+  })
+
+async function withListeners(bench, served, { clients, count }) {
+  const stop = clients === 0 ? undefined : await listen(served, clients)
+  const figures = await hammered(bench, served, { kind: 'messages', count })
+  const heard = (await stop?.()) ?? 0
+  return { ...figures, heard }
+}
+
+/** Connects so many clients from a process of their own. They ask for what an idle console asks for: what hardly comes. */
+function listen({ url, key }, count) {
+  const child = fork(LISTENERS, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const next = () =>
+    new Promise((resolve, reject) => {
+      child.once('message', resolve)
+      child.once('exit', () => reject(new Error('the clients of events ended')))
+    })
+  child.send({ url, key, count })
+  return next().then(() => async () => {
+    const answered = next()
+    child.send('stop')
+    return (await answered).heard
+  })
+}
+
+const factsOf = (pairs) => {
+  const ratios = pairs.map((pair) => pair.with.nodeUs / pair.without.nodeUs)
+  const without = pairs.map((pair) => pair.without.nodeUs)
+  // What differs between rounds that ought to be the same.
+  const noise = (Math.max(...without) - Math.min(...without)) / median(without)
+  return { pairs, difference: round(median(ratios), 3), noise: round(noise, 3) }
+}
+
+const rowsOf = (pairs) =>
+  pairs.map((pair, index) => ({
+    pair: index + 1,
+    'per second': thousands(pair.without.perSecond),
+    'with clients': thousands(pair.with.perSecond),
+    'p99 ms': round(pair.without.p99, 1),
+    'p99 ms with': round(pair.with.p99, 1),
+    'node µs': round(pair.without.nodeUs, 1),
+    'node µs with': round(pair.with.nodeUs, 1),
+    ratio: round(pair.with.nodeUs / pair.without.nodeUs, 3),
+  }))

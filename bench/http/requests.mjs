@@ -1,0 +1,39 @@
+// What is asked: the same over HTTP and through the library.
+const SESSIONS = 10_000
+const SCHEDULES_PER_CLIENT = 500
+
+/**
+ * Requests of one of several clients, to be sent over and over: `path`, `method` and `body` for HTTP, `plain` for the
+ * library. No two clients share one.
+ */
+export const requestsOf = (kind, options) => KINDS[kind](options)
+
+const KINDS = { messages, schedules, runs }
+
+function messages({ client, clients }) {
+  const own = Math.floor(SESSIONS / clients)
+  return Array.from({ length: own }, (_, i) => {
+    const session = `agent:echo:bench:dm:s${client * own + i}`
+    const body = { text: 'say what changed since yesterday' }
+    return {
+      ...{ method: 'POST', path: `/api/v1/sessions/${encodeURIComponent(session)}/messages` },
+      ...{ body: JSON.stringify(body), plain: { session, body } },
+    }
+  })
+}
+
+/** An hour away, so that none fires while others are made. */
+function schedules({ client, turn }) {
+  const anchor = Date.now() + 3_600_000
+  return Array.from({ length: SCHEDULES_PER_CLIENT }, (_, i) => {
+    const body = {
+      ...{ name: `bench ${turn} ${client} ${i}`, agent_id: 'echo', every_seconds: 86_400 },
+      ...{ anchor, payload: 'say what changed since yesterday' },
+    }
+    return { method: 'POST', path: '/api/v1/schedules', body: JSON.stringify(body), plain: { body } }
+  })
+}
+
+function runs({ query }) {
+  return [{ method: 'GET', path: `/api/v1/runs${query}` }]
+}

@@ -1,0 +1,105 @@
+// `escapement serve` as somebody would run it, in a process of its own: embedded server, log into a file.
+import { spawn } from 'node:child_process'
+import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { cpuSecondsOf, statOf } from '../engine/server.mjs'
+import { until } from '../engine/world.mjs'
+
+const MAIN = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../dist/cli/main.js')
+const alive = new Set()
+
+/** Ends what is still running, when the benchmark itself is told to end. */
+export function endServers() {
+  for (const child of alive) child.kill('SIGTERM')
+}
+
+/** A directory that is gone when the work is done. */
+export async function withDirectory(work) {
+  const directory = mkdtempSync(path.join(tmpdir(), 'escapement-bench-'))
+  // The embedded server of root runs as somebody else, who has to get in.
+  chmodSync(directory, 0o711)
+  try {
+    return await work(directory)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** Starts a server, does the work with it and stops it. `postmaster` is left out where the server is embedded. */
+export const withServed = ({ node = process.execPath, nodeArgs = [], args = [], postmaster, variables = {} }, work) =>
+  withDirectory(async (directory) => {
+    const data = path.join(directory, 'data')
+    const log = openSync(path.join(directory, 'log'), 'w')
+    const child = spawn(node, [...nodeArgs, MAIN, 'serve', '--port', '0', '--data', data, ...args], {
+      cwd: directory,
+      env: { ...process.env, ...variables },
+      stdio: ['ignore', 'pipe', log],
+    })
+    closeSync(log)
+    alive.add(child)
+    const ended = new Promise((resolve) => {
+      child.once('exit', resolve)
+    })
+    try {
+      const url = await addressOf(child, ended, () => readFileSync(path.join(directory, 'log'), 'utf8'))
+      return await work(handleOf(child, { url, data, postmaster: postmaster ?? postmasterOf(data) }))
+    } finally {
+      child.kill('SIGTERM')
+      await ended
+      alive.delete(child)
+    }
+  })
+
+async function addressOf(child, ended, log) {
+  const listening = new Promise((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const url = /listens on (\S+)/.exec(line)?.[1]
+      if (url !== undefined) resolve(url)
+    })
+  })
+  const url = await Promise.race([listening, ended.then(() => undefined)])
+  if (url === undefined) throw new Error(`the server did not start:\n${log()}`)
+  return url
+}
+
+/** The process of the embedded server in a data directory. */
+export const postmasterOf = (data) =>
+  Number(readFileSync(path.join(data, 'postgres/data/postmaster.pid'), 'utf8').split('\n', 1)[0])
+
+function handleOf(child, { url, data, postmaster }) {
+  const key = readFileSync(path.join(data, 'owner.key'), 'utf8').trim()
+  const ask = async (method, at, body) => {
+    const answer = await fetch(`${url}${at}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    if (!answer.ok) throw new Error(`${method} ${at}: ${answer.status} ${await answer.text()}`)
+    return answer.json()
+  }
+  return {
+    url,
+    key,
+    ask,
+    /** Processor seconds of the server and of its PostgreSQL so far. */
+    cpu: () => ({ node: statOf(child.pid)?.own ?? null, postgres: cpuSecondsOf(postmaster) }),
+    rssMiB: () => rssMiBOf(child.pid),
+    /** Waits until nothing is pending any more. */
+    drained: () =>
+      until(async () => (await ask('GET', '/api/v1/runs?status=queued,waiting,running&limit=1')).items.length === 0, {
+        what: 'an empty queue',
+        everyMs: 20,
+      }),
+  }
+}
+
+function rssMiBOf(pid) {
+  const kib = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return kib === undefined ? null : Number(kib) / 1024
+}
