@@ -102,14 +102,13 @@ export interface RunCursor {
   readonly id: RunId
 }
 
-/** What a list is mainly about: each has an index of its own, and a text that makes the server use it. */
+/** What a list is about, in words that the conditions of the indexes are made of. */
 const ABOUT = {
   schedule: 'r.schedule_id = $2',
   session: 'r.session_key = $3',
   agent: 'r.agent_id = $4',
   task: `r.trigger = 'task'`,
   trigger: `r.trigger = $6 and r.trigger not in ('message', 'task')`,
-  anything: 'true',
 } as const
 type About = keyof typeof ABOUT
 
@@ -130,12 +129,29 @@ const KEPT = {
 } as const
 type Kept = keyof typeof KEPT
 
-const listText = (about: About, kept: Kept): string => `select ${COLUMNS} from ${KEPT[kept].source}
-  where r.org_id = $1 and ${ABOUT[about]} and ${KEPT[kept].state}
-    and ($2::text is null or r.schedule_id = $2) and ($3::text is null or r.session_key = $3)
-    and ($4::text is null or r.agent_id = $4) and ($6::text is null or r.trigger = $6)
-    and r.created_at >= $7::timestamptz and r.created_at < $8::timestamptz
-    and (r.created_at, r.id) < ($9::timestamptz, $10::text)
+const within = (row: string): string => `${row}.created_at >= $7::timestamptz and ${row}.created_at < $8::timestamptz
+    and (${row}.created_at, ${row}.id) < ($9::timestamptz, $10::text)
+    and ($4::text is null or ${row}.agent_id = $4) and ($6::text is null or ${row}.trigger = $6)`
+
+const OF_ONE = '($2::text is null or r.schedule_id = $2) and ($3::text is null or r.session_key = $3)'
+
+const listText = (about: readonly About[], kept: Kept): string => `select ${COLUMNS} from ${KEPT[kept].source}
+  where r.org_id = $1 and ${[...about.map((one) => ABOUT[one]), KEPT[kept].state].join(' and ')}
+    and ${OF_ONE} and ${within('r')}
+  order by r.created_at desc, r.id desc limit $11`
+
+/**
+ * Runs that did not succeed are few too, and have a list of their own: the newest of each wanted state, and of those the
+ * newest. What is still pending joins them when it is wanted.
+ */
+const unsuccessfulText = (alsoPending: boolean): string => `select ${COLUMNS} from (
+    select u.id from unnest($5::text[]) as wanted (state) cross join lateral (
+      select o.id from unsuccessful_run o where o.org_id = $1 and o.state = wanted.state and ${within('o')}
+       order by o.created_at desc, o.id desc limit $11) u
+    ${alsoPending ? 'union all select id from pending where org_id = $1 and state = any($5::text[])' : ''}
+  ) found join run r on r.org_id = $1 and r.id = found.id
+    left join pending p on p.org_id = r.org_id and p.id = r.id
+  where ${OF_ONE} and ${within('r')}
   order by r.created_at desc, r.id desc limit $11`
 
 /** A page of runs, newest first. */
@@ -144,7 +160,7 @@ export async function listRuns(
   page: RunChoice & { readonly after: RunCursor | null; readonly limit: number },
 ): Promise<readonly RunRecord[]> {
   const states = page.states ?? null
-  const rows = await connection.query(listText(aboutOf(page), keptOf(states)), [
+  const rows = await connection.query(textFor(page, states), [
     page.orgId,
     page.scheduleId ?? null,
     page.sessionKey ?? null,
@@ -160,19 +176,30 @@ export async function listRuns(
   return rows.map(recordOf)
 }
 
+function textFor(choice: RunChoice, states: readonly RunState[] | null): string {
+  const about = aboutOf(choice)
+  // A schedule or a session has few runs of its own: their index is the shorter way.
+  const isOfOne = about.includes('schedule') || about.includes('session')
+  if (states === null || isOfOne || states.includes('success') || states.every(isPending))
+    return listText(about, keptOf(states))
+  return unsuccessfulText(states.some(isPending))
+}
+
 function keptOf(states: readonly RunState[] | null): Kept {
   if (states === null) return 'anywhere'
   if (states.every(isPending)) return 'pending'
   return states.some(isPending) ? 'anywhere' : 'ended'
 }
 
-function aboutOf(choice: RunChoice): About {
-  const given = (value: SqlValue | undefined): boolean => value !== undefined && value !== null
-  if (given(choice.scheduleId)) return 'schedule'
-  if (given(choice.sessionKey)) return 'session'
-  if (choice.trigger === 'task') return 'task'
-  if (given(choice.agentId)) return 'agent'
-  return given(choice.trigger) && choice.trigger !== 'message' ? 'trigger' : 'anything'
+function aboutOf({ scheduleId: schedule, sessionKey: session, agentId: agent, trigger }: RunChoice): readonly About[] {
+  const isGiven = (value: SqlValue | undefined): boolean => value !== undefined && value !== null
+  const about: About[] = []
+  if (isGiven(schedule)) about.push('schedule')
+  if (isGiven(session)) about.push('session')
+  if (isGiven(agent)) about.push('agent')
+  if (trigger === 'task') about.push('task')
+  else if (isGiven(trigger) && trigger !== 'message') about.push('trigger')
+  return about
 }
 
 /** The places of the queued runs of agents, each among those of its agent, counted from 1 in the order of picking. */

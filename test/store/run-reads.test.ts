@@ -126,6 +126,40 @@ describe('a list of runs', () => {
     expect(await ids({ states: ['queued'], scheduleId: scheduleId('sch') })).toEqual(['d'])
   })
 
+  it('finds what did not succeed, with what is pending if that is wanted, page by page', async () => {
+    expect(await ids({ states: ['skipped', 'rejected', 'failed'] })).toEqual(['e', 'c'])
+    expect(await ids({ states: ['rejected', 'running', 'queued'] })).toEqual(['e', 'd', 'b'])
+    expect(await ids({ states: ['rejected', 'running', 'skipped'], limit: 2 })).toEqual(['e', 'c'])
+    const after = { createdAt: minute(2), id: runId('c') }
+    expect(await ids({ states: ['rejected', 'running', 'skipped'], limit: 2, after })).toEqual(['b'])
+    expect(await ids({ states: ['skipped', 'rejected'], trigger: 'task' })).toEqual(['e'])
+    expect(await ids({ states: ['skipped', 'running'], agentId: agentId('reader') })).toEqual(['b'])
+    expect(await ids({ states: ['skipped', 'rejected'], from: minute(3) })).toEqual(['e'])
+    expect(await ids({ states: ['skipped', 'rejected'], to: minute(4) })).toEqual(['c'])
+  })
+
+  it('knows what did not succeed from its end until it is gone', async () => {
+    const listed = async () =>
+      (await db.query('select id, state from unsuccessful_run order by id', [])).map(Object.values)
+    expect(await listed()).toEqual([
+      ['c', 'skipped'],
+      ['e', 'rejected'],
+    ])
+    const end = (id: string, state: string) =>
+      db.query(
+        `update run set state = $2, attempt = 1, attempt_id = 'att', started_at = now(), finished_at = now() where id = $1`,
+        [id, state],
+      )
+    await end('b', 'failed')
+    await end('d', 'success')
+    await db.query(`update run set state = state, superseded = true where id = 'b'`, [])
+    await db.query(`delete from run where id in ('a', 'c')`, [])
+    expect(await listed()).toEqual([
+      ['b', 'failed'],
+      ['e', 'rejected'],
+    ])
+  })
+
   it('is narrowed by time, the beginning inside and the end outside', async () => {
     expect(await ids({ from: minute(2), to: minute(4) })).toEqual(['d', 'c', 'b'])
   })

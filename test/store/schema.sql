@@ -291,6 +291,14 @@ create table turn (
   events json not null,
   ended jsonb
 ) with (autovacuum_vacuum_insert_scale_factor=0.1);
+create table unsuccessful_run (
+  org_id text collate C not null,
+  state text collate C not null,
+  created_at timestamp with time zone not null,
+  id text collate C not null,
+  agent_id text collate C not null,
+  trigger text collate C not null
+);
 create table usage (
   org_id text collate C not null,
   budget_id text collate C not null,
@@ -379,6 +387,7 @@ alter table sign_in add constraint sign_in_org_id_member_id_fkey FOREIGN KEY (or
 alter table sign_in add constraint sign_in_pkey PRIMARY KEY (token_hash);
 alter table sign_in add constraint sign_in_token_hash_check CHECK ((octet_length(token_hash) = 32));
 alter table turn add constraint turn_pkey PRIMARY KEY (org_id, no);
+alter table unsuccessful_run add constraint unsuccessful_run_pkey PRIMARY KEY (org_id, state, created_at, id) INCLUDE (agent_id, trigger);
 alter table usage add constraint usage_pkey PRIMARY KEY (org_id, budget_id, period_start);
 alter table usage add constraint usage_used_check CHECK ((used >= 0));
 
@@ -401,6 +410,17 @@ CREATE INDEX session_list ON session USING btree (org_id, created_at DESC, key D
 CREATE INDEX sign_in_by_age ON sign_in USING btree (expires_at);
 CREATE INDEX sign_in_by_member ON sign_in USING btree (org_id, member_id);
 
+CREATE OR REPLACE FUNCTION list_unsuccessful_run()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into unsuccessful_run (org_id, state, created_at, id, agent_id, trigger)
+  values (new.org_id, new.state, new.created_at, new.id, new.agent_id, new.trigger)
+  on conflict do nothing;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION refuse_change_of_audit()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -410,8 +430,21 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION unlist_unsuccessful_run()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from unsuccessful_run
+   where org_id = old.org_id and state = old.state and created_at = old.created_at and id = old.id;
+  return null;
+end $function$
+;
 
 CREATE TRIGGER audit_head_is_kept BEFORE DELETE ON audit_head FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
 CREATE TRIGGER audit_head_is_not_emptied BEFORE TRUNCATE ON audit_head FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
 CREATE TRIGGER audit_is_kept BEFORE DELETE OR UPDATE ON audit FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
 CREATE TRIGGER audit_is_not_emptied BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
+CREATE TRIGGER run_ends_unsuccessful AFTER UPDATE OF state ON run FOR EACH ROW WHEN ((new.state <> 'success'::text)) EXECUTE FUNCTION list_unsuccessful_run();
+CREATE TRIGGER run_is_made_unsuccessful AFTER INSERT ON run FOR EACH ROW WHEN ((new.state <> 'success'::text)) EXECUTE FUNCTION list_unsuccessful_run();
+CREATE TRIGGER unsuccessful_run_is_gone AFTER DELETE ON run FOR EACH ROW WHEN ((old.state <> 'success'::text)) EXECUTE FUNCTION unlist_unsuccessful_run();
