@@ -65,6 +65,7 @@ export interface Tables {
   readonly nodes: readonly Row[]
   readonly callbacks: readonly Row[]
   readonly usage: readonly Row[]
+  readonly audits: readonly Row[]
 }
 
 /** More events than this are never told in one turn. */
@@ -96,6 +97,7 @@ export async function readTables({ database }: World): Promise<Tables> {
     nodes: await database.query('select * from node'),
     callbacks: await database.query('select * from callback'),
     usage: await database.query('select * from usage'),
+    audits: await database.query('select * from audit order by org_id, no'),
   }
 }
 

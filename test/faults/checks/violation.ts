@@ -18,6 +18,7 @@ export const INVARIANTS = [
   'orgs_are_apart',
   'heard_once_in_order',
   'spent_once',
+  'audit_is_whole',
 ] as const
 export type Invariant = (typeof INVARIANTS)[number]
 

@@ -1,5 +1,6 @@
 import type { World } from '../shapes.ts'
 import { checkAttempts, checkNodes } from './attempts.ts'
+import { checkAudit } from './audit.ts'
 import { checkApart, checkEndings } from './endings.ts'
 import { checkLimits } from './limits.ts'
 import { checkSchedules } from './schedules.ts'
@@ -16,5 +17,6 @@ export async function checkWorld(world: World): Promise<Tables> {
   checkApart(world, tables)
   checkNodes(world, tables)
   checkSpent(world, tables)
+  await checkAudit(world, tables)
   return tables
 }

@@ -93,6 +93,16 @@ export const STORE_MUTANTS: readonly Mutant[] = [
       ),
   },
   {
+    name: 'what was done is not put on record',
+    breaks: ['audit_is_whole'],
+    mutate: forgetting('with added as ( insert into audit'),
+  },
+  {
+    name: 'the chain of what was done begins anew with each record',
+    breaks: ['audit_is_whole'],
+    mutate: misreading('select no, hash from audit_head', (row) => ({ ...row, hash: new Uint8Array(32) })),
+  },
+  {
     name: 'changes of sessions are not written',
     breaks: ['memory_is_true', 'limits'],
     mutate: forgetting('update session'),
