@@ -8,6 +8,7 @@ const NEEDS_DATABASE = [
   'test/scenarios/**/*.test.ts',
   'test/faults/**/*.test.ts',
   'test/serve/**/*.test.ts',
+  'test/remote/**/*.test.ts',
 ]
 
 export default defineConfig({

@@ -1,5 +1,6 @@
 // `npm run docs`: writes the generated sections of the documents. The tests in test/docs compare the same texts.
 import { writeFileSync } from 'node:fs'
+import { listCommands } from '../dist/cli/reference.js'
 import { CONFIG_KEYS } from '../dist/contract/config/keys.js'
 import { keysOf } from '../dist/contract/config/tree.js'
 import { OPERATIONS } from '../dist/contract/operations/table.js'
@@ -16,6 +17,7 @@ const core = {
   PERMISSIONS,
   effectivePermissions,
   OPERATIONS,
+  listCommands,
   settings: keysOf(CONFIG_KEYS),
 }
 

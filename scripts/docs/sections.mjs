@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import prettier from 'prettier'
+import { renderCommands } from './commands.mjs'
 import { drawImports } from './picture.mjs'
 import { renderRoutes } from './routes.mjs'
 import { renderErrorCodes, renderPermissions, renderReasons, renderSettings } from './tables.mjs'
@@ -29,6 +30,7 @@ export const SECTIONS = [
     render: (core) => renderPermissions(core.PERMISSIONS, core.effectivePermissions),
   },
   { name: 'config', file: 'docs/reference/config.md', render: (core) => renderSettings(core.settings) },
+  { name: 'commands', file: 'docs/reference/cli.md', render: (core) => renderCommands(core.listCommands()) },
   { name: 'routes', file: 'src/client/routes.ts', render: (core) => renderRoutes(core.OPERATIONS) },
 ]
 

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { listCommands } from '../../src/cli/reference.ts'
 import { CONFIG_KEYS } from '../../src/contract/config/keys.ts'
 import { keysOf } from '../../src/contract/config/tree.ts'
 import { OPERATIONS } from '../../src/contract/operations/table.ts'
@@ -37,6 +38,7 @@ export function compare(name: string): Promise<{ readonly current: string; reado
     PERMISSIONS,
     effectivePermissions,
     OPERATIONS,
+    listCommands,
     settings: keysOf(CONFIG_KEYS),
   })
 }

@@ -34,6 +34,7 @@ export function addAudit(program: Command, desk: Desk): void {
     'walk the whole record; the exit code is 1 when something is wrong with it',
   ).option('--anchor <hash>', 'a hash of the head that was kept elsewhere: it must still be there')
   remote<{ readonly anchor?: string }>(desk, verify, {
+    names: { '/anchor': '--anchor' },
     work: async (talk, _, { anchor }) => {
       await talk.note('Walking the record …\n')
       const question = anchor === undefined ? {} : { anchor }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { parseDuration, type DurationUnit } from '../../contract/config/duration.ts'
 import type { ConfigValueView, ConfigView } from '../../contract/config/view.ts'
 import type { Column } from '../output/table.ts'
 import { valueText } from '../output/text.ts'
@@ -17,7 +18,7 @@ export function addConfig(program: Command, desk: Desk): void {
   remote(desk, get, { work: async (talk, [path]) => showSettings(talk, await talk.client.config.get(), path ?? '') })
   const set = group.command('set <path> <value>').description('change a setting on every node; durations as 30m work')
   remote(desk, set, {
-    work: (talk, [path = '', value = '']) => change(talk, path, readValue(value)),
+    work: (talk, [path = '', value = '']) => change(talk, path, readValue(path, value)),
   })
   const unset = group
     .command('unset <path>')
@@ -32,8 +33,17 @@ async function change(talk: Talk, path: string, value: unknown): Promise<ExitCod
   return showSettings(talk, await talk.client.config.update(patch), path)
 }
 
-/** Numbers, truth values and JSON as what they are; everything else is a text, and the server reads durations. */
-function readValue(text: string): unknown {
+const UNITS: readonly (readonly [suffix: string, unit: DurationUnit])[] = [
+  ['_ms', 'ms'],
+  ['_seconds', 'seconds'],
+  ['_days', 'days'],
+]
+
+/** `30m` in the unit that the name of the setting ends with; numbers, truth values and JSON as what they are; else a text. */
+function readValue(path: string, text: string): unknown {
+  const unit = UNITS.find(([suffix]) => path.endsWith(suffix))?.[1]
+  const duration = unit === undefined ? null : parseDuration(text, unit)
+  if (duration !== null) return duration
   try {
     return JSON.parse(text) as unknown
   } catch {

@@ -14,12 +14,11 @@ export function lengthText(ms: number): string {
   const at = UNITS.findIndex((unit) => ms >= unit.ms)
   const unit = UNITS[at]
   if (unit === undefined) return `${ms} ms`
-  const whole = Math.floor(ms / unit.ms)
   const next = UNITS[at + 1]
-  const rest = next === undefined ? 0 : Math.floor((ms % unit.ms) / next.ms)
-  return next === undefined || rest === 0 || whole >= 10
-    ? `${whole} ${unit.name}`
-    : `${whole} ${unit.name} ${rest} ${next.name}`
+  if (next === undefined || ms >= 10 * unit.ms) return `${Math.round(ms / unit.ms)} ${unit.name}`
+  const whole = Math.floor(ms / unit.ms)
+  const rest = Math.floor((ms % unit.ms) / next.ms)
+  return rest === 0 ? `${whole} ${unit.name}` : `${whole} ${unit.name} ${rest} ${next.name}`
 }
 
 /** A moment as people say it: `in 5 min`, `3 h ago`. */
