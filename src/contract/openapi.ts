@@ -180,7 +180,7 @@ export function codesOf(spec: OperationSpec): readonly RefusalCode[] {
     ...(spec.refusals ?? []),
     ...(spec.creates === true ? (['IDEMPOTENCY_MISMATCH'] as const) : []),
     ...(spec.newWork === true ? (['DRAINING'] as const) : []),
-    ...(spec.body === undefined ? [] : WITH_BODY),
+    ...(spec.method === 'GET' ? [] : WITH_BODY),
     ...(spec.permission === 'none' ? [] : WITH_KEY),
     ...ALWAYS,
   ]

@@ -18,12 +18,30 @@ export function readersOf(spec: OperationSpec): Readers {
   return {
     params: spec.params === undefined ? null : textReader(spec.params),
     query: textReader(spec.query ?? z.strictObject({})),
-    body: spec.body === undefined ? null : bodyReader(spec),
+    body: spec.body === undefined ? (spec.method === 'GET' ? null : NO_FIELDS) : bodyReader(spec),
   }
 }
 
+/** Enough to see what is wrong. */
+const MOST_FLAWS = 20
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Where nothing is to be said, an empty object says nothing; whoever says more would not be heard, and is told so. */
+const NO_FIELDS: Reader = (given) => {
+  if (given === undefined) return undefined
+  if (!isObject(given))
+    throw invalid([{ field: '', value: undefined, message: 'takes no body', allowed: 'nothing, or {}' }])
+  const flaws = Object.keys(given).map((field): Flaw => ({
+    field,
+    value: undefined,
+    message: 'takes no fields',
+    allowed: 'nothing, or {}',
+  }))
+  if (flaws.length > 0) throw invalid(flaws.slice(0, MOST_FLAWS))
+  return undefined
+}
 
 function bodyReader(spec: OperationSpec): Reader {
   const read = spec.readBy === 'service' || spec.body === undefined ? null : schemaReader(spec.body)

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OperationSpec } from '../../src/contract/operations/operation.ts'
 import { OPERATOR_ORG, PERMISSIONS, type Permission } from '../../src/core/access.ts'
@@ -22,7 +21,7 @@ const OPEN = ALL_OPERATIONS.filter(([, { permission }]) => permission === 'none'
 const NAMED_BY_CALLER = ['sessions.update', 'sessions.send', 'sessions.stop', 'sessions.stopAll', 'sessions.reset']
 
 /** Whoever lets people in gives them a role, and nobody gives what they do not have: here the permission alone is too little. */
-const GIVING = ['members.create', 'members.update', 'members.delete', 'members.invite', 'signIn.link']
+const GIVING = ['members.create', 'members.update', 'members.delete', 'members.invite', 'auth.link']
 
 /** What an operation is asked with where its example would not do for a key that may do only this. */
 const BODIES: Readonly<Record<string, unknown>> = {
@@ -85,7 +84,7 @@ async function ask(...[id, spec, who, naming = named]: readonly [string, Operati
   const headers = as === null ? {} : { authorization: `Bearer ${as}` }
   const response = await world.app.inject({ method: 'GET', url, headers, payloadAsStream: true })
   if (response.statusCode === 200) {
-    ;(response.stream()).destroy()
+    response.stream().destroy()
     return response
   }
   return world.app.inject({ method: 'GET', url, headers })

@@ -69,6 +69,7 @@ const makeAgent = posting('/api/v1/agents', (name) => ({ id: name, name, executo
 /** By the kind of thing: the tag of an operation and the name of its parameter; an operation with needs of its own first. */
 export const MAKERS: Readonly<Record<string, Maker>> = {
   'schedules.id': posting('/api/v1/schedules', (name) => ({ name, every_seconds: 3_600 })),
+  'bulk.ids': posting('/api/v1/schedules', (name) => ({ name, every_seconds: 3_600 })),
   'runs.id': makeRun,
   'runs.runId': makeRun,
   'runs.cancel.id': makePendingRun,
@@ -83,6 +84,10 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
     const response = await world.ask('POST', '/api/v1/orgs', { body: { id, name: id }, as: 'operator' })
     if (response.statusCode !== 201) throw new Error(`the org was answered ${response.statusCode}: ${response.body}`)
     return id
+  },
+  'auth.token': async (world) => {
+    const member = await make(world, 'members.id')
+    return posting(`/api/v1/orgs/${ORG}/members/${member}/sign-in-link`, () => undefined, 'token')(world)
   },
   'lanes.name': () => Promise.resolve('main'),
   'callbacks.token': makeToken,
