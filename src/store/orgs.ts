@@ -109,7 +109,17 @@ export async function loadDeletedOrgs(connection: Connection): Promise<readonly 
  * there ever an org of the same id, its history would go on and not begin again below what nodes have heard.
  */
 export const ORG_TABLES = [
-  ...(['run', 'attempt', 'occurrence', 'decision', 'callback', 'idempotency', 'schedule', 'session'] as const),
+  ...([
+    'unsuccessful_run',
+    'run',
+    'attempt',
+    'occurrence',
+    'decision',
+    'callback',
+    'idempotency',
+    'schedule',
+    'session',
+  ] as const),
   ...(['budget', 'usage', 'agent', 'api_key', 'member', 'run_count', 'run_count_place', 'turn'] as const),
 ] as const
 

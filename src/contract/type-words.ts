@@ -1,0 +1,87 @@
+/** As much of JSON Schema as our shapes use. */
+export interface DescribedShape {
+  readonly $ref?: string
+  readonly type?: string
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, DescribedShape>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: DescribedShape | boolean
+  readonly items?: DescribedShape
+  readonly anyOf?: readonly DescribedShape[]
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly format?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+}
+
+/** One field of a shape, in words. */
+export interface FieldWords {
+  readonly name: string
+  readonly required: boolean
+  readonly type: string
+}
+
+const nameOf = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1)
+
+/** Says what a shape lets through, for people. Shapes with a name of their own are called by it, in brackets: `[Run]`. */
+export function typeWords(shape: DescribedShape): string {
+  if (shape.$ref !== undefined) return `[${nameOf(shape.$ref)}]`
+  if (shape.anyOf !== undefined) return choiceWords(shape.anyOf)
+  if (shape.const !== undefined) return JSON.stringify(shape.const)
+  if (shape.enum !== undefined) return shape.enum.map((word) => JSON.stringify(word)).join(' or ')
+  switch (shape.type) {
+    case 'string':
+      return shape.format === 'date-time' ? 'moment' : `text${bounds(shape.minLength, shape.maxLength, ' characters')}`
+    case 'integer':
+      return `whole number${bounds(shape.minimum, shape.maximum, '')}`
+    case 'number':
+      return `number${shape.exclusiveMinimum === undefined ? bounds(shape.minimum, shape.maximum, '') : ` above ${shape.exclusiveMinimum}`}`
+    case 'boolean':
+      return 'true or false'
+    case 'null':
+      return 'null'
+    case 'array':
+      return `list of ${typeWords(shape.items ?? {})}${bounds(shape.minItems, shape.maxItems, ' items')}`
+    case 'object':
+      return objectWords(shape)
+    default:
+      return 'anything'
+  }
+}
+
+function choiceWords(choices: readonly DescribedShape[]): string {
+  return [...new Set(choices.map(typeWords))].join(' or ')
+}
+
+function objectWords({ properties, required = [], additionalProperties }: DescribedShape): string {
+  const fields = Object.entries(properties ?? {})
+  if (fields.length > 0)
+    return `{ ${fields.map(([name, shape]) => `${name}${required.includes(name) ? '' : '?'}: ${typeWords(shape)}`).join(', ')} }`
+  return typeof additionalProperties === 'object' ? `object of ${typeWords(additionalProperties)}` : 'object'
+}
+
+/** Beyond these a bound is a limit of numbers, not of ours. */
+const FARTHEST = Number.MAX_SAFE_INTEGER
+
+function bounds(least: number | undefined, most: number | undefined, unit: string): string {
+  const low = least === undefined || least <= -FARTHEST ? undefined : least
+  const high = most === undefined || most >= FARTHEST ? undefined : most
+  if (low === undefined && high === undefined) return ''
+  if (high === undefined) return ` from ${low}${unit}`
+  return low === undefined ? ` up to ${high}${unit}` : ` ${low} to ${high}${unit}`
+}
+
+/** The fields of a shape in words; none when it has no fields of its own. */
+export function fieldWords({ properties = {}, required = [] }: DescribedShape): readonly FieldWords[] {
+  return Object.entries(properties).map(([name, shape]) => ({
+    name,
+    required: required.includes(name),
+    type: typeWords(shape),
+  }))
+}
