@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
-import { DAY_MS, earlier } from '../core/instant.ts'
 import { Refusal } from '../contract/refusals.ts'
-import { insertIdempotency, loadIdempotency, type IdempotencyKey } from '../store/idempotency.ts'
+import type { IdempotencyKey, IdempotencyRow } from '../store/idempotency.ts'
 import type { Caller } from './caller.ts'
+import type { Desk } from './desk/desk.ts'
 import type { Work } from './turn-port.ts'
-
-/** How long a key is remembered. */
-const KEPT_MS = DAY_MS
+import { bindingName, type TurnReads } from './turn/turn-reads.ts'
 
 /** What makes two requests the same request. */
 export interface Once extends Omit<IdempotencyKey, 'orgId'> {
@@ -14,35 +12,41 @@ export interface Once extends Omit<IdempotencyKey, 'orgId'> {
   readonly body: unknown
 }
 
-type Prepared<Answer> =
-  | { readonly kind: 'repeated'; readonly answer: Answer }
-  | { readonly kind: 'first'; readonly inner: unknown; readonly bodyHash: Uint8Array }
+type Prepared =
+  { readonly kind: 'repeated'; readonly answer: unknown } | { readonly kind: 'first'; readonly inner: unknown }
 
 /**
  * Work that is done at most once for a key. A repetition gets the first answer; one that comes while the first is under
  * way waits for it, because an org does one thing after the other. Only accepted work binds its key.
  */
 export function once<Answer>(work: Work<Answer>, key: Once, isAccepted: (answer: Answer) => boolean): Work<Answer> {
-  const { principal, route, key: text, body } = key
-  const bound = { orgId: work.orgId, principal, route, key: text }
+  const { body, ...named } = key
+  const name = bindingName(named)
   const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest()
+  const repeated = (known: IdempotencyRow): Prepared => {
+    if (Buffer.compare(known.bodyHash, bodyHash) !== 0)
+      throw new Refusal('IDEMPOTENCY_MISMATCH', `The idempotency key ${key.key} was used before with another body`)
+    return { kind: 'repeated', answer: known.answer }
+  }
+  const looked = async (reads: TurnReads, first: () => Promise<unknown> | undefined): Promise<Prepared> => {
+    const known = await reads.binding(named)
+    return known === undefined ? { kind: 'first', inner: await first() } : repeated(known)
+  }
+  const { prepare, look } = work
   return {
     ...work,
-    prepare: async (tx, now): Promise<Prepared<Answer>> => {
-      const known = await loadIdempotency(tx, { ...bound, since: earlier(now, KEPT_MS) })
-      if (known === undefined) return { kind: 'first', inner: await work.prepare?.(tx, now), bodyHash }
-      if (Buffer.compare(known.bodyHash, bodyHash) !== 0)
-        throw new Refusal('IDEMPOTENCY_MISMATCH', `The idempotency key ${text} was used before with another body`)
-      return { kind: 'repeated', answer: known.answer as Answer }
-    },
-    apply: (desk, prepared) => {
-      const found = prepared as Prepared<Answer>
-      return found.kind === 'repeated' ? found.answer : work.apply(desk, found.inner)
-    },
-    conclude: async (tx, answer, now) => {
-      await work.conclude?.(tx, answer, now)
-      // A repetition finds its key bound and changes nothing.
-      if (isAccepted(answer)) await insertIdempotency(tx, { ...bound, bodyHash, answer, createdAt: now })
+    ...(prepare === undefined
+      ? { look: (reads: TurnReads, now) => looked(reads, () => look?.(reads, now)) }
+      : { prepare: (tx, now, reads) => looked(reads, () => prepare(tx, now, reads)) }),
+    apply: (desk: Desk, prepared) => {
+      // Somebody with the same key may have come in the same turn.
+      const sooner = desk.changes.bindings.get(name)
+      const found = sooner === undefined ? (prepared as Prepared) : repeated(sooner)
+      if (found.kind === 'repeated') return found.answer as Answer
+      const answer = work.apply(desk, found.inner)
+      if (isAccepted(answer))
+        desk.changes.bindings.set(name, { ...named, orgId: work.orgId, bodyHash, answer, createdAt: desk.now })
+      return answer
     },
   }
 }

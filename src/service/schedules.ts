@@ -5,10 +5,8 @@ import type { Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
 import { because } from '../core/reasons.ts'
 import { parseZone, UTC, type Zone } from '../core/time/zone.ts'
-import { loadAgents } from '../store/agents.ts'
-import type { Transaction } from '../store/database.ts'
-import { loadOrg, type OrgRow } from '../store/orgs.ts'
-import { countSchedules, insertSchedule, loadSchedules, updateSchedule } from '../store/schedules.ts'
+import type { OrgRow } from '../store/orgs.ts'
+import { loadSchedules, updateSchedule } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { actorOf, changed, created, deleted } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
@@ -22,6 +20,7 @@ import { agentNamedIn, parseSchedule, type ReadSchedule, type WokenAgent } from 
 import { disabledStanding, editedStanding, enabledStanding, firstStanding } from './schedule-plan.ts'
 import { viewSchedule } from './schedule-view.ts'
 import type { Work } from './turn-port.ts'
+import type { TurnReads } from './turn/turn-reads.ts'
 
 const noSchedule = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no schedule ${id}`)
 
@@ -29,9 +28,11 @@ const noSchedule = (id: string): Refusal => new Refusal('NOT_FOUND', `There is n
 export async function createSchedule(ports: Ports, caller: Caller, input: ScheduleInput): Promise<ScheduleView> {
   const work: Work<ScheduleView> = {
     orgId: caller.orgId,
-    prepare: (tx, now) => insertNew(tx, { ports, caller, input, now }),
+    look: (reads, now) => readNew(reads, { ports, caller, input, now }),
     apply: (desk, prepared) => {
-      const made = prepared as ScheduleRow
+      const { made, room } = prepared as NewSchedule
+      refuseBeyond(room, desk)
+      desk.changes.newSchedules.add(made)
       tell(desk, made, 'created')
       const view = viewSchedule(made)
       desk.changes.audits.push(created(actorOf(caller), { kind: 'schedule', id: made.id }, view))
@@ -48,17 +49,29 @@ interface Creation {
   readonly now: Instant
 }
 
-async function insertNew(tx: Transaction, { ports, caller, input, now }: Creation): Promise<ScheduleRow> {
-  const org = await orgOf(tx, caller.orgId)
-  const agent = await agentFor(tx, { org, input, existing: null })
+/** A schedule that can be made, if there is room: how many the org may have, and had before this turn. */
+interface NewSchedule {
+  readonly made: ScheduleRow
+  readonly room: { readonly most: number; readonly had: number } | null
+}
+
+async function readNew(reads: TurnReads, { ports, caller, input, now }: Creation): Promise<NewSchedule> {
+  const org = known(await reads.org(), caller.orgId)
+  const agent = await agentFor(reads.agent, { org, input, existing: null })
   const read = accepted(parseSchedule(input, { now, defaultZone: zoneOf(org), agent, existing: null }))
-  if (org.maxSchedules !== null && (await countSchedules(tx, { orgId: org.id })) >= org.maxSchedules)
-    throw new Refusal('CONFLICT', `The org may have ${org.maxSchedules} schedules and has as many`, {
-      details: { max_schedules: org.maxSchedules },
-    })
-  const row = newRow(read, { caller, now, id: scheduleId(ports.newId('schedule', now)) })
-  await insertSchedule(tx, row)
-  return row
+  const most = org.maxSchedules
+  return {
+    made: newRow(read, { caller, now, id: scheduleId(ports.newId('schedule', now)) }),
+    room: most === null ? null : { most, had: await reads.schedules() },
+  }
+}
+
+/** Others may make and delete schedules in the same turn. */
+function refuseBeyond(room: NewSchedule['room'], { changes }: Desk): void {
+  if (room === null || room.had + changes.newSchedules.size - changes.deletedSchedules.size < room.most) return
+  throw new Refusal('CONFLICT', `The org may have ${room.most} schedules and has as many`, {
+    details: { max_schedules: room.most },
+  })
 }
 
 function newRow(
@@ -87,8 +100,7 @@ function newRow(
   }
 }
 
-async function orgOf(tx: Transaction, id: OrgId): Promise<OrgRow> {
-  const org = await loadOrg(tx, id)
+function known(org: OrgRow | undefined, id: OrgId): OrgRow {
   if (org === undefined) throw new Refusal('NOT_FOUND', `There is no org ${id}`)
   return org
 }
@@ -100,7 +112,7 @@ function zoneOf(org: OrgRow): Zone {
 }
 
 async function agentFor(
-  tx: Transaction,
+  load: TurnReads['agent'],
   asked: { readonly org: OrgRow; readonly input: ScheduleInput; readonly existing: ScheduleRow | null },
 ): Promise<WokenAgent> {
   const { org, input, existing } = asked
@@ -108,7 +120,7 @@ async function agentFor(
   const id = named ?? existing?.agentId ?? org.defaultAgentId
   const field = 'agent_id'
   if (id === null) throw invalid([{ field, value: undefined, message: 'is missing, and the org has no default agent' }])
-  const [agent] = await loadAgents(tx, { orgId: org.id, ids: [agentId(id)] })
+  const agent = await load(agentId(id))
   if (agent === undefined) throw invalid([{ field, value: id, message: 'names no agent of the org' }])
   return agent
 }
@@ -141,9 +153,9 @@ export function changeSchedule(
     ...asked,
     word: 'updated',
     verb: 'update',
-    decide: async (tx, row, now) => {
-      const org = await orgOf(tx, caller.orgId)
-      const agent = await agentFor(tx, { org, input: change, existing: row })
+    decide: async (reads, row, now) => {
+      const org = known(await reads.org(), caller.orgId)
+      const agent = await agentFor(reads.agent, { org, input: change, existing: row })
       const read = accepted(parseSchedule(change, { now, defaultZone: zoneOf(org), agent, existing: row }))
       const { timingChanged: _timing, enabled: _enabled, ...fields } = read
       return (current) => ({ ...current, ...fields, ...editedStanding(current, read, now) })
@@ -157,7 +169,7 @@ export const enableSchedule = (ports: Ports, caller: Caller, asked: Asked): Prom
     ...asked,
     word: 'enabled',
     verb: 'enable',
-    decide: (_tx, row, now) => {
+    decide: (_reads, row, now) => {
       if (row.state === 'pending_approval') throw new Refusal('CONFLICT', `Schedule ${row.id} waits for approval`)
       return (current) => ({ ...current, ...enabledStanding(current, now) })
     },
@@ -177,7 +189,7 @@ type Edit = (current: ScheduleRow) => ScheduleRow
 interface Editing extends Asked {
   readonly word: string
   readonly verb: string
-  readonly decide: (tx: Transaction, row: ScheduleRow, now: Instant) => Edit | Promise<Edit>
+  readonly decide: (reads: TurnReads, row: ScheduleRow, now: Instant) => Edit | Promise<Edit>
 }
 
 interface Edited {
@@ -189,14 +201,14 @@ function edit(ports: Ports, caller: Caller, editing: Editing): Promise<ScheduleV
   const { orgId } = caller
   return ports.turns.take({
     orgId,
-    prepare: async (tx, now): Promise<Edited> => {
+    prepare: async (tx, now, reads): Promise<Edited> => {
       const [found] = await loadSchedules(tx, { orgId, ids: [scheduleId(editing.id)] })
       if (found === undefined) throw noSchedule(editing.id)
       if (editing.version !== undefined && editing.version !== found.version)
         throw new Refusal('STALE_VERSION', `Schedule ${found.id} is at version ${found.version}`, {
           details: { version: found.version },
         })
-      const change = await editing.decide(tx, found, now)
+      const change = await editing.decide(reads, found, now)
       const edited = { ...change(found), updatedAt: now }
       await updateSchedule(tx, edited)
       return { before: found, after: { ...edited, version: found.version + 1 } }

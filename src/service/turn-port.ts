@@ -2,6 +2,7 @@ import type { AgentId, OrgId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Transaction } from '../store/database.ts'
 import type { Desk } from './desk/desk.ts'
+import type { TurnReads } from './turn/turn-reads.ts'
 
 /** Something to be done in an org under its lock, in one transaction with everything else of that turn. */
 export interface Work<Answer> {
@@ -12,8 +13,16 @@ export interface Work<Answer> {
     readonly schedules?: readonly ScheduleId[]
     readonly agents?: readonly AgentId[]
   }
-  /** Extra statements of rare operations, before `apply`; what it answers is handed to apply. */
-  readonly prepare?: (tx: Transaction, now: Instant) => Promise<unknown>
+  /**
+   * Looks up what `apply` decides by and is not on the desk; what it answers is handed to apply. It must not write: it
+   * shares its turn with others.
+   */
+  readonly look?: (reads: TurnReads, now: Instant) => Promise<unknown>
+  /**
+   * Extra statements of rare operations, before `apply`, which is handed what it answers, instead of `look`. It goes
+   * alone in its turn.
+   */
+  readonly prepare?: (tx: Transaction, now: Instant, reads: TurnReads) => Promise<unknown>
   /** Decides and changes the desk. Throwing a Refusal refuses this work alone and must happen before anything is changed. */
   readonly apply: (desk: Desk, prepared: unknown) => Answer
   /** Extra statements after `apply`, in the same transaction. */

@@ -1,6 +1,7 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
+import { columnsOf } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** Whose key it is: the same text of another principal, or on another route, is another key. */
@@ -18,41 +19,54 @@ export interface IdempotencyRow extends IdempotencyKey {
   readonly createdAt: Instant
 }
 
-/** Binds a key. False when it was bound already: then that answer counts, and this work must not be done. */
-export async function insertIdempotency(tx: Transaction, row: IdempotencyRow): Promise<boolean> {
-  const rows = await tx.query(
+/** Binds keys. Answers with how many: one that was bound already stays as it is. */
+export async function insertIdempotencies(tx: Transaction, rows: readonly IdempotencyRow[]): Promise<number> {
+  const inserted = await tx.query(
     `insert into idempotency (org_id, principal, route, key, body_hash, answer, created_at)
-     values ($1, $2, $3, $4, $5, $6::jsonb, $7::timestamptz)
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::jsonb[], $7::timestamptz[])
      on conflict (org_id, principal, route, key) do nothing returning key`,
-    [
-      row.orgId,
-      row.principal,
-      row.route,
-      row.key,
-      row.bodyHash,
-      JSON.stringify(row.answer ?? null),
-      toTimestamp(row.createdAt),
-    ],
+    columnsOf(
+      rows,
+      (row) => row.orgId,
+      (row) => row.principal,
+      (row) => row.route,
+      (row) => row.key,
+      (row) => row.bodyHash,
+      (row) => JSON.stringify(row.answer ?? null),
+      (row) => toTimestamp(row.createdAt),
+    ),
   )
-  return rows.length > 0
+  return inserted.length
 }
 
-/** What the key is bound to, or undefined. Bindings older than `since` are over, also before they are removed. */
-export async function loadIdempotency(
+/** What keys of an org are bound to, as far as they are. Bindings older than `since` are over, also before they are removed. */
+export async function loadIdempotencies(
   connection: Connection,
-  wanted: IdempotencyKey & { readonly since: Instant },
-): Promise<IdempotencyRow | undefined> {
-  const [row] = await connection.query(
-    `select body_hash, answer, created_at from idempotency
-      where org_id = $1 and principal = $2 and route = $3 and key = $4 and created_at >= $5::timestamptz`,
-    [wanted.orgId, wanted.principal, wanted.route, wanted.key, toTimestamp(wanted.since)],
+  wanted: { readonly orgId: OrgId; readonly keys: readonly Omit<IdempotencyKey, 'orgId'>[]; readonly since: Instant },
+): Promise<readonly IdempotencyRow[]> {
+  const rows = await connection.query(
+    `select i.principal, i.route, i.key, i.body_hash, i.answer, i.created_at
+       from unnest($2::text[], $3::text[], $4::text[]) as wanted (principal, route, key)
+       join idempotency i on i.org_id = $1 and i.principal = wanted.principal and i.route = wanted.route
+         and i.key = wanted.key and i.created_at >= $5::timestamptz`,
+    [
+      wanted.orgId,
+      ...columnsOf(
+        wanted.keys,
+        ({ principal }) => principal,
+        ({ route }) => route,
+        ({ key }) => key,
+      ),
+      toTimestamp(wanted.since),
+    ],
   )
-  if (row === undefined) return undefined
-  const { orgId, principal, route, key } = wanted
-  return {
-    ...{ orgId, principal, route, key },
+  return rows.map((row) => ({
+    orgId: wanted.orgId,
+    principal: row['principal'] as string,
+    route: row['route'] as string,
+    key: row['key'] as string,
     bodyHash: row['body_hash'] as Uint8Array,
     answer: row['answer'],
     createdAt: row['created_at'] as Instant,
-  }
+  }))
 }

@@ -26,17 +26,22 @@ const COLUMNS = `org_id, id, agent_id, created_by, name, description, input, tim
   failure_count, skipped_for, fires, previous_run_id, last_ending, last_run_at, last_status, last_error, version,
   created_at, updated_at`
 
-/** Puts a new schedule on record. It has no history yet, and its version is 1. */
-export async function insertSchedule(tx: Transaction, schedule: ScheduleRow): Promise<void> {
+/** Puts new schedules on record, many in one statement. They have no history yet, and their version is 1. */
+export async function insertSchedules(tx: Transaction, schedules: readonly ScheduleRow[]): Promise<void> {
+  const rows = schedules.map((row) => [...editable(row), row.createdBy, toTimestamp(row.createdAt)])
   await tx.query(
     `insert into schedule (org_id, id, agent_id, name, description, kind, input, timing, rules, retry_policy,
        timeout_seconds, lane, session_key, payload, delete_after_run, state, watermark, next_run_at, updated_at,
        created_by, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8::jsonb, $9::jsonb, $10::jsonb, $11, $12, $13, $14::jsonb, $15, $16,
-       $17::timestamptz, $18::timestamptz, $19::timestamptz, $20, $21::timestamptz)`,
-    [...editable(schedule), schedule.createdBy, toTimestamp(schedule.createdAt)],
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[],
+       $8::jsonb[], $9::jsonb[], $10::jsonb[], $11::int[], $12::text[], $13::text[], $14::jsonb[], $15::boolean[],
+       $16::text[], $17::timestamptz[], $18::timestamptz[], $19::timestamptz[], $20::text[], $21::timestamptz[])`,
+    Array.from({ length: NEW_COLUMNS }, (_, column) => rows.map((row) => row[column] ?? null)),
   )
 }
+
+/** As many as the statement that inserts has. */
+const NEW_COLUMNS = 21
 
 /**
  * Writes back what a person edits, and where that leaves the plan. Only a row of the version that was read is changed:

@@ -9,7 +9,7 @@ import { insertAttempts, loadAttempts, type AttemptRow } from '../../src/store/a
 import { deleteCallback, insertCallbacks, loadCallback, type CallbackRow } from '../../src/store/callbacks.ts'
 import type { Database } from '../../src/store/database.ts'
 import { insertDecisions, loadDecisionAt, type DecisionRow } from '../../src/store/decisions.ts'
-import { insertIdempotency, loadIdempotency } from '../../src/store/idempotency.ts'
+import { insertIdempotencies, loadIdempotencies } from '../../src/store/idempotency.ts'
 import { insertLane, loadLanes, saveLane } from '../../src/store/lanes.ts'
 import {
   declareLost,
@@ -223,13 +223,17 @@ describe('an idempotency key', () => {
   const row = { ...key, bodyHash: hashOf('body'), answer: { taskId: 'tsk_1' }, createdAt: NOW }
 
   it('is bound once and answers with the first answer, as long as it is young enough', async () => {
-    expect(await db.transaction((tx) => insertIdempotency(tx, row))).toBe(true)
-    expect(await db.transaction((tx) => insertIdempotency(tx, { ...row, answer: 2 }))).toBe(false)
-    const found = await loadIdempotency(db, { ...key, since: NOW })
-    expect(found?.answer).toEqual({ taskId: 'tsk_1' })
+    const other = { ...row, key: 'def', answer: null }
+    expect(await db.transaction((tx) => insertIdempotencies(tx, [row, other]))).toBe(2)
+    expect(await db.transaction((tx) => insertIdempotencies(tx, [{ ...row, answer: 2 }]))).toBe(0)
+    const load = (keys: readonly (typeof key)[], since = NOW) => loadIdempotencies(db, { orgId: ORG, keys, since })
+    const [found] = await load([key])
+    expect(found).toMatchObject({ ...key, answer: { taskId: 'tsk_1' }, createdAt: NOW })
     expect(Buffer.from(found?.bodyHash ?? []).equals(hashOf('body'))).toBe(true)
-    expect(await loadIdempotency(db, { ...key, since: later(NOW, 1) })).toBeUndefined()
-    expect(await loadIdempotency(db, { ...key, principal: 'key_2', since: NOW })).toBeUndefined()
+    expect((await load([key, other, { ...key, key: 'ghi' }])).map((one) => one.key).sort()).toEqual(['abc', 'def'])
+    expect(await load([key], later(NOW, 1))).toEqual([])
+    expect(await load([{ ...key, principal: 'key_2' }])).toEqual([])
+    expect(await loadIdempotencies(db, { orgId: OTHER_ORG, keys: [key], since: NOW })).toEqual([])
   })
 })
 

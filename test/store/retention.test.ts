@@ -7,7 +7,7 @@ import { insertAttempts } from '../../src/store/attempts.ts'
 import { insertCallbacks } from '../../src/store/callbacks.ts'
 import type { Database } from '../../src/store/database.ts'
 import { loadDecisionAt } from '../../src/store/decisions.ts'
-import { insertIdempotency } from '../../src/store/idempotency.ts'
+import { insertIdempotencies } from '../../src/store/idempotency.ts'
 import { insertNode } from '../../src/store/nodes.ts'
 import { insertOccurrences } from '../../src/store/occurrences.ts'
 import {
@@ -22,7 +22,7 @@ import {
   loadBusySchedules,
   type WalkPosition,
 } from '../../src/store/retention.ts'
-import { insertSchedule, saveSchedules } from '../../src/store/schedules.ts'
+import { insertSchedules, saveSchedules } from '../../src/store/schedules.ts'
 import { insertTurn } from '../../src/store/turns.ts'
 import { NOW } from '../support/builders.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -106,7 +106,7 @@ describe('old runs', () => {
   })
 
   it('leave their entry in the ledger unless it is behind the watermark', async () => {
-    await db.transaction((tx) => insertSchedule(tx, aScheduleRow('sch', { watermark: ago(35) })))
+    await db.transaction((tx) => insertSchedules(tx, [aScheduleRow('sch', { watermark: ago(35) })]))
     for (const [id, schedule, days] of [
       ['behind', 'sch', 40],
       ['before', 'sch', 33],
@@ -147,7 +147,7 @@ describe('the runs of a busy schedule', () => {
   it('belong to those that have fired that often', async () => {
     const rows = [aScheduleRow('a', { fires: 9 }), aScheduleRow('b', { fires: 10 }), aScheduleRow('c', { fires: 11 })]
     await db.transaction(async (tx) => {
-      for (const row of rows) await insertSchedule(tx, row)
+      await insertSchedules(tx, rows)
       await saveSchedules(tx, rows)
     })
     const busy = { orgId: ORG, firedMoreThan: 9, limit: 1 }
@@ -237,7 +237,7 @@ describe('what belongs to the deployment', () => {
       ...{ orgId: ORG, principal: 'p', route: 'r', key, bodyHash: Buffer.from('x'), answer: null, createdAt },
     })
     for (const [key, days] of Object.entries({ a: 3, b: 2, c: 0 }))
-      await db.transaction((tx) => insertIdempotency(tx, row(key, ago(days))))
+      await db.transaction((tx) => insertIdempotencies(tx, [row(key, ago(days))]))
     expect(await deleteOldKeys(db, { before: ago(1), limit: 1 })).toBe(1)
     expect(await deleteOldKeys(db, { before: ago(1), limit: 5 })).toBe(1)
     expect(await column('select key from idempotency')).toEqual(['c'])

@@ -6,7 +6,7 @@ import type { Database } from '../../src/store/database.ts'
 import {
   countSchedules,
   deleteSchedules,
-  insertSchedule,
+  insertSchedules,
   listSchedules,
   loadDueSchedules,
   loadNextMoment,
@@ -33,7 +33,7 @@ afterAll(() => world.drop())
 
 const insert = (...rows: readonly ScheduleRow[]): Promise<void> =>
   db.transaction(async (tx) => {
-    for (const row of rows) await insertSchedule(tx, row)
+    await insertSchedules(tx, rows)
   })
 const load = async (id: string): Promise<ScheduleRow> => {
   const [row] = await loadSchedules(db, { orgId: ORG, ids: [scheduleId(id)] })

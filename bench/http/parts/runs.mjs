@@ -37,7 +37,7 @@ async function makeTemplates({ ask }) {
   const schedule = await ask('POST', '/api/v1/schedules', {
     ...{ name: 'template', agent_id: 'echo', every_seconds: 86_400, anchor: Date.now() + 3_600_000, payload: 'go' },
   })
-  await ask('POST', `/api/v1/schedules/${schedule.id}/run`, {})
+  await ask('POST', `/api/v1/schedules/${schedule.id}/run-now`, {})
 }
 
 async function askAll(bench, served, seeded) {

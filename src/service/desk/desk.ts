@@ -8,6 +8,7 @@ import type { FiringSettings } from '../../core/schedule/schedule-rules.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
 import type { Zone } from '../../core/time/zone.ts'
 import type { Spending } from '../../store/budgets.ts'
+import type { IdempotencyRow } from '../../store/idempotency.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { SessionRow } from '../../store/session-row.ts'
@@ -76,6 +77,7 @@ export interface Changes {
   readonly merged: Set<RunRow>
   readonly newSessions: Set<SessionRow>
   readonly sessions: Set<SessionRow>
+  readonly newSchedules: Set<ScheduleRow>
   readonly schedules: Set<ScheduleRow>
   readonly deletedSchedules: Set<ScheduleId>
   /** The ledger: which occurrences have been decided. */
@@ -90,6 +92,8 @@ export interface Changes {
   readonly events: DeskEvent[]
   /** What somebody did, for the audit log. Empty in nearly every turn. */
   readonly audits: AuditEntry[]
+  /** What was done for the key of a request, by the name of the key. */
+  readonly bindings: Map<string, IdempotencyRow>
 }
 
 export interface DecidedOccurrence {
@@ -188,6 +192,7 @@ export const noChanges = (): Changes => ({
   merged: new Set(),
   newSessions: new Set(),
   sessions: new Set(),
+  newSchedules: new Set(),
   schedules: new Set(),
   deletedSchedules: new Set(),
   occurrences: [],
@@ -196,6 +201,7 @@ export const noChanges = (): Changes => ({
   spendings: new Map(),
   events: [],
   audits: [],
+  bindings: new Map(),
 })
 
 /** Puts a pending run where decisions find it. */

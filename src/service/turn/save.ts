@@ -5,6 +5,7 @@ import { insertAttempts } from '../../store/attempts.ts'
 import { addUsage } from '../../store/budgets.ts'
 import type { Transaction } from '../../store/database.ts'
 import { insertDecisions } from '../../store/decisions.ts'
+import { insertIdempotencies } from '../../store/idempotency.ts'
 import { insertOccurrences } from '../../store/occurrences.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import {
@@ -17,7 +18,7 @@ import {
   savePending,
   startRuns,
 } from '../../store/runs.ts'
-import { deleteSchedules, saveSchedules } from '../../store/schedules.ts'
+import { deleteSchedules, insertSchedules, saveSchedules } from '../../store/schedules.ts'
 import { insertSessions, saveSessions } from '../../store/sessions.ts'
 import { insertTurn, notifyNodes, type StoredEvent } from '../../store/turns.ts'
 import { appendAudits } from '../audit-chain.ts'
@@ -29,10 +30,12 @@ export const isUnchanged = (changes: Changes): boolean =>
   changes.changed.size === 0 &&
   changes.newSessions.size === 0 &&
   changes.sessions.size === 0 &&
+  changes.newSchedules.size === 0 &&
   changes.schedules.size === 0 &&
   changes.deletedSchedules.size === 0 &&
   changes.events.length === 0 &&
-  changes.audits.length === 0
+  changes.audits.length === 0 &&
+  changes.bindings.size === 0
 
 /** Where nodes tell each other that an org has changed, and that a plan has. */
 export interface Channels {
@@ -61,6 +64,7 @@ export async function saveTurn(
     await saveModel(tx, desk)
     await insertTurn(tx, orgId, { ...turn, ended: countEnded(runsOf(changes)) })
   }
+  if (changes.bindings.size > 0) await insertIdempotencies(tx, [...changes.bindings.values()])
   if (changes.audits.length > 0) await appendAudits(tx, orgId, { entries: changes.audits, at: desk.now })
   if (by.channels !== null) await notifyNodes(tx, channelsFor(by.channels, changes))
   return events
@@ -112,6 +116,7 @@ async function saveModel(tx: Transaction, desk: Desk): Promise<void> {
   const sessions = [...changes.sessions].filter((row) => !changes.newSessions.has(row))
   if (changes.newSessions.size > 0) await insertSessions(tx, [...changes.newSessions])
   if (sessions.length > 0) await saveSessions(tx, sessions)
+  if (changes.newSchedules.size > 0) await insertSchedules(tx, [...changes.newSchedules])
   if (schedules.length > 0) await saveSchedules(tx, schedules)
   if (changes.deletedSchedules.size > 0) await deleteSchedules(tx, { orgId, ids: [...changes.deletedSchedules] })
   if (changes.occurrences.length > 0)

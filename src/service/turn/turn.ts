@@ -1,5 +1,5 @@
 import type { AgentId, OrgId, ScheduleId, SessionKey } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
+import { DAY_MS, earlier, type Instant } from '../../core/instant.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
 import { Refusal } from '../../contract/refusals.ts'
 import type { Database, Transaction } from '../../store/database.ts'
@@ -16,6 +16,7 @@ import { noteRun, tidyMemory, type Memory, type NodeFacts } from './memory.ts'
 import { noteAgents, noteChanges, noteOrg } from './notes.ts'
 import { catchUp, recallAgents, recallSchedules, recallSessions, taskAgent } from './recall.ts'
 import { isUnchanged, saveTurn, type Channels } from './save.ts'
+import { createTurnReads } from './turn-reads.ts'
 
 /** What a turn needs from the node that takes it. */
 export interface TurnContext {
@@ -182,22 +183,16 @@ function beginTurn({ desk }: Memory, now: Instant, no: number): void {
   desk.changes = noChanges()
 }
 
+/** How long the key of a request is remembered. */
+const KEY_KEPT_MS = DAY_MS
+
 interface Works {
   readonly memory: Memory
   readonly works: readonly Work<unknown>[]
 }
 
 async function doWorks(tx: Transaction, ctx: TurnContext, { memory, works }: Works): Promise<readonly Done[]> {
-  const prepared = new Map<Work<unknown>, unknown>()
-  const refused = new Map<Work<unknown>, Refusal>()
-  for (const work of works)
-    if (work.prepare !== undefined)
-      try {
-        prepared.set(work, await work.prepare(tx, memory.desk.now))
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error
-        refused.set(work, error)
-      }
+  const { prepared, refused } = await prepareWorks(tx, { memory, works })
   await fetchNeeds(tx, ctx.node, { memory, works })
   const done = works.map((work): Done => {
     const refusal = refused.get(work)
@@ -213,6 +208,31 @@ async function doWorks(tx: Transaction, ctx: TurnContext, { memory, works }: Wor
     const answered = done[index]
     if (work.conclude !== undefined && answered?.ok === true) await work.conclude(tx, answered.answer, memory.desk.now)
   }
+  return done
+}
+
+interface PreparedWorks {
+  readonly prepared: Map<Work<unknown>, unknown>
+  readonly refused: Map<Work<unknown>, Refusal>
+}
+
+/** Whoever writes is alone; those who only look do so at the same time, and what several look for is read once. */
+async function prepareWorks(tx: Transaction, { memory, works }: Works): Promise<PreparedWorks> {
+  const { orgId, now } = memory.desk
+  const done: PreparedWorks = { prepared: new Map(), refused: new Map() }
+  const preparing = works.filter(({ prepare, look }) => prepare !== undefined || look !== undefined)
+  if (preparing.length === 0) return done
+  const reads = createTurnReads(tx, orgId, earlier(now, KEY_KEPT_MS))
+  await Promise.all(
+    preparing.map(async (work) => {
+      try {
+        done.prepared.set(work, await (work.prepare?.(tx, now, reads) ?? work.look?.(reads, now)))
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        done.refused.set(work, error)
+      }
+    }),
+  )
   return done
 }
 

@@ -1,0 +1,65 @@
+import type { AgentId, OrgId } from '../../core/ids.ts'
+import type { Instant } from '../../core/instant.ts'
+import { loadAgents, type AgentRow } from '../../store/agents.ts'
+import type { Transaction } from '../../store/database.ts'
+import { loadIdempotencies, type IdempotencyKey, type IdempotencyRow } from '../../store/idempotency.ts'
+import { loadOrg, type OrgRow } from '../../store/orgs.ts'
+import { countSchedules } from '../../store/schedules.ts'
+
+/**
+ * What the works of one turn look up beyond the desk. Each thing is read once for all of them: under the org's lock it
+ * stays as it is, since whoever writes it by itself goes alone.
+ */
+export interface TurnReads {
+  readonly org: () => Promise<OrgRow | undefined>
+  readonly agent: (id: AgentId) => Promise<AgentRow | undefined>
+  /** How many schedules the org has. */
+  readonly schedules: () => Promise<number>
+  /** What a key is bound to since a moment, if anything. Those who ask in the same breath are answered by one statement. */
+  readonly binding: (key: BindingKey) => Promise<IdempotencyRow | undefined>
+}
+
+/** A key inside the org. */
+export type BindingKey = Omit<IdempotencyKey, 'orgId'>
+
+/** The name of a key inside its org. No part of it can hold the separator. */
+export const bindingName = ({ principal, route, key }: BindingKey): string => [principal, route, key].join('\u0000')
+
+/** Reads for one turn. `since`: bindings that are older are over. */
+export function createTurnReads(tx: Transaction, orgId: OrgId, since: Instant): TurnReads {
+  const agents = new Map<AgentId, Promise<AgentRow | undefined>>()
+  let org: Promise<OrgRow | undefined> | null = null
+  let schedules: Promise<number> | null = null
+  const loadAgent = async (id: AgentId): Promise<AgentRow | undefined> => {
+    const [agent] = await loadAgents(tx, { orgId, ids: [id] })
+    return agent
+  }
+  return {
+    org: () => (org ??= loadOrg(tx, orgId)),
+    agent: (id) => {
+      const found = agents.get(id) ?? loadAgent(id)
+      agents.set(id, found)
+      return found
+    },
+    schedules: () => (schedules ??= countSchedules(tx, { orgId })),
+    binding: gathering((keys) => loadIdempotencies(tx, { orgId, keys, since })),
+  }
+}
+
+function gathering(load: (keys: readonly BindingKey[]) => Promise<readonly IdempotencyRow[]>): TurnReads['binding'] {
+  let asked: BindingKey[] = []
+  let loading: Promise<ReadonlyMap<string, IdempotencyRow>> | null = null
+  const loadAsked = async (): Promise<ReadonlyMap<string, IdempotencyRow>> => {
+    // Whoever asks before this goes on is in the list.
+    await Promise.resolve()
+    const keys = asked
+    asked = []
+    loading = null
+    return new Map((await load(keys)).map((row) => [bindingName(row), row]))
+  }
+  return async (key) => {
+    asked.push(key)
+    loading ??= loadAsked()
+    return (await loading).get(bindingName(key))
+  }
+}
