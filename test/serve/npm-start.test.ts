@@ -27,13 +27,13 @@ describe.runIf(existsSync(path.join(ROOT, 'dist/cli/main.js')))('npm start', () 
     // As root the embedded server runs as another user, who has to get in.
     chmodSync(data, 0o755)
     const server = start([], { ESCAPEMENT_DATA: data, ESCAPEMENT_SERVER_PORT: '0' })
-    await expect.poll(server.out, { timeout: 40_000 }).toMatch(/^Escapement listens on http:\/\/127\.0\.0\.1:\d+\n$/)
+    await expect.poll(server.out, { timeout: 60_000 }).toMatch(/^Escapement listens on http:\/\/127\.0\.0\.1:\d+\n$/)
     const url = server.out().trim().split(' ').at(-1) ?? ''
     expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: 'ok' })
     server.child.kill('SIGTERM')
     expect(await server.ended).toEqual([0, null])
     rmSync(data, { recursive: true, force: true })
-  }, 60_000)
+  }, 90_000)
 
   it('is the command line otherwise', async () => {
     const program = start(['--version'])

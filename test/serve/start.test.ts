@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 import { ask, createServeWorld, logged, removeProgram, type ServeWorld } from './support.ts'
 
 // A machine that is busy with other tests takes its time.
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 })
 
 let world: ServeWorld
 

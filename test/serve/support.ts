@@ -37,8 +37,16 @@ export interface ServeWorld {
   readonly spawn: (
     args?: readonly string[],
     variables?: Readonly<Record<string, string>>,
+    how?: SpawnOptions,
   ) => Served & { readonly child: ChildProcess }
   readonly end: () => Promise<void>
+}
+
+interface SpawnOptions {
+  /** Another program than the one that is shipped. */
+  readonly entry?: string
+  /** On a server of its own in the data directory instead. */
+  readonly embedded?: boolean
 }
 
 interface Surroundings {
@@ -64,10 +72,10 @@ export async function createServeWorld(): Promise<ServeWorld> {
     database,
     databaseUrl,
     serve: (options = {}) => keep(serveHere({ port: '0', data, databaseUrl, ...options })),
-    spawn: (args = [], variables = {}) =>
+    spawn: (args = [], variables = {}, { entry = 'src/cli/main.ts', embedded = false } = {}) =>
       keep(
-        spawnServer(['serve', '--port', '0', '--data', data, ...args], {
-          ESCAPEMENT_DATABASE_URL: databaseUrl,
+        spawnServer(entry, ['serve', '--port', '0', '--data', data, ...args], {
+          ...(embedded ? {} : { ESCAPEMENT_DATABASE_URL: databaseUrl }),
           ...variables,
         }),
       ),
@@ -130,7 +138,7 @@ function served(parts: Pick<Served, 'stdout' | 'stderr' | 'ended' | 'signal'>): 
   void ended.catch(() => undefined).then(() => (over = true))
   const url = (async () => {
     const said = (): string | undefined => /listens on (\S+)/.exec(stdout())?.[1]
-    await vi.waitFor(() => expect(said() !== undefined || over, stderr()).toBe(true), { timeout: 25_000, interval: 10 })
+    await vi.waitFor(() => expect(said() !== undefined || over, stderr()).toBe(true), { timeout: 60_000, interval: 10 })
     return said() ?? ''
   })()
   url.catch(() => undefined)
@@ -143,19 +151,26 @@ const linesOf = (text: string): readonly LogLine[] =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as LogLine)
 
-let program: CompiledProgram | undefined
+const programs = new Map<string, CompiledProgram>()
 
 /** For `afterAll`. */
 export function removeProgram(): void {
-  program?.remove()
-  program = undefined
+  for (const program of programs.values()) program.remove()
+  programs.clear()
+}
+
+function compiled(entry: string): CompiledProgram {
+  const program = programs.get(entry) ?? compileProgram(entry)
+  programs.set(entry, program)
+  return program
 }
 
 function spawnServer(
+  entry: string,
   args: readonly string[],
   variables: Readonly<Record<string, string>>,
 ): Served & { readonly child: ChildProcess } {
-  const child = spawn(process.execPath, [(program ??= compileProgram('src/cli/main.ts')).entry, ...args], {
+  const child = spawn(process.execPath, [compiled(entry).entry, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -195,6 +210,6 @@ export async function ask(
 /** Waits until the log has a line like this. */
 export const logged = (server: Served, like: Readonly<Record<string, unknown>>): Promise<void> =>
   vi.waitFor(() => expect(server.log(), server.stderr()).toContainEqual(expect.objectContaining(like)), {
-    timeout: 15_000,
+    timeout: 30_000,
     interval: 10,
   })
