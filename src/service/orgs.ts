@@ -92,10 +92,7 @@ function limitsOf(
 }
 
 /** A page of the orgs of the deployment, newest first. */
-export async function findOrgs(
-  ports: Pick<Ports, 'database'>,
-  filter: PageFilter = {},
-): Promise<Page<OrgView>> {
+export async function findOrgs(ports: Pick<Ports, 'database'>, filter: PageFilter = {}): Promise<Page<OrgView>> {
   const { flaws, keep } = collectFlaws()
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0
   const cursor = keep(parseCursor('cursor', filter.cursor))

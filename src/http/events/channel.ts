@@ -64,8 +64,7 @@ export function createChannel(ctx: ChannelContext): Channel {
       }
   }
   const flush = (): void => {
-    for (const group of plain.values()) flushGroup(group, ctx.mostWaiting)
-    for (const group of owned.values()) flushGroup(group, ctx.mostWaiting)
+    for (const group of [...plain.values(), ...owned.values()]) flushGroup(group, ctx.mostWaiting)
   }
   const line = createLine(ctx, {
     tell: (turn) => {

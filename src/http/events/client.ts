@@ -34,11 +34,11 @@ export function begin(outlet: ServerResponse): void {
   outlet.flushHeaders()
 }
 
-/** Sends something. Somebody who has not taken `most` bytes yet is cut off: what is kept for them must not grow. */
+/** Sends something. Somebody for whom more than `most` bytes wait already is cut off: what is kept for them must not grow. */
 export function send(client: Client, chunk: string | Buffer, most: number): void {
   if (client.closed) return
-  client.outlet.write(chunk)
   if (client.outlet.writableLength > most) cut(client)
+  else client.outlet.write(chunk)
 }
 
 /** Ends a stream at once. Whoever listened comes back with the last id they have. */
