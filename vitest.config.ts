@@ -6,6 +6,7 @@ const NEEDS_DATABASE = [
   'test/service/database/**/*.test.ts',
   'test/http/**/*.test.ts',
   'test/scenarios/**/*.test.ts',
+  'test/http-scenarios/**/*.test.ts',
   'test/faults/**/*.test.ts',
   'test/serve/**/*.test.ts',
   'test/remote/**/*.test.ts',

@@ -28,7 +28,8 @@ const PLACED = keysOf(CONFIG_KEYS).filter(({ path }) => !path.startsWith('lanes.
 
 /**
  * Reads settings from variables. Lanes follow their own rule: what is no size keeps what was there, with a warning. Any
- * other value that its setting does not allow is a flaw. A variable that is set to nothing is not set.
+ * other value that its setting does not allow is a flaw. A variable that is set to nothing is not set; only of the short
+ * names of lanes nothing is no size either.
  */
 export function readVariables(variables: Variables, below: Layer = new Map()): ReadEnvironment {
   const values = new Map<string, unknown>()
@@ -64,10 +65,11 @@ function readLanes(
 ): { readonly sizes: ReadonlyMap<string, number>; readonly warnings: readonly string[] } {
   const short: Record<string, string | undefined> = {}
   for (const [name, text] of Object.entries(variables))
-    if (name.startsWith('ESCAPEMENT_LANES_')) short[name.replace('LANES_', 'LANE_')] = text
+    if (name.startsWith('ESCAPEMENT_LANES_') && text?.trim() !== '') short[name.replace('LANES_', 'LANE_')] = text
   for (const [name, text] of Object.entries(variables))
-    if (/^(?:ESCAPEMENT|GOCLAW)_LANE_/.test(name)) short[name] = text
-  for (const [name, text] of Object.entries(short)) if (text?.trim() === '') short[name] = undefined
+    // What is set to nothing takes nothing away from the path, and is warned of where it stands alone.
+    if (/^(?:ESCAPEMENT|GOCLAW)_LANE_/.test(name) && (text?.trim() !== '' || short[name] === undefined))
+      short[name] = text
   const known = [...defaultLayer(CONFIG_KEYS), ...below].flatMap(([path, size]) =>
     path.startsWith('lanes.') ? [[laneName(path.slice('lanes.'.length)), size as number] as const] : [],
   )

@@ -74,6 +74,13 @@ describe('the environment', () => {
     expect(read.layer.has('lanes.cron')).toBe(false)
   })
 
+  it('warns of a lane that is set to nothing in short; the long name says it all the same', () => {
+    const alone = readVariables({ ESCAPEMENT_LANE_MAIN: '', ESCAPEMENT_LANES_CRON: '' })
+    expect(alone.warnings).toEqual(['ESCAPEMENT_LANE_MAIN="" is not a whole number above 0; lane main keeps 30'])
+    const both = readVariables({ ESCAPEMENT_LANE_MAIN: '', ESCAPEMENT_LANES_MAIN: '6' })
+    expect([both.layer.get('lanes.main'), both.warnings]).toEqual([6, []])
+  })
+
   it('is refused with the name of the variable', () => {
     const { flaws } = readVariables({
       ESCAPEMENT_TASKS_MAX_QUEUE: '-3',

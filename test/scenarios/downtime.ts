@@ -1,24 +1,29 @@
 import type { ScheduleInput } from '../../src/contract/schedule.ts'
-import type { EscapementOptions } from '../../src/escapement.ts'
-import type { World } from './world.ts'
+import type { Escapement } from '../../src/escapement.ts'
+import type { Handler } from '../../src/executors/in-process.ts'
+import type { TestDatabase } from '../support/database.ts'
+
+/** Where nodes can be started and left. */
+export interface Place {
+  readonly database: Pick<TestDatabase, 'outside'>
+  readonly start: (options: {
+    readonly agents: Readonly<Record<string, Handler>>
+  }) => Promise<Pick<Escapement, 'schedules'> & { readonly stop: () => Promise<void> }>
+}
 
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND
 
 /** Makes schedules while nobody is there afterwards: what is due meanwhile is seen by whoever starts next. */
-export async function makeAndLeave(
-  world: World,
-  inputs: readonly ScheduleInput[],
-  options: Omit<EscapementOptions, 'database'> = {},
-): Promise<readonly string[]> {
-  const node = await world.start({ agents: { worker: () => 'before' }, ...options })
+export async function makeAndLeave(world: Place, inputs: readonly ScheduleInput[]): Promise<readonly string[]> {
+  const node = await world.start({ agents: { worker: () => 'before' } })
   const made = await Promise.all(inputs.map((input) => node.schedules.create({ agent_id: 'worker', ...input })))
   await node.stop()
   return made.map((schedule) => schedule.id)
 }
 
 /** What a long downtime leaves behind: nothing after this moment has been decided. */
-export async function setBack(world: World, id: string, watermark: number): Promise<void> {
+export async function setBack(world: Place, id: string, watermark: number): Promise<void> {
   const at = new Date(watermark).toISOString()
   await world.database.outside(
     `update escapement.schedule set watermark = $2::timestamptz, next_run_at = $2::timestamptz + interval '1 ms'
@@ -32,7 +37,7 @@ export async function setBack(world: World, id: string, watermark: number): Prom
  * come again next year, so that nothing is added to them while the test looks.
  */
 export async function missSeconds(
-  world: World,
+  world: Place,
   count: number,
   inputs: readonly ScheduleInput[],
 ): Promise<{ readonly ids: readonly string[]; readonly moments: readonly number[] }> {

@@ -5,8 +5,11 @@ import type { RunView } from '../../src/contract/run.ts'
 import type { MessageInput, MessageReceipt, StopAnswer } from '../../src/contract/session.ts'
 import type { Escapement } from '../../src/escapement.ts'
 
+/** What of the library these need; over HTTP there is the same. */
+export type Surface = Pick<Escapement, 'schedules' | 'sessions' | 'runs'>
+
 /** Long enough for a busy machine; nothing that works waits so long. */
-const PATIENCE_MS = 12_000
+const PATIENCE_MS = 20_000
 
 /** Looks again and again until the looking does not throw, and answers with what was seen. */
 export const eventually = <T>(look: () => T | Promise<T>, timeoutMs = PATIENCE_MS): Promise<T> =>
@@ -31,12 +34,12 @@ export function receiptOf(answer: MessageReceipt | StopAnswer): MessageReceipt {
 }
 
 /** Sends what is no command. */
-export const send = async (node: Escapement, key: string, message: MessageInput | string): Promise<MessageReceipt> =>
+export const send = async (node: Surface, key: string, message: MessageInput | string): Promise<MessageReceipt> =>
   receiptOf(await node.sessions.send(key, message))
 
 /** Sends one after the other, and answers with the ids of the runs. */
 export async function sendEach(
-  node: Escapement,
+  node: Surface,
   key: string,
   messages: readonly (MessageInput | string)[],
 ): Promise<readonly string[]> {
@@ -46,19 +49,19 @@ export async function sendEach(
 }
 
 /** The run when it has ended. */
-export const ended = (node: Escapement, id: string, timeoutMs = PATIENCE_MS): Promise<RunView> =>
+export const ended = (node: Surface, id: string, timeoutMs = PATIENCE_MS): Promise<RunView> =>
   node.runs.wait(id, { timeoutMs })
 
 /** How these runs ended. */
-export async function endings(node: Escapement, ids: readonly string[]): Promise<readonly string[]> {
+export async function endings(node: Surface, ids: readonly string[]): Promise<readonly string[]> {
   const runs = await Promise.all(ids.map((id) => ended(node, id)))
   return runs.map((run) => run.status)
 }
 
-export const statusOf = async (node: Escapement, id: string): Promise<string> => (await node.runs.get(id)).status
+export const statusOf = async (node: Surface, id: string): Promise<string> => (await node.runs.get(id)).status
 
 /** Waits until the run is in this state. */
-export const inState = (node: Escapement, id: string, status: RunView['status']): Promise<RunView> =>
+export const inState = (node: Surface, id: string, status: RunView['status']): Promise<RunView> =>
   eventually(async () => {
     const run = await node.runs.get(id)
     expect(run.status).toBe(status)
@@ -76,14 +79,14 @@ export async function refused(call: Promise<unknown>, code: RefusalCode): Promis
 }
 
 /** All runs of a schedule, skipped ones too, in the order of their moments. */
-export async function runsOf(node: Escapement, scheduleId: string): Promise<readonly RunView[]> {
+export async function runsOf(node: Surface, scheduleId: string): Promise<readonly RunView[]> {
   const { items } = await node.schedules.runs(scheduleId, { limit: 200 })
   return items.toSorted((a, b) => timeOf(a.nominal_time ?? a.created_at) - timeOf(b.nominal_time ?? b.created_at))
 }
 
 /** The runs of a schedule when there are at least so many. */
 export const runsWhen = (
-  node: Escapement,
+  node: Surface,
   scheduleId: string,
   isEnough: (runs: readonly RunView[]) => boolean,
 ): Promise<readonly RunView[]> =>

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { createClient, type Client } from '../../src/client/client.ts'
+import type { AnswerSpec } from '../../src/contract/operations/operation.ts'
+import { OPERATIONS } from '../../src/contract/operations/table.ts'
+import { problem } from '../../src/contract/schemas/problem.ts'
+import type { Escapement } from '../../src/escapement.ts'
+import { eventually } from '../scenarios/support.ts'
+
+/** What the scenarios need of the library, by way of HTTP. */
+export type Surface = Pick<Escapement, 'schedules' | 'sessions' | 'runs' | 'agents'>
+
+const PATIENCE_MS = 12_000
+
+/** A client that holds every answer to the contract, whatever the test is about. */
+export const createCheckedClient = (url: string, key: string): Client =>
+  createClient({ url, key, retries: 0, fetch: checkedFetch })
+
+/** The scenarios speak to a server as they speak to the library. */
+export function surfaceOf(client: Client): Surface {
+  return {
+    schedules: {
+      ...client.schedules,
+      list: (filter) => client.schedules.list(filter ?? {}),
+      delete: (id) => client.schedules.delete(id),
+      runNow: (id, options) => client.schedules.runNow(id, options),
+      runs: (id, filter) => client.schedules.runs(id, wordsOf(filter)),
+      explain: (id, at) => client.schedules.explain(id, { at: new Date(at).toISOString() }),
+    },
+    sessions: sessionsOf(client),
+    runs: runsOf(client),
+    agents: {
+      ...client.agents,
+      list: async () => (await client.agents.list({ limit: 200 })).items,
+      update: (id, change) => client.agents.update(id, change),
+      delete: (id) => client.agents.delete(id),
+      register: () => Promise.reject(new Error('functions do not travel by HTTP')),
+    },
+  }
+}
+
+const sessionsOf = (client: Client): Surface['sessions'] => ({
+  ...client.sessions,
+  send: async (key, message, options) => {
+    const answer = await client.sessions.send(key, typeof message === 'string' ? { text: message } : message, options)
+    if ('id' in answer) throw new Error(`a run was answered to nobody who waits: ${answer.id}`)
+    return answer
+  },
+  ask: async (key, message) => {
+    const text = typeof message === 'string' ? { text: message } : message
+    const answer = await client.sessions.send(key, text, { query: { wait: PATIENCE_MS / 1_000 } })
+    if (!('id' in answer)) throw new Error(`not settled: ${JSON.stringify(answer)}`)
+    return answer
+  },
+  list: (filter) => client.sessions.list(filter ?? {}),
+})
+
+const runsOf = (client: Client): Surface['runs'] => ({
+  get: client.runs.get,
+  list: (filter) => client.runs.list(wordsOf(filter)),
+  cancel: client.runs.cancel,
+  retry: client.runs.retry,
+  explain: client.runs.explain,
+  wait: (id, { timeoutMs } = {}) =>
+    eventually(async () => {
+      const run = await client.runs.get(id)
+      if (run.finished_at === null) throw new Error(`${id} is ${run.status}`)
+      return run
+    }, timeoutMs),
+  callback: client.callbacks.settle,
+})
+
+type Filter = NonNullable<Parameters<Escapement['runs']['list']>[0]>
+
+const wordsOf = ({ status, ...rest }: Filter = {}) => ({
+  ...rest,
+  ...(status === undefined ? {} : { status: typeof status === 'string' ? status : status.join(',') }),
+})
+
+const answersOf = (answers: Readonly<Record<number, AnswerSpec>>): Readonly<Record<number, AnswerSpec>> => answers
+
+const ROUTES = Object.entries(OPERATIONS).map(([id, { method, path, answers }]) => ({
+  ...{ id, method, answers: answersOf(answers) },
+  pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`),
+}))
+
+const checkedFetch: typeof fetch = async (input, init) => {
+  const answer = await fetch(input, init)
+  const { pathname } = new URL(typeof input === 'string' ? input : input instanceof URL ? input.href : input.url)
+  // Fixed words come before parameters, as they do in the server.
+  const route = ROUTES.filter(({ method, pattern }) => method === init?.method && pattern.test(pathname)).toSorted(
+    (a, b) => b.pattern.source.length - a.pattern.source.length,
+  )[0]
+  if (route === undefined) throw new Error(`${init?.method ?? ''} ${pathname} is no operation`)
+  const spec = answer.ok ? route.answers[answer.status] : problem
+  if (spec === undefined) throw new Error(`${route.id} does not say that it answers ${answer.status}`)
+  if (spec instanceof z.ZodType) spec.parse(await answer.clone().json())
+  return answer
+}
