@@ -87,20 +87,21 @@ export type AccessDecision =
 export function decideAccess(principal: Principal, request: AccessRequest): AccessDecision {
   const { permission } = request
   const evidence: Evidence = { principal: principal.id, permission, role: principal.role }
-  const denied = (rule: string): AccessDecision => ({
+  const denied = (reason: 'forbidden' | 'operators_only' | 'approvers_only', rule: string): AccessDecision => ({
     kind: 'denied',
     status: 403,
-    why: because('forbidden', rule, evidence),
+    why: because(reason, rule, evidence),
   })
   const invalid = invalidKey(principal, request.now)
   if (invalid !== null) return { kind: 'refused', status: 401, why: invalid }
   // Before the permission: otherwise 403 would tell a stranger that the object exists.
   if (request.operatorOnly !== true && request.orgId !== principal.orgId)
     return { kind: 'hidden', status: 404, why: because('other_org', 'access.org') }
-  if (!isPermitted(principal, permission)) return denied('access.permission')
-  if (request.operatorOnly === true && principal.orgId !== OPERATOR_ORG) return denied('access.operator')
+  if (!isPermitted(principal, permission)) return denied('forbidden', 'access.permission')
+  if (request.operatorOnly === true && principal.orgId !== OPERATOR_ORG)
+    return denied('operators_only', 'access.operator')
   const needsRole = request.approving === true || request.operatorOnly === true
-  if (needsRole && !APPROVERS.includes(principal.role)) return denied('access.role')
+  if (needsRole && !APPROVERS.includes(principal.role)) return denied('approvers_only', 'access.role')
   return { kind: 'granted', why: because('granted', 'access.permission', evidence) }
 }
 

@@ -26,6 +26,8 @@ export const REASONS = {
   key_in_flight: 'A submission with the same idempotency key is still being accepted.',
   key_reused: 'The idempotency key was used before with another body.',
   forbidden: '{principal} lacks the permission {permission}.',
+  operators_only: 'It belongs to the deployment, and {principal} is not of the org that operates it.',
+  approvers_only: '{principal} is {role}, and this is for owners and admins.',
   other_org: 'It belongs to another org.',
   invalid: 'The input is not valid: {flaw}.',
   draining: 'The node is shutting down and takes no new work.',
