@@ -30,7 +30,7 @@ export async function hammer({ url, key, kind, connections, count, turn = 0, opt
       },
       (error, result) => (error === null || error === undefined ? resolve(result) : reject(error)),
     )
-    instance.on('response', (_client, status, _bytes, ms) => {
+    instance.on('response', (...[, status, , ms]) => {
       times.push(ms)
       statuses[status] = (statuses[status] ?? 0) + 1
     })

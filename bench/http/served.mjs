@@ -72,7 +72,7 @@ export const postmasterOf = (data) =>
 function handleOf(child, { url, data, postmaster }) {
   const key = readFileSync(path.join(data, 'owner.key'), 'utf8').trim()
   const ask = async (method, at, body) => {
-    const answer = await fetch(`${url}${at}`, {
+    const answer = await globalThis.fetch(`${url}${at}`, {
       method,
       headers: {
         authorization: `Bearer ${key}`,

@@ -34,7 +34,7 @@ async function together<T>(
       handedIn.push({ work: work as Work<unknown>, settle })
     })
   const answers = Promise.all(
-    calls.map((call) => call({ ...world.ports, turns: { take } }).catch(({ code }: Refusal) => ({ code }))),
+    calls.map((call) => call({ ...world.ports, turns: { take } }).catch((error: unknown) => refusalOf(error))),
   )
   // Whoever prepares is given a turn alone, and nothing would be shared.
   expect(handedIn.map(({ work }) => work.prepare)).toEqual(calls.map(() => undefined))
@@ -42,6 +42,11 @@ async function together<T>(
   const done = await node.turn(...handedIn.map(({ work }) => work))
   for (const [index, { settle }] of handedIn.entries()) settle(done[index])
   return answers
+}
+
+function refusalOf(error: unknown): { readonly code: string } {
+  if (!(error instanceof Refusal)) throw error
+  return { code: error.code }
 }
 
 const creating =
