@@ -21,7 +21,10 @@ const { runCli } = await import('./program.ts')
 const { systemNow } = await import('./clock.ts')
 
 process.exitCode = await runCli(process.argv.slice(2), {
-  stdin: process.stdin,
+  // Looked at only by who reads it: looking makes a pipe answer "try again", also to the shell that shares it with us.
+  get stdin() {
+    return process.stdin
+  },
   stdout: process.stdout,
   stderr: process.stderr,
   now: systemNow,

@@ -36,6 +36,17 @@ export function whyFacts(why: Pick<OccurrenceExplanation, 'reason' | 'rule' | 'e
   ]
 }
 
+/** What is said of a moment about which nothing is on record. */
+const UNRECORDED: Readonly<Record<string, string>> = {
+  no_occurrence: 'The schedule has no such moment.',
+  before_creation: 'The schedule was not there yet.',
+  not_active: 'The schedule is off, and nothing is run while it is.',
+  was_not_active: 'The schedule was off at that moment.',
+  not_yet: 'Its moment is still to come.',
+  being_decided: 'Its moment has come and is being decided.',
+  pruned: 'Its run is so old that it was removed.',
+}
+
 /** The sentence of a reason; the reason itself where this version does not know it. */
 export const whySentence = (why: Pick<OccurrenceExplanation, 'reason' | 'rule' | 'evidence'>): string =>
-  why.reason in REASONS ? oneLine(explainWhy(why as Why)) : why.reason
+  why.reason in REASONS ? oneLine(explainWhy(why as Why)) : (UNRECORDED[why.reason] ?? why.reason)
