@@ -61,10 +61,10 @@ export interface ReportedAttempt {
 
 export interface Executions {
   /**
-   * Takes the slot and begins. With `sure` it begins once that says that the claim is still this node's, and not at all
-   * otherwise: the slot is taken meanwhile, and whoever wants the attempt to end finds it.
+   * Takes the slot: whoever wants the attempt to end finds it from now on. Answers with what begins it, to be called
+   * once. With `sure` it begins once that says that the claim is still this node's, and not at all otherwise.
    */
-  readonly start: (claim: Claim, sure?: Promise<boolean>) => void
+  readonly take: (claim: Claim) => (sure?: Promise<boolean>) => void
   readonly all: () => readonly Execution[]
   readonly ofRun: (id: RunId) => Execution | undefined
   /** Whether the attempt is being executed, or has been and is being reported. */
@@ -76,45 +76,46 @@ export interface Executions {
 /** Performs the attempts this node has claimed. It decides nothing: what an attempt did is reported, whatever it was. */
 export function createExecutions(ctx: ExecutionsContext): Executions {
   const running = new Map<RunId, Execution>()
-  const reporting = new Map<AttemptId, Promise<void>>()
+  /** Taken, performed or reported; gone when everything about it is on record. */
+  const held = new Map<AttemptId, Promise<void> | null>()
   return {
-    start: (claim, sure) => {
-      const { execution, performed } = begin(ctx, claim, sure)
-      const { orgId, runId, attemptId } = execution
+    take: (claim) => {
+      const { orgId, id: runId, sessionKey, executorKey, trigger } = claim.run
+      const { attemptId, lane } = claim
+      const stopper = createStopper()
+      const isAborted = (): boolean => stopper.reason() !== null
+      const execution = { orgId, runId, attemptId, sessionKey, abort: stopper.abort, isAborted }
+      const performance = { executor: ctx.executorFor(executorKey), attempt: attemptOf(claim), stopper }
+      const release = ctx.hold({ orgId, lane, catchup: trigger === 'catchup' })
       running.set(runId, execution)
-      const reported = performed.then(async (report) => {
-        // From here on there is nothing left to abort: what the attempt did is done.
-        if (running.get(runId) === execution) running.delete(runId)
-        if (report !== null) await ctx.report({ orgId, runId, attemptId, report })
-      })
-      reporting.set(attemptId, reported)
-      void reported.finally(() => reporting.delete(attemptId))
+      held.set(attemptId, null)
+      return (sure) => {
+        const reported = performThen(ctx, { ...performance, sure }, (report) => {
+          release()
+          // From here on there is nothing left to abort: what the attempt did is done.
+          if (running.get(runId) === execution) running.delete(runId)
+          return report === null ? undefined : ctx.report({ orgId, runId, attemptId, report })
+        }).then(() => void held.delete(attemptId))
+        held.set(attemptId, reported)
+      }
     },
     all: () => [...running.values()],
     ofRun: (id) => running.get(id),
-    holds: (id) => reporting.has(id),
+    holds: (id) => held.has(id),
     idle: async () => {
-      while (reporting.size > 0) await Promise.all(reporting.values())
+      while (held.size > 0) {
+        await Promise.all([...held.values()].filter((reported) => reported !== null))
+        // Whatever was only taken begins as soon as others have had their turn.
+        if (held.size > 0) await new Promise((resolve) => setImmediate(resolve))
+      }
     },
   }
 }
 
-interface Begun {
-  readonly execution: Execution
-  /** What its executor said, once it has returned and its lane slot is free. Null: it was never begun. */
-  readonly performed: Promise<AttemptReport | null>
-}
-
-function begin(
-  ctx: ExecutionsContext,
-  { run, lane, attemptId, payload }: Claim,
-  sure: Promise<boolean> | undefined,
-): Begun {
-  const { orgId, id: runId, sessionKey } = run
-  const stopper = createStopper()
-  const attempt: Attempt = {
-    orgId,
-    runId,
+function attemptOf({ run, attemptId, payload }: Claim): Attempt {
+  return {
+    orgId: run.orgId,
+    runId: run.id,
     jobRunId: run.jobRunId,
     attemptId,
     attempt: run.attempt,
@@ -122,24 +123,10 @@ function begin(
     trigger: run.trigger,
     scheduleId: run.scheduleId,
     nominalTime: run.nominal,
-    sessionKey,
+    sessionKey: run.sessionKey,
     payload: payload ?? null,
     deadline: run.deadline,
   }
-  const release = ctx.hold({ orgId, lane, catchup: run.trigger === 'catchup' })
-  const executor = ctx.executorFor(run.executorKey)
-  const about = { orgId, runId, attemptId }
-  const performance = { executor, attempt, stopper }
-  const performed = (sure === undefined ? perform(ctx, performance) : performIf(sure, ctx, performance)).finally(
-    release,
-  )
-  const execution = {
-    ...about,
-    sessionKey,
-    abort: stopper.abort,
-    isAborted: () => stopper.reason() !== null,
-  }
-  return { execution, performed }
 }
 
 /** The signal of an attempt, made when somebody looks at it: most attempts end before anybody does. */
@@ -175,15 +162,19 @@ interface Performance {
   readonly stopper: Stopper
 }
 
-async function performIf(
-  sure: Promise<boolean>,
+/** Performs the attempt and hands on what its executor said; null when it was never begun. */
+async function performThen(
   ctx: ExecutionsContext,
-  performance: Performance,
-): Promise<AttemptReport | null> {
-  if (!(await sure)) return null
+  { sure, ...performance }: Performance & { readonly sure: Promise<boolean> | undefined },
+  end: (report: AttemptReport | null) => Promise<void> | undefined,
+): Promise<void> {
+  const { stopper } = performance
+  let report: AttemptReport | null
+  if (sure !== undefined && !(await sure)) report = null
   // Whoever was told to end before it began has nothing to stop.
-  if (performance.stopper.reason() !== null) return afterAbort({ outcome: { kind: 'stopped' } }, performance.stopper)
-  return perform(ctx, performance)
+  else if (stopper.reason() !== null) report = afterAbort({ outcome: { kind: 'stopped' } }, stopper)
+  else report = await perform(ctx, performance)
+  await end(report)
 }
 
 async function perform(ctx: ExecutionsContext, { executor, attempt, stopper }: Performance): Promise<AttemptReport> {

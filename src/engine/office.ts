@@ -31,8 +31,13 @@ export interface OfficeContext {
   /** Null when the node takes nothing at the moment. */
   readonly offer: (orgId: OrgId) => Offer | null
   readonly withdraw: (orgId: OrgId) => void
-  /** A turn was kept. Called before anybody hears the answers. `reloaded`: what happened since the last one is unknown. */
-  readonly settled: (office: Office, result: TurnResult, reloaded: boolean) => void
+  /**
+   * A turn was kept. Called before anybody hears the answers. `reloaded`: what happened since the last one is unknown.
+   * Answers with what begins the runs it has claimed, which is called once and soon.
+   */
+  readonly settled: (office: Office, result: TurnResult, reloaded: boolean) => () => void
+  /** Whether no other node takes turns in this org, so that nobody else's lock is ever waited for. */
+  readonly isAlone: () => boolean
   /** `broken`: it is not the database that is away, something in the turn cannot be done. */
   readonly failed: (error: unknown, broken: boolean) => void
   readonly recovered: () => void
@@ -72,6 +77,8 @@ interface Desktop {
   turning: Promise<void> | null
   failures: number
   callOff: (() => void) | null
+  /** Begins what the last turn has claimed. Null: it has begun. */
+  begin: (() => void) | null
 }
 
 /** More work than this is not put in one turn, so that no turn takes for ever. */
@@ -123,6 +130,7 @@ export function createOffice(ctx: OfficeContext, orgId: OrgId): Office {
     turning: null,
     failures: 0,
     callOff: null,
+    begin: null,
   }
   return office
 }
@@ -136,6 +144,7 @@ async function run(top: Desktop): Promise<void> {
   // Everything that is handed in in the same breath goes in the same turn.
   await Promise.resolve()
   while ((top.queue.length > 0 || top.wanted) && !top.closing.signal.aborted) await takeOne(top)
+  beginClaims(top)
   top.turning = null
   top.callOff?.()
   const next = nextMoment(top.memory)
@@ -159,9 +168,7 @@ function nextBatch(top: Desktop): readonly Entry[] {
       if (goesAlone(entry) || size >= MOST_PER_TURN) break
       size += 1
     }
-  const batch = top.queue.slice(0, size)
-  top.queue = top.queue.slice(size)
-  return batch
+  return top.queue.slice(0, size)
 }
 
 async function takeOne(top: Desktop): Promise<void> {
@@ -170,6 +177,7 @@ async function takeOne(top: Desktop): Promise<void> {
   let batch: readonly Entry[] = []
   const works = (): readonly Work<unknown>[] => {
     batch = nextBatch(top)
+    top.queue = top.queue.slice(batch.length)
     return batch.map(({ work }) => work)
   }
   try {
@@ -177,10 +185,17 @@ async function takeOne(top: Desktop): Promise<void> {
     const turnContext = ctx.turnContext()
     if (top.stale) applyNodeFacts(top.memory, turnContext.node)
     top.stale = false
-    const result = await takeTurn(turnContext, top.memory, { works, offer: () => ctx.offer(office.orgId) })
+    const ahead = (): readonly Work<unknown>[] => nextBatch(top).map(({ work }) => work)
+    const offer = (): Offer | null => ctx.offer(office.orgId)
+    const committing = (): void => {
+      beginClaims(top)
+    }
+    const result = await takeTurn(turnContext, top.memory, { ahead, works, offer, committing })
+    beginClaims(top)
     keep(top, batch, result)
     ctx.withdraw(office.orgId)
   } catch (error) {
+    beginClaims(top)
     top.memory = null
     top.reloaded = true
     // While it is not known whether the turn was kept, nobody else may be offered what it may have taken.
@@ -192,13 +207,21 @@ async function takeOne(top: Desktop): Promise<void> {
 function keep(top: Desktop, batch: readonly Entry[], result: TurnResult): void {
   if (top.failures > 0) top.ctx.recovered()
   top.failures = 0
-  top.ctx.settled(top.office, result, top.reloaded)
+  top.begin = top.ctx.settled(top.office, result, top.reloaded)
+  // With more to do, the claims begin while the server writes the next turn, so that node and server work at once.
+  if (!top.ctx.isAlone()) beginClaims(top)
   top.reloaded = top.memory === null
   batch.forEach((entry, index) => {
     const done = result.done[index]
     if (done?.ok === true) entry.resolve(done.answer)
     else entry.reject(done?.refusal ?? new Error('a turn answered nothing'))
   })
+}
+
+function beginClaims(top: Desktop): void {
+  const { begin } = top
+  top.begin = null
+  begin?.()
 }
 
 async function recover(top: Desktop, batch: readonly Entry[], error: unknown): Promise<void> {

@@ -22,8 +22,8 @@ export async function loadSessions(
 }
 
 /** Makes sessions; those that exist stay as they are. A conversation begins with its first message. */
-export async function insertSessions(tx: Transaction, sessions: readonly SessionRow[]): Promise<void> {
-  await tx.query(
+export function insertSessions(tx: Transaction, sessions: readonly SessionRow[]): void {
+  tx.send(
     `insert into session (${COLUMNS})
      select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::int[], $7::int[],
                           $8::timestamptz[], $9::int[], $10::bigint[], $11::bigint[], $12::timestamptz[])
@@ -33,8 +33,8 @@ export async function insertSessions(tx: Transaction, sessions: readonly Session
 }
 
 /** Writes sessions back. A rule that is not the session's own becomes null and follows the deployment. */
-export async function saveSessions(tx: Transaction, sessions: readonly SessionRow[]): Promise<void> {
-  await tx.query(
+export function saveSessions(tx: Transaction, sessions: readonly SessionRow[]): void {
+  tx.send(
     `update session s set mode = n.mode, cap = n.cap, drop_policy = n.drop_policy, debounce_ms = n.debounce_ms,
        max_concurrent = n.max_concurrent, cutoff = n.cutoff, generation = n.generation, tokens = n.tokens,
        context_window = n.context_window

@@ -51,8 +51,8 @@ export async function loadStanding(
 }
 
 /** Writes the present turn into the org's history. */
-export async function insertTurn(tx: Transaction, orgId: OrgId, turn: TurnRow): Promise<void> {
-  await tx.query('insert into turn (org_id, no, at, node_id, events) values ($1, $2, $3, $4, $5::json)', [
+export function insertTurn(tx: Transaction, orgId: OrgId, turn: TurnRow): void {
+  tx.send('insert into turn (org_id, no, at, node_id, events) values ($1, $2, $3, $4, $5::json)', [
     orgId,
     turn.no,
     toTimestamp(turn.at),
@@ -62,8 +62,8 @@ export async function insertTurn(tx: Transaction, orgId: OrgId, turn: TurnRow): 
 }
 
 /** Tells every node that something has changed, when this transaction commits. */
-export async function notifyNodes(tx: Transaction, channels: readonly string[]): Promise<void> {
-  await tx.query("select pg_notify(channel, '') from unnest($1::text[]) as channel", [channels])
+export function notifyNodes(tx: Transaction, channels: readonly string[]): void {
+  tx.send("select pg_notify(channel, '') from unnest($1::text[]) as channel", [channels])
 }
 
 /** The turns of an org after a number, oldest first. */
