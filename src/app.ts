@@ -81,7 +81,6 @@ export async function openApp(options: AppOptions): Promise<App> {
       pool: ENGINE_POOL,
       applicationName: 'escapement engine',
       pinPlans: true,
-      pipeline: true,
     })
     opened.push(database)
     if (server !== null && (await countUsers(reads)) <= 1)

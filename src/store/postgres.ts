@@ -26,8 +26,6 @@ export interface PostgresOptions {
   readonly limits?: Partial<SessionLimits>
   /** For connections whose statements all find rows by key. */
   readonly pinPlans?: boolean
-  /** Statements of a transaction are sent without waiting for the answers to those before. */
-  readonly pipeline?: boolean
   /** Chance for the waits of the listener, in [0, 1). */
   readonly random?: () => number
 }
@@ -81,11 +79,12 @@ function sessionSettings({ schema, applicationName, limits, pinPlans }: Postgres
   }
 }
 
-function driverConfig({ target, pipeline }: PostgresOptions, limits: SessionLimits): PoolConfig {
+function driverConfig({ target }: PostgresOptions, limits: SessionLimits): PoolConfig {
   return {
     ...clientConfig(target),
-    ...(pipeline === true ? { pipeline } : {}),
     types: ROW_VALUES,
+    // Statements of a transaction are sent without waiting for the answers to those before. In its type it is missing.
+    ...{ pipeline: true },
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: connectTimeoutMs(target) ?? limits.connectMs,

@@ -6,7 +6,7 @@ import { plainArray, textArray } from './arrays.ts'
 import type { SqlValue, Transaction } from './database.ts'
 import type { RunRow } from './run-row.ts'
 import { toTimestamp } from './timestamp.ts'
-import type { TurnRow } from './turns.ts'
+import { packEvents, type TurnRow } from './turns.ts'
 import { storeRetryPolicy } from './run-columns.ts'
 
 const at = (moment: Instant | null): string | null => (moment === null ? null : toTimestamp(moment))
@@ -172,7 +172,7 @@ export function insertSubmitted(
 ): void {
   const usual = valuesOf(USUAL, runs)
   const live = valuesOf(LIVE, runs)
-  const history = [turn.no, turn.nodeId, JSON.stringify(turn.events)]
+  const history = [turn.no, turn.nodeId, packEvents(turn.events)]
   tx.send(INSERT_SUBMITTED, [orgId, toTimestamp(turn.at), ...usual, idsOf(runs), ...live, ...history])
 }
 

@@ -58,7 +58,7 @@ export interface Writing {
 /** Writes everything else a turn has changed, and the turn itself. Answers with the events as they were written. */
 export function saveTurn(tx: Transaction, desk: Desk, by: Writing): readonly StoredEvent[] {
   const { orgId, changes } = desk
-  const events = storedEvents(changes)
+  const events = storedEvents(desk)
   const turn = { no: desk.turnNo, at: desk.now, nodeId: by.nodeId, events }
   if (onlyAdmits(changes)) {
     saveModel(tx, desk)
@@ -136,13 +136,12 @@ function saveModel(tx: Transaction, desk: Desk): void {
 }
 
 /** Everything that changed is named once, so that other nodes know what to read again. */
-function storedEvents(changes: Changes): readonly StoredEvent[] {
+function storedEvents({ changes, turnNo }: Desk): readonly StoredEvent[] {
   const events = changes.events.map(({ kind, subject, data }): StoredEvent => [kind, subject, data])
-  const told = new Set(changes.events.map(({ subject }) => subject))
+  for (const run of changes.changed) if (run.toldIn !== turnNo) events.push(['run.touched', run.id, {}])
   const touch = (kind: string, subject: string): void => {
-    if (!told.has(subject)) events.push([kind, subject, {}])
+    if (!changes.events.some((event) => event.subject === subject)) events.push([kind, subject, {}])
   }
-  for (const run of changes.changed) touch('run.touched', run.id)
   for (const session of changes.newSessions) touch('session.changed', session.key)
   for (const session of changes.sessions) touch('session.changed', session.key)
   for (const schedule of changes.schedules) touch('schedule.touched', schedule.id)
