@@ -143,8 +143,12 @@ function wake(top: Desktop): void {
 async function run(top: Desktop): Promise<void> {
   // Everything that is handed in in the same breath goes in the same turn.
   await Promise.resolve()
-  while ((top.queue.length > 0 || top.wanted) && !top.closing.signal.aborted) await takeOne(top)
-  beginClaims(top)
+  const hasWork = (): boolean => (top.queue.length > 0 || top.wanted) && !top.closing.signal.aborted
+  while (hasWork()) {
+    await takeOne(top)
+    // What begins may hand in more at once, so the end is only here when nothing is left to begin.
+    if (!hasWork()) beginClaims(top)
+  }
   top.turning = null
   top.callOff?.()
   const next = nextMoment(top.memory)

@@ -96,11 +96,12 @@ export function saveSchedules(tx: Transaction, schedules: readonly ScheduleRow[]
        failure_streak = n.failure_streak, failure_count = n.failure_count, skipped_for = n.skipped_for, fires = n.fires,
        previous_run_id = n.previous_run_id, last_ending = n.last_ending, last_run_at = n.last_run_at,
        last_status = n.last_status, last_error = n.last_error
-     from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::int[], $7::int[],
-                 $8::text[], $9::int[], $10::text[], $11::jsonb[], $12::timestamptz[], $13::text[], $14::text[])
-       as n (org_id, id, state, watermark, next_run_at, failure_streak, failure_count, skipped_for, fires,
-             previous_run_id, last_ending, last_run_at, last_status, last_error)
-     where s.org_id = n.org_id and s.id = n.id`,
+     from (select i.*, (select t.ctid from schedule t where t.org_id = i.org_id and t.id = i.id) as place
+             from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::int[], $7::int[],
+                         $8::text[], $9::int[], $10::text[], $11::jsonb[], $12::timestamptz[], $13::text[], $14::text[])
+               as i (org_id, id, state, watermark, next_run_at, failure_streak, failure_count, skipped_for, fires,
+                     previous_run_id, last_ending, last_run_at, last_status, last_error)) n
+     where s.ctid = n.place`,
     columnsOf(
       schedules,
       (schedule) => schedule.orgId,

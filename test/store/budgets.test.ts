@@ -76,7 +76,7 @@ describe('budgets on record', () => {
     const use = (id: string, days: number, used: number) => ({
       ...{ budgetId: budgetId(id), start: later(NOW, days * DAY_MS), used },
     })
-    await db.transaction(async (tx) => {
+    await db.transaction((tx) => {
       addUsage(tx, ORG, [use('a', 0, 1), use('a', 1, 2), use('a', 2, 3), use('b', 0, 4)])
       addUsage(tx, ORG, [use('a', 2, 30)])
     })
