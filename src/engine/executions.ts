@@ -1,6 +1,6 @@
 import type { AttemptId, LaneName, OrgId, RunId } from '../core/ids.ts'
 import { NODE_LOST, NODE_SHUTDOWN } from '../core/run/outcome.ts'
-import type { Attempt, AttemptReport, Executor, Usage } from '../executors/executor.ts'
+import type { Attempt, AttemptContext, AttemptReport, Executor, Usage } from '../executors/executor.ts'
 import type { Claim } from '../service/turn/claim.ts'
 import type { Saying } from './progress.ts'
 
@@ -75,28 +75,25 @@ export interface Executions {
 
 /** Performs the attempts this node has claimed. It decides nothing: what an attempt did is reported, whatever it was. */
 export function createExecutions(ctx: ExecutionsContext): Executions {
-  const running = new Map<RunId, Execution>()
+  const running = new Map<RunId, Performer>()
   /** Taken, performed or reported; gone when everything about it is on record. */
   const held = new Map<AttemptId, Promise<void> | null>()
+  const perform = async (performer: Performer, sure?: Promise<boolean>): Promise<void> => {
+    const { orgId, runId, attemptId } = performer
+    const report = sure !== undefined && !(await sure) ? null : await performer.perform()
+    performer.release()
+    // From here on there is nothing left to abort: what the attempt did is done.
+    if (running.get(runId) === performer) running.delete(runId)
+    if (report !== null) await ctx.report({ orgId, runId, attemptId, report })
+    held.delete(attemptId)
+  }
   return {
     take: (claim) => {
-      const { orgId, id: runId, sessionKey, executorKey, trigger } = claim.run
-      const { attemptId, lane } = claim
-      const stopper = createStopper()
-      const isAborted = (): boolean => stopper.reason() !== null
-      const execution = { orgId, runId, attemptId, sessionKey, abort: stopper.abort, isAborted }
-      const performance = { executor: ctx.executorFor(executorKey), attempt: attemptOf(claim), stopper }
-      const release = ctx.hold({ orgId, lane, catchup: trigger === 'catchup' })
-      running.set(runId, execution)
-      held.set(attemptId, null)
+      const performer = new Performer(ctx, claim)
+      running.set(performer.runId, performer)
+      held.set(performer.attemptId, null)
       return (sure) => {
-        const reported = performThen(ctx, { ...performance, sure }, (report) => {
-          release()
-          // From here on there is nothing left to abort: what the attempt did is done.
-          if (running.get(runId) === execution) running.delete(runId)
-          return report === null ? undefined : ctx.report({ orgId, runId, attemptId, report })
-        }).then(() => void held.delete(attemptId))
-        held.set(attemptId, reported)
+        held.set(performer.attemptId, perform(performer, sure))
       }
     },
     all: () => [...running.values()],
@@ -129,91 +126,99 @@ function attemptOf({ run, attemptId, payload }: Claim): Attempt {
   }
 }
 
-/** The signal of an attempt, made when somebody looks at it: most attempts end before anybody does. */
-interface Stopper {
-  readonly signal: () => AbortSignal
-  readonly abort: (reason: AbortReason) => void
-  readonly reason: () => AbortReason | null
-}
+/**
+ * An attempt and what its executor has while it works. A class because there are thousands a second: whatever the
+ * executor does not look at, its signal above all, is never made.
+ */
+class Performer implements Execution, AttemptContext {
+  readonly orgId: OrgId
+  readonly runId: RunId
+  readonly attemptId: AttemptId
+  readonly sessionKey: string | null
+  readonly release: () => void
+  readonly #ctx: ExecutionsContext
+  readonly #executor: Executor | undefined
+  readonly #attempt: Attempt
+  #controller: AbortController | null = null
+  #aborted: AttemptAborted | null = null
+  #used: Usage | null = null
 
-function createStopper(): Stopper {
-  let controller: AbortController | null = null
-  let aborted: AttemptAborted | null = null
-  return {
-    signal: () => {
-      if (controller === null) {
-        controller = new AbortController()
-        if (aborted !== null) controller.abort(aborted)
-      }
-      return controller.signal
-    },
-    abort: (reason) => {
-      if (aborted !== null) return
-      aborted = new AttemptAborted(reason)
-      controller?.abort(aborted)
-    },
-    reason: () => aborted?.reason ?? null,
+  constructor(ctx: ExecutionsContext, claim: Claim) {
+    const { run, attemptId, lane } = claim
+    this.orgId = run.orgId
+    this.runId = run.id
+    this.attemptId = attemptId
+    this.sessionKey = run.sessionKey
+    this.#ctx = ctx
+    this.#executor = ctx.executorFor(run.executorKey)
+    this.#attempt = attemptOf(claim)
+    this.release = ctx.hold({ orgId: run.orgId, lane, catchup: run.trigger === 'catchup' })
   }
-}
 
-interface Performance {
-  readonly executor: Executor | undefined
-  readonly attempt: Attempt
-  readonly stopper: Stopper
-}
+  abort(reason: AbortReason): void {
+    if (this.#aborted !== null) return
+    this.#aborted = new AttemptAborted(reason)
+    this.#controller?.abort(this.#aborted)
+  }
 
-/** Performs the attempt and hands on what its executor said; null when it was never begun. */
-async function performThen(
-  ctx: ExecutionsContext,
-  { sure, ...performance }: Performance & { readonly sure: Promise<boolean> | undefined },
-  end: (report: AttemptReport | null) => Promise<void> | undefined,
-): Promise<void> {
-  const { stopper } = performance
-  let report: AttemptReport | null
-  if (sure !== undefined && !(await sure)) report = null
-  // Whoever was told to end before it began has nothing to stop.
-  else if (stopper.reason() !== null) report = afterAbort({ outcome: { kind: 'stopped' } }, stopper)
-  else report = await perform(ctx, performance)
-  await end(report)
-}
+  isAborted(): boolean {
+    return this.#aborted !== null
+  }
 
-async function perform(ctx: ExecutionsContext, { executor, attempt, stopper }: Performance): Promise<AttemptReport> {
-  const { orgId, runId, attemptId } = attempt
-  if (executor === undefined)
-    return { outcome: { kind: 'failed', errorCode: 'executor_offline', retryable: true, retryAfterMs: null } }
-  let used: Usage | null = null
-  try {
-    const report = await executor(attempt, {
-      get signal() {
-        return stopper.signal()
-      },
-      progress: (event) => {
-        if (stopper.reason() === null) ctx.progress({ orgId, runId, attemptId, event })
-      },
-      usage: (usage) => {
-        used = addUsage(used ?? {}, usage)
-      },
-      defer: () => ctx.defer({ orgId, runId, attemptId }),
-    })
-    return afterAbort(withUsage(report, used), stopper)
-  } catch (error) {
-    const errorMessage = error instanceof Error ? error.message : String(error)
-    return afterAbort(
-      { outcome: { kind: 'failed', errorCode: 'internal', retryable: null, retryAfterMs: null }, errorMessage },
-      stopper,
-    )
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController()
+      if (this.#aborted !== null) this.#controller.abort(this.#aborted)
+    }
+    return this.#controller.signal
+  }
+
+  get progress(): AttemptContext['progress'] {
+    return (event) => {
+      const { orgId, runId, attemptId } = this
+      if (this.#aborted === null) this.#ctx.progress({ orgId, runId, attemptId, event })
+    }
+  }
+
+  get usage(): AttemptContext['usage'] {
+    return (usage) => {
+      this.#used = addUsage(this.#used ?? {}, usage)
+    }
+  }
+
+  get defer(): AttemptContext['defer'] {
+    const { orgId, runId, attemptId } = this
+    return () => this.#ctx.defer({ orgId, runId, attemptId })
+  }
+
+  async perform(): Promise<AttemptReport> {
+    // Whoever was told to end before it began has nothing to stop.
+    if (this.#aborted !== null) return this.#afterAbort({ outcome: { kind: 'stopped' } })
+    if (this.#executor === undefined)
+      return { outcome: { kind: 'failed', errorCode: 'executor_offline', retryable: true, retryAfterMs: null } }
+    try {
+      const report = await this.#executor(this.#attempt, this)
+      return this.#afterAbort(withUsage(report, this.#used))
+    } catch (error) {
+      const errorMessage = error instanceof Error ? error.message : String(error)
+      return this.#afterAbort({
+        outcome: { kind: 'failed', errorCode: 'internal', retryable: null, retryAfterMs: null },
+        errorMessage,
+      })
+    }
+  }
+
+  /** A node that goes down, or was taken for lost, takes back what it asked to end: nobody else wanted it to stop. */
+  #afterAbort(report: AttemptReport): AttemptReport {
+    const reason = this.#aborted?.reason
+    if (reason === undefined || report.outcome.kind === 'succeeded') return report
+    if (reason === 'shutdown') return { ...report, outcome: NODE_SHUTDOWN }
+    return reason === 'lease_lost' ? { ...report, outcome: NODE_LOST } : report
   }
 }
 
 const withUsage = (report: AttemptReport, used: Usage | null): AttemptReport =>
   used === null ? report : { ...report, usage: { ...used, ...report.usage } }
-
-/** A node that goes down, or was taken for lost, takes back what it asked to end: nobody else wanted the work to stop. */
-function afterAbort(report: AttemptReport, stopper: Stopper): AttemptReport {
-  if (report.outcome.kind === 'succeeded') return report
-  if (stopper.reason() === 'shutdown') return { ...report, outcome: NODE_SHUTDOWN }
-  return stopper.reason() === 'lease_lost' ? { ...report, outcome: NODE_LOST } : report
-}
 
 function addUsage(a: Usage, b: Usage): Usage {
   const sum = (x: number | undefined, y: number | undefined): number => (x ?? 0) + (y ?? 0)

@@ -201,8 +201,7 @@ async function settleOrphans(parts: NodeParts): Promise<void> {
 async function settleIn(parts: NodeParts, office: Office, found: readonly RunId[]): Promise<void> {
   // What a turn under way has claimed looks like it; only in a turn of its own is it certain.
   const runs = await office.take(orphanWork(office.orgId, found, parts.executions.holds), true)
-  if (runs.length > 0)
-    parts.ctx.log({ level: 'warn', message: 'Runs were claimed and never started', facts: { runs } })
+  if (runs.length > 0) parts.ctx.log({ level: 'warn', message: 'Runs were claimed and never started', facts: { runs } })
 }
 
 /** Renews the lease, or begins anew when others have taken this node for lost. */

@@ -95,8 +95,14 @@ export function createOffice(ctx: OfficeContext, orgId: OrgId): Office {
           reject(new Error(STOPPED))
           return
         }
-        const entry = { patient, since: ctx.counter(), alone: false, reject }
-        top.queue.push({ ...entry, work: work as Work<unknown>, resolve: resolve as (answer: unknown) => void })
+        top.queue.push({
+          work: work as Work<unknown>,
+          patient,
+          since: ctx.counter(),
+          alone: false,
+          resolve: resolve as (answer: unknown) => void,
+          reject,
+        })
         top.turning ??= run(top)
       }),
     wake: () => {

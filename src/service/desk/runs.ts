@@ -140,6 +140,7 @@ function nextPlace(desk: Desk): number {
 /** What the transaction that ends a run does besides: it frees the schedule slot, hands it on and keeps the score. */
 function close(desk: Desk, run: RunRow): void {
   run.finishedAt ??= desk.now
+  desk.changes.ended.push(run)
   run.slot = null
   run.graceUntil = null
   const schedule = run.scheduleId === null ? undefined : desk.schedules.get(run.scheduleId)

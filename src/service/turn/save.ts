@@ -41,10 +41,10 @@ export interface Channels {
 const channelsFor = ({ turn, plan }: Channels, { events }: Changes): readonly string[] =>
   events.some(({ kind }) => kind === 'schedule.changed') ? [turn, plan] : [turn]
 
-/** Writes how known runs have ended. Nothing happens to them any more, so the rest of the turn need not be decided. */
+/** Writes how known runs have ended, while the rest of the turn is decided. */
 export function saveEndings(tx: Transaction, { orgId, changes }: Desk): void {
-  const ended: RunRow[] = []
-  for (const run of changes.changed) if (isTerminal(run.state) && !changes.made.has(run)) ended.push(run)
+  const ended = changes.made.size === 0 ? changes.ended : changes.ended.filter((run) => !changes.made.has(run))
+  changes.ended = []
   if (ended.length > 0) endRuns(tx, orgId, ended)
 }
 

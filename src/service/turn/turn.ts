@@ -180,6 +180,9 @@ function beginTurn({ desk }: Memory, now: Instant, no: number): void {
   desk.changes = noChanges()
 }
 
+/** Enough endings for a statement of their own to be worth it. */
+const ENDINGS_AT_ONCE = 128
+
 async function doWorks(tx: Transaction, ctx: TurnContext, { memory, works, ahead }: Needing): Promise<readonly Done[]> {
   const prepared = new Map<Work<unknown>, unknown>()
   const refused = new Map<Work<unknown>, Refusal>()
@@ -192,7 +195,9 @@ async function doWorks(tx: Transaction, ctx: TurnContext, { memory, works, ahead
         refused.set(work, error)
       }
   await fetchNeeds(tx, ctx.node, { memory, works, ahead })
-  const done = works.map((work): Done => {
+  const done = works.map((work, index): Done => {
+    // The server begins to write what has ended so far.
+    if (index % ENDINGS_AT_ONCE === 0) saveEndings(tx, memory.desk)
     const refusal = refused.get(work)
     if (refusal !== undefined) return { ok: false, refusal }
     try {
