@@ -148,7 +148,7 @@ describe('the runs of a busy schedule', () => {
     const rows = [aScheduleRow('a', { fires: 9 }), aScheduleRow('b', { fires: 10 }), aScheduleRow('c', { fires: 11 })]
     await db.transaction(async (tx) => {
       for (const row of rows) await insertSchedule(tx, row)
-      await saveSchedules(tx, rows)
+      saveSchedules(tx, rows)
     })
     const busy = { orgId: ORG, firedMoreThan: 9, limit: 1 }
     expect(await loadBusySchedules(db, { ...busy, after: '' })).toEqual(['b'])
