@@ -1,6 +1,6 @@
 import type { AttemptId, LaneName, OrgId, RunId } from '../core/ids.ts'
 import { NODE_LOST, NODE_SHUTDOWN } from '../core/run/outcome.ts'
-import type { Attempt, AttemptReport, Executor, Usage } from '../executors/executor.ts'
+import type { Attempt, AttemptContext, AttemptReport, Executor, Usage } from '../executors/executor.ts'
 import type { Claim } from '../service/turn/claim.ts'
 import type { Saying } from './progress.ts'
 
@@ -61,10 +61,10 @@ export interface ReportedAttempt {
 
 export interface Executions {
   /**
-   * Takes the slot and begins. With `sure` it begins once that says that the claim is still this node's, and not at all
-   * otherwise: the slot is taken meanwhile, and whoever wants the attempt to end finds it.
+   * Takes the slot: whoever wants the attempt to end finds it from now on. Answers with what begins it, to be called
+   * once. With `sure` it begins once that says that the claim is still this node's, and not at all otherwise.
    */
-  readonly start: (claim: Claim, sure?: Promise<boolean>) => void
+  readonly take: (claim: Claim) => (sure?: Promise<boolean>) => void
   readonly all: () => readonly Execution[]
   readonly ofRun: (id: RunId) => Execution | undefined
   /** Whether the attempt is being executed, or has been and is being reported. */
@@ -75,46 +75,44 @@ export interface Executions {
 
 /** Performs the attempts this node has claimed. It decides nothing: what an attempt did is reported, whatever it was. */
 export function createExecutions(ctx: ExecutionsContext): Executions {
-  const running = new Map<RunId, Execution>()
-  const reporting = new Map<AttemptId, Promise<void>>()
+  const running = new Map<RunId, Performer>()
+  /** Taken, performed or reported; gone when everything about it is on record. */
+  const held = new Map<AttemptId, Promise<void> | null>()
+  const perform = async (performer: Performer, sure?: Promise<boolean>): Promise<void> => {
+    const { orgId, runId, attemptId } = performer
+    const report = sure !== undefined && !(await sure) ? null : await performer.perform()
+    performer.release()
+    // From here on there is nothing left to abort: what the attempt did is done.
+    if (running.get(runId) === performer) running.delete(runId)
+    if (report !== null) await ctx.report({ orgId, runId, attemptId, report })
+    held.delete(attemptId)
+  }
   return {
-    start: (claim, sure) => {
-      const { execution, performed } = begin(ctx, claim, sure)
-      const { orgId, runId, attemptId } = execution
-      running.set(runId, execution)
-      const reported = performed.then(async (report) => {
-        // From here on there is nothing left to abort: what the attempt did is done.
-        if (running.get(runId) === execution) running.delete(runId)
-        if (report !== null) await ctx.report({ orgId, runId, attemptId, report })
-      })
-      reporting.set(attemptId, reported)
-      void reported.finally(() => reporting.delete(attemptId))
+    take: (claim) => {
+      const performer = new Performer(ctx, claim)
+      running.set(performer.runId, performer)
+      held.set(performer.attemptId, null)
+      return (sure) => {
+        held.set(performer.attemptId, perform(performer, sure))
+      }
     },
     all: () => [...running.values()],
     ofRun: (id) => running.get(id),
-    holds: (id) => reporting.has(id),
+    holds: (id) => held.has(id),
     idle: async () => {
-      while (reporting.size > 0) await Promise.all(reporting.values())
+      while (held.size > 0) {
+        await Promise.all([...held.values()].filter((reported) => reported !== null))
+        // Whatever was only taken begins as soon as others have had their turn.
+        if (held.size > 0) await new Promise((resolve) => setImmediate(resolve))
+      }
     },
   }
 }
 
-interface Begun {
-  readonly execution: Execution
-  /** What its executor said, once it has returned and its lane slot is free. Null: it was never begun. */
-  readonly performed: Promise<AttemptReport | null>
-}
-
-function begin(
-  ctx: ExecutionsContext,
-  { run, lane, attemptId, payload }: Claim,
-  sure: Promise<boolean> | undefined,
-): Begun {
-  const { orgId, id: runId, sessionKey } = run
-  const stopper = createStopper()
-  const attempt: Attempt = {
-    orgId,
-    runId,
+function attemptOf({ run, attemptId, payload }: Claim): Attempt {
+  return {
+    orgId: run.orgId,
+    runId: run.id,
     jobRunId: run.jobRunId,
     attemptId,
     attempt: run.attempt,
@@ -122,107 +120,105 @@ function begin(
     trigger: run.trigger,
     scheduleId: run.scheduleId,
     nominalTime: run.nominal,
-    sessionKey,
+    sessionKey: run.sessionKey,
     payload: payload ?? null,
     deadline: run.deadline,
   }
-  const release = ctx.hold({ orgId, lane, catchup: run.trigger === 'catchup' })
-  const executor = ctx.executorFor(run.executorKey)
-  const about = { orgId, runId, attemptId }
-  const performance = { executor, attempt, stopper }
-  const performed = (sure === undefined ? perform(ctx, performance) : performIf(sure, ctx, performance)).finally(
-    release,
-  )
-  const execution = {
-    ...about,
-    sessionKey,
-    abort: stopper.abort,
-    isAborted: () => stopper.reason() !== null,
+}
+
+/**
+ * An attempt and what its executor has while it works. A class because there are thousands a second: whatever the
+ * executor does not look at, its signal above all, is never made.
+ */
+class Performer implements Execution, AttemptContext {
+  readonly orgId: OrgId
+  readonly runId: RunId
+  readonly attemptId: AttemptId
+  readonly sessionKey: string | null
+  readonly release: () => void
+  readonly #ctx: ExecutionsContext
+  readonly #executor: Executor | undefined
+  readonly #attempt: Attempt
+  #controller: AbortController | null = null
+  #aborted: AttemptAborted | null = null
+  #used: Usage | null = null
+
+  constructor(ctx: ExecutionsContext, claim: Claim) {
+    const { run, attemptId, lane } = claim
+    this.orgId = run.orgId
+    this.runId = run.id
+    this.attemptId = attemptId
+    this.sessionKey = run.sessionKey
+    this.#ctx = ctx
+    this.#executor = ctx.executorFor(run.executorKey)
+    this.#attempt = attemptOf(claim)
+    this.release = ctx.hold({ orgId: run.orgId, lane, catchup: run.trigger === 'catchup' })
   }
-  return { execution, performed }
-}
 
-/** The signal of an attempt, made when somebody looks at it: most attempts end before anybody does. */
-interface Stopper {
-  readonly signal: () => AbortSignal
-  readonly abort: (reason: AbortReason) => void
-  readonly reason: () => AbortReason | null
-}
-
-function createStopper(): Stopper {
-  let controller: AbortController | null = null
-  let aborted: AttemptAborted | null = null
-  return {
-    signal: () => {
-      if (controller === null) {
-        controller = new AbortController()
-        if (aborted !== null) controller.abort(aborted)
-      }
-      return controller.signal
-    },
-    abort: (reason) => {
-      if (aborted !== null) return
-      aborted = new AttemptAborted(reason)
-      controller?.abort(aborted)
-    },
-    reason: () => aborted?.reason ?? null,
+  abort(reason: AbortReason): void {
+    if (this.#aborted !== null) return
+    this.#aborted = new AttemptAborted(reason)
+    this.#controller?.abort(this.#aborted)
   }
-}
 
-interface Performance {
-  readonly executor: Executor | undefined
-  readonly attempt: Attempt
-  readonly stopper: Stopper
-}
+  isAborted(): boolean {
+    return this.#aborted !== null
+  }
 
-async function performIf(
-  sure: Promise<boolean>,
-  ctx: ExecutionsContext,
-  performance: Performance,
-): Promise<AttemptReport | null> {
-  if (!(await sure)) return null
-  // Whoever was told to end before it began has nothing to stop.
-  if (performance.stopper.reason() !== null) return afterAbort({ outcome: { kind: 'stopped' } }, performance.stopper)
-  return perform(ctx, performance)
-}
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController()
+      if (this.#aborted !== null) this.#controller.abort(this.#aborted)
+    }
+    return this.#controller.signal
+  }
 
-async function perform(ctx: ExecutionsContext, { executor, attempt, stopper }: Performance): Promise<AttemptReport> {
-  const { orgId, runId, attemptId } = attempt
-  if (executor === undefined)
-    return { outcome: { kind: 'failed', errorCode: 'executor_offline', retryable: true, retryAfterMs: null } }
-  let used: Usage | null = null
-  try {
-    const report = await executor(attempt, {
-      get signal() {
-        return stopper.signal()
-      },
-      progress: (event) => {
-        if (stopper.reason() === null) ctx.progress({ orgId, runId, attemptId, event })
-      },
-      usage: (usage) => {
-        used = addUsage(used ?? {}, usage)
-      },
-      defer: () => ctx.defer({ orgId, runId, attemptId }),
-    })
-    return afterAbort(withUsage(report, used), stopper)
-  } catch (error) {
-    const errorMessage = error instanceof Error ? error.message : String(error)
-    return afterAbort(
-      { outcome: { kind: 'failed', errorCode: 'internal', retryable: null, retryAfterMs: null }, errorMessage },
-      stopper,
-    )
+  get progress(): AttemptContext['progress'] {
+    return (event) => {
+      const { orgId, runId, attemptId } = this
+      if (this.#aborted === null) this.#ctx.progress({ orgId, runId, attemptId, event })
+    }
+  }
+
+  get usage(): AttemptContext['usage'] {
+    return (usage) => {
+      this.#used = addUsage(this.#used ?? {}, usage)
+    }
+  }
+
+  get defer(): AttemptContext['defer'] {
+    const { orgId, runId, attemptId } = this
+    return () => this.#ctx.defer({ orgId, runId, attemptId })
+  }
+
+  async perform(): Promise<AttemptReport> {
+    // Whoever was told to end before it began has nothing to stop.
+    if (this.#aborted !== null) return this.#afterAbort({ outcome: { kind: 'stopped' } })
+    if (this.#executor === undefined)
+      return { outcome: { kind: 'failed', errorCode: 'executor_offline', retryable: true, retryAfterMs: null } }
+    try {
+      const report = await this.#executor(this.#attempt, this)
+      return this.#afterAbort(withUsage(report, this.#used))
+    } catch (error) {
+      const errorMessage = error instanceof Error ? error.message : String(error)
+      return this.#afterAbort({
+        outcome: { kind: 'failed', errorCode: 'internal', retryable: null, retryAfterMs: null },
+        errorMessage,
+      })
+    }
+  }
+
+  /** A node that goes down, or was taken for lost, takes back what it asked to end: nobody else wanted it to stop. */
+  #afterAbort(report: AttemptReport): AttemptReport {
+    const reason = this.#aborted?.reason
+    if (reason === undefined || report.outcome.kind === 'succeeded') return report
+    if (reason === 'shutdown') return { ...report, outcome: NODE_SHUTDOWN }
+    return reason === 'lease_lost' ? { ...report, outcome: NODE_LOST } : report
   }
 }
 
 const withUsage = (report: AttemptReport, used: Usage | null): AttemptReport =>
   used === null ? report : { ...report, usage: { ...used, ...report.usage } }
-
-/** A node that goes down, or was taken for lost, takes back what it asked to end: nobody else wanted the work to stop. */
-function afterAbort(report: AttemptReport, stopper: Stopper): AttemptReport {
-  if (report.outcome.kind === 'succeeded') return report
-  if (stopper.reason() === 'shutdown') return { ...report, outcome: NODE_SHUTDOWN }
-  return stopper.reason() === 'lease_lost' ? { ...report, outcome: NODE_LOST } : report
-}
 
 function addUsage(a: Usage, b: Usage): Usage {
   const sum = (x: number | undefined, y: number | undefined): number => (x ?? 0) + (y ?? 0)

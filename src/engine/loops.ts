@@ -7,6 +7,7 @@ import { fireWork, orphanWork, recoverWork } from '../service/turn/works.ts'
 import { createLoop, type Loop } from './loop.ts'
 import { cardOf } from './node.ts'
 import type { NodeParts } from './node-parts.ts'
+import type { Office } from './office.ts'
 import { wakeReady } from './reports.ts'
 
 /** When things are looked at. What is done about them is decided elsewhere. */
@@ -190,13 +191,17 @@ async function settleOrphans(parts: NodeParts): Promise<void> {
       seen.add(attemptId)
       if (orphans.has(attemptId)) found.push(id)
     }
-    if (found.length === 0) continue
-    parts.ctx.log({ level: 'warn', message: 'Runs were claimed and never started', facts: { runs: found } })
-    works.push(office.take(orphanWork(office.orgId, found, parts.executions.holds), true))
+    if (found.length > 0) works.push(settleIn(parts, office, found))
   }
   orphans.clear()
   for (const id of seen) orphans.add(id)
   await Promise.all(works)
+}
+
+async function settleIn(parts: NodeParts, office: Office, found: readonly RunId[]): Promise<void> {
+  // What a turn under way has claimed looks like it; only in a turn of its own is it certain.
+  const runs = await office.take(orphanWork(office.orgId, found, parts.executions.holds), true)
+  if (runs.length > 0) parts.ctx.log({ level: 'warn', message: 'Runs were claimed and never started', facts: { runs } })
 }
 
 /** Renews the lease, or begins anew when others have taken this node for lost. */

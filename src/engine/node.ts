@@ -121,8 +121,9 @@ function officeContext(parts: NodeParts): OfficeContext {
     withdraw: lanes.withdraw,
     settled: (office, result, reloaded) => {
       health.answered()
-      settled(parts, { office, result, reloaded })
+      return settled(parts, { office, result, reloaded })
     },
+    isAlone: () => !parts.company.others,
     failed: (error, broken) => {
       if (!broken) health.failed(error)
       else ctx.log({ level: 'error', message: 'A turn could not be taken', facts: { error: messageOf(error) } })
@@ -154,20 +155,22 @@ function ringAfter(ms: number, ring: () => void): () => void {
   }
 }
 
-/** A turn was kept: tell who listens, end what must end, start what was claimed. */
-function settled(parts: NodeParts, turn: SettledTurn): void {
+/** A turn was kept: tell who listens, end what must end, take what was claimed. Answers with what begins it. */
+function settled(parts: NodeParts, turn: SettledTurn): () => void {
   const { office, result } = turn
   for (const heard of result.heard) publish(parts, office.orgId, heard)
   if (result.written !== null) publish(parts, office.orgId, result.written)
   endWhatMustEnd(parts, turn)
   if (isCapped(result.claims)) office.wake()
-  if (result.claims.length === 0) return
+  if (result.claims.length === 0) return () => undefined
+  const begins = result.claims.map(parts.executions.take)
   // A process can be stopped between any two of these and be taken for dead meanwhile: each one looks.
   let still: Promise<boolean> | undefined
   const isSure = (): boolean =>
     result.leaseUntil !== null && result.leaseUntil - parts.ctx.clock.now() > LEASE_MARGIN_MS
-  for (const claim of result.claims)
-    parts.executions.start(claim, isSure() ? undefined : (still ??= isStill(parts, result.written?.nodeId)))
+  return () => {
+    for (const begin of begins) begin(isSure() ? undefined : (still ??= isStill(parts, result.written?.nodeId)))
+  }
 }
 
 const LEASE_MARGIN_MS = 500

@@ -31,8 +31,13 @@ export interface OfficeContext {
   /** Null when the node takes nothing at the moment. */
   readonly offer: (orgId: OrgId) => Offer | null
   readonly withdraw: (orgId: OrgId) => void
-  /** A turn was kept. Called before anybody hears the answers. `reloaded`: what happened since the last one is unknown. */
-  readonly settled: (office: Office, result: TurnResult, reloaded: boolean) => void
+  /**
+   * A turn was kept. Called before anybody hears the answers. `reloaded`: what happened since the last one is unknown.
+   * Answers with what begins the runs it has claimed, which is called once and soon.
+   */
+  readonly settled: (office: Office, result: TurnResult, reloaded: boolean) => () => void
+  /** Whether no other node takes turns in this org, so that nobody else's lock is ever waited for. */
+  readonly isAlone: () => boolean
   /** `broken`: it is not the database that is away, something in the turn cannot be done. */
   readonly failed: (error: unknown, broken: boolean) => void
   readonly recovered: () => void
@@ -72,6 +77,8 @@ interface Desktop {
   turning: Promise<void> | null
   failures: number
   callOff: (() => void) | null
+  /** Begins what the last turn has claimed. Null: it has begun. */
+  begin: (() => void) | null
 }
 
 /** More work than this is not put in one turn, so that no turn takes for ever. */
@@ -88,8 +95,14 @@ export function createOffice(ctx: OfficeContext, orgId: OrgId): Office {
           reject(new Error(STOPPED))
           return
         }
-        const entry = { patient, since: ctx.counter(), alone: false, reject }
-        top.queue.push({ ...entry, work: work as Work<unknown>, resolve: resolve as (answer: unknown) => void })
+        top.queue.push({
+          work: work as Work<unknown>,
+          patient,
+          since: ctx.counter(),
+          alone: false,
+          resolve: resolve as (answer: unknown) => void,
+          reject,
+        })
         top.turning ??= run(top)
       }),
     wake: () => {
@@ -123,6 +136,7 @@ export function createOffice(ctx: OfficeContext, orgId: OrgId): Office {
     turning: null,
     failures: 0,
     callOff: null,
+    begin: null,
   }
   return office
 }
@@ -135,7 +149,12 @@ function wake(top: Desktop): void {
 async function run(top: Desktop): Promise<void> {
   // Everything that is handed in in the same breath goes in the same turn.
   await Promise.resolve()
-  while ((top.queue.length > 0 || top.wanted) && !top.closing.signal.aborted) await takeOne(top)
+  const hasWork = (): boolean => (top.queue.length > 0 || top.wanted) && !top.closing.signal.aborted
+  while (hasWork()) {
+    await takeOne(top)
+    // What begins may hand in more at once, so the end is only here when nothing is left to begin.
+    if (!hasWork()) beginClaims(top)
+  }
   top.turning = null
   top.callOff?.()
   const next = nextMoment(top.memory)
@@ -159,9 +178,7 @@ function nextBatch(top: Desktop): readonly Entry[] {
       if (goesAlone(entry) || size >= MOST_PER_TURN) break
       size += 1
     }
-  const batch = top.queue.slice(0, size)
-  top.queue = top.queue.slice(size)
-  return batch
+  return top.queue.slice(0, size)
 }
 
 async function takeOne(top: Desktop): Promise<void> {
@@ -170,6 +187,7 @@ async function takeOne(top: Desktop): Promise<void> {
   let batch: readonly Entry[] = []
   const works = (): readonly Work<unknown>[] => {
     batch = nextBatch(top)
+    top.queue = top.queue.slice(batch.length)
     return batch.map(({ work }) => work)
   }
   try {
@@ -177,10 +195,17 @@ async function takeOne(top: Desktop): Promise<void> {
     const turnContext = ctx.turnContext()
     if (top.stale) applyNodeFacts(top.memory, turnContext.node)
     top.stale = false
-    const result = await takeTurn(turnContext, top.memory, { works, offer: () => ctx.offer(office.orgId) })
+    const ahead = (): readonly Work<unknown>[] => nextBatch(top).map(({ work }) => work)
+    const offer = (): Offer | null => ctx.offer(office.orgId)
+    const committing = (): void => {
+      beginClaims(top)
+    }
+    const result = await takeTurn(turnContext, top.memory, { ahead, works, offer, committing })
+    beginClaims(top)
     keep(top, batch, result)
     ctx.withdraw(office.orgId)
   } catch (error) {
+    beginClaims(top)
     top.memory = null
     top.reloaded = true
     // While it is not known whether the turn was kept, nobody else may be offered what it may have taken.
@@ -192,13 +217,21 @@ async function takeOne(top: Desktop): Promise<void> {
 function keep(top: Desktop, batch: readonly Entry[], result: TurnResult): void {
   if (top.failures > 0) top.ctx.recovered()
   top.failures = 0
-  top.ctx.settled(top.office, result, top.reloaded)
+  top.begin = top.ctx.settled(top.office, result, top.reloaded)
+  // With more to do, the claims begin while the server writes the next turn, so that node and server work at once.
+  if (!top.ctx.isAlone()) beginClaims(top)
   top.reloaded = top.memory === null
   batch.forEach((entry, index) => {
     const done = result.done[index]
     if (done?.ok === true) entry.resolve(done.answer)
     else entry.reject(done?.refusal ?? new Error('a turn answered nothing'))
   })
+}
+
+function beginClaims(top: Desktop): void {
+  const { begin } = top
+  top.begin = null
+  begin?.()
 }
 
 async function recover(top: Desktop, batch: readonly Entry[], error: unknown): Promise<void> {

@@ -35,13 +35,17 @@ export const inProcess =
     }
   }
 
-/** The signal is handed on when it is looked at, not before: making one costs more than a small function. */
+/** What is there is handed on when it is looked at, not before: making a signal costs more than a small function. */
 const handlerContext = (context: AttemptContext, defer: HandlerContext['defer']): HandlerContext => ({
   get signal() {
     return context.signal
   },
-  progress: context.progress,
-  usage: context.usage,
+  get progress() {
+    return context.progress
+  },
+  get usage() {
+    return context.usage
+  },
   defer,
 })
 

@@ -22,8 +22,8 @@ export interface AttemptRow {
 const COLUMNS = 'org_id, run_id, number, id, node_id, started_at, finished_at, status, error_code, error_message'
 
 /** Puts attempts on record that will be retried. */
-export async function insertAttempts(tx: Transaction, attempts: readonly AttemptRow[]): Promise<void> {
-  await tx.query(
+export function insertAttempts(tx: Transaction, attempts: readonly AttemptRow[]): void {
+  tx.send(
     `insert into attempt (${COLUMNS})
      select * from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::timestamptz[],
                           $7::timestamptz[], $8::text[], $9::text[], $10::text[])`,

@@ -97,8 +97,8 @@ export interface Spending extends PeriodUse {
 }
 
 /** Adds to what budgets have used. Each budget and period is named once. */
-export async function addUsage(tx: Transaction, orgId: OrgId, spendings: readonly Spending[]): Promise<void> {
-  await tx.query(
+export function addUsage(tx: Transaction, orgId: OrgId, spendings: readonly Spending[]): void {
+  tx.send(
     `insert into usage (org_id, budget_id, period_start, used)
      select $1, * from unnest($2::text[], $3::timestamptz[], $4::bigint[])
      on conflict (org_id, budget_id, period_start) do update set used = usage.used + excluded.used`,

@@ -21,6 +21,11 @@ export interface Connection {
 /** A connection inside a transaction. What locks or has to be atomic asks for this type. */
 export interface Transaction extends Connection {
   readonly inTransaction: true
+  /**
+   * Runs one statement whose answer nobody waits for, so that others and COMMIT can follow it in the same trip to the
+   * server. If it fails, the transaction does.
+   */
+  readonly send: (text: string, params: readonly SqlValue[]) => void
 }
 
 export interface TransactionOptions {
@@ -29,6 +34,8 @@ export interface TransactionOptions {
   readonly lockMs?: number
   /** An advisory lock, taken before the work begins and kept until the end. */
   readonly lock?: readonly [space: number, number: number]
+  /** Called when COMMIT has been sent: whoever has other things to do does them while the server works. */
+  readonly committing?: () => void
 }
 
 /** What a listener hears. After `was_away` notifications may have been missed: look, do not wait. */
@@ -43,7 +50,7 @@ export interface Database extends Connection {
    * Runs the work in one transaction and commits it. Throws what the work threw, after rolling back; `commit_unknown`
    * when the connection ended during COMMIT.
    */
-  readonly transaction: <T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions) => Promise<T>
+  readonly transaction: <T>(work: (tx: Transaction) => T | Promise<T>, options?: TransactionOptions) => Promise<T>
   /** Hears a channel until stopped, through interruptions. Resolves once the server listens. */
   readonly listen: (channel: string, hear: (heard: Heard) => void) => Promise<Listening>
   /** Waits for what is under way and closes every connection. */

@@ -17,8 +17,8 @@ export interface DecisionRow {
 }
 
 /** Puts ranges on record. */
-export async function insertDecisions(tx: Transaction, decisions: readonly DecisionRow[]): Promise<void> {
-  await tx.query(
+export function insertDecisions(tx: Transaction, decisions: readonly DecisionRow[]): void {
+  tx.send(
     `insert into decision (org_id, schedule_id, first_at, last_at, count, why, decided_at)
      select * from unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::bigint[], $6::jsonb[],
                           $7::timestamptz[])`,

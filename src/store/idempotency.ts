@@ -19,12 +19,12 @@ export interface IdempotencyRow extends IdempotencyKey {
   readonly createdAt: Instant
 }
 
-/** Binds keys. Answers with how many: one that was bound already stays as it is. */
-export async function insertIdempotencies(tx: Transaction, rows: readonly IdempotencyRow[]): Promise<number> {
-  const inserted = await tx.query(
+/** Binds keys; one that was bound already stays as it is. */
+export function insertIdempotencies(tx: Transaction, rows: readonly IdempotencyRow[]): void {
+  tx.send(
     `insert into idempotency (org_id, principal, route, key, body_hash, answer, created_at)
      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::jsonb[], $7::timestamptz[])
-     on conflict (org_id, principal, route, key) do nothing returning key`,
+     on conflict (org_id, principal, route, key) do nothing`,
     columnsOf(
       rows,
       (row) => row.orgId,
@@ -36,7 +36,6 @@ export async function insertIdempotencies(tx: Transaction, rows: readonly Idempo
       (row) => toTimestamp(row.createdAt),
     ),
   )
-  return inserted.length
 }
 
 /** What keys of an org are bound to, as far as they are. Bindings older than `since` are over, also before they are removed. */

@@ -18,8 +18,8 @@ export interface OccurrenceRow {
 const COLUMNS = 'org_id, schedule_id, nominal_at, kind, discriminator, run_id'
 
 /** Enters occurrences. One that was decided before fails the transaction: better no run than a second one. */
-export async function insertOccurrences(tx: Transaction, occurrences: readonly OccurrenceRow[]): Promise<void> {
-  await tx.query(
+export function insertOccurrences(tx: Transaction, occurrences: readonly OccurrenceRow[]): void {
+  tx.send(
     `insert into occurrence (${COLUMNS})
      select * from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[])`,
     columnsOf(

@@ -95,6 +95,8 @@ function runOf(row: Row, orgId: OrgId): RunRow {
     errorMessage: null,
     // Whoever knows the session says whether it has been reset since.
     inGeneration: true,
+    toldIn: 0,
+    heldBy: null,
   }
 }
 

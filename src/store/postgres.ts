@@ -83,6 +83,8 @@ function driverConfig({ target }: PostgresOptions, limits: SessionLimits): PoolC
   return {
     ...clientConfig(target),
     types: ROW_VALUES,
+    // Statements of a transaction are sent without waiting for the answers to those before. In its type it is missing.
+    ...{ pipeline: true },
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: connectTimeoutMs(target) ?? limits.connectMs,

@@ -66,6 +66,10 @@ export interface RunRow {
   inGeneration: boolean
   /** What it has set aside in budgets. */
   reserves: readonly Reserve[]
+  /** The last turn that has an event about it. Not on record, like what follows. */
+  toldIn: number
+  /** The node under which memory has it. */
+  heldBy: string | null
 }
 
 /** The next moment at which something happens to the run by itself; null when nothing does. */

@@ -6,7 +6,7 @@ import { plainArray, textArray } from './arrays.ts'
 import type { SqlValue, Transaction } from './database.ts'
 import type { RunRow } from './run-row.ts'
 import { toTimestamp } from './timestamp.ts'
-import type { TurnRow } from './turns.ts'
+import { packEvents, type TurnRow } from './turns.ts'
 import { storeRetryPolicy } from './run-columns.ts'
 
 const at = (moment: Instant | null): string | null => (moment === null ? null : toTimestamp(moment))
@@ -127,20 +127,20 @@ const INSERT_RUNS = insertOf(EVERYTHING)
 const isUsual = (run: RunRow): boolean => RARE.every(([, , value, usual]) => value(run) === usual)
 
 /** Puts new runs on record, all of one org and moment. Most need only half of the columns. */
-export async function insertRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): Promise<void> {
+export function insertRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
   const createdAt = runs[0]?.createdAt
   if (createdAt === undefined) return
   const usual = runs.every(isUsual)
   const values = valuesOf(usual ? USUAL : EVERYTHING, runs)
-  await tx.query(usual ? INSERT_USUAL : INSERT_RUNS, [orgId, toTimestamp(createdAt), ...values])
+  tx.send(usual ? INSERT_USUAL : INSERT_RUNS, [orgId, toTimestamp(createdAt), ...values])
 }
 
 const INSERT_PENDING = `insert into pending (org_id, id, ${names(LIVE)})
   select $1, * from unnest($2::text[], ${given(LIVE, 3)})`
 
 /** Begins the pending life of new runs. */
-export async function insertPending(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): Promise<void> {
-  await tx.query(INSERT_PENDING, [orgId, idsOf(runs), ...valuesOf(LIVE, runs)])
+export function insertPending(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
+  tx.send(INSERT_PENDING, [orgId, idsOf(runs), ...valuesOf(LIVE, runs)])
 }
 
 /**
@@ -165,22 +165,22 @@ const INSERT_SUBMITTED = `with facts as (${INSERT_USUAL}),
 export const areUsual = (runs: readonly RunRow[]): boolean => runs.every(isUsual)
 
 /** Puts runs of the usual kind on record, pending, with the turn that made them: one trip for a turn that only admits. */
-export async function insertSubmitted(
+export function insertSubmitted(
   tx: Transaction,
   orgId: OrgId,
   { runs, turn }: { readonly runs: readonly RunRow[]; readonly turn: TurnRow },
-): Promise<void> {
+): void {
   const usual = valuesOf(USUAL, runs)
   const live = valuesOf(LIVE, runs)
-  const history = [turn.no, turn.nodeId, JSON.stringify(turn.events)]
-  await tx.query(INSERT_SUBMITTED, [orgId, toTimestamp(turn.at), ...usual, idsOf(runs), ...live, ...history])
+  const history = [turn.no, turn.nodeId, packEvents(turn.events)]
+  tx.send(INSERT_SUBMITTED, [orgId, toTimestamp(turn.at), ...usual, idsOf(runs), ...live, ...history])
 }
 
 const SAVE_PENDING = `update pending p set ${assigned(LIVE)} from ${placed('pending', LIVE, 3)} where p.ctid = u.place`
 
 /** Writes back what has changed about pending runs. */
-export async function savePending(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): Promise<void> {
-  await tx.query(SAVE_PENDING, [orgId, idsOf(runs), ...valuesOf(LIVE, runs)])
+export function savePending(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
+  tx.send(SAVE_PENDING, [orgId, idsOf(runs), ...valuesOf(LIVE, runs)])
 }
 
 /** What a start changes, beside what is the same for all starts of a turn. */
@@ -194,10 +194,10 @@ const START_RUNS = `update pending p set state = 'running', not_before = null, w
   from ${placed('pending', START, 5)} where p.ctid = u.place`
 
 /** Writes that runs have started, and nothing else about them: all on one node, at one moment. */
-export async function startRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): Promise<void> {
+export function startRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
   const [first] = runs
   if (first === undefined || first.startedAt === null) return
-  await tx.query(START_RUNS, [orgId, idsOf(runs), first.nodeId, toTimestamp(first.startedAt), ...valuesOf(START, runs)])
+  tx.send(START_RUNS, [orgId, idsOf(runs), first.nodeId, toTimestamp(first.startedAt), ...valuesOf(START, runs)])
 }
 
 const GONE = 'with gone as (delete from pending where org_id = $1 and id = any($2::text[]))'
@@ -224,17 +224,17 @@ const isPlainSuccess = (run: RunRow, like: RunRow): boolean =>
   SAID.every(([, , value]) => value(run) === null)
 
 /** Ends runs: they leave what is pending, and how they ended is written. Plain successes need a quarter of the columns. */
-export async function endRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): Promise<void> {
+export function endRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
   const [first] = runs
   if (first === undefined) return
   if (runs.every((run) => isPlainSuccess(run, first)))
-    await tx.query(END_SUCCESSES, [orgId, idsOf(runs), first.nodeId, at(first.finishedAt), ...valuesOf(SUCCESS, runs)])
-  else await tx.query(END_RUNS, [orgId, idsOf(runs), ...valuesOf(ENDING, runs)])
+    tx.send(END_SUCCESSES, [orgId, idsOf(runs), first.nodeId, at(first.finishedAt), ...valuesOf(SUCCESS, runs)])
+  else tx.send(END_RUNS, [orgId, idsOf(runs), ...valuesOf(ENDING, runs)])
 }
 
 /** Writes the payload of runs that messages were merged into. */
-export async function savePayloads(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): Promise<void> {
-  await tx.query(
+export function savePayloads(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
+  tx.send(
     `update run r set payload = u.payload
        from (select i.*, (select t.ctid from run t where t.org_id = $1 and t.id = i.id) as place
                from unnest($2::text[], $3::jsonb[]) as i (id, payload)) u

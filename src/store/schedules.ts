@@ -27,9 +27,9 @@ const COLUMNS = `org_id, id, agent_id, created_by, name, description, input, tim
   created_at, updated_at`
 
 /** Puts new schedules on record, many in one statement. They have no history yet, and their version is 1. */
-export async function insertSchedules(tx: Transaction, schedules: readonly ScheduleRow[]): Promise<void> {
+export function insertSchedules(tx: Transaction, schedules: readonly ScheduleRow[]): void {
   const rows = schedules.map((row) => [...editable(row), row.createdBy, toTimestamp(row.createdAt)])
-  await tx.query(
+  tx.send(
     `insert into schedule (org_id, id, agent_id, name, description, kind, input, timing, rules, retry_policy,
        timeout_seconds, lane, session_key, payload, delete_after_run, state, watermark, next_run_at, updated_at,
        created_by, created_at)
@@ -95,17 +95,18 @@ export async function loadSchedules(
 }
 
 /** Writes back what firing and endings change, many schedules in one statement. What a person edits stays. */
-export async function saveSchedules(tx: Transaction, schedules: readonly ScheduleRow[]): Promise<void> {
-  await tx.query(
+export function saveSchedules(tx: Transaction, schedules: readonly ScheduleRow[]): void {
+  tx.send(
     `update schedule s set state = n.state, watermark = n.watermark, next_run_at = n.next_run_at,
        failure_streak = n.failure_streak, failure_count = n.failure_count, skipped_for = n.skipped_for, fires = n.fires,
        previous_run_id = n.previous_run_id, last_ending = n.last_ending, last_run_at = n.last_run_at,
        last_status = n.last_status, last_error = n.last_error
-     from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::int[], $7::int[],
-                 $8::text[], $9::int[], $10::text[], $11::jsonb[], $12::timestamptz[], $13::text[], $14::text[])
-       as n (org_id, id, state, watermark, next_run_at, failure_streak, failure_count, skipped_for, fires,
-             previous_run_id, last_ending, last_run_at, last_status, last_error)
-     where s.org_id = n.org_id and s.id = n.id`,
+     from (select i.*, (select t.ctid from schedule t where t.org_id = i.org_id and t.id = i.id) as place
+             from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::int[], $7::int[],
+                         $8::text[], $9::int[], $10::text[], $11::jsonb[], $12::timestamptz[], $13::text[], $14::text[])
+               as i (org_id, id, state, watermark, next_run_at, failure_streak, failure_count, skipped_for, fires,
+                     previous_run_id, last_ending, last_run_at, last_status, last_error)) n
+     where s.ctid = n.place`,
     columnsOf(
       schedules,
       (schedule) => schedule.orgId,
@@ -126,16 +127,12 @@ export async function saveSchedules(tx: Transaction, schedules: readonly Schedul
   )
 }
 
-/** Removes schedules; their runs stay. Answers with those that were there. */
-export async function deleteSchedules(
+/** Removes schedules; their runs stay. */
+export function deleteSchedules(
   tx: Transaction,
   gone: { readonly orgId: OrgId; readonly ids: readonly ScheduleId[] },
-): Promise<readonly ScheduleId[]> {
-  const rows = await tx.query('delete from schedule where org_id = $1 and id = any($2::text[]) returning id', [
-    gone.orgId,
-    gone.ids,
-  ])
-  return rows.map((row) => scheduleId(row['id'] as string))
+): void {
+  tx.send('delete from schedule where org_id = $1 and id = any($2::text[])', [gone.orgId, gone.ids])
 }
 
 /** Active schedules of all orgs whose next moment has come, longest overdue first. */

@@ -22,8 +22,8 @@ export async function loadSessions(
 }
 
 /** Makes sessions; those that exist stay as they are. A conversation begins with its first message. */
-export async function insertSessions(tx: Transaction, sessions: readonly SessionRow[]): Promise<void> {
-  await tx.query(
+export function insertSessions(tx: Transaction, sessions: readonly SessionRow[]): void {
+  tx.send(
     `insert into session (${COLUMNS})
      select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::int[], $7::int[],
                           $8::timestamptz[], $9::int[], $10::bigint[], $11::bigint[], $12::timestamptz[])
@@ -32,16 +32,18 @@ export async function insertSessions(tx: Transaction, sessions: readonly Session
   )
 }
 
-/** Writes sessions back. A rule that is not the session's own becomes null and follows the deployment. */
-export async function saveSessions(tx: Transaction, sessions: readonly SessionRow[]): Promise<void> {
-  await tx.query(
+/** Writes sessions back, each found by its key and written where it is (see `placed` in runs.ts). A rule that is not the session's own becomes null and follows the deployment. */
+export function saveSessions(tx: Transaction, sessions: readonly SessionRow[]): void {
+  tx.send(
     `update session s set mode = n.mode, cap = n.cap, drop_policy = n.drop_policy, debounce_ms = n.debounce_ms,
        max_concurrent = n.max_concurrent, cutoff = n.cutoff, generation = n.generation, tokens = n.tokens,
        context_window = n.context_window
-     from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::int[], $7::int[], $8::timestamptz[],
-                 $9::int[], $10::bigint[], $11::bigint[])
-       as n (org_id, key, mode, cap, drop_policy, debounce_ms, max_concurrent, cutoff, generation, tokens, context_window)
-     where s.org_id = n.org_id and s.key = n.key`,
+     from (select i.*, (select t.ctid from session t where t.org_id = i.org_id and t.key = i.key) as place
+             from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::int[], $7::int[],
+                         $8::timestamptz[], $9::int[], $10::bigint[], $11::bigint[])
+               as i (org_id, key, mode, cap, drop_policy, debounce_ms, max_concurrent, cutoff, generation, tokens,
+                     context_window)) n
+     where s.ctid = n.place`,
     valuesOf(sessions),
   )
 }

@@ -21,6 +21,30 @@ export interface TurnRow {
 /** Kind, subject, data: a list of lists is a third smaller than a list of objects, and there is one per change. */
 export type StoredEvent = readonly [kind: string, subject: string, data: Readonly<Record<string, unknown>>]
 
+/** As they are written: those of one kind that follow each other and say the same share one entry. */
+type PackedEvent = readonly [kind: string, subjects: string | readonly string[], data: StoredEvent[2]]
+
+/** The text form of events. Whoever says the same of many says it with the same object, so only that is looked at. */
+export function packEvents(events: readonly StoredEvent[]): string {
+  const packed: [string, string | string[], StoredEvent[2]][] = []
+  for (const [kind, subject, data] of events) {
+    const last = packed.at(-1)
+    if (last?.[2] !== data || last[0] !== kind) packed.push([kind, subject, data])
+    else if (typeof last[1] === 'string') last[1] = [last[1], subject]
+    else last[1].push(subject)
+  }
+  return JSON.stringify(packed)
+}
+
+/** Events as they were before they were packed. */
+export function unpackEvents(packed: unknown): readonly StoredEvent[] {
+  const events: StoredEvent[] = []
+  for (const [kind, subjects, data] of packed as readonly PackedEvent[])
+    if (typeof subjects === 'string') events.push([kind, subjects, data])
+    else for (const subject of subjects) events.push([kind, subject, data])
+  return events
+}
+
 /** The org's lock. It is taken with the beginning of a transaction, so that whatever is looked at afterwards is newer. */
 export const orgLock = (orgId: OrgId): readonly [number, number] => [LOCK_SPACE.org, lockNumber(orgId)]
 
@@ -52,28 +76,25 @@ export async function loadStanding(
 }
 
 /** Writes the present turn into the org's history, with how the runs ended that ended in it. */
-export async function insertTurn(
+export function insertTurn(
   tx: Transaction,
   orgId: OrgId,
   turn: TurnRow & { readonly ended?: EndedCounts | null },
-): Promise<void> {
+): void {
   const ended = turn.ended ?? null
-  await tx.query(
-    'insert into turn (org_id, no, at, node_id, events, ended) values ($1, $2, $3, $4, $5::json, $6::jsonb)',
-    [
-      orgId,
-      turn.no,
-      toTimestamp(turn.at),
-      turn.nodeId,
-      JSON.stringify(turn.events),
-      ended === null ? null : JSON.stringify(ended),
-    ],
-  )
+  tx.send('insert into turn (org_id, no, at, node_id, events, ended) values ($1, $2, $3, $4, $5::json, $6::jsonb)', [
+    orgId,
+    turn.no,
+    toTimestamp(turn.at),
+    turn.nodeId,
+    packEvents(turn.events),
+    ended === null ? null : JSON.stringify(ended),
+  ])
 }
 
 /** Tells every node that something has changed, when this transaction commits. */
-export async function notifyNodes(tx: Transaction, channels: readonly string[]): Promise<void> {
-  await tx.query("select pg_notify(channel, '') from unnest($1::text[]) as channel", [channels])
+export function notifyNodes(tx: Transaction, channels: readonly string[]): void {
+  tx.send("select pg_notify(channel, '') from unnest($1::text[]) as channel", [channels])
 }
 
 /** The turns of an org after a number, oldest first. */
@@ -89,7 +110,7 @@ export async function loadTurnsAfter(
     no: row['no'] as number,
     at: row['at'] as Instant,
     nodeId: row['node_id'] as string,
-    events: row['events'] as readonly StoredEvent[],
+    events: unpackEvents(row['events']),
   }))
 }
 

@@ -4,6 +4,7 @@ import type { Connection, Database, Row, Transaction } from '../../src/store/dat
 import { DatabaseError, type RefusalCode } from '../../src/store/database-error.ts'
 import type { FaultKind, StoreFault } from './faults.ts'
 import type { Quiet } from './quiet.ts'
+import { transactionThrough } from './sending.ts'
 
 /** How a node stands towards the world. */
 export type NodeState = 'alive' | 'frozen' | 'cut_off' | 'gone'
@@ -99,7 +100,7 @@ export function createFaultyDatabase(ctx: FaultyContext): FaultyDatabase {
 type Take = (...kinds: readonly Armed[]) => Armed | null
 
 interface Asked<T> {
-  readonly work: (tx: Transaction) => Promise<T>
+  readonly work: (tx: Transaction) => T | Promise<T>
   readonly options: Parameters<Database['transaction']>[1]
 }
 
@@ -134,7 +135,13 @@ async function transact<T>(
   const fate: { commit: Armed | null } = { commit: null }
   try {
     const result = await ctx.real.transaction(async (tx) => {
-      const done = await Promise.race([work(watched.wrap(tx)), watched.gone])
+      const through = transactionThrough(watched.wrap(tx))
+      const all = async (): Promise<T> => {
+        const result = await work(through.tx)
+        await through.sent()
+        return result
+      }
+      const done = await Promise.race([all(), watched.gone])
       watched.reachEnd()
       if (watched.wrote()) fate.commit = take('commit_kept', 'commit_lost')
       if (fate.commit === 'commit_lost') throw new NotKept()
@@ -152,7 +159,7 @@ async function transact<T>(
 }
 
 interface Watched {
-  readonly wrap: (tx: Transaction) => Transaction
+  readonly wrap: (tx: Transaction) => Connection['query']
   /** Rejects when the process ends inside the transaction. */
   readonly gone: Promise<never>
   /** All statements are done; a breach that has not happened yet happens now. */
@@ -182,8 +189,9 @@ function watch(ctx: FaultyContext, breach: Breach | null): Watched {
     ctx.die()
     leave(new NotKept())
   }
-  const wrap = (tx: Transaction): Transaction => {
-    const query: Connection['query'] = async (text, params) => {
+  const wrap =
+    (tx: Transaction): Connection['query'] =>
+    async (text, params) => {
       statements += 1
       if (breach !== null && (happened || statements >= breach.statement)) breakDown(breach.kind)
       if (isGone) return never()
@@ -194,8 +202,6 @@ function watch(ctx: FaultyContext, breach: Breach | null): Watched {
       }
       return retime(inOrder(text, await tx.query(text, params)), ctx.now())
     }
-    return { inTransaction: true, query }
-  }
   return {
     wrap,
     gone,

@@ -60,7 +60,7 @@ describe('budgets on record', () => {
     await insert(aRow('a'))
     await db.transaction(async (tx) => {
       await saveBudget(tx, aRow('a', { amount: 5, onExceed: 'pause', defaultReserve: 1 }))
-      await addUsage(tx, ORG, [{ budgetId: budgetId('a'), start: NOW, used: 3 }])
+      addUsage(tx, ORG, [{ budgetId: budgetId('a'), start: NOW, used: 3 }])
     })
     expect(await loadBudgets(db, { orgId: ORG })).toMatchObject([
       { amount: 5, onExceed: 'pause', defaultReserve: 1, uses: [{ start: NOW, used: 3 }] },
@@ -76,9 +76,9 @@ describe('budgets on record', () => {
     const use = (id: string, days: number, used: number) => ({
       ...{ budgetId: budgetId(id), start: later(NOW, days * DAY_MS), used },
     })
-    await db.transaction(async (tx) => {
-      await addUsage(tx, ORG, [use('a', 0, 1), use('a', 1, 2), use('a', 2, 3), use('b', 0, 4)])
-      await addUsage(tx, ORG, [use('a', 2, 30)])
+    await db.transaction((tx) => {
+      addUsage(tx, ORG, [use('a', 0, 1), use('a', 1, 2), use('a', 2, 3), use('b', 0, 4)])
+      addUsage(tx, ORG, [use('a', 2, 30)])
     })
     const [a, b] = await loadBudgets(db, { orgId: ORG })
     expect(a?.uses.map(({ used }) => used)).toEqual([33, 2])

@@ -224,8 +224,8 @@ describe('an idempotency key', () => {
 
   it('is bound once and answers with the first answer, as long as it is young enough', async () => {
     const other = { ...row, key: 'def', answer: null }
-    expect(await db.transaction((tx) => insertIdempotencies(tx, [row, other]))).toBe(2)
-    expect(await db.transaction((tx) => insertIdempotencies(tx, [{ ...row, answer: 2 }]))).toBe(0)
+    await db.transaction((tx) => insertIdempotencies(tx, [row, other]))
+    await db.transaction((tx) => insertIdempotencies(tx, [{ ...row, answer: 2 }]))
     const load = (keys: readonly (typeof key)[], since = NOW) => loadIdempotencies(db, { orgId: ORG, keys, since })
     const [found] = await load([key])
     expect(found).toMatchObject({ ...key, answer: { taskId: 'tsk_1' }, createdAt: NOW })

@@ -146,9 +146,9 @@ describe('the runs of a busy schedule', () => {
 
   it('belong to those that have fired that often', async () => {
     const rows = [aScheduleRow('a', { fires: 9 }), aScheduleRow('b', { fires: 10 }), aScheduleRow('c', { fires: 11 })]
-    await db.transaction(async (tx) => {
-      await insertSchedules(tx, rows)
-      await saveSchedules(tx, rows)
+    await db.transaction((tx) => {
+      insertSchedules(tx, rows)
+      saveSchedules(tx, rows)
     })
     const busy = { orgId: ORG, firedMoreThan: 9, limit: 1 }
     expect(await loadBusySchedules(db, { ...busy, after: '' })).toEqual(['b'])

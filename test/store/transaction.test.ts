@@ -64,6 +64,90 @@ describe('a transaction', () => {
   })
 })
 
+describe('statements nobody waits for', () => {
+  const send = (tx: Transaction, n: number): void => {
+    tx.send('insert into kept values ($1)', [n])
+  }
+
+  it('are kept, in their order, before the transaction answers', async () => {
+    await db.transaction((tx) => {
+      send(tx, 30)
+      tx.send('update kept set n = n + 1 where n = $1', [30])
+    })
+    expect([await kept(30), await kept(31)]).toEqual([false, true])
+  })
+
+  it('fail the transaction with their own error, and nothing is kept', async () => {
+    const work = (tx: Transaction): void => {
+      send(tx, 32)
+      tx.send('select 1 / $1::int', [0])
+      send(tx, 33)
+    }
+    await expect(db.transaction(work)).rejects.toMatchObject({ code: 'statement_failed', sqlState: '22012' })
+    expect([await kept(32), await kept(33)]).toEqual([false, false])
+  })
+
+  it('are the reason when a later statement fails only because of them', async () => {
+    const work = async (tx: Transaction): Promise<void> => {
+      tx.send('select 1 / $1::int', [0])
+      await tx.query('select 1', [])
+    }
+    await expect(db.transaction(work)).rejects.toMatchObject({ sqlState: '22012' })
+  })
+
+  it('are not followed by COMMIT when the driver could not send one of them', async () => {
+    const circle: unknown[] = []
+    circle.push(circle)
+    const work = (tx: Transaction): void => {
+      send(tx, 34)
+      tx.send('insert into kept values ($1)', [circle as never])
+    }
+    await expect(db.transaction(work)).rejects.toMatchObject({ code: 'connection_lost' })
+    expect(await kept(34)).toBe(false)
+  })
+
+  it('leave it known that nothing was kept when the server ended the session before it read them', async () => {
+    const quick = await world.open({ limits: { idleInTransactionMs: 30 } })
+    const work = async (tx: Transaction): Promise<void> => {
+      const pid = await pidOf(tx)
+      await untilGone(pid)
+      send(tx, 35)
+    }
+    await expect(quick.transaction(work)).rejects.toMatchObject({ code: 'connection_lost', mayHaveCommitted: false })
+    expect(await kept(35)).toBe(false)
+  })
+
+  it('leave time for other things once COMMIT is on its way', async () => {
+    const told: string[] = []
+    await db.transaction(
+      (tx) => {
+        send(tx, 36)
+      },
+      { committing: () => told.push('committing') },
+    )
+    expect(told).toEqual(['committing'])
+    await expect(
+      db.transaction(() => Promise.reject(new Error('no')), { committing: () => told.push('again') }),
+    ).rejects.toThrow('no')
+    expect(told).toEqual(['committing'])
+  })
+})
+
+describe('the beginning of a transaction', () => {
+  it('says why the lock was not given, not what failed for it', async () => {
+    const lock = [7, 8] as const
+    const hasty = await world.open({ limits: { lockMs: 50 } })
+    await db.transaction(
+      async () => {
+        const waiting = hasty.transaction((tx) => keep(tx, 40), { lock })
+        await expect(waiting).rejects.toMatchObject({ code: 'timed_out' })
+      },
+      { lock },
+    )
+    expect(await kept(40)).toBe(false)
+  })
+})
+
 describe('a connection that ends inside a transaction', () => {
   it('certainly kept nothing, and the pool goes on', async () => {
     const work = async (tx: Transaction): Promise<void> => {

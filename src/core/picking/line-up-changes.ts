@@ -22,6 +22,19 @@ export function change(places: Places, id: RunId, entry: Entry | null): void {
   if (before !== undefined) tidy(places, before)
 }
 
+/** A queued run goes into flight, and nothing else about it has changed: it is counted anew where it stands. */
+export function begin(places: Places, entry: Entry, isActive: boolean): void {
+  dequeue(places, entry)
+  count(places, entry, -1)
+  entry.isQueued = false
+  entry.inFlight = true
+  entry.isActive = isActive
+  entry.retrying = false
+  count(places, entry, 1)
+  serve(places, entry)
+  reviewHead(places, entry.session)
+}
+
 function leave(places: Places, entry: Entry): void {
   places.runs.delete(entry.id)
   if (entry.isQueued) dequeue(places, entry)

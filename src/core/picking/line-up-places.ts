@@ -43,10 +43,10 @@ export interface Entry extends Mutable<Candidate>, Seated {
   readonly share: AgentInLane
   readonly session: Session | null
   readonly executorKey: string
-  readonly isQueued: boolean
-  readonly inFlight: boolean
+  isQueued: boolean
+  inFlight: boolean
   /** Active, and so counted, in its session. */
-  readonly isActive: boolean
+  isActive: boolean
   readonly isStopping: boolean
   /** Where it stands: behind the head of its session, in a bundle, or among those whose time has not come. */
   heap: SeatHeap<Entry> | null

@@ -23,8 +23,13 @@ const ELSE_OPEN: Standing = {
   lane: { name: MAIN_LANE, size: 1, held: 0 },
 }
 
-const mayCompete = (entry: Entry): boolean =>
-  closedGate(entry, { ...ELSE_OPEN, session: entry.session?.load ?? null }) === null
+/** Asked with every change, so the question is put with the same object each time. */
+const asked: Mutable<Standing> = { ...ELSE_OPEN }
+
+function mayCompete(entry: Entry): boolean {
+  asked.session = entry.session?.load ?? null
+  return closedGate(entry, asked) === null
+}
 
 /** Whether the budgets alone have room for the run. */
 export const hasBudget = (entry: Entry, places: Places): boolean =>

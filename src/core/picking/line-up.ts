@@ -1,7 +1,7 @@
 import type { BudgetLoad, SessionLoad } from './gates.ts'
 import type { AgentId, BudgetId, LaneName, OrgId, RunId, SessionKey } from '../ids.ts'
 import type { Instant } from '../instant.ts'
-import { change, moveToLane } from './line-up-changes.ts'
+import { begin, change, moveToLane } from './line-up-changes.ts'
 import { placeOf } from './line-up-counts.ts'
 import { competeAgain, release } from './line-up-lines.ts'
 import { agentOf, canExecute, emptyPlaces, entryOf, forgetAgentIfIdle, sessionOf } from './line-up-making.ts'
@@ -73,7 +73,7 @@ export function createLineUp(orgId: OrgId): LineUp {
   const entryAt = (id: RunId): Entry | undefined => places.runs.get(id)
   return {
     orgId,
-    put: (run) => change(places, run.id, isTerminal(run.state) ? null : entryOf(places, run)),
+    put: (run) => putIn(places, run),
     remove: (id) => change(places, id, null),
     setSession: (key, limits) => {
       const session = sessionOf(places, key)
@@ -108,6 +108,14 @@ export function createLineUp(orgId: OrgId): LineUp {
       return entry?.isQueued === true ? placeOf(entry) : null
     },
   }
+}
+
+function putIn(places: Places, run: Standee): void {
+  const known = places.runs.get(run.id)
+  // What is picked is put back as it was, but running: that is most of what ever changes.
+  if (known?.run === run && known.isQueued && run.state === 'running' && known.reserves === run.reserves)
+    begin(places, known, run.sessionKey !== null && run.inGeneration)
+  else change(places, run.id, isTerminal(run.state) ? null : entryOf(places, run))
 }
 
 function forgetSession(places: Places, key: SessionKey): void {

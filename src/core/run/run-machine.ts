@@ -106,7 +106,10 @@ export const nextState = (from: RunState, event: RunEvent): RunState | undefined
 /** The events that mean something in this state. */
 export const eventsOf = (state: RunState): readonly RunEvent[] => Object.keys(TRANSITIONS[state]) as RunEvent[]
 
-export const isTerminal = (state: RunState): state is TerminalState => eventsOf(state).length === 0
+/** Asked for every run of every turn, so it is looked up and not found out each time. */
+const TERMINAL: ReadonlySet<RunState> = new Set(RUN_STATES.filter((state) => eventsOf(state).length === 0))
+
+export const isTerminal = (state: RunState): state is TerminalState => TERMINAL.has(state)
 
 export const isPending = (state: RunState): state is PendingState => !isTerminal(state)
 

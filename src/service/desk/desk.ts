@@ -73,6 +73,8 @@ export interface AgentOnDesk {
 export interface Changes {
   readonly made: Set<RunRow>
   readonly changed: Set<RunRow>
+  /** Runs that have ended and whose ending has not been sent to the server yet. Nothing happens to them any more. */
+  ended: RunRow[]
   /** Changed runs whose payload changed too. */
   readonly merged: Set<RunRow>
   readonly newSessions: Set<SessionRow>
@@ -189,6 +191,7 @@ export function emptyDesk(orgId: OrgId, chance: Chance, settings: DeskSettings):
 export const noChanges = (): Changes => ({
   made: new Set(),
   changed: new Set(),
+  ended: [],
   merged: new Set(),
   newSessions: new Set(),
   sessions: new Set(),

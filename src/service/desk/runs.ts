@@ -73,6 +73,8 @@ export function makeRun(desk: Desk, fields: NewRun): RunRow {
     usage: null,
     inGeneration: true,
     reserves: NOTHING_RESERVED,
+    toldIn: 0,
+    heldBy: null,
     ...fields,
   }
   desk.changes.made.add(run)
@@ -83,7 +85,9 @@ export function makeRun(desk: Desk, fields: NewRun): RunRow {
     putRun(desk, run)
     if (desk.daily !== null) countDailyRun(desk)
   }
-  tell(desk, run)
+  run.toldIn = desk.turnNo
+  const data = { status: run.state, reason: reasonOf(run), attempt: run.attempt, session: run.sessionKey }
+  desk.changes.events.push({ kind: 'run.changed', subject: run.id, data })
   return run
 }
 
@@ -140,6 +144,7 @@ function nextPlace(desk: Desk): number {
 /** What the transaction that ends a run does besides: it frees the schedule slot, hands it on and keeps the score. */
 function close(desk: Desk, run: RunRow): void {
   run.finishedAt ??= desk.now
+  desk.changes.ended.push(run)
   run.slot = null
   run.graceUntil = null
   const schedule = run.scheduleId === null ? undefined : desk.schedules.get(run.scheduleId)
@@ -193,9 +198,14 @@ export function grant(desk: Desk, id: NonNullable<RunRow['scheduleId']>): void {
 /** The reason of the newest decision about a run, for events and lists. */
 export const reasonOf = (run: RunRow): string => (run.why ?? run.decision).reason
 
-function tell(desk: Desk, run: RunRow): void {
-  const data = { status: run.state, reason: reasonOf(run), attempt: run.attempt, session: run.sessionKey }
-  desk.changes.events.push({ kind: 'run.changed', subject: run.id, data })
+/** Which session a run is in was told when it was made. What is the same for many in a row is told in one object. */
+function tell({ changes, turnNo }: Desk, run: RunRow): void {
+  const [status, reason, { attempt }] = [run.state, reasonOf(run), run]
+  const last = changes.events.at(-1)?.data
+  const same = last?.['status'] === status && last['reason'] === reason && last['attempt'] === attempt
+  const data = same && !('session' in last) ? last : { status, reason, attempt }
+  changes.events.push({ kind: 'run.changed', subject: run.id, data })
+  run.toldIn = turnNo
 }
 
 /** Whether an ending says how a run of a schedule went. */

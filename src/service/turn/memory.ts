@@ -27,7 +27,6 @@ export interface Memory {
   readonly timers: Timers
   /** In-flight runs by the node that holds them. */
   readonly byNode: Map<string, Set<RunRow>>
-  readonly holders: Map<RunRow, string>
   /** What recalled runs need and is not on the desk yet. */
   readonly missing: { readonly agents: Set<AgentId>; readonly schedules: Set<ScheduleId> }
   /** Schedules on the desk that may have nothing pending any more. */
@@ -43,7 +42,6 @@ export function emptyMemory(orgId: OrgId, node: NodeFacts): Memory {
     lineUp,
     timers: createTimers(),
     byNode: new Map(),
-    holders: new Map(),
     missing: { agents: new Set(), schedules: new Set() },
     idleSchedules: new Set(),
     version: 0,
@@ -106,19 +104,18 @@ export function noteRun(memory: Memory, run: RunRow): void {
 }
 
 function noteHolder(memory: Memory, run: RunRow, holder: string | null): void {
-  const before = memory.holders.get(run) ?? null
+  const before = run.heldBy
   if (before === holder) return
+  run.heldBy = holder
   if (before !== null) {
     const held = memory.byNode.get(before)
     held?.delete(run)
     if (held?.size === 0) memory.byNode.delete(before)
-    memory.holders.delete(run)
   }
   if (holder === null) return
   const held = memory.byNode.get(holder)
   if (held === undefined) memory.byNode.set(holder, new Set([run]))
   else held.add(run)
-  memory.holders.set(run, holder)
 }
 
 /** Brings the line-up in line with the session's rules and how full its context is. */

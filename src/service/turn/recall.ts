@@ -6,6 +6,7 @@ import type { Connection, Transaction } from '../../store/database.ts'
 import { loadOrg } from '../../store/orgs.ts'
 import { loadPending, loadPendingByIds } from '../../store/pending.ts'
 import { loadSchedules } from '../../store/schedules.ts'
+import type { SessionRow } from '../../store/session-row.ts'
 import { loadSessions } from '../../store/sessions.ts'
 import { loadTurnsAfter, type TurnRow } from '../../store/turns.ts'
 import { RUNS_PER_DAY, takeDailyRuns } from '../desk/daily-runs.ts'
@@ -160,10 +161,14 @@ export async function recallSessions(
   wanted: { readonly node: NodeFacts; readonly keys: readonly SessionKey[] },
 ): Promise<void> {
   if (wanted.keys.length === 0) return
-  const { desk } = memory
-  for (const session of await loadSessions(connection, { orgId: desk.orgId, keys: wanted.keys })) {
-    desk.sessions.set(session.key, session)
-    noteSession(memory, session.key, wanted.node)
+  const sessions = await loadSessions(connection, { orgId: memory.desk.orgId, keys: wanted.keys })
+  putSessions(memory, wanted.node, sessions)
+}
+
+function putSessions(memory: Memory, node: NodeFacts, sessions: readonly SessionRow[]): void {
+  for (const session of sessions) {
+    memory.desk.sessions.set(session.key, session)
+    noteSession(memory, session.key, node)
   }
 }
 
@@ -185,9 +190,12 @@ export async function recallSchedules(
 /** Loads agents. */
 export async function recallAgents(connection: Connection, memory: Memory, ids: readonly AgentId[]): Promise<void> {
   if (ids.length === 0) return
-  const { desk, lineUp } = memory
+  putAgents(memory, ids, await loadAgents(connection, { orgId: memory.desk.orgId, ids }))
+}
+
+function putAgents({ desk, lineUp }: Memory, ids: readonly AgentId[], rows: readonly AgentRow[]): void {
   const gone = new Set(ids)
-  for (const row of await loadAgents(connection, { orgId: desk.orgId, ids })) {
+  for (const row of rows) {
     const agent = onDesk(row)
     gone.delete(row.id)
     desk.agents.set(row.id, agent)
@@ -195,6 +203,42 @@ export async function recallAgents(connection: Connection, memory: Memory, ids: 
   }
   // What is pending keeps the agent it was made for; nothing new is accepted for it.
   for (const id of gone) if (lineUp.queuedOf(id) + lineUp.inFlightOf(id) === 0) desk.agents.delete(id)
+}
+
+/** Sessions and agents that were read ahead, and those among the wanted that do not exist. */
+export interface ReadAhead {
+  readonly sessions: ReadonlySet<SessionKey>
+  readonly agents: ReadonlySet<AgentId>
+  /** Waits for them and puts them on the desk. */
+  readonly arrive: () => Promise<void>
+}
+
+/** Asks for what is probably needed, in the same trip as the lock; it is put on the desk when the memory is up to date. */
+export function readAhead(
+  tx: Transaction,
+  memory: Memory,
+  wanted: {
+    readonly node: NodeFacts
+    readonly sessions: ReadonlySet<SessionKey>
+    readonly agents: ReadonlySet<AgentId>
+  },
+): ReadAhead {
+  const { orgId } = memory.desk
+  const { node, sessions, agents } = wanted
+  const [keys, ids] = [[...sessions], [...agents]]
+  const asked = Promise.all([
+    keys.length === 0 ? [] : loadSessions(tx, { orgId, keys }),
+    ids.length === 0 ? [] : loadAgents(tx, { orgId, ids }),
+  ])
+  // Whoever asks for the rest of the transaction hears what is wrong with it.
+  asked.catch(() => undefined)
+  const arrive = async (): Promise<void> => {
+    if (keys.length + ids.length === 0) return
+    const [sessionRows, agentRows] = await asked
+    putSessions(memory, node, sessionRows)
+    putAgents(memory, ids, agentRows)
+  }
+  return { sessions, agents, arrive }
 }
 
 /** Every pending run has its agent and, if that still exists, its schedule on the desk. */

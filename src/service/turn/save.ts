@@ -21,7 +21,6 @@ import {
 import { deleteSchedules, insertSchedules, saveSchedules } from '../../store/schedules.ts'
 import { insertSessions, saveSessions } from '../../store/sessions.ts'
 import { insertTurn, notifyNodes, type StoredEvent } from '../../store/turns.ts'
-import { appendAudits } from '../audit-chain.ts'
 import type { Changes, Desk } from '../desk/desk.ts'
 
 /** Whether the turn has changed anything. */
@@ -47,26 +46,35 @@ export interface Channels {
 const channelsFor = ({ turn, plan }: Channels, { events }: Changes): readonly string[] =>
   events.some(({ kind }) => kind === 'schedule.changed') ? [turn, plan] : [turn]
 
-/** Writes everything a turn has changed, and the turn itself. Answers with the events as they were written. */
-export async function saveTurn(
-  tx: Transaction,
-  desk: Desk,
-  by: { readonly nodeId: string; readonly channels: Channels | null; readonly started: ReadonlySet<RunRow> },
-): Promise<readonly StoredEvent[]> {
+/** Writes how known runs have ended, while the rest of the turn is decided. */
+export function saveEndings(tx: Transaction, { orgId, changes }: Desk): void {
+  const ended = changes.made.size === 0 ? changes.ended : changes.ended.filter((run) => !changes.made.has(run))
+  changes.ended = []
+  if (ended.length > 0) endRuns(tx, orgId, ended)
+}
+
+/** Who writes a turn, and how many runs had changed when the first was picked: those after them have only started. */
+export interface Writing {
+  readonly nodeId: string
+  readonly channels: Channels | null
+  readonly changedBefore: number
+}
+
+/** Writes everything else a turn has changed, and the turn itself. Answers with the events as they were written. */
+export function saveTurn(tx: Transaction, desk: Desk, by: Writing): readonly StoredEvent[] {
   const { orgId, changes } = desk
-  const events = storedEvents(changes)
+  const events = storedEvents(desk)
   const turn = { no: desk.turnNo, at: desk.now, nodeId: by.nodeId, events }
   if (onlyAdmits(changes)) {
-    await saveModel(tx, desk)
-    await insertSubmitted(tx, orgId, { runs: [...changes.made], turn })
+    saveModel(tx, desk)
+    insertSubmitted(tx, orgId, { runs: [...changes.made], turn })
   } else {
-    await saveRuns(tx, desk, by.started)
-    await saveModel(tx, desk)
-    await insertTurn(tx, orgId, { ...turn, ended: countEnded(runsOf(changes)) })
+    saveRuns(tx, desk, by.changedBefore)
+    saveModel(tx, desk)
+    insertTurn(tx, orgId, { ...turn, ended: countEnded(runsOf(changes)) })
   }
-  if (changes.bindings.size > 0) await insertIdempotencies(tx, [...changes.bindings.values()])
-  if (changes.audits.length > 0) await appendAudits(tx, orgId, { entries: changes.audits, at: desk.now })
-  if (by.channels !== null) await notifyNodes(tx, channelsFor(by.channels, changes))
+  if (changes.bindings.size > 0) insertIdempotencies(tx, [...changes.bindings.values()])
+  if (by.channels !== null) notifyNodes(tx, channelsFor(by.channels, changes))
   return events
 }
 
@@ -84,7 +92,7 @@ function onlyAdmits(changes: Changes): boolean {
   return made.every((run) => !isTerminal(run.state)) && areUsual(made)
 }
 
-async function saveRuns(tx: Transaction, desk: Desk, started: ReadonlySet<RunRow>): Promise<void> {
+function saveRuns(tx: Transaction, desk: Desk, changedBefore: number): void {
   const { orgId, changes } = desk
   const made = [...changes.made]
   const begun: RunRow[] = []
@@ -92,57 +100,61 @@ async function saveRuns(tx: Transaction, desk: Desk, started: ReadonlySet<RunRow
   const kept: RunRow[] = []
   for (const run of made) (isTerminal(run.state) ? ended : begun).push(run)
   const begin: RunRow[] = []
-  // What a run sets aside when it starts is written with the rest of it.
-  const onlyStarts = (run: RunRow): boolean => started.has(run) && run.reserves.length === 0
-  for (const run of changes.changed)
-    if (!changes.made.has(run)) (isTerminal(run.state) ? ended : onlyStarts(run) ? begin : kept).push(run)
+  let place = 0
+  for (const run of changes.changed) {
+    place += 1
+    if (isTerminal(run.state) || changes.made.has(run)) continue
+    // What a run sets aside when it starts is written with the rest of it.
+    const onlyStarts = place > changedBefore && run.reserves.length === 0
+    if (onlyStarts) begin.push(run)
+    else kept.push(run)
+  }
   const merged = [...changes.merged].filter((run) => !changes.made.has(run))
-  if (made.length > 0) await insertRuns(tx, orgId, made)
-  if (begun.length > 0) await insertPending(tx, orgId, begun)
-  if (ended.length > 0) await endRuns(tx, orgId, ended)
-  if (kept.length > 0) await savePending(tx, orgId, kept)
-  if (begin.length > 0) await startRuns(tx, orgId, begin)
-  if (merged.length > 0) await savePayloads(tx, orgId, merged)
+  if (made.length > 0) insertRuns(tx, orgId, made)
+  if (begun.length > 0) insertPending(tx, orgId, begun)
+  if (ended.length > 0) endRuns(tx, orgId, ended)
+  if (kept.length > 0) savePending(tx, orgId, kept)
+  if (begin.length > 0) startRuns(tx, orgId, begin)
+  if (merged.length > 0) savePayloads(tx, orgId, merged)
   if (changes.attempts.length > 0)
-    await insertAttempts(
+    insertAttempts(
       tx,
       changes.attempts.map((attempt) => ({ orgId, ...attempt })),
     )
 }
 
-async function saveModel(tx: Transaction, desk: Desk): Promise<void> {
+function saveModel(tx: Transaction, desk: Desk): void {
   const { orgId, changes } = desk
   const schedules = [...changes.schedules].filter((row) => !changes.deletedSchedules.has(row.id))
   const sessions = [...changes.sessions].filter((row) => !changes.newSessions.has(row))
-  if (changes.newSessions.size > 0) await insertSessions(tx, [...changes.newSessions])
-  if (sessions.length > 0) await saveSessions(tx, sessions)
-  if (changes.newSchedules.size > 0) await insertSchedules(tx, [...changes.newSchedules])
-  if (schedules.length > 0) await saveSchedules(tx, schedules)
-  if (changes.deletedSchedules.size > 0) await deleteSchedules(tx, { orgId, ids: [...changes.deletedSchedules] })
+  if (changes.newSessions.size > 0) insertSessions(tx, [...changes.newSessions])
+  if (sessions.length > 0) saveSessions(tx, sessions)
+  if (changes.newSchedules.size > 0) insertSchedules(tx, [...changes.newSchedules])
+  if (schedules.length > 0) saveSchedules(tx, schedules)
+  if (changes.deletedSchedules.size > 0) deleteSchedules(tx, { orgId, ids: [...changes.deletedSchedules] })
   if (changes.occurrences.length > 0)
-    await insertOccurrences(
+    insertOccurrences(
       tx,
       changes.occurrences.map(({ key, runId }) => {
         const { scheduleId, nominal, kind } = key
         return { orgId, scheduleId, nominal, kind, discriminator: discriminatorOf(key), runId }
       }),
     )
-  if (changes.spendings.size > 0) await addUsage(tx, orgId, [...changes.spendings.values()])
+  if (changes.spendings.size > 0) addUsage(tx, orgId, [...changes.spendings.values()])
   if (changes.ranges.length > 0)
-    await insertDecisions(
+    insertDecisions(
       tx,
       changes.ranges.map((range) => ({ orgId, ...range, decidedAt: desk.now })),
     )
 }
 
 /** Everything that changed is named once, so that other nodes know what to read again. */
-function storedEvents(changes: Changes): readonly StoredEvent[] {
+function storedEvents({ changes, turnNo }: Desk): readonly StoredEvent[] {
   const events = changes.events.map(({ kind, subject, data }): StoredEvent => [kind, subject, data])
-  const told = new Set(changes.events.map(({ subject }) => subject))
+  for (const run of changes.changed) if (run.toldIn !== turnNo) events.push(['run.touched', run.id, {}])
   const touch = (kind: string, subject: string): void => {
-    if (!told.has(subject)) events.push([kind, subject, {}])
+    if (!changes.events.some((event) => event.subject === subject)) events.push([kind, subject, {}])
   }
-  for (const run of changes.changed) touch('run.touched', run.id)
   for (const session of changes.newSessions) touch('session.changed', session.key)
   for (const session of changes.sessions) touch('session.changed', session.key)
   for (const schedule of changes.schedules) touch('schedule.touched', schedule.id)

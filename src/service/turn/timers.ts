@@ -19,6 +19,9 @@ interface Alarm {
   readonly id: RunId
 }
 
+/** Alarms left behind are cleared away when they are so many more than those that count. */
+const MOST_LEFT_BEHIND = 1_000
+
 const isBefore = (a: Alarm, b: Alarm): boolean => a.at < b.at
 
 export function createTimers(): Timers {
@@ -30,6 +33,10 @@ export function createTimers(): Timers {
     while (heap[0] !== undefined && isStale(heap[0])) popFromHeap(heap, isBefore)
     return heap[0]
   }
+  const clear = (): void => {
+    heap.length = 0
+    for (const [id, at] of moments) pushToHeap(heap, { at, id }, isBefore)
+  }
   return {
     set: (id, at) => {
       if (moments.get(id) === (at ?? undefined)) return
@@ -39,6 +46,7 @@ export function createTimers(): Timers {
       }
       moments.set(id, at)
       pushToHeap(heap, { at, id }, isBefore)
+      if (heap.length > 2 * moments.size + MOST_LEFT_BEHIND) clear()
     },
     takeDue: (now) => {
       const due: RunId[] = []

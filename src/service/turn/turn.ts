@@ -1,4 +1,4 @@
-import type { AgentId, OrgId, ScheduleId, SessionKey } from '../../core/ids.ts'
+import type { AgentId, OrgId, SessionKey } from '../../core/ids.ts'
 import { DAY_MS, earlier, type Instant } from '../../core/instant.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
 import { Refusal } from '../../contract/refusals.ts'
@@ -7,15 +7,17 @@ import { isCommitUnknown } from '../../store/database-error.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { loadPayloads } from '../../store/runs.ts'
 import { loadStanding, loadTurnWriter, orgLock, type StoredEvent, type TurnRow } from '../../store/turns.ts'
-import { noChanges } from '../desk/desk.ts'
+import { appendAudits } from '../audit-chain.ts'
+import { noChanges, type Desk } from '../desk/desk.ts'
 import { passTime } from '../desk/settle.ts'
 import type { Work } from '../turn-port.ts'
-import { recallHabitsFor, reviewBudgets } from './budgets.ts'
+import { reviewBudgets } from './budgets.ts'
 import { claimRuns, type Claim, type Offer } from './claim.ts'
 import { noteRun, tidyMemory, type Memory, type NodeFacts } from './memory.ts'
+import { absentNeeds, fetchNeeds, type Needing } from './needs.ts'
 import { noteAgents, noteChanges, noteOrg } from './notes.ts'
-import { catchUp, recallAgents, recallSchedules, recallSessions, taskAgent } from './recall.ts'
-import { isUnchanged, saveTurn, type Channels } from './save.ts'
+import { catchUp, readAhead, taskAgent } from './recall.ts'
+import { isUnchanged, saveEndings, saveTurn, type Channels } from './save.ts'
 import { createTurnReads } from './turn-reads.ts'
 
 /** What a turn needs from the node that takes it. */
@@ -57,32 +59,24 @@ export interface TurnResult {
  * One turn of an org: under its lock, bring the memory up to date, do what was asked, let time pass, start what may
  * start, write it all. After an error the memory must not be used again: decisions may be in it that were never kept.
  */
-export async function takeTurn(
-  ctx: TurnContext,
-  memory: Memory,
-  asked: { readonly works: () => readonly Work<unknown>[]; readonly offer: () => Offer | null },
-): Promise<TurnResult> {
-  const result = await commitTurn(ctx, memory.desk.orgId, (tx) => turn(tx, ctx, { memory, ...asked }))
+export async function takeTurn(ctx: TurnContext, memory: Memory, asked: Omit<Asked, 'memory'>): Promise<TurnResult> {
+  const result = await commitTurn(ctx, { memory, ...asked })
   if (result.written !== null) memory.version = result.written.no
   for (const run of memory.desk.changes.made) dropPayload(run, memory.desk.runs.size)
   tidyMemory(memory)
   return result
 }
 
-async function commitTurn(
-  ctx: TurnContext,
-  orgId: OrgId,
-  work: (tx: Transaction) => Promise<TurnResult>,
-): Promise<TurnResult> {
+async function commitTurn(ctx: TurnContext, asked: Asked): Promise<TurnResult> {
   const decided: TurnResult[] = []
   try {
     return await ctx.database.transaction(
       async (tx) => {
-        const result = await work(tx)
+        const result = await turn(tx, ctx, asked)
         decided.push(result)
         return result
       },
-      { lock: orgLock(orgId) },
+      { lock: orgLock(asked.memory.desk.orgId), committing: asked.committing },
     )
   } catch (error) {
     const [result] = decided
@@ -131,18 +125,26 @@ export async function wasKept(ctx: Pick<TurnContext, 'database'>, orgId: OrgId, 
 
 interface Asked {
   readonly memory: Memory
+  /** What will probably be among the works: what it needs is read in the same trip as the lock. */
+  readonly ahead: () => readonly Work<unknown>[]
   /** Asked as late as possible: what arrives while the lock is waited for goes along. */
   readonly works: () => readonly Work<unknown>[]
   readonly offer: () => Offer | null
+  /** The turn is decided and on its way: until it is kept there is time for other things. */
+  readonly committing: () => void
 }
 
-async function turn(tx: Transaction, ctx: TurnContext, { memory, works, offer }: Asked): Promise<TurnResult> {
+async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<TurnResult> {
+  const { memory, works, offer } = asked
   const { desk } = memory
-  const standing = await loadStanding(tx, { orgId: desk.orgId, nodeId: ctx.nodeId })
+  const asking = loadStanding(tx, { orgId: desk.orgId, nodeId: ctx.nodeId })
+  const ahead = readAhead(tx, memory, { node: ctx.node, ...absentNeeds(memory, asked.ahead()) })
+  const standing = await asking
   const heard = await catchUp(tx, memory, { version: standing.version, node: ctx.node })
   if (heard === null) throw new MemoryTooOld(desk.orgId)
   beginTurn(memory, ctx.hearClock(standing.now), standing.version + 1)
-  const done = await doWorks(tx, ctx, { memory, works: works() })
+  await ahead.arrive()
+  const done = await doWorks(tx, ctx, { memory, works: works(), ahead })
   noteAgents(memory)
   // Whoever changes an org is audited, and nearly nobody is.
   if (desk.changes.audits.length > 0) await noteOrg(tx, memory, ctx.node)
@@ -151,14 +153,16 @@ async function turn(tx: Transaction, ctx: TurnContext, { memory, works, offer }:
   if (desk.budgets !== null || desk.reservesChanged) await reviewBudgets(tx, memory)
   // A node whose lease has lapsed holds nothing any more, so it must not take anything either.
   const alive = standing.leaseUntil !== null && standing.leaseUntil > desk.now
-  // What only starts is written by a narrower statement than what has changed in other ways too.
-  const before = new Set(desk.changes.changed)
+  // While the server writes what has ended, what may start is picked.
+  saveEndings(tx, desk)
+  const changedBefore = desk.changes.changed.size
   // Asked for last: a slot that what was just reported has given back must be on offer in the same turn, or nobody comes.
   const offered = alive ? offer() : null
   const claims = await withPayloads(tx, memory, offered === null ? [] : claimRuns(memory, offered))
-  const started = new Set(claims.flatMap(({ run }) => (before.has(run) ? [] : [run])))
+  const { audits } = desk.changes
+  if (audits.length > 0) await appendAudits(tx, desk.orgId, { entries: audits, at: desk.now })
   const changed = [...desk.changes.changed]
-  const written = isUnchanged(desk.changes) ? null : await write(tx, ctx, { memory, started })
+  const written = isUnchanged(desk.changes) ? null : write(tx, ctx, { desk, changedBefore })
   return { done, claims, heard, written, changed, leaseUntil: standing.leaseUntil }
 }
 
@@ -186,15 +190,15 @@ function beginTurn({ desk }: Memory, now: Instant, no: number): void {
 /** How long the key of a request is remembered. */
 const KEY_KEPT_MS = DAY_MS
 
-interface Works {
-  readonly memory: Memory
-  readonly works: readonly Work<unknown>[]
-}
+/** Enough endings for a statement of their own to be worth it. */
+const ENDINGS_AT_ONCE = 128
 
-async function doWorks(tx: Transaction, ctx: TurnContext, { memory, works }: Works): Promise<readonly Done[]> {
+async function doWorks(tx: Transaction, ctx: TurnContext, { memory, works, ahead }: Needing): Promise<readonly Done[]> {
   const { prepared, refused } = await prepareWorks(tx, { memory, works })
-  await fetchNeeds(tx, ctx.node, { memory, works })
-  const done = works.map((work): Done => {
+  await fetchNeeds(tx, ctx.node, { memory, works, ahead })
+  const done = works.map((work, index): Done => {
+    // The server begins to write what has ended so far.
+    if (index % ENDINGS_AT_ONCE === 0) saveEndings(tx, memory.desk)
     const refusal = refused.get(work)
     if (refusal !== undefined) return { ok: false, refusal }
     try {
@@ -217,7 +221,7 @@ interface PreparedWorks {
 }
 
 /** Whoever writes is alone; those who only look do so at the same time, and what several look for is read once. */
-async function prepareWorks(tx: Transaction, { memory, works }: Works): Promise<PreparedWorks> {
+async function prepareWorks(tx: Transaction, { memory, works }: Omit<Needing, 'ahead'>): Promise<PreparedWorks> {
   const { orgId, now } = memory.desk
   const done: PreparedWorks = { prepared: new Map(), refused: new Map() }
   const preparing = works.filter(({ prepare, look }) => prepare !== undefined || look !== undefined)
@@ -234,31 +238,6 @@ async function prepareWorks(tx: Transaction, { memory, works }: Works): Promise<
     }),
   )
   return done
-}
-
-/** Puts on the desk what the works said they look at. */
-async function fetchNeeds(tx: Transaction, node: NodeFacts, { memory, works }: Works): Promise<void> {
-  const { desk } = memory
-  const sessions = new Set<SessionKey>()
-  const schedules = new Set<ScheduleId>()
-  const agents = new Set<AgentId>()
-  for (const { needs, prepare } of works) {
-    // Whoever has written by itself has made what is on the desk old.
-    const again = prepare !== undefined
-    for (const key of needs?.sessions ?? []) if (again || !desk.sessions.has(key)) sessions.add(key)
-    for (const id of needs?.schedules ?? []) if (again || !desk.schedules.has(id)) schedules.add(id)
-    for (const id of needs?.agents ?? []) if (again || !desk.agents.has(id)) agents.add(id)
-  }
-  await recallSchedules(tx, memory, [...schedules])
-  for (const id of schedules) {
-    const row = desk.schedules.get(id)
-    if (row === undefined) continue
-    if (!desk.agents.has(row.agentId)) agents.add(row.agentId)
-    if (row.sessionKey !== null && !desk.sessions.has(row.sessionKey)) sessions.add(row.sessionKey)
-  }
-  await recallSessions(tx, memory, { node, keys: [...sessions] })
-  await recallAgents(tx, memory, [...agents])
-  if (desk.budgets !== null) await recallHabitsFor(tx, memory, works)
 }
 
 /** The session a run is made in, which begins with it if need be. */
@@ -283,12 +262,11 @@ async function withPayloads(tx: Transaction, { desk }: Memory, claims: readonly 
   )
 }
 
-async function write(
+function write(
   tx: Transaction,
-  ctx: TurnContext,
-  { memory: { desk }, started }: { readonly memory: Memory; readonly started: ReadonlySet<RunRow> },
-): Promise<TurnRow> {
-  const { nodeId, channels } = ctx
-  const events: readonly StoredEvent[] = await saveTurn(tx, desk, { nodeId, channels, started })
-  return { no: desk.turnNo, at: desk.now, nodeId: ctx.nodeId, events }
+  { nodeId, channels }: TurnContext,
+  { desk, changedBefore }: { readonly desk: Desk; readonly changedBefore: number },
+): TurnRow {
+  const events: readonly StoredEvent[] = saveTurn(tx, desk, { nodeId, channels, changedBefore })
+  return { no: desk.turnNo, at: desk.now, nodeId, events }
 }

@@ -82,19 +82,22 @@ export const recoverWork = (
   },
 })
 
-/** Settles runs that their node holds by the tables and does not execute, unless it has begun to meanwhile. */
+/** Settles runs that their node holds by the tables and does not execute, unless it does by now. Answers with those. */
 export const orphanWork = (
   orgId: OrgId,
   ids: readonly RunId[],
   isHeld: (attemptId: AttemptId) => boolean,
-): Work<void> => ({
+): Work<readonly RunId[]> => ({
   orgId,
   apply: (desk) => {
+    const orphans: RunId[] = []
     for (const id of ids) {
       const run = desk.runs.get(id)
       if (run === undefined || run.nodeId === null || run.attemptId === null || isHeld(run.attemptId)) continue
       passTime(desk, run, desk.now)
+      orphans.push(id)
     }
+    return orphans
   },
 })
 

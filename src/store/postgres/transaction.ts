@@ -15,24 +15,28 @@ export interface TransactionContext {
 /** Runs the work between BEGIN and COMMIT on one connection, and says what is known about the end. */
 export async function runTransaction<T>(
   ctx: TransactionContext,
-  work: (tx: Transaction) => Promise<T>,
+  work: (tx: Transaction) => T | Promise<T>,
   options: TransactionOptions,
 ): Promise<T> {
-  const { tx, finish } = openTransaction(ctx, options)
+  const { tx, sent, finish } = openTransaction(ctx, options)
+  // Nobody waits for BEGIN: whatever follows it on the wire fails if it does.
+  const opened = ctx.client.query(opening(options)).then(
+    () => null,
+    (error: unknown) => translate(error, 'in_transaction'),
+  )
   let result: T
   try {
-    await ctx.client.query(opening(options)).catch((error: unknown) => {
-      throw translate(error, 'in_transaction')
-    })
     await setLimits(tx, options)
     result = await work(tx)
+    await sent.nextTick()
   } catch (error) {
     finish()
+    const refused = await opened
     await rollBack(ctx)
-    throw error
+    throw refused ?? error
   }
   finish()
-  await commit(ctx)
+  await commit(ctx, sent, options)
   return result
 }
 
@@ -40,28 +44,58 @@ export async function runTransaction<T>(
 const opening = ({ lock }: TransactionOptions): string =>
   lock === undefined ? 'begin' : `begin; select pg_advisory_xact_lock(${Math.trunc(lock[0])}, ${Math.trunc(lock[1])})`
 
+/** What has become of the statements nobody waits for. */
+interface Sent {
+  failure: DatabaseError | null
+  /** A statement that the driver could not even send has failed by then; COMMIT must not follow it. */
+  readonly nextTick: () => Promise<void>
+}
+
+interface Opened {
+  readonly tx: Transaction
+  readonly sent: Sent
+  readonly finish: () => void
+}
+
 /** A transaction that can be used until it is finished: a statement that comes later must not land in the next one. */
-function openTransaction(
-  ctx: TransactionContext,
-  options: TransactionOptions,
-): { readonly tx: Transaction; readonly finish: () => void } {
+function openTransaction(ctx: TransactionContext, options: TransactionOptions): Opened {
   let finished = false
-  const query: Transaction['query'] = async (text, params) => {
+  const limit = answerLimit(options)
+  const run = (text: string, params?: readonly SqlValue[]): Promise<{ rows: Readonly<Record<string, unknown>>[] }> => {
     if (finished) throw new DatabaseError('statement_failed', { detail: 'its transaction has already ended' })
+    return ctx.client.query<Readonly<Record<string, unknown>>>({ ...ctx.toStatement(text, params), ...limit })
+  }
+  const failed = (error: unknown): DatabaseError => {
+    const failure = translate(error, 'in_transaction')
+    // An answer that did not come in time leaves the connection busy with a statement nobody waits for any more.
+    if (isDatabaseAway(failure)) ctx.setBroken()
+    return failure
+  }
+  const query: Transaction['query'] = async (text, params) => {
     try {
-      const { rows } = await ctx.client.query<Readonly<Record<string, unknown>>>({
-        ...ctx.toStatement(text, params),
-        ...answerLimit(options),
-      })
+      const { rows } = await run(text, params)
       return rows
     } catch (error) {
-      const failure = translate(error, 'in_transaction')
-      // An answer that did not come in time leaves the connection busy with a statement nobody waits for any more.
-      if (isDatabaseAway(failure)) ctx.setBroken()
-      throw failure
+      // Once a statement has failed, the others only say that the transaction has.
+      throw sent.failure ?? failed(error)
     }
   }
-  return { tx: { inTransaction: true, query }, finish: () => void (finished = true) }
+  const sent: Sent = {
+    failure: null,
+    nextTick: () =>
+      new Promise((resolve, reject) => {
+        process.nextTick(() => {
+          if (sent.failure === null) resolve()
+          else reject(sent.failure)
+        })
+      }),
+  }
+  const send: Transaction['send'] = (text, params) => {
+    run(text, params).catch((error: unknown) => {
+      sent.failure ??= failed(error)
+    })
+  }
+  return { tx: { inTransaction: true, query, send }, sent, finish: () => void (finished = true) }
 }
 
 // The driver's own timer, in its type it is missing. The longest a timer can run stands for "no limit".
@@ -84,12 +118,18 @@ async function rollBack(ctx: TransactionContext): Promise<void> {
   if (!ctx.isBroken()) await ctx.client.query('rollback').catch(ctx.setBroken)
 }
 
-async function commit(ctx: TransactionContext): Promise<void> {
+async function commit(ctx: TransactionContext, sent: Sent, { committing }: TransactionOptions): Promise<void> {
   // Lost before COMMIT was sent: nothing can have been kept.
   if (ctx.isBroken()) throw new DatabaseError('connection_lost', { detail: 'it ended before COMMIT was sent' })
-  const { command } = await ctx.client.query('commit').catch((error: unknown) => {
-    throw translate(error, 'commit')
+  const committed = ctx.client.query('commit').catch((error: unknown) => {
+    throw isRefused(sent.failure) ? sent.failure : translate(error, 'commit')
   })
+  committing?.()
+  const { command } = await committed
   // PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement failed and the work went on regardless.
-  if (command === 'ROLLBACK') throw new DatabaseError('rolled_back')
+  if (command === 'ROLLBACK') throw sent.failure ?? new DatabaseError('rolled_back')
 }
+
+/** The server has refused a statement, or ended the session before it read it: a COMMIT behind it kept nothing. */
+const isRefused = (failure: DatabaseError | null): failure is DatabaseError =>
+  failure !== null && (!isDatabaseAway(failure) || failure.sqlState === '25P03')

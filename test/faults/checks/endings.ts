@@ -1,5 +1,5 @@
+import { unpackEvents } from '../../../src/store/turns.ts'
 import { isTerminal } from '../../../src/core/run/run-machine.ts'
-import type { Row } from '../../../src/store/database.ts'
 import type { Request } from '../journal.ts'
 import type { World } from '../shapes.ts'
 import { groupBy, isEnded, type StoredRun, type Tables } from './tables.ts'
@@ -98,7 +98,7 @@ export function checkApart(world: World, { runs, turns, occurrences, callbacks }
   for (const row of callbacks)
     demand(orgOf.get(row['run_id'] as string) === row['org_id'], 'orgs_are_apart', () => JSON.stringify(row['run_id']))
   for (const turn of turns)
-    for (const [kind, subject] of turn['events'] as readonly (readonly [string, string, Row])[])
+    for (const [kind, subject] of unpackEvents(turn['events']))
       if (kind.startsWith('run.'))
         demand(
           orgOf.get(subject) === turn['org_id'],

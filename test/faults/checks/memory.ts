@@ -62,7 +62,7 @@ const idsOf = (runs: Iterable<RunRow>): readonly string[] => [...runs].map(({ id
 
 /** What is not on record while a run is pending is no part of the truth: it is fetched or made when it is needed. */
 function rowOf({ payload, output: _output, summary: _summary, usage: _usage, ...run }: RunRow): unknown {
-  const { errorCode: _code, errorMessage: _message, ...row } = run
+  const { errorCode: _code, errorMessage: _message, toldIn: _told, ...row } = run
   return {
     ...row,
     why: run.why === PICKED ? null : run.why,

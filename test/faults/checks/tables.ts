@@ -1,6 +1,7 @@
 import type { Instant } from '../../../src/core/instant.ts'
 import { isTerminal, type RunState } from '../../../src/core/run/run-machine.ts'
 import type { Row } from '../../../src/store/database.ts'
+import { unpackEvents } from '../../../src/store/turns.ts'
 import type { World } from '../shapes.ts'
 
 /** A run as it is on record, with everything that was told about it. */
@@ -104,7 +105,7 @@ export async function readTables({ database }: World): Promise<Tables> {
 function toldIn(turns: readonly Row[]): ReadonlyMap<string, readonly Told[]> {
   const told = new Map<string, Told[]>()
   for (const turn of turns)
-    for (const [index, event] of (turn['events'] as readonly (readonly [string, string, Row])[]).entries()) {
+    for (const [index, event] of unpackEvents(turn['events']).entries()) {
       const [kind, subject, data] = event
       if (kind !== 'run.changed') continue
       const at = (turn['no'] as number) * EVENTS_PER_TURN + index

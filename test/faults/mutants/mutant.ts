@@ -1,5 +1,6 @@
-import type { Connection, Database, Row, SqlValue, Transaction } from '../../../src/store/database.ts'
+import type { Connection, Database, Row } from '../../../src/store/database.ts'
 import type { Invariant } from '../checks/violation.ts'
+import { transactionThrough, type Statement } from '../sending.ts'
 
 /** A store or a service with one thing done wrong, as somebody might do it on a bad day. Some seed must notice. */
 export interface Mutant {
@@ -9,9 +10,6 @@ export interface Mutant {
   readonly mutate: (database: Database) => Database
 }
 
-/** How a statement is carried out. */
-export type Statement = (text: string, params?: readonly SqlValue[]) => Promise<readonly Row[]>
-
 /** A database whose statements go through somebody else's hands, inside transactions and outside. */
 export function withStatements(database: Database, carryOut: (real: Statement) => Statement): Database {
   const through = (connection: Connection): Statement => carryOut((text, params) => connection.query(text, params))
@@ -19,7 +17,12 @@ export function withStatements(database: Database, carryOut: (real: Statement) =
     ...database,
     query: through(database),
     transaction: (work, options) =>
-      database.transaction((tx: Transaction) => work({ inTransaction: true, query: through(tx) }), options),
+      database.transaction(async (real) => {
+        const { tx, sent } = transactionThrough(through(real))
+        const result = await work(tx)
+        await sent()
+        return result
+      }, options),
   }
 }
 

@@ -39,7 +39,12 @@ export async function openNode(of: ServiceWorld): Promise<TestNode> {
     turn: async (...works) => {
       const lanes = new Map([[laneName('task'), { size: 9, held: 0 }]])
       const offer = { nodeId, lanes, catchup: { inFlight: 0, limit: 1 } }
-      const result = await takeTurn(context, memory, { works: () => works, offer: () => offer })
+      const result = await takeTurn(context, memory, {
+        committing: () => undefined,
+        ahead: () => [],
+        works: () => works,
+        offer: () => offer,
+      })
       for (const claim of result.claims) {
         held.push(claim)
         started.push((claim.payload as { readonly action: string }).action)

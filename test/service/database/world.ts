@@ -74,7 +74,12 @@ async function takeAlone<Answer>(world: ServiceWorld, work: Work<Answer>): Promi
     ...{ database: world.db, node, nodeId: 'nod_1', channels: null },
     hearClock: () => world.now,
   }
-  const result = await takeTurn(context, memory, { works: () => [work as Work<unknown>], offer: () => null })
+  const result = await takeTurn(context, memory, {
+    ahead: () => [],
+    committing: () => undefined,
+    works: () => [work as Work<unknown>],
+    offer: () => null,
+  })
   const [done] = result.done
   if (done === undefined) throw new Error('the turn did no work')
   if (!done.ok) throw done.refusal

@@ -1,0 +1,51 @@
+import type { AgentId, ScheduleId, SessionKey } from '../../core/ids.ts'
+import type { Transaction } from '../../store/database.ts'
+import type { Work } from '../turn-port.ts'
+import { recallHabitsFor } from './budgets.ts'
+import type { Memory, NodeFacts } from './memory.ts'
+import { recallAgents, recallSchedules, recallSessions, type ReadAhead } from './recall.ts'
+
+interface Needs {
+  readonly sessions: Set<SessionKey>
+  readonly schedules: Set<ScheduleId>
+  readonly agents: Set<AgentId>
+}
+
+/** What works look at and is not on the desk. */
+export function absentNeeds({ desk }: Memory, works: readonly Work<unknown>[], ahead?: ReadAhead): Needs {
+  const absent: Needs = { sessions: new Set(), schedules: new Set(), agents: new Set() }
+  for (const { needs, prepare } of works) {
+    if (needs === undefined) continue
+    // Whoever has written by itself has made what is on the desk old.
+    const again = prepare !== undefined
+    for (const key of needs.sessions ?? [])
+      if (again || !(desk.sessions.has(key) || ahead?.sessions.has(key))) absent.sessions.add(key)
+    for (const id of needs.schedules ?? []) if (again || !desk.schedules.has(id)) absent.schedules.add(id)
+    for (const id of needs.agents ?? [])
+      if (again || !(desk.agents.has(id) || ahead?.agents.has(id))) absent.agents.add(id)
+  }
+  return absent
+}
+
+/** Works that are about to be done, and what was read for them ahead. */
+export interface Needing {
+  readonly memory: Memory
+  readonly works: readonly Work<unknown>[]
+  readonly ahead: ReadAhead
+}
+
+/** Puts on the desk what the works said they look at. */
+export async function fetchNeeds(tx: Transaction, node: NodeFacts, { memory, works, ahead }: Needing): Promise<void> {
+  const { desk } = memory
+  const { sessions, schedules, agents } = absentNeeds(memory, works, ahead)
+  await recallSchedules(tx, memory, [...schedules])
+  for (const id of schedules) {
+    const row = desk.schedules.get(id)
+    if (row === undefined) continue
+    if (!desk.agents.has(row.agentId)) agents.add(row.agentId)
+    if (row.sessionKey !== null && !desk.sessions.has(row.sessionKey)) sessions.add(row.sessionKey)
+  }
+  await recallSessions(tx, memory, { node, keys: [...sessions] })
+  await recallAgents(tx, memory, [...agents])
+  if (desk.budgets !== null) await recallHabitsFor(tx, memory, works)
+}
