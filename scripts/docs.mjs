@@ -3,7 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { listCommands } from '../dist/cli/reference.js'
 import { CONFIG_KEYS } from '../dist/contract/config/keys.js'
 import { keysOf } from '../dist/contract/config/tree.js'
+import { codesOf, openApiOf } from '../dist/contract/openapi.js'
 import { OPERATIONS } from '../dist/contract/operations/table.js'
+import { REFUSAL_CODES, REFUSAL_TITLES } from '../dist/contract/refusals.js'
+import * as words from '../dist/contract/type-words.js'
 import { effectivePermissions, PERMISSIONS } from '../dist/core/access.js'
 import { ERROR_CODES } from '../dist/core/run/error-codes.js'
 import { REASONS } from '../dist/core/reasons.js'
@@ -17,6 +20,11 @@ const core = {
   PERMISSIONS,
   effectivePermissions,
   OPERATIONS,
+  openApiOf,
+  codesOf,
+  words,
+  REFUSAL_CODES,
+  REFUSAL_TITLES,
   listCommands,
   settings: keysOf(CONFIG_KEYS),
 }

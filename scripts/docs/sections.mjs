@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import prettier from 'prettier'
+import { renderApi, renderPermissionOperations, renderRefusals } from './api.mjs'
 import { renderCommands } from './commands.mjs'
 import { drawImports } from './picture.mjs'
 import { renderRoutes } from './routes.mjs'
@@ -29,6 +30,13 @@ export const SECTIONS = [
     file: 'docs/reference/permissions.md',
     render: (core) => renderPermissions(core.PERMISSIONS, core.effectivePermissions),
   },
+  {
+    name: 'permission-operations',
+    file: 'docs/reference/permissions.md',
+    render: (core) => renderPermissionOperations(core.PERMISSIONS, core.OPERATIONS),
+  },
+  { name: 'refusals', file: 'docs/reference/error-codes.md', render: renderRefusals },
+  { name: 'api', file: 'docs/reference/api.md', render: renderApi },
   { name: 'config', file: 'docs/reference/config.md', render: (core) => renderSettings(core.settings) },
   { name: 'commands', file: 'docs/reference/cli.md', render: (core) => renderCommands(core.listCommands()) },
   { name: 'routes', file: 'src/client/routes.ts', render: (core) => renderRoutes(core.OPERATIONS) },

@@ -35,7 +35,7 @@ export function typeWords(shape: DescribedShape): string {
   if (shape.anyOf !== undefined) return choiceWords(shape.anyOf)
   if (shape.const !== undefined) return JSON.stringify(shape.const)
   if (shape.enum !== undefined) return shape.enum.map((word) => JSON.stringify(word)).join(' or ')
-  switch (shape.type) {
+  switch (shape.type ?? 'anything') {
     case 'string':
       return shape.format === 'date-time' ? 'moment' : `text${bounds(shape.minLength, shape.maxLength, ' characters')}`
     case 'integer':

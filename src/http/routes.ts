@@ -161,7 +161,8 @@ function readKey(given: string | readonly string[]): string {
 
 const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<HTTPMethods>): void {
+/** Tells whoever comes to an address with another method which ones there are. */
+export function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<HTTPMethods>): void {
   const allow = METHODS.filter((method) => known.has(method)).join(', ')
   app.route({
     method: METHODS.filter((method) => !known.has(method)),

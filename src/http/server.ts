@@ -7,6 +7,7 @@ import type { OperationTable } from '../contract/operations/operation.ts'
 import { OPERATIONS } from '../contract/operations/table.ts'
 import { Refusal } from '../contract/refusals.ts'
 import type { HttpContext } from './context.ts'
+import { addDocs } from './docs/routes.ts'
 import { HANDLERS } from './handlers.ts'
 import { createHostCheck } from './hosts.ts'
 import { readJsonBody } from './json-body.ts'
@@ -77,6 +78,7 @@ export function createHttpServer(
     done()
   })
   addRoutes({ app, ctx, limit: createRateLimit() }, api.operations, api.handlers)
+  addDocs(app, api.operations, ctx.version)
   return app
 }
 

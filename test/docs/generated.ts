@@ -3,7 +3,10 @@ import { pathToFileURL } from 'node:url'
 import { listCommands } from '../../src/cli/reference.ts'
 import { CONFIG_KEYS } from '../../src/contract/config/keys.ts'
 import { keysOf } from '../../src/contract/config/tree.ts'
+import { codesOf, openApiOf } from '../../src/contract/openapi.ts'
 import { OPERATIONS } from '../../src/contract/operations/table.ts'
+import { REFUSAL_CODES, REFUSAL_TITLES } from '../../src/contract/refusals.ts'
+import * as words from '../../src/contract/type-words.ts'
 import { effectivePermissions, PERMISSIONS } from '../../src/core/access.ts'
 import { ERROR_CODES } from '../../src/core/run/error-codes.ts'
 import { REASONS } from '../../src/core/reasons.ts'
@@ -38,6 +41,7 @@ export function compare(name: string): Promise<{ readonly current: string; reado
     PERMISSIONS,
     effectivePermissions,
     OPERATIONS,
+    ...{ openApiOf, codesOf, words, REFUSAL_CODES, REFUSAL_TITLES },
     listCommands,
     settings: keysOf(CONFIG_KEYS),
   })

@@ -96,7 +96,7 @@ export function fitting(shape: Shape, name = ''): fc.Arbitrary<unknown> {
   if (shape.anyOf !== undefined) return fc.oneof(...shape.anyOf.map((one) => fitting(one)))
   if (shape.const !== undefined) return fc.constant(shape.const)
   if (shape.enum !== undefined) return fc.constantFrom(...shape.enum)
-  switch (shape.type) {
+  switch (shape.type ?? 'anything') {
     case 'object':
       return fittingObject(shape)
     case 'array':

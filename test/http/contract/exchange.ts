@@ -142,7 +142,7 @@ async function addressOf(things: Things, { id, spec, drawn }: Planned) {
     drawn.param === undefined
       ? path
       : path.replace(encodeURIComponent(named.at(-1)?.[1] ?? ''), () => drawn.param ?? '')
-  const written = new URLSearchParams(drawn.query.map(([name, value]) => [name, value])).toString()
+  const written = new URLSearchParams(drawn.query.map(([name, value]): [string, string] => [name, value])).toString()
   const query = await things.fill(written.replaceAll('MAKE%3A', 'MAKE:'), drawn.pick)
   return { url: query === '' ? odd : `${odd}?${query}`, named }
 }
@@ -154,7 +154,10 @@ const OF_ADDRESSES = ['NOT_FOUND', 'URL_TOO_LONG', 'MALFORMED', 'METHOD_NOT_ALLO
 export function checkAnswer({ id, spec, drawn, response }: Exchange): void {
   const { statusCode, headers } = response
   expect(statusCode, response.body).toBeLessThan(500)
-  if (statusCode >= 400) return checkProblem({ spec, drawn, response })
+  if (statusCode >= 400) {
+    checkProblem({ spec, drawn, response })
+    return
+  }
   expect(drawn.refused, `${id} took what nobody may take`).toBe(false)
   if (statusCode === 304) return
   expect(Object.keys(spec.answers).map(Number)).toContain(statusCode)
@@ -165,7 +168,7 @@ export function checkAnswer({ id, spec, drawn, response }: Exchange): void {
   }
   expect(headers['content-type']).toBe('application/json; charset=utf-8')
   const body = response.json<{ readonly version?: number }>()
-  const read = (shape as z.ZodType).safeParse(body)
+  const read = shape.safeParse(body)
   expect(read.success, read.success ? '' : `${z.prettifyError(read.error)} in ${response.body}`).toBe(true)
   if (spec.etag === true) expect(headers['etag']).toBe(`"${body.version}"`)
 }

@@ -76,10 +76,13 @@ const numbersOf = ({ body }: Shapes): readonly string[] =>
     typesOf(shape)?.includes('integer') === true ? [name] : [],
   )
 
+/** The text without halves of characters, which no address can hold. */
+const wellFormed = (text: string): string => Buffer.from(text).toString()
+
 const refusing = (change: Partial<Drawn>): Partial<Drawn> => ({ refused: true, ...change })
 
 /** Everything bad that is done to requests. */
-export const HARMS: readonly Harm[] = [
+const HARMS: readonly Harm[] = [
   {
     kind: 'unknown field',
     weight: 3,
@@ -240,7 +243,7 @@ export const HARMS: readonly Harm[] = [
         fc.constantFrom('', '-1', '0', '1e9', '99999999999999999999', 'NaN', '2026-02-30T00:00:00Z', 'x'.repeat(5_000)),
       )
       return fc.tuple(fc.constantFrom(...Object.keys(query.properties ?? {})), value).map(([name, text]) => ({
-        query: [...drawn.query.filter(([other]) => other !== name), [name, text.toWellFormed()] as const],
+        query: [...drawn.query.filter(([other]) => other !== name), [name, wellFormed(text)] as const],
       }))
     },
   },
@@ -250,7 +253,7 @@ export const HARMS: readonly Harm[] = [
     of: (_, { query }) => query.properties?.['cursor'] !== undefined,
     harm: (drawn) => {
       const made = fc.oneof(
-        fc.string({ minLength: 1 }).map((text) => text.toWellFormed()),
+        fc.string({ minLength: 1 }).map((text) => wellFormed(text)),
         fc
           .array(fc.oneof(fc.string(), fc.integer(), fc.constant(1e300), fc.constant(null)), { maxLength: 4 })
           .map((parts) => Buffer.from(JSON.stringify(parts)).toString('base64url')),
@@ -282,7 +285,7 @@ export const HARMS: readonly Harm[] = [
             "'%3B--",
             '%2F',
           ),
-          fc.string({ minLength: 1, unit: 'binary' }).map((text) => encodeURIComponent(text.toWellFormed())),
+          fc.string({ minLength: 1, unit: 'binary' }).map((text) => encodeURIComponent(wellFormed(text))),
         )
         .map((param) => ({ param })),
   },

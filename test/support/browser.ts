@@ -1,0 +1,24 @@
+import { setTimeout } from 'node:timers/promises'
+import chromium from '@sparticuz/chromium'
+import { chromium as driver, type Browser } from 'playwright-core'
+
+/** True where the Chromium that comes with npm runs. */
+export const HAS_BROWSER = process.platform === 'linux' && process.arch === 'x64'
+
+const QUIET = ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+
+/** The package unpacks the program beside other temporary files; whoever comes while another still writes it, waits. */
+const MOST_TRIES = 20
+const PAUSE_MS = 500
+
+/** Starts a real Chromium that talks to nobody but the pages it is shown. */
+export async function openBrowser(tries = MOST_TRIES): Promise<Browser> {
+  const executablePath = await chromium.executablePath()
+  try {
+    return await driver.launch({ executablePath, args: [...chromium.args, ...QUIET], headless: true })
+  } catch (error) {
+    if (tries <= 1 || !String(error).includes('ETXTBSY')) throw error
+    await setTimeout(PAUSE_MS)
+    return openBrowser(tries - 1)
+  }
+}
