@@ -1,10 +1,13 @@
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../contract/refusals.ts'
 import { hasPersonalKey } from '../service/keys.ts'
 import { ensureOwnerKey, type OwnerKey } from '../service/owner-key.ts'
 import type { Ports } from '../service/ports.ts'
 import { writePrivateFile } from '../service/private-file.ts'
 import { createStartLink } from '../service/sign-in.ts'
+import { backoffMs, RECONNECT_BACKOFF } from '../store/backoff.ts'
+import { DatabaseError, isDatabaseAway } from '../store/database-error.ts'
 import { isLoopback } from './door.ts'
 import type { ServerOptions } from './options.ts'
 import { StartRefused } from './start-refused.ts'
@@ -18,8 +21,9 @@ export async function prepareOwner(
   const { server, database } = configuration.keeper.current().config
   const file = path.join(data, 'owner.key')
   const place = { file, schema: database.schema, environment: ownerKey, alone: database.url === null }
-  const found = await ensureOwnerKey(ports, place).catch((error: unknown) => {
-    throw error instanceof Refusal ? new StartRefused(error.message, { cause: error }) : error
+  const found = await untilThere(() => ensureOwnerKey(ports, place)).catch((error: unknown) => {
+    const isTold = error instanceof Refusal || error instanceof DatabaseError
+    throw isTold ? new StartRefused(error.message, { cause: error }) : error
   })
   tellOwner(log.log, found, file)
   if (isLoopback(server.host)) return
@@ -31,6 +35,19 @@ export async function prepareOwner(
         'Requests from other machines are refused until server.public_url or server.allowed_hosts names the host they use',
       facts: { host: server.host },
     })
+}
+
+const TRIES = 5
+
+/** A connection that is lost in the middle is no reason not to start. Only for work that may run several times. */
+async function untilThere<T>(work: () => Promise<T>): Promise<T> {
+  for (let failures = 1; ; failures += 1)
+    try {
+      return await work()
+    } catch (error) {
+      if (!isDatabaseAway(error) || failures >= TRIES) throw error
+      await sleep(backoffMs(failures, Math.random(), RECONNECT_BACKOFF))
+    }
 }
 
 function tellOwner(log: ServerOptions['log']['log'], { kind }: OwnerKey, file: string): void {

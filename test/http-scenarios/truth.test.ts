@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { createStage } from '../scenarios/stage.ts'
-import { chat, ended, eventually, send, timeOf } from '../scenarios/support.ts'
+import { chat, ended, eventually, send } from '../scenarios/support.ts'
 import { scenario, type Remote } from './world.ts'
 
 const idle = { agents: { worker: () => 'done' } } as const
@@ -124,6 +124,25 @@ describe.concurrent('42: a restart', () => {
 
     const after = await world.start({ agents })
     expect(await truthOf(after)).toEqual(seen)
-    expect(timeOf(far)).toBeGreaterThan(Date.now())
+  })
+
+  scenario('whoever is signed in stays signed in, and the link of the earlier start is used up', async (world) => {
+    const before = await world.start(idle)
+    const { token } = await before.client.auth.link()
+    const signedIn = await before.raw('POST', '/api/v1/sign-in', { key: '', body: { token } })
+    const [cookie = ''] = (signedIn.headers.get('set-cookie') ?? '').split(';', 1)
+    await before.stop()
+
+    const after = await world.start(idle)
+    const headers = { cookie }
+    const me = await after.raw('GET', '/api/v1/me', { key: '', headers })
+    expect(me).toMatchObject({ status: 200, body: { csrf_token: signedIn.body['csrf_token'] } })
+    const again = await after.raw('POST', '/api/v1/sign-in', { key: '', body: { token } })
+    expect([again.status, again.body['code']]).toEqual([401, 'UNAUTHENTICATED'])
+    const made = await after.raw('POST', '/api/v1/schedules', {
+      ...{ key: '', headers: { ...headers, 'x-csrf-token': String(signedIn.body['csrf_token']) } },
+      body: { name: 'By hand', cron: '0 9 * * 1-5' },
+    })
+    expect(made).toMatchObject({ status: 201, body: { created_by: expect.stringMatching(/^mem_|^mbr_/) as string } })
   })
 })
