@@ -88,7 +88,9 @@ function answerLines({ responses }, { typeWords }) {
     .map(([status, { description, content = {} }]) => {
       const [[type, { schema } = {}] = []] = Object.entries(content)
       if (type === undefined) return `- Answer ${status}: ${description}`
-      return `- Answer ${status}: ${schema === undefined ? `\`${type}\`: ${description}` : linked(typeWords(schema))}`
+      if (type === 'application/json') return `- Answer ${status}: ${linked(typeWords(schema))}`
+      const each = schema === undefined ? '' : ` of ${linked(typeWords(schema))}`
+      return `- Answer ${status}: \`${type}\`${each}: ${description}`
     })
 }
 

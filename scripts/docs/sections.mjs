@@ -46,17 +46,21 @@ export const SECTIONS = [
 export async function compareSection({ name, file, render }, core) {
   const filepath = path.join(root, file)
   const current = readFileSync(filepath, 'utf8')
-  const written = replaceSection(current, name, await render(core), MARKS[path.extname(file)])
+  const written = replaceBetween(current, boundsOf(name, path.extname(file)), await render(core))
   // Formatted like everything else, so that writing and `prettier --check` agree.
   const fresh = await prettier.format(written, { ...(await prettier.resolveConfig(filepath)), filepath })
   return { filepath, current, fresh }
 }
 
 /** The document with the text between the marks of a section replaced. */
-export function replaceSection(text, name, body, marks = MARKS['.md']) {
-  const open = marks.open(name)
+export const replaceSection = (text, name, body) => replaceBetween(text, boundsOf(name, '.md'), body)
+
+/** How the bounds of a section are written in files of this kind. */
+const boundsOf = (name, extension) => ({ open: MARKS[extension].open(name), close: MARKS[extension].close })
+
+function replaceBetween(text, { open, close }, body) {
   const start = text.indexOf(open)
-  const end = text.indexOf(marks.close, start)
-  if (start === -1 || end === -1) throw new Error(`no section ${open} … ${marks.close}`)
+  const end = text.indexOf(close, start)
+  if (start === -1 || end === -1) throw new Error(`no section ${open} … ${close}`)
   return `${text.slice(0, start + open.length)}\n\n${body.trim()}\n\n${text.slice(end)}`
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { OperationSpec, OperationTable } from './operations/operation.ts'
+import type { MediaAnswer, OperationSpec, OperationTable } from './operations/operation.ts'
 import { REFUSAL_CODES, REFUSAL_TITLES, type RefusalCode } from './refusals.ts'
 import { problem } from './schemas/problem.ts'
 import { NAMED_SHAPES, type ShapeName } from './schemas/shaped.ts'
@@ -96,8 +96,8 @@ function withoutFrame({ $schema: _schema, $id: _id, id: _own, ...schema }: Json)
 }
 
 function schemasOf(spec: OperationSpec): readonly z.ZodType[] {
-  const answers = Object.values(spec.answers).filter((one): one is z.ZodType => one !== null && !('contentType' in one))
-  return [spec.params, spec.query, spec.body, problem, ...answers].filter((one) => one !== undefined)
+  const answers = Object.values(spec.answers).map((one) => (one !== null && 'contentType' in one ? one.each : one))
+  return [spec.params, spec.query, spec.body, problem, ...answers].filter((one) => one !== undefined && one !== null)
 }
 
 function describeOperation(id: string, spec: OperationSpec, schemas: Schemas): Json {
@@ -163,12 +163,19 @@ function answersOf({ answers, examples, etag }: OperationSpec, schemas: Schemas)
     Object.entries(answers).map(([status, answer]) => {
       if (answer === null) return [status, { description: 'Done; there is nothing to say' }]
       if ('contentType' in answer)
-        return [status, { description: answer.description, content: { [answer.contentType]: {} } }]
+        return [
+          status,
+          { description: answer.description, content: { [answer.contentType]: mediaOf(answer, schemas) } },
+        ]
       const content = { 'application/json': { schema: schemas.of(answer), ...(Number(status) < 300 ? example : {}) } }
       return [status, { description: Number(status) < 300 ? 'Done' : 'Not now', ...headers, content }]
     }),
   )
 }
+
+/** OpenAPI 3.1 has no word for a stream; where there is one, the schema is that of each thing in it. */
+const mediaOf = ({ each }: MediaAnswer, schemas: Schemas): Json =>
+  each === undefined ? {} : { schema: schemas.of(each) }
 
 const ALWAYS: readonly RefusalCode[] = ['VALIDATION', 'MISDIRECTED', 'INTERNAL', 'DATABASE_AWAY']
 const WITH_KEY: readonly RefusalCode[] = ['UNAUTHENTICATED', 'FORBIDDEN', 'RATE_LIMITED']

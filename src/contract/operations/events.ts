@@ -1,4 +1,4 @@
-import { eventFilter } from '../schemas/deployment.ts'
+import { event, eventFilter } from '../schemas/deployment.ts'
 import { operation } from './operation.ts'
 
 /** What happens, as it happens. */
@@ -14,6 +14,6 @@ export const eventOperations = {
       'stream begins now. Kinds that the key may not see are left out. Every 15 seconds something is sent, so that ' +
       'both sides know that the other is there. Whoever reads too slowly is cut off, and may come back.',
     query: eventFilter,
-    answers: { 200: { contentType: 'text/event-stream', description: 'Events, until one side ends it' } },
+    answers: { 200: { contentType: 'text/event-stream', description: 'Events, until one side ends it', each: event } },
   }),
 }

@@ -8,6 +8,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface MediaAnswer {
   readonly contentType: string
   readonly description: string
+  /** The shape of each thing in it, where it is made of things. */
+  readonly each?: z.ZodType
 }
 
 /** What can be answered under a status: a shape, something that is no JSON, or nothing. */

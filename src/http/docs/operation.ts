@@ -80,10 +80,12 @@ function answerViews({ responses }: DescribedOperation): readonly Html[] {
   return Object.entries(responses).flatMap(([status, { description, content = {} }]) => {
     const [type, media] = Object.entries(content)[0] ?? []
     if (type === 'application/problem+json') return []
-    const words = media?.schema === undefined ? [html`${description}`] : linked(typeWords(media.schema))
+    const shape = media?.schema === undefined ? NOTHING : html`${linked(typeWords(media.schema))}`
+    const stream = type === undefined ? html`${description}` : html`<code>${type}</code> of ${shape}: ${description}`
+    const what = type === 'application/json' ? shape : stream
     return [
       html`<dt>Answer ${status}</dt>
-        <dd>${words}</dd>`,
+        <dd>${what}</dd>`,
     ]
   })
 }
