@@ -7,7 +7,7 @@ describe('without a command', () => {
     expect(code).toBe(0)
     expect(stdout).toContain('the scheduling control plane for AI agents')
     expect(stdout).toContain('npm start -- cron preview "0 9 * * 1-5" --tz Europe/Berlin')
-    expect(stdout).toContain('npm start -- serve')
+    expect(stdout).toContain('escapement serve')
     expect(stdout).toContain('cron next')
     expect(stdout).toContain('2026-11-16 09:00   2026-11-16T08:00:00.000Z')
   })
@@ -34,6 +34,10 @@ describe('a command line that is not understood', () => {
     [['cron', 'preview', '* * * * *', '--zone', 'UTC'], "unknown option '--zone'"],
     [['cron', 'preview', '*', '*', '*', '*', '*'], 'too many arguments'],
     [['cron', 'next', 'now'], 'too many arguments'],
+    [['schedules'], 'Usage: escapement schedules'],
+    [['schedules', 'get'], "missing required argument 'id'"],
+    [['schedules', 'creat'], 'Did you mean create?'],
+    [['runs', 'list', '--shedule', 'x'], 'Did you mean --schedule?'],
   ]
 
   it.each(cases)('is a usage error: %j', async (args, complaint) => {

@@ -45,8 +45,10 @@ export function addEvents(program: Command, desk: Desk): void {
       const filter = { ...valuesOf(FILTER, options, talk.terminal.now()), ...(kinds === null ? {} : { kinds }) }
       const most = mostOf(options)
       let seen = 0
-      const from = options.since === undefined ? {} : { lastEventId: options.since }
-      await talk.note('Listening; Ctrl-C ends it.\n')
+      const from = {
+        onOpen: () => void talk.note('Listening; Ctrl-C ends it.\n'),
+        ...(options.since === undefined ? {} : { lastEventId: options.since }),
+      }
       for await (const event of talk.client.events(filter, from)) {
         if (talk.json) await printJsonLine(talk, event)
         else if (event.kind === 'reset') await talk.note(`Some events were missed; it goes on behind ${event.id}.\n`)

@@ -59,8 +59,8 @@ async function showEnd({ print, style }: Talk, run: RunDetail): Promise<void> {
 /** Follows everything that happens to runs, until it is ended. */
 export async function followRuns(talk: Talk, filter: EventsFilter, most: number): Promise<void> {
   let seen = 0
-  await talk.note('Watching; Ctrl-C ends it.\n')
-  for await (const event of talk.client.events({ ...filter, kinds: ['run.changed'] })) {
+  const options = { onOpen: () => void talk.note('Watching; Ctrl-C ends it.\n') }
+  for await (const event of talk.client.events({ ...filter, kinds: ['run.changed'] }, options)) {
     if (talk.json) await printJsonLine(talk, event)
     else if (event.kind === 'reset') await talk.note('Some events were missed.\n')
     else await talk.print(runLine(talk, event))
