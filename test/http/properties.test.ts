@@ -85,10 +85,14 @@ async function callOnce(id: string, spec: OperationSpec, drawn: Drawn): Promise<
 }
 
 describe('whatever is asked', () => {
-  it.each(called)('%s answers as the table says', async (id, spec) => {
-    const property = fc.asyncProperty(requestsOf(id, spec), (drawn) => callOnce(id, spec, drawn))
-    await fc.assert(property, { numRuns: eachTimes, seed: SEED, endOnFailure: true })
-  })
+  it.each(called)(
+    '%s answers as the table says',
+    async (id, spec) => {
+      const property = fc.asyncProperty(requestsOf(id, spec), (drawn) => callOnce(id, spec, drawn))
+      await fc.assert(property, { numRuns: eachTimes, seed: SEED, endOnFailure: true })
+    },
+    120_000,
+  )
 
   it('is asked of every operation, and done often enough', () => {
     expect([...counts.keys()].toSorted()).toEqual(called.map(([id]) => id).toSorted())
