@@ -19,10 +19,11 @@ const GOALS = {
     Object.entries(facts).map(([filter, { p99 }]) =>
       rowOf({ goal: `first page of runs, ${filter}: p99 ms`, wanted: '< 30', measured: p99, reached: p99 < 30 }),
     ),
-  sse: ({ difference, noise }) => [
-    rowOf({
-      goal: 'node µs per message with clients that listen, of without',
-      ...{ wanted: `1 ± ${noise}`, measured: difference, reached: Math.abs(difference - 1) <= noise },
-    }),
-  ],
+  sse: (facts) =>
+    Object.entries(facts).map(([listening, { difference, noise }]) =>
+      rowOf({
+        goal: `node µs per message with clients that listen (${listening}), of without`,
+        ...{ wanted: `≤ 1 + ${noise}`, measured: difference, reached: difference <= 1 + noise },
+      }),
+    ),
 }

@@ -1,13 +1,13 @@
 // Clients of GET /api/v1/events, in a process of their own: the first message says how many and where, the next one ends.
 import http from 'node:http'
 
-process.once('message', ({ url, key, count }) => {
+process.once('message', ({ url, key, count, query }) => {
   let heard = 0
   let connected = 0
   const agent = new http.Agent({ keepAlive: true, maxSockets: Infinity })
   for (let i = 0; i < count; i += 1)
     http
-      .get(`${url}/api/v1/events`, { agent, headers: { authorization: `Bearer ${key}` } }, (answer) => {
+      .get(`${url}/api/v1/events${query}`, { agent, headers: { authorization: `Bearer ${key}` } }, (answer) => {
         if (answer.statusCode !== 200) throw new Error(`GET /api/v1/events: ${answer.statusCode}`)
         connected += 1
         if (connected === count) process.send('ready')

@@ -19,7 +19,7 @@ export async function seedRuns(client, { runs, say }) {
   }
   const message = await template('message')
   const { rows } = await client.query(
-    `select id, schedule_id from run where schedule_id is not null and state = 'success' limit 1`,
+    `select id, schedule_id, trigger from run where schedule_id is not null and state = 'success' limit 1`,
   )
   const [scheduled] = rows
   if (scheduled === undefined) throw new Error('there is no ended run of a schedule to multiply')
@@ -42,6 +42,7 @@ export async function seedRuns(client, { runs, say }) {
   }
   return {
     scheduleId: scheduled.schedule_id,
+    trigger: scheduled.trigger,
     session: 'agent:echo:bench:dm:s7',
     middle: new Date(Date.now() - 10 * 86_400_000).toISOString(),
   }

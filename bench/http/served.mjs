@@ -28,14 +28,18 @@ export async function withDirectory(work) {
   }
 }
 
-/** Starts a server, does the work with it and stops it. `postmaster` is left out where the server is embedded. */
-export const withServed = ({ node = process.execPath, nodeArgs = [], args = [], postmaster, variables = {} }, work) =>
+/**
+ * Starts a server, does the work with it and stops it. `outside` is a PostgreSQL that outlives it: its address, its process
+ * and the key of the owner, which is in no file of the second server that uses it.
+ */
+export const withServed = ({ nodeArgs = [], outside }, work) =>
   withDirectory(async (directory) => {
     const data = path.join(directory, 'data')
     const log = openSync(path.join(directory, 'log'), 'w')
-    const child = spawn(node, [...nodeArgs, MAIN, 'serve', '--port', '0', '--data', data, ...args], {
+    const args = ['--port', '0', '--data', data, ...(outside === undefined ? [] : ['--database-url', outside.url])]
+    const child = spawn(process.execPath, [...nodeArgs, MAIN, 'serve', ...args], {
       cwd: directory,
-      env: { ...process.env, ...variables },
+      env: { ...process.env, ...(outside === undefined ? {} : { ESCAPEMENT_OWNER_KEY: outside.key }) },
       stdio: ['ignore', 'pipe', log],
     })
     closeSync(log)
@@ -45,7 +49,7 @@ export const withServed = ({ node = process.execPath, nodeArgs = [], args = [], 
     })
     try {
       const url = await addressOf(child, ended, () => readFileSync(path.join(directory, 'log'), 'utf8'))
-      return await work(handleOf(child, { url, data, postmaster: postmaster ?? postmasterOf(data) }))
+      return await work(handleOf(child, { ...(outside ?? insideOf(data)), url }))
     } finally {
       child.kill('SIGTERM')
       await ended
@@ -69,8 +73,12 @@ async function addressOf(child, ended, log) {
 export const postmasterOf = (data) =>
   Number(readFileSync(path.join(data, 'postgres/data/postmaster.pid'), 'utf8').split('\n', 1)[0])
 
-function handleOf(child, { url, data, postmaster }) {
-  const key = readFileSync(path.join(data, 'owner.key'), 'utf8').trim()
+const insideOf = (data) => ({
+  key: readFileSync(path.join(data, 'owner.key'), 'utf8').trim(),
+  postmaster: postmasterOf(data),
+})
+
+function handleOf(child, { url, key, postmaster }) {
   const ask = async (method, at, body) => {
     const answer = await globalThis.fetch(`${url}${at}`, {
       method,

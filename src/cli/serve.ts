@@ -41,7 +41,7 @@ export async function runServe(terminal: Terminal, options: ServeOptions, build:
     await write(terminal.stderr, `${error.message}\n`)
     return EXIT.refused
   } finally {
-    log?.end()
+    await log?.end()
   }
 }
 

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { OperationSpec } from '../contract/operations/operation.ts'
 import { Refusal } from '../contract/refusals.ts'
 import {
@@ -18,24 +19,25 @@ export const CSRF_HEADER = 'x-csrf-token'
 /** What the gate looks at. */
 export interface Asker {
   readonly method: string
-  readonly authorization: string | undefined
-  readonly csrf: string | undefined
-  /** Read only when there is no key. */
-  readonly cookie: () => string | undefined
+  readonly headers: IncomingHttpHeaders
 }
 
 type Eventually<T> = T | Promise<T>
 
-/** Who asks: by key, else by the cookie of the console. Refuses what is neither. */
-export function identify(ctx: HttpContext, asker: Asker): Eventually<Principal> {
-  const { authorization } = asker
+/** Who asks: by key, else by the cookie of the console, which is looked for only then. Refuses what is neither. */
+export function identify(
+  ctx: HttpContext,
+  asker: Asker,
+  readCookie: (header: string) => string | undefined,
+): Eventually<Principal> {
+  const { authorization, cookie: cookies } = asker.headers
   if (authorization !== undefined) {
     const key = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1]
     if (key === undefined) throw unauthenticated('Send the key as "Authorization: Bearer <key>"')
     const found = ctx.authenticate(key)
     return found instanceof Promise ? found.then(known) : known(found)
   }
-  const cookie = asker.cookie()
+  const cookie = cookies === undefined ? undefined : readCookie(cookies)
   if (cookie === undefined) throw unauthenticated('Send a key as "Authorization: Bearer <key>", or sign in')
   return signedIn(ctx, cookie, asker)
 }
@@ -45,16 +47,16 @@ function known(principal: Principal | null): Principal {
   return principal
 }
 
-async function signedIn(ctx: HttpContext, cookie: string, { method, csrf }: Asker): Promise<Principal> {
+async function signedIn(ctx: HttpContext, cookie: string, { method, headers }: Asker): Promise<Principal> {
   const session = await ctx.consoleSession(cookie)
   if (session === null) throw unauthenticated('The session has ended; sign in again')
-  if (method !== 'GET' && method !== 'HEAD' && !isSame(csrf, session.csrfToken))
+  if (method !== 'GET' && method !== 'HEAD' && !isSame(headers[CSRF_HEADER], session.csrfToken))
     throw new Refusal('CSRF', `Send the token of the session in the header ${CSRF_HEADER}`)
   return session.principal
 }
 
-function isSame(given: string | undefined, wanted: string): boolean {
-  const [a, b] = [Buffer.from(given ?? ''), Buffer.from(wanted)]
+function isSame(given: string | readonly string[] | undefined, wanted: string): boolean {
+  const [a, b] = [Buffer.from(typeof given === 'string' ? given : ''), Buffer.from(wanted)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
 

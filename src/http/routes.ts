@@ -6,7 +6,7 @@ import type { Caller } from '../service/caller.ts'
 import type { Call, Handler } from './call.ts'
 import type { HttpContext } from './context.ts'
 import { hasTag, readIfMatch, tagOf } from './entity-tag.ts'
-import { admit, CONSOLE_COOKIE, CSRF_HEADER, identify } from './gate.ts'
+import { admit, CONSOLE_COOKIE, identify } from './gate.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { readersOf, type Readers } from './read-input.ts'
 
@@ -75,15 +75,10 @@ function gateOf({ app, ctx, limit }: Routing, spec: OperationSpec) {
     admit(ctx, spec, principal)
     request.principal = principal
   }
+  const readCookie = (header: string): string | undefined => app.parseCookie(header)[CONSOLE_COOKIE]
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
-    const { headers, method } = request
     try {
-      const found = identify(ctx, {
-        method,
-        authorization: headers.authorization,
-        csrf: headers[CSRF_HEADER] as string | undefined,
-        cookie: () => (headers.cookie === undefined ? undefined : app.parseCookie(headers.cookie)[CONSOLE_COOKIE]),
-      })
+      const found = identify(ctx, request, readCookie)
       if (!(found instanceof Promise)) {
         pass(request, found)
         done()

@@ -21,8 +21,8 @@ export interface ServerLog {
   readonly setLevel: (level: Level | 'silent') => void
   /** Lines at level `info` that are finished already, for whoever has thousands of them: `[message, facts as JSON]`. */
   readonly info: (lines: readonly FinishedLine[]) => void
-  /** Writes what is still in memory, unless nobody takes it. To be called last. */
-  readonly end: () => void
+  /** Resolves when everything is written, unless nobody takes it. To be called last. */
+  readonly end: () => Promise<void>
 }
 
 /** Bytes that are collected before they are written; what waits longer than FLUSH_MS is written anyway. */
@@ -30,6 +30,7 @@ const BATCH_BYTES = 65_536
 /** Bytes that are written at once at most; each write wakes another thread. Has to be above what is collected. */
 const WRITE_BYTES = 4 * BATCH_BYTES
 const FLUSH_MS = 200
+const LONGEST_END_MS = 2_000
 /** What waits to be written when the reader is slow. What would go beyond it is counted and not written. */
 const MOST_WAITING_BYTES = 8 * 1_048_576
 
@@ -82,15 +83,25 @@ interface Sink {
   /** Tells how many lines were lost, once there is room again. */
   readonly onLost: (hear: (count: number) => void) => void
   readonly hurry: () => void
-  readonly end: () => void
+  readonly end: () => Promise<void>
 }
 
 const nothing = (): void => undefined
 
+/** A terminal gets every line at once; what still waits for it is written on the spot. */
+function flushNow(destination: ReturnType<typeof pino.destination>, done: () => void): void {
+  try {
+    destination.flushSync()
+  } catch {
+    // The process ends; there is nothing to be done about it.
+  }
+  done()
+}
+
 function openSink(to: number | ((text: string) => void), pretty: boolean): Sink {
   if (typeof to === 'function') {
     const write = pretty ? (text: string) => to(prettyText(text)) : to
-    return { write, onLost: nothing, hurry: nothing, end: nothing }
+    return { write, onLost: nothing, hurry: nothing, end: () => Promise.resolve() }
   }
   const destination = pino.destination({
     fd: to,
@@ -117,14 +128,17 @@ function openSink(to: number | ((text: string) => void), pretty: boolean): Sink 
     hurry: () => {
       destination.flush()
     },
-    end: () => {
-      // Whoever has not read what came before would keep us waiting for ever.
-      if (lost > 0) return
-      try {
-        destination.flushSync()
-      } catch {
-        // The process ends; there is nothing to be done about it.
-      }
-    },
+    end: () =>
+      new Promise((resolve) => {
+        // Whoever does not read would keep us waiting for ever.
+        const timer = setTimeout(resolve, lost > 0 ? 0 : LONGEST_END_MS)
+        const done = (): void => {
+          clearTimeout(timer)
+          resolve()
+        }
+        // What is being written has to be waited for; after that there is nothing to be done about what fails.
+        if (pretty) flushNow(destination, done)
+        else destination.flush(done)
+      }),
   }
 }

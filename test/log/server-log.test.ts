@@ -75,11 +75,11 @@ describe('the log for people', () => {
 })
 
 describe('a log in a file', () => {
-  it('has everything that was said when it ends', () => {
+  it('has everything that was said when it ends', async () => {
     const file = path.join(directory, 'log')
     const log = createServerLog({ level: 'info', pretty: false, to: openSync(file, 'w') })
     for (let n = 0; n < 1_000; n += 1) log.log(entry('info', `line ${n}`))
-    log.end()
+    await log.end()
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
     expect(lines).toHaveLength(1_000)
     expect(lines.at(-1)).toContain('line 999')
@@ -98,7 +98,7 @@ describe('a reader who does not read', () => {
     const began = performance.now()
     for (let n = 0; n < 12; n += 1) log.info(page)
     expect(performance.now() - began).toBeLessThan(5_000)
-    log.end()
+    await log.end()
     expect(await readUntilLost(pipe)).toBeGreaterThanOrEqual(3_000)
     closeSync(end)
   }, 30_000)

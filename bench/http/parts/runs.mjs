@@ -1,4 +1,5 @@
 // The first page of runs with many of them in the table, without and with each filter.
+import { randomBytes } from 'node:crypto'
 import { round } from '../../engine/statistics.mjs'
 import { settle, withClient } from '../../engine/seeding.mjs'
 import { startServer } from '../../engine/server.mjs'
@@ -14,7 +15,7 @@ export async function measure(bench) {
   const server = await startServer()
   try {
     return await server.withDatabase('runs', async (url) => {
-      const serve = { args: ['--database-url', url], postmaster: server.pid }
+      const serve = { outside: { url, postmaster: server.pid, key: `esc_${randomBytes(24).toString('base64url')}` } }
       // The library's own rows are what is multiplied.
       await withServed(serve, makeTemplates)
       const seeded = await withClient(url, async (client) => {
@@ -62,7 +63,7 @@ async function askAll(bench, served, seeded) {
   return { runs: bench.runs, connections: CONNECTIONS, facts, rows }
 }
 
-const queriesOf = ({ scheduleId, session, middle }) => ({
+const queriesOf = ({ scheduleId, trigger, session, middle }) => ({
   'no filter': '',
   'limit 200': '?limit=200',
   schedule: `?schedule_id=${scheduleId}`,
@@ -73,7 +74,7 @@ const queriesOf = ({ scheduleId, session, middle }) => ({
   'status failed, few': '?status=failed',
   'status queued, none': '?status=queued',
   'trigger message': '?trigger=message',
-  'trigger schedule': '?trigger=schedule',
+  [`trigger ${trigger}`]: `?trigger=${trigger}`,
   'trigger heartbeat, none': '?trigger=heartbeat',
   from: `?from=${middle}`,
   to: `?to=${middle}`,

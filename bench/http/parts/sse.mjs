@@ -1,6 +1,7 @@
 // Messages with nobody and with many clients listening to events, in interleaved pairs on one server.
 import { fork } from 'node:child_process'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { median, round, thousands } from '../../engine/statistics.mjs'
 import { withServed } from '../served.mjs'
@@ -9,45 +10,60 @@ import { hammered } from './messages.mjs'
 const LISTENERS = path.join(path.dirname(fileURLToPath(import.meta.url)), '../listeners.mjs')
 const PAIRS = 5
 const CLIENTS = 200
+const SETTLE_MS = 1_500
+
+/** Those who wait for something that does not come now, as most who listen do; and those who want to hear everything. */
+const LISTENING = { waiting: '?kinds=schedule.changed', everything: '' }
 
 export const title = `Messages with 0 and with ${CLIENTS} clients of GET /api/v1/events`
 
 export const measure = (bench) =>
   withServed({ nodeArgs: bench.profileArgs('http-sse') }, async (served) => {
     const count = bench.quick ? 4_000 : 30_000
-    await hammered(bench, served, { kind: 'messages', count: 2 * count })
-    const pairs = []
-    for (let i = 0; i < PAIRS; i += 1) {
-      // Whoever goes first differs from pair to pair.
-      const order = i % 2 === 0 ? [0, CLIENTS] : [CLIENTS, 0]
-      const pair = {}
-      for (const clients of order) pair[clients] = await withListeners(bench, served, { clients, count })
-      pairs.push({ without: pair[0], with: pair[CLIENTS] })
-      bench.say(
-        `pair ${i + 1}: ${thousands(pair[0].perSecond)}/s and ${thousands(pair[CLIENTS].perSecond)}/s, ` +
-          `node ${thousands(pair[0].nodeUs)} µs and ${thousands(pair[CLIENTS].nodeUs)} µs, ` +
-          `${thousands(pair[CLIENTS].heard)} events heard`,
-      )
+    await hammered(bench, served, { kind: 'messages', count: 3 * count })
+    const facts = {}
+    for (const [name, query] of Object.entries(LISTENING)) {
+      bench.say(`clients that hear ${name === 'waiting' ? 'nothing for now' : 'everything'}`)
+      facts[name] = factsOf(await pairsOf(bench, served, { query, count }))
     }
-    return { clients: CLIENTS, facts: factsOf(pairs), rows: rowsOf(pairs) }
+    return { clients: CLIENTS, facts, rows: Object.entries(facts).flatMap(([name, { pairs }]) => rowsOf(name, pairs)) }
   })
 
-async function withListeners(bench, served, { clients, count }) {
-  const stop = clients === 0 ? undefined : await listen(served, clients)
+async function pairsOf(bench, served, { query, count }) {
+  const pairs = []
+  for (let i = 0; i < PAIRS; i += 1) {
+    // Whoever goes first differs from pair to pair.
+    const order = i % 2 === 0 ? [0, CLIENTS] : [CLIENTS, 0]
+    const pair = {}
+    for (const clients of order) pair[clients] = await withListeners(bench, served, { clients, count, query })
+    pairs.push({ without: pair[0], with: pair[CLIENTS] })
+    bench.say(
+      `pair ${i + 1}: ${thousands(pair[0].perSecond)}/s and ${thousands(pair[CLIENTS].perSecond)}/s, ` +
+        `node ${thousands(pair[0].nodeUs)} µs and ${thousands(pair[CLIENTS].nodeUs)} µs, ` +
+        `${thousands(pair[CLIENTS].heard)} events heard`,
+    )
+  }
+  return pairs
+}
+
+async function withListeners(bench, served, { clients, count, query }) {
+  const stop = clients === 0 ? undefined : await listen(served, clients, query)
+  // Those who have just come are still being brought to where things are; what is measured is that they are there.
+  await sleep(SETTLE_MS)
   const figures = await hammered(bench, served, { kind: 'messages', count })
   const heard = (await stop?.()) ?? 0
   return { ...figures, heard }
 }
 
-/** Connects so many clients from a process of their own. They ask for what an idle console asks for: what hardly comes. */
-function listen({ url, key }, count) {
+/** Connects so many clients from a process of their own. */
+function listen({ url, key }, count, query) {
   const child = fork(LISTENERS, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const next = () =>
     new Promise((resolve, reject) => {
       child.once('message', resolve)
       child.once('exit', () => reject(new Error('the clients of events ended')))
     })
-  child.send({ url, key, count })
+  child.send({ url, key, count, query })
   return next().then(() => async () => {
     const answered = next()
     child.send('stop')
@@ -55,7 +71,7 @@ function listen({ url, key }, count) {
   })
 }
 
-const factsOf = (pairs) => {
+function factsOf(pairs) {
   const ratios = pairs.map((pair) => pair.with.nodeUs / pair.without.nodeUs)
   const without = pairs.map((pair) => pair.without.nodeUs)
   // What differs between rounds that ought to be the same.
@@ -63,9 +79,9 @@ const factsOf = (pairs) => {
   return { pairs, difference: round(median(ratios), 3), noise: round(noise, 3) }
 }
 
-const rowsOf = (pairs) =>
+const rowsOf = (listening, pairs) =>
   pairs.map((pair, index) => ({
-    pair: index + 1,
+    ...{ listening, pair: index + 1 },
     'per second': thousands(pair.without.perSecond),
     'with clients': thousands(pair.with.perSecond),
     'p99 ms': round(pair.without.p99, 1),

@@ -61,10 +61,8 @@ async function isStillAllowed(
   kinds: readonly EventKind[],
 ): Promise<boolean> {
   try {
-    const principal = await identify(ctx, {
-      ...{ method: 'GET', authorization: request.headers.authorization, csrf: undefined },
-      cookie: () => consoleCookie(request) ?? undefined,
-    })
+    const asker = { method: 'GET', headers: request.headers }
+    const principal = await identify(ctx, asker, () => consoleCookie(request) ?? undefined)
     admit(ctx, eventOperations['events.stream'], principal)
     return kinds.every((kind) => maySee(ctx, principal, kind))
   } catch (error) {
