@@ -48,6 +48,8 @@ export interface StreamLimits {
   readonly heartbeatMs: number
   /** What happens is collected so long: thousands of events a second become a few dozen sendings. */
   readonly collectMs: number
+  /** And longer the more there are who listen, by so much for each: sending takes a small share of the time, not all of it. */
+  readonly collectMsPerStream: number
   /** Bytes that may wait for somebody who reads slowly. */
   readonly mostWaiting: number
   readonly mostStreams: number
@@ -58,6 +60,7 @@ export interface StreamLimits {
 const LIMITS: StreamLimits = {
   heartbeatMs: 15_000,
   collectMs: 25,
+  collectMsPerStream: 0.5,
   mostWaiting: 1_048_576,
   mostStreams: 2_000,
   retryMs: 2_000,
@@ -164,7 +167,7 @@ function channelOf(hub: Hub, orgId: OrgId): Channel {
     owners: createOwners(orgId, work.ownersOf),
     askOwners: (ids) => readOwners(ports, { orgId, ids }),
     behind: (client) => void bring(hub, { orgId, channel: made }, client),
-    soon: createPace(hub.limits.collectMs),
+    soon: createPace(() => Math.max(hub.limits.collectMs, sizeOf(hub) * hub.limits.collectMsPerStream)),
     mostWaiting: hub.limits.mostWaiting,
   })
   hub.channels.set(orgId, made)
@@ -193,7 +196,7 @@ async function bring(hub: Hub, { orgId, channel }: Place, client: Client): Promi
 }
 
 /** Calls what it is given soon: at once after a pause, else when so much time has passed since the last call. */
-function createPace(everyMs: number): (flush: () => void) => void {
+function createPace(everyMs: () => number): (flush: () => void) => void {
   let waiting = false
   let last = -Infinity
   return (flush) => {
@@ -204,7 +207,7 @@ function createPace(everyMs: number): (flush: () => void) => void {
       last = performance.now()
       flush()
     }
-    const wait = last + everyMs - performance.now()
+    const wait = last + everyMs() - performance.now()
     if (wait <= 0) setImmediate(call)
     else setTimeout(call, wait)
   }
