@@ -1,7 +1,7 @@
 /** As much of JSON Schema as our shapes use. */
 export interface DescribedShape {
   readonly $ref?: string
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly description?: string
   readonly properties?: Readonly<Record<string, DescribedShape>>
   readonly required?: readonly string[]
@@ -33,9 +33,11 @@ const nameOf = (reference: string): string => reference.slice(reference.lastInde
 export function typeWords(shape: DescribedShape): string {
   if (shape.$ref !== undefined) return `[${nameOf(shape.$ref)}]`
   if (shape.anyOf !== undefined) return choiceWords(shape.anyOf)
+  const { type } = shape
+  if (typeof type === 'object') return choiceWords(type.map((one) => ({ ...shape, type: one })))
   if (shape.const !== undefined) return JSON.stringify(shape.const)
   if (shape.enum !== undefined) return shape.enum.map((word) => JSON.stringify(word)).join(' or ')
-  switch (shape.type ?? 'anything') {
+  switch (type ?? 'anything') {
     case 'string':
       return shape.format === 'date-time' ? 'moment' : `text${bounds(shape.minLength, shape.maxLength, ' characters')}`
     case 'integer':

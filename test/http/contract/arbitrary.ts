@@ -4,7 +4,7 @@ import { PERMISSIONS } from '../../../src/core/access.ts'
 
 /** As much of JSON Schema as our contract uses. */
 export interface Shape {
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, Shape>>
   readonly required?: readonly string[]
   readonly additionalProperties?: Shape | boolean
@@ -94,9 +94,11 @@ export function fitting(shape: Shape, name = ''): fc.Arbitrary<unknown> {
   const meant = MEANT[name]
   if (meant !== undefined) return meant
   if (shape.anyOf !== undefined) return fc.oneof(...shape.anyOf.map((one) => fitting(one)))
+  const { type } = shape
+  if (typeof type === 'object') return fc.oneof(...type.map((one) => fitting({ ...shape, type: one })))
   if (shape.const !== undefined) return fc.constant(shape.const)
   if (shape.enum !== undefined) return fc.constantFrom(...shape.enum)
-  switch (shape.type ?? 'anything') {
+  switch (type ?? 'anything') {
     case 'object':
       return fittingObject(shape)
     case 'array':

@@ -57,7 +57,8 @@ function typesOf(shape: Shape): readonly string[] | null {
     const all = shape.anyOf.map(typesOf)
     return all.includes(null) ? null : all.flatMap((one) => one ?? [])
   }
-  if (shape.type !== undefined) return shape.type === 'number' ? ['number', 'integer'] : [shape.type]
+  if (shape.type !== undefined)
+    return [shape.type].flat().flatMap((type) => (type === 'number' ? ['number', 'integer'] : type))
   return shape.enum === undefined && shape.const === undefined ? null : ['string']
 }
 
