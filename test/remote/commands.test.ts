@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { instant } from '../../src/core/instant.ts'
@@ -158,6 +158,21 @@ describe('a conversation', () => {
       /ann +and good bye +success +and good bye/,
     )
     expect(await type('chat', 'nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('nobody') as string })
+  })
+
+  it('lets a person go on after a refusal, and answers on a line of its own', async () => {
+    const typed = Object.assign(new PassThrough(), { isTTY: true })
+    typed.end('Hello\n')
+    const around = { cwd: '/', now, columns: 80, variables: { ...variables, ESCAPEMENT_DATA: world.data } }
+    const { code, stdout } = await run(['chat', 'echo'], typed, around)
+    expect(code).toBe(0)
+    expect(stdout).toContain('agent:echo:cli:direct:ann: type, and press enter')
+    expect(stdout).toContain('\r\u001b[KHello\n')
+    const refused = Object.assign(new PassThrough(), { isTTY: true })
+    refused.end('x\n/stop\n')
+    const strange = await run(['chat', 'echo', '--session', 'agent:nobody:cli'], refused, around)
+    expect([strange.code, strange.stdout]).toEqual([0, expect.stringContaining('nobody')])
+    expect(strange.stdout).toContain('0 stopped, 0 drained')
   })
 
   it('is seen, ruled, stopped and reset', async () => {

@@ -1,6 +1,8 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
+import { EscapementError } from '../../client/errors.ts'
 import { oneLine } from '../output/text.ts'
+import { refusedText } from '../remote/refused.ts'
 import { printJsonLine } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { EXIT, isTerminal, type ExitCode } from '../terminal.ts'
@@ -24,64 +26,75 @@ export function addChat(program: Command, desk: Desk): void {
   })
 }
 
+const CLEAR_LINE = '\r\u001b[K'
+
 async function converse(talk: Talk, key: string): Promise<ExitCode> {
   const { stdin, stdout } = talk.terminal
   const isPerson = 'isTTY' in stdin && stdin.isTTY === true && isTerminal(stdout)
-  const lines = createInterface({
-    input: stdin,
-    ...(isPerson ? { output: stdout, prompt: talk.style.cyan('> ') } : {}),
-  })
-  if (isPerson) {
-    await talk.print(talk.style.dim(`${oneLine(key)}: type, and press enter; /stop stops, Ctrl-D ends.\n`))
-    lines.prompt()
-  }
-  const shown = new Set<string>()
-  const pending = new Set<Promise<boolean>>()
-  const outcome: { code: ExitCode } = { code: EXIT.ok }
-  for await (const line of lines) {
-    const text = line.trim()
-    if (text !== '') {
-      const answered = say(talk, { key, text, shown })
-      pending.add(answered)
-      const settled = answered
-        .finally(() => pending.delete(answered))
-        .then((ok) => {
-          if (!ok) outcome.code = EXIT.refused
-        })
-      // A person may go on typing, also to stop what goes on; a script gets one answer after the other.
-      if (isPerson)
-        settled.then(
-          () => lines.prompt(true),
-          (error: unknown) => lines.emit('error', error),
-        )
-      else await settled
-    }
-    if (isPerson) lines.prompt()
-  }
-  await Promise.all(pending)
-  return outcome.code
+  return isPerson ? converseWithPerson(talk, key) : converseWithScript(talk, key)
 }
 
-interface Saying {
+/** One answer after the other; the first refusal ends it. */
+async function converseWithScript(talk: Talk, key: string): Promise<ExitCode> {
+  const chat = { key, shown: new Set<string>(), before: '' }
+  let code: ExitCode = EXIT.ok
+  for await (const line of createInterface({ input: talk.terminal.stdin })) {
+    if (line.trim() !== '' && !(await say(talk, chat, line.trim()))) code = EXIT.refused
+  }
+  return code
+}
+
+/** A person may go on typing while an answer is awaited, also to stop what goes on, and is not sent away by a refusal. */
+async function converseWithPerson(talk: Talk, key: string): Promise<ExitCode> {
+  const { stdin, stdout } = talk.terminal
+  await talk.print(talk.style.dim(`${oneLine(key)}: type, and press enter; /stop stops, Ctrl-D ends.\n`))
+  const lines = createInterface({ input: stdin, output: stdout, prompt: talk.style.cyan('> ') })
+  const chat = { key, shown: new Set<string>(), before: CLEAR_LINE }
+  const pending = new Set<Promise<void>>()
+  lines.prompt()
+  for await (const line of lines) {
+    lines.prompt()
+    if (line.trim() === '') continue
+    const answered = say(talk, chat, line.trim())
+      .catch((error: unknown) => talk.print(CLEAR_LINE + refusalText(talk, error)))
+      .then(() => {
+        pending.delete(answered)
+        lines.prompt(true)
+      })
+    pending.add(answered)
+  }
+  await Promise.all(pending)
+  await talk.print(CLEAR_LINE)
+  return EXIT.ok
+}
+
+function refusalText({ style }: Talk, error: unknown): string {
+  if (!(error instanceof EscapementError)) throw error
+  return refusedText(error, {}, style)
+}
+
+interface Chat {
   readonly key: string
-  readonly text: string
   /** Runs whose answer was shown: what was typed in quick succession is one run. */
   readonly shown: Set<string>
+  /** What makes room for an answer. */
+  readonly before: string
 }
 
 /** Says something and shows what comes back. True unless it went wrong. */
-async function say(talk: Talk, { key, text, shown }: Saying): Promise<boolean> {
+async function say(talk: Talk, { key, shown, before }: Chat, text: string): Promise<boolean> {
   const query = { wait: LONGEST_WAIT_SECONDS }
   const answer = await talk.client.sessions.send(key, { text, sender: talk.environment.user }, { query })
   if (talk.json) {
     await printJsonLine(talk, answer)
     return !('status' in answer) || answer.status === 'success'
   }
-  if ('stopped' in answer) await talk.print(talk.style.dim(`${answer.stopped} stopped, ${answer.drained} drained\n`))
-  else if ('run_id' in answer) await talk.print(talk.style.dim(`still ${answer.state}: ${answer.run_id}\n`))
+  const { dim } = talk.style
+  if ('stopped' in answer) await talk.print(dim(`${before}${answer.stopped} stopped, ${answer.drained} drained\n`))
+  else if ('run_id' in answer) await talk.print(dim(`${before}still ${answer.state}: ${answer.run_id}\n`))
   else if (!shown.has(answer.id)) {
     shown.add(answer.id)
-    await talk.print(`${replyText(talk, answer)}\n`)
+    await talk.print(`${before}${replyText(talk, answer)}\n`)
     return answer.status === 'success'
   }
   return true
