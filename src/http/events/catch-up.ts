@@ -62,18 +62,18 @@ async function reset(ctx: CatchUpContext, client: Client, reason: ResetView['rea
 async function tell(ctx: CatchUpContext, client: Client, turns: readonly ToldTurn[]): Promise<void> {
   const { wanted } = client
   const told = turns.map((turn) => framesOf(ctx.orgId, turn))
-  const all = told.flatMap(({ frames }) => frames)
+  const all = turns.flatMap(({ events }) => events)
   if (asksForOwners(wanted)) {
     const ids = ctx.owners.unknown(all)
     if (ids.length > 0) ctx.owners.learn(ids, await ctx.askOwners(ids))
   }
   let text = ''
-  for (const { no, frames } of told) {
+  for (const turn of told) {
     const { position } = client
-    const skipped = no === position.no ? position.index : -1
-    for (const frame of frames)
-      if (frame.index > skipped && isWanted(wanted, frame, ctx.owners.of(frame))) text += frame.text()
-    advance(client, no)
+    const skipped = turn.no === position.no ? position.index : -1
+    for (const [index, event] of turn.events.entries())
+      if (index > skipped && isWanted(wanted, event, ctx.owners.of(event))) text += turn.text(index)
+    advance(client, turn.no)
   }
   ctx.owners.told(all)
   // A page is not what somebody has failed to take: it is waited for.

@@ -1,10 +1,13 @@
 import type { OrgId } from '../../core/ids.ts'
 import type { ToldTurn } from '../../service/events.ts'
 import type { RunOwners } from '../../service/live-port.ts'
-import { advance, send, type Client } from './client.ts'
-import { asksForOwners, isWanted, type Wanted } from './filter.ts'
+import { send, type Client } from './client.ts'
+import { createDirectory, type Directory, type Group } from './directory.ts'
+import { asksForOwners, type Wanted } from './filter.ts'
 import { framesOf, type TurnFrames } from './frames.ts'
+import { createLine } from './line.ts'
 import type { Owners } from './owners.ts'
+import { wholeTurn } from './position.ts'
 
 /** What a channel needs of whoever has it. */
 export interface ChannelContext {
@@ -20,7 +23,7 @@ export interface ChannelContext {
 
 /**
  * Those who listen to an org. What happens is written down once for all who want the same, collected for a moment, and
- * sent to each of them as the same bytes.
+ * sent to each of them as the same bytes. A turn that is of interest to nobody costs nobody anything.
  */
 export interface Channel {
   readonly clients: Set<Client>
@@ -30,54 +33,60 @@ export interface Channel {
   /** Lets somebody in who has been told everything up to `heard`, or more. */
   readonly join: (client: Client) => void
   readonly leave: (client: Client) => void
+  /** The turn up to which somebody who is live has been told everything. */
+  readonly toldUpTo: (client: Client) => number
 }
 
-/** What those who want the same have not been sent yet. */
-interface Group {
-  readonly wanted: Wanted
-  readonly clients: Set<Client>
-  parts: { readonly no: number; readonly text: string }[]
+/** Groups that are told of a turn at the same time: at once, or when it is known whose runs it is about. */
+interface Branch {
+  readonly directory: Directory
+  /** Groups that have something to be sent. */
+  readonly dirty: Set<Group>
+  /** Turns up to here have been collected, and those up to there have been sent. */
+  collected: number
+  sent: number
 }
 
-/** Beyond so many events in line, reading history is better than remembering it. */
-const LONGEST_LINE = 50_000
+const createBranch = (): Branch => ({ directory: createDirectory(), dirty: new Set(), collected: 0, sent: 0 })
 
 export function createChannel(ctx: ChannelContext): Channel {
-  /** Told at once, and told when it is known whose runs they are about. */
-  const plain = new Map<string, Group>()
-  const owned = new Map<string, Group>()
-  const clients = new Set<Client>()
-  let heard: number | null = null
-  const groupsOf = (wanted: Wanted): Map<string, Group> => (asksForOwners(wanted) ? owned : plain)
+  const [plain, owned] = [createBranch(), createBranch()]
+  const branchOf = (wanted: Wanted): Branch => (asksForOwners(wanted) ? owned : plain)
+  const toldUpTo = (client: Client): number =>
+    client.live ? Math.max(client.position.no, branchOf(client.wanted).sent) : client.position.no
   const leave = (client: Client): void => {
+    if (!client.live) return
+    client.position = wholeTurn(toldUpTo(client))
     client.live = false
-    const groups = groupsOf(client.wanted)
-    const group = groups.get(client.wanted.name)
+    const { directory, dirty } = branchOf(client.wanted)
+    const group = directory.groups.get(client.wanted.name)
     group?.clients.delete(client)
-    if (group?.clients.size === 0) groups.delete(group.wanted.name)
+    if (group?.clients.size !== 0) return
+    directory.remove(group)
+    dirty.delete(group)
   }
-  const sendBack = (groups: Map<string, Group>): void => {
-    for (const group of [...groups.values()])
-      for (const client of [...group.clients]) {
-        leave(client)
-        ctx.behind(client)
-      }
+  const sendBack = ({ directory }: Branch): void => {
+    const clients = [...directory.groups.values()].flatMap((group) => [...group.clients])
+    for (const client of clients) {
+      leave(client)
+      ctx.behind(client)
+    }
   }
   const flush = (): void => {
-    for (const group of [...plain.values(), ...owned.values()]) flushGroup(group, ctx.mostWaiting)
+    flushBranch(plain, ctx.mostWaiting)
+    flushBranch(owned, ctx.mostWaiting)
   }
-  const line = createLine(ctx, {
-    tell: (turn) => {
-      for (const group of owned.values()) collect(group, turn, ctx.owners)
-      ctx.soon(flush)
-    },
-    failed: () => {
-      sendBack(owned)
-    },
+  const tell = (branch: Branch, turn: TurnFrames, owners: Owners | null): void => {
+    if (collect(branch, turn, owners)) ctx.soon(flush)
+  }
+  const line = createLine({
+    ...{ owners: ctx.owners, askOwners: ctx.askOwners, failed: () => sendBack(owned) },
+    tell: (turn) => tell(owned, turn, ctx.owners),
   })
+  let heard: number | null = null
   return {
-    clients,
-    heard: () => heard,
+    clients: new Set(),
+    ...{ heard: () => heard, leave, toldUpTo },
     hear: (turn) => {
       const isGap = heard !== null && turn.no !== heard + 1
       heard = turn.no
@@ -86,103 +95,56 @@ export function createChannel(ctx: ChannelContext): Channel {
         sendBack(plain)
         sendBack(owned)
       }
-      if (plain.size + owned.size === 0) return
+      const [some, more] = [plain.directory.groups.size > 0, owned.directory.groups.size > 0]
+      if (!some && !more) return
       const frames = framesOf(ctx.orgId, turn)
-      for (const group of plain.values()) collect(group, frames, null)
-      if (plain.size > 0) ctx.soon(flush)
-      if (owned.size > 0) line.put(frames)
+      if (some) tell(plain, frames, null)
+      if (more) line.put(frames)
     },
     join: (client) => {
-      const groups = groupsOf(client.wanted)
-      const { name } = client.wanted
-      const group = groups.get(name) ?? { wanted: client.wanted, clients: new Set(), parts: [] }
-      groups.set(name, group)
-      group.clients.add(client)
+      branchOf(client.wanted).directory.groupOf(client.wanted).clients.add(client)
       client.live = true
     },
-    leave,
   }
 }
 
-/** Also when there is nothing in it for them: they have come that far. */
-function collect(group: Group, turn: TurnFrames, owners: Owners | null): void {
-  let text = ''
-  for (const frame of turn.frames) if (isWanted(group.wanted, frame, owners?.of(frame))) text += frame.text()
-  group.parts.push({ no: turn.no, text })
+/** Writes down what a turn has for each group. Answers with whether anything is to be sent. */
+function collect(branch: Branch, turn: TurnFrames, owners: Owners | null): boolean {
+  const { directory, dirty } = branch
+  const { no, events } = turn
+  let at = 0
+  const add = (group: Group): void => {
+    const last = group.parts.at(-1)
+    if (last?.no === no) last.text += turn.text(at)
+    else group.parts.push({ no, text: turn.text(at) })
+    dirty.add(group)
+  }
+  for (const event of events) {
+    directory.visit(event, owners?.of(event), add)
+    at += 1
+  }
+  branch.collected = no
+  if (dirty.size > 0) return true
+  branch.sent = no
+  return false
+}
+
+function flushBranch(branch: Branch, mostWaiting: number): void {
+  branch.sent = branch.collected
+  for (const group of branch.dirty) flushGroup(group, mostWaiting)
+  branch.dirty.clear()
 }
 
 function flushGroup(group: Group, mostWaiting: number): void {
   const { parts } = group
-  const [first, last] = [parts[0], parts.at(-1)]
-  if (first === undefined || last === undefined) return
   group.parts = []
-  const all = Buffer.from(parts.map(({ text }) => text).join(''))
-  for (const client of group.clients) {
+  const first = parts[0]?.no ?? 0
+  const textOf = (some: Group['parts']): Buffer => Buffer.from(some.map(({ text }) => text).join(''))
+  const all = textOf(parts)
+  for (const client of [...group.clients]) {
     const { no } = client.position
-    if (no >= last.no) continue
     // Somebody who has just caught up may already have had the beginning of it.
-    const own =
-      no < first.no
-        ? all
-        : parts
-            .filter((part) => part.no > no)
-            .map(({ text }) => text)
-            .join('')
-    advance(client, last.no)
+    const own = no < first ? all : textOf(parts.filter((part) => part.no > no))
     if (own.length > 0) send(client, own, mostWaiting)
-  }
-}
-
-interface Line {
-  readonly put: (turn: TurnFrames) => void
-}
-
-/** Turns that wait until it is known whose runs they are about, in order. */
-function createLine(
-  ctx: ChannelContext,
-  to: { readonly tell: (turn: TurnFrames) => void; readonly failed: () => void },
-): Line {
-  let waiting: TurnFrames[] = []
-  let events = 0
-  let asking = false
-  const tell = (turns: readonly TurnFrames[]): void => {
-    for (const turn of turns) {
-      to.tell(turn)
-      ctx.owners.told(turn.frames)
-    }
-  }
-  const ask = async (): Promise<void> => {
-    asking = true
-    try {
-      while (waiting.length > 0) {
-        const turns = waiting
-        waiting = []
-        events = 0
-        const ids = ctx.owners.unknown(turns.flatMap(({ frames }) => frames))
-        if (ids.length > 0) ctx.owners.learn(ids, await ctx.askOwners(ids))
-        tell(turns)
-      }
-    } catch {
-      waiting = []
-      events = 0
-      to.failed()
-    } finally {
-      asking = false
-    }
-  }
-  return {
-    put: (turn) => {
-      if (!asking && ctx.owners.unknown(turn.frames).length === 0) {
-        tell([turn])
-        return
-      }
-      waiting.push(turn)
-      events += turn.frames.length
-      if (events > LONGEST_LINE) {
-        waiting = []
-        events = 0
-        to.failed()
-      } else if (!asking) void ask()
-    },
   }
 }

@@ -5,7 +5,7 @@ import { wholeTurn, type Position } from './position.ts'
 /** Somebody who listens. */
 export interface Client {
   readonly wanted: Wanted
-  /** What they have been told up to. */
+  /** What they have been told up to; of somebody who is live, when they came to be so. */
   position: Position
   /** Whether they are told of turns as they come; until then they catch up. */
   live: boolean

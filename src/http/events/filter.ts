@@ -1,12 +1,12 @@
 import { EVENT_KINDS, EVENT_PERMISSIONS, type EventFilter, type EventKind } from '../../contract/event.ts'
 import { invalid } from '../../contract/refusals.ts'
 import { nearestWord } from '../../core/nearest-word.ts'
+import type { Happened } from '../../service/events.ts'
 import type { RunOwners } from '../../service/live-port.ts'
-import type { Frame } from './frames.ts'
 
 /** Which events somebody is told of. */
 export interface Wanted {
-  readonly kinds: ReadonlySet<EventKind>
+  readonly kinds: ReadonlySet<string>
   readonly runId: string | null
   readonly scheduleId: string | null
   readonly session: string | null
@@ -53,21 +53,19 @@ export const permissionFor = (kind: EventKind): (typeof EVENT_PERMISSIONS)[Event
 export const asksForOwners = ({ scheduleId, session, agentId }: Wanted): boolean =>
   scheduleId !== null || session !== null || agentId !== null
 
-const ABOUT_RUNS: ReadonlySet<EventKind> = new Set([
+const ABOUT_RUNS: ReadonlySet<string> = new Set<EventKind>([
   ...(['run.changed', 'run.output', 'message.merged', 'message.dropped', 'outbound'] as const),
 ])
 
-/** Whether an event is about a run, which its subject then is. */
-export const isAboutRun = ({ kind }: Pick<Frame, 'kind'>): boolean => ABOUT_RUNS.has(kind)
+/** Whether events of a kind are about runs, which their subjects then are. */
+export const isAboutRun = (kind: string): boolean => ABOUT_RUNS.has(kind)
 
 /** Whether somebody is told of an event. `owners` are those of the run it is about; undefined when nobody knows them. */
-export function isWanted(wanted: Wanted, frame: Frame, owners: RunOwners | undefined): boolean {
-  if (!wanted.kinds.has(frame.kind)) return false
-  if (wanted.runId !== null && !(isAboutRun(frame) && frame.subject === wanted.runId)) return false
+export function isWanted(wanted: Wanted, [kind, subject]: Happened, owners: RunOwners | undefined): boolean {
+  if (!wanted.kinds.has(kind)) return false
+  if (wanted.runId !== null && !(isAboutRun(kind) && subject === wanted.runId)) return false
   if (wanted.agentId !== null && owners?.agentId !== wanted.agentId) return false
   if (wanted.session !== null && owners?.sessionKey !== wanted.session) return false
   if (wanted.scheduleId === null) return true
-  return frame.kind === 'schedule.changed'
-    ? frame.subject === wanted.scheduleId
-    : owners?.scheduleId === wanted.scheduleId
+  return kind === 'schedule.changed' ? subject === wanted.scheduleId : owners?.scheduleId === wanted.scheduleId
 }

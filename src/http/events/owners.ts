@@ -1,23 +1,25 @@
 import type { OrgId, RunId } from '../../core/ids.ts'
 import { isTerminal, type RunState } from '../../core/run/run-machine.ts'
+import type { Happened } from '../../service/events.ts'
 import type { RunOwners } from '../../service/live-port.ts'
 import { isAboutRun } from './filter.ts'
-import type { Frame } from './frames.ts'
 
 /** Whose the runs are that events are about. */
 export interface Owners {
-  /** Undefined: not known, or gone. */
-  readonly of: (frame: Frame) => RunOwners | undefined
+  /** Undefined: not about a run, not known, or gone. */
+  readonly of: (event: Happened) => RunOwners | undefined
   /** Those runs of which it is not known and has to be asked. */
-  readonly unknown: (frames: readonly Frame[]) => readonly string[]
+  readonly unknown: (events: readonly Happened[]) => readonly string[]
   /** What was asked for; runs that were not found are remembered as such. */
   readonly learn: (asked: readonly string[], found: ReadonlyMap<string, RunOwners>) => void
   /** Events that were told: runs that have ended are not heard of again, and are forgotten. */
-  readonly told: (frames: readonly Frame[]) => void
+  readonly told: (events: readonly Happened[]) => void
 }
 
 /** So many runs are remembered; those that were learnt first go first, and are asked for again. */
 const MOST_REMEMBERED = 100_000
+
+const NONE: readonly string[] = []
 
 /**
  * Remembers whose a run is from when it is first heard of until it has ended. `live` is what the node knows of pending
@@ -42,17 +44,17 @@ export function createOwners(orgId: OrgId, live: (orgId: OrgId, id: RunId) => Ru
     return true
   }
   return {
-    of: (frame) => (isAboutRun(frame) ? (known.get(frame.subject) ?? undefined) : undefined),
-    unknown: (frames) => {
-      const ids = new Set<string>()
-      for (const frame of frames) if (isAboutRun(frame) && !isKnown(frame.subject)) ids.add(frame.subject)
-      return [...ids]
+    of: ([kind, subject]) => (isAboutRun(kind) ? (known.get(subject) ?? undefined) : undefined),
+    unknown: (events) => {
+      let ids: Set<string> | null = null
+      for (const [kind, subject] of events) if (isAboutRun(kind) && !isKnown(subject)) (ids ??= new Set()).add(subject)
+      return ids === null ? NONE : [...ids]
     },
     learn: (asked, found) => {
       for (const id of asked) remember(id, found.get(id) ?? null)
     },
-    told: (frames) => {
-      for (const { kind, subject, data } of frames)
+    told: (events) => {
+      for (const [kind, subject, data] of events)
         if (kind === 'run.changed' && isTerminal(data['status'] as RunState)) known.delete(subject)
     },
   }

@@ -231,12 +231,12 @@ async function beat(hub: Hub): Promise<void> {
     const expected = hub.versions.get(orgId) ?? 0
     for (const client of [...channel.clients]) {
       if (isStuck(client, LONGEST_STUCK)) cut(client)
-      else if (client.live && client.position.no < expected) {
+      else if (client.live && channel.toldUpTo(client) < expected) {
         // Hearing is only a hint; what is on record is certain.
         channel.leave(client)
         void bring(hub, { orgId, channel }, client)
       } else if (client.live && !client.outlet.writableNeedDrain)
-        send(client, heartbeatFrame(client.position.no), Infinity)
+        send(client, heartbeatFrame(channel.toldUpTo(client)), Infinity)
     }
     if (hub.beats % REVIEW_EVERY === 0) void review(hub, channel)
   }
