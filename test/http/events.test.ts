@@ -339,3 +339,46 @@ describe('a node with little room', () => {
     await Promise.all(readers.map(({ ended }) => ended))
   })
 })
+
+describe('a node that is not told of turns', () => {
+  it('looks for them with every heartbeat, and tells each of them once', async () => {
+    const deaf = await createLiveWorld(agents, { deaf: true, limits: { heartbeatMs: 50 } })
+    try {
+      const readers = await Promise.all(
+        ['', '?session=chat%3Adeaf', '?agent_id=worker'].map((query) => readEvents(deaf.app, query)),
+      )
+      const id = await say('chat:deaf', 'hello', deaf)
+      for (const reader of readers) {
+        await reader.one(isEnded(id))
+        expect(reader.events.map(statusOf)).toEqual(['queued', 'running', 'success'])
+        reader.close()
+      }
+    } finally {
+      await deaf.close()
+    }
+  })
+
+  it('reads those it has missed when it is told of a later one', async () => {
+    const deaf = await createLiveWorld(agents, { deaf: true })
+    try {
+      const readers = await Promise.all(['', '?session=chat%3Agap'].map((query) => readEvents(deaf.app, query)))
+      const database = deaf.engine.ports.database
+      const ran = async () => (await deaf.ask('GET', `/api/v1/runs/${id}`)).json<{ status: string }>().status
+      const history = () => loadTurnsAfter(database, { orgId: ORG, after: 0, limit: 1_000 })
+      const before = await history()
+      const id = await say('chat:gap', 'hello', deaf)
+      await expect.poll(ran).toBe('success')
+      const last = before.at(-1)
+      if (last !== undefined) deaf.events.hear(ORG, last)
+      const [newest] = (await history()).slice(-1)
+      if (newest !== undefined) deaf.events.hear(ORG, newest)
+      for (const reader of readers) {
+        await reader.one(isEnded(id))
+        expect(reader.events.map(statusOf)).toEqual(['queued', 'running', 'success'])
+        reader.close()
+      }
+    } finally {
+      await deaf.close()
+    }
+  })
+})

@@ -26,6 +26,8 @@ export interface LiveOptions {
   /** Another node is on it already, and drops it. */
   readonly database?: TestDatabase
   readonly limits?: Partial<StreamLimits>
+  /** Those who listen are told of no turn as it happens. */
+  readonly deaf?: boolean
 }
 
 /** Starts a node with functions as agents of `acme`; the first is the one that is woken when nobody is named. */
@@ -47,7 +49,7 @@ export async function createLiveWorld(
   const events = createEventStreams({
     ...{ ports: engine.ports, work: engine.work, failed: () => undefined, limits: options.limits ?? {} },
   })
-  engine.parts.hearers.add(events.hear)
+  if (options.deaf !== true) engine.parts.hearers.add(events.hear)
   // Requests in process name a host without the port that the server may listen on as well.
   world.set({ allowedHosts: ['localhost'] })
   world.change({

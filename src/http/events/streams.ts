@@ -11,6 +11,7 @@ import type { Wanted } from './filter.ts'
 import { firstFrame, heartbeatFrame } from './frames.ts'
 import { createGate } from './gate.ts'
 import { createOwners } from './owners.ts'
+import { createPace } from './pace.ts'
 import { wholeTurn, type Position } from './position.ts'
 
 /** Somebody who wants to listen. */
@@ -46,10 +47,8 @@ export interface StreamsContext {
 /** How much, how often, how many. */
 export interface StreamLimits {
   readonly heartbeatMs: number
-  /** What happens is collected so long: thousands of events a second become a few dozen sendings. */
+  /** What happens is collected so long at least: thousands of events a second become a few dozen sendings. */
   readonly collectMs: number
-  /** And longer the more there are who listen, by so much for each: sending takes a small share of the time, not all of it. */
-  readonly collectMsPerStream: number
   /** Bytes that may wait for somebody who reads slowly. */
   readonly mostWaiting: number
   readonly mostStreams: number
@@ -60,7 +59,6 @@ export interface StreamLimits {
 const LIMITS: StreamLimits = {
   heartbeatMs: 15_000,
   collectMs: 25,
-  collectMsPerStream: 0.5,
   mostWaiting: 1_048_576,
   mostStreams: 2_000,
   retryMs: 2_000,
@@ -167,7 +165,7 @@ function channelOf(hub: Hub, orgId: OrgId): Channel {
     owners: createOwners(orgId, work.ownersOf),
     askOwners: (ids) => readOwners(ports, { orgId, ids }),
     behind: (client) => void bring(hub, { orgId, channel: made }, client),
-    soon: createPace(() => Math.max(hub.limits.collectMs, sizeOf(hub) * hub.limits.collectMsPerStream)),
+    soon: createPace(hub.limits.collectMs),
     mostWaiting: hub.limits.mostWaiting,
   })
   hub.channels.set(orgId, made)
@@ -192,24 +190,6 @@ async function bring(hub: Hub, { orgId, channel }: Place, client: Client): Promi
   } catch (error) {
     failed(error)
     cut(client)
-  }
-}
-
-/** Calls what it is given soon: at once after a pause, else when so much time has passed since the last call. */
-function createPace(everyMs: () => number): (flush: () => void) => void {
-  let waiting = false
-  let last = -Infinity
-  return (flush) => {
-    if (waiting) return
-    waiting = true
-    const call = (): void => {
-      waiting = false
-      last = performance.now()
-      flush()
-    }
-    const wait = last + everyMs() - performance.now()
-    if (wait <= 0) setImmediate(call)
-    else setTimeout(call, wait)
   }
 }
 
