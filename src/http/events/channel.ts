@@ -102,6 +102,8 @@ export function createChannel(ctx: ChannelContext): Channel {
       if (more) line.put(frames)
     },
     join: (client) => {
+      // Whatever is heard first may be later than what the first to come has been told.
+      heard ??= client.position.no
       branchOf(client.wanted).directory.groupOf(client.wanted).clients.add(client)
       client.live = true
     },
