@@ -40,21 +40,18 @@ describe('the pace of sending', () => {
   })
 
   it('is slower the longer sending takes, up to half a second', () => {
+    let now = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => now)
+    const waits = vi.spyOn(globalThis, 'setTimeout')
     const soon = createPace(25)
-    const times: number[] = []
-    const slow = (ms: number) => () => {
-      times.push(performance.now())
-      vi.advanceTimersByTime(ms)
+    const sendFor = (ms: number): void => {
+      soon(() => (now += ms))
+      vi.runAllTimers()
+      now += 1
     }
-    soon(slow(10))
-    vi.advanceTimersByTime(1)
-    soon(slow(1_000))
-    vi.advanceTimersByTime(1_000)
-    soon(slow(0))
-    vi.advanceTimersByTime(1_000)
-    const [first = 0, second = 0, third = 0] = times
-    expect(second - first).toBe(10 + 200)
-    expect(third - second).toBe(1_000 + 500)
+    for (const ms of [0, 10, 1_000, 0]) sendFor(ms)
+    expect(waits.mock.calls.map(([, ms]) => ms)).toEqual([24, 199, 499])
+    vi.restoreAllMocks()
   })
 })
 

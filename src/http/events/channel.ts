@@ -27,7 +27,7 @@ export interface ChannelContext {
  */
 export interface Channel {
   readonly clients: Set<Client>
-  /** The last turn that was heard of; null before the first. */
+  /** The last turn that was heard of or that the first of them had been told; null before either. */
   readonly heard: () => number | null
   readonly hear: (turn: ToldTurn) => void
   /** Lets somebody in who has been told everything up to `heard`, or more. */
@@ -88,8 +88,8 @@ export function createChannel(ctx: ChannelContext): Channel {
     clients: new Set(),
     ...{ heard: () => heard, leave, toldUpTo },
     hear: (turn) => {
-      const isGap = heard !== null && turn.no !== heard + 1
-      heard = turn.no
+      const isGap = heard !== null && turn.no > heard + 1
+      heard = Math.max(heard ?? 0, turn.no)
       if (isGap) {
         flush()
         sendBack(plain)
@@ -106,6 +106,8 @@ export function createChannel(ctx: ChannelContext): Channel {
       heard ??= client.position.no
       branchOf(client.wanted).directory.groupOf(client.wanted).clients.add(client)
       client.live = true
+      // From here on the first of them knows what comes next.
+      heard ??= client.position.no
     },
   }
 }
@@ -125,9 +127,9 @@ function collect(branch: Branch, turn: TurnFrames, owners: Owners | null): boole
     directory.visit(event, owners?.of(event), add)
     at += 1
   }
-  branch.collected = no
+  branch.collected = Math.max(branch.collected, no)
   if (dirty.size > 0) return true
-  branch.sent = no
+  branch.sent = branch.collected
   return false
 }
 
