@@ -102,8 +102,6 @@ export function createChannel(ctx: ChannelContext): Channel {
       if (more) line.put(frames)
     },
     join: (client) => {
-      // Whatever is heard first may be later than what the first to come has been told.
-      heard ??= client.position.no
       branchOf(client.wanted).directory.groupOf(client.wanted).clients.add(client)
       client.live = true
       // From here on the first of them knows what comes next.
