@@ -88,7 +88,7 @@ interface Sink {
 
 const nothing = (): void => undefined
 
-/** A terminal gets every line at once; what still waits for it is written on the spot. */
+/** Writes what still waits on the spot. */
 function flushNow(destination: ReturnType<typeof pino.destination>, done: () => void): void {
   try {
     destination.flushSync()
@@ -136,9 +136,12 @@ function openSink(to: number | ((text: string) => void), pretty: boolean): Sink 
           clearTimeout(timer)
           resolve()
         }
-        // What is being written has to be waited for; after that there is nothing to be done about what fails.
+        // What is being written has to be waited for; what has come since is too little for a batch and is written now.
         if (pretty) flushNow(destination, done)
-        else destination.flush(done)
+        else
+          destination.flush(() => {
+            flushNow(destination, done)
+          })
       }),
   }
 }
