@@ -22,18 +22,25 @@ function start(args: readonly string[], variables: Readonly<Record<string, strin
 
 // `npm test` builds first; a bare vitest run in a fresh checkout has nothing to start.
 describe.runIf(existsSync(path.join(ROOT, 'dist/cli/main.js')))('npm start', () => {
-  it('serves when nothing else is asked for, on a database of its own, until it is told to end', async () => {
-    const data = mkdtempSync(path.join(os.tmpdir(), 'escapement-start-'))
-    // As root the embedded server runs as another user, who has to get in.
-    chmodSync(data, 0o755)
-    const server = start([], { ESCAPEMENT_DATA: data, ESCAPEMENT_SERVER_PORT: '0' })
-    await expect.poll(server.out, { timeout: 60_000 }).toMatch(/^Escapement listens on http:\/\/127\.0\.0\.1:\d+\n$/)
-    const url = server.out().trim().split(' ').at(-1) ?? ''
-    expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: 'ok' })
-    server.child.kill('SIGTERM')
-    expect(await server.ended).toEqual([0, null])
-    rmSync(data, { recursive: true, force: true })
-  }, 90_000)
+  it.each([
+    ['nothing', [], { ESCAPEMENT_SERVER_PORT: '0' }],
+    ['options', ['--port', '0'], {}],
+  ])(
+    'serves when %s but that is said, on a database of its own, until it is told to end',
+    async (_, args, more) => {
+      const data = mkdtempSync(path.join(os.tmpdir(), 'escapement-start-'))
+      // As root the embedded server runs as another user, who has to get in.
+      chmodSync(data, 0o755)
+      const server = start(args, { ESCAPEMENT_DATA: data, ...more })
+      await expect.poll(server.out, { timeout: 60_000 }).toMatch(/^Escapement listens on http:\/\/127\.0\.0\.1:\d+\n$/)
+      const url = server.out().trim().split(' ').at(-1) ?? ''
+      expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: 'ok' })
+      server.child.kill('SIGTERM')
+      expect(await server.ended).toEqual([0, null])
+      rmSync(data, { recursive: true, force: true })
+    },
+    90_000,
+  )
 
   it('is the command line otherwise', async () => {
     const program = start(['--version'])
