@@ -1,6 +1,7 @@
 import { flawed, parsed, type Flaw, type Parsed } from './input.ts'
 import { orgId, type OrgId, type PrincipalId } from './ids.ts'
 import { formatInstant, type Instant } from './instant.ts'
+import { nearestWord } from './nearest-word.ts'
 import { because, type Evidence, type Why } from './reasons.ts'
 
 /** Everything that can be permitted, with what it lets one do. docs/reference/permissions.md is compared with it. */
@@ -158,26 +159,4 @@ export function parsePermissions(field: string, value: unknown): Parsed<readonly
 
 function groupOf(permission: string): string {
   return permission.slice(0, permission.indexOf(':'))
-}
-
-/** The known word that takes the fewest changes, if it takes few. */
-function nearestWord(word: string, known: readonly string[]): string | null {
-  if (word.length < 3 || word.length > 40) return null
-  const [best] = known
-    .map((candidate) => ({ candidate, changes: changesBetween(word, candidate) }))
-    .sort((a, b) => a.changes - b.changes)
-  return best !== undefined && best.changes <= 3 ? best.candidate : null
-}
-
-function changesBetween(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (let index = 0; index < from.length; index += 1) {
-    const next = [index + 1]
-    for (let column = 1; column <= to.length; column += 1) {
-      const replaced = (row[column - 1] ?? 0) + (from[index] === to[column - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
 }

@@ -13,7 +13,7 @@ export interface CompiledProgram {
 /** Compiles a file and everything it imports, as the sources are now. */
 export function compileProgram(entry: string): CompiledProgram {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'escapement-program-'))
-  for (const file of withImports(entry)) compile(file, directory)
+  compileInto(directory, entry)
   writeFileSync(path.join(directory, 'package.json'), '{ "type": "module", "version": "0.0.0-test" }\n')
   for (const shared of ['node_modules', 'migrations'])
     symlinkSync(path.join(ROOT, shared), path.join(directory, shared))
@@ -21,6 +21,11 @@ export function compileProgram(entry: string): CompiledProgram {
     entry: path.join(directory, entry.replace(/\.ts$/, '.js')),
     remove: () => rmSync(directory, { recursive: true, force: true }),
   }
+}
+
+/** Puts a file and everything it imports, compiled, into a directory. */
+export function compileInto(directory: string, entry: string): void {
+  for (const file of withImports(entry)) compile(file, directory)
 }
 
 function withImports(entry: string): ReadonlySet<string> {

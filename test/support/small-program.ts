@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import ts from 'typescript'
 import { ROOT } from '../tooling/root.ts'
+import { compileInto } from './compile-program.ts'
 import { binariesUnderTest } from './postgres-under-test.ts'
 
 const ENTRY = 'test/support/node-process.ts'
@@ -13,7 +13,7 @@ const ENTRY = 'test/support/node-process.ts'
  */
 export function makeSmallProgram(directory: string): string {
   mkdirSync(directory, { recursive: true })
-  for (const file of withImports(ENTRY)) compile(file, directory)
+  compileInto(directory, ENTRY)
   writeFileSync(path.join(directory, 'package.json'), '{ "type": "module" }\n')
   cpSync(path.join(ROOT, 'migrations'), path.join(directory, 'migrations'), { recursive: true })
   for (const name of withDependencies('pg')) copyPackage(path.join(ROOT, 'node_modules', name), directory, name)
@@ -22,30 +22,6 @@ export function makeSmallProgram(directory: string): string {
 }
 
 export const entryOf = (program: string): string => path.join(program, ENTRY.replace(/\.ts$/, '.js'))
-
-function withImports(entry: string): ReadonlySet<string> {
-  const found = new Set([entry])
-  // A set that grows while it is walked is walked to its end.
-  for (const file of found)
-    for (const [, imported = ''] of textOf(file).matchAll(/from '(\.[^']*\.ts)'/g))
-      found.add(path.posix.join(path.posix.dirname(file), imported))
-  return found
-}
-
-function compile(file: string, directory: string): void {
-  const { outputText } = ts.transpileModule(textOf(file), {
-    compilerOptions: {
-      target: ts.ScriptTarget.ES2023,
-      module: ts.ModuleKind.ESNext,
-      verbatimModuleSyntax: true,
-      rewriteRelativeImportExtensions: true,
-    },
-    fileName: file,
-  })
-  const to = path.join(directory, file.replace(/\.ts$/, '.js'))
-  mkdirSync(path.dirname(to), { recursive: true })
-  writeFileSync(to, outputText)
-}
 
 const textOf = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
 
