@@ -15,6 +15,7 @@ export const STEPS = [
       'test/service/settings',
       'test/engine/',
       'test/executors/',
+      'test/outbound/',
       'test/cli/',
       'test/client/',
       'test/config/',
