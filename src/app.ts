@@ -8,6 +8,7 @@ import { sleep } from './engine/loop.ts'
 import { createNodeParts, publish } from './engine/node.ts'
 import type { NodeParts } from './engine/node-parts.ts'
 import type { Log } from './engine/health.ts'
+import type { Meter } from './engine/meter.ts'
 import type { Executor } from './executors/executor.ts'
 import { createDatabaseClock } from './service/clock.ts'
 import { createIdMaker, type IdKind } from './service/ids.ts'
@@ -25,7 +26,7 @@ import { countUsers } from './store/embedded/company.ts'
 import { startEmbedded } from './store/embedded/embedded.ts'
 import type { EmbeddedNews } from './store/embedded/news.ts'
 import { migrate } from './store/migrate.ts'
-import type { Database } from './store/database.ts'
+import type { Database, PoolUse } from './store/database.ts'
 import { openPostgres } from './store/postgres.ts'
 import { DEFAULT_SCHEMA } from './store/identifier.ts'
 
@@ -38,6 +39,8 @@ export interface AppOptions {
   readonly executors: Map<string, Executor>
   readonly estimate: ((key: SessionKey) => ContextUse | null) | null
   readonly log: Log
+  /** Left out: nobody counts. */
+  readonly meter?: Meter | undefined
 }
 
 /** Everything that runs, put together. */
@@ -48,6 +51,8 @@ export interface App {
   readonly parts: NodeParts
   readonly loops: Loops
   readonly migrated: readonly string[]
+  /** How many connections there are, by pool. */
+  readonly pools: () => readonly ({ readonly pool: string } & PoolUse)[]
   readonly close: () => Promise<void>
 }
 
@@ -147,6 +152,7 @@ function compose({ options, reads, database, schema, now: opened, migrated, clos
     sleep,
     random: Math.random,
     load: (orgId) => loadOrgMemory(parts, reads, orgId),
+    meter: options.meter,
   })
   const ports: Ports = { database: reads, turns: parts.turns, clock, newId: makeId, settings: options.settings }
   const retention = createRetention(ports)
@@ -156,8 +162,14 @@ function compose({ options, reads, database, schema, now: opened, migrated, clos
   }
   const laneSizes = () => readLaneSizes(ports)
   const loops = createLoops({ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes })
-  return { ports, live: createLive(parts), work: createLiveWork(parts), parts, loops, migrated, close }
+  const pools = (): ReturnType<App['pools']> => [
+    { pool: 'engine', ...(database.use?.() ?? NO_POOL) },
+    { pool: 'reads', ...(reads.use?.() ?? NO_POOL) },
+  ]
+  return { ports, live: createLive(parts), work: createLiveWork(parts), parts, loops, migrated, pools, close }
 }
+
+const NO_POOL: PoolUse = { open: 0, idle: 0, waiting: 0 }
 
 /** Random bytes from a supply that is filled a page at a time: asking for ten costs as much as asking for thousands. */
 function createRandomBytes(): (count: number) => Uint8Array {

@@ -20,6 +20,7 @@ export const STEPS = [
       'test/client/',
       'test/config/',
       'test/log/',
+      'test/metrics/',
       'test/tooling/',
     ],
     budget: FAST,

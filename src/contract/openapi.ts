@@ -25,6 +25,7 @@ const TAGS: Readonly<Record<string, string>> = {
   lanes: 'Named pools of execution slots',
   nodes: 'The server processes of the deployment',
   stats: 'How work went, and what waits',
+  metrics: 'Numbers that can be watched',
   config: 'The settings of the deployment',
   keys: 'What programs sign in with',
   orgs: 'The tenants of the deployment',

@@ -37,7 +37,7 @@ export function createLoops({ parts, prune, pruneEveryMs, laneSizes }: LoopsCont
   const loop = (everyMs: number, pass: () => Promise<number | undefined>): Loop =>
     createLoop(pass, { everyMs, sleep: ctx.sleep, onError })
   const { schedules, node } = ctx.settings()
-  const schedulesLoop = loop(schedules.pollMs, () => firePass(parts))
+  const schedulesLoop = loop(schedules.pollMs, () => scan(parts))
   const watchLoop = loop(schedules.pollMs, () => watchPass(parts, laneSizes))
   const leaseLoop = loop(node.renewMs, () => leasePass(parts))
   const pruneLoop = loop(pruneEveryMs, async () => ((await prune()) ? 0 : undefined))
@@ -63,6 +63,15 @@ export function createLoops({ parts, prune, pruneEveryMs, laneSizes }: LoopsCont
       schedulesLoop.wake()
     },
   }
+}
+
+/** A look at what is due, and how long it took for who counts. */
+async function scan(parts: NodeParts): Promise<number | undefined> {
+  const { clock, meter } = parts.ctx
+  const began = clock.counter()
+  const waitMs = await firePass(parts)
+  meter?.scanned(clock.counter() - began)
+  return waitMs
 }
 
 const LONGEST_TRANSACTION_MS = 300_000

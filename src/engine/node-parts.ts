@@ -10,6 +10,7 @@ import type { NodeFacts } from '../service/turn/memory.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
 import type { Executions } from './executions.ts'
 import type { DatabaseHealth, Log } from './health.ts'
+import type { Meter } from './meter.ts'
 import type { NodeLanes } from './node-lanes.ts'
 import type { Office, OfficeContext } from './office.ts'
 import type { Progress } from './progress.ts'
@@ -35,6 +36,8 @@ export interface NodeContext {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   readonly random: () => number
   readonly load: OfficeContext['load']
+  /** Left out: nobody counts. */
+  readonly meter?: Meter | undefined
   /** What the time is when the database has said so: the database's word, except in simulations. */
   readonly hearClock?: (said: Instant) => Instant
   /** Left out: real time passes. */

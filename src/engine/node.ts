@@ -159,7 +159,10 @@ function ringAfter(ms: number, ring: () => void): () => void {
 function settled(parts: NodeParts, turn: SettledTurn): () => void {
   const { office, result } = turn
   for (const heard of result.heard) publish(parts, office.orgId, heard)
-  if (result.written !== null) publish(parts, office.orgId, result.written)
+  if (result.written !== null) {
+    parts.ctx.meter?.turn(result)
+    publish(parts, office.orgId, result.written)
+  }
   endWhatMustEnd(parts, turn)
   if (isCapped(result.claims)) office.wake()
   if (result.claims.length === 0) return () => undefined

@@ -25,6 +25,16 @@ export interface HttpSettings {
   readonly ratePerSecond: number
 }
 
+/** What is counted, and who may see it. */
+export interface MetricsPort {
+  /** Everything there is to see, as text. */
+  readonly show: () => Promise<string>
+  /** Whether only programs of this machine can ask, and there is one org: then there is nothing to keep from anybody. */
+  readonly isPrivate: () => Promise<boolean>
+  /** Somebody was refused. */
+  readonly refused: (code: string) => void
+}
+
 /** What the HTTP side has instead of globals; app.ts puts it together. */
 export interface HttpContext {
   readonly ports: Ports
@@ -42,6 +52,7 @@ export interface HttpContext {
   readonly forgetSession: (cookie: string) => void
   /** Everybody who listens to what happens. */
   readonly events: EventStreams
+  readonly metrics: MetricsPort
   readonly health: () => Health
   /** True while the node goes down and takes no new work. */
   readonly isDraining: () => boolean

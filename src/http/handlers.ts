@@ -9,6 +9,7 @@ import { eventHandlers } from './handlers/events.ts'
 import { keyHandlers } from './handlers/keys.ts'
 import { laneHandlers } from './handlers/lanes.ts'
 import { memberHandlers } from './handlers/members.ts'
+import { metricsHandlers } from './handlers/metrics.ts'
 import { nodeHandlers } from './handlers/nodes.ts'
 import { orgHandlers } from './handlers/orgs.ts'
 import { probeHandlers } from './handlers/probes.ts'
@@ -30,6 +31,7 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...laneHandlers,
   ...nodeHandlers,
   ...statsHandlers,
+  ...metricsHandlers,
   ...configHandlers,
   ...keyHandlers,
   ...orgHandlers,

@@ -62,9 +62,23 @@ function addRoute(routing: Routing, route: Route): void {
   const { method, path: url } = route.spec
   app.route({
     ...{ method, url },
-    ...(route.spec.permission === 'none' ? {} : { onRequest: gateOf(routing, route.spec) }),
+    ...(route.spec.permission === 'none' ? {} : { onRequest: doorOf(routing, route.spec) }),
     handler: (request, reply) => handle(ctx, route, { request, reply }),
   })
+}
+
+type Gate = ReturnType<typeof gateOf>
+
+/** Most doors have a gate; some have none where nobody but this machine can come. */
+function doorOf(routing: Routing, spec: OperationSpec): Gate {
+  const gate = gateOf(routing, spec)
+  if (spec.openInPrivate !== true) return gate
+  return (request, reply, done) => {
+    routing.ctx.metrics.isPrivate().then((isPrivate) => {
+      if (isPrivate) done()
+      else gate(request, reply, done)
+    }, done)
+  }
 }
 
 /** Before the body is read: who asks, may they, and not too often. */

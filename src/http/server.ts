@@ -119,6 +119,7 @@ function refuse(ctx: HttpContext, { error, request, reply }: Failed): FastifyRep
     })
   const refusal = expected ?? internal(request.id)
   const { status, retryAfterMs, code } = refusal
+  ctx.metrics.refused(code)
   if (retryAfterMs !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfterMs / 1_000)))
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer realm="escapement"')
   return reply

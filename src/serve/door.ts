@@ -1,4 +1,4 @@
-import { BlockList, isIPv6 } from 'node:net'
+import { isIPv6 } from 'node:net'
 import type { App } from '../app.ts'
 import type { Config } from '../contract/config/keys.ts'
 import type { AgentId, OrgId } from '../core/ids.ts'
@@ -7,10 +7,13 @@ import { createEventStreams } from '../http/events/streams.ts'
 import { createHttpServer } from '../http/server.ts'
 import { healthOf } from '../library/health.ts'
 import type { Waiters } from '../library/waiters.ts'
+import type { Counting } from '../metrics/metrics.ts'
 import { createAuthentication } from '../service/authentication.ts'
 import { csrfTokenOf } from '../service/console-sessions.ts'
 import { defaultAgentOf } from '../service/first-start.ts'
 import type { Configuration } from './configuration.ts'
+import { bare } from './loopback.ts'
+import { metricsPort } from './metrics.ts'
 import { StartRefused } from './start-refused.ts'
 
 /** The way in: an address that is listened on. */
@@ -33,6 +36,7 @@ export interface DoorContext {
   readonly waiters: Pick<Waiters, 'ended'>
   readonly counter: () => number
   readonly ended: HttpContext['ended']
+  readonly counting: Counting
 }
 
 /** How long whoever is being answered has when the door closes. */
@@ -95,6 +99,7 @@ function httpContext(ctx: DoorContext): HttpContext {
     },
     forgetSession: authentication.forget,
     events,
+    metrics: metricsPort(ctx),
     health: () => {
       const health = healthOf(parts)
       return isOpen() ? health : { ...health, ready: false }
@@ -146,23 +151,11 @@ function rememberDefaultAgents({ ports }: App): {
   }
 }
 
-const bare = (host: string): string => host.replace(/^\[(.*)\]$/, '$1')
-
 /** An address somebody on this machine can open, also when we listen everywhere. */
 function reachable(host: string): string {
   const name = bare(host)
   if (name === '0.0.0.0' || name === '::') return '127.0.0.1'
   return isIPv6(name) ? `[${name}]` : name
-}
-
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
-LOOPBACK.addAddress('::1', 'ipv6')
-
-/** Whether only this machine can reach an address. */
-export function isLoopback(host: string): boolean {
-  const name = bare(host).toLowerCase()
-  return name === 'localhost' || LOOPBACK.check(name, isIPv6(name) ? 'ipv6' : 'ipv4')
 }
 
 function notListening(error: NodeJS.ErrnoException, { host, port }: Config['server']): StartRefused {

@@ -8,7 +8,7 @@ import { writePrivateFile } from '../service/private-file.ts'
 import { createStartLink } from '../service/sign-in.ts'
 import { backoffMs, RECONNECT_BACKOFF } from '../store/backoff.ts'
 import { DatabaseError, isDatabaseAway } from '../store/database-error.ts'
-import { isLoopback } from './door.ts'
+import { isLoopback } from './loopback.ts'
 import type { ServerOptions } from './options.ts'
 import { StartRefused } from './start-refused.ts'
 

@@ -12,6 +12,7 @@ import { inProcess } from '../executors/in-process.ts'
 import { stopApp, type Stopping } from '../library/stop.ts'
 import { createWaiters, type Waiters } from '../library/waiters.ts'
 import { createTurnLog, type TurnLog } from '../log/turn-log.ts'
+import { createCounting, type Counting } from '../metrics/metrics.ts'
 import { loadStored, recordReload } from '../service/config.ts'
 import { ensureAgents } from '../service/first-start.ts'
 import { settingsOf, type EngineSettings } from '../service/settings.ts'
@@ -44,6 +45,7 @@ interface Starting {
   readonly waiters: Waiters
   readonly turnLog: TurnLog
   readonly reloading: Reloading
+  readonly counting: Counting
   /** Nobody is let in before the engine runs. */
   readonly state: { started: boolean }
 }
@@ -57,9 +59,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { config } = options.configuration.keeper.current()
   const { url, schema, pool } = config.database
   const data = path.resolve(options.configuration.places.cwd, config.data)
+  const counting = createCounting(() => performance.now())
   const app = await openApp({
     database: url === null ? { data, schema, pool } : { url, schema, pool },
-    ...{ settings: settings.get, executors, estimate: null, log: options.log.log },
+    ...{ settings: settings.get, executors, estimate: null, log: options.log.log, meter: counting.meter },
   }).catch((error: unknown) => {
     throw error instanceof DatabaseError ? new StartRefused(withCause(error), { cause: error }) : error
   })
@@ -70,7 +73,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       agents.map(([id]) => agentId(id)),
     )
     await prepareOwner(app.ports, { options, data })
-    const starting = prepare(options, app, settings.renew)
+    const starting = { ...prepare(options, app, settings.renew), counting }
     await starting.reloading.refresh()
     return await open(starting, data)
   } catch (error) {
@@ -98,7 +101,7 @@ function currentSettings({ configuration }: ServerOptions): {
   }
 }
 
-function prepare(options: ServerOptions, app: App, renew: () => void): Starting {
+function prepare(options: ServerOptions, app: App, renew: () => void): Omit<Starting, 'counting'> {
   const { configuration, log } = options
   const { parts, ports } = app
   const turnLog = createTurnLog(log, parts.id)
@@ -130,7 +133,7 @@ async function open(starting: Starting, data: string): Promise<Server> {
   const { log, configuration, version } = options
   const door = await openDoor({
     ...{ app, configuration, version, log: log.log, isOpen: () => state.started, refresh: reloading.refresh },
-    ...{ waiters, counter: () => performance.now() },
+    ...{ waiters, counter: () => performance.now(), counting: starting.counting },
     ended: waiters.ended,
   })
   try {

@@ -45,6 +45,13 @@ export interface Listening {
   readonly stop: () => Promise<void>
 }
 
+/** Connections of a pool, and statements that wait for one. */
+export interface PoolUse {
+  readonly open: number
+  readonly idle: number
+  readonly waiting: number
+}
+
 export interface Database extends Connection {
   /**
    * Runs the work in one transaction and commits it. Throws what the work threw, after rolling back; `commit_unknown`
@@ -53,6 +60,8 @@ export interface Database extends Connection {
   readonly transaction: <T>(work: (tx: Transaction) => T | Promise<T>, options?: TransactionOptions) => Promise<T>
   /** Hears a channel until stopped, through interruptions. Resolves once the server listens. */
   readonly listen: (channel: string, hear: (heard: Heard) => void) => Promise<Listening>
+  /** How its connections are used; left out by what has none. */
+  readonly use?: () => PoolUse
   /** Waits for what is under way and closes every connection. */
   readonly close: () => Promise<void>
 }

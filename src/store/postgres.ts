@@ -63,6 +63,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         return runTransaction({ client, toStatement, isBroken, setBroken }, work, limits)
       }),
     listen: listener.listen,
+    use: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: async () => {
       await listener.close()
       await pool.end()

@@ -84,6 +84,11 @@ export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
     consoleSession: (cookie) => SESSIONS.get(cookie) ?? null,
     forgetSession: () => undefined,
     events: createEventStreams({ ports: services.ports, work: NO_WORK, failed: () => undefined }),
+    metrics: {
+      show: () => Promise.resolve('up 1\n'),
+      isPrivate: () => Promise.resolve(false),
+      refused: () => undefined,
+    },
     health: () => ({ ready: true, database: 'up', away_since: null, draining: false, node_id: 'nod_1' }),
     isDraining: () => false,
     defaultAgent: () => agentId('writer'),

@@ -31,6 +31,8 @@ export interface OperationSpec {
   readonly permission: Permission | readonly Permission[] | 'any' | 'none'
   /** Only the operator's owners and admins. */
   readonly operatorOnly?: true
+  /** Where nobody but this machine can ask and there is one org, nobody has to say who they are. */
+  readonly openInPrivate?: true
   /** Only owners and admins of the org. */
   readonly approving?: true
   /** Makes something: `Idempotency-Key` is honoured. */

@@ -7,6 +7,7 @@ import { eventOperations } from './events.ts'
 import { keyOperations } from './keys.ts'
 import { laneOperations } from './lanes.ts'
 import { memberOperations } from './members.ts'
+import { metricsOperations } from './metrics.ts'
 import { nodeOperations } from './nodes.ts'
 import type { OperationTable } from './operation.ts'
 import { orgOperations } from './orgs.ts'
@@ -29,6 +30,7 @@ export const OPERATIONS = {
   ...laneOperations,
   ...nodeOperations,
   ...statsOperations,
+  ...metricsOperations,
   ...configOperations,
   ...keyOperations,
   ...orgOperations,

@@ -8,7 +8,7 @@ import type { RunRow } from '../../store/run-row.ts'
 import { loadPayloads } from '../../store/runs.ts'
 import { loadStanding, loadTurnWriter, orgLock, type StoredEvent, type TurnRow } from '../../store/turns.ts'
 import { appendAudits } from '../audit-chain.ts'
-import { noChanges, type Desk } from '../desk/desk.ts'
+import { noChanges, type Changes, type Desk } from '../desk/desk.ts'
 import { passTime } from '../desk/settle.ts'
 import type { Work } from '../turn-port.ts'
 import { reviewBudgets } from './budgets.ts'
@@ -53,6 +53,8 @@ export interface TurnResult {
   /** Runs that were changed, by this node or others: whoever executes one looks whether it still should. */
   readonly changed: readonly RunRow[]
   readonly leaseUntil: Instant | null
+  /** Everything the turn has changed, for who counts; valid until the next turn. */
+  readonly changes: Changes
 }
 
 /**
@@ -163,7 +165,7 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   if (audits.length > 0) await appendAudits(tx, desk.orgId, { entries: audits, at: desk.now })
   const changed = [...desk.changes.changed]
   const written = isUnchanged(desk.changes) ? null : write(tx, ctx, { desk, changedBefore })
-  return { done, claims, heard, written, changed, leaseUntil: standing.leaseUntil }
+  return { done, claims, heard, written, changed, leaseUntil: standing.leaseUntil, changes: desk.changes }
 }
 
 function letTimePass(memory: Memory, node: NodeFacts): void {

@@ -1,0 +1,190 @@
+import { TRIGGERS } from '../core/run/run.ts'
+import { isPending, isTerminal, RUN_STATES } from '../core/run/run-machine.ts'
+import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
+import { DELIVERY_OUTCOMES } from '../engine/meter.ts'
+import type { MetricName } from './catalogue.ts'
+import type { Histogram } from './histogram.ts'
+import type { AgentWork, PoolUse, Sources } from './sources.ts'
+import { sumOf, type Tally } from './tally.ts'
+
+/** One number under its labels. */
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** Every metric's numbers. The compiler refuses a metric that nobody fills. */
+export type Samples = { readonly [Name in MetricName]: readonly Sample[] | Histogram }
+
+const only = (value: number): readonly Sample[] => [{ labels: {}, value }]
+const flag = (value: boolean): readonly Sample[] => only(value ? 1 : 0)
+
+type Numbers = Readonly<Partial<Record<string, number>>>
+
+/** A number for each key; those that are always there are 0 until something is counted. */
+function keyed(label: string, counts: Numbers, always: readonly string[] = []): readonly Sample[] {
+  const keys = new Set([...always, ...Object.keys(counts).toSorted()])
+  return [...keys].map((key) => ({ labels: { [label]: key }, value: counts[key] ?? 0 }))
+}
+
+const ENDINGS = RUN_STATES.filter(isTerminal)
+
+function endings({ ended }: Tally): Numbers {
+  const counts = Object.values(ended)
+  return Object.fromEntries(ENDINGS.map((state) => [state, counts.reduce((sum, of) => sum + (of[state] ?? 0), 0)]))
+}
+
+const byTrigger = ({ ended }: Tally): readonly Sample[] =>
+  TRIGGERS.flatMap((trigger) =>
+    Object.entries(ended[trigger] ?? {}).map(([status, value]) => ({ labels: { trigger, status }, value })),
+  )
+
+type Counted = Pick<
+  Samples,
+  | 'escapement_runs_total'
+  | 'escapement_triggers_total'
+  | 'escapement_runs_by_trigger_total'
+  | 'escapement_attempts_total'
+  | 'escapement_run_duration_seconds'
+  | 'escapement_run_lateness_seconds'
+  | 'escapement_skips_total'
+  | 'escapement_task_overlap_skipped_total'
+  | 'escapement_concurrency_skipped_total'
+  | 'escapement_misfires_total'
+  | 'escapement_retries_total'
+  | 'escapement_task_failure_retry_total'
+  | 'escapement_task_timeout_total'
+  | 'escapement_refusals_total'
+  | 'escapement_deliveries_total'
+  | 'escapement_scan_duration_seconds'
+  | 'escapement_turns_total'
+>
+
+function counted(tally: Tally): Counted {
+  const { skips, retries } = tally
+  return {
+    escapement_runs_total: keyed('status', endings(tally), ENDINGS),
+    escapement_triggers_total: keyed('trigger', tally.triggers, TRIGGERS),
+    escapement_runs_by_trigger_total: byTrigger(tally),
+    escapement_attempts_total: only(tally.attempts),
+    escapement_run_duration_seconds: tally.duration,
+    escapement_run_lateness_seconds: tally.lateness,
+    escapement_skips_total: keyed('reason', skips),
+    escapement_task_overlap_skipped_total: only(sumOf(skips, ['overlap', 'overlap_limit'])),
+    escapement_concurrency_skipped_total: only(sumOf(skips, ['concurrency', 'queue_full'])),
+    escapement_misfires_total: keyed('outcome', tally.misfires),
+    escapement_retries_total: keyed('error_code', retries),
+    escapement_task_failure_retry_total: only(sumOf(retries, Object.keys(retries)) + tally.failureRetries),
+    escapement_task_timeout_total: only(tally.timeouts),
+    escapement_refusals_total: keyed('code', tally.refusals),
+    escapement_deliveries_total: keyed('outcome', tally.deliveries, DELIVERY_OUTCOMES),
+    escapement_scan_duration_seconds: tally.scans,
+    escapement_turns_total: only(tally.turns),
+  }
+}
+
+type Deployment = Pick<
+  Samples,
+  | 'escapement_schedules'
+  | 'escapement_pending_runs'
+  | 'escapement_callbacks_pending'
+  | 'escapement_nodes'
+  | 'escapement_counted_age_seconds'
+>
+
+/** What nobody could count is left out: a gap in a graph is true, and a 0 would not be. */
+async function deployment({ counts }: Sources): Promise<Deployment> {
+  const found = await counts()
+  if (found === null)
+    return {
+      escapement_schedules: [],
+      escapement_pending_runs: [],
+      escapement_callbacks_pending: [],
+      escapement_nodes: [],
+      escapement_counted_age_seconds: [],
+    }
+  const { schedules, pending, nodes } = found.value
+  const alive = nodes.filter((node) => node.alive)
+  const draining = alive.filter((node) => node.draining).length
+  const states = { up: alive.length - draining, draining, lost: nodes.length - alive.length }
+  return {
+    escapement_schedules: keyed('state', schedules, SCHEDULE_STATES),
+    escapement_pending_runs: keyed('state', pending, RUN_STATES.filter(isPending)),
+    escapement_callbacks_pending: only(pending.awaiting_callback ?? 0),
+    escapement_nodes: keyed('state', states),
+    escapement_counted_age_seconds: only(found.ageMs / 1_000),
+  }
+}
+
+/** More lanes and agents than these are not told one by one: each is a series, and they are named by whoever sends work. */
+const MOST_LANES = 50
+const MOST_AGENTS = 50
+
+type Waiting = Pick<
+  Samples,
+  | 'escapement_lane_slots'
+  | 'escapement_lane_held'
+  | 'escapement_lane_queued'
+  | 'escapement_lane_in_flight'
+  | 'escapement_agent_queued'
+  | 'escapement_agent_in_flight'
+>
+
+function waiting({ lanes, held, agents }: Sources): Waiting {
+  const shown = lanes().slice(0, MOST_LANES)
+  const ofLanes = (valueOf: (lane: (typeof shown)[number]) => number): readonly Sample[] =>
+    shown.map((lane) => ({ labels: { lane: lane.name }, value: valueOf(lane) }))
+  const busy = busiest(agents())
+  const ofAgents = (valueOf: (work: AgentWork) => number): readonly Sample[] =>
+    busy.map((work) => ({ labels: { org: work.orgId, agent: work.agentId }, value: valueOf(work) }))
+  return {
+    escapement_lane_slots: ofLanes(({ concurrency }) => concurrency),
+    escapement_lane_held: ofLanes(({ name }) => held(name)),
+    escapement_lane_queued: ofLanes(({ pending }) => pending),
+    escapement_lane_in_flight: ofLanes(({ active }) => active),
+    escapement_agent_queued: ofAgents(({ queued }) => queued),
+    escapement_agent_in_flight: ofAgents(({ inFlight }) => inFlight),
+  }
+}
+
+const loadOf = ({ queued, inFlight }: AgentWork): number => queued + inFlight
+
+/** Those with the most to do by name, and all others together, so that the sum is always right. */
+function busiest(all: readonly AgentWork[]): readonly AgentWork[] {
+  const sorted = all.toSorted((a, b) => loadOf(b) - loadOf(a) || (a.agentId < b.agentId ? -1 : 1))
+  const others = { orgId: '', agentId: '', queued: 0, inFlight: 0 }
+  for (const { queued, inFlight } of sorted.slice(MOST_AGENTS)) {
+    others.queued += queued
+    others.inFlight += inFlight
+  }
+  return [...sorted.slice(0, MOST_AGENTS), others]
+}
+
+const connections = ({ pool, open, idle }: PoolUse): readonly Sample[] => [
+  { labels: { pool, state: 'busy' }, value: open - idle },
+  { labels: { pool, state: 'idle' }, value: idle },
+]
+
+/** Looks at everything. */
+export async function collect(sources: Sources): Promise<Samples> {
+  const { tally } = sources
+  const pools = sources.pools()
+  const use = sources.process()
+  const scanned = tally.scannedAt
+  return {
+    ...counted(tally),
+    ...(await deployment(sources)),
+    ...waiting(sources),
+    escapement_scan_age_seconds: scanned === null ? [] : only((sources.counter() - scanned) / 1_000),
+    escapement_draining: flag(sources.isDraining()),
+    escapement_database_up: flag(sources.isDatabaseUp()),
+    escapement_database_connections: pools.flatMap(connections),
+    escapement_database_waiting: pools.map(({ pool, waiting: value }) => ({ labels: { pool }, value })),
+    escapement_info: [{ labels: { version: sources.version, node: sources.nodeId() }, value: 1 }],
+    process_cpu_seconds_total: only(use.cpuSeconds),
+    process_resident_memory_bytes: only(use.residentBytes),
+    process_start_time_seconds: only(use.startedAtSeconds),
+    nodejs_heap_size_used_bytes: only(use.heapBytes),
+    nodejs_eventloop_utilization_ratio: only(use.eventLoopUtilization),
+  }
+}
