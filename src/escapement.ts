@@ -13,7 +13,15 @@ import type {
   ScheduleView,
 } from './contract/schedule.ts'
 import type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from './contract/session.ts'
-import type { TaskInput, TaskReceipt, TaskView } from './contract/task.ts'
+import type {
+  TaskBatchItem,
+  TaskCancelled,
+  TaskFilter,
+  TaskInput,
+  TaskReceipt,
+  TaskStats,
+  TaskView,
+} from './contract/task.ts'
 import type { Why } from './core/reasons.ts'
 import type { Handler } from './executors/in-process.ts'
 
@@ -96,16 +104,13 @@ export interface Escapement {
   readonly tasks: {
     /** Refused with `queue_full` (the error carries the id of the rejected task) when there is no room. */
     readonly submit: (input: TaskInput, options?: SubmitOptions) => Promise<TaskReceipt>
-    readonly batch: (
-      inputs: readonly TaskInput[],
-    ) => Promise<readonly { readonly taskId: string; readonly state: string; readonly error?: string }[]>
+    /** One to fifty, in their order, each decided by itself. */
+    readonly batch: (inputs: readonly TaskInput[]) => Promise<readonly TaskBatchItem[]>
     readonly get: (id: string) => Promise<TaskView>
-    readonly list: (filter?: {
-      readonly agentId?: string
-      readonly state?: string
-      readonly limit?: number
-    }) => Promise<readonly TaskView[]>
-    readonly cancel: (id: string) => Promise<{ readonly status: 'cancelled'; readonly taskId: string }>
+    readonly list: (filter?: TaskFilter) => Promise<readonly TaskView[]>
+    readonly cancel: (id: string) => Promise<TaskCancelled>
+    /** What waits, how tasks went as long as the org exists, and within which limits. */
+    readonly stats: () => Promise<TaskStats>
   }
   readonly sessions: {
     /**

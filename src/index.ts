@@ -27,4 +27,12 @@ export type {
   ScheduleView,
 } from './contract/schedule.ts'
 export type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from './contract/session.ts'
-export type { TaskInput, TaskReceipt, TaskView } from './contract/task.ts'
+export type {
+  TaskBatchItem,
+  TaskCancelled,
+  TaskFilter,
+  TaskInput,
+  TaskReceipt,
+  TaskStats,
+  TaskView,
+} from './contract/task.ts'

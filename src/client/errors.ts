@@ -1,5 +1,6 @@
 import type { Problem, ProblemError } from '../contract/problem.ts'
 import type { RefusalCode } from '../contract/refusals.ts'
+import type { TaskError } from '../contract/task.ts'
 
 /** What went wrong when it was not the server that refused: it could not be reached, or it is no Escapement. */
 export type ClientCode = 'UNREACHABLE' | 'BAD_ANSWER'
@@ -54,31 +55,54 @@ export class EscapementError extends Error {
 /** The error for an answer that is a refusal. */
 export async function refusalIn(response: Response, idempotencyKey: string | null): Promise<EscapementError> {
   const about = { status: response.status, requestId: response.headers.get('x-request-id'), idempotencyKey }
-  const problem = await problemIn(response)
-  if (problem === null)
+  const told = await toldIn(response)
+  if (told === null)
     return new EscapementError(`The answer, status ${response.status}, is none of Escapement`, {
       ...about,
       code: 'BAD_ANSWER',
     })
-  return new EscapementError(problem.detail, {
+  const retryAfterMs = retryAfterOf(response.headers.get('retry-after'))
+  if (!('detail' in told))
+    return new EscapementError(told.error, { ...about, ...taskFacts(told, response), retryAfterMs })
+  return new EscapementError(told.detail, {
     ...about,
-    code: problem.code,
-    requestId: problem.request_id,
-    title: problem.title,
-    errors: problem.errors ?? [],
-    retryAfterMs: retryAfterOf(response.headers.get('retry-after')),
-    runId: problem.run_id ?? null,
-    details: problem.details ?? {},
+    code: told.code,
+    requestId: told.request_id,
+    title: told.title,
+    errors: told.errors ?? [],
+    retryAfterMs,
+    runId: told.run_id ?? null,
+    details: told.details ?? {},
   })
 }
 
-async function problemIn(response: Response): Promise<Problem | null> {
-  const isProblem = (response.headers.get('content-type') ?? '').startsWith('application/problem+json')
-  if (!isProblem) {
+/** A problem, or what the tasks façade says instead. */
+async function toldIn(response: Response): Promise<Problem | TaskError | null> {
+  const type = response.headers.get('content-type') ?? ''
+  if (!/^application\/(?:problem\+)?json\b/.test(type)) {
     await response.body?.cancel()
     return null
   }
-  return (await response.json().catch(() => null)) as Problem | null
+  const told: unknown = await response.json().catch(() => null)
+  const isOurs = typeof told === 'object' && told !== null && 'code' in told && ('detail' in told || 'error' in told)
+  return isOurs ? (told as Problem | TaskError) : null
+}
+
+/** Our own codes for the words of the façade that are not simply theirs in small letters. */
+const CODES: Readonly<Record<string, RefusalCode>> = {
+  error: 'VALIDATION',
+  missing_token: 'UNAUTHENTICATED',
+  bad_token: 'UNAUTHENTICATED',
+}
+
+function taskFacts({ code, details = {} }: TaskError, { status }: Response): Omit<EscapementErrorFacts, 'status'> {
+  const { errors, taskId } = details as { readonly errors?: readonly ProblemError[]; readonly taskId?: string }
+  return {
+    code: status === 413 ? 'BODY_TOO_LARGE' : (CODES[code] ?? (code.toUpperCase() as RefusalCode)),
+    errors: errors ?? [],
+    runId: taskId ?? null,
+    details,
+  }
 }
 
 /** Seconds, as our servers say it; a proxy in between may say a date. */

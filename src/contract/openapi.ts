@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { MediaAnswer, OperationSpec, OperationTable } from './operations/operation.ts'
 import { REFUSAL_CODES, REFUSAL_TITLES, type RefusalCode } from './refusals.ts'
 import { problem } from './schemas/problem.ts'
+import { taskError } from './schemas/task.ts'
 import { NAMED_SHAPES, type ShapeName } from './schemas/shaped.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -36,6 +37,7 @@ const TAGS: Readonly<Record<string, string>> = {
 }
 
 /** Describes the operations. Everything comes from the table; nothing is written twice. */
+  tasks: "Tasks, as clients of PinchTab's scheduler know them",
 export function openApiOf(table: OperationTable, version: string): OpenApiDocument {
   const schemas = describeSchemas(table)
   const paths: Record<string, Record<string, Json>> = {}
@@ -98,7 +100,7 @@ function withoutFrame({ $schema: _schema, $id: _id, id: _own, ...schema }: Json)
 
 function schemasOf(spec: OperationSpec): readonly z.ZodType[] {
   const answers = Object.values(spec.answers).map((one) => (one !== null && 'contentType' in one ? one.each : one))
-  return [spec.params, spec.query, spec.body, problem, ...answers].filter((one) => one !== undefined && one !== null)
+  return [spec.params, spec.query, spec.body, problem, taskError, ...answers].filter((one) => one !== undefined && one !== null)
 }
 
 function describeOperation(id: string, spec: OperationSpec, schemas: Schemas): Json {
@@ -201,7 +203,10 @@ function refusalsOf(spec: OperationSpec, schemas: Schemas): Json {
     if (Object.hasOwn(spec.answers, status)) continue
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
-  const content = { 'application/problem+json': { schema: schemas.of(problem) } }
+  const content =
+    spec.facade === true
+      ? { 'application/json': { schema: schemas.of(taskError) } }
+      : { 'application/problem+json': { schema: schemas.of(problem) } }
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       status,

@@ -4,6 +4,7 @@ import { describeFlaw, type Flaw } from '../core/input.ts'
 export const REFUSAL_CODES = {
   VALIDATION: 400,
   MALFORMED: 400,
+  BATCH_TOO_LARGE: 400,
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   FOREIGN_ORIGIN: 403,
@@ -40,6 +41,7 @@ export type RefusalCode = keyof typeof REFUSAL_CODES
 export const REFUSAL_TITLES: Readonly<Record<RefusalCode, string>> = {
   VALIDATION: 'The request is not valid',
   MALFORMED: 'The request cannot be read',
+  BATCH_TOO_LARGE: 'The batch has too many tasks',
   UNAUTHENTICATED: 'A key is needed',
   FORBIDDEN: 'The permission is missing',
   FOREIGN_ORIGIN: 'The request comes from another origin',

@@ -23,6 +23,8 @@ export interface HttpSettings {
   readonly allowedHosts: readonly string[]
   /** Requests per second and key; 0 switches the limit off. */
   readonly ratePerSecond: number
+  /** Whether the tasks façade is there at all. */
+  readonly tasksEnabled: boolean
 }
 
 /** What is counted, and who may see it. */

@@ -19,6 +19,8 @@ import { sessionHandlers } from './handlers/sessions.ts'
 import { signInHandlers } from './handlers/sign-in.ts'
 import { statsHandlers } from './handlers/stats.ts'
 
+import { targetHandlers } from './handlers/targets.ts'
+import { taskHandlers } from './handlers/tasks.ts'
 /** Who carries out each operation. The compiler refuses an operation that nobody does. */
 export const HANDLERS: HandlersOf<Operations> = {
   ...probeHandlers,
@@ -40,3 +42,4 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...auditHandlers,
   ...eventHandlers,
 }
+  ...taskHandlers,

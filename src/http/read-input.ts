@@ -15,10 +15,11 @@ export interface Readers {
 }
 
 export function readersOf(spec: OperationSpec): Readers {
+  const { facade: lenient = false } = spec
   return {
     params: spec.params === undefined ? null : textReader(spec.params),
-    query: textReader(spec.query ?? z.strictObject({})),
-    body: spec.body === undefined ? (spec.method === 'GET' ? null : NO_FIELDS) : bodyReader(spec),
+    query: textReader(spec.query ?? z.strictObject({}), lenient),
+    body: spec.body === undefined ? (spec.method === 'GET' || lenient ? null : NO_FIELDS) : bodyReader(spec),
   }
 }
 
@@ -71,8 +72,11 @@ function propertiesOf(schema: z.ZodType): Readonly<Record<string, JsonSchema>> {
   return (described.properties ?? {}) as Readonly<Record<string, JsonSchema>>
 }
 
-/** Parameters of the address are texts; those that the schema wants as numbers or flags are made so. */
-function textReader(schema: z.ZodType): Reader {
+/**
+ * Parameters of the address are texts; those that the schema wants as numbers or flags are made so. Where a reader is
+ * lenient, those that nobody knows are passed over.
+ */
+function textReader(schema: z.ZodType, lenient = false): Reader {
   const kinds = new Map(Object.entries(propertiesOf(schema)).map(([name, property]) => [name, kindsOf(property)]))
   const read = schemaReader(schema)
   // Most requests have none, and what is read of nothing is always the same.
@@ -82,7 +86,7 @@ function textReader(schema: z.ZodType): Reader {
     // Without a prototype, `__proto__` is a name like any other.
     const values = Object.create(null) as Record<string, unknown>
     const flaws: Flaw[] = []
-    const names = Object.keys(texts)
+    const names = lenient ? Object.keys(texts).filter((name) => kinds.has(name)) : Object.keys(texts)
     if (names.length === 0 && none.success) return none.data
     for (const name of names) {
       const text = texts[name]

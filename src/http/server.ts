@@ -11,6 +11,8 @@ import { addDocs } from './docs/routes.ts'
 import { HANDLERS } from './handlers.ts'
 import { createHostCheck } from './hosts.ts'
 import { readJsonBody } from './json-body.ts'
+import { addFacade, isFacadePath, onlyFacade, withoutFacade } from './tasks/facade.ts'
+import { TASK_ERROR_TYPE, taskErrorOf } from './tasks/task-error.ts'
 import { PROBLEM_TYPE, problemOf } from './problem.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { addRoutes } from './routes.ts'
@@ -77,7 +79,11 @@ export function createHttpServer(
     ctx.events.close()
     done()
   })
-  addRoutes({ app, ctx, limit: createRateLimit() }, api.operations, api.handlers)
+  const routing = { app, ctx, limit: createRateLimit() }
+  addRoutes(routing, withoutFacade(api.operations), api.handlers)
+  addFacade(routing, onlyFacade(api.operations), api.handlers)
+  addRpc(routing)
+  addRpcSockets(routing, hosts)
   addDocs(app, api.operations, ctx.version)
   return app
 }
@@ -124,9 +130,11 @@ function refuse(ctx: HttpContext, { error, request, reply }: Failed): FastifyRep
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer realm="escapement"')
   return reply
     .code(status)
+  const isFacade = isFacadePath(pathOf(request))
+  const told = isFacade ? taskErrorOf(refusal, request) : problemOf(refusal, request.id, request.body)
     .header('x-request-id', request.id)
-    .header('content-type', PROBLEM_TYPE)
-    .send(JSON.stringify(problemOf(refusal, request.id, request.body)))
+    .header('content-type', isFacade ? TASK_ERROR_TYPE : PROBLEM_TYPE)
+    .send(JSON.stringify(told))
 }
 
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))

@@ -1,39 +1,25 @@
-import { Refusal } from '../contract/refusals.ts'
 import type { Escapement } from '../escapement.ts'
-import { cancelRunById } from '../service/run-actions.ts'
+import { onceOf } from '../service/messages.ts'
+import { submitBatch } from '../service/task-batch.ts'
+import { readTaskStats } from '../service/task-stats.ts'
 import { findTasks, getTask } from '../service/tasks-view.ts'
-import { submitTask, submitTasks } from '../service/tasks.ts'
+import { cancelTask, submitTask, type TaskContext } from '../service/tasks.ts'
 import type { Running } from './running.ts'
 
 /** Tasks, in the words of the façade. */
 export function tasksOf(running: () => Running): Escapement['tasks'] {
-  const admitted = (): Running => {
-    const now = running()
-    now.refuseWhileDraining()
-    return now
+  const admitted = (once?: TaskContext['caller']['once']): readonly [Running['app']['ports'], TaskContext] => {
+    const { app, caller, refuseWhileDraining } = running()
+    refuseWhileDraining()
+    return [app.ports, { caller: once === undefined ? caller : { ...caller, once }, live: app.live }]
   }
   return {
-    submit: async (input, options = {}) => {
-      const { app, orgId } = admitted()
-      return submitTask(app.ports, { orgId, live: app.live, once: options.idempotencyKey }, input)
-    },
-    batch: async (inputs) => {
-      const { app, orgId } = admitted()
-      return submitTasks(app.ports, { orgId, live: app.live }, inputs)
-    },
+    submit: async (input, { idempotencyKey: key } = {}) =>
+      submitTask(...admitted(key === undefined ? undefined : onceOf('task', { key, body: input })), input),
+    batch: async (inputs) => submitBatch(...admitted(), { tasks: inputs, shared: null }),
     get: async (id) => getTask(running().app.ports, running().orgId, id),
-    list: async (filter) => findTasks(running().app.ports, running().orgId, filter),
-    cancel: async (id) => {
-      const { app, orgId, caller } = running()
-      await getTask(app.ports, orgId, id)
-      try {
-        await cancelRunById(app.ports, caller, id)
-      } catch (error) {
-        if (error instanceof Refusal && error.code === 'ALREADY_ENDED')
-          throw new Refusal('CONFLICT', `Task ${id} has already ended`, { runId: id, cause: error })
-        throw error
-      }
-      return { status: 'cancelled', taskId: id }
-    },
+    list: async (filter) => (await findTasks(running().app.ports, running().orgId, filter)).tasks,
+    cancel: async (id) => cancelTask(running().app.ports, running().caller, id),
+    stats: async () => readTaskStats({ ...running().app.ports, work: running().app.work }, running().caller),
   }
 }

@@ -118,12 +118,12 @@ const factsOf = (error: unknown): Readonly<Record<string, unknown>> => ({
 /** What the door needs of the configuration; the same object for as long as it is the same configuration. */
 function httpSettings({ keeper }: Configuration): () => HttpSettings {
   let of: Config | null = null
-  let made: HttpSettings = { publicUrl: null, allowedHosts: [], ratePerSecond: 0 }
+  let made: HttpSettings = { publicUrl: null, allowedHosts: [], ratePerSecond: 0, tasksEnabled: true }
   return () => {
     const { config } = keeper.current()
     if (config !== of) {
       const { public_url: publicUrl, allowed_hosts: allowedHosts, rate_limit: rate } = config.server
-      made = { publicUrl, allowedHosts, ratePerSecond: rate.per_second }
+      made = { publicUrl, allowedHosts, ratePerSecond: rate.per_second, tasksEnabled: config.tasks.enabled }
       of = config
     }
     return made

@@ -22,6 +22,7 @@ import type { EngineSettings } from './settings.ts'
 import { addUp } from './stats.ts'
 
 /** How many rows of each kind a pass has removed. */
+import { addUpTaskCounts } from './task-stats.ts'
 export interface Pruned {
   readonly tasks: number
   readonly runs: number
@@ -88,7 +89,7 @@ export function createRetention(
         pause: options.pause ?? (() => Promise.resolve()),
         batch: options.batch ?? BATCH,
       }
-      const found = { tasks: 0, runs: 0, folded: 0, turns: 0 }
+      const found = { tasks: 0, runs: 0, folded: 0, turns: 0, deliveries: 0, alerts: 0 }
       for (const { id } of await listOrgs(pass.connection)) {
         found.tasks += await pruneTasks(pass, id)
         found.folded += await foldSkips(pass, id, progress)
@@ -173,8 +174,28 @@ async function pruneTurns(pass: Pass, orgId: OrgId): Promise<number> {
   return repeat(pass, () => deleteOldTurns(pass.connection, { orgId, before, limit: pass.batch }))
 }
 
-async function pruneDeployment(pass: Pass): Promise<Omit<Pruned, 'orgs' | 'tasks' | 'runs' | 'folded' | 'turns'>> {
+/** What went to targets is kept as long as runs are; callbacks are as many as tasks and nobody looks for old ones. */
+async function pruneDeliveries(pass: Pass, orgId: OrgId): Promise<number> {
   const { connection, batch: limit } = pass
+  const old = (kind: 'saved' | 'callback', keptMs: number): Promise<number> =>
+    repeat(pass, () => deleteOldDeliveries(connection, { orgId, kind, before: earlier(pass.now, keptMs), limit }))
+  const { runDays } = pass.settings.retention
+  const callbacks = await old('callback', KEPT_MS)
+  return runDays === null ? callbacks : callbacks + (await old('saved', runDays * DAY_MS))
+}
+
+async function pruneAlerts(pass: Pass, orgId: OrgId): Promise<number> {
+  const { runDays } = pass.settings.retention
+  if (runDays === null) return 0
+  const before = earlier(pass.now, runDays * DAY_MS)
+  return repeat(pass, () => deleteOldAlerts(pass.connection, { orgId, before, limit: pass.batch }))
+}
+
+type OfDeployment = 'callbacks' | 'keys' | 'nodes' | 'signIns' | 'consoleSessions'
+
+async function pruneDeployment(pass: Pass): Promise<Pick<Pruned, OfDeployment>> {
+  const { connection, batch: limit } = pass
+  await addUpTaskCounts(pass.connection, orgId, pass.now)
   const before = earlier(pass.now, KEPT_MS)
   return {
     callbacks: await repeat(pass, () => deleteOldCallbacks(connection, { before, limit })),

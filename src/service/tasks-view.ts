@@ -1,18 +1,18 @@
 import { invalid, Refusal } from '../contract/refusals.ts'
-import type { TaskView } from '../contract/task.ts'
+import type { TaskFilter, TaskList, TaskView } from '../contract/task.ts'
 import { agentId, runId, type OrgId, type RunId } from '../core/ids.ts'
-import { flawed, parsed, type Parsed } from '../core/input.ts'
-import { formatInstant } from '../core/instant.ts'
+import { flawed, parseInteger, parsed, type Parsed } from '../core/input.ts'
+import { earlier, formatInstant, type Instant } from '../core/instant.ts'
 import { explainWhy } from '../core/reasons.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import { EXPIRED_ERROR, facadeStateOf, statesOfFacade, type FacadeState } from '../core/run/run-words.ts'
 import { listRuns, loadPositions, loadRun, type RunRecord } from '../store/run-reads.ts'
-import { parseLimit } from './cursor.ts'
+import { pageOf, parseCursor } from './cursor.ts'
 import { collectFlaws, textField } from './input-fields.ts'
 import type { Ports } from './ports.ts'
 import { momentOrNull } from './schedule-view.ts'
 
-type Reading = Pick<Ports, 'database'>
+type Reading = Pick<Ports, 'database' | 'clock' | 'settings'>
 
 /** What a task was asked to do, as its run keeps it. */
 export interface TaskContent {
@@ -88,62 +88,90 @@ function errorOf(run: RunRecord): string | null {
 /** The refusal for a task that is not there, or not this org's. */
 export const noTask = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no task ${id}`)
 
+/** What ended before this has outlived its time, also while it is still on record. */
+const keptSince = ({ clock, settings }: Reading): Instant =>
+  earlier(clock.now(), settings().tasks.resultTtlSeconds * 1_000)
+
+/** The run of a task that is still shown. */
+export async function loadTask(ports: Reading, orgId: OrgId, id: string): Promise<RunRecord> {
+  const run = await loadRun(ports.database, { orgId, id: runId(id) })
+  const isGone = run?.trigger !== 'task' || (run.finishedAt !== null && run.finishedAt < keptSince(ports))
+  if (isGone) throw noTask(id)
+  return run
+}
+
 /** The task. */
-export async function getTask({ database }: Reading, orgId: OrgId, id: string): Promise<TaskView> {
-  const run = await loadRun(database, { orgId, id: runId(id) })
-  if (run?.trigger !== 'task') throw noTask(id)
-  const positions = await positionsOf({ database }, orgId, [run])
+export async function getTask(ports: Reading, orgId: OrgId, id: string): Promise<TaskView> {
+  const run = await loadTask(ports, orgId, id)
+  const positions = await positionsOf(ports, orgId, [run])
   return viewTask(run, positions.get(run.id) ?? null)
 }
 
-/** Tasks are listed in one answer unless somebody wants fewer. */
-const MOST_TASKS = 1_000
-
-export interface TaskFilter {
-  readonly agentId?: string | undefined
-  /** Words of the façade, separated by commas. */
-  readonly state?: string | undefined
-  readonly limit?: number | undefined
-}
+/** So many tasks are in one answer, whoever asks for everything: what is answered is in memory. */
+export const MOST_TASKS = 1_000
 
 /** The org's tasks, newest first. */
-export async function findTasks(
-  { database }: Reading,
-  orgId: OrgId,
-  filter: TaskFilter = {},
-): Promise<readonly TaskView[]> {
-  const { flaws, keep } = collectFlaws()
-  const agent = filter.agentId === undefined ? null : keep(textField({ min: 1, max: 200 })('agentId', filter.agentId))
-  const states = filter.state === undefined || filter.state === '' ? null : keep(parseFacadeStates(filter.state))
-  const limit = filter.limit === undefined ? MOST_TASKS : keep(parseLimit('limit', filter.limit))
-  if (flaws.length > 0 || limit === null) throw invalid(flaws)
-  const runs = await listRuns(database, {
-    ...{ orgId, states, limit, trigger: 'task', after: null },
+export async function findTasks(ports: Reading, orgId: OrgId, filter: TaskFilter = {}): Promise<TaskList> {
+  const { agent, states, limit, after } = readFilter(filter)
+  const found = await listRuns(ports.database, {
+    endedSince: keptSince(ports),
+    ...{ orgId, states, limit: limit + 1, trigger: 'task' },
     agentId: agent === null ? null : agentId(agent),
+    after: after === null ? null : { createdAt: after.createdAt, id: runId(after.key) },
   })
-  const positions = await positionsOf({ database }, orgId, runs)
-  return runs.map((run) => viewTask(run, positions.get(run.id) ?? null))
+  const positions = await positionsOf(ports, orgId, found)
+  const { items: tasks, next_cursor: next } = pageOf(found, limit, {
+    view: (run) => viewTask(run, positions.get(run.id) ?? null),
+    cursor: ({ createdAt, id }) => ({ createdAt, key: id }),
+  })
+  return { tasks, count: tasks.length, ...(next === null ? {} : { next_cursor: next }) }
+}
+
+interface ReadFilter {
+  readonly agent: string | null
+  readonly states: readonly RunState[] | null
+  readonly limit: number
+  readonly after: { readonly createdAt: Instant; readonly key: string } | null
+}
+
+/** What is empty says nothing. */
+function readFilter({ agentId: agent, state, limit, cursor }: TaskFilter): ReadFilter {
+  const { flaws, keep } = collectFlaws()
+  const isGiven = (text: string | undefined): text is string => text !== undefined && text !== ''
+  const read = {
+    agent: isGiven(agent) ? keep(textField({ min: 1, max: 512 })('agentId', agent)) : null,
+    states: isGiven(state) ? keep(parseFacadeStates(state)) : null,
+    limit: limit === undefined ? MOST_TASKS : (keep(parseInteger('limit', limit, { min: 1, max: MOST_TASKS })) ?? 0),
+    after: keep(parseCursor('cursor', cursor)),
+  }
+  if (flaws.length > 0) throw invalid(flaws)
+  return read
 }
 
 async function positionsOf(
-  { database }: Reading,
+  { database }: Pick<Reading, 'database'>,
   orgId: OrgId,
   runs: readonly RunRecord[],
 ): Promise<ReadonlyMap<RunId, number>> {
-  const agentIds = [...new Set(runs.filter((run) => run.state === 'queued').map((run) => run.agentId))]
-  return agentIds.length === 0 ? new Map() : loadPositions(database, { orgId, agentIds })
+  const queued = runs.filter((run) => run.state === 'queued')
+  const agentIds = [...new Set(queued.map((run) => run.agentId))]
+  const ids = queued.map((run) => run.id)
+  return agentIds.length === 0 ? new Map() : loadPositions(database, { orgId, agentIds, ids })
 }
 
 const FACADE_WORDS: readonly FacadeState[] = [
   ...(['queued', 'assigned', 'running', 'done', 'failed', 'cancelled', 'rejected'] as const),
 ]
 
-function parseFacadeStates(value: string): Parsed<readonly RunState[]> {
-  const words = value.split(',').map((word) => word.trim().toLowerCase())
+function parseFacadeStates(value: string): Parsed<readonly RunState[] | null> {
+  const words = value
+    .split(',')
+    .map((word) => word.trim().toLowerCase())
+    .filter((word) => word !== '')
   const known = FACADE_WORDS.filter((word) => words.includes(word))
   const unknown = words.find((word) => !FACADE_WORDS.some((facade) => facade === word))
   return unknown === undefined
-    ? parsed(known.flatMap(statesOfFacade))
+    ? parsed(known.length === 0 ? null : known.flatMap(statesOfFacade))
     : flawed({
         field: 'state',
         value: unknown,

@@ -1,145 +1,135 @@
-import { agentId, type OrgId } from '../core/ids.ts'
-import { integerField, parseFields, type Parsed } from '../core/input.ts'
-import { formatInstant, later, parseInstant, type Instant } from '../core/instant.ts'
+import { agentId, type AgentId } from '../core/ids.ts'
+import type { Flaw } from '../core/input.ts'
+import { formatInstant, later, type Instant } from '../core/instant.ts'
 import { facadeStateOf } from '../core/run/run-words.ts'
-import { NO_RETRIES } from '../core/run/retry.ts'
-import { parseRetryPolicy } from '../core/run/retry-policy.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
-import type { TaskInput, TaskReceipt } from '../contract/task.ts'
-import { submit, type Submission, type Submitted } from './desk/submit.ts'
-import { parseJson, parseObject, textField } from './input-fields.ts'
+import type { TaskCancelled, TaskInput, TaskReceipt } from '../contract/task.ts'
+import type { Caller } from './caller.ts'
+import type { Desk } from './desk/desk.ts'
+import { submit, type Submitted } from './desk/submit.ts'
+import { fieldAt, readTask, type ReadTask } from './task-input.ts'
 import type { Live } from './live-port.ts'
 import { overDailyLimit } from './daily-limit.ts'
-import { once } from './idempotent.ts'
-import { onceOf, read, refusePast } from './messages.ts'
+import { bound } from './idempotent.ts'
 import { overBudget } from './over-budget.ts'
 import type { Ports } from './ports.ts'
+import { cancelRunById } from './run-actions.ts'
+import { loadTask } from './tasks-view.ts'
 import { taskAgentFor } from './turn/turn.ts'
 import type { Work } from './turn-port.ts'
 
-const optionalText = textField({ min: 0, max: 10_000 })
-
-const FIELDS = {
-  agentId: textField({ min: 1, max: 512 }),
-  action: textField({ min: 1, max: 512 }),
-  tabId: optionalText,
-  selector: optionalText,
-  ref: optionalText,
-  params: parseParams,
-  priority: integerField({ min: -2_147_483_648, max: 2_147_483_647 }),
-  deadline: parseInstant,
-  callbackUrl: optionalText,
-  retry_policy: (field: string, value: unknown) => parseRetryPolicy(field, value, NO_RETRIES),
-}
-
-function parseParams(field: string, value: unknown): Parsed<unknown> {
-  const object = parseObject(field, value)
-  return object.ok ? parseJson(field, object.value) : object
-}
-
+/** Who hands in tasks, and what this node knows of them. */
 export interface TaskContext {
-  readonly orgId: OrgId
+  readonly caller: Caller
   readonly live: Live
 }
 
-/** Hands in a task. A full queue refuses it, and the rejected task keeps the record. */
-export async function submitTask(
-  ports: Ports,
-  ctx: TaskContext & { readonly once?: string | undefined },
-  input: TaskInput,
-): Promise<TaskReceipt> {
-  const work = taskWork(ports, ctx.orgId, input)
-  const bound = ctx.once === undefined ? null : onceOf('task', { key: ctx.once, body: input })
-  const { submitted, createdAt } = await ports.turns.take(
-    bound === null ? work : once(work, bound, (answer) => answer.submitted.kind !== 'rejected'),
-  )
-  if (submitted.kind === 'rejected')
-    throw overBudget(submitted) ?? overDailyLimit(submitted) ?? queueFull(input.agentId, submitted)
-  return receiptOf(ctx, submitted, createdAt)
-}
-
-/** A batch keeps its order; each task is decided by itself. */
-export async function submitTasks(
-  ports: Ports,
-  ctx: TaskContext,
-  inputs: readonly TaskInput[],
-): Promise<readonly { readonly taskId: string; readonly state: string; readonly error?: string }[]> {
-  if (inputs.length < 1 || inputs.length > 50)
-    throw invalid([{ field: 'tasks', value: inputs.length, message: 'must be 1 to 50 tasks', allowed: '1 to 50' }])
-  // All are read before the first is handed in: bad input changes nothing.
-  const works = inputs.map((input) => taskWork(ports, ctx.orgId, input))
-  const answers = await Promise.all(works.map((work) => ports.turns.take(work)))
-  return answers.map(({ submitted }) =>
-    submitted.kind === 'rejected'
-      ? {
-          taskId: submitted.runId,
-          state: 'rejected',
-          error: REJECTIONS[submitted.why.reason] ?? 'queue full',
-        }
-      : { taskId: submitted.runId, state: stateOf(ctx, submitted) },
-  )
-}
-
-const REJECTIONS: Readonly<Record<string, string>> = {
-  budget: 'over budget',
-  runs_per_day: 'no more runs today',
-}
-
-interface SubmittedTask {
-  readonly submitted: Submitted
-  readonly createdAt: Instant
-}
-
-function taskWork(ports: Ports, orgId: OrgId, input: TaskInput): Work<SubmittedTask> {
-  const known = Object.fromEntries(Object.entries(input).filter(([name]) => Object.hasOwn(FIELDS, name)))
-  const fields = read(parseFields('', known, FIELDS))
-  const missing = (['agentId', 'action'] as const).filter((name) => fields[name] === undefined)
-  if (missing.length > 0) throw invalid(missing.map((field) => ({ field, value: undefined, message: 'is missing' })))
-  refusePast(fields.deadline, ports.clock.now())
-  const { agentId: agent = '', deadline, retry_policy: retryPolicy, priority, ...content } = fields
-  const submission: Submission = {
-    trigger: 'task',
-    agentId: agentId(agent),
-    sessionKey: null,
-    content: { agentId: agent, ...content },
-    sender: null,
-    sentAt: null,
-    lane: null,
-    priority: priority ?? 0,
-    notBefore: null,
-    deadline: deadline ?? null,
-    retryPolicy: retryPolicy ?? null,
-    parentRunId: null,
-    rules: {},
-  }
-  const usualMs = ports.settings().tasks.defaultDeadlineSeconds * 1_000
+/** Hands in a task. Bad input stores nothing; a full queue refuses it, and the rejected task keeps the record. */
+export async function submitTask(ports: Ports, ctx: TaskContext, input: TaskInput): Promise<TaskReceipt> {
+  const read = readTask(input, { at: '', now: ports.clock.now() })
+  if (!read.ok) throw invalid(read.flaws)
+  const flaw = await callbackFlaw(ports, read.value.callbackUrl, '')
+  if (flaw !== null) throw invalid([flaw])
+  const work = taskWork(ports, ctx.caller, [read.value])
+  const [submitted] = await ports.turns.take(bound(work, ctx.caller, isAccepted))
+  if (submitted === undefined) throw new Error('a task was handed in and nothing came of it')
+  const { answer, createdAt, queued } = submitted
+  if (answer.kind === 'rejected')
+    throw (
+      overBudget(answer) ?? overDailyLimit(answer) ?? queueFull(ports, { answer, agent: read.value.agentId, queued })
+    )
   return {
-    orgId,
-    needs: { agents: [submission.agentId] },
-    apply: (desk) => {
-      taskAgentFor({ desk }, submission.agentId)
-      const submitted = submit(desk, { ...submission, deadline: submission.deadline ?? later(desk.now, usualMs) })
-      return { submitted, createdAt: desk.now }
-    },
-  }
-}
-
-function queueFull(agent: string, { runId, why, retryAfterMs }: Extract<Submitted, { kind: 'rejected' }>): Refusal {
-  return new Refusal('QUEUE_FULL', `The queue is full for agent ${agent}; the task is kept as rejected ${runId}`, {
-    runId,
-    retryAfterMs,
-    details: { agentId: agent, ...why.evidence, taskId: runId },
-  })
-}
-
-function receiptOf(ctx: TaskContext, submitted: Submitted, createdAt: Instant): TaskReceipt {
-  return {
-    taskId: submitted.runId,
-    state: stateOf(ctx, submitted),
-    position: ctx.live.positionOf(ctx.orgId, submitted.runId),
+    taskId: answer.runId,
+    state: stateOf(ctx, answer),
+    // What has started already waits behind nobody.
+    position: ctx.live.positionOf(ctx.caller.orgId, answer.runId) ?? 0,
     createdAt: formatInstant(createdAt),
   }
 }
 
-const stateOf = (ctx: TaskContext, { runId }: Submitted): string =>
-  facadeStateOf(ctx.live.stateOf(ctx.orgId, runId) ?? 'queued')
+/** Ends a task. What has ended, or is ending because somebody asked before, is refused. */
+export async function cancelTask(ports: Ports, caller: Caller, id: string): Promise<TaskCancelled> {
+  const run = await loadTask(ports, caller.orgId, id)
+  if (run.state === 'stopping') throw hasEnded(id, facadeStateOf(run.state))
+  try {
+    await cancelRunById(ports, caller, id)
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'ALREADY_ENDED') throw hasEnded(id, facadeStateOf(run.state), error)
+    throw error
+  }
+  return { status: 'cancelled', taskId: id }
+}
+
+const hasEnded = (id: string, state: string, cause?: Refusal): Refusal =>
+  new Refusal('CONFLICT', `Task ${id} has already ended: ${state}`, { runId: id, cause })
+
+/** What is wrong with the address a task wants to be called back at; null: nothing. */
+export async function callbackFlaw(
+  { outbound }: Pick<Ports, 'outbound'>,
+  url: string | null,
+  at: string,
+): Promise<Flaw | null> {
+  const message = url === null ? null : await outbound.check(url, 'callback')
+  return message === null ? null : { field: fieldAt(at, 'callbackUrl'), value: url, message }
+}
+
+/** What became of a task, and how many were queued in the org when it was decided. */
+export interface SubmittedTask {
+  readonly answer: Submitted
+  readonly createdAt: Instant
+  readonly queued: number
+}
+
+/** Whether anything came of tasks, so that a repetition is answered as they were. */
+export const isAccepted = (tasks: readonly SubmittedTask[]): boolean =>
+  tasks.some(({ answer }) => answer.kind !== 'rejected')
+
+/** Tasks as work of a turn, in their order; each is decided by itself. */
+export function taskWork(ports: Ports, { orgId }: Caller, tasks: readonly ReadTask[]): Work<readonly SubmittedTask[]> {
+  const usualMs = ports.settings().tasks.defaultDeadlineSeconds * 1_000
+  const agents = [...new Set(tasks.map((task) => agentId(task.agentId)))]
+  return {
+    orgId,
+    needs: { agents },
+    apply: (desk) => {
+      for (const agent of agents) taskAgentFor({ desk }, agent)
+      return tasks.map((task) => {
+        const queued = desk.allQueuedTasks.size
+        return { answer: submitOn(desk, task, usualMs), createdAt: desk.now, queued }
+      })
+    },
+  }
+}
+
+function submitOn(desk: Desk, task: ReadTask, usualMs: number): Submitted {
+  const agent: AgentId = agentId(task.agentId)
+  return submit(desk, {
+    ...{ trigger: 'task', agentId: agent, sessionKey: null, content: task.content, sender: null, sentAt: null },
+    ...{ lane: null, priority: task.priority, notBefore: null, retryPolicy: task.retryPolicy, parentRunId: null },
+    deadline: task.deadline ?? later(desk.now, usualMs),
+    delivery: task.callbackUrl === null ? null : { callback: task.callbackUrl },
+    rules: {},
+  })
+}
+
+type Rejected = Extract<Submitted, { kind: 'rejected' }>
+
+function queueFull(
+  ports: Pick<Ports, 'settings'>,
+  { answer, agent, queued }: { readonly answer: Rejected; readonly agent: string; readonly queued: number },
+): Refusal {
+  const { maxQueue, maxPerAgent } = ports.settings().tasks
+  const { runId: id, retryAfterMs } = answer
+  return new Refusal('QUEUE_FULL', `${fullText(answer, agent)}; the task is kept as rejected ${id}`, {
+    runId: id,
+    retryAfterMs,
+    details: { agentId: agent, queued, maxQueue, maxPerAgent, taskId: id },
+  })
+}
+
+const fullText = ({ why }: Rejected, agent: string): string =>
+  why.reason === 'agent_queue_full' ? `The queue of agent ${agent} is full` : 'The queue is full'
+
+/** The state of a task that was just handed in, in the words of the façade. */
+export const stateOf = ({ live, caller }: TaskContext, { runId: id }: Submitted): string =>
+  facadeStateOf(live.stateOf(caller.orgId, id) ?? 'queued')

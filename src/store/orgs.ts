@@ -120,7 +120,9 @@ export const ORG_TABLES = [
     'schedule',
     'session',
   ] as const),
-  ...(['budget', 'usage', 'agent', 'api_key', 'member', 'run_count', 'run_count_place', 'turn'] as const),
+  ...(['delivery_try', 'delivery', 'target', 'alert', 'signing_secret'] as const),
+  ...(['budget', 'usage', 'agent', 'api_key', 'member', 'run_count', 'run_count_place'] as const),
+  ...(['task_count', 'task_count_place', 'turn'] as const),
 ] as const
 
 /** Removes rows of an org from one of its tables. Answers with how many. */

@@ -96,6 +96,8 @@ export interface RunChoice {
   readonly to?: Instant | null
 }
 
+  /** Ended at or after it, or not at all. */
+  readonly endedSince?: Instant | null
 /** Where a page goes on: after this one. */
 export interface RunCursor {
   readonly createdAt: Instant
@@ -135,23 +137,31 @@ const within = (row: string): string => `${row}.created_at >= $7::timestamptz an
 
 const OF_ONE = '($2::text is null or r.schedule_id = $2) and ($3::text is null or r.session_key = $3)'
 
-const listText = (about: readonly About[], kept: Kept): string => `select ${COLUMNS} from ${KEPT[kept].source}
+/** What few ask for is no part of what the others ask. */
+const ENDED_SINCE = 'and (r.finished_at is null or r.finished_at >= $12::timestamptz)'
+
+interface Wanted {
+  readonly about: readonly About[]
+  readonly endedSince: boolean
+}
+
+const listText = ({ about, endedSince }: Wanted, kept: Kept): string => `select ${COLUMNS} from ${KEPT[kept].source}
   where r.org_id = $1 and ${[...about.map((one) => ABOUT[one]), KEPT[kept].state].join(' and ')}
-    and ${OF_ONE} and ${within('r')}
+    and ${OF_ONE} and ${within('r')} ${endedSince ? ENDED_SINCE : ''}
   order by r.created_at desc, r.id desc limit $11`
 
 /**
  * Runs that did not succeed are few too, and have a list of their own: the newest of each wanted state, and of those the
  * newest. What is still pending joins them when it is wanted.
  */
-const unsuccessfulText = (alsoPending: boolean): string => `select ${COLUMNS} from (
+const unsuccessfulText = ({ endedSince }: Wanted, alsoPending: boolean): string => `select ${COLUMNS} from (
     select u.id from unnest($5::text[]) as wanted (state) cross join lateral (
       select o.id from unsuccessful_run o where o.org_id = $1 and o.state = wanted.state and ${within('o')}
        order by o.created_at desc, o.id desc limit $11) u
     ${alsoPending ? 'union all select id from pending where org_id = $1 and state = any($5::text[])' : ''}
   ) found join run r on r.org_id = $1 and r.id = found.id
     left join pending p on p.org_id = r.org_id and p.id = r.id
-  where ${OF_ONE} and ${within('r')}
+  where ${OF_ONE} and ${within('r')} ${endedSince ? ENDED_SINCE : ''}
   order by r.created_at desc, r.id desc limit $11`
 
 /** A page of runs, newest first. */
@@ -174,25 +184,28 @@ export async function listRuns(
     page.limit,
   ])
   return rows.map(recordOf)
+    ...(isGiven(page.endedSince) ? [toTimestamp(page.endedSince)] : []),
 }
 
 function textFor(choice: RunChoice, states: readonly RunState[] | null): string {
   const about = aboutOf(choice)
   // A schedule or a session has few runs of its own: their index is the shorter way.
   const isOfOne = about.includes('schedule') || about.includes('session')
+  const wanted = { about, endedSince: isGiven(choice.endedSince) }
   if (states === null || isOfOne || states.includes('success') || states.every(isPending))
-    return listText(about, keptOf(states))
-  return unsuccessfulText(states.some(isPending))
+    return listText(wanted, keptOf(states))
+  return unsuccessfulText(wanted, states.some(isPending))
 }
 
 function keptOf(states: readonly RunState[] | null): Kept {
   if (states === null) return 'anywhere'
+const isGiven = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null
+
   if (states.every(isPending)) return 'pending'
   return states.some(isPending) ? 'anywhere' : 'ended'
 }
 
 function aboutOf({ scheduleId: schedule, sessionKey: session, agentId: agent, trigger }: RunChoice): readonly About[] {
-  const isGiven = (value: SqlValue | undefined): boolean => value !== undefined && value !== null
   const about: About[] = []
   if (isGiven(schedule)) about.push('schedule')
   if (isGiven(session)) about.push('session')
@@ -205,13 +218,15 @@ function aboutOf({ scheduleId: schedule, sessionKey: session, agentId: agent, tr
 /** The places of the queued runs of agents, each among those of its agent, counted from 1 in the order of picking. */
 export async function loadPositions(
   connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly agentIds: readonly AgentId[] },
+  wanted: { readonly orgId: OrgId; readonly agentIds: readonly AgentId[]; readonly ids: readonly RunId[] },
 ): Promise<ReadonlyMap<RunId, number>> {
   const rows = await connection.query(
-    `select r.id, row_number() over (partition by r.agent_id order by r.priority, r.created_at, r.id) as position
-       from pending p join run r on r.org_id = p.org_id and r.id = p.id
-      where p.org_id = $1 and p.state = 'queued' and r.agent_id = any($2::text[])`,
-    [wanted.orgId, wanted.agentIds],
+    `select id, position from (
+       select r.id, row_number() over (partition by r.agent_id order by r.priority, r.created_at, r.id) as position
+         from pending p join run r on r.org_id = p.org_id and r.id = p.id
+        where p.org_id = $1 and p.state = 'queued' and r.agent_id = any($2::text[])) placed
+      where id = any($3::text[])`,
+    [wanted.orgId, wanted.agentIds, wanted.ids],
   )
   return new Map(rows.map((row) => [runId(row['id'] as string), row['position'] as number]))
 }

@@ -1,6 +1,7 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { EndedCounts } from '../core/run/ended-counts.ts'
+import type { TaskCounts } from '../core/run/task-counts.ts'
 import { PRESENT } from './clock.ts'
 import { LOCK_SPACE, lockNumber } from './advisory-locks.ts'
 import type { Connection, Transaction } from './database.ts'
@@ -75,20 +76,24 @@ export async function loadStanding(
   }
 }
 
+const INSERT_TURN = `insert into turn (org_id, no, at, node_id, events, ended, tasks)
+  values ($1, $2, $3, $4, $5::json, $6::jsonb, $7::jsonb)`
+
 /** Writes the present turn into the org's history, with how the runs ended that ended in it. */
 export function insertTurn(
   tx: Transaction,
   orgId: OrgId,
-  turn: TurnRow & { readonly ended?: EndedCounts | null },
+  turn: TurnRow & { readonly ended?: EndedCounts | null; readonly tasks?: TaskCounts | null },
 ): void {
-  const ended = turn.ended ?? null
-  tx.send('insert into turn (org_id, no, at, node_id, events, ended) values ($1, $2, $3, $4, $5::json, $6::jsonb)', [
+  const { ended = null, tasks = null } = turn
+  tx.send(INSERT_TURN, [
     orgId,
     turn.no,
     toTimestamp(turn.at),
     turn.nodeId,
     packEvents(turn.events),
     ended === null ? null : JSON.stringify(ended),
+    tasks === null ? null : JSON.stringify(tasks),
   ])
 }
 

@@ -21,7 +21,8 @@ import {
 } from '../../src/service/schedules.ts'
 import { changeSession } from '../../src/service/sessions-view.ts'
 import { parseSettings } from '../../src/service/settings.ts'
-import { submitTask, submitTasks } from '../../src/service/tasks.ts'
+import { submitBatch } from '../../src/service/task-batch.ts'
+import { submitTask } from '../../src/service/tasks.ts'
 import type { Random } from '../simulation/random.ts'
 import type { SimulatedNode } from './shapes.ts'
 import type { SimulatedOrg, SimulatedSchedule, World } from './shapes.ts'
@@ -146,7 +147,8 @@ function sendTask(place: Place): void {
   const input = taskInput(place, mark)
   const once = world.random.chance(0.1) ? mark : undefined
   const submit = async ({ ports, live }: SimulatedNode): Promise<string> => {
-    const { taskId } = await submitTask(ports, { orgId: org.id, live, once }, input)
+    const keyed = once === undefined ? undefined : { route: 'task', key: once, body: input }
+    const { taskId } = await submitTask(ports, { caller: { ...caller(place), once: keyed }, live }, input)
     return taskId
   }
   if (once !== undefined) org.keyed.push({ mark, submit })
@@ -154,14 +156,18 @@ function sendTask(place: Place): void {
 }
 
 function sendTasks(place: Place): void {
-  const { world, org, node } = place
+  const { world, node } = place
   const mark = markOf(place)
   const inputs = Array.from({ length: world.random.int(2, 8) }, (_, index) =>
     taskInput(place, index === 0 ? mark : mark.replace('>', `.${index}>`)),
   )
   count(world, 'task', inputs.length)
   world.ask(about(place, 'tasks', mark), async () => {
-    const [first] = await submitTasks(node.ports, { orgId: org.id, live: node.live }, inputs)
+    const [first] = await submitBatch(
+      node.ports,
+      { caller: caller(place), live: node.live },
+      { tasks: inputs, shared: null },
+    )
     return first?.taskId ?? null
   })
 }

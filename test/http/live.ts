@@ -7,7 +7,7 @@ import { createEventStreams, type EventStreams, type StreamLimits } from '../../
 import { stopApp } from '../../src/library/stop.ts'
 import { createWaiters, type Waiters } from '../../src/library/waiters.ts'
 import { ensureAgents } from '../../src/service/first-start.ts'
-import { DEFAULT_SETTINGS } from '../../src/service/settings.ts'
+import { DEFAULT_SETTINGS, type EngineSettings } from '../../src/service/settings.ts'
 import { urlOf } from '../scenarios/url.ts'
 import { ORG } from '../store/records.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -28,6 +28,8 @@ export interface LiveOptions {
   readonly limits?: Partial<StreamLimits>
   /** Those who listen are told of no turn as it happens. */
   readonly deaf?: boolean
+  /** Asked again and again, as a server asks what it was told last. */
+  readonly settings?: () => EngineSettings
 }
 
 /** Starts a node with functions as agents of `acme`; the first is the one that is woken when nobody is named. */
@@ -41,7 +43,7 @@ export async function createLiveWorld(
   for (const [id, handler] of Object.entries(agents)) executors.set(`in-process:${id}`, inProcess(handler))
   const engine = await openApp({
     database: { url: urlOf(database.target) },
-    ...{ settings: () => DEFAULT_SETTINGS, executors, estimate: null, log: () => undefined },
+    ...{ settings: options.settings ?? (() => DEFAULT_SETTINGS), executors, estimate: null, log: () => undefined },
   })
   const first = agentId(await ensureAgents(engine.ports, ORG, Object.keys(agents).map(agentId)))
   const waiters = createWaiters(engine.parts)

@@ -71,7 +71,7 @@ export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
   const services = await createServiceWorld()
   await makeOperator(services)
   const logged: HttpWorld['logged'] = []
-  let settings: HttpSettings = { publicUrl: null, allowedHosts: [], ratePerSecond: 0 }
+  let settings: HttpSettings = { publicUrl: null, allowedHosts: [], ratePerSecond: 0, tasksEnabled: true }
   let counter = 0
   const context: HttpContext = {
     ports: services.ports,

@@ -172,8 +172,10 @@ describe('positions', () => {
     await seedRun(db, 'urgent', { createdAt: minute(3), priority: -1, trigger: 'task' })
     await seedRun(db, 'running', { createdAt: NOW, state: 'running' })
     await seedRun(db, 'other', { agent: 'reader' })
-    const places = await loadPositions(db, { orgId: ORG, agentIds: [agentId('writer')] })
+    const wanted = { orgId: ORG, agentIds: [agentId('writer')] }
+    const places = await loadPositions(db, { ...wanted, ids: ['urgent', 'early', 'late', 'other'].map(runId) })
     expect(Object.fromEntries(places)).toEqual({ urgent: 1, early: 2, late: 3 })
+    expect(Object.fromEntries(await loadPositions(db, { ...wanted, ids: [runId('late')] }))).toEqual({ late: 3 })
   })
 })
 

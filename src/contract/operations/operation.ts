@@ -35,6 +35,11 @@ export interface OperationSpec {
   readonly openInPrivate?: true
   /** Only owners and admins of the org. */
   readonly approving?: true
+  /**
+   * Speaks as clients of PinchTab's scheduler know it: refusals have the shape of `TaskError`, what nobody knows is passed
+   * over, the body is JSON whatever its header says, and none of it is there while `tasks.enabled` is false.
+   */
+  readonly facade?: true
   /** Makes something: `Idempotency-Key` is honoured. */
   readonly creates?: true
   /** Brings work: a node that goes down refuses it. */

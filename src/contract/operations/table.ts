@@ -18,6 +18,8 @@ import { sessionOperations } from './sessions.ts'
 import { signInOperations } from './sign-in.ts'
 import { statsOperations } from './stats.ts'
 
+import { targetOperations } from './targets.ts'
+import { taskOperations } from './tasks.ts'
 /** Every operation of the API, by its id. */
 export const OPERATIONS = {
   ...probeOperations,
@@ -41,4 +43,5 @@ export const OPERATIONS = {
 } satisfies OperationTable
 
 export type Operations = typeof OPERATIONS
+  ...taskOperations,
 export type OperationId = keyof Operations

@@ -1,5 +1,6 @@
 import { countEnded } from '../../core/run/ended-counts.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
+import { countTasks, type FirstStart } from '../../core/run/task-counts.ts'
 import { discriminatorOf } from '../../core/schedule/occurrence-key.ts'
 import { insertAttempts } from '../../store/attempts.ts'
 import { addUsage } from '../../store/budgets.ts'
@@ -71,7 +72,8 @@ export function saveTurn(tx: Transaction, desk: Desk, by: Writing): readonly Sto
   } else {
     saveRuns(tx, desk, by.changedBefore)
     saveModel(tx, desk)
-    insertTurn(tx, orgId, { ...turn, ended: countEnded(runsOf(changes)) })
+    const ended = countEnded(runsOf(changes))
+    insertTurn(tx, orgId, { ...turn, ended, tasks: countTasks(runsOf(changes), firstStarts(desk)) })
   }
   if (changes.bindings.size > 0) insertIdempotencies(tx, [...changes.bindings.values()])
   if (by.channels !== null) notifyNodes(tx, channelsFor(by.channels, changes))
@@ -79,6 +81,15 @@ export function saveTurn(tx: Transaction, desk: Desk, by: Writing): readonly Sto
 }
 
 /** Every run that the turn has made or changed, once: one that was made and has ended is in both lists. */
+/** Of tasks that are tried again, the first start: it is counted now, because their next one takes its place. */
+function firstStarts({ changes, runs }: Desk): readonly FirstStart[] {
+  if (changes.attempts.length === 0) return []
+  return changes.attempts.flatMap(({ runId, number, startedAt }) => {
+    const task = runs.get(runId)
+    return task?.trigger === 'task' && number === task.firstAttempt ? [{ task, startedAt }] : []
+  })
+}
+
 function* runsOf({ made, changed }: Changes): Generator<RunRow> {
   yield* made
   for (const run of changed) if (!made.has(run)) yield run

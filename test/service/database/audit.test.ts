@@ -92,7 +92,11 @@ describe('what is on record', () => {
   it('is what people do to runs and sessions, and not what they send', async () => {
     const { ports, caller } = world
     const [before] = await newest()
-    const task = await submitTask(ports, { orgId: ORG, live }, { agentId: 'writer', action: 'x' })
+    const task = await submitTask(
+      ports,
+      { caller: { orgId: ORG, principal: null }, live },
+      { agentId: 'writer', action: 'x' },
+    )
     const sent = await message('hello')
     expect((await newest())[0]?.no).toBe(before?.no)
     await cancelRunById(ports, caller, task.taskId)

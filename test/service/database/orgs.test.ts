@@ -17,7 +17,8 @@ import { createRetention } from '../../../src/service/retention.ts'
 import { cancelRunById, retryRun, runScheduleNow } from '../../../src/service/run-actions.ts'
 import { createSchedule, disableSchedule } from '../../../src/service/schedules.ts'
 import { createSignInLink, signIn } from '../../../src/service/sign-in.ts'
-import { submitTask, submitTasks } from '../../../src/service/tasks.ts'
+import { submitBatch } from '../../../src/service/task-batch.ts'
+import { submitTask } from '../../../src/service/tasks.ts'
 import { ensureAgents } from '../../../src/service/first-start.ts'
 import { ensureOrg } from '../../../src/store/orgs.ts'
 import { ORG } from '../../store/records.ts'
@@ -115,7 +116,8 @@ describe('the limits of an org', () => {
   })
 
   it('hold for runs at the same time, on every node, from the next turn on', async () => {
-    const task = (action: string) => submitTask(world.ports, { orgId: ORG, live }, { agentId: 'a', action })
+    const task = (action: string) =>
+      submitTask(world.ports, { caller: { orgId: ORG, principal: null }, live }, { agentId: 'a', action })
     await change(ORG, { max_concurrent: 1 })
     const [here, there] = [await openNode(world), await openNode(world)]
     await task('a')
@@ -150,10 +152,16 @@ describe('the limits of an org', () => {
     await expect(refused).rejects.toMatchObject(over)
     // Noon in UTC is one o'clock in Berlin.
     await expect(refused).rejects.toMatchObject({ retryAfterMs: 11 * HOUR_MS })
-    await expect(submitTask(ports, { orgId: day, live }, { agentId: 'a', action: 'x' })).rejects.toMatchObject(over)
-    expect(await submitTasks(ports, { orgId: day, live }, [{ agentId: 'a', action: 'x' }])).toMatchObject([
-      { state: 'rejected', error: 'no more runs today' },
-    ])
+    await expect(
+      submitTask(ports, { caller: { orgId: day, principal: null }, live }, { agentId: 'a', action: 'x' }),
+    ).rejects.toMatchObject(over)
+    expect(
+      await submitBatch(
+        ports,
+        { caller: { orgId: day, principal: null }, live },
+        { tasks: [{ agentId: 'a', action: 'x' }], shared: null },
+      ),
+    ).toMatchObject([{ state: 'rejected', error: 'no more runs today' }])
     await expect(runScheduleNow(ports, caller, { id, mode: 'force' })).rejects.toMatchObject({ code: over.code })
     expect(await runScheduleNow(ports, caller, { id, mode: 'due' })).toMatchObject({ ran: false })
     await cancelRunById(ports, caller, first)
@@ -168,7 +176,7 @@ describe('the limits of an org', () => {
     const node = await openNode(world)
     const look = { orgId: ORG, apply: (desk: Desk) => dailyRuns(desk)?.made }
     const [before] = await node.turn(look)
-    await submitTask(world.ports, { orgId: ORG, live }, { agentId: 'a', action: 'x' })
+    await submitTask(world.ports, { caller: { orgId: ORG, principal: null }, live }, { agentId: 'a', action: 'x' })
     expect(await node.turn(look)).toEqual([Number(before) + 1])
     const two = (desk: Desk) => {
       for (const id of ['run_x', 'run_y']) makeRun(desk, aRun(id))

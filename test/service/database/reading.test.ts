@@ -72,13 +72,13 @@ describe('tasks', () => {
     await seedRun(world.db, 'tsk_3', { ...task, createdAt: later(NOW, 2), state: 'expired', agent: 'reader' })
     await seedRun(world.db, 'run_1')
     expect(await getTask(world.ports, ORG, 'tsk_1')).toMatchObject({ action: 'click', state: 'queued', position: 3 })
-    expect((await findTasks(world.ports, ORG)).map(({ taskId, state }) => [taskId, state])).toEqual([
+    expect((await findTasks(world.ports, ORG)).tasks.map(({ taskId, state }) => [taskId, state])).toEqual([
       ['tsk_3', 'failed'],
       ['tsk_2', 'queued'],
       ['tsk_1', 'queued'],
     ])
-    expect(await findTasks(world.ports, ORG, { state: 'failed,done' })).toHaveLength(1)
-    expect(await findTasks(world.ports, ORG, { agentId: 'reader', limit: 5 })).toHaveLength(1)
+    expect((await findTasks(world.ports, ORG, { state: 'failed,done' })).tasks).toHaveLength(1)
+    expect((await findTasks(world.ports, ORG, { agentId: 'reader', limit: 5 })).tasks).toHaveLength(1)
     await expect(findTasks(world.ports, ORG, { state: 'odd' })).rejects.toMatchObject({ code: 'VALIDATION' })
     await expect(getTask(world.ports, ORG, 'run_1')).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(getTask(world.ports, OTHER_ORG, 'tsk_1')).rejects.toMatchObject({ code: 'NOT_FOUND' })
