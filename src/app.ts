@@ -3,6 +3,8 @@ import { performance } from 'node:perf_hooks'
 import { runId, attemptId, type OrgId, type SessionKey } from './core/ids.ts'
 import type { Instant } from './core/instant.ts'
 import type { ContextUse } from './core/session/throttle.ts'
+import { createPost } from './delivery/webhook.ts'
+import { createDeliveries } from './engine/deliveries.ts'
 import { createLoops, type Loops } from './engine/loops.ts'
 import { sleep } from './engine/loop.ts'
 import { createNodeParts, publish } from './engine/node.ts'
@@ -10,6 +12,9 @@ import type { NodeParts } from './engine/node-parts.ts'
 import type { Log } from './engine/health.ts'
 import type { Meter } from './engine/meter.ts'
 import type { Executor } from './executors/executor.ts'
+import { createOutboundGuard, type OutboundSettings } from './outbound/guard.ts'
+import { databasePlaces } from './outbound/own-places.ts'
+import { createOutbound, type Outbound } from './outbound/send.ts'
 import { createDatabaseClock } from './service/clock.ts'
 import { createIdMaker, type IdKind } from './service/ids.ts'
 import { createLive, createLiveWork } from './engine/live.ts'
@@ -39,8 +44,17 @@ export interface AppOptions {
   readonly executors: Map<string, Executor>
   readonly estimate: ((key: SessionKey) => ContextUse | null) | null
   readonly log: Log
+  /** Left out: nothing is open that the guard refuses, and nobody listens. */
+  readonly outbound?: OutboundChoice | undefined
   /** Left out: nobody counts. */
   readonly meter?: Meter | undefined
+}
+
+/** What the operator decides about requests to the outside, and where they must not lead. */
+export interface OutboundChoice {
+  readonly settings: () => OutboundSettings
+  /** Where this server is reached, once it is. */
+  readonly listeners: () => readonly { readonly host: string; readonly port: number }[]
 }
 
 /** Everything that runs, put together. */
@@ -50,6 +64,8 @@ export interface App {
   readonly work: LiveWork
   readonly parts: NodeParts
   readonly loops: Loops
+  /** The way to the outside; closed with the rest. */
+  readonly outbound: Outbound
   readonly migrated: readonly string[]
   /** How many connections there are, by pool. */
   readonly pools: () => readonly ({ readonly pool: string } & PoolUse)[]
@@ -69,7 +85,9 @@ export async function openApp(options: AppOptions): Promise<App> {
   const target = server?.target ?? ('url' in options.database ? options.database.url : '')
   const { schema = DEFAULT_SCHEMA, pool = 10 } = options.database
   const opened: Database[] = []
+  const outbound = openOutbound(options.outbound, 'url' in options.database ? options.database.url : '')
   const close = async (): Promise<void> => {
+    await outbound.close()
     for (const database of opened) await database.close()
     await server?.leave()
   }
@@ -98,7 +116,7 @@ export async function openApp(options: AppOptions): Promise<App> {
           facts: { node },
         })
     const now = await readClock(reads)
-    return compose({ options, reads, database, close, schema, now, migrated: report.applied.map(String) })
+    return compose({ options, reads, database, outbound, close, schema, now, migrated: report.applied.map(String) })
   } catch (error) {
     await close().catch(() => undefined)
     throw error
@@ -119,17 +137,30 @@ const tellTo =
     log({ level: WARNINGS.has(kind) ? 'warn' : 'info', message, facts: { kind } })
   }
 
+const NOTHING_OPEN: OutboundSettings = { allowHosts: [], allowLoopback: false }
+
+function openOutbound(choice: OutboundChoice | undefined, databaseUrl: string): Outbound {
+  const ours = databasePlaces(databaseUrl)
+  return createOutbound(
+    createOutboundGuard({
+      settings: () => choice?.settings() ?? NOTHING_OPEN,
+      closed: () => [...(choice?.listeners() ?? []).map((place) => ({ what: 'this server', ...place })), ...ours],
+    }),
+  )
+}
+
 interface Opened {
   readonly options: AppOptions
   readonly reads: Database
   readonly database: Database
+  readonly outbound: Outbound
   readonly schema: string
   readonly now: Instant
   readonly migrated: readonly string[]
   readonly close: () => Promise<void>
 }
 
-function compose({ options, reads, database, schema, now: opened, migrated, close }: Opened): App {
+function compose({ options, reads, database, outbound, schema, now: opened, migrated, close }: Opened): App {
   const clock = createDatabaseClock(() => performance.now(), opened)
   const chance = createRandomBytes()
   const makeId: (kind: IdKind, now: Instant) => string = createIdMaker(chance)
@@ -154,19 +185,25 @@ function compose({ options, reads, database, schema, now: opened, migrated, clos
     load: (orgId) => loadOrgMemory(parts, reads, orgId),
     meter: options.meter,
   })
-  const ports: Ports = { database: reads, turns: parts.turns, clock, newId: makeId, settings: options.settings }
+  const post = createPost({ send: outbound.send, now: clock.now, program: PROGRAM })
+  const ports: Ports = {
+    ...{ database: reads, turns: parts.turns, clock, newId: makeId, settings: options.settings },
+    outbound: { check: outbound.guard.check, post },
+  }
+  const deliveries = createDeliveries({ parts, ports })
+  parts.outbox.wake = deliveries.wake
   const retention = createRetention(ports)
   const prune = async (): Promise<boolean> => {
     await retention.pass()
     return false
   }
   const laneSizes = () => readLaneSizes(ports)
-  const loops = createLoops({ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes })
+  const loops = createLoops({ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes, deliveries })
   const pools = (): ReturnType<App['pools']> => [
     { pool: 'engine', ...(database.use?.() ?? NO_POOL) },
     { pool: 'reads', ...(reads.use?.() ?? NO_POOL) },
   ]
-  return { ports, live: createLive(parts), work: createLiveWork(parts), parts, loops, migrated, pools, close }
+  return { ports, live: createLive(parts), work: createLiveWork(parts), parts, loops, outbound, migrated, pools, close }
 }
 
 const NO_POOL: PoolUse = { open: 0, idle: 0, waiting: 0 }

@@ -23,6 +23,9 @@ const TAGS: Readonly<Record<string, string>> = {
   sessions: 'Conversations whose work keeps its order',
   agents: 'What does the work',
   budgets: 'What runs may use',
+  targets: 'Where results are delivered',
+  deliveries: 'Results on their way',
+  alerts: 'What somebody should look at',
   lanes: 'Named pools of execution slots',
   nodes: 'The server processes of the deployment',
   stats: 'How work went, and what waits',
@@ -34,10 +37,10 @@ const TAGS: Readonly<Record<string, string>> = {
   'sign-in': 'How a browser gets in and out, and who somebody is',
   audit: 'Who has changed what',
   events: 'What happens, as it happens',
+  tasks: "Tasks, as clients of PinchTab's scheduler know them",
 }
 
 /** Describes the operations. Everything comes from the table; nothing is written twice. */
-  tasks: "Tasks, as clients of PinchTab's scheduler know them",
 export function openApiOf(table: OperationTable, version: string): OpenApiDocument {
   const schemas = describeSchemas(table)
   const paths: Record<string, Record<string, Json>> = {}

@@ -1,3 +1,4 @@
+import type { DeliveryView } from './delivery.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Trigger } from '../core/run/run.ts'
@@ -72,8 +73,8 @@ export interface TimelineEntry {
 /** A run with everything there is to know about it. */
 export interface RunDetail extends RunView {
   readonly attempts: readonly AttemptView[]
-  /** Where its result was carried. Nothing carries results yet, so there are none. */
-  readonly deliveries: readonly never[]
+  /** Where its result was carried, or is on its way to. */
+  readonly deliveries: readonly DeliveryView[]
   readonly timeline: readonly TimelineEntry[]
   readonly why: Why
 }
@@ -126,6 +127,8 @@ export interface ResultInput {
   readonly summary?: string
   readonly usage?: UsageView
   readonly retryable?: boolean
+  /** When the agent wants to be asked again; kept for heartbeats, and passed over until there are any. */
+  readonly next_check?: unknown
 }
 
 export interface CallbackAnswer {

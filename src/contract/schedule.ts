@@ -1,5 +1,6 @@
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
 import type { DstEffect } from '../core/time/dst-notes.ts'
+import type { ScheduleDelivery } from './target.ts'
 
 /** Everything that can be said about a schedule, in the names of this project. */
 export interface ScheduleFields {
@@ -41,6 +42,8 @@ export interface ScheduleFields {
   readonly jitter_ms: number
   readonly exclude: readonly unknown[]
   readonly delete_after_run: boolean
+  /** Where the results of its runs go; nowhere unless given. */
+  readonly delivery: ScheduleDelivery
 }
 
 /** Other names under which the seeds know some of them. Two names of one field at once are refused. */
@@ -133,6 +136,9 @@ export interface ScheduleView extends ScheduleTimingView, ScheduleRulesView {
   readonly timeout_seconds: number | null
   readonly delete_after_run: boolean
   readonly payload: unknown
+  readonly delivery: ScheduleDelivery | null
+  /** Whether the target is switched off, so that results are held. */
+  readonly delivery_disabled: boolean
   readonly created_by: string | null
   readonly created_at: string
   readonly updated_at: string

@@ -91,6 +91,11 @@ export const REASONS = {
   not_announced: 'A run that ended {ending} is not told to {target}.',
   cleared: 'The run was cancelled; {target} gets one empty message, which clears its indicators.',
   target_disabled: 'The target {target} is disabled after {failures} failures in a row.',
+  target_off: 'The target {target} is switched off.',
+  target_gone: 'The target {target} is gone.',
+  run_gone: 'Its run {run} is not kept any more.',
+  delivered: 'It was delivered to {target} with try {tries}.',
+  let_go: 'A person asked for it to be sent.',
   quiet_hours: 'It is quiet at {target} until {until}; the result joins the digest.',
   delivery_retry: 'Try {tries} failed; the next is at {retry_at}.',
   delivery_given_up: 'All {tries} tries failed.',
@@ -101,6 +106,7 @@ export const REASONS = {
   key_revoked: 'The key of {principal} was revoked at {revoked_at}.',
 
   // Alerts.
+  target_enabled: 'The target {target} was switched on again.',
   failure_streak: '{streak} runs failed in a row; the alert is at {alert_after}.',
   failure_streak_over: 'A run succeeded again.',
   engine_stalled: 'No scan since {last_scan_at}, longer than {stall_periods} periods of {period_ms} ms.',

@@ -4,6 +4,7 @@ import type { LaneSizes } from '../core/lanes.ts'
 import { declareNodesLost, joinNodes, leaveNodes, lookAtNodes, renewLease } from '../service/membership.ts'
 import { findDue, findNextMoment, findVersions } from '../service/turn/lookups.ts'
 import { fireWork, orphanWork, recoverWork } from '../service/turn/works.ts'
+import type { Deliveries } from './deliveries.ts'
 import { createLoop, type Loop } from './loop.ts'
 import { cardOf } from './node.ts'
 import type { NodeParts } from './node-parts.ts'
@@ -24,11 +25,13 @@ export interface LoopsContext {
   /** Removes what is past its time; answers with whether there is more. */
   readonly prune: () => Promise<boolean>
   readonly pruneEveryMs: number
+  /** Left out: nobody carries results. */
+  readonly deliveries?: Deliveries
   /** The sizes lanes should have, with those that were set for every node. */
   readonly laneSizes: () => Promise<LaneSizes>
 }
 
-export function createLoops({ parts, prune, pruneEveryMs, laneSizes }: LoopsContext): Loops {
+export function createLoops({ parts, prune, pruneEveryMs, laneSizes, deliveries }: LoopsContext): Loops {
   const { ctx, health } = parts
   const onError = (error: unknown, failures: number): number => {
     health.failed(error)
@@ -50,9 +53,10 @@ export function createLoops({ parts, prune, pruneEveryMs, laneSizes }: LoopsCont
       listening.push(await ctx.database.listen(ctx.channels.turn, hearLoop.wake))
       listening.push(await ctx.database.listen(ctx.channels.plan, schedulesLoop.wake))
       for (const one of loops) one.start()
+      deliveries?.start()
     },
     stop: async () => {
-      await Promise.all(loops.map((one) => one.stop()))
+      await Promise.all([...loops.map((one) => one.stop()), deliveries?.stop()])
       for (const one of listening) await one.stop().catch(() => undefined)
       await leaveNodes(ctx.database, parts.id()).catch(() => undefined)
     },

@@ -71,6 +71,8 @@ export interface NodeParts {
   /** Everybody who wants to hear of turns, own and others'. */
   readonly hearers: Set<(orgId: OrgId, turn: HistoryRow) => void>
   readonly published: Map<OrgId, number>
+  /** Woken when this node has put something on record that is to be sent. */
+  readonly outbox: { wake: () => void }
   /** Aborted when the node stops. */
   readonly stopping: AbortController
 }

@@ -5,6 +5,7 @@ import { auditHandlers } from './handlers/audit.ts'
 import { budgetHandlers } from './handlers/budgets.ts'
 import { callbackHandlers } from './handlers/callbacks.ts'
 import { configHandlers } from './handlers/config.ts'
+import { deliveryHandlers } from './handlers/deliveries.ts'
 import { eventHandlers } from './handlers/events.ts'
 import { keyHandlers } from './handlers/keys.ts'
 import { laneHandlers } from './handlers/lanes.ts'
@@ -18,9 +19,9 @@ import { scheduleHandlers } from './handlers/schedules.ts'
 import { sessionHandlers } from './handlers/sessions.ts'
 import { signInHandlers } from './handlers/sign-in.ts'
 import { statsHandlers } from './handlers/stats.ts'
-
 import { targetHandlers } from './handlers/targets.ts'
 import { taskHandlers } from './handlers/tasks.ts'
+
 /** Who carries out each operation. The compiler refuses an operation that nobody does. */
 export const HANDLERS: HandlersOf<Operations> = {
   ...probeHandlers,
@@ -30,6 +31,8 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...sessionHandlers,
   ...agentHandlers,
   ...budgetHandlers,
+  ...targetHandlers,
+  ...deliveryHandlers,
   ...laneHandlers,
   ...nodeHandlers,
   ...statsHandlers,
@@ -41,5 +44,5 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...signInHandlers,
   ...auditHandlers,
   ...eventHandlers,
-}
   ...taskHandlers,
+}

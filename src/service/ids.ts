@@ -11,6 +11,9 @@ export const ID_PREFIXES = {
   node: 'nod_',
   budget: 'bud_',
   member: 'mem_',
+  target: 'tgt_',
+  alert: 'alr_',
+  test: 'tst_',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

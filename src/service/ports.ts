@@ -2,6 +2,7 @@ import type { Instant } from '../core/instant.ts'
 import type { Connection } from '../store/database.ts'
 import type { Clock } from './clock.ts'
 import type { IdKind } from './ids.ts'
+import type { OutboundPort } from './outbound-port.ts'
 import type { EngineSettings } from './settings.ts'
 import type { Turns } from './turn-port.ts'
 
@@ -14,4 +15,5 @@ export interface Ports {
   readonly newId: (kind: IdKind, now: Instant) => string
   /** The settings of this moment; they may change while the program runs. */
   readonly settings: () => EngineSettings
+  readonly outbound: OutboundPort
 }

@@ -1,6 +1,8 @@
 import { runId, type OrgId } from '../core/ids.ts'
 import { DAY_MS, earlier, instant, type Instant } from '../core/instant.ts'
+import { deleteOldAlerts } from '../store/alerts.ts'
 import type { Connection } from '../store/database.ts'
+import { deleteOldDeliveries } from '../store/deliveries.ts'
 import { deleteOldConsoleSessions } from '../store/console-sessions.ts'
 import { deleteOrg, deleteRowsOfOrg, listOrgs, loadDeletedOrgs, ORG_TABLES } from '../store/orgs.ts'
 import {
@@ -20,14 +22,16 @@ import { IDLE_MS } from './console-sessions.ts'
 import type { Ports } from './ports.ts'
 import type { EngineSettings } from './settings.ts'
 import { addUp } from './stats.ts'
+import { addUpTaskCounts } from './task-stats.ts'
 
 /** How many rows of each kind a pass has removed. */
-import { addUpTaskCounts } from './task-stats.ts'
 export interface Pruned {
   readonly tasks: number
   readonly runs: number
   readonly folded: number
   readonly turns: number
+  readonly deliveries: number
+  readonly alerts: number
   readonly callbacks: number
   readonly keys: number
   readonly nodes: number
@@ -95,6 +99,8 @@ export function createRetention(
         found.folded += await foldSkips(pass, id, progress)
         found.runs += (await pruneByAge(pass, id, progress)) + (await pruneSurplus(pass, id))
         found.turns += await pruneTurns(pass, id)
+        found.deliveries += await pruneDeliveries(pass, id)
+        found.alerts += await pruneAlerts(pass, id)
       }
       return { ...found, ...(await pruneDeployment(pass)), orgs: await pruneOrgs(pass) }
     },
@@ -170,6 +176,7 @@ async function pruneSurplus(pass: Pass, orgId: OrgId): Promise<number> {
 async function pruneTurns(pass: Pass, orgId: OrgId): Promise<number> {
   // How runs ended is told by turns alone, and counts outlive them.
   await addUp(pass.connection, orgId)
+  await addUpTaskCounts(pass.connection, orgId, pass.now)
   const before = earlier(pass.now, KEPT_MS)
   return repeat(pass, () => deleteOldTurns(pass.connection, { orgId, before, limit: pass.batch }))
 }
@@ -195,7 +202,6 @@ type OfDeployment = 'callbacks' | 'keys' | 'nodes' | 'signIns' | 'consoleSession
 
 async function pruneDeployment(pass: Pass): Promise<Pick<Pruned, OfDeployment>> {
   const { connection, batch: limit } = pass
-  await addUpTaskCounts(pass.connection, orgId, pass.now)
   const before = earlier(pass.now, KEPT_MS)
   return {
     callbacks: await repeat(pass, () => deleteOldCallbacks(connection, { before, limit })),

@@ -1,3 +1,4 @@
+import type { DeliveryView } from '../contract/delivery.ts'
 import type { AttemptView, RunDetail, RunView, TimelineEntry, UsageView } from '../contract/run.ts'
 import { formatInstant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
@@ -68,11 +69,18 @@ export function viewUsage(usage: unknown): UsageView | null {
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
 }
 
+/** What is on record apart from the run itself: attempts that others followed, and where its result was carried. */
+export interface KnownOfRun {
+  readonly attempts: readonly AttemptRow[]
+  readonly deliveries: readonly DeliveryView[]
+}
+
 /** A run with its attempts, its way so far and why it is where it is. `why` is what was worked out just now, if anything. */
-export function viewRunDetail(run: RunRecord, earlier: readonly AttemptRow[], why: Why | null = null): RunDetail {
+export function viewRunDetail(run: RunRecord, known: KnownOfRun, why: Why | null = null): RunDetail {
+  const { attempts: earlier, deliveries } = known
   const attempts = [...earlier.map(viewAttempt), ...lastAttempt(run)]
   const timeline = timelineOf(run, earlier)
-  return { ...viewRun(run), attempts, deliveries: [], timeline, why: why ?? run.why ?? run.decision }
+  return { ...viewRun(run), attempts, deliveries, timeline, why: why ?? run.why ?? run.decision }
 }
 
 const viewAttempt = (attempt: AttemptRow): AttemptView => ({

@@ -11,6 +11,7 @@ import { parseRunStates } from '../core/run/run-words.ts'
 import { loadAttempts } from '../store/attempts.ts'
 import { listRuns, loadRun, type RunChoice, type RunRecord } from '../store/run-reads.ts'
 import { loadSchedules } from '../store/schedules.ts'
+import { deliveriesOfRun } from './deliveries.ts'
 import { pageOf, parseCursor, parseLimit } from './cursor.ts'
 import { collectFlaws, textField, unknownFields } from './input-fields.ts'
 import type { Live } from './live-port.ts'
@@ -47,7 +48,8 @@ interface AskedRun {
 export async function getRunDetail(ports: Reading, asked: AskedRun, live?: Live): Promise<RunDetail> {
   const run = await readRun(ports, asked.orgId, asked.id)
   const attempts = await loadAttempts(ports.database, { orgId: asked.orgId, runId: run.id })
-  return viewRunDetail(run, attempts, live?.explain(asked.orgId, run.id) ?? null)
+  const deliveries = run.delivery === null ? [] : await deliveriesOfRun(ports.database, asked.orgId, run.id)
+  return viewRunDetail(run, { attempts, deliveries }, live?.explain(asked.orgId, run.id) ?? null)
 }
 
 /** Why the run is where it is: for a waiting one the first gate that is closed to it. */

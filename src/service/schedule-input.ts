@@ -26,6 +26,7 @@ import {
   type Collector,
   type Given,
 } from './input-fields.ts'
+import { parseDelivery } from './schedule-delivery.ts'
 import { parseNewTiming, parseTimingChange, TIMING_FIELDS, type ReadTiming } from './schedule-timing.ts'
 
 /** The agent a schedule wakes, as far as reading the schedule depends on it. */
@@ -62,7 +63,7 @@ export interface ReadSchedule extends Pick<
 }
 
 /** Fields that are kept as they were given and read again with every change. */
-const PLAIN_FIELDS = ['session', 'lane', 'timeout_seconds', 'jitter_ms', 'delete_after_run'] as const
+const PLAIN_FIELDS = ['session', 'lane', 'timeout_seconds', 'jitter_ms', 'delete_after_run', 'delivery'] as const
 const RULE_FIELDS: readonly string[] = [...SCHEDULE_RULE_FIELDS, ...PLAIN_FIELDS]
 
 /** Every name that a schedule may be given by, synonyms included. */
@@ -102,6 +103,7 @@ function readSchedule(given: Given, context: ScheduleContext, collector: Collect
   const own = readOwn(plain, context, keep)
   const jitterMs = timing === null ? null : keep(readJitter(plain, timing.timing))
   const texts = readTexts(given, existing, keep)
+  if (plain['delivery'] !== undefined) keep(parseDelivery('delivery', plain['delivery']))
   const payload = Object.hasOwn(given, 'payload') ? keep(readPayload(given['payload'])) : (existing?.payload ?? null)
   const enabled = isGiven(given['enabled']) ? keep(parseFlag('enabled', given['enabled'])) : null
   if (timing === null || rules === null || jitterMs === null) return null

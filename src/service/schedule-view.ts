@@ -1,4 +1,5 @@
 import type { RetryPolicyView, ScheduleRulesView, ScheduleTimingView, ScheduleView } from '../contract/schedule.ts'
+import type { ScheduleDelivery } from '../contract/target.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
 import type { ScheduleRules } from '../core/schedule/schedule-rules.ts'
@@ -11,8 +12,11 @@ import { everyField } from './schedule-timing.ts'
 /** RFC 3339, or null. */
 export const momentOrNull = (at: Instant | null): string | null => (at === null ? null : formatInstant(at))
 
-/** A schedule as every surface shows it. */
-export function viewSchedule(row: ScheduleRow): ScheduleView {
+const NONE: ReadonlySet<string> = new Set()
+
+/** A schedule as every surface shows it. `disabled` are the targets that are switched off. */
+export function viewSchedule(row: ScheduleRow, disabled: ReadonlySet<string> = NONE): ScheduleView {
+  const delivery = (row.input['delivery'] as ScheduleDelivery | undefined) ?? null
   return {
     id: row.id,
     org_id: row.orgId,
@@ -39,6 +43,8 @@ export function viewSchedule(row: ScheduleRow): ScheduleView {
     timeout_seconds: row.timeoutSeconds,
     delete_after_run: row.deleteAfterRun,
     payload: row.payload,
+    delivery,
+    delivery_disabled: delivery !== null && disabled.has(delivery.target_id),
     created_by: row.createdBy,
     created_at: formatInstant(row.createdAt),
     updated_at: formatInstant(row.updatedAt),

@@ -10,6 +10,7 @@ import type { Caller } from './caller.ts'
 import { isMoment, parseLimit, readCursorParts, writeCursorParts } from './cursor.ts'
 import { collectFlaws, textField, type Collector } from './input-fields.ts'
 import type { Ports } from './ports.ts'
+import { disabledTargets } from './schedule-delivery.ts'
 import { viewSchedule } from './schedule-view.ts'
 
 const KIND_WORDS = ['at', 'once', 'every', 'interval', 'cron', 'rrule'] as const
@@ -29,8 +30,9 @@ export async function findSchedules(
   const rows = await listSchedules(ports.database, { ...choice, sort, after, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
+  const disabled = await disabledTargets(ports.database, caller.orgId, shown)
   return {
-    items: shown.map(viewSchedule),
+    items: shown.map((row) => viewSchedule(row, disabled)),
     next_cursor: rows.length > limit && last !== undefined ? cursorAfter(last, sort) : null,
   }
 }

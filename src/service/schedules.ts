@@ -17,6 +17,7 @@ import { bound } from './idempotent.ts'
 import { explainMoment, parseMoment } from './occurrence-view.ts'
 import type { Ports } from './ports.ts'
 import { agentNamedIn, parseSchedule, type ReadSchedule, type WokenAgent } from './schedule-input.ts'
+import { disabledTargets, targetFor } from './schedule-delivery.ts'
 import { disabledStanding, editedStanding, enabledStanding, firstStanding } from './schedule-plan.ts'
 import { viewSchedule } from './schedule-view.ts'
 import type { Work } from './turn-port.ts'
@@ -30,11 +31,11 @@ export async function createSchedule(ports: Ports, caller: Caller, input: Schedu
     orgId: caller.orgId,
     look: (reads, now) => readNew(reads, { ports, caller, input, now }),
     apply: (desk, prepared) => {
-      const { made, room } = prepared as NewSchedule
+      const { made, room, disabled } = prepared as NewSchedule
       refuseBeyond(room, desk)
       desk.changes.newSchedules.add(made)
       tell(desk, made, 'created')
-      const view = viewSchedule(made)
+      const view = viewSchedule(made, disabled)
       desk.changes.audits.push(created(actorOf(caller), { kind: 'schedule', id: made.id }, view))
       return view
     },
@@ -52,6 +53,7 @@ interface Creation {
 /** A schedule that can be made, if there is room: how many the org may have, and had before this turn. */
 interface NewSchedule {
   readonly made: ScheduleRow
+  readonly disabled: ReadonlySet<string>
   readonly room: { readonly most: number; readonly had: number } | null
 }
 
@@ -59,8 +61,10 @@ async function readNew(reads: TurnReads, { ports, caller, input, now }: Creation
   const org = known(await reads.org(), caller.orgId)
   const agent = await agentFor(reads.agent, { org, input, existing: null })
   const read = accepted(parseSchedule(input, { now, defaultZone: zoneOf(org), agent, existing: null }))
+  const target = await targetFor(reads, input)
   const most = org.maxSchedules
   return {
+    disabled: new Set(target === null || target.disabledAt === null ? [] : [target.id]),
     made: newRow(read, { caller, now, id: scheduleId(ports.newId('schedule', now)) }),
     room: most === null ? null : { most, had: await reads.schedules() },
   }
@@ -134,7 +138,7 @@ function accepted<T>(read: Parsed<T>): T {
 export async function getSchedule(ports: Ports, { orgId }: Caller, id: string): Promise<ScheduleView> {
   const [row] = await loadSchedules(ports.database, { orgId, ids: [scheduleId(id)] })
   if (row === undefined) throw noSchedule(id)
-  return viewSchedule(row)
+  return viewSchedule(row, await disabledTargets(ports.database, orgId, [row]))
 }
 
 /** What is asked of a schedule that exists, and of which version if that matters. */
@@ -157,6 +161,7 @@ export function changeSchedule(
       const org = known(await reads.org(), caller.orgId)
       const agent = await agentFor(reads.agent, { org, input: change, existing: row })
       const read = accepted(parseSchedule(change, { now, defaultZone: zoneOf(org), agent, existing: row }))
+      await targetFor(reads, change)
       const { timingChanged: _timing, enabled: _enabled, ...fields } = read
       return (current) => ({ ...current, ...fields, ...editedStanding(current, read, now) })
     },
@@ -193,6 +198,7 @@ interface Editing extends Asked {
 }
 
 interface Edited {
+  readonly disabled: ReadonlySet<string>
   readonly before: ScheduleRow
   readonly after: ScheduleRow
 }
@@ -211,13 +217,17 @@ function edit(ports: Ports, caller: Caller, editing: Editing): Promise<ScheduleV
       const change = await editing.decide(reads, found, now)
       const edited = { ...change(found), updatedAt: now }
       await updateSchedule(tx, edited)
-      return { before: found, after: { ...edited, version: found.version + 1 } }
+      const disabled = await disabledTargets(tx, orgId, [found, edited])
+      return { before: found, after: { ...edited, version: found.version + 1 }, disabled }
     },
     apply: (desk, prepared) => {
-      const { before, after } = prepared as Edited
+      const { before, after, disabled } = prepared as Edited
       replace(desk, after)
       tell(desk, after, editing.word)
-      const views = { before: viewSchedule(before), after: viewSchedule(after), verb: editing.verb }
+      const views = {
+        ...{ before: viewSchedule(before, disabled), after: viewSchedule(after, disabled) },
+        verb: editing.verb,
+      }
       desk.changes.audits.push(changed(actorOf(caller), { kind: 'schedule', id: after.id }, views))
       return views.after
     },

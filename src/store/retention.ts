@@ -23,6 +23,10 @@ const WITH_ALL_THAT_HANGS_ON = `
                  and not exists (select 1 from schedule s where s.org_id = $1 and s.id = g.schedule_id
                                   and s.watermark < o.nominal_at))`
 
+/** A run whose result is still on its way is needed: what is sent is read from it. */
+const isDelivered = (run: string): string =>
+  `not exists (select 1 from delivery u where u.org_id = $1 and u.run_id = ${run}.id and u.finished_at is null)`
+
 /** Tasks that ended before a moment. Answers with how many. */
 export async function deleteEndedTasks(
   connection: Connection,
@@ -32,7 +36,7 @@ export async function deleteEndedTasks(
     `with doomed as (
        select id from run
         where org_id = $1 and trigger = 'task' and created_at < $2::timestamptz and state is not null
-          and finished_at < $2::timestamptz
+          and finished_at < $2::timestamptz and ${isDelivered('run')}
         order by created_at, id limit $3 for update skip locked),
      ${WITH_ALL_THAT_HANGS_ON}
      select count(*) as removed from gone`,
@@ -83,7 +87,7 @@ export async function deleteOldRuns(
        select r.id from seen s join run r on r.org_id = $1 and r.id = s.id
          left join kept k on k.schedule_id = s.schedule_id
         where s.state is not null and s.finished_at < $2::timestamptz and s.trigger <> 'task'
-          and (s.schedule_id is null or (s.created_at, s.id) < (k.created_at, k.id))
+          and (s.schedule_id is null or (s.created_at, s.id) < (k.created_at, k.id)) and ${isDelivered('s')}
         for update of r skip locked),
      ${WITH_ALL_THAT_HANGS_ON}
      select (select count(*) from gone) as removed, count(*) as seen, max(created_at) as created_at,
@@ -177,7 +181,7 @@ export async function deleteSurplusRuns(
      doomed as (
        select r.id from run r, bound b
         where r.org_id = $1 and r.schedule_id = $2 and (r.created_at, r.id) < (b.created_at, b.id)
-          and r.state is not null
+          and r.state is not null and ${isDelivered('r')}
         order by r.created_at, r.id limit $4 for update of r skip locked),
      ${WITH_ALL_THAT_HANGS_ON}
      select count(*) as removed from gone`,

@@ -14,13 +14,14 @@ import {
   type ScheduleId,
   type SessionKey,
 } from '../core/ids.ts'
+import type { RunDelivery } from '../core/delivery/run-delivery.ts'
 import { instant, type Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import { ACCEPTED, COMPLETED, PICKED } from '../core/usual-why.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import type { Trigger } from '../core/run/run.ts'
 import { isPending, type RunState } from '../core/run/run-machine.ts'
-import type { Connection, Row, SqlValue } from './database.ts'
+import type { Connection, Row } from './database.ts'
 import { brandOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -44,6 +45,7 @@ export interface RunRecord {
   readonly sender: string | null
   readonly payload: unknown
   readonly decision: Why
+  readonly delivery: RunDelivery | null
   readonly state: RunState
   readonly attempt: number
   readonly attemptId: AttemptId | null
@@ -61,7 +63,7 @@ export interface RunRecord {
 }
 
 const COLUMNS = `r.org_id, r.id, r.job_run_id, r.agent_id, r.session_key, r.schedule_id, r.nominal_at, r.trigger, r.lane,
-  r.priority, r.created_at, r.deadline, r.first_attempt, r.retry_of, r.parent_run_id, r.sender, r.payload, r.decision,
+  r.priority, r.created_at, r.deadline, r.first_attempt, r.retry_of, r.parent_run_id, r.sender, r.payload, r.decision, r.delivery,
   coalesce(r.state, p.state) as state, coalesce(r.attempt, p.attempt, r.first_attempt) as attempt,
   coalesce(r.attempt_id, p.attempt_id) as attempt_id, coalesce(r.node_id, p.node_id) as node_id, p.not_before,
   coalesce(r.started_at, p.started_at) as started_at, r.finished_at,
@@ -94,10 +96,10 @@ export interface RunChoice {
   readonly from?: Instant | null
   /** Made before it. */
   readonly to?: Instant | null
-}
-
   /** Ended at or after it, or not at all. */
   readonly endedSince?: Instant | null
+}
+
 /** Where a page goes on: after this one. */
 export interface RunCursor {
   readonly createdAt: Instant
@@ -182,25 +184,25 @@ export async function listRuns(
     toTimestamp(page.after?.createdAt ?? instant(Infinity)),
     page.after?.id ?? '',
     page.limit,
+    ...(isGiven(page.endedSince) ? [toTimestamp(page.endedSince)] : []),
   ])
   return rows.map(recordOf)
-    ...(isGiven(page.endedSince) ? [toTimestamp(page.endedSince)] : []),
 }
 
 function textFor(choice: RunChoice, states: readonly RunState[] | null): string {
   const about = aboutOf(choice)
+  const wanted = { about, endedSince: isGiven(choice.endedSince) }
   // A schedule or a session has few runs of its own: their index is the shorter way.
   const isOfOne = about.includes('schedule') || about.includes('session')
-  const wanted = { about, endedSince: isGiven(choice.endedSince) }
   if (states === null || isOfOne || states.includes('success') || states.every(isPending))
     return listText(wanted, keptOf(states))
   return unsuccessfulText(wanted, states.some(isPending))
 }
 
-function keptOf(states: readonly RunState[] | null): Kept {
-  if (states === null) return 'anywhere'
 const isGiven = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null
 
+function keptOf(states: readonly RunState[] | null): Kept {
+  if (states === null) return 'anywhere'
   if (states.every(isPending)) return 'pending'
   return states.some(isPending) ? 'anywhere' : 'ended'
 }
@@ -215,7 +217,7 @@ function aboutOf({ scheduleId: schedule, sessionKey: session, agentId: agent, tr
   return about
 }
 
-/** The places of the queued runs of agents, each among those of its agent, counted from 1 in the order of picking. */
+/** The places of some queued runs of agents, each among those of its agent, counted from 1 in the order of picking. */
 export async function loadPositions(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly agentIds: readonly AgentId[]; readonly ids: readonly RunId[] },
@@ -251,6 +253,7 @@ function recordOf(row: Row): RunRecord {
     sender: row['sender'] as string | null,
     payload: row['payload'],
     decision: (row['decision'] as Why | null) ?? ACCEPTED,
+    delivery: row['delivery'] as RunDelivery | null,
     state: row['state'] as RunState,
     attempt: row['attempt'] as number,
     attemptId: brandOrNull(row['attempt_id'], attemptId),

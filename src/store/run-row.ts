@@ -1,4 +1,5 @@
 import type { AgentId, AttemptId, LaneName, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
+import type { RunDelivery } from '../core/delivery/run-delivery.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Reserve } from '../core/picking/gates.ts'
@@ -36,6 +37,8 @@ export interface RunRow {
   readonly firstAttempt: number
   readonly retryOf: RunId | null
   readonly parentRunId: RunId | null
+  /** Where its result goes; null for nearly every run. */
+  readonly delivery: RunDelivery | null
   /** Why it was made, or was not to run. */
   readonly decision: Why
   state: RunState

@@ -45,6 +45,7 @@ const RARE: readonly (readonly [...Column, usual: SqlValue])[] = [
   ['retry_of', 'text', (run) => run.retryOf, null],
   ['parent_run_id', 'text', (run) => run.parentRunId, null],
   ['decision', 'jsonb', (run) => (run.decision === ACCEPTED ? null : json(run.decision)), null],
+  ['delivery', 'jsonb', (run) => json(run.delivery), null],
 ]
 
 /** What changes while it is pending. */
@@ -98,6 +99,7 @@ const FREE: ReadonlySet<string> = new Set([
   'retry_of',
   'parent_run_id',
   'decision',
+  'delivery',
   'why',
   'reserves',
   'error_message',

@@ -65,6 +65,8 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
     clock: { now: clock.now },
     newId: idsFrom(random),
     settings: wishes.settings,
+    // Nobody in these worlds delivers anything.
+    outbound: { check: () => Promise.resolve(null), post: () => Promise.reject(new Error('nothing is sent')) },
   }
   const node: SimulatedNode = {
     name: wishes.name,

@@ -27,6 +27,7 @@ const aRun = (over: Partial<RunRecord> = {}): RunRecord => ({
   sender: null,
   payload: null,
   decision: because('accepted', 'admission'),
+  delivery: null,
   state: 'queued',
   attempt: 1,
   attemptId: null,
@@ -43,6 +44,8 @@ const aRun = (over: Partial<RunRecord> = {}): RunRecord => ({
   usage: null,
   ...over,
 })
+
+const NOTHING_ELSE = { attempts: [], deliveries: [] }
 
 const failedOnce: AttemptRow = {
   orgId: orgId('acme'),
@@ -93,7 +96,7 @@ describe('a run', () => {
   })
 
   it('shows every attempt and every step', () => {
-    const detail = viewRunDetail(succeeded, [failedOnce])
+    const detail = viewRunDetail(succeeded, { attempts: [failedOnce], deliveries: [] })
     expect(detail.attempts.map(({ id, number, status }) => [id, number, status])).toEqual([
       ['att_1', 1, 'failed'],
       ['att_2', 2, 'success'],
@@ -111,7 +114,7 @@ describe('a run', () => {
   it('that was skipped has one step', () => {
     const decision = because('overlap', 'overlap_action=SKIP')
     const skipped = aRun({ state: 'skipped', finishedAt: NOW, decision })
-    expect(viewRunDetail(skipped, []).timeline).toEqual([
+    expect(viewRunDetail(skipped, NOTHING_ELSE).timeline).toEqual([
       { at: '2026-01-15T12:00:00.000Z', status: 'skipped', reason: 'overlap', attempt: null },
     ])
   })
@@ -123,11 +126,11 @@ describe('a run', () => {
       startedAt: NOW,
       why: because('stopped', '/stop'),
     })
-    const detail = viewRunDetail(stopping, [])
+    const detail = viewRunDetail(stopping, NOTHING_ELSE)
     expect(detail.timeline.at(-1)).toMatchObject({ status: 'stopping', reason: 'stopped' })
     expect(detail.attempts).toMatchObject([{ status: null, finished_at: null }])
     const why = because('lane_full', 'gate:lane_full')
-    expect(viewRunDetail(aRun(), [], why).why).toBe(why)
+    expect(viewRunDetail(aRun(), NOTHING_ELSE, why).why).toBe(why)
   })
 })
 

@@ -13,6 +13,17 @@ create table agent (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null
 );
+create table alert (
+  org_id text collate C not null,
+  id text collate C not null,
+  kind text collate C not null,
+  subject_kind text collate C not null,
+  subject_id text collate C not null,
+  why jsonb not null,
+  raised_at timestamp with time zone not null,
+  cleared_at timestamp with time zone,
+  cleared_why jsonb
+);
 create table api_key (
   org_id text collate C not null,
   id text collate C not null,
@@ -93,6 +104,38 @@ create table decision (
   count bigint not null,
   why jsonb not null,
   decided_at timestamp with time zone not null
+);
+create table delivery (
+  org_id text collate C not null,
+  id text collate C not null,
+  run_id text collate C not null,
+  kind text collate C not null,
+  target_id text collate C,
+  url text,
+  line text collate C not null,
+  state text collate C not null,
+  tries integer not null default 0,
+  tries_in_all integer not null default 0,
+  next_try_at timestamp with time zone,
+  claim text collate C,
+  claimed_until timestamp with time zone,
+  why jsonb not null,
+  output json,
+  body text,
+  created_at timestamp with time zone not null,
+  finished_at timestamp with time zone
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
+create table delivery_try (
+  org_id text collate C not null,
+  delivery_id text collate C not null,
+  number integer not null,
+  node_id text collate C not null,
+  started_at timestamp with time zone not null,
+  finished_at timestamp with time zone not null,
+  ok boolean not null,
+  status_code integer,
+  error_code text collate C,
+  message text
 );
 create table idempotency (
   org_id text collate C not null,
@@ -210,7 +253,8 @@ create table run (
   error_message text,
   output jsonb,
   summary text,
-  usage jsonb
+  usage jsonb,
+  delivery jsonb
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.1, fillfactor=40);
 create table run_count (
   org_id text collate C not null,
@@ -283,13 +327,52 @@ create table sign_in (
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null
 );
+create table signing_secret (
+  org_id text collate C not null,
+  secret text not null,
+  created_at timestamp with time zone not null,
+  previous text,
+  previous_until timestamp with time zone
+);
+create table target (
+  org_id text collate C not null,
+  id text collate C not null,
+  name text not null,
+  kind text not null,
+  url text not null,
+  failures_in_a_row integer not null default 0,
+  disabled_at timestamp with time zone,
+  disabled_why jsonb,
+  delivered_at timestamp with time zone,
+  failed_at timestamp with time zone,
+  created_by text collate C,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+) with (fillfactor=70);
+create table task_count (
+  org_id text collate C not null,
+  agent_id text collate C not null,
+  completed bigint not null default 0,
+  failed bigint not null default 0,
+  cancelled bigint not null default 0,
+  rejected bigint not null default 0,
+  expired bigint not null default 0,
+  dispatched bigint not null default 0,
+  dispatch_ms bigint not null default 0,
+  counted_at timestamp with time zone not null
+);
+create table task_count_place (
+  org_id text collate C not null,
+  no bigint not null
+) with (fillfactor=50);
 create table turn (
   org_id text collate C not null,
   no bigint not null,
   at timestamp with time zone not null,
   node_id text collate C not null,
   events json not null,
-  ended jsonb
+  ended jsonb,
+  tasks jsonb
 ) with (autovacuum_vacuum_insert_scale_factor=0.1);
 create table unsuccessful_run (
   org_id text collate C not null,
@@ -309,6 +392,7 @@ create table usage (
 alter table agent add constraint agent_max_concurrent_check CHECK ((max_concurrent > 0));
 alter table agent add constraint agent_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
 alter table agent add constraint agent_pkey PRIMARY KEY (org_id, id);
+alter table alert add constraint alert_pkey PRIMARY KEY (org_id, id);
 alter table api_key add constraint api_key_key_hash_check CHECK ((octet_length(key_hash) = 32));
 alter table api_key add constraint api_key_key_hash_key UNIQUE (key_hash);
 alter table api_key add constraint api_key_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
@@ -338,6 +422,13 @@ alter table console_session add constraint console_session_org_id_member_id_fkey
 alter table console_session add constraint console_session_pkey PRIMARY KEY (cookie_hash);
 alter table decision add constraint decision_count_check CHECK ((count > 0));
 alter table decision add constraint decision_pkey PRIMARY KEY (org_id, schedule_id, first_at);
+alter table delivery_try add constraint delivery_try_pkey PRIMARY KEY (org_id, delivery_id, number);
+alter table delivery add constraint delivery_ended_is_finished CHECK (((state = ANY (ARRAY['delivered'::text, 'failed'::text, 'kept'::text])) = (finished_at IS NOT NULL)));
+alter table delivery add constraint delivery_goes_somewhere CHECK ((((kind = 'saved'::text) = (target_id IS NOT NULL)) AND ((kind = 'callback'::text) = (url IS NOT NULL))));
+alter table delivery add constraint delivery_is_due CHECK (((state <> 'pending'::text) OR (next_try_at IS NOT NULL)));
+alter table delivery add constraint delivery_kind_check CHECK ((kind = ANY (ARRAY['saved'::text, 'callback'::text])));
+alter table delivery add constraint delivery_pkey PRIMARY KEY (org_id, id);
+alter table delivery add constraint delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'held'::text, 'delivered'::text, 'failed'::text, 'kept'::text])));
 alter table idempotency add constraint idempotency_pkey PRIMARY KEY (org_id, principal, route, key);
 alter table lane add constraint lane_concurrency_check CHECK ((concurrency > 0));
 alter table lane add constraint lane_pkey PRIMARY KEY (name);
@@ -386,16 +477,34 @@ alter table setting add constraint setting_pkey PRIMARY KEY (path);
 alter table sign_in add constraint sign_in_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES member(org_id, id) ON DELETE CASCADE;
 alter table sign_in add constraint sign_in_pkey PRIMARY KEY (token_hash);
 alter table sign_in add constraint sign_in_token_hash_check CHECK ((octet_length(token_hash) = 32));
+alter table signing_secret add constraint signing_secret_pkey PRIMARY KEY (org_id);
+alter table signing_secret add constraint signing_secret_previous_ends CHECK (((previous IS NULL) = (previous_until IS NULL)));
+alter table target add constraint target_failures_in_a_row_check CHECK ((failures_in_a_row >= 0));
+alter table target add constraint target_kind_check CHECK ((kind = 'webhook'::text));
+alter table target add constraint target_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table target add constraint target_pkey PRIMARY KEY (org_id, id);
+alter table task_count_place add constraint task_count_place_pkey PRIMARY KEY (org_id);
+alter table task_count add constraint task_count_pkey PRIMARY KEY (org_id, agent_id);
 alter table turn add constraint turn_pkey PRIMARY KEY (org_id, no);
 alter table unsuccessful_run add constraint unsuccessful_run_pkey PRIMARY KEY (org_id, state, created_at, id) INCLUDE (agent_id, trigger);
 alter table usage add constraint usage_pkey PRIMARY KEY (org_id, budget_id, period_start);
 alter table usage add constraint usage_used_check CHECK ((used >= 0));
 
+CREATE INDEX alert_list ON alert USING btree (org_id, raised_at, id);
+CREATE UNIQUE INDEX alert_open ON alert USING btree (org_id, kind, subject_id) WHERE (cleared_at IS NULL);
 CREATE INDEX audit_by_actor ON audit USING btree (org_id, actor, no);
 CREATE INDEX audit_by_object ON audit USING btree (org_id, object_kind, object_id, no);
 CREATE INDEX callback_by_age ON callback USING btree (created_at);
 CREATE INDEX console_session_by_age ON console_session USING btree (expires_at);
 CREATE INDEX console_session_by_member ON console_session USING btree (org_id, member_id);
+CREATE INDEX delivery_by_state ON delivery USING btree (org_id, state, created_at, id) WHERE (state <> 'delivered'::text);
+CREATE INDEX delivery_by_target ON delivery USING btree (org_id, target_id, created_at, id) WHERE (target_id IS NOT NULL);
+CREATE INDEX delivery_due ON delivery USING btree (org_id, line, next_try_at, id) WHERE (state = 'pending'::text);
+CREATE INDEX delivery_ended ON delivery USING btree (org_id, kind, finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX delivery_held ON delivery USING btree (org_id, target_id) WHERE (state = ANY (ARRAY['pending'::text, 'held'::text]));
+CREATE INDEX delivery_list ON delivery USING btree (org_id, created_at, id);
+CREATE INDEX delivery_of_run ON delivery USING btree (org_id, run_id);
+CREATE INDEX delivery_unfinished ON delivery USING btree (org_id, run_id) WHERE (finished_at IS NULL);
 CREATE INDEX idempotency_by_age ON idempotency USING btree (created_at);
 CREATE UNIQUE INDEX member_email ON member USING btree (org_id, lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX run_by_age ON run USING btree (org_id, created_at, id);
@@ -404,11 +513,14 @@ CREATE INDEX run_by_schedule ON run USING btree (org_id, schedule_id, created_at
 CREATE INDEX run_by_session ON run USING btree (org_id, session_key, created_at, id) WHERE (session_key IS NOT NULL);
 CREATE INDEX run_by_trigger ON run USING btree (org_id, trigger, created_at, id) WHERE (trigger <> ALL (ARRAY['message'::text, 'task'::text]));
 CREATE INDEX run_tasks ON run USING btree (org_id, created_at, id) WHERE (trigger = 'task'::text);
+CREATE INDEX schedule_by_target ON schedule USING btree (org_id, (((input -> 'delivery'::text) ->> 'target_id'::text))) WHERE (input ? 'delivery'::text);
 CREATE INDEX schedule_due ON schedule USING btree (next_run_at) WHERE ((state = 'active'::text) AND (next_run_at IS NOT NULL));
 CREATE INDEX schedule_list ON schedule USING btree (org_id, created_at DESC, id);
 CREATE INDEX session_list ON session USING btree (org_id, created_at DESC, key DESC);
 CREATE INDEX sign_in_by_age ON sign_in USING btree (expires_at);
 CREATE INDEX sign_in_by_member ON sign_in USING btree (org_id, member_id);
+CREATE INDEX target_list ON target USING btree (org_id, created_at DESC, id DESC);
+CREATE INDEX task_count_recent ON task_count USING btree (org_id, counted_at DESC);
 
 CREATE OR REPLACE FUNCTION list_unsuccessful_run()
  RETURNS trigger

@@ -1,4 +1,6 @@
-import { milliseconds, moment, number, seconds, textOrJson, json, type FieldOption } from '../remote/fields.ts'
+import { milliseconds, moment, number, seconds, textOrJson, json, type FieldOption, type ReadText } from '../remote/fields.ts'
+
+const target: ReadText = (text) => ({ target_id: text })
 
 /** When a schedule fires. */
 export const TIMING_FIELDS: readonly FieldOption[] = [
@@ -44,5 +46,6 @@ export const SCHEDULE_FIELDS: readonly FieldOption[] = [
   { flags: '--timeout <duration>', field: 'timeout_seconds', read: seconds, about: 'how long an attempt may take' },
   { flags: '--max-fires <n>', field: 'max_fires', read: number, about: 'how often at most' },
   { flags: '--jitter <duration>', field: 'jitter_ms', read: milliseconds, about: 'spread over this long' },
+  { flags: '--deliver-to <target>', field: 'delivery', read: target, about: 'the target its results go to' },
   { flags: '--delete-after-run', field: 'delete_after_run', stands: true, about: 'gone after its last run' },
 ]

@@ -3,6 +3,7 @@ import { auditOperations } from './audit.ts'
 import { budgetOperations } from './budgets.ts'
 import { callbackOperations } from './callbacks.ts'
 import { configOperations } from './config.ts'
+import { deliveryOperations } from './deliveries.ts'
 import { eventOperations } from './events.ts'
 import { keyOperations } from './keys.ts'
 import { laneOperations } from './lanes.ts'
@@ -17,9 +18,9 @@ import { scheduleOperations } from './schedules.ts'
 import { sessionOperations } from './sessions.ts'
 import { signInOperations } from './sign-in.ts'
 import { statsOperations } from './stats.ts'
-
 import { targetOperations } from './targets.ts'
 import { taskOperations } from './tasks.ts'
+
 /** Every operation of the API, by its id. */
 export const OPERATIONS = {
   ...probeOperations,
@@ -29,6 +30,8 @@ export const OPERATIONS = {
   ...sessionOperations,
   ...agentOperations,
   ...budgetOperations,
+  ...targetOperations,
+  ...deliveryOperations,
   ...laneOperations,
   ...nodeOperations,
   ...statsOperations,
@@ -40,8 +43,8 @@ export const OPERATIONS = {
   ...signInOperations,
   ...auditOperations,
   ...eventOperations,
+  ...taskOperations,
 } satisfies OperationTable
 
 export type Operations = typeof OPERATIONS
-  ...taskOperations,
 export type OperationId = keyof Operations

@@ -16,6 +16,7 @@ import type {
   UsageView,
 } from '../run.ts'
 import { anyJson, moment, oneOf, pageOf, paging, why, whyFields } from './common.ts'
+import { delivery } from './delivery.ts'
 import { named, shaped } from './shaped.ts'
 
 export const errorCode = oneOf(Object.keys(ERROR_CODES) as readonly ErrorCode[])
@@ -90,7 +91,7 @@ export const runDetail: z.ZodType<RunDetail> = named(
   shaped<RunDetail>()({
     ...fields,
     attempts: z.array(attempt),
-    deliveries: z.array(z.never()),
+    deliveries: z.array(delivery),
     timeline: z.array(step),
     why,
   }),
@@ -149,6 +150,7 @@ export const resultInput: z.ZodType<ResultInput> = named(
     summary: z.string().optional(),
     usage: usage.optional(),
     retryable: z.boolean().optional(),
+    next_check: anyJson.optional(),
   }),
 )
 

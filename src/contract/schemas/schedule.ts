@@ -25,6 +25,7 @@ import {
 } from '../schedule.ts'
 import { anyJson, givenMoment, id, moment, oneOf, pageOf, paging } from './common.ts'
 import { named, shaped } from './shaped.ts'
+import { scheduleDelivery } from './target.ts'
 
 const DAY_SECONDS = 86_400
 const YEAR_SECONDS = 366 * DAY_SECONDS
@@ -107,6 +108,7 @@ const fields = {
   jitter_ms: z.int().min(0).nullish(),
   exclude: z.array(anyJson).nullish(),
   delete_after_run: z.boolean().nullish(),
+  delivery: scheduleDelivery.nullish(),
   kind: z.enum(KIND_WORDS).nullish(),
   schedule_type: z.enum(KIND_WORDS).nullish(),
   cron_expr: z.string().min(1).nullish(),
@@ -195,6 +197,8 @@ export const schedule: z.ZodType<ScheduleView> = named(
     timeout_seconds: z.int().nullable(),
     delete_after_run: z.boolean(),
     payload: anyJson,
+    delivery: scheduleDelivery.nullable(),
+    delivery_disabled: z.boolean(),
     created_by: z.string().nullable(),
     created_at: moment,
     updated_at: moment,

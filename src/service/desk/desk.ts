@@ -8,6 +8,7 @@ import type { FiringSettings } from '../../core/schedule/schedule-rules.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
 import type { Zone } from '../../core/time/zone.ts'
 import type { Spending } from '../../store/budgets.ts'
+import type { NewDelivery } from '../../store/outbox.ts'
 import type { IdempotencyRow } from '../../store/idempotency.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
@@ -90,6 +91,10 @@ export interface Changes {
   readonly attempts: EndedAttempt[]
   /** What budgets have used, by budget and period. */
   readonly spendings: Map<string, Spending>
+  /** Results that are to be carried somewhere. Empty in nearly every turn. */
+  readonly deliveries: NewDelivery[]
+  /** What a run with a delivery said, uncut, until it ends in this turn. */
+  readonly said: Map<RunId, unknown>
   /** What happened, in order, for everybody who watches. */
   readonly events: DeskEvent[]
   /** What somebody did, for the audit log. Empty in nearly every turn. */
@@ -139,6 +144,10 @@ export interface DeskEvent {
     | 'org.changed'
     | 'key.changed'
     | 'member.changed'
+    | 'target.changed'
+    | 'delivery.changed'
+    | 'alert.raised'
+    | 'alert.cleared'
     | 'outbound'
   readonly subject: string
   readonly data: Readonly<Record<string, unknown>>
@@ -202,6 +211,8 @@ export const noChanges = (): Changes => ({
   ranges: [],
   attempts: [],
   spendings: new Map(),
+  deliveries: [],
+  said: new Map(),
   events: [],
   audits: [],
   bindings: new Map(),

@@ -15,6 +15,7 @@ import { closedBudget } from './budgets.ts'
 import { applyCancellations } from './cancel.ts'
 import { closedDay, dailyRuns } from './daily-runs.ts'
 import { pendingOfSchedule, type Desk } from './desk.ts'
+import { deliveryOf } from './announce.ts'
 import { agentOn, makeRun, usualRetryPolicy } from './runs.ts'
 
 /** Decides every due occurrence of a schedule on the desk, and when to look again. */
@@ -146,5 +147,6 @@ function rowOf(
     timeoutSeconds: row.timeoutSeconds ?? agent.timeoutSeconds,
     retryPolicy: row.retryPolicy ?? agent.retryPolicy ?? usualRetryPolicy('schedule', agent.executorKind),
     failureActionRetries: row.rules.failureAction === 'RETRY',
+    delivery: deliveryOf(row),
   }
 }

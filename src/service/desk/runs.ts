@@ -9,6 +9,7 @@ import { nextFailureStreak, type SpeakingEnding } from '../../core/schedule/sche
 import { decideAfterRun } from '../../core/schedule/schedule-life.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
+import { announce } from './announce.ts'
 import { noteSpender } from './budgets.ts'
 import { countDailyRun } from './daily-runs.ts'
 import { countTask, pendingOfSchedule, putRun, type AgentOnDesk, type Desk } from './desk.ts'
@@ -54,6 +55,7 @@ export function makeRun(desk: Desk, fields: NewRun): RunRow {
     attempt: fields.firstAttempt ?? 1,
     retryOf: null,
     parentRunId: null,
+    delivery: null,
     seq: null,
     notBefore: null,
     debouncing: false,
@@ -147,6 +149,7 @@ function close(desk: Desk, run: RunRow): void {
   desk.changes.ended.push(run)
   run.slot = null
   run.graceUntil = null
+  if (run.delivery !== null) announce(desk, run, run.delivery)
   const schedule = run.scheduleId === null ? undefined : desk.schedules.get(run.scheduleId)
   if (schedule === undefined) return
   keepScore(desk, schedule, run)

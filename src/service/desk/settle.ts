@@ -19,6 +19,8 @@ export interface Report {
   readonly summary?: string | undefined
   readonly errorMessage?: string | undefined
   readonly usage?: unknown
+  /** The output before it was cut, for whoever gets it delivered. */
+  readonly uncut?: unknown
 }
 
 /** Takes a report in, if it speaks for the attempt that is current. */
@@ -38,6 +40,7 @@ export function takeReport(desk: Desk, run: RunRow, report: Report): ReportDecis
   run.summary = report.summary ?? null
   run.usage = report.usage ?? null
   run.errorMessage = report.errorMessage ?? null
+  if (run.delivery !== null) desk.changes.said.set(run.id, report.uncut)
   endAttempt(desk, run, report.outcome)
   if (desk.budgets !== null) spend(desk, run)
   return decision

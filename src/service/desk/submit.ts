@@ -1,5 +1,6 @@
 import { decideAdmission, type AdmissionFacts, type QueueLimits } from '../../core/admission.ts'
 import type { AgentId, LaneName, RunId, SessionKey } from '../../core/ids.ts'
+import type { RunDelivery } from '../../core/delivery/run-delivery.ts'
 import type { Instant } from '../../core/instant.ts'
 import { defaultLane } from '../../core/lanes.ts'
 import { because, type Why } from '../../core/reasons.ts'
@@ -30,6 +31,8 @@ export interface Submission {
   readonly deadline: Instant | null
   readonly retryPolicy: RetryPolicy | null
   readonly parentRunId: RunId | null
+  /** Where the result goes, if anywhere. */
+  readonly delivery?: RunDelivery | null
   /** What this message wants for itself; `maxConcurrent` sticks to the session. */
   readonly rules: Partial<SessionRules>
 }
@@ -208,6 +211,7 @@ function rowOf(
     priority: submission.priority,
     deadline: submission.deadline,
     parentRunId,
+    delivery: submission.delivery ?? null,
     timeoutSeconds: agent.timeoutSeconds,
     retryPolicy: submission.retryPolicy ?? retryPolicyOf(agent, trigger),
   }

@@ -8,6 +8,7 @@ import type { Transaction } from '../../store/database.ts'
 import { insertDecisions } from '../../store/decisions.ts'
 import { insertIdempotencies } from '../../store/idempotency.ts'
 import { insertOccurrences } from '../../store/occurrences.ts'
+import { insertDeliveries } from '../../store/outbox.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import {
   areUsual,
@@ -80,7 +81,6 @@ export function saveTurn(tx: Transaction, desk: Desk, by: Writing): readonly Sto
   return events
 }
 
-/** Every run that the turn has made or changed, once: one that was made and has ended is in both lists. */
 /** Of tasks that are tried again, the first start: it is counted now, because their next one takes its place. */
 function firstStarts({ changes, runs }: Desk): readonly FirstStart[] {
   if (changes.attempts.length === 0) return []
@@ -90,6 +90,7 @@ function firstStarts({ changes, runs }: Desk): readonly FirstStart[] {
   })
 }
 
+/** Every run that the turn has made or changed, once: one that was made and has ended is in both lists. */
 function* runsOf({ made, changed }: Changes): Generator<RunRow> {
   yield* made
   for (const run of changed) if (!made.has(run)) yield run
@@ -152,6 +153,7 @@ function saveModel(tx: Transaction, desk: Desk): void {
       }),
     )
   if (changes.spendings.size > 0) addUsage(tx, orgId, [...changes.spendings.values()])
+  if (changes.deliveries.length > 0) insertDeliveries(tx, orgId, { deliveries: changes.deliveries, now: desk.now })
   if (changes.ranges.length > 0)
     insertDecisions(
       tx,

@@ -1,10 +1,11 @@
-import type { AgentId, OrgId } from '../../core/ids.ts'
+import type { AgentId, OrgId, TargetId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import { loadAgents, type AgentRow } from '../../store/agents.ts'
 import type { Transaction } from '../../store/database.ts'
 import { loadIdempotencies, type IdempotencyKey, type IdempotencyRow } from '../../store/idempotency.ts'
 import { loadOrg, type OrgRow } from '../../store/orgs.ts'
 import { countSchedules } from '../../store/schedules.ts'
+import { loadTargets, type TargetRow } from '../../store/targets.ts'
 
 /**
  * What the works of one turn look up beyond the desk. Each thing is read once for all of them: under the org's lock it
@@ -13,6 +14,7 @@ import { countSchedules } from '../../store/schedules.ts'
 export interface TurnReads {
   readonly org: () => Promise<OrgRow | undefined>
   readonly agent: (id: AgentId) => Promise<AgentRow | undefined>
+  readonly target: (id: TargetId) => Promise<TargetRow | undefined>
   /** How many schedules the org has. */
   readonly schedules: () => Promise<number>
   /** What a key is bound to since a moment, if anything. Those who ask in the same breath are answered by one statement. */
@@ -41,6 +43,7 @@ export function createTurnReads(tx: Transaction, orgId: OrgId, since: Instant): 
       agents.set(id, found)
       return found
     },
+    target: async (id) => (await loadTargets(tx, { orgId, ids: [id] }))[0],
     schedules: () => (schedules ??= countSchedules(tx, { orgId })),
     binding: gathering((keys) => loadIdempotencies(tx, { orgId, keys, since })),
   }

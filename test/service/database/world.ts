@@ -61,6 +61,10 @@ export async function createServiceWorld(): Promise<ServiceWorld> {
       clock: { now: () => world.now },
       newId: (kind) => `${kind}_${(made += 1)}`,
       settings: () => world.settings,
+      outbound: {
+        check: () => Promise.resolve(null),
+        post: () => Promise.resolve({ ok: true, statusCode: 204 }),
+      },
     },
   }
   return world

@@ -1,0 +1,49 @@
+import type { TryError } from '../core/delivery/message.ts'
+import type { Why } from '../core/reasons.ts'
+
+/** How a delivery stands, as everybody reads it. */
+export const DELIVERY_STATUSES = ['pending', 'held', 'delivered', 'failed', 'kept'] as const
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
+
+/** One try to send a message. */
+export interface DeliveryTryView {
+  readonly number: number
+  readonly node_id: string
+  readonly started_at: string
+  readonly finished_at: string
+  readonly duration_ms: number
+  readonly delivered: boolean
+  readonly status_code: number | null
+  readonly error_code: TryError | null
+  readonly message: string | null
+}
+
+/** A result on its way to a receiver, or there. */
+export interface DeliveryView {
+  readonly id: string
+  readonly org_id: string
+  readonly run_id: string
+  readonly kind: 'target' | 'callback'
+  readonly target_id: string | null
+  /** Of a callback; a target has its own. */
+  readonly url: string | null
+  readonly status: DeliveryStatus
+  /** The `webhook-id` and `Idempotency-Key` of every try. */
+  readonly message_id: string
+  readonly next_try_at: string | null
+  readonly why: Why
+  readonly sentence: string
+  readonly created_at: string
+  readonly finished_at: string | null
+  readonly tries: readonly DeliveryTryView[]
+}
+
+/** Which deliveries are wanted. */
+export interface DeliveryFilter {
+  /** One or more, with commas between them. */
+  readonly status?: string | undefined
+  readonly run_id?: string | undefined
+  readonly target_id?: string | undefined
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { TRY_ERRORS } from '../../core/delivery/message.ts'
+import type {
+  EnabledTargetView,
+  ScheduleDelivery,
+  SigningSecretView,
+  TargetInput,
+  TargetPatch,
+  TargetTestView,
+  TargetView,
+} from '../target.ts'
+import { id, moment, pageOf, why } from './common.ts'
+import { named, shaped } from './shaped.ts'
+
+/** Where the results of a schedule go. */
+export const scheduleDelivery: z.ZodType<ScheduleDelivery> = named(
+  'ScheduleDelivery',
+  shaped<ScheduleDelivery>()({ target_id: id }),
+)
+
+const url = z.string().min(1).max(8_192)
+
+export const targetInput: z.ZodType<TargetInput> = named(
+  'TargetInput',
+  shaped<TargetInput>()({
+    name: z.string().min(1).max(200),
+    kind: z.enum(['webhook']).optional(),
+    url,
+    enabled: z.boolean().optional(),
+  }),
+)
+
+export const targetPatch: z.ZodType<TargetPatch> = named(
+  'TargetPatch',
+  shaped<TargetPatch>()({
+    name: z.string().min(1).max(200).optional(),
+    url: url.optional(),
+    enabled: z.boolean().optional(),
+  }),
+)
+
+const fields = {
+  id: z.string(),
+  org_id: z.string(),
+  name: z.string(),
+  kind: z.enum(['webhook']),
+  url: z.string(),
+  enabled: z.boolean(),
+  disabled_at: moment.nullable(),
+  disabled_why: why.nullable(),
+  failures_in_a_row: z.int(),
+  held: z.int(),
+  last_delivered_at: moment.nullable(),
+  last_failed_at: moment.nullable(),
+  created_by: z.string().nullable(),
+  created_at: moment,
+  updated_at: moment,
+}
+
+export const target: z.ZodType<TargetView> = named('Target', shaped<TargetView>()(fields))
+
+export const targetPage = pageOf('TargetPage', target)
+
+export const enabledTarget: z.ZodType<EnabledTargetView> = named(
+  'EnabledTarget',
+  shaped<EnabledTargetView>()({ ...fields, released: z.int() }),
+)
+
+export const targetTest: z.ZodType<TargetTestView> = named(
+  'TargetTest',
+  shaped<TargetTestView>()({
+    delivered: z.boolean(),
+    message_id: z.string(),
+    status_code: z.int().nullable(),
+    duration_ms: z.int(),
+    error_code: z.enum(TRY_ERRORS).nullable(),
+    message: z.string().nullable(),
+  }),
+)
+
+export const signingSecret: z.ZodType<SigningSecretView> = named(
+  'SigningSecret',
+  shaped<SigningSecretView>()({ secret: z.string(), created_at: moment, previous_until: moment.nullable() }),
+)

@@ -1,0 +1,131 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { DELIVERY_TRIES } from '../core/delivery/delivery-tries.ts'
+import type { TryOutcome } from '../core/delivery/message.ts'
+import { CLAIM_MS, claimDue, releaseClaim, type ClaimedDelivery } from '../service/outbox.ts'
+import { writeMessage } from '../service/outbox-message.ts'
+import type { Ports } from '../service/ports.ts'
+import { createDeliveryRecorder, type DeliveryRecorder } from './delivery-recorder.ts'
+import { createLoop, type Loop } from './loop.ts'
+import type { NodeParts } from './node-parts.ts'
+
+/** Sends at a time, to whomever. */
+const MOST_IN_FLIGHT = 32
+/** What is being sent when the node stops has this long. */
+const LAST_MS = 1_000
+/** Too little is left of a claim to send under it when less than this remains beyond the try itself. */
+const MARGIN_MS = 5_000
+
+/** When results are sent. What is sent and what follows is decided elsewhere. */
+export interface Deliveries {
+  readonly start: () => void
+  readonly stop: () => Promise<void>
+  /** Something is to be sent: look now instead of at the next period. */
+  readonly wake: () => void
+}
+
+export interface DeliveriesContext {
+  readonly parts: NodeParts
+  readonly ports: Pick<Ports, 'database' | 'outbound' | 'newId'>
+}
+
+interface Sending {
+  readonly parts: NodeParts
+  readonly ports: DeliveriesContext['ports']
+  readonly recorder: DeliveryRecorder
+  readonly stopping: AbortSignal
+  readonly inFlight: Set<Promise<void>>
+  readonly wake: () => void
+}
+
+/** The loop that carries results: it claims what is due and sends it, a few at a time, to each receiver even fewer. */
+export function createDeliveries({ parts, ports }: DeliveriesContext): Deliveries {
+  const { ctx, health } = parts
+  const stopping = new AbortController()
+  const inFlight = new Set<Promise<void>>()
+  let claims = 0
+  const sending: Sending = {
+    ...{ parts, ports, inFlight, stopping: stopping.signal, recorder: createDeliveryRecorder(parts, ports.newId) },
+    wake: () => {
+      loop.wake()
+    },
+  }
+  const loop: Loop = createLoop(
+    async () => {
+      claims += 1
+      await sendDue(sending, `${parts.id()}/${claims}`)
+      return undefined
+    },
+    {
+      everyMs: ctx.settings().schedules.pollMs,
+      sleep: ctx.sleep,
+      onError: (error, failures) => {
+        health.failed(error)
+        return Math.min(5_000, 50 * 2 ** Math.min(failures, 7)) * (0.5 + ctx.random() / 2)
+      },
+    },
+  )
+  return {
+    start: loop.start,
+    wake: loop.wake,
+    stop: async () => {
+      await loop.stop()
+      const over = new AbortController()
+      const last = wait(LAST_MS, undefined, { signal: over.signal }).catch(() => undefined)
+      await Promise.race([Promise.all(inFlight), last])
+      over.abort()
+      stopping.abort()
+      await Promise.all(inFlight)
+    },
+  }
+}
+
+async function sendDue(sending: Sending, claim: string): Promise<void> {
+  const { parts, ports, inFlight } = sending
+  const room = MOST_IN_FLIGHT - inFlight.size
+  if (room <= 0) return
+  const { clock } = parts.ctx
+  const began = clock.counter()
+  const claimed = await claimDue(ports, { now: clock.now(), claim, limit: room })
+  parts.health.answered()
+  for (const delivery of claimed) {
+    const done = sendOne(sending, delivery, { claim, began }).finally(() => {
+      inFlight.delete(done)
+      sending.wake()
+    })
+    inFlight.add(done)
+  }
+}
+
+interface Claim {
+  readonly claim: string
+  /** When it was asked for, by the node's own counter. */
+  readonly began: number
+}
+
+/** One try. Whatever fails on our side leaves the claim to lapse, and somebody tries again under the same id. */
+async function sendOne(sending: Sending, delivery: ClaimedDelivery, { claim, began }: Claim): Promise<void> {
+  const { parts, ports, recorder, stopping } = sending
+  const { clock, log } = parts.ctx
+  const { orgId, id } = delivery
+  try {
+    const message = await writeMessage(ports, delivery, clock.now())
+    // A process that was asleep must not send under a claim that others may have taken over.
+    if (clock.counter() - began > CLAIM_MS - DELIVERY_TRIES.timeoutMs - MARGIN_MS) return
+    const startedAt = clock.now()
+    const outcome = typeof message === 'string' ? nothingToSend(message) : await ports.outbound.post(message, stopping)
+    if (outcome === null) {
+      await releaseClaim(ports, claim, id)
+      return
+    }
+    const body = typeof message === 'string' ? null : message.body
+    await recorder.record({ orgId, id, claim, startedAt, finishedAt: clock.now(), outcome, body })
+  } catch (error) {
+    const facts = { delivery: id, run: delivery.runId, error: error instanceof Error ? error.message : String(error) }
+    log({ level: 'error', message: 'A delivery could not be tried or put on record; it is tried again', facts })
+  }
+}
+
+const nothingToSend = (error: 'target_gone' | 'run_gone'): TryOutcome => ({
+  ...{ ok: false, statusCode: null, error },
+  message: error === 'target_gone' ? 'the target is gone' : 'the run is not kept any more',
+})

@@ -1,0 +1,9 @@
+import type { Post } from '../core/delivery/message.ts'
+import type { Purpose } from '../core/outbound/guard.ts'
+
+/** The way to the outside. */
+export interface OutboundPort {
+  /** What is wrong with an address that somebody wants called, or null. */
+  readonly check: (url: string, purpose: Purpose) => Promise<string | null>
+  readonly post: Post
+}

@@ -1,0 +1,236 @@
+import type { Page, PageFilter } from '../contract/page.ts'
+import { invalid, Refusal } from '../contract/refusals.ts'
+import type { EnabledTargetView, TargetInput, TargetPatch, TargetView } from '../contract/target.ts'
+import { targetId, type OrgId } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import { because } from '../core/reasons.ts'
+import { clearAlert } from '../store/alerts.ts'
+import type { Connection, Transaction } from '../store/database.ts'
+import {
+  countHeld,
+  deleteTarget,
+  failDeliveries,
+  holdDeliveries,
+  insertTarget,
+  letGoDeliveries,
+  listTargets,
+  loadSchedulesOfTarget,
+  loadTargets,
+  saveTarget,
+  type TargetRow,
+} from '../store/targets.ts'
+import { tellCleared } from './alerts.ts'
+import { actorOf, changed, created, deleted } from './audit-entry.ts'
+import type { Caller } from './caller.ts'
+import { pageOf, parseCursor, parseLimit } from './cursor.ts'
+import type { Desk } from './desk/desk.ts'
+import { bound } from './idempotent.ts'
+import { collectFlaws } from './input-fields.ts'
+import type { Ports } from './ports.ts'
+import { parseTarget, type ReadTarget } from './target-input.ts'
+import { settingsOf, viewTarget } from './target-view.ts'
+import type { Work } from './turn-port.ts'
+
+const noTarget = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no target ${id}`)
+
+/** The target as it is on record, or a refusal. */
+export async function readTarget(connection: Connection, orgId: OrgId, id: string): Promise<TargetRow> {
+  // PostgreSQL takes no NUL in a text, and no id has one.
+  const [row] = id.includes('\u0000') ? [] : await loadTargets(connection, { orgId, ids: [targetId(id)] })
+  if (row === undefined) throw noTarget(id)
+  return row
+}
+
+function readInput(value: unknown, existing: ReadTarget | null): ReadTarget {
+  const read = parseTarget(value, existing)
+  if (!read.ok) throw invalid(read.flaws)
+  return read.value
+}
+
+async function refuseForbidden({ outbound }: Ports, url: string): Promise<void> {
+  const wrong = await outbound.check(url, 'webhook')
+  if (wrong !== null) throw invalid([{ field: 'url', value: url, message: wrong }])
+}
+
+/** Makes a target. Its address must be one that may be called. */
+export async function createTarget(ports: Ports, caller: Caller, input: TargetInput): Promise<TargetView> {
+  const { orgId } = caller
+  const { enabled, ...read } = readInput(input, null)
+  await refuseForbidden(ports, read.url)
+  const work: Work<TargetView> = {
+    orgId,
+    prepare: async (tx, now): Promise<TargetRow> => {
+      const row: TargetRow = {
+        ...{ ...read, orgId, id: targetId(ports.newId('target', now)), failuresInARow: 0 },
+        ...{ disabledAt: enabled ? null : now, disabledWhy: null, deliveredAt: null, failedAt: null },
+        ...{ createdBy: caller.principal, createdAt: now, updatedAt: now },
+      }
+      await insertTarget(tx, row)
+      return row
+    },
+    apply: (desk, prepared) => {
+      const row = prepared as TargetRow
+      desk.changes.audits.push(created(actorOf(caller), { kind: 'target', id: row.id }, settingsOf(row)))
+      tell(desk, row.id, 'created')
+      return viewTarget(row, 0)
+    },
+  }
+  return ports.turns.take(bound(work, caller))
+}
+
+/** The target, and how it has fared. */
+export async function getTarget(
+  { database }: Pick<Ports, 'database'>,
+  caller: Caller,
+  id: string,
+): Promise<TargetView> {
+  return withHeld(database, await readTarget(database, caller.orgId, id))
+}
+
+async function withHeld(connection: Connection, row: TargetRow): Promise<TargetView> {
+  const { orgId, id } = row
+  const held = row.disabledAt === null ? undefined : (await countHeld(connection, { orgId, ids: [id] })).get(id)
+  return viewTarget(row, held ?? 0)
+}
+
+/** A page of the org's targets, newest first. */
+export async function findTargets(
+  { database }: Pick<Ports, 'database'>,
+  { orgId }: Caller,
+  filter: PageFilter = {},
+): Promise<Page<TargetView>> {
+  const { flaws, keep } = collectFlaws()
+  const limit = keep(parseLimit('limit', filter.limit)) ?? 0
+  const cursor = keep(parseCursor('cursor', filter.cursor))
+  if (flaws.length > 0) throw invalid(flaws)
+  const after = cursor === null ? null : { createdAt: cursor.createdAt, id: cursor.key }
+  const rows = await listTargets(database, { orgId, after, limit: limit + 1 })
+  const off = rows.filter(({ disabledAt }) => disabledAt !== null).map(({ id }) => id)
+  const held = off.length === 0 ? new Map<string, number>() : await countHeld(database, { orgId, ids: off })
+  return pageOf(rows, limit, {
+    view: (row) => viewTarget(row, held.get(row.id) ?? 0),
+    cursor: ({ createdAt, id }) => ({ createdAt, key: id }),
+  })
+}
+
+/** Changes a target. Switching it off holds what is on its way; switching it on sends what was held. */
+export async function changeTarget(
+  ports: Ports,
+  caller: Caller,
+  asked: { readonly id: string; readonly change: TargetPatch },
+): Promise<TargetView> {
+  const known = await readTarget(ports.database, caller.orgId, asked.id)
+  const { url } = readInput(asked.change, facts(known))
+  if (url !== known.url) await refuseForbidden(ports, url)
+  const { released: _released, ...view } = await edit(ports, caller, {
+    id: asked.id,
+    verb: 'update',
+    read: (row) => readInput(asked.change, facts(row)),
+  })
+  return view
+}
+
+/** Switches a target on: what was held for it is sent. */
+export const enableTarget = (ports: Ports, caller: Caller, id: string): Promise<EnabledTargetView> =>
+  edit(ports, caller, { id, verb: 'enable', read: (row) => ({ ...facts(row), enabled: true }) })
+
+const facts = ({ name, kind, url, disabledAt }: TargetRow): ReadTarget => ({
+  ...{ name, kind, url, enabled: disabledAt === null },
+})
+
+interface Editing {
+  readonly id: string
+  readonly verb: string
+  readonly read: (row: TargetRow) => ReadTarget
+}
+
+interface Edited {
+  readonly before: TargetRow
+  readonly after: TargetRow
+  readonly view: EnabledTargetView
+  readonly clearedAlert: string | null
+}
+
+function edit(ports: Ports, caller: Caller, { id, verb, read }: Editing): Promise<EnabledTargetView> {
+  const { orgId } = caller
+  return ports.turns.take({
+    orgId,
+    prepare: async (tx, now): Promise<Edited> => {
+      const before = await readTarget(tx, orgId, id)
+      const { enabled, ...fields } = read(before)
+      const after: TargetRow = { ...before, ...fields, ...standing(before, enabled, now), updatedAt: now }
+      await saveTarget(tx, after)
+      const { released, clearedAlert } = await followUp(tx, { before, after, now })
+      return { before, after, clearedAlert, view: { ...(await withHeld(tx, after)), released } }
+    },
+    apply: (desk, prepared) => {
+      const { before, after, view, clearedAlert } = prepared as Edited
+      const views = { before: settingsOf(before), after: settingsOf(after), verb }
+      desk.changes.audits.push(changed(actorOf(caller), { kind: 'target', id: after.id }, views))
+      tell(desk, after.id, view.released > 0 ? 'released' : 'updated')
+      if (clearedAlert !== null) tellCleared(desk, { id: clearedAlert, kind: 'delivery_disabled', subjectId: after.id })
+      return view
+    },
+  })
+}
+
+function standing(
+  before: TargetRow,
+  enabled: boolean,
+  now: Instant,
+): Pick<TargetRow, 'disabledAt' | 'disabledWhy' | 'failuresInARow'> {
+  const { disabledAt, disabledWhy, failuresInARow } = before
+  if (enabled === (disabledAt === null)) return { disabledAt, disabledWhy, failuresInARow }
+  return { disabledAt: enabled ? null : now, disabledWhy: null, failuresInARow: 0 }
+}
+
+async function followUp(
+  tx: Transaction,
+  { before, after, now }: { readonly before: TargetRow; readonly after: TargetRow; readonly now: Instant },
+): Promise<{ readonly released: number; readonly clearedAlert: string | null }> {
+  const { orgId, id } = after
+  const isOn = after.disabledAt === null
+  if (isOn === (before.disabledAt === null)) return { released: 0, clearedAlert: null }
+  if (!isOn) {
+    holdDeliveries(tx, { orgId, ids: [id] })
+    return { released: 0, clearedAlert: null }
+  }
+  const why = because('target_enabled', 'target.enabled', { target: after.name })
+  const released = await letGoDeliveries(tx, { orgId, id, now, why: because('let_go', 'target.enabled') })
+  const clearedAlert = await clearAlert(tx, { orgId, kind: 'delivery_disabled', subjectId: id, now, why })
+  return { released, clearedAlert }
+}
+
+/** Schedules that are named when a target cannot go. */
+const NAMED = 5
+
+/** Deletes a target that no schedule delivers to. What was on its way to it has failed. */
+export async function removeTarget(ports: Ports, caller: Caller, asked: { readonly id: string }): Promise<void> {
+  const { orgId } = caller
+  await ports.turns.take({
+    orgId,
+    prepare: async (tx, now) => {
+      const row = await readTarget(tx, orgId, asked.id)
+      const users = await loadSchedulesOfTarget(tx, { orgId, id: row.id, limit: NAMED })
+      if (users.length > 0)
+        throw new Refusal('CONFLICT', `Schedules deliver to ${row.id}: ${users.join(', ')}; change them first`, {
+          details: { schedule_ids: users },
+        })
+      const why = because('target_gone', 'delivery.target', { target: row.name })
+      await failDeliveries(tx, { orgId, id: row.id, now, why })
+      const alert = await clearAlert(tx, { orgId, kind: 'delivery_disabled', subjectId: row.id, now, why })
+      await deleteTarget(tx, { orgId, id: row.id })
+      return { row, alert }
+    },
+    apply: (desk, prepared) => {
+      const { row, alert } = prepared as { readonly row: TargetRow; readonly alert: string | null }
+      desk.changes.audits.push(deleted(actorOf(caller), { kind: 'target', id: row.id }, settingsOf(row)))
+      tell(desk, row.id, 'deleted')
+      if (alert !== null) tellCleared(desk, { id: alert, kind: 'delivery_disabled', subjectId: row.id })
+    },
+  })
+}
+
+function tell(desk: Desk, id: string, change: string): void {
+  desk.changes.events.push({ kind: 'target.changed', subject: id, data: { change } })
+}

@@ -1,0 +1,161 @@
+import { orgId, runId, type OrgId, type RunId, type TargetId } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import type { Why } from '../core/reasons.ts'
+import type { Connection, Row, Transaction } from './database.ts'
+import type { DeliveryState, TryRow } from './outbox.ts'
+import { toTimestamp } from './timestamp.ts'
+
+/** A delivery as it is read. */
+export interface DeliveryRecord {
+  readonly orgId: OrgId
+  readonly id: string
+  readonly runId: RunId
+  readonly kind: 'saved' | 'callback'
+  readonly targetId: TargetId | null
+  /** Of a callback; a target has its own. */
+  readonly url: string | null
+  readonly state: DeliveryState
+  readonly triesInAll: number
+  readonly nextTryAt: Instant | null
+  readonly why: Why
+  readonly createdAt: Instant
+  readonly finishedAt: Instant | null
+}
+
+const COLUMNS = `org_id, id, run_id, kind, target_id, url, state, tries_in_all, next_try_at, why, created_at, finished_at`
+
+/** Which deliveries are wanted; what is null does not matter. */
+export interface DeliveryChoice {
+  readonly orgId: OrgId
+  readonly runId: RunId | null
+  readonly targetId: TargetId | null
+  readonly states: readonly DeliveryState[] | null
+  readonly after: { readonly createdAt: Instant; readonly id: string } | null
+  readonly limit: number
+}
+
+/** Deliveries of the org, newest first. */
+export async function listDeliveries(
+  connection: Connection,
+  choice: DeliveryChoice,
+): Promise<readonly DeliveryRecord[]> {
+  const conditions = ['org_id = $1']
+  const params: (string | number | readonly string[])[] = [choice.orgId]
+  const add = (condition: (place: string) => string, value: string | readonly string[]): void => {
+    params.push(value)
+    conditions.push(condition(`$${params.length}`))
+  }
+  if (choice.runId !== null) add((place) => `run_id = ${place}`, choice.runId)
+  if (choice.targetId !== null) add((place) => `target_id = ${place}`, choice.targetId)
+  const [only, ...more] = choice.states ?? []
+  if (only !== undefined && more.length === 0) add((place) => `state = ${place}`, only)
+  else if (only !== undefined) add((place) => `state = any(${place}::text[])`, [only, ...more])
+  if (choice.after !== null) {
+    params.push(toTimestamp(choice.after.createdAt), choice.after.id)
+    conditions.push(`(created_at, id) < ($${params.length - 1}::timestamptz, $${params.length}::text)`)
+  }
+  params.push(choice.limit)
+  const rows = await connection.query(
+    `select ${COLUMNS} from delivery where ${conditions.join(' and ')}
+      order by created_at desc, id desc limit $${params.length}`,
+    params,
+  )
+  return rows.map(deliveryOf)
+}
+
+/** The delivery, or undefined. */
+export async function loadDelivery(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly id: string },
+): Promise<DeliveryRecord | undefined> {
+  const [row] = await connection.query(`select ${COLUMNS} from delivery where org_id = $1 and id = $2`, [
+    ...[wanted.orgId, wanted.id],
+  ])
+  return row === undefined ? undefined : deliveryOf(row)
+}
+
+/** The tries of deliveries, in order. */
+export async function loadTries(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly ids: readonly string[] },
+): Promise<readonly TryRow[]> {
+  const rows = await connection.query(
+    `select delivery_id, number, node_id, started_at, finished_at, ok, status_code, error_code, message
+       from delivery_try where org_id = $1 and delivery_id = any($2::text[]) order by delivery_id, number`,
+    [wanted.orgId, wanted.ids],
+  )
+  return rows.map((row) => ({
+    deliveryId: row['delivery_id'] as string,
+    number: row['number'] as number,
+    nodeId: row['node_id'] as string,
+    startedAt: row['started_at'] as Instant,
+    finishedAt: row['finished_at'] as Instant,
+    ok: row['ok'] as boolean,
+    statusCode: row['status_code'] as number | null,
+    errorCode: row['error_code'] as string | null,
+    message: row['message'] as string | null,
+  }))
+}
+
+/** Lets a delivery begin anew: it is due now. */
+export async function restartDelivery(
+  tx: Transaction,
+  wanted: { readonly orgId: OrgId; readonly id: string; readonly now: Instant; readonly why: Why },
+): Promise<void> {
+  await tx.query(
+    `update delivery set state = 'pending', tries = 0, next_try_at = $3::timestamptz, why = $4::jsonb, finished_at = null
+      where org_id = $1 and id = $2`,
+    [wanted.orgId, wanted.id, toTimestamp(wanted.now), JSON.stringify(wanted.why)],
+  )
+}
+
+/** Whether a delivery still has what it sends: its run, or what was sent before. */
+export async function isSendable(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly id: string },
+): Promise<boolean> {
+  const rows = await connection.query(
+    `select 1 from delivery d where d.org_id = $1 and d.id = $2
+        and (d.body is not null or exists (select 1 from run r where r.org_id = $1 and r.id = d.run_id))`,
+    [wanted.orgId, wanted.id],
+  )
+  return rows.length > 0
+}
+
+/** Ended deliveries of a kind from before a moment, with their tries. Answers with how many. */
+export async function deleteOldDeliveries(
+  connection: Connection,
+  old: {
+    readonly orgId: OrgId
+    readonly kind: 'saved' | 'callback'
+    readonly before: Instant
+    readonly limit: number
+  },
+): Promise<number> {
+  const rows = await connection.query(
+    `with doomed as (
+       select id from delivery
+        where org_id = $1 and kind = $2 and finished_at is not null and finished_at < $3::timestamptz
+        order by finished_at limit $4 for update skip locked),
+     tries as (delete from delivery_try t using doomed d where t.org_id = $1 and t.delivery_id = d.id),
+     gone as (delete from delivery x using doomed d where x.org_id = $1 and x.id = d.id returning 1)
+     select count(*) as removed from gone`,
+    [old.orgId, old.kind, toTimestamp(old.before), old.limit],
+  )
+  return rows[0]?.['removed'] as number
+}
+
+const deliveryOf = (row: Row): DeliveryRecord => ({
+  orgId: orgId(row['org_id'] as string),
+  id: row['id'] as string,
+  runId: runId(row['run_id'] as string),
+  kind: row['kind'] as DeliveryRecord['kind'],
+  targetId: row['target_id'] as TargetId | null,
+  url: row['url'] as string | null,
+  state: row['state'] as DeliveryState,
+  triesInAll: row['tries_in_all'] as number,
+  nextTryAt: row['next_try_at'] as Instant | null,
+  why: row['why'] as Why,
+  createdAt: row['created_at'] as Instant,
+  finishedAt: row['finished_at'] as Instant | null,
+})
