@@ -69,6 +69,8 @@ export interface EscapementOptions extends Settings {
   readonly agents?: Readonly<Record<string, Handler>>
   /** How full the context of a session is; asked before new work of it starts. */
   readonly estimateTokens?: (session: string) => { readonly tokens: number; readonly contextWindow: number } | null
+  /** What agents over HTTP may be called although the guard would refuse them. */
+  readonly outbound?: { readonly allow_hosts?: readonly string[]; readonly allow_loopback?: boolean }
   /** Whose agents, schedules and runs this object is about. */
   readonly org?: string
   /** Hears what the engine says. Left out: warnings and errors go to stderr. */

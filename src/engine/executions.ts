@@ -44,18 +44,20 @@ export interface ExecutionsContext {
   readonly hold: (held: { readonly orgId: OrgId; readonly lane: LaneName; readonly catchup: boolean }) => () => void
   readonly report: (report: ReportedAttempt) => Promise<void>
   readonly progress: (saying: Saying) => void
-  /** Records that the executor will report later, and answers with the token to do so. */
-  readonly defer: (about: {
-    readonly orgId: OrgId
-    readonly runId: RunId
-    readonly attemptId: AttemptId
-  }) => Promise<string>
+  /** Records a token with which the result of the attempt may be reported. */
+  readonly offer: (about: AttemptOfRun) => Promise<string>
+  /** Records that the executor will report later, and answers with the token to do so: the one that was offered, or a new one. */
+  readonly defer: (about: AttemptOfRun, offered?: string) => Promise<string>
 }
 
-export interface ReportedAttempt {
+/** An attempt, by name. */
+export interface AttemptOfRun {
   readonly orgId: OrgId
   readonly runId: RunId
   readonly attemptId: AttemptId
+}
+
+export interface ReportedAttempt extends AttemptOfRun {
   readonly report: AttemptReport
 }
 
@@ -186,9 +188,14 @@ class Performer implements Execution, AttemptContext {
     }
   }
 
+  get offer(): AttemptContext['offer'] {
+    const { orgId, runId, attemptId } = this
+    return () => this.#ctx.offer({ orgId, runId, attemptId })
+  }
+
   get defer(): AttemptContext['defer'] {
     const { orgId, runId, attemptId } = this
-    return () => this.#ctx.defer({ orgId, runId, attemptId })
+    return (offered) => this.#ctx.defer({ orgId, runId, attemptId }, offered)
   }
 
   async perform(): Promise<AttemptReport> {

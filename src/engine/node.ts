@@ -12,7 +12,7 @@ import { createExecutions, type AbortReason } from './executions.ts'
 import { createDatabaseHealth } from './health.ts'
 import type { HistoryRow, NodeContext, NodeParts } from './node-parts.ts'
 import { createProgress } from './progress.ts'
-import { defer, report } from './reports.ts'
+import { defer, offer, report } from './reports.ts'
 import { createNodeLanes } from './node-lanes.ts'
 import { createOffice, type Office, type OfficeContext } from './office.ts'
 import type { SessionKey } from '../core/ids.ts'
@@ -45,7 +45,8 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     hold: lanes.hold,
     report: (reported) => report(parts, reported),
     progress: progress.say,
-    defer: (about) => defer(parts, about),
+    offer: (about) => offer(parts, about),
+    defer: (about, offered) => defer(parts, about, offered),
   })
   const parts: NodeParts = {
     ctx,
@@ -71,6 +72,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     },
     hearers: new Set(),
     published: new Map(),
+    outbox: { wake: () => undefined },
     stopping,
   }
   return parts
@@ -161,6 +163,7 @@ function settled(parts: NodeParts, turn: SettledTurn): () => void {
   for (const heard of result.heard) publish(parts, office.orgId, heard)
   if (result.written !== null) {
     parts.ctx.meter?.turn(result)
+    if (result.changes.deliveries.length > 0) parts.outbox.wake()
     publish(parts, office.orgId, result.written)
   }
   endWhatMustEnd(parts, turn)

@@ -1,8 +1,7 @@
-import type { OrgId, RunId } from '../core/ids.ts'
 import { hashSecret } from '../service/key-text.ts'
 import { cutOutput, cutText } from '../service/stored-output.ts'
-import { deferWork, reportWork } from '../service/turn/works.ts'
-import type { ReportedAttempt } from './executions.ts'
+import { deferWork, offerWork, reportWork } from '../service/turn/works.ts'
+import type { AttemptOfRun, ReportedAttempt } from './executions.ts'
 import type { NodeParts } from './node-parts.ts'
 
 /** What an executor said is written however long that takes: the work was done. */
@@ -24,6 +23,7 @@ export async function report(
       attemptId,
       outcome: said.outcome,
       output: cutOutput(said.output, outputBytes),
+      uncut: said.output,
       summary: said.summary === undefined ? undefined : cutText(said.summary, outputBytes),
       errorMessage: said.errorMessage === undefined ? undefined : cutText(said.errorMessage, outputBytes),
       usage: Object.keys(usage).length === 0 ? null : usage,
@@ -66,13 +66,18 @@ export function wakeReady(parts: NodeParts): void {
   }
 }
 
-/** Puts on record that the result comes later, and answers with the token that settles it. */
-export async function defer(
-  parts: NodeParts,
-  about: { readonly orgId: OrgId; readonly runId: RunId; readonly attemptId: ReportedAttempt['attemptId'] },
-): Promise<string> {
+/** Puts a token on record that may settle the attempt while it is the current one, and answers with it. */
+export async function offer(parts: NodeParts, about: AttemptOfRun): Promise<string> {
   const token = parts.ctx.newToken()
-  const deferred = await parts.officeOf(about.orgId).take(deferWork(about, hashSecret(token)), true)
+  await parts.officeOf(about.orgId).take(offerWork(about, hashSecret(token)), true)
+  return token
+}
+
+/** Puts on record that the result comes later, and answers with the token that settles it. */
+export async function defer(parts: NodeParts, about: AttemptOfRun, offered?: string): Promise<string> {
+  const token = offered ?? parts.ctx.newToken()
+  const hash = offered === undefined ? hashSecret(token) : null
+  const deferred = await parts.officeOf(about.orgId).take(deferWork(about, hash), true)
   if (!deferred) throw new Error('the attempt is not current any more and cannot be deferred')
   return token
 }

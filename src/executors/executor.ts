@@ -38,10 +38,15 @@ export interface AttemptContext {
   /** Adds to what the attempt has used. */
   readonly usage: (usage: Usage) => void
   /**
-   * Says that the result comes later, by callback: from now on the run awaits it and its lane slot is free. Answers with
-   * the single-use token. The executor then reports `accepted`.
+   * Puts a single-use token on record with which somebody else may report the result of this attempt, from now on. The
+   * attempt goes on as it is.
    */
-  readonly defer: () => Promise<string>
+  readonly offer: () => Promise<string>
+  /**
+   * Says that the result comes later, by callback: from now on the run awaits it and its lane slot is free. Answers with
+   * the single-use token, the one that was offered if there is one. The executor then reports `accepted`.
+   */
+  readonly defer: (offered?: string) => Promise<string>
 }
 
 /** How the attempt went. */

@@ -13,6 +13,7 @@ import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../service
 import { agentsOf, registerAgents } from './agents.ts'
 import { budgetsOf } from './budgets.ts'
 import { healthOf } from './health.ts'
+import { addHttpAgents } from './http-agents.ts'
 import { lanesOf, nodesOf } from './lanes.ts'
 import { runsOf } from './runs.ts'
 import type { Running } from './running.ts'
@@ -59,7 +60,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     for (const [id, handler] of handlers) executors.set(`in-process:${id}`, inProcess(handler))
     for (const message of environment.lanes.warnings) log({ level: 'warn', message, facts: {} })
     const database = options.database ?? environment.databaseUrl ?? {}
-    const app = await openApp({ ...appOptionsOf({ ...options, database }), settings: () => settings, executors, log })
+    const app = await openLibrary({ ...appOptionsOf({ ...options, database }), settings: () => settings, executors, log })
     const org = toOrgId(options.org ?? 'default')
     current = await begin(app, { org, listeners, handlers: [...handlers.keys()] })
   }
@@ -88,9 +89,22 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
   }
 }
 
-function appOptionsOf({ database = {}, estimateTokens }: EscapementOptions): Pick<AppOptions, 'database' | 'estimate'> {
+/** Nobody listens inside a program: whoever reports later has the token alone. */
+async function openLibrary(options: AppOptions): Promise<App> {
+  const app = await openApp(options)
+  addHttpAgents(app, () => null)
+  return app
+}
+
+function appOptionsOf({
+  database = {},
+  estimateTokens,
+  outbound = {},
+}: EscapementOptions): Pick<AppOptions, 'database' | 'estimate' | 'outbound'> {
+  const { allow_hosts: allowHosts = [], allow_loopback: allowLoopback = false } = outbound
   return {
     database: databaseOf(database),
+    outbound: { settings: () => ({ allowHosts, allowLoopback }), listeners: () => [] },
     estimate: estimateTokens === undefined ? null : (key) => estimated(() => estimateTokens(key)),
   }
 }

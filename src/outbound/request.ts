@@ -6,8 +6,8 @@ export interface OutboundRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | null
-  /** For everything together: resolving, connecting, redirects, the answer to its last byte. */
-  readonly timeoutMs: number
+  /** For everything together: resolving, connecting, redirects, the answer to its last byte. Left out: `signal` decides. */
+  readonly timeoutMs?: number
   /** Drops the connection at once. */
   readonly signal?: AbortSignal
   /** The largest answer that is read; more of it ends the request. */

@@ -35,7 +35,7 @@ function limited({ timeoutMs, signal }: OutboundRequest): Limit {
     why ??= reason
     controller.abort()
   }
-  const timer = setTimeout(stop, Math.max(0, timeoutMs), 'timeout')
+  const timer = timeoutMs === undefined ? undefined : setTimeout(stop, Math.max(0, timeoutMs), 'timeout')
   const abort = (): void => stop('aborted')
   if (signal?.aborted === true) abort()
   else signal?.addEventListener('abort', abort, { once: true })
@@ -45,7 +45,7 @@ function limited({ timeoutMs, signal }: OutboundRequest): Limit {
     end: () =>
       why === 'aborted'
         ? { kind: 'aborted', message: 'the request was stopped' }
-        : { kind: 'timeout', message: `no complete answer within ${timeoutMs} ms` },
+        : { kind: 'timeout', message: `no complete answer within ${timeoutMs ?? 0} ms` },
     clear: () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)

@@ -9,6 +9,7 @@ import { resetSessions } from '../engine/node.ts'
 import { echo } from '../executors/echo.ts'
 import type { Executor } from '../executors/executor.ts'
 import { inProcess } from '../executors/in-process.ts'
+import { addHttpAgents } from '../library/http-agents.ts'
 import { stopApp, type Stopping } from '../library/stop.ts'
 import { createWaiters, type Waiters } from '../library/waiters.ts'
 import { createTurnLog, type TurnLog } from '../log/turn-log.ts'
@@ -19,8 +20,10 @@ import { settingsOf, type EngineSettings } from '../service/settings.ts'
 import { openDoor, type Door } from './door.ts'
 import { prepareOwner, prepareSignIn } from './first-start.ts'
 import type { ServerOptions } from './options.ts'
+import { outboundOf, type ServerOutbound } from './outbound.ts'
 import { createReloading, type Reloading } from './reloading.ts'
 import { StartRefused } from './start-refused.ts'
+import { addTabActions } from './tab-actions.ts'
 import { recordServer, type RunningServer } from './whereabouts.ts'
 import { DatabaseError } from '../store/database-error.ts'
 
@@ -46,6 +49,7 @@ interface Starting {
   readonly turnLog: TurnLog
   readonly reloading: Reloading
   readonly counting: Counting
+  readonly outbound: ServerOutbound
   /** Nobody is let in before the engine runs. */
   readonly state: { started: boolean }
 }
@@ -60,20 +64,24 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { url, schema, pool } = config.database
   const data = path.resolve(options.configuration.places.cwd, config.data)
   const counting = createCounting(() => performance.now())
+  const outbound = outboundOf(options.configuration)
   const app = await openApp({
     database: url === null ? { data, schema, pool } : { url, schema, pool },
     ...{ settings: settings.get, executors, estimate: null, log: options.log.log, meter: counting.meter },
+    outbound,
   }).catch((error: unknown) => {
     throw error instanceof DatabaseError ? new StartRefused(withCause(error), { cause: error }) : error
   })
   try {
+    addHttpAgents(app, outbound.callbackUrl)
+    addTabActions(app, options.configuration)
     await ensureAgents(
       app.ports,
       OPERATOR_ORG,
       agents.map(([id]) => agentId(id)),
     )
     await prepareOwner(app.ports, { options, data })
-    const starting = { ...prepare(options, app, settings.renew), counting }
+    const starting = { ...prepare(options, app, settings.renew), counting, outbound }
     await starting.reloading.refresh()
     return await open(starting, data)
   } catch (error) {
@@ -101,7 +109,7 @@ function currentSettings({ configuration }: ServerOptions): {
   }
 }
 
-function prepare(options: ServerOptions, app: App, renew: () => void): Omit<Starting, 'counting'> {
+function prepare(options: ServerOptions, app: App, renew: () => void): Omit<Starting, 'counting' | 'outbound'> {
   const { configuration, log } = options
   const { parts, ports } = app
   const turnLog = createTurnLog(log, parts.id)
@@ -136,6 +144,8 @@ async function open(starting: Starting, data: string): Promise<Server> {
     ...{ waiters, counter: () => performance.now(), counting: starting.counting },
     ended: waiters.ended,
   })
+  const { host } = configuration.keeper.current().config.server
+  starting.outbound.listensAt({ host, port: Number(new URL(door.localUrl).port), url: door.url })
   try {
     await app.loops.start()
     state.started = true

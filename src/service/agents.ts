@@ -2,11 +2,10 @@ import type { AgentInput, AgentView } from '../contract/agent.ts'
 import type { Page, PageFilter } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import { agentId, sessionKey, type OrgId } from '../core/ids.ts'
-import { flawed, orNull, parsed, parseInteger, parseWord, type Flaw, type Parsed } from '../core/input.ts'
+import { flawed, orNull, parsed, parseInteger, type Flaw, type Parsed } from '../core/input.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
 import { defaultMaxRetries } from '../core/run/retry.ts'
 import { DEFAULT_RETRY_POLICY, parseRetryPolicy, type RetryPolicy } from '../core/run/retry-policy.ts'
-import { EXECUTOR_KINDS, PRESENT_EXECUTOR_KINDS, type ExecutorKind } from '../core/run/timeouts.ts'
 import {
   deleteAgent,
   insertAgents,
@@ -19,19 +18,12 @@ import {
 } from '../store/agents.ts'
 import { countSchedules } from '../store/schedules.ts'
 import type { Transaction } from '../store/database.ts'
+import { judgeExecutor, parseExecutor } from './agent-executor.ts'
 import { actorOf, changed, created, deleted } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import { parseIdCursor, parseLimit, writeCursorParts } from './cursor.ts'
 import type { Desk } from './desk/desk.ts'
-import {
-  collectFlaws,
-  parseJson,
-  parseObject,
-  parseSessionKey,
-  textField,
-  unknownFields,
-  type Given,
-} from './input-fields.ts'
+import { collectFlaws, parseObject, parseSessionKey, textField, unknownFields, type Given } from './input-fields.ts'
 import { bound } from './idempotent.ts'
 import type { Ports } from './ports.ts'
 import { parseTimeout } from './schedule-input.ts'
@@ -107,25 +99,6 @@ function parseKey(field: string, value: unknown): Parsed<NonNullable<AgentRow['d
   return key.ok ? parsed(sessionKey(key.value)) : key
 }
 
-/** Reads how an agent's work is performed. The options belong to the executor of that kind, which reads them itself. */
-function parseExecutor(field: string, value: unknown): Parsed<AgentExecutor> {
-  const object = parseObject(field, value)
-  if (!object.ok) return object
-  const kind = parseWord(`${field}.kind`, object.value['kind'], EXECUTOR_KINDS)
-  if (!kind.ok) return kind
-  if (!isPresent(kind.value))
-    return flawed({
-      field: `${field}.kind`,
-      value: kind.value,
-      message: 'comes with a later version of Escapement and cannot be chosen yet',
-      allowed: PRESENT_EXECUTOR_KINDS.join(', '),
-    })
-  const stored = parseJson(field, { ...object.value, kind: kind.value })
-  return stored.ok ? parsed(stored.value as AgentExecutor) : stored
-}
-
-const isPresent = (kind: ExecutorKind): boolean => PRESENT_EXECUTOR_KINDS.some((present) => present === kind)
-
 /** Ids are named in session keys and in paths: letters, digits and a few signs that mean nothing there. */
 const AGENT_ID = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,199}$/u
 
@@ -140,6 +113,7 @@ const noAgent = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no a
 /** Makes an agent. Its id is made too unless it brings one. */
 export async function createAgent(ports: Ports, caller: Caller, input: AgentInput): Promise<AgentView> {
   const { orgId } = caller
+  await judgeExecutor(ports, input)
   const work: Work<AgentView> = {
     orgId,
     prepare: async (tx, now) => {
@@ -207,6 +181,7 @@ export async function changeAgent(
   asked: Asked & { readonly change: Partial<AgentInput> },
 ): Promise<AgentView> {
   const { orgId } = caller
+  await judgeExecutor(ports, asked.change)
   return ports.turns.take({
     orgId,
     prepare: async (tx, now): Promise<readonly [AgentRow, AgentRow]> => {

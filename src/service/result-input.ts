@@ -20,6 +20,7 @@ const FIELDS = {
   summary: text,
   usage: parseUsage,
   retryable: parseFlag,
+  next_check: parseJson,
 }
 
 const amount = (field: string, value: unknown): Parsed<number> =>
@@ -35,6 +36,9 @@ function parseUsage(field: string, value: unknown): Parsed<UsageView> {
 
 /** A result as somebody outside reports it. */
 export interface ReadResult {
+  /** What the result says it is about; null: it does not say. */
+  readonly jobRunId: string | null
+  readonly attemptId: string | null
   readonly status: ResultStatus
   readonly errorCode: ErrorCode | null
   readonly errorMessage: string | null
@@ -67,6 +71,8 @@ export function readResult(input: ResultInput): ReadResult {
   const fields = read(parseFields('', input, FIELDS))
   const code = fields.error_code
   return {
+    jobRunId: fields.job_run_id ?? null,
+    attemptId: fields.attempt_id ?? null,
     status: fields.status ?? 'success',
     errorCode: code !== undefined && Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : null,
     errorMessage: fields.error_message ?? code ?? null,
@@ -74,5 +80,20 @@ export function readResult(input: ResultInput): ReadResult {
     summary: fields.summary ?? null,
     usage: fields.usage === undefined ? null : storedUsage(fields.usage),
     retryable: fields.retryable ?? null,
+  }
+}
+
+/**
+ * Reads a result inside an answer, where it may stand among fields of the agent's own: without an output of its own the
+ * whole answer is the output. What cannot be read is told in words.
+ */
+export function readAnsweredResult(answer: Readonly<Record<string, unknown>>): ReadResult | { readonly flaw: string } {
+  const known = Object.fromEntries(Object.entries(answer).filter(([name]) => Object.hasOwn(FIELDS, name)))
+  const isMixed = Object.keys(known).length < Object.keys(answer).length
+  try {
+    const result = readResult(known)
+    return isMixed && known['output'] === undefined ? { ...result, output: answer } : result
+  } catch (error) {
+    return { flaw: error instanceof Error ? error.message : String(error) }
   }
 }

@@ -98,6 +98,7 @@ function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
         scheduleId: record.scheduleId,
         slot,
         retryOf: record.id,
+        delivery: record.delivery,
         timeoutSeconds: agent.timeoutSeconds,
         retryPolicy: agent.retryPolicy ?? usualRetryPolicy(trigger, agent.executorKind),
         state: 'queued',
@@ -181,6 +182,12 @@ export async function settleByToken(ports: Ports, token: string, input: ResultIn
   return { status: record.state, ignored: true }
 }
 
+/** A result that names a run or an attempt speaks for that one alone, whatever token came with it. */
+const isAboutAnother = (
+  { jobRunId, attemptId }: Pick<ReturnType<typeof readResult>, 'jobRunId' | 'attemptId'>,
+  run: { readonly jobRunId: string; readonly attemptId: string | null },
+): boolean => (jobRunId !== null && jobRunId !== run.jobRunId) || (attemptId !== null && attemptId !== run.attemptId)
+
 function callbackWork(
   callback: CallbackRow,
   result: ReturnType<typeof readResult>,
@@ -192,7 +199,7 @@ function callbackWork(
       const run = desk.runs.get(callback.runId)
       if (run === undefined) return null
       const decision = decideCallback({ ...run, callbackUntil: run.endsBy }, callback, desk.now)
-      if (decision.kind === 'ignored') return { status: run.state, ignored: true }
+      if (decision.kind === 'ignored' || isAboutAnother(result, run)) return { status: run.state, ignored: true }
       if (decision.kind === 'too_late') {
         endAttempt(desk, run, { kind: 'timed_out', errorCode: 'callback_timeout' })
         return { status: run.state, ignored: true }
@@ -201,6 +208,7 @@ function callbackWork(
         attemptId: callback.attemptId,
         outcome: outcomeOfResult(result),
         output: cutOutput(result.output, outputBytes),
+        uncut: result.output,
         summary: result.summary === null ? undefined : cutText(result.summary, outputBytes),
         errorMessage: result.errorMessage === null ? undefined : cutText(result.errorMessage, outputBytes),
         usage: result.usage,

@@ -32,6 +32,7 @@ describe('a handler', () => {
       signal: over.signal ?? new AbortController().signal,
       progress: () => undefined,
       usage: () => undefined,
+      offer: () => Promise.reject(new Error('nothing is offered here')),
       defer: () => Promise.reject(new Error('nothing is deferred here')),
     }
     const report = inProcess(handler)(attempt as unknown as Attempt, context)

@@ -23,6 +23,7 @@ const context = (signal = new AbortController().signal): AttemptContext => ({
   signal,
   progress: () => undefined,
   usage: () => undefined,
+  offer: () => Promise.resolve('token'),
   defer: () => Promise.resolve('token'),
 })
 

@@ -49,13 +49,35 @@ export const reportWork = (
   },
 })
 
-/** The executor will report later: the run awaits its callback from now on. False when the attempt is current no more. */
+/** An attempt, by name. */
+interface AttemptOfRun {
+  readonly orgId: OrgId
+  readonly runId: RunId
+  readonly attemptId: AttemptId
+}
+
+const keepToken =
+  (about: AttemptOfRun, tokenHash: Uint8Array): NonNullable<Work<unknown>['prepare']> =>
+  (tx, now) =>
+    insertCallbacks(tx, [{ ...about, tokenHash, createdAt: now }])
+
+/** A token that may settle the attempt while it is the current one. Nothing else changes. */
+export const offerWork = (about: AttemptOfRun, tokenHash: Uint8Array): Work<void> => ({
+  orgId: about.orgId,
+  prepare: keepToken(about, tokenHash),
+  apply: () => undefined,
+})
+
+/**
+ * The executor will report later: the run awaits its callback from now on, with a new token or one that was offered
+ * before (null). False when the attempt is current no more.
+ */
 export const deferWork = (
-  about: { readonly orgId: OrgId; readonly runId: RunId; readonly attemptId: AttemptId },
-  tokenHash: Uint8Array,
+  about: AttemptOfRun,
+  tokenHash: Uint8Array | null,
 ): Work<boolean> => ({
   orgId: about.orgId,
-  prepare: (tx, now) => insertCallbacks(tx, [{ ...about, tokenHash, createdAt: now }]),
+  ...(tokenHash === null ? {} : { prepare: keepToken(about, tokenHash) }),
   apply: (desk) => {
     const run = desk.runs.get(about.runId)
     if (run?.attemptId !== about.attemptId || run.state !== 'running') return false

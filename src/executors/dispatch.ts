@@ -1,0 +1,55 @@
+import { formatInstant } from '../core/instant.ts'
+import type { Attempt } from './executor.ts'
+
+/** What an agent is told over HTTP: start a session and say this in it, in one. */
+export interface Dispatch {
+  readonly trigger_type: string
+  readonly schedule_id: string | null
+  readonly job_run_id: string
+  readonly run_id: string
+  readonly attempt: number
+  readonly attempt_id: string
+  readonly nominal_time: string | null
+  readonly session_id: string | null
+  readonly message: string | null
+  readonly schedule_payload: unknown
+  readonly payload: unknown
+  readonly deadline: string | null
+  readonly callback_url?: string
+  readonly callback_token?: string
+}
+
+/** How somebody reports later. */
+export interface CallbackPlace {
+  readonly token: string
+  /** Null: nobody listens, and the token is all there is. */
+  readonly url: string | null
+}
+
+/** The dispatch of an attempt. */
+export function dispatchOf(attempt: Attempt, callback: CallbackPlace | null): Dispatch {
+  const { trigger, payload } = attempt
+  return {
+    trigger_type: trigger === 'schedule' || trigger === 'catchup' ? 'scheduled' : trigger,
+    schedule_id: attempt.scheduleId,
+    job_run_id: attempt.jobRunId,
+    run_id: attempt.runId,
+    attempt: attempt.attempt,
+    attempt_id: attempt.attemptId,
+    nominal_time: attempt.nominalTime === null ? null : formatInstant(attempt.nominalTime),
+    session_id: attempt.sessionKey,
+    message: messageOf(payload),
+    ...{ schedule_payload: payload, payload },
+    deadline: attempt.deadline === null ? null : formatInstant(attempt.deadline),
+    ...(callback === null ? {} : { callback_token: callback.token }),
+    ...(callback === null || callback.url === null ? {} : { callback_url: callback.url }),
+  }
+}
+
+/** What is said to the agent: the text of a message, or the prompt of a schedule. */
+function messageOf(payload: unknown): string | null {
+  if (typeof payload === 'string') return payload
+  if (typeof payload !== 'object' || payload === null) return null
+  const said = 'prompt' in payload ? payload.prompt : 'text' in payload ? payload.text : null
+  return typeof said === 'string' ? said : null
+}

@@ -1,0 +1,118 @@
+import type { HttpOptions } from '../core/executor/http-options.ts'
+import { asText, fillJson, fillText, fillUrl, type TemplateValues } from '../core/executor/template.ts'
+import { formatInstant } from '../core/instant.ts'
+import { isAcceptance } from '../core/run/outcome.ts'
+import type { OutboundRequest } from '../outbound/request.ts'
+import type { Outbound } from '../outbound/send.ts'
+import { dispatchOf, type CallbackPlace } from './dispatch.ts'
+import type { Attempt, AttemptContext, AttemptReport, Executor } from './executor.ts'
+import { failure, readBody, reportOfAnswer, reportOfSilence, type ReadAgentResult } from './http-answer.ts'
+
+/** The largest answer of an agent: what is delivered of an output is no larger. */
+export const LARGEST_ANSWER = 1 << 20
+
+export interface HttpExecutorOptions {
+  readonly send: Outbound['send']
+  /** How the agent of an attempt is called; null: there is no such agent any more. */
+  readonly optionsOf: (attempt: Attempt) => Promise<HttpOptions | null>
+  /** Where a result can be reported with a token; null: nobody listens. */
+  readonly callbackUrl: (token: string) => string | null
+  readonly readResult: ReadAgentResult
+  /** The trace an attempt belongs to, as `traceparent` has it; left out or null: none. */
+  readonly traceparent?: ((attempt: Attempt) => string | null) | undefined
+}
+
+/** Calls agents over HTTP. Whatever the other side does, something can be said about the attempt. */
+export const createHttpExecutor =
+  (options: HttpExecutorOptions): Executor =>
+  async (attempt, context) => {
+    const agent = await options.optionsOf(attempt)
+    if (agent === null)
+      return failure('executor_offline', `agent ${attempt.agentId} is gone, so nobody knows where to call`, {
+        retryable: false,
+      })
+    const token = await context.offer()
+    const callback = { token, url: options.callbackUrl(token) }
+    const request = requestOf(attempt, { agent, callback, traceparent: options.traceparent?.(attempt) ?? null })
+    if (request === null)
+      return failure('agent_error', `the values of this run would change the path of ${agent.url}`, {
+        retryable: false,
+      })
+    const answer = await options.send({
+      ...request,
+      maxBytes: LARGEST_ANSWER,
+      signal: context.signal,
+      purpose: 'agent',
+    })
+    if (answer.kind !== 'answered') return reportOfSilence(answer)
+    const body = readBody(answer.body, answer.headers)
+    if ('flaw' in body) {
+      // A failure stays what it is, whatever its text is.
+      const isFine = answer.status >= 200 && answer.status < 300
+      if (isFine && !(answer.status === 202 && agent.async)) return failure('malformed_answer', body.flaw)
+    }
+    const read = { ...answer, body: 'flaw' in body ? answer.body.toString('utf8') : body.value }
+    if (isAcceptance(read, agent.async)) return accept(context, token)
+    return reportOfAnswer(read, { when: agent.success_when, attempt, read: options.readResult })
+  }
+
+/** The result comes later. It may have come already: then there is nothing left to wait for. */
+async function accept(context: AttemptContext, token: string): Promise<AttemptReport> {
+  await context.defer(token).catch(() => undefined)
+  return { outcome: { kind: 'accepted' } }
+}
+
+interface Sending {
+  readonly agent: HttpOptions
+  readonly callback: CallbackPlace
+  readonly traceparent: string | null
+}
+
+type Sent = Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body'>
+
+function requestOf(attempt: Attempt, { agent, callback, traceparent }: Sending): Sent | null {
+  const values = valuesOf(attempt)
+  const url = fillUrl(agent.url, values)
+  if (url === null) return null
+  const own = Object.entries(agent.headers).map(([name, text]): readonly [string, string] => [
+    name.toLowerCase(),
+    fillText(text, values, asHeader),
+  ])
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/plain;q=0.9, */*;q=0.5',
+    ...Object.fromEntries(own),
+    'idempotency-key': attempt.attemptId,
+    ...(traceparent === null ? {} : { traceparent }),
+  }
+  if (agent.method !== 'GET') {
+    const body = bodyOf(agent.body, values, headers['content-type'])
+    return { url, method: agent.method, headers, body: body ?? JSON.stringify(dispatchOf(attempt, callback)) }
+  }
+  const { 'content-type': _, ...bodiless } = headers
+  return { url, method: agent.method, headers: bodiless }
+}
+
+const valuesOf = (attempt: Attempt): TemplateValues => ({
+  run_id: attempt.runId,
+  job_run_id: attempt.jobRunId,
+  scheduled_time: attempt.nominalTime === null ? '' : formatInstant(attempt.nominalTime),
+  attempt: attempt.attempt,
+  payload: attempt.payload,
+})
+
+/** What no header can hold is shown as a question mark: a line break would be another header. */
+const asHeader = (value: unknown): string => asText(value).replaceAll(/[^\t\u0020-\u007e\u00a0-\u00ff]/g, '?')
+
+function bodyOf(template: unknown, values: TemplateValues, type: string): string | null {
+  if (template === null) return null
+  if (typeof template !== 'string') return JSON.stringify(fillJson(template, values))
+  if (/json\b/i.test(type)) return fillText(template, values, insideJson)
+  if (/^application\/x-www-form-urlencoded\b/i.test(type.trim()))
+    return fillText(template, values, (value) => encodeURIComponent(asText(value)))
+  return fillText(template, values, asText)
+}
+
+/** A text as it stands between quotation marks in JSON; what is no text stands there as it is. */
+const insideJson = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value).slice(1, -1) : JSON.stringify(value ?? null)

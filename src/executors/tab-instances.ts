@@ -1,0 +1,158 @@
+import type { Outbound } from '../outbound/send.ts'
+import { readBody } from './http-answer.ts'
+
+/** Where to look for the instance of a tab: the operator's own addresses. */
+export interface InstancePlace {
+  readonly tabId?: string
+  /** Base addresses by tab; `*` is the one of every other tab. */
+  readonly instances: Readonly<Record<string, string>>
+  readonly managerUrl: string | null
+  readonly token: string | null
+}
+
+export type InstanceFound =
+  | { readonly kind: 'found'; readonly url: string }
+  | { readonly kind: 'unresolved'; readonly message: string; readonly retryable: boolean }
+  | { readonly kind: 'aborted'; readonly message: string }
+
+/** The largest list of tabs a manager may answer with. */
+const LARGEST_LIST = 4 << 20
+/** How long a list of tabs is taken for what is there. */
+const FRESH_MS = 1_000
+const ASKING_MS = 5_000
+
+/**
+ * Finds instances of tabs: in the operator's map; in what the manager says about its tabs; and else it is the manager
+ * itself. Many tasks at the same time ask the manager once.
+ */
+export function createInstanceFinder(
+  send: Outbound['send'],
+  counter: () => number,
+): (place: InstancePlace, signal: AbortSignal) => Promise<InstanceFound> {
+  let known: { readonly url: string; readonly at: number; readonly tabs: Promise<Listed> } | null = null
+  const listed = (managerUrl: string, token: string | null): Promise<Listed> => {
+    if (known !== null && known.url === managerUrl && counter() - known.at < FRESH_MS) return known.tabs
+    known = { url: managerUrl, at: counter(), tabs: askManager(send, { url: managerUrl, token }) }
+    return known.tabs
+  }
+  return async ({ tabId = '', instances, managerUrl, token }, signal) => {
+    const named = Object.hasOwn(instances, tabId) ? instances[tabId] : instances['*']
+    if (named !== undefined) return { kind: 'found', url: bare(named) }
+    if (managerUrl === null)
+      return {
+        kind: 'unresolved',
+        message:
+          'no instance is configured for it (tasks.executor.instances) and no manager (tasks.executor.manager_url)',
+        retryable: false,
+      }
+    const list = await orAborted(listed(managerUrl, token), signal)
+    if (list === null) return { kind: 'aborted', message: 'the request was stopped' }
+    if (list.kind === 'failed') return { kind: 'unresolved', message: list.message, retryable: list.retryable }
+    return { kind: 'found', url: bare(list.tabs.get(tabId) ?? managerUrl) }
+  }
+}
+
+const bare = (url: string): string => url.replace(/\/+$/, '')
+
+type Listed =
+  | { readonly kind: 'listed'; readonly tabs: ReadonlyMap<string, string> }
+  | { readonly kind: 'failed'; readonly message: string; readonly retryable: boolean }
+
+interface Manager {
+  readonly url: string
+  readonly token: string | null
+}
+
+async function askManager(send: Outbound['send'], manager: Manager): Promise<Listed> {
+  const answer = await get(send, manager, '/instances/tabs')
+  if (answer.kind === 'failed') return answer
+  // A manager that knows of no tabs is an instance: it is asked itself.
+  if (answer.kind === 'unknown') return { kind: 'listed', tabs: new Map() }
+  const tabs = listIn(answer.value, 'tabs')
+  if (tabs === null)
+    return { kind: 'failed', message: 'the manager did not answer with a list of tabs', retryable: true }
+  const found = new Map<string, string>()
+  const byInstance = new Map<string, string>()
+  for (const tab of tabs) {
+    const id = textOf(tab, ['id', 'tabId', 'targetId'])
+    const url = addressOf(tab, manager)
+    const instance = textOf(tab, ['instanceId', 'instance'])
+    if (id !== null && url !== null) found.set(id, url)
+    else if (id !== null && instance !== null) byInstance.set(id, instance)
+  }
+  if (byInstance.size > 0) for (const [id, url] of await addressesOf(send, manager, byInstance)) found.set(id, url)
+  return { kind: 'listed', tabs: found }
+}
+
+/** Where the instances are that tabs were listed with; those nobody tells of are reached through the manager. */
+async function addressesOf(
+  send: Outbound['send'],
+  manager: Manager,
+  byInstance: ReadonlyMap<string, string>,
+): Promise<readonly (readonly [string, string])[]> {
+  const answer = await get(send, manager, '/instances')
+  const instances = answer.kind === 'answered' ? (listIn(answer.value, 'instances') ?? []) : []
+  const places = new Map(instances.map((one) => [textOf(one, ['id', 'instanceId']), addressOf(one, manager)]))
+  return [...byInstance].flatMap(([id, instance]) => {
+    const url = places.get(instance) ?? null
+    return url === null ? [] : [[id, url] as const]
+  })
+}
+
+type Got =
+  | { readonly kind: 'answered'; readonly value: unknown }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'failed'; readonly message: string; readonly retryable: boolean }
+
+async function get(send: Outbound['send'], { url, token }: Manager, path: string): Promise<Got> {
+  const answer = await send({
+    url: `${bare(url)}${path}`,
+    headers: { accept: 'application/json', ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
+    ...{ timeoutMs: ASKING_MS, maxBytes: LARGEST_LIST, purpose: 'operator' },
+  })
+  if (answer.kind !== 'answered') return { kind: 'failed', message: answer.message, retryable: true }
+  const { status, headers, body } = answer
+  if (status === 404 || status === 405) return { kind: 'unknown' }
+  if (status < 200 || status >= 300)
+    return { kind: 'failed', message: `the manager answered ${status}`, retryable: status >= 500 || status === 429 }
+  const read = readBody(body, headers)
+  return 'flaw' in read
+    ? { kind: 'failed', message: `the manager did not answer with JSON: ${read.flaw}`, retryable: true }
+    : { kind: 'answered', value: read.value }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A list, bare or under its name. */
+function listIn(value: unknown, name: string): readonly Fields[] | null {
+  const isObject = (one: unknown): one is Fields => typeof one === 'object' && one !== null
+  const list: unknown = isObject(value) && !Array.isArray(value) ? value[name] : value
+  return Array.isArray(list) ? list.filter(isObject) : null
+}
+
+function textOf(fields: Fields, names: readonly string[]): string | null {
+  const found = names.map((name) => fields[name]).find((value) => typeof value === 'string' && value !== '')
+  return typeof found === 'string' ? found : null
+}
+
+/** The address of an instance, or the port at which the manager's machine has it. The `url` of a tab is its page. */
+function addressOf(fields: Fields, manager: Manager): string | null {
+  const isTab = 'title' in fields || 'instanceId' in fields || 'tabId' in fields
+  const url = textOf(fields, ['instanceUrl', 'baseUrl', 'instance_url', ...(isTab ? [] : ['url'])])
+  if (url !== null && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url
+  const port = Number(fields['instancePort'] ?? fields['port'] ?? Number.NaN)
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) return null
+  const base = new URL(manager.url)
+  base.port = String(port)
+  return base.origin
+}
+
+async function orAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  if (signal.aborted) return null
+  let stop: () => void = () => undefined
+  const stopped = new Promise<null>((resolve) => {
+    stop = () => resolve(null)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  return Promise.race([asked, stopped]).finally(() => signal.removeEventListener('abort', stop))
+}

@@ -1,0 +1,57 @@
+import type { AgentInput } from '../contract/agent.ts'
+import { invalid } from '../contract/refusals.ts'
+import { parseHttpOptions, sampleUrl, type HttpOptions } from '../core/executor/http-options.ts'
+import { agentId, type OrgId } from '../core/ids.ts'
+import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
+import { EXECUTOR_KINDS, PRESENT_EXECUTOR_KINDS, type ExecutorKind } from '../core/run/timeouts.ts'
+import { loadAgents, type AgentExecutor } from '../store/agents.ts'
+import { parseJson, parseObject } from './input-fields.ts'
+import type { Ports } from './ports.ts'
+
+/** Reads how an agent's work is performed. The options belong to the executor of that kind, which reads them itself. */
+export function parseExecutor(field: string, value: unknown): Parsed<AgentExecutor> {
+  const object = parseObject(field, value)
+  if (!object.ok) return object
+  const kind = parseWord(`${field}.kind`, object.value['kind'], EXECUTOR_KINDS)
+  if (!kind.ok) return kind
+  if (!isPresent(kind.value))
+    return flawed({
+      field: `${field}.kind`,
+      value: kind.value,
+      message: 'comes with a later version of Escapement and cannot be chosen yet',
+      allowed: PRESENT_EXECUTOR_KINDS.join(', '),
+    })
+  const stored = parseJson(field, { ...object.value, kind: kind.value })
+  if (!stored.ok) return stored
+  const executor = stored.value as AgentExecutor
+  if (kind.value !== 'http') return parsed(executor)
+  const read = parseHttpOptions(field, executor)
+  return read.ok ? parsed({ ...read.value }) : read
+}
+
+/** Refuses an agent that would be called where nobody may call. What the guard lets through now is judged with every call. */
+export async function judgeExecutor(
+  ports: Pick<Ports, 'outbound'>,
+  input: Pick<Partial<AgentInput>, 'executor'>,
+): Promise<void> {
+  const given = parseObject('agent', input)
+  if (!given.ok || given.value['executor'] === undefined) return
+  const read = parseExecutor('executor', given.value['executor'])
+  const http = read.ok && read.value.kind === 'http' ? parseHttpOptions('executor', read.value) : null
+  // What cannot be read is told of in the turn, with everything else that is wrong.
+  if (http === null || !http.ok) return
+  const message = await ports.outbound.check(sampleUrl(http.value), 'agent')
+  if (message !== null) throw invalid([{ field: 'executor.url', value: http.value.url, message }])
+}
+
+const isPresent = (kind: ExecutorKind): boolean => PRESENT_EXECUTOR_KINDS.some((present) => present === kind)
+
+/** How an agent is called over HTTP; null: there is none of that kind any more. */
+export async function findHttpOptions(
+  ports: Pick<Ports, 'database'>,
+  { orgId, agentId: id }: { readonly orgId: OrgId; readonly agentId: string },
+): Promise<HttpOptions | null> {
+  const [row] = await loadAgents(ports.database, { orgId, ids: [agentId(id)] })
+  const read = row?.executor.kind === 'http' ? parseHttpOptions('executor', row.executor) : null
+  return read?.ok === true ? read.value : null
+}

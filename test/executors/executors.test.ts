@@ -1,0 +1,6 @@
+import { httpStage, inProcessStage, tabStage } from './stages.ts'
+import { describeExecutor } from './suite.ts'
+
+describeExecutor('in-process', inProcessStage, ['flood', 'garble', 'break'])
+describeExecutor('http', httpStage)
+describeExecutor('tab-action', tabStage, ['use'])
