@@ -1,7 +1,7 @@
 import { DELIVERY_TRIES } from '../core/delivery/delivery-tries.ts'
 import type { OutMessage, Post, TryOutcome } from '../core/delivery/message.ts'
 import type { OutboundAnswer, OutboundRequest } from '../outbound/request.ts'
-import { retryAfterMs } from '../core/outbound/retry-after.ts'
+import { retryAfterMs } from '../outbound/retry-after.ts'
 import { signatureOf } from './signature.ts'
 
 /** What posting needs from the world. */
@@ -24,7 +24,7 @@ export function createPost(ctx: WebhookContext): Post {
       ...{ url: message.url, method: 'POST', headers: headersOf(message, ctx), body: message.body, signal },
       ...{ timeoutMs: DELIVERY_TRIES.timeoutMs, maxBytes: MOST_ANSWER_BYTES, purpose: message.purpose },
     })
-    return outcomeOf(answer, ctx.now())
+    return outcomeOf(answer)
   }
 }
 
@@ -41,10 +41,10 @@ function headersOf(message: OutMessage, { now, program }: WebhookContext): Reado
   }
 }
 
-function outcomeOf(answer: OutboundAnswer, now: number): TryOutcome | null {
+function outcomeOf(answer: OutboundAnswer): TryOutcome | null {
   switch (answer.kind) {
     case 'answered':
-      return judged(answer, now)
+      return judged(answer)
     // The receiver has accepted, and says more about it than anybody reads.
     case 'too_large':
       return isGood(answer.status) ? { ok: true, statusCode: answer.status } : refusedWith(answer.status, '')
@@ -60,7 +60,7 @@ function outcomeOf(answer: OutboundAnswer, now: number): TryOutcome | null {
 
 const isGood = (status: number): boolean => status >= 200 && status < 300
 
-function judged(answer: Extract<OutboundAnswer, { readonly kind: 'answered' }>, now: number): TryOutcome {
+function judged(answer: Extract<OutboundAnswer, { readonly kind: 'answered' }>): TryOutcome {
   const { status, headers, body } = answer
   if (isGood(status)) return { ok: true, statusCode: status }
   const words = body
@@ -68,7 +68,7 @@ function judged(answer: Extract<OutboundAnswer, { readonly kind: 'answered' }>, 
     .toString('utf8')
     .slice(0, MOST_WORDS)
     .trim()
-  const askedMs = status === 429 || status === 503 ? retryAfterMs(headers['retry-after'], now) : undefined
+  const askedMs = status === 429 || status === 503 ? (retryAfterMs(headers) ?? undefined) : undefined
   return { ...refusedWith(status, words), retryAfterMs: askedMs }
 }
 
