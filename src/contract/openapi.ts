@@ -103,7 +103,9 @@ function withoutFrame({ $schema: _schema, $id: _id, id: _own, ...schema }: Json)
 
 function schemasOf(spec: OperationSpec): readonly z.ZodType[] {
   const answers = Object.values(spec.answers).map((one) => (one !== null && 'contentType' in one ? one.each : one))
-  return [spec.params, spec.query, spec.body, problem, taskError, ...answers].filter((one) => one !== undefined && one !== null)
+  return [spec.params, spec.query, spec.body, problem, taskError, ...answers].filter(
+    (one) => one !== undefined && one !== null,
+  )
 }
 
 function describeOperation(id: string, spec: OperationSpec, schemas: Schemas): Json {

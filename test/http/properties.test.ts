@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OperationSpec } from '../../src/contract/operations/operation.ts'
-import type { Problem } from '../../src/contract/problem.ts'
-import { checkAnswer, requestsOf, send, Things, type Exchange } from './contract/exchange.ts'
+import { checkAnswer, recordOf, requestsOf, send, Things, type Exchange } from './contract/exchange.ts'
 import { createLook, type Look } from './contract/fingerprint.ts'
 import type { Drawn } from './contract/hostile.ts'
 import { ALL_OPERATIONS, isStream, makeOwner } from './contract/objects.ts'
@@ -68,10 +67,10 @@ async function look(): Promise<void> {
 }
 
 /** What was refused has changed nothing, but for the run that keeps the record of it. */
-async function checkUnchanged({ response }: Exchange): Promise<void> {
+async function checkUnchanged(exchange: Exchange): Promise<void> {
   const seen = before
   before = null
-  if (response.statusCode < 400 || response.json<Problem>().run_id !== undefined) return
+  if (exchange.response.statusCode < 400 || recordOf(exchange) !== undefined) return
   const after = await everything()
   expect(after).toBe(seen)
   before = after

@@ -3,6 +3,8 @@ import { expect } from 'vitest'
 import type { Problem } from '../../src/contract/problem.ts'
 import { REFUSAL_CODES, type RefusalCode } from '../../src/contract/refusals.ts'
 import { OPERATOR_ORG, type Principal, type Role } from '../../src/core/access.ts'
+import { taskError } from '../../src/contract/schemas/task.ts'
+import { facadeCodeOf } from '../../src/contract/task-errors.ts'
 import { agentId, principalId } from '../../src/core/ids.ts'
 import type { HttpContext, HttpSettings, SignedIn } from '../../src/http/context.ts'
 import { createEventStreams } from '../../src/http/events/streams.ts'
@@ -157,4 +159,18 @@ export function problemIn(response: LightMyRequestResponse, code: RefusalCode): 
 
 /** The fields that a request was refused for, as pointers. */
 export const pointersIn = (response: LightMyRequestResponse): readonly string[] =>
+/** What an operation was refused with, in whichever shape it tells so. */
+export function refusedIn(
+  { facade }: Pick<OperationSpec, 'facade'>,
+  response: LightMyRequestResponse,
+  code: RefusalCode,
+): Pick<Problem, 'detail' | 'details'> {
+  if (facade !== true) return problemIn(response, code)
+  const { error: detail, details, code: told } = taskError.parse(response.json())
+  const isSilent = code === 'UNAUTHENTICATED' && told === 'missing_token'
+  expect([response.statusCode, isSilent ? 'bad_token' : told]).toEqual([REFUSAL_CODES[code], facadeCodeOf(code)])
+  expect(detail).not.toBe('')
+  return { detail, details }
+}
+
   (problemIn(response, 'VALIDATION').errors ?? []).map(({ pointer }) => pointer)

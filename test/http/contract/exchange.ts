@@ -4,8 +4,12 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { codesOf } from '../../../src/contract/openapi.ts'
 import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
-import { REFUSAL_CODES } from '../../../src/contract/refusals.ts'
+import type { Problem } from '../../../src/contract/problem.ts'
+import { REFUSAL_CODES, type RefusalCode } from '../../../src/contract/refusals.ts'
 import { problem } from '../../../src/contract/schemas/problem.ts'
+import { taskError } from '../../../src/contract/schemas/task.ts'
+import { facadeCodeOf } from '../../../src/contract/task-errors.ts'
+import { isFacadePath } from '../../../src/http/tasks/facade.ts'
 import type { HttpWorld } from '../support.ts'
 import { fitting, fittingObject, fittingSchedule, shapeOf } from './arbitrary.ts'
 import { sometimesHostile, type Drawn, type Shapes } from './hostile.ts'
@@ -86,7 +90,7 @@ const FEWEST = 3
 const FRESH: ReadonlySet<string> = new Set(['auth.token'])
 
 /** After success these are not what they were. */
-const USED_UP: ReadonlySet<string> = new Set(['runs.cancel', 'callbacks.settle'])
+const USED_UP: ReadonlySet<string> = new Set(['runs.cancel', 'tasks.cancel', 'callbacks.settle'])
 
 /** A request as it was sent, and what came back. */
 export interface Exchange {
@@ -151,11 +155,13 @@ async function addressOf(things: Things, { id, spec, drawn }: Planned) {
 const OF_ADDRESSES = ['NOT_FOUND', 'URL_TOO_LONG', 'MALFORMED', 'METHOD_NOT_ALLOWED']
 
 /** Checks an answer against what the table says of it. */
-export function checkAnswer({ id, spec, drawn, response }: Exchange): void {
+export function checkAnswer(exchange: Exchange): void {
+  const { id, spec, drawn, response, url } = exchange
   const { statusCode, headers } = response
   expect(statusCode, response.body).toBeLessThan(500)
   if (statusCode >= 400) {
-    checkProblem({ spec, drawn, response })
+    if (isFacadeUrl(url)) checkTaskError(exchange)
+    else checkProblem(exchange)
     return
   }
   expect(drawn.refused, `${id} took what nobody may take`).toBe(false)
@@ -173,7 +179,26 @@ export function checkAnswer({ id, spec, drawn, response }: Exchange): void {
   if (spec.etag === true) expect(headers['etag']).toBe(`"${body.version}"`)
 }
 
-function checkProblem({ spec, drawn, response }: Pick<Exchange, 'spec' | 'drawn' | 'response'>): void {
+/** An odd parameter may lead out of the façade: `..` does. */
+const isFacadeUrl = (url: string): boolean => isFacadePath(new URL(url, 'http://localhost').pathname)
+
+/** The run that keeps the record of a refusal, if one does. */
+export function recordOf({ url, response }: Exchange): unknown {
+  const { run_id: run, details } = response.json<Pick<Problem, 'run_id' | 'details'>>()
+  return isFacadeUrl(url) ? details?.['taskId'] : run
+}
+
+function checkTaskError({ spec, drawn, response }: Exchange): void {
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
+  const told = taskError.parse(response.json())
+  expect(told.error).not.toBe('')
+  const known = [...codesOf(spec), ...(drawn.param === undefined ? [] : OF_ADDRESSES)] as readonly RefusalCode[]
+  const meant = known.filter((code) => facadeCodeOf(code) === told.code)
+  expect(meant.map((code) => REFUSAL_CODES[code])).toContain(response.statusCode)
+  if (meant.includes('QUEUE_FULL')) expect(response.headers['retry-after']).toMatch(/^[1-9]/)
+}
+
+function checkProblem({ spec, drawn, response }: Exchange): void {
   expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8')
   const told = problem.parse(response.json())
   expect(told.status).toBe(response.statusCode)

@@ -89,6 +89,7 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
     const member = await make(world, 'members.id')
     return posting(`/api/v1/orgs/${ORG}/members/${member}/sign-in-link`, () => undefined, 'token')(world)
   },
+  'tasks.id': posting('/tasks', (agentId) => ({ agentId, action: 'click' }), 'taskId'),
   'lanes.name': () => Promise.resolve('main'),
   'callbacks.token': makeToken,
 }
