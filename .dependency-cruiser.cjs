@@ -37,7 +37,7 @@ const MAY_USE = {
   outbound: ['undici'],
   channels: ['grammy', '@slack/[^/]+'],
   delivery: ['standardwebhooks', 'nodemailer', 'grammy', '@slack/[^/]+'],
-  http: ['fastify', '@fastify/[^/]+', 'zod', '@modelcontextprotocol/sdk'],
+  http: ['fastify', '@fastify/[^/]+', 'ws', 'zod', '@modelcontextprotocol/sdk'],
   metrics: ['prom-client'],
   cli: ['commander'],
   config: ['yaml'],

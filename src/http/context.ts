@@ -55,6 +55,8 @@ export interface HttpContext {
   /** Everybody who listens to what happens. */
   readonly events: EventStreams
   readonly metrics: MetricsPort
+  /** Calls back when it may have changed who may do what in an org. Answers with how to hear no more. */
+  readonly hearAccess: (hear: (orgId: OrgId) => void) => () => void
   readonly health: () => Health
   /** True while the node goes down and takes no new work. */
   readonly isDraining: () => boolean

@@ -24,6 +24,9 @@ export interface Asker {
 
 type Eventually<T> = T | Promise<T>
 
+/** What something says of who may do it. */
+export type Needs = Pick<OperationSpec, 'permission' | 'operatorOnly' | 'approving'>
+
 /** Who asks: by key, else by the cookie of the console, which is looked for only then. Refuses what is neither. */
 export function identify(
   ctx: HttpContext,
@@ -61,7 +64,7 @@ function isSame(given: string | readonly string[] | undefined, wanted: string): 
 }
 
 /** Refuses a principal whose key is not good any more, or who lacks what the operation needs. */
-export function admit(ctx: HttpContext, spec: OperationSpec, principal: Principal): void {
+export function admit(ctx: HttpContext, spec: Needs, principal: Principal): void {
   const { permission } = spec
   if (permission === 'none') return
   // With no permission to ask for, what is left to see is whether the key is still good.
@@ -77,7 +80,7 @@ export function admit(ctx: HttpContext, spec: OperationSpec, principal: Principa
 
 function accessTo(
   ctx: HttpContext,
-  { operatorOnly, approving }: OperationSpec,
+  { operatorOnly, approving }: Needs,
   of: { readonly principal: Principal; readonly permission: Permission | 'any' },
 ): AccessRequest {
   return {

@@ -6,7 +6,7 @@ import type { Caller } from '../service/caller.ts'
 import type { Call, Handler } from './call.ts'
 import type { HttpContext } from './context.ts'
 import { hasTag, readIfMatch, tagOf } from './entity-tag.ts'
-import { admit, CONSOLE_COOKIE, identify } from './gate.ts'
+import { admit, CONSOLE_COOKIE, identify, type Needs } from './gate.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { readersOf, type Readers } from './read-input.ts'
 
@@ -82,7 +82,7 @@ function doorOf(routing: Routing, spec: OperationSpec): Gate {
 }
 
 /** Before the body is read: who asks, may they, and not too often. */
-function gateOf({ app, ctx, limit }: Routing, spec: OperationSpec) {
+export function gateOf({ app, ctx, limit }: Routing, spec: Needs) {
   const pass = (request: FastifyRequest, principal: Principal): void => {
     const { ratePerSecond } = ctx.settings()
     if (ratePerSecond > 0) limit.charge(principal.id, ratePerSecond, ctx.counter())
@@ -162,7 +162,8 @@ function callOf(ctx: HttpContext, route: Route, { request, reply }: Exchange): C
 
 const MOST_KEY = 512
 
-function readKey(given: string | readonly string[]): string {
+/** Reads an idempotency key. */
+export function readKey(given: string | readonly string[]): string {
   const allowed = `1 to ${MOST_KEY} characters`
   if (typeof given === 'string' && given.length > 0 && given.length <= MOST_KEY) return given
   throw invalid([{ field: 'Idempotency-Key', value: undefined, message: 'is not an idempotency key', allowed }])

@@ -16,6 +16,8 @@ import { TASK_ERROR_TYPE, taskErrorOf } from './tasks/task-error.ts'
 import { PROBLEM_TYPE, problemOf } from './problem.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { addRoutes } from './routes.ts'
+import { addRpc } from './rpc/routes.ts'
+import { addRpcSockets } from './rpc/sockets.ts'
 import { internal, refusalOf } from './unexpected.ts'
 
 const BODY_LIMIT = 1_048_576
@@ -128,10 +130,10 @@ function refuse(ctx: HttpContext, { error, request, reply }: Failed): FastifyRep
   ctx.metrics.refused(code)
   if (retryAfterMs !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfterMs / 1_000)))
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer realm="escapement"')
-  return reply
-    .code(status)
   const isFacade = isFacadePath(pathOf(request))
   const told = isFacade ? taskErrorOf(refusal, request) : problemOf(refusal, request.id, request.body)
+  return reply
+    .code(status)
     .header('x-request-id', request.id)
     .header('content-type', isFacade ? TASK_ERROR_TYPE : PROBLEM_TYPE)
     .send(JSON.stringify(told))

@@ -74,6 +74,7 @@ function httpContext(ctx: DoorContext): HttpContext {
   const { parts, ports, live, work, loops } = app
   const authentication = createAuthentication(ports)
   const agents = rememberDefaultAgents(app)
+  const access = createAccessHearers()
   const events = createEventStreams({
     ...{ ports, work },
     failed: (error) => {
@@ -84,6 +85,7 @@ function httpContext(ctx: DoorContext): HttpContext {
     authentication.hear(turn.events)
     agents.hear(turn.events)
     events.hear(orgId, turn)
+    access.hear(orgId, turn.events)
   })
   return {
     ...{ ports, live, work, version: ctx.version, log: ctx.log, counter: ctx.counter, ended: ctx.ended },
@@ -100,6 +102,7 @@ function httpContext(ctx: DoorContext): HttpContext {
     forgetSession: authentication.forget,
     events,
     metrics: metricsPort(ctx),
+    hearAccess: access.listen,
     health: () => {
       const health = healthOf(parts)
       return isOpen() ? health : { ...health, ready: false }
@@ -108,6 +111,27 @@ function httpContext(ctx: DoorContext): HttpContext {
     defaultAgent: agents.find,
     ended: ctx.waiters.ended,
     wakeSchedules: loops.wakeSchedules,
+  }
+}
+
+/** What changes who may do what. */
+const CHANGES_ACCESS: ReadonlySet<string> = new Set(['key.changed', 'member.changed', 'org.changed'])
+
+/** Those who have to know when somebody may do less than before. While there are none, nobody looks. */
+function createAccessHearers(): {
+  readonly listen: HttpContext['hearAccess']
+  readonly hear: (orgId: OrgId, events: readonly (readonly [kind: string, ...rest: unknown[]])[]) => void
+} {
+  const hearers = new Set<(orgId: OrgId) => void>()
+  return {
+    listen: (hear) => {
+      hearers.add(hear)
+      return () => void hearers.delete(hear)
+    },
+    hear: (orgId, events) => {
+      if (hearers.size === 0 || !events.some(([kind]) => CHANGES_ACCESS.has(kind))) return
+      for (const hear of [...hearers]) hear(orgId)
+    },
   }
 }
 

@@ -1,10 +1,11 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
+import type { OperationSpec } from '../../src/contract/operations/operation.ts'
 import type { Problem } from '../../src/contract/problem.ts'
 import { REFUSAL_CODES, type RefusalCode } from '../../src/contract/refusals.ts'
-import { OPERATOR_ORG, type Principal, type Role } from '../../src/core/access.ts'
 import { taskError } from '../../src/contract/schemas/task.ts'
 import { facadeCodeOf } from '../../src/contract/task-errors.ts'
+import { OPERATOR_ORG, type Principal, type Role } from '../../src/core/access.ts'
 import { agentId, principalId } from '../../src/core/ids.ts'
 import type { HttpContext, HttpSettings, SignedIn } from '../../src/http/context.ts'
 import { createEventStreams } from '../../src/http/events/streams.ts'
@@ -91,6 +92,7 @@ export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
       isPrivate: () => Promise.resolve(false),
       refused: () => undefined,
     },
+    hearAccess: () => () => undefined,
     health: () => ({ ready: true, database: 'up', away_since: null, draining: false, node_id: 'nod_1' }),
     isDraining: () => false,
     defaultAgent: () => agentId('writer'),
@@ -157,8 +159,6 @@ export function problemIn(response: LightMyRequestResponse, code: RefusalCode): 
   return problem
 }
 
-/** The fields that a request was refused for, as pointers. */
-export const pointersIn = (response: LightMyRequestResponse): readonly string[] =>
 /** What an operation was refused with, in whichever shape it tells so. */
 export function refusedIn(
   { facade }: Pick<OperationSpec, 'facade'>,
@@ -173,4 +173,6 @@ export function refusedIn(
   return { detail, details }
 }
 
+/** The fields that a request was refused for, as pointers. */
+export const pointersIn = (response: LightMyRequestResponse): readonly string[] =>
   (problemIn(response, 'VALIDATION').errors ?? []).map(({ pointer }) => pointer)

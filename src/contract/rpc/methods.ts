@@ -1,0 +1,110 @@
+import type { z } from 'zod'
+import type { Permission } from '../../core/access.ts'
+import {
+  createParams,
+  heartbeatParams,
+  jobParams,
+  listParams,
+  noParams,
+  runParams,
+  runsParams,
+  sessionParams,
+  toggleParams,
+  updateParams,
+} from './params.ts'
+
+/** One method of /rpc. Who may call it, what it takes, and the tests and docs of both are made from these. */
+export interface RpcMethodSpec {
+  /** One line; reads as what it does. */
+  readonly summary: string
+  readonly permission: Permission
+  readonly params: z.ZodType
+  /** The params in short, and what is answered, for people. */
+  readonly takes: string
+  readonly answers: string
+  /** Brings work: a node that goes down refuses it. */
+  readonly newWork?: true
+  /** Makes something: `Idempotency-Key` is honoured. */
+  readonly creates?: true
+  /** Is known, and not there yet: what for, and where it will come from. */
+  readonly later?: string
+}
+
+const method = <const Spec extends RpcMethodSpec>(spec: Spec): Spec => spec
+
+const HEARTBEATS = 'heartbeats are not built into this version yet'
+const heartbeat = (summary: string, permission: Permission) =>
+  method({ summary, permission, params: heartbeatParams, takes: '`agentId`, …', answers: '-', later: HEARTBEATS })
+
+/** Every method of /rpc. */
+export const RPC_METHODS = {
+  'cron.list': method({
+    summary: 'Lists jobs, newest first; those that are switched on unless asked otherwise',
+    ...{ permission: 'schedules:read', params: listParams },
+    takes: '`includeDisabled?`, `agentId?`, `limit?` (200), `cursor?`',
+    answers: '`{jobs, status, nextCursor?}`',
+  }),
+  'cron.create': method({
+    summary: 'Makes a job',
+    ...{ permission: 'schedules:write', params: createParams, newWork: true, creates: true },
+    takes:
+      '`schedule {kind, atMs \\| everyMs \\| expr, tz?}`, `message`, `name?`, `agentId?`, `enabled?`, `deleteAfterRun?`, `stateless?`',
+    answers: '`{job}`',
+  }),
+  'cron.update': method({
+    summary: 'Changes a job; what is left out stays',
+    ...{ permission: 'schedules:write', params: updateParams },
+    takes: '`jobId` or `id`, `patch` with the fields of `cron.create`',
+    answers: '`{job}`',
+  }),
+  'cron.delete': method({
+    summary: 'Deletes a job; what runs goes on, and the log stays',
+    ...{ permission: 'schedules:delete', params: jobParams },
+    takes: '`jobId` or `id`',
+    answers: '`{deleted: true}`',
+  }),
+  'cron.toggle': method({
+    summary: 'Switches a job on or off',
+    ...{ permission: 'schedules:write', params: toggleParams },
+    takes: '`jobId` or `id`, `enabled`',
+    answers: '`{jobId, enabled}`',
+  }),
+  'cron.status': method({
+    summary: 'Says whether jobs are run, and how many are switched on',
+    ...{ permission: 'schedules:read', params: noParams },
+    takes: '-',
+    answers: '`{enabled, jobs}`',
+  }),
+  'cron.run': method({
+    summary: 'Runs a job now, or, with `due`, only if it is due',
+    ...{ permission: 'schedules:run', params: runParams, newWork: true, creates: true },
+    takes: '`jobId` or `id`, `mode?` (`force`)',
+    answers: '`{ok, ran, runId?, reason?}`',
+  }),
+  'cron.runs': method({
+    summary: 'Lists the runs of a job, newest first',
+    ...{ permission: 'schedules:read', params: runsParams },
+    takes: '`jobId` or `id`, `limit?` (20), `offset?`',
+    answers: '`{entries, total}`',
+  }),
+  'heartbeat.get': heartbeat('Shows the heartbeat of an agent', 'agents:read'),
+  'heartbeat.set': heartbeat('Sets the heartbeat of an agent', 'agents:write'),
+  'heartbeat.toggle': heartbeat('Switches the heartbeat of an agent on or off', 'agents:write'),
+  'heartbeat.test': heartbeat('Lets the heart of an agent beat once', 'agents:write'),
+  'heartbeat.logs': heartbeat('Lists what became of heartbeats', 'agents:read'),
+  'sessions.stop': method({
+    summary: 'Cancels the oldest active run of a session',
+    ...{ permission: 'sessions:write', params: sessionParams },
+    takes: '`key` or `sessionKey`',
+    answers: '`{stopped, drained}`',
+  }),
+  'sessions.stopall': method({
+    summary: 'Cancels everything in a session, waiting or active',
+    ...{ permission: 'sessions:write', params: sessionParams },
+    takes: '`key` or `sessionKey`',
+    answers: '`{stopped, drained}`',
+  }),
+} satisfies Readonly<Record<string, RpcMethodSpec>>
+
+export type RpcMethods = typeof RPC_METHODS
+export type RpcMethodName = keyof RpcMethods

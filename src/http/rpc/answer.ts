@@ -1,0 +1,127 @@
+import type { z } from 'zod'
+import { RPC_METHODS, type RpcMethodSpec } from '../../contract/rpc/methods.ts'
+import { ErrGatewayDraining, invalid, Refusal } from '../../contract/refusals.ts'
+import type { Principal } from '../../core/access.ts'
+import { nearestWord } from '../../core/nearest-word.ts'
+import type { HttpContext } from '../context.ts'
+import { admit } from '../gate.ts'
+import { readJsonBody } from '../json-body.ts'
+import { flawsOf } from '../schema-flaws.ts'
+import { internal, refusalOf } from '../unexpected.ts'
+import { RPC_HANDLERS, type RpcCall } from './handlers.ts'
+import {
+  answered,
+  failed,
+  invalidRequest,
+  noMethod,
+  notYet,
+  parseError,
+  readRequest,
+  refusedWith,
+  type RpcAnswer,
+  type RpcError,
+  type RpcRequest,
+} from './message.ts'
+
+/** Somebody who calls, and how they are reined in. */
+export interface RpcAsker {
+  readonly ctx: HttpContext
+  readonly principal: Principal
+  readonly requestId: string
+  /** Takes one call from what they may make a second, or refuses. */
+  readonly charge: () => void
+  /** What was brought along so that it is done at most once. */
+  readonly key: string | undefined
+}
+
+/** More calls are not taken at once. */
+export const MOST_IN_BATCH = 50
+
+/** Answers what was sent: a call, or a batch of them, one after the other. Null: nobody wants an answer. */
+export async function answerRpc(asker: RpcAsker, sent: Buffer): Promise<RpcAnswer | readonly RpcAnswer[] | null> {
+  const read = readSent(sent)
+  if ('error' in read) return failed(null, read.error)
+  const { body } = read
+  if (!Array.isArray(body)) return answerOne(asker, body)
+  const wrong = flawOfBatch(asker, body)
+  if (wrong !== null) return failed(null, invalidRequest(wrong))
+  const answers: RpcAnswer[] = []
+  for (const one of body as readonly unknown[]) {
+    const answer = await answerOne(asker, one)
+    if (answer !== null) answers.push(answer)
+  }
+  return answers.length === 0 ? null : answers
+}
+
+function readSent(sent: Buffer): { readonly body: unknown } | { readonly error: RpcError } {
+  if (sent.length === 0) return { error: parseError('nothing was sent') }
+  try {
+    return { body: readJsonBody(sent) }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return { error: error.flaws.length > 0 ? invalidRequest(error.message) : parseError(error.message) }
+  }
+}
+
+function flawOfBatch({ key }: RpcAsker, batch: readonly unknown[]): string | null {
+  if (batch.length === 0) return 'the batch is empty'
+  if (batch.length > MOST_IN_BATCH) return `a batch may have ${MOST_IN_BATCH} calls, and this one has ${batch.length}`
+  return key === undefined ? null : 'an Idempotency-Key is for one call, not for a batch'
+}
+
+async function answerOne(asker: RpcAsker, given: unknown): Promise<RpcAnswer | null> {
+  const request = readRequest(given)
+  if ('error' in request) return failed(request.id, request.error)
+  const outcome = await perform(asker, request)
+  if (request.id === undefined) return null
+  return 'error' in outcome ? failed(request.id, outcome.error) : answered(request.id, outcome.result)
+}
+
+type Outcome = { readonly result: unknown } | { readonly error: RpcError }
+
+async function perform(asker: RpcAsker, { method, params }: RpcRequest): Promise<Outcome> {
+  const { ctx, principal, requestId } = asker
+  try {
+    asker.charge()
+    const spec = Object.hasOwn(RPC_METHODS, method)
+      ? (RPC_METHODS as Readonly<Record<string, RpcMethodSpec>>)[method]
+      : undefined
+    if (spec === undefined) return { error: noMethod(method, nearestWord(method, Object.keys(RPC_METHODS))) }
+    admit(ctx, spec, principal)
+    if (spec.later !== undefined) return { error: notYet(method, spec.later) }
+    const read = readParams(spec.params, params)
+    if (spec.newWork === true && ctx.isDraining()) throw new ErrGatewayDraining()
+    const once =
+      spec.creates === true && asker.key !== undefined
+        ? { route: `rpc ${method}`, key: asker.key, body: params ?? {} }
+        : undefined
+    const caller = { orgId: principal.orgId, principal: principal.id, once }
+    return { result: await handlerOf(method)({ ctx, caller, params: read }) }
+  } catch (error) {
+    const refusal = refusalOf(error) ?? unexpected(asker, method, error)
+    ctx.metrics.refused(refusal.code)
+    return { error: refusedWith(refusal, requestId, params) }
+  }
+}
+
+/** The table of methods says that each that is there has one. */
+const handlerOf = (method: string): ((call: RpcCall<unknown>) => Promise<unknown>) =>
+  (RPC_HANDLERS as Readonly<Record<string, unknown>>)[method] as (call: RpcCall<unknown>) => Promise<unknown>
+
+function readParams(schema: z.ZodType, params: unknown): unknown {
+  const given = params ?? {}
+  if (Array.isArray(given))
+    throw invalid([{ field: '', value: undefined, message: 'params must be named', allowed: 'an object' }])
+  const read = schema.safeParse(given)
+  if (!read.success) throw invalid(flawsOf(read.error, given, fieldsOf(schema)))
+  return read.data
+}
+
+const fieldsOf = (schema: z.ZodType): readonly string[] =>
+  'shape' in schema && typeof schema.shape === 'object' && schema.shape !== null ? Object.keys(schema.shape) : []
+
+function unexpected({ ctx, requestId }: RpcAsker, method: string, error: unknown): Refusal {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  ctx.log({ level: 'error', message: 'A call failed', facts: { request_id: requestId, method, error: text } })
+  return internal(requestId)
+}

@@ -1,0 +1,133 @@
+import type { z } from 'zod'
+import type { RpcMethodName, RpcMethods } from '../../contract/rpc/methods.ts'
+import type { Caller } from '../../service/caller.ts'
+import { stopByKey } from '../../service/messages.ts'
+import { runScheduleNow } from '../../service/run-actions.ts'
+import { findRunsOfSchedule } from '../../service/runs-read.ts'
+import { countActiveSchedules, countScheduleRuns } from '../../service/schedule-counts.ts'
+import { findSchedules } from '../../service/schedules-find.ts'
+import {
+  changeSchedule,
+  createSchedule,
+  deleteSchedule,
+  disableSchedule,
+  enableSchedule,
+} from '../../service/schedules.ts'
+import type { CronRunEntry, CronStatus } from '../../contract/rpc/cron.ts'
+import type { RunView } from '../../contract/run.ts'
+import type { HttpContext } from '../context.ts'
+import { inParams, newSchedule, scheduleChange } from './cron-input.ts'
+import { viewEntry, viewJob } from './cron-view.ts'
+
+/** A call that has passed the gate and been read. */
+export interface RpcCall<Params> {
+  readonly ctx: HttpContext
+  readonly caller: Caller
+  readonly params: Params
+}
+
+type Built = {
+  [Name in RpcMethodName]: RpcMethods[Name] extends { readonly later: string } ? never : Name
+}[RpcMethodName]
+
+type Handlers = {
+  readonly [Name in Built]: (call: RpcCall<z.infer<RpcMethods[Name]['params']>>) => Promise<unknown>
+}
+
+type Named = Readonly<Record<string, unknown>> & { readonly jobId?: unknown; readonly id?: unknown }
+
+/** The job that is meant; which of the names it is under has been checked. */
+const jobIn = ({ jobId, id }: Named): string => (typeof jobId === 'string' && jobId !== '' ? jobId : String(id))
+
+/** What changes a plan wakes the loop that watches over it. */
+async function changing<T>({ ctx }: { readonly ctx: HttpContext }, change: Promise<T>): Promise<T> {
+  const changed = await change
+  ctx.wakeSchedules()
+  return changed
+}
+
+const statusOf = async ({ ctx, caller }: RpcCall<unknown>): Promise<CronStatus> => ({
+  enabled: !ctx.isDraining(),
+  jobs: await countActiveSchedules(ctx.ports, caller),
+})
+
+const MOST_PER_PAGE = 200
+
+/** GoClaw counts entries, pages here go on from the last one: those before the offset are passed over. */
+async function entriesOf(
+  { ctx, caller }: RpcCall<unknown>,
+  id: string,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<readonly CronRunEntry[]> {
+  const found: RunView[] = []
+  let cursor: string | null = null
+  do {
+    const size = Math.min(MOST_PER_PAGE, offset + limit - found.length)
+    const page = await findRunsOfSchedule(
+      ctx.ports,
+      { orgId: caller.orgId, id },
+      { limit: size, ...(cursor === null ? {} : { cursor }) },
+    )
+    found.push(...page.items)
+    cursor = page.next_cursor
+  } while (cursor !== null && found.length < offset + limit)
+  return found.slice(offset).map((run) => viewEntry(id, run))
+}
+
+/** Each method calls what REST calls, and presents the answer as GoClaw does. */
+export const RPC_HANDLERS: Handlers = {
+  'cron.list': async (call) => {
+    const { includeDisabled, agentId, limit, cursor } = call.params
+    const page = await findSchedules(call.ctx.ports, call.caller, {
+      ...{ limit: limit ?? MOST_PER_PAGE, state: includeDisabled === true ? undefined : 'active' },
+      ...{ agent_id: agentId || undefined, cursor: cursor || undefined },
+    })
+    const status = await statusOf(call)
+    const more = page.next_cursor === null ? {} : { nextCursor: page.next_cursor }
+    return { jobs: page.items.map(viewJob), status, ...more }
+  },
+  'cron.create': async (call) => {
+    const { ctx, caller, params } = call
+    const made = inParams('', createSchedule(ctx.ports, caller, newSchedule(params)))
+    return { job: viewJob(await changing(call, made)) }
+  },
+  'cron.update': async (call) => {
+    const { ctx, caller, params } = call
+    const change = scheduleChange(params.patch)
+    const changed = inParams('patch.', changeSchedule(ctx.ports, caller, { id: jobIn(params), change }))
+    return { job: viewJob(await changing(call, changed)) }
+  },
+  'cron.delete': async (call) => {
+    await changing(call, deleteSchedule(call.ctx.ports, call.caller, { id: jobIn(call.params) }))
+    return { deleted: true }
+  },
+  'cron.toggle': async (call) => {
+    const { ctx, caller, params } = call
+    const id = jobIn(params)
+    const change = params.enabled ? enableSchedule : disableSchedule
+    const { enabled } = await changing(call, change(ctx.ports, caller, { id }))
+    return { jobId: id, enabled }
+  },
+  'cron.status': statusOf,
+  'cron.run': async ({ ctx, caller, params }) => {
+    const asked = { id: jobIn(params), mode: params.mode ?? 'force' } as const
+    const { ran, run_id: runId, reason } = await runScheduleNow(ctx.ports, caller, asked)
+    return { ok: true, ran, ...(runId === undefined ? {} : { runId }), ...(reason === undefined ? {} : { reason }) }
+  },
+  'cron.runs': async (call) => {
+    const id = jobIn(call.params)
+    const entries = await entriesOf(call, id, { limit: call.params.limit ?? 20, offset: call.params.offset ?? 0 })
+    return { entries, total: await countScheduleRuns(call.ctx.ports, call.caller, id) }
+  },
+  'sessions.stop': ({ ctx, caller, params }) => stopByKey(ctx.ports, caller, { key: sessionIn(params), how: 'stop' }),
+  'sessions.stopall': ({ ctx, caller, params }) =>
+    stopByKey(ctx.ports, caller, { key: sessionIn(params), how: 'stopall' }),
+}
+
+const sessionIn = ({
+  key,
+  sessionKey,
+}: {
+  readonly key?: string | null | undefined
+  readonly sessionKey?: string | null | undefined
+}): string => key || sessionKey || ''
