@@ -18,6 +18,7 @@ import { addSchedules } from './commands/schedules.ts'
 import { addServer } from './commands/server.ts'
 import { addSessions } from './commands/sessions.ts'
 import { addStats } from './commands/stats.ts'
+import { addTasks } from './commands/tasks.ts'
 import type { Desk } from './remote/talk.ts'
 
 type Add = (program: Command, desk: Desk) => void
@@ -25,7 +26,7 @@ type Add = (program: Command, desk: Desk) => void
 /** The commands, in the order and under the headings in which they are listed. */
 const COMMANDS: Readonly<Record<string, readonly Add[]>> = {
   'The server': [addServer, addLogin, addDoctor],
-  Work: [addSchedules, addRuns, addSessions, addChat, addAgents, addBudgets],
+  Work: [addSchedules, addTasks, addRuns, addSessions, addChat, addAgents, addBudgets],
   Operation: [addStats, addEvents, addLanes, addConfig, addAudit],
   'People and programs': [addKeys, addOrgs, addMembers],
   'Without a server': [addCron, addCompletion],
