@@ -60,7 +60,12 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     for (const [id, handler] of handlers) executors.set(`in-process:${id}`, inProcess(handler))
     for (const message of environment.lanes.warnings) log({ level: 'warn', message, facts: {} })
     const database = options.database ?? environment.databaseUrl ?? {}
-    const app = await openLibrary({ ...appOptionsOf({ ...options, database }), settings: () => settings, executors, log })
+    const app = await openLibrary({
+      ...appOptionsOf({ ...options, database }),
+      settings: () => settings,
+      executors,
+      log,
+    })
     const org = toOrgId(options.org ?? 'default')
     current = await begin(app, { org, listeners, handlers: [...handlers.keys()] })
   }
