@@ -5,7 +5,14 @@ import { flawed, parseInteger, parsed, type Parsed } from '../core/input.ts'
 import { earlier, formatInstant, type Instant } from '../core/instant.ts'
 import { explainWhy } from '../core/reasons.ts'
 import type { RunState } from '../core/run/run-machine.ts'
-import { EXPIRED_ERROR, facadeStateOf, statesOfFacade, type FacadeState } from '../core/run/run-words.ts'
+import {
+  DEADLINE_ERROR,
+  EXPIRED_ERROR,
+  facadeStateOf,
+  statesOfFacade,
+  TIMEOUT_ERROR,
+  type FacadeState,
+} from '../core/run/run-words.ts'
 import { listRuns, loadPositions, loadRun, type RunRecord } from '../store/run-reads.ts'
 import { pageOf, parseCursor } from './cursor.ts'
 import { collectFlaws, textField } from './input-fields.ts'
@@ -68,8 +75,9 @@ function errorOf(run: RunRecord): string | null {
       return EXPIRED_ERROR
     case 'rejected':
       return explainWhy(run.why ?? run.decision)
-    case 'failed':
     case 'timeout':
+      return run.errorMessage ?? (isOverdue(run) ? DEADLINE_ERROR : TIMEOUT_ERROR)
+    case 'failed':
       return run.errorMessage ?? run.errorCode ?? explainWhy(run.why ?? run.decision)
     case 'success':
     case 'cancelled':
@@ -84,6 +92,9 @@ function errorOf(run: RunRecord): string | null {
       return null
   }
 }
+
+const isOverdue = ({ deadline, finishedAt }: RunRecord): boolean =>
+  deadline !== null && finishedAt !== null && finishedAt >= deadline
 
 /** The refusal for a task that is not there, or not this org's. */
 export const noTask = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no task ${id}`)

@@ -3,6 +3,7 @@ import { createClient, type Client } from '../../src/client/client.ts'
 import type { AnswerSpec } from '../../src/contract/operations/operation.ts'
 import { OPERATIONS } from '../../src/contract/operations/table.ts'
 import { problem } from '../../src/contract/schemas/problem.ts'
+import { taskError } from '../../src/contract/schemas/task.ts'
 import type { Escapement } from '../../src/escapement.ts'
 import { eventually } from '../scenarios/support.ts'
 
@@ -78,8 +79,8 @@ const wordsOf = ({ status, ...rest }: Filter = {}) => ({
 
 const answersOf = (answers: Readonly<Record<number, AnswerSpec>>): Readonly<Record<number, AnswerSpec>> => answers
 
-const ROUTES = Object.entries(OPERATIONS).map(([id, { method, path, answers }]) => ({
-  ...{ id, method, answers: answersOf(answers) },
+const ROUTES = Object.entries(OPERATIONS).map(([id, { method, path, answers, ...more }]) => ({
+  ...{ id, method, answers: answersOf(answers), refused: 'facade' in more ? taskError : problem },
   pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`),
 }))
 
@@ -91,7 +92,7 @@ const checkedFetch: typeof fetch = async (input, init) => {
     (a, b) => b.pattern.source.length - a.pattern.source.length,
   )[0]
   if (route === undefined) throw new Error(`${init?.method ?? ''} ${pathname} is no operation`)
-  const spec = answer.ok ? route.answers[answer.status] : problem
+  const spec = answer.ok ? route.answers[answer.status] : route.refused
   if (spec === undefined) throw new Error(`${route.id} does not say that it answers ${answer.status}`)
   if (spec instanceof z.ZodType) spec.parse(await answer.clone().json())
   return answer

@@ -225,7 +225,7 @@ describe.concurrent('37: a batch', () => {
   scenario('of none, or of 51, is refused', async (world) => {
     const node = await world.start({ agents: { a: () => 'done' } })
     await refused(node.tasks.batch([]), 'VALIDATION')
-    await refused(node.tasks.batch(Array(51).fill({ agentId: 'a', action: 'x' })), 'VALIDATION')
+    await refused(node.tasks.batch(Array(51).fill({ agentId: 'a', action: 'x' })), 'BATCH_TOO_LARGE')
     expect(await node.tasks.list()).toEqual([])
     expect(await node.tasks.batch(Array(50).fill({ agentId: 'a', action: 'x' }))).toHaveLength(50)
   })

@@ -36,6 +36,10 @@ export const statesOfFacade = (word: FacadeState): readonly RunState[] =>
 /** What the façade gives as the error of a task that never got its turn. */
 export const EXPIRED_ERROR = 'deadline exceeded while queued'
 
+/** The same of one that got its turn and did not come to an end, and of one whose attempt had a limit of its own. */
+export const DEADLINE_ERROR = 'deadline exceeded while running'
+export const TIMEOUT_ERROR = 'timed out'
+
 /** `cron.runs` knows two endings. Null while there is none. */
 export function rpcStatusOf(state: RunState): 'ok' | 'error' | null {
   if (!isTerminal(state)) return null
