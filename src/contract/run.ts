@@ -77,6 +77,8 @@ export interface RunDetail extends RunView {
   readonly deliveries: readonly DeliveryView[]
   readonly timeline: readonly TimelineEntry[]
   readonly why: Why
+  /** The trace it belongs to; null when it was not asked for. */
+  readonly trace_id: string | null
 }
 
 /** Why a run is where it is, in codes and in words, and why it was made. */

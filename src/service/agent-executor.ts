@@ -5,7 +5,7 @@ import { agentId, type OrgId } from '../core/ids.ts'
 import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
 import { EXECUTOR_KINDS, PRESENT_EXECUTOR_KINDS, type ExecutorKind } from '../core/run/timeouts.ts'
 import { loadAgents, type AgentExecutor } from '../store/agents.ts'
-import { parseJson, parseObject } from './input-fields.ts'
+import { parseJson, parseObject, unknownFields } from './input-fields.ts'
 import type { Ports } from './ports.ts'
 
 /** Reads how an agent's work is performed. The options belong to the executor of that kind, which reads them itself. */
@@ -24,6 +24,11 @@ export function parseExecutor(field: string, value: unknown): Parsed<AgentExecut
   const stored = parseJson(field, { ...object.value, kind: kind.value })
   if (!stored.ok) return stored
   const executor = stored.value as AgentExecutor
+  if (kind.value === 'tab-action') {
+    // Where browsers are is the operator's word alone.
+    const flaws = unknownFields(field, executor, ['kind'])
+    return flaws.length > 0 ? flawed(...flaws) : parsed(executor)
+  }
   if (kind.value !== 'http') return parsed(executor)
   const read = parseHttpOptions(field, executor)
   return read.ok ? parsed({ ...read.value }) : read

@@ -75,24 +75,50 @@ describe('an agent', () => {
     expect(await ids()).toHaveLength(3)
   })
 
-  it.each(['http', 'chat', 'command', 'worker', 'tab-action'])(
-    'cannot be of kind %s yet, and is told what can be had',
-    async (kind) => {
-      const response = await world.ask('POST', URL, {
-        body: { ...parrot, executor: { kind, url: 'https://example.org' } },
-      })
-      expect(problemIn(response, 'VALIDATION').errors).toEqual([
-        {
-          pointer: '/executor/kind',
-          message: 'comes with a later version of Escapement and cannot be chosen yet',
-          allowed: 'echo, in-process',
-        },
-      ])
-      const patch = await world.ask('PATCH', `${URL}/writer`, { body: { executor: { kind } } })
-      expect(pointersIn(patch)).toEqual(['/executor/kind'])
-      expect(await ids()).toEqual(['reader', 'writer'])
-    },
-  )
+  it.each(['chat', 'command', 'worker'])('cannot be of kind %s yet, and is told what can be had', async (kind) => {
+    const response = await world.ask('POST', URL, {
+      body: { ...parrot, executor: { kind, url: 'https://example.org' } },
+    })
+    expect(problemIn(response, 'VALIDATION').errors).toEqual([
+      {
+        pointer: '/executor/kind',
+        message: 'comes with a later version of Escapement and cannot be chosen yet',
+        allowed: 'echo, in-process, http, tab-action',
+      },
+    ])
+    const patch = await world.ask('PATCH', `${URL}/writer`, { body: { executor: { kind } } })
+    expect(pointersIn(patch)).toEqual(['/executor/kind'])
+    expect(await ids()).toEqual(['reader', 'writer'])
+  })
+
+  it('over HTTP is shown as it will be called', async () => {
+    const executor = { kind: 'http', url: 'https://agents.example/{{run_id}}', headers: { 'X-A': 'b' }, async: true }
+    const made = await create({ id: 'far', name: 'Far', executor })
+    const shown = { ...executor, method: 'POST', body: null, success_when: null }
+    expect(made['executor']).toEqual(shown)
+    const patch = { executor: { kind: 'http', url: 'https://agents.example/', method: 'put' } }
+    const patched = await world.ask('PATCH', `${URL}/far`, { body: patch })
+    expect(patched.json()).toMatchObject({ executor: { method: 'PUT', headers: {}, async: false } })
+    await world.ask('DELETE', `${URL}/far`)
+  })
+
+  it.each<[string, object, readonly string[]]>([
+    ['no address', { kind: 'http' }, ['/executor/url']],
+    ['an address with a password', { kind: 'http', url: 'https://a:b@agents.example/' }, ['/executor/url']],
+    ['a host from the payload', { kind: 'http', url: 'https://{{payload.host}}/' }, ['/executor/url']],
+    ['a secret', { kind: 'http', url: 'https://a.example/', headers: { a: '{{secret:K}}' } }, ['/executor/headers/a']],
+    ['a misspelt option', { kind: 'http', url: 'https://a.example/', asnyc: true }, ['/executor/asnyc']],
+    [
+      'a condition that looks for nothing',
+      { kind: 'http', url: 'https://a.example/', success_when: { path: 'a' } },
+      ['/executor/success_when/path'],
+    ],
+    ['its own idea of where browsers are', { kind: 'tab-action', url: 'https://a.example/' }, ['/executor/url']],
+  ])('with %s is refused and nothing is stored', async (_, executor, pointers) => {
+    expect(pointersIn(await world.ask('POST', URL, { body: { ...parrot, executor } }))).toEqual(pointers)
+    expect(pointersIn(await world.ask('PATCH', `${URL}/writer`, { body: { executor } }))).toEqual(pointers)
+    expect(await ids()).toEqual(['reader', 'writer'])
+  })
 
   it.each([
     ['nothing', {}, ['/executor', '/name']],

@@ -13,10 +13,10 @@ const FIELDS: readonly FieldOption[] = [
   { flags: '--name <name>', field: 'name', about: 'what it is called' },
   { flags: '--description <text>', field: 'description', about: 'what it is for' },
   {
-    flags: '--executor <kind|json>',
+    flags: '--executor <kind|url|json>',
     field: 'executor',
-    about: 'what does its work: a kind as in echo, or JSON',
-    read: (text, about) => (text.trimStart().startsWith('{') ? json(text, about) : { kind: text }),
+    about: 'what does its work: a kind as in echo, an http address that is called, or JSON',
+    read: readExecutor,
   },
   { flags: '--max-concurrent <n>', field: 'max_concurrent', read: number, about: 'how many of its runs at once' },
   { flags: '--timeout <duration>', field: 'timeout_seconds', read: seconds, about: 'how long an attempt may take' },
@@ -24,6 +24,12 @@ const FIELDS: readonly FieldOption[] = [
   { flags: '--context-window <tokens>', field: 'context_window', read: number, about: 'tokens that fit into it' },
   { flags: '--default-session <key>', field: 'default_session', about: 'session of what names none' },
 ]
+
+/** Most agents are an address, and nobody should have to write JSON for that. */
+function readExecutor(text: string, about: Parameters<typeof json>[1]): unknown {
+  if (text.trimStart().startsWith('{')) return json(text, about)
+  return /^https?:/i.test(text.trim()) ? { kind: 'http', url: text.trim() } : { kind: text }
+}
 
 const NEW_FIELDS: readonly FieldOption[] = [
   { flags: '--id <id>', field: 'id', about: 'a short name for keys of sessions; made unless given' },

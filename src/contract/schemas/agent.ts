@@ -10,7 +10,7 @@ const executor: z.ZodType<ExecutorInput> = named('Executor', z.looseObject({ kin
 const executorInput: z.ZodType<ExecutorInput> = named(
   'ExecutorInput',
   z.looseObject({ kind: z.enum(PRESENT_EXECUTOR_KINDS) }),
-  '`echo` answers with what it was given; `in-process` is a function of a program that embeds Escapement. The other kinds come later.',
+  '`echo` answers with what it was given; `http` calls `url` (with `method`, `headers`, `body`, `async`, `success_when`); `tab-action` acts in a browser tab, as `tasks.executor` says; `in-process` is a function of a program that embeds Escapement. The other kinds come later.',
 )
 
 const YEAR_SECONDS = 366 * 86_400

@@ -94,6 +94,7 @@ export const runDetail: z.ZodType<RunDetail> = named(
     deliveries: z.array(delivery),
     timeline: z.array(step),
     why,
+    trace_id: z.string().nullable(),
   }),
 )
 

@@ -3,7 +3,7 @@
  * docs/reference/error-codes.md is compared with this table.
  */
 export const ERROR_CODES = {
-  executor_http_3xx: { retryable: false, summary: 'The executor answered with a redirect, which is not followed' },
+  executor_http_3xx: { retryable: false, summary: 'The executor answered with a redirect that is not followed' },
   executor_http_4xx: { retryable: false, summary: 'The executor refused the request (429 is retried)' },
   executor_http_5xx: { retryable: true, summary: 'The executor failed' },
   network: { retryable: true, summary: 'The executor could not be reached, or the connection broke' },
