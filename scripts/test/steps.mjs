@@ -13,6 +13,7 @@ export const STEPS = [
       'test/service/run-view',
       'test/service/schedule-',
       'test/service/settings',
+      'test/delivery/',
       'test/engine/',
       'test/executors/',
       'test/outbound/',

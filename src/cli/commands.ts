@@ -6,6 +6,7 @@ import { addChat } from './commands/chat.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addConfig } from './commands/config.ts'
 import { addCron } from './commands/cron.ts'
+import { addAlerts, addDeliveries } from './commands/deliveries.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addEvents } from './commands/events.ts'
 import { addKeys } from './commands/keys.ts'
@@ -18,6 +19,7 @@ import { addSchedules } from './commands/schedules.ts'
 import { addServer } from './commands/server.ts'
 import { addSessions } from './commands/sessions.ts'
 import { addStats } from './commands/stats.ts'
+import { addTargets } from './commands/targets.ts'
 import { addTasks } from './commands/tasks.ts'
 import type { Desk } from './remote/talk.ts'
 
@@ -26,8 +28,8 @@ type Add = (program: Command, desk: Desk) => void
 /** The commands, in the order and under the headings in which they are listed. */
 const COMMANDS: Readonly<Record<string, readonly Add[]>> = {
   'The server': [addServer, addLogin, addDoctor],
-  Work: [addSchedules, addTasks, addRuns, addSessions, addChat, addAgents, addBudgets],
-  Operation: [addStats, addEvents, addLanes, addConfig, addAudit],
+  Work: [addSchedules, addTasks, addRuns, addSessions, addChat, addAgents, addBudgets, addTargets],
+  Operation: [addStats, addDeliveries, addAlerts, addEvents, addLanes, addConfig, addAudit],
   'People and programs': [addKeys, addOrgs, addMembers],
   'Without a server': [addCron, addCompletion],
 }

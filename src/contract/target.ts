@@ -52,6 +52,7 @@ export interface TargetTestView {
 
 /** What webhooks of the org are signed with. */
 export interface SigningSecretView {
+  readonly org_id: string
   readonly secret: string
   readonly created_at: string
   /** Until then the secret before this one signs too; null when there is none. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { SigningSecretView } from '../contract/target.ts'
-import { type OrgId } from '../core/ids.ts'
+import type { OrgId } from '../core/ids.ts'
 import { DAY_MS, formatInstant, later, type Instant } from '../core/instant.ts'
 import { ensureSigningSecret, rotateSigningSecret, type SigningSecret } from '../store/signing-secrets.ts'
 import { acted, actorOf } from './audit-entry.ts'
@@ -25,7 +25,7 @@ export async function secretsOf(
 /** What webhooks of the org are signed with. It is made when somebody first asks or something is first sent. */
 export async function getSigningSecret(ports: Ports, { orgId }: Caller): Promise<SigningSecretView> {
   const now = ports.clock.now()
-  return viewSecret(await ensureSigningSecret(ports.database, { orgId, now, fresh: newSecret() }), now)
+  return viewSecret(orgId, await ensureSigningSecret(ports.database, { orgId, now, fresh: newSecret() }), now)
 }
 
 /** Makes a new secret. For a day both sign, so that receivers can be changed one after the other. */
@@ -36,7 +36,7 @@ export function rotateSecret(ports: Ports, caller: Caller): Promise<SigningSecre
     prepare: async (tx, now) => {
       const fresh = newSecret()
       const kept = await rotateSigningSecret(tx, { orgId, fresh, now, previousUntil: later(now, BOTH_SIGN_MS) })
-      return viewSecret(kept, now)
+      return viewSecret(orgId, kept, now)
     },
     apply: (desk, prepared) => {
       const view = prepared as SigningSecretView
@@ -48,7 +48,8 @@ export function rotateSecret(ports: Ports, caller: Caller): Promise<SigningSecre
   })
 }
 
-const viewSecret = ({ secret, createdAt, previous }: SigningSecret, now: Instant): SigningSecretView => ({
+const viewSecret = (orgId: OrgId, { secret, createdAt, previous }: SigningSecret, now: Instant): SigningSecretView => ({
+  org_id: orgId,
   secret,
   created_at: formatInstant(createdAt),
   previous_until: previous === null || previous.until <= now ? null : formatInstant(previous.until),

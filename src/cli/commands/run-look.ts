@@ -38,6 +38,9 @@ function runColumns({ terminal, style }: Talk): readonly Column<RunView>[] {
 const resultOf = (run: RunView): string =>
   run.error_message ?? run.error_code ?? run.result_summary ?? valueText(run.output)
 
+const deliveriesText = ({ deliveries }: RunDetail): string =>
+  deliveries.map(({ id, status, sentence }) => `${id}  ${status}  ${oneLine(sentence)}`).join('\n')
+
 /** One run with everything there is to know about it. */
 export function runFacts({ terminal, style }: Talk, run: RunDetail): Facts {
   const now = terminal.now()
@@ -63,6 +66,7 @@ export function runFacts({ terminal, style }: Talk, run: RunDetail): Facts {
     ['error', run.error_code === null ? null : `${run.error_code}: ${manyLines(run.error_message ?? '')}`],
     ['output', run.output === null ? null : manyLines(valueText(run.output))],
     ['attempts', attempts.length === 0 ? 'none' : attempts.join('\n')],
+    ['deliveries', run.deliveries.length === 0 ? null : deliveriesText(run)],
     ['timeline', timeline.join('\n')],
   ]
 }

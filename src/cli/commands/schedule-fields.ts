@@ -1,4 +1,13 @@
-import { milliseconds, moment, number, seconds, textOrJson, json, type FieldOption, type ReadText } from '../remote/fields.ts'
+import {
+  milliseconds,
+  moment,
+  number,
+  seconds,
+  textOrJson,
+  json,
+  type FieldOption,
+  type ReadText,
+} from '../remote/fields.ts'
 
 const target: ReadText = (text) => ({ target_id: text })
 

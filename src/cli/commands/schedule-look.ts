@@ -20,6 +20,9 @@ export function scheduleColumns({ terminal, style }: Talk): readonly Column<Sche
   ]
 }
 
+const receiverOf = (target: string, { delivery_disabled: isOff }: ScheduleView): string =>
+  isOff ? `${target}, which is switched off: results are held` : target
+
 /** One schedule with what matters of it. */
 export function scheduleFacts({ terminal, style }: Talk, schedule: ScheduleView): Facts {
   const now = terminal.now()
@@ -38,6 +41,7 @@ export function scheduleFacts({ terminal, style }: Talk, schedule: ScheduleView)
     ['agent', schedule.agent_id],
     ['session', oneLine(schedule.session)],
     ['lane', schedule.lane],
+    ['delivers to', schedule.delivery === null ? null : receiverOf(schedule.delivery.target_id, schedule)],
     ['payload', schedule.payload === null ? null : manyLines(valueText(schedule.payload))],
     ['missed', `${schedule.misfire_policy}, at most ${schedule.catchup_limit}`],
     ['overlap', schedule.overlap_action],

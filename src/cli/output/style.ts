@@ -29,10 +29,14 @@ export const createStyle = (isOn: boolean): Style => ({
 
 /** What a state looks like, of a run, a schedule, a key or an attempt. */
 export function paintState(style: Style, state: string): string {
-  if (['success', 'done', 'active', 'alive', 'ok', 'up'].includes(state)) return style.green(state)
+  if (['success', 'done', 'active', 'alive', 'ok', 'up', 'delivered'].includes(state)) return style.green(state)
   if (['failed', 'timeout', 'rejected', 'revoked', 'away', 'gone'].includes(state)) return style.red(state)
   if (['assigned', 'running', 'awaiting_callback', 'stopping'].includes(state)) return style.cyan(state)
-  if (['queued', 'waiting', 'paused', 'pending_approval', 'dropped', 'expired', 'draining'].includes(state))
+  if (
+    ['queued', 'waiting', 'paused', 'pending_approval', 'dropped', 'expired', 'draining', 'pending', 'held'].includes(
+      state,
+    )
+  )
     return style.yellow(state)
   return style.dim(state)
 }

@@ -80,5 +80,10 @@ export const targetTest: z.ZodType<TargetTestView> = named(
 
 export const signingSecret: z.ZodType<SigningSecretView> = named(
   'SigningSecret',
-  shaped<SigningSecretView>()({ secret: z.string(), created_at: moment, previous_until: moment.nullable() }),
+  shaped<SigningSecretView>()({
+    org_id: z.string(),
+    secret: z.string(),
+    created_at: moment,
+    previous_until: moment.nullable(),
+  }),
 )

@@ -78,6 +78,7 @@ const MEANT: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   status: fc.constantFrom('queued', 'success,failed', 'CANCELED', 'FAILED_TIMEOUT', 'scheduled'),
   token: fc.constant('MAKE:auth.token'),
   schedule_id: fc.constant('MAKE:schedules.id'),
+  target_id: fc.constant('MAKE:targets.id'),
   parent_run_id: fc.constant('MAKE:runs.id'),
   ids: fc.constantFrom(['MAKE:bulk.ids'], ['MAKE:bulk.ids', 'nobody']),
   kinds: fc.constantFrom('run.changed', 'run.changed,schedule.changed'),

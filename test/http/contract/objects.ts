@@ -1,6 +1,7 @@
 import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
 import { OPERATIONS } from '../../../src/contract/operations/table.ts'
 import { attemptId, runId } from '../../../src/core/ids.ts'
+import { because } from '../../../src/core/reasons.ts'
 import { hashSecret } from '../../../src/service/key-text.ts'
 import { insertCallbacks } from '../../../src/store/callbacks.ts'
 import { ORG, seedRun } from '../../store/records.ts'
@@ -64,6 +65,19 @@ const makeToken: Maker = async ({ services }) => {
   return token
 }
 
+/** A message that was given up, of a run that is still there. */
+const makeDelivery: Maker = async (world) => {
+  const run = await makeRun(world)
+  const target = await make(world, 'targets.id')
+  const id = next('dlv_made')
+  await world.services.db.query(
+    `insert into delivery (org_id, id, run_id, kind, target_id, line, state, why, created_at, finished_at)
+     values ($1, $2, $3, 'saved', $4, $4, 'failed', $5::jsonb, now(), now())`,
+    [ORG, id, run, target, JSON.stringify(because('delivery_given_up', 'delivery.max_tries', { tries: 30, target }))],
+  )
+  return id
+}
+
 const makeAgent = posting('/api/v1/agents', (name) => ({ id: name, name, executor: { kind: 'echo' } }))
 
 /** By the kind of thing: the tag of an operation and the name of its parameter; an operation with needs of its own first. */
@@ -76,6 +90,8 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   'sessions.key': makeSession,
   'agents.id': makeAgent,
   'budgets.id': posting('/api/v1/budgets', () => ({ unit: 'tokens', amount: 1_000, period: 'day' })),
+  'targets.id': posting('/api/v1/targets', (name) => ({ name, url: 'https://hooks.example.com/in' })),
+  'deliveries.id': makeDelivery,
   'keys.id': posting('/api/v1/keys', (name) => ({ name, scopes: ['runs:read'] })),
   'members.id': posting(`/api/v1/orgs/${ORG}/members`, (name) => ({ name })),
   'members.org_id': () => Promise.resolve(ORG),

@@ -91,7 +91,7 @@ export const record = (
     readonly id: string
     readonly claim: string
     readonly outcome: TryOutcome
-    readonly body?: string
+    readonly body?: string | null
   }[],
 ): Promise<readonly Recorded[]> => {
   const rows = tried.map(({ body = null, ...one }): Tried => ({
