@@ -1,5 +1,5 @@
-// `npm run bench -- http [--quick] [--only messages,schedules,runs,sse] [--runs n] [--profile <folder>]`: the API of
-// `escapement serve` on a socket. Prints a table per part and writes bench/results/http.json.
+// `npm run bench -- http [--quick] [--only messages,schedules,tasks,runs,sse] [--runs n] [--profile <folder>]`: the API
+// of `escapement serve` on a socket. Prints a table per part and writes bench/results/http.json.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
 import path from 'node:path'
@@ -11,12 +11,13 @@ import * as messages from './parts/messages.mjs'
 import * as runs from './parts/runs.mjs'
 import * as schedules from './parts/schedules.mjs'
 import * as sse from './parts/sse.mjs'
+import * as tasks from './parts/tasks.mjs'
 import { endServers } from './served.mjs'
 
 const HERE = path.dirname(fileURLToPath(import.meta.url))
 const RESULTS = path.join(HERE, '../results')
 const LOAD = path.join(HERE, 'load.mjs')
-const PARTS = { messages, schedules, runs, sse }
+const PARTS = { messages, schedules, tasks, runs, sse }
 
 export async function run(args = []) {
   const options = parse(args)

@@ -15,6 +15,22 @@ const GOALS = {
       reached: http.perSecond.median >= 6_000,
     }),
   ],
+  tasks: ({ submit, cycle, list }) => [
+    rowOf({
+      goal: 'tasks acknowledged per second',
+      ...{ wanted: '≥ 6,000', measured: submit.perSecond.toLocaleString('en-US') },
+      reached: submit.perSecond >= 6_000,
+    }),
+    rowOf({
+      goal: 'tasks from submit to their end per second, 8 clients',
+      ...{ wanted: '≥ 1,670', measured: cycle.perSecond.toLocaleString('en-US') },
+      reached: cycle.perSecond >= 1_670,
+    }),
+    rowOf({
+      goal: `MiB more while ${list.tasks.toLocaleString('en-US')} tasks are listed page by page`,
+      ...{ wanted: '≤ 64', measured: list.moreMiB, reached: list.moreMiB <= 64 },
+    }),
+  ],
   runs: (facts) =>
     Object.entries(facts).map(([filter, { p99 }]) =>
       rowOf({ goal: `first page of runs, ${filter}: p99 ms`, wanted: '< 30', measured: p99, reached: p99 < 30 }),

@@ -1,5 +1,6 @@
 // The side that asks. Each of these runs in a process of its own, so that asking takes nothing from answering but its
 // share of the machine.
+import { Agent, request } from 'node:http'
 import autocannon from 'autocannon'
 import { createEscapement } from '../../dist/index.js'
 import { quantile } from '../engine/statistics.mjs'
@@ -37,6 +38,58 @@ export async function hammer({ url, key, kind, connections, count, turn = 0, opt
     instance.on('reqError', reject)
   })
   return figuresOf(times, { seconds: (performance.now() - began) / 1_000, statuses })
+}
+
+/**
+ * Hands in tasks and asks for each until it has ended, from so many clients that each have one at a time. Answers with how
+ * long a task took from the first byte to the answer that says how it ended.
+ */
+export async function cycles({ url, key, clients, count }) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const agent = new Agent({ keepAlive: true, maxSockets: clients })
+  const times = []
+  const states = {}
+  let polls = 0
+  const cycle = async (client, i) => {
+    const body = JSON.stringify({ agentId: `agent-${(client * 7 + i) % 100}`, action: 'click', tabId: 'tab' })
+    const asked = performance.now()
+    const { taskId } = await ask(agent, { url: `${url}/tasks`, method: 'POST', headers, body })
+    for (;;) {
+      const { state } = await ask(agent, { url: `${url}/tasks/${taskId}`, method: 'GET', headers })
+      polls += 1
+      if (state === 'queued' || state === 'assigned' || state === 'running') continue
+      states[state] = (states[state] ?? 0) + 1
+      break
+    }
+    times.push(performance.now() - asked)
+  }
+  const began = performance.now()
+  await Promise.all(
+    Array.from({ length: clients }, async (_, client) => {
+      for (let i = 0; i < count / clients; i += 1) await cycle(client, i)
+    }),
+  )
+  const figures = figuresOf(times, { seconds: (performance.now() - began) / 1_000, statuses: {} })
+  agent.destroy()
+  return { ...figures, states, pollsEach: polls / figures.count }
+}
+
+function ask(agent, { url, method, headers, body }) {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { method, headers, agent }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8')
+      answer.on('data', (more) => {
+        text += more
+      })
+      answer.on('end', () => {
+        if (answer.statusCode >= 300) reject(new Error(`${method} ${url}: ${answer.statusCode} ${text}`))
+        else resolve(JSON.parse(text))
+      })
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
 }
 
 /** The same messages or schedules through the library, in this process; so many callers at a time. */

@@ -8,7 +8,7 @@ const SCHEDULES_PER_CLIENT = 500
  */
 export const requestsOf = (kind, options) => KINDS[kind](options)
 
-const KINDS = { messages, schedules, runs }
+const KINDS = { messages, schedules, tasks, batches, runs }
 
 function messages({ client, clients }) {
   const own = Math.floor(SESSIONS / clients)
@@ -32,6 +32,20 @@ function schedules({ client, turn }) {
     }
     return { method: 'POST', path: '/api/v1/schedules', body: JSON.stringify(body), plain: { body } }
   })
+}
+
+/** Of a hundred agents, or of one that is registered and performs them at once. */
+function tasks({ client, agent, tabId = 'tab' }) {
+  return Array.from({ length: 500 }, (_, i) => {
+    const body = { agentId: agent ?? `agent-${(client * 7 + i) % 100}`, action: 'click', tabId, ref: `e${i}` }
+    return { method: 'POST', path: '/tasks', body: JSON.stringify(body) }
+  })
+}
+
+function batches({ agent, size }) {
+  const task = { action: 'click', tabId: 'tab', params: { text: 'say what changed since yesterday' } }
+  const body = JSON.stringify({ agentId: agent, tasks: Array.from({ length: size }, () => task) })
+  return [{ method: 'POST', path: '/tasks/batch', body }]
 }
 
 function runs({ query }) {

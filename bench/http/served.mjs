@@ -1,6 +1,6 @@
 // `escapement serve` as somebody would run it, in a process of its own: embedded server, log into a file.
 import { spawn } from 'node:child_process'
-import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
@@ -30,13 +30,19 @@ export async function withDirectory(work) {
 
 /**
  * Starts a server, does the work with it and stops it. `outside` is a PostgreSQL that outlives it: its address, its process
- * and the key of the owner, which is in no file of the second server that uses it.
+ * and the key of the owner, which is in no file of the second server that uses it. `config` is what its file says.
  */
-export const withServed = ({ nodeArgs = [], outside }, work) =>
+export const withServed = ({ nodeArgs = [], outside, config }, work) =>
   withDirectory(async (directory) => {
     const data = path.join(directory, 'data')
     const log = openSync(path.join(directory, 'log'), 'w')
-    const args = ['--port', '0', '--data', data, ...(outside === undefined ? [] : ['--database-url', outside.url])]
+    const file = path.join(directory, 'escapement.json')
+    if (config !== undefined) writeFileSync(file, JSON.stringify(config))
+    const args = [
+      ...['--port', '0', '--data', data],
+      ...(outside === undefined ? [] : ['--database-url', outside.url]),
+      ...(config === undefined ? [] : ['--config', file]),
+    ]
     const child = spawn(process.execPath, [...nodeArgs, MAIN, 'serve', ...args], {
       cwd: directory,
       env: { ...process.env, ...(outside === undefined ? {} : { ESCAPEMENT_OWNER_KEY: outside.key }) },
