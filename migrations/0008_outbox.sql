@@ -61,6 +61,7 @@ create table delivery (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 
 create index delivery_due on delivery (org_id, line, next_try_at, id) where state = 'pending';
+create index delivery_next on delivery (next_try_at) where state = 'pending';
 create index delivery_held on delivery (org_id, target_id) where state in ('pending', 'held');
 create index delivery_of_run on delivery (org_id, run_id);
 -- Runs whose result is still on its way, which are not pruned.

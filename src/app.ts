@@ -34,6 +34,7 @@ import { migrate } from './store/migrate.ts'
 import type { Database, PoolUse } from './store/database.ts'
 import { openPostgres } from './store/postgres.ts'
 import { DEFAULT_SCHEMA } from './store/identifier.ts'
+import { createTracing, type Tracing } from './tracing/tracing.ts'
 
 /** What the program is composed from. */
 export interface AppOptions {
@@ -67,12 +68,14 @@ export interface App {
   /** The way to the outside; closed with the rest. */
   readonly outbound: Outbound
   readonly migrated: readonly string[]
+  readonly tracing: Tracing
   /** How many connections there are, by pool. */
   readonly pools: () => readonly ({ readonly pool: string } & PoolUse)[]
   readonly close: () => Promise<void>
 }
 
-const PROGRAM = 'escapement 0.1.0'
+const VERSION = '0.1.0'
+const PROGRAM = `escapement ${VERSION}`
 /** Connections for turns: one per org at work is plenty, and a few more wait for nothing. */
 const ENGINE_POOL = 4
 const PRUNE_EVERY_MS = 30_000
@@ -163,6 +166,7 @@ interface Opened {
 function compose({ options, reads, database, outbound, schema, now: opened, migrated, close }: Opened): App {
   const clock = createDatabaseClock(() => performance.now(), opened)
   const chance = createRandomBytes()
+  const tracing = createTracing(VERSION)
   const makeId: (kind: IdKind, now: Instant) => string = createIdMaker(chance)
   const parts: NodeParts = createNodeParts({
     database,
@@ -171,6 +175,7 @@ function compose({ options, reads, database, outbound, schema, now: opened, migr
       random: Math.random,
       newRunId: (kind, now) => runId(makeId(kind, now)),
       newAttemptId: (now) => attemptId(makeId('attempt', now)),
+      newTrace: tracing.begin,
     },
     newNodeId: () => makeId('node', clock.now()),
     newToken: () => randomBytes(32).toString('base64url'),
@@ -184,6 +189,7 @@ function compose({ options, reads, database, outbound, schema, now: opened, migr
     random: Math.random,
     load: (orgId) => loadOrgMemory(parts, reads, orgId),
     meter: options.meter,
+    tracing,
   })
   const post = createPost({ send: outbound.send, now: clock.now, program: PROGRAM })
   const ports: Ports = {
@@ -203,7 +209,8 @@ function compose({ options, reads, database, outbound, schema, now: opened, migr
     { pool: 'engine', ...(database.use?.() ?? NO_POOL) },
     { pool: 'reads', ...(reads.use?.() ?? NO_POOL) },
   ]
-  return { ports, live: createLive(parts), work: createLiveWork(parts), parts, loops, outbound, migrated, pools, close }
+  const [live, work] = [createLive(parts), createLiveWork(parts)]
+  return { ports, live, work, parts, loops, outbound, tracing, migrated, pools, close }
 }
 
 const NO_POOL: PoolUse = { open: 0, idle: 0, waiting: 0 }

@@ -1,9 +1,6 @@
+import type { DeliveryState } from '../core/delivery/delivery-states.ts'
 import type { TryError } from '../core/delivery/message.ts'
 import type { Why } from '../core/reasons.ts'
-
-/** How a delivery stands, as everybody reads it. */
-export const DELIVERY_STATUSES = ['pending', 'held', 'delivered', 'failed', 'kept'] as const
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 /** One try to send a message. */
 export interface DeliveryTryView {
@@ -27,7 +24,7 @@ export interface DeliveryView {
   readonly target_id: string | null
   /** Of a callback; a target has its own. */
   readonly url: string | null
-  readonly status: DeliveryStatus
+  readonly status: DeliveryState
   /** The `webhook-id` and `Idempotency-Key` of every try. */
   readonly message_id: string
   readonly next_try_at: string | null

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { DELIVERY_TRIES } from '../core/delivery/delivery-tries.ts'
-import type { TryOutcome } from '../core/delivery/message.ts'
+import type { OutMessage, TryOutcome } from '../core/delivery/message.ts'
 import { CLAIM_MS, claimDue, releaseClaim, type ClaimedDelivery } from '../service/outbox.ts'
 import { writeMessage } from '../service/outbox-message.ts'
 import type { Ports } from '../service/ports.ts'
@@ -14,6 +14,10 @@ const MOST_IN_FLIGHT = 32
 const LAST_MS = 1_000
 /** Too little is left of a claim to send under it when less than this remains beyond the try itself. */
 const MARGIN_MS = 5_000
+
+/** A look that takes longer than this is followed by a rest of four times as long, at most this long. */
+const LONG_LOOK_MS = 20
+const LONGEST_REST_MS = 1_000
 
 /** When results are sent. What is sent and what follows is decided elsewhere. */
 export interface Deliveries {
@@ -86,6 +90,7 @@ async function sendDue(sending: Sending, claim: string): Promise<void> {
   const { clock } = parts.ctx
   const began = clock.counter()
   const claimed = await claimDue(ports, { now: clock.now(), claim, limit: room })
+  const tookMs = clock.counter() - began
   parts.health.answered()
   for (const delivery of claimed) {
     const done = sendOne(sending, delivery, { claim, began }).finally(() => {
@@ -94,6 +99,8 @@ async function sendDue(sending: Sending, claim: string): Promise<void> {
     })
     inFlight.add(done)
   }
+  // With very many receivers looking takes long, and whoever is woken by every answer would do nothing else.
+  if (tookMs > LONG_LOOK_MS) await parts.ctx.sleep(Math.min(4 * tookMs, LONGEST_REST_MS), parts.stopping.signal)
 }
 
 interface Claim {
@@ -104,7 +111,7 @@ interface Claim {
 
 /** One try. Whatever fails on our side leaves the claim to lapse, and somebody tries again under the same id. */
 async function sendOne(sending: Sending, delivery: ClaimedDelivery, { claim, began }: Claim): Promise<void> {
-  const { parts, ports, recorder, stopping } = sending
+  const { parts, ports, recorder } = sending
   const { clock, log } = parts.ctx
   const { orgId, id } = delivery
   try {
@@ -112,7 +119,7 @@ async function sendOne(sending: Sending, delivery: ClaimedDelivery, { claim, beg
     // A process that was asleep must not send under a claim that others may have taken over.
     if (clock.counter() - began > CLAIM_MS - DELIVERY_TRIES.timeoutMs - MARGIN_MS) return
     const startedAt = clock.now()
-    const outcome = typeof message === 'string' ? nothingToSend(message) : await ports.outbound.post(message, stopping)
+    const outcome = typeof message === 'string' ? nothingToSend(message) : await post(sending, delivery, message)
     if (outcome === null) {
       await releaseClaim(ports, claim, id)
       return
@@ -123,6 +130,20 @@ async function sendOne(sending: Sending, delivery: ClaimedDelivery, { claim, beg
     const facts = { delivery: id, run: delivery.runId, error: error instanceof Error ? error.message : String(error) }
     log({ level: 'error', message: 'A delivery could not be tried or put on record; it is tried again', facts })
   }
+}
+
+/** Sends a message, in a span of its own where anybody listens. */
+function post(
+  { parts, ports, stopping }: Sending,
+  delivery: ClaimedDelivery,
+  message: OutMessage,
+): Promise<TryOutcome | null> {
+  const { tracing } = parts.ctx
+  if (tracing?.isOn() !== true) return ports.outbound.post(message, stopping)
+  const { orgId, runId, id } = delivery
+  return tracing.deliver({ orgId, runId, deliveryId: id, trace: message.trace ?? null }, () =>
+    ports.outbound.post(message, stopping),
+  )
 }
 
 const nothingToSend = (error: 'target_gone' | 'run_gone'): TryOutcome => ({

@@ -3,6 +3,7 @@ import { NODE_LOST, NODE_SHUTDOWN } from '../core/run/outcome.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor, Usage } from '../executors/executor.ts'
 import type { Claim } from '../service/turn/claim.ts'
 import type { Saying } from './progress.ts'
+import type { EngineTracing } from './tracing-port.ts'
 
 /** Why an attempt is told to end. */
 export type AbortReason =
@@ -44,6 +45,8 @@ export interface ExecutionsContext {
   readonly hold: (held: { readonly orgId: OrgId; readonly lane: LaneName; readonly catchup: boolean }) => () => void
   readonly report: (report: ReportedAttempt) => Promise<void>
   readonly progress: (saying: Saying) => void
+  /** Left out: nothing is traced. */
+  readonly tracing?: Pick<EngineTracing, 'isOn' | 'perform'> | undefined
   /** Records a token with which the result of the attempt may be reported. */
   readonly offer: (about: AttemptOfRun) => Promise<string>
   /** Records that the executor will report later, and answers with the token to do so: the one that was offered, or a new one. */
@@ -125,6 +128,7 @@ function attemptOf({ run, attemptId, payload }: Claim): Attempt {
     sessionKey: run.sessionKey,
     payload: payload ?? null,
     deadline: run.deadline,
+    trace: run.trace,
   }
 }
 
@@ -198,13 +202,19 @@ class Performer implements Execution, AttemptContext {
     return (offered) => this.#ctx.defer({ orgId, runId, attemptId }, offered)
   }
 
-  async perform(): Promise<AttemptReport> {
+  perform(): Promise<AttemptReport> {
+    const { tracing } = this.#ctx
+    if (tracing?.isOn() !== true) return this.#execute(this.#attempt)
+    return tracing.perform(this.#attempt, (traced) => this.#execute(traced))
+  }
+
+  async #execute(attempt: Attempt): Promise<AttemptReport> {
     // Whoever was told to end before it began has nothing to stop.
     if (this.#aborted !== null) return this.#afterAbort({ outcome: { kind: 'stopped' } })
     if (this.#executor === undefined)
       return { outcome: { kind: 'failed', errorCode: 'executor_offline', retryable: true, retryAfterMs: null } }
     try {
-      const report = await this.#executor(this.#attempt, this)
+      const report = await this.#executor(attempt, this)
       return this.#afterAbort(withUsage(report, this.#used))
     } catch (error) {
       const errorMessage = error instanceof Error ? error.message : String(error)

@@ -14,6 +14,7 @@ import type { Meter } from './meter.ts'
 import type { NodeLanes } from './node-lanes.ts'
 import type { Office, OfficeContext } from './office.ts'
 import type { Progress } from './progress.ts'
+import type { EngineTracing } from './tracing-port.ts'
 
 type Database = TurnContext['database']
 /** A turn as it stands in the history of its org. */
@@ -38,6 +39,8 @@ export interface NodeContext {
   readonly load: OfficeContext['load']
   /** Left out: nobody counts. */
   readonly meter?: Meter | undefined
+  /** Left out: nothing is traced. */
+  readonly tracing?: EngineTracing | undefined
   /** What the time is when the database has said so: the database's word, except in simulations. */
   readonly hearClock?: (said: Instant) => Instant
   /** Left out: real time passes. */

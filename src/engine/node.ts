@@ -45,6 +45,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     hold: lanes.hold,
     report: (reported) => report(parts, reported),
     progress: progress.say,
+    tracing: ctx.tracing,
     offer: (about) => offer(parts, about),
     defer: (about, offered) => defer(parts, about, offered),
   })

@@ -18,6 +18,8 @@ export interface Attempt {
   readonly sessionKey: SessionKey | null
   readonly payload: unknown
   readonly deadline: Instant | null
+  /** The trace it belongs to, as `traceparent` has it, for whoever is called. */
+  readonly trace: string | null
 }
 
 /** Tokens and money, as far as the executor knows them. */

@@ -55,6 +55,11 @@ export interface HttpContext {
   /** Everybody who listens to what happens. */
   readonly events: EventStreams
   readonly metrics: MetricsPort
+  /**
+   * Does something that hands in work, which belongs to the trace it is told: the one that `traceparent` names, or one of
+   * its own where anybody listens.
+   */
+  readonly admit: <T>(name: string, given: unknown, work: (trace: string | null) => T | Promise<T>) => T | Promise<T>
   /** Calls back when it may have changed who may do what in an org. Answers with how to hear no more. */
   readonly hearAccess: (hear: (orgId: OrgId) => void) => () => void
   readonly health: () => Health

@@ -115,13 +115,20 @@ async function handle(ctx: HttpContext, route: Route, exchange: Exchange): Promi
   const { reply } = exchange
   const call = callOf(ctx, route, exchange)
   if (spec.newWork === true && ctx.isDraining()) throw new ErrGatewayDraining()
-  const answered = await handler(call)
+  const answered = await (spec.admits === true ? traced(ctx, route, call) : handler(call))
   // A handler that streams has taken the connection over.
   if (reply.sent) return reply
   const { status, body } =
     route.status === null ? (answered as Answer<number, unknown>) : { status: route.status, body: answered }
   if (spec.etag === true && isTagged(exchange, body)) return reply.code(304).send()
   return reply.code(status).send(status === 204 ? undefined : body)
+}
+
+/** What a request hands in belongs to its trace, if it has one or anybody listens. */
+function traced(ctx: HttpContext, { id, handler }: Route, call: Call<OperationSpec>): unknown {
+  return ctx.admit(id, call.request.headers['traceparent'], (trace) =>
+    handler(trace === null ? call : { ...call, caller: { ...call.caller, trace } }),
+  )
 }
 
 /** Puts the version of what is answered into its header. True when the caller has it already. */

@@ -142,10 +142,12 @@ async function begin(
 ): Promise<Running> {
   const { parts } = app
   let defaultAgent: string | null = null
+  const caller = { orgId: with_.org, principal: null }
   const running: Running = {
     app,
     orgId: with_.org,
-    caller: { orgId: with_.org, principal: null },
+    caller,
+    admitting: () => ({ ...caller, trace: app.tracing.here() }),
     waiters: createWaiters(parts),
     defaultAgent: () => (defaultAgent === null ? null : agentId(defaultAgent)),
     refuseWhileDraining: () => {

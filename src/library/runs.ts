@@ -20,9 +20,9 @@ export function runsOf(running: () => Running): Escapement['runs'] {
       return getRun(app.ports, orgId, id)
     },
     retry: async (id, options = {}) => {
-      const { app, orgId, caller, refuseWhileDraining } = running()
+      const { app, orgId, admitting, refuseWhileDraining } = running()
       refuseWhileDraining()
-      const made = await retryRun(app.ports, caller, { id, force: options.force ?? false })
+      const made = await retryRun(app.ports, admitting(), { id, force: options.force ?? false })
       return getRun(app.ports, orgId, made)
     },
     explain: async (id) => {

@@ -34,9 +34,9 @@ export function schedulesOf(running: () => Running): Escapement['schedules'] {
     enable: (id) => changing(({ app, caller }) => enableSchedule(app.ports, caller, { id })),
     disable: (id) => changing(({ app, caller }) => disableSchedule(app.ports, caller, { id })),
     runNow: async (id, options = {}) => {
-      const { app, caller, refuseWhileDraining } = running()
+      const { app, admitting, refuseWhileDraining } = running()
       refuseWhileDraining()
-      return runScheduleNow(app.ports, caller, { id, mode: options.mode ?? 'force' })
+      return runScheduleNow(app.ports, admitting(), { id, mode: options.mode ?? 'force' })
     },
     runs: async (id, filter) => findRunsOfSchedule(running().app.ports, { orgId: running().orgId, id }, filter),
     explain: async (id, at) => explainOccurrence(running().app.ports, running().caller, { id, at }),

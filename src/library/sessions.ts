@@ -12,11 +12,11 @@ export function sessionsOf(running: () => Running): Escapement['sessions'] {
   const stop = async (key: string, how: 'stop' | 'stopall' | 'reset') =>
     stopByKey(running().app.ports, running().caller, { key, how })
   const send: Escapement['sessions']['send'] = async (key, message, options = {}) => {
-    const { app, orgId, defaultAgent, refuseWhileDraining } = running()
+    const { app, orgId, admitting, defaultAgent, refuseWhileDraining } = running()
     if (!isCommand(message)) refuseWhileDraining()
     return sendMessage(
       app.ports,
-      { orgId, defaultAgent, live: app.live, principal: null },
+      { orgId, defaultAgent, live: app.live, principal: null, trace: admitting().trace },
       { key, input: message, once: options.idempotencyKey },
     )
   }

@@ -9,9 +9,9 @@ import type { Running } from './running.ts'
 /** Tasks, in the words of the façade. */
 export function tasksOf(running: () => Running): Escapement['tasks'] {
   const admitted = (once?: TaskContext['caller']['once']): readonly [Running['app']['ports'], TaskContext] => {
-    const { app, caller, refuseWhileDraining } = running()
+    const { app, admitting, refuseWhileDraining } = running()
     refuseWhileDraining()
-    return [app.ports, { caller: once === undefined ? caller : { ...caller, once }, live: app.live }]
+    return [app.ports, { caller: once === undefined ? admitting() : { ...admitting(), once }, live: app.live }]
   }
   return {
     submit: async (input, { idempotencyKey: key } = {}) =>

@@ -102,6 +102,7 @@ function httpContext(ctx: DoorContext): HttpContext {
     forgetSession: authentication.forget,
     events,
     metrics: metricsPort(ctx),
+    admit: app.tracing.admit,
     hearAccess: access.listen,
     health: () => {
       const health = healthOf(parts)

@@ -8,6 +8,8 @@ export interface Caller {
   readonly principal: string | null
   /** What was brought along so that it is done at most once. */
   readonly once?: { readonly route: string; readonly key: string; readonly body: unknown } | undefined
+  /** The trace that what it hands in belongs to, as `traceparent` has it. */
+  readonly trace?: string | null | undefined
 }
 
 /** Somebody who hands out permissions: nobody gives what they do not have. Null: the program itself, which has all. */

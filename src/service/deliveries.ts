@@ -1,11 +1,7 @@
-import {
-  DELIVERY_STATUSES,
-  type DeliveryFilter,
-  type DeliveryTryView,
-  type DeliveryView,
-} from '../contract/delivery.ts'
+import type { DeliveryFilter, DeliveryTryView, DeliveryView } from '../contract/delivery.ts'
 import type { Page } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
+import { DELIVERY_STATES, type DeliveryState } from '../core/delivery/delivery-states.ts'
 import type { TryError } from '../core/delivery/message.ts'
 import { deliveryIdempotencyKey } from '../core/delivery/delivery-tries.ts'
 import { runId, targetId, type OrgId, type RunId } from '../core/ids.ts'
@@ -21,7 +17,7 @@ import {
   type DeliveryRecord,
 } from '../store/deliveries.ts'
 import type { Connection } from '../store/database.ts'
-import type { DeliveryState, TryRow } from '../store/outbox.ts'
+import type { TryRow } from '../store/outbox.ts'
 import { loadTargets } from '../store/targets.ts'
 import { acted, actorOf } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
@@ -60,12 +56,12 @@ export async function findDeliveries(
 
 function parseStatuses(value: string): Parsed<readonly DeliveryState[]> {
   const words = value.split(',').map((word) => word.trim().toLowerCase())
-  const unknown = words.find((word) => !DELIVERY_STATUSES.some((status) => status === word))
+  const unknown = words.find((word) => !DELIVERY_STATES.some((status) => status === word))
   return unknown === undefined
-    ? parsed(DELIVERY_STATUSES.filter((status) => words.includes(status)))
+    ? parsed(DELIVERY_STATES.filter((status) => words.includes(status)))
     : flawed({
         ...{ field: 'status', value: unknown, message: 'is not how a delivery can stand' },
-        allowed: DELIVERY_STATUSES.join(', '),
+        allowed: DELIVERY_STATES.join(', '),
       })
 }
 

@@ -59,6 +59,8 @@ export interface MessageContext {
   readonly live: Live
   /** Who speaks; null when the program that embeds us does. */
   readonly principal: string | null
+  /** The trace that the message belongs to. */
+  readonly trace?: string | null | undefined
 }
 
 /**
@@ -80,7 +82,9 @@ export async function sendMessage(
       stopWork(ctx, key, { how: command, sentAt: fields.sent_at ?? null, sender: fields.sender ?? null }),
     )
   refusePast(fields.deadline, ports.clock.now())
-  const submission = submissionOf(ports, { fields: { ...fields, text: fields.text }, key, agent: agentFor(ctx, key) })
+  const submission = submissionOf(ports, {
+    ...{ fields: { ...fields, text: fields.text }, key, agent: agentFor(ctx, key), trace: ctx.trace },
+  })
   const work = messageWork(ctx.orgId, submission)
   const { once: given } = message
   const bound = typeof given === 'string' ? onceOf('message', { key: given, body: { key, input } }) : given
@@ -165,7 +169,12 @@ type Fields = Extract<ReturnType<typeof parseFields<typeof FIELDS>>, { ok: true 
 
 function submissionOf(
   ports: Ports,
-  of: { readonly fields: Fields; readonly key: SessionKey; readonly agent: AgentId },
+  of: {
+    readonly fields: Fields
+    readonly key: SessionKey
+    readonly agent: AgentId
+    readonly trace: MessageContext['trace']
+  },
 ): Submission & { readonly sessionKey: SessionKey } {
   const { fields } = of
   const id = messageId(fields.message_id ?? ports.newId('message', ports.clock.now()))
@@ -181,6 +190,7 @@ function submissionOf(
     notBefore: fields.not_before ?? null,
     deadline: fields.deadline ?? null,
     retryPolicy: null,
+    trace: of.trace,
     parentRunId: fields.parent_run_id === undefined ? null : runId(fields.parent_run_id),
     rules: {
       ...(fields.mode === undefined ? {} : { mode: fields.mode }),

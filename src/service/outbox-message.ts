@@ -32,6 +32,7 @@ export async function writeMessage(
     ...{ url, body, secrets: await secretsOf(ports, { orgId, now }) },
     headers: isCallback ? { 'X-PinchTab-Event': 'task.completed', 'X-PinchTab-Task-ID': runId } : {},
     purpose: isCallback ? 'callback' : 'webhook',
+    trace: run?.trace ?? null,
   }
 }
 

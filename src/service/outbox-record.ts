@@ -53,7 +53,7 @@ export function recordWork(ctx: Recording, orgId: OrgId, tried: readonly Tried[]
       const names = [...new Set(facts.flatMap(({ targetId }) => targetId ?? []))]
       const targets = names.length === 0 ? [] : await loadTargets(tx, { orgId, ids: names })
       const decided = decideAll({ tried, facts, targets, now, ctx })
-      write(tx, { orgId, decided, nodeId: ctx.nodeId })
+      write(tx, orgId, decided)
       return decided
     },
     apply: (desk, prepared) => {
@@ -105,24 +105,13 @@ function decideAll({ tried, facts, targets, now, ctx }: Deciding): Decided {
     recorded.push(done.recorded)
     tries.push(tryOf(one, { number: done.recorded.number, nodeId: ctx.nodeId }))
   }
-  const alerts = disabled.flatMap((id) => {
-    const why = health.get(id)?.disabledWhy ?? null
-    return why === null ? [] : [alertOf(ctx, { id, why, now, orgId: tried[0]?.orgId })]
-  })
-  return { recorded, tries, targets: [...health.values()], disabled, alerts: alerts.flat() }
+  const alerts = disabled.flatMap((id) => alertAbout(health.get(id), ctx, now))
+  return { recorded, tries, targets: [...health.values()], disabled, alerts }
 }
 
-function alertOf(
-  ctx: Recording,
-  about: {
-    readonly id: TargetId
-    readonly why: AlertRow['why']
-    readonly now: Instant
-    readonly orgId: OrgId | undefined
-  },
-): readonly AlertRow[] {
-  const { id, why, now, orgId } = about
-  if (orgId === undefined) return []
+function alertAbout(target: TargetRow | undefined, ctx: Recording, now: Instant): readonly AlertRow[] {
+  if (target === undefined || target.disabledWhy === null) return []
+  const { orgId, id, disabledWhy: why } = target
   const named = { kind: 'delivery_disabled', subjectKind: 'target', subjectId: id }
   return [{ orgId, id: ctx.newId('alert', now), ...named, why, raisedAt: now, clearedAt: null, clearedWhy: null }]
 }
@@ -207,10 +196,7 @@ function tryOf(
   }
 }
 
-function write(
-  tx: Transaction,
-  { orgId, decided }: { readonly orgId: OrgId; readonly decided: Decided; readonly nodeId: string },
-): void {
+function write(tx: Transaction, orgId: OrgId, decided: Decided): void {
   const { recorded, tries, targets, disabled, alerts } = decided
   if (recorded.length === 0) return
   saveTried(

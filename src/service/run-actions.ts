@@ -1,6 +1,7 @@
 import { runId, scheduleId, type RunId } from '../core/ids.ts'
 import { because } from '../core/reasons.ts'
 import { decideManualRetry } from '../core/run/cancellation.ts'
+import { inlineKindOf } from '../core/executor/inline-agent.ts'
 import { outcomeOfResult } from '../core/run/outcome.ts'
 import { decideCallback } from '../core/run/reports.ts'
 import { cutOutput, cutText } from './stored-output.ts'
@@ -79,7 +80,7 @@ function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
     apply: (desk) => {
       refuseOverDailyLimit(desk)
       const slot = slotFor(desk, record)
-      taskAgentFor({ desk }, agentId)
+      if (inlineKindOf(agentId) === null) taskAgentFor({ desk }, agentId)
       if (sessionKey !== null) sessionFor({ desk }, sessionKey)
       const agent = agentOn(desk, agentId)
       const id = desk.chance.newRunId(record.trigger === 'task' ? 'task' : 'run', desk.now)
@@ -99,6 +100,7 @@ function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
         slot,
         retryOf: record.id,
         delivery: record.delivery,
+        trace: caller.trace ?? null,
         timeoutSeconds: agent.timeoutSeconds,
         retryPolicy: agent.retryPolicy ?? usualRetryPolicy(trigger, agent.executorKind),
         state: 'queued',
@@ -159,7 +161,7 @@ function runNowWork(
       const row = desk.schedules.get(id)
       if (row === undefined) throw new Refusal('NOT_FOUND', `There is no schedule ${asked.id}`)
       if (row.sessionKey !== null) sessionFor({ desk }, row.sessionKey)
-      const answer = runNow(desk, id, asked.mode)
+      const answer = runNow(desk, id, { mode: asked.mode, trace: caller.trace })
       if (answer.kind === 'run') {
         const after = { run_id: answer.runId, mode: asked.mode }
         desk.changes.audits.push(acted(actorOf(caller), { kind: 'schedule', id }, { verb: 'run_now', after }))

@@ -2,6 +2,7 @@ import type { DeliveryView } from '../contract/delivery.ts'
 import type { AttemptView, RunDetail, RunView, TimelineEntry, UsageView } from '../contract/run.ts'
 import { formatInstant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
+import { traceIdOf } from '../core/trace-context.ts'
 import { isTerminal, type RunState } from '../core/run/run-machine.ts'
 import type { AttemptRow } from '../store/attempts.ts'
 import type { RunRecord } from '../store/run-reads.ts'
@@ -80,7 +81,8 @@ export function viewRunDetail(run: RunRecord, known: KnownOfRun, why: Why | null
   const { attempts: earlier, deliveries } = known
   const attempts = [...earlier.map(viewAttempt), ...lastAttempt(run)]
   const timeline = timelineOf(run, earlier)
-  return { ...viewRun(run), attempts, deliveries, timeline, why: why ?? run.why ?? run.decision }
+  const trace_id = run.trace === null ? null : traceIdOf(run.trace)
+  return { ...viewRun(run), attempts, deliveries, timeline, why: why ?? run.why ?? run.decision, trace_id }
 }
 
 const viewAttempt = (attempt: AttemptRow): AttemptView => ({

@@ -85,7 +85,11 @@ export const isAccepted = (tasks: readonly SubmittedTask[]): boolean =>
   tasks.some(({ answer }) => answer.kind !== 'rejected')
 
 /** Tasks as work of a turn, in their order; each is decided by itself. */
-export function taskWork(ports: Ports, { orgId }: Caller, tasks: readonly ReadTask[]): Work<readonly SubmittedTask[]> {
+export function taskWork(
+  ports: Ports,
+  { orgId, trace }: Caller,
+  tasks: readonly ReadTask[],
+): Work<readonly SubmittedTask[]> {
   const usualMs = ports.settings().tasks.defaultDeadlineSeconds * 1_000
   const agents = [...new Set(tasks.map((task) => agentId(task.agentId)))]
   return {
@@ -95,13 +99,17 @@ export function taskWork(ports: Ports, { orgId }: Caller, tasks: readonly ReadTa
       for (const agent of agents) taskAgentFor({ desk }, agent)
       return tasks.map((task) => {
         const queued = desk.allQueuedTasks.size
-        return { answer: submitOn(desk, task, usualMs), createdAt: desk.now, queued }
+        return { answer: submitOn(desk, task, { usualMs, trace }), createdAt: desk.now, queued }
       })
     },
   }
 }
 
-function submitOn(desk: Desk, task: ReadTask, usualMs: number): Submitted {
+function submitOn(
+  desk: Desk,
+  task: ReadTask,
+  { usualMs, trace }: { readonly usualMs: number; readonly trace: Caller['trace'] },
+): Submitted {
   const agent: AgentId = agentId(task.agentId)
   return submit(desk, {
     ...{ trigger: 'task', agentId: agent, sessionKey: null, content: task.content, sender: null, sentAt: null },
@@ -109,6 +117,7 @@ function submitOn(desk: Desk, task: ReadTask, usualMs: number): Submitted {
     deadline: task.deadline ?? later(desk.now, usualMs),
     delivery: task.callbackUrl === null ? null : { callback: task.callbackUrl },
     rules: {},
+    trace,
   })
 }
 

@@ -1,8 +1,9 @@
+import type { DeliveryState } from '../core/delivery/delivery-states.ts'
 import { orgId, runId, type OrgId, type RunId, type TargetId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Row, Transaction } from './database.ts'
-import type { DeliveryState, TryRow } from './outbox.ts'
+import type { TryRow } from './outbox.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** A delivery as it is read. */

@@ -1,3 +1,4 @@
+import type { DeliveryState } from '../core/delivery/delivery-states.ts'
 import type { RunDelivery } from '../core/delivery/run-delivery.ts'
 import { orgId, runId, type OrgId, type RunId, type TargetId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
@@ -5,10 +6,6 @@ import type { Why } from '../core/reasons.ts'
 import type { Connection, Row, Transaction } from './database.ts'
 import { columnsOf, jsonOrNull, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
-
-/** How a delivery stands. */
-export const DELIVERY_STATES = ['pending', 'held', 'delivered', 'failed', 'kept'] as const
-export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
 /** A result that is to be carried somewhere. */
 export interface NewDelivery {
@@ -103,8 +100,12 @@ export async function claimDeliveries(
   },
 ): Promise<readonly ClaimedDelivery[]> {
   const rows = await connection.query(
-    `with recursive line as (
-       (select org_id, line from delivery where state = 'pending' order by org_id, line limit 1)
+    `with recursive any_due as (
+       select exists (select 1 from delivery where state = 'pending' and next_try_at <= $1::timestamptz
+         and (claimed_until is null or claimed_until <= $1::timestamptz)) as is_due),
+     line as (
+       (select org_id, line from delivery where state = 'pending' and (select is_due from any_due)
+         order by org_id, line limit 1)
        union all
        select n.org_id, n.line from line l cross join lateral (
          select d.org_id, d.line from delivery d

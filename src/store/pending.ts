@@ -16,7 +16,7 @@ const SMALL_PAYLOAD = 512
 
 const COLUMNS = `r.id, r.job_run_id, r.agent_id, r.executor_key, r.session_key, r.generation, r.schedule_id, r.nominal_at,
   r.trigger, r.lane, r.priority, r.created_at, r.sender, r.interrupts, r.deadline, r.timeout_seconds, r.retry_policy,
-  r.failure_action_retries, r.first_attempt, r.retry_of, r.parent_run_id, r.decision, r.delivery,
+  r.failure_action_retries, r.first_attempt, r.retry_of, r.parent_run_id, r.decision, r.delivery, r.trace,
   case when p.debouncing or pg_column_size(r.payload) <= ${SMALL_PAYLOAD} then r.payload end as payload,
   p.state, p.attempt, p.seq, p.not_before, p.debouncing, p.slot, p.superseded, p.attempt_id, p.node_id, p.started_at,
   p.ends_by, p.grace_until, p.why, p.reserves`
@@ -86,6 +86,7 @@ function runOf(row: Row, orgId: OrgId): RunRow {
     parentRunId: row['parent_run_id'] as RunId | null,
     decision: (row['decision'] as Why | null) ?? ACCEPTED,
     delivery: row['delivery'] as RunDelivery | null,
+    trace: row['trace'] as string | null,
     ...liveOf(row),
     debouncing,
     payload: row['payload'] ?? undefined,

@@ -46,6 +46,7 @@ export interface RunRecord {
   readonly payload: unknown
   readonly decision: Why
   readonly delivery: RunDelivery | null
+  readonly trace: string | null
   readonly state: RunState
   readonly attempt: number
   readonly attemptId: AttemptId | null
@@ -64,6 +65,7 @@ export interface RunRecord {
 
 const COLUMNS = `r.org_id, r.id, r.job_run_id, r.agent_id, r.session_key, r.schedule_id, r.nominal_at, r.trigger, r.lane,
   r.priority, r.created_at, r.deadline, r.first_attempt, r.retry_of, r.parent_run_id, r.sender, r.payload, r.decision, r.delivery,
+  r.trace,
   coalesce(r.state, p.state) as state, coalesce(r.attempt, p.attempt, r.first_attempt) as attempt,
   coalesce(r.attempt_id, p.attempt_id) as attempt_id, coalesce(r.node_id, p.node_id) as node_id, p.not_before,
   coalesce(r.started_at, p.started_at) as started_at, r.finished_at,
@@ -254,6 +256,7 @@ function recordOf(row: Row): RunRecord {
     payload: row['payload'],
     decision: (row['decision'] as Why | null) ?? ACCEPTED,
     delivery: row['delivery'] as RunDelivery | null,
+    trace: row['trace'] as string | null,
     state: row['state'] as RunState,
     attempt: row['attempt'] as number,
     attemptId: brandOrNull(row['attempt_id'], attemptId),

@@ -39,6 +39,8 @@ export interface RunRow {
   readonly parentRunId: RunId | null
   /** Where its result goes; null for nearly every run. */
   readonly delivery: RunDelivery | null
+  /** The trace it belongs to, as `traceparent` has it; null for nearly every run. */
+  readonly trace: string | null
   /** Why it was made, or was not to run. */
   readonly decision: Why
   state: RunState

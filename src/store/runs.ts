@@ -46,6 +46,7 @@ const RARE: readonly (readonly [...Column, usual: SqlValue])[] = [
   ['parent_run_id', 'text', (run) => run.parentRunId, null],
   ['decision', 'jsonb', (run) => (run.decision === ACCEPTED ? null : json(run.decision)), null],
   ['delivery', 'jsonb', (run) => json(run.delivery), null],
+  ['trace', 'text', (run) => run.trace, null],
 ]
 
 /** What changes while it is pending. */

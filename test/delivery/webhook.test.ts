@@ -77,7 +77,7 @@ describe('a message', () => {
     [500, { 'retry-after': '9' }, { ok: false, statusCode: 500, retryAfterMs: undefined }],
   ])('that is answered %i is judged by it', async (status, headers, outcome) => {
     const peer = await receiver((_, response) =>
-      json(response, status, { why: 'so' }, headers as Record<string, string>),
+      json(response, status, { why: 'so' }, headers),
     )
     expect(await open(peer)(messageTo(peer.url), never)).toMatchObject(outcome)
   })

@@ -17,6 +17,7 @@ const attempt = (payload: unknown): Attempt => ({
   sessionKey: null,
   payload,
   deadline: null,
+  trace: null,
 })
 
 const context = (signal = new AbortController().signal): AttemptContext => ({

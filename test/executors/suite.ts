@@ -32,6 +32,7 @@ export interface ExecutorStage {
 export const anAttempt = (more: Partial<Attempt> = {}): Attempt => ({
   ...{ orgId: orgId('default'), runId: runId('run_1'), jobRunId: 'job_1', attemptId: attemptId('att_1'), attempt: 1 },
   ...{ agentId: agentId('worker'), trigger: 'message', scheduleId: null, nominalTime: null, sessionKey: null },
+  trace: null,
   ...{ payload: null, deadline: null },
   ...more,
 })

@@ -7,6 +7,7 @@ import { taskError } from '../../src/contract/schemas/task.ts'
 import { facadeCodeOf } from '../../src/contract/task-errors.ts'
 import { OPERATOR_ORG, type Principal, type Role } from '../../src/core/access.ts'
 import { agentId, principalId } from '../../src/core/ids.ts'
+import { readTraceparent } from '../../src/core/trace-context.ts'
 import type { HttpContext, HttpSettings, SignedIn } from '../../src/http/context.ts'
 import { createEventStreams } from '../../src/http/events/streams.ts'
 import { createHttpServer, type Api } from '../../src/http/server.ts'
@@ -92,6 +93,7 @@ export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
       isPrivate: () => Promise.resolve(false),
       refused: () => undefined,
     },
+    admit: (_name, given, work) => work(readTraceparent(given)),
     hearAccess: () => () => undefined,
     health: () => ({ ready: true, database: 'up', away_since: null, draining: false, node_id: 'nod_1' }),
     isDraining: () => false,

@@ -28,6 +28,7 @@ const aRun = (over: Partial<RunRecord> = {}): RunRecord => ({
   payload: null,
   decision: because('accepted', 'admission'),
   delivery: null,
+  trace: null,
   state: 'queued',
   attempt: 1,
   attemptId: null,

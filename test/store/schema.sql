@@ -254,7 +254,8 @@ create table run (
   output jsonb,
   summary text,
   usage jsonb,
-  delivery jsonb
+  delivery jsonb,
+  trace text
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.1, fillfactor=40);
 create table run_count (
   org_id text collate C not null,
@@ -503,6 +504,7 @@ CREATE INDEX delivery_due ON delivery USING btree (org_id, line, next_try_at, id
 CREATE INDEX delivery_ended ON delivery USING btree (org_id, kind, finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX delivery_held ON delivery USING btree (org_id, target_id) WHERE (state = ANY (ARRAY['pending'::text, 'held'::text]));
 CREATE INDEX delivery_list ON delivery USING btree (org_id, created_at, id);
+CREATE INDEX delivery_next ON delivery USING btree (next_try_at) WHERE (state = 'pending'::text);
 CREATE INDEX delivery_of_run ON delivery USING btree (org_id, run_id);
 CREATE INDEX delivery_unfinished ON delivery USING btree (org_id, run_id) WHERE (finished_at IS NULL);
 CREATE INDEX idempotency_by_age ON idempotency USING btree (created_at);

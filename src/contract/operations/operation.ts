@@ -44,6 +44,8 @@ export interface OperationSpec {
   readonly creates?: true
   /** Brings work: a node that goes down refuses it. */
   readonly newWork?: true
+  /** Hands in what becomes a run: it belongs to the trace of the request. */
+  readonly admits?: true
   /** Of something with a version: the answer has an `ETag`, and what changes it honours `If-Match`. */
   readonly etag?: true
   readonly params?: z.ZodType

@@ -15,6 +15,7 @@ const retrying = {
     'any other runs:write. A repetition with the same idempotency key answers with the same run, as it is by then.',
   creates: true,
   newWork: true,
+  admits: true,
   bodyOptional: true,
   body: retryInput,
   answers: { 202: run },

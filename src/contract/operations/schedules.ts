@@ -86,7 +86,7 @@ export const scheduleOperations = {
     ...{ method: 'POST', path: '/api/v1/schedules/:id/run-now', tag: 'schedules', permission: 'schedules:run' },
     summary: 'Makes a run of a schedule now',
     description: 'Works on schedules that are off. Mode `due` only runs what is due.',
-    ...{ creates: true, newWork: true, bodyOptional: true },
+    ...{ creates: true, newWork: true, admits: true, bodyOptional: true },
     params: one,
     body: runNowInput,
     answers: { 202: runNowAnswer },

@@ -61,7 +61,7 @@ export const sessionOperations = {
       'The agent is the one the key names (`agent:<agent>:…`), else the default agent of the org. With `wait`, the ' +
       'settled run is answered under 200 when it settles within that many seconds, else the receipt under 202. The ' +
       'texts `/stop` and `/stopall` are the commands, answered under 200, also while the node goes down.',
-    ...{ creates: true, readBy: 'service' },
+    ...{ creates: true, admits: true, readBy: 'service' },
     params: one,
     query: z.strictObject({ wait: z.number().min(0).max(LONGEST_WAIT_SECONDS).optional() }),
     body: messageInput,

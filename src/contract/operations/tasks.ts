@@ -19,7 +19,7 @@ const one = z.strictObject({ id })
 export const taskOperations = {
   'tasks.submit': operation({
     ...{ method: 'POST', path: '/tasks', tag: 'tasks', permission: 'tasks:write' },
-    ...{ facade: true, creates: true, newWork: true, readBy: 'service' },
+    ...{ facade: true, creates: true, newWork: true, admits: true, readBy: 'service' },
     summary: 'Hands in a task',
     description:
       'A full queue answers 429 with `Retry-After`; the task is kept as `rejected`, and `details.taskId` names it. ' +
@@ -31,7 +31,7 @@ export const taskOperations = {
   }),
   'tasks.batch': operation({
     ...{ method: 'POST', path: '/tasks/batch', tag: 'tasks', permission: 'tasks:write' },
-    ...{ facade: true, creates: true, newWork: true, readBy: 'service' },
+    ...{ facade: true, creates: true, newWork: true, admits: true, readBy: 'service' },
     summary: 'Hands in tasks of one agent',
     description:
       'One to fifty, in their order. Each is decided by itself, and its outcome is told in its place; when all of ' +

@@ -26,6 +26,8 @@ export interface RpcMethodSpec {
   readonly newWork?: true
   /** Makes something: `Idempotency-Key` is honoured. */
   readonly creates?: true
+  /** Hands in what becomes a run: it belongs to the trace of the request. */
+  readonly admits?: true
   /** Is known, and not there yet: what for, and where it will come from. */
   readonly later?: string
 }
@@ -77,7 +79,7 @@ export const RPC_METHODS = {
   }),
   'cron.run': method({
     summary: 'Runs a job now, or, with `due`, only if it is due',
-    ...{ permission: 'schedules:run', params: runParams, newWork: true, creates: true },
+    ...{ permission: 'schedules:run', params: runParams, newWork: true, creates: true, admits: true },
     takes: '`jobId` or `id`, `mode?` (`force`)',
     answers: '`{ok, ran, runId?, reason?}`',
   }),

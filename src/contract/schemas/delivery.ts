@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { DELIVERY_STATES } from '../../core/delivery/delivery-states.ts'
 import { TRY_ERRORS } from '../../core/delivery/message.ts'
 import { ALERT_KINDS, type AlertFilter, type AlertView } from '../alert.ts'
-import { DELIVERY_STATUSES, type DeliveryFilter, type DeliveryTryView, type DeliveryView } from '../delivery.ts'
+import type { DeliveryFilter, DeliveryTryView, DeliveryView } from '../delivery.ts'
 import { id, moment, pageOf, paging, why } from './common.ts'
 import { named, shaped } from './shaped.ts'
 
@@ -29,7 +30,7 @@ export const delivery: z.ZodType<DeliveryView> = named(
     kind: z.enum(['target', 'callback']),
     target_id: z.string().nullable(),
     url: z.string().nullable(),
-    status: z.enum(DELIVERY_STATUSES),
+    status: z.enum(DELIVERY_STATES),
     message_id: z.string(),
     next_try_at: moment.nullable(),
     why,

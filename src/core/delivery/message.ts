@@ -9,6 +9,8 @@ export interface OutMessage {
   readonly secrets: readonly string[]
   /** Who chose the address: a person for a target, or a program for one task. */
   readonly purpose: 'callback' | 'webhook'
+  /** The trace its run belongs to. */
+  readonly trace?: string | null
 }
 
 /** Why a try failed, for programs. */

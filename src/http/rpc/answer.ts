@@ -32,6 +32,8 @@ export interface RpcAsker {
   readonly charge: () => void
   /** What was brought along so that it is done at most once. */
   readonly key: string | undefined
+  /** The header of that name. */
+  readonly traceparent: unknown
 }
 
 /** More calls are not taken at once. */
@@ -96,7 +98,9 @@ async function perform(asker: RpcAsker, { method, params }: RpcRequest): Promise
         ? { route: `rpc ${method}`, key: asker.key, body: params ?? {} }
         : undefined
     const caller = { orgId: principal.orgId, principal: principal.id, once }
-    return { result: await handlerOf(method)({ ctx, caller, params: read }) }
+    const call = (trace: string | null): Promise<unknown> =>
+      handlerOf(method)({ ctx, caller: { ...caller, trace }, params: read })
+    return { result: await (spec.admits === true ? ctx.admit(method, asker.traceparent, call) : call(null)) }
   } catch (error) {
     const refusal = refusalOf(error) ?? unexpected(asker, method, error)
     ctx.metrics.refused(refusal.code)

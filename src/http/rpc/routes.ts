@@ -21,7 +21,10 @@ export function addRpc(routing: Routing): void {
       const charge = chargeAfterFirst(() => {
         limit.charge(principal.id, ctx.settings().ratePerSecond, ctx.counter())
       })
-      const answer = await answerRpc({ ctx, principal, requestId: id, charge, key }, bytesIn(request))
+      const answer = await answerRpc(
+        { ctx, principal, requestId: id, charge, key, traceparent: request.headers['traceparent'] },
+        bytesIn(request),
+      )
       return answer === null ? reply.code(204).send() : reply.code(200).send(answer)
     })
     done()

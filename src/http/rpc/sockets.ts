@@ -144,7 +144,7 @@ async function answer({ routing }: Hub, client: Client, sent: Buffer): Promise<s
     limit.charge(principal.id, ctx.settings().ratePerSecond, ctx.counter())
   }
   const requestId = `${client.name}_${client.calls.toString(36)}`
-  const said = await answerRpc({ ctx, principal, requestId, charge, key: undefined }, sent)
+  const said = await answerRpc({ ctx, principal, requestId, charge, key: undefined, traceparent: undefined }, sent)
   return said === null ? null : JSON.stringify(said)
 }
 

@@ -171,6 +171,8 @@ export interface Chance {
   readonly random: () => number
   readonly newRunId: (kind: 'run' | 'task', now: Instant) => RunId
   readonly newAttemptId: (now: Instant) => AttemptId
+  /** The trace of a run that nobody outside has asked for. Left out, or null: nobody listens. */
+  readonly newTrace?: ((trigger: string) => string | null) | undefined
 }
 
 /** A desk with nothing on it. */

@@ -48,6 +48,7 @@ export function fire(desk: Desk, id: ScheduleId): void {
     makeRun(desk, {
       ...made,
       trigger: decision.trigger,
+      trace: desk.chance.newTrace?.(decision.trigger) ?? null,
       slot: decision.slot,
       firstAttempt: decision.firstAttempt,
       state: waits ? 'waiting' : 'queued',
@@ -76,7 +77,11 @@ export type RanNow =
   | { readonly kind: 'over_day'; readonly why: Why; readonly retryAfterMs: number }
 
 /** Somebody wants a run of the schedule now. */
-export function runNow(desk: Desk, id: ScheduleId, mode: 'force' | 'due'): RanNow {
+export function runNow(
+  desk: Desk,
+  id: ScheduleId,
+  { mode, trace }: { readonly mode: 'force' | 'due'; readonly trace?: string | null | undefined },
+): RanNow {
   const row = desk.schedules.get(id)
   if (row === undefined) throw new Error(`schedule ${id} is not on the desk`)
   const history = historyOf(desk, row)
@@ -94,6 +99,7 @@ export function runNow(desk: Desk, id: ScheduleId, mode: 'force' | 'due'): RanNo
     id: runId,
     jobRunId: jobRunIdOf(key),
     trigger: 'manual',
+    trace: trace ?? null,
     state: 'queued',
     slot: decision.slot,
     decision: decision.why,

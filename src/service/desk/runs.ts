@@ -77,6 +77,7 @@ export function makeRun(desk: Desk, fields: NewRun): RunRow {
     reserves: NOTHING_RESERVED,
     toldIn: 0,
     heldBy: null,
+    trace: null,
     ...fields,
   }
   desk.changes.made.add(run)

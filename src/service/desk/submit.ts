@@ -33,6 +33,8 @@ export interface Submission {
   readonly parentRunId: RunId | null
   /** Where the result goes, if anywhere. */
   readonly delivery?: RunDelivery | null
+  /** The trace it belongs to. */
+  readonly trace?: string | null | undefined
   /** What this message wants for itself; `maxConcurrent` sticks to the session. */
   readonly rules: Partial<SessionRules>
 }
@@ -211,6 +213,7 @@ function rowOf(
     priority: submission.priority,
     deadline: submission.deadline,
     parentRunId,
+    trace: submission.trace ?? null,
     delivery: submission.delivery ?? null,
     timeoutSeconds: agent.timeoutSeconds,
     retryPolicy: submission.retryPolicy ?? retryPolicyOf(agent, trigger),

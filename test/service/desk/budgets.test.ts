@@ -162,7 +162,7 @@ describe('a budget without room', () => {
     (onExceed) => {
       const cabinet = withBudgets(aBudget({ ...spent, onExceed }))
       const id = aScheduleOn(cabinet, timingOf({ every_seconds: 60 }, NOW), { overlapAction: 'CANCEL_PREV' })
-      runNow(cabinet.desk, id, 'force')
+      runNow(cabinet.desk, id, { mode: 'force' })
       cabinet.pass(60_000)
       fire(cabinet.desk, id)
       expect(cabinet.states()).toEqual({ r1: 'queued', r2: 'skipped' })

@@ -275,8 +275,8 @@ describe('a schedule on the desk', () => {
     aScheduleOn(cabinet, minutely, { concurrencyPolicy: 'SKIP' })
     const row = cabinet.desk.schedules.get(schedule)
     if (row !== undefined) row.state = 'paused'
-    expect(runNow(cabinet.desk, schedule, 'force')).toMatchObject({ kind: 'run', runId: 'r1' })
-    expect(runNow(cabinet.desk, schedule, 'force')).toMatchObject({ kind: 'refuse' })
+    expect(runNow(cabinet.desk, schedule, { mode: 'force' })).toMatchObject({ kind: 'run', runId: 'r1' })
+    expect(runNow(cabinet.desk, schedule, { mode: 'force' })).toMatchObject({ kind: 'refuse' })
     expect(cabinet.run('r1').jobRunId).toContain('/manual:r1')
   })
 })
