@@ -1,9 +1,5 @@
+import type { ExecutorInput } from './executor.ts'
 import type { RetryPolicyView } from './schedule.ts'
-
-export interface ExecutorInput {
-  readonly kind: string
-  readonly [option: string]: unknown
-}
 
 export interface AgentInput {
   readonly id?: string

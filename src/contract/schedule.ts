@@ -1,5 +1,6 @@
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
 import type { DstEffect } from '../core/time/dst-notes.ts'
+import type { ExecutorInput } from './executor.ts'
 import type { ScheduleDelivery } from './target.ts'
 
 /** Everything that can be said about a schedule, in the names of this project. */
@@ -7,6 +8,8 @@ export interface ScheduleFields {
   readonly name: string
   readonly description: string
   readonly agent_id: string
+  /** In place of an agent: how the work is performed. Such runs are not repeated unless `retry_policy` says so. */
+  readonly executor: ExecutorInput
   readonly at: string | number
   readonly every_seconds: number
   readonly anchor: string | number
@@ -116,7 +119,9 @@ export interface ScheduleView extends ScheduleTimingView, ScheduleRulesView {
   readonly org_id: string
   readonly name: string
   readonly description: string
-  readonly agent_id: string
+  /** Null: the schedule has an executor of its own. */
+  readonly agent_id: string | null
+  readonly executor: ExecutorInput | null
   readonly kind: 'at' | 'every' | 'cron' | 'rrule'
   readonly sentence: string
   readonly state: ScheduleState

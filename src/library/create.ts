@@ -60,12 +60,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     for (const [id, handler] of handlers) executors.set(`in-process:${id}`, inProcess(handler))
     for (const message of environment.lanes.warnings) log({ level: 'warn', message, facts: {} })
     const database = options.database ?? environment.databaseUrl ?? {}
-    const app = await openLibrary({
-      ...appOptionsOf({ ...options, database }),
-      settings: () => settings,
-      executors,
-      log,
-    })
+    const app = await openHere({ ...appOptionsOf({ ...options, database }), settings: () => settings, executors, log })
     const org = toOrgId(options.org ?? 'default')
     current = await begin(app, { org, listeners, handlers: [...handlers.keys()] })
   }
@@ -95,7 +90,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
 }
 
 /** Nobody listens inside a program: whoever reports later has the token alone. */
-async function openLibrary(options: AppOptions): Promise<App> {
+async function openHere(options: AppOptions): Promise<App> {
   const app = await openApp(options)
   addHttpAgents(app, () => null)
   return app

@@ -1,10 +1,10 @@
-import type { AgentInput } from '../contract/agent.ts'
 import { invalid } from '../contract/refusals.ts'
 import { parseHttpOptions, sampleUrl, type HttpOptions } from '../core/executor/http-options.ts'
-import { agentId, type OrgId } from '../core/ids.ts'
+import { agentId, type OrgId, type ScheduleId } from '../core/ids.ts'
 import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
 import { EXECUTOR_KINDS, PRESENT_EXECUTOR_KINDS, type ExecutorKind } from '../core/run/timeouts.ts'
 import { loadAgents, type AgentExecutor } from '../store/agents.ts'
+import { loadSchedules } from '../store/schedules.ts'
 import { parseJson, parseObject, unknownFields } from './input-fields.ts'
 import type { Ports } from './ports.ts'
 
@@ -35,10 +35,7 @@ export function parseExecutor(field: string, value: unknown): Parsed<AgentExecut
 }
 
 /** Refuses an agent that would be called where nobody may call. What the guard lets through now is judged with every call. */
-export async function judgeExecutor(
-  ports: Pick<Ports, 'outbound'>,
-  input: Pick<Partial<AgentInput>, 'executor'>,
-): Promise<void> {
+export async function judgeExecutor(ports: Pick<Ports, 'outbound'>, input: object): Promise<void> {
   const given = parseObject('agent', input)
   if (!given.ok || given.value['executor'] === undefined) return
   const read = parseExecutor('executor', given.value['executor'])
@@ -57,6 +54,19 @@ export async function findHttpOptions(
   { orgId, agentId: id }: { readonly orgId: OrgId; readonly agentId: string },
 ): Promise<HttpOptions | null> {
   const [row] = await loadAgents(ports.database, { orgId, ids: [agentId(id)] })
-  const read = row?.executor.kind === 'http' ? parseHttpOptions('executor', row.executor) : null
+  return httpOptionsIn(row?.executor)
+}
+
+/** How a schedule with an executor of its own calls it; null: there is no such schedule any more. */
+export async function findInlineOptions(
+  ports: Pick<Ports, 'database'>,
+  { orgId, scheduleId }: { readonly orgId: OrgId; readonly scheduleId: ScheduleId },
+): Promise<HttpOptions | null> {
+  const [row] = await loadSchedules(ports.database, { orgId, ids: [scheduleId] })
+  return httpOptionsIn(row?.input['executor'] as AgentExecutor | undefined)
+}
+
+function httpOptionsIn(executor: AgentExecutor | undefined): HttpOptions | null {
+  const read = executor?.kind === 'http' ? parseHttpOptions('executor', executor) : null
   return read?.ok === true ? read.value : null
 }

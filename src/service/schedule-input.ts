@@ -1,3 +1,4 @@
+import { INLINE_EXECUTOR_KINDS, inlineKindOf } from '../core/executor/inline-agent.ts'
 import { laneName, sessionKey, type SessionKey } from '../core/ids.ts'
 import { flawed, parsed, parseInteger, type Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
@@ -13,7 +14,7 @@ import { parseJitter } from '../core/time/jitter.ts'
 import { sentenceFor } from '../core/time/sentence.ts'
 import type { Timing } from '../core/time/timing.ts'
 import type { Zone } from '../core/time/zone.ts'
-import type { AgentRow } from '../store/agents.ts'
+import type { AgentExecutor, AgentRow } from '../store/agents.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import {
   collectFlaws,
@@ -26,6 +27,7 @@ import {
   type Collector,
   type Given,
 } from './input-fields.ts'
+import { parseExecutor } from './agent-executor.ts'
 import { parseDelivery } from './schedule-delivery.ts'
 import { parseNewTiming, parseTimingChange, TIMING_FIELDS, type ReadTiming } from './schedule-timing.ts'
 
@@ -68,10 +70,33 @@ const RULE_FIELDS: readonly string[] = [...SCHEDULE_RULE_FIELDS, ...PLAIN_FIELDS
 
 /** Every name that a schedule may be given by, synonyms included. */
 export const SCHEDULE_FIELDS: readonly string[] = [
-  ...['name', 'description', 'agent_id', 'payload', 'enabled'],
+  ...['name', 'description', 'agent_id', 'executor', 'payload', 'enabled'],
   ...TIMING_FIELDS,
   ...RULE_FIELDS,
 ]
+
+const isInline = ({ id }: WokenAgent): boolean => inlineKindOf(id) !== null
+
+/**
+ * The executor that a schedule brings with it, of its own input or of what it has been so far; null: it wakes an agent.
+ * An agent that is named, and an executor of null, end it.
+ */
+export function executorIn(value: unknown, existing: ScheduleRow | null): Parsed<AgentExecutor | null> {
+  const object = parseObject('schedule', value)
+  if (!object.ok) return object
+  const { executor: given, agent_id: named } = object.value
+  if (given === undefined) {
+    const before = existing?.input['executor']
+    return parsed(isGiven(named) || before === undefined ? null : (before as AgentExecutor))
+  }
+  if (given === null) return parsed(null)
+  if (isGiven(named))
+    return flawed({ field: 'executor', value: given, message: 'cannot be given together with agent_id' })
+  const read = parseExecutor('executor', given)
+  if (!read.ok || INLINE_EXECUTOR_KINDS.some((kind) => kind === read.value.kind)) return read
+  const allowed = INLINE_EXECUTOR_KINDS.join(', ')
+  return flawed({ field: 'executor.kind', value: read.value.kind, message: 'belongs to an agent', allowed })
+}
 
 /** The agent that an input names, or null when it names none. */
 export function agentNamedIn(value: unknown): Parsed<string | null> {
@@ -111,7 +136,7 @@ function readSchedule(given: Given, context: ScheduleContext, collector: Collect
     agentId: agent.id,
     name: texts.name ?? sentenceFor(timing.timing),
     description: texts.description ?? '',
-    input: { ...timing.input, ...plain },
+    input: { ...timing.input, ...plain, ...(isInline(agent) ? { executor: agent.executor } : {}) },
     timing: timing.timing,
     timingChanged: timing.changed,
     rules: { ...rules.rules, jitterMs },
@@ -145,7 +170,7 @@ function readRules(plain: Given, agent: WokenAgent): Parsed<ReadScheduleRules> {
   const maxRetries = defaultMaxRetries({
     trigger: 'schedule',
     executorKind: agent.executor.kind,
-    inlineExecutor: false,
+    inlineExecutor: isInline(agent),
   })
   const rules = Object.fromEntries(Object.entries(plain).filter(([name]) => SCHEDULE_RULE_FIELDS.includes(name)))
   return parseScheduleRules(rules, { ...DEFAULT_RETRY_POLICY, maxRetries })

@@ -1,5 +1,7 @@
 import type { RetryPolicyView, ScheduleRulesView, ScheduleTimingView, ScheduleView } from '../contract/schedule.ts'
+import type { ExecutorInput } from '../contract/executor.ts'
 import type { ScheduleDelivery } from '../contract/target.ts'
+import { inlineKindOf } from '../core/executor/inline-agent.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
 import type { ScheduleRules } from '../core/schedule/schedule-rules.ts'
@@ -22,7 +24,8 @@ export function viewSchedule(row: ScheduleRow, disabled: ReadonlySet<string> = N
     org_id: row.orgId,
     name: row.name,
     description: row.description,
-    agent_id: row.agentId,
+    agent_id: inlineKindOf(row.agentId) === null ? row.agentId : null,
+    executor: (row.input['executor'] as ExecutorInput | undefined) ?? null,
     kind: row.timing.kind,
     sentence: sentenceFor(row.timing),
     ...viewTiming(row.timing),

@@ -1,5 +1,6 @@
 import { invalid, Refusal } from '../contract/refusals.ts'
 import type { OccurrenceExplanation, ScheduleInput, ScheduleView } from '../contract/schedule.ts'
+import { inlineAgentId, inlineKindOf } from '../core/executor/inline-agent.ts'
 import { agentId, scheduleId, type OrgId, type ScheduleId } from '../core/ids.ts'
 import type { Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
@@ -8,6 +9,7 @@ import { parseZone, UTC, type Zone } from '../core/time/zone.ts'
 import type { OrgRow } from '../store/orgs.ts'
 import { loadSchedules, updateSchedule } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
+import { judgeExecutor } from './agent-executor.ts'
 import { actorOf, changed, created, deleted } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import { cancelRun } from './desk/cancel.ts'
@@ -16,7 +18,7 @@ import { grant } from './desk/runs.ts'
 import { bound } from './idempotent.ts'
 import { explainMoment, parseMoment } from './occurrence-view.ts'
 import type { Ports } from './ports.ts'
-import { agentNamedIn, parseSchedule, type ReadSchedule, type WokenAgent } from './schedule-input.ts'
+import { agentNamedIn, executorIn, parseSchedule, type ReadSchedule, type WokenAgent } from './schedule-input.ts'
 import { disabledTargets, targetFor } from './schedule-delivery.ts'
 import { disabledStanding, editedStanding, enabledStanding, firstStanding } from './schedule-plan.ts'
 import { viewSchedule } from './schedule-view.ts'
@@ -27,6 +29,7 @@ const noSchedule = (id: string): Refusal => new Refusal('NOT_FOUND', `There is n
 
 /** Makes a schedule. */
 export async function createSchedule(ports: Ports, caller: Caller, input: ScheduleInput): Promise<ScheduleView> {
+  await judgeExecutor(ports, input)
   const work: Work<ScheduleView> = {
     orgId: caller.orgId,
     look: (reads, now) => readNew(reads, { ports, caller, input, now }),
@@ -59,13 +62,14 @@ interface NewSchedule {
 
 async function readNew(reads: TurnReads, { ports, caller, input, now }: Creation): Promise<NewSchedule> {
   const org = known(await reads.org(), caller.orgId)
-  const agent = await agentFor(reads.agent, { org, input, existing: null })
+  const id = scheduleId(ports.newId('schedule', now))
+  const agent = await agentFor(reads.agent, { org, input, existing: null, id })
   const read = accepted(parseSchedule(input, { now, defaultZone: zoneOf(org), agent, existing: null }))
   const target = await targetFor(reads, input)
   const most = org.maxSchedules
   return {
     disabled: new Set(target === null || target.disabledAt === null ? [] : [target.id]),
-    made: newRow(read, { caller, now, id: scheduleId(ports.newId('schedule', now)) }),
+    made: newRow(read, { caller, now, id }),
     room: most === null ? null : { most, had: await reads.schedules() },
   }
 }
@@ -117,11 +121,19 @@ function zoneOf(org: OrgRow): Zone {
 
 async function agentFor(
   load: TurnReads['agent'],
-  asked: { readonly org: OrgRow; readonly input: ScheduleInput; readonly existing: ScheduleRow | null },
+  asked: {
+    readonly org: OrgRow
+    readonly input: ScheduleInput
+    readonly existing: ScheduleRow | null
+    readonly id: ScheduleId
+  },
 ): Promise<WokenAgent> {
   const { org, input, existing } = asked
+  const executor = accepted(executorIn(input, existing))
+  if (executor !== null) return { id: inlineAgentId(executor.kind, asked.id), executor, defaultSession: null }
   const named = accepted(agentNamedIn(input))
-  const id = named ?? existing?.agentId ?? org.defaultAgentId
+  const before = existing === null || inlineKindOf(existing.agentId) !== null ? null : existing.agentId
+  const id = named ?? before ?? org.defaultAgentId
   const field = 'agent_id'
   if (id === null) throw invalid([{ field, value: undefined, message: 'is missing, and the org has no default agent' }])
   const agent = await load(agentId(id))
@@ -148,18 +160,19 @@ export interface Asked {
 }
 
 /** Changes a schedule. Editing anything but timing never moves the next occurrence. */
-export function changeSchedule(
+export async function changeSchedule(
   ports: Ports,
   caller: Caller,
   { change, ...asked }: Asked & { readonly change: ScheduleInput },
 ): Promise<ScheduleView> {
+  await judgeExecutor(ports, change)
   return edit(ports, caller, {
     ...asked,
     word: 'updated',
     verb: 'update',
     decide: async (reads, row, now) => {
       const org = known(await reads.org(), caller.orgId)
-      const agent = await agentFor(reads.agent, { org, input: change, existing: row })
+      const agent = await agentFor(reads.agent, { org, input: change, existing: row, id: row.id })
       const read = accepted(parseSchedule(change, { now, defaultZone: zoneOf(org), agent, existing: row }))
       await targetFor(reads, change)
       const { timingChanged: _timing, enabled: _enabled, ...fields } = read

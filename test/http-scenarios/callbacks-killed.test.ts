@@ -44,7 +44,9 @@ describe('28: a thousand runs that await their callback', () => {
         const before = await world.join(served)
         await before.agents.create({ id: 'later', name: 'Later', executor: { kind: 'http', url: peer.url } })
         const numbers = Array.from({ length: MANY }, (_, n) => n)
-        await forEach(numbers, async (n) => void (await send(before, chat(`p${n}`, 'later'), `message ${n}`)))
+        await forEach(numbers, async (n) => {
+          await send(before, chat(`p${n}`, 'later'), `message ${n}`)
+        })
         const counts = (): Promise<unknown> =>
           world.database.outside(
             `select coalesce(p.state, r.state) as state, count(*)::int as runs, count(distinct r.output)::int as outputs,

@@ -348,3 +348,66 @@ describe.concurrent('28: an agent over HTTP that reports later', () => {
     })
   })
 })
+
+describe.concurrent('a schedule that brings its executor with it', () => {
+  scenario('calls it without an agent, is not repeated, and follows its changes', async (world) => {
+    const peer = await startPeer((_, response) => json(response, 503, 'later'))
+    const other = await startPeer(done)
+    const node = await world.start({ outbound: { allow_loopback: true } })
+    const made = await node.schedules.create({
+      ...{
+        every_seconds: 3_600,
+        payload: 'go',
+        executor: { kind: 'http', url: `${peer.url}/x`, headers: { 'X-Id': '{{run_id}}' } },
+      },
+    })
+    expect(made).toMatchObject({ agent_id: null, executor: { kind: 'http', method: 'POST', async: false } })
+    const { run_id: first = '' } = await node.schedules.runNow(made.id)
+    expect(await ended(node, first)).toMatchObject({ status: 'failed', attempt: 1, error_code: 'executor_http_5xx' })
+    expect(peer.heard[0]).toMatchObject({ url: '/x', headers: { 'x-id': first } })
+    expect(dispatchOf(peer.heard[0] as Heard)).toMatchObject({
+      trigger_type: 'manual',
+      schedule_id: made.id,
+      message: 'go',
+    })
+    await node.schedules.update(made.id, {
+      executor: { kind: 'http', url: other.url },
+      retry_policy: { max_retries: 1 },
+    })
+    const again = await node.runs.retry(first)
+    expect(await ended(node, again.id)).toMatchObject({ status: 'success', output: 'done' })
+    const renamed = await node.schedules.update(made.id, { name: 'Renamed' })
+    expect(renamed).toMatchObject({ agent_id: null, executor: { url: other.url } })
+    const refusal = await refused(
+      node.schedules.create({ every_seconds: 60, agent_id: 'x', executor: { kind: 'echo' } }),
+      'VALIDATION',
+    )
+    expect(refusal.message).toContain('cannot be given together with agent_id')
+    await node.agents.create({ id: 'parrot', name: 'Parrot', executor: { kind: 'echo' } })
+    const named = await node.schedules.update(made.id, { agent_id: 'parrot' })
+    expect(named).toMatchObject({ agent_id: 'parrot', executor: null })
+    const { run_id: last = '' } = await node.schedules.runNow(made.id)
+    expect(await ended(node, last)).toMatchObject({ status: 'success', output: 'go', agent_id: 'parrot' })
+    expect([peer.heard.length, other.heard.length]).toEqual([1, 1])
+    expect((await node.agents.list()).filter(({ id }) => id.includes('inline'))).toEqual([])
+    await Promise.all([peer.close(), other.close()])
+  })
+
+  scenario('survives the restart of its server while a run of it waits', async (world) => {
+    const peer = await startPeer((_, response, n) =>
+      n === 1 ? json(response, 503, '') : json(response, 200, 'second'),
+    )
+    const options = { outbound: { allow_loopback: true } }
+    const node = await world.start(options)
+    const { id } = await node.schedules.create({
+      ...{ every_seconds: 3_600, executor: { kind: 'http', url: peer.url } },
+      retry_policy: { max_retries: 2, strategy: 'fixed', base_ms: 3_000 },
+    })
+    const { run_id: run = '' } = await node.schedules.runNow(id)
+    await inState(node, run, 'waiting')
+    await node.stop()
+    const next = await world.start(options)
+    expect(await ended(next, run)).toMatchObject({ status: 'success', attempt: 2, output: 'second' })
+    await peer.close()
+  })
+})

@@ -6,6 +6,7 @@ import { agoText, momentText } from '../output/times.ts'
 import { bodyOf, json, namesOf, number, seconds, withBody, type FieldOption } from '../remote/fields.ts'
 import { readPages, showDone, showList, showOne, withPages, type Facts, type PageOptions } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { readExecutor } from './executor-field.ts'
 import { commandOf, groupOf } from './group.ts'
 import { ifMatch, withVersion, type VersionOptions } from './versions.ts'
 
@@ -24,12 +25,6 @@ const FIELDS: readonly FieldOption[] = [
   { flags: '--context-window <tokens>', field: 'context_window', read: number, about: 'tokens that fit into it' },
   { flags: '--default-session <key>', field: 'default_session', about: 'session of what names none' },
 ]
-
-/** Most agents are an address, and nobody should have to write JSON for that. */
-function readExecutor(text: string, about: Parameters<typeof json>[1]): unknown {
-  if (text.trimStart().startsWith('{')) return json(text, about)
-  return /^https?:/i.test(text.trim()) ? { kind: 'http', url: text.trim() } : { kind: text }
-}
 
 const NEW_FIELDS: readonly FieldOption[] = [
   { flags: '--id <id>', field: 'id', about: 'a short name for keys of sessions; made unless given' },

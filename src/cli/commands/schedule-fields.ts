@@ -8,6 +8,7 @@ import {
   type FieldOption,
   type ReadText,
 } from '../remote/fields.ts'
+import { readExecutor } from './executor-field.ts'
 
 const target: ReadText = (text) => ({ target_id: text })
 
@@ -31,6 +32,10 @@ export const SCHEDULE_FIELDS: readonly FieldOption[] = [
   { flags: '--name <name>', field: 'name', about: 'what it is called' },
   { flags: '--description <text>', field: 'description', about: 'what it is for' },
   { flags: '--agent <id>', field: 'agent_id', about: 'whom it wakes; the default agent unless given' },
+  {
+    ...{ flags: '--executor <kind|url|json>', field: 'executor', read: readExecutor },
+    about: 'in place of an agent: an http address that is called, a kind, or JSON',
+  },
   ...TIMING_FIELDS,
   { flags: '--payload <text|json>', field: 'payload', read: textOrJson, about: 'what there is to do' },
   { flags: '--session <key>', field: 'session', about: 'isolated (default), main, or the key of a session' },

@@ -14,7 +14,7 @@ export function scheduleColumns({ terminal, style }: Talk): readonly Column<Sche
     { title: 'NAME', of: ({ name }) => valueText(name), flexible: true },
     { title: 'STATE', of: ({ state }) => state, paint: (text) => paintState(style, text) },
     { title: 'WHEN', of: ({ sentence }) => sentence, flexible: true },
-    { title: 'AGENT', of: ({ agent_id }) => agent_id, flexible: true },
+    { title: 'AGENT', of: ({ agent_id, executor }) => agent_id ?? executor?.kind ?? '', flexible: true },
     { title: 'NEXT', of: ({ next_run_at }) => agoText(next_run_at, now) },
     { title: 'LAST', of: ({ last_status }) => valueText(last_status), paint: (text) => paintState(style, text) },
   ]
@@ -39,6 +39,7 @@ export function scheduleFacts({ terminal, style }: Talk, schedule: ScheduleView)
     ['failures', schedule.failure_streak === 0 ? null : `${schedule.failure_streak} in a row`],
     ['fires', String(schedule.fires)],
     ['agent', schedule.agent_id],
+    ['executor', schedule.executor === null ? null : oneLine(JSON.stringify(schedule.executor))],
     ['session', oneLine(schedule.session)],
     ['lane', schedule.lane],
     ['delivers to', schedule.delivery === null ? null : receiverOf(schedule.delivery.target_id, schedule)],

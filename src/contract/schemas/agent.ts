@@ -1,17 +1,9 @@
 import { z } from 'zod'
-import { EXECUTOR_KINDS, PRESENT_EXECUTOR_KINDS } from '../../core/run/timeouts.ts'
-import type { AgentInput, AgentView, ExecutorInput } from '../agent.ts'
+import type { AgentInput, AgentView } from '../agent.ts'
 import { moment, pageOf } from './common.ts'
+import { executor, executorInput } from './executor.ts'
 import { retryPolicy, retryPolicyInput } from './schedule.ts'
 import { named, shaped } from './shaped.ts'
-
-/** How the work is performed; the options belong to the executor of that kind. */
-const executor: z.ZodType<ExecutorInput> = named('Executor', z.looseObject({ kind: z.enum(EXECUTOR_KINDS) }))
-const executorInput: z.ZodType<ExecutorInput> = named(
-  'ExecutorInput',
-  z.looseObject({ kind: z.enum(PRESENT_EXECUTOR_KINDS) }),
-  '`echo` answers with what it was given; `http` calls `url` (with `method`, `headers`, `body`, `async`, `success_when`); `tab-action` acts in a browser tab, as `tasks.executor` says; `in-process` is a function of a program that embeds Escapement. The other kinds come later.',
-)
 
 const YEAR_SECONDS = 366 * 86_400
 

@@ -24,6 +24,7 @@ import {
   type ScheduleView,
 } from '../schedule.ts'
 import { anyJson, givenMoment, id, moment, oneOf, pageOf, paging } from './common.ts'
+import { executor, inlineExecutor } from './executor.ts'
 import { named, shaped } from './shaped.ts'
 import { scheduleDelivery } from './target.ts'
 
@@ -74,6 +75,7 @@ const fields = {
   name: z.string().min(1).max(200).nullish(),
   description: z.string().max(10_000).nullish(),
   agent_id: z.string().min(1).max(200).nullish(),
+  executor: inlineExecutor.nullish(),
   at: givenMoment.nullish(),
   every_seconds: z
     .int()
@@ -179,7 +181,8 @@ export const schedule: z.ZodType<ScheduleView> = named(
     org_id: z.string(),
     name: z.string(),
     description: z.string(),
-    agent_id: z.string(),
+    agent_id: z.string().nullable(),
+    executor: executor.nullable(),
     kind: z.enum(['at', 'every', 'cron', 'rrule']),
     sentence: z.string(),
     state: z.enum(SCHEDULE_STATES),

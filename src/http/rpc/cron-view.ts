@@ -8,7 +8,7 @@ const msOf = (moment: string): number => Date.parse(moment)
 export function viewJob(schedule: ScheduleView): CronJob {
   const { next_run_at: next, last_run_at: last, last_status: status, last_error: error, created_by: user } = schedule
   return {
-    ...{ id: schedule.id, name: schedule.name, agentId: schedule.agent_id },
+    ...{ id: schedule.id, name: schedule.name, agentId: schedule.agent_id ?? '' },
     ...(user === null ? {} : { userId: user }),
     enabled: schedule.enabled,
     schedule: viewTiming(schedule),

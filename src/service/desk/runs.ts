@@ -1,3 +1,4 @@
+import { inlineKindOf } from '../../core/executor/inline-agent.ts'
 import type { Why } from '../../core/reasons.ts'
 import type { Reserve } from '../../core/picking/gates.ts'
 import { defaultMaxRetries, NO_RETRIES } from '../../core/run/retry.ts'
@@ -21,11 +22,28 @@ export function usualRetryPolicy(trigger: Exclude<Trigger, 'retry'>, executorKin
   return defaultMaxRetries({ trigger, executorKind, inlineExecutor: false }) === 0 ? NO_RETRIES : DEFAULT_RETRY_POLICY
 }
 
-/** The agent a run is for, which must be on the desk. */
+/** The agent a run is for, which must be on the desk unless its schedule brings it. */
 export function agentOn(desk: Desk, id: AgentOnDesk['id']): AgentOnDesk {
   const agent = desk.agents.get(id)
-  if (agent === undefined) throw new Error(`agent ${id} is not on the desk`)
-  return agent
+  if (agent !== undefined) return agent
+  const inline = inlineAgent(id)
+  if (inline === null) throw new Error(`agent ${id} is not on the desk`)
+  desk.agents.set(id, inline)
+  return inline
+}
+
+/** The agent of a schedule that has an executor of its own; null: it is an agent like any other. */
+export function inlineAgent(id: AgentOnDesk['id']): AgentOnDesk | null {
+  const kind = inlineKindOf(id)
+  if (kind === null) return null
+  return {
+    id,
+    executorKey: kind,
+    executorKind: kind,
+    retryPolicy: NO_RETRIES,
+    timeoutSeconds: null,
+    maxConcurrent: null,
+  }
 }
 
 /** What a new run cannot do without. */

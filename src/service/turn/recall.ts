@@ -11,6 +11,7 @@ import { loadSessions } from '../../store/sessions.ts'
 import { loadTurnsAfter, type TurnRow } from '../../store/turns.ts'
 import { RUNS_PER_DAY, takeDailyRuns } from '../desk/daily-runs.ts'
 import type { AgentOnDesk } from '../desk/desk.ts'
+import { inlineAgent } from '../desk/runs.ts'
 import { recallBudgets } from './budgets.ts'
 import {
   emptyMemory,
@@ -246,8 +247,8 @@ async function completeDesk(connection: Connection, memory: Memory): Promise<voi
   const { desk, missing } = memory
   await recallSchedules(connection, memory, [...missing.schedules])
   await recallAgents(connection, memory, [...missing.agents])
-  // Only tasks name agents that do not exist.
-  for (const id of missing.agents) if (!desk.agents.has(id)) desk.agents.set(id, taskAgent(id))
+  // Only tasks and schedules with an executor of their own name agents that do not exist.
+  for (const id of missing.agents) if (!desk.agents.has(id)) desk.agents.set(id, inlineAgent(id) ?? taskAgent(id))
   missing.schedules.clear()
   missing.agents.clear()
 }

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { schedule } from '../../src/contract/schemas/schedule.ts'
+import type { ScheduleView } from '../../src/contract/schedule.ts'
+import { createHttpWorld, pointersIn, type HttpWorld } from './support.ts'
+
+const URL = '/api/v1/schedules'
+const http = { kind: 'http', url: 'https://agents.example/work' }
+let world: HttpWorld
+beforeAll(async () => {
+  world = await createHttpWorld()
+})
+afterAll(() => world.close())
+
+const create = async (body: object): Promise<ScheduleView> => {
+  const response = await world.ask('POST', URL, { body: { every_seconds: 60, ...body } })
+  expect(response.statusCode).toBe(201)
+  return schedule.parse(response.json())
+}
+
+describe('a schedule with an executor of its own', () => {
+  it('is shown with it, complete, and without an agent', async () => {
+    const made = await create({ executor: http })
+    const shown = { ...http, method: 'POST', headers: {}, body: null, async: false, success_when: null }
+    expect(made).toMatchObject({ agent_id: null, executor: shown, retry_policy: null })
+    expect((await world.ask('GET', `${URL}/${made.id}`)).json()).toEqual(made)
+  })
+
+  it('of kind echo or tab-action needs nothing more', async () => {
+    for (const kind of ['echo', 'tab-action'])
+      expect(await create({ executor: { kind } })).toMatchObject({ agent_id: null, executor: { kind } })
+  })
+
+  it('becomes one that wakes an agent, and back', async () => {
+    const { id } = await create({ executor: http })
+    const change = async (body: object): Promise<unknown> =>
+      (await world.ask('PATCH', `${URL}/${id}`, { body })).json<ScheduleView>()
+    expect(await change({ agent_id: 'reader' })).toMatchObject({ agent_id: 'reader', executor: null })
+    expect(await change({ executor: http })).toMatchObject({ agent_id: null, executor: http })
+    expect(await change({ name: 'Other' })).toMatchObject({ agent_id: null, executor: http, name: 'Other' })
+    expect(await change({ executor: null })).toMatchObject({ agent_id: 'writer', executor: null })
+  })
+
+  it.each<[string, object, readonly string[]]>([
+    ['an agent as well', { agent_id: 'writer', executor: http }, ['/executor']],
+    ['a kind that is none', { executor: { kind: 'magic' } }, ['/executor/kind']],
+    ['a function', { executor: { kind: 'in-process' } }, ['/executor/kind']],
+    ['a kind that comes later', { executor: { kind: 'command' } }, ['/executor/kind']],
+    ['no address', { executor: { kind: 'http' } }, ['/executor/url']],
+    ['a misspelt option', { executor: { ...http, heders: {} } }, ['/executor/heders']],
+    ['a text', { executor: 'http' }, ['/executor']],
+  ])('is refused with %s', async (_, body, pointers) => {
+    expect(pointersIn(await world.ask('POST', URL, { body: { every_seconds: 60, ...body } }))).toEqual(pointers)
+  })
+})
