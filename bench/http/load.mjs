@@ -1,6 +1,7 @@
 // The side that asks. Each of these runs in a process of its own, so that asking takes nothing from answering but its
 // share of the machine.
 import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { createEscapement } from '../../dist/index.js'
 import { quantile } from '../engine/statistics.mjs'
@@ -40,6 +41,8 @@ export async function hammer({ url, key, kind, connections, count, turn = 0, opt
   return figuresOf(times, { seconds: (performance.now() - began) / 1_000, statuses })
 }
 
+const POLL_MS = 1
+
 /**
  * Hands in tasks and asks for each until it has ended, from so many clients that each have one at a time. Answers with how
  * long a task took from the first byte to the answer that says how it ended.
@@ -55,6 +58,7 @@ export async function cycles({ url, key, clients, count }) {
     const asked = performance.now()
     const { taskId } = await ask(agent, { url: `${url}/tasks`, method: 'POST', headers, body })
     for (;;) {
+      await sleep(POLL_MS)
       const { state } = await ask(agent, { url: `${url}/tasks/${taskId}`, method: 'GET', headers })
       polls += 1
       if (state === 'queued' || state === 'assigned' || state === 'running') continue

@@ -61,7 +61,7 @@ export async function cancelTask(ports: Ports, caller: Caller, id: string): Prom
 }
 
 const hasEnded = (id: string, state: string, cause?: Refusal): Refusal =>
-  new Refusal('CONFLICT', `Task ${id} has already ended: ${state}`, { runId: id, cause })
+  new Refusal('CONFLICT', `Task ${id} has already ended: ${state}`, { cause })
 
 /** What is wrong with the address a task wants to be called back at; null: nothing. */
 export async function callbackFlaw(
