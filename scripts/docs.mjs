@@ -6,11 +6,14 @@ import { keysOf } from '../dist/contract/config/tree.js'
 import { codesOf, openApiOf } from '../dist/contract/openapi.js'
 import { OPERATIONS } from '../dist/contract/operations/table.js'
 import { REFUSAL_CODES, REFUSAL_TITLES } from '../dist/contract/refusals.js'
+import { RPC_ERRORS, rpcCodeOf } from '../dist/contract/rpc/errors.js'
+import { RPC_METHODS } from '../dist/contract/rpc/methods.js'
 import * as words from '../dist/contract/type-words.js'
 import { effectivePermissions, PERMISSIONS } from '../dist/core/access.js'
 import { ERROR_CODES } from '../dist/core/run/error-codes.js'
 import { REASONS } from '../dist/core/reasons.js'
 import { renderRunStates } from '../dist/core/run/run-machine.js'
+import { METRICS } from '../dist/metrics/catalogue.js'
 import { compareSection, SECTIONS } from './docs/sections.mjs'
 
 const core = {
@@ -25,6 +28,10 @@ const core = {
   words,
   REFUSAL_CODES,
   REFUSAL_TITLES,
+  METRICS,
+  RPC_METHODS,
+  RPC_ERRORS,
+  rpcCodeOf,
   listCommands,
   settings: keysOf(CONFIG_KEYS),
 }

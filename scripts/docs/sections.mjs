@@ -6,6 +6,7 @@ import { renderApi, renderPermissionOperations, renderRefusals } from './api.mjs
 import { renderCommands } from './commands.mjs'
 import { drawImports } from './picture.mjs'
 import { renderRoutes } from './routes.mjs'
+import { renderMetrics, renderRpcErrors, renderRpcMethods } from './observed.mjs'
 import { renderErrorCodes, renderPermissions, renderReasons, renderSettings } from './tables.mjs'
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
@@ -39,6 +40,9 @@ export const SECTIONS = [
   { name: 'api', file: 'docs/reference/api.md', render: renderApi },
   { name: 'config', file: 'docs/reference/config.md', render: (core) => renderSettings(core.settings) },
   { name: 'commands', file: 'docs/reference/cli.md', render: (core) => renderCommands(core.listCommands()) },
+  { name: 'metrics', file: 'docs/reference/metrics.md', render: (core) => renderMetrics(core.METRICS) },
+  { name: 'rpc-methods', file: 'docs/reference/rpc.md', render: (core) => renderRpcMethods(core.RPC_METHODS) },
+  { name: 'rpc-errors', file: 'docs/reference/rpc.md', render: (core) => renderRpcErrors(core) },
   { name: 'routes', file: 'src/client/routes.ts', render: (core) => renderRoutes(core.OPERATIONS) },
 ]
 

@@ -42,7 +42,8 @@ export function renderSettings(settings) {
   )
 }
 
-function table(head, rows) {
+/** Rows as Markdown. */
+export function table(head, rows) {
   const line = (row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }

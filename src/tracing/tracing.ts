@@ -10,6 +10,7 @@ import {
   type Context,
   type Span,
   type Tracer,
+  type TracerProvider,
 } from '@opentelemetry/api'
 import { isSampled, readTraceparent, spanIdOf, traceIdOf } from '../core/trace-context.ts'
 import type { EngineTracing } from '../engine/tracing-port.ts'
@@ -29,8 +30,7 @@ export interface Tracing extends EngineTracing {
 const NAME = 'escapement'
 
 /** Without an SDK there is no tracer behind the proxy, and nothing is made that nobody would see. */
-function tracerOf(version: string): Tracer | undefined {
-  const provider = trace.getTracerProvider()
+function tracerOf(provider: TracerProvider, version: string): Tracer | undefined {
   return provider instanceof ProxyTracerProvider
     ? provider.getDelegateTracer(NAME, version)
     : provider.getTracer(NAME, version)
@@ -69,20 +69,27 @@ async function within<T>(span: Span, parent: Context, work: () => T | Promise<T>
 }
 
 export function createTracing(version: string): Tracing {
+  let provider = trace.getTracerProvider()
+  // The proxy stays the same when an SDK comes, except one that has brought its own copy of the API. Asking for it costs
+  // more than a look behind it, so that is done where work comes in and not for every attempt.
+  const look = (): Tracer | undefined => {
+    provider = trace.getTracerProvider()
+    return tracerOf(provider, version)
+  }
   const admitted = (trigger: string): string | null => {
-    const tracer = tracerOf(version)
+    const tracer = look()
     if (tracer === undefined) return null
     const span = tracer.startSpan('escapement admit', { attributes: { 'escapement.trigger': trigger } })
     span.end()
     return traceparentOf(span)
   }
   return {
-    isOn: () => tracerOf(version) !== undefined,
+    isOn: () => tracerOf(provider, version) !== undefined,
     begin: admitted,
     here: () => admitted('program'),
     admit: (name, given, work) => {
       const sent = readTraceparent(given)
-      const tracer = tracerOf(version)
+      const tracer = look()
       if (tracer === undefined) return work(sent)
       const parent = contextOf(sent, context.active())
       const attributes = { 'escapement.operation': name }
@@ -90,11 +97,11 @@ export function createTracing(version: string): Tracing {
       return within(span, parent, () => work(traceparentOf(span)))
     },
     perform: (attempt, work) => {
-      const tracer = tracerOf(version)
+      const tracer = look()
       return tracer === undefined ? work(attempt) : performIn(tracer, attempt, work)
     },
     deliver: async (about, work) => {
-      const tracer = tracerOf(version)
+      const tracer = look()
       if (tracer === undefined) return work()
       const parent = contextOf(about.trace, ROOT_CONTEXT)
       const attributes = {

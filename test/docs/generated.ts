@@ -6,11 +6,14 @@ import { keysOf } from '../../src/contract/config/tree.ts'
 import { codesOf, openApiOf } from '../../src/contract/openapi.ts'
 import { OPERATIONS } from '../../src/contract/operations/table.ts'
 import { REFUSAL_CODES, REFUSAL_TITLES } from '../../src/contract/refusals.ts'
+import { RPC_ERRORS, rpcCodeOf } from '../../src/contract/rpc/errors.ts'
+import { RPC_METHODS } from '../../src/contract/rpc/methods.ts'
 import * as words from '../../src/contract/type-words.ts'
 import { effectivePermissions, PERMISSIONS } from '../../src/core/access.ts'
 import { ERROR_CODES } from '../../src/core/run/error-codes.ts'
 import { REASONS } from '../../src/core/reasons.ts'
 import { renderRunStates } from '../../src/core/run/run-machine.ts'
+import { METRICS } from '../../src/metrics/catalogue.ts'
 import { ROOT } from '../tooling/root.ts'
 
 interface Section {
@@ -42,6 +45,7 @@ export function compare(name: string): Promise<{ readonly current: string; reado
     effectivePermissions,
     OPERATIONS,
     ...{ openApiOf, codesOf, words, REFUSAL_CODES, REFUSAL_TITLES },
+    ...{ METRICS, RPC_METHODS, RPC_ERRORS, rpcCodeOf },
     listCommands,
     settings: keysOf(CONFIG_KEYS),
   })

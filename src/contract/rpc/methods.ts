@@ -50,7 +50,7 @@ export const RPC_METHODS = {
     summary: 'Makes a job',
     ...{ permission: 'schedules:write', params: createParams, newWork: true, creates: true },
     takes:
-      '`schedule {kind, atMs \\| everyMs \\| expr, tz?}`, `message`, `name?`, `agentId?`, `enabled?`, `deleteAfterRun?`, `stateless?`',
+      '`schedule {kind, atMs | everyMs | expr, tz?}`, `message`, `name?`, `agentId?`, `enabled?`, `deleteAfterRun?`, `stateless?`',
     answers: '`{job}`',
   }),
   'cron.update': method({
