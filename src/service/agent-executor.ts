@@ -34,6 +34,10 @@ export function parseExecutor(field: string, value: unknown): Parsed<AgentExecut
   return read.ok ? parsed({ ...read.value }) : read
 }
 
+/** Whether somebody brings an executor whose address has to be judged. */
+export const bringsAddress = (input: { readonly executor?: unknown } | null | undefined): boolean =>
+  typeof input === 'object' && input !== null && input.executor !== undefined && input.executor !== null
+
 /** Refuses an agent that would be called where nobody may call. What the guard lets through now is judged with every call. */
 export async function judgeExecutor(ports: Pick<Ports, 'outbound'>, input: object): Promise<void> {
   const given = parseObject('agent', input)

@@ -9,7 +9,7 @@ import { parseZone, UTC, type Zone } from '../core/time/zone.ts'
 import type { OrgRow } from '../store/orgs.ts'
 import { loadSchedules, updateSchedule } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
-import { judgeExecutor } from './agent-executor.ts'
+import { bringsAddress, judgeExecutor } from './agent-executor.ts'
 import { actorOf, changed, created, deleted } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import { cancelRun } from './desk/cancel.ts'
@@ -29,7 +29,8 @@ const noSchedule = (id: string): Refusal => new Refusal('NOT_FOUND', `There is n
 
 /** Makes a schedule. */
 export async function createSchedule(ports: Ports, caller: Caller, input: ScheduleInput): Promise<ScheduleView> {
-  await judgeExecutor(ports, input)
+  // Others that come at the same moment share a turn: only whoever has to be asked about is kept waiting.
+  if (bringsAddress(input)) await judgeExecutor(ports, input)
   const work: Work<ScheduleView> = {
     orgId: caller.orgId,
     look: (reads, now) => readNew(reads, { ports, caller, input, now }),
@@ -165,7 +166,7 @@ export async function changeSchedule(
   caller: Caller,
   { change, ...asked }: Asked & { readonly change: ScheduleInput },
 ): Promise<ScheduleView> {
-  await judgeExecutor(ports, change)
+  if (bringsAddress(change)) await judgeExecutor(ports, change)
   return edit(ports, caller, {
     ...asked,
     word: 'updated',

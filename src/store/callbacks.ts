@@ -17,8 +17,8 @@ export interface CallbackRow {
 }
 
 /** Puts tokens on record. */
-export async function insertCallbacks(tx: Transaction, callbacks: readonly CallbackRow[]): Promise<void> {
-  await tx.query(
+export function insertCallbacks(tx: Transaction, callbacks: readonly CallbackRow[]): void {
+  tx.send(
     `insert into callback (token_hash, org_id, run_id, attempt_id, created_at)
      select decode(token_hash, 'hex'), org_id, run_id, attempt_id, created_at
        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])

@@ -8,6 +8,7 @@ import type { FiringSettings } from '../../core/schedule/schedule-rules.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
 import type { Zone } from '../../core/time/zone.ts'
 import type { Spending } from '../../store/budgets.ts'
+import type { CallbackRow } from '../../store/callbacks.ts'
 import type { NewDelivery } from '../../store/outbox.ts'
 import type { IdempotencyRow } from '../../store/idempotency.ts'
 import type { RunRow } from '../../store/run-row.ts'
@@ -93,6 +94,8 @@ export interface Changes {
   readonly spendings: Map<string, Spending>
   /** Results that are to be carried somewhere. Empty in nearly every turn. */
   readonly deliveries: NewDelivery[]
+  /** Tokens with which results may be reported. Empty in nearly every turn. */
+  readonly callbacks: CallbackRow[]
   /** What a run with a delivery said, uncut, until it ends in this turn. */
   readonly said: Map<RunId, unknown>
   /** What happened, in order, for everybody who watches. */
@@ -214,6 +217,7 @@ export const noChanges = (): Changes => ({
   attempts: [],
   spendings: new Map(),
   deliveries: [],
+  callbacks: [],
   said: new Map(),
   events: [],
   audits: [],

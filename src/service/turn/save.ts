@@ -4,6 +4,7 @@ import { countTasks, type FirstStart } from '../../core/run/task-counts.ts'
 import { discriminatorOf } from '../../core/schedule/occurrence-key.ts'
 import { insertAttempts } from '../../store/attempts.ts'
 import { addUsage } from '../../store/budgets.ts'
+import { insertCallbacks } from '../../store/callbacks.ts'
 import type { Transaction } from '../../store/database.ts'
 import { insertDecisions } from '../../store/decisions.ts'
 import { insertIdempotencies } from '../../store/idempotency.ts'
@@ -36,6 +37,7 @@ export const isUnchanged = (changes: Changes): boolean =>
   changes.deletedSchedules.size === 0 &&
   changes.events.length === 0 &&
   changes.audits.length === 0 &&
+  changes.callbacks.length === 0 &&
   changes.bindings.size === 0
 
 /** Where nodes tell each other that an org has changed, and that a plan has. */
@@ -154,6 +156,7 @@ function saveModel(tx: Transaction, desk: Desk): void {
     )
   if (changes.spendings.size > 0) addUsage(tx, orgId, [...changes.spendings.values()])
   if (changes.deliveries.length > 0) insertDeliveries(tx, orgId, { deliveries: changes.deliveries, now: desk.now })
+  if (changes.callbacks.length > 0) insertCallbacks(tx, changes.callbacks)
   if (changes.ranges.length > 0)
     insertDecisions(
       tx,

@@ -1,7 +1,6 @@
 import type { AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { ReportDecision } from '../../core/run/reports.ts'
-import { insertCallbacks } from '../../store/callbacks.ts'
 import { acted, SIGNAL_ACTOR } from '../audit-entry.ts'
 import { stopSession, type Stopped } from '../desk/cancel.ts'
 import { fire } from '../desk/fire.ts'
@@ -56,31 +55,24 @@ interface AttemptOfRun {
   readonly attemptId: AttemptId
 }
 
-const keepToken =
-  (about: AttemptOfRun, tokenHash: Uint8Array): NonNullable<Work<unknown>['prepare']> =>
-  (tx, now) =>
-    insertCallbacks(tx, [{ ...about, tokenHash, createdAt: now }])
-
 /** A token that may settle the attempt while it is the current one. Nothing else changes. */
 export const offerWork = (about: AttemptOfRun, tokenHash: Uint8Array): Work<void> => ({
   orgId: about.orgId,
-  prepare: keepToken(about, tokenHash),
-  apply: () => undefined,
+  apply: (desk) => {
+    desk.changes.callbacks.push({ ...about, tokenHash, createdAt: desk.now })
+  },
 })
 
 /**
  * The executor will report later: the run awaits its callback from now on, with a new token or one that was offered
  * before (null). False when the attempt is current no more.
  */
-export const deferWork = (
-  about: AttemptOfRun,
-  tokenHash: Uint8Array | null,
-): Work<boolean> => ({
+export const deferWork = (about: AttemptOfRun, tokenHash: Uint8Array | null): Work<boolean> => ({
   orgId: about.orgId,
-  ...(tokenHash === null ? {} : { prepare: keepToken(about, tokenHash) }),
   apply: (desk) => {
     const run = desk.runs.get(about.runId)
     if (run?.attemptId !== about.attemptId || run.state !== 'running') return false
+    if (tokenHash !== null) desk.changes.callbacks.push({ ...about, tokenHash, createdAt: desk.now })
     endAttempt(desk, run, { kind: 'accepted' })
     return true
   },
