@@ -47,8 +47,12 @@ export function reportOfSilence(answer: Exclude<OutboundAnswer, { kind: 'answere
       return failure('network', answer.message)
     case 'malformed':
       return failure('malformed_answer', answer.message)
-    case 'too_large':
+    case 'too_large': {
+      // Whoever fails at length has failed all the same, and may be asked again.
+      const outcome = outcomeOfHttpStatus(answer.status)
+      if (outcome.kind === 'failed') return { outcome, errorMessage: `${answer.status}: ${answer.message}` }
       return failure('answer_too_large', answer.message)
+    }
     case 'timeout':
       return { outcome: { kind: 'timed_out', errorCode: 'timeout' }, errorMessage: answer.message }
     case 'aborted':

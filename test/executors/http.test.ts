@@ -164,6 +164,8 @@ describe('what is answered', () => {
       saying(307, '', { location: 'http://169.254.169.254/' }),
       { errorCode: 'outbound_refused' },
     ],
+    ['500 at length', saying(500, 'x'.repeat(2 << 20)), { errorCode: 'executor_http_5xx', retryable: null }],
+    ['too much', saying(200, 'x'.repeat(2 << 20)), { errorCode: 'answer_too_large' }],
     ['broken JSON', saying(200, '{', { 'content-type': 'application/json' }), { errorCode: 'malformed_answer' }],
     ['a failed result', saying(200, { status: 'failed' }), { errorCode: 'agent_error', retryable: null }],
     ['a code of ours', saying(200, { status: 'failed', error_code: 'network' }), { errorCode: 'network' }],

@@ -127,6 +127,23 @@ describe('the guard', () => {
     expect(good.heard).toHaveLength(2)
   })
 
+  it('asks a server with TLS for the name and goes to the judged address', async () => {
+    let hello = ''
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', (data) => {
+        hello = data.toString('latin1')
+        socket.destroy()
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    ends.push(() => new Promise((resolve) => server.close(resolve)))
+    const { port } = server.address() as AddressInfo
+    const { send } = outbound({ resolve: () => Promise.resolve(['127.0.0.1']) })
+    expect((await send(ask(`https://name.example:${port}/`))).kind).toBe('network')
+    expect(hello).toContain('name.example')
+  })
+
   it('does not use a connection to one address for a request that was judged for another', async () => {
     const one = await peer((_, response) => json(response, 200, 'one'), '127.0.0.2')
     const answers = [['127.0.0.2'], ['127.0.0.3']]

@@ -203,7 +203,21 @@ describe('agents and budgets', () => {
     expect((await type('budgets', 'delete', budget)).code).toBe(0)
     expect((await type('agents', 'delete', 'parrot')).stdout).toBe('parrot is deleted.\n')
     const refused = await type('agents', 'create', '--executor', 'http')
-    expect(refused.stderr).toMatch(/--name is missing[^]*--executor \(executor.kind\)/)
+    expect(refused.stderr).toMatch(/--name is missing[^]*--executor \(executor.url\)/)
+  })
+
+  it('may be an address, and a schedule may have one instead of an agent', async () => {
+    const address = 'https://agents.example/work'
+    const made = await ask('agents', 'create', '--id', 'far', '--name', 'Far', '--executor', address)
+    expect(made['executor']).toMatchObject({ kind: 'http', url: address, method: 'POST' })
+    expect((await type('agents', 'delete', 'far')).code).toBe(0)
+    const schedule = ['schedules', 'create', '--name', 'Ping', '--every', '5m', '--executor'] as const
+    const pinged = await ask(...schedule, address)
+    expect(pinged).toMatchObject({ agent_id: null, executor: { kind: 'http', url: address } })
+    expect((await type('schedules', 'get', String(pinged['id']))).stdout).toContain(address)
+    expect((await type('schedules', 'delete', String(pinged['id']))).code).toBe(0)
+    const near = await type(...schedule, 'http://localhost:9000/')
+    expect([near.code, near.stderr]).toEqual([1, expect.stringContaining('outbound.allow_loopback')])
   })
 })
 
