@@ -52,10 +52,17 @@ export class EscapementError extends Error {
   }
 }
 
+/** What was asked, as far as its refusal needs it. */
+export interface Asked {
+  /** Path and query. */
+  readonly target: string
+  readonly idempotencyKey: string | null
+}
+
 /** The error for an answer that is a refusal. */
-export async function refusalIn(response: Response, idempotencyKey: string | null): Promise<EscapementError> {
+export async function refusalIn(response: Response, { target, idempotencyKey }: Asked): Promise<EscapementError> {
   const about = { status: response.status, requestId: response.headers.get('x-request-id'), idempotencyKey }
-  const told = await toldIn(response)
+  const told = await toldIn(response, target)
   if (told === null)
     return new EscapementError(`The answer, status ${response.status}, is none of Escapement`, {
       ...about,
@@ -76,15 +83,18 @@ export async function refusalIn(response: Response, idempotencyKey: string | nul
   })
 }
 
+const FACADE = /^\/(?:tasks|scheduler\/stats)(?:[/?]|$)/
+
 /** A problem, or what the tasks façade says instead. */
-async function toldIn(response: Response): Promise<Problem | TaskError | null> {
+async function toldIn(response: Response, target: string): Promise<Problem | TaskError | null> {
   const type = response.headers.get('content-type') ?? ''
-  if (!/^application\/(?:problem\+)?json\b/.test(type)) {
+  const isFacade = FACADE.test(target) && type.startsWith('application/json')
+  if (!isFacade && !type.startsWith('application/problem+json')) {
     await response.body?.cancel()
     return null
   }
   const told: unknown = await response.json().catch(() => null)
-  const isOurs = typeof told === 'object' && told !== null && 'code' in told && ('detail' in told || 'error' in told)
+  const isOurs = typeof told === 'object' && told !== null && 'code' in told && (isFacade ? 'error' : 'detail') in told
   return isOurs ? (told as Problem | TaskError) : null
 }
 

@@ -109,7 +109,7 @@ async function* oneConnection(
       signal: signal === undefined ? watchdog.signal : AbortSignal.any([watchdog.signal, signal]),
       redirect: 'error',
     })
-    if (!response.ok || response.body === null) throw await refusalIn(response, null)
+    if (!response.ok || response.body === null) throw await refusalIn(response, { target, idempotencyKey: null })
     onOpen()
     const decoder = new TextDecoder()
     for await (const chunk of chunksOf(response.body)) {

@@ -123,7 +123,7 @@ function reasonOf(cause: unknown, timeoutMs: number): string {
 
 /** The body of an answer that is no refusal. */
 export async function bodyOf(response: Response, outgoing: Outgoing, also: readonly number[]): Promise<unknown> {
-  if (!response.ok && !also.includes(response.status)) throw await refusalIn(response, outgoing.idempotencyKey)
+  if (!response.ok && !also.includes(response.status)) throw await refusalIn(response, outgoing)
   if (response.status === 204) return undefined
   try {
     return await response.json()

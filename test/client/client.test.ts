@@ -114,6 +114,38 @@ describe('a refusal', () => {
     expect(await failureOf(client.schedules.list())).toMatchObject({ status: 502, code: 'BAD_ANSWER' })
   })
 
+  it('of the tasks façade becomes the same error, in our codes', async () => {
+    const refused = (status: number, body: object): Answering => json(body, status, { 'retry-after': '1' })
+    const errors = [{ pointer: '/action', message: 'is missing' }]
+    const client = await clientOf(
+      refused(429, { error: 'Full', code: 'queue_full', retryable: true, details: { taskId: 'tsk_1', queued: 3 } }),
+      refused(400, { error: 'No', code: 'error', details: { errors } }),
+      refused(413, { error: 'Large', code: 'error' }),
+      refused(401, { error: 'Who?', code: 'missing_token' }),
+      refused(400, { error: 'Many', code: 'batch_too_large' }),
+      refused(409, { error: 'Over', code: 'conflict' }),
+      refused(502, { message: 'of a proxy' }),
+      refused(400, { error: 'elsewhere', code: 'error' }),
+    )
+    const task = { agentId: 'a', action: 'x' }
+    const full = await failureOf(client.tasks.submit(task))
+    expect(full).toMatchObject({
+      status: 429,
+      code: 'QUEUE_FULL',
+      message: 'Full',
+      runId: 'tsk_1',
+      retryAfterMs: 1_000,
+    })
+    expect(full.details).toEqual({ taskId: 'tsk_1', queued: 3 })
+    expect(await failureOf(client.tasks.submit(task))).toMatchObject({ code: 'VALIDATION', errors })
+    expect((await failureOf(client.tasks.submit(task))).code).toBe('BODY_TOO_LARGE')
+    expect((await failureOf(client.tasks.list())).code).toBe('UNAUTHENTICATED')
+    expect((await failureOf(client.tasks.batch({ agentId: 'a', tasks: [] }))).code).toBe('BATCH_TOO_LARGE')
+    expect((await failureOf(client.tasks.cancel('tsk_1'))).code).toBe('CONFLICT')
+    expect((await failureOf(client.tasks.stats())).code).toBe('BAD_ANSWER')
+    expect((await failureOf(client.schedules.get('sch_1'))).code).toBe('BAD_ANSWER')
+  })
+
   it('is also an answer that is not JSON', async () => {
     const client = await clientOf((response) => response.writeHead(200).end('<html>'))
     expect(await failureOf(client.schedules.list())).toMatchObject({ status: 200, code: 'BAD_ANSWER' })
