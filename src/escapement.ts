@@ -1,9 +1,11 @@
 import type { AgentInput, AgentView } from './contract/agent.ts'
+import type { AlertFilter, AlertView } from './contract/alert.ts'
 import type { BudgetInput, BudgetPatch, BudgetView } from './contract/budget.ts'
+import type { DeliveryFilter, DeliveryView } from './contract/delivery.ts'
 import type { EventKind, EventView } from './contract/event.ts'
 import type { LaneView } from './contract/lane.ts'
 import type { Health, NodeView } from './contract/node.ts'
-import type { Page } from './contract/page.ts'
+import type { Page, PageFilter } from './contract/page.ts'
 import type { CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
 import type {
   OccurrenceExplanation,
@@ -13,6 +15,14 @@ import type {
   ScheduleView,
 } from './contract/schedule.ts'
 import type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from './contract/session.ts'
+import type {
+  EnabledTargetView,
+  SigningSecretView,
+  TargetInput,
+  TargetPatch,
+  TargetTestView,
+  TargetView,
+} from './contract/target.ts'
 import type {
   TaskBatchItem,
   TaskCancelled,
@@ -162,6 +172,27 @@ export interface Escapement {
     readonly update: (id: string, change: BudgetPatch) => Promise<BudgetView>
     readonly delete: (id: string) => Promise<void>
   }
+  /** Where the results of schedules go: `delivery: { target_id }` of a schedule names one. */
+  readonly targets: {
+    readonly create: (input: TargetInput) => Promise<TargetView>
+    readonly get: (id: string) => Promise<TargetView>
+    readonly list: (filter?: PageFilter) => Promise<Page<TargetView>>
+    readonly update: (id: string, change: TargetPatch) => Promise<TargetView>
+    readonly delete: (id: string) => Promise<void>
+    /** Switches a target on and sends what was held for it. */
+    readonly enable: (id: string) => Promise<EnabledTargetView>
+    /** Sends one message, which counts for nothing, and says what came of it. */
+    readonly test: (id: string) => Promise<TargetTestView>
+    readonly signingSecret: () => Promise<SigningSecretView>
+    readonly rotateSecret: () => Promise<SigningSecretView>
+  }
+  /** Results on their way, with every try. */
+  readonly deliveries: {
+    readonly list: (filter?: DeliveryFilter) => Promise<Page<DeliveryView>>
+    readonly get: (id: string) => Promise<DeliveryView>
+    readonly retry: (id: string) => Promise<DeliveryView>
+  }
+  readonly alerts: { readonly list: (filter?: AlertFilter) => Promise<Page<AlertView>> }
   readonly lanes: {
     readonly list: () => Promise<readonly LaneView[]>
     readonly set: (name: string, concurrency: number) => Promise<LaneView>

@@ -13,6 +13,8 @@ export type { DatabaseChoice, Escapement, EscapementOptions, LogEntry, Settings,
 export type { Deferred, Handler, HandlerContext } from './executors/in-process.ts'
 export type { Attempt, Usage } from './executors/executor.ts'
 export type { AgentInput, AgentView } from './contract/agent.ts'
+export type { AlertFilter, AlertView } from './contract/alert.ts'
+export type { DeliveryFilter, DeliveryTryView, DeliveryView } from './contract/delivery.ts'
 export type { EventKind, EventView } from './contract/event.ts'
 export type { LaneView } from './contract/lane.ts'
 export type { Health, NodeView } from './contract/node.ts'
@@ -26,6 +28,15 @@ export type {
   ScheduleInput,
   ScheduleView,
 } from './contract/schedule.ts'
+export type {
+  EnabledTargetView,
+  ScheduleDelivery,
+  SigningSecretView,
+  TargetInput,
+  TargetPatch,
+  TargetTestView,
+  TargetView,
+} from './contract/target.ts'
 export type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from './contract/session.ts'
 export type {
   TaskBatchItem,

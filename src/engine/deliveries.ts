@@ -73,14 +73,19 @@ export function createDeliveries({ parts, ports }: DeliveriesContext): Deliverie
     wake: loop.wake,
     stop: async () => {
       await loop.stop()
-      const over = new AbortController()
-      const last = wait(LAST_MS, undefined, { signal: over.signal }).catch(() => undefined)
-      await Promise.race([Promise.all(inFlight), last])
-      over.abort()
+      await withinLast(inFlight)
       stopping.abort()
-      await Promise.all(inFlight)
+      // Without a database nothing can be put on record: then claims lapse, and it is sent again under the same id.
+      await withinLast(inFlight)
     },
   }
+}
+
+async function withinLast(inFlight: ReadonlySet<Promise<void>>): Promise<void> {
+  const over = new AbortController()
+  const last = wait(LAST_MS, undefined, { signal: over.signal }).catch(() => undefined)
+  await Promise.race([Promise.all(inFlight), last])
+  over.abort()
 }
 
 async function sendDue(sending: Sending, claim: string): Promise<void> {

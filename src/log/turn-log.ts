@@ -35,6 +35,9 @@ const OF_KIND: Readonly<Record<string, string>> = {
   'member.changed': 'Member changed',
   'org.changed': 'Org changed',
   'message.merged': 'Message merged into a waiting run',
+  'target.changed': 'Target changed',
+  'alert.raised': 'Alert raised',
+  'alert.cleared': 'Alert cleared',
 }
 
 /** Writes down what turns have done. */

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect } from 'vitest'
+import { createClient } from '../../src/client/client.ts'
 import type { DeliveryView } from '../../src/contract/delivery.ts'
 import { json, startPeer, type Answering, type Heard, type Peer } from '../outbound/peer.ts'
 import { createStage } from '../scenarios/stage.ts'
@@ -57,6 +58,25 @@ const whenDelivered = (node: Remote, run: string, status = 'delivered'): Promise
     return delivery
   })
 
+/** The deliveries that whoever listens to a schedule is told of, until one has arrived. Resolves when the stream is open. */
+async function listenTo(node: Remote, schedule: string): Promise<{ readonly heard: Promise<readonly string[]> }> {
+  const found: string[] = []
+  let heard: Promise<readonly string[]> = Promise.resolve(found)
+  await new Promise<void>((opened) => {
+    const follow = async (): Promise<readonly string[]> => {
+      const filter = { kinds: ['delivery.changed'], schedule_id: schedule } as const
+      for await (const event of createClient({ url: node.url, key: node.key }).events(filter, { onOpen: opened })) {
+        if (event.kind === 'reset') continue
+        found.push(event.subject)
+        if (event.data['outcome'] === 'delivered') break
+      }
+      return found
+    }
+    heard = follow()
+  })
+  return { heard }
+}
+
 const idOf = ({ headers }: Heard): string => String(headers['webhook-id'])
 const submitted = async (node: Remote, task: object): Promise<string> => {
   const answer = await node.raw('POST', '/tasks', { body: { agentId: 'worker', action: 'click', ...task } })
@@ -71,8 +91,10 @@ describe.concurrent('46: a delivery target that is down', () => {
       (_, response, n) => json(response, n === 1 ? 503 : 200, { said: n === 1 ? 'closed' : 'thanks' }),
       async (node, receiver) => {
         const { schedule, target } = await deliveringTo(node, `${receiver.url}/in`)
+        const { heard } = await listenTo(node, schedule)
         const run = await runOf(node, schedule)
         const delivery = await whenDelivered(node, run)
+        expect(await heard).toEqual([delivery.id, delivery.id, delivery.id])
         expect(delivery).toMatchObject({
           ...{ kind: 'target', target_id: target, run_id: run },
           tries: [

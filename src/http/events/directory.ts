@@ -1,7 +1,7 @@
 import type { Happened } from '../../service/events.ts'
 import type { RunOwners } from '../../service/live-port.ts'
 import type { Client } from './client.ts'
-import { isAboutRun, isWanted, type Wanted } from './filter.ts'
+import { isWanted, runIn, type Wanted } from './filter.ts'
 
 /** Those who want the same, and what they have not been sent yet. */
 export interface Group {
@@ -56,7 +56,7 @@ export function createDirectory(): Directory {
         if (found !== undefined) for (const group of found) if (isWanted(group.wanted, event, owners)) call(group)
       }
       ask(indexes.kind.get(kind))
-      if (indexes.run.size > 0 && isAboutRun(kind)) ask(indexes.run.get(subject))
+      if (indexes.run.size > 0) ask(indexes.run.get(runIn(event) ?? ''))
       if (kind === 'schedule.changed') ask(indexes.schedule.get(subject))
       if (owners === undefined) return
       if (owners.sessionKey !== null) ask(indexes.session.get(owners.sessionKey))

@@ -57,13 +57,17 @@ const ABOUT_RUNS: ReadonlySet<string> = new Set<EventKind>([
   ...(['run.changed', 'run.output', 'message.merged', 'message.dropped', 'outbound'] as const),
 ])
 
-/** Whether events of a kind are about runs, which their subjects then are. */
-export const isAboutRun = (kind: string): boolean => ABOUT_RUNS.has(kind)
+/** The run an event is about: its subject, or the one whose result is delivered. Null: about no run. */
+export function runIn([kind, subject, data]: Happened): string | null {
+  if (ABOUT_RUNS.has(kind)) return subject
+  return kind === 'delivery.changed' ? (data['run_id'] as string) : null
+}
 
 /** Whether somebody is told of an event. `owners` are those of the run it is about; undefined when nobody knows them. */
-export function isWanted(wanted: Wanted, [kind, subject]: Happened, owners: RunOwners | undefined): boolean {
+export function isWanted(wanted: Wanted, event: Happened, owners: RunOwners | undefined): boolean {
+  const [kind, subject] = event
   if (!wanted.kinds.has(kind)) return false
-  if (wanted.runId !== null && !(isAboutRun(kind) && subject === wanted.runId)) return false
+  if (wanted.runId !== null && runIn(event) !== wanted.runId) return false
   if (wanted.agentId !== null && owners?.agentId !== wanted.agentId) return false
   if (wanted.session !== null && owners?.sessionKey !== wanted.session) return false
   if (wanted.scheduleId === null) return true

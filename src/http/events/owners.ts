@@ -2,7 +2,7 @@ import type { OrgId, RunId } from '../../core/ids.ts'
 import { isTerminal, type RunState } from '../../core/run/run-machine.ts'
 import type { Happened } from '../../service/events.ts'
 import type { RunOwners } from '../../service/live-port.ts'
-import { isAboutRun } from './filter.ts'
+import { runIn } from './filter.ts'
 
 /** Whose the runs are that events are about. */
 export interface Owners {
@@ -44,10 +44,13 @@ export function createOwners(orgId: OrgId, live: (orgId: OrgId, id: RunId) => Ru
     return true
   }
   return {
-    of: ([kind, subject]) => (isAboutRun(kind) ? (known.get(subject) ?? undefined) : undefined),
+    of: (event) => known.get(runIn(event) ?? '') ?? undefined,
     unknown: (events) => {
       let ids: Set<string> | null = null
-      for (const [kind, subject] of events) if (isAboutRun(kind) && !isKnown(subject)) (ids ??= new Set()).add(subject)
+      for (const event of events) {
+        const run = runIn(event)
+        if (run !== null && !isKnown(run)) (ids ??= new Set()).add(run)
+      }
       return ids === null ? NONE : [...ids]
     },
     learn: (asked, found) => {
