@@ -1,5 +1,6 @@
 import { invalid } from '../contract/refusals.ts'
 import { parseHttpOptions, sampleUrl, type HttpOptions } from '../core/executor/http-options.ts'
+import { unmaskedExecutor } from '../core/executor/masked.ts'
 import { agentId, type OrgId, type ScheduleId } from '../core/ids.ts'
 import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
 import { EXECUTOR_KINDS, PRESENT_EXECUTOR_KINDS, type ExecutorKind } from '../core/run/timeouts.ts'
@@ -8,9 +9,12 @@ import { loadSchedules } from '../store/schedules.ts'
 import { parseJson, parseObject, unknownFields } from './input-fields.ts'
 import type { Ports } from './ports.ts'
 
-/** Reads how an agent's work is performed. The options belong to the executor of that kind, which reads them itself. */
-export function parseExecutor(field: string, value: unknown): Parsed<AgentExecutor> {
-  const object = parseObject(field, value)
+/**
+ * Reads how an agent's work is performed. The options belong to the executor of that kind, which reads them itself;
+ * values that are shown hidden are those it had before.
+ */
+export function parseExecutor(field: string, value: unknown, before?: unknown): Parsed<AgentExecutor> {
+  const object = parseObject(field, unmaskedExecutor(value, before))
   if (!object.ok) return object
   const kind = parseWord(`${field}.kind`, object.value['kind'], EXECUTOR_KINDS)
   if (!kind.ok) return kind
@@ -42,8 +46,9 @@ export const bringsAddress = (input: { readonly executor?: unknown } | null | un
 export async function judgeExecutor(ports: Pick<Ports, 'outbound'>, input: object): Promise<void> {
   const given = parseObject('agent', input)
   if (!given.ok || given.value['executor'] === undefined) return
-  const read = parseExecutor('executor', given.value['executor'])
-  const http = read.ok && read.value.kind === 'http' ? parseHttpOptions('executor', read.value) : null
+  const executor = parseObject('executor', given.value['executor'])
+  const { kind = null, url = null } = executor.ok ? executor.value : {}
+  const http = String(kind).toLowerCase() === 'http' ? parseHttpOptions('executor', { kind: 'http', url }) : null
   // What cannot be read is told of in the turn, with everything else that is wrong.
   if (http === null || !http.ok) return
   const message = await ports.outbound.check(sampleUrl(http.value), 'agent')

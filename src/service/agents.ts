@@ -1,6 +1,7 @@
 import type { AgentInput, AgentView } from '../contract/agent.ts'
 import type { Page, PageFilter } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
+import { maskedExecutor } from '../core/executor/masked.ts'
 import { agentId, sessionKey, type OrgId } from '../core/ids.ts'
 import { flawed, orNull, parsed, parseInteger, type Flaw, type Parsed } from '../core/input.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
@@ -63,7 +64,11 @@ export function parseAgent(value: unknown, existing: AgentRow | null): Parsed<Re
   const nullable = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>, otherwise: T | null) =>
     given[name] === undefined ? otherwise : keep(orNull(parse)(name, given[name]))
   flaws.push(...missing(given, existing))
-  const executor = field('executor', parseExecutor, existing?.executor ?? { kind: 'echo' })
+  const executor = field(
+    'executor',
+    (name, given) => parseExecutor(name, given, existing?.executor),
+    existing?.executor ?? { kind: 'echo' },
+  )
   const base = { ...DEFAULT_RETRY_POLICY, maxRetries: usualRetries(executor) }
   const read: ReadAgent = {
     name: field('name', textField({ min: 1, max: 200 }), existing?.name ?? ''),
@@ -256,7 +261,7 @@ export const viewAgent = (row: AgentRow): AgentView => ({
   org_id: row.orgId,
   name: row.name,
   description: row.description,
-  executor: row.executor,
+  executor: maskedExecutor(row.executor),
   retry_policy: row.retryPolicy === null ? null : viewRetryPolicy(row.retryPolicy),
   timeout_seconds: row.timeoutSeconds,
   max_concurrent: row.maxConcurrent,

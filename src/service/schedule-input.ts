@@ -92,7 +92,7 @@ export function executorIn(value: unknown, existing: ScheduleRow | null): Parsed
   if (given === null) return parsed(null)
   if (isGiven(named))
     return flawed({ field: 'executor', value: given, message: 'cannot be given together with agent_id' })
-  const read = parseExecutor('executor', given)
+  const read = parseExecutor('executor', given, existing?.input['executor'])
   if (!read.ok || INLINE_EXECUTOR_KINDS.some((kind) => kind === read.value.kind)) return read
   const allowed = INLINE_EXECUTOR_KINDS.join(', ')
   return flawed({ field: 'executor.kind', value: read.value.kind, message: 'belongs to an agent', allowed })

@@ -2,6 +2,7 @@ import type { RetryPolicyView, ScheduleRulesView, ScheduleTimingView, ScheduleVi
 import type { ExecutorInput } from '../contract/executor.ts'
 import type { ScheduleDelivery } from '../contract/target.ts'
 import { inlineKindOf } from '../core/executor/inline-agent.ts'
+import { maskedExecutor } from '../core/executor/masked.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
 import type { ScheduleRules } from '../core/schedule/schedule-rules.ts'
@@ -25,7 +26,7 @@ export function viewSchedule(row: ScheduleRow, disabled: ReadonlySet<string> = N
     name: row.name,
     description: row.description,
     agent_id: inlineKindOf(row.agentId) === null ? row.agentId : null,
-    executor: (row.input['executor'] as ExecutorInput | undefined) ?? null,
+    executor: executorOf(row),
     kind: row.timing.kind,
     sentence: sentenceFor(row.timing),
     ...viewTiming(row.timing),
@@ -53,6 +54,11 @@ export function viewSchedule(row: ScheduleRow, disabled: ReadonlySet<string> = N
     updated_at: formatInstant(row.updatedAt),
     version: row.version,
   }
+}
+
+function executorOf({ input }: ScheduleRow): ExecutorInput | null {
+  const executor = input['executor'] as ExecutorInput | undefined
+  return executor === undefined ? null : maskedExecutor(executor)
 }
 
 const sessionWordOf = ({ input }: ScheduleRow): string =>

@@ -102,6 +102,26 @@ describe('an agent', () => {
     await world.ask('DELETE', `${URL}/far`)
   })
 
+  it('shows no credentials, and keeps them while it is called at the same place', async () => {
+    const url = 'https://agents.example/a'
+    const headers = { Authorization: 'Bearer hunter2', 'X-Api-Key': 'hunter2', 'X-Plain': 'p' }
+    const made = await create({ id: 'far', name: 'Far', executor: { kind: 'http', url, headers } })
+    const hidden = { Authorization: '***', 'X-Api-Key': '***', 'X-Plain': 'p' }
+    expect(made['executor']).toMatchObject({ headers: hidden })
+    const change = (executor: object) =>
+      world.ask('PATCH', `${URL}/far`, { body: { executor: { kind: 'http', ...executor } } })
+    const moved = await change({ url: 'https://agents.example/b', headers: hidden })
+    expect(moved.json()).toMatchObject({ executor: { url: 'https://agents.example/b', headers: hidden } })
+    const [row] = await world.services.db.query(`select executor from agent where id = 'far'`, [])
+    expect(row?.['executor']).toMatchObject({ headers })
+    expect(pointersIn(await change({ url: 'https://elsewhere.example/', headers: hidden }))).toEqual([
+      ...['/executor/headers/Authorization', '/executor/headers/X-Api-Key'],
+    ])
+    const shown = [await world.ask('GET', URL), await world.ask('GET', '/api/v1/audit?limit=200')]
+    expect(shown.map(({ body }) => body).join()).not.toContain('hunter2')
+    await world.ask('DELETE', `${URL}/far`)
+  })
+
   it.each<[string, object, readonly string[]]>([
     ['no address', { kind: 'http' }, ['/executor/url']],
     ['an address with a password', { kind: 'http', url: 'https://a:b@agents.example/' }, ['/executor/url']],

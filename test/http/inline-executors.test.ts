@@ -25,6 +25,16 @@ describe('a schedule with an executor of its own', () => {
     expect((await world.ask('GET', `${URL}/${made.id}`)).json()).toEqual(made)
   })
 
+  it('shows no credentials', async () => {
+    const executor = { ...http, headers: { authorization: 'hunter2' } }
+    const made = await create({ executor })
+    expect(made).toMatchObject({ executor: { headers: { authorization: '***' } } })
+    const changed = await world.ask('PATCH', `${URL}/${made.id}`, { body: { executor: made.executor, name: 'Kept' } })
+    expect(changed.json()).toMatchObject({ name: 'Kept', executor: { headers: { authorization: '***' } } })
+    const [row] = await world.services.db.query('select input from schedule where id = $1', [made.id])
+    expect(row?.['input']).toMatchObject({ executor })
+  })
+
   it('of kind echo or tab-action needs nothing more', async () => {
     for (const kind of ['echo', 'tab-action'])
       expect(await create({ executor: { kind } })).toMatchObject({ agent_id: null, executor: { kind } })

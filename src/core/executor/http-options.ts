@@ -1,6 +1,7 @@
 import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
 import { nearestWord } from '../nearest-word.ts'
 import { parseTarget } from '../outbound/guard.ts'
+import { MASK } from './masked.ts'
 import { parseSuccessWhen, type SuccessWhen } from './success-when.ts'
 import { fillUrl, parseUrlTemplate, templateFlaws } from './template.ts'
 
@@ -110,6 +111,8 @@ function headerFlaws(field: string, name: string, text: unknown): Flaw[] {
     return [
       { field, value: undefined, message: 'must be a text of one line', allowed: 'up to 8192 characters of Latin-1' },
     ]
+  if (text === MASK)
+    return [{ field, value: undefined, message: 'is hidden here; send the value itself, as for a new address' }]
   return templateFlaws(field, text).map((flaw) => ({ ...flaw, value: undefined }))
 }
 
