@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { Handler } from '../../src/executors/in-process.ts'
 import { METRICS } from '../../src/metrics/catalogue.ts'
+import { json, startPeer } from '../outbound/peer.ts'
 import { missSeconds } from '../scenarios/downtime.ts'
 import { createStage } from '../scenarios/stage.ts'
 import { chat, ended, eventually, runsWhen, send } from '../scenarios/support.ts'
@@ -137,6 +138,30 @@ describe.concurrent('what there is at this moment', () => {
     expect(seen.value('escapement_draining')).toBe(0)
     expect(seen.value('escapement_database_connections', { pool: 'engine', state: 'idle' })).toBeGreaterThan(0)
     stage.open()
+  })
+
+  scenario('deliveries, by what became of each try', async (world) => {
+    const peer = await startPeer((_, response, n) => json(response, n === 1 ? 200 : 500, {}))
+    try {
+      const node = await world.start({
+        ...{ agents: { worker: () => 'done' }, outbound: { allow_hosts: [`127.0.0.1:${peer.port}`] } },
+      })
+      const { body: hook } = await node.raw('POST', '/api/v1/targets', {
+        body: { name: 'Hook', kind: 'webhook', url: `${peer.url}/hook` },
+      })
+      const delivery = { target_id: hook['id'] }
+      const { body: made } = await node.raw('POST', '/api/v1/schedules', {
+        body: { agent_id: 'worker', cron: '0 0 1 1 *', payload: 'x', delivery },
+      })
+      for (const outcome of ['delivered', 'retry']) {
+        await node.schedules.runNow(String(made['id']))
+        await eventually(async () => {
+          expect((await scrape(node)).by('escapement_deliveries_total', 'outcome')[outcome]).toBe(1)
+        })
+      }
+    } finally {
+      await peer.close()
+    }
   })
 
   scenario('is open without a key on a loopback address with one org, and with two is not', async (world) => {
