@@ -20,7 +20,7 @@ import type { Running } from './running.ts'
 import { schedulesOf } from './schedules.ts'
 import { sessionsOf } from './sessions.ts'
 import { stopApp, type Stopping } from './stop.ts'
-import { alertsOf, deliveriesOf, targetsOf } from './targets.ts'
+import { receivingOf } from './targets.ts'
 import { tasksOf } from './tasks.ts'
 import { createWaiters } from './waiters.ts'
 
@@ -70,8 +70,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     tasks: tasksOf(running),
     sessions: sessionsOf(running),
     runs: runsOf(running),
-    ...{ agents: agentsOf(running, register), budgets: budgetsOf(running) },
-    ...{ targets: targetsOf(running), deliveries: deliveriesOf(running), alerts: alertsOf(running) },
+    ...{ agents: agentsOf(running, register), budgets: budgetsOf(running), ...receivingOf(running) },
     lanes: lanesOf(running, reload),
     nodes: nodesOf(running),
     on: (kind, hear) => addListener(listeners, kind, hear),

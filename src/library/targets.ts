@@ -6,27 +6,23 @@ import { testTarget } from '../service/target-test.ts'
 import { changeTarget, createTarget, enableTarget, findTargets, getTarget, removeTarget } from '../service/targets.ts'
 import type { Running } from './running.ts'
 
-/** Where results are delivered. */
-export const targetsOf = (running: () => Running): Escapement['targets'] => ({
-  create: (input) => createTarget(running().app.ports, running().caller, input),
-  get: (id) => getTarget(running().app.ports, running().caller, id),
-  list: (filter) => findTargets(running().app.ports, running().caller, filter),
-  update: (id, change) => changeTarget(running().app.ports, running().caller, { id, change }),
-  delete: (id) => removeTarget(running().app.ports, running().caller, { id }),
-  enable: (id) => enableTarget(running().app.ports, running().caller, id),
-  test: (id) => testTarget(running().app.ports, running().caller, id),
-  signingSecret: () => getSigningSecret(running().app.ports, running().caller),
-  rotateSecret: () => rotateSecret(running().app.ports, running().caller),
-})
-
-/** Results on their way. */
-export const deliveriesOf = (running: () => Running): Escapement['deliveries'] => ({
-  list: (filter) => findDeliveries(running().app.ports, running().caller, filter),
-  get: (id) => getDelivery(running().app.ports, running().caller, id),
-  retry: (id) => retryDelivery(running().app.ports, running().caller, id),
-})
-
-/** What somebody should look at. */
-export const alertsOf = (running: () => Running): Escapement['alerts'] => ({
-  list: (filter) => findAlerts(running().app.ports, running().caller, filter),
+/** Where results are delivered, results on their way, and what somebody should look at. */
+export const receivingOf = (running: () => Running): Pick<Escapement, 'targets' | 'deliveries' | 'alerts'> => ({
+  targets: {
+    create: (input) => createTarget(running().app.ports, running().caller, input),
+    get: (id) => getTarget(running().app.ports, running().caller, id),
+    list: (filter) => findTargets(running().app.ports, running().caller, filter),
+    update: (id, change) => changeTarget(running().app.ports, running().caller, { id, change }),
+    delete: (id) => removeTarget(running().app.ports, running().caller, { id }),
+    enable: (id) => enableTarget(running().app.ports, running().caller, id),
+    test: (id) => testTarget(running().app.ports, running().caller, id),
+    signingSecret: () => getSigningSecret(running().app.ports, running().caller),
+    rotateSecret: () => rotateSecret(running().app.ports, running().caller),
+  },
+  deliveries: {
+    list: (filter) => findDeliveries(running().app.ports, running().caller, filter),
+    get: (id) => getDelivery(running().app.ports, running().caller, id),
+    retry: (id) => retryDelivery(running().app.ports, running().caller, id),
+  },
+  alerts: { list: (filter) => findAlerts(running().app.ports, running().caller, filter) },
 })
