@@ -16,12 +16,8 @@ export function outboundOf({ keeper }: Configuration): ServerOutbound {
       const { allow_hosts: allowHosts, allow_loopback: allowLoopback } = keeper.current().config.outbound
       return { allowHosts, allowLoopback }
     },
-    listeners: () => {
-      if (listening === null) return []
-      const outside = new URL(listening.url)
-      const port = outside.port === '' ? (outside.protocol === 'https:' ? 443 : 80) : Number(outside.port)
-      return [listening, { host: outside.hostname, port }]
-    },
+    // Not where others reach us: what they reach there anybody may call, and other servers may share the address.
+    listeners: () => (listening === null ? [] : [listening]),
     listensAt: (place) => {
       listening = place
     },

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { Dispatch } from '../../src/executors/dispatch.ts'
 import { json, startPeer } from '../outbound/peer.ts'
-import { chat, eventually, send } from '../scenarios/support.ts'
+import { chat, eventually } from '../scenarios/support.ts'
 import { scenario, type Remote } from './world.ts'
 
 // A real process, killed while it owes nobody anything but the truth: a thousand agents were asked and will report later.
@@ -45,7 +45,8 @@ describe('28: a thousand runs that await their callback', () => {
         await before.agents.create({ id: 'later', name: 'Later', executor: { kind: 'http', url: peer.url } })
         const numbers = Array.from({ length: MANY }, (_, n) => n)
         await forEach(numbers, async (n) => {
-          await send(before, chat(`p${n}`, 'later'), `message ${n}`)
+          const target = `/api/v1/sessions/${encodeURIComponent(chat(`p${n}`, 'later'))}/messages`
+          expect((await before.raw('POST', target, { body: { text: `message ${n}` } })).status).toBe(202)
         })
         const counts = (): Promise<unknown> =>
           world.database.outside(
