@@ -8,13 +8,14 @@ export function goalsOf(parts) {
 const rowOf = ({ goal, wanted, measured, reached }) => ({ goal, wanted, measured, reached: reached ? 'yes' : 'no' })
 
 const GOALS = {
-  messages: ({ http }) => [
-    rowOf({
-      goal: 'messages acknowledged per second',
-      ...{ wanted: '≥ 6,000', measured: http.perSecond.median.toLocaleString('en-US') },
-      reached: http.perSecond.median >= 6_000,
-    }),
-  ],
+  messages: ({ http, accepted }) =>
+    Object.entries({ 'and worked off at once': http, 'to wait for their agent': accepted }).map(([what, fact]) =>
+      rowOf({
+        goal: `messages acknowledged per second, ${what}`,
+        ...{ wanted: '≥ 6,000', measured: fact.perSecond.median.toLocaleString('en-US') },
+        reached: fact.perSecond.median >= 6_000,
+      }),
+    ),
   runs: (facts) =>
     Object.entries(facts).map(([filter, { p99 }]) =>
       rowOf({ goal: `first page of runs, ${filter}: p99 ms`, wanted: '< 30', measured: p99, reached: p99 < 30 }),
