@@ -21,6 +21,9 @@ const SETTINGS = {
   timezone: 'UTC',
 }
 
+// As the embedded server is started; see src/store/embedded/server-process.ts.
+const MEMORY = { MALLOC_TOP_PAD_: '4194304', MALLOC_TRIM_THRESHOLD_: '33554432' }
+
 /** Starts a server; `settings` are added to its own. */
 export async function startServer(settings = {}) {
   const native = nativeFolder()
@@ -29,7 +32,7 @@ export async function startServer(settings = {}) {
   const as = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
   if (as.uid !== undefined) chownSync(data, NOBODY, NOBODY)
   chmodSync(data, 0o700)
-  const within = { ...as, stdio: 'ignore', cwd: data }
+  const within = { ...as, stdio: 'ignore', cwd: data, env: { ...process.env, ...MEMORY } }
   try {
     const cluster = path.join(data, 'cluster')
     execFileSync(

@@ -10,10 +10,10 @@ export const requestsOf = (kind, options) => KINDS[kind](options)
 
 const KINDS = { messages, schedules, tasks, batches, runs }
 
-function messages({ client, clients }) {
+function messages({ client, clients, agent = 'echo' }) {
   const own = Math.floor(SESSIONS / clients)
   return Array.from({ length: own }, (_, i) => {
-    const session = `agent:echo:bench:dm:s${client * own + i}`
+    const session = `agent:${agent}:bench:dm:s${client * own + i}`
     const body = { text: 'say what changed since yesterday' }
     return {
       ...{ method: 'POST', path: `/api/v1/sessions/${encodeURIComponent(session)}/messages` },

@@ -23,7 +23,31 @@ export const comparing = (kind, title) => ({
   },
 })
 
-export const { title, measure } = comparing('messages', 'POST /api/v1/sessions/:key/messages')
+const echoing = comparing('messages', 'POST /api/v1/sessions/:key/messages')
+
+export const { title } = echoing
+
+/** Messages that are worked off at once, and messages to an agent that is away: those are only accepted, and wait. */
+export async function measure(bench) {
+  const { facts } = await echoing.measure(bench)
+  const accepted = []
+  for (let i = 0; i < (bench.quick ? 1 : 3); i += 1) {
+    accepted.push(await acceptedOnly(bench))
+    bench.say(lineOf('HTTP, agent away', accepted.at(-1)))
+  }
+  const all = { ...facts, accepted: factsOf(accepted) }
+  return { facts: all, rows: rowsOf(all) }
+}
+
+/** As many as the queues of 10,000 sessions hold, and no more. */
+const acceptedOnly = (bench) =>
+  withServed({ nodeArgs: bench.profileArgs('http-accepted') }, async (served) => {
+    const { id } = await served.ask('POST', '/api/v1/agents', { name: 'away', executor: { kind: 'in-process' } })
+    const { warmUp, count } = countsOf(bench)
+    const options = { kind: 'messages', options: { agent: id } }
+    await hammered(bench, served, { ...options, count: warmUp, waits: true })
+    return hammered(bench, served, { ...options, count, waits: true })
+  })
 
 const countsOf = ({ quick }) => ({ warmUp: quick ? 6_000 : 20_000, count: quick ? 12_000 : 60_000 })
 
@@ -34,13 +58,13 @@ const overHttp = (bench, kind) =>
     return hammered(bench, served, { kind, count, turn: 1 })
   })
 
-/** Asks so often, and counts the processor time until everything that came of it is done. */
-export async function hammered(bench, served, options) {
+/** Asks so often, and counts the processor time until everything that came of it is done, unless it waits. */
+export async function hammered(bench, served, { waits = false, ...options }) {
   const { url, key } = served
   const before = served.cpu()
   const figures = await bench.load('hammer', { url, key, connections: CONNECTIONS, ...options })
   refuseFailures(figures)
-  await served.drained()
+  if (!waits) await served.drained()
   return { ...figures, ...cpuPer(figures.count, before, served.cpu()) }
 }
 

@@ -3,6 +3,7 @@ import { createLineUp, type LineUp } from '../../core/picking/line-up.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
 import type { ContextUse } from '../../core/session/throttle.ts'
 import { wakeAt, type RunRow } from '../../store/run-row.ts'
+import { orgLock } from '../../store/turns.ts'
 import { noteSpender } from '../desk/budgets.ts'
 import { emptyDesk, putRun, rulesOf, takeRun, type Chance, type Desk, type DeskSettings } from '../desk/desk.ts'
 import { createTimers, type Timers } from './timers.ts'
@@ -22,6 +23,8 @@ export interface NodeFacts {
  * brought up to date first, and after any failure it is thrown away.
  */
 export interface Memory {
+  /** What every turn of the org takes first. */
+  readonly lock: readonly [number, number]
   readonly desk: Desk
   readonly lineUp: LineUp
   readonly timers: Timers
@@ -38,6 +41,7 @@ export interface Memory {
 export function emptyMemory(orgId: OrgId, node: NodeFacts): Memory {
   const lineUp = createLineUp(orgId)
   const memory: Memory = {
+    lock: orgLock(orgId),
     desk: emptyDesk(orgId, node.chance, node.settings()),
     lineUp,
     timers: createTimers(),

@@ -78,7 +78,7 @@ async function commitTurn(ctx: TurnContext, asked: Asked): Promise<TurnResult> {
         decided.push(result)
         return result
       },
-      { lock: orgLock(asked.memory.desk.orgId), committing: asked.committing },
+      { lock: asked.memory.lock, committing: asked.committing },
     )
   } catch (error) {
     const [result] = decided

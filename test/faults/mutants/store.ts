@@ -103,6 +103,21 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     mutate: misreading('select no, hash from audit_head', (row) => ({ ...row, hash: new Uint8Array(32) })),
   },
   {
+    name: 'what was spent replaces what was spent before',
+    breaks: ['spent_once'],
+    mutate: (database) =>
+      withStatements(
+        database,
+        (real) => (text, params) =>
+          real(text.replace('set used = usage.used + excluded.used', 'set used = excluded.used'), params),
+      ),
+  },
+  {
+    name: 'what was spent is not written',
+    breaks: ['spent_once'],
+    mutate: forgetting('insert into usage'),
+  },
+  {
     name: 'changes of sessions are not written',
     breaks: ['memory_is_true', 'limits'],
     mutate: forgetting('update session'),
