@@ -23,6 +23,7 @@ export const STEPS = [
       'test/log/',
       'test/metrics/',
       'test/tooling/',
+      'test/tracing/',
     ],
     budget: FAST,
   },

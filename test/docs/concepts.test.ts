@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { HTTP_OPTIONS } from '../../src/core/executor/http-options.ts'
 import { DEFAULT_LANES } from '../../src/core/lanes.ts'
 import { DEFAULT_RETRY_POLICY, RETRY_STRATEGIES } from '../../src/core/run/retry-policy.ts'
-import { DEFAULT_TIMEOUT_SECONDS } from '../../src/core/run/timeouts.ts'
+import { DEFAULT_TIMEOUT_SECONDS, PRESENT_EXECUTOR_KINDS } from '../../src/core/run/timeouts.ts'
 import {
   CONCURRENCY_POLICIES,
   DEFAULT_SCHEDULE_RULES,
@@ -45,6 +46,12 @@ describe('the concept pages', () => {
   it('say the sizes of the lanes', () => {
     const written = rowsUnder('lanes', 'Lane').map(([name, size]) => [name?.replaceAll('`', ''), Number(size)])
     expect(Object.fromEntries(written)).toEqual({ ...DEFAULT_LANES })
+  })
+
+  it('say every kind of executor that there is, and every option of one over HTTP', () => {
+    const names = (head: string) => rowsUnder('agents', head).map(([name]) => name?.replaceAll('`', ''))
+    expect(names('`executor.kind`').toSorted()).toEqual(PRESENT_EXECUTOR_KINDS.toSorted())
+    expect(names('Option')).toEqual([...HTTP_OPTIONS])
   })
 
   it('say the time limits of the executors', () => {

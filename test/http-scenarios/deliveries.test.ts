@@ -141,6 +141,25 @@ describe.concurrent('46: a delivery target that is down', () => {
     }),
   )
 
+  scenario('that hangs is given 10 s', (world) =>
+    withReceiver(
+      world,
+      () => undefined,
+      async (node, receiver) => {
+        const { schedule } = await deliveringTo(node, `${receiver.url}/in`)
+        const run = await runOf(node, schedule)
+        const delivery = await eventually(async () => {
+          const seen = await deliveryOf(node, run)
+          expect(seen.tries).toHaveLength(1)
+          return seen
+        }, 40_000)
+        expect(delivery.tries).toMatchObject([{ delivered: false, status_code: null, error_code: 'timeout' }])
+        expect(delivery.tries[0]?.duration_ms).toBeGreaterThanOrEqual(9_990)
+        expect(receiver.dropped()).toBe(1)
+      },
+    ),
+  )
+
   scenario('ten times in a row is disabled with an alert; what is held arrives once it is enabled', async (world) => {
     let open = false
     await withReceiver(

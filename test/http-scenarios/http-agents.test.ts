@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import type { RunView } from '../../src/contract/run.ts'
 import type { Dispatch } from '../../src/executors/dispatch.ts'
 import { json, startPeer, type Answering, type Heard, type Peer } from '../outbound/peer.ts'
 import {
@@ -179,7 +180,10 @@ describe.concurrent('25: every 2 s, SKIP, CANCEL_PREV, RETRY, CATCH_UP_LIMITED 3
   scenario('an agent that takes longer: each occurrence supersedes the last and starts attempt 1', async (world) => {
     await withAgent(world, never, async (node, peer) => {
       const { id } = await node.schedules.create(schedule)
-      const runs = await runsWhen(node, id, (found) => found.length >= 4)
+      // What was told to stop has a moment to do so.
+      const isOver = (found: readonly RunView[]): boolean =>
+        found.length >= 4 && found.slice(0, 3).every(({ status }) => status !== 'stopping')
+      const runs = await runsWhen(node, id, isOver)
       expect(runs.slice(0, 3).map(({ status, reason }) => `${status}/${reason ?? ''}`)).toEqual(
         Array(3).fill('cancelled/superseded'),
       )

@@ -233,6 +233,30 @@ describe.concurrent('what an instance is asked, and what comes of its answers', 
   })
 })
 
+describe.concurrent('two nodes', () => {
+  scenario('share queue, limits and counts: each says the same of both', async (world) => {
+    const browser = await startInstance()
+    const tasks = { executor: { instances: { tab: browser.url } }, max_inflight: 2, max_per_agent: 3 }
+    const [one, two] = [await world.start({ tasks }), await world.start({ tasks })]
+    const nodes = [one, two, one, two, one] as const
+    for (const [index, node] of nodes.entries()) await submit(node, 'a', `action ${index}`)
+    await eventually(() => expect(browser.acted).toHaveLength(2))
+    expect((await post(two, { agentId: 'a', action: 'x', tabId: 'tab' })).status).toBe(429)
+    for (const node of [one, two]) {
+      const { queue, metrics } = await stats(node)
+      expect(queue).toEqual({ totalQueued: 3, totalInflight: 2, agents: { a: { queued: 3, inflight: 2 } } })
+      expect(metrics).toMatchObject({ tasksSubmitted: 5, tasksRejected: 1, dispatchCount: 2 })
+    }
+    browser.open()
+    await eventually(async () => expect((await stats(one)).metrics.tasksCompleted).toBe(5))
+    expect(browser.most()).toBe(2)
+    const [ofOne, ofTwo] = [(await stats(one)).metrics, (await stats(two)).metrics]
+    expect(ofTwo).toEqual(ofOne)
+    expect(ofOne).toMatchObject({ tasksSubmitted: 5, dispatchCount: 5 })
+    await browser.close()
+  })
+})
+
 describe.concurrent('limits', () => {
   scenario('are changed by the file, by SIGHUP and by PATCH, and the counts outlive the server', async (world) => {
     const browser = await startInstance()

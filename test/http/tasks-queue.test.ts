@@ -84,6 +84,23 @@ describe('GET /tasks', () => {
     expect(rest).not.toHaveProperty('next_cursor')
   })
 
+  it('ends a page early when what is in it is large', async () => {
+    await hold()
+    world.reload({ tasks: { max_per_agent: 100 } })
+    const params = { text: 'x'.repeat(900_000) }
+    for (let n = 0; n < 30; n += 1) await submit('a', 'large', { params })
+    const first = await world.client.list('?agentId=a')
+    expect(first.count).toBeLessThan(31)
+    expect(first.count).toBeGreaterThan(5)
+    let [seen, next] = [first.count, first.next_cursor]
+    while (next !== undefined) {
+      const page = await world.client.list(`?agentId=a&cursor=${next}`)
+      seen += page.count
+      next = page.next_cursor
+    }
+    expect(seen).toBe(31)
+  })
+
   it.each([
     ['?state=odd', '/state'],
     ['?limit=0', '/limit'],

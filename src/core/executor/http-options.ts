@@ -21,7 +21,9 @@ export interface HttpOptions {
   readonly success_when: SuccessWhen | null
 }
 
-const FIELDS = ['kind', 'url', 'method', 'headers', 'body', 'async', 'success_when'] as const
+/** Everything that can be said about such an agent, beside its kind. */
+export const HTTP_OPTIONS = ['url', 'method', 'headers', 'body', 'async', 'success_when'] as const
+const FIELDS = ['kind', ...HTTP_OPTIONS] as const
 
 /** They belong to the connection or are filled in with every request. */
 const TAKEN_HEADERS = [

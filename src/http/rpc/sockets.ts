@@ -8,6 +8,7 @@ import type { HostCheck } from '../hosts.ts'
 import type { Routing } from '../routes.ts'
 import { internal, refusalOf } from '../unexpected.ts'
 import { answerRpc } from './answer.ts'
+import { failed, refusedWith } from './message.ts'
 import { createLane, type MessageLane } from './message-lane.ts'
 import { onWebSocket, refuseUpgrade, type Upgrade } from './upgrade.ts'
 import { RPC_PATH } from './routes.ts'
@@ -137,27 +138,39 @@ function welcome(hub: Hub, socket: WebSocket, { asker, principal, name }: Guest)
 /** The answer to a message; null when there is none. Who speaks is asked again each time: keys are revoked meanwhile. */
 async function answer({ routing }: Hub, client: Client, sent: Buffer): Promise<string | null> {
   const { ctx, limit } = routing
-  const principal = await stillThere(routing, client)
-  if (principal === null) return null
   client.calls += 1
+  const requestId = `${client.name}_${client.calls.toString(36)}`
+  const known = await stillThere(routing, client)
+  if (known.kind === 'shown_out') return null
+  if (known.kind === 'unknown') {
+    ctx.metrics.refused(known.why.code)
+    return JSON.stringify(failed(null, refusedWith(known.why, requestId, undefined)))
+  }
+  const { principal } = known
   const charge = (): void => {
     limit.charge(principal.id, ctx.settings().ratePerSecond, ctx.counter())
   }
-  const requestId = `${client.name}_${client.calls.toString(36)}`
-  const said = await answerRpc({ ctx, principal, requestId, charge, key: undefined, traceparent: undefined }, sent)
+  const asker = { ctx, principal, requestId, charge, key: undefined, traceparent: undefined }
+  const said = await answerRpc(asker, sent)
   return said === null ? null : JSON.stringify(said)
 }
 
-/** Who it is, if they may still speak; otherwise they are shown out. */
-async function stillThere(routing: Routing, { socket, asker }: Client): Promise<Principal | null> {
+type Standing =
+  | { readonly kind: 'there'; readonly principal: Principal }
+  | { readonly kind: 'shown_out' }
+  /** It could not be found out: nobody is shown out for that, and nothing is done for them either. */
+  | { readonly kind: 'unknown'; readonly why: Refusal }
+
+/** Who it is. Whoever may not speak any more is shown out. */
+async function stillThere(routing: Routing, { socket, asker, name }: Client): Promise<Standing> {
   try {
     const principal = await whois(routing, asker)
     admit(routing.ctx, { permission: 'any' }, principal)
-    return principal
+    return { kind: 'there', principal }
   } catch (error) {
-    if (error instanceof Refusal) socket.close(SHOWN_OUT, 'the key or session is not good any more')
-    else socket.terminate()
-    return null
+    if (!(error instanceof Refusal)) return { kind: 'unknown', why: refusalOf(error) ?? internal(name) }
+    socket.close(SHOWN_OUT, 'the key or session is not good any more')
+    return { kind: 'shown_out' }
   }
 }
 

@@ -2,6 +2,7 @@ import { connect, type AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { OrgId } from '../../../src/core/ids.ts'
+import { DatabaseError } from '../../../src/store/database-error.ts'
 import { eventually } from '../../scenarios/support.ts'
 import { ORG } from '../../store/records.ts'
 import { aPrincipal, createHttpWorld, KEYS, type HttpWorld } from '../support.ts'
@@ -166,6 +167,20 @@ describe('is not opened', () => {
 it('a page of ours that somebody is signed in at may open one', async () => {
   const headers = { cookie: 'escapement_session=cookie-of-member', origin: `http://127.0.0.1:${port}` }
   expect(await ask(await open(headers), status)).toMatchObject({ result: { enabled: true } })
+})
+
+it('stays open while nobody can say who speaks, and nothing is done meanwhile', async () => {
+  const socket = await open()
+  world.change({ authenticate: () => Promise.reject(new DatabaseError('connection_lost')) })
+  try {
+    for (const hear of hearers) hear(ORG)
+    expect(await ask(socket, status)).toMatchObject({
+      ...{ id: null, error: { code: -32053, data: { code: 'DATABASE_AWAY' } } },
+    })
+  } finally {
+    world.change({ authenticate: (text) => KEYS.get(text) ?? null })
+  }
+  expect(await ask(socket, status)).toMatchObject({ id: 1, result: { enabled: true } })
 })
 
 describe('is closed', () => {

@@ -1,5 +1,6 @@
 import type { OutMessage, TryOutcome } from '../../../src/core/delivery/message.ts'
 import { agentId, attemptId, runId, type RunId } from '../../../src/core/ids.ts'
+import type { Instant } from '../../../src/core/instant.ts'
 import type { Outcome } from '../../../src/core/run/outcome.ts'
 import { submit } from '../../../src/service/desk/submit.ts'
 import { takeReport } from '../../../src/service/desk/settle.ts'
@@ -11,7 +12,11 @@ import { ORG } from '../../store/records.ts'
 import type { ServiceWorld } from './world.ts'
 
 /** Hands in a task that wants to be called back. */
-export const aTask = (world: ServiceWorld, callback: string | null, payload: object = {}): Promise<RunId> =>
+export const aTask = (
+  world: ServiceWorld,
+  callback: string | null,
+  { deadline = null, ...payload }: { readonly deadline?: Instant | null } = {},
+): Promise<RunId> =>
   world.take({
     orgId: ORG,
     needs: { agents: [agentId('writer')] },
@@ -29,7 +34,7 @@ export const aTask = (world: ServiceWorld, callback: string | null, payload: obj
           lane: null,
           priority: 0,
           notBefore: null,
-          deadline: null,
+          deadline,
           retryPolicy: null,
           parentRunId: null,
           rules: {},

@@ -4,7 +4,7 @@ import { HOUR_MS, later, MINUTE_MS } from '../../../src/core/instant.ts'
 import { findAlerts } from '../../../src/service/alerts.ts'
 import { findDeliveries, getDelivery, retryDelivery } from '../../../src/service/deliveries.ts'
 import { createRetention } from '../../../src/service/retention.ts'
-import { cancelRunById, runScheduleNow } from '../../../src/service/run-actions.ts'
+import { cancelRunById, retryRun, runScheduleNow } from '../../../src/service/run-actions.ts'
 import { getRunDetail } from '../../../src/service/runs-read.ts'
 import { createSchedule, getSchedule } from '../../../src/service/schedules.ts'
 import { changeTarget, createTarget, enableTarget, getTarget, removeTarget } from '../../../src/service/targets.ts'
@@ -71,6 +71,23 @@ describe('a task with a callback', () => {
     const [delivery, ...others] = await claim(world)
     expect(others).toEqual([])
     expect(JSON.parse((await messageOf(world, delivery ?? expect.fail())).body)).toMatchObject({ state: 'cancelled' })
+  })
+
+  it('leaves none when it was rejected, and one when its deadline passed while it waited', async () => {
+    const { settings } = world
+    world.settings = { ...settings, tasks: { ...settings.tasks, maxQueue: 1 } }
+    const waiting = await aTask(world, 'https://client.example.com/done', { deadline: later(NOW, 1_000) })
+    const rejected = await aTask(world, 'https://client.example.com/done')
+    world.settings = settings
+    expect(await world.rows(`select state from run where id = '${rejected}'`)).toEqual([{ state: 'rejected' }])
+    expect(await statuses()).toEqual([])
+    world.pass(2_000)
+    await world.take({ orgId: ORG, apply: () => undefined })
+    const [delivery, ...others] = await claim(world)
+    expect(others).toEqual([])
+    expect(JSON.parse((await messageOf(world, delivery ?? expect.fail())).body)).toMatchObject({
+      ...{ taskId: waiting, state: 'failed', error: 'deadline exceeded while queued' },
+    })
   })
 
   it('is told also when it answers NO_REPLY: a program waits for it', async () => {
@@ -182,6 +199,18 @@ describe('a schedule that delivers to a target', () => {
       status: 'success',
       deliveries: [{ status: 'pending', why: { reason: 'delivery_retry' }, tries: [{ number: 1, delivered: false }] }],
     })
+  })
+
+  it('delivers also what a person has run again, as a message of its own', async () => {
+    const run = await aRunFor((await newTarget()).id)
+    await end(world, run, { outcome: { kind: 'failed', errorCode: 'agent_error', retryable: false } })
+    const again = await retryRun(world.ports, world.caller, { id: run, force: false })
+    await end(world, again)
+    const bodies = await Promise.all((await claim(world)).map(async (one) => (await messageOf(world, one)).body))
+    expect(bodies.map((body) => (JSON.parse(body) as { readonly data: object }).data)).toMatchObject([
+      { id: run, status: 'failed', error_code: 'agent_error' },
+      { id: again, status: 'success', retry_of: run },
+    ])
   })
 
   it('waits as long as the receiver asks', async () => {
