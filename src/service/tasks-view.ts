@@ -13,7 +13,8 @@ import {
   TIMEOUT_ERROR,
   type FacadeState,
 } from '../core/run/run-words.ts'
-import { listRuns, loadPositions, loadRun, type RunRecord } from '../store/run-reads.ts'
+import { listRuns, loadPositions, type RunRecord } from '../store/run-reads.ts'
+import { loadTask, type TaskRecord } from '../store/task-reads.ts'
 import { parseCursor, writeCursor } from './cursor.ts'
 import { collectFlaws, textField } from './input-fields.ts'
 import type { Ports } from './ports.ts'
@@ -32,7 +33,7 @@ export interface TaskContent {
 }
 
 /** A task as the façade shows it. */
-export function viewTask(run: RunRecord, position: number | null = null): TaskView {
+export function viewTask(run: TaskRecord, position: number | null = null): TaskView {
   const { tabId, selector, ref, params, callbackUrl, action } = contentOf(run.payload)
   const { startedAt, finishedAt } = run
   const error = errorOf(run)
@@ -69,7 +70,7 @@ function contentOf(payload: unknown): Partial<TaskContent> {
   return 'fields' in payload && !('action' in payload) ? contentOf(payload.fields) : payload
 }
 
-function errorOf(run: RunRecord): string | null {
+function errorOf(run: TaskRecord): string | null {
   switch (run.state) {
     case 'expired':
       return EXPIRED_ERROR
@@ -93,7 +94,7 @@ function errorOf(run: RunRecord): string | null {
   }
 }
 
-const isOverdue = ({ deadline, finishedAt }: RunRecord): boolean =>
+const isOverdue = ({ deadline, finishedAt }: TaskRecord): boolean =>
   deadline !== null && finishedAt !== null && finishedAt >= deadline
 
 /** The refusal for a task that is not there, or not this org's. */
@@ -103,17 +104,16 @@ export const noTask = (id: string): Refusal => new Refusal('NOT_FOUND', `There i
 const keptSince = ({ clock, settings }: Reading): Instant =>
   earlier(clock.now(), settings().tasks.resultTtlSeconds * 1_000)
 
-/** The run of a task that is still shown. */
-export async function loadTask(ports: Reading, orgId: OrgId, id: string): Promise<RunRecord> {
-  const run = await loadRun(ports.database, { orgId, id: runId(id) })
-  const isGone = run?.trigger !== 'task' || (run.finishedAt !== null && run.finishedAt < keptSince(ports))
-  if (isGone) throw noTask(id)
-  return run
+/** A task that is still shown. */
+export async function findTask(ports: Reading, orgId: OrgId, id: string): Promise<TaskRecord> {
+  const task = await loadTask(ports.database, { orgId, id: runId(id) })
+  if (task === undefined || (task.finishedAt !== null && task.finishedAt < keptSince(ports))) throw noTask(id)
+  return task
 }
 
 /** The task. */
 export async function getTask(ports: Reading, orgId: OrgId, id: string): Promise<TaskView> {
-  const run = await loadTask(ports, orgId, id)
+  const run = await findTask(ports, orgId, id)
   const positions = await positionsOf(ports, orgId, [run])
   return viewTask(run, positions.get(run.id) ?? null)
 }
@@ -196,7 +196,7 @@ function readFilter({ agentId: agent, state, limit, cursor }: TaskFilter): ReadF
 async function positionsOf(
   { database }: Pick<Reading, 'database'>,
   orgId: OrgId,
-  runs: readonly RunRecord[],
+  runs: readonly TaskRecord[],
 ): Promise<ReadonlyMap<RunId, number>> {
   const queued = runs.filter((run) => run.state === 'queued')
   const agentIds = [...new Set(queued.map((run) => run.agentId))]

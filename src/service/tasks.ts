@@ -14,7 +14,7 @@ import { bound } from './idempotent.ts'
 import { overBudget } from './over-budget.ts'
 import type { Ports } from './ports.ts'
 import { cancelRunById } from './run-actions.ts'
-import { loadTask } from './tasks-view.ts'
+import { findTask } from './tasks-view.ts'
 import { taskAgentFor } from './turn/turn.ts'
 import type { Work } from './turn-port.ts'
 
@@ -50,7 +50,7 @@ export async function submitTask(ports: Ports, ctx: TaskContext, input: TaskInpu
 
 /** Ends a task. What has ended, or is ending because somebody asked before, is refused. */
 export async function cancelTask(ports: Ports, caller: Caller, id: string): Promise<TaskCancelled> {
-  const run = await loadTask(ports, caller.orgId, id)
+  const run = await findTask(ports, caller.orgId, id)
   if (run.state === 'stopping') throw hasEnded(id, facadeStateOf(run.state))
   try {
     await cancelRunById(ports, caller, id)

@@ -43,7 +43,7 @@ export async function measure(bench) {
 async function submitted(bench, served) {
   const count = bench.quick ? 12_000 : 60_000
   const options = { kind: 'tasks', options: { agent: 'echo' } }
-  await hammered(bench, served, { ...options, count: count / 3 })
+  await hammered(bench, served, { ...options, count: count / 2 })
   const { perSecond, p50, p99, nodeUs, postgresUs } = await hammered(bench, served, { ...options, count })
   return figures({ perSecond, p50, p99, nodeUs, postgresUs })
 }

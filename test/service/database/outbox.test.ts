@@ -203,7 +203,9 @@ describe('a schedule that delivers to a target', () => {
 
   it('delivers also what a person has run again, as a message of its own', async () => {
     const run = await aRunFor((await newTarget()).id)
-    await end(world, run, { outcome: { kind: 'failed', errorCode: 'agent_error', retryable: false } })
+    await end(world, run, {
+      outcome: { kind: 'failed', errorCode: 'agent_error', retryable: false, retryAfterMs: null },
+    })
     const again = await retryRun(world.ports, world.caller, { id: run, force: false })
     await end(world, again)
     const bodies = await Promise.all((await claim(world)).map(async (one) => (await messageOf(world, one)).body))
