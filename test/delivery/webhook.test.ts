@@ -76,9 +76,7 @@ describe('a message', () => {
     [503, { 'retry-after': '2' }, { ok: false, statusCode: 503, retryAfterMs: 2_000 }],
     [500, { 'retry-after': '9' }, { ok: false, statusCode: 500, retryAfterMs: undefined }],
   ])('that is answered %i is judged by it', async (status, headers, outcome) => {
-    const peer = await receiver((_, response) =>
-      json(response, status, { why: 'so' }, headers),
-    )
+    const peer = await receiver((_, response) => json(response, status, { why: 'so' }, headers))
     expect(await open(peer)(messageTo(peer.url), never)).toMatchObject(outcome)
   })
 
