@@ -23,10 +23,9 @@ export function createQuiet(): Quiet {
     settled: async () => {
       do {
         await last
-        // Whatever follows from the last answer has asked for its statements before this comes back; twice, because
-        // some of it waits a turn of the event loop itself.
-        await breathe()
-        await breathe()
+        // Whatever follows from the last answer has asked for its statements before this comes back: some of it waits a
+        // turn of the event loop itself, and what follows from that may do so again.
+        for (let turns = 0; turns < 6 && underWay === 0; turns += 1) await breathe()
       } while (underWay > 0)
     },
   }
