@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { json, startPeer } from '../outbound/peer.ts'
 import { chat, ended, send } from '../scenarios/support.ts'
-import { scenario, type Remote } from './world.ts'
+import { scenario, type Remote } from '../http-scenarios/world.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`

@@ -5,7 +5,7 @@ import { json, startPeer } from '../outbound/peer.ts'
 import { chat, ended, eventually, runsWhen } from '../scenarios/support.ts'
 import { scenario as libraryScenario } from '../scenarios/world.ts'
 import { recordSpans } from '../support/spans.ts'
-import { scenario, type Remote } from './world.ts'
+import { scenario, type Remote } from '../http-scenarios/world.ts'
 
 const recorded = recordSpans()
 
