@@ -106,7 +106,8 @@ describe.skipIf(!HAS_BROWSER)('the documentation in a browser', () => {
     await page.goto(`${origin}/docs#schedules.create`)
     expect(await page.locator('[id="schedules.create"] .inside').isVisible()).toBe(true)
     await page.locator('[id="schedules.create"] a[href="#shape-ScheduleInput"]').click()
-    expect(await page.locator('#shape-ScheduleInput table').isVisible()).toBe(true)
+    // The browser follows the link when it has a moment.
+    await page.locator('#shape-ScheduleInput table').waitFor({ state: 'visible', timeout: 5_000 })
     expect(complaints).toEqual([])
   })
 
