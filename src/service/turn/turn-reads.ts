@@ -29,23 +29,23 @@ export const bindingName = ({ principal, route, key }: BindingKey): string => [p
 
 /** Reads for one turn. `since`: bindings that are older are over. */
 export function createTurnReads(tx: Transaction, orgId: OrgId, since: Instant): TurnReads {
-  const agents = new Map<AgentId, Promise<AgentRow | undefined>>()
   let org: Promise<OrgRow | undefined> | null = null
   let schedules: Promise<number> | null = null
-  const loadAgent = async (id: AgentId): Promise<AgentRow | undefined> => {
-    const [agent] = await loadAgents(tx, { orgId, ids: [id] })
-    return agent
-  }
   return {
     org: () => (org ??= loadOrg(tx, orgId)),
-    agent: (id) => {
-      const found = agents.get(id) ?? loadAgent(id)
-      agents.set(id, found)
-      return found
-    },
-    target: async (id) => (await loadTargets(tx, { orgId, ids: [id] }))[0],
+    agent: remembering(async (id) => (await loadAgents(tx, { orgId, ids: [id] }))[0]),
+    target: remembering(async (id) => (await loadTargets(tx, { orgId, ids: [id] }))[0]),
     schedules: () => (schedules ??= countSchedules(tx, { orgId })),
     binding: gathering((keys) => loadIdempotencies(tx, { orgId, keys, since })),
+  }
+}
+
+function remembering<Id, Found>(load: (id: Id) => Promise<Found>): (id: Id) => Promise<Found> {
+  const known = new Map<Id, Promise<Found>>()
+  return (id) => {
+    const found = known.get(id) ?? load(id)
+    known.set(id, found)
+    return found
   }
 }
 
