@@ -19,6 +19,8 @@ export default defineConfig({
     dangerouslyIgnoreUnhandledErrors: false,
     passWithNoTests: false,
     pool: 'threads',
+    // Files share a process and must leave nothing behind in it: loading everything anew for each took a fifth of the time.
+    isolate: false,
     globals: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,

@@ -5,7 +5,7 @@ import { runScript } from '../bootstrap/run-script.mjs'
 import { countRun } from './counts.mjs'
 
 /** Runs one step with vitest and answers its counts, its troubles and its seconds. */
-export async function runStep(root, { folders, isolate = true, vitestArgs }) {
+export async function runStep(root, { folders, vitestArgs }) {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'escapement-test-'))
   const reportFile = path.join(directory, 'report.json')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
@@ -14,7 +14,7 @@ export async function runStep(root, { folders, isolate = true, vitestArgs }) {
     const { code, signal, interrupted } = await runScript(
       path.join(root, 'node_modules/vitest/vitest.mjs'),
       // A focused test would silence all others, here as in CI.
-      ['run', ...folders, ...vitestArgs, '--allowOnly=false', ...(isolate ? [] : ['--no-isolate']), ...reporters],
+      ['run', ...folders, ...vitestArgs, '--allowOnly=false', ...reporters],
       { cwd: root },
     )
     const seconds = (performance.now() - started) / 1000

@@ -31,14 +31,7 @@ export const STEPS = [
   { name: 'store', folders: ['test/store/', 'test/service/database/'], budget: STORED },
   { name: 'http', folders: ['test/http/'], budget: { name: 'http', seconds: 120 } },
   { name: 'scenarios', folders: ['test/scenarios/'], budget: { name: 'scenarios', seconds: 120 } },
-  {
-    name: 'http scenarios',
-    folders: ['test/http-scenarios/'],
-    // Each of its files is a server of its own and changes nothing in its process; loading all of it anew took a third of
-    // the time.
-    isolate: false,
-    budget: { name: 'scenarios over HTTP', seconds: 90 },
-  },
+  { name: 'http scenarios', folders: ['test/http-scenarios/'], budget: { name: 'scenarios over HTTP', seconds: 90 } },
   { name: 'serve', folders: ['test/serve/'], budget: { name: 'serve', seconds: 90 } },
   { name: 'remote', folders: ['test/remote/'], budget: { name: 'commands against a server', seconds: 90 } },
   { name: 'faults', folders: ['test/faults/'], budget: { name: 'faulted simulation', seconds: 120 } },

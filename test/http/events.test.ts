@@ -203,8 +203,8 @@ describe('a filter', () => {
   it('is refused for kinds that the key may not see, and leaves them out when none are named', async () => {
     KEYS.set('planner', aPrincipal('owner', { scopes: ['schedules:read', 'schedules:write'] }))
     problemIn(await world.ask('GET', '/api/v1/events?kinds=run.changed', { as: 'planner' }), 'FORBIDDEN')
-    KEYS.set('nobody', aPrincipal('owner', { scopes: ['keys:read'] }))
-    problemIn(await world.ask('GET', '/api/v1/events', { as: 'nobody' }), 'FORBIDDEN')
+    KEYS.set('keeper', aPrincipal('owner', { scopes: ['keys:read'] }))
+    problemIn(await world.ask('GET', '/api/v1/events', { as: 'keeper' }), 'FORBIDDEN')
     const reader = await readEvents(world.app, '', { as: 'planner' })
     const all = await readEvents(world.app)
     await all.one(isEnded(await say('chat:planner')))

@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { expect, vi } from 'vitest'
@@ -10,6 +9,7 @@ import { instant } from '../../src/core/instant.ts'
 import { urlOf } from '../scenarios/url.ts'
 import { compileProgram, type CompiledProgram } from '../support/compile-program.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { makeScratch } from '../support/scratch.ts'
 import { ROOT } from '../tooling/root.ts'
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly msg: string }
@@ -57,7 +57,7 @@ interface Surroundings {
 }
 
 export async function createServeWorld(): Promise<ServeWorld> {
-  const data = mkdtempSync(path.join(os.tmpdir(), 'escapement-serve-'))
+  const data = makeScratch('escapement-serve-')
   // As root an embedded server runs as another user, who has to get in.
   chmodSync(data, 0o755)
   const database = await createTestDatabase()

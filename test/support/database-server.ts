@@ -8,19 +8,23 @@ import { openPostgres } from '../../src/store/postgres.ts'
 import { type ConnectionTarget } from '../../src/store/postgres/target.ts'
 import { runOn, TEMPLATE, withDatabase } from './database.ts'
 import { binariesUnderTest } from './postgres-under-test.ts'
+import { makeScratch } from './scratch.ts'
 import { makeSmallProgram } from './small-program.ts'
 
 /** Before the first test that needs a database: a server and the template. Afterwards: nothing is left of either. */
 export async function setup(project: TestProject): Promise<() => Promise<unknown>> {
-  const directory = mkdtempSync(path.join(os.tmpdir(), 'escapement-store-'))
+  const directory = makeScratch('escapement-store-')
+  // On the disk, where tests that need a checkout of their own make it of links.
+  const programDirectory = mkdtempSync(path.join(os.tmpdir(), 'escapement-program-'))
+  const directories = [directory, programDirectory]
   // As root the server and some children run as other users, who have to get in.
-  chmodSync(directory, 0o755)
-  const remove = (): void => rmSync(directory, { recursive: true, force: true })
+  for (const each of directories) chmodSync(each, 0o755)
+  const remove = (): void => directories.forEach((each) => rmSync(each, { recursive: true, force: true }))
   try {
     const { server, stop } = await findServer(directory)
     await makeTemplate(server)
     project.provide('databaseServer', server)
-    project.provide('smallProgram', makeSmallProgram(path.join(directory, 'program')))
+    project.provide('smallProgram', makeSmallProgram(path.join(programDirectory, 'program')))
     return () => stop().finally(remove)
   } catch (error) {
     remove()

@@ -31,7 +31,9 @@ export interface TestDatabase {
 export async function createTestDatabase(from: 'migrated' | 'empty' = 'migrated'): Promise<TestDatabase> {
   const server = inject('databaseServer')
   const name = `test_${randomBytes(8).toString('hex')}`
-  await runOn(server, `create database ${name} template ${from === 'migrated' ? TEMPLATE : 'template0'}`)
+  const template = from === 'migrated' ? TEMPLATE : 'template0'
+  // Copied as files: through the log, as is usual, every page would be written twice.
+  await runOn(server, `create database ${name} template ${template} strategy file_copy`)
   const target = withDatabase(server, name)
   const opened: Database[] = []
   return {
