@@ -121,6 +121,7 @@ export const ORG_TABLES = [
     'session',
   ] as const),
   ...(['delivery_try', 'delivery', 'target', 'alert', 'signing_secret'] as const),
+  ...(['heartbeat_log', 'heartbeat'] as const),
   ...(['budget', 'usage', 'agent', 'api_key', 'member', 'run_count', 'run_count_place'] as const),
   ...(['task_count', 'task_count_place', 'turn'] as const),
 ] as const

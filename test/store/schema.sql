@@ -137,6 +137,36 @@ create table delivery_try (
   error_code text collate C,
   message text
 );
+create table heartbeat (
+  org_id text collate C not null,
+  agent_id text collate C not null,
+  settings jsonb not null,
+  enabled boolean not null,
+  due_at timestamp with time zone,
+  next_at timestamp with time zone,
+  last_due_at timestamp with time zone,
+  ok_streak integer not null default 0,
+  run_id text collate C,
+  version integer not null default 1,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+) with (fillfactor=70);
+create table heartbeat_log (
+  org_id text collate C not null,
+  id text collate C not null,
+  agent_id text collate C not null,
+  due_at timestamp with time zone,
+  at timestamp with time zone not null,
+  looks integer not null default 1,
+  last_at timestamp with time zone not null,
+  outcome text collate C not null,
+  why jsonb not null,
+  target text not null,
+  run_id text collate C,
+  content text,
+  delivery_id text collate C,
+  finished_at timestamp with time zone
+) with (fillfactor=80);
 create table idempotency (
   org_id text collate C not null,
   principal text collate C not null,
@@ -430,6 +460,11 @@ alter table delivery add constraint delivery_is_due CHECK (((state <> 'pending':
 alter table delivery add constraint delivery_kind_check CHECK ((kind = ANY (ARRAY['saved'::text, 'callback'::text])));
 alter table delivery add constraint delivery_pkey PRIMARY KEY (org_id, id);
 alter table delivery add constraint delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'held'::text, 'delivered'::text, 'failed'::text, 'kept'::text])));
+alter table heartbeat_log add constraint heartbeat_log_pkey PRIMARY KEY (org_id, id);
+alter table heartbeat add constraint heartbeat_has_a_plan CHECK (((enabled = (next_at IS NOT NULL)) AND (enabled = (due_at IS NOT NULL))));
+alter table heartbeat add constraint heartbeat_ok_streak_check CHECK ((ok_streak >= 0));
+alter table heartbeat add constraint heartbeat_org_id_agent_id_fkey FOREIGN KEY (org_id, agent_id) REFERENCES agent(org_id, id) ON DELETE CASCADE;
+alter table heartbeat add constraint heartbeat_pkey PRIMARY KEY (org_id, agent_id);
 alter table idempotency add constraint idempotency_pkey PRIMARY KEY (org_id, principal, route, key);
 alter table lane add constraint lane_concurrency_check CHECK ((concurrency > 0));
 alter table lane add constraint lane_pkey PRIMARY KEY (name);
@@ -507,6 +542,10 @@ CREATE INDEX delivery_list ON delivery USING btree (org_id, created_at, id);
 CREATE INDEX delivery_next ON delivery USING btree (next_try_at) WHERE (state = 'pending'::text);
 CREATE INDEX delivery_of_run ON delivery USING btree (org_id, run_id);
 CREATE INDEX delivery_unfinished ON delivery USING btree (org_id, run_id) WHERE (finished_at IS NULL);
+CREATE INDEX heartbeat_log_list ON heartbeat_log USING btree (org_id, agent_id, at, id);
+CREATE INDEX heartbeat_log_old ON heartbeat_log USING btree (org_id, last_at);
+CREATE INDEX heartbeat_log_sent ON heartbeat_log USING btree (org_id, agent_id, target) WHERE (delivery_id IS NOT NULL);
+CREATE INDEX heartbeat_next ON heartbeat USING btree (next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX idempotency_by_age ON idempotency USING btree (created_at);
 CREATE UNIQUE INDEX member_email ON member USING btree (org_id, lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX run_by_age ON run USING btree (org_id, created_at, id);
