@@ -5,6 +5,7 @@ import type { Instant } from './core/instant.ts'
 import type { ContextUse } from './core/session/throttle.ts'
 import { createPost } from './delivery/webhook.ts'
 import { createDeliveries } from './engine/deliveries.ts'
+import { createHeartbeats } from './engine/heartbeats.ts'
 import { createLoops, type Loops } from './engine/loops.ts'
 import { sleep } from './engine/loop.ts'
 import { createNodeParts, publish } from './engine/node.ts'
@@ -15,6 +16,7 @@ import type { Executor } from './executors/executor.ts'
 import { createOutboundGuard, type OutboundSettings } from './outbound/guard.ts'
 import { databasePlaces } from './outbound/own-places.ts'
 import { createOutbound, type Outbound } from './outbound/send.ts'
+import { createChecklistFiles } from './service/checklist-files.ts'
 import { createDatabaseClock } from './service/clock.ts'
 import { createIdMaker, type IdKind } from './service/ids.ts'
 import { createLive, createLiveWork } from './engine/live.ts'
@@ -49,6 +51,8 @@ export interface AppOptions {
   readonly outbound?: OutboundChoice | undefined
   /** Left out: nobody counts. */
   readonly meter?: Meter | undefined
+  /** Where checklists may be read from. Null or left out: nowhere. */
+  readonly checklistDir?: (() => string | null) | undefined
 }
 
 /** What the operator decides about requests to the outside, and where they must not lead. */
@@ -195,16 +199,18 @@ function compose({ options, reads, database, outbound, schema, now: opened, migr
   const ports: Ports = {
     ...{ database: reads, turns: parts.turns, clock, newId: makeId, settings: options.settings },
     outbound: { check: outbound.guard.check, post },
+    checklists: createChecklistFiles(options.checklistDir ?? (() => null)),
   }
   const deliveries = createDeliveries({ parts, ports })
   parts.outbox.wake = deliveries.wake
+  const heartbeats = createHeartbeats({ parts, ports })
   const retention = createRetention(ports)
   const prune = async (): Promise<boolean> => {
     await retention.pass()
     return false
   }
   const laneSizes = () => readLaneSizes(ports)
-  const loops = createLoops({ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes, deliveries })
+  const loops = createLoops({ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes, deliveries, heartbeats })
   const pools = (): ReturnType<App['pools']> => [
     { pool: 'engine', ...(database.use?.() ?? NO_POOL) },
     { pool: 'reads', ...(reads.use?.() ?? NO_POOL) },

@@ -9,6 +9,7 @@ import { addCron } from './commands/cron.ts'
 import { addAlerts, addDeliveries } from './commands/deliveries.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addEvents } from './commands/events.ts'
+import { addHeartbeat } from './commands/heartbeat.ts'
 import { addKeys } from './commands/keys.ts'
 import { addLanes } from './commands/lanes.ts'
 import { addLogin } from './commands/login.ts'
@@ -28,7 +29,7 @@ type Add = (program: Command, desk: Desk) => void
 /** The commands, in the order and under the headings in which they are listed. */
 const COMMANDS: Readonly<Record<string, readonly Add[]>> = {
   'The server': [addServer, addLogin, addDoctor],
-  Work: [addSchedules, addTasks, addRuns, addSessions, addChat, addAgents, addBudgets, addTargets],
+  Work: [addSchedules, addTasks, addRuns, addSessions, addChat, addAgents, addHeartbeat, addBudgets, addTargets],
   Operation: [addStats, addDeliveries, addAlerts, addEvents, addLanes, addConfig, addAudit],
   'People and programs': [addKeys, addOrgs, addMembers],
   'Without a server': [addCron, addCompletion],

@@ -79,6 +79,7 @@ export const REASONS = {
   no_route: 'There is nowhere to send an answer: {target}.',
   agent_busy: 'The agent is busy with {run}.',
   heartbeat_due: 'The checklist is due.',
+  heartbeat_asked: 'A person wanted to see it now.',
   acknowledged: 'The agent answered HEARTBEAT_OK with {other_chars} other characters.',
   empty_reply: 'The agent answered nothing.',
   duplicate: 'The same content was delivered to {target} at {delivered_at}.',

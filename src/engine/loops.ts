@@ -5,6 +5,7 @@ import { declareNodesLost, joinNodes, leaveNodes, lookAtNodes, renewLease } from
 import { findDue, findNextMoment, findVersions } from '../service/turn/lookups.ts'
 import { fireWork, orphanWork, recoverWork } from '../service/turn/works.ts'
 import type { Deliveries } from './deliveries.ts'
+import type { Heartbeats } from './heartbeats.ts'
 import { createLoop, type Loop } from './loop.ts'
 import { cardOf } from './node.ts'
 import type { NodeParts } from './node-parts.ts'
@@ -27,11 +28,13 @@ export interface LoopsContext {
   readonly pruneEveryMs: number
   /** Left out: nobody carries results. */
   readonly deliveries?: Deliveries
+  /** Left out: no agent looks after a checklist by itself. */
+  readonly heartbeats?: Heartbeats
   /** The sizes lanes should have, with those that were set for every node. */
   readonly laneSizes: () => Promise<LaneSizes>
 }
 
-export function createLoops({ parts, prune, pruneEveryMs, laneSizes, deliveries }: LoopsContext): Loops {
+export function createLoops({ parts, prune, pruneEveryMs, laneSizes, deliveries, heartbeats }: LoopsContext): Loops {
   const { ctx, health } = parts
   const onError = (error: unknown, failures: number): number => {
     health.failed(error)
@@ -54,9 +57,10 @@ export function createLoops({ parts, prune, pruneEveryMs, laneSizes, deliveries 
       listening.push(await ctx.database.listen(ctx.channels.plan, schedulesLoop.wake))
       for (const one of loops) one.start()
       deliveries?.start()
+      heartbeats?.start()
     },
     stop: async () => {
-      await Promise.all([...loops.map((one) => one.stop()), deliveries?.stop()])
+      await Promise.all([...loops.map((one) => one.stop()), heartbeats?.stop(), deliveries?.stop()])
       for (const one of listening) await one.stop().catch(() => undefined)
       await leaveNodes(ctx.database, parts.id()).catch(() => undefined)
     },

@@ -7,6 +7,7 @@ import { callbackHandlers } from './handlers/callbacks.ts'
 import { configHandlers } from './handlers/config.ts'
 import { deliveryHandlers } from './handlers/deliveries.ts'
 import { eventHandlers } from './handlers/events.ts'
+import { heartbeatHandlers } from './handlers/heartbeats.ts'
 import { keyHandlers } from './handlers/keys.ts'
 import { laneHandlers } from './handlers/lanes.ts'
 import { memberHandlers } from './handlers/members.ts'
@@ -30,6 +31,7 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...callbackHandlers,
   ...sessionHandlers,
   ...agentHandlers,
+  ...heartbeatHandlers,
   ...budgetHandlers,
   ...targetHandlers,
   ...deliveryHandlers,

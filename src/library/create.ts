@@ -13,6 +13,7 @@ import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../service
 import { agentsOf, registerAgents } from './agents.ts'
 import { budgetsOf } from './budgets.ts'
 import { healthOf } from './health.ts'
+import { heartbeatsOf } from './heartbeats.ts'
 import { addHttpAgents } from './http-agents.ts'
 import { lanesOf, nodesOf } from './lanes.ts'
 import { runsOf } from './runs.ts'
@@ -71,6 +72,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     sessions: sessionsOf(running),
     runs: runsOf(running),
     ...{ agents: agentsOf(running, register), budgets: budgetsOf(running), ...receivingOf(running) },
+    heartbeats: heartbeatsOf(running),
     lanes: lanesOf(running, reload),
     nodes: nodesOf(running),
     on: (kind, hear) => addListener(listeners, kind, hear),
@@ -101,10 +103,12 @@ function appOptionsOf({
   database = {},
   estimateTokens,
   outbound = {},
-}: EscapementOptions): Pick<AppOptions, 'database' | 'estimate' | 'outbound'> {
+  heartbeat = {},
+}: EscapementOptions): Pick<AppOptions, 'database' | 'estimate' | 'outbound' | 'checklistDir'> {
   const { allow_hosts: allowHosts = [], allow_loopback: allowLoopback = false } = outbound
   return {
     database: databaseOf(database),
+    checklistDir: () => heartbeat.checklist_dir ?? null,
     outbound: { settings: () => ({ allowHosts, allowLoopback }), listeners: () => [] },
     estimate: estimateTokens === undefined ? null : (key) => estimated(() => estimateTokens(key)),
   }

@@ -38,6 +38,7 @@ const OF_KIND: Readonly<Record<string, string>> = {
   'target.changed': 'Target changed',
   'alert.raised': 'Alert raised',
   'alert.cleared': 'Alert cleared',
+  'heartbeat.changed': 'Heartbeat',
 }
 
 /** Writes down what turns have done. */

@@ -46,6 +46,7 @@ export const METRICS = {
   escapement_task_timeout_total: counter('Attempts that ran out of time, whether or not another one followed.'),
   escapement_refusals_total: counter('Requests that were refused, by code.', 'code'),
   escapement_deliveries_total: counter('Tries to deliver a message, by what became of them.', 'outcome'),
+  escapement_heartbeats_total: counter('Heartbeats that were looked at, by what became of them.', 'outcome'),
 
   // What waits, and for what.
   escapement_schedules: counted('Schedules, by state.', 'state'),

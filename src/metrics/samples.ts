@@ -1,3 +1,4 @@
+import { BEAT_OUTCOMES } from '../core/heartbeat/beat-ending.ts'
 import { TRIGGERS } from '../core/run/run.ts'
 import { isPending, isTerminal, RUN_STATES } from '../core/run/run-machine.ts'
 import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
@@ -26,6 +27,9 @@ function keyed(label: string, counts: Numbers, always: readonly string[] = []): 
   const keys = new Set([...always, ...Object.keys(counts).toSorted()])
   return [...keys].map((key) => ({ labels: { [label]: key }, value: counts[key] ?? 0 }))
 }
+
+/** A heartbeat that is under way is counted when it has come to its end. */
+const COUNTED_BEATS = BEAT_OUTCOMES.filter((outcome) => outcome !== 'running')
 
 const ENDINGS = RUN_STATES.filter(isTerminal)
 
@@ -56,6 +60,7 @@ type Counted = Pick<
   | 'escapement_task_timeout_total'
   | 'escapement_refusals_total'
   | 'escapement_deliveries_total'
+  | 'escapement_heartbeats_total'
   | 'escapement_scan_duration_seconds'
   | 'escapement_turns_total'
 >
@@ -78,6 +83,7 @@ function counted(tally: Tally): Counted {
     escapement_task_timeout_total: only(tally.timeouts),
     escapement_refusals_total: keyed('code', tally.refusals),
     escapement_deliveries_total: keyed('outcome', tally.deliveries, DELIVERY_OUTCOMES),
+    escapement_heartbeats_total: keyed('outcome', tally.heartbeats, COUNTED_BEATS),
     escapement_scan_duration_seconds: tally.scans,
     escapement_turns_total: only(tally.turns),
   }

@@ -69,6 +69,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     database: url === null ? { data, schema, pool } : { url, schema, pool },
     ...{ settings: settings.get, executors, estimate: null, log: options.log.log, meter: counting.meter },
     outbound,
+    checklistDir: checklistDirOf(options),
   }).catch((error: unknown) => {
     throw error instanceof DatabaseError ? new StartRefused(withCause(error), { cause: error }) : error
   })
@@ -89,6 +90,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     throw error
   }
 }
+
+/** Relative paths begin where the server was started, as those of the data directory do. */
+const checklistDirOf =
+  ({ configuration: { keeper, places } }: ServerOptions) =>
+  (): string | null => {
+    const { checklist_dir: directory } = keeper.current().config.heartbeat
+    return directory === null ? null : path.resolve(places.cwd, directory)
+  }
 
 /** The database's own words say what to do; what it was that went wrong is in the cause. */
 const withCause = ({ message, cause }: Error): string =>

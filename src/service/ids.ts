@@ -13,6 +13,7 @@ export const ID_PREFIXES = {
   member: 'mem_',
   target: 'tgt_',
   alert: 'alr_',
+  beat: 'hbt_',
   test: 'tst_',
 } as const
 

@@ -1,5 +1,6 @@
 import type { Instant } from '../core/instant.ts'
 import type { Connection } from '../store/database.ts'
+import type { ChecklistFiles } from './checklist-files.ts'
 import type { Clock } from './clock.ts'
 import type { IdKind } from './ids.ts'
 import type { OutboundPort } from './outbound-port.ts'
@@ -16,4 +17,6 @@ export interface Ports {
   /** The settings of this moment; they may change while the program runs. */
   readonly settings: () => EngineSettings
   readonly outbound: OutboundPort
+  /** Left out: checklists of heartbeats are words, never files. */
+  readonly checklists?: ChecklistFiles | undefined
 }

@@ -3,6 +3,7 @@ import { DAY_MS, earlier, instant, type Instant } from '../core/instant.ts'
 import { deleteOldAlerts } from '../store/alerts.ts'
 import type { Connection } from '../store/database.ts'
 import { deleteOldDeliveries } from '../store/deliveries.ts'
+import { deleteOldBeats, deleteSurplusBeats } from '../store/heartbeat-log.ts'
 import { deleteOldConsoleSessions } from '../store/console-sessions.ts'
 import { deleteOrg, deleteRowsOfOrg, listOrgs, loadDeletedOrgs, ORG_TABLES } from '../store/orgs.ts'
 import {
@@ -32,6 +33,8 @@ export interface Pruned {
   readonly turns: number
   readonly deliveries: number
   readonly alerts: number
+  /** Entries of the logs of heartbeats. */
+  readonly heartbeats: number
   readonly callbacks: number
   readonly keys: number
   readonly nodes: number
@@ -93,7 +96,7 @@ export function createRetention(
         pause: options.pause ?? (() => Promise.resolve()),
         batch: options.batch ?? BATCH,
       }
-      const found = { tasks: 0, runs: 0, folded: 0, turns: 0, deliveries: 0, alerts: 0 }
+      const found = { tasks: 0, runs: 0, folded: 0, turns: 0, deliveries: 0, alerts: 0, heartbeats: 0 }
       for (const { id } of await listOrgs(pass.connection)) {
         found.tasks += await pruneTasks(pass, id)
         found.folded += await foldSkips(pass, id, progress)
@@ -101,6 +104,7 @@ export function createRetention(
         found.turns += await pruneTurns(pass, id)
         found.deliveries += await pruneDeliveries(pass, id)
         found.alerts += await pruneAlerts(pass, id)
+        found.heartbeats += await pruneBeats(pass, id)
       }
       return { ...found, ...(await pruneDeployment(pass)), orgs: await pruneOrgs(pass) }
     },
@@ -196,6 +200,16 @@ async function pruneAlerts(pass: Pass, orgId: OrgId): Promise<number> {
   if (runDays === null) return 0
   const before = earlier(pass.now, runDays * DAY_MS)
   return repeat(pass, () => deleteOldAlerts(pass.connection, { orgId, before, limit: pass.batch }))
+}
+
+/** As long as runs are, and of an agent at most as many as a schedule may have runs. */
+async function pruneBeats(pass: Pass, orgId: OrgId): Promise<number> {
+  const { runDays, maxRunsPerSchedule: keep } = pass.settings.retention
+  const { connection, batch: limit } = pass
+  const surplus = await repeat(pass, () => deleteSurplusBeats(connection, { orgId, keep, limit }))
+  if (runDays === null) return surplus
+  const before = earlier(pass.now, runDays * DAY_MS)
+  return surplus + (await repeat(pass, () => deleteOldBeats(connection, { orgId, before, limit })))
 }
 
 type OfDeployment = 'callbacks' | 'keys' | 'nodes' | 'signIns' | 'consoleSessions'

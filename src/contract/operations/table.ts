@@ -5,6 +5,7 @@ import { callbackOperations } from './callbacks.ts'
 import { configOperations } from './config.ts'
 import { deliveryOperations } from './deliveries.ts'
 import { eventOperations } from './events.ts'
+import { heartbeatOperations } from './heartbeats.ts'
 import { keyOperations } from './keys.ts'
 import { laneOperations } from './lanes.ts'
 import { memberOperations } from './members.ts'
@@ -29,6 +30,7 @@ export const OPERATIONS = {
   ...callbackOperations,
   ...sessionOperations,
   ...agentOperations,
+  ...heartbeatOperations,
   ...budgetOperations,
   ...targetOperations,
   ...deliveryOperations,

@@ -58,6 +58,7 @@ export function createDirectory(): Directory {
       ask(indexes.kind.get(kind))
       if (indexes.run.size > 0) ask(indexes.run.get(runIn(event) ?? ''))
       if (kind === 'schedule.changed') ask(indexes.schedule.get(subject))
+      if (kind === 'heartbeat.changed') ask(indexes.agent.get(subject))
       if (owners === undefined) return
       if (owners.sessionKey !== null) ask(indexes.session.get(owners.sessionKey))
       if (owners.scheduleId !== null) ask(indexes.schedule.get(owners.scheduleId))

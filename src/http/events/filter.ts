@@ -68,7 +68,8 @@ export function isWanted(wanted: Wanted, event: Happened, owners: RunOwners | un
   const [kind, subject] = event
   if (!wanted.kinds.has(kind)) return false
   if (wanted.runId !== null && runIn(event) !== wanted.runId) return false
-  if (wanted.agentId !== null && owners?.agentId !== wanted.agentId) return false
+  const agent = kind === 'heartbeat.changed' ? subject : owners?.agentId
+  if (wanted.agentId !== null && agent !== wanted.agentId) return false
   if (wanted.session !== null && owners?.sessionKey !== wanted.session) return false
   if (wanted.scheduleId === null) return true
   return kind === 'schedule.changed' ? subject === wanted.scheduleId : owners?.scheduleId === wanted.scheduleId

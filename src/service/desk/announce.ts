@@ -1,6 +1,7 @@
 import { decideDelivery } from '../../core/delivery/delivery.ts'
 import { DELIVERED_OUTPUT_BYTES } from '../../core/delivery/delivery-tries.ts'
 import { lineOf, type RunDelivery } from '../../core/delivery/run-delivery.ts'
+import type { HeartbeatDelivery } from '../../core/heartbeat/heartbeat-delivery.ts'
 import { targetId } from '../../core/ids.ts'
 import type { TerminalState } from '../../core/run/run-machine.ts'
 import type { RunRow } from '../../store/run-row.ts'
@@ -18,7 +19,12 @@ export function deliveryOf({ input }: Pick<ScheduleRow, 'input'>): RunDelivery |
  * A run with a delivery has ended: what is to be sent is put on record with its ending. Whether the target is switched
  * off is looked at when that is written, and again before each try.
  */
-export function announce(desk: Desk, run: RunRow, delivery: RunDelivery): void {
+export function announce(desk: Desk, run: RunRow, delivery: RunDelivery | HeartbeatDelivery): void {
+  // Whether the answer of a heartbeat is news takes more than what is on the desk.
+  if ('heartbeat' in delivery) {
+    desk.changes.endedBeats.push(run)
+    return
+  }
   const saved = 'target' in delivery
   const name = saved ? delivery.target : delivery.callback
   const { kind, why } = decideDelivery({

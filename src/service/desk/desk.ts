@@ -1,5 +1,6 @@
 import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import { instant, type Instant } from '../../core/instant.ts'
+import type { BeatOutcome } from '../../core/heartbeat/beat-ending.ts'
 import type { Why } from '../../core/reasons.ts'
 import type { ErrorCode } from '../../core/run/error-codes.ts'
 import type { RetryPolicy } from '../../core/run/retry-policy.ts'
@@ -96,6 +97,10 @@ export interface Changes {
   readonly deliveries: NewDelivery[]
   /** Tokens with which results may be reported. Empty in nearly every turn. */
   readonly callbacks: CallbackRow[]
+  /** Runs of heartbeats that have ended; their answers are judged before the turn is written. Nearly always empty. */
+  readonly endedBeats: RunRow[]
+  /** What became of heartbeats, for who counts. */
+  readonly beatOutcomes: BeatOutcome[]
   /** What a run with a delivery said, uncut, until it ends in this turn. */
   readonly said: Map<RunId, unknown>
   /** What happened, in order, for everybody who watches. */
@@ -142,6 +147,7 @@ export interface DeskEvent {
     | 'session.changed'
     | 'agent.changed'
     | 'budget.changed'
+    | 'heartbeat.changed'
     | 'lane.changed'
     | 'config.reloaded'
     | 'org.changed'
@@ -218,6 +224,8 @@ export const noChanges = (): Changes => ({
   spendings: new Map(),
   deliveries: [],
   callbacks: [],
+  endedBeats: [],
+  beatOutcomes: [],
   said: new Map(),
   events: [],
   audits: [],

@@ -13,6 +13,7 @@ import { passTime } from '../desk/settle.ts'
 import type { Work } from '../turn-port.ts'
 import { reviewBudgets } from './budgets.ts'
 import { claimRuns, type Claim, type Offer } from './claim.ts'
+import { judgeBeats } from './heartbeats.ts'
 import { noteRun, tidyMemory, type Memory, type NodeFacts } from './memory.ts'
 import { absentNeeds, fetchNeeds, type Needing } from './needs.ts'
 import { noteAgents, noteChanges, noteOrg } from './notes.ts'
@@ -153,6 +154,7 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   noteChanges(memory, ctx.node)
   letTimePass(memory, ctx.node)
   if (desk.budgets !== null || desk.reservesChanged) await reviewBudgets(tx, memory)
+  if (desk.changes.endedBeats.length > 0) await judgeBeats(tx, desk)
   // A node whose lease has lapsed holds nothing any more, so it must not take anything either.
   const alive = standing.leaseUntil !== null && standing.leaseUntil > desk.now
   // While the server writes what has ended, what may start is picked.
