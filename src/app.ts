@@ -35,8 +35,12 @@ import type { EmbeddedNews } from './store/embedded/news.ts'
 import { migrate } from './store/migrate.ts'
 import type { Database, PoolUse } from './store/database.ts'
 import { openPostgres } from './store/postgres.ts'
+import { exposeSecrets } from './service/secret-use.ts'
+import type { KeySource } from './service/secret-keys.ts'
+import { sealSigningSecrets } from './service/signing-secret.ts'
 import { DEFAULT_SCHEMA } from './store/identifier.ts'
 import { createTracing, type Tracing } from './tracing/tracing.ts'
+import { openNodeVault, type NodeVault } from './service/node-vault.ts'
 
 /** What the program is composed from. */
 export interface AppOptions {
@@ -62,6 +66,8 @@ export interface OutboundChoice {
   readonly listeners: () => readonly { readonly host: string; readonly port: number }[]
 }
 
+  /** Where the keys come from that seal what nobody may read in the tables. Left out: beside an embedded database. */
+  readonly secretKeys?: Partial<KeySource> | undefined
 /** Everything that runs, put together. */
 export interface App {
   readonly ports: Ports
@@ -122,8 +128,21 @@ export async function openApp(options: AppOptions): Promise<App> {
           message: 'A node of an earlier process is gone; what it held is settled',
           facts: { node },
         })
-    const now = await readClock(reads)
-    return compose({ options, reads, database, outbound, close, schema, now, migrated: report.applied.map(String) })
+    const clock = createDatabaseClock(() => performance.now(), await readClock(reads))
+    const data = 'data' in options.database ? options.database.data : null
+    const keys = await openNodeVault({ database: reads, now: clock.now, data, keys: options.secretKeys ?? {} })
+    return compose({
+      options,
+      reads,
+      database,
+      outbound,
+      close,
+      target,
+      schema,
+      clock,
+      keys,
+      migrated: report.applied.map(String),
+    })
   } catch (error) {
     await close().catch(() => undefined)
     throw error
@@ -162,13 +181,15 @@ interface Opened {
   readonly database: Database
   readonly outbound: Outbound
   readonly schema: string
-  readonly now: Instant
+  readonly clock: DatabaseClock
+  readonly keys: NodeVault
   readonly migrated: readonly string[]
   readonly close: () => Promise<void>
 }
 
-function compose({ options, reads, database, outbound, schema, now: opened, migrated, close }: Opened): App {
-  const clock = createDatabaseClock(() => performance.now(), opened)
+function compose(opened: Opened): App {
+  const { options, reads, database, outbound, target, schema, clock, keys, migrated, close } = opened
+  const { vault, self } = keys
   const chance = createRandomBytes()
   const tracing = createTracing(VERSION)
   const makeId: (kind: IdKind, now: Instant) => string = createIdMaker(chance)
@@ -198,17 +219,17 @@ function compose({ options, reads, database, outbound, schema, now: opened, migr
   const post = createPost({ send: outbound.send, now: clock.now, program: PROGRAM })
   const ports: Ports = {
     ...{ database: reads, turns: parts.turns, clock, newId: makeId, settings: options.settings },
-    outbound: { check: outbound.guard.check, post },
+    outbound: { check: outbound.guard.check, post, mailFlaw: () => (mail() === null ? NO_MAIL : null) },
+    vault,
+    channels,
+    commands: options.commands,
     checklists: createChecklistFiles(options.checklistDir ?? (() => null)),
   }
   const deliveries = createDeliveries({ parts, ports })
   parts.outbox.wake = deliveries.wake
   const heartbeats = createHeartbeats({ parts, ports })
-  const retention = createRetention(ports)
-  const prune = async (): Promise<boolean> => {
-    await retention.pass()
-    return false
-  }
+  const attendance = createChannelAttendance({ parts, ports, hookUrl: (id) => options.outbound?.hookUrl?.(id) ?? null })
+  const prune = createPrune(ports)
   const laneSizes = () => readLaneSizes(ports)
   const loops = createLoops({ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes, deliveries, heartbeats })
   const pools = (): ReturnType<App['pools']> => [
@@ -219,19 +240,24 @@ function compose({ options, reads, database, outbound, schema, now: opened, migr
   return { ports, live, work, parts, loops, outbound, tracing, migrated, pools, close }
 }
 
-const NO_POOL: PoolUse = { open: 0, idle: 0, waiting: 0 }
-
-/** Random bytes from a supply that is filled a page at a time: asking for ten costs as much as asking for thousands. */
-function createRandomBytes(): (count: number) => Uint8Array {
-  const supply = Buffer.alloc(8_192)
-  let used = supply.length
-  return (count) => {
-    if (used + count > supply.length) {
-      randomFillSync(supply)
-      used = 0
-    }
-    used += count
-    return supply.subarray(used - count, used)
+    ...{ keyIds: vault.keyIds, expose: (orgId, asked) => exposeSecrets({ database: reads, vault }, orgId, asked) },
+  })
+  self.id = parts.id
+  const mail = (): MailServer | null => options.outbound?.mail?.() ?? null
+  const channels = createChannels({
+    send: outbound.send,
+    places: () => options.outbound?.channels?.() ?? PUBLIC_PLACES,
+  })
+  const post = createSenders({
+    ...{ send: outbound.send, now: clock.now, program: PROGRAM, mail },
+    speak: (speech, signal) => speak(ports, speech, signal),
+/** What is done now and then: old rows go, and what could not be sealed before is. */
+function createPrune(ports: Ports): () => Promise<boolean> {
+  const retention = createRetention(ports)
+  return async () => {
+    await retention.pass()
+    await sealSigningSecrets(ports)
+    return false
   }
 }
 

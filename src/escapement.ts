@@ -21,6 +21,7 @@ import type {
   ScheduleInput,
   ScheduleView,
 } from './contract/schedule.ts'
+import type { RotationInput, RotationView, SecretInput, SecretPatch, SecretView } from './contract/secret.ts'
 import type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from './contract/session.ts'
 import type {
   EnabledTargetView,
@@ -90,6 +91,11 @@ export interface EscapementOptions extends Settings {
   readonly outbound?: { readonly allow_hosts?: readonly string[]; readonly allow_loopback?: boolean }
   /** Where checklists of heartbeats may be read from. Left out: nowhere. */
   readonly heartbeat?: { readonly checklist_dir?: string | null }
+  /**
+   * What secrets are sealed with: 32 bytes as hexadecimal digits or Base64, several with commas between them. Left out:
+   * `ESCAPEMENT_SECRET_KEY`, or a file beside an embedded database.
+   */
+  readonly secretKey?: string
   /** Whose agents, schedules and runs this object is about. */
   readonly org?: string
   /** Hears what the engine says. Left out: warnings and errors go to stderr. */
@@ -191,6 +197,16 @@ export interface Escapement {
     readonly list: () => Promise<readonly BudgetView[]>
     readonly update: (id: string, change: BudgetPatch) => Promise<BudgetView>
     readonly delete: (id: string) => Promise<void>
+  }
+  /** Values that agents send and nobody can read; an agent names one as `{{secret:NAME}}`. */
+  readonly secrets: {
+    readonly create: (input: SecretInput) => Promise<SecretView>
+    readonly get: (name: string) => Promise<SecretView>
+    readonly list: (filter?: PageFilter) => Promise<Page<SecretView>>
+    readonly update: (name: string, change: SecretPatch) => Promise<SecretView>
+    readonly delete: (name: string) => Promise<void>
+    /** Seals everything of the deployment anew with the first key. */
+    readonly rotate: (how?: RotationInput) => Promise<RotationView>
   }
   /** Where the results of schedules go: `delivery: { target_id }` of a schedule names one. */
   readonly targets: {

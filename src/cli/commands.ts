@@ -17,6 +17,7 @@ import { addMembers } from './commands/members.ts'
 import { addOrgs } from './commands/orgs.ts'
 import { addRuns } from './commands/runs.ts'
 import { addSchedules } from './commands/schedules.ts'
+import { addSecrets } from './commands/secrets.ts'
 import { addServer } from './commands/server.ts'
 import { addSessions } from './commands/sessions.ts'
 import { addStats } from './commands/stats.ts'
@@ -29,7 +30,18 @@ type Add = (program: Command, desk: Desk) => void
 /** The commands, in the order and under the headings in which they are listed. */
 const COMMANDS: Readonly<Record<string, readonly Add[]>> = {
   'The server': [addServer, addLogin, addDoctor],
-  Work: [addSchedules, addTasks, addRuns, addSessions, addChat, addAgents, addHeartbeat, addBudgets, addTargets],
+  Work: [
+    addSchedules,
+    addTasks,
+    addRuns,
+    addSessions,
+    addChat,
+    addAgents,
+    addHeartbeat,
+    addBudgets,
+    addTargets,
+    addSecrets,
+  ],
   Operation: [addStats, addDeliveries, addAlerts, addEvents, addLanes, addConfig, addAudit],
   'People and programs': [addKeys, addOrgs, addMembers],
   'Without a server': [addCron, addCompletion],

@@ -25,6 +25,8 @@ const TAGS: Readonly<Record<string, string>> = {
   budgets: 'What runs may use',
   targets: 'Where results are delivered',
   deliveries: 'Results on their way',
+  channels: 'Where messages come from besides the API',
+  secrets: 'Values that agents may send and nobody can read',
   alerts: 'What somebody should look at',
   lanes: 'Named pools of execution slots',
   nodes: 'The server processes of the deployment',

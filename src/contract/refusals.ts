@@ -33,6 +33,7 @@ export const REFUSAL_CODES = {
   INTERNAL: 500,
   DRAINING: 503,
   NOT_STARTED: 503,
+  SECRET_KEY: 503,
   DATABASE_AWAY: 503,
 } as const
 export type RefusalCode = keyof typeof REFUSAL_CODES
@@ -72,6 +73,7 @@ export const REFUSAL_TITLES: Readonly<Record<RefusalCode, string>> = {
   NOT_STARTED: 'The node is not up yet',
   DATABASE_AWAY: 'The database is away',
 }
+  SECRET_KEY: 'The key of the secrets is missing',
 
 export interface RefusalFacts {
   readonly flaws?: readonly Flaw[]

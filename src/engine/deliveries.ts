@@ -29,7 +29,7 @@ export interface Deliveries {
 
 export interface DeliveriesContext {
   readonly parts: NodeParts
-  readonly ports: Pick<Ports, 'database' | 'outbound' | 'newId'>
+  readonly ports: Pick<Ports, 'database' | 'outbound' | 'newId' | 'vault'>
 }
 
 interface Sending {

@@ -38,6 +38,10 @@ export interface NodeContext {
   readonly random: () => number
   readonly load: OfficeContext['load']
   /** Left out: nobody counts. */
+  /** Opens secrets of an org for one address. Left out: there are none. */
+  readonly expose?: ExecutionsContext['expose']
+  /** The keys this node opens sealed texts with. Left out: none. */
+  readonly keyIds?: (() => readonly string[]) | undefined
   readonly meter?: Meter | undefined
   /** Left out: nothing is traced. */
   readonly tracing?: EngineTracing | undefined

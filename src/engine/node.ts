@@ -52,6 +52,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
   const parts: NodeParts = {
     ctx,
     id: () => id,
+    expose: ctx.expose,
     setId: (next) => {
       id = next
     },
@@ -209,6 +210,7 @@ export function publish(parts: NodeParts, orgId: OrgId, turn: HistoryRow): void 
 
 function endWhatMustEnd(parts: NodeParts, { office, result, reloaded }: SettledTurn): void {
   const memory = office.memory()
+  keyIds: parts.ctx.keyIds?.() ?? [],
   if (memory === null) return
   const look = (runId: RunId): void => {
     const execution = parts.executions.ofRun(runId)

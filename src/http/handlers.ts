@@ -18,6 +18,7 @@ import { probeHandlers } from './handlers/probes.ts'
 import { runHandlers } from './handlers/runs.ts'
 import { scheduleHandlers } from './handlers/schedules.ts'
 import { sessionHandlers } from './handlers/sessions.ts'
+import { secretHandlers } from './handlers/secrets.ts'
 import { signInHandlers } from './handlers/sign-in.ts'
 import { statsHandlers } from './handlers/stats.ts'
 import { targetHandlers } from './handlers/targets.ts'
@@ -36,6 +37,8 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...targetHandlers,
   ...deliveryHandlers,
   ...laneHandlers,
+  ...channelHandlers,
+  ...secretHandlers,
   ...nodeHandlers,
   ...statsHandlers,
   ...metricsHandlers,

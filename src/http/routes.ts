@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { Answer, OperationSpec, OperationTable } from '../contract/operations/operation.ts'
 import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
-import { OPERATOR_ORG, type Principal } from '../core/access.ts'
+import { isAdmin, isOperatorOwner, OPERATOR_ORG, type Principal } from '../core/access.ts'
 import type { Caller } from '../service/caller.ts'
 import type { Call, Handler } from './call.ts'
 import type { HttpContext } from './context.ts'
@@ -154,6 +154,8 @@ function callOf(ctx: HttpContext, route: Route, { request, reply }: Exchange): C
   }
   const ifMatch = spec.etag === true ? readIfMatch(request.headers['if-match']) : undefined
   return {
+    isOperatorOwner: principal !== null && isOperatorOwner(principal),
+    isAdmin: principal !== null && isAdmin(principal),
     ctx,
     ports: ctx.ports,
     caller,

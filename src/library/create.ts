@@ -20,6 +20,7 @@ import { runsOf } from './runs.ts'
 import type { Running } from './running.ts'
 import { schedulesOf } from './schedules.ts'
 import { sessionsOf } from './sessions.ts'
+import { secretsOf } from './secrets.ts'
 import { stopApp, type Stopping } from './stop.ts'
 import { receivingOf } from './targets.ts'
 import { tasksOf } from './tasks.ts'
@@ -62,7 +63,9 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     for (const [id, handler] of handlers) executors.set(`in-process:${id}`, inProcess(handler))
     for (const message of environment.lanes.warnings) log({ level: 'warn', message, facts: {} })
     const database = options.database ?? environment.databaseUrl ?? {}
-    const app = await openHere({ ...appOptionsOf({ ...options, database }), settings: () => settings, executors, log })
+    const secretKeys = { environment: options.secretKey ?? environment.secretKey }
+    const opening = { ...appOptionsOf({ ...options, database }), settings: () => settings, executors, log, secretKeys }
+    const app = await openHere(opening)
     const org = toOrgId(options.org ?? 'default')
     current = await begin(app, { org, listeners, handlers: [...handlers.keys()] })
   }
@@ -73,6 +76,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     runs: runsOf(running),
     ...{ agents: agentsOf(running, register), budgets: budgetsOf(running), ...receivingOf(running) },
     heartbeats: heartbeatsOf(running),
+    secrets: secretsOf(running),
     lanes: lanesOf(running, reload),
     nodes: nodesOf(running),
     on: (kind, hear) => addListener(listeners, kind, hear),

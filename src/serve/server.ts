@@ -73,6 +73,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }).catch((error: unknown) => {
     throw error instanceof DatabaseError ? new StartRefused(withCause(error), { cause: error }) : error
   })
+    secretKeys: { environment: options.secretKey ?? null, file: path.join(data, 'secret.key') },
+    commands: commandRules(options.configuration),
   try {
     addHttpAgents(app, outbound.callbackUrl)
     addTabActions(app, options.configuration)

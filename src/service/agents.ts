@@ -31,6 +31,7 @@ import { parseTimeout } from './schedule-input.ts'
 import { viewRetryPolicy } from './schedule-view.ts'
 import type { Asked } from './schedules.ts'
 import { executorKeyOf } from './turn/recall.ts'
+import { judgeSecrets } from './secret-use.ts'
 import type { Work } from './turn-port.ts'
 
 const FIELDS = [
@@ -125,6 +126,8 @@ export async function createAgent(ports: Ports, caller: Caller, input: AgentInpu
       const made = newAgent(input, { orgId, now, newId: () => ports.newId('agent', now) })
       const [inserted] = await insertAgents(tx, [made])
       if (inserted === undefined) throw new Refusal('CONFLICT', `There is an agent ${made.id} already`)
+      const wrong = await judgeSecrets(tx, caller, { executor: made.executor, before: null })
+      if (wrong.length > 0) throw invalid(wrong)
       return made
     },
     apply: (desk, prepared) => {
@@ -198,6 +201,8 @@ export async function changeAgent(
       await saveAgent(tx, { ...found, ...read.value, updatedAt: now })
       return [found, { ...found, ...read.value, updatedAt: now, version: found.version + 1 }]
     },
+      const wrong = await judgeSecrets(tx, caller, { executor: read.value.executor, before: found.executor })
+      if (wrong.length > 0) throw invalid(wrong)
     apply: (desk, prepared) => {
       const [before, after] = prepared as readonly [AgentRow, AgentRow]
       const view = remember(desk, after, 'updated')

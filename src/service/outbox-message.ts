@@ -9,8 +9,17 @@ import { viewRun } from './run-view.ts'
 import { secretsOf } from './signing-secret.ts'
 import { viewTask } from './tasks-view.ts'
 
-/** What is sent for a delivery, or why there is nothing to send any more. */
-export type Written = OutMessage | 'target_gone' | 'run_gone'
+/** What is sent for a delivery, or what becomes of it instead. */
+export type Written =
+  | { readonly kind: 'send'; readonly message: OutMessage }
+  /** There is nothing to send any more. */
+  | { readonly kind: 'gone'; readonly error: 'target_gone' | 'run_gone' }
+  /** It is quiet at the target. */
+  | { readonly kind: 'hold'; readonly until: Instant; readonly why: Why }
+  /** It is not told to people. */
+  | { readonly kind: 'keep'; readonly why: Why }
+
+type Reading = Pick<Ports, 'database' | 'vault'>
 
 /**
  * Writes the message of a delivery. A run that has ended never changes, so every try writes the same; what was given up
@@ -29,8 +38,9 @@ export async function writeMessage(
   const isCallback = kind === 'callback'
   return {
     id: deliveryIdempotencyKey(id),
-    ...{ url, body, secrets: await secretsOf(ports, { orgId, now }) },
-    headers: isCallback ? { 'X-PinchTab-Event': 'task.completed', 'X-PinchTab-Task-ID': runId } : {},
+    ...{ orgId, kind, url: url ?? target?.url ?? '', settings: target?.settings ?? replySettings(chat), body },
+    secrets: kind === 'webhook' ? await secretsOf(ports, { orgId, now }) : [],
+    headers: isCallback ? { 'X-PinchTab-Event': 'task.completed', 'X-PinchTab-Task-ID': runId ?? '' } : {},
     purpose: isCallback ? 'callback' : 'webhook',
     trace: run?.trace ?? null,
   }

@@ -8,6 +8,7 @@ import type { EngineSettings } from './settings.ts'
 import type { Turns } from './turn-port.ts'
 
 /** What services have instead of globals. */
+import type { Vault } from './vault-port.ts'
 export interface Ports {
   /** For reading. What changes goes through a turn. */
   readonly database: Connection
@@ -19,4 +20,7 @@ export interface Ports {
   readonly outbound: OutboundPort
   /** Left out: checklists of heartbeats are words, never files. */
   readonly checklists?: ChecklistFiles | undefined
+  readonly vault: Vault
+  /** What the operator lets agents start; left out: nothing. */
+  readonly commands?: (() => CommandRules) | undefined
 }

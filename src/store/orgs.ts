@@ -120,7 +120,7 @@ export const ORG_TABLES = [
     'schedule',
     'session',
   ] as const),
-  ...(['delivery_try', 'delivery', 'target', 'alert', 'signing_secret'] as const),
+  ...(['delivery_try', 'delivery', 'target', 'alert', 'signing_secret', 'secret'] as const),
   ...(['heartbeat_log', 'heartbeat'] as const),
   ...(['budget', 'usage', 'agent', 'api_key', 'member', 'run_count', 'run_count_place'] as const),
   ...(['task_count', 'task_count_place', 'turn'] as const),

@@ -126,7 +126,8 @@ describe('an agent', () => {
     ['no address', { kind: 'http' }, ['/executor/url']],
     ['an address with a password', { kind: 'http', url: 'https://a:b@agents.example/' }, ['/executor/url']],
     ['a host from the payload', { kind: 'http', url: 'https://{{payload.host}}/' }, ['/executor/url']],
-    ['a secret', { kind: 'http', url: 'https://a.example/', headers: { a: '{{secret:K}}' } }, ['/executor/headers/a']],
+    ['a secret in its address', { kind: 'http', url: 'https://a.example/{{secret:K}}' }, ['/executor/url']],
+    ['a secret that is not there', { kind: 'http', url: 'https://a.example/', body: '{{secret:K}}' }, ['/executor']],
     ['a misspelt option', { kind: 'http', url: 'https://a.example/', asnyc: true }, ['/executor/asnyc']],
     [
       'a condition that looks for nothing',

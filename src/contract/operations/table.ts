@@ -17,6 +17,7 @@ import { probeOperations } from './probes.ts'
 import { runOperations } from './runs.ts'
 import { scheduleOperations } from './schedules.ts'
 import { sessionOperations } from './sessions.ts'
+import { secretOperations } from './secrets.ts'
 import { signInOperations } from './sign-in.ts'
 import { statsOperations } from './stats.ts'
 import { targetOperations } from './targets.ts'
@@ -36,6 +37,8 @@ export const OPERATIONS = {
   ...deliveryOperations,
   ...laneOperations,
   ...nodeOperations,
+  ...channelOperations,
+  ...secretOperations,
   ...statsOperations,
   ...metricsOperations,
   ...configOperations,

@@ -160,6 +160,7 @@ export interface DeskEvent {
     | 'outbound'
   readonly subject: string
   readonly data: Readonly<Record<string, unknown>>
+    | 'secret.changed'
 }
 
 export interface DeskSettings {

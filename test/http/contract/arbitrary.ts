@@ -86,6 +86,9 @@ const MEANT: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 
 /** Fields that only fit together with others, or name what has to be there: left out unless the shape demands them. */
 const SELDOM: ReadonlySet<string> = new Set([
+/** Where a name is more than a sentence. */
+const SECRET_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/
+
   ...['parent_run_id', 'schedule_id', 'cursor', 'job_run_id', 'attempt_id', 'anchor', 'day_match', 'jitter_ms'],
   ...['starts_at', 'ends_at', 'max_ms', 'base_ms', 'last_event_id', 'message_id', 'sent_at', 'max_parallel'],
 ])
@@ -95,6 +98,7 @@ export function fitting(shape: Shape, name = ''): fc.Arbitrary<unknown> {
   const meant = MEANT[name]
   if (meant !== undefined) return meant
   if (shape.anyOf !== undefined) return fc.oneof(...shape.anyOf.map((one) => fitting(one)))
+  if (shape.pattern === SECRET_NAME.source) return word
   const { type } = shape
   if (typeof type === 'object') return fc.oneof(...type.map((one) => fitting({ ...shape, type: one })))
   if (shape.const !== undefined) return fc.constant(shape.const)

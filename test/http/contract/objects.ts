@@ -91,6 +91,11 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   'agents.id': makeAgent,
   'budgets.id': posting('/api/v1/budgets', () => ({ unit: 'tokens', amount: 1_000, period: 'day' })),
   'targets.id': posting('/api/v1/targets', (name) => ({ name, url: 'https://hooks.example.com/in' })),
+  'secrets.name': posting(
+    '/api/v1/secrets',
+    (name) => ({ name, value: 'a value to hide', hosts: ['api.example.com'] }),
+    'name',
+  ),
   'deliveries.id': makeDelivery,
   'keys.id': posting('/api/v1/keys', (name) => ({ name, scopes: ['runs:read'] })),
   'members.id': posting(`/api/v1/orgs/${ORG}/members`, (name) => ({ name })),

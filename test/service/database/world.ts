@@ -5,6 +5,7 @@ import type { Caller } from '../../../src/service/caller.ts'
 import { DEFAULT_SETTINGS, type EngineSettings } from '../../../src/service/settings.ts'
 import { loadMemory } from '../../../src/service/turn/recall.ts'
 import type { NodeFacts } from '../../../src/service/turn/memory.ts'
+import { openVault } from '../../../src/service/vault.ts'
 import { takeTurn } from '../../../src/service/turn/turn.ts'
 import { fireWork } from '../../../src/service/turn/works.ts'
 import type { Work } from '../../../src/service/turn-port.ts'
@@ -43,6 +44,10 @@ export async function createServiceWorld(): Promise<ServiceWorld> {
   await db.query(`update org set default_agent_id = 'writer'`, [])
   let made = 0
   const world: ServiceWorld = {
+  const vault = await openVault({
+    ...{ database: db, now: () => world.now, alone: false, nodeId: () => 'nod_1' },
+    source: { environment: 'a'.repeat(64), file: null },
+  })
     db,
     caller: { orgId: ORG, principal: 'key_1' },
     stranger: { orgId: OTHER_ORG, principal: 'key_2' },
@@ -62,6 +67,8 @@ export async function createServiceWorld(): Promise<ServiceWorld> {
       newId: (kind) => `${kind}_${(made += 1)}`,
       settings: () => world.settings,
       outbound: {
+      vault,
+      channels: NO_CHANNELS,
         check: () => Promise.resolve(null),
         post: () => Promise.resolve({ ok: true, statusCode: 204 }),
       },
