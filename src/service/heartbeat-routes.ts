@@ -1,10 +1,16 @@
-import type { HeartbeatConfig, HeartbeatTarget } from '../core/heartbeat/heartbeat-config.ts'
+import {
+  formatHeartbeatTarget,
+  type HeartbeatConfig,
+  type HeartbeatTarget,
+} from '../core/heartbeat/heartbeat-config.ts'
 import type { HeartbeatFacts, HeartbeatRoute } from '../core/heartbeat/heartbeat.ts'
 import type { RunDelivery } from '../core/delivery/run-delivery.ts'
 import { targetId, type AgentId, type OrgId, type TargetId } from '../core/ids.ts'
 import type { Flaw } from '../core/input.ts'
+import { loadChannelNamed, type ChannelRow } from '../store/channels.ts'
 import type { Connection } from '../store/database.ts'
 import { loadTargets } from '../store/targets.ts'
+import { findRoutes } from './channel-routes.ts'
 import { ID_PREFIXES } from './ids.ts'
 
 /** Whose heartbeat, and where its answer is to go. */
@@ -26,22 +32,58 @@ const savedIn = (target: HeartbeatTarget): TargetId | null =>
 
 /** What is known about where an answer could go. */
 export async function findHeartbeatRoutes(connection: Connection, asking: Asking): Promise<KnownRoutes> {
-  const { orgId, config } = asking
-  const saved = savedIn(config.target)
-  if (saved === null) return NOWHERE
-  const [found] = await loadTargets(connection, { orgId, ids: [saved] })
-  return { ...NOWHERE, savedTarget: found?.id ?? null }
+  const { orgId, agentId } = asking
+  const { target } = asking.config
+  if (target.kind === 'none') return NOWHERE
+  const saved = savedIn(target)
+  if (saved !== null) {
+    const [found] = await loadTargets(connection, { orgId, ids: [saved] })
+    return { ...NOWHERE, savedTarget: found?.id ?? null }
+  }
+  if (target.kind === 'last') {
+    const { lastRoute } = await findRoutes(connection, { orgId, agentId, channel: null })
+    return { ...NOWHERE, lastRoute }
+  }
+  const channel = await loadChannelNamed(connection, { orgId, name: target.channel })
+  const channelIsOpen = channel !== undefined && channel.enabled && speaks(channel)
+  return { ...NOWHERE, channelIsOpen, channelRecipient: channel?.settings.default_recipient ?? null }
 }
 
-/** What is wrong with a target that names something the org does not have. */
+/** An inbound hook only hears. */
+const speaks = ({ kind }: Pick<ChannelRow, 'kind'>): boolean => kind !== 'hook'
+
+/**
+ * What is wrong with a target that can never be reached. A channel may be made, switched on or given a recipient later:
+ * until then the log says that there is no route.
+ */
 export async function flawsOfTarget(connection: Connection, asking: Asking): Promise<readonly Flaw[]> {
-  const saved = savedIn(asking.config.target)
-  if (saved === null) return []
-  const [found] = await loadTargets(connection, { orgId: asking.orgId, ids: [saved] })
-  if (found !== undefined) return []
-  return [{ field: 'target', value: saved, message: 'names a target that is not there', allowed: 'the id of a target' }]
+  const { orgId } = asking
+  const { target } = asking.config
+  if (target.kind !== 'channel') return []
+  const flaw = (message: string): readonly Flaw[] => [
+    { field: 'target', value: formatHeartbeatTarget(target), message, allowed: FORMS },
+  ]
+  const saved = savedIn(target)
+  if (saved !== null) {
+    const [found] = await loadTargets(connection, { orgId, ids: [saved] })
+    return found === undefined ? flaw('names a target that is not there') : []
+  }
+  const channel = await loadChannelNamed(connection, { orgId, name: target.channel })
+  return channel === undefined || speaks(channel)
+    ? []
+    : flaw(`names the inbound hook ${target.channel}, through which nothing can be said`)
 }
+
+const FORMS = 'last, none, the name of a channel, channel:recipient, or the id of a target'
 
 /** The way to a route, as the outbox knows it. Null: nothing is sent. */
-export const deliveryTo = (route: HeartbeatRoute): RunDelivery | null =>
-  route.kind === 'saved' ? { target: route.target } : null
+export function deliveryTo(route: HeartbeatRoute): RunDelivery | null {
+  switch (route.kind) {
+    case 'none':
+      return null
+    case 'saved':
+      return { target: route.target }
+    case 'chat':
+      return { channel: route.channel, to: route.recipient }
+  }
+}
