@@ -129,15 +129,26 @@ export async function listChannels(
 /** Takes or renews the lease of every enabled channel of a messenger that nobody else holds. Answers with those held. */
 export async function holdChannels(
   connection: Connection,
-  lease: { readonly holder: string; readonly now: Instant; readonly until: Instant },
+  lease: {
+    readonly holder: string
+    readonly now: Instant
+    /** A lease that ends before this is renewed. */
+    readonly renewBefore: Instant
+    readonly until: Instant
+  },
 ): Promise<readonly ChannelRow[]> {
   const rows = await connection.query(
-    `update channel c set holder = $1, held_until = $3::timestamptz
-      where c.kind = 'telegram' and c.enabled
-        and (c.holder = $1 or c.held_until is null or c.held_until <= $2::timestamptz)
-        and exists (select 1 from org o where o.id = c.org_id and o.deleted_at is null)
-     returning ${COLUMNS}`,
-    [lease.holder, toTimestamp(lease.now), toTimestamp(lease.until)],
+    `with taken as (
+       update channel c set holder = $1, held_until = $4::timestamptz
+        where c.kind = 'telegram' and c.enabled
+          and (c.held_until is null or c.held_until <= $2::timestamptz
+               or (c.holder = $1 and c.held_until <= $3::timestamptz))
+          and exists (select 1 from org o where o.id = c.org_id and o.deleted_at is null)
+       returning c.id)
+     select ${COLUMNS} from channel
+      where kind = 'telegram' and enabled
+        and (id in (select id from taken) or (holder = $1 and held_until > $2::timestamptz))`,
+    [lease.holder, toTimestamp(lease.now), toTimestamp(lease.renewBefore), toTimestamp(lease.until)],
   )
   return rows.map(channelOf)
 }
@@ -153,8 +164,8 @@ export async function saveLastUpdate(
   taken: { readonly orgId: OrgId; readonly id: ChannelId; readonly holder: string; readonly lastUpdate: number },
 ): Promise<boolean> {
   const rows = await connection.query(
-    `update channel set last_update = $4 where org_id = $1 and id = $2 and holder = $3
-        and (last_update is null or last_update < $4) returning 1`,
+    `update channel set last_update = greatest(last_update, $4::bigint)
+      where org_id = $1 and id = $2 and holder = $3 returning 1`,
     [taken.orgId, taken.id, taken.holder, taken.lastUpdate],
   )
   return rows.length > 0

@@ -1,4 +1,5 @@
 import type { ChatKind } from '../core/channel/channel.ts'
+import type { DeliveryState } from '../core/delivery/delivery-states.ts'
 import {
   channelId,
   orgId,
@@ -96,8 +97,8 @@ export interface TendedMark extends ChatMark {
   /** Null when the run is not kept any more. */
   readonly state: RunState | null
   readonly startedAt: Instant | null
-  /** Whether an answer is on its way, which takes the place of the mark itself. */
-  readonly isAnswered: boolean
+  /** The state of its answer, if there is to be one: that takes the place of the mark by itself. */
+  readonly answer: DeliveryState | null
 }
 
 /** The marks of channels whose runs execute, or have ended without an answer that would clear them. */
@@ -107,7 +108,7 @@ export async function loadMarks(
 ): Promise<readonly TendedMark[]> {
   const rows = await connection.query(
     `select m.org_id, m.run_id, m.channel_id, m.peer, m.messages, m.placeholder, coalesce(r.state, p.state) as state,
-            coalesce(r.started_at, p.started_at) as started_at, d.state in ('pending', 'held') as is_answered
+            coalesce(r.started_at, p.started_at) as started_at, d.state as answer
        from chat_mark m
        left join run r on r.org_id = m.org_id and r.id = m.run_id
        left join pending p on p.org_id = m.org_id and p.id = m.run_id
@@ -119,7 +120,7 @@ export async function loadMarks(
     ...markOf(row),
     state: row['state'] as RunState | null,
     startedAt: row['started_at'] as Instant | null,
-    isAnswered: row['is_answered'] === true,
+    answer: row['answer'] as DeliveryState | null,
   }))
 }
 
