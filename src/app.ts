@@ -1,14 +1,21 @@
 import { randomBytes, randomFillSync } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { runId, attemptId, type OrgId, type SessionKey } from './core/ids.ts'
+import { OPERATOR_ORG } from './core/access.ts'
+import type { CommandRules } from './core/executor/command-options.ts'
 import type { Instant } from './core/instant.ts'
 import type { ContextUse } from './core/session/throttle.ts'
-import { createPost } from './delivery/webhook.ts'
+import { NO_MAIL, type MailServer } from './delivery/email.ts'
+import { createSenders } from './delivery/senders.ts'
+import { createChannels } from './channels/channels.ts'
+import { createChannelAttendance } from './engine/channels.ts'
 import { createDeliveries } from './engine/deliveries.ts'
 import { createHeartbeats } from './engine/heartbeats.ts'
 import { createLoops, type Loops } from './engine/loops.ts'
 import { sleep } from './engine/loop.ts'
 import { createNodeParts, publish } from './engine/node.ts'
+import { createLatePass } from './engine/lateness.ts'
+import { createStallPass } from './engine/stall.ts'
 import type { NodeParts } from './engine/node-parts.ts'
 import type { Log } from './engine/health.ts'
 import type { Meter } from './engine/meter.ts'
@@ -34,10 +41,7 @@ import { startEmbedded } from './store/embedded/embedded.ts'
 import type { EmbeddedNews } from './store/embedded/news.ts'
 import { migrate } from './store/migrate.ts'
 import type { Database, PoolUse } from './store/database.ts'
-import { openPostgres } from './store/postgres.ts'
-import { exposeSecrets } from './service/secret-use.ts'
-import type { KeySource } from './service/secret-keys.ts'
-import { sealSigningSecrets } from './service/signing-secret.ts'
+import { openPostgres, type PostgresOptions } from './store/postgres.ts'
 import { DEFAULT_SCHEMA } from './store/identifier.ts'
 import { createTracing, type Tracing } from './tracing/tracing.ts'
 import { openNodeVault, type NodeVault } from './service/node-vault.ts'
@@ -60,17 +64,28 @@ export interface AppOptions {
 }
 
 /** What the operator decides about requests to the outside, and where they must not lead. */
+  /** What the operator lets agents start; left out: nothing. */
+  readonly commands?: (() => CommandRules) | undefined
 export interface OutboundChoice {
   readonly settings: () => OutboundSettings
   /** Where this server is reached, once it is. */
   readonly listeners: () => readonly { readonly host: string; readonly port: number }[]
 }
 
-  /** Where the keys come from that seal what nobody may read in the tables. Left out: beside an embedded database. */
-  readonly secretKeys?: Partial<KeySource> | undefined
+const PUBLIC_PLACES = { telegram: 'https://api.telegram.org', slack: 'https://slack.com/api' }
+
+/** Where a database is, and the schema in it. */
+export type DatabasePlace = Pick<PostgresOptions, 'target'> & { readonly schema: string }
+
 /** Everything that runs, put together. */
 export interface App {
   readonly ports: Ports
+  /** The operator's mail server. Left out, or null: no mail is sent. */
+  readonly mail?: () => MailServer | null
+  /** Where the services behind channels are. Left out: where everybody finds them. */
+  readonly channels?: () => { readonly telegram: string; readonly slack: string }
+  /** Where requests to a channel reach us. Left out, or null: nowhere. */
+  readonly hookUrl?: (id: string) => string | null
   readonly live: Live
   readonly work: LiveWork
   readonly parts: NodeParts
@@ -86,6 +101,8 @@ export interface App {
 
 const VERSION = '0.1.0'
 const PROGRAM = `escapement ${VERSION}`
+  /** Where the database is, for whoever opens connections of their own. */
+  readonly place: DatabasePlace
 /** Connections for turns: one per org at work is plenty, and a few more wait for nothing. */
 const ENGINE_POOL = 4
 const PRUNE_EVERY_MS = 30_000
@@ -187,6 +204,7 @@ interface Opened {
   readonly close: () => Promise<void>
 }
 
+  readonly target: PostgresOptions['target']
 function compose(opened: Opened): App {
   const { options, reads, database, outbound, target, schema, clock, keys, migrated, close } = opened
   const { vault, self } = keys
@@ -222,24 +240,6 @@ function compose(opened: Opened): App {
     outbound: { check: outbound.guard.check, post, mailFlaw: () => (mail() === null ? NO_MAIL : null) },
     vault,
     channels,
-    commands: options.commands,
-    checklists: createChecklistFiles(options.checklistDir ?? (() => null)),
-  }
-  const deliveries = createDeliveries({ parts, ports })
-  parts.outbox.wake = deliveries.wake
-  const heartbeats = createHeartbeats({ parts, ports })
-  const attendance = createChannelAttendance({ parts, ports, hookUrl: (id) => options.outbound?.hookUrl?.(id) ?? null })
-  const prune = createPrune(ports)
-  const laneSizes = () => readLaneSizes(ports)
-  const loops = createLoops({ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes, deliveries, heartbeats })
-  const pools = (): ReturnType<App['pools']> => [
-    { pool: 'engine', ...(database.use?.() ?? NO_POOL) },
-    { pool: 'reads', ...(reads.use?.() ?? NO_POOL) },
-  ]
-  const [live, work] = [createLive(parts), createLiveWork(parts)]
-  return { ports, live, work, parts, loops, outbound, tracing, migrated, pools, close }
-}
-
     ...{ keyIds: vault.keyIds, expose: (orgId, asked) => exposeSecrets({ database: reads, vault }, orgId, asked) },
   })
   self.id = parts.id
@@ -251,6 +251,35 @@ function compose(opened: Opened): App {
   const post = createSenders({
     ...{ send: outbound.send, now: clock.now, program: PROGRAM, mail },
     speak: (speech, signal) => speak(ports, speech, signal),
+    commands: options.commands,
+    checklists: createChecklistFiles(options.checklistDir ?? (() => null)),
+  }
+  const deliveries = createDeliveries({ parts, ports })
+  parts.outbox.wake = deliveries.wake
+  const heartbeats = createHeartbeats({ parts, ports })
+  const attendance = createChannelAttendance({ parts, ports, hookUrl: (id) => options.outbound?.hookUrl?.(id) ?? null })
+  const prune = createPrune(ports)
+  const laneSizes = () => readLaneSizes(ports)
+  const stallPass = createStallPass({ parts, database: reads, newId: makeId, orgId: OPERATOR_ORG })
+  const latePass = createLatePass(parts)
+  const alertPass = async (): Promise<void> => {
+    await stallPass()
+    // A turn may be what the engine stands still for, and whoever looks for that must not wait for one.
+    void latePass().catch(parts.health.failed)
+  }
+  const loops = createLoops({
+    ...{ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes },
+    ...{ deliveries, heartbeats, attendance, alertPass },
+  })
+  const pools = (): ReturnType<App['pools']> => [
+    { pool: 'engine', ...(database.use?.() ?? NO_POOL) },
+    { pool: 'reads', ...(reads.use?.() ?? NO_POOL) },
+  ]
+  const [live, work] = [createLive(parts), createLiveWork(parts)]
+  const place = { target, schema }
+  return { ports, live, work, parts, loops, outbound, tracing, migrated, place, pools, close }
+}
+
 /** What is done now and then: old rows go, and what could not be sealed before is. */
 function createPrune(ports: Ports): () => Promise<boolean> {
   const retention = createRetention(ports)

@@ -22,6 +22,7 @@ const TAGS: Readonly<Record<string, string>> = {
   callbacks: 'Results that come later',
   sessions: 'Conversations whose work keeps its order',
   agents: 'What does the work',
+  workers: 'Programs elsewhere that perform the work of agents',
   budgets: 'What runs may use',
   targets: 'Where results are delivered',
   deliveries: 'Results on their way',

@@ -18,6 +18,7 @@ export const PERMISSIONS = {
   'sessions:write': 'send, stop and reset, and change how a session queues',
   'agents:read': 'see agents and heartbeats',
   'agents:write': 'create and change agents and heartbeats',
+  'workers:run': 'claim and perform the work of agents whose executor is `worker`',
   'targets:read': 'see where results are delivered',
   'targets:write': 'create, change, test and enable targets',
   'budgets:read': 'see budgets and what they have left',

@@ -52,6 +52,7 @@ export const REASONS = {
   executor_offline: 'Nothing that can execute agent {agent} is connected.',
   picked: 'Every gate is open; others go first: it is number {position} of its agent.',
 
+  worker_busy: 'The workers of agent {agent} hold {held} of the {capacity} attempts they take at a time.',
   // Why a run ended the way it did.
   completed: 'The executor reported success.',
   not_retryable: 'Attempt {attempt} failed with {error_code}, which is not retried.',
@@ -100,6 +101,8 @@ export const REASONS = {
   quiet_hours: 'It is quiet at {target} until {until}; the result joins the digest.',
   delivery_retry: 'Try {tries} failed; the next is at {retry_at}.',
   delivery_given_up: 'All {tries} tries failed.',
+  alerted: 'The target wants to hear of alerts.',
+  in_digest: 'It is part of the digest {digest}.',
 
   // Access.
   granted: '{principal} has {permission}.',
@@ -114,6 +117,12 @@ export const REASONS = {
   engine_scans: 'The engine scans again, last at {last_scan_at}.',
 } as const
 
+  node_gone: 'The node {node} is gone; what it held is settled by others.',
+  occurrence_missed: '{missed} occurrences from {first} on were missed, and nothing makes up for them.',
+  occurrence_in_time: 'An occurrence was met in time again.',
+  run_late: 'The run for {nominal} is {late_seconds} s late; {max_lateness_seconds} s are allowed.',
+  run_in_time: 'A run has started in time again.',
+  schedule_gone: 'The schedule {schedule} is gone.',
 export type Reason = keyof typeof REASONS
 
 /** The facts a decision rested on. Flat, so that it can be stored, shown as a table and filled into a sentence. */

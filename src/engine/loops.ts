@@ -1,8 +1,10 @@
+import { isWorkerId } from '../core/executor/worker-agent.ts'
 import type { RunId } from '../core/ids.ts'
 import { earlier, type Instant } from '../core/instant.ts'
 import type { LaneSizes } from '../core/lanes.ts'
 import { declareNodesLost, joinNodes, leaveNodes, lookAtNodes, renewLease } from '../service/membership.ts'
 import { findDue, findNextMoment, findVersions } from '../service/turn/lookups.ts'
+import { renewWaiting } from '../service/worker-leases.ts'
 import { fireWork, orphanWork, recoverWork } from '../service/turn/works.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { Heartbeats } from './heartbeats.ts'
@@ -12,6 +14,7 @@ import type { NodeParts } from './node-parts.ts'
 import type { Office } from './office.ts'
 import { wakeReady } from './reports.ts'
 
+import { watchWorkers } from './worker-watch.ts'
 /** When things are looked at. What is done about them is decided elsewhere. */
 export interface Loops {
   readonly start: () => Promise<void>
@@ -31,10 +34,23 @@ export interface LoopsContext {
   /** Left out: no agent looks after a checklist by itself. */
   readonly heartbeats?: Heartbeats
   /** The sizes lanes should have, with those that were set for every node. */
+  /** Left out: nobody attends to channels. */
+  readonly attendance?: ChannelAttendance
+  /** Looks whether engines stand still and runs are late. Left out: nobody does. */
+  readonly alertPass?: () => Promise<void>
   readonly laneSizes: () => Promise<LaneSizes>
 }
 
-export function createLoops({ parts, prune, pruneEveryMs, laneSizes, deliveries, heartbeats }: LoopsContext): Loops {
+export function createLoops({
+  parts,
+  prune,
+  pruneEveryMs,
+  laneSizes,
+  deliveries,
+  heartbeats,
+  attendance,
+  alertPass,
+}: LoopsContext): Loops {
   const { ctx, health } = parts
   const onError = (error: unknown, failures: number): number => {
     health.failed(error)
@@ -48,7 +64,11 @@ export function createLoops({ parts, prune, pruneEveryMs, laneSizes, deliveries,
   const leaseLoop = loop(node.renewMs, () => leasePass(parts))
   const pruneLoop = loop(pruneEveryMs, async () => ((await prune()) ? 0 : undefined))
   const hearLoop = loop(LONGEST_SILENCE_MS, () => hearPass(parts))
-  const loops = [watchLoop, hearLoop, schedulesLoop, leaseLoop, pruneLoop]
+  const alertLoop = loop(schedules.pollMs, async () => {
+    await alertPass?.()
+    return undefined
+  })
+  const loops = [alertLoop, watchLoop, hearLoop, schedulesLoop, leaseLoop, pruneLoop]
   const listening: { readonly stop: () => Promise<void> }[] = []
   return {
     start: async () => {
@@ -56,6 +76,7 @@ export function createLoops({ parts, prune, pruneEveryMs, laneSizes, deliveries,
       listening.push(await ctx.database.listen(ctx.channels.turn, hearLoop.wake))
       listening.push(await ctx.database.listen(ctx.channels.plan, schedulesLoop.wake))
       for (const one of loops) one.start()
+      noteScan(parts)
       deliveries?.start()
       heartbeats?.start()
     },
@@ -80,9 +101,15 @@ async function scan(parts: NodeParts): Promise<number | undefined> {
   const waitMs = await firePass(parts)
   meter?.scanned(clock.counter() - began)
   return waitMs
+  noteScan(parts)
 }
 
 const LONGEST_TRANSACTION_MS = 300_000
+
+/** The engine has looked: it does not stand still. */
+function noteScan({ ctx: { clock }, state }: NodeParts): void {
+  state.scan = { at: clock.now(), counter: clock.counter() }
+}
 
 /** Decides what is due, in as many turns as orgs, and says when to look again. Never waits for anything to execute. */
 export async function firePass(parts: NodeParts): Promise<number | undefined> {
@@ -154,6 +181,7 @@ async function watchNodes(parts: NodeParts): Promise<void> {
   // After the database was away for everybody, everybody gets the time to say that they are still there.
   const steady = health.steadyMs() >= ctx.settings().node.leaseMs || parts.state.stopped
   const lapsed = others.filter(({ lost: isLost, leaseUntil }) => !isLost && leaseUntil <= now)
+  await watchWorkers(parts, parts.ctx.clock.counter() - parts.state.upSince)
   if (steady && lapsed.length > 0)
     for (const id of await declareNodesLost(
       ctx.database,
@@ -204,6 +232,7 @@ async function settleOrphans(parts: NodeParts): Promise<void> {
   for (const office of parts.offices.values()) {
     const found: RunId[] = []
     for (const { id, attemptId } of office.memory()?.byNode.get(parts.id()) ?? []) {
+      if (isWorkerId(holder)) continue
       if (attemptId === null || parts.executions.holds(attemptId)) continue
       seen.add(attemptId)
       if (orphans.has(attemptId)) found.push(id)
@@ -244,3 +273,4 @@ async function beginAnew(parts: NodeParts): Promise<void> {
   })
   for (const office of parts.offices.values()) office.wake()
 }
+  await renewWaiting(ctx.database, parts.workers.waiting(), ctx.settings().node.leaseMs)

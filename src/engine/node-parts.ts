@@ -14,6 +14,7 @@ import type { Meter } from './meter.ts'
 import type { NodeLanes } from './node-lanes.ts'
 import type { Office, OfficeContext } from './office.ts'
 import type { Progress } from './progress.ts'
+import type { Workers } from './workers.ts'
 import type { EngineTracing } from './tracing-port.ts'
 
 type Database = TurnContext['database']
@@ -60,6 +61,8 @@ export interface NodeParts {
   readonly lanes: NodeLanes
   readonly executions: Executions
   readonly progress: Progress
+  /** Workers elsewhere, and those that wait here. */
+  readonly workers: Workers
   readonly health: DatabaseHealth
   readonly offices: Map<OrgId, Office>
   readonly officeOf: (orgId: OrgId) => Office
@@ -69,9 +72,13 @@ export interface NodeParts {
   readonly state: {
     draining: boolean
     stopped: boolean
+    /** When it came, by its own counter. */
+    readonly upSince: number
     wakingRivals: boolean
     /** Attempts that this node holds by the tables and did not execute when it last looked. */
     readonly orphans: Set<string>
+    /** When this node last looked at what is due, by the database's clock and by its own; null before it has begun. */
+    scan: { readonly at: Instant; readonly counter: number } | null
     /** No schedule has a next moment before this. */
     decidedUpTo: Instant
   }

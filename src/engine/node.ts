@@ -1,4 +1,5 @@
 import type { LaneName, OrgId, RunId } from '../core/ids.ts'
+import { isWorkerKey } from '../core/executor/worker-agent.ts'
 import { instant } from '../core/instant.ts'
 import type { DeskSettings } from '../service/desk/desk.ts'
 import { renewLease, type NodeCard } from '../service/membership.ts'
@@ -15,6 +16,7 @@ import { createProgress } from './progress.ts'
 import { defer, offer, report } from './reports.ts'
 import { createNodeLanes } from './node-lanes.ts'
 import { createOffice, type Office, type OfficeContext } from './office.ts'
+import { createWorkers } from './workers.ts'
 import type { SessionKey } from '../core/ids.ts'
 
 /** Puts a node together. Nothing happens before its loops are started. */
@@ -26,7 +28,8 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
   const facts: NodeFacts = {
     chance: ctx.chance,
     settings: () => deskSettings(ctx.settings()),
-    canExecute: (key) => ctx.executors.has(key),
+    // What workers perform stands in lines that no node serves, so it may always compete there.
+    canExecute: (key) => ctx.executors.has(key) || isWorkerKey(key),
     laneNames: () => new Set(lanes.sizes().keys()),
     estimate: ctx.estimate,
   }
@@ -40,6 +43,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
   const turns: Turns = { take: <Answer>(work: Work<Answer>) => officeOf(work.orgId).take(work) }
   const stopping = new AbortController()
   const progress = createProgress({ officeOf, sleep: ctx.sleep, stopping: stopping.signal })
+  const workers = createWorkers({ officeOf, beginMs: () => ctx.settings().node.leaseMs })
   const executions = createExecutions({
     executorFor: (key) => ctx.executors.get(key),
     hold: lanes.hold,
@@ -60,6 +64,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     lanes,
     executions,
     progress,
+    workers,
     health,
     offices,
     officeOf,
@@ -68,8 +73,10 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     state: {
       draining: false,
       stopped: false,
+      upSince: ctx.clock.counter(),
       wakingRivals: false,
       orphans: new Set(),
+      scan: null,
       decidedUpTo: instant(-Infinity),
     },
     hearers: new Set(),
@@ -86,6 +93,7 @@ const deskSettings = (settings: EngineSettings): DeskSettings => ({
   stopGraceMs: settings.node.stopGraceMs,
   tasks: settings.tasks,
   catchupMaxActive: settings.schedules.catchupMaxActive,
+  alertAfter: settings.alerts.failuresInARow,
 })
 
 function turnContext(parts: NodeParts): TurnContext {
@@ -116,12 +124,15 @@ function officeContext(parts: NodeParts): OfficeContext {
     offer: (orgId) =>
       parts.state.draining
         ? null
-        : lanes.offer({
-            orgId,
-            nodeId: parts.id(),
-            rivals,
-            catchupLimit: ctx.settings().schedules.catchupMaxActive,
-          }),
+        : {
+            ...lanes.offer({
+              orgId,
+              nodeId: parts.id(),
+              rivals,
+              catchupLimit: ctx.settings().schedules.catchupMaxActive,
+            }),
+            workers: parts.workers.offers(orgId),
+          },
     withdraw: lanes.withdraw,
     settled: (office, result, reloaded) => {
       health.answered()
@@ -165,12 +176,13 @@ function settled(parts: NodeParts, turn: SettledTurn): () => void {
   for (const heard of result.heard) publish(parts, office.orgId, heard)
   if (result.written !== null) {
     parts.ctx.meter?.turn(result)
-    if (result.changes.deliveries.length > 0) parts.outbox.wake()
+    if (result.changes.deliveries.length > 0 || result.changes.alerts.length > 0) parts.outbox.wake()
     publish(parts, office.orgId, result.written)
   }
   endWhatMustEnd(parts, turn)
   if (isCapped(result.claims)) office.wake()
   if (result.claims.length === 0) return () => undefined
+  parts.workers.settled(office, result.assigned)
   const begins = result.claims.map(parts.executions.take)
   // A process can be stopped between any two of these and be taken for dead meanwhile: each one looks.
   let still: Promise<boolean> | undefined

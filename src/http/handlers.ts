@@ -24,6 +24,7 @@ import { statsHandlers } from './handlers/stats.ts'
 import { targetHandlers } from './handlers/targets.ts'
 import { taskHandlers } from './handlers/tasks.ts'
 
+import { workerHandlers } from './handlers/workers.ts'
 /** Who carries out each operation. The compiler refuses an operation that nobody does. */
 export const HANDLERS: HandlersOf<Operations> = {
   ...probeHandlers,
@@ -51,3 +52,4 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...eventHandlers,
   ...taskHandlers,
 }
+  ...workerHandlers,

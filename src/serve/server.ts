@@ -19,12 +19,14 @@ import { ensureAgents } from '../service/first-start.ts'
 import { settingsOf, type EngineSettings } from '../service/settings.ts'
 import { openDoor, type Door } from './door.ts'
 import { prepareOwner, prepareSignIn } from './first-start.ts'
+import { addCommands, commandRules } from './commands.ts'
 import type { ServerOptions } from './options.ts'
 import { outboundOf, type ServerOutbound } from './outbound.ts'
 import { createReloading, type Reloading } from './reloading.ts'
 import { StartRefused } from './start-refused.ts'
 import { addTabActions } from './tab-actions.ts'
 import { recordServer, type RunningServer } from './whereabouts.ts'
+import { startWatchdog } from './watchdog.ts'
 import { DatabaseError } from '../store/database-error.ts'
 
 /** A server that runs: engine, API and configuration in one process. */
@@ -72,9 +74,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     checklistDir: checklistDirOf(options),
   }).catch((error: unknown) => {
     throw error instanceof DatabaseError ? new StartRefused(withCause(error), { cause: error }) : error
-  })
     secretKeys: { environment: options.secretKey ?? null, file: path.join(data, 'secret.key') },
     commands: commandRules(options.configuration),
+  })
   try {
     addHttpAgents(app, outbound.callbackUrl)
     addTabActions(app, options.configuration)
@@ -83,6 +85,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       OPERATOR_ORG,
       agents.map(([id]) => agentId(id)),
     )
+    addCommands(app, options.configuration)
     await prepareOwner(app.ports, { options, data })
     const starting = { ...prepare(options, app, settings.renew), counting, outbound }
     await starting.reloading.refresh()
@@ -164,6 +167,7 @@ async function open(starting: Starting, data: string): Promise<Server> {
     const withdraw = await recordServer(data, whereabouts(app, door))
     reloading.start()
     for (const message of configuration.warnings) log.log({ level: 'warn', message, facts: {} })
+    const watchdog = startWatchdog({ app, log: log.log })
     log.log({ level: 'info', message: 'Escapement has started', facts: factsOf(starting, door, data) })
     return {
       url: door.url,
@@ -173,7 +177,7 @@ async function open(starting: Starting, data: string): Promise<Server> {
         log.log({ level: 'info', message: 'The sessions at work here are reset', facts: {} })
         await resetSessions(app.parts, waiters.sessions())
       },
-      stop: createStop(starting, { ...door, close: () => withdraw().finally(door.close) }),
+      stop: createStop(starting, { ...door, close: () => watchdog.stop().then(withdraw).finally(door.close) }),
     }
   } catch (error) {
     await door.close()

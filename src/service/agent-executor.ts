@@ -1,4 +1,6 @@
 import { invalid } from '../contract/refusals.ts'
+import { completionsUrl, parseChatOptions } from '../core/chat/chat-options.ts'
+import { parseCommandOptions } from '../core/executor/command-options.ts'
 import { parseHttpOptions, sampleUrl, type HttpOptions } from '../core/executor/http-options.ts'
 import { unmaskedExecutor } from '../core/executor/masked.ts'
 import { agentId, type OrgId, type ScheduleId } from '../core/ids.ts'
@@ -28,8 +30,12 @@ export function parseExecutor(field: string, value: unknown, before?: unknown): 
   const stored = parseJson(field, { ...object.value, kind: kind.value })
   if (!stored.ok) return stored
   const executor = stored.value as AgentExecutor
-  if (kind.value === 'tab-action') {
-    // Where browsers are is the operator's word alone.
+  if (kind.value === 'command') {
+    const read = parseCommandOptions(field, executor)
+    return read.ok ? parsed({ ...read.value }) : read
+  }
+  if (kind.value === 'tab-action' || kind.value === 'worker') {
+    // Where browsers are is the operator's word alone, and workers say by themselves what they do.
     const flaws = unknownFields(field, executor, ['kind'])
     return flaws.length > 0 ? flawed(...flaws) : parsed(executor)
   }

@@ -22,6 +22,7 @@ import type { Transaction } from '../store/database.ts'
 import { judgeExecutor, parseExecutor } from './agent-executor.ts'
 import { actorOf, changed, created, deleted } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
+import { judgeCommand } from './command-agents.ts'
 import { parseIdCursor, parseLimit, writeCursorParts } from './cursor.ts'
 import type { Desk } from './desk/desk.ts'
 import { collectFlaws, parseObject, parseSessionKey, textField, unknownFields, type Given } from './input-fields.ts'
@@ -119,6 +120,7 @@ const noAgent = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no a
 /** Makes an agent. Its id is made too unless it brings one. */
 export async function createAgent(ports: Ports, caller: Caller, input: AgentInput): Promise<AgentView> {
   const { orgId } = caller
+  judgeCommand(ports, caller, input)
   await judgeExecutor(ports, input)
   const work: Work<AgentView> = {
     orgId,
@@ -189,6 +191,7 @@ export async function changeAgent(
   asked: Asked & { readonly change: Partial<AgentInput> },
 ): Promise<AgentView> {
   const { orgId } = caller
+  judgeCommand(ports, caller, asked.change)
   await judgeExecutor(ports, asked.change)
   return ports.turns.take({
     orgId,

@@ -14,8 +14,11 @@ export const ID_PREFIXES = {
   target: 'tgt_',
   alert: 'alr_',
   beat: 'hbt_',
+  delivery: 'dlv_',
   test: 'tst_',
 } as const
+  channel: 'chn_',
+  worker: 'wrk_',
 
 export type IdKind = keyof typeof ID_PREFIXES
 

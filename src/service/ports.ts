@@ -1,3 +1,5 @@
+import type { ChannelsPort } from '../core/channel/services.ts'
+import type { CommandRules } from '../core/executor/command-options.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection } from '../store/database.ts'
 import type { ChecklistFiles } from './checklist-files.ts'

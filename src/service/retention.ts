@@ -20,6 +20,8 @@ import {
 } from '../store/retention.ts'
 import { deleteOldSignIns } from '../store/sign-ins.ts'
 import { IDLE_MS } from './console-sessions.ts'
+import { deleteOldWorkerAttempts } from '../store/worker-attempts.ts'
+import { deleteOldWorkers } from '../store/workers.ts'
 import type { Ports } from './ports.ts'
 import type { EngineSettings } from './settings.ts'
 import { addUp } from './stats.ts'
@@ -39,6 +41,7 @@ export interface Pruned {
   readonly keys: number
   readonly nodes: number
   readonly signIns: number
+  readonly workers: number
   readonly consoleSessions: number
   readonly orgs: number
 }
@@ -212,7 +215,7 @@ async function pruneBeats(pass: Pass, orgId: OrgId): Promise<number> {
   return surplus + (await repeat(pass, () => deleteOldBeats(connection, { orgId, before, limit })))
 }
 
-type OfDeployment = 'callbacks' | 'keys' | 'nodes' | 'signIns' | 'consoleSessions'
+type OfDeployment = 'callbacks' | 'keys' | 'nodes' | 'workers' | 'signIns' | 'consoleSessions'
 
 async function pruneDeployment(pass: Pass): Promise<Pick<Pruned, OfDeployment>> {
   const { connection, batch: limit } = pass
@@ -225,6 +228,9 @@ async function pruneDeployment(pass: Pass): Promise<Pick<Pruned, OfDeployment>> 
     consoleSessions: await repeat(pass, () =>
       deleteOldConsoleSessions(connection, { now: pass.now, seenBefore: earlier(pass.now, IDLE_MS), limit }),
     ),
+    workers:
+      (await deleteOldWorkers(connection, before)) +
+      (await repeat(pass, () => deleteOldWorkerAttempts(connection, { before, limit }))),
   }
 }
 

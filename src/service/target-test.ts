@@ -15,8 +15,9 @@ export async function testTarget(ports: Ports, caller: Caller, id: string): Prom
   const messageId = deliveryIdempotencyKey(ports.newId('test', began))
   const data = { target_id: target.id, name: target.name, org_id: orgId }
   const body = JSON.stringify({ type: 'target.test', timestamp: formatInstant(began), data })
-  const secrets = await secretsOf(ports, { orgId, now: began })
-  const message = { id: messageId, url: target.url, body, headers: {}, secrets, purpose: 'webhook' } as const
+  const secrets = target.kind === 'webhook' ? await secretsOf(ports, { orgId, now: began }) : []
+  const { kind, url, settings } = target
+  const message = { id: messageId, orgId, kind, url, settings, body, headers: {}, secrets, purpose: 'webhook' } as const
   const outcome = await ports.outbound.post(message, new AbortController().signal)
   const view: TargetTestView = {
     delivered: outcome?.ok === true,

@@ -116,6 +116,8 @@ export const ORG_TABLES = [
     'occurrence',
     'decision',
     'callback',
+    'worker_attempt',
+    'worker',
     'idempotency',
     'schedule',
     'session',

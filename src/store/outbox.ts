@@ -70,14 +70,22 @@ export function insertDeliveries(
 export interface ClaimedDelivery {
   readonly orgId: OrgId
   readonly id: string
-  readonly runId: RunId
-  readonly kind: 'saved' | 'callback'
+  /** Null for what is no result: an alert, or a digest. */
+  readonly runId: RunId | null
+  readonly kind: DeliveryKind
+  /** Where it goes, when that is neither a target nor a callback: see `lineOf`. */
+  readonly line: string
   readonly targetId: TargetId | null
   /** Null when the target is gone. */
   readonly url: string | null
   /** Which try this is, counted from 1. */
   readonly number: number
   readonly output: unknown
+  /** Null for a callback, and when the target is gone. */
+  readonly target: ClaimedTarget | null
+  readonly isDigest: boolean
+  /** Why it is on its way. */
+  readonly why: Why
   /** What was sent before it was given up. */
   readonly body: string | null
 }
@@ -128,8 +136,9 @@ export async function claimDeliveries(
        from due left join delivery w on w.org_id = due.org_id and w.id = due.id
          left join target t on t.org_id = w.org_id and t.id = w.target_id
       where d.org_id = due.org_id and d.id = due.id
-     returning d.org_id, d.id, d.run_id, d.kind, d.target_id, coalesce(d.url, t.url) as url,
-       d.tries_in_all + 1 as number, d.output, d.body`,
+     returning d.org_id, d.id, d.run_id, d.kind, d.line, d.target_id, d.url, d.is_digest, d.why,
+       d.tries_in_all + 1 as number, d.output, d.body, t.id is not null as has_target, t.name as target_name,
+       t.kind as target_kind, t.url as target_url, t.settings as target_settings, t.quiet_hours`,
     [toTimestamp(wish.now), wish.perLine, wish.limit, wish.claim, toTimestamp(wish.until)],
   )
   return rows.map(claimedOf)
@@ -149,6 +158,9 @@ const claimedOf = (row: Row): ClaimedDelivery => ({
 
 /** Gives claims back that nothing was sent under. */
 export async function releaseDeliveries(connection: Connection, claim: string, ids: readonly string[]): Promise<void> {
+  target: row['has_target'] === true ? claimedTargetOf(row) : null,
+  isDigest: row['is_digest'] as boolean,
+  why: row['why'] as Why,
   await connection.query(
     'update delivery set claim = null, claimed_until = null where claim = $1 and id = any($2::text[])',
     [claim, ids],
@@ -158,8 +170,9 @@ export async function releaseDeliveries(connection: Connection, claim: string, i
 /** What a decision about a try looks at, of a delivery whose claim still stands. */
 export interface TriedFacts {
   readonly id: string
-  readonly runId: RunId
-  readonly kind: 'saved' | 'callback'
+  readonly runId: RunId | null
+  readonly isDigest: boolean
+  readonly kind: DeliveryKind
   readonly targetId: TargetId | null
   readonly url: string | null
   readonly tries: number
@@ -172,7 +185,7 @@ export async function loadTried(
   tried: { readonly orgId: OrgId; readonly ids: readonly string[]; readonly claims: readonly string[] },
 ): Promise<readonly TriedFacts[]> {
   const rows = await tx.query(
-    `select d.id, d.run_id, d.kind, d.target_id, d.url, d.tries, d.tries_in_all
+    `select d.id, d.run_id, d.kind, d.target_id, d.url, d.tries, d.tries_in_all, d.is_digest
        from unnest($2::text[], $3::text[]) as i (id, claim)
        join delivery d on d.org_id = $1 and d.id = i.id and d.claim = i.claim
       for update of d`,
@@ -180,7 +193,8 @@ export async function loadTried(
   )
   return rows.map((row) => ({
     id: row['id'] as string,
-    runId: runId(row['run_id'] as string),
+    runId: brandOrNull(row['run_id'], runId),
+    isDigest: row['is_digest'] as boolean,
     kind: row['kind'] as TriedFacts['kind'],
     targetId: row['target_id'] as TargetId | null,
     url: row['url'] as string | null,

@@ -84,8 +84,10 @@ export function wakeAt(run: RunRow): Instant | null {
     case 'waiting':
       return earliest(run.notBefore, run.deadline)
     case 'queued':
-    case 'assigned':
       return run.deadline
+    // A worker that has taken it must begin.
+    case 'assigned':
+      return earliest(run.endsBy, run.deadline)
     case 'running':
     case 'awaiting_callback':
       return run.endsBy

@@ -93,6 +93,7 @@ export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
       isPrivate: () => Promise.resolve(false),
       refused: () => undefined,
     },
+    workers: { wait: () => Promise.resolve({ attempts: [], cancel: [] }), say: () => undefined },
     admit: (_name, given, work) => work(readTraceparent(given)),
     hearAccess: () => () => undefined,
     health: () => ({ ready: true, database: 'up', away_since: null, draining: false, node_id: 'nod_1' }),

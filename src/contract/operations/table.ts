@@ -23,6 +23,7 @@ import { statsOperations } from './stats.ts'
 import { targetOperations } from './targets.ts'
 import { taskOperations } from './tasks.ts'
 
+import { workerOperations } from './workers.ts'
 /** Every operation of the API, by its id. */
 export const OPERATIONS = {
   ...probeOperations,
@@ -33,6 +34,7 @@ export const OPERATIONS = {
   ...agentOperations,
   ...heartbeatOperations,
   ...budgetOperations,
+  ...workerOperations,
   ...targetOperations,
   ...deliveryOperations,
   ...laneOperations,

@@ -10,6 +10,9 @@ export const PRESENT_EXECUTOR_KINDS = [
   'in-process',
   'http',
   'tab-action',
+  'chat',
+  'worker',
+  'command',
 ] as const satisfies readonly ExecutorKind[]
 export type ExecutorKind = (typeof EXECUTOR_KINDS)[number]
 

@@ -8,6 +8,7 @@ import type { OccurrenceKey } from '../../core/schedule/occurrence-key.ts'
 import type { FiringSettings } from '../../core/schedule/schedule-rules.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
 import type { Zone } from '../../core/time/zone.ts'
+import type { AlertChange } from '../../store/alerts.ts'
 import type { Spending } from '../../store/budgets.ts'
 import type { CallbackRow } from '../../store/callbacks.ts'
 import type { NewDelivery } from '../../store/outbox.ts'
@@ -16,6 +17,7 @@ import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { SessionRow } from '../../store/session-row.ts'
 import type { AuditEntry } from '../audit-entry.ts'
+import type { WorkerAttemptRow } from '../../store/worker-attempts.ts'
 import type { BudgetBook } from './budget-book.ts'
 
 /**
@@ -95,11 +97,15 @@ export interface Changes {
   readonly spendings: Map<string, Spending>
   /** Results that are to be carried somewhere. Empty in nearly every turn. */
   readonly deliveries: NewDelivery[]
+  /** Alerts that were raised or cleared. Empty in nearly every turn. */
+  readonly alerts: AlertChange[]
   /** Tokens with which results may be reported. Empty in nearly every turn. */
   readonly callbacks: CallbackRow[]
   /** Runs of heartbeats that have ended; their answers are judged before the turn is written. Nearly always empty. */
   readonly endedBeats: RunRow[]
   /** What became of heartbeats, for who counts. */
+  /** Attempts that were handed to workers. Empty in nearly every turn. */
+  readonly assignments: WorkerAttemptRow[]
   readonly beatOutcomes: BeatOutcome[]
   /** What a run with a delivery said, uncut, until it ends in this turn. */
   readonly said: Map<RunId, unknown>
@@ -174,6 +180,8 @@ export interface DeskSettings {
     readonly maxPerAgentInflight: number
   }
   readonly catchupMaxActive: number
+  /** Failures in a row that raise an alert, unless the schedule says. */
+  readonly alertAfter: number
 }
 
 /** Ids and random numbers come from outside, so that a test can repeat them. */
@@ -224,6 +232,7 @@ export const noChanges = (): Changes => ({
   attempts: [],
   spendings: new Map(),
   deliveries: [],
+  alerts: [],
   callbacks: [],
   endedBeats: [],
   beatOutcomes: [],
@@ -231,6 +240,7 @@ export const noChanges = (): Changes => ({
   events: [],
   audits: [],
   bindings: new Map(),
+  assignments: [],
 })
 
 /** Puts a pending run where decisions find it. */

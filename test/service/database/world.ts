@@ -114,6 +114,7 @@ function factsOf(world: ServiceWorld): NodeFacts {
       tasks,
       catchupMaxActive: schedules.catchupMaxActive,
     }),
+      alertAfter: 3,
     canExecute: () => true,
     laneNames: () => new Set([...world.settings.lanes.keys(), laneName('main')]),
     estimate: null,
