@@ -14,13 +14,14 @@ import { agentsOf, registerAgents } from './agents.ts'
 import { budgetsOf } from './budgets.ts'
 import { healthOf } from './health.ts'
 import { heartbeatsOf } from './heartbeats.ts'
+import { addChatAgents } from './chat-agents.ts'
 import { addHttpAgents } from './http-agents.ts'
 import { lanesOf, nodesOf } from './lanes.ts'
 import { runsOf } from './runs.ts'
 import type { Running } from './running.ts'
 import { schedulesOf } from './schedules.ts'
-import { sessionsOf } from './sessions.ts'
 import { secretsOf } from './secrets.ts'
+import { sessionsOf } from './sessions.ts'
 import { stopApp, type Stopping } from './stop.ts'
 import { receivingOf } from './targets.ts'
 import { tasksOf } from './tasks.ts'
@@ -75,8 +76,8 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     sessions: sessionsOf(running),
     runs: runsOf(running),
     ...{ agents: agentsOf(running, register), budgets: budgetsOf(running), ...receivingOf(running) },
-    heartbeats: heartbeatsOf(running),
     secrets: secretsOf(running),
+    heartbeats: heartbeatsOf(running),
     lanes: lanesOf(running, reload),
     nodes: nodesOf(running),
     on: (kind, hear) => addListener(listeners, kind, hear),
@@ -100,6 +101,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
 async function openHere(options: AppOptions): Promise<App> {
   const app = await openApp(options)
   addHttpAgents(app, () => null)
+  addChatAgents(app)
   return app
 }
 

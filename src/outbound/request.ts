@@ -22,6 +22,9 @@ export interface OutboundRequest {
   readonly take?: (answer: { readonly status: number; readonly headers: AnswerHeaders }) => TakePortion | null
 }
 
+/** Takes the next portion of an answer, and says whether there may be more; `cut` lets go of the connection at once. */
+export type TakePortion = (portion: Buffer) => 'more' | 'enough' | 'cut'
+
 /** What came of a request. Nothing is thrown: whatever the other side does is an answer of this kind. */
 export type OutboundAnswer =
   | { readonly kind: 'answered'; readonly status: number; readonly headers: AnswerHeaders; readonly body: Buffer }

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { openApp, type App } from '../app.ts'
 import type { ConfigChange } from '../config/keeper.ts'
+import { Refusal } from '../contract/refusals.ts'
 import { OPERATOR_ORG } from '../core/access.ts'
 import { agentId } from '../core/ids.ts'
 import { formatInstant } from '../core/instant.ts'
@@ -9,6 +10,7 @@ import { resetSessions } from '../engine/node.ts'
 import { echo } from '../executors/echo.ts'
 import type { Executor } from '../executors/executor.ts'
 import { inProcess } from '../executors/in-process.ts'
+import { addChatAgents } from '../library/chat-agents.ts'
 import { addHttpAgents } from '../library/http-agents.ts'
 import { stopApp, type Stopping } from '../library/stop.ts'
 import { createWaiters, type Waiters } from '../library/waiters.ts'
@@ -17,16 +19,16 @@ import { createCounting, type Counting } from '../metrics/metrics.ts'
 import { loadStored, recordReload } from '../service/config.ts'
 import { ensureAgents } from '../service/first-start.ts'
 import { settingsOf, type EngineSettings } from '../service/settings.ts'
+import { addCommands, commandRules } from './commands.ts'
 import { openDoor, type Door } from './door.ts'
 import { prepareOwner, prepareSignIn } from './first-start.ts'
-import { addCommands, commandRules } from './commands.ts'
 import type { ServerOptions } from './options.ts'
 import { outboundOf, type ServerOutbound } from './outbound.ts'
 import { createReloading, type Reloading } from './reloading.ts'
 import { StartRefused } from './start-refused.ts'
+import { startWatchdog } from './watchdog.ts'
 import { addTabActions } from './tab-actions.ts'
 import { recordServer, type RunningServer } from './whereabouts.ts'
-import { startWatchdog } from './watchdog.ts'
 import { DatabaseError } from '../store/database-error.ts'
 
 /** A server that runs: engine, API and configuration in one process. */
@@ -71,21 +73,23 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     database: url === null ? { data, schema, pool } : { url, schema, pool },
     ...{ settings: settings.get, executors, estimate: null, log: options.log.log, meter: counting.meter },
     outbound,
-    checklistDir: checklistDirOf(options),
-  }).catch((error: unknown) => {
-    throw error instanceof DatabaseError ? new StartRefused(withCause(error), { cause: error }) : error
     secretKeys: { environment: options.secretKey ?? null, file: path.join(data, 'secret.key') },
     commands: commandRules(options.configuration),
+    checklistDir: checklistDirOf(options),
+  }).catch((error: unknown) => {
+    const isTold = error instanceof DatabaseError || error instanceof Refusal
+    throw isTold ? new StartRefused(withCause(error), { cause: error }) : error
   })
   try {
     addHttpAgents(app, outbound.callbackUrl)
+    addChatAgents(app)
     addTabActions(app, options.configuration)
+    addCommands(app, options.configuration)
     await ensureAgents(
       app.ports,
       OPERATOR_ORG,
       agents.map(([id]) => agentId(id)),
     )
-    addCommands(app, options.configuration)
     await prepareOwner(app.ports, { options, data })
     const starting = { ...prepare(options, app, settings.renew), counting, outbound }
     await starting.reloading.refresh()
@@ -163,11 +167,11 @@ async function open(starting: Starting, data: string): Promise<Server> {
   try {
     await app.loops.start()
     state.started = true
+    const watchdog = startWatchdog({ app, log: log.log })
     const signInLink = await prepareSignIn(app.ports, { url: door.url, data })
     const withdraw = await recordServer(data, whereabouts(app, door))
     reloading.start()
     for (const message of configuration.warnings) log.log({ level: 'warn', message, facts: {} })
-    const watchdog = startWatchdog({ app, log: log.log })
     log.log({ level: 'info', message: 'Escapement has started', facts: factsOf(starting, door, data) })
     return {
       url: door.url,

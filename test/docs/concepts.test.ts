@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { CHAT_OPTIONS } from '../../src/core/chat/chat-options.ts'
 import { HTTP_OPTIONS } from '../../src/core/executor/http-options.ts'
 import { DEFAULT_LANES } from '../../src/core/lanes.ts'
 import { DEFAULT_RETRY_POLICY, RETRY_STRATEGIES } from '../../src/core/run/retry-policy.ts'
@@ -52,6 +53,7 @@ describe('the concept pages', () => {
     const names = (head: string) => rowsUnder('agents', head).map(([name]) => name?.replaceAll('`', ''))
     expect(names('`executor.kind`').toSorted()).toEqual(PRESENT_EXECUTOR_KINDS.toSorted())
     expect(names('Option')).toEqual([...HTTP_OPTIONS])
+    expect(names('Of a model')).toEqual([...CHAT_OPTIONS])
   })
 
   it('say the time limits of the executors', () => {

@@ -1,6 +1,8 @@
+import { chatStage } from './chat-stage.ts'
 import { httpStage, inProcessStage, tabStage } from './stages.ts'
 import { describeExecutor } from './suite.ts'
 
 describeExecutor('in-process', inProcessStage, ['flood', 'garble', 'break'])
 describeExecutor('http', httpStage)
 describeExecutor('tab-action', tabStage, ['use'])
+describeExecutor('chat', chatStage)

@@ -10,7 +10,7 @@ export const executor: z.ZodType<ExecutorInput> = named('Executor', z.looseObjec
 export const executorInput: z.ZodType<ExecutorInput> = named(
   'ExecutorInput',
   z.looseObject({ kind: z.enum(PRESENT_EXECUTOR_KINDS) }),
-  '`echo` answers with what it was given; `http` calls `url` (with `method`, `headers`, `body`, `async`, `success_when`); `tab-action` acts in a browser tab, as `tasks.executor` says; `in-process` is a function of a program that embeds Escapement. The other kinds come later.',
+  '`echo` answers with what it was given; `http` calls `url` (with `method`, `headers`, `body`, `async`, `success_when`); `tab-action` acts in a browser tab, as `tasks.executor` says; `chat` asks `model` at `base_url` (with `api_key`, `headers`, `system_prompt`, `temperature`, `max_tokens`, `stream`, `history`, `prices`, `body`); `in-process` is a function of a program that embeds Escapement. The other kinds come later.',
 )
 
 export const inlineExecutor: z.ZodType<ExecutorInput> = named(
