@@ -1,4 +1,4 @@
-import { randomBytes, randomFillSync } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { runId, attemptId, type OrgId, type SessionKey } from './core/ids.ts'
 import { OPERATOR_ORG } from './core/access.ts'
@@ -24,17 +24,23 @@ import { createOutboundGuard, type OutboundSettings } from './outbound/guard.ts'
 import { databasePlaces } from './outbound/own-places.ts'
 import { createOutbound, type Outbound } from './outbound/send.ts'
 import { createChecklistFiles } from './service/checklist-files.ts'
-import { createDatabaseClock } from './service/clock.ts'
+import { createDatabaseClock, type DatabaseClock } from './service/clock.ts'
 import { createIdMaker, type IdKind } from './service/ids.ts'
 import { createLive, createLiveWork } from './engine/live.ts'
 import type { Live, LiveWork } from './service/live-port.ts'
 import { loseEarlierNodes } from './service/membership.ts'
 import type { Ports } from './service/ports.ts'
+import { createRandomBytes } from './service/random-bytes.ts'
 import { createRetention } from './service/retention.ts'
+import { speak } from './service/speak.ts'
 import { readLaneSizes } from './service/lanes.ts'
 import type { EngineSettings } from './service/settings.ts'
+import { exposeSecrets } from './service/secret-use.ts'
+import type { KeySource } from './service/secret-keys.ts'
+import { sealSigningSecrets } from './service/signing-secret.ts'
 import { findTurnsAfter, findVersions } from './service/turn/lookups.ts'
 import { loadMemory } from './service/turn/recall.ts'
+import { openNodeVault, type NodeVault } from './service/node-vault.ts'
 import { readClock } from './store/clock.ts'
 import { countUsers } from './store/embedded/company.ts'
 import { startEmbedded } from './store/embedded/embedded.ts'
@@ -44,7 +50,6 @@ import type { Database, PoolUse } from './store/database.ts'
 import { openPostgres, type PostgresOptions } from './store/postgres.ts'
 import { DEFAULT_SCHEMA } from './store/identifier.ts'
 import { createTracing, type Tracing } from './tracing/tracing.ts'
-import { openNodeVault, type NodeVault } from './service/node-vault.ts'
 
 /** What the program is composed from. */
 export interface AppOptions {
@@ -57,19 +62,27 @@ export interface AppOptions {
   readonly log: Log
   /** Left out: nothing is open that the guard refuses, and nobody listens. */
   readonly outbound?: OutboundChoice | undefined
+  /** What the operator lets agents start; left out: nothing. */
+  readonly commands?: (() => CommandRules) | undefined
   /** Left out: nobody counts. */
   readonly meter?: Meter | undefined
+  /** Where the keys come from that seal what nobody may read in the tables. Left out: beside an embedded database. */
+  readonly secretKeys?: Partial<KeySource> | undefined
   /** Where checklists may be read from. Null or left out: nowhere. */
   readonly checklistDir?: (() => string | null) | undefined
 }
 
 /** What the operator decides about requests to the outside, and where they must not lead. */
-  /** What the operator lets agents start; left out: nothing. */
-  readonly commands?: (() => CommandRules) | undefined
 export interface OutboundChoice {
   readonly settings: () => OutboundSettings
   /** Where this server is reached, once it is. */
   readonly listeners: () => readonly { readonly host: string; readonly port: number }[]
+  /** The operator's mail server. Left out, or null: no mail is sent. */
+  readonly mail?: () => MailServer | null
+  /** Where the services behind channels are. Left out: where everybody finds them. */
+  readonly channels?: () => { readonly telegram: string; readonly slack: string }
+  /** Where requests to a channel reach us. Left out, or null: nowhere. */
+  readonly hookUrl?: (id: string) => string | null
 }
 
 const PUBLIC_PLACES = { telegram: 'https://api.telegram.org', slack: 'https://slack.com/api' }
@@ -80,12 +93,6 @@ export type DatabasePlace = Pick<PostgresOptions, 'target'> & { readonly schema:
 /** Everything that runs, put together. */
 export interface App {
   readonly ports: Ports
-  /** The operator's mail server. Left out, or null: no mail is sent. */
-  readonly mail?: () => MailServer | null
-  /** Where the services behind channels are. Left out: where everybody finds them. */
-  readonly channels?: () => { readonly telegram: string; readonly slack: string }
-  /** Where requests to a channel reach us. Left out, or null: nowhere. */
-  readonly hookUrl?: (id: string) => string | null
   readonly live: Live
   readonly work: LiveWork
   readonly parts: NodeParts
@@ -94,6 +101,8 @@ export interface App {
   readonly outbound: Outbound
   readonly migrated: readonly string[]
   readonly tracing: Tracing
+  /** Where the database is, for whoever opens connections of their own. */
+  readonly place: DatabasePlace
   /** How many connections there are, by pool. */
   readonly pools: () => readonly ({ readonly pool: string } & PoolUse)[]
   readonly close: () => Promise<void>
@@ -101,8 +110,6 @@ export interface App {
 
 const VERSION = '0.1.0'
 const PROGRAM = `escapement ${VERSION}`
-  /** Where the database is, for whoever opens connections of their own. */
-  readonly place: DatabasePlace
 /** Connections for turns: one per org at work is plenty, and a few more wait for nothing. */
 const ENGINE_POOL = 4
 const PRUNE_EVERY_MS = 30_000
@@ -197,6 +204,7 @@ interface Opened {
   readonly reads: Database
   readonly database: Database
   readonly outbound: Outbound
+  readonly target: PostgresOptions['target']
   readonly schema: string
   readonly clock: DatabaseClock
   readonly keys: NodeVault
@@ -204,7 +212,6 @@ interface Opened {
   readonly close: () => Promise<void>
 }
 
-  readonly target: PostgresOptions['target']
 function compose(opened: Opened): App {
   const { options, reads, database, outbound, target, schema, clock, keys, migrated, close } = opened
   const { vault, self } = keys
@@ -233,13 +240,6 @@ function compose(opened: Opened): App {
     load: (orgId) => loadOrgMemory(parts, reads, orgId),
     meter: options.meter,
     tracing,
-  })
-  const post = createPost({ send: outbound.send, now: clock.now, program: PROGRAM })
-  const ports: Ports = {
-    ...{ database: reads, turns: parts.turns, clock, newId: makeId, settings: options.settings },
-    outbound: { check: outbound.guard.check, post, mailFlaw: () => (mail() === null ? NO_MAIL : null) },
-    vault,
-    channels,
     ...{ keyIds: vault.keyIds, expose: (orgId, asked) => exposeSecrets({ database: reads, vault }, orgId, asked) },
   })
   self.id = parts.id
@@ -251,6 +251,12 @@ function compose(opened: Opened): App {
   const post = createSenders({
     ...{ send: outbound.send, now: clock.now, program: PROGRAM, mail },
     speak: (speech, signal) => speak(ports, speech, signal),
+  })
+  const ports: Ports = {
+    ...{ database: reads, turns: parts.turns, clock, newId: makeId, settings: options.settings },
+    outbound: { check: outbound.guard.check, post, mailFlaw: () => (mail() === null ? NO_MAIL : null) },
+    vault,
+    channels,
     commands: options.commands,
     checklists: createChecklistFiles(options.checklistDir ?? (() => null)),
   }
@@ -289,6 +295,8 @@ function createPrune(ports: Ports): () => Promise<boolean> {
     return false
   }
 }
+
+const NO_POOL: PoolUse = { open: 0, idle: 0, waiting: 0 }
 
 /** Loads an org, and hands on what happened in it since it was last heard of. */
 async function loadOrgMemory(

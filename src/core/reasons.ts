@@ -29,6 +29,8 @@ export const REASONS = {
   operators_only: 'It belongs to the deployment, and {principal} is not of the org that operates it.',
   approvers_only: '{principal} is {role}, and this is for owners and admins.',
   other_org: 'It belongs to another org.',
+  known_sender: '{sender} may speak in {chat}.',
+  unknown_sender: '{sender} is not among those who may speak in {chat}.',
   invalid: 'The input is not valid: {flaw}.',
   draining: 'The node is shutting down and takes no new work.',
   org_queue_full: '{queued} of {max_queue} tasks of the org were queued.',
@@ -50,9 +52,9 @@ export const REASONS = {
   lane_full: 'All {size} slots of lane {lane} are taken.',
   catchup_limit: '{active} of {limit} catch-up runs are active on the node.',
   executor_offline: 'Nothing that can execute agent {agent} is connected.',
+  worker_busy: 'The workers of agent {agent} hold {held} of the {capacity} attempts they take at a time.',
   picked: 'Every gate is open; others go first: it is number {position} of its agent.',
 
-  worker_busy: 'The workers of agent {agent} hold {held} of the {capacity} attempts they take at a time.',
   // Why a run ended the way it did.
   completed: 'The executor reported success.',
   not_retryable: 'Attempt {attempt} failed with {error_code}, which is not retried.',
@@ -99,10 +101,10 @@ export const REASONS = {
   delivered: 'It was delivered to {target} with try {tries}.',
   let_go: 'A person asked for it to be sent.',
   quiet_hours: 'It is quiet at {target} until {until}; the result joins the digest.',
-  delivery_retry: 'Try {tries} failed; the next is at {retry_at}.',
-  delivery_given_up: 'All {tries} tries failed.',
   alerted: 'The target wants to hear of alerts.',
   in_digest: 'It is part of the digest {digest}.',
+  delivery_retry: 'Try {tries} failed; the next is at {retry_at}.',
+  delivery_given_up: 'All {tries} tries failed.',
 
   // Access.
   granted: '{principal} has {permission}.',
@@ -115,14 +117,14 @@ export const REASONS = {
   failure_streak_over: 'A run succeeded again.',
   engine_stalled: 'No scan since {last_scan_at}, longer than {stall_periods} periods of {period_ms} ms.',
   engine_scans: 'The engine scans again, last at {last_scan_at}.',
-} as const
-
   node_gone: 'The node {node} is gone; what it held is settled by others.',
   occurrence_missed: '{missed} occurrences from {first} on were missed, and nothing makes up for them.',
   occurrence_in_time: 'An occurrence was met in time again.',
   run_late: 'The run for {nominal} is {late_seconds} s late; {max_lateness_seconds} s are allowed.',
   run_in_time: 'A run has started in time again.',
   schedule_gone: 'The schedule {schedule} is gone.',
+} as const
+
 export type Reason = keyof typeof REASONS
 
 /** The facts a decision rested on. Flat, so that it can be stored, shown as a table and filled into a sentence. */

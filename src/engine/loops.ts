@@ -6,6 +6,7 @@ import { declareNodesLost, joinNodes, leaveNodes, lookAtNodes, renewLease } from
 import { findDue, findNextMoment, findVersions } from '../service/turn/lookups.ts'
 import { renewWaiting } from '../service/worker-leases.ts'
 import { fireWork, orphanWork, recoverWork } from '../service/turn/works.ts'
+import type { ChannelAttendance } from './channels.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { Heartbeats } from './heartbeats.ts'
 import { createLoop, type Loop } from './loop.ts'
@@ -13,8 +14,8 @@ import { cardOf } from './node.ts'
 import type { NodeParts } from './node-parts.ts'
 import type { Office } from './office.ts'
 import { wakeReady } from './reports.ts'
-
 import { watchWorkers } from './worker-watch.ts'
+
 /** When things are looked at. What is done about them is decided elsewhere. */
 export interface Loops {
   readonly start: () => Promise<void>
@@ -33,11 +34,11 @@ export interface LoopsContext {
   readonly deliveries?: Deliveries
   /** Left out: no agent looks after a checklist by itself. */
   readonly heartbeats?: Heartbeats
-  /** The sizes lanes should have, with those that were set for every node. */
   /** Left out: nobody attends to channels. */
   readonly attendance?: ChannelAttendance
   /** Looks whether engines stand still and runs are late. Left out: nobody does. */
   readonly alertPass?: () => Promise<void>
+  /** The sizes lanes should have, with those that were set for every node. */
   readonly laneSizes: () => Promise<LaneSizes>
 }
 
@@ -75,13 +76,14 @@ export function createLoops({
       ctx.clock.hear(await joinNodes(ctx.database, cardOf(parts), node.leaseMs), ctx.clock.counter())
       listening.push(await ctx.database.listen(ctx.channels.turn, hearLoop.wake))
       listening.push(await ctx.database.listen(ctx.channels.plan, schedulesLoop.wake))
-      for (const one of loops) one.start()
       noteScan(parts)
+      for (const one of loops) one.start()
       deliveries?.start()
       heartbeats?.start()
+      attendance?.start()
     },
     stop: async () => {
-      await Promise.all([...loops.map((one) => one.stop()), heartbeats?.stop(), deliveries?.stop()])
+      await Promise.all([...loops.map((one) => one.stop()), heartbeats?.stop(), attendance?.stop(), deliveries?.stop()])
       for (const one of listening) await one.stop().catch(() => undefined)
       await leaveNodes(ctx.database, parts.id()).catch(() => undefined)
     },
@@ -99,17 +101,17 @@ async function scan(parts: NodeParts): Promise<number | undefined> {
   const { clock, meter } = parts.ctx
   const began = clock.counter()
   const waitMs = await firePass(parts)
+  noteScan(parts)
   meter?.scanned(clock.counter() - began)
   return waitMs
-  noteScan(parts)
 }
-
-const LONGEST_TRANSACTION_MS = 300_000
 
 /** The engine has looked: it does not stand still. */
 function noteScan({ ctx: { clock }, state }: NodeParts): void {
   state.scan = { at: clock.now(), counter: clock.counter() }
 }
+
+const LONGEST_TRANSACTION_MS = 300_000
 
 /** Decides what is due, in as many turns as orgs, and says when to look again. Never waits for anything to execute. */
 export async function firePass(parts: NodeParts): Promise<number | undefined> {
@@ -155,6 +157,7 @@ export async function watchPass(parts: NodeParts, laneSizes: () => Promise<LaneS
   resizeLanes(parts, await laneSizes())
   await wakeChanged(parts)
   await watchNodes(parts)
+  await watchWorkers(parts, parts.ctx.clock.counter() - parts.state.upSince)
   await settleOrphans(parts)
   // Whatever was woken in vain, or not at all: a free slot and work for it meet at the latest here.
   if (!parts.state.draining) wakeReady(parts)
@@ -181,7 +184,6 @@ async function watchNodes(parts: NodeParts): Promise<void> {
   // After the database was away for everybody, everybody gets the time to say that they are still there.
   const steady = health.steadyMs() >= ctx.settings().node.leaseMs || parts.state.stopped
   const lapsed = others.filter(({ lost: isLost, leaseUntil }) => !isLost && leaseUntil <= now)
-  await watchWorkers(parts, parts.ctx.clock.counter() - parts.state.upSince)
   if (steady && lapsed.length > 0)
     for (const id of await declareNodesLost(
       ctx.database,
@@ -206,6 +208,7 @@ async function recover(
   for (const office of parts.offices.values()) {
     const gone = new Map<string, Instant>()
     for (const holder of office.memory()?.byNode.keys() ?? []) {
+      if (isWorkerId(holder)) continue
       const lapsedAt = lost.get(holder) ?? (at.known.has(holder) || holder === parts.id() ? undefined : at.now)
       if (lapsedAt === undefined) continue
       gone.set(holder, lapsedAt)
@@ -232,7 +235,6 @@ async function settleOrphans(parts: NodeParts): Promise<void> {
   for (const office of parts.offices.values()) {
     const found: RunId[] = []
     for (const { id, attemptId } of office.memory()?.byNode.get(parts.id()) ?? []) {
-      if (isWorkerId(holder)) continue
       if (attemptId === null || parts.executions.holds(attemptId)) continue
       seen.add(attemptId)
       if (orphans.has(attemptId)) found.push(id)
@@ -256,6 +258,7 @@ export async function leasePass(parts: NodeParts): Promise<number | undefined> {
   const renewed = await renewLease(ctx.database, cardOf(parts), ctx.settings().node.leaseMs)
   health.answered()
   if (!renewed) await beginAnew(parts)
+  await renewWaiting(ctx.database, parts.workers.waiting(), ctx.settings().node.leaseMs)
   return undefined
 }
 
@@ -273,4 +276,3 @@ async function beginAnew(parts: NodeParts): Promise<void> {
   })
   for (const office of parts.offices.values()) office.wake()
 }
-  await renewWaiting(ctx.database, parts.workers.waiting(), ctx.settings().node.leaseMs)

@@ -8,7 +8,7 @@ import type { EngineSettings } from '../service/settings.ts'
 import type { Turns } from '../service/turn-port.ts'
 import type { NodeFacts } from '../service/turn/memory.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
-import type { Executions } from './executions.ts'
+import type { Executions, ExecutionsContext } from './executions.ts'
 import type { DatabaseHealth, Log } from './health.ts'
 import type { Meter } from './meter.ts'
 import type { NodeLanes } from './node-lanes.ts'
@@ -38,11 +38,11 @@ export interface NodeContext {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   readonly random: () => number
   readonly load: OfficeContext['load']
-  /** Left out: nobody counts. */
   /** Opens secrets of an org for one address. Left out: there are none. */
   readonly expose?: ExecutionsContext['expose']
   /** The keys this node opens sealed texts with. Left out: none. */
   readonly keyIds?: (() => readonly string[]) | undefined
+  /** Left out: nobody counts. */
   readonly meter?: Meter | undefined
   /** Left out: nothing is traced. */
   readonly tracing?: EngineTracing | undefined

@@ -52,11 +52,11 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     tracing: ctx.tracing,
     offer: (about) => offer(parts, about),
     defer: (about, offered) => defer(parts, about, offered),
+    expose: ctx.expose,
   })
   const parts: NodeParts = {
     ctx,
     id: () => id,
-    expose: ctx.expose,
     setId: (next) => {
       id = next
     },
@@ -180,9 +180,9 @@ function settled(parts: NodeParts, turn: SettledTurn): () => void {
     publish(parts, office.orgId, result.written)
   }
   endWhatMustEnd(parts, turn)
+  parts.workers.settled(office, result.assigned)
   if (isCapped(result.claims)) office.wake()
   if (result.claims.length === 0) return () => undefined
-  parts.workers.settled(office, result.assigned)
   const begins = result.claims.map(parts.executions.take)
   // A process can be stopped between any two of these and be taken for dead meanwhile: each one looks.
   let still: Promise<boolean> | undefined
@@ -210,6 +210,7 @@ export const cardOf = (parts: NodeParts): NodeCard => ({
   lanes: Object.fromEntries(parts.lanes.sizes()),
   draining: parts.state.draining,
   program: parts.ctx.program,
+  keyIds: parts.ctx.keyIds?.() ?? [],
 })
 
 /** Hands a turn on to everybody who listens, once and in order. */
@@ -222,7 +223,6 @@ export function publish(parts: NodeParts, orgId: OrgId, turn: HistoryRow): void 
 
 function endWhatMustEnd(parts: NodeParts, { office, result, reloaded }: SettledTurn): void {
   const memory = office.memory()
-  keyIds: parts.ctx.keyIds?.() ?? [],
   if (memory === null) return
   const look = (runId: RunId): void => {
     const execution = parts.executions.ofRun(runId)

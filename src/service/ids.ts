@@ -16,9 +16,9 @@ export const ID_PREFIXES = {
   beat: 'hbt_',
   delivery: 'dlv_',
   test: 'tst_',
-} as const
   channel: 'chn_',
   worker: 'wrk_',
+} as const
 
 export type IdKind = keyof typeof ID_PREFIXES
 

@@ -96,7 +96,7 @@ export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
     workers: { wait: () => Promise.resolve({ attempts: [], cancel: [] }), say: () => undefined },
     admit: (_name, given, work) => work(readTraceparent(given)),
     hearAccess: () => () => undefined,
-    health: () => ({ ready: true, database: 'up', away_since: null, draining: false, node_id: 'nod_1' }),
+    health: () => ({ ready: true, database: 'up', away_since: null, engine: 'up', draining: false, node_id: 'nod_1' }),
     isDraining: () => false,
     defaultAgent: () => agentId('writer'),
     ended: () => ({ promise: Promise.resolve(), give: () => undefined }),

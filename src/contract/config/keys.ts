@@ -8,6 +8,7 @@ import {
   HOST_MAYBE_PORT,
   HOST_NAME,
   HTTP_URL,
+  MAIL_ADDRESS,
   POSTGRES_URL,
   PUBLIC_URL,
   SCHEMA_NAME,
@@ -78,7 +79,6 @@ const retry = {
   jitter: fraction({ default: 0.25, min: 0, max: 1, summary: 'How far a wait may differ, as a part of it.' }),
 } as const
 
-/** Every setting of the server, as the file has them. */
 const smtp = {
   host: orNone(text({ default: '', shape: HOST_NAME, summary: 'Mail server; null: no mail is sent.' }), null),
   port: integer({ default: 587, min: 1, max: 65_535, summary: 'Port of the mail server.' }),
@@ -88,6 +88,7 @@ const smtp = {
   from: orNone(text({ default: '', shape: MAIL_ADDRESS, summary: 'Who mail comes from.' }), null),
 } as const
 
+/** Every setting of the server, as the file has them. */
 export const CONFIG_KEYS = {
   server,
   data: text({
@@ -112,7 +113,6 @@ export const CONFIG_KEYS = {
     }),
     allow_loopback: flag({ default: false, summary: 'Whether agents may live on this machine.' }),
   },
-  executors: {
   smtp,
   channels: {
     telegram_api: text({
@@ -122,6 +122,7 @@ export const CONFIG_KEYS = {
     }),
     slack_api: text({ default: 'https://slack.com/api', shape: HTTP_URL, summary: 'Where the Web API of Slack is.' }),
   },
+  executors: {
     command: {
       enabled: flag({ default: false, summary: 'Whether agents may be programs of this machine.' }),
       programs: texts({ default: [], shape: ABSOLUTE_PATH, summary: 'Programs that may be started.' }),

@@ -16,8 +16,8 @@ import type { IdempotencyRow } from '../../store/idempotency.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { SessionRow } from '../../store/session-row.ts'
-import type { AuditEntry } from '../audit-entry.ts'
 import type { WorkerAttemptRow } from '../../store/worker-attempts.ts'
+import type { AuditEntry } from '../audit-entry.ts'
 import type { BudgetBook } from './budget-book.ts'
 
 /**
@@ -101,11 +101,11 @@ export interface Changes {
   readonly alerts: AlertChange[]
   /** Tokens with which results may be reported. Empty in nearly every turn. */
   readonly callbacks: CallbackRow[]
+  /** Attempts that were handed to workers. Empty in nearly every turn. */
+  readonly assignments: WorkerAttemptRow[]
   /** Runs of heartbeats that have ended; their answers are judged before the turn is written. Nearly always empty. */
   readonly endedBeats: RunRow[]
   /** What became of heartbeats, for who counts. */
-  /** Attempts that were handed to workers. Empty in nearly every turn. */
-  readonly assignments: WorkerAttemptRow[]
   readonly beatOutcomes: BeatOutcome[]
   /** What a run with a delivery said, uncut, until it ends in this turn. */
   readonly said: Map<RunId, unknown>
@@ -160,13 +160,13 @@ export interface DeskEvent {
     | 'key.changed'
     | 'member.changed'
     | 'target.changed'
+    | 'secret.changed'
     | 'delivery.changed'
     | 'alert.raised'
     | 'alert.cleared'
     | 'outbound'
   readonly subject: string
   readonly data: Readonly<Record<string, unknown>>
-    | 'secret.changed'
 }
 
 export interface DeskSettings {
@@ -234,13 +234,13 @@ export const noChanges = (): Changes => ({
   deliveries: [],
   alerts: [],
   callbacks: [],
+  assignments: [],
   endedBeats: [],
   beatOutcomes: [],
   said: new Map(),
   events: [],
   audits: [],
   bindings: new Map(),
-  assignments: [],
 })
 
 /** Puts a pending run where decisions find it. */

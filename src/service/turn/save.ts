@@ -25,8 +25,8 @@ import {
 import { deleteSchedules, insertSchedules, saveSchedules } from '../../store/schedules.ts'
 import { insertSessions, saveSessions } from '../../store/sessions.ts'
 import { insertTurn, notifyNodes, type StoredEvent } from '../../store/turns.ts'
-import type { Changes, Desk } from '../desk/desk.ts'
 import { insertWorkerAttempts } from '../../store/worker-attempts.ts'
+import type { Changes, Desk } from '../desk/desk.ts'
 
 /** Whether the turn has changed anything. */
 export const isUnchanged = (changes: Changes): boolean =>
@@ -160,9 +160,9 @@ function saveModel(tx: Transaction, desk: Desk): void {
   if (changes.deliveries.length > 0) insertDeliveries(tx, orgId, { deliveries: changes.deliveries, now: desk.now })
   if (changes.alerts.length > 0) saveAlerts(tx, orgId, { changes: changes.alerts, now: desk.now })
   if (changes.callbacks.length > 0) insertCallbacks(tx, changes.callbacks)
+  if (changes.assignments.length > 0) insertWorkerAttempts(tx, changes.assignments)
   if (changes.ranges.length > 0)
     insertDecisions(
-  if (changes.assignments.length > 0) insertWorkerAttempts(tx, changes.assignments)
       tx,
       changes.ranges.map((range) => ({ orgId, ...range, decidedAt: desk.now })),
     )

@@ -15,6 +15,7 @@ import { loadVersions } from '../../../src/store/turns.ts'
 import { anAgent, makeOrgs, ORG, OTHER_ORG } from '../../store/records.ts'
 import { NOW } from '../../support/builders.ts'
 import { createTestDatabase } from '../../support/database.ts'
+import { NO_CHANNELS } from '../../support/no-channels.ts'
 
 /** Services on a real database, with real turns, a clock moved by hand and ids that count. */
 export interface ServiceWorld {
@@ -43,11 +44,11 @@ export async function createServiceWorld(): Promise<ServiceWorld> {
     )
   await db.query(`update org set default_agent_id = 'writer'`, [])
   let made = 0
-  const world: ServiceWorld = {
   const vault = await openVault({
     ...{ database: db, now: () => world.now, alone: false, nodeId: () => 'nod_1' },
     source: { environment: 'a'.repeat(64), file: null },
   })
+  const world: ServiceWorld = {
     db,
     caller: { orgId: ORG, principal: 'key_1' },
     stranger: { orgId: OTHER_ORG, principal: 'key_2' },
@@ -66,9 +67,9 @@ export async function createServiceWorld(): Promise<ServiceWorld> {
       clock: { now: () => world.now },
       newId: (kind) => `${kind}_${(made += 1)}`,
       settings: () => world.settings,
-      outbound: {
       vault,
       channels: NO_CHANNELS,
+      outbound: {
         check: () => Promise.resolve(null),
         post: () => Promise.resolve({ ok: true, statusCode: 204 }),
       },
@@ -113,8 +114,8 @@ function factsOf(world: ServiceWorld): NodeFacts {
       stopGraceMs: node.stopGraceMs,
       tasks,
       catchupMaxActive: schedules.catchupMaxActive,
-    }),
       alertAfter: 3,
+    }),
     canExecute: () => true,
     laneNames: () => new Set([...world.settings.lanes.keys(), laneName('main')]),
     estimate: null,
