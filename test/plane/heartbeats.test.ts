@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
-import type { HeartbeatInput, HeartbeatLogView } from '../../src/contract/heartbeat.ts'
+import type { HeartbeatInput, HeartbeatLogView, HeartbeatView } from '../../src/contract/heartbeat.ts'
 import { instant } from '../../src/core/instant.ts'
 import type { Dispatch } from '../../src/executors/dispatch.ts'
 import { run } from '../cli/run.ts'
@@ -303,6 +303,60 @@ describe('the plan', () => {
     expect(done.toReversed()).toEqual(['agent.create', 'heartbeat.update', 'heartbeat.test'])
   })
 })
+
+describe('what is asked for', () => {
+  it('is refused with the field that is wrong, and changes nothing', async () => {
+    await anAgent('strict', {})
+    const before = await client.heartbeat.get('strict')
+    const bad: readonly (readonly [object, readonly string[]])[] = [
+      [{ checklist: { file: '../owner.key' } }, ['/checklist/file']],
+      [{ checklist: { file: '/etc/passwd' } }, ['/checklist/file']],
+      [{ checklist: { text: 'a', file: 'b' } }, ['/checklist']],
+      [{ enabled: true }, ['/enabled']],
+      [{ active_hours: { start: '08:00', end: '08:00' } }, ['/active_hours']],
+      [{ active_hours: { start: '24:00', end: '25:00' } }, ['/active_hours/start', '/active_hours/end']],
+      [{ target: 'tgt_nobody' }, ['/target']],
+      [{ target: 'last:me' }, ['/target']],
+      [{ interval_seconds: 0, session: '', every: 5 }, ['/interval_seconds', '/session', '/every']],
+      [{ interval_seconds: 60, adaptive: { max_interval_seconds: 30 } }, ['/adaptive/max_interval_seconds']],
+      [{ prompt: 'a\u0000b', checklist: { text: '\ud800' } }, ['/prompt', '/checklist/text']],
+    ]
+    for (const [body, pointers] of bad) {
+      const refused = client.heartbeat.set('strict', body as HeartbeatInput)
+      const error = await refused.then(
+        () => null,
+        (reason: unknown) =>
+          reason as { readonly code: string; readonly errors: readonly { readonly pointer: string }[] },
+      )
+      expect([body, error?.code, error?.errors.map(({ pointer }) => pointer)]).toEqual([body, 'VALIDATION', pointers])
+    }
+    const stale = client.heartbeat.set('strict', { checklist: CHECKLIST }, { ifMatch: 7 })
+    await expect(stale).rejects.toMatchObject({ code: 'STALE_VERSION' })
+    await expect(client.heartbeat.get('nobody')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await client.heartbeat.get('strict')).toEqual(before)
+    const kept = await client.heartbeat.set('strict', { ...settingsOf(before), checklist: { text: '- Else?' } })
+    expect([kept.next_at, kept.version]).toEqual([before.next_at, 2])
+    const moved = await client.heartbeat.set('strict', { ...settingsOf(before), interval_seconds: 60 })
+    expect(Date.parse(moved.next_at ?? '') - Date.now()).toBeLessThanOrEqual(60_000)
+  })
+
+  it('is done once for a key, and needs a checklist', async () => {
+    await client.agents.create({ id: 'once', name: 'once', executor: { kind: 'http', url: `${model.url}/once` } })
+    await expect(client.heartbeat.test('once')).rejects.toMatchObject({ code: 'CONFLICT' })
+    await client.heartbeat.set('once', { checklist: CHECKLIST, target: 'none', enabled: false })
+    const first = await client.heartbeat.test('once', { idempotencyKey: 'k' })
+    const [done] = await logOf('once', 1)
+    expect(await client.heartbeat.test('once', { idempotencyKey: 'k' })).toEqual(first)
+    expect(await logOf('once', 1)).toEqual([done])
+    expect([done?.kind, done?.run_id, calls('once')]).toEqual(['asked', first.run_id, 1])
+  })
+})
+
+/** What of a heartbeat can be set. */
+const settingsOf = (view: HeartbeatView): HeartbeatInput => {
+  const { interval_seconds, active_hours, checklist, prompt, target: to, ack_max_chars, session, adaptive } = view
+  return { interval_seconds, active_hours, checklist, prompt, target: to, ack_max_chars, session, adaptive }
+}
 
 describe('other ways in', () => {
   const type = (...args: readonly string[]) =>
