@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import path from 'node:path'
 import { Client } from 'pg'
 import { describe, expect } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
@@ -223,48 +221,5 @@ describe.concurrent('40: an engine that stands still', () => {
       const about = (): readonly string[] => kindsTold(receiver).filter((word) => word.endsWith('engine_stalled'))
       await eventually(() => expect(about()).toEqual(['alert.raised engine_stalled', 'alert.cleared engine_stalled']))
     })
-  })
-
-  scenario('one of two processes: the other notices SIGSTOP, and SIGCONT clears it', async (world) => {
-    const variables = { ESCAPEMENT_DATABASE_POOL: '4' }
-    const first = world.spawn([], variables)
-    const one = await world.join(first)
-    const second = world.spawn([], variables)
-    const other = await world.join(second)
-    const nodes = await other.client.nodes.list()
-    expect(nodes.items).toHaveLength(2)
-    await eventually(async () =>
-      expect((await other.client.nodes.list()).items.every(({ scanned_at }) => scanned_at !== null)).toBe(true),
-    )
-    const stopped = String((await one.raw('GET', '/ready', { key: '' })).body['node_id'])
-    first.child.kill('SIGSTOP')
-    try {
-      await eventually(async () => expect(await stalls(other)).toMatchObject([{ subject_id: stopped, status: 'open' }]))
-      expect(await readyOf(other)).toBe('200 up')
-    } finally {
-      first.child.kill('SIGCONT')
-    }
-    await eventually(async () =>
-      expect(await stalls(other)).toMatchObject([{ subject_id: stopped, status: 'cleared' }]),
-    )
-  })
-
-  scenario('alone and with its event loop blocked: a thread of its own notices', async (world) => {
-    const preload = path.join(world.data, 'block.mjs')
-    writeFileSync(
-      preload,
-      `process.on('SIGUSR2', () => { const end = Date.now() + 6000; while (Date.now() < end); })\n`,
-    )
-    const served = world.spawn([], { NODE_OPTIONS: `--import ${preload}`, ESCAPEMENT_DATABASE_POOL: '4' })
-    const node = await world.join(served)
-    const count = async (): Promise<unknown> =>
-      (await world.database.outside(`select count(*)::int as n from escapement.alert where cleared_at is null`))[0]?.[
-        'n'
-      ]
-    served.child.kill('SIGUSR2')
-    // Read from outside: the server itself answers nobody now.
-    await eventually(async () => expect(await count()).toBe(1), 5_500)
-    await eventually(async () => expect(await stalls(node)).toMatchObject([{ status: 'cleared' }]))
-    expect(served.log()).toContainEqual(expect.objectContaining({ msg: 'This process stood still' }))
   })
 })
