@@ -1,15 +1,36 @@
-import { describe, expect } from 'vitest'
-import { createClient } from '../../src/client/client.ts'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClient, type Client } from '../../src/client/client.ts'
 import type { EventView } from '../../src/contract/event.ts'
 import { startModelServer, type ModelServer, type Speaking } from '../executors/model-server.ts'
-import { chat, ended, eventually, nothingFor, refused, send, sendEach } from '../scenarios/support.ts'
-import { scenario, type Remote, type World } from '../http-scenarios/world.ts'
+import { createCheckedClient, surfaceOf, type Surface } from '../http-scenarios/remote.ts'
 import { json } from '../outbound/peer.ts'
+import { chat, ended, eventually, nothingFor, refused, send, sendEach } from '../scenarios/support.ts'
+import { createServeWorld, type ServeWorld } from '../serve/support.ts'
 
-// The model is a real server on this machine that speaks when the test says so.
+// Models are real servers on this machine that speak when the test says so; one server asks them all.
+
+interface Node extends Surface {
+  readonly client: Client
+  readonly url: string
+  readonly key: string
+}
+
+let world: ServeWorld
+let node: Node
+
+beforeAll(async () => {
+  world = await createServeWorld()
+  const url = await world.serve({ variables: { ESCAPEMENT_OUTBOUND_ALLOW_LOOPBACK: 'true' } }).url
+  const key = readFileSync(path.join(world.data, 'owner.key'), 'utf8').trim()
+  const client = createCheckedClient(url, key)
+  node = { ...surfaceOf(client), client, url, key }
+}, 60_000)
+afterAll(() => world.end())
 
 interface Talks {
-  readonly node: Remote
+  readonly agent: string
   readonly model: ModelServer
   /** The n-th question, counted from 0, once it has been asked; it is answered by hand. */
   readonly asked: (n: number) => Promise<Speaking>
@@ -17,17 +38,17 @@ interface Talks {
   readonly told: (n: number) => readonly string[]
 }
 
+/** Plays with an agent and a model of its own. */
 async function withModel(
-  world: World,
+  agent: string,
   play: (talks: Talks) => Promise<void>,
   { window = null, ...executor }: { readonly window?: number | null; readonly [option: string]: unknown } = {},
 ): Promise<void> {
   const talks: Speaking[] = []
   const model = await startModelServer((speaking) => void talks.push(speaking))
   try {
-    const node = await world.start({ outbound: { allow_loopback: true } })
     await node.agents.create({
-      ...{ id: 'worker', name: 'Model', context_window: window },
+      ...{ id: agent, name: 'Model', context_window: window },
       executor: { kind: 'chat', base_url: model.baseUrl, model: 'tiny', ...executor },
     })
     const told: Talks['told'] = (n) =>
@@ -38,7 +59,7 @@ async function withModel(
         if (talk === undefined) throw new Error(`asked ${talks.length} times`)
         return talk
       })
-    await play({ node, model, asked, told })
+    await play({ agent, model, asked, told })
   } finally {
     await model.close()
   }
@@ -50,7 +71,7 @@ const answer = (talk: Speaking, text: string, tokens = 10): void => {
 }
 
 /** Listens until the test is over, and keeps what it hears. */
-async function listen(node: Remote, session: string): Promise<{ readonly heard: EventView[]; end: () => void }> {
+async function listen(session: string): Promise<{ readonly heard: EventView[]; end: () => void }> {
   const over = new AbortController()
   const heard: EventView[] = []
   await new Promise<void>((resolve) => {
@@ -72,12 +93,12 @@ const wordsIn = (heard: readonly EventView[]): string =>
     .join('')
 
 describe.concurrent('a conversation with a model', () => {
-  scenario('shows its words live, counts its tokens, and remembers what was said', async (world) => {
+  it('shows its words live, counts its tokens, and remembers what was said', async () => {
     await withModel(
-      world,
-      async ({ node, asked, told }) => {
-        const key = chat('ann')
-        const stream = await listen(node, key)
+      'remembering',
+      async ({ agent, asked, told }) => {
+        const key = chat('ann', agent)
+        const stream = await listen(key)
         const { run_id: id } = await send(node, key, 'Hello')
         const first = await asked(0)
         first.say('Good', ' morn')
@@ -106,7 +127,7 @@ describe.concurrent('a conversation with a model', () => {
         ])
 
         // Another session knows nothing of it, and a reset begins anew.
-        const others = [await send(node, chat('bob'), 'Who?'), null]
+        const others = [await send(node, chat('bob', agent), 'Who?'), null]
         answer(await asked(2), 'Nobody')
         await ended(node, others[0]?.run_id ?? '')
         await node.client.sessions.reset(key)
@@ -121,7 +142,7 @@ describe.concurrent('a conversation with a model', () => {
 
         // A schedule without a session of its own has no past either, nor leaves one.
         const { id: schedule } = await node.schedules.create({
-          ...{ agent_id: 'worker', cron: '0 0 1 1 *', payload: { prompt: 'Look' } },
+          ...{ agent_id: agent, cron: '0 0 1 1 *', payload: { prompt: 'Look' } },
         })
         const { run_id: due = '' } = await node.schedules.runNow(schedule)
         answer(await asked(4), 'Seen')
@@ -132,10 +153,10 @@ describe.concurrent('a conversation with a model', () => {
     )
   })
 
-  scenario('is cut by /stop: the model sees it, one empty outbound, and what was said is kept', async (world) => {
-    await withModel(world, async ({ node, model, asked, told }) => {
-      const key = chat('ann')
-      const stream = await listen(node, key)
+  it('is cut by /stop: the model sees it, one empty outbound, and what was said is kept', async () => {
+    await withModel('stopped', async ({ agent, model, asked, told }) => {
+      const key = chat('ann', agent)
+      const stream = await listen(key)
       const [id = '', waiting = ''] = await sendEach(node, key, ['Count', 'Then'])
       const first = await asked(0)
       first.say('one two')
@@ -157,11 +178,11 @@ describe.concurrent('a conversation with a model', () => {
     })
   })
 
-  scenario('runs one message at a time in a DM, and from 60 % of the window on in a group', async (world) => {
+  it('runs one message at a time in a DM, and from 60 % of the window on in a group', async () => {
     await withModel(
-      world,
-      async ({ node, model, asked }) => {
-        const dm = await sendEach(node, chat('ann'), ['a', 'b'])
+      'crowded',
+      async ({ agent, model, asked }) => {
+        const dm = await sendEach(node, chat('ann', agent), ['a', 'b'])
         const first = await asked(0)
         expect(await node.runs.get(dm[1] ?? '')).toMatchObject({ status: 'queued' })
         first.say('half')
@@ -171,7 +192,7 @@ describe.concurrent('a conversation with a model', () => {
         answer(await asked(1), 'b')
         await ended(node, dm[1] ?? '')
 
-        const group = chat('group')
+        const group = chat('group', agent)
         await node.client.sessions.update(group, { max_concurrent: 3 })
         const three = await sendEach(node, group, ['1', '2', '3'])
         const talks = [await asked(2), await asked(3), await asked(4)]
@@ -197,11 +218,11 @@ describe.concurrent('a conversation with a model', () => {
 })
 
 describe.concurrent('a model that fails', () => {
-  scenario('is asked again when that may help, as late as it says, and what failed is no part of it', async (world) => {
-    await withModel(world, async ({ node, asked, told }) => {
+  it('is asked again when that may help, as late as it says, and what failed is no part of it', async () => {
+    await withModel('failing', async ({ agent, asked, told }) => {
       const policy = { strategy: 'fixed', base_ms: 1, jitter: 0, max_retries: 2 }
-      await node.agents.update('worker', { retry_policy: policy })
-      const key = chat('ann')
+      await node.agents.update(agent, { retry_policy: policy })
+      const key = chat('ann', agent)
       const { run_id: id } = await send(node, key, 'Hello')
       const first = await asked(0)
       first.say('half')
@@ -238,12 +259,11 @@ describe.concurrent('a model that fails', () => {
     })
   })
 
-  scenario('is told of before it is asked, when it cannot be right', async (world) => {
-    const node = await world.start()
+  it('is told of before it is asked, when it cannot be right', async () => {
     const make = (executor: object) =>
       node.agents.create({ id: 'm', name: 'M', executor: { kind: 'chat', model: 'x', ...executor } })
-    const near = await refused(make({ base_url: 'http://127.0.0.1:9/v1' }), 'VALIDATION')
-    expect(JSON.stringify(near)).toContain('outbound.allow_loopback')
+    const near = await refused(make({ base_url: 'http://10.1.2.3:9/v1' }), 'VALIDATION')
+    expect(JSON.stringify(near)).toContain('outbound.allow_hosts')
     const wrong = await refused(
       make({ base_url: 'https://llm.example/v1', api_key: 'sk-canary', top_p: 1 }),
       'VALIDATION',
