@@ -41,7 +41,7 @@ export interface TargetView {
   /** Why it was switched off; null when a person did it. */
   readonly disabled_why: Why | null
   readonly failures_in_a_row: number
-  /** Messages that wait for it to be enabled. */
+  /** Messages that wait for it to be enabled, or for the end of its quiet hours. */
   readonly held: number
   readonly last_delivered_at: string | null
   readonly last_failed_at: string | null

@@ -21,6 +21,9 @@ const MARGIN_MS = 5_000
 const LONG_LOOK_MS = 20
 const LONGEST_REST_MS = 1_000
 
+/** How often it is looked whether quiet hours are over; whoever is woken by every answer does not look each time. */
+const QUIET_EVERY_MS = 500
+
 /** When results are sent. What is sent and what follows is decided elsewhere. */
 export interface Deliveries {
   readonly start: () => void
@@ -49,6 +52,7 @@ export function createDeliveries({ parts, ports }: DeliveriesContext): Deliverie
   const stopping = new AbortController()
   const inFlight = new Set<Promise<void>>()
   let claims = 0
+  let quietAt = -Infinity
   const sending: Sending = {
     ...{ parts, ports, inFlight, stopping: stopping.signal, recorder: createDeliveryRecorder(parts, ports.newId) },
     wake: () => {
@@ -58,7 +62,11 @@ export function createDeliveries({ parts, ports }: DeliveriesContext): Deliverie
   const loop: Loop = createLoop(
     async () => {
       claims += 1
-      await endQuiet(sending)
+      const now = ctx.clock.counter()
+      if (now - quietAt >= QUIET_EVERY_MS) {
+        quietAt = now
+        await endQuiet(sending)
+      }
       await sendDue(sending, `${parts.id()}/${claims}`)
       return undefined
     },

@@ -64,6 +64,7 @@ export const METRICS = {
   escapement_agent_in_flight: counted('Runs in flight of the same agents.', 'org', 'agent'),
 
   // How the engine and what it stands on are.
+  escapement_alerts_open: counted('Alerts that are open, by kind.', 'kind'),
   escapement_scan_duration_seconds: histogram('How long it took to find and decide what was due.'),
   escapement_scan_age_seconds: gauge('How long ago this node last looked for what is due.'),
   escapement_turns_total: counter('Transactions in which this node has changed an org.'),

@@ -1,3 +1,4 @@
+import { ALERT_KINDS } from '../core/alerts.ts'
 import { BEAT_OUTCOMES } from '../core/heartbeat/beat-ending.ts'
 import { TRIGGERS } from '../core/run/run.ts'
 import { isPending, isTerminal, RUN_STATES } from '../core/run/run-machine.ts'
@@ -94,6 +95,7 @@ type Deployment = Pick<
   | 'escapement_schedules'
   | 'escapement_pending_runs'
   | 'escapement_callbacks_pending'
+  | 'escapement_alerts_open'
   | 'escapement_nodes'
   | 'escapement_counted_age_seconds'
 >
@@ -106,10 +108,11 @@ async function deployment({ counts }: Sources): Promise<Deployment> {
       escapement_schedules: [],
       escapement_pending_runs: [],
       escapement_callbacks_pending: [],
+      escapement_alerts_open: [],
       escapement_nodes: [],
       escapement_counted_age_seconds: [],
     }
-  const { schedules, pending, nodes } = found.value
+  const { schedules, pending, alerts, nodes } = found.value
   const alive = nodes.filter((node) => node.alive)
   const draining = alive.filter((node) => node.draining).length
   const states = { up: alive.length - draining, draining, lost: nodes.length - alive.length }
@@ -117,6 +120,7 @@ async function deployment({ counts }: Sources): Promise<Deployment> {
     escapement_schedules: keyed('state', schedules, SCHEDULE_STATES),
     escapement_pending_runs: keyed('state', pending, RUN_STATES.filter(isPending)),
     escapement_callbacks_pending: only(pending.awaiting_callback ?? 0),
+    escapement_alerts_open: keyed('kind', alerts, ALERT_KINDS),
     escapement_nodes: keyed('state', states),
     escapement_counted_age_seconds: only(found.ageMs / 1_000),
   }

@@ -90,9 +90,12 @@ export async function getTarget(
   return withHeld(database, await readTarget(database, caller.orgId, id))
 }
 
+/** Whether messages may wait for it. */
+const collects = ({ disabledAt, quietHours }: TargetRow): boolean => disabledAt !== null || quietHours !== null
+
 async function withHeld(connection: Connection, row: TargetRow): Promise<TargetView> {
   const { orgId, id } = row
-  const held = row.disabledAt === null ? undefined : (await countHeld(connection, { orgId, ids: [id] })).get(id)
+  const held = !collects(row) ? undefined : (await countHeld(connection, { orgId, ids: [id] })).get(id)
   return viewTarget(row, held ?? 0)
 }
 
@@ -108,7 +111,7 @@ export async function findTargets(
   if (flaws.length > 0) throw invalid(flaws)
   const after = cursor === null ? null : { createdAt: cursor.createdAt, id: cursor.key }
   const rows = await listTargets(database, { orgId, after, limit: limit + 1 })
-  const off = rows.filter(({ disabledAt }) => disabledAt !== null).map(({ id }) => id)
+  const off = rows.filter(collects).map(({ id }) => id)
   const held = off.length === 0 ? new Map<string, number>() : await countHeld(database, { orgId, ids: off })
   return pageOf(rows, limit, {
     view: (row) => viewTarget(row, held.get(row.id) ?? 0),
