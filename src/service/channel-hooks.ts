@@ -2,7 +2,7 @@ import type { HookReceipt } from '../contract/channel.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import type { HeardMessage } from '../core/channel/channel.ts'
 import { readHookBody } from '../core/channel/hook-body.ts'
-import type { ChannelRequest, OpenChannel } from '../core/channel/services.ts'
+import type { ChannelHeard, ChannelRequest, OpenChannel } from '../core/channel/services.ts'
 import { loadChannelAnywhere, saveChannelHealth, type ChannelRow } from '../store/channels.ts'
 import { openChannel } from './channel-credentials.ts'
 import { takeInChat, takeSaid } from './channel-inbound.ts'
@@ -35,13 +35,25 @@ export async function receiveHook(ports: Ports, call: HookCall): Promise<HookAns
   if (heard.kind === 'unsigned') throw new Refusal('BAD_SIGNATURE', heard.message)
   if (heard.kind === 'challenge') return heard
   if (!row.enabled) throw new Refusal('CONFLICT', 'The channel is switched off')
+  const answer = await answerTo(ports, { row, open, heard, trace: call.trace })
   await saveChannelHealth(ports.database, { orgId: row.orgId, id: row.id, now, failure: null })
+  return answer
+}
+
+interface Hearing {
+  readonly row: ChannelRow
+  readonly open: OpenChannel
+  readonly heard: Exclude<ChannelHeard, { readonly kind: 'unsigned' | 'challenge' }>
+  readonly trace: string | null
+}
+
+async function answerTo(ports: Ports, { row, open, heard, trace }: Hearing): Promise<HookAnswer> {
   if (heard.kind === 'ignored') return IGNORED
-  if (heard.kind === 'message') return answerChat(ports, open, { row, message: heard.message, trace: call.trace })
+  if (heard.kind === 'message') return answerChat(ports, open, { row, message: heard.message, trace })
   const { session, text } = row.settings
   const read = readHookBody(heard.body, { id: heard.id, session: session ?? 'main', text })
   if (!read.ok) throw invalid(read.flaws)
-  const taken = await takeSaid(ports, { row, heard: read.value, body: heard.body, trace: call.trace })
+  const taken = await takeSaid(ports, { row, heard: read.value, body: heard.body, trace })
   return taken.kind === 'accepted'
     ? { kind: 'accepted', receipt: { run_id: taken.runId, outcome: 'accepted' } }
     : IGNORED

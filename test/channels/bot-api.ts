@@ -28,7 +28,10 @@ export interface BotApi extends Pick<Peer, 'url' | 'close'> {
   /** Sends an update once more, as Telegram does with what nobody has confirmed. */
   readonly repeat: (update: number) => void
   /** Answers the next call of a method otherwise. */
-  readonly failNext: (method: string, error: { readonly code: number; readonly description: string; readonly retryAfter?: number }) => void
+  readonly failNext: (
+    method: string,
+    error: { readonly code: number; readonly description: string; readonly retryAfter?: number },
+  ) => void
 }
 
 interface Update {
@@ -44,7 +47,10 @@ export async function startBotApi(token = '4711:AAH-secret-token'): Promise<BotA
   const all: Update[] = []
   let queue: Update[] = []
   let waiting: { readonly response: ServerResponse; readonly offset: number }[] = []
-  const failures = new Map<string, { readonly code: number; readonly description: string; readonly retryAfter?: number }>()
+  const failures = new Map<
+    string,
+    { readonly code: number; readonly description: string; readonly retryAfter?: number }
+  >()
   let [updates, ids] = [100, 1_000]
 
   const fine = (response: ServerResponse, result: unknown): void => json(response, 200, { ok: true, result })
@@ -68,7 +74,12 @@ export async function startBotApi(token = '4711:AAH-secret-token'): Promise<BotA
     deleteWebhook: (_, response) => fine(response, true),
     sendChatAction: (_, response) => fine(response, true),
     sendMessage: ({ chat_id: chat, text, message_thread_id: thread }, response) => {
-      const message = { id: (ids += 1), chat: idOf(chat), thread: (thread as number | undefined) ?? null, text: String(text) }
+      const message = {
+        id: (ids += 1),
+        chat: idOf(chat),
+        thread: (thread as number | undefined) ?? null,
+        text: String(text),
+      }
       if (message.text.length > 4_096) {
         refuse(response, 400, 'Bad Request: message is too long')
         return
@@ -136,7 +147,11 @@ export const dm = (user: number, text: string): Readonly<Record<string, unknown>
 })
 
 /** What somebody writes in a group. */
-export const inGroup = (group: number, user: { readonly id: number; readonly name: string }, text: string): Readonly<Record<string, unknown>> => ({
+export const inGroup = (
+  group: number,
+  user: { readonly id: number; readonly name: string },
+  text: string,
+): Readonly<Record<string, unknown>> => ({
   chat: { id: group, type: 'supergroup', title: 'Ops' },
   from: { id: user.id, is_bot: false, first_name: user.name },
   text,

@@ -8,7 +8,12 @@ const ANN = 1_001
 const GROUP = -100_555
 
 /** An agent whose work a test ends, and how many of its runs went at a time. */
-function createAgent(): { readonly handler: Handler; readonly said: string[]; readonly most: () => number; open: () => void } {
+function createAgent(): {
+  readonly handler: Handler
+  readonly said: string[]
+  readonly most: () => number
+  open: () => void
+} {
   const said: string[] = []
   const gates: (() => void)[] = []
   let [now, most] = [0, 0]
@@ -76,14 +81,22 @@ describe('a bot of Telegram', () => {
       bot.write(dm(ANN, 'hello'))
       await eventually(() => expect(bot.shown(ANN)).toEqual(['You said: hello']))
       await eventually(() => expect(bot.seen.size).toBe(0))
-      expect(bot.calls.some(({ method, fields }) => method === 'setMessageReaction' && String(fields['chat_id']) === String(ANN))).toBe(true)
+      expect(
+        bot.calls.some(
+          ({ method, fields }) => method === 'setMessageReaction' && String(fields['chat_id']) === String(ANN),
+        ),
+      ).toBe(true)
       const key = `agent:worker:tg:dm:${ANN}`
       expect(await runsIn(node, key)).toMatchObject([{ status: 'success', trigger: 'message' }])
-      expect(await node.client.deliveries.list({})).toMatchObject({ items: [{ kind: 'session', to: `session:${key}`, status: 'delivered' }] })
+      expect(await node.client.deliveries.list({})).toMatchObject({
+        items: [{ kind: 'session', to: `session:${key}`, status: 'delivered' }],
+      })
 
       // NO_REPLY is kept, and nothing stays in the chat for it.
       bot.write(dm(ANN, 'quiet please'))
-      await eventually(async () => expect((await node.client.deliveries.list({ status: 'kept' })).items).toHaveLength(1))
+      await eventually(async () =>
+        expect((await node.client.deliveries.list({ status: 'kept' })).items).toHaveLength(1),
+      )
       await eventually(() => expect(bot.seen.size).toBe(0))
       expect(bot.shown(ANN)).toEqual(['You said: hello'])
 
@@ -95,7 +108,11 @@ describe('a bot of Telegram', () => {
       expect(agent.most()).toBe(1)
 
       const shown = await node.raw('GET', `/api/v1/channels/${id}`)
-      expect(shown.body).toMatchObject({ username: 'esc_bot', failure: null, attended_by: expect.stringMatching(/^nod_/) as string })
+      expect(shown.body).toMatchObject({
+        username: 'esc_bot',
+        failure: null,
+        attended_by: expect.stringMatching(/^nod_/) as string,
+      })
       const tried = await node.raw('POST', `/api/v1/channels/${id}/test`)
       expect(tried.body).toEqual({ ok: true, username: 'esc_bot', status_code: 200, message: null })
     }),
@@ -127,7 +144,10 @@ describe('a bot of Telegram', () => {
   scenario('listens in a group it is let into when it is spoken to, three at a time', (world) =>
     withTelegram(world, async (node, bot, agent) => {
       await connect(node, bot, { allowed_users: [], allowed_chats: [GROUP] })
-      const [ann, ben] = [{ id: ANN, name: 'Ann' }, { id: 1_002, name: 'Ben' }]
+      const [ann, ben] = [
+        { id: ANN, name: 'Ann' },
+        { id: 1_002, name: 'Ben' },
+      ]
       bot.write(inGroup(-100_777, ann, '@esc_bot let us in'))
       bot.write(inGroup(GROUP, ann, 'nobody asked the bot'))
       bot.write(inGroup(GROUP, ann, '/stop@other_bot'))
@@ -167,7 +187,11 @@ describe('a bot of Telegram', () => {
       })
       const update = { update_id: 900, message: { message_id: 77, ...dm(ANN, 'three') } }
       const bring = (secret: string): ReturnType<Remote['raw']> =>
-        again.raw('POST', `/api/v1/hooks/${id}`, { key: '', body: update, headers: { 'x-telegram-bot-api-secret-token': secret } })
+        again.raw('POST', `/api/v1/hooks/${id}`, {
+          key: '',
+          body: update,
+          headers: { 'x-telegram-bot-api-secret-token': secret },
+        })
       expect(await bring('guessed')).toMatchObject({ status: 401, body: { code: 'BAD_SIGNATURE' } })
       const secret = String(set?.fields['secret_token'])
       const [brought, repeated] = [await bring(secret), await bring(secret)]

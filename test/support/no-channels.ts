@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto'
 import type { ChannelsPort } from '../../src/core/channel/services.ts'
 
 const FINE = { ok: true, statusCode: 200 } as const
 
-/** Services behind channels that take everything and say nothing. */
+/** Services behind channels that believe everything and say nothing. */
 export const NO_CHANNELS: ChannelsPort = {
-  hear: () => ({ kind: 'unsigned', message: 'nobody signs here' }),
+  hear: (_, { body }, parse) => ({
+    ...{ kind: 'body', body: parse(body) },
+    id: createHash('sha256').update(body).digest('hex'),
+  }),
   readUpdate: () => null,
   updateId: () => null,
   updates: () => Promise.resolve({ ok: true, updates: [] }),
