@@ -75,6 +75,8 @@ export interface AttemptReport {
   readonly errorMessage?: string
   readonly usage?: Usage
   readonly messageId?: string
+  /** When a heartbeat wants to be asked again, as the agent said it. */
+  readonly nextCheck?: unknown
 }
 
 /** Performs an attempt. It answers with a report and throws nothing; what is thrown all the same is `internal`. */

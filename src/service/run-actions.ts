@@ -217,6 +217,7 @@ function callbackWork(
         summary: result.summary === null ? undefined : cutText(result.summary, outputBytes),
         errorMessage: result.errorMessage === null ? undefined : cutText(result.errorMessage, outputBytes),
         usage: result.usage,
+        nextCheck: result.nextCheck,
       })
       return { status: run.state, ignored: false }
     },

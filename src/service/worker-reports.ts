@@ -110,6 +110,7 @@ function completeWork(attempt: WorkerAttemptRow, result: ReadResult, outputBytes
     errorMessage: result.errorMessage === null ? undefined : cutText(result.errorMessage, outputBytes),
     usage,
     context: usage?.contextWindow === undefined ? null : { tokens, contextWindow: usage.contextWindow },
+    nextCheck: result.nextCheck,
   })
   return {
     orgId,

@@ -22,6 +22,8 @@ let target = ''
 
 /** What the model answers to whom, by the name of the agent in the path. */
 const replies = new Map<string, unknown>()
+/** When they want to be asked again. */
+const nextChecks = new Map<string, unknown>()
 /** Agents whose answers are kept back. */
 const held = new Map<string, () => void>()
 let receiverStatus = 200
@@ -30,7 +32,11 @@ beforeAll(async () => {
   model = await startPeer(async ({ url }, response) => {
     const agent = url.slice(1)
     if (held.has(agent)) await new Promise<void>((resolve) => held.set(agent, resolve))
-    json(response, 200, { status: 'success', output: replies.get(agent) ?? 'HEARTBEAT_OK' })
+    json(response, 200, {
+      status: 'success',
+      output: replies.get(agent) ?? 'HEARTBEAT_OK',
+      next_check: nextChecks.get(agent),
+    })
   })
   receiver = await startPeer((_, response) => json(response, receiverStatus, {}))
   world = await createServeWorld()
@@ -294,6 +300,18 @@ describe('the plan', () => {
     expect(await after('The disk is full', 7)).toEqual([600, 10])
   })
 
+  it('is the wish of the agent when it has one', async () => {
+    await anAgent('wishful', {})
+    const minutes = async (): Promise<number> =>
+      Math.round((Date.parse((await client.heartbeat.get('wishful')).next_at ?? '') - Date.now()) / 60_000)
+    nextChecks.set('wishful', 300)
+    await beats('wishful', 'HEARTBEAT_OK', 1)
+    expect(await minutes()).toBe(5)
+    nextChecks.set('wishful', 'soon')
+    await beats('wishful', 'HEARTBEAT_OK', 2)
+    expect(await minutes()).toBe(60)
+  })
+
   it('counts what became of heartbeats, tells it, and keeps who changed them', async () => {
     const metrics = await (await fetch(`${await served.url}/metrics`)).text()
     expect(metrics).toMatch(/escapement_heartbeats_total\{outcome="busy"\} [1-9]/)
@@ -322,7 +340,7 @@ describe('what is asked for', () => {
       [{ prompt: 'a\u0000b', checklist: { text: '\ud800' } }, ['/prompt', '/checklist/text']],
     ]
     for (const [body, pointers] of bad) {
-      const refused = client.heartbeat.set('strict', body as HeartbeatInput)
+      const refused = client.heartbeat.set('strict', body)
       const error = await refused.then(
         () => null,
         (reason: unknown) =>

@@ -19,6 +19,7 @@ import type { SessionRow } from '../../store/session-row.ts'
 import type { WorkerAttemptRow } from '../../store/worker-attempts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import type { BudgetBook } from './budget-book.ts'
+import type { DeskEvent } from './desk-event.ts'
 
 /**
  * What is pending in one org, in memory, under the org's lock: loaded once, changed by decisions, written back turn by
@@ -105,6 +106,8 @@ export interface Changes {
   readonly assignments: WorkerAttemptRow[]
   /** Runs of heartbeats that have ended; their answers are judged before the turn is written. Nearly always empty. */
   readonly endedBeats: RunRow[]
+  /** When agents want to be asked again, in their words. */
+  readonly nextChecks: Map<RunId, unknown>
   /** What became of heartbeats, for who counts. */
   readonly beatOutcomes: BeatOutcome[]
   /** What a run with a delivery said, uncut, until it ends in this turn. */
@@ -140,33 +143,6 @@ export interface EndedAttempt {
   readonly status: 'failed' | 'timeout'
   readonly errorCode: ErrorCode | null
   readonly errorMessage: string | null
-}
-
-export interface DeskEvent {
-  readonly kind:
-    | 'run.changed'
-    | 'run.touched'
-    | 'run.output'
-    | 'message.merged'
-    | 'message.dropped'
-    | 'schedule.changed'
-    | 'session.changed'
-    | 'agent.changed'
-    | 'budget.changed'
-    | 'heartbeat.changed'
-    | 'lane.changed'
-    | 'config.reloaded'
-    | 'org.changed'
-    | 'key.changed'
-    | 'member.changed'
-    | 'target.changed'
-    | 'secret.changed'
-    | 'delivery.changed'
-    | 'alert.raised'
-    | 'alert.cleared'
-    | 'outbound'
-  readonly subject: string
-  readonly data: Readonly<Record<string, unknown>>
 }
 
 export interface DeskSettings {
@@ -236,6 +212,7 @@ export const noChanges = (): Changes => ({
   callbacks: [],
   assignments: [],
   endedBeats: [],
+  nextChecks: new Map(),
   beatOutcomes: [],
   said: new Map(),
   events: [],

@@ -21,6 +21,8 @@ export interface Report {
   readonly usage?: unknown
   /** The output before it was cut, for whoever gets it delivered. */
   readonly uncut?: unknown
+  /** When a heartbeat wants to be asked again. */
+  readonly nextCheck?: unknown
 }
 
 /** Takes a report in, if it speaks for the attempt that is current. */
@@ -40,7 +42,10 @@ export function takeReport(desk: Desk, run: RunRow, report: Report): ReportDecis
   run.summary = report.summary ?? null
   run.usage = report.usage ?? null
   run.errorMessage = report.errorMessage ?? null
-  if (run.delivery !== null) desk.changes.said.set(run.id, report.uncut)
+  if (run.delivery !== null) {
+    desk.changes.said.set(run.id, report.uncut)
+    if (report.nextCheck !== undefined) desk.changes.nextChecks.set(run.id, report.nextCheck)
+  }
   endAttempt(desk, run, report.outcome)
   if (desk.budgets !== null) spend(desk, run)
   return decision

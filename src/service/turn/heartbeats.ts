@@ -3,8 +3,8 @@ import { lineOf, type RunDelivery } from '../../core/delivery/run-delivery.ts'
 import { decideBeatEnding, type BeatEnding } from '../../core/heartbeat/beat-ending.ts'
 import type { HeartbeatDelivery } from '../../core/heartbeat/heartbeat-delivery.ts'
 import { nextHeartbeatAt, nextOkStreak } from '../../core/heartbeat/heartbeat.ts'
+import { readNextCheck } from '../../core/heartbeat/next-check.ts'
 import type { AgentId, RunId } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
 import { because } from '../../core/reasons.ts'
 import type { TerminalState } from '../../core/run/run-machine.ts'
 import type { Transaction } from '../../store/database.ts'
@@ -39,7 +39,7 @@ export async function judgeBeats(tx: Transaction, desk: Desk): Promise<void> {
   const beats = ended.map(({ run, plan }) => {
     const ending = decideBeatEnding(factsOf(desk, run, { plan, delivered }))
     const row = standing.get(run.agentId)
-    if (row !== undefined) standing.set(row.agentId, rowAfter(row, { run, plan, ending, now: desk.now }))
+    if (row !== undefined) standing.set(row.agentId, rowAfter(row, { run, plan, ending, desk }))
     return tell(desk, run, { plan, ending })
   })
   writeBeats(tx, orgId, beats)
@@ -78,13 +78,19 @@ interface Judged {
 /** Whether this was a moment of the plan, and not somebody's wish to see it. */
 const isPlanned = (run: RunRow, { dueAt }: Planned): boolean => dueAt !== null && run.retryOf === null
 
-/** The streak, and with it the interval of an adaptive heartbeat, unless its next moment has come meanwhile. */
+/**
+ * The streak, and with it the interval of an adaptive heartbeat, unless its next moment has come meanwhile. An agent that
+ * says when it wants to be asked again is asked then.
+ */
 function rowAfter(
   row: HeartbeatRow,
-  { run, plan, ending, now }: Judged & { readonly run: RunRow; readonly now: Instant },
+  { run, plan, ending, desk }: Judged & { readonly run: RunRow; readonly desk: Desk },
 ): HeartbeatRow {
   if (!isPlanned(run, plan)) return row
+  const { now } = desk
   const okStreak = nextOkStreak(row.okStreak, ending.counts)
+  const wished = row.enabled ? readNextCheck(desk.changes.nextChecks.get(run.id), now) : null
+  if (wished !== null) return { ...row, okStreak, dueAt: wished, nextAt: wished }
   const config = configOf(row)
   if (config.adaptive === null || row.lastDueAt === null || row.dueAt === null || row.dueAt <= now)
     return { ...row, okStreak }
