@@ -78,6 +78,10 @@ const makeDelivery: Maker = async (world) => {
   return id
 }
 
+const hookChannel = (name: string): unknown => ({
+  ...{ name, kind: 'hook', agent_id: 'writer', signing_secret: `whsec_${'c2VjcmV0'.repeat(5)}` },
+})
+
 const makeAgent = posting('/api/v1/agents', (name) => ({ id: name, name, executor: { kind: 'echo' } }))
 
 /** By the kind of thing: the tag of an operation and the name of its parameter; an operation with needs of its own first. */
@@ -96,6 +100,7 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
     (name) => ({ name, value: 'a value to hide', hosts: ['api.example.com'] }),
     'name',
   ),
+  'channels.id': posting('/api/v1/channels', hookChannel),
   'deliveries.id': makeDelivery,
   'keys.id': posting('/api/v1/keys', (name) => ({ name, scopes: ['runs:read'] })),
   'members.id': posting(`/api/v1/orgs/${ORG}/members`, (name) => ({ name })),
