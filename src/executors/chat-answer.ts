@@ -115,6 +115,10 @@ function wordsIn(text: string): string {
 
 const TOO_LONG = /context[ _](?:length|window|size)|maximum context|too many tokens|context_length_exceeded/i
 
+/** Whether a server says that the conversation is longer than its model takes. */
+export const isTooLong = (status: number, said: string): boolean =>
+  (status === 400 || status === 413 || status === 422) && TOO_LONG.test(said)
+
 /** What somebody can do about it; nothing when only the other side can. */
 function hintFor(status: number, said: string, options: ChatOptions): string {
   const [secret] = secretNamesIn([options.api_key, options.headers])
@@ -129,7 +133,7 @@ function hintFor(status: number, said: string, options: ChatOptions): string {
     case 400:
     case 413:
     case 422:
-      if (TOO_LONG.test(said))
+      if (isTooLong(status, said))
         return ` (set context_window of the agent to what the model takes, and less of the conversation is sent)`
       if (/stream_options/.test(said)) return ` (set executor.body.stream_options to null)`
       return /max_completion_tokens/.test(said)

@@ -8,7 +8,7 @@ import type { AnswerHeaders, OutboundAnswer, TakePortion } from '../outbound/req
 import type { Outbound } from '../outbound/send.ts'
 import { createCompletion, type Completion } from './chat-completion.ts'
 import { createChatStream } from './chat-stream.ts'
-import { reportOfCompletion, reportOfRefusal, saidSoFar, type Asked, type ChatAgent } from './chat-answer.ts'
+import { isTooLong, reportOfCompletion, reportOfRefusal, saidSoFar, type Asked, type ChatAgent } from './chat-answer.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor, ExposedSecrets } from './executor.ts'
 import { failure, reportOfSilence } from './http-answer.ts'
 import { asHeader, exposeFor, LARGEST_ANSWER, valuesOf } from './http.ts'
@@ -37,7 +37,7 @@ export const createChatExecutor =
       return failure('executor_offline', `agent ${attempt.agentId} is gone, so nobody knows whom to ask`, {
         retryable: false,
       })
-    const conversation = await converse(ports, attempt, agent)
+    const past = await readPast(ports, attempt, agent)
     if (context.signal.aborted) return { outcome: { kind: 'stopped' } }
     const url = completionsUrl(agent.options)
     const { api_key: key, headers, body } = agent.options
@@ -45,28 +45,38 @@ export const createChatExecutor =
     const exposed = (await exposeFor({ headers: carried, body }, url, context)) ?? NOTHING_EXPOSED
     if (!exposed.ok) return failure('secret_refused', exposed.message)
     const values = { ...valuesOf(attempt), secrets: exposed.values }
-    return ask(ports.send, context, {
-      ...{ agent, tokens: conversation.tokens, url, secrets: Object.values(exposed.values) },
-      headers: headersOf(attempt, agent.options, values),
-      body: JSON.stringify(bodyOf(agent.options, conversation, values)),
-    })
+    for (let room = roomOf(agent); ;) {
+      const conversation = converse(attempt, { agent, past, room })
+      const { report, isTooLong: wasTooLong } = await ask(ports.send, context, {
+        ...{ agent, tokens: conversation.tokens, url, secrets: Object.values(exposed.values) },
+        headers: headersOf(attempt, agent.options, values),
+        body: JSON.stringify(bodyOf(agent.options, conversation, values)),
+      })
+      if (!wasTooLong || conversation.kept === 0) return report
+      // Tokens are guessed, and windows are smaller than people say: with less of its past the message may still be answered.
+      room = Math.floor(conversation.tokens / 2)
+    }
   }
 
 const NOTHING_EXPOSED: ExposedSecrets = { ok: true, values: {} }
 
-/** What the model is told: with the past of the session, unless there is none or it is not wanted. */
-async function converse(
-  { pastOf }: ChatExecutorOptions,
-  attempt: Attempt,
-  { options, contextWindow }: ChatAgent,
-): Promise<Conversation> {
-  const room = roomFor(contextWindow, options.max_tokens)
-  const past =
-    attempt.sessionKey === null || !options.history
-      ? { sender: null, retryOf: null, exchanges: [] }
-      : await pastOf(attempt, room)
-  const newest = { payload: attempt.payload, sender: past.sender, retryOf: past.retryOf }
-  return conversationOf({ systemPrompt: options.system_prompt, past: past.exchanges, newest, room })
+const NO_PAST: Past = { sender: null, retryOf: null, exchanges: [] }
+
+const roomOf = ({ options, contextWindow }: ChatAgent): number => roomFor(contextWindow, options.max_tokens)
+
+/** The past of the session, unless there is none or it is not wanted. */
+async function readPast({ pastOf }: ChatExecutorOptions, attempt: Attempt, agent: ChatAgent): Promise<Past> {
+  return attempt.sessionKey === null || !agent.options.history ? NO_PAST : pastOf(attempt, roomOf(agent))
+}
+
+/** What the model is told. */
+function converse(
+  { payload }: Attempt,
+  { agent, past, room }: { readonly agent: ChatAgent; readonly past: Past; readonly room: number },
+): Conversation {
+  const { sender, retryOf, exchanges } = past
+  const { system_prompt: systemPrompt } = agent.options
+  return conversationOf({ systemPrompt, past: exchanges, newest: { payload, sender, retryOf }, room })
 }
 
 function headersOf(attempt: Attempt, options: ChatOptions, values: TemplateValues): Readonly<Record<string, string>> {
@@ -106,7 +116,13 @@ interface Question extends Asked {
   readonly secrets: readonly string[]
 }
 
-async function ask(send: Outbound['send'], context: AttemptContext, question: Question): Promise<AttemptReport> {
+interface Asking {
+  readonly report: AttemptReport
+  /** The server takes less than it was sent. */
+  readonly isTooLong: boolean
+}
+
+async function ask(send: Outbound['send'], context: AttemptContext, question: Question): Promise<Asking> {
   const { url, headers, body, agent, secrets } = question
   const mask = createStreamMask(secrets)
   const say = (words: string): void => {
@@ -124,12 +140,14 @@ async function ask(send: Outbound['send'], context: AttemptContext, question: Qu
     ...{ purpose: 'agent', ...(secrets.length === 0 ? {} : { bound: true }) },
   })
   const completion = streamed as Completion | null
-  if (answer.kind !== 'answered') return { ...reportOfSilence(answer), ...saidSoFar(completion, question) }
+  const plain = (report: AttemptReport): Asking => ({ report, isTooLong: false })
+  if (answer.kind !== 'answered') return plain({ ...reportOfSilence(answer), ...saidSoFar(completion, question) })
   if (completion !== null) {
     say(mask.end())
-    return reportOfCompletion(completion, question)
+    return plain(reportOfCompletion(completion, question))
   }
-  return reportOfWhole(answer, question, agent.options)
+  const report = reportOfWhole(answer, question, agent.options)
+  return { report, isTooLong: isTooLong(answer.status, answer.body.toString('utf8')) }
 }
 
 const isStream = ({ status, headers }: { readonly status: number; readonly headers: AnswerHeaders }): boolean =>

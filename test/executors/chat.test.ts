@@ -118,6 +118,27 @@ describe('what is asked', () => {
     expect(said((await perform(fine, { past, attempt, executor: { history: false } })).model)).toEqual(['Hello'])
   })
 
+  it('is less of the past when the server says that it is too much, and never less than what is said now', async () => {
+    const exchanges = [1, 2, 3, 4].map((n) => ({
+      ...{ runId: runId(`run_${n}`), trigger: 'message' as const, sender: null, payload: `${n}?`, reply: `${n}.` },
+      ...{ retryOf: null, startedAt: instant(n) },
+    }))
+    const staged = { past: { ...NO_PAST, exchanges }, attempt: { sessionKey: sessionKey('agent:a:dm') } }
+    const taking =
+      (most: number) =>
+      (speaking: Speaking): void => {
+        if (speaking.question.messages.length <= most) fine(speaking)
+        else json(speaking.response, 400, { error: { message: 'x', code: 'context_length_exceeded' } })
+      }
+    const told = ({ model }: Performed): readonly number[] => model.questions().map(({ messages }) => messages.length)
+    const smaller = await perform(taking(3), staged)
+    expect(smaller.report).toMatchObject({ outcome: { kind: 'succeeded' }, output: 'Hi there' })
+    expect(told(smaller)).toEqual([9, 3])
+    const hopeless = await perform(taking(0), staged)
+    expect(hopeless.report).toMatchObject({ outcome: { errorCode: 'executor_http_4xx' } })
+    expect(told(hopeless)).toEqual([9, 3, 1])
+  })
+
   it('may leave out that it wants the tokens counted, for servers that do not know it', async () => {
     const without = await perform(fine, { executor: { body: { stream_options: null } } })
     expect(without.model.questions()[0]).not.toHaveProperty('stream_options')

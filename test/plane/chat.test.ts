@@ -223,9 +223,11 @@ describe.concurrent('a model that fails', () => {
       const policy = { strategy: 'fixed', base_ms: 1, jitter: 0, max_retries: 2 }
       await node.agents.update(agent, { retry_policy: policy })
       const key = chat('ann', agent)
+      const stream = await listen(key)
       const { run_id: id } = await send(node, key, 'Hello')
       const first = await asked(0)
       first.say('half')
+      await eventually(() => expect(wordsIn(stream.heard)).toBe('half'))
       first.send('data: {"error": {"message": "overloaded", "code": 503}}\n\n')
       const second = await asked(1)
       const from = performance.now()
@@ -233,6 +235,14 @@ describe.concurrent('a model that fails', () => {
       answer(await asked(2), 'Hi')
       expect(performance.now() - from).toBeGreaterThan(950)
       expect(await ended(node, id)).toMatchObject({ status: 'success', attempt: 3, output: 'Hi' })
+      await eventually(() => expect(wordsIn(stream.heard)).toBe('halfHi'))
+      stream.end()
+      // Whoever shows words has to know that they begin anew.
+      const sayings = stream.heard.filter(({ kind }) => kind === 'run.output').map(({ data }) => data)
+      expect(sayings).toEqual([
+        { attempt: 1, output: ['half'] },
+        { attempt: 3, output: ['Hi'] },
+      ])
       const { attempts } = await node.client.runs.get(id)
       expect(attempts.map(({ error_code, error_message }) => [error_code, error_message])).toEqual([
         ['executor_http_5xx', 'overloaded'],

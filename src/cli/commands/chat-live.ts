@@ -4,7 +4,7 @@ import type { Talk } from '../remote/talk.ts'
 
 /** Shows what the runs of a conversation say while they say it. */
 export interface LiveWords {
-  /** What was shown of a run; from now on nothing more of it is. */
+  /** What was shown of a run's last attempt; from now on nothing more of it is. */
   readonly shownOf: (runId: string) => string
   readonly end: () => Promise<void>
 }
@@ -15,16 +15,20 @@ export interface LiveWords {
  */
 export function showLive(talk: Talk, { key, before }: { readonly key: string; readonly before: string }): LiveWords {
   const over = new AbortController()
-  const shown = new Map<string, string>()
+  const shown = new Map<string, { readonly attempt: unknown; readonly text: string }>()
   const answered = new Set<string>()
   const listen = async (): Promise<void> => {
     const stream = talk.client.events({ session: key, kinds: ['run.output'] }, { signal: over.signal })
     for await (const event of stream) {
       const words = event.kind === 'run.output' ? wordsIn(event.data) : ''
       if (event.kind !== 'run.output' || words === '' || answered.has(event.subject)) continue
+      const { attempt } = event.data
       const known = shown.get(event.subject)
-      shown.set(event.subject, (known ?? '') + words)
-      await talk.print((known === undefined ? before : '') + manyLines(words))
+      const goesOn = known !== undefined && known.attempt === attempt
+      shown.set(event.subject, { attempt, text: goesOn ? known.text + words : words })
+      // What an attempt has said that failed stays where it is; the next one begins on a line of its own.
+      const room = known === undefined ? before : goesOn ? '' : '\n'
+      await talk.print(room + manyLines(words))
     }
   }
   const listening = listen().catch((error: unknown) => {
@@ -33,7 +37,7 @@ export function showLive(talk: Talk, { key, before }: { readonly key: string; re
   return {
     shownOf: (runId) => {
       answered.add(runId)
-      return shown.get(runId) ?? ''
+      return shown.get(runId)?.text ?? ''
     },
     end: () => {
       over.abort()

@@ -31,6 +31,8 @@ export interface Conversation {
   readonly messages: readonly ChatMessage[]
   /** How many exchanges were left out because they did not fit any more. */
   readonly left: number
+  /** How many are told. */
+  readonly kept: number
   /** What the messages are, roughly. */
   readonly tokens: number
 }
@@ -68,7 +70,7 @@ export function conversationOf(facts: ConversationFacts): Conversation {
     ...system.map((content) => ({ role: 'system', content }) as const),
     ...joined(taken, said),
   ]
-  return { messages, left: past.length - taken.length, tokens }
+  return { messages, left: past.length - taken.length, kept: taken.length, tokens }
 }
 
 /** Exchanges that belong to the conversation, in the order in which they began. */
