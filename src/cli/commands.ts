@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addAgents } from './commands/agents.ts'
 import { addAudit } from './commands/audit.ts'
 import { addBudgets } from './commands/budgets.ts'
+import { addChannels } from './commands/channels.ts'
 import { addChat } from './commands/chat.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addConfig } from './commands/config.ts'
@@ -23,6 +24,7 @@ import { addSessions } from './commands/sessions.ts'
 import { addStats } from './commands/stats.ts'
 import { addTargets } from './commands/targets.ts'
 import { addTasks } from './commands/tasks.ts'
+import { addWorkers } from './commands/worker.ts'
 import type { Desk } from './remote/talk.ts'
 
 type Add = (program: Command, desk: Desk) => void
@@ -42,7 +44,7 @@ const COMMANDS: Readonly<Record<string, readonly Add[]>> = {
     addTargets,
     addSecrets,
   ],
-  Operation: [addStats, addDeliveries, addAlerts, addEvents, addLanes, addConfig, addAudit],
+  Operation: [addStats, addDeliveries, addAlerts, addEvents, addLanes, addWorkers, addConfig, addAudit],
   'People and programs': [addKeys, addOrgs, addMembers],
   'Without a server': [addCron, addCompletion],
 }

@@ -5,7 +5,7 @@ import { parseHttpOptions, sampleUrl, type HttpOptions } from '../core/executor/
 import { unmaskedExecutor } from '../core/executor/masked.ts'
 import { agentId, type OrgId, type ScheduleId } from '../core/ids.ts'
 import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
-import { EXECUTOR_KINDS, PRESENT_EXECUTOR_KINDS, type ExecutorKind } from '../core/run/timeouts.ts'
+import { EXECUTOR_KINDS } from '../core/run/timeouts.ts'
 import { loadAgents, type AgentExecutor } from '../store/agents.ts'
 import { loadSchedules } from '../store/schedules.ts'
 import { parseJson, parseObject, unknownFields, type Given } from './input-fields.ts'
@@ -20,13 +20,6 @@ export function parseExecutor(field: string, value: unknown, before?: unknown): 
   if (!object.ok) return object
   const kind = parseWord(`${field}.kind`, object.value['kind'], EXECUTOR_KINDS)
   if (!kind.ok) return kind
-  if (!isPresent(kind.value))
-    return flawed({
-      field: `${field}.kind`,
-      value: kind.value,
-      message: 'comes with a later version of Escapement and cannot be chosen yet',
-      allowed: PRESENT_EXECUTOR_KINDS.join(', '),
-    })
   const stored = parseJson(field, { ...object.value, kind: kind.value })
   if (!stored.ok) return stored
   const executor = stored.value as AgentExecutor
@@ -79,8 +72,6 @@ function addressOf({ kind, url = null, base_url = null, model = 'any' }: Given):
   const http = word === 'http' ? parseHttpOptions('executor', { kind: 'http', url }) : null
   return http?.ok === true ? { url: sampleUrl(http.value), given: { field: 'executor.url', value: url } } : null
 }
-
-const isPresent = (kind: ExecutorKind): boolean => PRESENT_EXECUTOR_KINDS.some((present) => present === kind)
 
 /** How an agent is called over HTTP; null: there is none of that kind any more. */
 export async function findHttpOptions(

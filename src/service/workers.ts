@@ -81,6 +81,9 @@ async function present(ports: Ports, { orgId, principal }: Caller, of: Presentin
   return id
 }
 
+/** A longer list of agents says less than what they have in common. */
+const MOST_NAMED = 20
+
 /** A worker for an agent that nobody has would wait for ever without a word. Later agents may come and go. */
 async function agentFlaws(ports: Ports, orgId: OrgId, names: readonly string[]): Promise<readonly Flaw[]> {
   const rows = await loadAgents(ports.database, { orgId, ids: names.map((name) => agentId(name)) })
@@ -88,7 +91,8 @@ async function agentFlaws(ports: Ports, orgId: OrgId, names: readonly string[]):
   if (names.every((name) => kinds.get(name) === 'worker')) return []
   const all = await listAgents(ports.database, { orgId })
   const possible = all.filter(({ executor }) => executor.kind === 'worker').map(({ id }) => id as string)
-  const allowed = possible.length === 0 ? 'an agent whose executor is {"kind": "worker"}' : possible.join(', ')
+  const isShort = possible.length > 0 && possible.length <= MOST_NAMED
+  const allowed = isShort ? possible.join(', ') : 'an agent whose executor is {"kind": "worker"}'
   return names.flatMap((name, index): readonly Flaw[] => {
     const kind = kinds.get(name)
     if (kind === 'worker') return []

@@ -106,8 +106,10 @@ async function perform(ctx: AttemptsContext, { attempt, controller }: Working, c
     result = resultOfError(error, signal)
   }
   await telling.flush()
-  const told = { ...result, ...(used === null ? {} : { usage: used }) }
-  const answer = await untilAnswered(() => client.worker.complete(id, told, { signal: closed }), closed)
+  const told = { ...speakable(result), ...(used === null ? {} : { usage: used }) }
+  const complete = (said: ResultInput): Promise<WorkerAnswer> =>
+    untilAnswered(() => client.worker.complete(id, said, { signal: closed }), closed)
+  const answer = await complete(told).catch((error: unknown) => complete(insteadOf(error)))
   const facts = { run: attempt.run_id, agent, status: told.status, ignored: answer.ignored }
   log({ level: answer.ignored ? 'warn' : 'info', message: answer.ignored ? 'Ended too late' : 'Ended', facts })
 }
@@ -117,6 +119,31 @@ const noHandler =
   () => {
     throw Object.assign(new Error(`this worker has nobody who does the work of ${agent}`), { code: 'executor_offline' })
   }
+
+/** What nobody can write down cannot be told. */
+function speakable(result: ResultInput): ResultInput {
+  try {
+    JSON.stringify(result)
+    return result
+  } catch (error) {
+    return unheard('malformed_answer', `the output cannot be written as JSON: ${(error as Error).message}`)
+  }
+}
+
+const unheard = (code: string, message: string): ResultInput => ({
+  ...{ status: 'failed', error_code: code, error_message: message, retryable: false },
+})
+
+/** What is told when the server does not take the result as it is: doing it again would not make it smaller. */
+function insteadOf(error: unknown): ResultInput {
+  if (!(error instanceof EscapementError)) throw error
+  if (error.status === 413) return unheard('answer_too_large', `the output is larger than ${LARGEST_BODY} bytes`)
+  if (error.status === 400) return unheard('malformed_answer', `the output is not taken: ${error.message}`)
+  throw error
+}
+
+/** What a server takes in one request. */
+const LARGEST_BODY = 1_048_576
 
 /** Asks until somebody answers: the server may be restarting, and what was done must be told. */
 async function untilAnswered(ask: () => Promise<WorkerAnswer>, closed: AbortSignal): Promise<WorkerAnswer> {

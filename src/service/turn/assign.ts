@@ -4,6 +4,7 @@ import { later, type Instant } from '../../core/instant.ts'
 import { PICKED } from '../../core/usual-why.ts'
 import { attemptEndsBy } from '../../core/run/timeouts.ts'
 import type { RunRow } from '../../store/run-row.ts'
+import { judgeStart } from '../desk/alerts.ts'
 import type { Desk } from '../desk/desk.ts'
 import { move } from '../desk/runs.ts'
 import { release } from '../desk/settle.ts'
@@ -81,6 +82,7 @@ export function beginAssigned(desk: Desk, run: RunRow): void {
   if (!move(desk, run, { event: 'start', why: PICKED })) return
   run.startedAt = desk.now
   run.endsBy = endOf(run, desk.now)
+  if (run.nominal !== null) judgeStart(desk, run)
 }
 
 const endOf = ({ trigger, deadline, timeoutSeconds }: RunRow, now: Instant): Instant =>
