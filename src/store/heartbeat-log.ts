@@ -65,33 +65,34 @@ export function writeBeats(tx: Transaction, org: OrgId, beats: readonly BeatRow[
   )
 }
 
-/** What arrived last, by agent and target. */
+/** What arrived last, by agent and receiver. */
 export interface DeliveredBeat {
   readonly agentId: AgentId
-  readonly target: string
+  /** The receiver, however it was written: its line in the outbox. */
+  readonly line: string
   readonly content: string
   readonly at: Instant
 }
 
-/** The newest content that has arrived at each of these targets. What is on its way, held or given up does not count. */
+/** The newest content that has arrived at each of these receivers. What is on its way, held or given up does not count. */
 export async function loadLastDelivered(
   connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly agentIds: readonly AgentId[]; readonly targets: readonly string[] },
+  wanted: { readonly orgId: OrgId; readonly agentIds: readonly AgentId[]; readonly lines: readonly string[] },
 ): Promise<readonly DeliveredBeat[]> {
   const rows = await connection.query(
-    `select i.agent_id, i.target, s.content, s.finished_at
-       from (select distinct * from unnest($2::text[], $3::text[]) as w (agent_id, target)) i
+    `select i.agent_id, i.line, s.content, s.finished_at
+       from (select distinct * from unnest($2::text[], $3::text[]) as w (agent_id, line)) i
        cross join lateral (
          select l.content, d.finished_at from heartbeat_log l
            join delivery d on d.org_id = l.org_id and d.id = l.delivery_id
-          where l.org_id = $1 and l.agent_id = i.agent_id and l.target = i.target and l.delivery_id is not null
-            and d.state = 'delivered'
+          where l.org_id = $1 and l.agent_id = i.agent_id and l.delivery_id is not null
+            and d.line = i.line and d.state = 'delivered'
           order by d.finished_at desc, l.at desc limit 1) s`,
-    [wanted.orgId, wanted.agentIds, wanted.targets],
+    [wanted.orgId, wanted.agentIds, wanted.lines],
   )
   return rows.map((row) => ({
     agentId: agentId(row['agent_id'] as string),
-    target: row['target'] as string,
+    line: row['line'] as string,
     content: row['content'] as string,
     at: row['finished_at'] as Instant,
   }))

@@ -6,6 +6,7 @@ import type { HeartbeatInput, HeartbeatLogView, HeartbeatView } from '../../src/
 import { instant } from '../../src/core/instant.ts'
 import type { Dispatch } from '../../src/executors/dispatch.ts'
 import { run } from '../cli/run.ts'
+import { dm, startBotApi, type BotApi } from '../channels/bot-api.ts'
 import { createCheckedClient } from '../http-scenarios/remote.ts'
 import { json, startPeer, type Peer } from '../outbound/peer.ts'
 import { eventually } from '../scenarios/support.ts'
@@ -16,6 +17,7 @@ import { createServeWorld, type Served, type ServeWorld } from '../serve/support
 let world: ServeWorld
 let model: Peer
 let receiver: Peer
+let bot: BotApi
 let served: Served
 let client: Client
 let target = ''
@@ -38,6 +40,7 @@ beforeAll(async () => {
       next_check: nextChecks.get(agent),
     })
   })
+  bot = await startBotApi()
   receiver = await startPeer((_, response) => json(response, receiverStatus, {}))
   world = await createServeWorld()
   await start()
@@ -46,7 +49,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await world.end()
-  await Promise.all([model.close(), receiver.close()])
+  await Promise.all([model.close(), receiver.close(), bot.close()])
 })
 
 async function start(): Promise<void> {
@@ -58,6 +61,7 @@ async function start(): Promise<void> {
 const variables = (): Readonly<Record<string, string>> => ({
   ESCAPEMENT_OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${receiver.port},127.0.0.1:${model.port}`,
   ESCAPEMENT_HEARTBEAT_CHECKLIST_DIR: 'checklists',
+  ESCAPEMENT_CHANNELS_TELEGRAM_API: bot.url,
   ESCAPEMENT_SCHEDULES_POLL_MS: '50',
 })
 
@@ -319,6 +323,44 @@ describe('the plan', () => {
     const { items } = await client.audit.list({ limit: 200 })
     const done = items.filter(({ object }) => object.id === 'busy').map(({ action }) => action)
     expect(done.toReversed()).toEqual(['agent.create', 'heartbeat.update', 'heartbeat.test'])
+  })
+})
+
+describe('news in a chat', () => {
+  const ANN = 1_001
+  const BOB = 1_002
+
+  it('goes to whom the agent was last spoken by, to whom is named, or to whom the channel writes', async () => {
+    await anAgent('friend', { target: 'last' })
+    replies.set('friend', 'Hello Ann')
+    const { id: channel } = await client.channels.create({
+      ...{ name: 'tg', kind: 'telegram', agent_id: 'friend', token: bot.token, allowed_users: [String(ANN)] },
+    })
+    expect(await client.heartbeat.test('friend')).toMatchObject({ ran: false, reason: 'no_route' })
+    bot.write(dm(ANN, 'Hello'))
+    await eventually(() => expect(bot.shown(ANN)).toContain('Hello Ann'))
+    const news = async (reply: string, count: number): Promise<HeartbeatLogView | undefined> => {
+      await beats('friend', reply, count)
+      return eventually(async () => {
+        const [entry] = (await client.heartbeat.log('friend', { limit: 1 })).items
+        expect(entry).toMatchObject({ outcome: 'news', content: reply, delivery_status: 'delivered' })
+        return entry
+      })
+    }
+    await news('The disk is full', 2)
+    expect(bot.shown(ANN).at(-1)).toBe('The disk is full')
+    const heartbeat = settingsOf(await client.heartbeat.get('friend'))
+    await client.heartbeat.set('friend', { ...heartbeat, target: `tg:${BOB}` })
+    await news('The disk is full', 3)
+    expect(bot.shown(BOB)).toEqual(['The disk is full'])
+    await client.heartbeat.set('friend', { ...heartbeat, target: 'tg' })
+    await comesDue('friend')
+    expect(inShort((await logOf('friend', 4)).at(-1))).toBe('skipped/no_route')
+    expect(calls('friend')).toBe(3)
+    await client.channels.update(channel, { default_recipient: String(BOB) })
+    expect(inShort(await beats('friend', 'The disk is full', 5))).toBe('suppressed/duplicate')
+    await news('The disk is on fire', 6)
+    expect(bot.shown(BOB)).toEqual(['The disk is full', 'The disk is on fire'])
   })
 })
 

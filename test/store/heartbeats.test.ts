@@ -65,12 +65,17 @@ const log = (): ReturnType<typeof listBeats> =>
   listBeats(db, { orgId: ORG, agentId: WRITER, outcomes: null, after: null, limit: 100 })
 
 /** A delivery that stands as it is said to. */
-const deliver = (id: string, state: 'delivered' | 'pending' | 'failed', finishedAt: Instant): Promise<unknown> =>
+const deliver = (
+  id: string,
+  state: 'delivered' | 'pending' | 'failed',
+  finishedAt: Instant,
+  target = 'tgt_1',
+): Promise<unknown> =>
   db.query(
     `insert into delivery (org_id, id, run_id, kind, target_id, line, state, why, next_try_at, created_at, finished_at)
-     values ('acme', $1, 'run_1', 'saved', 'tgt_1', 'tgt_1', $2, '{}', to_timestamp($3::float8 / 1000),
+     values ('acme', $1, 'run_1', 'saved', $4, $4, $2, '{}', to_timestamp($3::float8 / 1000),
        to_timestamp($3::float8 / 1000), case when $2 <> 'pending' then to_timestamp($3::float8 / 1000) end)`,
-    [id, state, finishedAt],
+    [id, state, finishedAt, target],
   )
 
 describe('the log of heartbeats', () => {
@@ -91,20 +96,20 @@ describe('the log of heartbeats', () => {
     expect(await countBeats(db, { orgId: ORG, agentId: WRITER })).toBe(4)
   })
 
-  it('knows what arrived last at each target, and nothing that did not', async () => {
-    const news = (n: number, content: string, target = 'ops'): BeatRow =>
-      aBeat(`hbt_${n}`, { outcome: 'news', content, target, deliveryId: `dlv_${n}` })
-    await write(news(1, 'A'), news(2, 'B'), news(3, 'C'), news(4, 'D', 'mail'), news(5, 'E'))
+  it('knows what arrived last at each receiver, and nothing that did not', async () => {
+    const news = (n: number, content: string): BeatRow =>
+      aBeat(`hbt_${n}`, { outcome: 'news', content, deliveryId: `dlv_${n}` })
+    await write(news(1, 'A'), news(2, 'B'), news(3, 'C'), news(4, 'D'), news(5, 'E'))
     await deliver('dlv_1', 'delivered', ago(1_000))
     await deliver('dlv_2', 'delivered', ago(2_000))
     await deliver('dlv_3', 'pending', NOW)
-    await deliver('dlv_4', 'delivered', NOW)
+    await deliver('dlv_4', 'delivered', NOW, 'tgt_2')
     await deliver('dlv_5', 'failed', NOW)
-    const wanted = { orgId: ORG, agentIds: [WRITER, WRITER, WRITER], targets: ['ops', 'mail', 'none'] }
-    const found = (await loadLastDelivered(db, wanted)).map(({ target, content, at }) => [target, content, at])
+    const wanted = { orgId: ORG, agentIds: [WRITER, WRITER, WRITER], lines: ['tgt_1', 'tgt_2', ''] }
+    const found = (await loadLastDelivered(db, wanted)).map(({ line, content, at }) => [line, content, at])
     expect(found.toSorted()).toEqual([
-      ['mail', 'D', NOW],
-      ['ops', 'A', ago(1_000)],
+      ['tgt_1', 'A', ago(1_000)],
+      ['tgt_2', 'D', NOW],
     ])
   })
 

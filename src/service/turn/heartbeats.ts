@@ -33,7 +33,7 @@ export async function judgeBeats(tx: Transaction, desk: Desk): Promise<void> {
   const agentIds = ended.map(({ run }) => run.agentId)
   const [rows, delivered] = await Promise.all([
     loadHeartbeats(tx, { orgId, agentIds }),
-    loadLastDelivered(tx, { orgId, agentIds, targets: ended.map(({ plan }) => plan.target) }),
+    loadLastDelivered(tx, { orgId, agentIds, lines: ended.map(({ plan }) => receiverOf(plan)) }),
   ])
   const standing = new Map(rows.map((row) => [row.agentId, row]))
   const beats = ended.map(({ run, plan }) => {
@@ -46,12 +46,15 @@ export async function judgeBeats(tx: Transaction, desk: Desk): Promise<void> {
   if (standing.size > 0) saveHeartbeats(tx, orgId, [...standing.values()])
 }
 
+/** Whoever gets it, however the target is written; nobody has no name. */
+const receiverOf = ({ to }: Planned): string => (to === null ? '' : lineOf(to))
+
 function factsOf(
   desk: Desk,
   run: RunRow,
   { plan, delivered }: { readonly plan: Planned; readonly delivered: readonly DeliveredBeat[] },
 ): Parameters<typeof decideBeatEnding>[0] {
-  const last = delivered.find(({ agentId, target }) => agentId === run.agentId && target === plan.target)
+  const last = delivered.find(({ agentId, line }) => agentId === run.agentId && line === receiverOf(plan))
   return {
     ending: run.state as TerminalState,
     endedWhy: run.why ?? run.decision,
