@@ -35,6 +35,7 @@ export type {
   ScheduleInput,
   ScheduleView,
 } from './contract/schedule.ts'
+export type { RotationInput, RotationView, SecretInput, SecretPatch, SecretView } from './contract/secret.ts'
 export type {
   EnabledTargetView,
   ScheduleDelivery,

@@ -3,6 +3,7 @@ import { DELIVERY_TRIES } from '../core/delivery/delivery-tries.ts'
 import { writeLetter } from '../core/delivery/letter.ts'
 import type { MailSettings } from '../core/delivery/mail-settings.ts'
 import type { OutMessage, Post, TryOutcome } from '../core/delivery/message.ts'
+import { createMask } from '../core/secret/mask.ts'
 
 /** The server that mail is handed to, as the operator has set it up. */
 export interface MailServer {
@@ -83,7 +84,10 @@ async function handOver(transport: Transport, server: MailServer, message: OutMe
     const { response } = await transport.sendMail(mailOf(server, message))
     return { ok: true, statusCode: Number(/^\d{3}/.exec(response)?.[0] ?? 250) }
   } catch (error) {
-    return failureOf(error)
+    const failure = failureOf(error)
+    // Some servers repeat what they were told, and whoever reads deliveries must not read the operator's password.
+    const mask = createMask(server.password === null ? [] : [server.password])
+    return failure.ok ? failure : { ...failure, message: mask.text(failure.message) }
   }
 }
 

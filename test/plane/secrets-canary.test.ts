@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
+import { SMTPServer } from 'smtp-server'
 import { describe, expect } from 'vitest'
-import { createClient } from '../../src/client/client.ts'
+import { createClient, type Client } from '../../src/client/client.ts'
 import { startModelServer, type Speaking } from '../executors/model-server.ts'
 import { scenario, type Remote, type World } from '../http-scenarios/world.ts'
 import { json, startPeer, type Answering, type Peer } from '../outbound/peer.ts'
@@ -18,39 +20,34 @@ const PLANTED = {
   tabToken: canary('tab'),
   smtpPassword: canary('smtp'),
   botToken: `4711:${canary('bot')}`,
+  slackToken: `xoxb-${canary('slack')}`,
+  slackSecret: canary('slack'),
   hookSecret: `whsec_${Buffer.from(canary('hook')).toString('base64')}`,
   keyOfSecrets: Buffer.from(canary('key').slice(0, 32)).toString('hex'),
 }
 
+const STATUSES: Readonly<Record<string, number>> = { fail: 500, refuse: 400 }
+
 /** An agent that gives back everything it was sent: as a result, as an error, as a failure, later, or as a redirect. */
 const mirror: Answering = ({ url, headers, body }, response) => {
-  const said = { headers, body, encoded: Buffer.from(String(headers['x-key'])).toString('base64') }
+  const said = { url, headers, body, encoded: Buffer.from(String(headers['x-key'])).toString('base64') }
   const dispatch = body.startsWith('{') ? (JSON.parse(body) as { callback_url?: string; callback_token?: string }) : {}
-  switch (url.split('?')[0]) {
-    case '/fail':
-      return json(response, 500, said)
-    case '/refuse':
-      return json(response, 400, said)
-    case '/result':
-      return json(response, 200, {
-        status: 'failed',
-        error_message: JSON.stringify(said),
-        output: said,
-        retryable: false,
-      })
-    case '/later':
-      json(response, 202, {})
-      return report(dispatch.callback_url ?? '', { status: 'success', output: said, summary: JSON.stringify(said) })
-    case '/away':
-      return response
-        .writeHead(307, { location: `http://localhost:${String(headers.host).split(':')[1] ?? ''}/elsewhere` })
-        .end()
-    case '/broken':
-      response.writeHead(200, { 'content-type': 'application/json' })
-      return response.end(`{"half": "${String(headers['x-key'])}`)
-    default:
-      return json(response, 200, said)
+  const way = new URL(url, 'http://x').pathname.slice(1)
+  if (way === 'later') {
+    json(response, 202, {})
+    return report(dispatch.callback_url ?? '', { status: 'success', output: said, summary: JSON.stringify(said) })
   }
+  if (way === 'away')
+    return response
+      .writeHead(307, { location: `http://localhost:${String(headers.host).split(':')[1] ?? ''}/elsewhere` })
+      .end()
+  if (way === 'broken') {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    return response.end(`{"half": "${String(headers['x-key'])}`)
+  }
+  const failed = { status: 'failed', error_message: JSON.stringify(said), output: said, retryable: false }
+  json(response, STATUSES[way] ?? 200, way === 'result' ? failed : said)
+  return undefined
 }
 
 const report = (url: string, result: unknown): Promise<unknown> =>
@@ -62,25 +59,59 @@ const report = (url: string, result: unknown): Promise<unknown> =>
 
 const WAYS = ['mirror', 'fail', 'refuse', 'result', 'later', 'away', 'broken']
 
+/** A mail server that lets nobody in, and says with which words they came. */
+async function startRefusingMail(): Promise<{ readonly port: number; readonly close: () => Promise<void> }> {
+  const server = new SMTPServer({
+    ...{ disabledCommands: ['STARTTLS'], allowInsecureAuth: true, logger: false },
+    onAuth: ({ username, password }, _, done) => {
+      const plain = Buffer.from(`\u0000${String(username)}\u0000${String(password)}`).toString('base64')
+      done(new Error(`${String(password)} is wrong, and so is ${plain}`))
+    },
+  })
+  server.on('error', () => undefined)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.server.address() as AddressInfo
+  return { port, close: () => new Promise((resolve) => server.close(resolve)) }
+}
+
 interface Scene {
   readonly world: World
   readonly node: Remote
   readonly peer: Peer
+  /** Events, as they came. */
   readonly heard: string[]
+  /** What was answered to everything that was asked for, but for the two answers that show a value once. */
+  readonly answered: string[]
+  readonly client: Client
+}
+
+const SHOWS_ONCE = /^POST \S*\/keys$|\/signing-secret$/
+
+/** A client that keeps every answer. */
+function recordingClient({ url, key }: Remote, answered: string[]): Client {
+  return createClient({
+    ...{ url, key, retries: 0 },
+    fetch: async (input, init) => {
+      const answer = await fetch(input, init)
+      const what = `${init?.method ?? 'GET'} ${new URL(input instanceof Request ? input.url : input).pathname}`
+      if (!SHOWS_ONCE.test(what)) answered.push(`${what} ${await answer.clone().text()}`)
+      return answer
+    },
+  })
 }
 
 /** Makes agents that send the secret in every way, and has each of them run. */
-async function throughAgents({ node, peer }: Scene): Promise<void> {
+async function throughAgents({ node, peer, client }: Scene): Promise<void> {
   const hosts = [`127.0.0.1:${peer.port}`]
-  await node.client.secrets.create({ name: 'KEY', value: PLANTED.replaced, hosts })
-  await node.client.secrets.update('KEY', { value: PLANTED.secret })
+  await client.secrets.create({ name: 'KEY', value: PLANTED.replaced, hosts })
+  await client.secrets.update('KEY', { value: PLANTED.secret })
   const headers = { 'x-key': '{{secret:KEY}}', authorization: 'Bearer {{secret:KEY}}' }
   await Promise.all(
     WAYS.map(async (way) => {
       // What comes later is reported to the address in the dispatch, so that one is sent as it is.
       const body = way === 'later' ? {} : { body: { deep: [{ key: '{{secret:KEY}}' }], from: '{{payload.text}}' } }
       const executor = { kind: 'http', url: `${peer.url}/${way}`, headers, ...body }
-      await node.agents.create({ id: way, name: way, executor, retry_policy: { max_retries: 0 } })
+      await client.agents.create({ id: way, name: way, executor, retry_policy: { max_retries: 0 } })
       const { run_id: id } = await send(node, chat('ann', way), 'Say {{secret:KEY}}')
       await ended(node, id)
     }),
@@ -93,14 +124,14 @@ async function throughAgents({ node, peer }: Scene): Promise<void> {
 }
 
 /** A model that says its key back, cut in two. */
-async function throughChat({ node, heard }: Scene): Promise<void> {
+async function throughChat({ node, heard, client }: Scene): Promise<void> {
   const models = await startModelServer((talk: Speaking) => {
     const key = String(talk.heard.headers.authorization).replace('Bearer ', '')
     talk.say('The word is ', key.slice(0, 20), key.slice(20), ', and ', 'that is all')
     talk.finish({ usage: { prompt_tokens: 1, completion_tokens: 1 } })
   })
   try {
-    await node.client.secrets.create({ name: 'MODEL', value: PLANTED.chatKey, hosts: [`127.0.0.1:${models.port}`] })
+    await client.secrets.create({ name: 'MODEL', value: PLANTED.chatKey, hosts: [`127.0.0.1:${models.port}`] })
     const executor = { kind: 'chat', base_url: models.baseUrl, model: 'tiny', api_key: '{{secret:MODEL}}' }
     await node.agents.create({ id: 'model', name: 'Model', executor })
     const { run_id: id } = await send(node, chat('ann', 'model'), 'Hello')
@@ -112,21 +143,32 @@ async function throughChat({ node, heard }: Scene): Promise<void> {
 }
 
 /** Everything else that is given a value, and what follows from it. */
-async function throughTheRest({ node, peer }: Scene): Promise<{ readonly signing: string; readonly key: string }> {
-  const { client } = node
+async function throughTheRest({ node, peer, client }: Scene): Promise<Canaries> {
   const { secret: signing } = await client.targets.signingSecret()
   const target = await client.targets.create({ name: 'ops', kind: 'webhook', url: `${peer.url}/fail` })
   await client.targets.test(target.id)
+  const mail = await client.targets.create({ name: 'mail', kind: 'email', settings: { to: ['ops@example.com'] } })
+  expect((await client.targets.test(mail.id)).message).toContain('***')
   const schedule = await node.schedules.create({
     ...{ name: 'Look', agent_id: 'echo', every_seconds: 3_600, delivery: { target_id: target.id } },
   })
   const { run_id: id = '' } = await node.schedules.runNow(schedule.id)
   await ended(node, id)
   await client.tasks.submit({ agentId: 'tab', action: 'click', tabId: 'tab_1' })
-  const { key } = await client.keys.create({ name: 'program', scopes: ['runs:read'] })
+  const { key: made } = await client.keys.create({ name: 'program', scopes: ['runs:read'] })
+  const key = String(made)
   await node.raw('GET', '/api/v1/runs', { key })
   await client.channels.create({
     ...{ name: 'bot', kind: 'telegram', agent_id: 'echo', token: PLANTED.botToken, allowed_users: ['1'] },
+  })
+  await client.channels.create({
+    ...{
+      name: 'team',
+      kind: 'slack',
+      agent_id: 'echo',
+      token: PLANTED.slackToken,
+      signing_secret: PLANTED.slackSecret,
+    },
   })
   const hook = await client.channels.create({
     ...{ name: 'hook', kind: 'hook', agent_id: 'echo', signing_secret: PLANTED.hookSecret },
@@ -138,7 +180,7 @@ async function throughTheRest({ node, peer }: Scene): Promise<{ readonly signing
   await client.secrets.rotate({})
   await eventually(async () => {
     const [delivery] = (await client.deliveries.list({})).items
-    expect(delivery?.tries?.length).toBeGreaterThan(0)
+    expect(delivery?.tries.length).toBeGreaterThan(0)
   })
   return { signing, key }
 }
@@ -155,18 +197,18 @@ async function listen(node: Remote, heard: string[]): Promise<() => void> {
   return () => over.abort()
 }
 
-const configuration = (peer: Peer): Parameters<World['start']>[0] => ({
+const configuration = (peer: Peer, mailPort: number): Parameters<World['start']>[0] => ({
   outbound: { allow_loopback: true, allow_hosts: [`127.0.0.1:${peer.port}`] },
   log: { level: 'debug' },
-  smtp: { host: 'mail.example.com', user: 'me', password: PLANTED.smtpPassword, from: 'me@example.com' },
+  smtp: { host: '127.0.0.1', port: mailPort, user: 'me', password: PLANTED.smtpPassword, from: 'me@example.com' },
   tasks: { executor: { instances: { '*': peer.url }, token: PLANTED.tabToken } },
-  channels: { telegram_api: peer.url },
+  channels: { telegram_api: peer.url, slack_api: peer.url },
   variables: { ESCAPEMENT_SECRET_KEY: PLANTED.keyOfSecrets },
 })
 
 /** Where canaries were found, as `place: canary`. */
 async function search(scene: Scene, canaries: Canaries, only: 'all' | 'database' = 'all'): Promise<readonly string[]> {
-  const { world, node, heard } = scene
+  const { world, node, heard, answered } = scene
   const found: string[] = []
   const look = (place: string, text: string, hidden = canaries): void => {
     for (const name of findIn(text, hidden)) found.push(`${place}: ${name}`)
@@ -183,6 +225,7 @@ async function search(scene: Scene, canaries: Canaries, only: 'all' | 'database'
   for (const [place, text] of await answersOf(world.database, ask))
     look(place, text, place.startsWith(`${SHOWS_SIGNING_SECRET} `) ? others : canaries)
   look('events', heard.join('\n'))
+  look('answers', answered.join('\n'))
   look('log', [node.served.stdout(), node.served.stderr(), JSON.stringify(node.served.log())].join('\n'))
   return found
 }
@@ -190,9 +233,11 @@ async function search(scene: Scene, canaries: Canaries, only: 'all' | 'database'
 describe('what nobody may see', () => {
   scenario('is in no table, no answer, no event and no line of the log', async (world) => {
     const peer = await startPeer(mirror)
+    const mail = await startRefusingMail()
     try {
-      const node = await world.start(configuration(peer))
-      const scene: Scene = { world, node, peer, heard: [] }
+      const node = await world.start(configuration(peer, mail.port))
+      const answered: string[] = []
+      const scene: Scene = { world, node, peer, heard: [], answered, client: recordingClient(node, answered) }
       const over = await listen(node, scene.heard)
       await throughAgents(scene)
       await throughChat(scene)
@@ -206,17 +251,18 @@ describe('what nobody may see', () => {
 
       // A search that finds nothing must be one that would: planted in the open, it is found everywhere.
       const { secret } = PLANTED
-      await node.agents.create({ id: 'open', name: secret, executor: { kind: 'echo' } })
+      await scene.client.agents.create({ id: 'open', name: secret, executor: { kind: 'echo' } })
       const { run_id: id } = await send(node, chat(secret, 'open'), secret)
       await ended(node, id)
       await eventually(() => expect(scene.heard.join('\n')).toContain(secret))
       const places = (await search(scene, canaries)).map((place) => place.split(' ')[0]?.replace(/:$/, ''))
       for (const place of ['escapement.agent', 'escapement.run', 'escapement.audit', 'escapement.turn'])
         expect(places).toContain(place)
-      for (const place of ['agents.get', 'runs.get', 'sessions.get', 'audit.list', 'events', 'log'])
+      for (const place of ['agents.get', 'runs.get', 'sessions.get', 'audit.list', 'answers', 'events', 'log'])
         expect(places).toContain(place)
       over()
     } finally {
+      await mail.close()
       await peer.close()
     }
   })

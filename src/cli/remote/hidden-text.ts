@@ -47,11 +47,16 @@ function typed(stdin: Terminal['stdin']): Promise<string> {
     }
     const hear = (chunk: Buffer | string): void => {
       for (const sign of String(chunk)) {
-        if (sign === CANCELLED)
-          return void end(() => {
+        if (sign === CANCELLED) {
+          end(() => {
             reject(new UsageError('Nothing was set.'))
           })
-        if (ENTER.test(sign) || sign === ENDED) return void over()
+          return
+        }
+        if (ENTER.test(sign) || sign === ENDED) {
+          over()
+          return
+        }
         line = ERASED.has(sign) ? line.slice(0, -1) : [...line, sign]
       }
     }

@@ -34,11 +34,9 @@ function formsOf(values: Iterable<string>): readonly string[] {
     for (const piece of [value, ...linesOf(value)]) {
       if (piece.length < SHORTEST_SECRET) continue
       const encoded = encodeURIComponent(piece.replaceAll(HALF_CHARACTER, '\uFFFD'))
-      const base64 = toBase64(piece)
-      const url64 = base64.replaceAll('+', '-').replaceAll('/', '_')
       for (const form of [piece, JSON.stringify(piece).slice(1, -1), encoded, encoded.replaceAll('%20', '+')])
         forms.add(form)
-      for (const form of [base64, base64.replace(/=+$/, ''), url64, url64.replace(/=+$/, '')]) forms.add(form)
+      for (const form of base64FormsOf(piece)) forms.add(form).add(form.replaceAll('+', '-').replaceAll('/', '_'))
     }
   }
   return [...forms].toSorted((a, b) => b.length - a.length)
@@ -51,10 +49,21 @@ const HALF_CHARACTER = /\p{Surrogate}/gu
 const linesOf = (value: string): readonly string[] =>
   /[\r\n]/.test(value) ? value.split(/\r?\n/).filter((line) => !/^-+[A-Z ]+-+$/.test(line)) : []
 
+/** Alone, and behind something else, as a password is behind its user: then only digits that are the value's alone. */
+function base64FormsOf(text: string): readonly string[] {
+  const bytes = new TextEncoder().encode(text)
+  const whole = toBase64(bytes)
+  const inside = [0, 1, 2].map((shift) => {
+    const shifted = toBase64(new Uint8Array([...Array.from({ length: shift }, () => 0), ...bytes])).replace(/=+$/, '')
+    const isWhole = (shift + bytes.length) % 3 === 0
+    return shifted.slice(Math.ceil((shift * 8) / 6), isWhole ? undefined : -1)
+  })
+  return [whole, ...inside.filter((form) => form.length >= SHORTEST_SECRET)]
+}
+
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-function toBase64(text: string): string {
-  const bytes = new TextEncoder().encode(text)
+function toBase64(bytes: Uint8Array): string {
   let written = ''
   for (let at = 0; at < bytes.length; at += 3) {
     const [a = 0, b = 0, c = 0] = bytes.subarray(at, at + 3)

@@ -101,6 +101,16 @@ describe('a mask', () => {
     })
   })
 
+  it('hides a value in Base64 behind and before something else', () => {
+    for (const user of ['', 'u', 'us', 'use', 'user:', '\u0000user\u0000'])
+      for (const after of ['', '!', '!!', '!!!']) {
+        const said = Buffer.from(`${user}${SECRET}${after}`).toString('base64')
+        const masked = createMask([SECRET]).text(said)
+        expect(masked).toContain('***')
+        expect(Buffer.from(masked.replaceAll('*', ''), 'base64').toString('latin1')).not.toContain('s3cr')
+      }
+  })
+
   it('leaves everything else as it is', () => {
     const said = { a: ['nothing here', 5, true, null], b: { c: 's3cr' } }
     expect(createMask([SECRET]).value(said)).toEqual(said)
