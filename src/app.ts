@@ -9,13 +9,13 @@ import { NO_MAIL, type MailServer } from './delivery/email.ts'
 import { createSenders } from './delivery/senders.ts'
 import { createChannels } from './channels/channels.ts'
 import { createChannelAttendance } from './engine/channels.ts'
+import { createAlertPass } from './engine/alert-pass.ts'
 import { createDeliveries } from './engine/deliveries.ts'
 import { createHeartbeats } from './engine/heartbeats.ts'
 import { createLoops, type Loops } from './engine/loops.ts'
 import { sleep } from './engine/loop.ts'
-import { createNodeParts, publish } from './engine/node.ts'
-import { createLatePass } from './engine/lateness.ts'
-import { createStallPass } from './engine/stall.ts'
+import { createNodeParts } from './engine/node.ts'
+import { loadOrgMemory } from './engine/org-memory.ts'
 import type { NodeParts } from './engine/node-parts.ts'
 import type { Log } from './engine/health.ts'
 import type { Meter } from './engine/meter.ts'
@@ -38,8 +38,6 @@ import type { EngineSettings } from './service/settings.ts'
 import { exposeSecrets } from './service/secret-use.ts'
 import type { KeySource } from './service/secret-keys.ts'
 import { sealSigningSecrets } from './service/signing-secret.ts'
-import { findTurnsAfter, findVersions } from './service/turn/lookups.ts'
-import { loadMemory } from './service/turn/recall.ts'
 import { openNodeVault, type NodeVault } from './service/node-vault.ts'
 import { readClock } from './store/clock.ts'
 import { countUsers } from './store/embedded/company.ts'
@@ -243,36 +241,14 @@ function compose(opened: Opened): App {
     ...{ keyIds: vault.keyIds, expose: (orgId, asked) => exposeSecrets({ database: reads, vault }, orgId, asked) },
   })
   self.id = parts.id
-  const mail = (): MailServer | null => options.outbound?.mail?.() ?? null
-  const channels = createChannels({
-    send: outbound.send,
-    places: () => options.outbound?.channels?.() ?? PUBLIC_PLACES,
-  })
-  const post = createSenders({
-    ...{ send: outbound.send, now: clock.now, program: PROGRAM, mail },
-    speak: (speech, signal) => speak(ports, speech, signal),
-  })
-  const ports: Ports = {
-    ...{ database: reads, turns: parts.turns, clock, newId: makeId, settings: options.settings },
-    outbound: { check: outbound.guard.check, post, mailFlaw: () => (mail() === null ? NO_MAIL : null) },
-    vault,
-    channels,
-    commands: options.commands,
-    checklists: createChecklistFiles(options.checklistDir ?? (() => null)),
-  }
+  const ports = composePorts(opened, parts, makeId)
   const deliveries = createDeliveries({ parts, ports })
   parts.outbox.wake = deliveries.wake
   const heartbeats = createHeartbeats({ parts, ports })
   const attendance = createChannelAttendance({ parts, ports, hookUrl: (id) => options.outbound?.hookUrl?.(id) ?? null })
   const prune = createPrune(ports)
   const laneSizes = () => readLaneSizes(ports)
-  const stallPass = createStallPass({ parts, database: reads, newId: makeId, orgId: OPERATOR_ORG })
-  const latePass = createLatePass(parts)
-  const alertPass = async (): Promise<void> => {
-    await stallPass()
-    // A turn may be what the engine stands still for, and whoever looks for that must not wait for one.
-    void latePass().catch(parts.health.failed)
-  }
+  const alertPass = createAlertPass({ parts, database: reads, newId: makeId, orgId: OPERATOR_ORG })
   const loops = createLoops({
     ...{ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes },
     ...{ deliveries, heartbeats, attendance, alertPass },
@@ -286,6 +262,32 @@ function compose(opened: Opened): App {
   return { ports, live, work, parts, loops, outbound, tracing, migrated, place, pools, close }
 }
 
+/** What services have instead of globals. */
+function composePorts(
+  { options, reads, outbound, clock, keys }: Opened,
+  parts: NodeParts,
+  newId: Ports['newId'],
+): Ports {
+  const mail = (): MailServer | null => options.outbound?.mail?.() ?? null
+  const channels = createChannels({
+    send: outbound.send,
+    places: () => options.outbound?.channels?.() ?? PUBLIC_PLACES,
+  })
+  const post = createSenders({
+    ...{ send: outbound.send, now: clock.now, program: PROGRAM, mail },
+    speak: (speech, signal) => speak(ports, speech, signal),
+  })
+  const ports: Ports = {
+    ...{ database: reads, turns: parts.turns, clock, newId, settings: options.settings },
+    outbound: { check: outbound.guard.check, post, mailFlaw: () => (mail() === null ? NO_MAIL : null) },
+    vault: keys.vault,
+    channels,
+    commands: options.commands,
+    checklists: createChecklistFiles(options.checklistDir ?? (() => null)),
+  }
+  return ports
+}
+
 /** What is done now and then: old rows go, and what could not be sealed before is. */
 function createPrune(ports: Ports): () => Promise<boolean> {
   const retention = createRetention(ports)
@@ -297,16 +299,3 @@ function createPrune(ports: Ports): () => Promise<boolean> {
 }
 
 const NO_POOL: PoolUse = { open: 0, idle: 0, waiting: 0 }
-
-/** Loads an org, and hands on what happened in it since it was last heard of. */
-async function loadOrgMemory(
-  parts: NodeParts,
-  reads: Database,
-  orgId: OrgId,
-): Promise<Awaited<ReturnType<typeof loadMemory>>> {
-  const version = (await findVersions(reads)).get(orgId) ?? 0
-  const heard = parts.published.get(orgId)
-  if (heard !== undefined && heard < version)
-    for (const turn of await findTurnsAfter(reads, orgId, heard)) if (turn.no <= version) publish(parts, orgId, turn)
-  return loadMemory(reads, parts.facts, { id: orgId, version })
-}

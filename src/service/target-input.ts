@@ -46,9 +46,9 @@ export function parseTarget(value: unknown, existing: ReadTarget | null): Parsed
   const field = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>, otherwise: T): T =>
     given[name] === undefined ? otherwise : (keep(parse(name, given[name])) ?? otherwise)
   const kind = existing?.kind ?? field('kind', parseKind, 'webhook')
-  flaws.push(...urlFlaws(kind, given, existing))
   if (existing === null && given['name'] === undefined)
     flaws.push({ field: 'name', value: undefined, message: 'is missing' })
+  flaws.push(...urlFlaws(kind, given, existing))
   const read: ReadTarget = {
     name: field('name', textField({ min: 1, max: 200 }), existing?.name ?? ''),
     kind,
