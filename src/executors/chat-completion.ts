@@ -105,7 +105,8 @@ export function createCompletion(said: (words: string) => void): Completion {
       isTooLarge = true
     },
     ...{ text: whole, bytes: () => bytes, usage: () => usage, finish: () => finish, error: () => error },
-    isOver: () => isDone || error !== null || flaw !== null,
+    // Behind the end and the count there is nothing more to come, also from those who never say so.
+    isOver: () => isDone || error !== null || flaw !== null || (finish !== null && usage !== null),
     isWhole: () => isDone || finish !== null,
     ...{ flaw: () => flaw, isTooLarge: () => isTooLarge, wantsTools: () => wantsTools },
   }

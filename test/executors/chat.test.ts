@@ -262,6 +262,14 @@ describe('a stream', () => {
     expect(shown.join('')).toBe(text)
   })
 
+  it('is over once it has ended and was counted, also when nobody says so or hangs up', async () => {
+    const { report } = await perform(({ say, send }) => {
+      say('all')
+      send(`${last}\n\ndata: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":1}}\n\n`)
+    })
+    expect(report).toMatchObject({ outcome: { kind: 'succeeded' }, output: 'all', usage: { inputTokens: 5 } })
+  })
+
   it('that ends before its end is said is no answer, and kept', async () => {
     const { report } = await perform(speaking(`${event('half')}\n\n`, 64))
     expect(report).toMatchObject({

@@ -217,6 +217,26 @@ describe.concurrent('a conversation with a model', () => {
   })
 })
 
+describe.concurrent('what a model uses', () => {
+  it('counts against budgets, in tokens and in money', async () => {
+    await withModel(
+      'spending',
+      async ({ agent, asked }) => {
+        const scope = { agent_id: agent, period: 'day', on_exceed: 'skip' } as const
+        const tokens = await node.client.budgets.create({ ...scope, unit: 'tokens', amount: 30 })
+        const money = await node.client.budgets.create({ ...scope, unit: 'money', amount: 1 })
+        const { run_id: id } = await send(node, chat('ann', agent), 'Hello')
+        answer(await asked(0), 'Hi', 30)
+        await ended(node, id)
+        const used = await Promise.all([tokens, money].map((budget) => node.client.budgets.get(budget.id)))
+        expect(used.map((budget) => budget.spent)).toEqual([30, 0.000063])
+        await refused(send(node, chat('ann', agent), 'More'), 'BUDGET')
+      },
+      { prices: { input: 2, output: 5 } },
+    )
+  })
+})
+
 describe.concurrent('a model that fails', () => {
   it('is asked again when that may help, as late as it says, and what failed is no part of it', async () => {
     await withModel('failing', async ({ agent, asked, told }) => {
