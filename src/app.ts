@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { runId, attemptId, type OrgId, type SessionKey } from './core/ids.ts'
+import { runId, attemptId, type SessionKey } from './core/ids.ts'
 import { OPERATOR_ORG } from './core/access.ts'
 import type { CommandRules } from './core/executor/command-options.ts'
 import type { Instant } from './core/instant.ts'
@@ -247,10 +247,9 @@ function compose(opened: Opened): App {
   const heartbeats = createHeartbeats({ parts, ports })
   const attendance = createChannelAttendance({ parts, ports, hookUrl: (id) => options.outbound?.hookUrl?.(id) ?? null })
   const prune = createPrune(ports)
-  const laneSizes = () => readLaneSizes(ports)
   const alertPass = createAlertPass({ parts, database: reads, newId: makeId, orgId: OPERATOR_ORG })
   const loops = createLoops({
-    ...{ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes },
+    ...{ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes: () => readLaneSizes(ports) },
     ...{ deliveries, heartbeats, attendance, alertPass },
   })
   const pools = (): ReturnType<App['pools']> => [
