@@ -1,13 +1,11 @@
-import { Refusal } from '../contract/refusals.ts'
+import { ErrQueueFull, Refusal } from '../contract/refusals.ts'
 import { decideAdmittance, strangerText } from '../core/channel/admittance.ts'
 import { CHAT_CONCURRENCY, chatSession, heardText, type HeardMessage } from '../core/channel/channel.ts'
 import { admittanceOf } from '../core/channel/channel-settings.ts'
 import type { OpenChannel } from '../core/channel/services.ts'
 import { laneName, messageId, type RunId, type SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import { explainWhy } from '../core/reasons.ts'
 import { parseSessionCommand } from '../core/session/stop.ts'
-import { ErrQueueFull } from '../contract/refusals.ts'
 import type { ChannelRow } from '../store/channels.ts'
 import { saveChat, saveMark } from '../store/chats.ts'
 import type { Transaction } from '../store/database.ts'
@@ -170,7 +168,3 @@ function refusedText({ code, retryAfterMs }: Refusal): string {
 
 const waitText = (ms: number): string =>
   ms < 3_600_000 ? `${Math.max(1, Math.ceil(ms / 60_000))} min` : `${Math.ceil(ms / 3_600_000)} h`
-
-/** Why somebody was not heard, for the log. */
-export const turnedAwayWhy = (row: ChannelRow, heard: HeardMessage): string =>
-  explainWhy(decideAdmittance(admittanceOf(row.settings), heard).why)

@@ -27,6 +27,8 @@ export interface BotApi extends Pick<Peer, 'url' | 'close'> {
   readonly write: (message: Readonly<Record<string, unknown>>) => number
   /** Sends an update once more, as Telegram does with what nobody has confirmed. */
   readonly repeat: (update: number) => void
+  /** How many wait for updates right now. */
+  readonly asking: () => number
   /** Answers the next call of a method otherwise. */
   readonly failNext: (
     method: string,
@@ -135,6 +137,7 @@ export async function startBotApi(token = '4711:AAH-secret-token'): Promise<BotA
       if (update !== undefined) queue.unshift(update)
       handOut()
     },
+    asking: () => waiting.filter(({ response }) => !response.destroyed).length,
     failNext: (method, error) => void failures.set(method, error),
   }
 }

@@ -1,8 +1,15 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect } from 'vitest'
+import { instant } from '../../src/core/instant.ts'
+import { run, type Ran } from '../cli/run.ts'
 import { scenario, type RawAnswer, type Remote } from '../http-scenarios/world.ts'
 import { ended } from '../scenarios/support.ts'
+
+const guide = readFileSync(new URL('../../docs/guides/inbound-hook.md', import.meta.url), 'utf8')
+const [, code = ''] = /```js\n([\s\S]*?)```/.exec(guide) ?? []
+type CallHook = (url: string, secret: string, body: unknown) => Promise<string>
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`
 
@@ -20,6 +27,32 @@ function call(
 }
 
 const worker = ({ payload }: { readonly payload: unknown }): string => `Heard: ${(payload as { text: string }).text}`
+
+/** Types a command where the server was started. */
+const type = (data: string, args: readonly string[], stdin = ''): Promise<Ran> =>
+  run(args, stdin, { cwd: '/', now: () => instant(Date.now()), variables: { ESCAPEMENT_DATA: data } })
+
+/** Makes a hook as the guide says, and calls it with the guide's own program. */
+async function fromTheCommandLine(node: Remote, data: string): Promise<void> {
+  const flags = ['--name', 'cli', '--kind', 'hook', '--agent', 'worker', '--session', 'b-{{body.n}}', '--json']
+  const made = await type(data, ['channels', 'create', ...flags], `${SECRET}\n`)
+  expect([made.code, made.stderr]).toEqual([0, ''])
+  const { id, hook_path: path } = JSON.parse(made.stdout) as { readonly id: string; readonly hook_path: string }
+  const { callHook } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
+    readonly callHook: CallHook
+  }
+  const ran = await ended(node, await callHook(`${node.url}${path}`, SECRET, { n: 7, text: 'from a program' }))
+  expect(ran).toMatchObject({ output: 'Heard: from a program', session_id: 'agent:worker:cli:hook:b-7' })
+  await expect(callHook(`${node.url}${path}`, SECRET, { text: 'x' })).rejects.toThrow('400')
+  const changed = await type(data, ['channels', 'update', id, '--lane', 'cron', '--unset', 'session'])
+  expect([changed.code, changed.stdout]).toEqual([0, expect.stringMatching(/session +main[\s\S]+lane +cron/)])
+  expect(await type(data, ['channels', 'test', id])).toMatchObject({ code: 0, stdout: `${id} is known.\n` })
+  expect((await type(data, ['channels', 'disable', id])).stdout).toBe(`${id} is disabled.\n`)
+  expect((await type(data, ['channels', 'list'])).stdout).toMatch(new RegExp(`${id} +cli +hook +paused`))
+  expect((await type(data, ['channels', 'update', id, '--mode', 'polling'])).stderr).toContain('--mode')
+  expect((await type(data, ['channels', 'delete', id])).stdout).toBe(`${id} is deleted.\n`)
+  expect((await type(data, ['channels', 'get', id])).code).toBe(1)
+}
 
 describe('a signed hook', () => {
   scenario('makes a run of what it is told, once, and says precisely what is wrong', async (world) => {
@@ -118,5 +151,6 @@ describe('a signed hook', () => {
     expect((await node.raw('GET', '/api/v1/channels')).body['items']).toEqual([])
     expect(await node.raw('POST', '/api/v1/channels', { body: base })).toMatchObject({ status: 201 })
     expect(await node.raw('POST', '/api/v1/channels', { body: base })).toMatchObject({ status: 409 })
+    await fromTheCommandLine(node, world.data)
   })
 })

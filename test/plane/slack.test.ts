@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect } from 'vitest'
+import { createClient } from '../../src/client/client.ts'
 import { json, startPeer, type Peer } from '../outbound/peer.ts'
 import { scenario, type RawAnswer, type Remote, type World } from '../http-scenarios/world.ts'
 import { ended, eventually } from '../scenarios/support.ts'
@@ -68,6 +69,16 @@ async function connect(node: Remote, more: object = {}): Promise<string> {
   const made = await node.raw('POST', '/api/v1/channels', { body })
   expect(made).toMatchObject({ status: 201, body: { has_token: true, has_signing_secret: true, mode: null } })
   return String(made.body['id'])
+}
+
+/** What is said to a conversation, as whoever listens to events hears it. */
+async function hearOutbound(node: Remote): Promise<Readonly<Record<string, unknown>>> {
+  const events = createClient({ url: node.url, key: node.key }).events({
+    kinds: ['outbound'],
+    session: 'agent:worker:console:main',
+  })
+  for await (const event of events) if (event.kind === 'outbound') return event.data
+  return {}
 }
 
 describe('an app of Slack', () => {
@@ -149,6 +160,7 @@ describe('an app of Slack', () => {
         { name: 'through', kind: 'slack', settings: { channel: 'slack', to: 'C9' } },
         { name: 'talk', kind: 'session', settings: { session: 'agent:worker:console:main' } },
       ]
+      const heard = hearOutbound(node)
       for (const body of targets) {
         const made = await node.raw('POST', '/api/v1/targets', { body })
         expect([made.status, JSON.stringify(made.body).includes('very-secret')]).toEqual([201, false])
@@ -172,6 +184,12 @@ describe('an app of Slack', () => {
         JSON.stringify({ text: 'You said: nothing &lt;b&gt;' }),
       ])
       expect(posted(slack)).toEqual([{ channel: 'C9', text: 'You said: nothing &lt;b&gt;' }])
+      // Who follows the conversation at the console hears it there.
+      expect(await heard).toMatchObject({
+        session: 'agent:worker:console:main',
+        empty: false,
+        text: 'You said: nothing <b>',
+      })
       const wrong = [
         [{ name: 'x', kind: 'slack' }, '/url'],
         [{ name: 'x', kind: 'slack', url: hidden, settings: { channel: 'slack', to: 'C9' } }, '/settings'],

@@ -88,9 +88,11 @@ describe('a bot of Telegram', () => {
       ).toBe(true)
       const key = `agent:worker:tg:dm:${ANN}`
       expect(await runsIn(node, key)).toMatchObject([{ status: 'success', trigger: 'message' }])
-      expect(await node.client.deliveries.list({})).toMatchObject({
-        items: [{ kind: 'session', to: `session:${key}`, status: 'delivered' }],
-      })
+      await eventually(async () =>
+        expect(await node.client.deliveries.list({})).toMatchObject({
+          items: [{ kind: 'session', to: `session:${key}`, status: 'delivered' }],
+        }),
+      )
 
       // NO_REPLY is kept, and nothing stays in the chat for it.
       bot.write(dm(ANN, 'quiet please'))
@@ -170,7 +172,16 @@ describe('a bot of Telegram', () => {
       const id = await connect(node, bot)
       const first = bot.write(dm(ANN, 'one'))
       await eventually(() => expect(bot.shown(ANN)).toEqual(['You said: one']))
+      // Of two nodes one attends; the other takes over when it goes.
+      const other = await startWith(world, bot, agent)
+      const holder = async (of: Remote): Promise<unknown> =>
+        (await of.raw('GET', `/api/v1/channels/${id}`)).body['attended_by']
+      const held = await holder(node)
+      await nothingFor(1_200)
+      expect([await holder(other), bot.asking()]).toEqual([held, 1])
       await node.stop()
+      await eventually(async () => expect([held, null]).not.toContain(await holder(other)))
+      await other.stop()
       bot.write(dm(ANN, 'two'))
       // Nobody has confirmed it as far as Telegram knows.
       bot.repeat(first)
