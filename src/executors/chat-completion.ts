@@ -54,13 +54,17 @@ export function completionsIn(data: string): boolean {
   }
 }
 
-const HALF_AT_END = /[\uD800-\uDBFF]$/
+/** Whether a text ends with the first half of a character whose second half is still to come. */
+const endsInHalf = (text: string): boolean => (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800
+
 /** With the flag `u` a whole pair is one character, so this finds halves only; no row could hold one. */
 const HALF_CHARACTER = /\p{Surrogate}/gu
 
 /** Begins an answer. `said` is told its words as they come, never half a character. */
 export function createCompletion(said: (words: string) => void): Completion {
-  let [text, told, bytes] = ['', 0, 0]
+  // Pieces and not one text that grows: there are answers of a hundred thousand pieces.
+  const pieces: string[] = []
+  let [untold, bytes] = ['', 0]
   let usage: CountedTokens | null = null
   let finish: string | null = null
   let error: SaidError | null = null
@@ -70,7 +74,8 @@ export function createCompletion(said: (words: string) => void): Completion {
     const piece = isObject(choice['delta']) ? choice['delta'] : choice['message']
     if (isObject(piece)) {
       const words = wordsIn(piece['content'])
-      text += words
+      if (words !== '') pieces.push(words)
+      untold += words
       bytes += Buffer.byteLength(words)
       const calls = piece['tool_calls'] ?? piece['function_call']
       wantsTools ||= Array.isArray(calls) ? calls.length > 0 : isObject(calls)
@@ -86,7 +91,7 @@ export function createCompletion(said: (words: string) => void): Completion {
       usage = usageIn(piece['usage']) ?? usage
     }
   }
-  const whole = (): string => text.replaceAll(HALF_CHARACTER, '\uFFFD')
+  const whole = (): string => pieces.join('').replaceAll(HALF_CHARACTER, '\uFFFD')
   return {
     take: (data, event = '') => {
       if (data.trim() === DONE) isDone = true
@@ -97,9 +102,9 @@ export function createCompletion(said: (words: string) => void): Completion {
       }
     },
     tell: () => {
-      const end = HALF_AT_END.test(text) ? text.length - 1 : text.length
-      if (end > told) said(text.slice(told, end).replaceAll(HALF_CHARACTER, '\uFFFD'))
-      told = Math.max(told, end)
+      const end = endsInHalf(untold) ? untold.length - 1 : untold.length
+      if (end > 0) said(untold.slice(0, end).replaceAll(HALF_CHARACTER, '\uFFFD'))
+      untold = untold.slice(end)
     },
     refuse: () => {
       isTooLarge = true
