@@ -30,6 +30,9 @@ create unique index sealing_key_in_use on sealing_key ((true)) where replaced_at
 -- for as long as a node of it is alive: see src/service/signing-secret.ts.
 alter table node add column key_ids text[] not null default '{}';
 
+-- Of a target whose address is enough to post there; `url` holds what is shown of it then.
+alter table target add column sealed_url text;
+
 -- The secret that signs webhooks is sealed once every node can open it; until then it stays where it was.
 alter table signing_secret
   alter column secret drop not null,

@@ -1,5 +1,6 @@
 import { DELIVERY_TRIES } from '../core/delivery/delivery-tries.ts'
 import type { Post, TryOutcome } from '../core/delivery/message.ts'
+import { createMask } from '../core/secret/mask.ts'
 import type { OutboundAnswer, OutboundRequest } from '../outbound/request.ts'
 import { retryAfterMs } from '../outbound/retry-after.ts'
 import { wordsOf } from './chat.ts'
@@ -21,7 +22,11 @@ export function createSlackPost(
       ...{ body: JSON.stringify({ text: escaped(text) }), timeoutMs: DELIVERY_TRIES.timeoutMs },
       ...{ maxBytes: MOST_ANSWER_BYTES, purpose: message.purpose },
     })
-    return outcomeOf(answer)
+    const outcome = outcomeOf(answer)
+    // Whoever knows the address can post there.
+    if (outcome === null || outcome.ok) return outcome
+    const { href, pathname } = new URL(message.url)
+    return { ...outcome, message: createMask([href, pathname]).text(outcome.message) }
   }
 }
 

@@ -13,6 +13,7 @@ import { loadSchedules } from '../store/schedules.ts'
 import type { Ports } from './ports.ts'
 import { viewRun } from './run-view.ts'
 import { secretsOf } from './signing-secret.ts'
+import { addressOfTarget } from './target-address.ts'
 import { viewTask } from './tasks-view.ts'
 
 /** What is sent for a delivery, or what becomes of it instead. */
@@ -48,7 +49,13 @@ export async function writeMessage(ports: Reading, delivery: ClaimedDelivery, no
   const kind = target?.kind ?? (chat === null ? 'webhook' : 'session')
   const message: OutMessage = {
     id: deliveryIdempotencyKey(id),
-    ...{ orgId, kind, url: url ?? target?.url ?? '', settings: target?.settings ?? replySettings(chat), body },
+    ...{
+      orgId,
+      kind,
+      url: url ?? (await addressTo(ports, delivery)),
+      settings: target?.settings ?? replySettings(chat),
+      body,
+    },
     secrets: kind === 'webhook' ? await secretsOf(ports, { orgId, now }) : [],
     headers: isCallback ? { 'X-PinchTab-Event': 'task.completed', 'X-PinchTab-Task-ID': runId ?? '' } : {},
     purpose: isCallback ? 'callback' : 'webhook',
@@ -57,6 +64,9 @@ export async function writeMessage(ports: Reading, delivery: ClaimedDelivery, no
   }
   return { kind: 'send', message }
 }
+
+const addressTo = (ports: Reading, { orgId, targetId: id, target }: ClaimedDelivery): Promise<string> =>
+  target === null || id === null ? Promise.resolve('') : addressOfTarget(ports, { ...target, orgId, id })
 
 /** An answer to a conversation is sent as an answer. */
 const replySettings = (chat: ReturnType<typeof chatOfLine>): OutMessage['settings'] =>

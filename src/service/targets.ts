@@ -30,6 +30,7 @@ import { bound } from './idempotent.ts'
 import { collectFlaws } from './input-fields.ts'
 import type { Ports } from './ports.ts'
 import { TARGET_CHECKS } from './target-checks.ts'
+import { keptAddress } from './target-address.ts'
 import { parseTarget, type ReadTarget } from './target-input.ts'
 import { settingsOf, viewTarget } from './target-view.ts'
 import type { Work } from './turn-port.ts'
@@ -63,8 +64,9 @@ export async function createTarget(ports: Ports, caller: Caller, input: TargetIn
   const work: Work<TargetView> = {
     orgId,
     prepare: async (tx, now): Promise<TargetRow> => {
+      const id = targetId(ports.newId('target', now))
       const row: TargetRow = {
-        ...{ ...read, orgId, id: targetId(ports.newId('target', now)), failuresInARow: 0 },
+        ...{ ...read, ...(await keptAddress(ports, { ...read, orgId, id })), orgId, id, failuresInARow: 0 },
         ...{ disabledAt: enabled ? null : now, disabledWhy: null, deliveredAt: null, failedAt: null },
         ...{ createdBy: caller.principal, createdAt: now, updatedAt: now },
       }
@@ -169,7 +171,8 @@ function edit(ports: Ports, caller: Caller, { id, verb, read }: Editing): Promis
     prepare: async (tx, now): Promise<Edited> => {
       const before = await readTarget(tx, orgId, id)
       const { enabled, ...fields } = read(before)
-      const after: TargetRow = { ...before, ...fields, ...standing(before, enabled, now), updatedAt: now }
+      const address = fields.url === before.url ? {} : await keptAddress(ports, { ...before, ...fields })
+      const after = { ...before, ...fields, ...address, ...standing(before, enabled, now), updatedAt: now }
       await saveTarget(tx, after)
       const { released, over } = await followUp(tx, { before, after, now })
       return { before, after, over, view: { ...(await withHeld(tx, after)), released } }

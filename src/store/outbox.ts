@@ -94,7 +94,7 @@ export interface ClaimedDelivery {
 }
 
 /** Of the target of a claimed delivery, what sending depends on. */
-export type ClaimedTarget = Pick<TargetRow, 'name' | 'kind' | 'url' | 'settings' | 'quietHours'>
+export type ClaimedTarget = Pick<TargetRow, 'name' | 'kind' | 'url' | 'sealedUrl' | 'settings' | 'quietHours'>
 
 /** How many rows at the head of a line are looked at for claims of others; what is claimed is at the head. */
 const HEAD = 64
@@ -144,7 +144,7 @@ export async function claimDeliveries(
       where d.org_id = due.org_id and d.id = due.id
      returning d.org_id, d.id, d.run_id, d.kind, d.line, d.target_id, d.url, d.is_digest, d.why,
        d.tries_in_all + 1 as number, d.output, d.body, t.id is not null as has_target, t.name as target_name,
-       t.kind as target_kind, t.url as target_url, t.settings as target_settings, t.quiet_hours`,
+       t.kind as target_kind, t.url as target_url, t.sealed_url, t.settings as target_settings, t.quiet_hours`,
     [toTimestamp(wish.now), wish.perLine, wish.limit, wish.claim, toTimestamp(wish.until)],
   )
   return rows.map(claimedOf)
@@ -170,6 +170,7 @@ const claimedTargetOf = (row: Row): ClaimedTarget => ({
   name: row['target_name'] as string,
   kind: row['target_kind'] as ClaimedTarget['kind'],
   url: row['target_url'] as string,
+  sealedUrl: row['sealed_url'] as string | null,
   settings: row['target_settings'] as ClaimedTarget['settings'],
   quietHours: row['quiet_hours'] as ClaimedTarget['quietHours'],
 })

@@ -10,6 +10,7 @@ export const SEALED_COLUMNS = [
   { table: 'secret', column: 'sealed_value', name: 'name', kind: 'secret' },
   { table: 'signing_secret', column: 'sealed', name: 'org_id', kind: 'signing_secret' },
   { table: 'signing_secret', column: 'previous_sealed', name: 'org_id', kind: 'signing_secret' },
+  { table: 'target', column: 'sealed_url', name: 'id', kind: 'target.url' },
   { table: 'channel', column: 'sealed_credentials', name: 'id', kind: 'channel.credentials' },
 ] as const
 

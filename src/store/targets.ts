@@ -15,6 +15,8 @@ export interface TargetRow {
   readonly kind: TargetKind
   /** Empty for kinds that have none. */
   readonly url: string
+  /** The address itself, where `url` holds only what may be shown of it. */
+  readonly sealedUrl: string | null
   readonly settings: TargetSettings
   readonly quietHours: StoredQuietHours | null
   /** Alerts of the org go to it. */
@@ -30,19 +32,20 @@ export interface TargetRow {
   readonly updatedAt: Instant
 }
 
-const COLUMNS = `org_id, id, name, kind, url, settings, quiet_hours, alerts, failures_in_a_row, disabled_at, disabled_why,
+const COLUMNS = `org_id, id, name, kind, url, sealed_url, settings, quiet_hours, alerts, failures_in_a_row, disabled_at, disabled_why,
   delivered_at, failed_at, created_by, created_at, updated_at`
 
 /** Keeps a new target. */
 export async function insertTarget(tx: Transaction, row: TargetRow): Promise<void> {
   await tx.query(
     `insert into target (org_id, id, name, kind, url, disabled_at, created_by, created_at, updated_at, settings,
-       quiet_hours, alerts)
-     values ($1, $2, $3, $4, $5, $6::timestamptz, $7, $8::timestamptz, $9::timestamptz, $10::jsonb, $11::jsonb, $12)`,
+       quiet_hours, alerts, sealed_url)
+     values ($1, $2, $3, $4, $5, $6::timestamptz, $7, $8::timestamptz, $9::timestamptz, $10::jsonb, $11::jsonb, $12,
+       $13)`,
     [
       ...[row.orgId, row.id, row.name, row.kind, row.url, timestampOrNull(row.disabledAt)],
       ...[row.createdBy, toTimestamp(row.createdAt), toTimestamp(row.updatedAt)],
-      ...[JSON.stringify(row.settings), jsonOrNull(row.quietHours), row.alerts],
+      ...[JSON.stringify(row.settings), jsonOrNull(row.quietHours), row.alerts, row.sealedUrl],
     ],
   )
 }
@@ -52,12 +55,12 @@ export async function saveTarget(tx: Transaction, row: TargetRow): Promise<void>
   await tx.query(
     `update target set name = $3, url = $4, failures_in_a_row = $5, disabled_at = $6::timestamptz,
        disabled_why = $7::jsonb, updated_at = $8::timestamptz, settings = $9::jsonb, quiet_hours = $10::jsonb,
-       alerts = $11
+       alerts = $11, sealed_url = $12
      where org_id = $1 and id = $2`,
     [
       ...[row.orgId, row.id, row.name, row.url, row.failuresInARow, timestampOrNull(row.disabledAt)],
       ...[jsonOrNull(row.disabledWhy), toTimestamp(row.updatedAt)],
-      ...[JSON.stringify(row.settings), jsonOrNull(row.quietHours), row.alerts],
+      ...[JSON.stringify(row.settings), jsonOrNull(row.quietHours), row.alerts, row.sealedUrl],
     ],
   )
 }
@@ -199,6 +202,7 @@ const targetOf = (row: Row): TargetRow => ({
   name: row['name'] as string,
   kind: row['kind'] as TargetKind,
   url: row['url'] as string,
+  sealedUrl: row['sealed_url'] as string | null,
   settings: row['settings'] as TargetSettings,
   quietHours: row['quiet_hours'] as StoredQuietHours | null,
   alerts: row['alerts'] as boolean,

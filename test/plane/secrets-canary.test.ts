@@ -22,6 +22,7 @@ const PLANTED = {
   botToken: `4711:${canary('bot')}`,
   slackToken: `xoxb-${canary('slack')}`,
   slackSecret: canary('slack'),
+  slackAddress: canary('address'),
   hookSecret: `whsec_${Buffer.from(canary('hook')).toString('base64')}`,
   keyOfSecrets: Buffer.from(canary('key').slice(0, 32)).toString('hex'),
 }
@@ -32,7 +33,7 @@ const STATUSES: Readonly<Record<string, number>> = { fail: 500, refuse: 400 }
 const mirror: Answering = ({ url, headers, body }, response) => {
   const said = { url, headers, body, encoded: Buffer.from(String(headers['x-key'])).toString('base64') }
   const dispatch = body.startsWith('{') ? (JSON.parse(body) as { callback_url?: string; callback_token?: string }) : {}
-  const way = new URL(url, 'http://x').pathname.slice(1)
+  const way = new URL(url, 'http://x').pathname.split('/')[1] ?? ''
   if (way === 'later') {
     json(response, 202, {})
     return report(dispatch.callback_url ?? '', { status: 'success', output: said, summary: JSON.stringify(said) })
@@ -149,6 +150,14 @@ async function throughTheRest({ node, peer, client }: Scene): Promise<Canaries> 
   await client.targets.test(target.id)
   const mail = await client.targets.create({ name: 'mail', kind: 'email', settings: { to: ['ops@example.com'] } })
   expect((await client.targets.test(mail.id)).message).toContain('***')
+  const slack = await client.targets.create({
+    name: 'slack',
+    kind: 'slack',
+    url: `${peer.url}/fail/T0/${PLANTED.slackAddress}`,
+  })
+  await client.targets.update(slack.id, { name: 'team', url: slack.url ?? '' })
+  expect((await client.targets.test(slack.id)).message).toContain('***')
+  expect(peer.heard.at(-1)?.url).toContain(PLANTED.slackAddress)
   const schedule = await node.schedules.create({
     ...{ name: 'Look', agent_id: 'echo', every_seconds: 3_600, delivery: { target_id: target.id } },
   })
