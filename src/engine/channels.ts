@@ -129,9 +129,11 @@ function begin(attending: Attending, row: ChannelRow): void {
 async function attendTo(attending: Attending, attended: Attended): Promise<void> {
   const { parts, ports } = attending
   const { signal } = attended.leaving
-  for (let failures = 0; !signal.aborted;) {
+  const isLeft = (): boolean => signal.aborted
+  let failures = 0
+  while (!isLeft()) {
     const failure = await serve(attending, attended).catch((error: unknown) => asFailure(error))
-    if (signal.aborted) return
+    if (isLeft()) return
     if (failure === null) {
       failures = 0
       continue

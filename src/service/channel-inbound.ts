@@ -106,13 +106,14 @@ function submissionOf(
   const isHook = heard.chat.kind === 'hook'
   const id = messageId(`${row.name}:${heard.chat.peer}:${heard.messageId}`)
   const { lane } = row.settings
+  const name = heard.sender?.name ?? null
   return {
     trigger: isHook ? 'webhook' : 'message',
     agentId: row.agentId,
     sessionKey: key,
     content: {
       ...{ text: heardText(heard), attachments: heard.attachments, messageIds: [id] },
-      fields: { channel: row.name, ...(heard.sender?.name == null ? {} : { sender_name: heard.sender.name }) },
+      fields: { channel: row.name, ...(name === null ? {} : { sender_name: name }) },
     },
     sender: heard.sender?.id ?? null,
     sentAt: heard.sentAt,
@@ -155,15 +156,9 @@ const stoppedText = ({ stopped, drained }: { readonly stopped: number; readonly 
 
 /** People in a chat cannot change what is wrong with a channel, but they can come back later. */
 function refusedText({ code, retryAfterMs }: Refusal): string {
-  switch (code) {
-    case 'SESSION_QUEUE_FULL':
-      return 'Too many messages are waiting here. Please send this one again later.'
-    case 'BUDGET':
-    case 'RUNS_PER_DAY':
-      return `I may not do more for now${retryAfterMs === null ? '' : `; try again in ${waitText(retryAfterMs)}`}.`
-    default:
-      return 'I cannot answer at the moment.'
-  }
+  if (code === 'SESSION_QUEUE_FULL') return 'Too many messages are waiting here. Please send this one again later.'
+  if (code !== 'BUDGET' && code !== 'RUNS_PER_DAY') return 'I cannot answer at the moment.'
+  return `I may not do more for now${retryAfterMs === null ? '' : `; try again in ${waitText(retryAfterMs)}`}.`
 }
 
 const waitText = (ms: number): string =>

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createChannels } from '../../src/channels/channels.ts'
+import type { ChannelSettings } from '../../src/core/channel/channel-settings.ts'
 import type { OpenChannel } from '../../src/core/channel/services.ts'
 import { createOutboundGuard } from '../../src/outbound/guard.ts'
 import { createOutbound, type Outbound } from '../../src/outbound/send.ts'
@@ -8,10 +9,10 @@ import { startBotApi, type BotApi } from './bot-api.ts'
 
 // What the services answer, through the same guarded way as in production.
 
-const SETTINGS = {
+const SETTINGS: ChannelSettings = {
   ...{ mode: 'polling', hears_all: false, open: true, allowed_users: [], allowed_chats: [], default_recipient: null },
   ...{ session: null, text: null, lane: null },
-} as const
+}
 const signal = new AbortController().signal
 const words = { peer: '7', text: 'hi', placeholder: null, marked: [] }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ChannelInput, ChannelPatch, ChannelView } from '../../contract/channel.ts'
+import type { ChannelInput, ChannelView } from '../../contract/channel.ts'
 import { CHANNEL_KINDS } from '../../core/channel/channel.ts'
 import { SECRETS_OF } from '../../core/channel/channel-settings.ts'
 import { paintState } from '../output/style.ts'
@@ -89,7 +89,7 @@ export function addChannels(program: Command, desk: Desk): void {
       const given = await bodyOf(talk.terminal, CHANGEABLE, options)
       const kind = options.secrets === true ? (await talk.client.channels.get(id)).kind : undefined
       const { kind: _kind, ...body } = await withSecrets(talk, kind === undefined ? given : { ...given, kind })
-      await show(talk, await talk.client.channels.update(id, body as ChannelPatch))
+      await show(talk, await talk.client.channels.update(id, body))
     },
   })
   addDoing(group, desk)

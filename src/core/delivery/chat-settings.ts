@@ -11,12 +11,12 @@ const text =
 
 const CHANNEL = text('the name of a channel')
 
-function required<Name extends string>(
+function required(
   field: string,
   value: unknown,
-  of: { readonly [Key in Name]: (field: string, value: unknown) => Parsed<string> },
+  of: Readonly<Record<string, (field: string, value: unknown) => Parsed<string>>>,
 ): Parsed<TargetSettings> {
-  const names = Object.keys(of) as Name[]
+  const names = Object.keys(of)
   if (value === undefined)
     return flawed(...names.map((name) => ({ field: `${field}.${name}`, value, message: 'is missing' })))
   const read = parseFields(field, value, of)
