@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { maskedExecutor, unmaskedExecutor } from '../../../src/core/executor/masked.ts'
 import { completionsUrl, parseChatOptions } from '../../../src/core/chat/chat-options.ts'
 
 const LEAST = { kind: 'chat', base_url: 'https://llm.example/v1', model: 'm' }
@@ -88,5 +89,21 @@ describe('where it is asked', () => {
     ['https://a.example/d/x?api-version=1', 'https://a.example/d/x/chat/completions?api-version=1'],
   ])('%s is %s', (base, url) => {
     expect(completionsUrl({ base_url: base })).toBe(url)
+  })
+})
+
+describe('a key in a header of its own', () => {
+  const before = { ...LEAST, headers: { 'api-key': 'canary', 'X-Team': 'a' } }
+
+  it('is hidden, and kept when what was shown comes back', () => {
+    const shown = maskedExecutor(before)
+    expect(shown.headers).toEqual({ 'api-key': '***', 'X-Team': 'a' })
+    expect(unmaskedExecutor({ ...shown, temperature: 1 }, before)).toEqual({ ...before, temperature: 1 })
+  })
+
+  it('never goes to another server', () => {
+    const elsewhere = { ...maskedExecutor(before), base_url: 'https://evil.example/v1' }
+    expect(JSON.stringify(unmaskedExecutor(elsewhere, before))).not.toContain('canary')
+    expect(parseChatOptions('executor', unmaskedExecutor(elsewhere, before) as object as typeof before).ok).toBe(false)
   })
 })
