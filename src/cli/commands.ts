@@ -42,6 +42,7 @@ const COMMANDS: Readonly<Record<string, readonly Add[]>> = {
     addHeartbeat,
     addBudgets,
     addTargets,
+    addChannels,
     addSecrets,
   ],
   Operation: [addStats, addDeliveries, addAlerts, addEvents, addLanes, addWorkers, addConfig, addAudit],

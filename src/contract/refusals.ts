@@ -6,6 +6,7 @@ export const REFUSAL_CODES = {
   MALFORMED: 400,
   BATCH_TOO_LARGE: 400,
   UNAUTHENTICATED: 401,
+  BAD_SIGNATURE: 401,
   FORBIDDEN: 403,
   FOREIGN_ORIGIN: 403,
   CSRF: 403,
@@ -15,8 +16,8 @@ export const REFUSAL_CODES = {
   CONCURRENCY_LIMIT: 409,
   NOT_RETRYABLE: 409,
   ALREADY_ENDED: 409,
-  STALE_VERSION: 412,
   WORKER_LOST: 409,
+  STALE_VERSION: 412,
   BODY_TOO_LARGE: 413,
   URL_TOO_LONG: 414,
   UNSUPPORTED_MEDIA_TYPE: 415,
@@ -32,9 +33,9 @@ export const REFUSAL_CODES = {
   STALE: 409,
   LANE_CLEARED: 409,
   INTERNAL: 500,
+  SECRET_KEY: 503,
   DRAINING: 503,
   NOT_STARTED: 503,
-  SECRET_KEY: 503,
   DATABASE_AWAY: 503,
 } as const
 export type RefusalCode = keyof typeof REFUSAL_CODES
@@ -45,6 +46,7 @@ export const REFUSAL_TITLES: Readonly<Record<RefusalCode, string>> = {
   MALFORMED: 'The request cannot be read',
   BATCH_TOO_LARGE: 'The batch has too many tasks',
   UNAUTHENTICATED: 'A key is needed',
+  BAD_SIGNATURE: 'The signature is not good',
   FORBIDDEN: 'The permission is missing',
   FOREIGN_ORIGIN: 'The request comes from another origin',
   CSRF: 'The CSRF token is missing or wrong',
@@ -54,9 +56,9 @@ export const REFUSAL_TITLES: Readonly<Record<RefusalCode, string>> = {
   CONCURRENCY_LIMIT: 'The schedule is full',
   NOT_RETRYABLE: 'The run cannot be retried',
   ALREADY_ENDED: 'The run has already ended',
+  WORKER_LOST: 'The worker is not known any more',
   STALE_VERSION: 'It has been changed since',
   BODY_TOO_LARGE: 'The body is too large',
-  WORKER_LOST: 'The worker is not known any more',
   URL_TOO_LONG: 'The address is too long',
   UNSUPPORTED_MEDIA_TYPE: 'The body is not JSON',
   MISDIRECTED: 'The Host is not one of this server',
@@ -71,11 +73,11 @@ export const REFUSAL_TITLES: Readonly<Record<RefusalCode, string>> = {
   STALE: 'The message came too late',
   LANE_CLEARED: 'The session was reset',
   INTERNAL: 'Something went wrong here',
+  SECRET_KEY: 'The key of the secrets is missing',
   DRAINING: 'The node is going down',
   NOT_STARTED: 'The node is not up yet',
   DATABASE_AWAY: 'The database is away',
 }
-  SECRET_KEY: 'The key of the secrets is missing',
 
 export interface RefusalFacts {
   readonly flaws?: readonly Flaw[]

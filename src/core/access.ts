@@ -126,7 +126,6 @@ function isPermitted(principal: Pick<Principal, 'role' | 'scopes'>, permission: 
   )
 }
 
-/** Everything a principal may do, spelled out. */
 /** Whether somebody owns the org that operates the deployment, and asks with all that comes with it. */
 export const isOperatorOwner = ({ orgId, role, scopes }: Pick<Principal, 'orgId' | 'role' | 'scopes'>): boolean =>
   orgId === OPERATOR_ORG && role === 'owner' && (scopes === null || isCovered(scopes, 'admin:*'))
@@ -134,6 +133,7 @@ export const isOperatorOwner = ({ orgId, role, scopes }: Pick<Principal, 'orgId'
 /** Whether somebody administers their org. */
 export const isAdmin = (principal: Pick<Principal, 'role' | 'scopes'>): boolean => isPermitted(principal, 'admin:*')
 
+/** Everything a principal may do, spelled out. */
 export const effectivePermissions = (principal: Pick<Principal, 'role' | 'scopes'>): readonly Permission[] =>
   ALL_PERMISSIONS.filter((permission) => isPermitted(principal, permission))
 

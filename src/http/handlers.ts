@@ -4,6 +4,7 @@ import { agentHandlers } from './handlers/agents.ts'
 import { auditHandlers } from './handlers/audit.ts'
 import { budgetHandlers } from './handlers/budgets.ts'
 import { callbackHandlers } from './handlers/callbacks.ts'
+import { channelHandlers } from './handlers/channels.ts'
 import { configHandlers } from './handlers/config.ts'
 import { deliveryHandlers } from './handlers/deliveries.ts'
 import { eventHandlers } from './handlers/events.ts'
@@ -17,14 +18,14 @@ import { orgHandlers } from './handlers/orgs.ts'
 import { probeHandlers } from './handlers/probes.ts'
 import { runHandlers } from './handlers/runs.ts'
 import { scheduleHandlers } from './handlers/schedules.ts'
-import { sessionHandlers } from './handlers/sessions.ts'
 import { secretHandlers } from './handlers/secrets.ts'
+import { sessionHandlers } from './handlers/sessions.ts'
 import { signInHandlers } from './handlers/sign-in.ts'
 import { statsHandlers } from './handlers/stats.ts'
 import { targetHandlers } from './handlers/targets.ts'
 import { taskHandlers } from './handlers/tasks.ts'
-
 import { workerHandlers } from './handlers/workers.ts'
+
 /** Who carries out each operation. The compiler refuses an operation that nobody does. */
 export const HANDLERS: HandlersOf<Operations> = {
   ...probeHandlers,
@@ -36,10 +37,10 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...heartbeatHandlers,
   ...budgetHandlers,
   ...targetHandlers,
-  ...deliveryHandlers,
-  ...laneHandlers,
   ...channelHandlers,
   ...secretHandlers,
+  ...deliveryHandlers,
+  ...laneHandlers,
   ...nodeHandlers,
   ...statsHandlers,
   ...metricsHandlers,
@@ -51,5 +52,5 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...auditHandlers,
   ...eventHandlers,
   ...taskHandlers,
-}
   ...workerHandlers,
+}

@@ -31,8 +31,8 @@ import type { Ports } from './ports.ts'
 import { parseTimeout } from './schedule-input.ts'
 import { viewRetryPolicy } from './schedule-view.ts'
 import type { Asked } from './schedules.ts'
-import { executorKeyOf } from './turn/recall.ts'
 import { judgeSecrets } from './secret-use.ts'
+import { executorKeyOf } from './turn/recall.ts'
 import type { Work } from './turn-port.ts'
 
 const FIELDS = [
@@ -126,10 +126,10 @@ export async function createAgent(ports: Ports, caller: Caller, input: AgentInpu
     orgId,
     prepare: async (tx, now) => {
       const made = newAgent(input, { orgId, now, newId: () => ports.newId('agent', now) })
-      const [inserted] = await insertAgents(tx, [made])
-      if (inserted === undefined) throw new Refusal('CONFLICT', `There is an agent ${made.id} already`)
       const wrong = await judgeSecrets(tx, caller, { executor: made.executor, before: null })
       if (wrong.length > 0) throw invalid(wrong)
+      const [inserted] = await insertAgents(tx, [made])
+      if (inserted === undefined) throw new Refusal('CONFLICT', `There is an agent ${made.id} already`)
       return made
     },
     apply: (desk, prepared) => {
@@ -201,11 +201,11 @@ export async function changeAgent(
       if (!read.ok) throw invalid(read.flaws)
       if (asked.change.id !== undefined && asked.change.id !== found.id)
         throw invalid([{ field: 'id', value: asked.change.id, message: 'never changes', allowed: found.id }])
+      const wrong = await judgeSecrets(tx, caller, { executor: read.value.executor, before: found.executor })
+      if (wrong.length > 0) throw invalid(wrong)
       await saveAgent(tx, { ...found, ...read.value, updatedAt: now })
       return [found, { ...found, ...read.value, updatedAt: now, version: found.version + 1 }]
     },
-      const wrong = await judgeSecrets(tx, caller, { executor: read.value.executor, before: found.executor })
-      if (wrong.length > 0) throw invalid(wrong)
     apply: (desk, prepared) => {
       const [before, after] = prepared as readonly [AgentRow, AgentRow]
       const view = remember(desk, after, 'updated')

@@ -8,9 +8,9 @@ import type { IdKind } from './ids.ts'
 import type { OutboundPort } from './outbound-port.ts'
 import type { EngineSettings } from './settings.ts'
 import type { Turns } from './turn-port.ts'
+import type { Vault } from './vault-port.ts'
 
 /** What services have instead of globals. */
-import type { Vault } from './vault-port.ts'
 export interface Ports {
   /** For reading. What changes goes through a turn. */
   readonly database: Connection
@@ -20,9 +20,11 @@ export interface Ports {
   /** The settings of this moment; they may change while the program runs. */
   readonly settings: () => EngineSettings
   readonly outbound: OutboundPort
-  /** Left out: checklists of heartbeats are words, never files. */
-  readonly checklists?: ChecklistFiles | undefined
   readonly vault: Vault
   /** What the operator lets agents start; left out: nothing. */
   readonly commands?: (() => CommandRules) | undefined
+  /** Left out: checklists of heartbeats are words, never files. */
+  readonly checklists?: ChecklistFiles | undefined
+  /** The services behind channels. */
+  readonly channels: ChannelsPort
 }

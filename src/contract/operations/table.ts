@@ -2,6 +2,7 @@ import { agentOperations } from './agents.ts'
 import { auditOperations } from './audit.ts'
 import { budgetOperations } from './budgets.ts'
 import { callbackOperations } from './callbacks.ts'
+import { channelOperations } from './channels.ts'
 import { configOperations } from './config.ts'
 import { deliveryOperations } from './deliveries.ts'
 import { eventOperations } from './events.ts'
@@ -16,14 +17,14 @@ import { orgOperations } from './orgs.ts'
 import { probeOperations } from './probes.ts'
 import { runOperations } from './runs.ts'
 import { scheduleOperations } from './schedules.ts'
-import { sessionOperations } from './sessions.ts'
 import { secretOperations } from './secrets.ts'
+import { sessionOperations } from './sessions.ts'
 import { signInOperations } from './sign-in.ts'
 import { statsOperations } from './stats.ts'
 import { targetOperations } from './targets.ts'
 import { taskOperations } from './tasks.ts'
-
 import { workerOperations } from './workers.ts'
+
 /** Every operation of the API, by its id. */
 export const OPERATIONS = {
   ...probeOperations,
@@ -33,14 +34,14 @@ export const OPERATIONS = {
   ...sessionOperations,
   ...agentOperations,
   ...heartbeatOperations,
-  ...budgetOperations,
   ...workerOperations,
+  ...budgetOperations,
   ...targetOperations,
+  ...channelOperations,
+  ...secretOperations,
   ...deliveryOperations,
   ...laneOperations,
   ...nodeOperations,
-  ...channelOperations,
-  ...secretOperations,
   ...statsOperations,
   ...metricsOperations,
   ...configOperations,
