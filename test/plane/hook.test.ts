@@ -54,6 +54,36 @@ async function fromTheCommandLine(node: Remote, data: string): Promise<void> {
   expect((await type(data, ['channels', 'get', id])).code).toBe(1)
 }
 
+/** What a channel cannot be is refused with every flaw and leaves nothing behind. */
+async function refusesNonsense(node: Remote): Promise<void> {
+  const base = { name: 'ci', kind: 'hook', agent_id: 'worker', signing_secret: SECRET }
+  const wrong: readonly (readonly [object, readonly string[]])[] = [
+    [{ ...base, kind: 'irc' }, ['/kind']],
+    [{ ...base, name: 'No Name' }, ['/name']],
+    [{ ...base, name: 'last' }, ['/name']],
+    [{ ...base, agent_id: 'nobody' }, ['/agent_id']],
+    [{ ...base, signing_secret: 'short' }, ['/signing_secret']],
+    [{ ...base, token: 'x' }, ['/token']],
+    [{ ...base, allowed_users: ['1'] }, ['/allowed_users']],
+    [{ ...base, session: '{{payload.x}}' }, ['/session']],
+    [{ name: 'tg', kind: 'telegram', agent_id: 'worker', token: 'nonsense' }, ['/token']],
+    [{ name: 'tg', kind: 'telegram' }, ['/agent_id', '/token']],
+    [
+      { name: 'tg', kind: 'telegram', agent_id: 'worker', token: '1:a', mode: 'push', allowed_chats: [null] },
+      ['/mode', '/allowed_chats/0'],
+    ],
+  ]
+  for (const [body, pointers] of wrong) {
+    const refused = await node.raw('POST', '/api/v1/channels', { body })
+    const found = (refused.body['errors'] as readonly { readonly pointer: string }[]).map(({ pointer }) => pointer)
+    expect([body, refused.status, found.toSorted()]).toEqual([body, 400, pointers.toSorted()])
+    expect(JSON.stringify(refused.body)).not.toContain('nonsense')
+  }
+  expect((await node.raw('GET', '/api/v1/channels')).body['items']).toEqual([])
+  expect(await node.raw('POST', '/api/v1/channels', { body: base })).toMatchObject({ status: 201 })
+  expect(await node.raw('POST', '/api/v1/channels', { body: base })).toMatchObject({ status: 409 })
+}
+
 describe('a signed hook', () => {
   scenario('makes a run of what it is told, once, and says precisely what is wrong', async (world) => {
     const node = await world.start({ agents: { worker } })
@@ -121,36 +151,7 @@ describe('a signed hook', () => {
     expect(JSON.stringify(audit.body)).toContain('replaced_signing_secret')
     expect(await node.raw('DELETE', `/api/v1/channels/${id}`)).toMatchObject({ status: 204 })
     expect(await call(node, id, { body, as: 'msg_7', secret: other })).toMatchObject({ status: 404 })
-  })
-
-  scenario('is refused when it is not what a channel can be', async (world) => {
-    const node = await world.start({ agents: { worker } })
-    const base = { name: 'ci', kind: 'hook', agent_id: 'worker', signing_secret: SECRET }
-    const wrong: readonly (readonly [object, readonly string[]])[] = [
-      [{ ...base, kind: 'irc' }, ['/kind']],
-      [{ ...base, name: 'No Name' }, ['/name']],
-      [{ ...base, name: 'last' }, ['/name']],
-      [{ ...base, agent_id: 'nobody' }, ['/agent_id']],
-      [{ ...base, signing_secret: 'short' }, ['/signing_secret']],
-      [{ ...base, token: 'x' }, ['/token']],
-      [{ ...base, allowed_users: ['1'] }, ['/allowed_users']],
-      [{ ...base, session: '{{payload.x}}' }, ['/session']],
-      [{ name: 'tg', kind: 'telegram', agent_id: 'worker', token: 'nonsense' }, ['/token']],
-      [{ name: 'tg', kind: 'telegram' }, ['/agent_id', '/token']],
-      [
-        { name: 'tg', kind: 'telegram', agent_id: 'worker', token: '1:a', mode: 'push', allowed_chats: [null] },
-        ['/mode', '/allowed_chats/0'],
-      ],
-    ]
-    for (const [body, pointers] of wrong) {
-      const refused = await node.raw('POST', '/api/v1/channels', { body })
-      const found = (refused.body['errors'] as readonly { readonly pointer: string }[]).map(({ pointer }) => pointer)
-      expect([body, refused.status, found.toSorted()]).toEqual([body, 400, pointers.toSorted()])
-      expect(JSON.stringify(refused.body)).not.toContain('nonsense')
-    }
-    expect((await node.raw('GET', '/api/v1/channels')).body['items']).toEqual([])
-    expect(await node.raw('POST', '/api/v1/channels', { body: base })).toMatchObject({ status: 201 })
-    expect(await node.raw('POST', '/api/v1/channels', { body: base })).toMatchObject({ status: 409 })
+    await refusesNonsense(node)
     await fromTheCommandLine(node, world.data)
   })
 })

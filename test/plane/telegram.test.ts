@@ -70,10 +70,34 @@ async function connect(node: Remote, bot: BotApi, more: object = {}): Promise<st
 const runsIn = async (node: Remote, key: string): Promise<readonly { readonly status: string }[]> =>
   (await node.runs.list({ session: key })).items
 
+/** It is let into one group, and meant there when it is named. */
+async function talkInGroup(node: Remote, bot: BotApi, agent: ReturnType<typeof createAgent>): Promise<void> {
+  const before = agent.said.length
+  const heard = (): readonly string[] => agent.said.slice(before)
+  const [ann, ben] = [
+    { id: ANN, name: 'Ann' },
+    { id: 1_002, name: 'Ben' },
+  ]
+  bot.write(inGroup(-100_777, ann, '@esc_bot let us in'))
+  bot.write(inGroup(GROUP, ann, 'nobody asked the bot'))
+  bot.write(inGroup(GROUP, ann, '/stop@other_bot'))
+  for (const n of [1, 2, 3, 4]) bot.write(inGroup(GROUP, n % 2 === 0 ? ann : ben, `@esc_bot hold ${n}`))
+  await eventually(() => expect(heard()).toHaveLength(3))
+  await nothingFor(100)
+  expect(heard()).toEqual(['Ben: hold 1', 'Ann: hold 2', 'Ben: hold 3'])
+  expect(await node.sessions.get(`agent:worker:tg:group:${GROUP}`)).toMatchObject({ max_concurrent: 3 })
+  agent.open()
+  await eventually(() => expect(heard()).toHaveLength(4))
+  bot.write(inGroup(GROUP, ben, '/stopall@esc_bot'))
+  await eventually(() => expect(bot.shown(GROUP)).toContain('Stopped: 1. Not begun any more: 0.'))
+  await eventually(() => expect(bot.shown(GROUP).filter((text) => text.startsWith('You said'))).toHaveLength(3))
+  expect([agent.most(), bot.shown(-100_777)]).toEqual([3, []])
+}
+
 describe('a bot of Telegram', () => {
-  scenario('answers those it knows, one at a time, and says no to others', (world) =>
+  scenario('answers those it knows, one at a time in private and three in a group, and says no to others', (world) =>
     withTelegram(world, async (node, bot, agent) => {
-      const id = await connect(node, bot)
+      const id = await connect(node, bot, { allowed_chats: [GROUP] })
       bot.write(dm(666, 'let me in'))
       await eventually(() => expect(bot.shown(666)).toEqual([expect.stringContaining('Your id here is 666')]))
       expect(agent.said).toEqual([])
@@ -117,6 +141,7 @@ describe('a bot of Telegram', () => {
       })
       const tried = await node.raw('POST', `/api/v1/channels/${id}/test`)
       expect(tried.body).toEqual({ ok: true, username: 'esc_bot', status_code: 200, message: null })
+      await talkInGroup(node, bot, agent)
     }),
   )
 
@@ -140,30 +165,6 @@ describe('a bot of Telegram', () => {
       await eventually(() => expect(bot.shown(ANN)).toEqual(['Stopped: 1. Not begun any more: 0.', 'You said: hold 2']))
       const stopped = (await runsIn(node, `agent:worker:tg:dm:${ANN}`)).map(({ status }) => status)
       expect(stopped).toEqual(['success', 'cancelled'])
-    }),
-  )
-
-  scenario('listens in a group it is let into when it is spoken to, three at a time', (world) =>
-    withTelegram(world, async (node, bot, agent) => {
-      await connect(node, bot, { allowed_users: [], allowed_chats: [GROUP] })
-      const [ann, ben] = [
-        { id: ANN, name: 'Ann' },
-        { id: 1_002, name: 'Ben' },
-      ]
-      bot.write(inGroup(-100_777, ann, '@esc_bot let us in'))
-      bot.write(inGroup(GROUP, ann, 'nobody asked the bot'))
-      bot.write(inGroup(GROUP, ann, '/stop@other_bot'))
-      for (const n of [1, 2, 3, 4]) bot.write(inGroup(GROUP, n % 2 === 0 ? ann : ben, `@esc_bot hold ${n}`))
-      await eventually(() => expect(agent.said).toHaveLength(3))
-      await nothingFor(100)
-      expect(agent.said).toEqual(['Ben: hold 1', 'Ann: hold 2', 'Ben: hold 3'])
-      expect(await node.sessions.get(`agent:worker:tg:group:${GROUP}`)).toMatchObject({ max_concurrent: 3 })
-      agent.open()
-      await eventually(() => expect(agent.said).toHaveLength(4))
-      bot.write(inGroup(GROUP, ben, '/stopall@esc_bot'))
-      await eventually(() => expect(bot.shown(GROUP)).toContain('Stopped: 1. Not begun any more: 0.'))
-      await eventually(() => expect(bot.shown(GROUP).filter((text) => text.startsWith('You said'))).toHaveLength(3))
-      expect([agent.most(), bot.shown(-100_777)]).toEqual([3, []])
     }),
   )
 
