@@ -54,9 +54,9 @@ export function createHttpServer(
   void app.register(cookie, { hook: false })
   app.decorateRequest('principal', null)
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
-      done(null, readJsonBody(bytes as Buffer))
+      done(null, request.routeOptions.config.raw === true ? bytes : readJsonBody(bytes as Buffer))
     } catch (error) {
       done(error as Error)
     }

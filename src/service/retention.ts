@@ -1,3 +1,4 @@
+import type { DeliveryKind } from '../core/delivery/run-delivery.ts'
 import { runId, type OrgId } from '../core/ids.ts'
 import { DAY_MS, earlier, instant, type Instant } from '../core/instant.ts'
 import { deleteOldAlerts } from '../store/alerts.ts'
@@ -19,9 +20,9 @@ import {
   type WalkPosition,
 } from '../store/retention.ts'
 import { deleteOldSignIns } from '../store/sign-ins.ts'
-import { IDLE_MS } from './console-sessions.ts'
 import { deleteOldWorkerAttempts } from '../store/worker-attempts.ts'
 import { deleteOldWorkers } from '../store/workers.ts'
+import { IDLE_MS } from './console-sessions.ts'
 import type { Ports } from './ports.ts'
 import type { EngineSettings } from './settings.ts'
 import { addUp } from './stats.ts'
@@ -40,8 +41,8 @@ export interface Pruned {
   readonly callbacks: number
   readonly keys: number
   readonly nodes: number
-  readonly signIns: number
   readonly workers: number
+  readonly signIns: number
   readonly consoleSessions: number
   readonly orgs: number
 }
@@ -191,11 +192,14 @@ async function pruneTurns(pass: Pass, orgId: OrgId): Promise<number> {
 /** What went to targets is kept as long as runs are; callbacks are as many as tasks and nobody looks for old ones. */
 async function pruneDeliveries(pass: Pass, orgId: OrgId): Promise<number> {
   const { connection, batch: limit } = pass
-  const old = (kind: 'saved' | 'callback', keptMs: number): Promise<number> =>
+  const old = (kind: DeliveryKind, keptMs: number): Promise<number> =>
     repeat(pass, () => deleteOldDeliveries(connection, { orgId, kind, before: earlier(pass.now, keptMs), limit }))
   const { runDays } = pass.settings.retention
   const callbacks = await old('callback', KEPT_MS)
-  return runDays === null ? callbacks : callbacks + (await old('saved', runDays * DAY_MS))
+  if (runDays === null) return callbacks
+  let removed = callbacks
+  for (const kind of ['saved', 'session', 'channel'] as const) removed += await old(kind, runDays * DAY_MS)
+  return removed
 }
 
 async function pruneAlerts(pass: Pass, orgId: OrgId): Promise<number> {
@@ -224,13 +228,13 @@ async function pruneDeployment(pass: Pass): Promise<Pick<Pruned, OfDeployment>> 
     callbacks: await repeat(pass, () => deleteOldCallbacks(connection, { before, limit })),
     keys: await repeat(pass, () => deleteOldKeys(connection, { before, limit })),
     nodes: await deleteOldNodes(connection, before),
+    workers:
+      (await deleteOldWorkers(connection, before)) +
+      (await repeat(pass, () => deleteOldWorkerAttempts(connection, { before, limit }))),
     signIns: await repeat(pass, () => deleteOldSignIns(connection, { now: pass.now, limit })),
     consoleSessions: await repeat(pass, () =>
       deleteOldConsoleSessions(connection, { now: pass.now, seenBefore: earlier(pass.now, IDLE_MS), limit }),
     ),
-    workers:
-      (await deleteOldWorkers(connection, before)) +
-      (await repeat(pass, () => deleteOldWorkerAttempts(connection, { before, limit }))),
   }
 }
 
