@@ -248,33 +248,29 @@ describe.concurrent('an agent whose work is done by workers', () => {
       headers: { authorization: `Bearer ${node.key}` },
     })
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
-    const waiting = new Map<number, (answer: { readonly status: number; readonly body: never }) => void>()
+    const waiting = new Map<number, (answer: Answered) => void>()
     socket.on('message', (data: Buffer) => {
-      const answer = JSON.parse(data.toString()) as {
-        readonly id: number
-        readonly status: number
-        readonly body: never
-      }
+      const answer = JSON.parse(data.toString()) as Answered
       waiting.get(answer.id)?.(answer)
     })
     let last = 0
-    const call = <T>(message: object): Promise<{ readonly status: number; readonly body: T }> => {
+    const call = (message: object): Promise<Answered> => {
       const id = (last += 1)
       socket.send(JSON.stringify({ id, ...message }))
       return new Promise((resolve) => waiting.set(id, resolve))
     }
-    const asking = call<ClaimAnswer>({ call: 'claim', body: { agents: ['socket'] } })
+    const asking = call({ call: 'claim', body: { agents: ['socket'] } })
     const { run_id: id } = await send(node, chat('ann', 'socket'), 'Hello')
     const { status, body } = await asking
     expect([status, body.attempts[0]?.run_id]).toEqual([200, id])
     const attempt = body.attempts[0]?.attempt_id ?? ''
-    expect((await call<WorkerAnswer>({ call: 'start', attempt_id: attempt })).body.status).toBe('running')
+    expect((await call({ call: 'start', attempt_id: attempt })).body.status).toBe('running')
     const next = { worker_id: body.worker_id, agents: ['socket'], holding: [attempt] }
-    const news = call<ClaimAnswer>({ call: 'claim', body: next })
+    const news = call({ call: 'claim', body: next })
     await node.runs.cancel(id)
     expect((await news).body).toMatchObject({ attempts: [], cancel: [{ attempt_id: attempt, reason: 'cancelled' }] })
     const result = { call: 'complete', attempt_id: attempt, body: { status: 'cancelled' } }
-    expect((await call<WorkerAnswer>(result)).body).toMatchObject({ status: 'cancelled', ignored: false })
+    expect((await call(result)).body).toMatchObject({ status: 'cancelled', ignored: false })
     expect(await call({ call: 'dance' })).toMatchObject({ status: 400, body: { code: 'VALIDATION' } })
     expect(await call({ call: 'start', attempt_id: 'att_x' })).toMatchObject({ status: 404 })
     socket.close()
@@ -308,6 +304,13 @@ describe.concurrent('an agent whose work is done by workers', () => {
     ).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 })
+
+/** An answer over a WebSocket. */
+interface Answered {
+  readonly id: number
+  readonly status: number
+  readonly body: ClaimAnswer & WorkerAnswer
+}
 
 /** What a run has said on its way, from the history. */
 async function said(id: string): Promise<{ readonly rows: readonly unknown[] }> {

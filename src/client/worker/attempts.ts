@@ -3,9 +3,8 @@ import type { WorkerAnswer, WorkerAttempt } from '../../contract/worker.ts'
 import type { Client } from '../client.ts'
 import { EscapementError } from '../errors.ts'
 import { pause, pauseAfter } from '../request.ts'
-import { AttemptCancelled, resultOfError, type WorkerHandler } from './handler.ts'
+import { AttemptCancelled, resultOfError, type WorkerHandler, type WorkerLogEntry } from './handler.ts'
 import { createTelling } from './telling.ts'
-import type { WorkerLogEntry } from './worker.ts'
 
 /** What a worker works on. */
 export interface Attempts {
@@ -92,13 +91,13 @@ async function perform(ctx: AttemptsContext, { attempt, controller }: Working, c
       if (cancel) controller.abort(new AttemptCancelled(reason ?? 'cancelled'))
     },
   })
-  let used: UsageView | null = null
+  const used: { usage?: UsageView } = {}
   let result: ResultInput
   try {
     const output = await (handlers[agent] ?? noHandler(agent))(attempt, {
       ...{ signal, progress: telling.say },
       usage: (usage) => {
-        used = usage
+        used.usage = usage
       },
     })
     result = { status: 'success', ...(output === undefined ? {} : { output }) }
@@ -106,7 +105,7 @@ async function perform(ctx: AttemptsContext, { attempt, controller }: Working, c
     result = resultOfError(error, signal)
   }
   await telling.flush()
-  const told = { ...speakable(result), ...(used === null ? {} : { usage: used }) }
+  const told = { ...speakable(result), ...used }
   const complete = (said: ResultInput): Promise<WorkerAnswer> =>
     untilAnswered(() => client.worker.complete(id, said, { signal: closed }), closed)
   const answer = await complete(told).catch((error: unknown) => complete(insteadOf(error)))

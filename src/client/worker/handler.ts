@@ -17,6 +17,13 @@ export interface WorkerContext {
  */
 export type WorkerHandler = (attempt: WorkerAttempt, context: WorkerContext) => unknown
 
+/** Something a worker says about itself. */
+export interface WorkerLogEntry {
+  readonly level: 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
 /** Why an attempt is told to end. */
 export class AttemptCancelled extends Error {
   readonly reason: string

@@ -3,7 +3,7 @@ import { createClient, type Client } from '../client.ts'
 import { EscapementError } from '../errors.ts'
 import { pause, pauseAfter, type ClientOptions } from '../request.ts'
 import { createAttempts, type Attempts } from './attempts.ts'
-import type { WorkerHandler } from './handler.ts'
+import type { WorkerHandler, WorkerLogEntry } from './handler.ts'
 
 /** What a worker is made from. */
 export interface WorkerOptions extends Pick<ClientOptions, 'fetch'> {
@@ -21,12 +21,6 @@ export interface WorkerOptions extends Pick<ClientOptions, 'fetch'> {
   readonly drainSeconds?: number | undefined
   /** Left out: nothing is said. */
   readonly log?: ((entry: WorkerLogEntry) => void) | undefined
-}
-
-export interface WorkerLogEntry {
-  readonly level: 'info' | 'warn' | 'error'
-  readonly message: string
-  readonly facts: Readonly<Record<string, unknown>>
 }
 
 /** A program that performs the work of agents for a server elsewhere. */

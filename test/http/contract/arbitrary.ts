@@ -58,6 +58,7 @@ const MEANT: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   tz: zones,
   default_timezone: zones,
   agent_id: fc.constantFrom('writer', 'reader'),
+  agents: fc.constant(['MAKE:workers.agent']),
   default_agent_id: fc.constant(null),
   session,
   default_session: session,
@@ -93,6 +94,7 @@ const SECRET_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/
 const SELDOM: ReadonlySet<string> = new Set([
   ...['parent_run_id', 'schedule_id', 'cursor', 'job_run_id', 'attempt_id', 'anchor', 'day_match', 'jitter_ms'],
   ...['starts_at', 'ends_at', 'max_ms', 'base_ms', 'last_event_id', 'message_id', 'sent_at', 'max_parallel'],
+  'worker_id',
 ])
 
 /** Values that fit a shape, and mostly mean something. */

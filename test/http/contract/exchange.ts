@@ -95,7 +95,7 @@ const FEWEST = 3
 const FRESH: ReadonlySet<string> = new Set(['auth.token'])
 
 /** After success these are not what they were. */
-const USED_UP: ReadonlySet<string> = new Set(['runs.cancel', 'tasks.cancel', 'callbacks.settle'])
+const USED_UP: ReadonlySet<string> = new Set(['runs.cancel', 'tasks.cancel', 'callbacks.settle', 'worker.complete'])
 
 /** A request as it was sent, and what came back. */
 export interface Exchange {
