@@ -22,11 +22,21 @@ export function saveAlerts(
   orgId: OrgId,
   { changes, now }: { readonly changes: readonly AlertChange[]; readonly now: Instant },
 ): void {
-  const raised = changes.filter(({ change }) => change === 'raised')
-  const cleared = changes.filter(({ change }) => change === 'cleared')
-  if (raised.length > 0) insertAlerts(tx, orgId, { raised, now })
-  if (cleared.length > 0) clearAlerts(tx, orgId, { cleared, now })
+  for (const stretch of stretchesOf(changes))
+    if (stretch[0]?.change === 'raised') insertAlerts(tx, orgId, { raised: stretch, now })
+    else clearAlerts(tx, orgId, { cleared: stretch, now })
   insertAlertMessages(tx, orgId, { messages: messagesOf(orgId, changes, now), now, why: ALERTED })
+}
+
+/** In order: what was raised, cleared and raised again in one turn ends open. */
+function stretchesOf(changes: readonly AlertChange[]): readonly (readonly AlertChange[])[] {
+  const stretches: AlertChange[][] = []
+  for (const change of changes) {
+    const last = stretches.at(-1)
+    if (last?.[0]?.change === change.change) last.push(change)
+    else stretches.push([change])
+  }
+  return stretches
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
+import { PRESENT } from './clock.ts'
 import type { Connection } from './database.ts'
 import { timestampOrNull } from './rows.ts'
 
@@ -27,7 +28,7 @@ export async function exchangeScans(
     `with mine as (update node set scanned_at = $2::timestamptz where id = $1 and $2::timestamptz is not null)
      select coalesce(n.id, a.subject_id) as node_id, n.id is not null as known, n.scanned_at,
        coalesce(n.draining, false) as draining, coalesce(n.lost, false) as lost, a.id as alert_id,
-       clock_timestamp() as now
+       ${PRESENT} as now
      from node n full join (
        select id, subject_id from alert where org_id = $3 and kind = 'engine_stalled' and cleared_at is null) a
        on a.subject_id = n.id`,

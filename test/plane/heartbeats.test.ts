@@ -211,6 +211,9 @@ describe('44: an acknowledgement', () => {
     const told = await client.runs.get(entry?.run_id ?? '')
     expect(told).toMatchObject({ trigger: 'heartbeat', lane: 'cron', status: 'success', output: inside })
     expect(told.deliveries.map(({ id, status }) => [id, status])).toEqual([[entry?.delivery_id, 'delivered']])
+    replies.set('speaker', inside)
+    await client.runs.retry(told.id, { force: true })
+    expect((await logOf('speaker', 8)).at(-1)).toMatchObject({ kind: 'asked', reason: 'duplicate' })
   })
 })
 
@@ -316,7 +319,31 @@ describe('the plan', () => {
     expect(await minutes()).toBe(60)
   })
 
-  it('counts what became of heartbeats, tells it, and keeps who changed them', async () => {
+  it('tells whoever watches an agent what becomes of its heartbeats', async () => {
+    const told: unknown[] = []
+    const filter = { kinds: ['heartbeat.changed'], agent_id: 'quiet' } as const
+    const watch = async (onOpen: () => void): Promise<void> => {
+      for await (const event of client.events(filter, { onOpen })) {
+        if (event.kind === 'reset') continue
+        told.push([event.subject, event.data['outcome'], event.data['reason']])
+        if (told.length === 2) return
+      }
+    }
+    let watching: Promise<void> = Promise.resolve()
+    await new Promise<void>((opened) => {
+      watching = watch(opened)
+    })
+    await client.heartbeat.test('calm')
+    replies.set('quiet', 'HEARTBEAT_OK')
+    await client.heartbeat.test('quiet')
+    await watching
+    expect(told).toEqual([
+      ['quiet', 'running', 'heartbeat_asked'],
+      ['quiet', 'suppressed', 'acknowledged'],
+    ])
+  })
+
+  it('counts what became of heartbeats, and keeps who changed them', async () => {
     const metrics = await (await fetch(`${await served.url}/metrics`)).text()
     expect(metrics).toMatch(/escapement_heartbeats_total\{outcome="busy"\} [1-9]/)
     expect(metrics).toMatch(/escapement_heartbeats_total\{outcome="suppressed"\} [1-9]/)

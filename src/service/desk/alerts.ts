@@ -99,7 +99,7 @@ function follow(desk: Desk, row: ScheduleRow, { kind, decision }: Following): vo
   const about = { kind, subjectKind: 'schedule', subjectId: row.id, about: row.name, why: decision.why } as const
   desk.changes.schedules.add(row)
   if (decision.kind === 'raise') {
-    const id = alertIdOf(desk, row, kind)
+    const id = alertIdOf(desk, row)
     row.alerts = { ...row.alerts, [kind]: id }
     raiseAlert(desk, { id, ...about })
     return
@@ -114,9 +114,9 @@ function without(alerts: OpenAlerts | null, kind: ScheduleAlertKind): OpenAlerts
   return left.length === 0 ? null : Object.fromEntries(left)
 }
 
-/** No two turns of an org have the same number, and in one a schedule raises an alert of a kind at most once. */
-const alertIdOf = ({ turnNo }: Desk, { id }: ScheduleRow, kind: ScheduleAlertKind): string =>
-  `alr_${id.replace(/^sch_/, '')}_${turnNo}${kind.slice(0, 1)}`
+/** No two turns of an org have the same number; in one, several may be raised, also of the same schedule. */
+const alertIdOf = ({ turnNo, changes }: Desk, { id }: ScheduleRow): string =>
+  `alr_${id.replace(/^sch_/, '')}_${turnNo}_${changes.alerts.length}`
 
 /** A schedule goes, and with it what there was to look at. */
 export function forgetAlerts(desk: Desk, row: ScheduleRow): void {
