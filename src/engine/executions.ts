@@ -162,7 +162,7 @@ class Performer implements Execution, AttemptContext {
   #used: Usage | null = null
   /** Hides what was exposed; null: nothing was. */
   #mask: Mask | null = null
-  #exposed: readonly string[] = []
+  #exposed: readonly string[] | null = null
 
   constructor(ctx: ExecutionsContext, claim: Claim) {
     const { run, attemptId, lane } = claim
@@ -222,7 +222,7 @@ class Performer implements Execution, AttemptContext {
     return async (asked) => {
       const opened = (await this.#ctx.expose?.(this.orgId, asked)) ?? { ok: false, message: 'no secrets are kept here' }
       if (opened.ok) {
-        this.#exposed = [...this.#exposed, ...Object.values(opened.values)]
+        this.#exposed = [...(this.#exposed ?? []), ...Object.values(opened.values)]
         this.#mask = createMask(this.#exposed)
       }
       return opened

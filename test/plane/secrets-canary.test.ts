@@ -144,7 +144,10 @@ async function throughChat({ node, heard, client }: Scene): Promise<void> {
 }
 
 /** Everything else that is given a value, and what follows from it. */
-async function throughTheRest({ node, peer, client }: Scene): Promise<Canaries> {
+async function throughTheRest({ node, peer, client, answered }: Scene): Promise<Canaries> {
+  const raw = async (...asked: Parameters<Remote['raw']>): Promise<void> => {
+    answered.push(JSON.stringify((await node.raw(...asked)).body))
+  }
   const { secret: signing } = await client.targets.signingSecret()
   const target = await client.targets.create({ name: 'ops', kind: 'webhook', url: `${peer.url}/fail` })
   await client.targets.test(target.id)
@@ -166,7 +169,7 @@ async function throughTheRest({ node, peer, client }: Scene): Promise<Canaries> 
   await client.tasks.submit({ agentId: 'tab', action: 'click', tabId: 'tab_1' })
   const { key: made } = await client.keys.create({ name: 'program', scopes: ['runs:read'] })
   const key = String(made)
-  await node.raw('GET', '/api/v1/runs', { key })
+  await raw('GET', '/api/v1/runs', { key })
   await client.channels.create({
     ...{ name: 'bot', kind: 'telegram', agent_id: 'echo', token: PLANTED.botToken, allowed_users: ['1'] },
   })
@@ -182,10 +185,12 @@ async function throughTheRest({ node, peer, client }: Scene): Promise<Canaries> 
   const hook = await client.channels.create({
     ...{ name: 'hook', kind: 'hook', agent_id: 'echo', signing_secret: PLANTED.hookSecret },
   })
-  await node.raw('POST', hook.hook_path, { body: { text: 'unsigned' }, key: '' })
+  await raw('POST', hook.hook_path, { body: { text: 'unsigned' }, key: '' })
   for (const { id: channel } of (await client.channels.list({})).items) await client.channels.test(channel)
-  await node.raw('POST', '/api/v1/secrets', { body: { name: 'x', valeu: PLANTED.secret, hosts: PLANTED.secret } })
-  await node.raw('POST', '/api/v1/secrets', { text: `{"name": "x", "value": "${PLANTED.secret}", ` })
+  await raw('POST', '/api/v1/secrets', { body: { name: 'x', valeu: PLANTED.secret, hosts: PLANTED.secret } })
+  await raw('POST', '/api/v1/secrets', { text: `{"name": "x", "value": "${PLANTED.secret}", ` })
+  await raw('PATCH', '/api/v1/config', { body: { smtp: { password: PLANTED.smtpPassword } } })
+  await raw('PATCH', '/api/v1/config', { body: { smtp: { password: [PLANTED.smtpPassword] } } })
   await client.secrets.rotate({})
   await eventually(async () => {
     const [delivery] = (await client.deliveries.list({})).items

@@ -11,8 +11,9 @@ export const secretOperations = {
     ...{ method: 'POST', path: '/api/v1/secrets', tag: 'secrets', permission: 'secrets:write' },
     summary: 'Keeps a secret',
     description:
-      'Agents name it as `{{secret:NAME}}` in headers and body. It goes to the hosts it names and nowhere else.',
-    ...{ etag: true, readBy: 'service' },
+      'Agents name it as `{{secret:NAME}}` in headers and body. It goes to the hosts it names and nowhere else. No ' +
+      '`Idempotency-Key` is needed: there is one secret of a name, and what was sent is not kept, not even as a hash.',
+    readBy: 'service',
     body: secretInput,
     answers: { 201: secret },
     refusals: ['CONFLICT', 'SECRET_KEY'],
