@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Client } from '../../src/client/client.ts'
+import { createClient, type Client } from '../../src/client/client.ts'
 import type { HeartbeatInput, HeartbeatLogView, HeartbeatView } from '../../src/contract/heartbeat.ts'
 import { instant } from '../../src/core/instant.ts'
 import type { Dispatch } from '../../src/executors/dispatch.ts'
@@ -9,7 +9,7 @@ import { run } from '../cli/run.ts'
 import { dm, startBotApi, type BotApi } from '../channels/bot-api.ts'
 import { createCheckedClient } from '../http-scenarios/remote.ts'
 import { json, startPeer, type Peer } from '../outbound/peer.ts'
-import { eventually } from '../scenarios/support.ts'
+import { eventually, until } from '../scenarios/support.ts'
 import { createServeWorld, type Served, type ServeWorld } from '../serve/support.ts'
 
 // The model and the receiver are servers of their own. What has to be minutes or hours ago is put there in the database.
@@ -55,8 +55,10 @@ afterAll(async () => {
 async function start(): Promise<void> {
   served = world.serve({ variables: variables() })
   const url = await served.url
-  client = createCheckedClient(url, readFileSync(path.join(world.data, 'owner.key'), 'utf8').trim())
+  client = createCheckedClient(url, ownerKey())
 }
+
+const ownerKey = (): string => readFileSync(path.join(world.data, 'owner.key'), 'utf8').trim()
 
 const variables = (): Readonly<Record<string, string>> => ({
   ESCAPEMENT_OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${receiver.port},127.0.0.1:${model.port}`,
@@ -132,9 +134,12 @@ describe('43: when a model is called', () => {
   }
 
   it('is between 22:00 and 06:00 where the clock shows so', async () => {
+    // Not while clocks go on to the next hour.
+    const hour = 3_600_000
+    if (hour - (Date.now() % hour) < 10_000) await until(Math.ceil(Date.now() / hour) * hour)
     const clocks = { at23: 23, at05: 5, at06: 6, at21: 21 }
-    for (const [id, hour] of Object.entries(clocks))
-      await anAgent(id, { active_hours: { start: '22:00', end: '06:00', timezone: zoneAt(hour) } })
+    for (const [id, shown] of Object.entries(clocks))
+      await anAgent(id, { active_hours: { start: '22:00', end: '06:00', timezone: zoneAt(shown) } })
     await comesDue(...Object.keys(clocks))
     const found: Record<string, string> = {}
     for (const id of Object.keys(clocks)) found[id] = inShort((await logOf(id, 1))[0])
@@ -227,11 +232,11 @@ describe('45: the same again', () => {
     }
     const [news, again] = ['news/heartbeat_news', 'suppressed/duplicate']
     expect(await sent('A', 1, 1)).toBe(news)
-    await passes('alarm', '23 hours 59 minutes')
     expect(await sent('A', 2, 1)).toBe(again)
     served.signal('SIGTERM')
     await served.ended
     await start()
+    await passes('alarm', '23 hours 59 minutes')
     expect(await sent('A', 3, 1)).toBe(again)
     await passes('alarm', '1 minute')
     expect(await sent('A', 4, 2)).toBe(news)
@@ -321,17 +326,19 @@ describe('the plan', () => {
 
   it('tells whoever watches an agent what becomes of its heartbeats', async () => {
     const told: unknown[] = []
+    const place = { url: await served.url, key: ownerKey() }
     const filter = { kinds: ['heartbeat.changed'], agent_id: 'quiet' } as const
     const watch = async (onOpen: () => void): Promise<void> => {
-      for await (const event of client.events(filter, { onOpen })) {
+      for await (const event of createClient(place).events(filter, { onOpen })) {
         if (event.kind === 'reset') continue
         told.push([event.subject, event.data['outcome'], event.data['reason']])
         if (told.length === 2) return
       }
     }
     let watching: Promise<void> = Promise.resolve()
-    await new Promise<void>((opened) => {
+    await new Promise<void>((opened, failed) => {
       watching = watch(opened)
+      watching.catch(failed)
     })
     await client.heartbeat.test('calm')
     replies.set('quiet', 'HEARTBEAT_OK')
@@ -470,7 +477,7 @@ describe('other ways in', () => {
   })
 
   it('by JSON-RPC', async () => {
-    const key = readFileSync(path.join(world.data, 'owner.key'), 'utf8').trim()
+    const key = ownerKey()
     const url = await served.url
     const call = async (method: string, params: object): Promise<Readonly<Record<string, unknown>>> => {
       const answer = await fetch(`${url}/rpc`, {
