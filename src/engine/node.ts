@@ -70,15 +70,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     officeOf,
     turns,
     company: { others: false, executors: new Set() },
-    state: {
-      draining: false,
-      stopped: false,
-      upSince: ctx.clock.counter(),
-      wakingRivals: false,
-      orphans: new Set(),
-      scan: null,
-      decidedUpTo: instant(-Infinity),
-    },
+    state: newState(ctx),
     hearers: new Set(),
     published: new Map(),
     outbox: { wake: () => undefined },
@@ -86,6 +78,17 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
   }
   return parts
 }
+
+/** Where a node stands that has just come. */
+const newState = ({ clock }: NodeContext): NodeParts['state'] => ({
+  draining: false,
+  stopped: false,
+  upSince: clock.counter(),
+  wakingRivals: false,
+  orphans: new Set(),
+  scan: null,
+  decidedUpTo: instant(-Infinity),
+})
 
 const deskSettings = (settings: EngineSettings): DeskSettings => ({
   session: settings.sessions,
@@ -121,18 +124,13 @@ function officeContext(parts: NodeParts): OfficeContext {
   return {
     turnContext: () => turnContext(parts),
     load: ctx.load,
-    offer: (orgId) =>
-      parts.state.draining
-        ? null
-        : {
-            ...lanes.offer({
-              orgId,
-              nodeId: parts.id(),
-              rivals,
-              catchupLimit: ctx.settings().schedules.catchupMaxActive,
-            }),
-            workers: parts.workers.offers(orgId),
-          },
+    offer: (orgId) => {
+      if (parts.state.draining) return null
+      const { catchupMaxActive: catchupLimit } = ctx.settings().schedules
+      const offer = lanes.offer({ orgId, nodeId: parts.id(), rivals, catchupLimit })
+      const workers = parts.workers.offers(orgId)
+      return workers === null ? offer : { ...offer, workers }
+    },
     withdraw: lanes.withdraw,
     settled: (office, result, reloaded) => {
       health.answered()
