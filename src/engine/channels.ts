@@ -184,13 +184,13 @@ async function poll({ parts, ports }: Attending, attended: Attended, open: OpenC
     if (got === null) return null
     if (!got.ok) return { message: got.message, waitMs: got.retryAfterMs }
     if (got.updates.length === 0) continue
-    const last = await takeUpdates(ports, { row, open, holder: parts.id() }, got.updates)
-    if (last === null) {
+    const taken = await takeUpdates(ports, { row, open, holder: parts.id() }, got.updates)
+    if (taken === null) {
       leaving.abort()
       return null
     }
-    await noteHealth(ports, row, null)
-    attended.lastUpdate = Math.max(attended.lastUpdate ?? -1, last)
+    await noteHealth(ports, row, taken.failure)
+    attended.lastUpdate = Math.max(attended.lastUpdate ?? -1, taken.last)
   }
   return null
 }

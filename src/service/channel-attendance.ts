@@ -53,24 +53,26 @@ export async function attend(
   return { open: { ...open, identity }, failure: null }
 }
 
-/** Takes in updates one after the other. Answers with the last that was taken, or null when others attend by now. */
+/** Takes in updates one after the other. Answers with the last that was taken; null when others attend by now. */
 export async function takeUpdates(
   ports: Ports,
   of: { readonly row: ChannelRow; readonly open: OpenChannel; readonly holder: string },
   updates: readonly unknown[],
-): Promise<number | null> {
+): Promise<{ readonly last: number; readonly failure: string | null } | null> {
   const { row, open, holder } = of
   let last = -1
+  let failure: string | null = null
   for (const update of updates) {
     const id = ports.channels.updateId(update)
     if (id === null) continue
     const heard = ports.channels.readUpdate(open, update)
-    if (heard !== null) await takeInChat(ports, open, { row, heard, body: heard.eventId })
+    const taken = heard === null ? null : await takeInChat(ports, open, { row, heard, body: heard.eventId })
+    failure = taken?.kind === 'refused' ? taken.failure : null
     last = Math.max(last, id)
   }
-  if (last === -1) return last
+  if (last === -1) return { last, failure }
   const isOurs = await saveLastUpdate(ports.database, { orgId: row.orgId, id: row.id, holder, lastUpdate: last })
-  return isOurs ? last : null
+  return isOurs ? { last, failure } : null
 }
 
 /** Writes how a channel fares. Null: well. */

@@ -35,8 +35,8 @@ export async function receiveHook(ports: Ports, call: HookCall): Promise<HookAns
   if (heard.kind === 'unsigned') throw new Refusal('BAD_SIGNATURE', heard.message)
   if (heard.kind === 'challenge') return heard
   if (!row.enabled) throw new Refusal('CONFLICT', 'The channel is switched off')
-  const answer = await answerTo(ports, { row, open, heard, trace: call.trace })
-  await saveChannelHealth(ports.database, { orgId: row.orgId, id: row.id, now, failure: null })
+  const { answer, failure } = await answerTo(ports, { row, open, heard, trace: call.trace })
+  await saveChannelHealth(ports.database, { orgId: row.orgId, id: row.id, now, failure })
   return answer
 }
 
@@ -47,16 +47,23 @@ interface Hearing {
   readonly trace: string | null
 }
 
-async function answerTo(ports: Ports, { row, open, heard, trace }: Hearing): Promise<HookAnswer> {
-  if (heard.kind === 'ignored') return IGNORED
+interface Answered {
+  readonly answer: HookAnswer
+  /** What is wrong with the channel. */
+  readonly failure: string | null
+}
+
+const fine = (answer: HookAnswer): Answered => ({ answer, failure: null })
+
+async function answerTo(ports: Ports, { row, open, heard, trace }: Hearing): Promise<Answered> {
+  if (heard.kind === 'ignored') return fine(IGNORED)
   if (heard.kind === 'message') return answerChat(ports, open, { row, message: heard.message, trace })
   const { session, text } = row.settings
   const read = readHookBody(heard.body, { id: heard.id, session: session ?? 'main', text })
   if (!read.ok) throw invalid(read.flaws)
   const taken = await takeSaid(ports, { row, heard: read.value, body: heard.body, trace })
-  return taken.kind === 'accepted'
-    ? { kind: 'accepted', receipt: { run_id: taken.runId, outcome: 'accepted' } }
-    : IGNORED
+  if (taken.kind !== 'accepted') return fine(IGNORED)
+  return fine({ kind: 'accepted', receipt: { run_id: taken.runId, outcome: 'accepted' } })
 }
 
 /** A messenger only wants to know that it need not say it again. */
@@ -64,10 +71,10 @@ async function answerChat(
   ports: Ports,
   open: OpenChannel,
   of: { readonly row: ChannelRow; readonly message: HeardMessage; readonly trace: string | null },
-): Promise<HookAnswer> {
+): Promise<Answered> {
   const { row, message, trace } = of
   const taken = await takeInChat(ports, open, { row, heard: message, body: message.eventId, trace })
-  if (taken === null) return IGNORED
+  if (taken.kind === 'refused') return { answer: IGNORED, failure: taken.failure }
   const runId = taken.kind === 'accepted' ? taken.runId : null
-  return { kind: 'done', receipt: { run_id: runId, outcome: taken.kind } }
+  return fine({ kind: 'done', receipt: { run_id: runId, outcome: taken.kind } })
 }

@@ -7,7 +7,7 @@ import { laneName, messageId, type RunId, type SessionKey } from '../core/ids.ts
 import type { Instant } from '../core/instant.ts'
 import { parseSessionCommand } from '../core/session/stop.ts'
 import type { ChannelRow } from '../store/channels.ts'
-import { saveChat, saveMark } from '../store/chats.ts'
+import { isMarkOpen, saveChat, saveMark } from '../store/chats.ts'
 import type { Transaction } from '../store/database.ts'
 import { overDailyLimit } from './daily-limit.ts'
 import type { Submission } from './desk/submit.ts'
@@ -23,6 +23,12 @@ export type Taken =
   | { readonly kind: 'stopped'; readonly stopped: number; readonly drained: number }
   /** Nobody who may speak said it. */
   | { readonly kind: 'turned_away'; readonly told: boolean }
+
+/** What became of something that was said in a chat, which has been told if it was refused. */
+export type TakenInChat =
+  | Taken
+  /** `failure`: what is wrong with the channel, if that is why. */
+  | { readonly kind: 'refused'; readonly failure: string | null }
 
 /** Something that was said, where, and what a repetition of it would say. */
 export interface Said {
@@ -127,20 +133,38 @@ function submissionOf(
  * Takes in what was said in a chat and tells the chat what it has to know at once. Answers with nothing to do again:
  * whoever is refused was told so. Only what nobody can help, such as a database that is away, is thrown.
  */
-export async function takeInChat(ports: Ports, open: OpenChannel, said: Said): Promise<Taken | null> {
+export async function takeInChat(ports: Ports, open: OpenChannel, said: Said): Promise<TakenInChat> {
   const { heard } = said
   const { peer } = heard.chat
   try {
     const taken = await takeSaid(ports, said)
-    if (taken.kind === 'accepted') void ports.channels.markSeen(open, { peer, messageId: heard.messageId })
-    if (taken.kind === 'stopped') await tell(ports, open, { peer, text: stoppedText(taken) })
-    if (taken.kind === 'turned_away' && taken.told) await tell(ports, open, { peer, text: strangerText(heard.sender) })
+    if (taken.kind === 'accepted') void markSeen(ports, open, { said, runId: taken.runId }).catch(() => undefined)
+    // Whoever brought it waits for an answer, and what is said in the chat may take its time.
+    if (taken.kind === 'stopped') void tell(ports, open, { peer, text: stoppedText(taken) })
+    if (taken.kind === 'turned_away' && taken.told) void tell(ports, open, { peer, text: strangerText(heard.sender) })
     return taken
   } catch (error) {
     if (!(error instanceof Refusal) || error.status >= 500) throw error
-    await tell(ports, open, { peer, text: refusedText(error) })
-    return null
+    void tell(ports, open, { peer, text: refusedText(error) })
+    return { kind: 'refused', failure: CHAT_LIMITS.has(error.code) ? null : error.message }
   }
+}
+
+/** Refusals that say nothing about the channel. */
+const CHAT_LIMITS: ReadonlySet<string> = new Set(['SESSION_QUEUE_FULL', 'BUDGET', 'RUNS_PER_DAY'])
+
+/** Marks a message as seen. When its answer was quicker, the mark would stay for ever: then it goes again. */
+async function markSeen(
+  ports: Ports,
+  open: OpenChannel,
+  { said: { row, heard }, runId }: { readonly said: Said; readonly runId: RunId },
+): Promise<void> {
+  const { messageId } = heard
+  const { peer } = heard.chat
+  await ports.channels.markSeen(open, { peer, messageId })
+  if (row.kind !== 'telegram' || (await isMarkOpen(ports.database, { orgId: row.orgId, runId }))) return
+  const nothing = { peer, text: '', placeholder: null, marked: [messageId] }
+  await ports.channels.say(open, nothing, new AbortController().signal)
 }
 
 async function tell(

@@ -149,6 +149,18 @@ export async function closeMark(
   return rows.map(markOf)[0]
 }
 
+/** Whether a mark is there and nobody clears it. */
+export async function isMarkOpen(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly runId: RunId },
+): Promise<boolean> {
+  const rows = await connection.query(
+    'select 1 from chat_mark where org_id = $1 and run_id = $2 and closed_at is null',
+    [wanted.orgId, wanted.runId],
+  )
+  return rows.length > 0
+}
+
 /** Forgets a mark that is cleared. */
 export async function deleteMark(
   connection: Connection,

@@ -34,6 +34,10 @@ describe('an update of Telegram', () => {
     expect(readUpdate(update(message), BOT, quiet)).toMatchObject({ text, chat: { kind: 'group', peer: '-5' } })
   })
 
+  it('shows what no row can hold', () => {
+    expect(readUpdate(update(dm(7, 'a\u0000b\ud83d')), BOT, quiet)).toMatchObject({ text: 'a\u2400b\ufffd' })
+  })
+
   it('hears everything in a group when told to, knows topics and takes files by reference', () => {
     const topic = { ...inGroup(-5, ann, 'hello all'), is_topic_message: true, message_thread_id: 3 }
     expect(readUpdate(update(topic), BOT, { hearsAll: true })).toMatchObject({ chat: { peer: '-5/3' } })

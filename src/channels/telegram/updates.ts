@@ -113,7 +113,9 @@ function nameOf(from: Fields): string | null {
 const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
-const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+/** What no row can hold, NUL and halves of characters, is shown as what it is. */
+const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? Buffer.from(value.replaceAll('\u0000', '\u2400')).toString() : null
 
 const idOf = (value: unknown): string | null =>
   typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : null
