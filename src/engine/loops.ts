@@ -1,4 +1,5 @@
 import { isWorkerId } from '../core/executor/worker-agent.ts'
+import { stallPeriodMs } from '../core/alerts.ts'
 import type { RunId } from '../core/ids.ts'
 import { earlier, type Instant } from '../core/instant.ts'
 import type { LaneSizes } from '../core/lanes.ts'
@@ -65,7 +66,7 @@ export function createLoops({
   const leaseLoop = loop(node.renewMs, () => leasePass(parts))
   const pruneLoop = loop(pruneEveryMs, async () => ((await prune()) ? 0 : undefined))
   const hearLoop = loop(LONGEST_SILENCE_MS, () => hearPass(parts))
-  const alertLoop = loop(schedules.pollMs, async () => {
+  const alertLoop = loop(stallPeriodMs(schedules.pollMs), async () => {
     await alertPass?.()
     return undefined
   })

@@ -23,6 +23,10 @@ const newId = createIdMaker((count) => randomBytes(count))
 /** Looks once in a period whether the process has done anything. A thread that was asleep itself judges nobody. */
 function watch(start: WatchdogStart): void {
   const { shared, periodMs, stallPeriods } = start
+  let { nodeId } = start
+  parentPort?.on('message', (name: string) => {
+    nodeId = name
+  })
   let lastLook = process.hrtime.bigint()
   let raised = false
   let busy = false
@@ -38,7 +42,7 @@ function watch(start: WatchdogStart): void {
     if (!isSilent) raised = false
     if (!isSilent || raised || !isAwake) return
     busy = true
-    void raise(start, silentMs)
+    void raise({ ...start, nodeId }, silentMs)
       .then((done) => {
         raised = done
       })

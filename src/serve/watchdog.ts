@@ -26,14 +26,17 @@ export function startWatchdog({ app, log }: { readonly app: App; readonly log: L
   // A program that is run from its sources has no file that a thread could begin with.
   if (!existsSync(fileURLToPath(thread))) return NO_WATCHDOG
   const shared = new BigInt64Array(new SharedArrayBuffer(8))
+  let told = parts.id()
   const beat = (): void => {
+    // A node that was taken for lost has begun anew under another name.
+    if (told !== parts.id()) worker.postMessage((told = parts.id()))
     Atomics.store(shared, 0, parts.state.draining ? 0n : process.hrtime.bigint())
   }
-  beat()
   const { schedules, alerts } = parts.ctx.settings()
   const periodMs = stallPeriodMs(schedules.pollMs)
-  const start: WatchdogStart = { shared, place, nodeId: parts.id(), periodMs, stallPeriods: alerts.stallPeriods }
+  const start: WatchdogStart = { shared, place, nodeId: told, periodMs, stallPeriods: alerts.stallPeriods }
   const worker = new Worker(thread, { workerData: start })
+  beat()
   worker.unref()
   const beating = setInterval(beat, Math.floor(periodMs / 2))
   beating.unref()

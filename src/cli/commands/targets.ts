@@ -23,6 +23,11 @@ import { commandOf, groupOf } from './group.ts'
 
 const mailTo: ReadText = (text, about) => ({ to: list(text, about) })
 
+const yesOrNo: ReadText = (text) => {
+  if (text !== 'yes' && text !== 'no') throw new UsageError(`--alerts "${text}" is not understood. Allowed: yes, no`)
+  return text === 'yes'
+}
+
 const QUIET = /^(\d{1,2}:\d{2})-(\d{1,2}:\d{2})@(\S+)$/
 
 const quietHours: ReadText = (text) => {
@@ -42,8 +47,7 @@ const CHANGEABLE: readonly FieldOption[] = [
     ...{ flags: '--quiet-hours <from-to@zone>', field: 'quiet_hours', read: quietHours },
     about: 'what comes then is sent as one digest at the end, as in 22:00-07:00@Europe/Berlin; none: never',
   },
-  { flags: '--alerts', field: 'alerts', stands: true, about: 'alerts go to it' },
-  { flags: '--no-alerts', field: 'alerts', stands: false, about: 'alerts do not go to it' },
+  { flags: '--alerts [yes|no]', field: 'alerts', read: yesOrNo, stands: true, about: 'whether alerts go to it' },
   { flags: '--disabled', field: 'enabled', stands: false, about: 'switched off: what is for it is held' },
 ]
 
