@@ -1,13 +1,21 @@
-import { randomBytes, randomFillSync } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { runId, attemptId, type OrgId, type SessionKey } from './core/ids.ts'
+import { runId, attemptId, type SessionKey } from './core/ids.ts'
+import { OPERATOR_ORG } from './core/access.ts'
+import type { CommandRules } from './core/executor/command-options.ts'
 import type { Instant } from './core/instant.ts'
 import type { ContextUse } from './core/session/throttle.ts'
-import { createPost } from './delivery/webhook.ts'
+import { NO_MAIL, type MailServer } from './delivery/email.ts'
+import { createSenders } from './delivery/senders.ts'
+import { createChannels } from './channels/channels.ts'
+import { createChannelAttendance } from './engine/channels.ts'
+import { createAlertPass } from './engine/alert-pass.ts'
 import { createDeliveries } from './engine/deliveries.ts'
+import { createHeartbeats } from './engine/heartbeats.ts'
 import { createLoops, type Loops } from './engine/loops.ts'
 import { sleep } from './engine/loop.ts'
-import { createNodeParts, publish } from './engine/node.ts'
+import { createNodeParts } from './engine/node.ts'
+import { loadOrgMemory } from './engine/org-memory.ts'
 import type { NodeParts } from './engine/node-parts.ts'
 import type { Log } from './engine/health.ts'
 import type { Meter } from './engine/meter.ts'
@@ -15,24 +23,29 @@ import type { Executor } from './executors/executor.ts'
 import { createOutboundGuard, type OutboundSettings } from './outbound/guard.ts'
 import { databasePlaces } from './outbound/own-places.ts'
 import { createOutbound, type Outbound } from './outbound/send.ts'
-import { createDatabaseClock } from './service/clock.ts'
+import { createChecklistFiles } from './service/checklist-files.ts'
+import { createDatabaseClock, type DatabaseClock } from './service/clock.ts'
 import { createIdMaker, type IdKind } from './service/ids.ts'
 import { createLive, createLiveWork } from './engine/live.ts'
 import type { Live, LiveWork } from './service/live-port.ts'
 import { loseEarlierNodes } from './service/membership.ts'
 import type { Ports } from './service/ports.ts'
+import { createRandomBytes } from './service/random-bytes.ts'
 import { createRetention } from './service/retention.ts'
+import { speak } from './service/speak.ts'
 import { readLaneSizes } from './service/lanes.ts'
 import type { EngineSettings } from './service/settings.ts'
-import { findTurnsAfter, findVersions } from './service/turn/lookups.ts'
-import { loadMemory } from './service/turn/recall.ts'
+import { exposeSecrets } from './service/secret-use.ts'
+import type { KeySource } from './service/secret-keys.ts'
+import { sealSigningSecrets } from './service/signing-secret.ts'
+import { openNodeVault, type NodeVault } from './service/node-vault.ts'
 import { readClock } from './store/clock.ts'
 import { countUsers } from './store/embedded/company.ts'
 import { startEmbedded } from './store/embedded/embedded.ts'
 import type { EmbeddedNews } from './store/embedded/news.ts'
 import { migrate } from './store/migrate.ts'
 import type { Database, PoolUse } from './store/database.ts'
-import { openPostgres } from './store/postgres.ts'
+import { openPostgres, type PostgresOptions } from './store/postgres.ts'
 import { DEFAULT_SCHEMA } from './store/identifier.ts'
 import { createTracing, type Tracing } from './tracing/tracing.ts'
 
@@ -47,8 +60,14 @@ export interface AppOptions {
   readonly log: Log
   /** Left out: nothing is open that the guard refuses, and nobody listens. */
   readonly outbound?: OutboundChoice | undefined
+  /** What the operator lets agents start; left out: nothing. */
+  readonly commands?: (() => CommandRules) | undefined
   /** Left out: nobody counts. */
   readonly meter?: Meter | undefined
+  /** Where the keys come from that seal what nobody may read in the tables. Left out: beside an embedded database. */
+  readonly secretKeys?: Partial<KeySource> | undefined
+  /** Where checklists may be read from. Null or left out: nowhere. */
+  readonly checklistDir?: (() => string | null) | undefined
 }
 
 /** What the operator decides about requests to the outside, and where they must not lead. */
@@ -56,7 +75,18 @@ export interface OutboundChoice {
   readonly settings: () => OutboundSettings
   /** Where this server is reached, once it is. */
   readonly listeners: () => readonly { readonly host: string; readonly port: number }[]
+  /** The operator's mail server. Left out, or null: no mail is sent. */
+  readonly mail?: () => MailServer | null
+  /** Where the services behind channels are. Left out: where everybody finds them. */
+  readonly channels?: () => { readonly telegram: string; readonly slack: string }
+  /** Where requests to a channel reach us. Left out, or null: nowhere. */
+  readonly hookUrl?: (id: string) => string | null
 }
+
+const PUBLIC_PLACES = { telegram: 'https://api.telegram.org', slack: 'https://slack.com/api' }
+
+/** Where a database is, and the schema in it. */
+export type DatabasePlace = Pick<PostgresOptions, 'target'> & { readonly schema: string }
 
 /** Everything that runs, put together. */
 export interface App {
@@ -69,6 +99,8 @@ export interface App {
   readonly outbound: Outbound
   readonly migrated: readonly string[]
   readonly tracing: Tracing
+  /** Where the database is, for whoever opens connections of their own. */
+  readonly place: DatabasePlace
   /** How many connections there are, by pool. */
   readonly pools: () => readonly ({ readonly pool: string } & PoolUse)[]
   readonly close: () => Promise<void>
@@ -118,8 +150,21 @@ export async function openApp(options: AppOptions): Promise<App> {
           message: 'A node of an earlier process is gone; what it held is settled',
           facts: { node },
         })
-    const now = await readClock(reads)
-    return compose({ options, reads, database, outbound, close, schema, now, migrated: report.applied.map(String) })
+    const clock = createDatabaseClock(() => performance.now(), await readClock(reads))
+    const data = 'data' in options.database ? options.database.data : null
+    const keys = await openNodeVault({ database: reads, now: clock.now, data, keys: options.secretKeys ?? {} })
+    return compose({
+      options,
+      reads,
+      database,
+      outbound,
+      close,
+      target,
+      schema,
+      clock,
+      keys,
+      migrated: report.applied.map(String),
+    })
   } catch (error) {
     await close().catch(() => undefined)
     throw error
@@ -157,14 +202,17 @@ interface Opened {
   readonly reads: Database
   readonly database: Database
   readonly outbound: Outbound
+  readonly target: PostgresOptions['target']
   readonly schema: string
-  readonly now: Instant
+  readonly clock: DatabaseClock
+  readonly keys: NodeVault
   readonly migrated: readonly string[]
   readonly close: () => Promise<void>
 }
 
-function compose({ options, reads, database, outbound, schema, now: opened, migrated, close }: Opened): App {
-  const clock = createDatabaseClock(() => performance.now(), opened)
+function compose(opened: Opened): App {
+  const { options, reads, database, outbound, target, schema, clock, keys, migrated, close } = opened
+  const { vault, self } = keys
   const chance = createRandomBytes()
   const tracing = createTracing(VERSION)
   const makeId: (kind: IdKind, now: Instant) => string = createIdMaker(chance)
@@ -190,54 +238,63 @@ function compose({ options, reads, database, outbound, schema, now: opened, migr
     load: (orgId) => loadOrgMemory(parts, reads, orgId),
     meter: options.meter,
     tracing,
+    ...{ keyIds: vault.keyIds, expose: (orgId, asked) => exposeSecrets({ database: reads, vault }, orgId, asked) },
   })
-  const post = createPost({ send: outbound.send, now: clock.now, program: PROGRAM })
-  const ports: Ports = {
-    ...{ database: reads, turns: parts.turns, clock, newId: makeId, settings: options.settings },
-    outbound: { check: outbound.guard.check, post },
-  }
+  self.id = parts.id
+  const ports = composePorts(opened, parts, makeId)
   const deliveries = createDeliveries({ parts, ports })
   parts.outbox.wake = deliveries.wake
-  const retention = createRetention(ports)
-  const prune = async (): Promise<boolean> => {
-    await retention.pass()
-    return false
-  }
-  const laneSizes = () => readLaneSizes(ports)
-  const loops = createLoops({ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes, deliveries })
+  const heartbeats = createHeartbeats({ parts, ports })
+  const attendance = createChannelAttendance({ parts, ports, hookUrl: (id) => options.outbound?.hookUrl?.(id) ?? null })
+  const prune = createPrune(ports)
+  const alertPass = createAlertPass({ parts, database: reads, newId: makeId, orgId: OPERATOR_ORG })
+  const loops = createLoops({
+    ...{ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes: () => readLaneSizes(ports) },
+    ...{ deliveries, heartbeats, attendance, alertPass },
+  })
   const pools = (): ReturnType<App['pools']> => [
     { pool: 'engine', ...(database.use?.() ?? NO_POOL) },
     { pool: 'reads', ...(reads.use?.() ?? NO_POOL) },
   ]
   const [live, work] = [createLive(parts), createLiveWork(parts)]
-  return { ports, live, work, parts, loops, outbound, tracing, migrated, pools, close }
+  const place = { target, schema }
+  return { ports, live, work, parts, loops, outbound, tracing, migrated, place, pools, close }
 }
 
-const NO_POOL: PoolUse = { open: 0, idle: 0, waiting: 0 }
+/** What services have instead of globals. */
+function composePorts(
+  { options, reads, outbound, clock, keys }: Opened,
+  parts: NodeParts,
+  newId: Ports['newId'],
+): Ports {
+  const mail = (): MailServer | null => options.outbound?.mail?.() ?? null
+  const channels = createChannels({
+    send: outbound.send,
+    places: () => options.outbound?.channels?.() ?? PUBLIC_PLACES,
+  })
+  const post = createSenders({
+    ...{ send: outbound.send, now: clock.now, program: PROGRAM, mail },
+    speak: (speech, signal) => speak(ports, speech, signal),
+  })
+  const ports: Ports = {
+    ...{ database: reads, turns: parts.turns, clock, newId, settings: options.settings },
+    outbound: { check: outbound.guard.check, post, mailFlaw: () => (mail() === null ? NO_MAIL : null) },
+    vault: keys.vault,
+    channels,
+    commands: options.commands,
+    checklists: createChecklistFiles(options.checklistDir ?? (() => null)),
+  }
+  return ports
+}
 
-/** Random bytes from a supply that is filled a page at a time: asking for ten costs as much as asking for thousands. */
-function createRandomBytes(): (count: number) => Uint8Array {
-  const supply = Buffer.alloc(8_192)
-  let used = supply.length
-  return (count) => {
-    if (used + count > supply.length) {
-      randomFillSync(supply)
-      used = 0
-    }
-    used += count
-    return supply.subarray(used - count, used)
+/** What is done now and then: old rows go, and what could not be sealed before is. */
+function createPrune(ports: Ports): () => Promise<boolean> {
+  const retention = createRetention(ports)
+  return async () => {
+    await retention.pass()
+    await sealSigningSecrets(ports)
+    return false
   }
 }
 
-/** Loads an org, and hands on what happened in it since it was last heard of. */
-async function loadOrgMemory(
-  parts: NodeParts,
-  reads: Database,
-  orgId: OrgId,
-): Promise<Awaited<ReturnType<typeof loadMemory>>> {
-  const version = (await findVersions(reads)).get(orgId) ?? 0
-  const heard = parts.published.get(orgId)
-  if (heard !== undefined && heard < version)
-    for (const turn of await findTurnsAfter(reads, orgId, heard)) if (turn.no <= version) publish(parts, orgId, turn)
-  return loadMemory(reads, parts.facts, { id: orgId, version })
-}
+const NO_POOL: PoolUse = { open: 0, idle: 0, waiting: 0 }

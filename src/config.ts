@@ -6,12 +6,18 @@ export interface Environment {
   readonly lanes: LaneReading
   /** Null: nobody has chosen a database; `DATABASE_URL` is never taken, it may be somebody's application. */
   readonly databaseUrl: string | null
+  /** `ESCAPEMENT_SECRET_KEY`; null: nothing. */
+  readonly secretKey: string | null
 }
 
 /** Reads the variables of this process; sizes of lanes stand above `lanes`. */
 export function readEnvironment(lanes: LaneSizes, variables = process.env): Environment {
   const url = variables['ESCAPEMENT_DATABASE_URL']?.trim() ?? ''
-  return { lanes: readLaneSizes(variables, lanes), databaseUrl: url === '' ? null : url }
+  const key = variables['ESCAPEMENT_SECRET_KEY']?.trim() ?? ''
+  return {
+    ...{ lanes: readLaneSizes(variables, lanes), databaseUrl: url === '' ? null : url },
+    secretKey: key === '' ? null : key,
+  }
 }
 
 /** The variables of this process that are about a server. */
@@ -19,12 +25,15 @@ export interface ServerEnvironment {
   readonly variables: Variables
   /** `ESCAPEMENT_OWNER_KEY`: a secret, so it is no setting and is shown nowhere. */
   readonly ownerKey: string | null
+  /** `ESCAPEMENT_SECRET_KEY`: what secrets are sealed with, no setting either. */
+  readonly secretKey: string | null
 }
 
 /** Reads them, once: they do not change while the process lives. */
 export function readServerEnvironment(variables: Variables = process.env): ServerEnvironment {
-  const { ESCAPEMENT_OWNER_KEY: key, ...others } = variables
-  return { variables: others, ownerKey: (key ?? '').trim() === '' ? null : (key ?? '').trim() }
+  const { ESCAPEMENT_OWNER_KEY: owner, ESCAPEMENT_SECRET_KEY: secret, ...others } = variables
+  const said = (text = ''): string | null => (text.trim() === '' ? null : text.trim())
+  return { variables: others, ownerKey: said(owner), secretKey: said(secret) }
 }
 
 /** What the environment says to commands that talk to a server. */

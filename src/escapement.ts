@@ -3,6 +3,13 @@ import type { AlertFilter, AlertView } from './contract/alert.ts'
 import type { BudgetInput, BudgetPatch, BudgetView } from './contract/budget.ts'
 import type { DeliveryFilter, DeliveryView } from './contract/delivery.ts'
 import type { EventKind, EventView } from './contract/event.ts'
+import type {
+  HeartbeatInput,
+  HeartbeatLogFilter,
+  HeartbeatLogView,
+  HeartbeatTestAnswer,
+  HeartbeatView,
+} from './contract/heartbeat.ts'
 import type { LaneView } from './contract/lane.ts'
 import type { Health, NodeView } from './contract/node.ts'
 import type { Page, PageFilter } from './contract/page.ts'
@@ -14,6 +21,7 @@ import type {
   ScheduleInput,
   ScheduleView,
 } from './contract/schedule.ts'
+import type { RotationInput, RotationView, SecretInput, SecretPatch, SecretView } from './contract/secret.ts'
 import type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from './contract/session.ts'
 import type {
   EnabledTargetView,
@@ -81,6 +89,13 @@ export interface EscapementOptions extends Settings {
   readonly estimateTokens?: (session: string) => { readonly tokens: number; readonly contextWindow: number } | null
   /** What agents over HTTP may be called although the guard would refuse them. */
   readonly outbound?: { readonly allow_hosts?: readonly string[]; readonly allow_loopback?: boolean }
+  /** Where checklists of heartbeats may be read from. Left out: nowhere. */
+  readonly heartbeat?: { readonly checklist_dir?: string | null }
+  /**
+   * What secrets are sealed with: 32 bytes as hexadecimal digits or Base64, several with commas between them. Left out:
+   * `ESCAPEMENT_SECRET_KEY`, or a file beside an embedded database.
+   */
+  readonly secretKey?: string
   /** Whose agents, schedules and runs this object is about. */
   readonly org?: string
   /** Hears what the engine says. Left out: warnings and errors go to stderr. */
@@ -164,6 +179,17 @@ export interface Escapement {
     /** Makes a function of this process the executor of an agent, from now on. */
     readonly register: (id: string, handler: Handler) => Promise<void>
   }
+  /** Agents that look after a checklist by themselves; each is named by its agent. */
+  readonly heartbeats: {
+    readonly get: (agent: string) => Promise<HeartbeatView>
+    /** All of it: what is left out takes its default. */
+    readonly set: (agent: string, input: HeartbeatInput) => Promise<HeartbeatView>
+    readonly enable: (agent: string) => Promise<HeartbeatView>
+    readonly disable: (agent: string) => Promise<HeartbeatView>
+    /** Lets the heart beat once, whatever its plan says. */
+    readonly test: (agent: string) => Promise<HeartbeatTestAnswer>
+    readonly log: (agent: string, filter?: HeartbeatLogFilter) => Promise<Page<HeartbeatLogView>>
+  }
   /** Limits on what runs may use in a day or a month. Refused work says so with `BUDGET` and when to come back. */
   readonly budgets: {
     readonly create: (input: BudgetInput) => Promise<BudgetView>
@@ -171,6 +197,16 @@ export interface Escapement {
     readonly list: () => Promise<readonly BudgetView[]>
     readonly update: (id: string, change: BudgetPatch) => Promise<BudgetView>
     readonly delete: (id: string) => Promise<void>
+  }
+  /** Values that agents send and nobody can read; an agent names one as `{{secret:NAME}}`. */
+  readonly secrets: {
+    readonly create: (input: SecretInput) => Promise<SecretView>
+    readonly get: (name: string) => Promise<SecretView>
+    readonly list: (filter?: PageFilter) => Promise<Page<SecretView>>
+    readonly update: (name: string, change: SecretPatch) => Promise<SecretView>
+    readonly delete: (name: string) => Promise<void>
+    /** Seals everything of the deployment anew with the first key. */
+    readonly rotate: (how?: RotationInput) => Promise<RotationView>
   }
   /** Where the results of schedules go: `delivery: { target_id }` of a schedule names one. */
   readonly targets: {

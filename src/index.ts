@@ -16,6 +16,13 @@ export type { AgentInput, AgentView } from './contract/agent.ts'
 export type { AlertFilter, AlertView } from './contract/alert.ts'
 export type { DeliveryFilter, DeliveryTryView, DeliveryView } from './contract/delivery.ts'
 export type { EventKind, EventView } from './contract/event.ts'
+export type {
+  HeartbeatInput,
+  HeartbeatLogFilter,
+  HeartbeatLogView,
+  HeartbeatTestAnswer,
+  HeartbeatView,
+} from './contract/heartbeat.ts'
 export type { LaneView } from './contract/lane.ts'
 export type { Health, NodeView } from './contract/node.ts'
 export type { Page } from './contract/page.ts'
@@ -28,6 +35,7 @@ export type {
   ScheduleInput,
   ScheduleView,
 } from './contract/schedule.ts'
+export type { RotationInput, RotationView, SecretInput, SecretPatch, SecretView } from './contract/secret.ts'
 export type {
   EnabledTargetView,
   ScheduleDelivery,

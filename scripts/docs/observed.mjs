@@ -18,9 +18,9 @@ export function renderMetrics(metrics) {
 export function renderRpcMethods(methods) {
   return table(
     ['Method', 'Does', 'Params', 'Answers', 'Needs'],
-    Object.entries(methods).map(([name, { summary, takes, answers, permission, later }]) => [
+    Object.entries(methods).map(([name, { summary, takes, answers, permission }]) => [
       `\`${name}\``,
-      later === undefined ? summary : `${summary}. Not available: ${later}`,
+      summary,
       takes,
       answers,
       `\`${permission}\``,

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addAgents } from './commands/agents.ts'
 import { addAudit } from './commands/audit.ts'
 import { addBudgets } from './commands/budgets.ts'
+import { addChannels } from './commands/channels.ts'
 import { addChat } from './commands/chat.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addConfig } from './commands/config.ts'
@@ -9,6 +10,7 @@ import { addCron } from './commands/cron.ts'
 import { addAlerts, addDeliveries } from './commands/deliveries.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addEvents } from './commands/events.ts'
+import { addHeartbeat } from './commands/heartbeat.ts'
 import { addKeys } from './commands/keys.ts'
 import { addLanes } from './commands/lanes.ts'
 import { addLogin } from './commands/login.ts'
@@ -16,11 +18,13 @@ import { addMembers } from './commands/members.ts'
 import { addOrgs } from './commands/orgs.ts'
 import { addRuns } from './commands/runs.ts'
 import { addSchedules } from './commands/schedules.ts'
+import { addSecrets } from './commands/secrets.ts'
 import { addServer } from './commands/server.ts'
 import { addSessions } from './commands/sessions.ts'
 import { addStats } from './commands/stats.ts'
 import { addTargets } from './commands/targets.ts'
 import { addTasks } from './commands/tasks.ts'
+import { addWorkers } from './commands/worker.ts'
 import type { Desk } from './remote/talk.ts'
 
 type Add = (program: Command, desk: Desk) => void
@@ -28,8 +32,20 @@ type Add = (program: Command, desk: Desk) => void
 /** The commands, in the order and under the headings in which they are listed. */
 const COMMANDS: Readonly<Record<string, readonly Add[]>> = {
   'The server': [addServer, addLogin, addDoctor],
-  Work: [addSchedules, addTasks, addRuns, addSessions, addChat, addAgents, addBudgets, addTargets],
-  Operation: [addStats, addDeliveries, addAlerts, addEvents, addLanes, addConfig, addAudit],
+  Work: [
+    addSchedules,
+    addTasks,
+    addRuns,
+    addSessions,
+    addChat,
+    addAgents,
+    addHeartbeat,
+    addBudgets,
+    addTargets,
+    addChannels,
+    addSecrets,
+  ],
+  Operation: [addStats, addDeliveries, addAlerts, addEvents, addLanes, addWorkers, addConfig, addAudit],
   'People and programs': [addKeys, addOrgs, addMembers],
   'Without a server': [addCron, addCompletion],
 }

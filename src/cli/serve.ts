@@ -25,7 +25,7 @@ const AT_ONCE_MS = 2_000
 
 /** Runs a server until it is told to end. */
 export async function runServe(terminal: Terminal, options: ServeOptions, build: Build): Promise<ExitCode> {
-  const { ownerKey, variables } = readServerEnvironment(terminal.variables)
+  const { ownerKey, secretKey, variables } = readServerEnvironment(terminal.variables)
   let log: Log | null = null
   try {
     const configuration = await openConfiguration({
@@ -34,7 +34,7 @@ export async function runServe(terminal: Terminal, options: ServeOptions, build:
       ...{ variables, cwd: terminal.cwd ?? process.cwd() },
     })
     log = openLog(configuration, logOutput(terminal))
-    const starting = startServer({ configuration, log, ownerKey, ...build })
+    const starting = startServer({ configuration, log, ownerKey, secretKey, ...build })
     return await untilTold(terminal, starting, log)
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error

@@ -19,7 +19,7 @@ export interface ReadEnvironment {
 const PREFIX = 'ESCAPEMENT_'
 
 /** Names that are not settings, and names that others make up: a service called `escapement` gives rise to some. */
-const NOT_SETTINGS = /^ESCAPEMENT_(?:OWNER_KEY|URL|KEY|SEED|TEST_.*|SERVICE_.*|PORT(?:_.*)?|LANES?_.*)$/
+const NOT_SETTINGS = /^ESCAPEMENT_(?:OWNER_KEY|SECRET_KEY|URL|KEY|SEED|TEST_.*|SERVICE_.*|PORT(?:_.*)?|LANES?_.*)$/
 
 /** The variable that sets a setting: its path in upper case. */
 export const variableOf = (path: string): string => PREFIX + path.toUpperCase().replaceAll(/[.-]/g, '_')

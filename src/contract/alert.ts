@@ -1,15 +1,12 @@
+import type { AlertKind, AlertSubject } from '../core/alerts.ts'
 import type { Why } from '../core/reasons.ts'
-
-/** What alerts are about. */
-export const ALERT_KINDS = ['delivery_disabled'] as const
-export type AlertKind = (typeof ALERT_KINDS)[number]
 
 /** Something somebody should look at. It clears itself when it is over. */
 export interface AlertView {
   readonly id: string
   readonly org_id: string
   readonly kind: AlertKind
-  readonly subject_kind: 'target'
+  readonly subject_kind: AlertSubject
   readonly subject_id: string
   readonly status: 'open' | 'cleared'
   readonly why: Why
@@ -22,6 +19,9 @@ export interface AlertView {
 /** Which alerts are wanted. */
 export interface AlertFilter {
   readonly status?: 'open' | 'cleared' | undefined
+  readonly kind?: AlertKind | undefined
+  /** About this schedule, node or target. */
+  readonly subject_id?: string | undefined
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }

@@ -19,8 +19,17 @@ export interface DeliveryTryView {
 export interface DeliveryView {
   readonly id: string
   readonly org_id: string
-  readonly run_id: string
-  readonly kind: 'target' | 'callback'
+  /** Null for what is no result of a run: an alert, or a digest. */
+  readonly run_id: string | null
+  /** The alert it tells of. */
+  readonly alert_id: string | null
+  /** The digest it is part of; it has arrived when that has. */
+  readonly digest_id: string | null
+  /** Whether it is a digest of what came in quiet hours. */
+  readonly digest: boolean
+  readonly kind: 'target' | 'callback' | 'session' | 'channel'
+  /** Which conversation or whom in a channel it goes to, when that is no target. */
+  readonly to: string | null
   readonly target_id: string | null
   /** Of a callback; a target has its own. */
   readonly url: string | null

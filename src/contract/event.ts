@@ -12,6 +12,7 @@ export const EVENT_KINDS = [
   'config.reloaded',
   'alert.raised',
   'alert.cleared',
+  'heartbeat.changed',
 ] as const
 export type EventKind = (typeof EVENT_KINDS)[number]
 
@@ -38,6 +39,7 @@ export const EVENT_PERMISSIONS: Readonly<Record<EventKind, Permission>> = {
   'config.reloaded': 'admin:*',
   'alert.raised': 'runs:read',
   'alert.cleared': 'runs:read',
+  'heartbeat.changed': 'agents:read',
 }
 
 /** Which events somebody wants to hear of. Everything that is given has to fit. */

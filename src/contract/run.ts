@@ -129,7 +129,7 @@ export interface ResultInput {
   readonly summary?: string
   readonly usage?: UsageView
   readonly retryable?: boolean
-  /** When the agent wants to be asked again; kept for heartbeats, and passed over until there are any. */
+  /** When a heartbeat wants to be asked again: a moment, or seconds from now. Of other runs it is passed over. */
   readonly next_check?: unknown
 }
 

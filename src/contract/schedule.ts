@@ -1,3 +1,4 @@
+import type { ScheduleAlertKind } from '../core/alerts.ts'
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
 import type { DstEffect } from '../core/time/dst-notes.ts'
 import type { ExecutorInput } from './executor.ts'
@@ -43,6 +44,10 @@ export interface ScheduleFields {
   readonly ends_at: string | number
   readonly max_fires: number
   readonly jitter_ms: number
+  /** Failures in a row that raise an alert; the deployment's number unless given. */
+  readonly alert_after: number
+  /** A run that starts later than this raises an alert; however late unless given. */
+  readonly max_lateness_seconds: number
   readonly exclude: readonly unknown[]
   readonly delete_after_run: boolean
   /** Where the results of its runs go; nowhere unless given. */
@@ -111,6 +116,9 @@ export interface ScheduleRulesView {
   readonly queue_depth: number
   readonly max_fires: number | null
   readonly jitter_ms: number
+  /** Null: the deployment's number. */
+  readonly alert_after: number | null
+  readonly max_lateness_seconds: number | null
 }
 
 /** A schedule as every surface shows it: what it was given, completed by its defaults, and where it stands. */
@@ -132,6 +140,8 @@ export interface ScheduleView extends ScheduleTimingView, ScheduleRulesView {
   readonly last_error: string | null
   readonly failure_streak: number
   readonly failure_count: number
+  /** Kinds of its open alerts. */
+  readonly alerts: readonly ScheduleAlertKind[]
   /** Occurrences that became runs. */
   readonly fires: number
   readonly session: string

@@ -18,6 +18,7 @@ export const PERMISSIONS = {
   'sessions:write': 'send, stop and reset, and change how a session queues',
   'agents:read': 'see agents and heartbeats',
   'agents:write': 'create and change agents and heartbeats',
+  'workers:run': 'claim and perform the work of agents whose executor is `worker`',
   'targets:read': 'see where results are delivered',
   'targets:write': 'create, change, test and enable targets',
   'budgets:read': 'see budgets and what they have left',
@@ -124,6 +125,13 @@ function isPermitted(principal: Pick<Principal, 'role' | 'scopes'>, permission: 
     (principal.scopes === null || isCovered(principal.scopes, permission))
   )
 }
+
+/** Whether somebody owns the org that operates the deployment, and asks with all that comes with it. */
+export const isOperatorOwner = ({ orgId, role, scopes }: Pick<Principal, 'orgId' | 'role' | 'scopes'>): boolean =>
+  orgId === OPERATOR_ORG && role === 'owner' && (scopes === null || isCovered(scopes, 'admin:*'))
+
+/** Whether somebody administers their org. */
+export const isAdmin = (principal: Pick<Principal, 'role' | 'scopes'>): boolean => isPermitted(principal, 'admin:*')
 
 /** Everything a principal may do, spelled out. */
 export const effectivePermissions = (principal: Pick<Principal, 'role' | 'scopes'>): readonly Permission[] =>

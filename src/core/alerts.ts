@@ -3,6 +3,21 @@ import { because, type Why } from './reasons.ts'
 
 export const ALERT_DEFAULTS = { failuresInARow: 3, stallPeriods: 3 } as const
 
+/** Alerts about a schedule. */
+export const SCHEDULE_ALERT_KINDS = ['failures_in_a_row', 'occurrence_missed', 'late'] as const
+export type ScheduleAlertKind = (typeof SCHEDULE_ALERT_KINDS)[number]
+
+/** Everything that alerts are about. */
+export const ALERT_KINDS = [...SCHEDULE_ALERT_KINDS, 'engine_stalled', 'delivery_disabled'] as const
+export type AlertKind = (typeof ALERT_KINDS)[number]
+
+/** What an alert is about, by what it is. */
+export const ALERT_SUBJECTS = ['schedule', 'node', 'target'] as const
+export type AlertSubject = (typeof ALERT_SUBJECTS)[number]
+
+/** The open alerts of a schedule, with their ids. */
+export type OpenAlerts = { readonly [Kind in ScheduleAlertKind]?: string }
+
 /** What becomes of an alert: raised once, cleared by itself, otherwise left as it is. */
 export type AlertDecision =
   | { readonly kind: 'raise'; readonly why: Why }
@@ -29,6 +44,12 @@ export function decideFailureAlert(facts: {
     : { kind: 'none' }
 }
 
+/** A look that takes a second is no stall, however often the engine looks. */
+const SHORTEST_PERIOD_MS = 1_000
+
+/** The period that stalls are counted in. */
+export const stallPeriodMs = (pollMs: number): number => Math.max(pollMs, SHORTEST_PERIOD_MS)
+
 /** Decides about the alert for an engine that does not scan; whoever watches calls it with the newest scan it knows. */
 export function decideStall(facts: {
   /** The newest scan, or the start of the engine while there was none. */
@@ -51,3 +72,47 @@ export function decideStall(facts: {
 /** Whether a run began later than its schedule allows; without a limit nothing is late. */
 export const isLate = (nominal: Instant, startedAt: Instant, maxLatenessSeconds: number | null): boolean =>
   maxLatenessSeconds !== null && startedAt - nominal > maxLatenessSeconds * SECOND_MS
+
+/**
+ * Decides about the alert for runs that are late: raised when one starts, or still waits, beyond the limit, and cleared
+ * when one starts in time. A run that still waits in time says nothing.
+ */
+export function decideLateAlert(facts: {
+  readonly nominal: Instant
+  /** When it started, or the present while it waits. */
+  readonly at: Instant
+  readonly hasStarted: boolean
+  readonly maxLatenessSeconds: number | null
+  readonly raised: boolean
+}): AlertDecision {
+  const { nominal, at, hasStarted, maxLatenessSeconds, raised } = facts
+  const late = isLate(nominal, at, maxLatenessSeconds)
+  const evidence = {
+    ...{ nominal: formatInstant(nominal), late_seconds: Math.max(0, Math.round((at - nominal) / SECOND_MS)) },
+    max_lateness_seconds: maxLatenessSeconds,
+  }
+  const rule = 'max_lateness_seconds'
+  if (late) return raised ? { kind: 'none' } : { kind: 'raise', why: because('run_late', rule, evidence) }
+  return raised && hasStarted ? { kind: 'clear', why: because('run_in_time', rule, evidence) } : { kind: 'none' }
+}
+
+/**
+ * Decides about the alert for occurrences that were missed and that nothing makes up for: raised once, and cleared by the
+ * next look at the schedule that misses nothing and makes a run in time.
+ */
+export function decideMissedAlert(facts: {
+  /** Occurrences of this look that were skipped because their moment had passed. */
+  readonly missed: number
+  readonly first: Instant | null
+  /** Whether this look made a run in time. */
+  readonly inTime: boolean
+  readonly raised: boolean
+}): AlertDecision {
+  const { missed, first, inTime, raised } = facts
+  const rule = 'misfire_policy'
+  if (missed > 0) {
+    const evidence = { missed, first: first === null ? null : formatInstant(first) }
+    return raised ? { kind: 'none' } : { kind: 'raise', why: because('occurrence_missed', rule, evidence) }
+  }
+  return raised && inTime ? { kind: 'clear', why: because('occurrence_in_time', rule) } : { kind: 'none' }
+}

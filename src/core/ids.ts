@@ -12,6 +12,7 @@ export type ScheduleId = Id<'schedule'>
 export type MessageId = Id<'message'>
 export type BudgetId = Id<'budget'>
 export type TargetId = Id<'target'>
+export type ChannelId = Id<'channel'>
 export type PrincipalId = Id<'principal'>
 export type SessionKey = Id<'session'>
 export type LaneName = Id<'lane'>
@@ -24,6 +25,7 @@ export const scheduleId = (text: string): ScheduleId => text as ScheduleId
 export const messageId = (text: string): MessageId => text as MessageId
 export const budgetId = (text: string): BudgetId => text as BudgetId
 export const targetId = (text: string): TargetId => text as TargetId
+export const channelId = (text: string): ChannelId => text as ChannelId
 export const principalId = (text: string): PrincipalId => text as PrincipalId
 export const sessionKey = (text: string): SessionKey => text as SessionKey
 export const laneName = (text: string): LaneName => text as LaneName

@@ -29,6 +29,8 @@ export const REASONS = {
   operators_only: 'It belongs to the deployment, and {principal} is not of the org that operates it.',
   approvers_only: '{principal} is {role}, and this is for owners and admins.',
   other_org: 'It belongs to another org.',
+  known_sender: '{sender} may speak in {chat}.',
+  unknown_sender: '{sender} is not among those who may speak in {chat}.',
   invalid: 'The input is not valid: {flaw}.',
   draining: 'The node is shutting down and takes no new work.',
   org_queue_full: '{queued} of {max_queue} tasks of the org were queued.',
@@ -50,6 +52,7 @@ export const REASONS = {
   lane_full: 'All {size} slots of lane {lane} are taken.',
   catchup_limit: '{active} of {limit} catch-up runs are active on the node.',
   executor_offline: 'Nothing that can execute agent {agent} is connected.',
+  worker_busy: 'The workers of agent {agent} hold {held} of the {capacity} attempts they take at a time.',
   picked: 'Every gate is open; others go first: it is number {position} of its agent.',
 
   // Why a run ended the way it did.
@@ -79,6 +82,7 @@ export const REASONS = {
   no_route: 'There is nowhere to send an answer: {target}.',
   agent_busy: 'The agent is busy with {run}.',
   heartbeat_due: 'The checklist is due.',
+  heartbeat_asked: 'A person wanted to see it now.',
   acknowledged: 'The agent answered HEARTBEAT_OK with {other_chars} other characters.',
   empty_reply: 'The agent answered nothing.',
   duplicate: 'The same content was delivered to {target} at {delivered_at}.',
@@ -97,6 +101,8 @@ export const REASONS = {
   delivered: 'It was delivered to {target} with try {tries}.',
   let_go: 'A person asked for it to be sent.',
   quiet_hours: 'It is quiet at {target} until {until}; the result joins the digest.',
+  alerted: 'The target wants to hear of alerts.',
+  in_digest: 'It is part of the digest {digest}.',
   delivery_retry: 'Try {tries} failed; the next is at {retry_at}.',
   delivery_given_up: 'All {tries} tries failed.',
 
@@ -111,6 +117,12 @@ export const REASONS = {
   failure_streak_over: 'A run succeeded again.',
   engine_stalled: 'No scan since {last_scan_at}, longer than {stall_periods} periods of {period_ms} ms.',
   engine_scans: 'The engine scans again, last at {last_scan_at}.',
+  node_gone: 'The node {node} is gone; what it held is settled by others.',
+  occurrence_missed: '{missed} occurrences from {first} on were missed, and nothing makes up for them.',
+  occurrence_in_time: 'An occurrence was met in time again.',
+  run_late: 'The run for {nominal} is {late_seconds} s late; {max_lateness_seconds} s are allowed.',
+  run_in_time: 'A run has started in time again.',
+  schedule_gone: 'The schedule {schedule} is gone.',
 } as const
 
 export type Reason = keyof typeof REASONS

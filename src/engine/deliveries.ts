@@ -2,6 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { DELIVERY_TRIES } from '../core/delivery/delivery-tries.ts'
 import type { OutMessage, TryOutcome } from '../core/delivery/message.ts'
 import { CLAIM_MS, claimDue, releaseClaim, type ClaimedDelivery } from '../service/outbox.ts'
+import { asideWork, type Aside } from '../service/outbox-aside.ts'
+import { digestWork, findDueDigests } from '../service/outbox-digest.ts'
 import { writeMessage } from '../service/outbox-message.ts'
 import type { Ports } from '../service/ports.ts'
 import { createDeliveryRecorder, type DeliveryRecorder } from './delivery-recorder.ts'
@@ -19,6 +21,9 @@ const MARGIN_MS = 5_000
 const LONG_LOOK_MS = 20
 const LONGEST_REST_MS = 1_000
 
+/** How often it is looked whether quiet hours are over; whoever is woken by every answer does not look each time. */
+const QUIET_EVERY_MS = 500
+
 /** When results are sent. What is sent and what follows is decided elsewhere. */
 export interface Deliveries {
   readonly start: () => void
@@ -29,7 +34,7 @@ export interface Deliveries {
 
 export interface DeliveriesContext {
   readonly parts: NodeParts
-  readonly ports: Pick<Ports, 'database' | 'outbound' | 'newId'>
+  readonly ports: Pick<Ports, 'database' | 'outbound' | 'newId' | 'vault'>
 }
 
 interface Sending {
@@ -47,6 +52,7 @@ export function createDeliveries({ parts, ports }: DeliveriesContext): Deliverie
   const stopping = new AbortController()
   const inFlight = new Set<Promise<void>>()
   let claims = 0
+  let quietAt = -Infinity
   const sending: Sending = {
     ...{ parts, ports, inFlight, stopping: stopping.signal, recorder: createDeliveryRecorder(parts, ports.newId) },
     wake: () => {
@@ -56,6 +62,11 @@ export function createDeliveries({ parts, ports }: DeliveriesContext): Deliverie
   const loop: Loop = createLoop(
     async () => {
       claims += 1
+      const now = ctx.clock.counter()
+      if (now - quietAt >= QUIET_EVERY_MS) {
+        quietAt = now
+        await endQuiet(sending)
+      }
       await sendDue(sending, `${parts.id()}/${claims}`)
       return undefined
     },
@@ -120,21 +131,39 @@ async function sendOne(sending: Sending, delivery: ClaimedDelivery, { claim, beg
   const { clock, log } = parts.ctx
   const { orgId, id } = delivery
   try {
-    const message = await writeMessage(ports, delivery, clock.now())
+    const written = await writeMessage(ports, delivery, clock.now())
+    if (written.kind === 'hold' || written.kind === 'keep') {
+      await setAside(sending, { orgId, id, claim, ...written })
+      return
+    }
     // A process that was asleep must not send under a claim that others may have taken over.
     if (clock.counter() - began > CLAIM_MS - DELIVERY_TRIES.timeoutMs - MARGIN_MS) return
     const startedAt = clock.now()
-    const outcome = typeof message === 'string' ? nothingToSend(message) : await post(sending, delivery, message)
+    const message = written.kind === 'send' ? written.message : null
+    const outcome =
+      written.kind === 'send' ? await post(sending, delivery, written.message) : nothingToSend(written.error)
     if (outcome === null) {
       await releaseClaim(ports, claim, id)
       return
     }
-    const body = typeof message === 'string' ? null : message.body
-    await recorder.record({ orgId, id, claim, startedAt, finishedAt: clock.now(), outcome, body })
+    await recorder.record({
+      ...{ orgId, id, claim, startedAt, finishedAt: clock.now(), outcome, body: message?.body ?? null },
+    })
   } catch (error) {
     const facts = { delivery: id, run: delivery.runId, error: error instanceof Error ? error.message : String(error) }
     log({ level: 'error', message: 'A delivery could not be tried or put on record; it is tried again', facts })
   }
+}
+
+/** It is not sent now, or not at all, without having been tried. */
+async function setAside({ parts }: Sending, aside: Aside): Promise<void> {
+  await parts.officeOf(aside.orgId).take(asideWork(aside), true)
+}
+
+/** Where quiet hours are over, what they have collected becomes one message. */
+async function endQuiet({ parts, ports }: Sending): Promise<void> {
+  for (const due of await findDueDigests(ports, parts.ctx.clock.now()))
+    await parts.officeOf(due.orgId).take(digestWork(ports, due), true)
 }
 
 /** Sends a message, in a span of its own where anybody listens. */
@@ -146,7 +175,7 @@ function post(
   const { tracing } = parts.ctx
   if (tracing?.isOn() !== true) return ports.outbound.post(message, stopping)
   const { orgId, runId, id } = delivery
-  return tracing.deliver({ orgId, runId, deliveryId: id, trace: message.trace ?? null }, () =>
+  return tracing.deliver({ orgId, runId: runId ?? '', deliveryId: id, trace: message.trace ?? null }, () =>
     ports.outbound.post(message, stopping),
   )
 }

@@ -70,7 +70,7 @@ function say({ ctx }: NodeParts, recorded: Recorded, tried: readonly Tried[]): v
     ms: Math.max(0, one.finishedAt - one.startedAt),
     ...(one.outcome.ok ? {} : { error: one.outcome.message, next: explainWhy(after.why) }),
   }
-  const message = one.outcome.ok ? 'A webhook was delivered' : 'A webhook was not delivered'
+  const message = one.outcome.ok ? 'A message was delivered' : 'A message was not delivered'
   ctx.log({ level: 'info', message, facts })
   if (outcome === 'held' && after.why.reason === 'target_disabled')
     ctx.log({ level: 'warn', message: 'A target is disabled; its messages are held', facts: { target: targetId } })

@@ -1,6 +1,15 @@
 import type { AttemptId, LaneName, OrgId, RunId } from '../core/ids.ts'
 import { NODE_LOST, NODE_SHUTDOWN } from '../core/run/outcome.ts'
-import type { Attempt, AttemptContext, AttemptReport, Executor, Usage } from '../executors/executor.ts'
+import { createMask, type Mask } from '../core/secret/mask.ts'
+import type {
+  Attempt,
+  AttemptContext,
+  AttemptReport,
+  Executor,
+  ExposedSecrets,
+  SecretsAsked,
+  Usage,
+} from '../executors/executor.ts'
 import type { Claim } from '../service/turn/claim.ts'
 import type { Saying } from './progress.ts'
 import type { EngineTracing } from './tracing-port.ts'
@@ -51,6 +60,8 @@ export interface ExecutionsContext {
   readonly offer: (about: AttemptOfRun) => Promise<string>
   /** Records that the executor will report later, and answers with the token to do so: the one that was offered, or a new one. */
   readonly defer: (about: AttemptOfRun, offered?: string) => Promise<string>
+  /** Opens secrets of an org. Left out: there are none. */
+  readonly expose?: ((orgId: OrgId, asked: SecretsAsked) => Promise<ExposedSecrets>) | undefined
 }
 
 /** An attempt, by name. */
@@ -114,7 +125,8 @@ export function createExecutions(ctx: ExecutionsContext): Executions {
   }
 }
 
-function attemptOf({ run, attemptId, payload }: Claim): Attempt {
+/** What an executor is told about a run that was claimed. */
+export function attemptOf({ run, attemptId, payload }: Pick<Claim, 'run' | 'attemptId' | 'payload'>): Attempt {
   return {
     orgId: run.orgId,
     runId: run.id,
@@ -148,6 +160,9 @@ class Performer implements Execution, AttemptContext {
   #controller: AbortController | null = null
   #aborted: AttemptAborted | null = null
   #used: Usage | null = null
+  /** Hides what was exposed; null: nothing was. */
+  #mask: Mask | null = null
+  #exposed: readonly string[] | null = null
 
   constructor(ctx: ExecutionsContext, claim: Claim) {
     const { run, attemptId, lane } = claim
@@ -182,7 +197,8 @@ class Performer implements Execution, AttemptContext {
   get progress(): AttemptContext['progress'] {
     return (event) => {
       const { orgId, runId, attemptId } = this
-      if (this.#aborted === null) this.#ctx.progress({ orgId, runId, attemptId, event })
+      if (this.#aborted !== null) return
+      this.#ctx.progress({ orgId, runId, attemptId, event: this.#mask === null ? event : this.#mask.value(event) })
     }
   }
 
@@ -202,6 +218,17 @@ class Performer implements Execution, AttemptContext {
     return (offered) => this.#ctx.defer({ orgId, runId, attemptId }, offered)
   }
 
+  get expose(): AttemptContext['expose'] {
+    return async (asked) => {
+      const opened = (await this.#ctx.expose?.(this.orgId, asked)) ?? { ok: false, message: 'no secrets are kept here' }
+      if (opened.ok) {
+        this.#exposed = [...(this.#exposed ?? []), ...Object.values(opened.values)]
+        this.#mask = createMask(this.#exposed)
+      }
+      return opened
+    }
+  }
+
   perform(): Promise<AttemptReport> {
     const { tracing } = this.#ctx
     if (tracing?.isOn() !== true) return this.#execute(this.#attempt)
@@ -215,14 +242,17 @@ class Performer implements Execution, AttemptContext {
       return { outcome: { kind: 'failed', errorCode: 'executor_offline', retryable: true, retryAfterMs: null } }
     try {
       const report = await this.#executor(attempt, this)
-      return this.#afterAbort(withUsage(report, this.#used))
+      return this.#afterAbort(this.#masked(withUsage(report, this.#used)))
     } catch (error) {
       const errorMessage = error instanceof Error ? error.message : String(error)
-      return this.#afterAbort({
-        outcome: { kind: 'failed', errorCode: 'internal', retryable: null, retryAfterMs: null },
-        errorMessage,
-      })
+      const outcome = { kind: 'failed', errorCode: 'internal', retryable: null, retryAfterMs: null } as const
+      return this.#afterAbort(this.#masked({ outcome, errorMessage }))
     }
+  }
+
+  /** Whoever was sent a secret may say it back, in an answer as in an error. */
+  #masked(report: AttemptReport): AttemptReport {
+    return this.#mask === null ? report : (this.#mask.value(report) as AttemptReport)
   }
 
   /** A node that goes down, or was taken for lost, takes back what it asked to end: nobody else wanted it to stop. */

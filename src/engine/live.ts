@@ -1,7 +1,10 @@
+import { isWorkerId, isWorkerKey } from '../core/executor/worker-agent.ts'
 import type { AgentId, LaneName, OrgId, RunId } from '../core/ids.ts'
 import { resolveLane } from '../core/lanes.ts'
+import { because, type Why } from '../core/reasons.ts'
 import type { Live, LiveWork, OrgWork } from '../service/live-port.ts'
 import type { Memory } from '../service/turn/memory.ts'
+import type { Assignment } from '../service/turn/assign.ts'
 import type { NodeParts } from './node-parts.ts'
 
 /** Exact up to this many queued runs of an agent; a newcomer behind more than these is simply the last. */
@@ -24,6 +27,7 @@ export function createLive(parts: NodeParts): Live {
       const run = memory?.desk.runs.get(id)
       const lane = memory?.lineUp.laneOf(id)
       if (memory === null || run === undefined || lane === undefined || lane === null) return null
+      if (isWorkerKey(run.executorKey)) return explainWorkers(parts, memory, run)
       const size = parts.lanes.sizes().get(lane) ?? 0
       const slots =
         run.scheduleId === null ? undefined : memory.desk.schedules.get(run.scheduleId)?.rules.maxConcurrency
@@ -38,6 +42,26 @@ export function createLive(parts: NodeParts): Live {
   }
 }
 
+/** The same for a run that waits for workers: there is no lane, and what they have declared is all the room there is. */
+function explainWorkers(parts: NodeParts, { desk, lineUp, byNode }: Memory, run: Assignment['run']): Why | null {
+  const serving = parts.workers.serving(run.orgId, run.agentId)
+  const slots = run.scheduleId === null ? undefined : desk.schedules.get(run.scheduleId)?.rules.maxConcurrency
+  const why = lineUp.explain(run.id, {
+    now: parts.ctx.clock.now(),
+    lane: { name: run.lane, size: 1, held: 0 },
+    catchup: { inFlight: 0, limit: null },
+    executable: serving.length > 0,
+    ...(slots === undefined ? {} : { scheduleSlots: slots }),
+  })
+  if (why?.reason !== 'picked') return why
+  let [capacity, held] = [0, 0]
+  for (const worker of serving) {
+    capacity += worker.capacity
+    held += byNode.get(worker.id)?.size ?? 0
+  }
+  return held < capacity ? why : because('worker_busy', 'gate:worker', { agent: run.agentId, held, capacity })
+}
+
 /** What a node knows of the work of orgs from its memory of them. */
 export function createLiveWork(parts: NodeParts): LiveWork {
   const memoryOf = (orgId: OrgId): Memory | null => parts.offices.get(orgId)?.memory() ?? null
@@ -45,15 +69,14 @@ export function createLiveWork(parts: NodeParts): LiveWork {
     ownersOf: (orgId, id) => memoryOf(orgId)?.desk.runs.get(id),
     workOf: (orgId) => {
       const memory = memoryOf(orgId)
-      return memory === null ? null : workIn(memory, parts.lanes.sizes().keys())
+      return memory === null ? null : workIn(memory)
     },
     lanes: (orgId) => lanesOf(parts, orgId),
   }
 }
 
-function workIn({ desk, lineUp }: Memory, lanes: Iterable<LaneName>): OrgWork {
-  let queued = 0
-  for (const lane of lanes) queued += lineUp.queuedIn(lane)
+function workIn({ desk, lineUp }: Memory): OrgWork {
+  const queued = lineUp.queued()
   const active = lineUp.inFlight()
   const agents: { id: AgentId; queued: number; active: number }[] = []
   for (const id of desk.agents.keys()) {
@@ -71,7 +94,10 @@ function lanesOf(parts: NodeParts, orgId: OrgId | null): ReturnType<LiveWork['la
   for (const office of parts.offices.values()) {
     const memory = orgId === null || office.orgId === orgId ? office.memory() : null
     if (memory === null) continue
-    for (const held of memory.byNode.values()) for (const run of held) raise(active, resolveLane(run.lane, sizes), 1)
+    for (const [holder, held] of memory.byNode) {
+      if (isWorkerId(holder)) continue
+      for (const run of held) raise(active, resolveLane(run.lane, sizes), 1)
+    }
     for (const lane of sizes.keys()) raise(pending, lane, memory.lineUp.queuedIn(lane))
   }
   return [...sizes].map(([name, concurrency]) => ({

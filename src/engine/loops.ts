@@ -1,15 +1,21 @@
+import { isWorkerId } from '../core/executor/worker-agent.ts'
+import { stallPeriodMs } from '../core/alerts.ts'
 import type { RunId } from '../core/ids.ts'
 import { earlier, type Instant } from '../core/instant.ts'
 import type { LaneSizes } from '../core/lanes.ts'
 import { declareNodesLost, joinNodes, leaveNodes, lookAtNodes, renewLease } from '../service/membership.ts'
 import { findDue, findNextMoment, findVersions } from '../service/turn/lookups.ts'
+import { renewWaiting } from '../service/worker-leases.ts'
 import { fireWork, orphanWork, recoverWork } from '../service/turn/works.ts'
+import type { ChannelAttendance } from './channels.ts'
 import type { Deliveries } from './deliveries.ts'
+import type { Heartbeats } from './heartbeats.ts'
 import { createLoop, type Loop } from './loop.ts'
 import { cardOf } from './node.ts'
 import type { NodeParts } from './node-parts.ts'
 import type { Office } from './office.ts'
 import { wakeReady } from './reports.ts'
+import { watchWorkers } from './worker-watch.ts'
 
 /** When things are looked at. What is done about them is decided elsewhere. */
 export interface Loops {
@@ -27,11 +33,26 @@ export interface LoopsContext {
   readonly pruneEveryMs: number
   /** Left out: nobody carries results. */
   readonly deliveries?: Deliveries
+  /** Left out: no agent looks after a checklist by itself. */
+  readonly heartbeats?: Heartbeats
+  /** Left out: nobody attends to channels. */
+  readonly attendance?: ChannelAttendance
+  /** Looks whether engines stand still and runs are late. Left out: nobody does. */
+  readonly alertPass?: () => Promise<void>
   /** The sizes lanes should have, with those that were set for every node. */
   readonly laneSizes: () => Promise<LaneSizes>
 }
 
-export function createLoops({ parts, prune, pruneEveryMs, laneSizes, deliveries }: LoopsContext): Loops {
+export function createLoops({
+  parts,
+  prune,
+  pruneEveryMs,
+  laneSizes,
+  deliveries,
+  heartbeats,
+  attendance,
+  alertPass,
+}: LoopsContext): Loops {
   const { ctx, health } = parts
   const onError = (error: unknown, failures: number): number => {
     health.failed(error)
@@ -45,18 +66,25 @@ export function createLoops({ parts, prune, pruneEveryMs, laneSizes, deliveries 
   const leaseLoop = loop(node.renewMs, () => leasePass(parts))
   const pruneLoop = loop(pruneEveryMs, async () => ((await prune()) ? 0 : undefined))
   const hearLoop = loop(LONGEST_SILENCE_MS, () => hearPass(parts))
-  const loops = [watchLoop, hearLoop, schedulesLoop, leaseLoop, pruneLoop]
+  const alertLoop = loop(stallPeriodMs(schedules.pollMs), async () => {
+    await alertPass?.()
+    return undefined
+  })
+  const loops = [alertLoop, watchLoop, hearLoop, schedulesLoop, leaseLoop, pruneLoop]
   const listening: { readonly stop: () => Promise<void> }[] = []
   return {
     start: async () => {
       ctx.clock.hear(await joinNodes(ctx.database, cardOf(parts), node.leaseMs), ctx.clock.counter())
       listening.push(await ctx.database.listen(ctx.channels.turn, hearLoop.wake))
       listening.push(await ctx.database.listen(ctx.channels.plan, schedulesLoop.wake))
+      noteScan(parts)
       for (const one of loops) one.start()
       deliveries?.start()
+      heartbeats?.start()
+      attendance?.start()
     },
     stop: async () => {
-      await Promise.all([...loops.map((one) => one.stop()), deliveries?.stop()])
+      await Promise.all([...loops.map((one) => one.stop()), heartbeats?.stop(), attendance?.stop(), deliveries?.stop()])
       for (const one of listening) await one.stop().catch(() => undefined)
       await leaveNodes(ctx.database, parts.id()).catch(() => undefined)
     },
@@ -74,8 +102,14 @@ async function scan(parts: NodeParts): Promise<number | undefined> {
   const { clock, meter } = parts.ctx
   const began = clock.counter()
   const waitMs = await firePass(parts)
+  noteScan(parts)
   meter?.scanned(clock.counter() - began)
   return waitMs
+}
+
+/** The engine has looked: it does not stand still. */
+function noteScan({ ctx: { clock }, state }: NodeParts): void {
+  state.scan = { at: clock.now(), counter: clock.counter() }
 }
 
 const LONGEST_TRANSACTION_MS = 300_000
@@ -124,6 +158,7 @@ export async function watchPass(parts: NodeParts, laneSizes: () => Promise<LaneS
   resizeLanes(parts, await laneSizes())
   await wakeChanged(parts)
   await watchNodes(parts)
+  await watchWorkers(parts, parts.ctx.clock.counter() - parts.state.upSince)
   await settleOrphans(parts)
   // Whatever was woken in vain, or not at all: a free slot and work for it meet at the latest here.
   if (!parts.state.draining) wakeReady(parts)
@@ -174,6 +209,7 @@ async function recover(
   for (const office of parts.offices.values()) {
     const gone = new Map<string, Instant>()
     for (const holder of office.memory()?.byNode.keys() ?? []) {
+      if (isWorkerId(holder)) continue
       const lapsedAt = lost.get(holder) ?? (at.known.has(holder) || holder === parts.id() ? undefined : at.now)
       if (lapsedAt === undefined) continue
       gone.set(holder, lapsedAt)
@@ -223,6 +259,7 @@ export async function leasePass(parts: NodeParts): Promise<number | undefined> {
   const renewed = await renewLease(ctx.database, cardOf(parts), ctx.settings().node.leaseMs)
   health.answered()
   if (!renewed) await beginAnew(parts)
+  await renewWaiting(ctx.database, parts.workers.waiting(), ctx.settings().node.leaseMs)
   return undefined
 }
 

@@ -8,12 +8,13 @@ import type { EngineSettings } from '../service/settings.ts'
 import type { Turns } from '../service/turn-port.ts'
 import type { NodeFacts } from '../service/turn/memory.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
-import type { Executions } from './executions.ts'
+import type { Executions, ExecutionsContext } from './executions.ts'
 import type { DatabaseHealth, Log } from './health.ts'
 import type { Meter } from './meter.ts'
 import type { NodeLanes } from './node-lanes.ts'
 import type { Office, OfficeContext } from './office.ts'
 import type { Progress } from './progress.ts'
+import type { Workers } from './workers.ts'
 import type { EngineTracing } from './tracing-port.ts'
 
 type Database = TurnContext['database']
@@ -37,6 +38,10 @@ export interface NodeContext {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   readonly random: () => number
   readonly load: OfficeContext['load']
+  /** Opens secrets of an org for one address. Left out: there are none. */
+  readonly expose?: ExecutionsContext['expose']
+  /** The keys this node opens sealed texts with. Left out: none. */
+  readonly keyIds?: (() => readonly string[]) | undefined
   /** Left out: nobody counts. */
   readonly meter?: Meter | undefined
   /** Left out: nothing is traced. */
@@ -56,6 +61,8 @@ export interface NodeParts {
   readonly lanes: NodeLanes
   readonly executions: Executions
   readonly progress: Progress
+  /** Workers elsewhere, and those that wait here. */
+  readonly workers: Workers
   readonly health: DatabaseHealth
   readonly offices: Map<OrgId, Office>
   readonly officeOf: (orgId: OrgId) => Office
@@ -65,9 +72,13 @@ export interface NodeParts {
   readonly state: {
     draining: boolean
     stopped: boolean
+    /** When it came, by its own counter. */
+    readonly upSince: number
     wakingRivals: boolean
     /** Attempts that this node holds by the tables and did not execute when it last looked. */
     readonly orphans: Set<string>
+    /** When this node last looked at what is due, by the database's clock and by its own; null before it has begun. */
+    scan: { readonly at: Instant; readonly counter: number } | null
     /** No schedule has a next moment before this. */
     decidedUpTo: Instant
   }

@@ -1,4 +1,5 @@
 import type { LaneName, OrgId, RunId } from '../core/ids.ts'
+import { isWorkerKey } from '../core/executor/worker-agent.ts'
 import { instant } from '../core/instant.ts'
 import type { DeskSettings } from '../service/desk/desk.ts'
 import { renewLease, type NodeCard } from '../service/membership.ts'
@@ -15,6 +16,7 @@ import { createProgress } from './progress.ts'
 import { defer, offer, report } from './reports.ts'
 import { createNodeLanes } from './node-lanes.ts'
 import { createOffice, type Office, type OfficeContext } from './office.ts'
+import { createWorkers } from './workers.ts'
 import type { SessionKey } from '../core/ids.ts'
 
 /** Puts a node together. Nothing happens before its loops are started. */
@@ -26,7 +28,8 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
   const facts: NodeFacts = {
     chance: ctx.chance,
     settings: () => deskSettings(ctx.settings()),
-    canExecute: (key) => ctx.executors.has(key),
+    // What workers perform stands in lines that no node serves, so it may always compete there.
+    canExecute: (key) => ctx.executors.has(key) || isWorkerKey(key),
     laneNames: () => new Set(lanes.sizes().keys()),
     estimate: ctx.estimate,
   }
@@ -40,6 +43,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
   const turns: Turns = { take: <Answer>(work: Work<Answer>) => officeOf(work.orgId).take(work) }
   const stopping = new AbortController()
   const progress = createProgress({ officeOf, sleep: ctx.sleep, stopping: stopping.signal })
+  const workers = createWorkers({ officeOf, beginMs: () => ctx.settings().node.leaseMs })
   const executions = createExecutions({
     executorFor: (key) => ctx.executors.get(key),
     hold: lanes.hold,
@@ -48,6 +52,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     tracing: ctx.tracing,
     offer: (about) => offer(parts, about),
     defer: (about, offered) => defer(parts, about, offered),
+    expose: ctx.expose,
   })
   const parts: NodeParts = {
     ctx,
@@ -59,18 +64,13 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     lanes,
     executions,
     progress,
+    workers,
     health,
     offices,
     officeOf,
     turns,
     company: { others: false, executors: new Set() },
-    state: {
-      draining: false,
-      stopped: false,
-      wakingRivals: false,
-      orphans: new Set(),
-      decidedUpTo: instant(-Infinity),
-    },
+    state: newState(ctx),
     hearers: new Set(),
     published: new Map(),
     outbox: { wake: () => undefined },
@@ -79,12 +79,24 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
   return parts
 }
 
+/** Where a node stands that has just come. */
+const newState = ({ clock }: NodeContext): NodeParts['state'] => ({
+  draining: false,
+  stopped: false,
+  upSince: clock.counter(),
+  wakingRivals: false,
+  orphans: new Set(),
+  scan: null,
+  decidedUpTo: instant(-Infinity),
+})
+
 const deskSettings = (settings: EngineSettings): DeskSettings => ({
   session: settings.sessions,
   firing: settings.schedules.firing,
   stopGraceMs: settings.node.stopGraceMs,
   tasks: settings.tasks,
   catchupMaxActive: settings.schedules.catchupMaxActive,
+  alertAfter: settings.alerts.failuresInARow,
 })
 
 function turnContext(parts: NodeParts): TurnContext {
@@ -112,15 +124,13 @@ function officeContext(parts: NodeParts): OfficeContext {
   return {
     turnContext: () => turnContext(parts),
     load: ctx.load,
-    offer: (orgId) =>
-      parts.state.draining
-        ? null
-        : lanes.offer({
-            orgId,
-            nodeId: parts.id(),
-            rivals,
-            catchupLimit: ctx.settings().schedules.catchupMaxActive,
-          }),
+    offer: (orgId) => {
+      if (parts.state.draining) return null
+      const { catchupMaxActive: catchupLimit } = ctx.settings().schedules
+      const offer = lanes.offer({ orgId, nodeId: parts.id(), rivals, catchupLimit })
+      const workers = parts.workers.offers(orgId)
+      return workers === null ? offer : { ...offer, workers }
+    },
     withdraw: lanes.withdraw,
     settled: (office, result, reloaded) => {
       health.answered()
@@ -164,10 +174,11 @@ function settled(parts: NodeParts, turn: SettledTurn): () => void {
   for (const heard of result.heard) publish(parts, office.orgId, heard)
   if (result.written !== null) {
     parts.ctx.meter?.turn(result)
-    if (result.changes.deliveries.length > 0) parts.outbox.wake()
+    if (result.changes.deliveries.length > 0 || result.changes.alerts.length > 0) parts.outbox.wake()
     publish(parts, office.orgId, result.written)
   }
   endWhatMustEnd(parts, turn)
+  parts.workers.settled(office, result.assigned)
   if (isCapped(result.claims)) office.wake()
   if (result.claims.length === 0) return () => undefined
   const begins = result.claims.map(parts.executions.take)
@@ -197,6 +208,7 @@ export const cardOf = (parts: NodeParts): NodeCard => ({
   lanes: Object.fromEntries(parts.lanes.sizes()),
   draining: parts.state.draining,
   program: parts.ctx.program,
+  keyIds: parts.ctx.keyIds?.() ?? [],
 })
 
 /** Hands a turn on to everybody who listens, once and in order. */

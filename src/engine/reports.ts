@@ -28,6 +28,7 @@ export async function report(
       errorMessage: said.errorMessage === undefined ? undefined : cutText(said.errorMessage, outputBytes),
       usage: Object.keys(usage).length === 0 ? null : usage,
       context,
+      nextCheck: said.nextCheck,
     })
     const decision = await parts.officeOf(orgId).take(work, true)
     if (decision === null || decision.kind === 'stale_report')

@@ -49,7 +49,23 @@ export interface AttemptContext {
    * the single-use token, the one that was offered if there is one. The executor then reports `accepted`.
    */
   readonly defer: (offered?: string) => Promise<string>
+  /**
+   * Opens secrets of the org for one address, just before something is sent there. From now on their values are hidden in
+   * everything the attempt says, on its way and at its end; only a stream that cuts one in two hides it itself.
+   */
+  readonly expose: (asked: SecretsAsked) => Promise<ExposedSecrets>
 }
+
+/** Which secrets somebody wants to send, and where. */
+export interface SecretsAsked {
+  readonly names: readonly string[]
+  readonly url: string
+}
+
+/** Their values by name; or why they must not go there, in words that hold none of them. */
+export type ExposedSecrets =
+  | { readonly ok: true; readonly values: Readonly<Record<string, string>> }
+  | { readonly ok: false; readonly message: string }
 
 /** How the attempt went. */
 export interface AttemptReport {
@@ -59,6 +75,8 @@ export interface AttemptReport {
   readonly errorMessage?: string
   readonly usage?: Usage
   readonly messageId?: string
+  /** When a heartbeat wants to be asked again, as the agent said it. */
+  readonly nextCheck?: unknown
 }
 
 /** Performs an attempt. It answers with a report and throws nothing; what is thrown all the same is `internal`. */

@@ -16,6 +16,8 @@ export interface AgentResult {
   readonly summary: string | null
   readonly usage: Usage | null
   readonly retryable: boolean | null
+  /** As it was said; left out when it was not. */
+  readonly nextCheck?: unknown
 }
 
 /** Reads a result. What cannot be one is told in words. */
@@ -125,12 +127,13 @@ function reportOfResult(body: Readonly<Record<string, unknown>>, { attempt, read
     return failure('malformed_answer', `the answer is about job_run_id ${result.jobRunId}`)
   if (result.attemptId !== null && result.attemptId !== attempt.attemptId)
     return failure('malformed_answer', `the answer is about attempt_id ${result.attemptId}`)
-  const { output, summary, errorMessage, usage } = result
+  const { output, summary, errorMessage, usage, nextCheck } = result
   return {
     outcome: outcomeOfResult(result),
     output,
     ...(summary === null ? {} : { summary }),
     ...(errorMessage === null ? {} : { errorMessage }),
     ...(usage === null ? {} : { usage }),
+    ...(nextCheck === undefined ? {} : { nextCheck }),
   }
 }

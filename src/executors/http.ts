@@ -1,11 +1,12 @@
 import type { HttpOptions } from '../core/executor/http-options.ts'
 import { asText, fillJson, fillText, fillUrl, type TemplateValues } from '../core/executor/template.ts'
 import { formatInstant } from '../core/instant.ts'
+import { secretNamesIn } from '../core/secret/secret-names.ts'
 import { isAcceptance } from '../core/run/outcome.ts'
 import type { OutboundRequest } from '../outbound/request.ts'
 import type { Outbound } from '../outbound/send.ts'
 import { dispatchOf, type CallbackPlace } from './dispatch.ts'
-import type { Attempt, AttemptContext, AttemptReport, Executor } from './executor.ts'
+import type { Attempt, AttemptContext, AttemptReport, Executor, ExposedSecrets } from './executor.ts'
 import { failure, readBody, reportOfAnswer, reportOfSilence, type ReadAgentResult } from './http-answer.ts'
 
 /** The largest answer of an agent: what is delivered of an output is no larger. */
@@ -33,13 +34,17 @@ export const createHttpExecutor =
       })
     const token = await context.offer()
     const callback = { token, url: options.callbackUrl(token) }
-    const request = requestOf(attempt, { agent, callback, traceparent: options.traceparent?.(attempt) ?? null })
-    if (request === null)
+    const url = fillUrl(agent.url, valuesOf(attempt))
+    if (url === null)
       return failure('agent_error', `the values of this run would change the path of ${agent.url}`, {
         retryable: false,
       })
+    const exposed = await exposeFor(agent, url, context)
+    if (exposed !== null && !exposed.ok) return failure('secret_refused', exposed.message)
+    const secrets = exposed?.values
     const answer = await options.send({
-      ...request,
+      ...requestOf(attempt, { agent, url, secrets, callback, traceparent: options.traceparent?.(attempt) ?? null }),
+      bound: secrets !== undefined,
       maxBytes: LARGEST_ANSWER,
       signal: context.signal,
       purpose: 'agent',
@@ -62,18 +67,35 @@ async function accept(context: AttemptContext, token: string): Promise<AttemptRe
   return { outcome: { kind: 'accepted' } }
 }
 
+/** Opens what the agent names; null: it names nothing. A value that no header can hold is not sent in one. */
+export async function exposeFor(
+  { headers, body }: Pick<HttpOptions, 'headers' | 'body'>,
+  url: string,
+  context: AttemptContext,
+): Promise<ExposedSecrets | null> {
+  const inHeaders = secretNamesIn(headers)
+  const names = [...new Set([...inHeaders, ...secretNamesIn(body)])]
+  if (names.length === 0) return null
+  const exposed = await context.expose({ names, url })
+  if (!exposed.ok) return exposed
+  const wrong = inHeaders.find((name) => UNFIT_FOR_HEADER.test(exposed.values[name] ?? ''))
+  return wrong === undefined
+    ? exposed
+    : { ok: false, message: `secret ${wrong} has characters that no header can hold, such as a line break` }
+}
+
 interface Sending {
   readonly agent: HttpOptions
+  readonly url: string
+  readonly secrets: TemplateValues['secrets']
   readonly callback: CallbackPlace
   readonly traceparent: string | null
 }
 
 type Sent = Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body'>
 
-function requestOf(attempt: Attempt, { agent, callback, traceparent }: Sending): Sent | null {
-  const values = valuesOf(attempt)
-  const url = fillUrl(agent.url, values)
-  if (url === null) return null
+function requestOf(attempt: Attempt, { agent, url, secrets, callback, traceparent }: Sending): Sent {
+  const values = { ...valuesOf(attempt), secrets }
   const own = Object.entries(agent.headers).map(([name, text]): readonly [string, string] => [
     name.toLowerCase(),
     fillText(text, values, asHeader),
@@ -93,7 +115,8 @@ function requestOf(attempt: Attempt, { agent, callback, traceparent }: Sending):
   return { url, method: agent.method, headers: bodiless }
 }
 
-const valuesOf = (attempt: Attempt): TemplateValues => ({
+/** What the names in templates stand for in an attempt. */
+export const valuesOf = (attempt: Attempt): TemplateValues => ({
   run_id: attempt.runId,
   job_run_id: attempt.jobRunId,
   scheduled_time: attempt.nominalTime === null ? '' : formatInstant(attempt.nominalTime),
@@ -102,7 +125,8 @@ const valuesOf = (attempt: Attempt): TemplateValues => ({
 })
 
 /** What no header can hold is shown as a question mark: a line break would be another header. */
-const asHeader = (value: unknown): string => asText(value).replaceAll(/[^\t\u0020-\u007e\u00a0-\u00ff]/g, '?')
+export const asHeader = (value: unknown): string => asText(value).replaceAll(/[^\t\u0020-\u007e\u00a0-\u00ff]/g, '?')
+const UNFIT_FOR_HEADER = /[^\t\u0020-\u007e\u00a0-\u00ff]/
 
 function bodyOf(template: unknown, values: TemplateValues, type: string): string | null {
   if (template === null) return null

@@ -3,7 +3,7 @@ import { outcomeOfHttpStatus, type Outcome } from '../core/run/outcome.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from './executor.ts'
 
 /** What a function has while it works, beside its attempt. */
-export interface HandlerContext extends Omit<AttemptContext, 'defer' | 'offer'> {
+export interface HandlerContext extends Omit<AttemptContext, 'defer' | 'offer' | 'expose'> {
   /** Ends the call without a result: the run waits for its callback token instead. Return what it resolves to. */
   readonly defer: () => Promise<Deferred>
 }

@@ -1,4 +1,5 @@
 import { outcomeOfHttpStatus } from '../core/run/outcome.ts'
+import { createMask } from '../core/secret/mask.ts'
 import type { OutboundAnswer } from '../outbound/request.ts'
 import type { Outbound } from '../outbound/send.ts'
 import { retryAfterMs } from '../outbound/retry-after.ts'
@@ -36,22 +37,38 @@ export const createTabAction =
     const action = actionOf(attempt.payload)
     if (action.tabId === '') return failure('tab_missing', 'tabId is required for execution')
     const place = options.place()
-    const { signal } = context
-    const found = await options.find({ ...place, tabId: action.tabId }, signal)
-    if (found.kind === 'aborted') return { outcome: { kind: 'stopped' }, errorMessage: found.message }
-    if (found.kind === 'unresolved')
-      return failure('tab_unresolved', `could not resolve tab "${action.tabId}": ${found.message}`, {
-        retryable: found.retryable,
-      })
-    const answer = await options.send({
-      url: `${found.url}/tabs/${encodeURIComponent(action.tabId)}/action`,
-      method: 'POST',
-      headers: headersOf(attempt, { action, token: place.token }),
-      body: JSON.stringify(bodyOf(action)),
-      ...{ maxBytes: LARGEST_ANSWER, signal, purpose: 'operator' },
-    })
-    return answer.kind === 'answered' ? reportOf(answer) : silent(answer, context)
+    const report = await perform(options, { attempt, action, place, context })
+    // Whoever asks for a task sees what came of it; the token is the operator's.
+    return place.token === null ? report : (createMask([place.token]).value(report) as AttemptReport)
   }
+
+interface Performing {
+  readonly attempt: Attempt
+  readonly action: TabAction
+  readonly place: InstancePlace
+  readonly context: AttemptContext
+}
+
+async function perform(
+  { find, send }: TabActionOptions,
+  { attempt, action, place, context }: Performing,
+): Promise<AttemptReport> {
+  const { signal } = context
+  const found = await find({ ...place, tabId: action.tabId }, signal)
+  if (found.kind === 'aborted') return { outcome: { kind: 'stopped' }, errorMessage: found.message }
+  if (found.kind === 'unresolved')
+    return failure('tab_unresolved', `could not resolve tab "${action.tabId}": ${found.message}`, {
+      retryable: found.retryable,
+    })
+  const answer = await send({
+    url: `${found.url}/tabs/${encodeURIComponent(action.tabId)}/action`,
+    method: 'POST',
+    headers: headersOf(attempt, { action, token: place.token }),
+    body: JSON.stringify(bodyOf(action)),
+    ...{ maxBytes: LARGEST_ANSWER, signal, purpose: 'operator' },
+  })
+  return answer.kind === 'answered' ? reportOf(answer) : silent(answer, context)
+}
 
 function actionOf(payload: unknown): TabAction {
   const given: Readonly<Record<string, unknown>> =

@@ -4,6 +4,7 @@ import type { AgentId, OrgId, RunId } from '../core/ids.ts'
 import type { ConfigPort } from '../service/config.ts'
 import type { Live, LiveWork } from '../service/live-port.ts'
 import type { Ports } from '../service/ports.ts'
+import type { WorkerPort } from '../service/worker-port.ts'
 import type { EventStreams } from './events/streams.ts'
 
 type Eventually<T> = T | Promise<T>
@@ -55,6 +56,8 @@ export interface HttpContext {
   /** Everybody who listens to what happens. */
   readonly events: EventStreams
   readonly metrics: MetricsPort
+  /** Where workers wait at this node. */
+  readonly workers: WorkerPort
   /**
    * Does something that hands in work, which belongs to the trace it is told: the one that `traceparent` names, or one of
    * its own where anybody listens.

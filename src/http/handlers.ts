@@ -4,9 +4,11 @@ import { agentHandlers } from './handlers/agents.ts'
 import { auditHandlers } from './handlers/audit.ts'
 import { budgetHandlers } from './handlers/budgets.ts'
 import { callbackHandlers } from './handlers/callbacks.ts'
+import { channelHandlers } from './handlers/channels.ts'
 import { configHandlers } from './handlers/config.ts'
 import { deliveryHandlers } from './handlers/deliveries.ts'
 import { eventHandlers } from './handlers/events.ts'
+import { heartbeatHandlers } from './handlers/heartbeats.ts'
 import { keyHandlers } from './handlers/keys.ts'
 import { laneHandlers } from './handlers/lanes.ts'
 import { memberHandlers } from './handlers/members.ts'
@@ -16,11 +18,13 @@ import { orgHandlers } from './handlers/orgs.ts'
 import { probeHandlers } from './handlers/probes.ts'
 import { runHandlers } from './handlers/runs.ts'
 import { scheduleHandlers } from './handlers/schedules.ts'
+import { secretHandlers } from './handlers/secrets.ts'
 import { sessionHandlers } from './handlers/sessions.ts'
 import { signInHandlers } from './handlers/sign-in.ts'
 import { statsHandlers } from './handlers/stats.ts'
 import { targetHandlers } from './handlers/targets.ts'
 import { taskHandlers } from './handlers/tasks.ts'
+import { workerHandlers } from './handlers/workers.ts'
 
 /** Who carries out each operation. The compiler refuses an operation that nobody does. */
 export const HANDLERS: HandlersOf<Operations> = {
@@ -30,8 +34,11 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...callbackHandlers,
   ...sessionHandlers,
   ...agentHandlers,
+  ...heartbeatHandlers,
   ...budgetHandlers,
   ...targetHandlers,
+  ...channelHandlers,
+  ...secretHandlers,
   ...deliveryHandlers,
   ...laneHandlers,
   ...nodeHandlers,
@@ -45,4 +52,5 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...auditHandlers,
   ...eventHandlers,
   ...taskHandlers,
+  ...workerHandlers,
 }

@@ -19,7 +19,14 @@ export function readersOf(spec: OperationSpec): Readers {
   return {
     params: spec.params === undefined ? null : textReader(spec.params),
     query: textReader(spec.query ?? z.strictObject({}), lenient),
-    body: spec.body === undefined ? (spec.method === 'GET' || lenient ? null : NO_FIELDS) : bodyReader(spec),
+    body:
+      spec.raw === true
+        ? null
+        : spec.body === undefined
+          ? spec.method === 'GET' || lenient
+            ? null
+            : NO_FIELDS
+          : bodyReader(spec),
   }
 }
 

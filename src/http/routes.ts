@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { Answer, OperationSpec, OperationTable } from '../contract/operations/operation.ts'
 import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
-import { OPERATOR_ORG, type Principal } from '../core/access.ts'
+import { isAdmin, isOperatorOwner, OPERATOR_ORG, type Principal } from '../core/access.ts'
 import type { Caller } from '../service/caller.ts'
 import type { Call, Handler } from './call.ts'
 import type { HttpContext } from './context.ts'
@@ -11,6 +11,10 @@ import type { RateLimit } from './rate-limit.ts'
 import { readersOf, type Readers } from './read-input.ts'
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the body is handed over as it came. */
+    raw?: boolean
+  }
   interface FastifyRequest {
     /** Who asks, once the gate has been passed. */
     principal: Principal | null
@@ -61,7 +65,7 @@ function addRoute(routing: Routing, route: Route): void {
   const { app, ctx } = routing
   const { method, path: url } = route.spec
   app.route({
-    ...{ method, url },
+    ...{ method, url, config: { raw: route.spec.raw === true } },
     ...(route.spec.permission === 'none' ? {} : { onRequest: doorOf(routing, route.spec) }),
     handler: (request, reply) => handle(ctx, route, { request, reply }),
   })
@@ -150,6 +154,8 @@ function callOf(ctx: HttpContext, route: Route, { request, reply }: Exchange): C
   const caller: Caller = {
     orgId: principal?.orgId ?? OPERATOR_ORG,
     principal: principal?.id ?? null,
+    isOperatorOwner: principal !== null && isOperatorOwner(principal),
+    isAdmin: principal !== null && isAdmin(principal),
     once: key === undefined ? undefined : { route: route.id, key: readKey(key), body: { params, query, body } },
   }
   const ifMatch = spec.etag === true ? readIfMatch(request.headers['if-match']) : undefined

@@ -17,8 +17,10 @@ import { PROBLEM_TYPE, problemOf } from './problem.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { addRoutes } from './routes.ts'
 import { addRpc } from './rpc/routes.ts'
-import { addRpcSockets } from './rpc/sockets.ts'
+import { rpcSockets } from './rpc/sockets.ts'
+import { addSockets } from './sockets.ts'
 import { internal, refusalOf } from './unexpected.ts'
+import { workerSockets } from './worker-sockets.ts'
 
 const BODY_LIMIT = 1_048_576
 /** A session key of 512 bytes, every byte of it escaped. */
@@ -52,9 +54,9 @@ export function createHttpServer(
   void app.register(cookie, { hook: false })
   app.decorateRequest('principal', null)
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
-      done(null, readJsonBody(bytes as Buffer))
+      done(null, request.routeOptions.config.raw === true ? bytes : readJsonBody(bytes as Buffer))
     } catch (error) {
       done(error as Error)
     }
@@ -85,7 +87,7 @@ export function createHttpServer(
   addRoutes(routing, withoutFacade(api.operations), api.handlers)
   addFacade(routing, onlyFacade(api.operations), api.handlers)
   addRpc(routing)
-  addRpcSockets(routing, hosts)
+  addSockets(routing, hosts, { services: [rpcSockets, workerSockets] })
   addDocs(app, api.operations, ctx.version)
   return app
 }

@@ -13,11 +13,14 @@ import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../service
 import { agentsOf, registerAgents } from './agents.ts'
 import { budgetsOf } from './budgets.ts'
 import { healthOf } from './health.ts'
+import { heartbeatsOf } from './heartbeats.ts'
+import { addChatAgents } from './chat-agents.ts'
 import { addHttpAgents } from './http-agents.ts'
 import { lanesOf, nodesOf } from './lanes.ts'
 import { runsOf } from './runs.ts'
 import type { Running } from './running.ts'
 import { schedulesOf } from './schedules.ts'
+import { secretsOf } from './secrets.ts'
 import { sessionsOf } from './sessions.ts'
 import { stopApp, type Stopping } from './stop.ts'
 import { receivingOf } from './targets.ts'
@@ -61,7 +64,9 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     for (const [id, handler] of handlers) executors.set(`in-process:${id}`, inProcess(handler))
     for (const message of environment.lanes.warnings) log({ level: 'warn', message, facts: {} })
     const database = options.database ?? environment.databaseUrl ?? {}
-    const app = await openHere({ ...appOptionsOf({ ...options, database }), settings: () => settings, executors, log })
+    const secretKeys = { environment: options.secretKey ?? environment.secretKey }
+    const opening = { ...appOptionsOf({ ...options, database }), settings: () => settings, executors, log, secretKeys }
+    const app = await openHere(opening)
     const org = toOrgId(options.org ?? 'default')
     current = await begin(app, { org, listeners, handlers: [...handlers.keys()] })
   }
@@ -71,6 +76,8 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     sessions: sessionsOf(running),
     runs: runsOf(running),
     ...{ agents: agentsOf(running, register), budgets: budgetsOf(running), ...receivingOf(running) },
+    secrets: secretsOf(running),
+    heartbeats: heartbeatsOf(running),
     lanes: lanesOf(running, reload),
     nodes: nodesOf(running),
     on: (kind, hear) => addListener(listeners, kind, hear),
@@ -94,6 +101,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
 async function openHere(options: AppOptions): Promise<App> {
   const app = await openApp(options)
   addHttpAgents(app, () => null)
+  addChatAgents(app)
   return app
 }
 
@@ -101,10 +109,12 @@ function appOptionsOf({
   database = {},
   estimateTokens,
   outbound = {},
-}: EscapementOptions): Pick<AppOptions, 'database' | 'estimate' | 'outbound'> {
+  heartbeat = {},
+}: EscapementOptions): Pick<AppOptions, 'database' | 'estimate' | 'outbound' | 'checklistDir'> {
   const { allow_hosts: allowHosts = [], allow_loopback: allowLoopback = false } = outbound
   return {
     database: databaseOf(database),
+    checklistDir: () => heartbeat.checklist_dir ?? null,
     outbound: { settings: () => ({ allowHosts, allowLoopback }), listeners: () => [] },
     estimate: estimateTokens === undefined ? null : (key) => estimated(() => estimateTokens(key)),
   }

@@ -33,6 +33,7 @@ export function stopApp(running: Leaving): Stopping {
 async function goDown({ app, waiters, lastly }: Leaving, hurry: AbortSignal): Promise<void> {
   const { parts, loops } = app
   parts.state.draining = true
+  parts.workers.dismiss()
   const { settings, database } = parts.ctx
   // Others should know at once that nothing can be expected here.
   await renewLease(database, cardOf(parts), settings().node.leaseMs).catch(() => false)

@@ -36,8 +36,10 @@ const OF_KIND: Readonly<Record<string, string>> = {
   'org.changed': 'Org changed',
   'message.merged': 'Message merged into a waiting run',
   'target.changed': 'Target changed',
+  'secret.changed': 'Secret changed',
   'alert.raised': 'Alert raised',
   'alert.cleared': 'Alert cleared',
+  'heartbeat.changed': 'Heartbeat',
 }
 
 /** Writes down what turns have done. */

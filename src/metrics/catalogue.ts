@@ -46,6 +46,7 @@ export const METRICS = {
   escapement_task_timeout_total: counter('Attempts that ran out of time, whether or not another one followed.'),
   escapement_refusals_total: counter('Requests that were refused, by code.', 'code'),
   escapement_deliveries_total: counter('Tries to deliver a message, by what became of them.', 'outcome'),
+  escapement_heartbeats_total: counter('Heartbeats that were looked at, by what became of them.', 'outcome'),
 
   // What waits, and for what.
   escapement_schedules: counted('Schedules, by state.', 'state'),
@@ -63,6 +64,7 @@ export const METRICS = {
   escapement_agent_in_flight: counted('Runs in flight of the same agents.', 'org', 'agent'),
 
   // How the engine and what it stands on are.
+  escapement_alerts_open: counted('Alerts that are open, by kind.', 'kind'),
   escapement_scan_duration_seconds: histogram('How long it took to find and decide what was due.'),
   escapement_scan_age_seconds: gauge('How long ago this node last looked for what is due.'),
   escapement_turns_total: counter('Transactions in which this node has changed an org.'),

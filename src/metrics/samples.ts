@@ -1,3 +1,5 @@
+import { ALERT_KINDS } from '../core/alerts.ts'
+import { BEAT_OUTCOMES } from '../core/heartbeat/beat-ending.ts'
 import { TRIGGERS } from '../core/run/run.ts'
 import { isPending, isTerminal, RUN_STATES } from '../core/run/run-machine.ts'
 import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
@@ -26,6 +28,9 @@ function keyed(label: string, counts: Numbers, always: readonly string[] = []): 
   const keys = new Set([...always, ...Object.keys(counts).toSorted()])
   return [...keys].map((key) => ({ labels: { [label]: key }, value: counts[key] ?? 0 }))
 }
+
+/** A heartbeat that is under way is counted when it has come to its end. */
+const COUNTED_BEATS = BEAT_OUTCOMES.filter((outcome) => outcome !== 'running')
 
 const ENDINGS = RUN_STATES.filter(isTerminal)
 
@@ -56,6 +61,7 @@ type Counted = Pick<
   | 'escapement_task_timeout_total'
   | 'escapement_refusals_total'
   | 'escapement_deliveries_total'
+  | 'escapement_heartbeats_total'
   | 'escapement_scan_duration_seconds'
   | 'escapement_turns_total'
 >
@@ -78,6 +84,7 @@ function counted(tally: Tally): Counted {
     escapement_task_timeout_total: only(tally.timeouts),
     escapement_refusals_total: keyed('code', tally.refusals),
     escapement_deliveries_total: keyed('outcome', tally.deliveries, DELIVERY_OUTCOMES),
+    escapement_heartbeats_total: keyed('outcome', tally.heartbeats, COUNTED_BEATS),
     escapement_scan_duration_seconds: tally.scans,
     escapement_turns_total: only(tally.turns),
   }
@@ -88,6 +95,7 @@ type Deployment = Pick<
   | 'escapement_schedules'
   | 'escapement_pending_runs'
   | 'escapement_callbacks_pending'
+  | 'escapement_alerts_open'
   | 'escapement_nodes'
   | 'escapement_counted_age_seconds'
 >
@@ -100,10 +108,11 @@ async function deployment({ counts }: Sources): Promise<Deployment> {
       escapement_schedules: [],
       escapement_pending_runs: [],
       escapement_callbacks_pending: [],
+      escapement_alerts_open: [],
       escapement_nodes: [],
       escapement_counted_age_seconds: [],
     }
-  const { schedules, pending, nodes } = found.value
+  const { schedules, pending, alerts, nodes } = found.value
   const alive = nodes.filter((node) => node.alive)
   const draining = alive.filter((node) => node.draining).length
   const states = { up: alive.length - draining, draining, lost: nodes.length - alive.length }
@@ -111,6 +120,7 @@ async function deployment({ counts }: Sources): Promise<Deployment> {
     escapement_schedules: keyed('state', schedules, SCHEDULE_STATES),
     escapement_pending_runs: keyed('state', pending, RUN_STATES.filter(isPending)),
     escapement_callbacks_pending: only(pending.awaiting_callback ?? 0),
+    escapement_alerts_open: keyed('kind', alerts, ALERT_KINDS),
     escapement_nodes: keyed('state', states),
     escapement_counted_age_seconds: only(found.ageMs / 1_000),
   }

@@ -19,6 +19,8 @@ export interface Tally {
   readonly misfires: { caught_up: number; skipped: number }
   readonly refusals: Counts
   readonly deliveries: Counts
+  /** What became of heartbeats. */
+  readonly heartbeats: Counts
   /** Occurrences that ran as the retry of a failed one. */
   failureRetries: number
   /** Attempts that ran out of time. */
@@ -40,6 +42,7 @@ export const createTally = (): Tally => ({
   misfires: { caught_up: 0, skipped: 0 },
   refusals: {},
   deliveries: {},
+  heartbeats: {},
   failureRetries: 0,
   timeouts: 0,
   attempts: 0,
@@ -62,7 +65,8 @@ export function countTurn(
 ): void {
   tally.turns += 1
   tally.attempts += claims.length
-  const { made, changed, attempts, ranges } = changes
+  const { made, changed, attempts, ranges, beatOutcomes } = changes
+  for (const outcome of beatOutcomes) add(tally.heartbeats, outcome)
   for (const run of made) {
     countMade(tally, run)
     if (!changed.has(run) && isTerminal(run.state)) countEnded(tally, run, run.state)

@@ -1,6 +1,6 @@
 import { errors, type Dispatcher, type Pool } from 'undici'
 import type { PinnedTarget } from './guard.ts'
-import type { Limit, OutboundAnswer, OutboundRequest } from './request.ts'
+import type { Limit, OutboundAnswer, OutboundRequest, TakePortion } from './request.ts'
 
 interface Performing {
   readonly pool: Pool
@@ -28,10 +28,11 @@ export async function perform(request: OutboundRequest, { pool, target, limit }:
       headers: headersOf(request),
     })
     const { statusCode: status, headers } = answer
-    const reading = read(answer.body, maxBytes)
+    const take = request.take?.({ status, headers }) ?? null
+    const reading = take === null ? read(answer.body, maxBytes) : handOn(answer.body, take)
     got = { status, bytes: reading.bytes }
     const announced = Number(headers['content-length'] ?? 0)
-    if (announced > maxBytes) reading.refuse()
+    if (take === null && announced > maxBytes) reading.refuse()
     const whole = await reading.whole
     return whole === null ? tooLarge(status, maxBytes) : { kind: 'answered', status, headers, body: whole }
   } catch (error) {
@@ -78,6 +79,30 @@ function read(body: Dispatcher.ResponseData['body'], maxBytes: number): Reading 
     body.on('error', reject)
   })
   return { whole, bytes: () => bytes, refuse }
+}
+
+/** Whoever has said its last word mostly hangs up in the same breath; the connection is kept for the next request then. */
+const LAST_BREATH_MS = 250
+
+/** Hands portions on as they come, until there are none or none is wanted. */
+function handOn(body: Dispatcher.ResponseData['body'], take: TakePortion): Reading {
+  let bytes = 0
+  let wanted = true
+  const whole = new Promise<Buffer | null>((resolve, reject) => {
+    body.on('data', (portion: Buffer) => {
+      bytes += portion.length
+      if (!wanted) return
+      const next = take(portion)
+      if (next === 'more') return
+      wanted = false
+      if (next === 'cut') body.destroy()
+      else setTimeout(() => body.destroy(), LAST_BREATH_MS).unref()
+      resolve(Buffer.alloc(0))
+    })
+    body.once('end', () => resolve(Buffer.alloc(0)))
+    body.on('error', reject)
+  })
+  return { whole, bytes: () => bytes, refuse: () => undefined }
 }
 
 /** Errors of the library that mean "this is not HTTP"; everything else is the connection. */

@@ -31,6 +31,8 @@ export function redirectOf({
   if (from.protocol === 'https:' && to.protocol === 'http:')
     return { message: `redirected from https to http (${to.origin}), which is not followed` }
   if (to.origin === from.origin) return { ...request, url: to.href }
+  if (request.bound === true)
+    return { message: `redirected to ${to.origin}, which is not followed because the request carries a secret` }
   return {
     ...request,
     url: to.href,

@@ -13,7 +13,17 @@ export interface OutboundRequest {
   /** The largest answer that is read; more of it ends the request. */
   readonly maxBytes: number
   readonly purpose: Purpose
+  /** It carries what only this place may see: a redirect to another one is not followed. */
+  readonly bound?: boolean
+  /**
+   * Takes the answer as it comes, if it wants this one: then it is not kept, and its size is the taker's business. Left
+   * out, or null: the answer is read whole.
+   */
+  readonly take?: (answer: { readonly status: number; readonly headers: AnswerHeaders }) => TakePortion | null
 }
+
+/** Takes the next portion of an answer, and says whether there may be more; `cut` lets go of the connection at once. */
+export type TakePortion = (portion: Buffer) => 'more' | 'enough' | 'cut'
 
 /** What came of a request. Nothing is thrown: whatever the other side does is an answer of this kind. */
 export type OutboundAnswer =

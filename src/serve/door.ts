@@ -102,6 +102,7 @@ function httpContext(ctx: DoorContext): HttpContext {
     forgetSession: authentication.forget,
     events,
     metrics: metricsPort(ctx),
+    workers: { wait: parts.workers.wait, say: parts.progress.say },
     admit: app.tracing.admit,
     hearAccess: access.listen,
     health: () => {

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { openApp, type App } from '../app.ts'
 import type { ConfigChange } from '../config/keeper.ts'
+import { Refusal } from '../contract/refusals.ts'
 import { OPERATOR_ORG } from '../core/access.ts'
 import { agentId } from '../core/ids.ts'
 import { formatInstant } from '../core/instant.ts'
@@ -9,6 +10,7 @@ import { resetSessions } from '../engine/node.ts'
 import { echo } from '../executors/echo.ts'
 import type { Executor } from '../executors/executor.ts'
 import { inProcess } from '../executors/in-process.ts'
+import { addChatAgents } from '../library/chat-agents.ts'
 import { addHttpAgents } from '../library/http-agents.ts'
 import { stopApp, type Stopping } from '../library/stop.ts'
 import { createWaiters, type Waiters } from '../library/waiters.ts'
@@ -17,12 +19,14 @@ import { createCounting, type Counting } from '../metrics/metrics.ts'
 import { loadStored, recordReload } from '../service/config.ts'
 import { ensureAgents } from '../service/first-start.ts'
 import { settingsOf, type EngineSettings } from '../service/settings.ts'
+import { addCommands, commandRules } from './commands.ts'
 import { openDoor, type Door } from './door.ts'
 import { prepareOwner, prepareSignIn } from './first-start.ts'
 import type { ServerOptions } from './options.ts'
 import { outboundOf, type ServerOutbound } from './outbound.ts'
 import { createReloading, type Reloading } from './reloading.ts'
 import { StartRefused } from './start-refused.ts'
+import { startWatchdog } from './watchdog.ts'
 import { addTabActions } from './tab-actions.ts'
 import { recordServer, type RunningServer } from './whereabouts.ts'
 import { DatabaseError } from '../store/database-error.ts'
@@ -69,12 +73,18 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     database: url === null ? { data, schema, pool } : { url, schema, pool },
     ...{ settings: settings.get, executors, estimate: null, log: options.log.log, meter: counting.meter },
     outbound,
+    secretKeys: { environment: options.secretKey ?? null, file: path.join(data, 'secret.key') },
+    commands: commandRules(options.configuration),
+    checklistDir: checklistDirOf(options),
   }).catch((error: unknown) => {
-    throw error instanceof DatabaseError ? new StartRefused(withCause(error), { cause: error }) : error
+    const isTold = error instanceof DatabaseError || error instanceof Refusal
+    throw isTold ? new StartRefused(withCause(error), { cause: error }) : error
   })
   try {
     addHttpAgents(app, outbound.callbackUrl)
+    addChatAgents(app)
     addTabActions(app, options.configuration)
+    addCommands(app, options.configuration)
     await ensureAgents(
       app.ports,
       OPERATOR_ORG,
@@ -89,6 +99,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     throw error
   }
 }
+
+/** Relative paths begin where the server was started, as those of the data directory do. */
+const checklistDirOf =
+  ({ configuration: { keeper, places } }: ServerOptions) =>
+  (): string | null => {
+    const { checklist_dir: directory } = keeper.current().config.heartbeat
+    return directory === null ? null : path.resolve(places.cwd, directory)
+  }
 
 /** The database's own words say what to do; what it was that went wrong is in the cause. */
 const withCause = ({ message, cause }: Error): string =>
@@ -149,6 +167,7 @@ async function open(starting: Starting, data: string): Promise<Server> {
   try {
     await app.loops.start()
     state.started = true
+    const watchdog = startWatchdog({ app, log: log.log })
     const signInLink = await prepareSignIn(app.ports, { url: door.url, data })
     const withdraw = await recordServer(data, whereabouts(app, door))
     reloading.start()
@@ -162,7 +181,7 @@ async function open(starting: Starting, data: string): Promise<Server> {
         log.log({ level: 'info', message: 'The sessions at work here are reset', facts: {} })
         await resetSessions(app.parts, waiters.sessions())
       },
-      stop: createStop(starting, { ...door, close: () => withdraw().finally(door.close) }),
+      stop: createStop(starting, { ...door, close: () => watchdog.stop().then(withdraw).finally(door.close) }),
     }
   } catch (error) {
     await door.close()

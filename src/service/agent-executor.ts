@@ -1,12 +1,14 @@
 import { invalid } from '../contract/refusals.ts'
+import { completionsUrl, parseChatOptions } from '../core/chat/chat-options.ts'
+import { parseCommandOptions } from '../core/executor/command-options.ts'
 import { parseHttpOptions, sampleUrl, type HttpOptions } from '../core/executor/http-options.ts'
 import { unmaskedExecutor } from '../core/executor/masked.ts'
 import { agentId, type OrgId, type ScheduleId } from '../core/ids.ts'
 import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
-import { EXECUTOR_KINDS, PRESENT_EXECUTOR_KINDS, type ExecutorKind } from '../core/run/timeouts.ts'
+import { EXECUTOR_KINDS } from '../core/run/timeouts.ts'
 import { loadAgents, type AgentExecutor } from '../store/agents.ts'
 import { loadSchedules } from '../store/schedules.ts'
-import { parseJson, parseObject, unknownFields } from './input-fields.ts'
+import { parseJson, parseObject, unknownFields, type Given } from './input-fields.ts'
 import type { Ports } from './ports.ts'
 
 /**
@@ -18,20 +20,21 @@ export function parseExecutor(field: string, value: unknown, before?: unknown): 
   if (!object.ok) return object
   const kind = parseWord(`${field}.kind`, object.value['kind'], EXECUTOR_KINDS)
   if (!kind.ok) return kind
-  if (!isPresent(kind.value))
-    return flawed({
-      field: `${field}.kind`,
-      value: kind.value,
-      message: 'comes with a later version of Escapement and cannot be chosen yet',
-      allowed: PRESENT_EXECUTOR_KINDS.join(', '),
-    })
   const stored = parseJson(field, { ...object.value, kind: kind.value })
   if (!stored.ok) return stored
   const executor = stored.value as AgentExecutor
-  if (kind.value === 'tab-action') {
-    // Where browsers are is the operator's word alone.
+  if (kind.value === 'command') {
+    const read = parseCommandOptions(field, executor)
+    return read.ok ? parsed({ ...read.value }) : read
+  }
+  if (kind.value === 'tab-action' || kind.value === 'worker') {
+    // Where browsers are is the operator's word alone, and workers say by themselves what they do.
     const flaws = unknownFields(field, executor, ['kind'])
     return flaws.length > 0 ? flawed(...flaws) : parsed(executor)
+  }
+  if (kind.value === 'chat') {
+    const read = parseChatOptions(field, executor)
+    return read.ok ? parsed({ ...read.value }) : read
   }
   if (kind.value !== 'http') return parsed(executor)
   const read = parseHttpOptions(field, executor)
@@ -47,15 +50,28 @@ export async function judgeExecutor(ports: Pick<Ports, 'outbound'>, input: objec
   const given = parseObject('agent', input)
   if (!given.ok || given.value['executor'] === undefined) return
   const executor = parseObject('executor', given.value['executor'])
-  const { kind = null, url = null } = executor.ok ? executor.value : {}
-  const http = String(kind).toLowerCase() === 'http' ? parseHttpOptions('executor', { kind: 'http', url }) : null
+  const address = addressOf(executor.ok ? executor.value : {})
   // What cannot be read is told of in the turn, with everything else that is wrong.
-  if (http === null || !http.ok) return
-  const message = await ports.outbound.check(sampleUrl(http.value), 'agent')
-  if (message !== null) throw invalid([{ field: 'executor.url', value: http.value.url, message }])
+  if (address === null) return
+  const message = await ports.outbound.check(address.url, 'agent')
+  if (message !== null) throw invalid([{ ...address.given, message }])
 }
 
-const isPresent = (kind: ExecutorKind): boolean => PRESENT_EXECUTOR_KINDS.some((present) => present === kind)
+interface Address {
+  readonly url: string
+  readonly given: { readonly field: string; readonly value: unknown }
+}
+
+/** Where an executor would be called; null: nowhere, or nobody can tell. */
+function addressOf({ kind, url = null, base_url = null, model = 'any' }: Given): Address | null {
+  const word = String(kind).toLowerCase()
+  if (word === 'chat') {
+    const chat = parseChatOptions('executor', { kind: 'chat', base_url, model })
+    return chat.ok ? { url: completionsUrl(chat.value), given: { field: 'executor.base_url', value: base_url } } : null
+  }
+  const http = word === 'http' ? parseHttpOptions('executor', { kind: 'http', url }) : null
+  return http?.ok === true ? { url: sampleUrl(http.value), given: { field: 'executor.url', value: url } } : null
+}
 
 /** How an agent is called over HTTP; null: there is none of that kind any more. */
 export async function findHttpOptions(

@@ -22,6 +22,7 @@ import type { Transaction } from '../store/database.ts'
 import { judgeExecutor, parseExecutor } from './agent-executor.ts'
 import { actorOf, changed, created, deleted } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
+import { judgeCommand } from './command-agents.ts'
 import { parseIdCursor, parseLimit, writeCursorParts } from './cursor.ts'
 import type { Desk } from './desk/desk.ts'
 import { collectFlaws, parseObject, parseSessionKey, textField, unknownFields, type Given } from './input-fields.ts'
@@ -30,6 +31,7 @@ import type { Ports } from './ports.ts'
 import { parseTimeout } from './schedule-input.ts'
 import { viewRetryPolicy } from './schedule-view.ts'
 import type { Asked } from './schedules.ts'
+import { judgeSecrets } from './secret-use.ts'
 import { executorKeyOf } from './turn/recall.ts'
 import type { Work } from './turn-port.ts'
 
@@ -118,11 +120,14 @@ const noAgent = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no a
 /** Makes an agent. Its id is made too unless it brings one. */
 export async function createAgent(ports: Ports, caller: Caller, input: AgentInput): Promise<AgentView> {
   const { orgId } = caller
+  judgeCommand(ports, caller, input)
   await judgeExecutor(ports, input)
   const work: Work<AgentView> = {
     orgId,
     prepare: async (tx, now) => {
       const made = newAgent(input, { orgId, now, newId: () => ports.newId('agent', now) })
+      const wrong = await judgeSecrets(tx, caller, { executor: made.executor, before: null })
+      if (wrong.length > 0) throw invalid(wrong)
       const [inserted] = await insertAgents(tx, [made])
       if (inserted === undefined) throw new Refusal('CONFLICT', `There is an agent ${made.id} already`)
       return made
@@ -186,6 +191,7 @@ export async function changeAgent(
   asked: Asked & { readonly change: Partial<AgentInput> },
 ): Promise<AgentView> {
   const { orgId } = caller
+  judgeCommand(ports, caller, asked.change)
   await judgeExecutor(ports, asked.change)
   return ports.turns.take({
     orgId,
@@ -195,6 +201,8 @@ export async function changeAgent(
       if (!read.ok) throw invalid(read.flaws)
       if (asked.change.id !== undefined && asked.change.id !== found.id)
         throw invalid([{ field: 'id', value: asked.change.id, message: 'never changes', allowed: found.id }])
+      const wrong = await judgeSecrets(tx, caller, { executor: read.value.executor, before: found.executor })
+      if (wrong.length > 0) throw invalid(wrong)
       await saveAgent(tx, { ...found, ...read.value, updatedAt: now })
       return [found, { ...found, ...read.value, updatedAt: now, version: found.version + 1 }]
     },

@@ -6,6 +6,10 @@ export interface Caller {
   readonly orgId: OrgId
   /** The id of a key or a member; null when the program that embeds us speaks. */
   readonly principal: string | null
+  /** Whether it holds `admin:*`; asked where only what is sent says that it is needed. */
+  readonly isAdmin?: boolean | undefined
+  /** Whether it is an owner of the operator org who may do everything. Left out: no. */
+  readonly isOperatorOwner?: boolean | undefined
   /** What was brought along so that it is done at most once. */
   readonly once?: { readonly route: string; readonly key: string; readonly body: unknown } | undefined
   /** The trace that what it hands in belongs to, as `traceparent` has it. */

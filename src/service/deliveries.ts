@@ -106,7 +106,11 @@ const viewDelivery = (row: DeliveryRecord, tries: readonly TryRow[]): DeliveryVi
   id: row.id,
   org_id: row.orgId,
   run_id: row.runId,
-  kind: row.kind === 'saved' ? 'target' : 'callback',
+  alert_id: row.alertId,
+  digest_id: row.digestId,
+  digest: row.isDigest,
+  kind: row.kind === 'saved' ? 'target' : row.kind,
+  to: row.kind === 'session' || row.kind === 'channel' ? row.line : null,
   target_id: row.targetId,
   url: row.url,
   status: row.state,
@@ -156,7 +160,9 @@ export async function retryDelivery(ports: Ports, caller: Caller, id: string): P
 }
 
 async function refuseUnsendable(connection: Connection, row: DeliveryRecord): Promise<void> {
-  const { orgId, id, state, targetId: target } = row
+  const { orgId, id, state, targetId: target, digestId } = row
+  if (state === 'held' && digestId !== null)
+    throw new Refusal('CONFLICT', `Delivery ${id} is part of the digest ${digestId}; send that`)
   if (state === 'delivered') throw new Refusal('CONFLICT', `Delivery ${id} has arrived; it is not sent again`)
   if (target !== null) {
     const [found] = await loadTargets(connection, { orgId, ids: [target] })

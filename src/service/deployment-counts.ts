@@ -1,7 +1,8 @@
 import type { NodeView } from '../contract/node.ts'
+import type { AlertKind } from '../core/alerts.ts'
 import type { PendingState } from '../core/run/run-machine.ts'
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
-import { countAllPending, countAllSchedules, hasManyOrgs } from '../store/deployment-counts.ts'
+import { countAllPending, countAllSchedules, countOpenAlerts, hasManyOrgs } from '../store/deployment-counts.ts'
 import { findNodes } from './nodes.ts'
 import type { Ports } from './ports.ts'
 
@@ -9,6 +10,8 @@ import type { Ports } from './ports.ts'
 export interface DeploymentCounts {
   readonly schedules: Readonly<Partial<Record<ScheduleState, number>>>
   readonly pending: Readonly<Partial<Record<PendingState, number>>>
+  /** Open ones, by kind. */
+  readonly alerts: Readonly<Partial<Record<AlertKind, number>>>
   readonly nodes: readonly NodeView[]
 }
 
@@ -17,7 +20,8 @@ export async function readDeploymentCounts(ports: Pick<Ports, 'database' | 'cloc
   // One after the other: whoever watches takes one connection at a time.
   const schedules = await countAllSchedules(ports.database)
   const pending = await countAllPending(ports.database)
-  return { schedules, pending, nodes: await findNodes(ports) }
+  const alerts = await countOpenAlerts(ports.database)
+  return { schedules, pending, alerts, nodes: await findNodes(ports) }
 }
 
 /** Whether the deployment has one org and no other. */

@@ -13,7 +13,11 @@ export const ID_PREFIXES = {
   member: 'mem_',
   target: 'tgt_',
   alert: 'alr_',
+  beat: 'hbt_',
+  delivery: 'dlv_',
   test: 'tst_',
+  channel: 'chn_',
+  worker: 'wrk_',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

@@ -11,6 +11,8 @@ export interface NodeCard {
   readonly lanes: Readonly<Record<string, number>>
   readonly draining: boolean
   readonly program: string
+  /** The keys it opens sealed texts with; left out: none. */
+  readonly keyIds?: readonly string[] | undefined
 }
 
 /** Joins the deployment with a first lease. Answers with the present. */

@@ -143,12 +143,13 @@ export const stopWork = (
 })
 
 /** What became of a message, and the id under which its sender knows it. */
-interface Sent {
+export interface Sent {
   readonly submitted: Submitted
   readonly messageId: string
 }
 
-function messageWork(orgId: OrgId, submission: Submission & { readonly sessionKey: SessionKey }): Work<Sent> {
+/** A message on its way into its session. */
+export function messageWork(orgId: OrgId, submission: Submission & { readonly sessionKey: SessionKey }): Work<Sent> {
   return {
     orgId,
     needs: { sessions: [submission.sessionKey], agents: [submission.agentId] },

@@ -2,6 +2,7 @@ import type { NodeView } from '../contract/node.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
 import { loadNodes, type NodeRow } from '../store/nodes.ts'
 import type { Ports } from './ports.ts'
+import { momentOrNull } from './schedule-view.ts'
 
 /** A node as the others see it. */
 export const viewNode = (node: NodeRow, now: Instant): NodeView => ({
@@ -11,6 +12,7 @@ export const viewNode = (node: NodeRow, now: Instant): NodeView => ({
   alive: !node.lost && node.leaseUntil > now,
   draining: node.draining,
   executors: node.executors,
+  scanned_at: momentOrNull(node.scannedAt ?? null),
 })
 
 /** All nodes on record, oldest first. */

@@ -6,4 +6,6 @@ export interface OutboundPort {
   /** What is wrong with an address that somebody wants called, or null. */
   readonly check: (url: string, purpose: Purpose) => Promise<string | null>
   readonly post: Post
+  /** Why no mail can be sent from here, or null. Left out: it can. */
+  readonly mailFlaw?: () => string | null
 }

@@ -3,11 +3,11 @@ import type { TryOutcome } from '../core/delivery/message.ts'
 import type { OrgId, TargetId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { because } from '../core/reasons.ts'
-import { insertAlert, type AlertRow } from '../store/alerts.ts'
 import type { Transaction } from '../store/database.ts'
+import { endDigested } from '../store/digests.ts'
 import { insertTries, loadTried, saveTried, type AfterTry, type TriedFacts, type TryRow } from '../store/outbox.ts'
 import { holdDeliveries, loadTargets, saveTargetHealth, type TargetRow } from '../store/targets.ts'
-import { tellRaised } from './alerts.ts'
+import { raiseAlert } from './desk/alerts.ts'
 import type { Desk } from './desk/desk.ts'
 import type { Ports } from './ports.ts'
 import { cutText } from './stored-output.ts'
@@ -28,8 +28,9 @@ export interface Tried {
 /** Where a delivery stands after a try that was put on record. */
 export interface Recorded {
   readonly id: string
-  readonly runId: string
+  readonly runId: string | null
   readonly targetId: string | null
+  readonly isDigest: boolean
   readonly number: number
   readonly outcome: 'delivered' | 'retry' | 'given_up' | 'held'
   readonly after: AfterTry
@@ -57,9 +58,14 @@ export function recordWork(ctx: Recording, orgId: OrgId, tried: readonly Tried[]
       return decided
     },
     apply: (desk, prepared) => {
-      const { recorded, alerts } = prepared as Decided
+      const { recorded, targets, disabled } = prepared as Decided
       for (const one of recorded) tell(desk, one)
-      for (const { id, subjectId } of alerts) tellRaised(desk, { id, kind: 'delivery_disabled', subjectId })
+      for (const target of targets)
+        if (disabled.includes(target.id) && target.disabledWhy !== null)
+          raiseAlert(desk, {
+            ...{ id: ctx.newId('alert', desk.now), kind: 'delivery_disabled', subjectKind: 'target' },
+            ...{ subjectId: target.id, about: target.name, why: target.disabledWhy },
+          })
       return recorded
     },
   }
@@ -77,7 +83,6 @@ interface Decided {
   /** Targets whose health has changed. */
   readonly targets: readonly TargetRow[]
   readonly disabled: readonly TargetId[]
-  readonly alerts: readonly AlertRow[]
 }
 
 interface Deciding {
@@ -105,15 +110,7 @@ function decideAll({ tried, facts, targets, now, ctx }: Deciding): Decided {
     recorded.push(done.recorded)
     tries.push(tryOf(one, { number: done.recorded.number, nodeId: ctx.nodeId }))
   }
-  const alerts = disabled.flatMap((id) => alertAbout(health.get(id), ctx, now))
-  return { recorded, tries, targets: [...health.values()], disabled, alerts }
-}
-
-function alertAbout(target: TargetRow | undefined, ctx: Recording, now: Instant): readonly AlertRow[] {
-  if (target === undefined || target.disabledWhy === null) return []
-  const { orgId, id, disabledWhy: why } = target
-  const named = { kind: 'delivery_disabled', subjectKind: 'target', subjectId: id }
-  return [{ orgId, id: ctx.newId('alert', now), ...named, why, raisedAt: now, clearedAt: null, clearedWhy: null }]
+  return { recorded, tries, targets: [...health.values()], disabled }
 }
 
 interface DecidedOne {
@@ -132,7 +129,7 @@ function decideOne({ outcome, body }: Tried, fact: TriedFacts, { target, now, ra
   const counted = { id: fact.id, tries: fact.tries + 1, triesInAll: fact.triesInAll + 1 }
   const name = target?.name ?? fact.url ?? fact.targetId ?? ''
   const record = (word: Recorded['outcome'], rest: Omit<AfterTry, 'id' | 'tries' | 'triesInAll'>): Recorded => ({
-    ...{ id: fact.id, runId: fact.runId, targetId: fact.targetId, number: counted.triesInAll },
+    ...{ id: fact.id, runId: fact.runId, targetId: fact.targetId, isDigest: fact.isDigest, number: counted.triesInAll },
     ...{ outcome: word, after: { ...counted, ...rest } },
   })
   if (outcome.ok) {
@@ -197,7 +194,7 @@ function tryOf(
 }
 
 function write(tx: Transaction, orgId: OrgId, decided: Decided): void {
-  const { recorded, tries, targets, disabled, alerts } = decided
+  const { recorded, tries, targets, disabled } = decided
   if (recorded.length === 0) return
   saveTried(
     tx,
@@ -207,5 +204,7 @@ function write(tx: Transaction, orgId: OrgId, decided: Decided): void {
   insertTries(tx, orgId, tries)
   if (targets.length > 0) saveTargetHealth(tx, orgId, targets)
   if (disabled.length > 0) holdDeliveries(tx, { orgId, ids: disabled })
-  for (const alert of alerts) insertAlert(tx, alert)
+  for (const { id, isDigest, after } of recorded)
+    if (isDigest && (after.state === 'delivered' || after.state === 'failed') && after.finishedAt !== null)
+      endDigested(tx, { orgId, digestIds: [id], state: after.state, now: after.finishedAt, why: after.why })
 }

@@ -1,10 +1,14 @@
+import type { ChannelsPort } from '../core/channel/services.ts'
+import type { CommandRules } from '../core/executor/command-options.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection } from '../store/database.ts'
+import type { ChecklistFiles } from './checklist-files.ts'
 import type { Clock } from './clock.ts'
 import type { IdKind } from './ids.ts'
 import type { OutboundPort } from './outbound-port.ts'
 import type { EngineSettings } from './settings.ts'
 import type { Turns } from './turn-port.ts'
+import type { Vault } from './vault-port.ts'
 
 /** What services have instead of globals. */
 export interface Ports {
@@ -16,4 +20,11 @@ export interface Ports {
   /** The settings of this moment; they may change while the program runs. */
   readonly settings: () => EngineSettings
   readonly outbound: OutboundPort
+  readonly vault: Vault
+  /** What the operator lets agents start; left out: nothing. */
+  readonly commands?: (() => CommandRules) | undefined
+  /** Left out: checklists of heartbeats are words, never files. */
+  readonly checklists?: ChecklistFiles | undefined
+  /** The services behind channels. */
+  readonly channels: ChannelsPort
 }

@@ -47,6 +47,8 @@ export interface ReadResult {
   /** As it is kept, under the names every executor uses. */
   readonly usage: StoredUsage | null
   readonly retryable: boolean | null
+  /** As it was said; left out when it was not. */
+  readonly nextCheck?: unknown
 }
 
 interface StoredUsage {
@@ -80,6 +82,7 @@ export function readResult(input: ResultInput): ReadResult {
     summary: fields.summary ?? null,
     usage: fields.usage === undefined ? null : storedUsage(fields.usage),
     retryable: fields.retryable ?? null,
+    ...(fields.next_check === undefined ? {} : { nextCheck: fields.next_check }),
   }
 }
 

@@ -1,8 +1,10 @@
+import type { DeliveryKind } from '../core/delivery/run-delivery.ts'
 import { runId, type OrgId } from '../core/ids.ts'
 import { DAY_MS, earlier, instant, type Instant } from '../core/instant.ts'
 import { deleteOldAlerts } from '../store/alerts.ts'
 import type { Connection } from '../store/database.ts'
 import { deleteOldDeliveries } from '../store/deliveries.ts'
+import { deleteOldBeats, deleteSurplusBeats } from '../store/heartbeat-log.ts'
 import { deleteOldConsoleSessions } from '../store/console-sessions.ts'
 import { deleteOrg, deleteRowsOfOrg, listOrgs, loadDeletedOrgs, ORG_TABLES } from '../store/orgs.ts'
 import {
@@ -18,6 +20,8 @@ import {
   type WalkPosition,
 } from '../store/retention.ts'
 import { deleteOldSignIns } from '../store/sign-ins.ts'
+import { deleteOldWorkerAttempts } from '../store/worker-attempts.ts'
+import { deleteOldWorkers } from '../store/workers.ts'
 import { IDLE_MS } from './console-sessions.ts'
 import type { Ports } from './ports.ts'
 import type { EngineSettings } from './settings.ts'
@@ -32,9 +36,12 @@ export interface Pruned {
   readonly turns: number
   readonly deliveries: number
   readonly alerts: number
+  /** Entries of the logs of heartbeats. */
+  readonly heartbeats: number
   readonly callbacks: number
   readonly keys: number
   readonly nodes: number
+  readonly workers: number
   readonly signIns: number
   readonly consoleSessions: number
   readonly orgs: number
@@ -93,7 +100,7 @@ export function createRetention(
         pause: options.pause ?? (() => Promise.resolve()),
         batch: options.batch ?? BATCH,
       }
-      const found = { tasks: 0, runs: 0, folded: 0, turns: 0, deliveries: 0, alerts: 0 }
+      const found = { tasks: 0, runs: 0, folded: 0, turns: 0, deliveries: 0, alerts: 0, heartbeats: 0 }
       for (const { id } of await listOrgs(pass.connection)) {
         found.tasks += await pruneTasks(pass, id)
         found.folded += await foldSkips(pass, id, progress)
@@ -101,6 +108,7 @@ export function createRetention(
         found.turns += await pruneTurns(pass, id)
         found.deliveries += await pruneDeliveries(pass, id)
         found.alerts += await pruneAlerts(pass, id)
+        found.heartbeats += await pruneBeats(pass, id)
       }
       return { ...found, ...(await pruneDeployment(pass)), orgs: await pruneOrgs(pass) }
     },
@@ -184,11 +192,14 @@ async function pruneTurns(pass: Pass, orgId: OrgId): Promise<number> {
 /** What went to targets is kept as long as runs are; callbacks are as many as tasks and nobody looks for old ones. */
 async function pruneDeliveries(pass: Pass, orgId: OrgId): Promise<number> {
   const { connection, batch: limit } = pass
-  const old = (kind: 'saved' | 'callback', keptMs: number): Promise<number> =>
+  const old = (kind: DeliveryKind, keptMs: number): Promise<number> =>
     repeat(pass, () => deleteOldDeliveries(connection, { orgId, kind, before: earlier(pass.now, keptMs), limit }))
   const { runDays } = pass.settings.retention
   const callbacks = await old('callback', KEPT_MS)
-  return runDays === null ? callbacks : callbacks + (await old('saved', runDays * DAY_MS))
+  if (runDays === null) return callbacks
+  let removed = callbacks
+  for (const kind of ['saved', 'session', 'channel'] as const) removed += await old(kind, runDays * DAY_MS)
+  return removed
 }
 
 async function pruneAlerts(pass: Pass, orgId: OrgId): Promise<number> {
@@ -198,7 +209,17 @@ async function pruneAlerts(pass: Pass, orgId: OrgId): Promise<number> {
   return repeat(pass, () => deleteOldAlerts(pass.connection, { orgId, before, limit: pass.batch }))
 }
 
-type OfDeployment = 'callbacks' | 'keys' | 'nodes' | 'signIns' | 'consoleSessions'
+/** As long as runs are, and of an agent at most as many as a schedule may have runs. */
+async function pruneBeats(pass: Pass, orgId: OrgId): Promise<number> {
+  const { runDays, maxRunsPerSchedule: keep } = pass.settings.retention
+  const { connection, batch: limit } = pass
+  const surplus = await repeat(pass, () => deleteSurplusBeats(connection, { orgId, keep, limit }))
+  if (runDays === null) return surplus
+  const before = earlier(pass.now, runDays * DAY_MS)
+  return surplus + (await repeat(pass, () => deleteOldBeats(connection, { orgId, before, limit })))
+}
+
+type OfDeployment = 'callbacks' | 'keys' | 'nodes' | 'workers' | 'signIns' | 'consoleSessions'
 
 async function pruneDeployment(pass: Pass): Promise<Pick<Pruned, OfDeployment>> {
   const { connection, batch: limit } = pass
@@ -207,6 +228,9 @@ async function pruneDeployment(pass: Pass): Promise<Pick<Pruned, OfDeployment>> 
     callbacks: await repeat(pass, () => deleteOldCallbacks(connection, { before, limit })),
     keys: await repeat(pass, () => deleteOldKeys(connection, { before, limit })),
     nodes: await deleteOldNodes(connection, before),
+    workers:
+      (await deleteOldWorkers(connection, before)) +
+      (await repeat(pass, () => deleteOldWorkerAttempts(connection, { before, limit }))),
     signIns: await repeat(pass, () => deleteOldSignIns(connection, { now: pass.now, limit })),
     consoleSessions: await repeat(pass, () =>
       deleteOldConsoleSessions(connection, { now: pass.now, seenBefore: earlier(pass.now, IDLE_MS), limit }),

@@ -23,6 +23,7 @@ import { bound } from './idempotent.ts'
 import { hashSecret } from './key-text.ts'
 import { readResult } from './result-input.ts'
 import type { Ports } from './ports.ts'
+import { maskOfRun } from './secret-use.ts'
 import { decideRunNow } from '../core/schedule/run-now.ts'
 import { sessionFor, taskAgentFor } from './turn/turn.ts'
 import type { Work } from './turn-port.ts'
@@ -177,7 +178,9 @@ export async function settleByToken(ports: Ports, token: string, input: ResultIn
   const callback = await loadCallback(ports.database, hashSecret(token))
   if (callback === undefined) throw new Refusal('NOT_FOUND', 'No attempt has this token')
   const { outputBytes } = ports.settings().retention
-  const answer = await ports.turns.take(callbackWork(callback, result, outputBytes))
+  const mask = await maskOfRun(ports, callback)
+  const shown = mask === null ? result : (mask.value(result) as typeof result)
+  const answer = await ports.turns.take(callbackWork(callback, shown, outputBytes))
   if (answer !== null) return answer
   const record = await loadRun(ports.database, { orgId: callback.orgId, id: callback.runId })
   if (record === undefined) throw new Refusal('NOT_FOUND', 'The run of this token is not kept any more')
@@ -214,6 +217,7 @@ function callbackWork(
         summary: result.summary === null ? undefined : cutText(result.summary, outputBytes),
         errorMessage: result.errorMessage === null ? undefined : cutText(result.errorMessage, outputBytes),
         usage: result.usage,
+        nextCheck: result.nextCheck,
       })
       return { status: run.state, ignored: false }
     },

@@ -27,6 +27,7 @@ import {
   type Collector,
   type Given,
 } from './input-fields.ts'
+import { secretNamesIn } from '../core/secret/secret-names.ts'
 import { parseExecutor } from './agent-executor.ts'
 import { parseDelivery } from './schedule-delivery.ts'
 import { parseNewTiming, parseTimingChange, TIMING_FIELDS, type ReadTiming } from './schedule-timing.ts'
@@ -93,7 +94,11 @@ export function executorIn(value: unknown, existing: ScheduleRow | null): Parsed
   if (isGiven(named))
     return flawed({ field: 'executor', value: given, message: 'cannot be given together with agent_id' })
   const read = parseExecutor('executor', given, existing?.input['executor'])
-  if (!read.ok || INLINE_EXECUTOR_KINDS.some((kind) => kind === read.value.kind)) return read
+  if (!read.ok) return read
+  const [secret] = secretNamesIn(read.value)
+  if (secret !== undefined)
+    return flawed({ field: 'executor', value: undefined, message: `names secret ${secret}; only agents may name secrets` })
+  if (INLINE_EXECUTOR_KINDS.some((kind) => kind === read.value.kind)) return read
   const allowed = INLINE_EXECUTOR_KINDS.join(', ')
   return flawed({ field: 'executor.kind', value: read.value.kind, message: 'belongs to an agent', allowed })
 }

@@ -39,6 +39,7 @@ export function viewSchedule(row: ScheduleRow, disabled: ReadonlySet<string> = N
     last_error: row.lastError,
     failure_streak: row.failureStreak,
     failure_count: row.failureCount,
+    alerts: Object.keys(row.alerts ?? {}) as ScheduleView['alerts'],
     fires: row.fires,
     session: sessionWordOf(row),
     lane: row.lane,
@@ -87,6 +88,8 @@ const viewRules = (rules: ScheduleRules): ScheduleRulesView => ({
   queue_depth: rules.queueDepth,
   max_fires: rules.maxFires,
   jitter_ms: rules.jitterMs,
+  alert_after: rules.alertAfter ?? null,
+  max_lateness_seconds: rules.maxLatenessSeconds ?? null,
 })
 
 /** A retry policy in the names of the wire. */

@@ -12,6 +12,7 @@ import type { ScheduleRow } from '../store/schedule-row.ts'
 import { bringsAddress, judgeExecutor } from './agent-executor.ts'
 import { actorOf, changed, created, deleted } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
+import { forgetAlerts } from './desk/alerts.ts'
 import { cancelRun } from './desk/cancel.ts'
 import { pendingOfSchedule, type Desk } from './desk/desk.ts'
 import { grant } from './desk/runs.ts'
@@ -103,6 +104,7 @@ function newRow(
     lastRunAt: null,
     lastStatus: null,
     lastError: null,
+    alerts: null,
     version: 1,
     createdAt: now,
     updatedAt: now,
@@ -274,6 +276,7 @@ export async function deleteSchedule(ports: Ports, caller: Caller, asked: Asked)
         })
       for (const run of pendingOfSchedule(desk, id))
         if (run.slot === 'parked') cancelRun(desk, run.id, because('cancelled', 'schedule.delete'))
+      forgetAlerts(desk, row)
       desk.changes.deletedSchedules.add(id)
       desk.schedules.delete(id)
       desk.changes.audits.push(deleted(actorOf(caller), { kind: 'schedule', id }, viewSchedule(row)))

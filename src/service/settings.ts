@@ -33,6 +33,7 @@ export interface EngineSettings {
     readonly maxRunsPerSchedule: number
     readonly outputBytes: number
   }
+  readonly alerts: { readonly failuresInARow: number; readonly stallPeriods: number }
   readonly drainGraceSeconds: number
 }
 
@@ -62,7 +63,7 @@ function settingsOfLayer(all: Layer): EngineSettings {
 }
 
 function engineSettings(given: EngineConfig): EngineSettings {
-  const { node, sessions, tasks, schedules, retention } = given
+  const { node, sessions, tasks, schedules, retention, alerts } = given
   return deepFreeze({
     node: { leaseMs: node.lease_ms, renewMs: node.renew_ms, stopGraceMs: node.stop_grace_ms },
     lanes: new Map(Object.entries(given.lanes).map(([name, size]) => [laneName(name), size])),
@@ -97,12 +98,14 @@ function engineSettings(given: EngineConfig): EngineSettings {
       maxRunsPerSchedule: retention.max_runs_per_schedule,
       outputBytes: retention.output_bytes,
     },
+    alerts: { failuresInARow: alerts.failures_in_a_row, stallPeriods: alerts.stall_periods },
     drainGraceSeconds: given.drain_grace_seconds,
   })
 }
 
 /** The settings by the names they are given under. */
-function layerOf({ node, lanes, sessions, tasks, schedules, retention, drainGraceSeconds }: EngineSettings): Layer {
+function layerOf(settings: EngineSettings): Layer {
+  const { node, lanes, sessions, tasks, schedules, retention, alerts, drainGraceSeconds } = settings
   return new Map<string, unknown>([
     ['node.lease_ms', node.leaseMs],
     ['node.renew_ms', node.renewMs],
@@ -129,6 +132,8 @@ function layerOf({ node, lanes, sessions, tasks, schedules, retention, drainGrac
     ['retention.runs_per_schedule', retention.runsPerSchedule],
     ['retention.max_runs_per_schedule', retention.maxRunsPerSchedule],
     ['retention.output_bytes', retention.outputBytes],
+    ['alerts.failures_in_a_row', alerts.failuresInARow],
+    ['alerts.stall_periods', alerts.stallPeriods],
     ['drain_grace_seconds', drainGraceSeconds],
   ])
 }

@@ -5,6 +5,7 @@ import { acted, actorOf } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import type { Ports } from './ports.ts'
 import { secretsOf } from './signing-secret.ts'
+import { addressOfTarget } from './target-address.ts'
 import { readTarget } from './targets.ts'
 
 /** Sends one message to a target and says what came of it. It counts for nothing: neither as a success nor as a failure. */
@@ -15,8 +16,10 @@ export async function testTarget(ports: Ports, caller: Caller, id: string): Prom
   const messageId = deliveryIdempotencyKey(ports.newId('test', began))
   const data = { target_id: target.id, name: target.name, org_id: orgId }
   const body = JSON.stringify({ type: 'target.test', timestamp: formatInstant(began), data })
-  const secrets = await secretsOf(ports, { orgId, now: began })
-  const message = { id: messageId, url: target.url, body, headers: {}, secrets, purpose: 'webhook' } as const
+  const secrets = target.kind === 'webhook' ? await secretsOf(ports, { orgId, now: began }) : []
+  const { kind, settings } = target
+  const url = await addressOfTarget(ports, target)
+  const message = { id: messageId, orgId, kind, url, settings, body, headers: {}, secrets, purpose: 'webhook' } as const
   const outcome = await ports.outbound.post(message, new AbortController().signal)
   const view: TargetTestView = {
     delivered: outcome?.ok === true,

@@ -1,4 +1,5 @@
 import type { TargetView } from '../contract/target.ts'
+import { shownSettings, shownUrl } from '../core/delivery/target-kinds.ts'
 import { formatInstant } from '../core/instant.ts'
 import type { TargetRow } from '../store/targets.ts'
 import { momentOrNull } from './schedule-view.ts'
@@ -9,7 +10,10 @@ export const viewTarget = (row: TargetRow, held: number): TargetView => ({
   org_id: row.orgId,
   name: row.name,
   kind: row.kind,
-  url: row.url,
+  url: row.url === '' ? null : shownUrl(row.kind, row.url),
+  settings: shownSettings(row.kind, row.settings),
+  quiet_hours: row.quietHours,
+  alerts: row.alerts,
   enabled: row.disabledAt === null,
   disabled_at: momentOrNull(row.disabledAt),
   disabled_why: row.disabledWhy,
@@ -23,8 +27,10 @@ export const viewTarget = (row: TargetRow, held: number): TargetView => ({
 })
 
 /** What a person has decided about a target, for the audit log. */
-export const settingsOf = ({ name, kind, url, disabledAt }: TargetRow): object => ({
-  ...{ name, kind, url: withoutQuery(url), enabled: disabledAt === null },
+export const settingsOf = ({ name, kind, url, disabledAt, settings, quietHours, alerts }: TargetRow): object => ({
+  ...{ name, kind, ...(url === '' ? {} : { url: withoutQuery(shownUrl(kind, url)) }), enabled: disabledAt === null },
+  ...(Object.keys(settings).length === 0 ? {} : { settings: shownSettings(kind, settings) }),
+  ...{ quiet_hours: quietHours, alerts },
 })
 
 /** Keys are often part of a query, and what is audited is kept for ever. */

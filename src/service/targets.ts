@@ -1,11 +1,13 @@
 import type { Page, PageFilter } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import type { EnabledTargetView, TargetInput, TargetPatch, TargetView } from '../contract/target.ts'
+import { storedQuietUntil } from '../core/delivery/quiet-hours.ts'
 import { targetId, type OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import { because } from '../core/reasons.ts'
-import { clearAlert } from '../store/alerts.ts'
+import { because, type Why } from '../core/reasons.ts'
+import { loadOpenAlerts } from '../store/alerts.ts'
 import type { Connection, Transaction } from '../store/database.ts'
+import { reviewQuiet } from '../store/digests.ts'
 import {
   countHeld,
   deleteTarget,
@@ -19,14 +21,16 @@ import {
   saveTarget,
   type TargetRow,
 } from '../store/targets.ts'
-import { tellCleared } from './alerts.ts'
 import { actorOf, changed, created, deleted } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import { pageOf, parseCursor, parseLimit } from './cursor.ts'
+import { endAlert } from './desk/alerts.ts'
 import type { Desk } from './desk/desk.ts'
 import { bound } from './idempotent.ts'
 import { collectFlaws } from './input-fields.ts'
 import type { Ports } from './ports.ts'
+import { TARGET_CHECKS } from './target-checks.ts'
+import { keptAddress } from './target-address.ts'
 import { parseTarget, type ReadTarget } from './target-input.ts'
 import { settingsOf, viewTarget } from './target-view.ts'
 import type { Work } from './turn-port.ts'
@@ -47,21 +51,22 @@ function readInput(value: unknown, existing: ReadTarget | null): ReadTarget {
   return read.value
 }
 
-async function refuseForbidden({ outbound }: Ports, url: string): Promise<void> {
-  const wrong = await outbound.check(url, 'webhook')
-  if (wrong !== null) throw invalid([{ field: 'url', value: url, message: wrong }])
+async function refuseForbidden(ports: Ports, orgId: OrgId, read: ReadTarget): Promise<void> {
+  const flaws = await TARGET_CHECKS[read.kind](ports, orgId, read)
+  if (flaws.length > 0) throw invalid(flaws)
 }
 
 /** Makes a target. Its address must be one that may be called. */
 export async function createTarget(ports: Ports, caller: Caller, input: TargetInput): Promise<TargetView> {
   const { orgId } = caller
   const { enabled, ...read } = readInput(input, null)
-  await refuseForbidden(ports, read.url)
+  await refuseForbidden(ports, orgId, { ...read, enabled })
   const work: Work<TargetView> = {
     orgId,
     prepare: async (tx, now): Promise<TargetRow> => {
+      const id = targetId(ports.newId('target', now))
       const row: TargetRow = {
-        ...{ ...read, orgId, id: targetId(ports.newId('target', now)), failuresInARow: 0 },
+        ...{ ...read, ...(await keptAddress(ports, { ...read, orgId, id })), orgId, id, failuresInARow: 0 },
         ...{ disabledAt: enabled ? null : now, disabledWhy: null, deliveredAt: null, failedAt: null },
         ...{ createdBy: caller.principal, createdAt: now, updatedAt: now },
       }
@@ -87,9 +92,12 @@ export async function getTarget(
   return withHeld(database, await readTarget(database, caller.orgId, id))
 }
 
+/** Whether messages may wait for it. */
+const collects = ({ disabledAt, quietHours }: TargetRow): boolean => disabledAt !== null || quietHours !== null
+
 async function withHeld(connection: Connection, row: TargetRow): Promise<TargetView> {
   const { orgId, id } = row
-  const held = row.disabledAt === null ? undefined : (await countHeld(connection, { orgId, ids: [id] })).get(id)
+  const held = !collects(row) ? undefined : (await countHeld(connection, { orgId, ids: [id] })).get(id)
   return viewTarget(row, held ?? 0)
 }
 
@@ -105,7 +113,7 @@ export async function findTargets(
   if (flaws.length > 0) throw invalid(flaws)
   const after = cursor === null ? null : { createdAt: cursor.createdAt, id: cursor.key }
   const rows = await listTargets(database, { orgId, after, limit: limit + 1 })
-  const off = rows.filter(({ disabledAt }) => disabledAt !== null).map(({ id }) => id)
+  const off = rows.filter(collects).map(({ id }) => id)
   const held = off.length === 0 ? new Map<string, number>() : await countHeld(database, { orgId, ids: off })
   return pageOf(rows, limit, {
     view: (row) => viewTarget(row, held.get(row.id) ?? 0),
@@ -120,8 +128,8 @@ export async function changeTarget(
   asked: { readonly id: string; readonly change: TargetPatch },
 ): Promise<TargetView> {
   const known = await readTarget(ports.database, caller.orgId, asked.id)
-  const { url } = readInput(asked.change, facts(known))
-  if (url !== known.url) await refuseForbidden(ports, url)
+  const read = readInput(asked.change, facts(known))
+  if (isElsewhere(read, known)) await refuseForbidden(ports, caller.orgId, read)
   const { released: _released, ...view } = await edit(ports, caller, {
     id: asked.id,
     verb: 'update',
@@ -134,9 +142,13 @@ export async function changeTarget(
 export const enableTarget = (ports: Ports, caller: Caller, id: string): Promise<EnabledTargetView> =>
   edit(ports, caller, { id, verb: 'enable', read: (row) => ({ ...facts(row), enabled: true }) })
 
-const facts = ({ name, kind, url, disabledAt }: TargetRow): ReadTarget => ({
-  ...{ name, kind, url, enabled: disabledAt === null },
+const facts = ({ name, kind, url, settings, quietHours, alerts, disabledAt }: TargetRow): ReadTarget => ({
+  ...{ name, kind, url, settings, quietHours, alerts, enabled: disabledAt === null },
 })
+
+/** Whether messages will go elsewhere than they did. */
+const isElsewhere = (read: ReadTarget, known: TargetRow): boolean =>
+  read.url !== known.url || JSON.stringify(read.settings) !== JSON.stringify(known.settings)
 
 interface Editing {
   readonly id: string
@@ -148,7 +160,8 @@ interface Edited {
   readonly before: TargetRow
   readonly after: TargetRow
   readonly view: EnabledTargetView
-  readonly clearedAlert: string | null
+  /** Alerts that are over. */
+  readonly over: readonly string[]
 }
 
 function edit(ports: Ports, caller: Caller, { id, verb, read }: Editing): Promise<EnabledTargetView> {
@@ -158,17 +171,18 @@ function edit(ports: Ports, caller: Caller, { id, verb, read }: Editing): Promis
     prepare: async (tx, now): Promise<Edited> => {
       const before = await readTarget(tx, orgId, id)
       const { enabled, ...fields } = read(before)
-      const after: TargetRow = { ...before, ...fields, ...standing(before, enabled, now), updatedAt: now }
+      const address = fields.url === before.url ? {} : await keptAddress(ports, { ...before, ...fields })
+      const after = { ...before, ...fields, ...address, ...standing(before, enabled, now), updatedAt: now }
       await saveTarget(tx, after)
-      const { released, clearedAlert } = await followUp(tx, { before, after, now })
-      return { before, after, clearedAlert, view: { ...(await withHeld(tx, after)), released } }
+      const { released, over } = await followUp(tx, { before, after, now })
+      return { before, after, over, view: { ...(await withHeld(tx, after)), released } }
     },
     apply: (desk, prepared) => {
-      const { before, after, view, clearedAlert } = prepared as Edited
+      const { before, after, view, over } = prepared as Edited
       const views = { before: settingsOf(before), after: settingsOf(after), verb }
       desk.changes.audits.push(changed(actorOf(caller), { kind: 'target', id: after.id }, views))
       tell(desk, after.id, view.released > 0 ? 'released' : 'updated')
-      if (clearedAlert !== null) tellCleared(desk, { id: clearedAlert, kind: 'delivery_disabled', subjectId: after.id })
+      endDisabled(desk, after, { ids: over, why: because('target_enabled', 'target.enabled', { target: after.name }) })
       return view
     },
   })
@@ -187,18 +201,38 @@ function standing(
 async function followUp(
   tx: Transaction,
   { before, after, now }: { readonly before: TargetRow; readonly after: TargetRow; readonly now: Instant },
-): Promise<{ readonly released: number; readonly clearedAlert: string | null }> {
+): Promise<{ readonly released: number; readonly over: readonly string[] }> {
   const { orgId, id } = after
+  if (JSON.stringify(before.quietHours) !== JSON.stringify(after.quietHours))
+    reviewQuiet(tx, { orgId, targetId: id, until: storedQuietUntil(after.quietHours, now) ?? now })
   const isOn = after.disabledAt === null
-  if (isOn === (before.disabledAt === null)) return { released: 0, clearedAlert: null }
+  if (isOn === (before.disabledAt === null)) return { released: 0, over: [] }
   if (!isOn) {
     holdDeliveries(tx, { orgId, ids: [id] })
-    return { released: 0, clearedAlert: null }
+    return { released: 0, over: [] }
   }
-  const why = because('target_enabled', 'target.enabled', { target: after.name })
   const released = await letGoDeliveries(tx, { orgId, id, now, why: because('let_go', 'target.enabled') })
-  const clearedAlert = await clearAlert(tx, { orgId, kind: 'delivery_disabled', subjectId: id, now, why })
-  return { released, clearedAlert }
+  return { released, over: await disabledAlerts(tx, after) }
+}
+
+async function disabledAlerts(tx: Transaction, { orgId, id }: TargetRow): Promise<readonly string[]> {
+  const open = await loadOpenAlerts(tx, { orgId, kind: 'delivery_disabled', subjectId: id })
+  return open.map((alert) => alert.id)
+}
+
+function endDisabled(
+  desk: Desk,
+  target: TargetRow,
+  { ids, why }: { readonly ids: readonly string[]; readonly why: Why },
+): void {
+  const about = { subjectKind: 'target', subjectId: target.id, about: target.name } as const
+  for (const id of ids) endAlert(desk, { id, kind: 'delivery_disabled', ...about, why })
+}
+
+interface Removed {
+  readonly row: TargetRow
+  readonly over: readonly string[]
+  readonly why: Why
 }
 
 /** Schedules that are named when a target cannot go. */
@@ -218,15 +252,15 @@ export async function removeTarget(ports: Ports, caller: Caller, asked: { readon
         })
       const why = because('target_gone', 'delivery.target', { target: row.name })
       await failDeliveries(tx, { orgId, id: row.id, now, why })
-      const alert = await clearAlert(tx, { orgId, kind: 'delivery_disabled', subjectId: row.id, now, why })
+      const over = await disabledAlerts(tx, row)
       await deleteTarget(tx, { orgId, id: row.id })
-      return { row, alert }
+      return { row, over, why }
     },
     apply: (desk, prepared) => {
-      const { row, alert } = prepared as { readonly row: TargetRow; readonly alert: string | null }
+      const { row, over, why } = prepared as Removed
       desk.changes.audits.push(deleted(actorOf(caller), { kind: 'target', id: row.id }, settingsOf(row)))
       tell(desk, row.id, 'deleted')
-      if (alert !== null) tellCleared(desk, { id: alert, kind: 'delivery_disabled', subjectId: row.id })
+      endDisabled(desk, row, { ids: over, why })
     },
   })
 }

@@ -1,16 +1,17 @@
+import type { AlertKind, AlertSubject } from '../core/alerts.ts'
 import { orgId, type OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
-import type { Connection, Row, Transaction } from './database.ts'
-import { timestampOrNull } from './rows.ts'
+import type { Connection, Row, SqlValue, Transaction } from './database.ts'
+import { columnsOf, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** A row of `alert`. */
 export interface AlertRow {
   readonly orgId: OrgId
   readonly id: string
-  readonly kind: string
-  readonly subjectKind: string
+  readonly kind: AlertKind
+  readonly subjectKind: AlertSubject
   readonly subjectId: string
   readonly why: Why
   readonly raisedAt: Instant
@@ -20,36 +21,141 @@ export interface AlertRow {
 
 const COLUMNS = 'org_id, id, kind, subject_kind, subject_id, why, raised_at, cleared_at, cleared_why'
 
-/** Raises an alert unless the same one is open. */
-export function insertAlert(tx: Transaction, row: AlertRow): void {
+/** An alert that is raised or cleared. */
+export interface AlertChange {
+  readonly change: 'raised' | 'cleared'
+  readonly id: string
+  readonly kind: AlertKind
+  readonly subjectKind: AlertSubject
+  readonly subjectId: string
+  /** What people call what it is about. */
+  readonly about: string
+  readonly why: Why
+}
+
+/** Raises alerts, each unless the same one is open. */
+export function insertAlerts(
+  tx: Transaction,
+  org: OrgId,
+  { raised, now }: { readonly raised: readonly AlertChange[]; readonly now: Instant },
+): void {
+  tx.send(INSERT, [org, toTimestamp(now), ...alertColumns(raised)])
+}
+
+const INSERT = `insert into alert (org_id, id, kind, subject_kind, subject_id, why, raised_at)
+  select $1, i.id, i.kind, i.subject_kind, i.subject_id, i.why, $2::timestamptz
+    from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[]) as i (id, kind, subject_kind, subject_id, why)
+  on conflict (org_id, kind, subject_id) where cleared_at is null do nothing`
+
+const alertColumns = (changes: readonly AlertChange[]): readonly (readonly SqlValue[])[] =>
+  columnsOf(
+    changes,
+    ({ id }) => id,
+    ({ kind }) => kind,
+    ({ subjectKind }) => subjectKind,
+    ({ subjectId }) => subjectId,
+    ({ why }) => JSON.stringify(why),
+  )
+
+/** Raises one alert unless the same one is open. Answers with whether it was raised. */
+export async function raiseOne(
+  tx: Transaction,
+  org: OrgId,
+  { raised, now }: { readonly raised: AlertChange; readonly now: Instant },
+): Promise<boolean> {
+  const rows = await tx.query(`${INSERT} returning id`, [org, toTimestamp(now), ...alertColumns([raised])])
+  return rows.length > 0
+}
+
+/** Clears alerts by their ids. */
+export function clearAlerts(
+  tx: Transaction,
+  org: OrgId,
+  { cleared, now }: { readonly cleared: readonly AlertChange[]; readonly now: Instant },
+): void {
   tx.send(
-    `insert into alert (org_id, id, kind, subject_kind, subject_id, why, raised_at)
-     values ($1, $2, $3, $4, $5, $6::jsonb, $7::timestamptz)
-     on conflict (org_id, kind, subject_id) where cleared_at is null do nothing`,
+    `update alert a set cleared_at = $2::timestamptz, cleared_why = i.why
+       from unnest($3::text[], $4::jsonb[]) as i (id, why)
+      where a.org_id = $1 and a.id = i.id and a.cleared_at is null`,
     [
-      ...[row.orgId, row.id, row.kind, row.subjectKind, row.subjectId],
-      ...[JSON.stringify(row.why), toTimestamp(row.raisedAt)],
+      org,
+      toTimestamp(now),
+      ...columnsOf(
+        cleared,
+        ({ id }) => id,
+        ({ why }) => JSON.stringify(why),
+      ),
     ],
   )
 }
 
-/** Clears the open alert of a kind about something. Answers with its id, or null when there is none. */
-export async function clearAlert(
+/** Clears one alert unless somebody has. Answers with whether it was cleared now. */
+export async function clearOne(
   tx: Transaction,
-  cleared: {
-    readonly orgId: OrgId
-    readonly kind: string
-    readonly subjectId: string
-    readonly now: Instant
-    readonly why: Why
-  },
-): Promise<string | null> {
-  const [row] = await tx.query(
-    `update alert set cleared_at = $4::timestamptz, cleared_why = $5::jsonb
-      where org_id = $1 and kind = $2 and subject_id = $3 and cleared_at is null returning id`,
-    [cleared.orgId, cleared.kind, cleared.subjectId, toTimestamp(cleared.now), JSON.stringify(cleared.why)],
+  org: OrgId,
+  { cleared, now }: { readonly cleared: AlertChange; readonly now: Instant },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `update alert set cleared_at = $3::timestamptz, cleared_why = $4::jsonb
+      where org_id = $1 and id = $2 and cleared_at is null returning id`,
+    [org, cleared.id, toTimestamp(now), JSON.stringify(cleared.why)],
   )
-  return (row?.['id'] as string | undefined) ?? null
+  return rows.length > 0
+}
+
+/** Open alerts of a kind. */
+export async function loadOpenAlerts(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly kind: AlertKind; readonly subjectId?: string },
+): Promise<readonly AlertRow[]> {
+  const rows = await connection.query(
+    `select ${COLUMNS} from alert
+      where org_id = $1 and kind = $2 and cleared_at is null and ($3::text is null or subject_id = $3)`,
+    [wanted.orgId, wanted.kind, wanted.subjectId ?? null],
+  )
+  return rows.map(alertOf)
+}
+
+/** What is sent about alerts to each of the org's targets of alerts. */
+export interface AlertMessage {
+  /** Together with the target it names the delivery. */
+  readonly name: string
+  readonly alertId: string | null
+  /** A target is not told of its own silence. */
+  readonly subjectId: string
+  readonly body: string
+}
+
+/** Puts on their way what is sent about alerts. What goes to a target that is switched off is held. */
+export function insertAlertMessages(
+  tx: Transaction,
+  org: OrgId,
+  { messages, now, why }: { readonly messages: readonly AlertMessage[]; readonly now: Instant; readonly why: Why },
+): void {
+  tx.send(
+    `insert into delivery (org_id, id, alert_id, kind, target_id, line, body, state, why, next_try_at, created_at)
+     select $1, 'dlv_' || i.name || '_' || regexp_replace(t.id, '^tgt_', ''), i.alert_id, 'saved', t.id, t.id, i.body,
+       case when t.disabled_at is null then 'pending' else 'held' end,
+       case when t.disabled_at is null then $3::jsonb
+            else coalesce(t.disabled_why, jsonb_build_object('reason', 'target_off', 'rule', 'target.enabled',
+              'evidence', jsonb_build_object('target', t.name))) end,
+       case when t.disabled_at is null then $2::timestamptz end, $2::timestamptz
+     from unnest($4::text[], $5::text[], $6::text[], $7::text[]) as i (name, alert_id, subject_id, body)
+       join target t on t.org_id = $1 and t.alerts and t.id <> i.subject_id
+     on conflict do nothing`,
+    [
+      org,
+      toTimestamp(now),
+      JSON.stringify(why),
+      ...columnsOf(
+        messages,
+        ({ name }) => name,
+        ({ alertId }) => alertId,
+        ({ subjectId }) => subjectId,
+        ({ body }) => body,
+      ),
+    ],
+  )
 }
 
 /** Alerts of the org, newest first. `open` null: both. */
@@ -58,6 +164,8 @@ export async function listAlerts(
   page: {
     readonly orgId: OrgId
     readonly open: boolean | null
+    readonly kind: AlertKind | null
+    readonly subjectId: string | null
     readonly after: { readonly createdAt: Instant; readonly id: string } | null
     readonly limit: number
   },
@@ -66,8 +174,12 @@ export async function listAlerts(
     `select ${COLUMNS} from alert
       where org_id = $1 and ($2::boolean is null or (cleared_at is null) = $2::boolean)
         and ($3::timestamptz is null or (raised_at, id) < ($3::timestamptz, $4::text))
+        and ($6::text is null or kind = $6) and ($7::text is null or subject_id = $7)
       order by raised_at desc, id desc limit $5`,
-    [page.orgId, page.open, timestampOrNull(page.after?.createdAt ?? null), page.after?.id ?? '', page.limit],
+    [
+      ...[page.orgId, page.open, timestampOrNull(page.after?.createdAt ?? null), page.after?.id ?? '', page.limit],
+      ...[page.kind, page.subjectId],
+    ],
   )
   return rows.map(alertOf)
 }
@@ -91,8 +203,8 @@ export async function deleteOldAlerts(
 const alertOf = (row: Row): AlertRow => ({
   orgId: orgId(row['org_id'] as string),
   id: row['id'] as string,
-  kind: row['kind'] as string,
-  subjectKind: row['subject_kind'] as string,
+  kind: row['kind'] as AlertKind,
+  subjectKind: row['subject_kind'] as AlertSubject,
   subjectId: row['subject_id'] as string,
   why: row['why'] as Why,
   raisedAt: row['raised_at'] as Instant,

@@ -1,17 +1,26 @@
 import type { DeliveryState } from '../core/delivery/delivery-states.ts'
+import type { DeliveryKind } from '../core/delivery/run-delivery.ts'
 import { orgId, runId, type OrgId, type RunId, type TargetId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Row, Transaction } from './database.ts'
 import type { TryRow } from './outbox.ts'
+import { brandOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** A delivery as it is read. */
 export interface DeliveryRecord {
   readonly orgId: OrgId
   readonly id: string
-  readonly runId: RunId
-  readonly kind: 'saved' | 'callback'
+  readonly runId: RunId | null
+  /** The alert it tells of. */
+  readonly alertId: string | null
+  /** The digest it is part of. */
+  readonly digestId: string | null
+  readonly isDigest: boolean
+  readonly kind: DeliveryKind
+  /** Where it goes; see `lineOf`. */
+  readonly line: string
   readonly targetId: TargetId | null
   /** Of a callback; a target has its own. */
   readonly url: string | null
@@ -23,7 +32,8 @@ export interface DeliveryRecord {
   readonly finishedAt: Instant | null
 }
 
-const COLUMNS = `org_id, id, run_id, kind, target_id, url, state, tries_in_all, next_try_at, why, created_at, finished_at`
+const COLUMNS = `org_id, id, run_id, alert_id, digest_id, is_digest, kind, line, target_id, url, state, tries_in_all,
+  next_try_at, why, created_at, finished_at`
 
 /** Which deliveries are wanted; what is null does not matter. */
 export interface DeliveryChoice {
@@ -117,7 +127,7 @@ export async function isSendable(
 ): Promise<boolean> {
   const rows = await connection.query(
     `select 1 from delivery d where d.org_id = $1 and d.id = $2
-        and (d.body is not null or exists (select 1 from run r where r.org_id = $1 and r.id = d.run_id))`,
+        and (d.body is not null or d.is_digest or exists (select 1 from run r where r.org_id = $1 and r.id = d.run_id))`,
     [wanted.orgId, wanted.id],
   )
   return rows.length > 0
@@ -128,7 +138,7 @@ export async function deleteOldDeliveries(
   connection: Connection,
   old: {
     readonly orgId: OrgId
-    readonly kind: 'saved' | 'callback'
+    readonly kind: DeliveryKind
     readonly before: Instant
     readonly limit: number
   },
@@ -149,8 +159,12 @@ export async function deleteOldDeliveries(
 const deliveryOf = (row: Row): DeliveryRecord => ({
   orgId: orgId(row['org_id'] as string),
   id: row['id'] as string,
-  runId: runId(row['run_id'] as string),
+  runId: brandOrNull(row['run_id'], runId),
+  alertId: row['alert_id'] as string | null,
+  digestId: row['digest_id'] as string | null,
+  isDigest: row['is_digest'] as boolean,
   kind: row['kind'] as DeliveryRecord['kind'],
+  line: row['line'] as string,
   targetId: row['target_id'] as TargetId | null,
   url: row['url'] as string | null,
   state: row['state'] as DeliveryState,

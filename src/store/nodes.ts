@@ -16,14 +16,19 @@ export interface NodeRow {
   readonly program: string
   /** Another node has declared it lost. */
   readonly lost: boolean
+  /** When it last looked at what is due; null when it does not say. */
+  readonly scannedAt?: Instant | null
+  /** The keys it opens sealed texts with; left out: none. */
+  readonly keyIds?: readonly string[] | undefined
 }
 
-const COLUMNS = 'id, started_at, lease_until, draining, executors, lanes, program, lost'
+const COLUMNS = 'id, started_at, lease_until, draining, executors, lanes, program, lost, key_ids'
 
 /** Makes a node known, with its first lease. */
 export async function insertNode(connection: Connection, node: NodeRow): Promise<void> {
   await connection.query(
-    `insert into node (${COLUMNS}) values ($1, $2::timestamptz, $3::timestamptz, $4, $5::text[], $6::jsonb, $7, $8)`,
+    `insert into node (${COLUMNS}) values ($1, $2::timestamptz, $3::timestamptz, $4, $5::text[], $6::jsonb, $7, $8,
+       $9::text[])`,
     [
       node.id,
       toTimestamp(node.startedAt),
@@ -33,11 +38,12 @@ export async function insertNode(connection: Connection, node: NodeRow): Promise
       JSON.stringify(node.lanes),
       node.program,
       node.lost,
+      node.keyIds ?? [],
     ],
   )
 }
 
-export type NodeRenewal = Pick<NodeRow, 'id' | 'leaseUntil' | 'executors' | 'lanes' | 'draining'>
+export type NodeRenewal = Pick<NodeRow, 'id' | 'leaseUntil' | 'executors' | 'lanes' | 'draining' | 'keyIds'>
 
 /**
  * Extends a lease, also one that has lapsed while the database was away. False when the row is gone or another node has
@@ -46,9 +52,12 @@ export type NodeRenewal = Pick<NodeRow, 'id' | 'leaseUntil' | 'executors' | 'lan
 export async function renewNode(connection: Connection, renewal: NodeRenewal): Promise<boolean> {
   const rows = await connection.query(
     `update node set lease_until = greatest(lease_until, $2::timestamptz), executors = $3::text[], lanes = $4::jsonb,
-       draining = $5
+       draining = $5, key_ids = $6::text[]
      where id = $1 and not lost returning id`,
-    [renewal.id, toTimestamp(renewal.leaseUntil), renewal.executors, JSON.stringify(renewal.lanes), renewal.draining],
+    [
+      ...[renewal.id, toTimestamp(renewal.leaseUntil), renewal.executors, JSON.stringify(renewal.lanes)],
+      ...[renewal.draining, renewal.keyIds ?? []],
+    ],
   )
   return rows.length > 0
 }
@@ -67,7 +76,7 @@ export async function declareLost(
 
 /** All nodes on record, alive or not, oldest first. */
 export async function loadNodes(connection: Connection): Promise<readonly NodeRow[]> {
-  const rows = await connection.query(`select ${COLUMNS} from node order by started_at, id`, [])
+  const rows = await connection.query(`select ${COLUMNS}, scanned_at from node order by started_at, id`, [])
   return rows.map(nodeOf)
 }
 
@@ -101,4 +110,6 @@ const nodeOf = (row: Row): NodeRow => ({
   lanes: row['lanes'] as Readonly<Record<string, number>>,
   program: row['program'] as string,
   lost: row['lost'] as boolean,
+  scannedAt: row['scanned_at'] as Instant | null,
+  keyIds: row['key_ids'] as readonly string[],
 })

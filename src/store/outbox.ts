@@ -1,10 +1,11 @@
 import type { DeliveryState } from '../core/delivery/delivery-states.ts'
-import type { RunDelivery } from '../core/delivery/run-delivery.ts'
+import { kindOf, type DeliveryKind, type RunDelivery } from '../core/delivery/run-delivery.ts'
 import { orgId, runId, type OrgId, type RunId, type TargetId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Row, Transaction } from './database.ts'
-import { columnsOf, jsonOrNull, timestampOrNull } from './rows.ts'
+import { brandOrNull, columnsOf, jsonOrNull, timestampOrNull } from './rows.ts'
+import type { TargetRow } from './targets.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** A result that is to be carried somewhere. */
@@ -31,7 +32,7 @@ export function insertDeliveries(
   tx.send(
     `insert into delivery (org_id, id, run_id, kind, target_id, url, line, output, state, why, next_try_at, created_at,
        finished_at)
-     select $1, i.id, i.run_id, case when i.url is null then 'saved' else 'callback' end, i.target_id, i.url, i.line,
+     select $1, i.id, i.run_id, i.kind, i.target_id, i.url, i.line,
        i.output, s.state,
        case when s.state = i.state then i.why
             when s.state = 'held' then coalesce(t.disabled_why, jsonb_build_object('reason', 'target_off',
@@ -40,11 +41,12 @@ export function insertDeliveries(
               'evidence', jsonb_build_object('target', i.target_id)) end,
        case when s.state = 'pending' then $2::timestamptz end, $2::timestamptz,
        case when s.state in ('failed', 'kept') then $2::timestamptz end
-     from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[], $9::text[], $10::jsonb[])
-       as i (id, run_id, target_id, url, line, output, state, why)
+     from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[], $9::text[], $10::jsonb[],
+                 $11::text[])
+       as i (id, run_id, target_id, url, line, output, state, why, kind)
        left join target t on t.org_id = $1 and t.id = i.target_id
        cross join lateral (select case
-         when i.state <> 'pending' or i.url is not null then i.state
+         when i.state <> 'pending' or i.kind <> 'saved' then i.state
          when t.id is null then 'failed'
          when t.disabled_at is not null then 'held'
          else 'pending' end as state) s`,
@@ -61,6 +63,7 @@ export function insertDeliveries(
         (delivery) => delivery.output,
         (delivery) => delivery.state,
         (delivery) => JSON.stringify(delivery.why),
+        (delivery) => kindOf(delivery.to),
       ),
     ],
   )
@@ -70,17 +73,28 @@ export function insertDeliveries(
 export interface ClaimedDelivery {
   readonly orgId: OrgId
   readonly id: string
-  readonly runId: RunId
-  readonly kind: 'saved' | 'callback'
+  /** Null for what is no result: an alert, or a digest. */
+  readonly runId: RunId | null
+  readonly kind: DeliveryKind
+  /** Where it goes, when that is neither a target nor a callback: see `lineOf`. */
+  readonly line: string
   readonly targetId: TargetId | null
-  /** Null when the target is gone. */
+  /** Of a callback. */
   readonly url: string | null
+  /** Null for a callback, and when the target is gone. */
+  readonly target: ClaimedTarget | null
+  readonly isDigest: boolean
+  /** Why it is on its way. */
+  readonly why: Why
   /** Which try this is, counted from 1. */
   readonly number: number
   readonly output: unknown
   /** What was sent before it was given up. */
   readonly body: string | null
 }
+
+/** Of the target of a claimed delivery, what sending depends on. */
+export type ClaimedTarget = Pick<TargetRow, 'name' | 'kind' | 'url' | 'sealedUrl' | 'settings' | 'quietHours'>
 
 /** How many rows at the head of a line are looked at for claims of others; what is claimed is at the head. */
 const HEAD = 64
@@ -117,7 +131,7 @@ export async function claimDeliveries(
           where d.state = 'pending' and d.org_id = l.org_id and d.line = l.line and d.next_try_at <= $1::timestamptz
             and (d.claimed_until is null or d.claimed_until <= $1::timestamptz)
           order by d.next_try_at, d.id
-          limit greatest(0, $2::int - (select count(*) from (
+          limit greatest(0, case when starts_with(l.line, 'session:') or starts_with(l.line, 'channel:') then 1 else $2::int end - (select count(*) from (
             select c.claimed_until from delivery c
              where c.state = 'pending' and c.org_id = l.org_id and c.line = l.line
              order by c.next_try_at, c.id limit ${HEAD}) h where h.claimed_until > $1::timestamptz))
@@ -128,8 +142,9 @@ export async function claimDeliveries(
        from due left join delivery w on w.org_id = due.org_id and w.id = due.id
          left join target t on t.org_id = w.org_id and t.id = w.target_id
       where d.org_id = due.org_id and d.id = due.id
-     returning d.org_id, d.id, d.run_id, d.kind, d.target_id, coalesce(d.url, t.url) as url,
-       d.tries_in_all + 1 as number, d.output, d.body`,
+     returning d.org_id, d.id, d.run_id, d.kind, d.line, d.target_id, d.url, d.is_digest, d.why,
+       d.tries_in_all + 1 as number, d.output, d.body, t.id is not null as has_target, t.name as target_name,
+       t.kind as target_kind, t.url as target_url, t.sealed_url, t.settings as target_settings, t.quiet_hours`,
     [toTimestamp(wish.now), wish.perLine, wish.limit, wish.claim, toTimestamp(wish.until)],
   )
   return rows.map(claimedOf)
@@ -138,13 +153,26 @@ export async function claimDeliveries(
 const claimedOf = (row: Row): ClaimedDelivery => ({
   orgId: orgId(row['org_id'] as string),
   id: row['id'] as string,
-  runId: runId(row['run_id'] as string),
+  runId: brandOrNull(row['run_id'], runId),
   kind: row['kind'] as ClaimedDelivery['kind'],
+  line: row['line'] as string,
   targetId: row['target_id'] as TargetId | null,
   url: row['url'] as string | null,
+  target: row['has_target'] === true ? claimedTargetOf(row) : null,
+  isDigest: row['is_digest'] as boolean,
+  why: row['why'] as Why,
   number: row['number'] as number,
   output: row['output'] ?? undefined,
   body: row['body'] as string | null,
+})
+
+const claimedTargetOf = (row: Row): ClaimedTarget => ({
+  name: row['target_name'] as string,
+  kind: row['target_kind'] as ClaimedTarget['kind'],
+  url: row['target_url'] as string,
+  sealedUrl: row['sealed_url'] as string | null,
+  settings: row['target_settings'] as ClaimedTarget['settings'],
+  quietHours: row['quiet_hours'] as ClaimedTarget['quietHours'],
 })
 
 /** Gives claims back that nothing was sent under. */
@@ -158,8 +186,9 @@ export async function releaseDeliveries(connection: Connection, claim: string, i
 /** What a decision about a try looks at, of a delivery whose claim still stands. */
 export interface TriedFacts {
   readonly id: string
-  readonly runId: RunId
-  readonly kind: 'saved' | 'callback'
+  readonly runId: RunId | null
+  readonly isDigest: boolean
+  readonly kind: DeliveryKind
   readonly targetId: TargetId | null
   readonly url: string | null
   readonly tries: number
@@ -172,7 +201,7 @@ export async function loadTried(
   tried: { readonly orgId: OrgId; readonly ids: readonly string[]; readonly claims: readonly string[] },
 ): Promise<readonly TriedFacts[]> {
   const rows = await tx.query(
-    `select d.id, d.run_id, d.kind, d.target_id, d.url, d.tries, d.tries_in_all
+    `select d.id, d.run_id, d.kind, d.target_id, d.url, d.tries, d.tries_in_all, d.is_digest
        from unnest($2::text[], $3::text[]) as i (id, claim)
        join delivery d on d.org_id = $1 and d.id = i.id and d.claim = i.claim
       for update of d`,
@@ -180,7 +209,8 @@ export async function loadTried(
   )
   return rows.map((row) => ({
     id: row['id'] as string,
-    runId: runId(row['run_id'] as string),
+    runId: brandOrNull(row['run_id'], runId),
+    isDigest: row['is_digest'] as boolean,
     kind: row['kind'] as TriedFacts['kind'],
     targetId: row['target_id'] as TargetId | null,
     url: row['url'] as string | null,

@@ -1,5 +1,4 @@
 import type { AgentId, AttemptId, LaneName, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
-import type { RunDelivery } from '../core/delivery/run-delivery.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Reserve } from '../core/picking/gates.ts'
 import type { Why } from '../core/reasons.ts'
@@ -85,7 +84,7 @@ function runOf(row: Row, orgId: OrgId): RunRow {
     retryOf: row['retry_of'] as RunId | null,
     parentRunId: row['parent_run_id'] as RunId | null,
     decision: (row['decision'] as Why | null) ?? ACCEPTED,
-    delivery: row['delivery'] as RunDelivery | null,
+    delivery: row['delivery'] as RunRow['delivery'],
     trace: row['trace'] as string | null,
     ...liveOf(row),
     debouncing,

@@ -15,6 +15,7 @@ import {
   type SessionKey,
 } from '../core/ids.ts'
 import type { RunDelivery } from '../core/delivery/run-delivery.ts'
+import type { HeartbeatDelivery } from '../core/heartbeat/heartbeat-delivery.ts'
 import { instant, type Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import { ACCEPTED, COMPLETED, PICKED } from '../core/usual-why.ts'
@@ -45,7 +46,7 @@ export interface RunRecord {
   readonly sender: string | null
   readonly payload: unknown
   readonly decision: Why
-  readonly delivery: RunDelivery | null
+  readonly delivery: RunDelivery | HeartbeatDelivery | null
   readonly trace: string | null
   readonly state: RunState
   readonly attempt: number
@@ -255,7 +256,7 @@ function recordOf(row: Row): RunRecord {
     sender: row['sender'] as string | null,
     payload: row['payload'],
     decision: (row['decision'] as Why | null) ?? ACCEPTED,
-    delivery: row['delivery'] as RunDelivery | null,
+    delivery: row['delivery'] as RunRecord['delivery'],
     trace: row['trace'] as string | null,
     state: row['state'] as RunState,
     attempt: row['attempt'] as number,

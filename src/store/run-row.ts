@@ -1,5 +1,6 @@
 import type { AgentId, AttemptId, LaneName, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { RunDelivery } from '../core/delivery/run-delivery.ts'
+import type { HeartbeatDelivery } from '../core/heartbeat/heartbeat-delivery.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Reserve } from '../core/picking/gates.ts'
@@ -38,7 +39,7 @@ export interface RunRow {
   readonly retryOf: RunId | null
   readonly parentRunId: RunId | null
   /** Where its result goes; null for nearly every run. */
-  readonly delivery: RunDelivery | null
+  readonly delivery: RunDelivery | HeartbeatDelivery | null
   /** The trace it belongs to, as `traceparent` has it; null for nearly every run. */
   readonly trace: string | null
   /** Why it was made, or was not to run. */
@@ -83,8 +84,10 @@ export function wakeAt(run: RunRow): Instant | null {
     case 'waiting':
       return earliest(run.notBefore, run.deadline)
     case 'queued':
-    case 'assigned':
       return run.deadline
+    // A worker that has taken it must begin.
+    case 'assigned':
+      return earliest(run.endsBy, run.deadline)
     case 'running':
     case 'awaiting_callback':
       return run.endsBy

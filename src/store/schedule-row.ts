@@ -1,3 +1,4 @@
+import type { OpenAlerts } from '../core/alerts.ts'
 import type { AgentId, LaneName, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
@@ -40,6 +41,8 @@ export interface ScheduleRow {
   lastRunAt: Instant | null
   lastStatus: string | null
   lastError: string | null
+  /** Its open alerts by kind, with their ids. Null: none. */
+  alerts: OpenAlerts | null
   readonly version: number
   readonly createdAt: Instant
   readonly updatedAt: Instant

@@ -9,6 +9,7 @@ import {
   type OrgId,
   type ScheduleId,
 } from '../core/ids.ts'
+import type { OpenAlerts } from '../core/alerts.ts'
 import type { Instant } from '../core/instant.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
 import type { LastEnding } from '../core/schedule/schedule-history.ts'
@@ -23,8 +24,8 @@ import { toTimestamp } from './timestamp.ts'
 
 const COLUMNS = `org_id, id, agent_id, created_by, name, description, input, timing, rules, retry_policy,
   timeout_seconds, lane, session_key, payload, delete_after_run, state, watermark, next_run_at, failure_streak,
-  failure_count, skipped_for, fires, previous_run_id, last_ending, last_run_at, last_status, last_error, version,
-  created_at, updated_at`
+  failure_count, skipped_for, fires, previous_run_id, last_ending, last_run_at, last_status, last_error, alerts,
+  version, created_at, updated_at`
 
 /** Puts new schedules on record, many in one statement. They have no history yet, and their version is 1. */
 export function insertSchedules(tx: Transaction, schedules: readonly ScheduleRow[]): void {
@@ -100,12 +101,13 @@ export function saveSchedules(tx: Transaction, schedules: readonly ScheduleRow[]
     `update schedule s set state = n.state, watermark = n.watermark, next_run_at = n.next_run_at,
        failure_streak = n.failure_streak, failure_count = n.failure_count, skipped_for = n.skipped_for, fires = n.fires,
        previous_run_id = n.previous_run_id, last_ending = n.last_ending, last_run_at = n.last_run_at,
-       last_status = n.last_status, last_error = n.last_error
+       last_status = n.last_status, last_error = n.last_error, alerts = n.alerts
      from (select i.*, (select t.ctid from schedule t where t.org_id = i.org_id and t.id = i.id) as place
              from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::int[], $7::int[],
-                         $8::text[], $9::int[], $10::text[], $11::jsonb[], $12::timestamptz[], $13::text[], $14::text[])
+                         $8::text[], $9::int[], $10::text[], $11::jsonb[], $12::timestamptz[], $13::text[], $14::text[],
+                         $15::jsonb[])
                as i (org_id, id, state, watermark, next_run_at, failure_streak, failure_count, skipped_for, fires,
-                     previous_run_id, last_ending, last_run_at, last_status, last_error)) n
+                     previous_run_id, last_ending, last_run_at, last_status, last_error, alerts)) n
      where s.ctid = n.place`,
     columnsOf(
       schedules,
@@ -123,6 +125,7 @@ export function saveSchedules(tx: Transaction, schedules: readonly ScheduleRow[]
       (schedule) => timestampOrNull(schedule.lastRunAt),
       (schedule) => schedule.lastStatus,
       (schedule) => schedule.lastError,
+      (schedule) => jsonOrNull(schedule.alerts),
     ),
   )
 }
@@ -270,6 +273,7 @@ function scheduleOf(row: Row): ScheduleRow {
     lastRunAt: row['last_run_at'] as Instant | null,
     lastStatus: row['last_status'] as string | null,
     lastError: row['last_error'] as string | null,
+    alerts: row['alerts'] as OpenAlerts | null,
     version: row['version'] as number,
     createdAt: row['created_at'] as Instant,
     updatedAt: row['updated_at'] as Instant,

@@ -1,4 +1,6 @@
 import { orgId, targetId, type OrgId, type ScheduleId, type TargetId } from '../core/ids.ts'
+import type { TargetKind, TargetSettings } from '../core/delivery/target-kinds.ts'
+import type { StoredQuietHours } from '../core/delivery/quiet-hours.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Row, Transaction } from './database.ts'
@@ -10,8 +12,15 @@ export interface TargetRow {
   readonly orgId: OrgId
   readonly id: TargetId
   readonly name: string
-  readonly kind: 'webhook'
+  readonly kind: TargetKind
+  /** Empty for kinds that have none. */
   readonly url: string
+  /** The address itself, where `url` holds only what may be shown of it. */
+  readonly sealedUrl: string | null
+  readonly settings: TargetSettings
+  readonly quietHours: StoredQuietHours | null
+  /** Alerts of the org go to it. */
+  readonly alerts: boolean
   readonly failuresInARow: number
   /** Set while it is switched off; the reason is null when a person did it. */
   readonly disabledAt: Instant | null
@@ -23,17 +32,20 @@ export interface TargetRow {
   readonly updatedAt: Instant
 }
 
-const COLUMNS = `org_id, id, name, kind, url, failures_in_a_row, disabled_at, disabled_why, delivered_at, failed_at,
-  created_by, created_at, updated_at`
+const COLUMNS = `org_id, id, name, kind, url, sealed_url, settings, quiet_hours, alerts, failures_in_a_row, disabled_at, disabled_why,
+  delivered_at, failed_at, created_by, created_at, updated_at`
 
 /** Keeps a new target. */
 export async function insertTarget(tx: Transaction, row: TargetRow): Promise<void> {
   await tx.query(
-    `insert into target (org_id, id, name, kind, url, disabled_at, created_by, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6::timestamptz, $7, $8::timestamptz, $9::timestamptz)`,
+    `insert into target (org_id, id, name, kind, url, disabled_at, created_by, created_at, updated_at, settings,
+       quiet_hours, alerts, sealed_url)
+     values ($1, $2, $3, $4, $5, $6::timestamptz, $7, $8::timestamptz, $9::timestamptz, $10::jsonb, $11::jsonb, $12,
+       $13)`,
     [
       ...[row.orgId, row.id, row.name, row.kind, row.url, timestampOrNull(row.disabledAt)],
       ...[row.createdBy, toTimestamp(row.createdAt), toTimestamp(row.updatedAt)],
+      ...[JSON.stringify(row.settings), jsonOrNull(row.quietHours), row.alerts, row.sealedUrl],
     ],
   )
 }
@@ -42,11 +54,13 @@ export async function insertTarget(tx: Transaction, row: TargetRow): Promise<voi
 export async function saveTarget(tx: Transaction, row: TargetRow): Promise<void> {
   await tx.query(
     `update target set name = $3, url = $4, failures_in_a_row = $5, disabled_at = $6::timestamptz,
-       disabled_why = $7::jsonb, updated_at = $8::timestamptz
+       disabled_why = $7::jsonb, updated_at = $8::timestamptz, settings = $9::jsonb, quiet_hours = $10::jsonb,
+       alerts = $11, sealed_url = $12
      where org_id = $1 and id = $2`,
     [
       ...[row.orgId, row.id, row.name, row.url, row.failuresInARow, timestampOrNull(row.disabledAt)],
       ...[jsonOrNull(row.disabledWhy), toTimestamp(row.updatedAt)],
+      ...[JSON.stringify(row.settings), jsonOrNull(row.quietHours), row.alerts, row.sealedUrl],
     ],
   )
 }
@@ -162,7 +176,7 @@ export async function letGoDeliveries(
   const rows = await tx.query(
     `with gone as (
        update delivery set state = 'pending', tries = 0, next_try_at = $3::timestamptz, why = $4::jsonb
-        where org_id = $1 and target_id = $2 and state = 'held' returning 1)
+        where org_id = $1 and target_id = $2 and state = 'held' and digest_id is null returning 1)
      select count(*) as released from gone`,
     [wanted.orgId, wanted.id, toTimestamp(wanted.now), JSON.stringify(wanted.why)],
   )
@@ -186,8 +200,12 @@ const targetOf = (row: Row): TargetRow => ({
   orgId: orgId(row['org_id'] as string),
   id: targetId(row['id'] as string),
   name: row['name'] as string,
-  kind: row['kind'] as 'webhook',
+  kind: row['kind'] as TargetKind,
   url: row['url'] as string,
+  sealedUrl: row['sealed_url'] as string | null,
+  settings: row['settings'] as TargetSettings,
+  quietHours: row['quiet_hours'] as StoredQuietHours | null,
+  alerts: row['alerts'] as boolean,
   failuresInARow: row['failures_in_a_row'] as number,
   disabledAt: row['disabled_at'] as Instant | null,
   disabledWhy: row['disabled_why'] as Why | null,

@@ -33,6 +33,7 @@ describe('a handler', () => {
       progress: () => undefined,
       usage: () => undefined,
       offer: () => Promise.reject(new Error('nothing is offered here')),
+      expose: () => Promise.resolve({ ok: false, message: 'no secrets here' }),
       defer: () => Promise.reject(new Error('nothing is deferred here')),
     }
     const report = inProcess(handler)(attempt as unknown as Attempt, context)

@@ -17,6 +17,8 @@ retry:     { max_retries: 3, base_ms: 2000, max_ms: 30000, jitter: 0.25 }       
 retention: { run_days: 30, runs_per_schedule: 200, max_runs_per_schedule: 10000, output_bytes: 16384 }
 alerts:    { failures_in_a_row: 3, stall_periods: 3 }
 outbound:  { allow_hosts: [], allow_loopback: false }
+channels:  { telegram_api: https://api.telegram.org, slack_api: https://slack.com/api }
+smtp:      { host: null, port: 587, secure: false, user: null, password: null, from: null }
 executors: { command: { enabled: false, programs: [], directories: [] } }
 heartbeat: { checklist_dir: null }
 log:       { level: info }
@@ -78,6 +80,14 @@ export const OTHERS: Readonly<
   'alerts.stall_periods': { file: 5, text: '5' },
   'outbound.allow_hosts': { file: ['10.0.0.1:80'], text: '10.0.0.1:80' },
   'outbound.allow_loopback': { file: true, text: 'true' },
+  'channels.telegram_api': { file: 'http://localhost:8081', text: 'http://localhost:8081' },
+  'channels.slack_api': { file: 'http://localhost:8082', text: 'http://localhost:8082' },
+  'smtp.host': { file: 'mail.example.org', text: 'mail.example.org' },
+  'smtp.port': { file: 465, text: '465' },
+  'smtp.secure': { file: true, text: 'true' },
+  'smtp.user': { file: 'clock', text: 'clock' },
+  'smtp.password': { file: 'sesame', text: 'sesame' },
+  'smtp.from': { file: 'Clock <clock@example.org>', text: 'Clock <clock@example.org>' },
   'executors.command.enabled': { file: true, text: 'true' },
   'executors.command.programs': { file: ['/usr/bin/env'], text: '/usr/bin/env' },
   'executors.command.directories': { file: ['/srv', '/opt'], text: '/srv,/opt' },

@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decideFailureAlert, decideStall, isLate } from '../../src/core/alerts.ts'
+import { decideFailureAlert, decideLateAlert, decideMissedAlert, decideStall, isLate } from '../../src/core/alerts.ts'
 import { instant } from '../../src/core/instant.ts'
 
 const noon = instant(Date.parse('2026-01-15T12:00:00Z'))
@@ -68,5 +69,86 @@ describe('a run that may be five seconds late', () => {
   it('is never late when there is no limit', () => {
     expect(isLate(noon, instant(noon + 10 ** 9), null)).toBe(false)
     expect(isLate(noon, instant(noon + 1), 0)).toBe(true)
+  })
+})
+
+describe('a schedule whose runs may be a minute late', () => {
+  const decide = (lateMs: number, more: { readonly hasStarted?: boolean; readonly raised?: boolean } = {}) =>
+    decideLateAlert({
+      ...{
+        nominal: noon,
+        at: instant(noon + lateMs),
+        hasStarted: true,
+        raised: false,
+        maxLatenessSeconds: 60,
+        ...more,
+      },
+    }).kind
+
+  it.each([
+    [60_000, {}, 'none'],
+    [60_001, {}, 'raise'],
+    [60_001, { hasStarted: false }, 'raise'],
+    [60_001, { raised: true }, 'none'],
+    [10, { raised: true }, 'clear'],
+    [10, { raised: true, hasStarted: false }, 'none'],
+  ] as const)('%i ms late, %j: %s', (ms, more, expected) => {
+    expect(decide(ms, more)).toBe(expected)
+  })
+
+  it('is let go when nothing is late any more by its rules', () => {
+    const facts = { nominal: noon, at: instant(noon + 10 ** 9), hasStarted: true, maxLatenessSeconds: null }
+    expect(decideLateAlert({ ...facts, raised: true }).kind).toBe('clear')
+    expect(decideLateAlert({ ...facts, raised: false }).kind).toBe('none')
+  })
+})
+
+describe('a schedule that misses occurrences', () => {
+  it.each([
+    [{ missed: 2, inTime: true, raised: false }, 'raise'],
+    [{ missed: 2, inTime: true, raised: true }, 'none'],
+    [{ missed: 0, inTime: true, raised: true }, 'clear'],
+    [{ missed: 0, inTime: false, raised: true }, 'none'],
+    [{ missed: 0, inTime: true, raised: false }, 'none'],
+  ] as const)('%j: %s', (facts, expected) => {
+    expect(decideMissedAlert({ ...facts, first: noon }).kind).toBe(expected)
+  })
+})
+
+describe('every alert', () => {
+  it('of failures is raised at most once in a streak, and is open only while there is one', () => {
+    fc.assert(
+      fc.property(fc.array(fc.boolean()), fc.integer({ min: 1, max: 5 }), (runs, alertAfter) => {
+        let streak = 0
+        let raised = false
+        let raisedInStreak = 0
+        for (const fails of runs) {
+          const streakAfter = fails ? streak + 1 : 0
+          const { kind } = decideFailureAlert({ streakBefore: streak, streakAfter, alertAfter, raised })
+          streak = streakAfter
+          if (kind === 'raise') raisedInStreak += 1
+          if (kind !== 'none') raised = kind === 'raise'
+          expect(raised).toBe(streak >= alertAfter)
+          expect(raisedInStreak).toBeLessThanOrEqual(1)
+          if (!fails) raisedInStreak = 0
+        }
+      }),
+    )
+  })
+
+  it('of lateness follows the newest start', () => {
+    const limit = 30
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 60 })), (delays) => {
+        let raised = false
+        for (const seconds of delays) {
+          const at = instant(noon + seconds * 1_000)
+          const facts = { nominal: noon, at, hasStarted: true, maxLatenessSeconds: limit, raised }
+          const { kind } = decideLateAlert(facts)
+          if (kind !== 'none') raised = kind === 'raise'
+          expect(raised).toBe(seconds > limit)
+        }
+      }),
+    )
   })
 })

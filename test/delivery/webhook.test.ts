@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { OutMessage } from '../../src/core/delivery/message.ts'
+import { orgId } from '../../src/core/ids.ts'
 import { signatureOf } from '../../src/delivery/signature.ts'
 import { createPost } from '../../src/delivery/webhook.ts'
 import { createOutboundGuard, type Resolve } from '../../src/outbound/guard.ts'
@@ -31,7 +32,7 @@ function outbound(allowHosts: readonly string[], resolve?: Resolve): Outbound {
 }
 
 const messageTo = (url: string, more: Partial<OutMessage> = {}): OutMessage => ({
-  ...{ id: 'msg_1', url, body: '{"a":"é"}', headers: {}, secrets: [SECRET], purpose: 'webhook', ...more },
+  ...{ id: 'msg_1', kind: 'webhook', orgId: orgId('default'), settings: {}, url, body: '{"a":"é"}', headers: {}, secrets: [SECRET], purpose: 'webhook', ...more },
 })
 
 const posting = (way: Outbound): ReturnType<typeof createPost> =>

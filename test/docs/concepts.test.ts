@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { CHAT_OPTIONS } from '../../src/core/chat/chat-options.ts'
 import { HTTP_OPTIONS } from '../../src/core/executor/http-options.ts'
 import { DEFAULT_LANES } from '../../src/core/lanes.ts'
 import { DEFAULT_RETRY_POLICY, RETRY_STRATEGIES } from '../../src/core/run/retry-policy.ts'
-import { DEFAULT_TIMEOUT_SECONDS, PRESENT_EXECUTOR_KINDS } from '../../src/core/run/timeouts.ts'
+import { DEFAULT_TIMEOUT_SECONDS, EXECUTOR_KINDS } from '../../src/core/run/timeouts.ts'
 import {
   CONCURRENCY_POLICIES,
   DEFAULT_SCHEDULE_RULES,
@@ -50,8 +51,9 @@ describe('the concept pages', () => {
 
   it('say every kind of executor that there is, and every option of one over HTTP', () => {
     const names = (head: string) => rowsUnder('agents', head).map(([name]) => name?.replaceAll('`', ''))
-    expect(names('`executor.kind`').toSorted()).toEqual(PRESENT_EXECUTOR_KINDS.toSorted())
+    expect(names('`executor.kind`').toSorted()).toEqual(EXECUTOR_KINDS.toSorted())
     expect(names('Option')).toEqual([...HTTP_OPTIONS])
+    expect(names('Of a model')).toEqual([...CHAT_OPTIONS])
   })
 
   it('say the time limits of the executors', () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { ALERT_KINDS, ALERT_SUBJECTS, SCHEDULE_ALERT_KINDS } from '../../src/core/alerts.ts'
 import { DELIVERY_TRIES } from '../../src/core/delivery/delivery-tries.ts'
 import { DELIVERY_STATES } from '../../src/core/delivery/delivery-states.ts'
 import { textOf } from './tracked-files.ts'
@@ -19,4 +20,13 @@ it('the page of deliveries names every way a delivery can stand, and the limits 
   )
   expect(page).toContain(`After ${DELIVERY_TRIES.maxFailuresInARow} failures in a row`)
   expect(page).toContain(`takes at most ${DELIVERY_TRIES.timeoutMs / 1_000} s`)
+})
+
+it('the page of alerts says every kind and what it is about', () => {
+  const rows = [...textOf('docs/concepts/alerts.md').matchAll(/^\| `(\w+)`\s+\| (\w+)\s+\|/gm)]
+  expect(rows.map(([, kind]) => kind).toSorted()).toEqual(ALERT_KINDS.toSorted())
+  for (const [, kind = '', subject = ''] of rows) {
+    expect(ALERT_SUBJECTS, kind).toContain(subject)
+    if (subject === 'schedule') expect(SCHEDULE_ALERT_KINDS).toContain(kind)
+  }
 })

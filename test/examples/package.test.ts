@@ -30,10 +30,12 @@ function exportedNames(): readonly string[] {
 }
 
 describe('the package', () => {
-  it('has one entry for the library and one for the client, with types', () => {
+  it('has one entry for the library, one for the client and one for workers, with types', () => {
     const entry = { types: './dist/index.d.ts', default: './dist/index.js' }
     const client = { types: './dist/client/index.d.ts', default: './dist/client/index.js' }
-    expect(manifest.exports).toEqual({ '.': entry, './client': client, './package.json': './package.json' })
+    const worker = { types: './dist/client/worker/index.d.ts', default: './dist/client/worker/index.js' }
+    const own = { './package.json': './package.json' }
+    expect(manifest.exports).toEqual({ '.': entry, './client': client, './worker': worker, ...own })
     expect(manifest).toMatchObject({ main: entry.default, types: entry.types })
   })
 

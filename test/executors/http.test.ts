@@ -25,12 +25,13 @@ async function perform(
   answer: Answering,
   executor: Readonly<Record<string, unknown>> = {},
   attempt: Partial<Attempt> = {},
+  expose = aContext().expose,
 ): Promise<Performed> {
   const peer = await startPeer(answer)
   const outbound = openOutbound()
   ends.push(peer.close, outbound.close)
   const url = typeof executor['url'] === 'string' ? executor['url'].replace('PEER', peer.url) : `${peer.url}/work`
-  const context = aContext()
+  const context = { ...aContext(), expose }
   const run = createHttpExecutor({
     ...{ send: outbound.send, readResult: readAnsweredResult, traceparent: () => '00-trace' },
     optionsOf: () => Promise.resolve(httpOptions({ ...executor, url })),
@@ -47,6 +48,50 @@ const saying =
   (status: number, body: unknown, headers: Record<string, string> = {}): Answering =>
   (_, response) =>
     typeof body === 'string' ? response.writeHead(status, headers).end(body) : json(response, status, body, headers)
+
+describe('secrets', () => {
+  const USING = {
+    headers: { 'x-key': '{{secret:KEY}}', 'x-other': '{{payload.x}}' },
+    body: { deep: ['{{secret:OTHER}}'], not: '{{payload.trick}}' },
+  }
+
+  it('are filled in where an agent names them, and nowhere else', async () => {
+    const payload = { trick: '{{secret:KEY}}', x: 'plain' }
+    const { peer, report } = await perform(saying(200, 'fine'), USING, { payload })
+    expect([report.outcome.kind, peer.heard[0]?.headers['x-key']]).toEqual(['succeeded', 'value of KEY'])
+    expect(JSON.parse(peer.heard[0]?.body ?? '')).toEqual({ deep: ['value of OTHER'], not: '{{secret:KEY}}' })
+  })
+
+  it('do not follow a redirect to another origin, and stay with one to the same', async () => {
+    const elsewhere = await startPeer(saying(200, 'got it'))
+    ends.push(elsewhere.close)
+    const away = await perform((_, response) => response.writeHead(307, { location: elsewhere.url }).end(), USING)
+    expect(away.report).toMatchObject({ outcome: { kind: 'failed', errorCode: 'outbound_refused' } })
+    expect([away.report.errorMessage, elsewhere.heard.length]).toEqual([
+      expect.stringContaining('carries a secret') as string,
+      0,
+    ])
+    const round = await perform(
+      ({ url }, response) =>
+        url === '/work' ? response.writeHead(307, { location: '/there' }).end() : response.end('fine'),
+      USING,
+    )
+    expect(round.report.output).toBe('fine')
+  })
+
+  it('that are refused, or fit into no header, are not sent at all', async () => {
+    const refusing = { ok: false, message: 'secret KEY may not go there' } as const
+    const refused = await perform(saying(200, {}), USING, {}, () => Promise.resolve(refusing))
+    expect(refused.report).toMatchObject({
+      ...{ outcome: { errorCode: 'secret_refused' }, errorMessage: 'secret KEY may not go there' },
+    })
+    const lines = { ok: true, values: { KEY: 'two\nlines', OTHER: 'fine' } } as const
+    const unfit = await perform(saying(200, {}), USING, {}, () => Promise.resolve(lines))
+    expect(unfit.report).toMatchObject({ outcome: { errorCode: 'secret_refused' } })
+    expect(unfit.report.errorMessage).not.toContain('two')
+    expect([refused.peer.heard, unfit.peer.heard]).toEqual([[], []])
+  })
+})
 
 describe('what is sent', () => {
   it('is the dispatch, with its key and its trace', async () => {

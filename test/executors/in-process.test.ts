@@ -25,6 +25,7 @@ const context = (signal = new AbortController().signal): AttemptContext => ({
   progress: () => undefined,
   usage: () => undefined,
   offer: () => Promise.resolve('token'),
+  expose: () => Promise.resolve({ ok: false, message: 'no secrets here' }),
   defer: () => Promise.resolve('token'),
 })
 

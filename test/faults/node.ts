@@ -16,7 +16,9 @@ import type { Database } from '../../src/store/database.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { executorsFor } from './executors.ts'
 import { createFaultyDatabase } from './faulty-database.ts'
+import { NO_VAULT } from '../support/no-vault.ts'
 import type { SimulatedNode, World } from './shapes.ts'
+import { NO_CHANNELS } from '../support/no-channels.ts'
 
 const WATCH_EVERY_MS = 5_000
 const LATE_MS = 1_500
@@ -65,6 +67,8 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
     clock: { now: clock.now },
     newId: idsFrom(random),
     settings: wishes.settings,
+    vault: NO_VAULT,
+    channels: NO_CHANNELS,
     // Nobody in these worlds delivers anything.
     outbound: { check: () => Promise.resolve(null), post: () => Promise.reject(new Error('nothing is sent')) },
   }

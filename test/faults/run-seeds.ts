@@ -78,7 +78,7 @@ const TABLES = [
     'occurrence',
     'decision',
   ],
-  ...['callback', 'node', 'lane', 'idempotency'],
+  ...['callback', 'node', 'lane', 'idempotency', 'alert', 'delivery'],
 ]
 
 /** What is only ever added to has to be told that a world is over. */

@@ -114,8 +114,8 @@ describe.concurrent('46: a delivery target that is down', () => {
         expect(await node.client.targets.get(target)).toMatchObject({ failures_in_a_row: 0, enabled: true })
         const lines = node.served.log().filter(({ delivery: id }) => id === delivery.id)
         expect(lines.map(({ level, msg, run: of, try: number }) => [level, msg, of, number])).toEqual([
-          ['info', 'A webhook was not delivered', run, 1],
-          ['info', 'A webhook was delivered', run, 2],
+          ['info', 'A message was not delivered', run, 1],
+          ['info', 'A message was delivered', run, 2],
         ])
       },
     ),

@@ -86,7 +86,8 @@ async function inWorld(play: (world: World) => Promise<void>): Promise<void> {
   await inner.end()
 }
 
-async function remoteOf({ data }: Pick<ServeWorld, 'data'>, served: Served, file: string): Promise<Remote> {
+/** Speaks to a server over its socket. */
+export async function remoteOf({ data }: Pick<ServeWorld, 'data'>, served: Served, file: string): Promise<Remote> {
   const url = await served.url
   if (url === '') throw new Error(`the server has ended with ${String(await served.ended)}: ${served.stderr()}`)
   const key = readFileSync(path.join(data, 'owner.key'), 'utf8').trim()

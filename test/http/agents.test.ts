@@ -75,20 +75,38 @@ describe('an agent', () => {
     expect(await ids()).toHaveLength(3)
   })
 
-  it.each(['chat', 'command', 'worker'])('cannot be of kind %s yet, and is told what can be had', async (kind) => {
-    const response = await world.ask('POST', URL, {
-      body: { ...parrot, executor: { kind, url: 'https://example.org' } },
+  it('starts programs only for an owner of the operator org, and only where its file lists them', async () => {
+    const body = { name: 'Tool', executor: { kind: 'command', program: '/bin/date' } }
+    problemIn(await world.ask('POST', URL, { body }), 'FORBIDDEN')
+    problemIn(await world.ask('PATCH', `${URL}/writer`, { body: { executor: body.executor } }), 'FORBIDDEN')
+    const off = await world.ask('POST', URL, { body, as: 'operator' })
+    expect(problemIn(off, 'VALIDATION').errors).toMatchObject([{ pointer: '/executor/kind' }])
+    const rules = { enabled: true, programs: ['/bin/date'], directories: ['/srv/work'] }
+    world.change({ ports: { ...world.services.ports, commands: () => rules } })
+    const wrong = { program: '/bin/sh', args: ['a{{payload.x}}', 1], cwd: 'here', env: { '1A': 'x' }, shell: true }
+    const flawed = await world.ask('POST', URL, {
+      body: { ...body, executor: { kind: 'command', ...wrong } },
+      as: 'operator',
     })
-    expect(problemIn(response, 'VALIDATION').errors).toEqual([
-      {
-        pointer: '/executor/kind',
-        message: 'comes with a later version of Escapement and cannot be chosen yet',
-        allowed: 'echo, in-process, http, tab-action',
-      },
+    expect(pointersIn(flawed)).toEqual([
+      ...['/executor/shell', '/executor/args/0', '/executor/args/1', '/executor/cwd', '/executor/env/1A'],
     ])
-    const patch = await world.ask('PATCH', `${URL}/writer`, { body: { executor: { kind } } })
-    expect(pointersIn(patch)).toEqual(['/executor/kind'])
-    expect(await ids()).toEqual(['reader', 'writer'])
+    const elsewhere = { ...body, executor: { ...body.executor, cwd: '/srv/workshop' } }
+    expect(pointersIn(await world.ask('POST', URL, { body: elsewhere, as: 'operator' }))).toEqual(['/executor/cwd'])
+    const sh = { ...body, executor: { ...body.executor, program: '/bin/sh' } }
+    expect(pointersIn(await world.ask('POST', URL, { body: sh, as: 'operator' }))).toEqual(['/executor/program'])
+    const env = { API_TOKEN: 'private', WHERE: '{{payload.where}}' }
+    const good = { ...body, executor: { ...body.executor, cwd: '/srv/work/a', env } }
+    const made = (await world.ask('POST', URL, { body: good, as: 'operator' })).json<Record<string, unknown>>()
+    expect(made['executor']).toEqual({
+      ...{ kind: 'command', program: '/bin/date', args: [], cwd: '/srv/work/a', stdin: null, output_bytes: 1_048_576 },
+      env: { API_TOKEN: '***', WHERE: '{{payload.where}}' },
+    })
+    const back = await world.ask('PATCH', `${URL}/${String(made['id'])}`, {
+      ...{ body: { executor: made['executor'] }, as: 'operator' },
+    })
+    expect(pointersIn(back)).toEqual(['/executor/env/API_TOKEN'])
+    world.change({ ports: world.services.ports })
   })
 
   it('over HTTP is shown as it will be called', async () => {
@@ -126,7 +144,8 @@ describe('an agent', () => {
     ['no address', { kind: 'http' }, ['/executor/url']],
     ['an address with a password', { kind: 'http', url: 'https://a:b@agents.example/' }, ['/executor/url']],
     ['a host from the payload', { kind: 'http', url: 'https://{{payload.host}}/' }, ['/executor/url']],
-    ['a secret', { kind: 'http', url: 'https://a.example/', headers: { a: '{{secret:K}}' } }, ['/executor/headers/a']],
+    ['a secret in its address', { kind: 'http', url: 'https://a.example/{{secret:K}}' }, ['/executor/url']],
+    ['a secret that is not there', { kind: 'http', url: 'https://a.example/', body: '{{secret:K}}' }, ['/executor']],
     ['a misspelt option', { kind: 'http', url: 'https://a.example/', asnyc: true }, ['/executor/asnyc']],
     [
       'a condition that looks for nothing',

@@ -96,7 +96,14 @@ describe('probes', () => {
   })
 
   it('say when there is no database', async () => {
-    const away = { ready: false, database: 'away', away_since: null, draining: false, node_id: 'nod_1' } as const
+    const away = {
+      ready: false,
+      database: 'away',
+      away_since: null,
+      engine: 'up',
+      draining: false,
+      node_id: 'nod_1',
+    } as const
     world.change({ health: () => away })
     const ready = await world.ask('GET', '/ready', { as: null })
     expect([ready.statusCode, ready.json()]).toEqual([503, away])

@@ -91,7 +91,11 @@ describe('a target', () => {
   it.each([
     ['nothing', {}, ['/name', '/url']],
     ['a misspelt field', { ...hook, adress: 'x' }, ['/adress']],
-    ['a kind that comes later', { ...hook, kind: 'slack' }, ['/kind']],
+    ['what its kind does not know', { ...hook, settings: { to: 'ops@example.com' } }, ['/settings']],
+    ['mail to nobody', { name: 'ops', kind: 'email' }, ['/settings/to']],
+    ['mail with an address', { ...hook, kind: 'email', settings: { to: 'ops@example.com' } }, ['/url']],
+    ['hours that never end', { ...hook, quiet_hours: { start: '1:00', end: '02:00' } }, ['/quiet_hours/start']],
+    ['alerts that are none', { ...hook, alerts: 1 }, ['/alerts']],
     ['a kind that is none', { ...hook, kind: 'pigeon' }, ['/kind']],
     ['an address that must not be called', { ...hook, url: 'http://forbidden/' }, ['/url']],
     ['a flag that is none', { ...hook, enabled: 'yes' }, ['/enabled']],
@@ -101,10 +105,13 @@ describe('a target', () => {
     expect(await world.services.rows('select id from target')).toEqual([])
   })
 
-  it('of a kind that is not built yet says that it comes', async () => {
-    const problem = problemIn(await world.ask('POST', URL, { body: { ...hook, kind: 'email' } }), 'VALIDATION')
-    expect(problem.errors).toMatchObject([{ pointer: '/kind', allowed: 'webhook' }])
-    expect(problem.errors?.[0]?.message).toContain('later release')
+  it('keeps what its kind is set up with, and when it is quiet', async () => {
+    const hours = { start: '22:00', end: '24:00', timezone: 'Europe/Berlin' }
+    const made = await create({ name: 'mail', kind: 'email', settings: { to: 'ops@example.com' }, quiet_hours: hours })
+    expect(made).toMatchObject({ url: null, settings: { to: ['ops@example.com'] }, quiet_hours: hours, alerts: false })
+    const change = { settings: { to: ['a@example.com'] }, quiet_hours: null, alerts: true }
+    const changed = target.parse((await world.ask('PATCH', `${URL}/${made.id}`, { body: change })).json())
+    expect(changed).toMatchObject({ name: 'mail', kind: 'email', ...change })
   })
 
   it('is not changed to where nothing may be sent, nor into another kind', async () => {

@@ -96,4 +96,35 @@ describe('the way of a result', () => {
     const rotated = await ask('targets', 'signing-secret', '--rotate')
     expect(secret.stdout).not.toContain(String(rotated['secret']))
   })
+
+  it('has quiet hours and alerts, which are set and taken back by name', async () => {
+    const fields = ['--name', 'night', '--to', `${receiver.url}/n`]
+    const hours = ['--quiet-hours', '22:00-7:00@Europe/Berlin']
+    const made = await ask('targets', 'create', ...fields, ...hours, '--alerts')
+    const quiet = { start: '22:00', end: '07:00', timezone: 'Europe/Berlin' }
+    expect(made).toMatchObject({ quiet_hours: quiet, alerts: true })
+    const id = String(made['id'])
+    expect((await type('targets', 'get', id)).stdout).toContain('22:00-07:00 Europe/Berlin')
+    const changed = await ask('targets', 'update', id, '--quiet-hours', 'none', '--alerts', 'no')
+    expect(changed).toMatchObject({ quiet_hours: null, alerts: false })
+    expect((await type('targets', 'update', id, '--quiet-hours', 'at night')).code).toBe(2)
+    expect((await type('targets', 'update', id, '--alerts', 'maybe')).code).toBe(2)
+    const mail = await type('targets', 'create', '--name', 'm', '--kind', 'email', '--mail-to', 'ops@example.com')
+    expect([mail.code, mail.stderr]).toEqual([1, expect.stringContaining('smtp.host')])
+    const limits = ['--alert-after', '5', '--max-lateness', '2m']
+    const schedule = await ask(
+      'schedules',
+      'create',
+      '--name',
+      'l',
+      '--agent',
+      'echo',
+      '--cron',
+      '0 7 * * *',
+      ...limits,
+    )
+    expect(schedule).toMatchObject({ alert_after: 5, max_lateness_seconds: 120 })
+    expect(await itemsOf('alerts', 'list', '--kind', 'late', '--about', String(schedule['id']))).toEqual([])
+    expect((await type('alerts', 'list', '--kind', 'never')).code).toBe(1)
+  })
 })

@@ -79,6 +79,7 @@ export const aScheduleRow = (id: string, over: Partial<ScheduleRow> = {}): Sched
   lastRunAt: null,
   lastStatus: null,
   lastError: null,
+  alerts: null,
   version: 1,
   createdAt: NOW,
   updatedAt: NOW,

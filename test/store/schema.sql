@@ -88,6 +88,46 @@ create table callback (
   attempt_id text collate C not null,
   created_at timestamp with time zone not null
 );
+create table channel (
+  org_id text collate C not null,
+  id text collate C not null,
+  name text collate C not null,
+  kind text collate C not null,
+  agent_id text collate C not null,
+  options jsonb not null,
+  sealed_credentials text not null,
+  enabled boolean not null,
+  identity jsonb,
+  last_update bigint,
+  holder text collate C,
+  held_until timestamp with time zone,
+  heard_at timestamp with time zone,
+  failed_at timestamp with time zone,
+  failure text,
+  created_by text collate C,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+) with (fillfactor=70);
+create table chat (
+  org_id text collate C not null,
+  channel_id text collate C not null,
+  peer text collate C not null,
+  kind text collate C not null,
+  title text,
+  agent_id text collate C not null,
+  session_key text collate C not null,
+  heard_at timestamp with time zone not null
+) with (fillfactor=70);
+create table chat_mark (
+  org_id text collate C not null,
+  run_id text collate C not null,
+  channel_id text collate C not null,
+  peer text collate C not null,
+  messages text[] not null,
+  placeholder text collate C,
+  closed_at timestamp with time zone,
+  created_at timestamp with time zone not null
+);
 create table console_session (
   cookie_hash bytea not null,
   org_id text collate C not null,
@@ -108,7 +148,7 @@ create table decision (
 create table delivery (
   org_id text collate C not null,
   id text collate C not null,
-  run_id text collate C not null,
+  run_id text collate C,
   kind text collate C not null,
   target_id text collate C,
   url text,
@@ -123,7 +163,10 @@ create table delivery (
   output json,
   body text,
   created_at timestamp with time zone not null,
-  finished_at timestamp with time zone
+  finished_at timestamp with time zone,
+  alert_id text collate C,
+  digest_id text collate C,
+  is_digest boolean not null default false
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
 create table delivery_try (
   org_id text collate C not null,
@@ -137,6 +180,36 @@ create table delivery_try (
   error_code text collate C,
   message text
 );
+create table heartbeat (
+  org_id text collate C not null,
+  agent_id text collate C not null,
+  settings jsonb not null,
+  enabled boolean not null,
+  due_at timestamp with time zone,
+  next_at timestamp with time zone,
+  last_due_at timestamp with time zone,
+  ok_streak integer not null default 0,
+  run_id text collate C,
+  version integer not null default 1,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+) with (fillfactor=70);
+create table heartbeat_log (
+  org_id text collate C not null,
+  id text collate C not null,
+  agent_id text collate C not null,
+  due_at timestamp with time zone,
+  at timestamp with time zone not null,
+  looks integer not null default 1,
+  last_at timestamp with time zone not null,
+  outcome text collate C not null,
+  why jsonb not null,
+  target text not null,
+  run_id text collate C,
+  content text,
+  delivery_id text collate C,
+  finished_at timestamp with time zone
+) with (fillfactor=80);
 create table idempotency (
   org_id text collate C not null,
   principal text collate C not null,
@@ -176,7 +249,9 @@ create table node (
   lost boolean not null default false,
   executors text[] not null,
   lanes jsonb not null,
-  program text not null
+  program text not null,
+  scanned_at timestamp with time zone,
+  key_ids text[] not null default '{}'::text[]
 ) with (fillfactor=50);
 create table occurrence (
   org_id text collate C not null,
@@ -299,8 +374,25 @@ create table schedule (
   last_error text,
   version integer not null default 1,
   created_at timestamp with time zone not null,
-  updated_at timestamp with time zone not null
+  updated_at timestamp with time zone not null,
+  alerts jsonb
 ) with (fillfactor=70);
+create table sealing_key (
+  id text collate C not null,
+  taken_at timestamp with time zone not null,
+  replaced_at timestamp with time zone
+);
+create table secret (
+  org_id text collate C not null,
+  name text collate C not null,
+  hosts text[] not null,
+  sealed_value text not null,
+  version integer not null,
+  created_by text collate C,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  value_set_at timestamp with time zone not null
+);
 create table session (
   org_id text collate C not null,
   key text collate C not null,
@@ -330,10 +422,12 @@ create table sign_in (
 );
 create table signing_secret (
   org_id text collate C not null,
-  secret text not null,
+  secret text,
   created_at timestamp with time zone not null,
   previous text,
-  previous_until timestamp with time zone
+  previous_until timestamp with time zone,
+  sealed text,
+  previous_sealed text
 );
 create table target (
   org_id text collate C not null,
@@ -348,7 +442,11 @@ create table target (
   failed_at timestamp with time zone,
   created_by text collate C,
   created_at timestamp with time zone not null,
-  updated_at timestamp with time zone not null
+  updated_at timestamp with time zone not null,
+  settings jsonb not null default '{}'::jsonb,
+  quiet_hours jsonb,
+  alerts boolean not null default false,
+  sealed_url text
 ) with (fillfactor=70);
 create table task_count (
   org_id text collate C not null,
@@ -389,6 +487,25 @@ create table usage (
   period_start timestamp with time zone not null,
   used bigint not null
 ) with (fillfactor=50);
+create table worker (
+  org_id text collate C not null,
+  id text collate C not null,
+  name text not null,
+  agents text[] not null,
+  capacity integer not null,
+  principal text collate C,
+  connected_at timestamp with time zone not null,
+  lease_until timestamp with time zone not null,
+  draining boolean not null default false,
+  lost boolean not null default false
+);
+create table worker_attempt (
+  org_id text collate C not null,
+  id text collate C not null,
+  run_id text collate C not null,
+  worker_id text collate C not null,
+  assigned_at timestamp with time zone not null
+);
 
 alter table agent add constraint agent_max_concurrent_check CHECK ((max_concurrent > 0));
 alter table agent add constraint agent_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
@@ -418,6 +535,12 @@ alter table budget add constraint budget_scope_check CHECK ((scope = ANY (ARRAY[
 alter table budget add constraint budget_scope_is_named CHECK (((scope = 'org'::text) = (scope_id IS NULL)));
 alter table budget add constraint budget_unit_check CHECK ((unit = ANY (ARRAY['tokens'::text, 'money'::text])));
 alter table callback add constraint callback_pkey PRIMARY KEY (token_hash);
+alter table channel add constraint channel_kind_check CHECK ((kind = ANY (ARRAY['telegram'::text, 'slack'::text, 'hook'::text])));
+alter table channel add constraint channel_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table channel add constraint channel_pkey PRIMARY KEY (org_id, id);
+alter table chat_mark add constraint chat_mark_pkey PRIMARY KEY (org_id, run_id);
+alter table chat add constraint chat_kind_check CHECK ((kind = ANY (ARRAY['dm'::text, 'group'::text])));
+alter table chat add constraint chat_pkey PRIMARY KEY (org_id, channel_id, peer);
 alter table console_session add constraint console_session_cookie_hash_check CHECK ((octet_length(cookie_hash) = 32));
 alter table console_session add constraint console_session_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES member(org_id, id) ON DELETE CASCADE;
 alter table console_session add constraint console_session_pkey PRIMARY KEY (cookie_hash);
@@ -427,9 +550,14 @@ alter table delivery_try add constraint delivery_try_pkey PRIMARY KEY (org_id, d
 alter table delivery add constraint delivery_ended_is_finished CHECK (((state = ANY (ARRAY['delivered'::text, 'failed'::text, 'kept'::text])) = (finished_at IS NOT NULL)));
 alter table delivery add constraint delivery_goes_somewhere CHECK ((((kind = 'saved'::text) = (target_id IS NOT NULL)) AND ((kind = 'callback'::text) = (url IS NOT NULL))));
 alter table delivery add constraint delivery_is_due CHECK (((state <> 'pending'::text) OR (next_try_at IS NOT NULL)));
-alter table delivery add constraint delivery_kind_check CHECK ((kind = ANY (ARRAY['saved'::text, 'callback'::text])));
+alter table delivery add constraint delivery_kind_check CHECK ((kind = ANY (ARRAY['saved'::text, 'callback'::text, 'session'::text, 'channel'::text])));
 alter table delivery add constraint delivery_pkey PRIMARY KEY (org_id, id);
 alter table delivery add constraint delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'held'::text, 'delivered'::text, 'failed'::text, 'kept'::text])));
+alter table heartbeat_log add constraint heartbeat_log_pkey PRIMARY KEY (org_id, id);
+alter table heartbeat add constraint heartbeat_has_a_plan CHECK (((enabled = (next_at IS NOT NULL)) AND (enabled = (due_at IS NOT NULL))));
+alter table heartbeat add constraint heartbeat_ok_streak_check CHECK ((ok_streak >= 0));
+alter table heartbeat add constraint heartbeat_org_id_agent_id_fkey FOREIGN KEY (org_id, agent_id) REFERENCES agent(org_id, id) ON DELETE CASCADE;
+alter table heartbeat add constraint heartbeat_pkey PRIMARY KEY (org_id, agent_id);
 alter table idempotency add constraint idempotency_pkey PRIMARY KEY (org_id, principal, route, key);
 alter table lane add constraint lane_concurrency_check CHECK ((concurrency > 0));
 alter table lane add constraint lane_pkey PRIMARY KEY (name);
@@ -466,6 +594,10 @@ alter table schedule add constraint schedule_kind_check CHECK ((kind = ANY (ARRA
 alter table schedule add constraint schedule_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
 alter table schedule add constraint schedule_pkey PRIMARY KEY (org_id, id);
 alter table schedule add constraint schedule_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'finished'::text, 'failed'::text, 'pending_approval'::text])));
+alter table sealing_key add constraint sealing_key_pkey PRIMARY KEY (id);
+alter table secret add constraint secret_hosts_check CHECK ((cardinality(hosts) > 0));
+alter table secret add constraint secret_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table secret add constraint secret_pkey PRIMARY KEY (org_id, name);
 alter table session add constraint session_cap_check CHECK ((cap > 0));
 alter table session add constraint session_debounce_ms_check CHECK ((debounce_ms >= 0));
 alter table session add constraint session_drop_policy_check CHECK ((drop_policy = ANY (ARRAY['old'::text, 'new'::text])));
@@ -478,10 +610,11 @@ alter table setting add constraint setting_pkey PRIMARY KEY (path);
 alter table sign_in add constraint sign_in_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES member(org_id, id) ON DELETE CASCADE;
 alter table sign_in add constraint sign_in_pkey PRIMARY KEY (token_hash);
 alter table sign_in add constraint sign_in_token_hash_check CHECK ((octet_length(token_hash) = 32));
+alter table signing_secret add constraint signing_secret_is_kept CHECK ((num_nonnulls(secret, sealed) = 1));
 alter table signing_secret add constraint signing_secret_pkey PRIMARY KEY (org_id);
-alter table signing_secret add constraint signing_secret_previous_ends CHECK (((previous IS NULL) = (previous_until IS NULL)));
+alter table signing_secret add constraint signing_secret_previous_ends CHECK ((((previous IS NULL) AND (previous_sealed IS NULL)) = (previous_until IS NULL)));
+alter table signing_secret add constraint signing_secret_previous_once CHECK ((num_nonnulls(previous, previous_sealed) < 2));
 alter table target add constraint target_failures_in_a_row_check CHECK ((failures_in_a_row >= 0));
-alter table target add constraint target_kind_check CHECK ((kind = 'webhook'::text));
 alter table target add constraint target_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
 alter table target add constraint target_pkey PRIMARY KEY (org_id, id);
 alter table task_count_place add constraint task_count_place_pkey PRIMARY KEY (org_id);
@@ -490,12 +623,24 @@ alter table turn add constraint turn_pkey PRIMARY KEY (org_id, no);
 alter table unsuccessful_run add constraint unsuccessful_run_pkey PRIMARY KEY (org_id, state, created_at, id) INCLUDE (agent_id, trigger);
 alter table usage add constraint usage_pkey PRIMARY KEY (org_id, budget_id, period_start);
 alter table usage add constraint usage_used_check CHECK ((used >= 0));
+alter table worker_attempt add constraint worker_attempt_pkey PRIMARY KEY (org_id, id);
+alter table worker add constraint worker_capacity_check CHECK ((capacity > 0));
+alter table worker add constraint worker_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table worker add constraint worker_pkey PRIMARY KEY (org_id, id);
 
+CREATE INDEX alert_by_kind ON alert USING btree (org_id, kind, raised_at, id);
+CREATE INDEX alert_by_subject ON alert USING btree (org_id, subject_id, raised_at, id);
 CREATE INDEX alert_list ON alert USING btree (org_id, raised_at, id);
 CREATE UNIQUE INDEX alert_open ON alert USING btree (org_id, kind, subject_id) WHERE (cleared_at IS NULL);
 CREATE INDEX audit_by_actor ON audit USING btree (org_id, actor, no);
 CREATE INDEX audit_by_object ON audit USING btree (org_id, object_kind, object_id, no);
 CREATE INDEX callback_by_age ON callback USING btree (created_at);
+CREATE UNIQUE INDEX channel_by_id ON channel USING btree (id);
+CREATE INDEX channel_list ON channel USING btree (org_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX channel_name ON channel USING btree (org_id, name);
+CREATE INDEX chat_mark_by_channel ON chat_mark USING btree (channel_id, created_at);
+CREATE INDEX chat_by_agent ON chat USING btree (org_id, agent_id, heard_at DESC);
+CREATE INDEX chat_by_session ON chat USING btree (org_id, session_key);
 CREATE INDEX console_session_by_age ON console_session USING btree (expires_at);
 CREATE INDEX console_session_by_member ON console_session USING btree (org_id, member_id);
 CREATE INDEX delivery_by_state ON delivery USING btree (org_id, state, created_at, id) WHERE (state <> 'delivered'::text);
@@ -503,10 +648,16 @@ CREATE INDEX delivery_by_target ON delivery USING btree (org_id, target_id, crea
 CREATE INDEX delivery_due ON delivery USING btree (org_id, line, next_try_at, id) WHERE (state = 'pending'::text);
 CREATE INDEX delivery_ended ON delivery USING btree (org_id, kind, finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX delivery_held ON delivery USING btree (org_id, target_id) WHERE (state = ANY (ARRAY['pending'::text, 'held'::text]));
+CREATE INDEX delivery_in_digest ON delivery USING btree (org_id, digest_id, created_at, id) WHERE (digest_id IS NOT NULL);
 CREATE INDEX delivery_list ON delivery USING btree (org_id, created_at, id);
 CREATE INDEX delivery_next ON delivery USING btree (next_try_at) WHERE (state = 'pending'::text);
 CREATE INDEX delivery_of_run ON delivery USING btree (org_id, run_id);
+CREATE INDEX delivery_quiet ON delivery USING btree (next_try_at) WHERE ((state = 'held'::text) AND (next_try_at IS NOT NULL));
 CREATE INDEX delivery_unfinished ON delivery USING btree (org_id, run_id) WHERE (finished_at IS NULL);
+CREATE INDEX heartbeat_log_list ON heartbeat_log USING btree (org_id, agent_id, at, id);
+CREATE INDEX heartbeat_log_old ON heartbeat_log USING btree (org_id, last_at);
+CREATE INDEX heartbeat_log_sent ON heartbeat_log USING btree (org_id, agent_id, target) WHERE (delivery_id IS NOT NULL);
+CREATE INDEX heartbeat_next ON heartbeat USING btree (next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX idempotency_by_age ON idempotency USING btree (created_at);
 CREATE UNIQUE INDEX member_email ON member USING btree (org_id, lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX run_by_age ON run USING btree (org_id, created_at, id);
@@ -518,11 +669,14 @@ CREATE INDEX run_tasks ON run USING btree (org_id, created_at, id) WHERE (trigge
 CREATE INDEX schedule_by_target ON schedule USING btree (org_id, (((input -> 'delivery'::text) ->> 'target_id'::text))) WHERE (input ? 'delivery'::text);
 CREATE INDEX schedule_due ON schedule USING btree (next_run_at) WHERE ((state = 'active'::text) AND (next_run_at IS NOT NULL));
 CREATE INDEX schedule_list ON schedule USING btree (org_id, created_at DESC, id);
+CREATE UNIQUE INDEX sealing_key_in_use ON sealing_key USING btree ((true)) WHERE (replaced_at IS NULL);
 CREATE INDEX session_list ON session USING btree (org_id, created_at DESC, key DESC);
 CREATE INDEX sign_in_by_age ON sign_in USING btree (expires_at);
 CREATE INDEX sign_in_by_member ON sign_in USING btree (org_id, member_id);
 CREATE INDEX target_list ON target USING btree (org_id, created_at DESC, id DESC);
+CREATE INDEX target_of_alerts ON target USING btree (org_id) WHERE alerts;
 CREATE INDEX task_count_recent ON task_count USING btree (org_id, counted_at DESC);
+CREATE INDEX worker_attempt_by_age ON worker_attempt USING btree (assigned_at);
 
 CREATE OR REPLACE FUNCTION list_unsuccessful_run()
  RETURNS trigger

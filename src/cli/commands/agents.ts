@@ -3,11 +3,12 @@ import type { AgentInput, AgentView } from '../../contract/agent.ts'
 import type { Column } from '../output/table.ts'
 import { manyLines, oneLine, valueText } from '../output/text.ts'
 import { agoText, momentText } from '../output/times.ts'
-import { bodyOf, json, namesOf, number, seconds, withBody, type FieldOption } from '../remote/fields.ts'
+import { bodyOf, json, namesOf, number, seconds, withBody, withFields, type FieldOption } from '../remote/fields.ts'
 import { readPages, showDone, showList, showOne, withPages, type Facts, type PageOptions } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { readExecutor } from './executor-field.ts'
 import { commandOf, groupOf } from './group.ts'
+import { MODEL_FIELDS, MODEL_NAMES, withModel } from './model-fields.ts'
 import { ifMatch, withVersion, type VersionOptions } from './versions.ts'
 
 const FIELDS: readonly FieldOption[] = [
@@ -43,19 +44,22 @@ export function addAgents(program: Command, desk: Desk): void {
   remote(desk, commandOf(group, 'get <id>', 'show an agent'), {
     work: async (talk, [id = '']) => show(talk, await talk.client.agents.get(id)),
   })
-  remote(desk, withBody(commandOf(group, 'create', 'make an agent'), NEW_FIELDS, 'new'), {
-    names: namesOf(NEW_FIELDS),
+  const create = withBody(commandOf(group, 'create', 'make an agent'), NEW_FIELDS, 'new')
+  remote(desk, withFields(create, MODEL_FIELDS), {
+    names: { ...namesOf(NEW_FIELDS), ...MODEL_NAMES },
     work: async (talk, _, options) => {
-      const body = await bodyOf(talk.terminal, NEW_FIELDS, options)
+      const given = await bodyOf(talk.terminal, NEW_FIELDS, options)
+      const body = await withModel(talk, given, { options, before: () => Promise.resolve({}) })
       // The server says what is missing, with better words than a compiler.
       await show(talk, await talk.client.agents.create(body as unknown as AgentInput))
     },
   })
   const update = withBody(commandOf(group, 'update <id>', 'change an agent'), FIELDS, 'change')
-  remote<VersionOptions>(desk, withVersion(update), {
-    names: namesOf(FIELDS),
+  remote<VersionOptions>(desk, withVersion(withFields(update, MODEL_FIELDS)), {
+    names: { ...namesOf(FIELDS), ...MODEL_NAMES },
     work: async (talk, [id = ''], options) => {
-      const body = await bodyOf(talk.terminal, FIELDS, options)
+      const before = async () => (await talk.client.agents.get(id)).executor
+      const body = await withModel(talk, await bodyOf(talk.terminal, FIELDS, options), { options, before })
       await show(talk, await talk.client.agents.update(id, body, ifMatch(options)))
     },
   })

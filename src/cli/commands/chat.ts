@@ -1,11 +1,13 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
 import { EscapementError } from '../../client/errors.ts'
-import { oneLine } from '../output/text.ts'
+import type { RunView } from '../../contract/run.ts'
+import { manyLines, oneLine } from '../output/text.ts'
 import { refusedText } from '../remote/refused.ts'
 import { printJsonLine } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { EXIT, isTerminal, type ExitCode } from '../terminal.ts'
+import { showLive, type LiveWords } from './chat-live.ts'
 import { commandOf } from './group.ts'
 import { replyText } from './sessions.ts'
 import { LONGEST_WAIT_SECONDS } from './waiting.ts'
@@ -36,7 +38,7 @@ async function converse(talk: Talk, key: string): Promise<ExitCode> {
 
 /** One answer after the other; the first refusal ends it. */
 async function converseWithScript(talk: Talk, key: string): Promise<ExitCode> {
-  const chat = { key, shown: new Set<string>(), before: '' }
+  const chat = { key, shown: new Set<string>(), before: '', live: null }
   let code: ExitCode = EXIT.ok
   for await (const line of createInterface({ input: talk.terminal.stdin })) {
     if (line.trim() !== '' && !(await say(talk, chat, line.trim()))) code = EXIT.refused
@@ -49,7 +51,8 @@ async function converseWithPerson(talk: Talk, key: string): Promise<ExitCode> {
   const { stdin, stdout } = talk.terminal
   await talk.print(talk.style.dim(`${oneLine(key)}: type, and press enter; /stop stops, Ctrl-D ends.\n`))
   const lines = createInterface({ input: stdin, output: stdout, prompt: talk.style.cyan('> ') })
-  const chat = { key, shown: new Set<string>(), before: CLEAR_LINE }
+  const live = talk.json ? null : showLive(talk, { key, before: CLEAR_LINE })
+  const chat = { key, shown: new Set<string>(), before: CLEAR_LINE, live }
   const pending = new Set<Promise<void>>()
   lines.prompt()
   for await (const line of lines) {
@@ -64,6 +67,7 @@ async function converseWithPerson(talk: Talk, key: string): Promise<ExitCode> {
     pending.add(answered)
   }
   await Promise.all(pending)
+  await live?.end()
   await talk.print(CLEAR_LINE)
   return EXIT.ok
 }
@@ -79,10 +83,12 @@ interface Chat {
   readonly shown: Set<string>
   /** What makes room for an answer. */
   readonly before: string
+  /** What is shown before it is whole; null: nothing is. */
+  readonly live: LiveWords | null
 }
 
 /** Says something and shows what comes back. True unless it went wrong. */
-async function say(talk: Talk, { key, shown, before }: Chat, text: string): Promise<boolean> {
+async function say(talk: Talk, { key, shown, before, live }: Chat, text: string): Promise<boolean> {
   const query = { wait: LONGEST_WAIT_SECONDS }
   const answer = await talk.client.sessions.send(key, { text, sender: talk.environment.user }, { query })
   if (talk.json) {
@@ -94,8 +100,18 @@ async function say(talk: Talk, { key, shown, before }: Chat, text: string): Prom
   else if ('run_id' in answer) await talk.print(dim(`${before}still ${answer.state}: ${answer.run_id}\n`))
   else if (!shown.has(answer.id)) {
     shown.add(answer.id)
-    await talk.print(`${before}${replyText(talk, answer)}\n`)
+    await talk.print(`${restOf(talk, answer, { before, said: live?.shownOf(answer.id) ?? '' })}\n`)
     return answer.status === 'success'
   }
   return true
+}
+
+/** What is still to be shown of an answer; one that came otherwise than it had begun is shown whole. */
+function restOf(talk: Talk, run: RunView, shown: { readonly before: string; readonly said: string }): string {
+  const { before, said } = shown
+  const { output, status } = run
+  if (said === '') return `${before}${replyText(talk, run)}`
+  if (status === 'success' && typeof output === 'string' && output.startsWith(said))
+    return manyLines(output.slice(said.length))
+  return `\n${replyText(talk, run)}`
 }

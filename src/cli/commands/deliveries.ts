@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { AlertView } from '../../contract/alert.ts'
+import { ALERT_KINDS } from '../../core/alerts.ts'
 import type { DeliveryTryView, DeliveryView } from '../../contract/delivery.ts'
 import { paintState } from '../output/style.ts'
 import type { Column } from '../output/table.ts'
@@ -42,6 +43,9 @@ export function addDeliveries(program: Command, desk: Desk): void {
   })
 }
 
+const subjectOf = ({ run_id, alert_id, digest }: DeliveryView): string =>
+  run_id ?? alert_id ?? (digest ? 'digest' : '-')
+
 const receiverOf = ({ target_id, url }: DeliveryView): string => target_id ?? url ?? '-'
 
 function columnsOf({ terminal, style }: Talk): readonly Column<DeliveryView>[] {
@@ -49,7 +53,7 @@ function columnsOf({ terminal, style }: Talk): readonly Column<DeliveryView>[] {
   return [
     { title: 'ID', of: ({ id }) => id },
     { title: 'STATUS', of: ({ status }) => status, paint: (text) => paintState(style, text) },
-    { title: 'RUN', of: ({ run_id }) => run_id },
+    { title: 'OF', of: subjectOf },
     { title: 'TO', of: receiverOf, flexible: true },
     { title: 'TRIES', of: ({ tries }) => String(tries.length), right: true },
     { title: 'NEXT', of: ({ next_try_at }) => agoText(next_try_at, now) },
@@ -67,7 +71,8 @@ function factsOf({ terminal, style }: Talk, delivery: DeliveryView): Facts {
     ['id', delivery.id],
     ['status', paintState(style, delivery.status)],
     ['why', delivery.sentence],
-    ['run', delivery.run_id],
+    ['of', subjectOf(delivery)],
+    ['part of', delivery.digest_id],
     ['to', receiverOf(delivery)],
     ['message id', delivery.message_id],
     ['next try', momentText(delivery.next_try_at, now)],
@@ -79,6 +84,8 @@ function factsOf({ terminal, style }: Talk, delivery: DeliveryView): Facts {
 
 const ALERT_FILTER: readonly FieldOption[] = [
   { flags: '--status <word>', field: 'status', about: 'open or cleared; both unless given' },
+  { flags: '--kind <kind>', field: 'kind', about: ALERT_KINDS.join(', ') },
+  { flags: '--about <id>', field: 'subject_id', about: 'about a schedule, a node or a target' },
 ]
 
 /** `escapement alerts …`: what somebody should look at. */

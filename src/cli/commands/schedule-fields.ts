@@ -60,6 +60,11 @@ export const SCHEDULE_FIELDS: readonly FieldOption[] = [
   { flags: '--timeout <duration>', field: 'timeout_seconds', read: seconds, about: 'how long an attempt may take' },
   { flags: '--max-fires <n>', field: 'max_fires', read: number, about: 'how often at most' },
   { flags: '--jitter <duration>', field: 'jitter_ms', read: milliseconds, about: 'spread over this long' },
+  { flags: '--alert-after <n>', field: 'alert_after', read: number, about: 'failures in a row that raise an alert' },
+  {
+    ...{ flags: '--max-lateness <duration>', field: 'max_lateness_seconds', read: seconds },
+    about: 'a run that starts later than this raises an alert',
+  },
   { flags: '--deliver-to <target>', field: 'delivery', read: target, about: 'the target its results go to' },
   { flags: '--delete-after-run', field: 'delete_after_run', stands: true, about: 'gone after its last run' },
 ]

@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import type { TargetInput, TargetView } from '../../contract/target.ts'
+import { TARGET_KIND_WORDS } from '../../core/delivery/target-kinds.ts'
 import { explainWhy } from '../../core/reasons.ts'
 import { paintState } from '../output/style.ts'
 import type { Column } from '../output/table.ts'
 import { agoText, lengthText, momentText } from '../output/times.ts'
-import { bodyOf, namesOf, withBody, type FieldOption } from '../remote/fields.ts'
+import { bodyOf, json, list, namesOf, withBody, type FieldOption, type ReadText } from '../remote/fields.ts'
 import {
   printJson,
   readPages,
@@ -16,18 +17,43 @@ import {
   type PageOptions,
 } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { UsageError } from '../remote/usage.ts'
 import { EXIT, type ExitCode } from '../terminal.ts'
 import { commandOf, groupOf } from './group.ts'
+
+const mailTo: ReadText = (text, about) => ({ to: list(text, about) })
+
+const yesOrNo: ReadText = (text) => {
+  if (text !== 'yes' && text !== 'no') throw new UsageError(`--alerts "${text}" is not understood. Allowed: yes, no`)
+  return text === 'yes'
+}
+
+const QUIET = /^(\d{1,2}:\d{2})-(\d{1,2}:\d{2})@(\S+)$/
+
+const quietHours: ReadText = (text) => {
+  if (text === 'none') return null
+  const [, start, end, timezone] = QUIET.exec(text) ?? []
+  if (start === undefined)
+    throw new UsageError(`--quiet-hours "${text}" is not understood. Allowed: none, or as in 22:00-07:00@Europe/Berlin`)
+  return { start: start.padStart(5, '0'), end: end?.padStart(5, '0'), timezone }
+}
 
 const CHANGEABLE: readonly FieldOption[] = [
   { flags: '--name <name>', field: 'name', about: 'what it is called' },
   { flags: '--to <url>', field: 'url', about: 'where messages are posted' },
+  { flags: '--mail-to <addresses>', field: 'settings', read: mailTo, about: 'who gets the mail; commas between them' },
+  { flags: '--settings <json>', field: 'settings', read: json, about: 'what its kind needs to know' },
+  {
+    ...{ flags: '--quiet-hours <from-to@zone>', field: 'quiet_hours', read: quietHours },
+    about: 'what comes then is sent as one digest at the end, as in 22:00-07:00@Europe/Berlin; none: never',
+  },
+  { flags: '--alerts [yes|no]', field: 'alerts', read: yesOrNo, stands: true, about: 'whether alerts go to it' },
   { flags: '--disabled', field: 'enabled', stands: false, about: 'switched off: what is for it is held' },
 ]
 
 const FIELDS: readonly FieldOption[] = [
   ...CHANGEABLE,
-  { flags: '--kind <kind>', field: 'kind', about: 'webhook, which is the only kind so far' },
+  { flags: '--kind <kind>', field: 'kind', about: TARGET_KIND_WORDS.join(', ') },
 ]
 
 /** `escapement targets …`: where results are delivered. */
@@ -103,6 +129,16 @@ async function test(talk: Talk, id: string): Promise<ExitCode> {
 
 const show = (talk: Talk, target: TargetView): Promise<void> => showOne(talk, target, () => factsOf(talk, target))
 
+/** Where it leads, in one line. */
+const placeOf = ({ url, settings }: TargetView): string =>
+  url ??
+  Object.values(settings)
+    .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+    .join(' ')
+
+const quietText = ({ quiet_hours: hours }: TargetView): string | null =>
+  hours === null ? null : `${hours.start}-${hours.end} ${hours.timezone}`
+
 const stateOf = ({ enabled }: TargetView): string => (enabled ? 'active' : 'paused')
 
 function columnsOf({ terminal, style }: Talk): readonly Column<TargetView>[] {
@@ -112,7 +148,7 @@ function columnsOf({ terminal, style }: Talk): readonly Column<TargetView>[] {
     { title: 'NAME', of: ({ name }) => name, flexible: true },
     { title: 'STATE', of: stateOf, paint: (text) => paintState(style, text) },
     { title: 'KIND', of: ({ kind }) => kind },
-    { title: 'URL', of: ({ url }) => url, flexible: true },
+    { title: 'TO', of: placeOf, flexible: true },
     { title: 'HELD', of: ({ held }) => String(held), right: true },
     { title: 'FAILURES', of: ({ failures_in_a_row }) => String(failures_in_a_row), right: true },
     { title: 'DELIVERED', of: ({ last_delivered_at }) => agoText(last_delivered_at, now) },
@@ -127,7 +163,9 @@ function factsOf({ terminal, style }: Talk, target: TargetView): Facts {
     ['state', paintState(style, stateOf(target))],
     ['why', target.disabled_why === null ? null : explainWhy(target.disabled_why)],
     ['kind', target.kind],
-    ['url', target.url],
+    ['to', placeOf(target)],
+    ['alerts', target.alerts ? 'go to it' : null],
+    ['quiet hours', quietText(target)],
     ['held', String(target.held)],
     ['failures in a row', String(target.failures_in_a_row)],
     ['last delivered', momentText(target.last_delivered_at, now)],

@@ -21,6 +21,8 @@ export interface Talk {
   readonly environment: CommandEnvironment
   readonly client: Client
   readonly url: string
+  /** What it shows there. */
+  readonly key: string
   /** A program reads: JSON, and nothing else. */
   readonly json: boolean
   readonly style: Style
@@ -96,7 +98,7 @@ async function startTalk(terminal: Terminal, environment: CommandEnvironment, op
   const place = await findPlace(options, { environment, cwd: terminal.cwd ?? process.cwd() })
   const json = options.json === true
   return {
-    ...{ terminal, environment, json, url: place.url.replace(/\/+$/, '') },
+    ...{ terminal, environment, json, url: place.url.replace(/\/+$/, ''), key: place.key },
     client: createClient(place),
     style: createStyle(environment.colours && isTerminal(terminal.stdout)),
     width: widthOf(terminal.stdout),

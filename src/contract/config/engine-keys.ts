@@ -1,3 +1,4 @@
+import { ALERT_DEFAULTS } from '../../core/alerts.ts'
 import { flawed, parsed } from '../../core/input.ts'
 import { DEFAULT_LANES, meantLane } from '../../core/lanes.ts'
 import { DEFAULT_CATCHUP_MAX_ACTIVE, DEFAULT_FIRING_SETTINGS as FIRING } from '../../core/schedule/schedule-rules.ts'
@@ -212,6 +213,23 @@ const retention = {
   }),
 } as const
 
+const alerts = {
+  failures_in_a_row: integer({
+    default: ALERT_DEFAULTS.failuresInARow,
+    max: 1_000_000,
+    zero: 'keeps',
+    hot: true,
+    summary: 'Failures of a schedule in a row that raise an alert, unless it says `alert_after`.',
+  }),
+  stall_periods: integer({
+    default: ALERT_DEFAULTS.stallPeriods,
+    max: 1_000_000,
+    zero: 'keeps',
+    hot: true,
+    summary: 'Periods without a look for due work after which the engine counts as stalled.',
+  }),
+} as const
+
 const drainGrace = integer({
   ...{ default: 30, max: 86_400, unit: 'seconds' },
   summary: 'How long running work may go on after SIGTERM or SIGINT.',
@@ -225,6 +243,7 @@ export const ENGINE_KEYS = {
   tasks: taskLimits,
   schedules,
   retention,
+  alerts,
   drain_grace_seconds: drainGrace,
 } as const
 

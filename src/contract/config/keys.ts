@@ -8,6 +8,7 @@ import {
   HOST_MAYBE_PORT,
   HOST_NAME,
   HTTP_URL,
+  MAIL_ADDRESS,
   POSTGRES_URL,
   PUBLIC_URL,
   SCHEMA_NAME,
@@ -78,6 +79,15 @@ const retry = {
   jitter: fraction({ default: 0.25, min: 0, max: 1, summary: 'How far a wait may differ, as a part of it.' }),
 } as const
 
+const smtp = {
+  host: orNone(text({ default: '', shape: HOST_NAME, summary: 'Mail server; null: no mail is sent.' }), null),
+  port: integer({ default: 587, min: 1, max: 65_535, summary: 'Port of the mail server.' }),
+  secure: flag({ default: false, summary: 'TLS from the beginning, as on port 465; else STARTTLS where offered.' }),
+  user: orNone(text({ default: '', shape: ANY_TEXT, summary: 'Name to sign in to the mail server with.' }), null),
+  password: orNone(secret(text({ default: '', shape: ANY_TEXT, summary: 'Password for it.' }), hidden), null),
+  from: orNone(text({ default: '', shape: MAIL_ADDRESS, summary: 'Who mail comes from.' }), null),
+} as const
+
 /** Every setting of the server, as the file has them. */
 export const CONFIG_KEYS = {
   server,
@@ -94,22 +104,7 @@ export const CONFIG_KEYS = {
   schedules: ENGINE_KEYS.schedules,
   retry,
   retention: ENGINE_KEYS.retention,
-  alerts: {
-    failures_in_a_row: integer({
-      default: 3,
-      max: 1_000_000,
-      zero: 'keeps',
-      hot: true,
-      summary: 'Failures of a schedule in a row that raise an alert.',
-    }),
-    stall_periods: integer({
-      default: 3,
-      max: 1_000_000,
-      zero: 'keeps',
-      hot: true,
-      summary: 'Periods without a look for due work after which the engine counts as stalled.',
-    }),
-  },
+  alerts: ENGINE_KEYS.alerts,
   outbound: {
     allow_hosts: texts({
       default: [],
@@ -117,6 +112,15 @@ export const CONFIG_KEYS = {
       summary: 'Addresses that may be called although the guard would refuse them.',
     }),
     allow_loopback: flag({ default: false, summary: 'Whether agents may live on this machine.' }),
+  },
+  smtp,
+  channels: {
+    telegram_api: text({
+      default: 'https://api.telegram.org',
+      shape: HTTP_URL,
+      summary: 'Where the Bot API of Telegram is; a server of your own, perhaps.',
+    }),
+    slack_api: text({ default: 'https://slack.com/api', shape: HTTP_URL, summary: 'Where the Web API of Slack is.' }),
   },
   executors: {
     command: {

@@ -57,6 +57,11 @@ export const HTTP_URL = shape('an http or https address without user', (text) =>
   return unless(url.username === '' && url.password === '', 'must not have a user in it')
 })
 
+/** A mailbox, alone or with a name before it. */
+export const MAIL_ADDRESS = shape('an address like `me@example.com` or `Name <me@example.com>`', (text) =>
+  unless(/^(?:[^\s@<>]+@[^\s@<>]+|[^\p{Cc}@<>]+ <[^\s@<>]+@[^\s@<>]+>)$/u.test(text), 'is not a mail address'),
+)
+
 /** By its beginning only: with a socket in place of a host it is an address that the rules for URLs do not know. */
 export const POSTGRES_URL = shape('a postgres:// address', (text) =>
   unless(/^postgres(?:ql)?:\/\//.test(text), 'is not a postgres:// address'),

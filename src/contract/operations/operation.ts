@@ -42,6 +42,8 @@ export interface OperationSpec {
   readonly facade?: true
   /** Makes something: `Idempotency-Key` is honoured. */
   readonly creates?: true
+  /** The body is handed over as it came, because its signature is of its very bytes. The schema only describes it. */
+  readonly raw?: true
   /** Brings work: a node that goes down refuses it. */
   readonly newWork?: true
   /** Hands in what becomes a run: it belongs to the trace of the request. */

@@ -2,9 +2,11 @@ import { agentOperations } from './agents.ts'
 import { auditOperations } from './audit.ts'
 import { budgetOperations } from './budgets.ts'
 import { callbackOperations } from './callbacks.ts'
+import { channelOperations } from './channels.ts'
 import { configOperations } from './config.ts'
 import { deliveryOperations } from './deliveries.ts'
 import { eventOperations } from './events.ts'
+import { heartbeatOperations } from './heartbeats.ts'
 import { keyOperations } from './keys.ts'
 import { laneOperations } from './lanes.ts'
 import { memberOperations } from './members.ts'
@@ -15,11 +17,13 @@ import { orgOperations } from './orgs.ts'
 import { probeOperations } from './probes.ts'
 import { runOperations } from './runs.ts'
 import { scheduleOperations } from './schedules.ts'
+import { secretOperations } from './secrets.ts'
 import { sessionOperations } from './sessions.ts'
 import { signInOperations } from './sign-in.ts'
 import { statsOperations } from './stats.ts'
 import { targetOperations } from './targets.ts'
 import { taskOperations } from './tasks.ts'
+import { workerOperations } from './workers.ts'
 
 /** Every operation of the API, by its id. */
 export const OPERATIONS = {
@@ -29,8 +33,12 @@ export const OPERATIONS = {
   ...callbackOperations,
   ...sessionOperations,
   ...agentOperations,
+  ...heartbeatOperations,
+  ...workerOperations,
   ...budgetOperations,
   ...targetOperations,
+  ...channelOperations,
+  ...secretOperations,
   ...deliveryOperations,
   ...laneOperations,
   ...nodeOperations,

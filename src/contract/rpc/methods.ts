@@ -2,7 +2,10 @@ import type { z } from 'zod'
 import type { Permission } from '../../core/access.ts'
 import {
   createParams,
+  heartbeatLogsParams,
   heartbeatParams,
+  heartbeatSetParams,
+  heartbeatToggleParams,
   jobParams,
   listParams,
   noParams,
@@ -28,15 +31,9 @@ export interface RpcMethodSpec {
   readonly creates?: true
   /** Hands in what becomes a run: it belongs to the trace of the request. */
   readonly admits?: true
-  /** Is known, and not there yet: what for, and where it will come from. */
-  readonly later?: string
 }
 
 const method = <const Spec extends RpcMethodSpec>(spec: Spec): Spec => spec
-
-const HEARTBEATS = 'heartbeats are not built into this version yet'
-const heartbeat = (summary: string, permission: Permission) =>
-  method({ summary, permission, params: heartbeatParams, takes: '`agentId`, …', answers: '-', later: HEARTBEATS })
 
 /** Every method of /rpc. */
 export const RPC_METHODS = {
@@ -89,11 +86,37 @@ export const RPC_METHODS = {
     takes: '`jobId` or `id`, `limit?` (20), `offset?`',
     answers: '`{entries, total}`',
   }),
-  'heartbeat.get': heartbeat('Shows the heartbeat of an agent', 'agents:read'),
-  'heartbeat.set': heartbeat('Sets the heartbeat of an agent', 'agents:write'),
-  'heartbeat.toggle': heartbeat('Switches the heartbeat of an agent on or off', 'agents:write'),
-  'heartbeat.test': heartbeat('Lets the heart of an agent beat once', 'agents:write'),
-  'heartbeat.logs': heartbeat('Lists what became of heartbeats', 'agents:read'),
+  'heartbeat.get': method({
+    summary: 'Shows the heartbeat of an agent',
+    ...{ permission: 'agents:read', params: heartbeatParams },
+    takes: '`agentId`',
+    answers: '`{heartbeat}`',
+  }),
+  'heartbeat.set': method({
+    summary: 'Changes the heartbeat of an agent; what is left out stays, null is the default',
+    ...{ permission: 'agents:write', params: heartbeatSetParams },
+    takes:
+      '`agentId`, `enabled?`, `intervalSec?`, `checklist?` or `checklistFile?`, `prompt?`, `target?` or `channel?` with `chatId?`, `ackMaxChars?`, `activeHoursStart?`, `activeHoursEnd?`, `timezone?`, `session?`, `adaptive?`',
+    answers: '`{heartbeat}`',
+  }),
+  'heartbeat.toggle': method({
+    summary: 'Switches the heartbeat of an agent on or off',
+    ...{ permission: 'agents:write', params: heartbeatToggleParams },
+    takes: '`agentId`, `enabled`',
+    answers: '`{agentId, enabled}`',
+  }),
+  'heartbeat.test': method({
+    summary: 'Lets the heart of an agent beat once, now',
+    ...{ permission: 'agents:write', params: heartbeatParams, newWork: true, creates: true, admits: true },
+    takes: '`agentId`',
+    answers: '`{ok, ran, runId?, reason?}`',
+  }),
+  'heartbeat.logs': method({
+    summary: 'Lists what became of the heartbeats of an agent, newest first',
+    ...{ permission: 'agents:read', params: heartbeatLogsParams },
+    takes: '`agentId`, `limit?` (20), `offset?`',
+    answers: '`{entries, total}`',
+  }),
   'sessions.stop': method({
     summary: 'Cancels the oldest active run of a session',
     ...{ permission: 'sessions:write', params: sessionParams },

@@ -3,7 +3,6 @@ import { z } from 'zod'
 /** Left out, null and the empty text are the same in GoClaw. */
 const text = z.string().nullish()
 const flag = z.boolean().nullish()
-const whole = z.int().nullish()
 
 const LATER = 'comes later: messages to chats are not sent yet. Leave it out, or false'
 const never = (message: string) =>
@@ -18,7 +17,7 @@ const unheard = {
   deliver: never(LATER),
   deliverChannel: empty(LATER),
   deliverTo: empty(LATER),
-  wakeHeartbeat: never('comes later: there are no heartbeats yet. Leave it out, or false'),
+  wakeHeartbeat: never('is not done: heartbeats have their own times, and heartbeat.test asks one now. Leave it out, or false'),
   promptFile: empty('is not read here: send the text as message'),
 }
 
@@ -76,9 +75,34 @@ export const sessionParams = z
       context.addIssue({ code: 'custom', path: ['key'], message: 'is missing' })
   })
 
-/** What heartbeats will be asked with. */
-export const heartbeatParams = z.looseObject({ agentId: text, limit: whole, offset: whole })
+const agentId = z.string().min(1)
+
+/** Whose heartbeat. */
+export const heartbeatParams = z.strictObject({ agentId })
+export const heartbeatToggleParams = z.strictObject({ agentId, enabled: z.boolean() })
+export const heartbeatLogsParams = z.strictObject({
+  ...{ agentId, limit: z.int().min(1).max(200).nullish(), offset: z.int().min(0).max(10_000).nullish() },
+})
+/** What is left out stays; null, or an empty text, goes back to the default. */
+export const heartbeatSetParams = z.strictObject({
+  agentId,
+  enabled: z.boolean().nullish(),
+  intervalSec: z.int().nullable().optional(),
+  prompt: z.string().nullable().optional(),
+  checklist: z.string().nullable().optional(),
+  checklistFile: z.string().nullable().optional(),
+  target: z.string().nullable().optional(),
+  channel: z.string().nullable().optional(),
+  chatId: z.string().nullable().optional(),
+  ackMaxChars: z.int().nullable().optional(),
+  activeHoursStart: z.string().nullable().optional(),
+  activeHoursEnd: z.string().nullable().optional(),
+  timezone: z.string().nullable().optional(),
+  session: z.string().nullable().optional(),
+  adaptive: z.boolean().nullable().optional(),
+})
 
 export type CronScheduleParams = z.infer<typeof cronSchedule>
 export type CreateParams = z.infer<typeof createParams>
+export type HeartbeatSetParams = z.infer<typeof heartbeatSetParams>
 export type PatchParams = z.infer<typeof updateParams>['patch']

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { DELIVERY_STATES } from '../../core/delivery/delivery-states.ts'
 import { TRY_ERRORS } from '../../core/delivery/message.ts'
-import { ALERT_KINDS, type AlertFilter, type AlertView } from '../alert.ts'
+import { ALERT_KINDS, ALERT_SUBJECTS } from '../../core/alerts.ts'
+import type { AlertFilter, AlertView } from '../alert.ts'
 import type { DeliveryFilter, DeliveryTryView, DeliveryView } from '../delivery.ts'
 import { id, moment, pageOf, paging, why } from './common.ts'
 import { named, shaped } from './shaped.ts'
@@ -26,8 +27,12 @@ export const delivery: z.ZodType<DeliveryView> = named(
   shaped<DeliveryView>()({
     id: z.string(),
     org_id: z.string(),
-    run_id: z.string(),
-    kind: z.enum(['target', 'callback']),
+    run_id: z.string().nullable(),
+    alert_id: z.string().nullable(),
+    digest_id: z.string().nullable(),
+    digest: z.boolean(),
+    kind: z.enum(['target', 'callback', 'session', 'channel']),
+    to: z.string().nullable(),
     target_id: z.string().nullable(),
     url: z.string().nullable(),
     status: z.enum(DELIVERY_STATES),
@@ -57,7 +62,7 @@ export const alert: z.ZodType<AlertView> = named(
     id: z.string(),
     org_id: z.string(),
     kind: z.enum(ALERT_KINDS),
-    subject_kind: z.enum(['target']),
+    subject_kind: z.enum(ALERT_SUBJECTS),
     subject_id: z.string(),
     status: z.enum(['open', 'cleared']),
     why,
@@ -70,4 +75,9 @@ export const alert: z.ZodType<AlertView> = named(
 
 export const alertPage = pageOf('AlertPage', alert)
 
-export const alertFilter = shaped<AlertFilter>()({ status: z.enum(['open', 'cleared']).optional(), ...paging })
+export const alertFilter = shaped<AlertFilter>()({
+  status: z.enum(['open', 'cleared']).optional(),
+  kind: z.enum(ALERT_KINDS).optional(),
+  subject_id: id.optional(),
+  ...paging,
+})

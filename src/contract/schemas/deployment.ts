@@ -28,6 +28,7 @@ export const node: z.ZodType<NodeView> = named(
     alive: z.boolean(),
     draining: z.boolean(),
     executors: z.array(z.string()),
+    scanned_at: moment.nullable(),
   }),
 )
 

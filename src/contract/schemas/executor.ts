@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { INLINE_EXECUTOR_KINDS } from '../../core/executor/inline-agent.ts'
-import { EXECUTOR_KINDS, PRESENT_EXECUTOR_KINDS } from '../../core/run/timeouts.ts'
+import { EXECUTOR_KINDS } from '../../core/run/timeouts.ts'
 import type { ExecutorInput } from '../executor.ts'
 import { named } from './shaped.ts'
 
@@ -9,8 +9,8 @@ export const executor: z.ZodType<ExecutorInput> = named('Executor', z.looseObjec
 
 export const executorInput: z.ZodType<ExecutorInput> = named(
   'ExecutorInput',
-  z.looseObject({ kind: z.enum(PRESENT_EXECUTOR_KINDS) }),
-  '`echo` answers with what it was given; `http` calls `url` (with `method`, `headers`, `body`, `async`, `success_when`); `tab-action` acts in a browser tab, as `tasks.executor` says; `in-process` is a function of a program that embeds Escapement. The other kinds come later.',
+  z.looseObject({ kind: z.enum(EXECUTOR_KINDS) }),
+  '`echo` answers with what it was given; `http` calls `url` (with `method`, `headers`, `body`, `async`, `success_when`); `tab-action` acts in a browser tab, as `tasks.executor` says; `chat` asks `model` at `base_url` (with `api_key`, `headers`, `system_prompt`, `temperature`, `max_tokens`, `stream`, `history`, `prices`, `body`); `worker` is done by whoever claims it (`/api/v1/worker/claim`); `command` starts `program` (with `args`, `cwd`, `env`, `stdin`, `output_bytes`) where the operator lists it; `in-process` is a function of a program that embeds Escapement.',
 )
 
 export const inlineExecutor: z.ZodType<ExecutorInput> = named(

@@ -12,6 +12,7 @@ export const health: z.ZodType<Health> = named(
     ready: z.boolean(),
     database: z.enum(['up', 'away']),
     away_since: moment.nullable(),
+    engine: z.enum(['up', 'stalled']),
     draining: z.boolean(),
     node_id: z.string(),
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SCHEDULE_ALERT_KINDS } from '../../core/alerts.ts'
 import {
   CONCURRENCY_POLICIES,
   FAILURE_ACTIONS,
@@ -108,6 +109,8 @@ const fields = {
   ends_at: givenMoment.nullish(),
   max_fires: z.int().min(1).nullish(),
   jitter_ms: z.int().min(0).nullish(),
+  alert_after: z.int().min(1).nullish(),
+  max_lateness_seconds: z.int().min(0).nullish(),
   exclude: z.array(anyJson).nullish(),
   delete_after_run: z.boolean().nullish(),
   delivery: scheduleDelivery.nullish(),
@@ -170,6 +173,8 @@ const rulesView = {
   queue_depth: z.int(),
   max_fires: z.int().nullable(),
   jitter_ms: z.int(),
+  alert_after: z.int().nullable(),
+  max_lateness_seconds: z.int().nullable(),
 }
 
 export const schedule: z.ZodType<ScheduleView> = named(
@@ -193,6 +198,7 @@ export const schedule: z.ZodType<ScheduleView> = named(
     last_error: z.string().nullable(),
     failure_streak: z.int(),
     failure_count: z.int(),
+    alerts: z.array(z.enum(SCHEDULE_ALERT_KINDS)),
     fires: z.int(),
     session: z.string(),
     lane: z.string().nullable(),

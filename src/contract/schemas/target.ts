@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { StoredQuietHours } from '../../core/delivery/quiet-hours.ts'
+import { TARGET_KIND_WORDS } from '../../core/delivery/target-kinds.ts'
 import { TRY_ERRORS } from '../../core/delivery/message.ts'
 import type {
   EnabledTargetView,
@@ -20,13 +22,31 @@ export const scheduleDelivery: z.ZodType<ScheduleDelivery> = named(
 
 const url = z.string().min(1).max(8_192)
 
+const quietHours: z.ZodType<StoredQuietHours> = named(
+  'QuietHours',
+  shaped<StoredQuietHours>()({
+    start: z.string().describe('HH:MM, inside'),
+    end: z.string().describe('HH:MM or 24:00, outside; before the start it is that of the next day'),
+    timezone: z.string().describe('An IANA time zone'),
+  }),
+)
+
+const settings = z.record(z.string(), z.unknown())
+
+const changeable = {
+  url: url.optional(),
+  settings: settings.optional(),
+  quiet_hours: quietHours.nullable().optional(),
+  alerts: z.boolean().optional(),
+  enabled: z.boolean().optional(),
+}
+
 export const targetInput: z.ZodType<TargetInput> = named(
   'TargetInput',
   shaped<TargetInput>()({
     name: z.string().min(1).max(200),
-    kind: z.enum(['webhook']).optional(),
-    url,
-    enabled: z.boolean().optional(),
+    kind: z.enum(TARGET_KIND_WORDS).optional(),
+    ...changeable,
   }),
 )
 
@@ -34,8 +54,7 @@ export const targetPatch: z.ZodType<TargetPatch> = named(
   'TargetPatch',
   shaped<TargetPatch>()({
     name: z.string().min(1).max(200).optional(),
-    url: url.optional(),
-    enabled: z.boolean().optional(),
+    ...changeable,
   }),
 )
 
@@ -43,8 +62,11 @@ const fields = {
   id: z.string(),
   org_id: z.string(),
   name: z.string(),
-  kind: z.enum(['webhook']),
-  url: z.string(),
+  kind: z.enum(TARGET_KIND_WORDS),
+  url: z.string().nullable(),
+  settings,
+  quiet_hours: quietHours.nullable(),
+  alerts: z.boolean(),
   enabled: z.boolean(),
   disabled_at: moment.nullable(),
   disabled_why: why.nullable(),

@@ -1,8 +1,17 @@
+import type { OrgId } from '../ids.ts'
+import type { TargetKind, TargetSettings } from './target-kinds.ts'
+
 /** Something that is sent to a receiver, the same on every try but for its time and signature. */
 export interface OutMessage {
   /** What receivers recognise a repetition by. */
   readonly id: string
+  /** How it is carried. A callback goes as a webhook does. */
+  readonly kind: TargetKind
+  readonly orgId: OrgId
   readonly url: string
+  /** What its target was set up with; empty for a callback. */
+  readonly settings: TargetSettings
+  /** The envelope as JSON. Kinds for people write a letter of it. */
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
   /** Each signs it; while a secret is being changed there are two. */
@@ -11,15 +20,27 @@ export interface OutMessage {
   readonly purpose: 'callback' | 'webhook'
   /** The trace its run belongs to. */
   readonly trace?: string | null
+  /** The run it is the result of, and its session; null for an alert or a digest. */
+  readonly run?: { readonly id: string; readonly sessionKey: string | null } | null
 }
 
 /** Why a try failed, for programs. */
-export const TRY_ERRORS = ['http', 'refused', 'network', 'timeout', 'malformed', 'target_gone', 'run_gone'] as const
+export const TRY_ERRORS = [
+  'http',
+  'refused',
+  'network',
+  'timeout',
+  'malformed',
+  'smtp',
+  'not_configured',
+  'target_gone',
+  'run_gone',
+] as const
 export type TryError = (typeof TRY_ERRORS)[number]
 
 /** What came of one try. */
 export type TryOutcome =
-  | { readonly ok: true; readonly statusCode: number }
+  | { readonly ok: true; readonly statusCode: number | null }
   | {
       readonly ok: false
       readonly statusCode: number | null

@@ -1,4 +1,5 @@
 import { isInside, parseDailyWindow, windowEnd, type DailyWindow } from '../time/daily-window.ts'
+import { formatTimeOfDay } from '../time/calendar.ts'
 import type { Parsed } from '../input.ts'
 import type { Instant } from '../instant.ts'
 import type { Zone } from '../time/zone.ts'
@@ -13,3 +14,23 @@ export const parseQuietHours = (field: string, value: unknown, fallback?: Zone):
 /** When the digest goes out, or null if it is not quiet now. */
 export const quietUntil = (hours: QuietHours | null, at: Instant): Instant | null =>
   hours === null || !isInside(hours, at) ? null : windowEnd(hours, at)
+
+/** Quiet hours as they are written and kept. */
+export interface StoredQuietHours {
+  readonly start: string
+  readonly end: string
+  readonly timezone: string
+}
+
+/** Quiet hours in the form in which they are kept. */
+export const storeQuietHours = ({ start, end, timezone }: QuietHours): StoredQuietHours => ({
+  ...{ start: formatTimeOfDay(start), end: formatTimeOfDay(end), timezone: timezone.name },
+})
+
+/** When it is quiet no more by hours that were kept, or null if it is not quiet now. */
+export function storedQuietUntil(stored: StoredQuietHours | null, at: Instant): Instant | null {
+  if (stored === null) return null
+  const hours = parseQuietHours('quiet_hours', stored)
+  // A zone that was known when it was kept and is not any more must not silence a target for ever.
+  return hours.ok ? quietUntil(hours.value, at) : null
+}

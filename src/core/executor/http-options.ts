@@ -91,7 +91,8 @@ function parseUrl(field: string, value: unknown): Parsed<string> {
   return target.ok ? template : flawed({ field, value: undefined, message: target.message, allowed })
 }
 
-function parseHeaders(field: string, value: unknown): Parsed<Readonly<Record<string, string>>> {
+/** Reads headers that are sent with every request of an agent; they may name secrets. */
+export function parseHeaders(field: string, value: unknown): Parsed<Readonly<Record<string, string>>> {
   const allowed = 'texts by name of the header'
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return flawed({ field, value, message: 'must be an object', allowed })
@@ -115,7 +116,7 @@ function headerFlaws(field: string, name: string, text: unknown): Flaw[] {
     ]
   if (text === MASK)
     return [{ field, value: undefined, message: 'is hidden here; send the value itself, as for a new address' }]
-  return templateFlaws(field, text).map((flaw) => ({ ...flaw, value: undefined }))
+  return templateFlaws(field, text, { secrets: true }).map((flaw) => ({ ...flaw, value: undefined }))
 }
 
 function parseBody(field: string, value: unknown, method: HttpMethod): Parsed<unknown> {
@@ -123,7 +124,7 @@ function parseBody(field: string, value: unknown, method: HttpMethod): Parsed<un
     return flawed({ field, value: undefined, message: 'cannot be sent with GET', allowed: 'POST, PUT, PATCH, DELETE' })
   if (JSON.stringify(value).length > LARGEST_BODY)
     return flawed({ field, value: undefined, message: 'is too long', allowed: `up to ${LARGEST_BODY} characters` })
-  const flaws = textsIn(value).flatMap((text) => templateFlaws(field, text))
+  const flaws = textsIn(value).flatMap((text) => templateFlaws(field, text, { secrets: true }))
   return flaws.length > 0 ? flawed(...flaws) : parsed(value)
 }
 

@@ -7,12 +7,20 @@ type Fields = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null
 
-/** An executor as it is shown: headers that look like credentials are hidden from whoever may only read. */
+/** What names a secret is no secret, and whoever reads wants to see which one it is. */
+const isHidden = (name: string, value: unknown): boolean =>
+  PRIVATE_HEADER.test(name) && !(typeof value === 'string' && ONLY_REFERENCE.test(value))
+
+/** A reference, and before it at most the word that says what kind of credential follows. */
+const ONLY_REFERENCE = /^(?:(?:bearer|basic|token|apikey|key) +)?\{\{\s*secret:[A-Za-z0-9_-]+\s*\}\}$/i
+
+/** An executor as it is shown: headers and variables that look like credentials are hidden from whoever may only read. */
 export function maskedExecutor<T extends Fields>(executor: T): T {
-  const { headers } = executor
-  if (!isObject(headers)) return executor
-  const shown = Object.entries(headers).map(([name, value]) => [name, PRIVATE_HEADER.test(name) ? MASK : value])
-  return { ...executor, headers: Object.fromEntries(shown) as unknown }
+  const { headers, env } = executor
+  const shown = (fields: Fields): Fields =>
+    Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, isHidden(name, value) ? MASK : value]))
+  if (isObject(env)) return { ...executor, env: shown(env) }
+  return isObject(headers) ? { ...executor, headers: shown(headers) } : executor
 }
 
 /**
@@ -33,6 +41,7 @@ export function unmaskedExecutor(given: unknown, before: unknown): unknown {
   return { ...given, headers: Object.fromEntries(full) as unknown }
 }
 
-function originOf({ url }: Fields): string | null {
+function originOf({ url: called, base_url: base }: Fields): string | null {
+  const url = called ?? base
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null
 }

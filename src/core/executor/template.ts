@@ -1,4 +1,5 @@
 import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
+import { isSecretName, SECRET_NAME_ALLOWED } from '../secret/secret-names.ts'
 
 /** What templates may name beside `payload.…`. */
 export const TEMPLATE_NAMES = ['run_id', 'job_run_id', 'scheduled_time', 'attempt'] as const
@@ -11,6 +12,8 @@ export interface TemplateValues {
   readonly scheduled_time: string
   readonly attempt: number
   readonly payload: unknown
+  /** Values of secrets by name, where they may stand. */
+  readonly secrets?: Readonly<Record<string, string>> | undefined
 }
 
 /** The braces and what is between them; what is filled in is never looked at again. */
@@ -18,19 +21,32 @@ const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
 const WHOLE = /^\{\{([^{}]*)\}\}$/
 const PAYLOAD = /^payload(?:\.[^.]+)*$/
 
-/** One flaw for each placeholder of a text that stands for nothing. */
-export function templateFlaws(field: string, text: string): readonly Flaw[] {
+const SECRET = 'secret:'
+
+/** One flaw for each placeholder of a text that stands for nothing. Secrets may be named only where somebody says so. */
+export function templateFlaws(
+  field: string,
+  text: string,
+  { secrets = false }: { readonly secrets?: boolean } = {},
+): readonly Flaw[] {
   return [...text.matchAll(PLACEHOLDER)].flatMap((found) => {
     const name = (found[1] ?? '').trim()
     if (TEMPLATE_NAMES.some((known) => known === name) || PAYLOAD.test(name)) return []
     const position = found.index
-    const allowed = `${TEMPLATE_NAMES.map((known) => `{{${known}}}`).join(', ')}, {{payload.x}}`
-    const message = name.startsWith('secret:')
-      ? `names a secret (${name.slice(7)}); secrets come with a later version of Escapement`
-      : `has a template that stands for nothing: {{${name}}}`
-    return [{ field, value: text, message, allowed, position }]
+    if (name.startsWith(SECRET)) {
+      const secret = name.slice(SECRET.length)
+      const message = secrets ? `names what cannot be a secret: ${secret}` : SECRETS_ELSEWHERE
+      return secrets && isSecretName(secret)
+        ? []
+        : [{ field, value: text, message, position, ...(secrets ? { allowed: SECRET_NAME_ALLOWED } : {}) }]
+    }
+    const known = TEMPLATE_NAMES.map((one) => `{{${one}}}`).join(', ')
+    const allowed = `${known}, {{payload.x}}${secrets ? ', {{secret:NAME}}' : ''}`
+    return [{ field, value: text, message: `has a template that stands for nothing: {{${name}}}`, allowed, position }]
   })
 }
+
+const SECRETS_ELSEWHERE = 'must not name a secret; secrets stand in the headers and the body of agents alone'
 
 /** Fills in what the placeholders stand for, in one pass, each value written for the place where it stands. */
 export const fillText = (text: string, values: TemplateValues, write: (value: unknown) => string): string =>
@@ -59,6 +75,7 @@ export function asText(value: unknown): string {
 function valueOf(name: string, values: TemplateValues): unknown {
   const known = TEMPLATE_NAMES.find((one) => one === name)
   if (known !== undefined) return values[known]
+  if (name.startsWith(SECRET)) return secretOf(name.slice(SECRET.length), values)
   let found: unknown = values.payload
   for (const step of name.split('.').slice(1)) {
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return null
@@ -66,6 +83,9 @@ function valueOf(name: string, values: TemplateValues): unknown {
   }
   return found ?? null
 }
+
+const secretOf = (name: string, { secrets = {} }: TemplateValues): string | null =>
+  Object.hasOwn(secrets, name) ? (secrets[name] ?? null) : null
 
 /** With the flag `u` a whole pair is one character, so this finds halves only; nobody could encode one. */
 const HALF_CHARACTER = /\p{Surrogate}/gu

@@ -50,6 +50,9 @@ export const HEARTBEAT_DEFAULTS = {
 /** A heartbeat less often than once a year is none, and its next moment must be one that can be written down. */
 const parseIntervalSeconds = integerField({ min: 1, max: 366 * 86_400 })
 
+/** More than what is kept of an answer; whoever wants everything suppressed has a target for that. */
+const MOST_ACK_CHARS = 1_000_000
+
 /** Reads a whole heartbeat configuration; what is missing or null takes its default. */
 export function parseHeartbeat(
   field: string,
@@ -63,7 +66,7 @@ export function parseHeartbeat(
     checklist: orNull(parseChecklist),
     prompt: orNull(parseText),
     target: orNull(parseHeartbeatTarget),
-    ack_max_chars: orNull(integerField({ min: 0 })),
+    ack_max_chars: orNull(integerField({ min: 0, max: MOST_ACK_CHARS })),
     session: orNull(parseText),
     adaptive: orNull(parseAdaptive),
   })
@@ -73,10 +76,15 @@ export function parseHeartbeat(
   const intervalSeconds = given.interval_seconds ?? HEARTBEAT_DEFAULTS.intervalSeconds
   const adaptive = fillAdaptive(given.adaptive ?? false, intervalSeconds)
   if (given.enabled === true && checklist === null)
-    return flawed({ field: `${field}.enabled`, value: true, message: 'needs a checklist', allowed: CHECKLIST_FORMS })
+    return flawed({
+      field: within(field, 'enabled'),
+      value: true,
+      message: 'needs a checklist',
+      allowed: CHECKLIST_FORMS,
+    })
   if (adaptive !== null && adaptive.maxIntervalSeconds < intervalSeconds)
     return flawed({
-      field: `${field}.adaptive.max_interval_seconds`,
+      field: within(field, 'adaptive.max_interval_seconds'),
       value: adaptive.maxIntervalSeconds,
       message: 'must not be below interval_seconds',
       allowed: `a whole number from ${intervalSeconds} on`,
@@ -94,6 +102,9 @@ export function parseHeartbeat(
     adaptive,
   })
 }
+
+/** The name of a field inside of what is read, which may be the whole body. */
+const within = (field: string, name: string): string => (field === '' ? name : `${field}.${name}`)
 
 const CHANNEL = /^[A-Za-z0-9][\w.-]*$/
 
@@ -147,7 +158,10 @@ type GivenAdaptive = boolean | { readonly ok_step?: number; readonly max_interva
 const parseAdaptive = (field: string, value: unknown): Parsed<GivenAdaptive> =>
   typeof value === 'boolean'
     ? parsed(value)
-    : parseFields(field, value, { ok_step: integerField({ min: 1 }), max_interval_seconds: parseIntervalSeconds })
+    : parseFields(field, value, {
+        ok_step: integerField({ min: 1, max: 1_000_000 }),
+        max_interval_seconds: parseIntervalSeconds,
+      })
 
 function fillAdaptive(given: GivenAdaptive, intervalSeconds: number): Adaptive | null {
   if (given === false) return null

@@ -1,16 +1,18 @@
 import { activeFrom, outsideActiveHours } from './active-hours.ts'
 import { hasMeaningfulContent } from './checklist.ts'
 import { formatHeartbeatTarget, type HeartbeatConfig, type HeartbeatTarget } from './heartbeat-config.ts'
-import type { RunId } from '../ids.ts'
+import type { RunId, TargetId } from '../ids.ts'
 import { instant, later, SECOND_MS, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
 
 /** A busy agent is asked again this soon; the law is "within a minute", and the engine needs part of it to notice. */
 export const BUSY_RETRY_MS = 30_000
 
-/** Somebody in a channel; `none` runs and logs, and sends nothing. */
+/** Somebody in a channel, or a target of the org; `none` runs and logs, and sends nothing. */
 export type HeartbeatRoute =
-  { readonly kind: 'none' } | { readonly kind: 'chat'; readonly channel: string; readonly recipient: string }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'chat'; readonly channel: string; readonly recipient: string }
+  | { readonly kind: 'saved'; readonly target: TargetId }
 
 export interface HeartbeatFacts {
   readonly config: HeartbeatConfig
@@ -19,10 +21,16 @@ export interface HeartbeatFacts {
   readonly dueAt: Instant
   /** What the checklist says now, or null if there is none or its file is missing. */
   readonly checklist: string | null
+  /** Why its file cannot be read, for whoever has to mend it. */
+  readonly checklistProblem: string | null
   /** Where the agent was last spoken to. */
   readonly lastRoute: { readonly channel: string; readonly recipient: string } | null
+  /** Whether the channel that the target names is there and switched on. */
+  readonly channelIsOpen: boolean
   /** Whom the target's channel writes to when nobody is named. */
   readonly channelRecipient: string | null
+  /** The target of the org whose id the heartbeat names instead of a channel. */
+  readonly savedTarget: TargetId | null
   /** Any active run of the agent. */
   readonly busyWith: RunId | null
   /** Acknowledgements in a row. */
@@ -41,29 +49,57 @@ export function decideHeartbeat(facts: HeartbeatFacts): HeartbeatDecision {
   const { config, now } = facts
   if (!config.enabled) return { kind: 'off', why: because('heartbeat_disabled', 'heartbeat.enabled') }
   const nextAt = nextHeartbeatAt(config, facts)
-  const skip = (why: Why): HeartbeatDecision => ({ kind: 'skip', nextAt, why })
-
   const outside = outsideActiveHours(config.activeHours, now)
   if (outside !== null) {
     // The window's opening counts too: a plan of once a day at night would otherwise never meet office hours.
     const opensAt = activeFrom(config.activeHours, now)
     return { kind: 'skip', nextAt: instant(Math.min(nextAt, opensAt)), why: outside }
   }
-  if (facts.checklist === null) return skip(because('no_checklist', 'heartbeat.checklist'))
-  if (!hasMeaningfulContent(facts.checklist)) return skip(because('empty_checklist', 'heartbeat.checklist'))
-  const route = routeOf(config.target, facts)
-  if (route === null)
-    return skip(because('no_route', 'heartbeat.target', { target: formatHeartbeatTarget(config.target) }))
-  if (facts.busyWith !== null) {
-    const retryAt = instant(Math.min(later(now, BUSY_RETRY_MS), nextAt))
-    return { kind: 'retry', retryAt, why: because('agent_busy', 'heartbeat.busy', { run: facts.busyWith }) }
+  const ready = decideReady(facts)
+  switch (ready.kind) {
+    case 'stop':
+      return { kind: 'skip', nextAt, why: ready.why }
+    case 'busy':
+      return { kind: 'retry', retryAt: instant(Math.min(later(now, BUSY_RETRY_MS), nextAt)), why: ready.why }
+    case 'run':
+      return { ...ready, nextAt, why: because('heartbeat_due', 'heartbeat.interval_seconds') }
   }
-  return { kind: 'run', route, nextAt, why: because('heartbeat_due', 'heartbeat.interval_seconds') }
+}
+
+export type AskedHeartbeat =
+  | { readonly kind: 'run'; readonly route: HeartbeatRoute; readonly why: Why }
+  | { readonly kind: 'stop' | 'busy'; readonly why: Why }
+
+/** A person wants to see it now: neither the switch nor the hours stand in the way, and the plan stays as it is. */
+export function decideAskedHeartbeat(facts: Omit<HeartbeatFacts, 'dueAt' | 'okStreak'>): AskedHeartbeat {
+  const ready = decideReady(facts)
+  return ready.kind === 'run' ? { ...ready, why: because('heartbeat_asked', 'request') } : ready
+}
+
+type Ready =
+  { readonly kind: 'run'; readonly route: HeartbeatRoute } | { readonly kind: 'stop' | 'busy'; readonly why: Why }
+
+/** The steps that hold for everybody: there is something to check, somewhere to say it, and the agent is free. */
+function decideReady(facts: Omit<HeartbeatFacts, 'dueAt' | 'okStreak'>): Ready {
+  const { config, checklist, checklistProblem: problem, busyWith } = facts
+  if (checklist === null) {
+    const evidence = problem === null ? {} : { problem }
+    return { kind: 'stop', why: because('no_checklist', 'heartbeat.checklist', evidence) }
+  }
+  if (!hasMeaningfulContent(checklist)) return { kind: 'stop', why: because('empty_checklist', 'heartbeat.checklist') }
+  const route = routeOf(config.target, facts)
+  if (route === null) {
+    const evidence = { target: formatHeartbeatTarget(config.target) }
+    return { kind: 'stop', why: because('no_route', 'heartbeat.target', evidence) }
+  }
+  return busyWith === null
+    ? { kind: 'run', route }
+    : { kind: 'busy', why: because('agent_busy', 'heartbeat.busy', { run: busyWith }) }
 }
 
 function routeOf(
   target: HeartbeatTarget,
-  known: Pick<HeartbeatFacts, 'lastRoute' | 'channelRecipient'>,
+  known: Pick<HeartbeatFacts, 'lastRoute' | 'channelIsOpen' | 'channelRecipient' | 'savedTarget'>,
 ): HeartbeatRoute | null {
   switch (target.kind) {
     case 'none':
@@ -71,6 +107,8 @@ function routeOf(
     case 'last':
       return known.lastRoute === null ? null : { kind: 'chat', ...known.lastRoute }
     case 'channel': {
+      if (known.savedTarget !== null) return { kind: 'saved', target: known.savedTarget }
+      if (!known.channelIsOpen) return null
       const recipient = target.recipient ?? known.channelRecipient
       return recipient === null ? null : { kind: 'chat', channel: target.channel, recipient }
     }

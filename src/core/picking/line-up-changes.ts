@@ -49,7 +49,7 @@ function enter(places: Places, entry: Entry): void {
 
 /** Moves a run to the lane that serves it now, if that is another. */
 export function moveToLane(places: Places, entry: Entry): void {
-  const name = servingLane(places, entry.lane)
+  const name = servingLane(places, entry)
   if (name === entry.share.lane.name) return
   const share = shareOf(places, agentOf(places, entry.agentId), name)
   change(places, entry.id, { ...entry, share, heap: null, bundle: null, queuedAt: NOWHERE, seat: NOWHERE })

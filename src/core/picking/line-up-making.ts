@@ -1,3 +1,4 @@
+import { isWorkerKey } from '../executor/worker-agent.ts'
 import { NOWHERE, seatHeap } from './line-up-heap.ts'
 import type { Agent, AgentInLane, Entry, Lane, Line, Places, Session, Standee } from './line-up-places.ts'
 import { laneName, type AgentId, type LaneName, type SessionKey } from '../ids.ts'
@@ -32,9 +33,11 @@ export const emptyPlaces = (): Places => ({
   served: 0,
 })
 
-/** The lane that serves a name on this node. */
-export const servingLane = (places: Places, name: LaneName): LaneName =>
-  places.laneNames.has(name) ? name : resolveLane(name, places.laneNames)
+/** Where a run stands: in the lane that serves the name on this node, or with others that wait for the same workers. */
+export function servingLane(places: Places, run: Pick<Standee, 'lane' | 'executorKey'>): LaneName {
+  if (isWorkerKey(run.executorKey)) return laneName(run.executorKey)
+  return places.laneNames.has(run.lane) ? run.lane : resolveLane(run.lane, places.laneNames)
+}
 
 /** Whether this node can execute it; asked once per key until the answers change. */
 export function canExecute(places: Places, key: string): boolean {
@@ -112,7 +115,7 @@ export function entryOf(places: Places, run: Standee): Entry {
     executable: canExecute(places, run.executorKey),
     reserves: run.reserves,
     run,
-    share: shareOf(places, agentOf(places, run.agentId), servingLane(places, run.lane)),
+    share: shareOf(places, agentOf(places, run.agentId), servingLane(places, run)),
     session: run.sessionKey === null ? null : sessionOf(places, run.sessionKey),
     executorKey: run.executorKey,
     isQueued: run.state === 'queued',

@@ -53,6 +53,8 @@ export interface LineUp {
   /** The lane that serves the run. */
   readonly laneOf: (id: RunId) => LaneName | null
   readonly queuedIn: (lane: LaneName) => number
+  /** Queued runs, wherever they stand. */
+  readonly queued: () => number
   readonly inFlightIn: (lane: LaneName) => number
   readonly inFlight: () => number
   readonly tasksInFlight: () => number
@@ -93,6 +95,7 @@ export function createLineUp(orgId: OrgId): LineUp {
     size: () => places.runs.size,
     laneOf: (id) => entryAt(id)?.share.lane.name ?? null,
     queuedIn: (lane) => places.lanes.get(lane)?.queued ?? 0,
+    queued: () => queuedIn(places),
     inFlightIn: (lane) => places.lanes.get(lane)?.inFlight ?? 0,
     inFlight: () => places.load.inFlight,
     tasksInFlight: () => places.tasks.inFlight,
@@ -177,4 +180,10 @@ function setLanes(places: Places, names: ReadonlySet<LaneName>): void {
 function hasReady(places: Places, name: LaneName): boolean {
   const lane = places.lanes.get(name)
   return lane !== undefined && KINDS.some((kind) => lane.lines[kind].items.length > 0)
+}
+
+function queuedIn(places: Places): number {
+  let queued = 0
+  for (const lane of places.lanes.values()) queued += lane.queued
+  return queued
 }

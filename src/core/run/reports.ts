@@ -1,5 +1,5 @@
 import type { AttemptId } from '../ids.ts'
-import { because, type Why } from '../reasons.ts'
+import { because, type Reason, type Why } from '../reasons.ts'
 import { isInFlight } from './run.ts'
 import { isTerminal, type RunState } from './run-machine.ts'
 import type { Instant } from '../instant.ts'
@@ -48,4 +48,22 @@ export function decideCallback(
   // A quick agent calls back before its 202 has been read: the token is valid from the moment it was sent.
   if (run.state !== 'awaiting_callback' && run.state !== 'running') return { kind: 'ignored' }
   return run.callbackUntil !== null && now >= run.callbackUntil ? { kind: 'too_late' } : { kind: 'settle' }
+}
+
+/** Where whoever holds an attempt stands: whether the attempt is still its own, and whether it should stop. */
+export interface HolderStanding {
+  readonly isCurrent: boolean
+  readonly cancel: boolean
+  readonly reason: Reason | null
+}
+
+/** What the holder of an attempt has to know about its run. Null: the run is not kept, or not held by it any more. */
+export function standingOfHolder(
+  run: { readonly state: RunState; readonly attemptId: AttemptId | null; readonly reason: Reason | null } | null,
+  held: AttemptId,
+): HolderStanding {
+  if (run === null || run.attemptId !== held || !isInFlight(run.state))
+    return { isCurrent: false, cancel: true, reason: 'stale_report' }
+  if (run.state !== 'stopping') return { isCurrent: true, cancel: false, reason: null }
+  return { isCurrent: true, cancel: true, reason: run.reason ?? 'cancelled' }
 }

@@ -2,15 +2,9 @@ import { formatInstant, later, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
 import type { Trigger } from './run.ts'
 
-export const EXECUTOR_KINDS = ['http', 'tab-action', 'chat', 'worker', 'in-process', 'command', 'echo'] as const
+/** Every way in which work can be performed. */
+export const EXECUTOR_KINDS = ['echo', 'in-process', 'http', 'tab-action', 'chat', 'worker', 'command'] as const
 
-/** Those that there are today. The others have their names and their limits already, and nobody who performs them. */
-export const PRESENT_EXECUTOR_KINDS = [
-  'echo',
-  'in-process',
-  'http',
-  'tab-action',
-] as const satisfies readonly ExecutorKind[]
 export type ExecutorKind = (typeof EXECUTOR_KINDS)[number]
 
 /** Seconds an attempt may take when nobody has said. */

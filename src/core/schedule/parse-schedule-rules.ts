@@ -30,6 +30,8 @@ const FIELDS = {
   max_concurrency: integerField({ min: 1, max: 10_000 }),
   queue_depth: integerField({ min: 0, max: 100_000 }),
   max_fires: orNull(integerField({ min: 1 })),
+  alert_after: orNull(integerField({ min: 1, max: 1_000_000 })),
+  max_lateness_seconds: orNull(integerField({ min: 0, max: 366 * DAY_SECONDS })),
 }
 
 export const SCHEDULE_RULE_FIELDS: readonly string[] = [...Object.keys(FIELDS), 'retry_policy']
@@ -68,6 +70,8 @@ export function parseScheduleRules(value: unknown, retryBase = DEFAULT_RETRY_POL
       maxFires: given.max_fires ?? base.maxFires,
       ownMaxRetries: given.retry_policy?.ownMaxRetries ?? null,
       jitterMs: base.jitterMs,
+      alertAfter: given.alert_after ?? null,
+      maxLatenessSeconds: given.max_lateness_seconds ?? null,
     },
   })
 }

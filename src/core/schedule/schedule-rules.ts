@@ -32,6 +32,10 @@ export interface ScheduleRules {
   readonly ownMaxRetries: number | null
   readonly maxFires: number | null
   readonly jitterMs: number
+  /** Failures in a row that raise an alert. Null, or left out by an earlier release: the deployment's number. */
+  readonly alertAfter?: number | null
+  /** A run that starts later than this raises an alert. Null, or left out: however late. */
+  readonly maxLatenessSeconds?: number | null
 }
 
 export interface FailureOptions {
@@ -55,6 +59,8 @@ export const DEFAULT_SCHEDULE_RULES: ScheduleRules = {
   ownMaxRetries: null,
   maxFires: null,
   jitterMs: 0,
+  alertAfter: null,
+  maxLatenessSeconds: null,
 }
 
 /** What holds for all schedules of a deployment. */

@@ -1,7 +1,7 @@
 import type { Happened } from '../../service/events.ts'
 import type { RunOwners } from '../../service/live-port.ts'
 import type { Client } from './client.ts'
-import { isWanted, runIn, type Wanted } from './filter.ts'
+import { isWanted, runIn, sessionIn, type Wanted } from './filter.ts'
 
 /** Those who want the same, and what they have not been sent yet. */
 export interface Group {
@@ -58,8 +58,9 @@ export function createDirectory(): Directory {
       ask(indexes.kind.get(kind))
       if (indexes.run.size > 0) ask(indexes.run.get(runIn(event) ?? ''))
       if (kind === 'schedule.changed') ask(indexes.schedule.get(subject))
+      if (kind === 'heartbeat.changed') ask(indexes.agent.get(subject))
+      if (indexes.session.size > 0) ask(indexes.session.get(sessionIn(event, owners) ?? ''))
       if (owners === undefined) return
-      if (owners.sessionKey !== null) ask(indexes.session.get(owners.sessionKey))
       if (owners.scheduleId !== null) ask(indexes.schedule.get(owners.scheduleId))
       ask(indexes.agent.get(owners.agentId))
     },

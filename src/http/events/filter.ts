@@ -63,13 +63,20 @@ export function runIn([kind, subject, data]: Happened): string | null {
   return kind === 'delivery.changed' ? (data['run_id'] as string) : null
 }
 
+/** The session an event is about. What is said to a conversation need not come from a run of that conversation. */
+export function sessionIn([kind, , data]: Happened, owners: RunOwners | undefined): string | null {
+  if (kind !== 'outbound') return owners?.sessionKey ?? null
+  return typeof data['session'] === 'string' ? data['session'] : null
+}
+
 /** Whether somebody is told of an event. `owners` are those of the run it is about; undefined when nobody knows them. */
 export function isWanted(wanted: Wanted, event: Happened, owners: RunOwners | undefined): boolean {
   const [kind, subject] = event
   if (!wanted.kinds.has(kind)) return false
   if (wanted.runId !== null && runIn(event) !== wanted.runId) return false
-  if (wanted.agentId !== null && owners?.agentId !== wanted.agentId) return false
-  if (wanted.session !== null && owners?.sessionKey !== wanted.session) return false
+  const agent = kind === 'heartbeat.changed' ? subject : owners?.agentId
+  if (wanted.agentId !== null && agent !== wanted.agentId) return false
+  if (wanted.session !== null && sessionIn(event, owners) !== wanted.session) return false
   if (wanted.scheduleId === null) return true
   return kind === 'schedule.changed' ? subject === wanted.scheduleId : owners?.scheduleId === wanted.scheduleId
 }

@@ -14,7 +14,6 @@ import {
   failed,
   invalidRequest,
   noMethod,
-  notYet,
   parseError,
   readRequest,
   refusedWith,
@@ -90,7 +89,6 @@ async function perform(asker: RpcAsker, { method, params }: RpcRequest): Promise
       : undefined
     if (spec === undefined) return { error: noMethod(method, nearestWord(method, Object.keys(RPC_METHODS))) }
     admit(ctx, spec, principal)
-    if (spec.later !== undefined) return { error: notYet(method, spec.later) }
     const read = readParams(spec.params, params)
     if (spec.newWork === true && ctx.isDraining()) throw new ErrGatewayDraining()
     const once =

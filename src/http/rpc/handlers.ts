@@ -1,6 +1,13 @@
 import type { z } from 'zod'
 import type { RpcMethodName, RpcMethods } from '../../contract/rpc/methods.ts'
 import type { Caller } from '../../service/caller.ts'
+import {
+  findBeatRange,
+  getHeartbeat,
+  patchHeartbeat,
+  switchHeartbeat,
+  testHeartbeat,
+} from '../../service/heartbeats.ts'
 import { stopByKey } from '../../service/messages.ts'
 import { runScheduleNow } from '../../service/run-actions.ts'
 import { findRunsOfSchedule } from '../../service/runs-read.ts'
@@ -18,6 +25,7 @@ import type { RunView } from '../../contract/run.ts'
 import type { HttpContext } from '../context.ts'
 import { inParams, newSchedule, scheduleChange } from './cron-input.ts'
 import { viewEntry, viewJob } from './cron-view.ts'
+import { heartbeatChange, inHeartbeatParams, viewRpcEntry, viewRpcHeartbeat } from './heartbeat.ts'
 
 /** A call that has passed the gate and been read. */
 export interface RpcCall<Params> {
@@ -26,12 +34,8 @@ export interface RpcCall<Params> {
   readonly params: Params
 }
 
-type Built = {
-  [Name in RpcMethodName]: RpcMethods[Name] extends { readonly later: string } ? never : Name
-}[RpcMethodName]
-
 type Handlers = {
-  readonly [Name in Built]: (call: RpcCall<z.infer<RpcMethods[Name]['params']>>) => Promise<unknown>
+  readonly [Name in RpcMethodName]: (call: RpcCall<z.infer<RpcMethods[Name]['params']>>) => Promise<unknown>
 }
 
 type Named = Readonly<Record<string, unknown>> & { readonly jobId?: unknown; readonly id?: unknown }
@@ -118,6 +122,28 @@ export const RPC_HANDLERS: Handlers = {
     const id = jobIn(call.params)
     const entries = await entriesOf(call, id, { limit: call.params.limit ?? 20, offset: call.params.offset ?? 0 })
     return { entries, total: await countScheduleRuns(call.ctx.ports, call.caller, id) }
+  },
+  'heartbeat.get': async ({ ctx, caller, params }) => ({
+    heartbeat: viewRpcHeartbeat(await getHeartbeat(ctx.ports, caller, params.agentId)),
+  }),
+  'heartbeat.set': async ({ ctx, caller, params }) => {
+    const current = await getHeartbeat(ctx.ports, caller, params.agentId)
+    const asked = { id: params.agentId, version: current.version, change: heartbeatChange(params, current) }
+    return { heartbeat: viewRpcHeartbeat(await inHeartbeatParams(patchHeartbeat(ctx.ports, caller, asked))) }
+  },
+  'heartbeat.toggle': async ({ ctx, caller, params }) => {
+    const { agentId, enabled } = params
+    const after = await switchHeartbeat(ctx.ports, caller, { id: agentId, enabled })
+    return { agentId, enabled: after.enabled }
+  },
+  'heartbeat.test': async ({ ctx, caller, params }) => {
+    const { ran, run_id: runId, reason } = await testHeartbeat(ctx.ports, caller, params.agentId)
+    return { ok: true, ran, ...(runId === undefined ? {} : { runId }), ...(reason === undefined ? {} : { reason }) }
+  },
+  'heartbeat.logs': async ({ ctx, caller, params }) => {
+    const { agentId: id, limit, offset } = params
+    const found = await findBeatRange(ctx.ports, caller, { id, limit: limit ?? 20, offset: offset ?? 0 })
+    return { entries: found.items.map(viewRpcEntry), total: found.total }
   },
   'sessions.stop': ({ ctx, caller, params }) => stopByKey(ctx.ports, caller, { key: sessionIn(params), how: 'stop' }),
   'sessions.stopall': ({ ctx, caller, params }) =>

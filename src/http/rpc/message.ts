@@ -41,13 +41,6 @@ export const noMethod = (method: string, near: string | null): RpcError => ({
   data: { code: 'METHOD_NOT_FOUND', ...(near === null ? {} : { did_you_mean: near }) },
 })
 
-/** A method that is known and not there yet. */
-export const notYet = (method: string, why: string): RpcError => ({
-  code: METHOD_NOT_FOUND,
-  message: `${method} is not available: ${why}`,
-  data: { code: 'NOT_AVAILABLE' },
-})
-
 /** What REST would refuse, with everything its problem says. */
 export function refusedWith(refusal: Refusal, requestId: string, params: unknown): RpcError {
   const { title: _title, type: _type, detail, ...facts } = problemOf(refusal, requestId, params)

@@ -60,6 +60,8 @@ function reset(desk: Desk, session: SessionRow, runs: readonly RunRow[]): Stoppe
   const plan = planReset({ generation: session.generation, runs }, clock)
   applyCancellations(desk, [...plan.cleared, ...plan.cancelled])
   session.generation = plan.generation
+  // A conversation that begins anew has used nothing of its window.
+  session.context = null
   desk.changes.sessions.add(session)
   for (const run of runs) {
     run.inGeneration = false

@@ -1,5 +1,6 @@
 import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import { instant, type Instant } from '../../core/instant.ts'
+import type { BeatOutcome } from '../../core/heartbeat/beat-ending.ts'
 import type { Why } from '../../core/reasons.ts'
 import type { ErrorCode } from '../../core/run/error-codes.ts'
 import type { RetryPolicy } from '../../core/run/retry-policy.ts'
@@ -7,6 +8,7 @@ import type { OccurrenceKey } from '../../core/schedule/occurrence-key.ts'
 import type { FiringSettings } from '../../core/schedule/schedule-rules.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
 import type { Zone } from '../../core/time/zone.ts'
+import type { AlertChange } from '../../store/alerts.ts'
 import type { Spending } from '../../store/budgets.ts'
 import type { CallbackRow } from '../../store/callbacks.ts'
 import type { NewDelivery } from '../../store/outbox.ts'
@@ -14,8 +16,10 @@ import type { IdempotencyRow } from '../../store/idempotency.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { SessionRow } from '../../store/session-row.ts'
+import type { WorkerAttemptRow } from '../../store/worker-attempts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import type { BudgetBook } from './budget-book.ts'
+import type { DeskEvent } from './desk-event.ts'
 
 /**
  * What is pending in one org, in memory, under the org's lock: loaded once, changed by decisions, written back turn by
@@ -94,8 +98,18 @@ export interface Changes {
   readonly spendings: Map<string, Spending>
   /** Results that are to be carried somewhere. Empty in nearly every turn. */
   readonly deliveries: NewDelivery[]
+  /** Alerts that were raised or cleared. Empty in nearly every turn. */
+  readonly alerts: AlertChange[]
   /** Tokens with which results may be reported. Empty in nearly every turn. */
   readonly callbacks: CallbackRow[]
+  /** Attempts that were handed to workers. Empty in nearly every turn. */
+  readonly assignments: WorkerAttemptRow[]
+  /** Runs of heartbeats that have ended; their answers are judged before the turn is written. Nearly always empty. */
+  readonly endedBeats: RunRow[]
+  /** When agents want to be asked again, in their words. */
+  readonly nextChecks: Map<RunId, unknown>
+  /** What became of heartbeats, for who counts. */
+  readonly beatOutcomes: BeatOutcome[]
   /** What a run with a delivery said, uncut, until it ends in this turn. */
   readonly said: Map<RunId, unknown>
   /** What happened, in order, for everybody who watches. */
@@ -131,31 +145,6 @@ export interface EndedAttempt {
   readonly errorMessage: string | null
 }
 
-export interface DeskEvent {
-  readonly kind:
-    | 'run.changed'
-    | 'run.touched'
-    | 'run.output'
-    | 'message.merged'
-    | 'message.dropped'
-    | 'schedule.changed'
-    | 'session.changed'
-    | 'agent.changed'
-    | 'budget.changed'
-    | 'lane.changed'
-    | 'config.reloaded'
-    | 'org.changed'
-    | 'key.changed'
-    | 'member.changed'
-    | 'target.changed'
-    | 'delivery.changed'
-    | 'alert.raised'
-    | 'alert.cleared'
-    | 'outbound'
-  readonly subject: string
-  readonly data: Readonly<Record<string, unknown>>
-}
-
 export interface DeskSettings {
   readonly session: SessionRules
   readonly firing: FiringSettings
@@ -167,6 +156,8 @@ export interface DeskSettings {
     readonly maxPerAgentInflight: number
   }
   readonly catchupMaxActive: number
+  /** Failures in a row that raise an alert, unless the schedule says. */
+  readonly alertAfter: number
 }
 
 /** Ids and random numbers come from outside, so that a test can repeat them. */
@@ -217,7 +208,12 @@ export const noChanges = (): Changes => ({
   attempts: [],
   spendings: new Map(),
   deliveries: [],
+  alerts: [],
   callbacks: [],
+  assignments: [],
+  endedBeats: [],
+  nextChecks: new Map(),
+  beatOutcomes: [],
   said: new Map(),
   events: [],
   audits: [],

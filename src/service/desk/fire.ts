@@ -11,6 +11,7 @@ import type { ScheduleHistory } from '../../core/schedule/schedule-history.ts'
 import { lifeAfter } from '../../core/schedule/schedule-life.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
+import { isMisfire, judgeMissed } from './alerts.ts'
 import { closedBudget } from './budgets.ts'
 import { applyCancellations } from './cancel.ts'
 import { closedDay, dailyRuns } from './daily-runs.ts'
@@ -58,6 +59,7 @@ export function fire(desk: Desk, id: ScheduleId): void {
     row.previousRunId = runId
     row.lastRunAt = decision.nominal
   }
+  if (row.alerts !== null || isMisfire(plan)) judgeMissed(desk, row, plan)
   row.skippedFor = plan.history.skippedFor
   row.fires = plan.history.fires
   if (desk.now > row.watermark) row.watermark = desk.now

@@ -10,6 +10,7 @@ import { nextFailureStreak, type SpeakingEnding } from '../../core/schedule/sche
 import { decideAfterRun } from '../../core/schedule/schedule-life.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
+import { forgetAlerts, judgeFailures } from './alerts.ts'
 import { announce } from './announce.ts'
 import { noteSpender } from './budgets.ts'
 import { countDailyRun } from './daily-runs.ts'
@@ -180,6 +181,7 @@ function keepScore(desk: Desk, row: ScheduleRow, run: RunRow): void {
   desk.changes.schedules.add(row)
   const streak = nextFailureStreak(row.failureStreak, { state, superseded })
   if (streak > row.failureStreak) row.failureCount += 1
+  if (streak > 0 || row.alerts !== null) judgeFailures(desk, row, streak)
   row.failureStreak = streak
   if (superseded) return
   if (state !== 'skipped') {
@@ -194,7 +196,9 @@ function keepScore(desk: Desk, row: ScheduleRow, run: RunRow): void {
 }
 
 /** With the schedule goes its limit: what waited for a slot of it waits no longer. */
-function forgetSchedule(desk: Desk, { id }: ScheduleRow): void {
+function forgetSchedule(desk: Desk, row: ScheduleRow): void {
+  const { id } = row
+  forgetAlerts(desk, row)
   desk.changes.deletedSchedules.add(id)
   for (const run of pendingOfSchedule(desk, id)) if (run.slot === 'parked') giveSlot(desk, run)
   desk.schedules.delete(id)

@@ -21,6 +21,8 @@ export interface Report {
   readonly usage?: unknown
   /** The output before it was cut, for whoever gets it delivered. */
   readonly uncut?: unknown
+  /** When a heartbeat wants to be asked again. */
+  readonly nextCheck?: unknown
 }
 
 /** Takes a report in, if it speaks for the attempt that is current. */
@@ -40,7 +42,10 @@ export function takeReport(desk: Desk, run: RunRow, report: Report): ReportDecis
   run.summary = report.summary ?? null
   run.usage = report.usage ?? null
   run.errorMessage = report.errorMessage ?? null
-  if (run.delivery !== null) desk.changes.said.set(run.id, report.uncut)
+  if (run.delivery !== null) {
+    desk.changes.said.set(run.id, report.uncut)
+    if (report.nextCheck !== undefined) desk.changes.nextChecks.set(run.id, report.nextCheck)
+  }
   endAttempt(desk, run, report.outcome)
   if (desk.budgets !== null) spend(desk, run)
   return decision
@@ -97,27 +102,45 @@ export function passTime(desk: Desk, run: RunRow, leaseUntil: Instant | null): v
       move(desk, run, { event: 'stopped', why: run.why ?? because('cancelled', 'stop_grace') })
     return
   }
+  if (run.state === 'assigned') {
+    passAssigned(desk, run, leaseUntil)
+    return
+  }
   if (isInFlight(run.state)) {
-    if (leaseUntil !== null && now >= leaseUntil) {
-      // Nothing was executed before a worker says it has begun, so there is nothing to count as failed.
-      if (run.state === 'assigned')
-        move(desk, run, { event: 'release', why: because('executor_offline', 'lease', { agent: run.agentId }) })
-      else endAttempt(desk, run, NODE_LOST)
-    } else if (run.endsBy !== null && now >= run.endsBy)
+    if (leaseUntil !== null && now >= leaseUntil) endAttempt(desk, run, NODE_LOST)
+    else if (run.endsBy !== null && now >= run.endsBy)
       endAttempt(desk, run, {
         kind: 'timed_out',
         errorCode: run.state === 'awaiting_callback' ? 'callback_timeout' : 'timeout',
       })
     return
   }
-  if (isExpired(run, now) && run.deadline !== null) {
-    run.finishedAt = run.deadline
-    move(desk, run, {
-      event: 'expire',
-      why: because('deadline', 'deadline', { deadline: formatInstant(run.deadline) }),
-    })
+  if (isExpired(run, now)) {
+    expire(desk, run)
     return
   }
   if (run.state === 'waiting' && run.notBefore !== null && now >= run.notBefore)
     move(desk, run, { event: 'due', why: because('accepted', 'not_before') })
+}
+
+/** A worker has taken the run and has not begun: nothing was executed, so there is nothing to count as failed. */
+function passAssigned(desk: Desk, run: RunRow, leaseUntil: Instant | null): void {
+  const { now } = desk
+  if (isExpired(run, now)) expire(desk, run)
+  else if (leaseUntil !== null && now >= leaseUntil) release(desk, run, 'lease')
+  else if (run.endsBy !== null && now >= run.endsBy) release(desk, run, 'worker.begin')
+}
+
+/** Gives a run back that a worker has taken and not begun. */
+export function release(desk: Desk, run: RunRow, rule: 'lease' | 'worker.begin' | 'worker.gone'): void {
+  move(desk, run, { event: 'release', why: because('executor_offline', rule, { agent: run.agentId }) })
+}
+
+function expire(desk: Desk, run: RunRow): void {
+  if (run.deadline === null) return
+  run.finishedAt = run.deadline
+  move(desk, run, {
+    event: 'expire',
+    why: because('deadline', 'deadline', { deadline: formatInstant(run.deadline) }),
+  })
 }

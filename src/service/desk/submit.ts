@@ -1,6 +1,7 @@
 import { decideAdmission, type AdmissionFacts, type QueueLimits } from '../../core/admission.ts'
 import type { AgentId, LaneName, RunId, SessionKey } from '../../core/ids.ts'
 import type { RunDelivery } from '../../core/delivery/run-delivery.ts'
+import type { HeartbeatDelivery } from '../../core/heartbeat/heartbeat-delivery.ts'
 import type { Instant } from '../../core/instant.ts'
 import { defaultLane } from '../../core/lanes.ts'
 import { because, type Why } from '../../core/reasons.ts'
@@ -17,7 +18,7 @@ import { agentOn, makeRun, move, usualRetryPolicy } from './runs.ts'
 
 /** A message or a task on its way in. Everything about it was checked before it comes here. */
 export interface Submission {
-  readonly trigger: 'message' | 'task' | 'webhook'
+  readonly trigger: 'message' | 'task' | 'webhook' | 'heartbeat'
   readonly agentId: AgentId
   readonly sessionKey: SessionKey | null
   /** What the run is given: the content of a message, or whatever a task carries. */
@@ -32,7 +33,9 @@ export interface Submission {
   readonly retryPolicy: RetryPolicy | null
   readonly parentRunId: RunId | null
   /** Where the result goes, if anywhere. */
-  readonly delivery?: RunDelivery | null
+  readonly delivery?: RunDelivery | HeartbeatDelivery | null
+  /** Why it was handed in, where that says more than that it was let in. */
+  readonly why?: Why
   /** The trace it belongs to. */
   readonly trace?: string | null | undefined
   /** What this message wants for itself; `maxConcurrent` sticks to the session. */
@@ -113,7 +116,7 @@ function enter(desk: Desk, submission: Submission, verdict: Entered): Submitted 
     notBefore: verdict.notBefore,
     debouncing: verdict.debouncing,
     interrupts: verdict.interrupts,
-    decision: verdict.why,
+    decision: submission.why ?? verdict.why,
   })
   const dropped = verdict.dropped === null ? undefined : desk.runs.get(verdict.dropped)
   if (dropped !== undefined) {

@@ -3,8 +3,10 @@ import type { Instant } from '../../core/instant.ts'
 import { PICKED } from '../../core/usual-why.ts'
 import { attemptEndsBy, type ExecutorKind } from '../../core/run/timeouts.ts'
 import type { RunRow } from '../../store/run-row.ts'
+import { judgeStart } from '../desk/alerts.ts'
 import { agentOn, move } from '../desk/runs.ts'
 import { noteRun, type Memory } from './memory.ts'
+import type { WorkerOffer } from './assign.ts'
 
 /** What a node has free for an org in this turn. */
 export interface Offer {
@@ -13,6 +15,8 @@ export interface Offer {
   readonly lanes: ReadonlyMap<LaneName, { readonly size: number; held: number }>
   /** Catch-up runs on this node; grows with what this turn takes. */
   readonly catchup: { inFlight: number; readonly limit: number }
+  /** Workers that wait here for work of the org; left out, or null: none do. */
+  readonly workers?: readonly WorkerOffer[] | null
 }
 
 /** A run that this node now holds, and the lane slot it takes. */
@@ -66,6 +70,7 @@ function start(memory: Memory, run: RunRow, nodeId: string): AttemptId {
   run.endsBy = endsBy(memory, run, desk.now)
   run.errorCode = null
   run.errorMessage = null
+  if (run.nominal !== null) judgeStart(desk, run)
   noteRun(memory, run)
   return attemptId
 }

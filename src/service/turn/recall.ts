@@ -1,3 +1,4 @@
+import { workerKeyOf } from '../../core/executor/worker-agent.ts'
 import type { AgentId, BudgetId, OrgId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import { parseZone, UTC, type Zone } from '../../core/time/zone.ts'
 import { loadAgents, type AgentRow } from '../../store/agents.ts'
@@ -266,8 +267,10 @@ const onDesk = (row: AgentRow): AgentOnDesk => ({
 })
 
 /** What a node must be able to execute to take runs of the agent. */
-export const executorKeyOf = ({ id, executor }: Pick<AgentRow, 'id' | 'executor'>): string =>
-  executor.kind === 'in-process' ? `in-process:${id}` : executor.kind
+export function executorKeyOf({ id, executor }: Pick<AgentRow, 'id' | 'executor'>): string {
+  if (executor.kind === 'worker') return workerKeyOf(id)
+  return executor.kind === 'in-process' ? `in-process:${id}` : executor.kind
+}
 
 /** An agent that exists only because a task names it. */
 export const taskAgent = (id: AgentId): AgentOnDesk => ({

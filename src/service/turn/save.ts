@@ -2,6 +2,7 @@ import { countEnded } from '../../core/run/ended-counts.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
 import { countTasks, type FirstStart } from '../../core/run/task-counts.ts'
 import { discriminatorOf } from '../../core/schedule/occurrence-key.ts'
+import { saveAlerts } from '../alert-messages.ts'
 import { insertAttempts } from '../../store/attempts.ts'
 import { addUsage } from '../../store/budgets.ts'
 import { insertCallbacks } from '../../store/callbacks.ts'
@@ -24,6 +25,7 @@ import {
 import { deleteSchedules, insertSchedules, saveSchedules } from '../../store/schedules.ts'
 import { insertSessions, saveSessions } from '../../store/sessions.ts'
 import { insertTurn, notifyNodes, type StoredEvent } from '../../store/turns.ts'
+import { insertWorkerAttempts } from '../../store/worker-attempts.ts'
 import type { Changes, Desk } from '../desk/desk.ts'
 
 /** Whether the turn has changed anything. */
@@ -118,8 +120,8 @@ function saveRuns(tx: Transaction, desk: Desk, changedBefore: number): void {
   for (const run of changes.changed) {
     place += 1
     if (isTerminal(run.state) || changes.made.has(run)) continue
-    // What a run sets aside when it starts is written with the rest of it.
-    const onlyStarts = place > changedBefore && run.reserves.length === 0
+    // What a run sets aside when it starts is written with the rest of it; what a worker takes has not started yet.
+    const onlyStarts = place > changedBefore && run.reserves.length === 0 && run.state === 'running'
     if (onlyStarts) begin.push(run)
     else kept.push(run)
   }
@@ -156,7 +158,9 @@ function saveModel(tx: Transaction, desk: Desk): void {
     )
   if (changes.spendings.size > 0) addUsage(tx, orgId, [...changes.spendings.values()])
   if (changes.deliveries.length > 0) insertDeliveries(tx, orgId, { deliveries: changes.deliveries, now: desk.now })
+  if (changes.alerts.length > 0) saveAlerts(tx, orgId, { changes: changes.alerts, now: desk.now })
   if (changes.callbacks.length > 0) insertCallbacks(tx, changes.callbacks)
+  if (changes.assignments.length > 0) insertWorkerAttempts(tx, changes.assignments)
   if (changes.ranges.length > 0)
     insertDecisions(
       tx,

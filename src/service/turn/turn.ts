@@ -12,7 +12,9 @@ import { noChanges, type Changes, type Desk } from '../desk/desk.ts'
 import { passTime } from '../desk/settle.ts'
 import type { Work } from '../turn-port.ts'
 import { reviewBudgets } from './budgets.ts'
+import { assignRuns, type Assignment } from './assign.ts'
 import { claimRuns, type Claim, type Offer } from './claim.ts'
+import { judgeBeats } from './heartbeats.ts'
 import { noteRun, tidyMemory, type Memory, type NodeFacts } from './memory.ts'
 import { absentNeeds, fetchNeeds, type Needing } from './needs.ts'
 import { noteAgents, noteChanges, noteOrg } from './notes.ts'
@@ -46,6 +48,8 @@ export interface TurnResult {
   /** In the order of the works. */
   readonly done: readonly Done[]
   readonly claims: readonly Claim[]
+  /** What workers that wait at this node were given. */
+  readonly assigned: readonly Assignment[]
   /** Turns of other nodes that had not been heard of before. */
   readonly heard: readonly TurnRow[]
   /** The turn as it was written; null when nothing changed. */
@@ -153,6 +157,7 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   noteChanges(memory, ctx.node)
   letTimePass(memory, ctx.node)
   if (desk.budgets !== null || desk.reservesChanged) await reviewBudgets(tx, memory)
+  if (desk.changes.endedBeats.length > 0) await judgeBeats(tx, desk)
   // A node whose lease has lapsed holds nothing any more, so it must not take anything either.
   const alive = standing.leaseUntil !== null && standing.leaseUntil > desk.now
   // While the server writes what has ended, what may start is picked.
@@ -161,11 +166,13 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   // Asked for last: a slot that what was just reported has given back must be on offer in the same turn, or nobody comes.
   const offered = alive ? offer() : null
   const claims = await withPayloads(tx, memory, offered === null ? [] : claimRuns(memory, offered))
+  const waiting = offered?.workers ?? null
+  const assigned = waiting === null ? NOTHING : await withPayloads(tx, memory, assignRuns(memory, waiting))
   const { audits } = desk.changes
   if (audits.length > 0) await appendAudits(tx, desk.orgId, { entries: audits, at: desk.now })
   const changed = [...desk.changes.changed]
   const written = isUnchanged(desk.changes) ? null : write(tx, ctx, { desk, changedBefore })
-  return { done, claims, heard, written, changed, leaseUntil: standing.leaseUntil, changes: desk.changes }
+  return { done, claims, assigned, heard, written, changed, leaseUntil: standing.leaseUntil, changes: desk.changes }
 }
 
 function letTimePass(memory: Memory, node: NodeFacts): void {
@@ -255,7 +262,13 @@ export function taskAgentFor({ desk }: Pick<Memory, 'desk'>, id: AgentId): void 
   if (!desk.agents.has(id)) desk.agents.set(id, taskAgent(id))
 }
 
-async function withPayloads(tx: Transaction, { desk }: Memory, claims: readonly Claim[]): Promise<readonly Claim[]> {
+const NOTHING: readonly Assignment[] = []
+
+async function withPayloads<Taken extends Pick<Claim, 'run' | 'payload'>>(
+  tx: Transaction,
+  { desk }: Memory,
+  claims: readonly Taken[],
+): Promise<readonly Taken[]> {
   const absent = claims.filter(({ payload }) => payload === undefined).map(({ run }) => run.id)
   if (absent.length === 0) return claims
   const payloads = await loadPayloads(tx, { orgId: desk.orgId, ids: absent })

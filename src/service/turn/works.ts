@@ -129,8 +129,11 @@ export const outputWork = (
       if (known === undefined) byRun.set(runId, [event])
       else known.push(event)
     }
-    for (const [runId, output] of byRun)
-      desk.changes.events.push({ kind: 'run.output', subject: runId, data: { output: cutOutput(output, MOST_OUTPUT) } })
+    for (const [runId, output] of byRun) {
+      // Another attempt begins anew, and whoever shows it has to know.
+      const data = { attempt: desk.runs.get(runId)?.attempt, output: cutOutput(output, MOST_OUTPUT) }
+      desk.changes.events.push({ kind: 'run.output', subject: runId, data })
+    }
   },
 })
 

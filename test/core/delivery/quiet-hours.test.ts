@@ -1,6 +1,12 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatInstant, instant } from '../../../src/core/instant.ts'
-import { parseQuietHours, quietUntil } from '../../../src/core/delivery/quiet-hours.ts'
+import {
+  parseQuietHours,
+  quietUntil,
+  storedQuietUntil,
+  storeQuietHours,
+} from '../../../src/core/delivery/quiet-hours.ts'
 
 const at = (text: string) => instant(Date.parse(text))
 
@@ -25,5 +31,49 @@ describe('quiet hours', () => {
 
   it('that are not set never hold anything back', () => {
     expect(quietUntil(null, at('2026-01-15T23:00:00Z'))).toBeNull()
+  })
+})
+
+const two = (number: number): string => String(number).padStart(2, '0')
+const clock = (minute: number): string => `${two(Math.floor(minute / 60))}:${two(minute % 60)}`
+
+describe('quiet hours of every kind', () => {
+  const window = fc
+    .record({
+      start: fc.integer({ min: 0, max: 1439 }),
+      end: fc.integer({ min: 0, max: 1440 }),
+      timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata'),
+    })
+    .filter(({ start, end }) => start !== end)
+  const moment = fc.integer({ min: Date.parse('2026-01-01T00:00:00Z'), max: Date.parse('2027-01-01T00:00:00Z') })
+
+  it('are quiet up to their end and not at it, whichever way they are kept', () => {
+    fc.assert(
+      fc.property(window, moment, ({ start, end, timezone }, ms) => {
+        const given = { start: clock(start), end: clock(end), timezone }
+        const read = parseQuietHours('quiet_hours', given)
+        if (!read.ok) throw new Error(JSON.stringify(read.flaws))
+        const until = quietUntil(read.value, instant(ms))
+        expect(storedQuietUntil(storeQuietHours(read.value), instant(ms))).toBe(until)
+        expect(storeQuietHours(read.value)).toEqual(given)
+        if (until === null) return
+        expect(until).toBeGreaterThan(ms)
+        // A day, and an hour for a clock that is put back meanwhile.
+        expect(until - ms).toBeLessThanOrEqual(25 * 3_600_000)
+        expect(quietUntil(read.value, instant(until - 1))).not.toBeNull()
+        const isWholeDay = start === 0 && end === 1440
+        expect(quietUntil(read.value, until) === null).toBe(!isWholeDay)
+      }),
+    )
+  })
+
+  it.each([
+    [{ start: '22:00', end: '22:00', timezone: 'UTC' }, 'quiet_hours'],
+    [{ start: '24:00', end: '06:00', timezone: 'UTC' }, 'quiet_hours.start'],
+    [{ start: '22:00', end: '06:00' }, 'quiet_hours.timezone'],
+    [{ start: '22:00', end: '06:00', timezone: 'Mars/Base' }, 'quiet_hours.timezone'],
+  ])('%j are refused at %s', (given, field) => {
+    const read = parseQuietHours('quiet_hours', given)
+    expect(read.ok ? null : read.flaws[0]?.field).toBe(field)
   })
 })

@@ -50,8 +50,8 @@ describe('how an agent is called', () => {
     ['Idempotency-Key', { headers: { 'Idempotency-Key': 'x' } }, ['executor.headers.Idempotency-Key']],
     ['Transfer-Encoding', { headers: { 'transfer-encoding': 'x' } }, ['executor.headers.transfer-encoding']],
     ['a header twice', { headers: { a: '1', A: '2' } }, ['executor.headers']],
-    ['a secret in a header', { headers: { a: 'Bearer {{secret:K}}' } }, ['executor.headers.a']],
-    ['a secret in the body', { body: { a: ['{{secret:K}}'] } }, ['executor.body']],
+    ['no secret in a header', { headers: { a: 'Bearer {{secret:a.b}}' } }, ['executor.headers.a']],
+    ['no secret in the body', { body: { a: ['{{secret:}}'] } }, ['executor.body']],
     ['a body with GET', { method: 'GET', body: {} }, ['executor.body']],
     ['a large body', { body: 'x'.repeat(70_000) }, ['executor.body']],
     ['async that is a word', { async: 'yes' }, ['executor.async']],
@@ -65,7 +65,7 @@ describe('how an agent is called', () => {
     expect(JSON.stringify(read({ header: {} }))).toContain('did you mean headers?')
     expect(JSON.stringify(read({ url: 'https://me:hunter2@agents.example/' }))).not.toContain('hunter2')
     expect(JSON.stringify(read({ headers: { authorization: 'hunter2\n' } }))).not.toContain('hunter2')
-    expect(JSON.stringify(read({ headers: { a: '{{secret:K}}' } }))).toContain('secrets come with a later version')
+    expect(JSON.stringify(read({ url: `${URL}/{{secret:K}}` }))).toContain('must not name a secret')
   })
 })
 

@@ -87,8 +87,11 @@ describe('templates', () => {
     for (const wrong of ['{{nope}}', '{{}}', '{{payload.}}', '{{run_id.x}}', '{{payloadx}}', '{{constructor}}'])
       expect(templateFlaws('f', wrong)).toHaveLength(1)
     expect(templateFlaws('f', 'a {{secret:KEY}}')).toMatchObject([
-      { message: 'names a secret (KEY); secrets come with a later version of Escapement', position: 2 },
+      { message: expect.stringContaining('headers and the body of agents alone') as string, position: 2 },
     ])
+    expect(templateFlaws('f', 'a {{secret:KEY}}{{ secret:a-b_1 }}', { secrets: true })).toEqual([])
+    for (const wrong of ['{{secret:}}', '{{secret:a.b}}', '{{secret:1a}}', '{{secret: KEY}}'])
+      expect(templateFlaws('f', wrong, { secrets: true })).toHaveLength(1)
   })
 
   it('are filled in one pass, as text', () => {

@@ -2,13 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseHeartbeat, type HeartbeatConfig } from '../../../src/core/heartbeat/heartbeat-config.ts'
 import {
+  decideAskedHeartbeat,
   decideHeartbeat,
   heartbeatInterval,
   nextHeartbeatAt,
   nextOkStreak,
   type HeartbeatFacts,
 } from '../../../src/core/heartbeat/heartbeat.ts'
-import { agentId, runId } from '../../../src/core/ids.ts'
+import { agentId, runId, targetId } from '../../../src/core/ids.ts'
 import { describeFlaw } from '../../../src/core/input.ts'
 import { formatInstant, instant, later, MINUTE_MS } from '../../../src/core/instant.ts'
 import { expectExplained } from '../../support/why.ts'
@@ -29,7 +30,10 @@ function theFacts(overrides: Partial<HeartbeatFacts> = {}): HeartbeatFacts {
     dueAt: noon,
     checklist: '- look at the inbox',
     lastRoute: { channel: 'telegram', recipient: '42' },
+    channelIsOpen: true,
     channelRecipient: null,
+    savedTarget: null,
+    checklistProblem: null,
     busyWith: null,
     okStreak: 0,
     ...overrides,
@@ -116,6 +120,27 @@ describe('a heartbeat that is due', () => {
   })
 })
 
+describe('a heartbeat that somebody asks for', () => {
+  it('is held up by neither the switch nor the hours', () => {
+    const config = aConfig({ active_hours: { start: '22:00', end: '06:00', timezone: 'UTC' } })
+    const decision = decideAskedHeartbeat(theFacts({ config: { ...config, enabled: false } }))
+    expect(decision).toMatchObject({ kind: 'run', why: { reason: 'heartbeat_asked' } })
+    expectExplained(decision.why)
+  })
+
+  it.each([
+    ['no_checklist', 'stop', { checklist: null, checklistProblem: 'a.md cannot be read: ENOENT' }],
+    ['empty_checklist', 'stop', { checklist: '- [ ]' }],
+    ['no_route', 'stop', { lastRoute: null }],
+    ['agent_busy', 'busy', { busyWith: runId('run_7') }],
+  ] as const)('stops for %s', (reason, kind, overrides) => {
+    const decision = decideAskedHeartbeat(theFacts(overrides))
+    expect(decision).toMatchObject({ kind, why: { reason } })
+    expectExplained(decision.why)
+    if (reason === 'no_checklist') expect(decision.why.evidence['problem']).toBe('a.md cannot be read: ENOENT')
+  })
+})
+
 describe('the route of a heartbeat', () => {
   it.each([
     ['none', {}, { kind: 'none' }],
@@ -123,6 +148,7 @@ describe('the route of a heartbeat', () => {
     ['last', {}, { kind: 'chat', channel: 'telegram', recipient: '42' }],
     ['slack:#ops', { lastRoute: null }, { kind: 'chat', channel: 'slack', recipient: '#ops' }],
     ['slack', { channelRecipient: '#all' }, { kind: 'chat', channel: 'slack', recipient: '#all' }],
+    ['tgt_1', { channelIsOpen: false, savedTarget: targetId('tgt_1') }, { kind: 'saved', target: 'tgt_1' }],
   ])('to %s is known', (target, facts, route) => {
     expect(decideHeartbeat(theFacts({ config: aConfig({ target }), ...facts }))).toMatchObject({ kind: 'run', route })
   })
@@ -130,6 +156,8 @@ describe('the route of a heartbeat', () => {
   it.each([
     ['last', { lastRoute: null }],
     ['slack', {}],
+    ['slack:#ops', { channelIsOpen: false }],
+    ['tgt_1', { channelIsOpen: false }],
   ])('to %s may be missing', (target, facts) => {
     const decision = decideHeartbeat(theFacts({ config: aConfig({ target }), ...facts }))
     expect(decision).toMatchObject({ kind: 'skip', why: { reason: 'no_route', evidence: { target } } })

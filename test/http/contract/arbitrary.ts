@@ -58,6 +58,7 @@ const MEANT: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   tz: zones,
   default_timezone: zones,
   agent_id: fc.constantFrom('writer', 'reader'),
+  agents: fc.constant(['MAKE:workers.agent']),
   default_agent_id: fc.constant(null),
   session,
   default_session: session,
@@ -80,19 +81,26 @@ const MEANT: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   schedule_id: fc.constant('MAKE:schedules.id'),
   target_id: fc.constant('MAKE:targets.id'),
   parent_run_id: fc.constant('MAKE:runs.id'),
+  hosts: fc.constantFrom(['api.example.com'], ['a.example.com', 'b.example.com:8443']),
+  value: fc.string({ minLength: 8, maxLength: 40 }),
   ids: fc.constantFrom(['MAKE:bulk.ids'], ['MAKE:bulk.ids', 'nobody']),
   kinds: fc.constantFrom('run.changed', 'run.changed,schedule.changed'),
 }
+
+/** Where a name is more than a sentence. */
+const SECRET_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/
 
 /** Fields that only fit together with others, or name what has to be there: left out unless the shape demands them. */
 const SELDOM: ReadonlySet<string> = new Set([
   ...['parent_run_id', 'schedule_id', 'cursor', 'job_run_id', 'attempt_id', 'anchor', 'day_match', 'jitter_ms'],
   ...['starts_at', 'ends_at', 'max_ms', 'base_ms', 'last_event_id', 'message_id', 'sent_at', 'max_parallel'],
+  'worker_id',
 ])
 
 /** Values that fit a shape, and mostly mean something. */
 export function fitting(shape: Shape, name = ''): fc.Arbitrary<unknown> {
   const meant = MEANT[name]
+  if (shape.pattern === SECRET_NAME.source) return word
   if (meant !== undefined) return meant
   if (shape.anyOf !== undefined) return fc.oneof(...shape.anyOf.map((one) => fitting(one)))
   const { type } = shape
@@ -152,6 +160,19 @@ export function fittingObject({
     return fc.record(Object.fromEntries(fields))
   })
 }
+
+/** A body of a channel: what there is depends on its kind, and so do the secrets. */
+export const fittingChannel = (): fc.Arbitrary<Record<string, unknown>> =>
+  fc
+    .tuple(
+      fc.uuid().map((id) => ({ name: `c-${id}`, agent_id: 'writer' })),
+      fc.constantFrom(
+        { kind: 'telegram', token: '4711:AAH-made', allowed_users: [1_001], mode: 'webhook' },
+        { kind: 'slack', token: 'xoxb-made', signing_secret: 'made-for-a-test', open: true },
+        { kind: 'hook', signing_secret: `whsec_${'c2VjcmV0'.repeat(5)}`, session: '{{body.x}}', lane: 'main' },
+      ),
+    )
+    .map(([named, rest]) => ({ ...named, ...rest }))
 
 const TIMINGS = fc.oneof(
   coming.map((at) => ({ at })),

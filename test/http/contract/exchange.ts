@@ -11,7 +11,7 @@ import { taskError } from '../../../src/contract/schemas/task.ts'
 import { facadeCodeOf } from '../../../src/contract/task-errors.ts'
 import { isFacadePath } from '../../../src/http/tasks/facade.ts'
 import type { HttpWorld } from '../support.ts'
-import { fitting, fittingObject, fittingSchedule, shapeOf } from './arbitrary.ts'
+import { fitting, fittingChannel, fittingObject, fittingSchedule, shapeOf } from './arbitrary.ts'
 import { sometimesHostile, type Drawn, type Shapes } from './hostile.ts'
 import { fillPath, kindOf, make, paramsIn } from './objects.ts'
 
@@ -36,7 +36,12 @@ const queriesOf = ({ query }: Shapes): fc.Arbitrary<Drawn['query']> =>
 function bodiesOf(id: string, spec: OperationSpec, { body }: Shapes): fc.Arbitrary<unknown> {
   if (body === null) return fc.constantFrom(undefined, {})
   const example = fc.constant(spec.examples?.body ?? {})
-  const made = /^schedules\.(create|preview)$/.test(id) ? fittingSchedule(body) : fitting(body)
+  const made =
+    id === 'channels.create'
+      ? fittingChannel()
+      : /^schedules\.(create|preview)$/.test(id)
+        ? fittingSchedule(body)
+        : fitting(body)
   return fc.oneof({ weight: 1, arbitrary: example }, { weight: 4, arbitrary: made })
 }
 
@@ -90,7 +95,7 @@ const FEWEST = 3
 const FRESH: ReadonlySet<string> = new Set(['auth.token'])
 
 /** After success these are not what they were. */
-const USED_UP: ReadonlySet<string> = new Set(['runs.cancel', 'tasks.cancel', 'callbacks.settle'])
+const USED_UP: ReadonlySet<string> = new Set(['runs.cancel', 'tasks.cancel', 'callbacks.settle', 'worker.complete'])
 
 /** A request as it was sent, and what came back. */
 export interface Exchange {

@@ -4,6 +4,8 @@ import { attemptId, runId } from '../../../src/core/ids.ts'
 import { because } from '../../../src/core/reasons.ts'
 import { hashSecret } from '../../../src/service/key-text.ts'
 import { insertCallbacks } from '../../../src/store/callbacks.ts'
+import { insertWorkerAttempts } from '../../../src/store/worker-attempts.ts'
+import { insertWorker } from '../../../src/store/workers.ts'
 import { ORG, seedRun } from '../../store/records.ts'
 import type { HttpWorld } from '../support.ts'
 
@@ -65,6 +67,22 @@ const makeToken: Maker = async ({ services }) => {
   return token
 }
 
+/** An attempt that a worker of the org works on. */
+const makeAttempt: Maker = async ({ services }) => {
+  const id = next('run_elsewhere')
+  await seedRun(services.db, id, { state: 'running' })
+  const worker = { orgId: ORG, id: `wrk_${id}`, name: id, agents: ['writer'], capacity: 1, principal: null }
+  await insertWorker(services.db, {
+    ...{ ...worker, connectedAt: services.now, leaseUntil: services.now, draining: false, lost: false },
+  })
+  const attempt = { orgId: ORG, id: attemptId(`att_${id}`), runId: runId(id), workerId: worker.id }
+  await services.db.transaction((tx) => {
+    insertWorkerAttempts(tx, [{ ...attempt, assignedAt: services.now }])
+    return Promise.resolve()
+  })
+  return attempt.id
+}
+
 /** A message that was given up, of a run that is still there. */
 const makeDelivery: Maker = async (world) => {
   const run = await makeRun(world)
@@ -77,6 +95,14 @@ const makeDelivery: Maker = async (world) => {
   )
   return id
 }
+
+const botChannel = (name: string): unknown => ({
+  ...{ name, kind: 'telegram', agent_id: 'writer', token: '4711:AAH-made', allowed_users: ['1001'] },
+})
+
+const hookChannel = (name: string): unknown => ({
+  ...{ name, kind: 'hook', agent_id: 'writer', signing_secret: `whsec_${'c2VjcmV0'.repeat(5)}` },
+})
 
 const makeAgent = posting('/api/v1/agents', (name) => ({ id: name, name, executor: { kind: 'echo' } }))
 
@@ -91,6 +117,13 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   'agents.id': makeAgent,
   'budgets.id': posting('/api/v1/budgets', () => ({ unit: 'tokens', amount: 1_000, period: 'day' })),
   'targets.id': posting('/api/v1/targets', (name) => ({ name, url: 'https://hooks.example.com/in' })),
+  'secrets.name': posting(
+    '/api/v1/secrets',
+    (name) => ({ name, value: 'a value to hide', hosts: ['api.example.com'] }),
+    'name',
+  ),
+  'channels.id': posting('/api/v1/channels', botChannel),
+  'hooks.receive.id': posting('/api/v1/channels', hookChannel),
   'deliveries.id': makeDelivery,
   'keys.id': posting('/api/v1/keys', (name) => ({ name, scopes: ['runs:read'] })),
   'members.id': posting(`/api/v1/orgs/${ORG}/members`, (name) => ({ name })),
@@ -108,6 +141,8 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   'tasks.id': posting('/tasks', (agentId) => ({ agentId, action: 'click' }), 'taskId'),
   'lanes.name': () => Promise.resolve('main'),
   'callbacks.token': makeToken,
+  'workers.id': makeAttempt,
+  'workers.agent': posting('/api/v1/agents', (name) => ({ id: name, name, executor: { kind: 'worker' } })),
 }
 
 /** Lets an owner into `acme`: the one for whom keys make links. */

@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { HttpContext } from '../../../src/http/context.ts'
 import { createRateLimit } from '../../../src/http/rate-limit.ts'
-import { addRpcSockets, type SocketLimits } from '../../../src/http/rpc/sockets.ts'
+import { addRpcSockets } from '../../../src/http/rpc/sockets.ts'
+import type { SocketLimits } from '../../../src/http/sockets.ts'
 import { aPrincipal } from '../support.ts'
 
 // Pings by the minute, here by the tenth of a second.

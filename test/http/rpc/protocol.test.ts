@@ -82,15 +82,6 @@ describe('a request', () => {
     expect(pointers(answer)).toEqual(['/includeDisable'])
     expect(answer.error?.message).toContain('did you mean includeDisabled?')
   })
-
-  it.each(['heartbeat.get', 'heartbeat.set', 'heartbeat.toggle', 'heartbeat.test', 'heartbeat.logs'])(
-    'for %s is told that heartbeats come later',
-    async (method) => {
-      const { error } = await call(world, method, { agentId: 'writer' })
-      expect(error).toMatchObject({ code: -32601, data: { code: 'NOT_AVAILABLE' } })
-      expect(error?.message).toContain('heartbeats are not built into this version yet')
-    },
-  )
 })
 
 describe('a batch', () => {

@@ -72,6 +72,7 @@ function factsOf({ settings }: ServiceWorld): NodeFacts {
     settings: () => ({
       ...{ session: sessions, firing: schedules.firing, stopGraceMs: node.stopGraceMs, tasks },
       catchupMaxActive: schedules.catchupMaxActive,
+      alertAfter: 3,
     }),
     canExecute: () => true,
     laneNames: () => new Set([...settings.lanes.keys()]),

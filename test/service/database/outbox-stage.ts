@@ -82,8 +82,8 @@ export async function claim(
 /** What would be sent. */
 export async function messageOf(world: ServiceWorld, delivery: ClaimedDelivery): Promise<OutMessage> {
   const written: Written = await writeMessage(world.ports, delivery, world.now)
-  if (typeof written === 'string') throw new Error(written)
-  return written
+  if (written.kind !== 'send') throw new Error(written.kind)
+  return written.message
 }
 
 export const FAILED: TryOutcome = { ok: false, statusCode: 500, error: 'http', message: 'answered 500' }

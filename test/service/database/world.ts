@@ -5,6 +5,7 @@ import type { Caller } from '../../../src/service/caller.ts'
 import { DEFAULT_SETTINGS, type EngineSettings } from '../../../src/service/settings.ts'
 import { loadMemory } from '../../../src/service/turn/recall.ts'
 import type { NodeFacts } from '../../../src/service/turn/memory.ts'
+import { openVault } from '../../../src/service/vault.ts'
 import { takeTurn } from '../../../src/service/turn/turn.ts'
 import { fireWork } from '../../../src/service/turn/works.ts'
 import type { Work } from '../../../src/service/turn-port.ts'
@@ -14,6 +15,7 @@ import { loadVersions } from '../../../src/store/turns.ts'
 import { anAgent, makeOrgs, ORG, OTHER_ORG } from '../../store/records.ts'
 import { NOW } from '../../support/builders.ts'
 import { createTestDatabase } from '../../support/database.ts'
+import { NO_CHANNELS } from '../../support/no-channels.ts'
 
 /** Services on a real database, with real turns, a clock moved by hand and ids that count. */
 export interface ServiceWorld {
@@ -42,6 +44,10 @@ export async function createServiceWorld(): Promise<ServiceWorld> {
     )
   await db.query(`update org set default_agent_id = 'writer'`, [])
   let made = 0
+  const vault = await openVault({
+    ...{ database: db, now: () => world.now, alone: false, nodeId: () => 'nod_1' },
+    source: { environment: 'a'.repeat(64), file: null },
+  })
   const world: ServiceWorld = {
     db,
     caller: { orgId: ORG, principal: 'key_1' },
@@ -61,6 +67,8 @@ export async function createServiceWorld(): Promise<ServiceWorld> {
       clock: { now: () => world.now },
       newId: (kind) => `${kind}_${(made += 1)}`,
       settings: () => world.settings,
+      vault,
+      channels: NO_CHANNELS,
       outbound: {
         check: () => Promise.resolve(null),
         post: () => Promise.resolve({ ok: true, statusCode: 204 }),
@@ -106,6 +114,7 @@ function factsOf(world: ServiceWorld): NodeFacts {
       stopGraceMs: node.stopGraceMs,
       tasks,
       catchupMaxActive: schedules.catchupMaxActive,
+      alertAfter: 3,
     }),
     canExecute: () => true,
     laneNames: () => new Set([...world.settings.lanes.keys(), laneName('main')]),

@@ -45,6 +45,7 @@ export function openCabinet(): Cabinet {
       stopGraceMs: 5_000,
       tasks: { maxQueue: 1000, maxPerAgent: 3, maxInflight: 20, maxPerAgentInflight: 10 },
       catchupMaxActive: 10,
+      alertAfter: 3,
     },
   )
   desk.now = NOW
@@ -140,6 +141,7 @@ export function aScheduleOn({ desk }: Cabinet, timing: Timing, over: Partial<Sch
     lastRunAt: null,
     lastStatus: null,
     lastError: null,
+    alerts: null,
     previousRunId: null,
     lastEnding: null,
     version: 1,

@@ -1,7 +1,7 @@
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Refusal } from '../../contract/refusals.ts'
-import { PROBLEM_TYPE, problemOf } from '../problem.ts'
+import type { Refusal } from '../contract/refusals.ts'
+import { PROBLEM_TYPE, problemOf } from './problem.ts'
 
 const isWebSocket = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
@@ -14,12 +14,13 @@ export interface Upgrade {
   readonly head: Buffer
 }
 
-/** Takes over those who want a WebSocket at this path. Everybody else goes on as if they had not asked. */
-export function onWebSocket(server: Server, path: string, take: (upgrade: Upgrade) => void): void {
+/** Takes over those who want a WebSocket at one of these paths. Everybody else goes on as if they had not asked. */
+export function onWebSocket(server: Server, takers: ReadonlyMap<string, (upgrade: Upgrade) => void>): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const upgrade = { request, socket, head }
-    if (isWebSocket(request) && request.url?.split('?', 1)[0] === path) take(upgrade)
-    else handBack(server, upgrade)
+    const take = isWebSocket(request) ? takers.get(request.url?.split('?', 1)[0] ?? '') : undefined
+    if (take === undefined) handBack(server, upgrade)
+    else take(upgrade)
   })
 }
 

@@ -1,0 +1,70 @@
+import { joinPeer, type HeardMessage } from '../../core/channel/channel.ts'
+
+/** What an event of Slack is to us. */
+export type SlackHeard =
+  /** Slack asks whether somebody is there. */
+  | { readonly kind: 'challenge'; readonly challenge: string }
+  | { readonly kind: 'message'; readonly message: HeardMessage }
+  | { readonly kind: 'ignored'; readonly why: string }
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Reads what the Events API sends. Messages to the bot alone are heard, and in channels those that name it; the thread of
+ * a message is its conversation. What bots say, our own included, is not heard: two of them would never stop.
+ */
+export function readSlackEvent(body: unknown): SlackHeard {
+  const outer = fieldsOf(body)
+  if (outer['type'] === 'url_verification')
+    return { kind: 'challenge', challenge: typeof outer['challenge'] === 'string' ? outer['challenge'] : '' }
+  if (outer['type'] !== 'event_callback') return ignored(`is of type ${String(outer['type'])}`)
+  const event = fieldsOf(outer['event'])
+  const isDm = event['channel_type'] === 'im' && event['type'] === 'message'
+  if (!isDm && event['type'] !== 'app_mention') return ignored(`has an event of type ${String(event['type'])}`)
+  if (event['bot_id'] !== undefined || event['subtype'] !== undefined) return ignored('was not written by a person')
+  const [id, user, channel, ts] = [outer['event_id'], event['user'], event['channel'], event['ts']].map(textOf)
+  if (id === null || user === null || channel === null || ts === null) return ignored('lacks what a message has')
+  if (id === undefined || user === undefined || channel === undefined || ts === undefined) return ignored('is empty')
+  const text = withoutMentions(textOf(event['text']) ?? '')
+  const attachments = filesOf(event['files'])
+  if (text === '' && attachments.length === 0) return ignored('says nothing')
+  const thread = textOf(event['thread_ts'])
+  return {
+    kind: 'message',
+    message: {
+      eventId: id,
+      // A chat with one person is one conversation unless they begin a thread; in a channel every answer opens one.
+      chat: { kind: isDm ? 'dm' : 'group', peer: joinPeer(channel, isDm ? thread : (thread ?? ts)), title: null },
+      sender: { id: user, name: null },
+      messageId: ts,
+      ...{ text, attachments },
+      // The fraction of Slack's time is a counter, not milliseconds.
+      sentAt: null,
+    },
+  }
+}
+
+const ignored = (why: string): SlackHeard => ({ kind: 'ignored', why })
+
+/** The name of the bot, where it begins or ends what is said, and Slack's escapes. */
+const withoutMentions = (text: string): string =>
+  text
+    .replace(/^(?:\s*<@[A-Z0-9]+(?:\|[^>]*)?>)+[\s,:]*/, '')
+    .replace(/\s*<@[A-Z0-9]+(?:\|[^>]*)?>\s*$/, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+    .trim()
+
+function filesOf(files: unknown): readonly unknown[] {
+  if (!Array.isArray(files)) return []
+  return files.flatMap((file: unknown) => {
+    const { id, name, mimetype } = fieldsOf(file)
+    return typeof id === 'string' ? [{ kind: 'file', file_id: id, name, mime_type: mimetype }] : []
+  })
+}
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)

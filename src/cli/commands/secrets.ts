@@ -1,0 +1,93 @@
+import type { Command } from 'commander'
+import { EscapementError } from '../../client/errors.ts'
+import type { SecretInput, SecretPatch, SecretView } from '../../contract/secret.ts'
+import type { Column } from '../output/table.ts'
+import { agoText, momentText } from '../output/times.ts'
+import { readHidden } from '../remote/hidden-text.ts'
+import { readPages, showDone, showList, showOne, withPages, type Facts, type PageOptions } from '../remote/show.ts'
+import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { UsageError } from '../remote/usage.ts'
+import { EXIT, type ExitCode } from '../terminal.ts'
+import { commandOf, groupOf } from './group.ts'
+
+interface SetOptions {
+  readonly host?: readonly string[]
+  readonly keepValue?: boolean
+}
+
+/** `escapement secrets …`: values that agents may send and nobody can read. */
+export function addSecrets(program: Command, desk: Desk): void {
+  const group = groupOf(program, 'secrets', 'values that agents may send and nobody can read')
+  remote<PageOptions>(desk, withPages(commandOf(group, 'list', 'list secrets, without their values')), {
+    work: async (talk, _, options) => {
+      const page = await readPages(talk, options, (asked) => talk.client.secrets.list(asked))
+      await showList(talk, page, { columns: columnsOf(talk), none: 'No secrets.' })
+    },
+  })
+  remote(desk, commandOf(group, 'get <name>', 'show a secret and who uses it, without its value'), {
+    work: async (talk, [name = '']) => show(talk, await talk.client.secrets.get(name)),
+  })
+  const set = commandOf(group, 'set <name>', 'keep a secret, or change one; its value is asked for or read from a pipe')
+    .option('--host <host...>', 'a host it may go to, as in api.example.com or localhost:8080')
+    .option('--keep-value', 'change its hosts alone')
+  remote<SetOptions>(desk, set, {
+    names: { '/hosts': '--host' },
+    work: async (talk, [name = ''], options) => show(talk, await setSecret(talk, name, options)),
+  })
+  remote(desk, commandOf(group, 'delete <name>', 'delete a secret that no agent names'), {
+    work: async (talk, [name = '']) => {
+      await talk.client.secrets.delete(name)
+      await showDone(talk, { name, deleted: true }, `${name} is deleted.`)
+    },
+  })
+  const rotating = commandOf(group, 'rotate', 'seal everything anew with the first key').option(
+    '--new-key',
+    'make a new key first, where it is in a file beside the embedded database',
+  )
+  remote<{ readonly newKey?: boolean }>(desk, rotating, { work: (talk, _, options) => rotate(talk, options) })
+}
+
+async function setSecret(talk: Talk, name: string, options: SetOptions): Promise<SecretView> {
+  const { host: hosts, keepValue = false } = options
+  if (keepValue && hosts === undefined) throw new UsageError('--keep-value changes nothing without --host')
+  const value = keepValue ? undefined : await readHidden(talk.terminal, `Value of ${name} (is not shown): `)
+  const change: SecretPatch = { value, hosts }
+  try {
+    return await talk.client.secrets.update(name, change)
+  } catch (error) {
+    if (!(error instanceof EscapementError) || error.code !== 'NOT_FOUND' || keepValue) throw error
+  }
+  // Without a host the server says what is missing, as for everything else.
+  return talk.client.secrets.create({ name, ...change } as SecretInput)
+}
+
+async function rotate(talk: Talk, { newKey = false }: { readonly newKey?: boolean }): Promise<ExitCode> {
+  const done = await talk.client.secrets.rotate({ new_key: newKey })
+  const before = done.previous_key_id === null ? '' : `, ${done.previous_key_id} before`
+  const failed = done.failed.map(({ org_id, kind, name, message }) => `\n  ${org_id} ${kind} ${name}: ${message}`)
+  const left = failed.length === 0 ? '' : `\nNot opened and left as they are: ${failed.length}${failed.join('')}`
+  await showDone(talk, done, `Sealed anew: ${done.sealed_anew}. Key ${done.key_id} seals${before}.${left}`)
+  return failed.length === 0 ? EXIT.ok : EXIT.refused
+}
+
+const show = (talk: Talk, secret: SecretView): Promise<void> => showOne(talk, secret, () => factsOf(talk, secret))
+
+function columnsOf({ terminal }: Talk): readonly Column<SecretView>[] {
+  const now = terminal.now()
+  return [
+    { title: 'NAME', of: ({ name }) => name },
+    { title: 'HOSTS', of: ({ hosts }) => hosts.join(' '), flexible: true },
+    { title: 'USED BY', of: ({ used_by }) => used_by.join(' '), flexible: true },
+    { title: 'SET', of: ({ value_set_at }) => agoText(value_set_at, now) },
+    { title: 'KEY', of: ({ key_id }) => key_id },
+  ]
+}
+
+const factsOf = ({ terminal }: Talk, secret: SecretView): Facts => [
+  ['name', secret.name],
+  ['hosts', secret.hosts.join(', ')],
+  ['used by', secret.used_by.length === 0 ? null : secret.used_by.join(', ')],
+  ['value set', momentText(secret.value_set_at, terminal.now())],
+  ['key', secret.key_id],
+  ['made', momentText(secret.created_at, terminal.now())],
+]

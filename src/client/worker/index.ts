@@ -1,0 +1,5 @@
+// What `escapement/worker` exports. It loads nothing but the files of the client.
+export { startWorker, type Worker, type WorkerOptions } from './worker.ts'
+export { AttemptCancelled, type WorkerContext, type WorkerHandler, type WorkerLogEntry } from './handler.ts'
+export { EscapementError } from '../errors.ts'
+export type { WorkerAttempt } from '../../contract/worker.ts'

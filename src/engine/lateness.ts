@@ -1,0 +1,46 @@
+import { isLate } from '../core/alerts.ts'
+import type { RunId } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import type { Desk } from '../service/desk/desk.ts'
+import { lateWork } from '../service/late-runs.ts'
+import type { NodeParts } from './node-parts.ts'
+
+/** Looking takes at most this share of the time, however much is pending. */
+const SHARE = 50
+
+/**
+ * Looks for runs that still wait although their schedule does not let them be so late. Everything it looks at is in
+ * memory; only when there is something to tell does it take a turn.
+ */
+export function createLatePass(parts: NodeParts): () => Promise<void> {
+  const { clock } = parts.ctx
+  let notBefore = -Infinity
+  let busy = false
+  return async () => {
+    const began = clock.counter()
+    if (began < notBefore || busy) return
+    busy = true
+    const works: Promise<unknown>[] = []
+    for (const office of parts.offices.values()) {
+      const desk = office.memory()?.desk
+      const late = desk === undefined ? [] : lateRuns(desk, clock.now())
+      if (late.length > 0) works.push(office.take(lateWork(office.orgId, late), true))
+    }
+    notBefore = began + (clock.counter() - began) * SHARE
+    await Promise.all(works).finally(() => {
+      busy = false
+    })
+  }
+}
+
+function lateRuns(desk: Desk, now: Instant): readonly RunId[] {
+  const found: RunId[] = []
+  for (const [id, runs] of desk.bySchedule) {
+    const row = desk.schedules.get(id)
+    const limit = row?.rules.maxLatenessSeconds ?? null
+    if (limit === null || row?.alerts?.late !== undefined) continue
+    for (const { id: run, nominal, startedAt } of runs)
+      if (nominal !== null && startedAt === null && isLate(nominal, now, limit)) found.push(run)
+  }
+  return found
+}

@@ -1,0 +1,23 @@
+import type { workerOperations } from '../../contract/operations/workers.ts'
+import { claimAttempts, findWorkers } from '../../service/workers.ts'
+import { completeAttempt, renewAttempt, startAttempt, tellEvents } from '../../service/worker-reports.ts'
+import type { HandlersOf } from '../call.ts'
+
+/** Programs elsewhere that perform the work of agents. */
+export const workerHandlers: HandlersOf<typeof workerOperations> = {
+  'workers.list': ({ ports, caller }) => findWorkers(ports, caller),
+  'worker.claim': ({ ctx, ports, caller, body, reply }) => {
+    const gone = new AbortController()
+    // Whoever is not there any more must not be given anything.
+    reply.raw.once('close', () => {
+      gone.abort()
+    })
+    return claimAttempts({ ports, workers: ctx.workers }, caller, { claim: body, signal: gone.signal })
+  },
+  'worker.start': ({ ports, caller, params }) => startAttempt(ports, caller, params.id),
+  'worker.renew': ({ ports, caller, params }) => renewAttempt(ports, caller, params.id),
+  'worker.events': ({ ctx, ports, caller, params, body }) =>
+    tellEvents({ ports, workers: ctx.workers }, caller, { id: params.id, events: body.events }),
+  'worker.complete': ({ ports, caller, params, body }) =>
+    completeAttempt(ports, caller, { id: params.id, result: body }),
+}

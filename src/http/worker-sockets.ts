@@ -1,0 +1,140 @@
+import { workerOperations } from '../contract/operations/workers.ts'
+import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
+import type { Principal } from '../core/access.ts'
+import type { Caller } from '../service/caller.ts'
+import { completeAttempt, renewAttempt, startAttempt, tellEvents } from '../service/worker-reports.ts'
+import { claimAttempts } from '../service/workers.ts'
+import type { HttpContext } from './context.ts'
+import { readJsonBody } from './json-body.ts'
+import { problemOf } from './problem.ts'
+import { readersOf } from './read-input.ts'
+import type { SocketGuest, SocketLane, SocketService } from './sockets.ts'
+import { internal, refusalOf } from './unexpected.ts'
+
+/**
+ * The worker's requests over one WebSocket. A message is `{id, call, attempt_id?, body?}`, its answer `{id, status, body}`
+ * with the same id; `status` and `body` are what the request over HTTP would have been answered with. Answers come as they
+ * are ready, so a claim that waits holds up nobody.
+ */
+export const workerSockets: SocketService = {
+  path: '/api/v1/worker/socket',
+  needs: { permission: 'workers:run' },
+  open: openLane,
+}
+
+const CALLS = ['claim', 'start', 'renew', 'events', 'complete'] as const
+type CallName = (typeof CALLS)[number]
+
+const READERS = {
+  claim: readersOf(workerOperations['worker.claim']),
+  start: readersOf(workerOperations['worker.start']),
+  renew: readersOf(workerOperations['worker.renew']),
+  events: readersOf(workerOperations['worker.events']),
+  complete: readersOf(workerOperations['worker.complete']),
+}
+
+/** With more than these being answered, nothing more is read. */
+const MOST_AT_ONCE = 64
+
+function openLane(guest: SocketGuest): SocketLane {
+  const { socket } = guest
+  const gone = new AbortController()
+  let working = 0
+  return {
+    put: (sent) => {
+      working += 1
+      if (working >= MOST_AT_ONCE) socket.pause()
+      void answer(guest, sent, gone.signal)
+        .then((said) => {
+          if (said !== null && !gone.signal.aborted) socket.send(JSON.stringify(said))
+        })
+        .finally(() => {
+          working -= 1
+          if (working < MOST_AT_ONCE && socket.isPaused) socket.resume()
+        })
+    },
+    close: () => {
+      gone.abort()
+    },
+  }
+}
+
+interface Answered {
+  readonly id: unknown
+  readonly status: number
+  readonly body: unknown
+}
+
+async function answer(guest: SocketGuest, sent: Buffer, signal: AbortSignal): Promise<Answered | null> {
+  const { routing, nameMessage, standing } = guest
+  const { ctx, limit } = routing
+  const name = nameMessage()
+  let id: unknown = null
+  try {
+    const message = readMessage(sent)
+    id = message['id'] ?? null
+    const known = await standing()
+    if (known.kind === 'shown_out') return null
+    if (known.kind === 'unknown') throw known.why
+    const { principal } = known
+    limit.charge(principal.id, ctx.settings().ratePerSecond, ctx.counter())
+    return { id, status: 200, body: await perform({ ctx, principal, signal }, message) }
+  } catch (error) {
+    const expected = refusalOf(error)
+    if (expected === null)
+      ctx.log({
+        level: 'error',
+        message: 'A message of a worker failed',
+        facts: { request_id: name, error: String(error) },
+      })
+    const refusal = expected ?? internal(name)
+    ctx.metrics.refused(refusal.code)
+    return { id, status: refusal.status, body: problemOf(refusal, name) }
+  }
+}
+
+type Message = Readonly<Record<string, unknown>>
+
+function readMessage(sent: Buffer): Message {
+  const message = readJsonBody(sent)
+  if (typeof message === 'object' && message !== null && !Array.isArray(message)) return message as Message
+  throw new Refusal('MALFORMED', 'A message is an object {id, call, attempt_id?, body?}')
+}
+
+interface Asking {
+  readonly ctx: HttpContext
+  readonly principal: Principal
+  readonly signal: AbortSignal
+}
+
+/** Does what the request of the same name does, after the same look at what it was given. */
+function perform({ ctx, principal, signal }: Asking, message: Message): Promise<unknown> {
+  const call = CALLS.find((name) => name === message['call'])
+  if (call === undefined)
+    throw invalid([
+      { field: 'call', value: message['call'], message: 'is not something to ask for', allowed: CALLS.join(', ') },
+    ])
+  const { ports } = ctx
+  const caller: Caller = { orgId: principal.orgId, principal: principal.id }
+  const { id, body } = given(call, message)
+  const waiting = { ports, workers: ctx.workers }
+  switch (call) {
+    case 'claim':
+      if (ctx.isDraining()) throw new ErrGatewayDraining()
+      return claimAttempts(waiting, caller, { claim: body as never, signal })
+    case 'start':
+      return startAttempt(ports, caller, id)
+    case 'renew':
+      return renewAttempt(ports, caller, id)
+    case 'events':
+      return tellEvents(waiting, caller, { id, events: (body as { readonly events: readonly unknown[] }).events })
+    case 'complete':
+      return completeAttempt(ports, caller, { id, result: body as never })
+  }
+}
+
+function given(call: CallName, message: Message): { readonly id: string; readonly body: unknown } {
+  const readers = READERS[call]
+  const params = readers.params?.({ id: message['attempt_id'] }) as { readonly id: string } | undefined
+  return { id: params?.id ?? '', body: readers.body?.(message['body']) }
+}

@@ -1,0 +1,50 @@
+import { invalid, Refusal } from '../contract/refusals.ts'
+import {
+  commandRefusal,
+  NO_COMMANDS,
+  parseCommandOptions,
+  type CommandOptions,
+} from '../core/executor/command-options.ts'
+import { agentId, type OrgId } from '../core/ids.ts'
+import { loadAgents, type AgentExecutor } from '../store/agents.ts'
+import type { Caller } from './caller.ts'
+import { parseObject } from './input-fields.ts'
+import type { Ports } from './ports.ts'
+
+/**
+ * A program runs on the operator's machine, so only an owner of the operator's org says which, and only among those that
+ * the operator's file lists. Looked at before anything is stored, whatever way the agent came.
+ */
+export function judgeCommand(
+  { commands }: Pick<Ports, 'commands'>,
+  { isOperatorOwner = false }: Caller,
+  input: object,
+): void {
+  const given = parseObject('agent', input)
+  const executor = given.ok ? parseObject('executor', given.value['executor']) : given
+  if (!executor.ok || String(executor.value['kind']).toLowerCase() !== 'command') return
+  if (!isOperatorOwner)
+    throw new Refusal('FORBIDDEN', 'Only an owner of the operator org makes agents that start programs')
+  const read = parseCommandOptions('executor', { ...executor.value, kind: 'command' })
+  // What cannot be read is told of in the turn, with everything else that is wrong.
+  if (!read.ok) return
+  const refusal = commandRefusal(read.value, commands?.() ?? NO_COMMANDS)
+  if (refusal === null) return
+  const { field, message, allowed } = refusal
+  const value = field === 'kind' ? 'command' : read.value[field]
+  throw invalid([{ field: `executor.${field}`, value, message, ...(allowed === undefined ? {} : { allowed }) }])
+}
+
+/** How an agent is started; null: there is none of that kind any more. */
+export async function findCommandOptions(
+  ports: Pick<Ports, 'database'>,
+  { orgId, agentId: id }: { readonly orgId: OrgId; readonly agentId: string },
+): Promise<CommandOptions | null> {
+  const [row] = await loadAgents(ports.database, { orgId, ids: [agentId(id)] })
+  return commandOptionsIn(row?.executor)
+}
+
+function commandOptionsIn(executor: AgentExecutor | undefined): CommandOptions | null {
+  const read = executor?.kind === 'command' ? parseCommandOptions('executor', executor) : null
+  return read?.ok === true ? read.value : null
+}

@@ -1,0 +1,216 @@
+import type { ChannelKind } from '../core/channel/channel.ts'
+import type { ChannelSettings } from '../core/channel/channel-settings.ts'
+import { agentId, channelId, orgId, type AgentId, type ChannelId, type OrgId } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import type { Connection, Row, Transaction } from './database.ts'
+import { timestampOrNull } from './rows.ts'
+import { toTimestamp } from './timestamp.ts'
+
+/** A row of `channel`. */
+export interface ChannelRow {
+  readonly orgId: OrgId
+  readonly id: ChannelId
+  readonly name: string
+  readonly kind: ChannelKind
+  readonly agentId: AgentId
+  readonly settings: ChannelSettings
+  readonly sealedCredentials: string
+  readonly enabled: boolean
+  /** Who the channel is for the service behind it; null until somebody has asked. */
+  readonly identity: { readonly id: string; readonly username: string } | null
+  readonly lastUpdate: number | null
+  readonly holder: string | null
+  readonly heldUntil: Instant | null
+  readonly heardAt: Instant | null
+  readonly failedAt: Instant | null
+  readonly failure: string | null
+  readonly createdBy: string | null
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+const COLUMNS = `org_id, id, name, kind, agent_id, options, sealed_credentials, enabled, identity, last_update, holder,
+  held_until, heard_at, failed_at, failure, created_by, created_at, updated_at`
+
+/** Keeps a new channel. False when there is one of that name in the org. */
+export async function insertChannel(tx: Transaction, row: ChannelRow): Promise<boolean> {
+  const rows = await tx.query(
+    `insert into channel (org_id, id, name, kind, agent_id, options, sealed_credentials, enabled, created_by, created_at,
+       updated_at)
+     values ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, $10::timestamptz, $11::timestamptz)
+     on conflict (org_id, name) do nothing returning 1`,
+    [
+      ...[row.orgId, row.id, row.name, row.kind, row.agentId, JSON.stringify(row.settings), row.sealedCredentials],
+      ...[row.enabled, row.createdBy, toTimestamp(row.createdAt), toTimestamp(row.updatedAt)],
+    ],
+  )
+  return rows.length > 0
+}
+
+/** Writes back what a person decides about a channel. Whoever attends to it begins anew. */
+export async function saveChannel(tx: Transaction, row: ChannelRow): Promise<void> {
+  await tx.query(
+    `update channel set agent_id = $3, options = $4::jsonb, sealed_credentials = $5, enabled = $6, identity = $7::jsonb,
+       last_update = $8, failed_at = $9::timestamptz, failure = $10, updated_at = $11::timestamptz
+     where org_id = $1 and id = $2`,
+    [
+      ...[row.orgId, row.id, row.agentId, JSON.stringify(row.settings), row.sealedCredentials, row.enabled],
+      ...[row.identity === null ? null : JSON.stringify(row.identity), row.lastUpdate],
+      ...[timestampOrNull(row.failedAt), row.failure, toTimestamp(row.updatedAt)],
+    ],
+  )
+}
+
+/** Removes a channel and its conversations; sessions and runs stay. */
+export async function deleteChannel(
+  tx: Transaction,
+  gone: { readonly orgId: OrgId; readonly id: ChannelId },
+): Promise<void> {
+  await tx.query(
+    `with chats as (delete from chat where org_id = $1 and channel_id = $2),
+       marks as (delete from chat_mark where org_id = $1 and channel_id = $2)
+     delete from channel where org_id = $1 and id = $2`,
+    [gone.orgId, gone.id],
+  )
+}
+
+/** A channel of an org by its id. */
+export async function loadChannel(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly id: ChannelId },
+): Promise<ChannelRow | undefined> {
+  const rows = await connection.query(`select ${COLUMNS} from channel where org_id = $1 and id = $2`, [
+    wanted.orgId,
+    wanted.id,
+  ])
+  return rows.map(channelOf)[0]
+}
+
+/** A channel of whatever org, for a request that names nothing else. Null when its org is going away. */
+export async function loadChannelAnywhere(connection: Connection, id: string): Promise<ChannelRow | undefined> {
+  const rows = await connection.query(
+    `select ${COLUMNS} from channel c where id = $1
+       and exists (select 1 from org o where o.id = c.org_id and o.deleted_at is null)`,
+    [id],
+  )
+  return rows.map(channelOf)[0]
+}
+
+/** A channel of an org by its name. */
+export async function loadChannelNamed(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly name: string },
+): Promise<ChannelRow | undefined> {
+  const rows = await connection.query(`select ${COLUMNS} from channel where org_id = $1 and name = $2`, [
+    wanted.orgId,
+    wanted.name,
+  ])
+  return rows.map(channelOf)[0]
+}
+
+/** Channels of the org, newest first, after one of them. */
+export async function listChannels(
+  connection: Connection,
+  page: {
+    readonly orgId: OrgId
+    readonly after: { readonly createdAt: Instant; readonly id: string } | null
+    readonly limit: number
+  },
+): Promise<readonly ChannelRow[]> {
+  const rows = await connection.query(
+    `select ${COLUMNS} from channel
+      where org_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2::timestamptz, $3::text))
+      order by created_at desc, id desc limit $4`,
+    [page.orgId, timestampOrNull(page.after?.createdAt ?? null), page.after?.id ?? '', page.limit],
+  )
+  return rows.map(channelOf)
+}
+
+/** Takes or renews the lease of every enabled channel of a messenger that nobody else holds. Answers with those held. */
+export async function holdChannels(
+  connection: Connection,
+  lease: {
+    readonly holder: string
+    readonly now: Instant
+    /** A lease that ends before this is renewed. */
+    readonly renewBefore: Instant
+    readonly until: Instant
+  },
+): Promise<readonly ChannelRow[]> {
+  const rows = await connection.query(
+    `with taken as (
+       update channel c set holder = $1, held_until = $4::timestamptz
+        where c.kind = 'telegram' and c.enabled
+          and (c.held_until is null or c.held_until <= $2::timestamptz
+               or (c.holder = $1 and c.held_until <= $3::timestamptz))
+          and exists (select 1 from org o where o.id = c.org_id and o.deleted_at is null)
+       returning c.id)
+     select ${COLUMNS} from channel
+      where kind = 'telegram' and enabled
+        and (id in (select id from taken) or (holder = $1 and held_until > $2::timestamptz))`,
+    [lease.holder, toTimestamp(lease.now), toTimestamp(lease.renewBefore), toTimestamp(lease.until)],
+  )
+  return rows.map(channelOf)
+}
+
+/** Gives leases back, so that another node need not wait for them to lapse. */
+export async function releaseChannels(connection: Connection, holder: string): Promise<void> {
+  await connection.query('update channel set holder = null, held_until = null where holder = $1', [holder])
+}
+
+/** Writes how far updates have been taken. False when somebody else attends to the channel now. */
+export async function saveLastUpdate(
+  connection: Connection,
+  taken: { readonly orgId: OrgId; readonly id: ChannelId; readonly holder: string; readonly lastUpdate: number },
+): Promise<boolean> {
+  const rows = await connection.query(
+    `update channel set last_update = greatest(last_update, $4::bigint)
+      where org_id = $1 and id = $2 and holder = $3 returning 1`,
+    [taken.orgId, taken.id, taken.holder, taken.lastUpdate],
+  )
+  return rows.length > 0
+}
+
+/** Writes who the channel is for its service. */
+export async function saveIdentity(
+  connection: Connection,
+  known: { readonly orgId: OrgId; readonly id: ChannelId; readonly identity: NonNullable<ChannelRow['identity']> },
+): Promise<void> {
+  await connection.query('update channel set identity = $3::jsonb where org_id = $1 and id = $2', [
+    ...[known.orgId, known.id, JSON.stringify(known.identity)],
+  ])
+}
+
+/** Writes how a channel fares: that something was heard, or what is wrong. Null: nothing is wrong any more. */
+export async function saveChannelHealth(
+  connection: Connection,
+  health: { readonly orgId: OrgId; readonly id: ChannelId; readonly now: Instant; readonly failure: string | null },
+): Promise<void> {
+  await connection.query(
+    `update channel set heard_at = case when $4::text is null then $3::timestamptz else heard_at end,
+       failed_at = case when $4::text is null then null else $3::timestamptz end, failure = $4::text
+     where org_id = $1 and id = $2`,
+    [health.orgId, health.id, toTimestamp(health.now), health.failure],
+  )
+}
+
+const channelOf = (row: Row): ChannelRow => ({
+  orgId: orgId(row['org_id'] as string),
+  id: channelId(row['id'] as string),
+  name: row['name'] as string,
+  kind: row['kind'] as ChannelKind,
+  agentId: agentId(row['agent_id'] as string),
+  settings: row['options'] as ChannelSettings,
+  sealedCredentials: row['sealed_credentials'] as string,
+  enabled: row['enabled'] as boolean,
+  identity: row['identity'] as ChannelRow['identity'],
+  lastUpdate: row['last_update'] as number | null,
+  holder: row['holder'] as string | null,
+  heldUntil: row['held_until'] as Instant | null,
+  heardAt: row['heard_at'] as Instant | null,
+  failedAt: row['failed_at'] as Instant | null,
+  failure: row['failure'] as string | null,
+  createdBy: row['created_by'] as string | null,
+  createdAt: row['created_at'] as Instant,
+  updatedAt: row['updated_at'] as Instant,
+})

@@ -1,0 +1,204 @@
+import { agentId, orgId, runId, type AgentId, type OrgId, type RunId } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import type { BeatOutcome } from '../core/heartbeat/beat-ending.ts'
+import type { DeliveryState } from '../core/delivery/delivery-states.ts'
+import type { Why } from '../core/reasons.ts'
+import type { Connection, Row, Transaction } from './database.ts'
+import { brandOrNull, columnsOf, timestampOrNull } from './rows.ts'
+import { toTimestamp } from './timestamp.ts'
+
+/** An entry of `heartbeat_log`. */
+export interface BeatRow {
+  readonly id: string
+  readonly agentId: AgentId
+  /** The moment of the plan; null when somebody wanted to see it. */
+  readonly dueAt: Instant | null
+  readonly at: Instant
+  readonly outcome: BeatOutcome
+  readonly why: Why
+  readonly target: string
+  readonly runId: RunId | null
+  readonly content: string | null
+  readonly deliveryId: string | null
+  readonly finishedAt: Instant | null
+}
+
+/**
+ * Puts what became of heartbeats on record. An agent that is still busy adds a look to the entry of the same moment, and
+ * a run that has ended completes the entry it began.
+ */
+export function writeBeats(tx: Transaction, org: OrgId, beats: readonly BeatRow[]): void {
+  tx.send(
+    `with given as (
+       select * from unnest($2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::jsonb[],
+         $8::text[], $9::text[], $10::text[], $11::text[], $12::timestamptz[])
+         as i (id, agent_id, due_at, at, outcome, why, target, run_id, content, delivery_id, finished_at)),
+     again as (
+       update heartbeat_log l set looks = l.looks + 1, last_at = g.at, why = g.why
+         from given g
+        where l.org_id = $1 and l.agent_id = g.agent_id and l.due_at = g.due_at and l.outcome = 'busy'
+          and g.outcome = 'busy'
+        returning g.id)
+     insert into heartbeat_log (org_id, id, agent_id, due_at, at, last_at, outcome, why, target, run_id, content,
+       delivery_id, finished_at)
+     select $1, g.id, g.agent_id, g.due_at, g.at, g.at, g.outcome, g.why, g.target, g.run_id, g.content, g.delivery_id,
+       g.finished_at from given g where g.id not in (select id from again)
+     on conflict (org_id, id) do update set outcome = excluded.outcome, why = excluded.why, last_at = excluded.last_at,
+       content = excluded.content, delivery_id = excluded.delivery_id, finished_at = excluded.finished_at`,
+    [
+      org,
+      ...columnsOf(
+        beats,
+        (beat) => beat.id,
+        (beat) => beat.agentId,
+        (beat) => timestampOrNull(beat.dueAt),
+        (beat) => toTimestamp(beat.at),
+        (beat) => beat.outcome,
+        (beat) => JSON.stringify(beat.why),
+        (beat) => beat.target,
+        (beat) => beat.runId,
+        (beat) => beat.content,
+        (beat) => beat.deliveryId,
+        (beat) => timestampOrNull(beat.finishedAt),
+      ),
+    ],
+  )
+}
+
+/** What arrived last, by agent and receiver. */
+export interface DeliveredBeat {
+  readonly agentId: AgentId
+  /** The receiver, however it was written: its line in the outbox. */
+  readonly line: string
+  readonly content: string
+  readonly at: Instant
+}
+
+/** The newest content that has arrived at each of these receivers. What is on its way, held or given up does not count. */
+export async function loadLastDelivered(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly agentIds: readonly AgentId[]; readonly lines: readonly string[] },
+): Promise<readonly DeliveredBeat[]> {
+  const rows = await connection.query(
+    `select i.agent_id, i.line, s.content, s.finished_at
+       from (select distinct * from unnest($2::text[], $3::text[]) as w (agent_id, line)) i
+       cross join lateral (
+         select l.content, d.finished_at from heartbeat_log l
+           join delivery d on d.org_id = l.org_id and d.id = l.delivery_id
+          where l.org_id = $1 and l.agent_id = i.agent_id and l.delivery_id is not null
+            and d.line = i.line and d.state = 'delivered'
+          order by d.finished_at desc, l.at desc limit 1) s`,
+    [wanted.orgId, wanted.agentIds, wanted.lines],
+  )
+  return rows.map((row) => ({
+    agentId: agentId(row['agent_id'] as string),
+    line: row['line'] as string,
+    content: row['content'] as string,
+    at: row['finished_at'] as Instant,
+  }))
+}
+
+/** An entry as it is read. */
+export interface BeatRecord extends BeatRow {
+  readonly orgId: OrgId
+  readonly looks: number
+  readonly lastAt: Instant
+  /** How its delivery stands; null when there is none any more. */
+  readonly deliveryState: DeliveryState | null
+}
+
+/** Entries of an agent, newest first. */
+export async function listBeats(
+  connection: Connection,
+  page: {
+    readonly orgId: OrgId
+    readonly agentId: AgentId
+    readonly outcomes: readonly BeatOutcome[] | null
+    readonly after: { readonly at: Instant; readonly id: string } | null
+    readonly limit: number
+  },
+): Promise<readonly BeatRecord[]> {
+  const rows = await connection.query(
+    `select l.org_id, l.id, l.agent_id, l.due_at, l.at, l.looks, l.last_at, l.outcome, l.why, l.target, l.run_id, l.content,
+       l.delivery_id, l.finished_at, d.state as delivery_state
+       from heartbeat_log l left join delivery d on d.org_id = l.org_id and d.id = l.delivery_id
+      where l.org_id = $1 and l.agent_id = $2 and ($3::text[] is null or l.outcome = any($3::text[]))
+        and ($4::timestamptz is null or (l.at, l.id) < ($4::timestamptz, $5::text))
+      order by l.at desc, l.id desc limit $6`,
+    [
+      ...[page.orgId, page.agentId, page.outcomes, timestampOrNull(page.after?.at ?? null)],
+      ...[page.after?.id ?? '', page.limit],
+    ],
+  )
+  return rows.map(beatOf)
+}
+
+/** How many entries an agent has. */
+export async function countBeats(
+  connection: Connection,
+  of: { readonly orgId: OrgId; readonly agentId: AgentId },
+): Promise<number> {
+  const [row] = await connection.query(
+    'select count(*) as entries from heartbeat_log where org_id = $1 and agent_id = $2',
+    [of.orgId, of.agentId],
+  )
+  return row?.['entries'] as number
+}
+
+/**
+ * Removes entries whose last look was before a moment. Those of runs that are under way and of deliveries that have not
+ * ended stay. Answers with how many.
+ */
+export async function deleteOldBeats(
+  connection: Connection,
+  old: { readonly orgId: OrgId; readonly before: Instant; readonly limit: number },
+): Promise<number> {
+  const rows = await connection.query(
+    `with doomed as (
+       select l.id from heartbeat_log l
+        where l.org_id = $1 and l.last_at < $2::timestamptz and l.outcome <> 'running'
+          and not exists (select 1 from delivery d
+            where d.org_id = l.org_id and d.id = l.delivery_id and d.finished_at is null)
+        order by l.last_at, l.id limit $3 for update skip locked),
+     gone as (delete from heartbeat_log l using doomed d where l.org_id = $1 and l.id = d.id returning 1)
+     select count(*) as removed from gone`,
+    [old.orgId, toTimestamp(old.before), old.limit],
+  )
+  return rows[0]?.['removed'] as number
+}
+
+/** Removes what agents have in their logs beyond the newest, except what was sent. Answers with how many. */
+export async function deleteSurplusBeats(
+  connection: Connection,
+  surplus: { readonly orgId: OrgId; readonly keep: number; readonly limit: number },
+): Promise<number> {
+  const rows = await connection.query(
+    `with doomed as (
+       select b.id from heartbeat h cross join lateral (
+         select l.id, l.outcome, l.delivery_id from heartbeat_log l
+          where l.org_id = h.org_id and l.agent_id = h.agent_id order by l.at desc, l.id desc offset $2 limit $3) b
+        where h.org_id = $1 and b.outcome <> 'running' and b.delivery_id is null limit $3),
+     gone as (delete from heartbeat_log l using doomed d where l.org_id = $1 and l.id = d.id returning 1)
+     select count(*) as removed from gone`,
+    [surplus.orgId, surplus.keep, surplus.limit],
+  )
+  return rows[0]?.['removed'] as number
+}
+
+const beatOf = (row: Row): BeatRecord => ({
+  orgId: orgId(row['org_id'] as string),
+  id: row['id'] as string,
+  agentId: agentId(row['agent_id'] as string),
+  dueAt: row['due_at'] as Instant | null,
+  at: row['at'] as Instant,
+  looks: row['looks'] as number,
+  lastAt: row['last_at'] as Instant,
+  outcome: row['outcome'] as BeatOutcome,
+  why: row['why'] as Why,
+  target: row['target'] as string,
+  runId: brandOrNull(row['run_id'], runId),
+  content: row['content'] as string | null,
+  deliveryId: row['delivery_id'] as string | null,
+  deliveryState: row['delivery_state'] as DeliveryState | null,
+  finishedAt: row['finished_at'] as Instant | null,
+})

@@ -1,0 +1,11 @@
+import { Refusal } from '../../src/contract/refusals.ts'
+import type { Vault } from '../../src/service/vault-port.ts'
+
+const none = (): Promise<never> => Promise.reject(new Refusal('SECRET_KEY', 'nothing is sealed here'))
+
+/** A vault of a node that has no key: nothing is sealed, and nothing can be. */
+export const NO_VAULT: Vault = {
+  ...{ seal: none, open: none, changeKey: none },
+  keyIds: () => [],
+  isCommon: () => Promise.resolve(false),
+}
