@@ -27,8 +27,6 @@ export const STEPS = [
   {
     name: 'execution plane',
     folders: ['test/executors/', 'test/outbound/', 'test/delivery/', 'test/channels/', 'test/plane/'],
-    // Every file starts its own peers and stops them: loading all of it anew for each would cost more than the tests.
-    isolate: false,
     budget: { name: 'execution plane', seconds: 90 },
   },
   { name: 'simulation', folders: ['test/simulation/'], budget: FAST },
