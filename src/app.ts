@@ -5,7 +5,8 @@ import { OPERATOR_ORG } from './core/access.ts'
 import type { CommandRules } from './core/executor/command-options.ts'
 import type { Instant } from './core/instant.ts'
 import type { ContextUse } from './core/session/throttle.ts'
-import { NO_MAIL, type MailServer } from './delivery/email.ts'
+import type { MailServer } from './core/delivery/mail-settings.ts'
+import { NO_MAIL } from './delivery/email.ts'
 import { createSenders } from './delivery/senders.ts'
 import { createChannels } from './channels/channels.ts'
 import { createChannelAttendance } from './engine/channels.ts'
@@ -257,8 +258,7 @@ function compose(opened: Opened): App {
     { pool: 'reads', ...(reads.use?.() ?? NO_POOL) },
   ]
   const [live, work] = [createLive(parts), createLiveWork(parts)]
-  const place = { target, schema }
-  return { ports, live, work, parts, loops, outbound, tracing, migrated, place, pools, close }
+  return { ports, live, work, parts, loops, outbound, tracing, migrated, place: { target, schema }, pools, close }
 }
 
 /** What services have instead of globals. */

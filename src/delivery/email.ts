@@ -1,20 +1,9 @@
 import { createTransport } from 'nodemailer'
 import { DELIVERY_TRIES } from '../core/delivery/delivery-tries.ts'
 import { writeLetter } from '../core/delivery/letter.ts'
-import type { MailSettings } from '../core/delivery/mail-settings.ts'
+import type { MailServer, MailSettings } from '../core/delivery/mail-settings.ts'
 import type { OutMessage, Post, TryOutcome } from '../core/delivery/message.ts'
 import { createMask } from '../core/secret/mask.ts'
-
-/** The server that mail is handed to, as the operator has set it up. */
-export interface MailServer {
-  readonly host: string
-  readonly port: number
-  /** TLS from the beginning; otherwise it begins when the server offers it. */
-  readonly secure: boolean
-  readonly user: string | null
-  readonly password: string | null
-  readonly from: string
-}
 
 /** Why no mail can be sent, for whoever wants to have some sent. */
 export const NO_MAIL =

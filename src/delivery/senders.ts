@@ -1,7 +1,8 @@
+import type { MailServer } from '../core/delivery/mail-settings.ts'
 import type { Post } from '../core/delivery/message.ts'
 import type { TargetKind } from '../core/delivery/target-kinds.ts'
 import { createChatPost, type Speak } from './chat.ts'
-import { createMailPost, type MailServer } from './email.ts'
+import { createMailPost } from './email.ts'
 import { createSlackPost } from './slack.ts'
 import { createPost, type WebhookContext } from './webhook.ts'
 

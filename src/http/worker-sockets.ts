@@ -5,6 +5,7 @@ import type { Caller } from '../service/caller.ts'
 import { completeAttempt, renewAttempt, startAttempt, tellEvents } from '../service/worker-reports.ts'
 import { claimAttempts } from '../service/workers.ts'
 import type { HttpContext } from './context.ts'
+import { noteLate } from './handlers/workers.ts'
 import { readJsonBody } from './json-body.ts'
 import { problemOf } from './problem.ts'
 import { readersOf } from './read-input.ts'
@@ -129,8 +130,18 @@ function perform({ ctx, principal, signal }: Asking, message: Message): Promise<
     case 'events':
       return tellEvents(waiting, caller, { id, events: (body as { readonly events: readonly unknown[] }).events })
     case 'complete':
-      return completeAttempt(ports, caller, { id, result: body as never })
+      return complete(ctx, caller, { id, result: body as never })
   }
+}
+
+async function complete(
+  ctx: HttpContext,
+  caller: Caller,
+  told: Parameters<typeof completeAttempt>[2],
+): Promise<unknown> {
+  const answer = await completeAttempt(ctx.ports, caller, told)
+  if (answer.ignored) noteLate(ctx, told.id)
+  return answer
 }
 
 function given(call: CallName, message: Message): { readonly id: string; readonly body: unknown } {

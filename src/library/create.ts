@@ -71,15 +71,11 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     current = await begin(app, { org, listeners, handlers: [...handlers.keys()] })
   }
   return {
-    schedules: schedulesOf(running),
-    tasks: tasksOf(running),
-    sessions: sessionsOf(running),
-    runs: runsOf(running),
+    ...{ schedules: schedulesOf(running), tasks: tasksOf(running) },
+    ...{ sessions: sessionsOf(running), runs: runsOf(running) },
     ...{ agents: agentsOf(running, register), budgets: budgetsOf(running), ...receivingOf(running) },
-    secrets: secretsOf(running),
-    heartbeats: heartbeatsOf(running),
-    lanes: lanesOf(running, reload),
-    nodes: nodesOf(running),
+    ...{ secrets: secretsOf(running), heartbeats: heartbeatsOf(running) },
+    ...{ lanes: lanesOf(running, reload), nodes: nodesOf(running) },
     on: (kind, hear) => addListener(listeners, kind, hear),
     reload,
     watchConfig: (load, everyMs) => watch(load, everyMs, { reload, log }),

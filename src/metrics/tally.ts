@@ -64,7 +64,7 @@ export function countTurn(
   { changes, claims }: { readonly changes: Changes; readonly claims: readonly unknown[] },
 ): void {
   tally.turns += 1
-  tally.attempts += claims.length
+  tally.attempts += claims.length + changes.assignments.length
   const { made, changed, attempts, ranges, beatOutcomes } = changes
   for (const outcome of beatOutcomes) add(tally.heartbeats, outcome)
   for (const run of made) {

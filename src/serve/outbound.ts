@@ -1,6 +1,6 @@
 import type { OutboundChoice } from '../app.ts'
 import type { Config } from '../contract/config/keys.ts'
-import type { MailServer } from '../delivery/email.ts'
+import type { MailServer } from '../core/delivery/mail-settings.ts'
 import type { Configuration } from './configuration.ts'
 
 /** Where a server listens, once it does; and what its operator has opened. */

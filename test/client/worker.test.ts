@@ -33,8 +33,10 @@ const news = (worker: string, attempts: readonly string[] = [], cancel: readonly
     cancel: cancel.map((id) => ({ attempt_id: id, reason: 'cancelled' })),
   })
 
-const silence = ({ signal }: Asked): Promise<Response> =>
-  new Promise((_, reject) => {
+/** Nothing happens for as long as is waited for. */
+const silence = ({ signal, body }: Asked): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    if (body['wait_seconds'] === 0) resolve(news(String(body['worker_id'])))
     signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
   })
 

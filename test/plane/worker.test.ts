@@ -9,8 +9,8 @@ import { remoteOf, scenario, type Remote } from '../http-scenarios/world.ts'
 import { createServeWorld, type ServeWorld } from '../serve/support.ts'
 import { chat, ended, eventually, inState, send } from '../scenarios/support.ts'
 
-// Leases of a second, so that nobody waits long for a worker that has died.
-const QUICK = { node: { lease_ms: 1_200, renew_ms: 300, stop_grace_ms: 1_500 }, schedules: { poll_ms: 200 } }
+// Short leases, so that nobody waits long for a worker that has died.
+const QUICK = { node: { lease_ms: 2_500, renew_ms: 400, stop_grace_ms: 2_500 }, schedules: { poll_ms: 200 } }
 
 let world: ServeWorld
 let node: Remote
@@ -92,6 +92,8 @@ describe.concurrent('an agent whose work is done by workers', () => {
       message: 'Hello',
       trigger_type: 'message',
     })
+    // A question that is open keeps the lease, whatever else this machine has to do.
+    void claim('stepper', { worker_id: idle.worker_id, draining: true, wait_seconds: 30 }).catch(() => undefined)
     expect((await node.runs.get(id)).status).toBe('assigned')
     const started = await about(attempt?.attempt_id, 'start')
     expect(started).toMatchObject({ status: 'running', ignored: false, cancel: false, reason: null })
@@ -174,7 +176,7 @@ describe.concurrent('an agent whose work is done by workers', () => {
       const from = performance.now()
       await node.runs.cancel(id)
       expect(await ended(node, id)).toMatchObject({ status: 'cancelled', error_message: 'stopped' })
-      expect(performance.now() - from).toBeLessThan(1_400)
+      expect(performance.now() - from).toBeLessThan(2_400)
       expect(heard).toEqual(['the attempt was told to end: cancelled'])
     })
   })
@@ -215,7 +217,7 @@ describe.concurrent('an agent whose work is done by workers', () => {
     const { worker_id: worker, attempts } = await claim('writer', {}, one)
     await about(attempts[0]?.attempt_id, 'start', undefined, one)
     await one.stop()
-    for (let beat = 0; beat < 5; beat += 1) {
+    for (let beat = 0; beat < 9; beat += 1) {
       await new Promise((resolve) => setTimeout(resolve, 300))
       expect(await about(attempts[0]?.attempt_id, 'renew', undefined, other)).toMatchObject({
         status: 'running',

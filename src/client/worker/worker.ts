@@ -163,10 +163,20 @@ async function stop(state: State, how: 'drain' | 'now', ended: Promise<void>): P
   if (how === 'drain') await within(attempts.idle(), (options.drainSeconds ?? 30) * 1_000, over.signal)
   attempts.abandon('shutdown')
   await within(attempts.idle(), LAST_REPORTS_MS, over.signal)
+  await leave(state)
   over.abort()
   attempts.close()
   await ended.catch(() => undefined)
 }
+
+/** Says that nothing more is taken, so that nobody waits for this worker until its lease has lapsed. */
+async function leave({ client, options, id }: State): Promise<void> {
+  if (id === null) return
+  const last = { worker_id: id, agents: Object.keys(options.agents), draining: true, wait_seconds: 0 }
+  await client.worker.claim(last, { timeoutMs: LAST_WORD_MS }).catch(() => undefined)
+}
+
+const LAST_WORD_MS = 1_000
 
 /** How long the last reports have. */
 const LAST_REPORTS_MS = 5_000

@@ -6,6 +6,17 @@ export interface MailSettings {
   readonly subject_prefix?: string
 }
 
+/** The server that mail is handed to, as the operator has set it up. */
+export interface MailServer {
+  readonly host: string
+  readonly port: number
+  /** TLS from the beginning; otherwise it begins when the server offers it. */
+  readonly secure: boolean
+  readonly user: string | null
+  readonly password: string | null
+  readonly from: string
+}
+
 const MOST_RECEIVERS = 20
 const LONGEST_ADDRESS = 254
 const TO_FORM = `one address, or a list of 1 to ${MOST_RECEIVERS}`

@@ -2,6 +2,7 @@ import type { workerOperations } from '../../contract/operations/workers.ts'
 import { claimAttempts, findWorkers } from '../../service/workers.ts'
 import { completeAttempt, renewAttempt, startAttempt, tellEvents } from '../../service/worker-reports.ts'
 import type { HandlersOf } from '../call.ts'
+import type { HttpContext } from '../context.ts'
 
 /** Programs elsewhere that perform the work of agents. */
 export const workerHandlers: HandlersOf<typeof workerOperations> = {
@@ -18,6 +19,14 @@ export const workerHandlers: HandlersOf<typeof workerOperations> = {
   'worker.renew': ({ ports, caller, params }) => renewAttempt(ports, caller, params.id),
   'worker.events': ({ ctx, ports, caller, params, body }) =>
     tellEvents({ ports, workers: ctx.workers }, caller, { id: params.id, events: body.events }),
-  'worker.complete': ({ ports, caller, params, body }) =>
-    completeAttempt(ports, caller, { id: params.id, result: body }),
+  'worker.complete': async ({ ctx, ports, caller, params, body }) => {
+    const answer = await completeAttempt(ports, caller, { id: params.id, result: body })
+    if (answer.ignored) noteLate(ctx, params.id)
+    return answer
+  },
+}
+
+/** Whoever looks for what a worker did finds that it was too late. */
+export function noteLate({ log }: Pick<HttpContext, 'log'>, attempt: string): void {
+  log({ level: 'info', message: 'A late report changed nothing', facts: { attempt, reason: 'stale_report' } })
 }
