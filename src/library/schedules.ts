@@ -1,13 +1,13 @@
 import type { Escapement } from '../escapement.ts'
 import { runScheduleNow } from '../service/run-actions.ts'
 import { findRunsOfSchedule } from '../service/runs-read.ts'
+import { explainOccurrence } from '../service/occurrence-view.ts'
 import {
   changeSchedule,
   createSchedule,
   deleteSchedule,
   disableSchedule,
   enableSchedule,
-  explainOccurrence,
   getSchedule,
 } from '../service/schedules.ts'
 import { findSchedules } from '../service/schedules-find.ts'

@@ -1,5 +1,6 @@
+import { invalid, Refusal } from '../contract/refusals.ts'
 import type { OccurrenceExplanation } from '../contract/schedule.ts'
-import type { OrgId, ScheduleId } from '../core/ids.ts'
+import { scheduleId, type OrgId, type ScheduleId } from '../core/ids.ts'
 import { flawed, parsed, type Parsed } from '../core/input.ts'
 import { earlier, formatInstant, instant, parseInstant, type Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
@@ -9,6 +10,9 @@ import { loadDecisionAt } from '../store/decisions.ts'
 import { loadOccurrence } from '../store/occurrences.ts'
 import { loadRun } from '../store/run-reads.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
+import { loadSchedules } from '../store/schedules.ts'
+import type { Caller } from './caller.ts'
+import type { Ports } from './ports.ts'
 
 /** The last moment of the year 9999. */
 const LAST_MS = 253_402_300_799_999
@@ -21,6 +25,22 @@ export function parseMoment(field: string, value: unknown): Parsed<Instant> {
     : flawed({ field, value, message: 'is not a time in milliseconds', allowed: `0 to ${LAST_MS}` })
 }
 
+/** What became of a moment of the schedule, or will, and why. */
+export async function explainOccurrence(
+  ports: Ports,
+  { orgId }: Caller,
+  asked: { readonly id: string; readonly at: string | number },
+): Promise<OccurrenceExplanation> {
+  const read = parseMoment('at', asked.at)
+  if (!read.ok) throw invalid(read.flaws)
+  const at = read.value
+  const id = scheduleId(asked.id)
+  const [row] = await loadSchedules(ports.database, { orgId, ids: [id] })
+  const explained = await explainMoment(ports.database, { orgId, id, at, row: row ?? null, now: ports.clock.now() })
+  if (explained === null) throw new Refusal('NOT_FOUND', `There is no schedule ${asked.id}`)
+  return explained
+}
+
 interface Moment {
   readonly orgId: OrgId
   readonly id: ScheduleId
@@ -31,7 +51,7 @@ interface Moment {
 }
 
 /** What is on record about a moment, else what the plan says about it; null when there is no schedule and no record. */
-export async function explainMoment(connection: Connection, moment: Moment): Promise<OccurrenceExplanation | null> {
+async function explainMoment(connection: Connection, moment: Moment): Promise<OccurrenceExplanation | null> {
   const { orgId, id: scheduleId, at, row } = moment
   const entry = await loadOccurrence(connection, { orgId, scheduleId, nominal: at })
   const run = entry === undefined ? undefined : await loadRun(connection, { orgId, id: entry.runId })

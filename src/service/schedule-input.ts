@@ -97,7 +97,11 @@ export function executorIn(value: unknown, existing: ScheduleRow | null): Parsed
   if (!read.ok) return read
   const [secret] = secretNamesIn(read.value)
   if (secret !== undefined)
-    return flawed({ field: 'executor', value: undefined, message: `names secret ${secret}; only agents may name secrets` })
+    return flawed({
+      field: 'executor',
+      value: undefined,
+      message: `names secret ${secret}; only agents may name secrets`,
+    })
   if (INLINE_EXECUTOR_KINDS.some((kind) => kind === read.value.kind)) return read
   const allowed = INLINE_EXECUTOR_KINDS.join(', ')
   return flawed({ field: 'executor.kind', value: read.value.kind, message: 'belongs to an agent', allowed })

@@ -1,5 +1,5 @@
 import { invalid, Refusal } from '../contract/refusals.ts'
-import type { OccurrenceExplanation, ScheduleInput, ScheduleView } from '../contract/schedule.ts'
+import type { ScheduleInput, ScheduleView } from '../contract/schedule.ts'
 import { inlineAgentId, inlineKindOf } from '../core/executor/inline-agent.ts'
 import { agentId, scheduleId, type OrgId, type ScheduleId } from '../core/ids.ts'
 import type { Parsed } from '../core/input.ts'
@@ -17,7 +17,6 @@ import { cancelRun } from './desk/cancel.ts'
 import { pendingOfSchedule, type Desk } from './desk/desk.ts'
 import { grant } from './desk/runs.ts'
 import { bound } from './idempotent.ts'
-import { explainMoment, parseMoment } from './occurrence-view.ts'
 import type { Ports } from './ports.ts'
 import { agentNamedIn, executorIn, parseSchedule, type ReadSchedule, type WokenAgent } from './schedule-input.ts'
 import { disabledTargets, targetFor } from './schedule-delivery.ts'
@@ -286,18 +285,4 @@ export async function deleteSchedule(ports: Ports, caller: Caller, asked: Asked)
 
 function tell(desk: Desk, row: ScheduleRow, change: string): void {
   desk.changes.events.push({ kind: 'schedule.changed', subject: row.id, data: { change, state: row.state } })
-}
-
-/** What became of a moment of the schedule, or will, and why. */
-export async function explainOccurrence(
-  ports: Ports,
-  { orgId }: Caller,
-  asked: { readonly id: string; readonly at: string | number },
-): Promise<OccurrenceExplanation> {
-  const at = accepted(parseMoment('at', asked.at))
-  const id = scheduleId(asked.id)
-  const [row] = await loadSchedules(ports.database, { orgId, ids: [id] })
-  const explained = await explainMoment(ports.database, { orgId, id, at, row: row ?? null, now: ports.clock.now() })
-  if (explained === null) throw noSchedule(asked.id)
-  return explained
 }

@@ -17,7 +17,9 @@ const unheard = {
   deliver: never(LATER),
   deliverChannel: empty(LATER),
   deliverTo: empty(LATER),
-  wakeHeartbeat: never('is not done: heartbeats have their own times, and heartbeat.test asks one now. Leave it out, or false'),
+  wakeHeartbeat: never(
+    'is not done: heartbeats have their own times, and heartbeat.test asks one now. Leave it out, or false',
+  ),
   promptFile: empty('is not read here: send the text as message'),
 }
 

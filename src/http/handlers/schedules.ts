@@ -4,13 +4,13 @@ import { findRunsOfSchedule } from '../../service/runs-read.ts'
 import { previewSchedule } from '../../service/schedule-preview.ts'
 import { changeSchedules } from '../../service/schedules-bulk.ts'
 import { findSchedules } from '../../service/schedules-find.ts'
+import { explainOccurrence } from '../../service/occurrence-view.ts'
 import {
   changeSchedule,
   createSchedule,
   deleteSchedule,
   disableSchedule,
   enableSchedule,
-  explainOccurrence,
   getSchedule,
 } from '../../service/schedules.ts'
 import type { HandlersOf } from '../call.ts'

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ScheduleInput } from '../../../src/contract/schedule.ts'
 import { formatInstant, later } from '../../../src/core/instant.ts'
+import { explainOccurrence } from '../../../src/service/occurrence-view.ts'
 import {
   changeSchedule,
   createSchedule,
   deleteSchedule,
   disableSchedule,
   enableSchedule,
-  explainOccurrence,
   getSchedule,
 } from '../../../src/service/schedules.ts'
 import { findSchedules } from '../../../src/service/schedules-find.ts'
