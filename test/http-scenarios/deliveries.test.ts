@@ -1,11 +1,18 @@
 import { Webhook } from 'standardwebhooks'
-import { describe, expect } from 'vitest'
+import { beforeAll, describe, expect } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import type { DeliveryView } from '../../src/contract/delivery.ts'
 import { json, startPeer, type Answering, type Heard, type Peer } from '../outbound/peer.ts'
 import { createStage } from '../scenarios/stage.ts'
 import { ended, eventually, nothingFor } from '../scenarios/support.ts'
+import { prepareProgram } from '../serve/support.ts'
 import { scenario, type Remote, type World } from './world.ts'
+
+const PROGRAM = 'test/http-scenarios/program.ts'
+
+beforeAll(() => {
+  prepareProgram(PROGRAM)
+}, 90_000)
 
 const fine: Answering = (_, response) => json(response, 200, {})
 const worker = { worker: () => 'done' } as const
@@ -356,7 +363,7 @@ describe.concurrent('deliveries of several nodes', () => {
     })
     try {
       const variables = { ESCAPEMENT_OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${receiver.port}`, ESCAPEMENT_DATABASE_POOL: '4' }
-      const served = world.spawn([], variables, { entry: 'test/http-scenarios/program.ts' })
+      const served = world.spawn([], variables, { entry: PROGRAM })
       const dying = await world.join(served)
       const id = await submitted(dying, { callbackUrl: `${receiver.url}/done` })
       await eventually(() => {

@@ -159,6 +159,11 @@ export function removeProgram(): void {
   programs.clear()
 }
 
+/** Compiles a program before servers of this process are started: compiling holds up everything else in it. */
+export function prepareProgram(entry: string): void {
+  compiled(entry)
+}
+
 function compiled(entry: string): CompiledProgram {
   const program = programs.get(entry) ?? compileProgram(entry)
   programs.set(entry, program)
