@@ -33,7 +33,7 @@ describe('a link', () => {
     const response = await signIn(token)
     expect(response.statusCode).toBe(200)
     const session: ConsoleSessionView = consoleSession.parse(response.json())
-    expect(session.member.id).toBe(id)
+    expect(session.member?.id).toBe(id)
     const header = String(response.headers['set-cookie'])
     expect(header).toMatch(/^escapement_session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/)
     expect(response.body).not.toContain(cookieIn(header))

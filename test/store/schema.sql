@@ -91,10 +91,11 @@ create table callback (
 create table console_session (
   cookie_hash bytea not null,
   org_id text collate C not null,
-  member_id text collate C not null,
+  member_id text collate C,
   created_at timestamp with time zone not null,
   seen_at timestamp with time zone not null,
-  expires_at timestamp with time zone not null
+  expires_at timestamp with time zone not null,
+  key_id text collate C
 ) with (fillfactor=80);
 create table decision (
   org_id text collate C not null,
@@ -419,6 +420,8 @@ alter table budget add constraint budget_scope_is_named CHECK (((scope = 'org'::
 alter table budget add constraint budget_unit_check CHECK ((unit = ANY (ARRAY['tokens'::text, 'money'::text])));
 alter table callback add constraint callback_pkey PRIMARY KEY (token_hash);
 alter table console_session add constraint console_session_cookie_hash_check CHECK ((octet_length(cookie_hash) = 32));
+alter table console_session add constraint console_session_of_one CHECK ((num_nonnulls(member_id, key_id) = 1));
+alter table console_session add constraint console_session_org_id_key_id_fkey FOREIGN KEY (org_id, key_id) REFERENCES api_key(org_id, id) ON DELETE CASCADE;
 alter table console_session add constraint console_session_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES member(org_id, id) ON DELETE CASCADE;
 alter table console_session add constraint console_session_pkey PRIMARY KEY (cookie_hash);
 alter table decision add constraint decision_count_check CHECK ((count > 0));
@@ -497,6 +500,7 @@ CREATE INDEX audit_by_actor ON audit USING btree (org_id, actor, no);
 CREATE INDEX audit_by_object ON audit USING btree (org_id, object_kind, object_id, no);
 CREATE INDEX callback_by_age ON callback USING btree (created_at);
 CREATE INDEX console_session_by_age ON console_session USING btree (expires_at);
+CREATE INDEX console_session_by_key ON console_session USING btree (org_id, key_id) WHERE (key_id IS NOT NULL);
 CREATE INDEX console_session_by_member ON console_session USING btree (org_id, member_id);
 CREATE INDEX delivery_by_state ON delivery USING btree (org_id, state, created_at, id) WHERE (state <> 'delivered'::text);
 CREATE INDEX delivery_by_target ON delivery USING btree (org_id, target_id, created_at, id) WHERE (target_id IS NOT NULL);
