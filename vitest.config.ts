@@ -10,6 +10,7 @@ const NEEDS_DATABASE = [
   'test/faults/**/*.test.ts',
   'test/serve/**/*.test.ts',
   'test/remote/**/*.test.ts',
+  'test/e2e/**/*.test.ts',
 ]
 
 export default defineConfig({

@@ -40,6 +40,7 @@ export const STEPS = [
     budget: { name: 'scenarios over HTTP', seconds: 90 },
   },
   { name: 'serve', folders: ['test/serve/'], budget: { name: 'serve', seconds: 90 } },
+  { name: 'browser', folders: ['test/e2e/'], budget: { name: 'the console in a browser', seconds: 120 } },
   { name: 'remote', folders: ['test/remote/'], budget: { name: 'commands against a server', seconds: 90 } },
   { name: 'faults', folders: ['test/faults/'], budget: { name: 'faulted simulation', seconds: 120 } },
   { name: 'chaos', folders: ['test/chaos/'], budget: { name: 'chaos', seconds: 90 } },

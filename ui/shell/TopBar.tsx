@@ -21,10 +21,10 @@ export function TopBar({ openPalette }: { readonly openPalette: () => void }): R
         {me?.org.name}
       </span>
       <LiveMark />
-      <UnstyledButton className="top-search" onClick={openPalette} aria-label={say('top.search')}>
+      <UnstyledButton className="top-search" onClick={openPalette}>
         <IconSearch size={15} aria-hidden />
         <span className="top-search-word">{say('top.search')}</span>
-        <Kbd size="xs" className="top-search-key">
+        <Kbd size="xs" className="top-search-key" aria-hidden>
           {IS_APPLE ? '⌘K' : 'Ctrl K'}
         </Kbd>
       </UnstyledButton>

@@ -1,11 +1,9 @@
-import type { ReactTable, Row as TableRow } from '@tanstack/react-table'
 import type { CSSProperties, ReactNode } from 'react'
-import type { Column, FEATURES } from './column.ts'
+import type { Column } from './column.ts'
 import type { TableCursor } from './use-table-cursor.ts'
 
-interface DataRowProps<Row extends object> {
-  readonly table: Pick<ReactTable<typeof FEATURES, Row>, 'FlexRender'>
-  readonly row: TableRow<typeof FEATURES, Row>
+interface DataRowProps<Row> {
+  readonly row: Row
   readonly columns: readonly Column<Row>[]
   readonly tracks: CSSProperties
   readonly index: number
@@ -16,26 +14,19 @@ interface DataRowProps<Row extends object> {
 }
 
 /** One row of a table, at its place. */
-export function DataRow<Row extends object>(props: DataRowProps<Row>): ReactNode {
-  const { table, row, columns, tracks, index, top, cursor, isSelected, measure } = props
+export function DataRow<Row>(props: DataRowProps<Row>): ReactNode {
+  const { row, columns, tracks, index, top, cursor, isSelected, measure } = props
   return (
     <div
       {...{ ref: measure, role: 'row', className: 'table-row', 'data-index': index, 'aria-rowindex': index + 2 }}
       data-current={cursor.index === index}
       data-selected={isSelected}
-      aria-selected={isSelected}
       style={{ ...tracks, transform: `translateY(${top}px)` }}
       onPointerDown={() => cursor.point(index)}
     >
-      {row.getAllCells().map((cell, at) => (
-        <div
-          key={cell.id}
-          role="cell"
-          className="table-cell"
-          data-column={cell.column.id}
-          data-label={columns[at]?.cardLabel}
-        >
-          <table.FlexRender cell={cell} />
+      {columns.map(({ id, cell, cardLabel }) => (
+        <div key={id} role="cell" className="table-cell" data-column={id} data-label={cardLabel}>
+          {cell(row)}
         </div>
       ))}
     </div>

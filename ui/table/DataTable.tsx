@@ -1,7 +1,6 @@
-import { useTable, type DisplayColumnDef } from '@tanstack/react-table'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, type ReactNode } from 'react'
-import { FEATURES, type Column } from './column.ts'
+import type { Column } from './column.ts'
 import { DataRow } from './DataRow.tsx'
 import type { TableCursor } from './use-table-cursor.ts'
 import './table.css'
@@ -20,22 +19,20 @@ interface DataTableProps<Row> {
 const USUAL_HEIGHT = 53
 const AHEAD = 12
 
-/** A table of any length: only what is on screen is drawn, and in small windows each row is a card. */
-export function DataTable<Row extends object>(props: DataTableProps<Row>): ReactNode {
+/**
+ * A table of any length: only what is on screen is drawn, and in small windows each row is a card. Order, filters and
+ * pages are the server's.
+ */
+export function DataTable<Row>(props: DataTableProps<Row>): ReactNode {
   const { label, rows, idOf, columns, cursor, isSelected, onEnd } = props
   const list = useRef<HTMLDivElement>(null)
-  const table = useTable({
-    features: FEATURES,
-    data: rows,
-    columns: columns.map((column): DisplayColumnDef<typeof FEATURES, Row> => ({
-      ...{ id: column.id, header: () => column.header, cell: ({ row }) => column.cell(row.original) },
-    })),
-    getRowId: idOf,
-  })
   const virtualizer = useWindowVirtualizer({
     ...{ count: rows.length, estimateSize: () => USUAL_HEIGHT, overscan: 8 },
     scrollMargin: list.current?.offsetTop ?? 0,
-    getItemKey: (index) => table.getRowModel().rows[index]?.id ?? index,
+    getItemKey: (index) => {
+      const row = rows[index]
+      return row === undefined ? index : idOf(row)
+    },
   })
   const items = virtualizer.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
@@ -48,24 +45,22 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
   const tracks = { gridTemplateColumns: columns.map(({ width }) => width).join(' ') }
   return (
     <div className="table" role="table" aria-label={label} aria-rowcount={rows.length + 1}>
-      {table.getHeaderGroups().map((group) => (
-        <div key={group.id} className="table-head" role="row" aria-rowindex={1} style={tracks}>
-          {group.headers.map((header) => (
-            <div key={header.id} role="columnheader" className="table-cell" data-column={header.id}>
-              <table.FlexRender header={header} />
-            </div>
-          ))}
-        </div>
-      ))}
+      <div className="table-head" role="row" aria-rowindex={1} style={tracks}>
+        {columns.map(({ id, header }) => (
+          <div key={id} role="columnheader" className="table-cell" data-column={id}>
+            {header}
+          </div>
+        ))}
+      </div>
       <div ref={list} role="rowgroup" className="table-body" style={{ height: virtualizer.getTotalSize() }}>
-        {items.map((item) => {
-          const row = table.getRowModel().rows[item.index]
+        {items.map(({ key, index, start }) => {
+          const row = rows[index]
           return row === undefined ? null : (
             <DataRow
-              key={item.key}
-              {...{ table, row, columns, tracks, cursor, index: item.index, measure: virtualizer.measureElement }}
-              top={item.start - virtualizer.options.scrollMargin}
-              isSelected={isSelected?.(row.original) === true}
+              key={key}
+              {...{ row, columns, tracks, cursor, index, measure: virtualizer.measureElement }}
+              top={start - virtualizer.options.scrollMargin}
+              isSelected={isSelected?.(row) === true}
             />
           )
         })}

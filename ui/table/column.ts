@@ -1,8 +1,4 @@
-import { tableFeatures } from '@tanstack/react-table'
 import type { ReactNode } from 'react'
-
-/** What every table knows: nothing but its columns. Order, filters and pages are the server's. */
-export const FEATURES = tableFeatures({})
 
 /** A column: what stands above it, what stands in it, and how wide it is (a track of a CSS grid). */
 export interface Column<Row> {

@@ -53,14 +53,19 @@ export function NextCell({ schedule }: CellProps): ReactNode {
 /** How the last runs ended. Read when the row comes on screen; a schedule that never ran is not asked about. */
 export function LastCell({ schedule: { id, last_run_at: last } }: CellProps): ReactNode {
   const { data, isPending } = useQuery({ ...outcomesOf(id), enabled: last !== null })
-  if (last === null) return <Sparkline runs={[]} />
+  if (last === null)
+    return (
+      <span className="card-hidden">
+        <Sparkline runs={[]} />
+      </span>
+    )
   return isPending ? <Skeleton height={18} width={120} /> : <Sparkline runs={data ?? []} />
 }
 
 /** Failures in a row, and in all. */
 export function StreakCell({ schedule: { failure_streak: streak, failure_count: count } }: CellProps): ReactNode {
   const say = useSay()
-  if (count === 0) return <span className="quiet">{say('none')}</span>
+  if (count === 0) return <span className="quiet card-hidden">{say('none')}</span>
   return (
     <div>
       {streak > 0 && <div className="bad">{say('schedules.streak', { count: streak })}</div>}
