@@ -1,12 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { OPERATIONS } from '../../src/contract/operations/table.ts'
-import { createConsoleWorld, inspect, NO_BROWSER, type ConsoleWorld } from './support.ts'
+import { createConsoleWorld, inspect, NO_BROWSER, type ConsoleWorld, type Visitor } from './support.ts'
 
 if (NO_BROWSER !== null) process.stderr.write(`The console is not tried in a browser: ${NO_BROWSER}\n`)
 
 let world: ConsoleWorld
 const schedule = (name: string, more: Readonly<Record<string, unknown>> = {}) =>
   world.api.schedules.create({ name, every_seconds: 3_600, agent_id: 'echo', payload: 'hello', ...more })
+
+/** Waits until so many schedules are shown in a state. */
+const dots = ({ page }: Visitor, state: string, count: number): Promise<void> =>
+  vi.waitFor(async () => expect(await page.locator(`.state-dot[data-state="${state}"]`).count()).toBe(count), {
+    ...{ timeout: 12_000, interval: 50 },
+  })
 
 describe.skipIf(NO_BROWSER !== null)('the console', () => {
   beforeAll(async () => {
@@ -68,9 +74,9 @@ describe.skipIf(NO_BROWSER !== null)('the console', () => {
     await ann.page.click('[aria-label="Select all that are shown"]')
     await ann.page.getByRole('button', { name: 'Disable 3' }).click()
     await ann.page.waitForSelector('text=3 schedules disabled')
-    await bob.page.waitForFunction(`document.querySelectorAll('[data-state=\"paused\"]').length === 3`)
+    await dots(bob, 'paused', 3)
     await ann.page.getByRole('button', { name: /^Undo/ }).click()
-    await bob.page.waitForFunction(`document.querySelectorAll('[data-state=\"active\"]').length === 3`)
+    await dots(bob, 'active', 3)
     const audit = await world.api.audit.list({ limit: 50 })
     expect(audit.items.filter(({ action }) => action.includes('disable'))).toHaveLength(3)
   })
