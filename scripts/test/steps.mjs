@@ -24,6 +24,7 @@ export const STEPS = [
       'test/metrics/',
       'test/tooling/',
       'test/tracing/',
+      'test/ui/',
     ],
     budget: FAST,
   },

@@ -7,8 +7,9 @@ import { setLiveStatus } from './live-status.ts'
 import { patchRun } from './patches.ts'
 import { touchedBy, type Touched } from './touched.ts'
 
-/** Whoever looks sees a change at once; what follows within this time is fetched together. */
-const COLLECT_MS = 300
+/** Whoever looks sees a change at once; under steady work everything on screen is read again once a second. */
+const COLLECT_MS = 150
+const APART_MS = 1_000
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 8_000
 /** A connection that is away for longer than this is worth a banner. */
@@ -87,15 +88,17 @@ function createInvalidator(queryClient: QueryClient): {
   const waiting = new Map<string, Touched>()
   let timer: ReturnType<typeof setTimeout> | null = null
   let everything = false
+  let flushedAt = -Infinity
   const flush = (): void => {
     timer = null
+    flushedAt = performance.now()
     if (everything) void queryClient.invalidateQueries()
     else for (const queryKey of waiting.values()) void queryClient.invalidateQueries({ queryKey })
     everything = false
     waiting.clear()
   }
   const soon = (): void => {
-    timer ??= setTimeout(flush, COLLECT_MS)
+    timer ??= setTimeout(flush, Math.max(COLLECT_MS, flushedAt + APART_MS - performance.now()))
   }
   return {
     touch: (touched) => {

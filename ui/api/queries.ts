@@ -32,6 +32,13 @@ export const schedulePage = (filter: ScheduleFilter) =>
     placeholderData: keepPreviousData,
   })
 
+/** One schedule. */
+export const scheduleOf = (id: string) =>
+  queryOptions({
+    queryKey: ['schedules', 'get', id],
+    queryFn: ({ signal }) => api.schedules.get(id, { signal }),
+  })
+
 /** How the last runs of a schedule ended. */
 export const outcomesOf = (id: string) =>
   queryOptions({
@@ -45,6 +52,24 @@ export const runPage = (filter: Omit<RunFilter, 'status'> & { readonly status?: 
   queryOptions({
     queryKey: ['runs', 'list', filter],
     queryFn: ({ signal }) => api.runs.list(filter, { signal }),
+    placeholderData: keepPreviousData,
+  })
+
+const LARGEST_PAGE = 200
+
+/** The newest runs that were made in a stretch of time, up to so many; more than one page where it takes more. */
+export const runsWithin = (window: Pick<RunFilter, 'from' | 'to'>, most: number) =>
+  queryOptions({
+    queryKey: ['runs', 'list', 'within', window, most],
+    queryFn: async ({ signal }) => {
+      let page = await api.runs.list({ ...window, limit: LARGEST_PAGE }, { signal })
+      const items = [...page.items]
+      while (page.next_cursor !== null && items.length < most) {
+        page = await api.runs.list({ ...window, limit: LARGEST_PAGE, cursor: page.next_cursor }, { signal })
+        items.push(...page.items)
+      }
+      return { items, next_cursor: page.next_cursor }
+    },
     placeholderData: keepPreviousData,
   })
 

@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
 import { useSyncExternalStore, type ReactNode } from 'react'
 import { useSay } from '../texts/TextProvider.tsx'
 import { useNow } from '../time/clock.ts'
-import { currentToasts, dismiss, subscribeToasts, takeBack, type Toast } from './toast-store.ts'
+import { currentToasts, dismiss, subscribeToasts, takeBack, UNDO_MS, type Toast } from './toast-store.ts'
 
 /** The messages at the edge of the window. */
 export function Toasts(): ReactNode {
@@ -21,7 +21,7 @@ export function Toasts(): ReactNode {
 function ToastLine({ toast }: { readonly toast: Toast }): ReactNode {
   const say = useSay()
   const now = useNow()
-  const left = Math.max(1, Math.ceil((toast.until - now) / 1_000))
+  const left = Math.min(UNDO_MS / 1_000, Math.max(1, Math.ceil((toast.until - now) / 1_000)))
   const Icon = toast.tone === 'done' ? IconCheck : IconAlertTriangle
   return (
     <div className="toast" data-tone={toast.tone} role={toast.tone === 'failed' ? 'alert' : 'status'}>

@@ -60,9 +60,9 @@ export function ticksOf({ from, span }: RibbonView, step: number, offset: (at: n
   const ticks: number[] = []
   const ahead = offset(from)
   for (let local = Math.ceil((from + ahead) / step) * step; local - ahead <= from + span; local += step) {
-    // Behind a change of the clock, round moments lie elsewhere.
+    // Behind a change of the clock, round moments lie elsewhere, and some are not there at all.
     const at = local - offset(local - ahead)
-    if (at >= from && at <= from + span) ticks.push(at)
+    if (at >= from && at <= from + span && at > (ticks.at(-1) ?? -Infinity)) ticks.push(at)
   }
   return ticks
 }

@@ -39,10 +39,14 @@ export function OverviewPage(): ReactNode {
           {isNew ? <FirstSteps /> : <OverviewRibbon />}
           <Figures stats={stats.data} />
           <div className="overview-columns">
-            <Attention />
-            <RecentFailures />
-            <Lanes lanes={stats.data?.lanes} />
-            <BusyAgents agents={stats.data?.agents} />
+            <div className="overview-column">
+              <Attention />
+              <Lanes lanes={stats.data?.lanes} />
+            </div>
+            <div className="overview-column">
+              <RecentFailures />
+              <BusyAgents agents={stats.data?.agents} />
+            </div>
           </div>
         </div>
       )}

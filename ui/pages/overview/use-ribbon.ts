@@ -1,14 +1,14 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import type { RunView } from '../../../src/contract/run.ts'
 import type { ScheduleView } from '../../../src/contract/schedule.ts'
-import { comingOf, runPage, schedulePage } from '../../api/queries.ts'
+import { comingOf, runsWithin, schedulePage } from '../../api/queries.ts'
 import { useDoors, type Doors } from '../../parts/doors.ts'
 import { itemOfRun, type RibbonItem, type RibbonRow } from '../../ribbon/items.ts'
 import { useReasonText } from '../../parts/reason-text.ts'
 import type { RibbonView } from '../../ribbon/view.ts'
 
 const MOST_ROWS = 12
-const MOST_RUNS = 200
+const MOST_RUNS = 600
 const MOST_COMING = 200
 /** What is read covers more than what is shown, so that moving a little reads nothing. */
 const GRAIN_MS = 15 * 60_000
@@ -31,11 +31,12 @@ export function useRibbon(view: RibbonView): RibbonData {
   const doors = useDoors()
   const reasonText = useReasonText()
   const window = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
-  const runs = useQuery(runPage({ ...window, limit: MOST_RUNS }))
+  const runs = useQuery(runsWithin(window, MOST_RUNS))
   const schedules = useQuery(schedulePage({ state: 'active', sort: 'next_run_at', limit: 100 }))
   const soon = (schedules.data?.items ?? []).filter((schedule) => isSoon(schedule, to))
   const rows = rowsOf(runs.data?.items ?? [], schedules.data?.items ?? [], { soon, doors })
-  const shown = rows.slice(0, MOST_ROWS)
+  // By name: a row that jumps with every run cannot be followed.
+  const shown = rows.slice(0, MOST_ROWS).sort((a, b) => a.label.localeCompare(b.label))
   const shownIds = new Set(shown.map(({ id }) => id))
   const coming = useQueries({
     queries: soon.filter(({ id }) => shownIds.has(id)).map((schedule) => comingOf(schedule, MOST_COMING)),
