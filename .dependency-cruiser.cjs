@@ -46,6 +46,16 @@ const MAY_USE = {
   log: ['pino'],
 }
 
+/** Third-party packages of the console. They are bundled, so that whoever installs the server installs none of them. */
+const UI_MAY_USE = [
+  'react',
+  'react-dom',
+  '@mantine/[^/]+',
+  '@tanstack/[^/]+',
+  '@tabler/[^/]+',
+  '@fontsource-variable/[^/]+',
+]
+
 /** Packages with one home: the single file that wraps them. */
 const WRAPPED = [{ packages: ['rrule-temporal', 'temporal-polyfill'], home: '^src/core/time/rrule\\.ts$' }]
 
@@ -106,7 +116,19 @@ module.exports = {
     ),
     error('ui-sees-only-the-contract', 'The console knows the wire, not the server.', {
       from: { path: '^ui/' },
-      to: { path: '^src/', pathNot: inFolder('contract') },
+      to: { path: '^src/', pathNot: ['contract', 'client'].map(inFolder) },
+    }),
+    error('ui-uses-only-its-packages', `The console may use: ${UI_MAY_USE.join(', ')}.`, {
+      from: { path: '^ui/', pathNot: '\\.config\\.ts$' },
+      to: { path: 'node_modules/', pathNot: UI_MAY_USE.map(inPackage) },
+    }),
+    error('pages-stand-alone', 'What two pages of the console share belongs to ui/parts, ui/api or ui/table.', {
+      from: { path: '^ui/pages/([^/]+)/' },
+      to: { path: '^ui/pages/', pathNot: '^ui/pages/$1/' },
+    }),
+    error('ui-shares-no-page', 'Pages are reached through ui/app/routes.ts, which loads them when they are visited.', {
+      from: { path: '^ui/', pathNot: '^ui/(pages|app)/' },
+      to: { path: '^ui/pages/' },
     }),
     error('src-stands-alone', 'What ships imports nothing that does not ship.', {
       from: { path: '^src/' },

@@ -1,3 +1,4 @@
+import reactHooks from 'eslint-plugin-react-hooks'
 import tseslint from 'typescript-eslint'
 
 // The rules of the house, as far as a linter can keep them. A rule that is switched off says why on the same line.
@@ -44,6 +45,14 @@ const CORE_GLOBALS = [
 ].map((name) => ({ name, message: 'The core is pure: no clock, no timer, no I/O, no host.' }))
 
 const INTL = { name: 'Intl', message: 'Only src/core/time/zone.ts may ask Intl, and it keeps what it learns.' }
+
+/** What people read or hear is in ui/texts, in every language; anything with a letter in it counts. */
+const NO_LOOSE_TEXT = [
+  'JSXText[value=/\\p{L}/u]',
+  'JSXAttribute[name.name=/^(title|alt|placeholder|label|description|aria-label|aria-description)$/] > Literal[value=/\\p{L}/u]',
+  'JSXAttribute[name.name=/^(title|alt|placeholder|label|description|aria-label|aria-description)$/] > JSXExpressionContainer > :matches(Literal[value=/\\p{L}/u], TemplateLiteral:has(TemplateElement[value.raw=/\\p{L}/u]))',
+  'JSXElement > JSXExpressionContainer > :matches(Literal[value=/\\p{L}/u], TemplateLiteral:has(TemplateElement[value.raw=/\\p{L}/u]))',
+].map((selector) => ({ selector, message: 'Texts are in ui/texts, in every language: say(…).' }))
 
 const NO_ENVIRONMENT = {
   object: 'process',
@@ -149,8 +158,24 @@ export default tseslint.config(
     },
   },
   {
+    name: 'console',
+    files: ['ui/**/*.{ts,tsx}'],
+    plugins: { 'react-hooks': reactHooks },
+    rules: {
+      'no-restricted-syntax': ['error', NO_BARRELS, NO_DEFAULT_EXPORT, ...NO_LOOSE_TEXT],
+      'react-hooks/rules-of-hooks': 'error',
+      'react-hooks/exhaustive-deps': 'error',
+      // Comparing with null asks for undefined too, which is what the DOM and the router mean.
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+      // Routers stop by throwing a redirect.
+      '@typescript-eslint/only-throw-error': 'off',
+      // The types of queries and of routes are inferred, and too long to be written by anybody.
+      '@typescript-eslint/explicit-module-boundary-types': 'off',
+    },
+  },
+  {
     name: 'configuration files',
-    files: ['*.config.{js,ts}'],
+    files: ['**/*.config.{js,ts}'],
     rules: {
       'no-restricted-syntax': ['error', NO_BARRELS], // their tools demand a default export
     },
@@ -159,6 +184,11 @@ export default tseslint.config(
     name: 'plain JavaScript',
     files: ['**/*.{js,mjs,cjs}'],
     ...tseslint.configs.disableTypeChecked, // there are no types to check in it
+  },
+  {
+    name: 'what runs in the browser as it is',
+    files: ['ui/public/*.js'],
+    rules: { 'no-var': 'off' }, // it is not compiled, and runs before anything is known of the browser
   },
   {
     name: 'scripts and benchmarks',

@@ -11,6 +11,7 @@ const NEEDS_DATABASE = [
   'test/serve/**/*.test.ts',
   'test/remote/**/*.test.ts',
   'test/plane/**/*.test.ts',
+  'test/e2e/**/*.test.ts',
 ]
 
 export default defineConfig({

@@ -13,10 +13,13 @@ const LINT = [
   {
     name: 'imports',
     script: tool('dependency-cruiser/bin/dependency-cruise.mjs'),
-    args: ['--config', '.dependency-cruiser.cjs', 'src', 'test'],
+    args: ['--config', '.dependency-cruiser.cjs', 'src', 'test', 'ui'],
   },
 ]
-const TYPES = [{ name: 'types', script: tool('typescript/bin/tsc'), args: ['--noEmit', '-p', 'tsconfig.json'] }]
+const TYPES = [
+  { name: 'types', script: tool('typescript/bin/tsc'), args: ['--noEmit', '-p', 'tsconfig.json'] },
+  { name: 'types of the console', script: tool('typescript/bin/tsc'), args: ['--noEmit', '-p', 'ui/tsconfig.json'] },
+]
 const TESTS = [{ name: 'tests', script: path.join(root, 'scripts/test.mjs'), args: ['core', 'docs'] }]
 
 const WHAT = { all: [...TYPES, ...LINT, ...TESTS], lint: LINT, static: [...TYPES, ...LINT] }

@@ -1,5 +1,8 @@
-import type { Role } from '../core/access.ts'
+import type { Permission, Role } from '../core/access.ts'
 import type { MemberView } from './member.ts'
+
+/** Something that can be permitted, by its name. */
+export type PermissionName = Permission
 
 /** Who asks, and what they may do. */
 export interface MeView {
@@ -13,8 +16,8 @@ export interface MeView {
   /** Whether they may change lanes, configuration and orgs. */
   readonly operator: boolean
   readonly expires_at: string | null
-  /** Null when a key asks. */
+  /** Null when a key asks, or somebody who has signed in with one. */
   readonly member: MemberView | null
-  /** Goes back in a header with everything that changes something; null when a key asks, which needs none. */
+  /** Goes back in a header with everything that changes something; null when a key itself asks, which needs none. */
   readonly csrf_token: string | null
 }

@@ -30,9 +30,16 @@ export interface SignInLink {
   readonly expires_at: string
 }
 
+/** What a browser is signed in with: the token of a link, or a key. One of the two. */
+export interface SignInInput {
+  readonly token?: string | undefined
+  readonly key?: string | undefined
+}
+
 /** Who is signed in at the console. */
 export interface ConsoleSessionView {
-  readonly member: MemberView
+  /** Null when a key was brought. */
+  readonly member: MemberView | null
   readonly permissions: readonly string[]
   /** Goes back in a header with everything that changes something. */
   readonly csrf_token: string

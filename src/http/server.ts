@@ -6,6 +6,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { OperationTable } from '../contract/operations/operation.ts'
 import { OPERATIONS } from '../contract/operations/table.ts'
 import { Refusal } from '../contract/refusals.ts'
+import { addConsole } from './console/routes.ts'
 import type { HttpContext } from './context.ts'
 import { addDocs } from './docs/routes.ts'
 import { HANDLERS } from './handlers.ts'
@@ -89,6 +90,7 @@ export function createHttpServer(
   addRpc(routing)
   addSockets(routing, hosts, { services: [rpcSockets, workerSockets] })
   addDocs(app, api.operations, ctx.version)
+  addConsole(app)
   return app
 }
 

@@ -1,9 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ConsoleSessionView } from '../contract/member.ts'
 import { effectivePermissions, type Principal } from '../core/access.ts'
-import { principalId } from '../core/ids.ts'
+import { principalId, type OrgId } from '../core/ids.ts'
 import { DAY_MS, earlier, formatInstant, HOUR_MS, later, type Instant } from '../core/instant.ts'
 import { deleteConsoleSession, insertConsoleSession, loadConsoleSession } from '../store/console-sessions.ts'
+import { loadApiKey, type ApiKeyRow } from '../store/api-keys.ts'
 import type { Transaction } from '../store/database.ts'
 import type { MemberRow } from '../store/members.ts'
 import { hashSecret, newSecret } from './key-text.ts'
@@ -17,7 +18,8 @@ export const LONGEST_MS = 7 * DAY_MS
 /** Somebody who is signed in at the console. */
 export interface SignedIn {
   readonly principal: Principal
-  readonly member: MemberRow
+  /** Null when they have signed in with a key. */
+  readonly member: MemberRow | null
   readonly seenAt: Instant
   readonly expiresAt: Instant
 }
@@ -38,16 +40,22 @@ export function isCsrfToken(cookie: string, token: string): boolean {
   return wanted.length === given.length && timingSafeEqual(wanted, given)
 }
 
-/** Signs a browser in. Answers with the value of its cookie. */
+/** Who is to be signed in: a member, or whoever has a key. */
+export type Entering =
+  | { readonly orgId: OrgId; readonly memberId: string }
+  | { readonly orgId: OrgId; readonly keyId: string; readonly keyExpiresAt: Instant | null }
+
+/** Signs a browser in, with a key for as long as the key lives at most. Answers with the value of its cookie. */
 export async function openConsoleSession(
   tx: Transaction,
-  member: Pick<MemberRow, 'orgId' | 'id'>,
+  who: Entering,
   now: Instant,
 ): Promise<{ readonly cookie: string; readonly expiresAt: Instant }> {
   const cookie = newSecret()
-  const expiresAt = later(now, LONGEST_MS)
-  const { orgId, id: memberId } = member
-  const row = { orgId, memberId, createdAt: now, seenAt: now, expiresAt }
+  const latest = later(now, LONGEST_MS)
+  const expiresAt = 'keyId' in who && who.keyExpiresAt !== null && who.keyExpiresAt < latest ? who.keyExpiresAt : latest
+  const owner = 'keyId' in who ? { memberId: null, keyId: who.keyId } : { memberId: who.memberId, keyId: null }
+  const row = { orgId: who.orgId, ...owner, createdAt: now, seenAt: now, expiresAt }
   await insertConsoleSession(tx, row, hashSecret(cookie))
   return { cookie, expiresAt }
 }
@@ -62,12 +70,21 @@ export async function findConsoleSession(
   const seenAfter = earlier(now, IDLE_MS)
   const found = await loadConsoleSession(database, { cookieHash: hashSecret(cookie), now, seenAfter })
   if (found === undefined) return null
-  const { member, seenAt, expiresAt } = found
-  const principal: Principal = {
-    ...{ id: principalId(member.id), orgId: member.orgId, role: member.role, scopes: null },
-    ...{ expiresAt, revokedAt: null },
-  }
-  return { principal, member, seenAt, expiresAt }
+  const { orgId, member, keyId, seenAt, expiresAt } = found
+  const key = keyId === null ? undefined : await loadApiKey(database, { orgId, id: keyId })
+  const principal = member === null ? ofKey(key, expiresAt) : ofMember(member, expiresAt)
+  return principal === null ? null : { principal, member, seenAt, expiresAt }
+}
+
+const ofMember = ({ id, orgId, role }: MemberRow, expiresAt: Instant): Principal => ({
+  ...{ id: principalId(id), orgId, role, scopes: null, expiresAt, revokedAt: null },
+})
+
+/** May do what the key may, and no longer than the key: one that was revoked is told so with the next request. */
+function ofKey(key: ApiKeyRow | undefined, expiresAt: Instant): Principal | null {
+  if (key === undefined) return null
+  const { id, orgId, role, scopes, revokedAt } = key
+  return { id: principalId(id), orgId, role, scopes, expiresAt, revokedAt }
 }
 
 /** Signs a browser out. One that is not signed in is left as it is. */
@@ -77,7 +94,7 @@ export async function signOut({ database }: Pick<Ports, 'database'>, cookie: str
 
 /** Somebody who is signed in, as the console shows them. */
 export const viewConsoleSession = (signedIn: SignedIn, cookie: string): ConsoleSessionView => ({
-  member: viewMember(signedIn.member),
+  member: signedIn.member === null ? null : viewMember(signedIn.member),
   permissions: effectivePermissions(signedIn.principal),
   csrf_token: csrfTokenOf(cookie),
   expires_at: formatInstant(signedIn.expiresAt),

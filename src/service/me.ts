@@ -22,11 +22,11 @@ export async function describeMe(
   if (org === undefined) throw new Refusal('UNAUTHENTICATED', 'The org of this key is being deleted')
   const operating = { permission: 'admin:*', orgId, now: ports.clock.now(), operatorOnly: true } as const
   return {
-    ...{ id, kind: cookie === null ? 'key' : 'member', org: { id: orgId, name: org.name }, role },
+    ...{ id, kind: session?.member == null ? 'key' : 'member', org: { id: orgId, name: org.name }, role },
     permissions: effectivePermissions(principal),
     operator: decideAccess(principal, operating).kind === 'granted',
     expires_at: expiresAt === null ? null : formatInstant(expiresAt),
-    member: session === null ? null : viewMember(session.member),
+    member: session?.member == null ? null : viewMember(session.member),
     csrf_token: cookie === null ? null : csrfTokenOf(cookie),
   }
 }

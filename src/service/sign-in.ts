@@ -2,6 +2,7 @@ import type { SignInLink } from '../contract/member.ts'
 import { Refusal } from '../contract/refusals.ts'
 import { OPERATOR_ORG } from '../core/access.ts'
 import { formatInstant, later, MINUTE_MS, type Instant } from '../core/instant.ts'
+import { loadApiKey } from '../store/api-keys.ts'
 import type { Transaction } from '../store/database.ts'
 import { insertMember, loadMember, loadOwners, noteSignIn, type MemberRow } from '../store/members.ts'
 import { insertSignIn, loadSignIn, takeSignIn } from '../store/sign-ins.ts'
@@ -9,6 +10,7 @@ import { acted, actorOf, created, SYSTEM_ACTOR, type AuditEntry } from './audit-
 import { callerOf, type Giver } from './caller.ts'
 import { openConsoleSession } from './console-sessions.ts'
 import { hashSecret, newSecret } from './key-text.ts'
+import { findPrincipal } from './keys.ts'
 import { memberWithin, newMember } from './members.ts'
 import { viewMember } from './member-view.ts'
 import type { Ports } from './ports.ts'
@@ -117,11 +119,36 @@ export async function signIn(
       if (taken === undefined) throw overLink()
       const { orgId, memberId: id } = taken
       await noteSignIn(tx, { orgId, id, at: now })
-      return openConsoleSession(tx, { orgId, id }, now)
+      return openConsoleSession(tx, { orgId, memberId: id }, now)
     },
     apply: (desk, prepared) => {
       const { memberId: id } = link
       desk.changes.audits.push(acted(id, { kind: 'member', id }, { verb: 'sign_in', after: null }))
+      return prepared as { readonly cookie: string; readonly expiresAt: Instant }
+    },
+  })
+}
+
+/** Signs a browser in with a key, which goes nowhere else: the browser keeps a cookie that does what the key may. */
+export async function signInWithKey(
+  ports: Ports,
+  keyText: string,
+): Promise<{ readonly cookie: string; readonly expiresAt: Instant }> {
+  const found = await findPrincipal(ports, keyText)
+  if (found === null) throw new Refusal('UNAUTHENTICATED', 'The key is not known')
+  const { orgId, id } = found
+  return ports.turns.take({
+    orgId,
+    prepare: async (tx, now) => {
+      const key = await loadApiKey(tx, { orgId, id })
+      if (key === undefined) throw new Refusal('UNAUTHENTICATED', 'The key is not known')
+      const { expiresAt, revokedAt } = key
+      if (revokedAt !== null) throw new Refusal('UNAUTHENTICATED', 'The key was revoked')
+      if (expiresAt !== null && expiresAt <= now) throw new Refusal('UNAUTHENTICATED', 'The key has expired')
+      return openConsoleSession(tx, { orgId, keyId: id, keyExpiresAt: expiresAt }, now)
+    },
+    apply: (desk, prepared) => {
+      desk.changes.audits.push(acted(id, { kind: 'key', id }, { verb: 'sign_in', after: null }))
       return prepared as { readonly cookie: string; readonly expiresAt: Instant }
     },
   })

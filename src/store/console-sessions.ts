@@ -7,7 +7,9 @@ import { toTimestamp } from './timestamp.ts'
 /** A row of `console_session`, without the hash of its cookie. */
 export interface ConsoleSessionRow {
   readonly orgId: OrgId
-  readonly memberId: string
+  /** Who is signed in: a member or, null, a key. */
+  readonly memberId: string | null
+  readonly keyId: string | null
   readonly createdAt: Instant
   readonly seenAt: Instant
   readonly expiresAt: Instant
@@ -20,10 +22,10 @@ export async function insertConsoleSession(
   cookieHash: Uint8Array,
 ): Promise<void> {
   await tx.query(
-    `insert into console_session (cookie_hash, org_id, member_id, created_at, seen_at, expires_at)
-     values ($1, $2, $3, $4::timestamptz, $5::timestamptz, $6::timestamptz)`,
+    `insert into console_session (cookie_hash, org_id, member_id, key_id, created_at, seen_at, expires_at)
+     values ($1, $2, $3, $4, $5::timestamptz, $6::timestamptz, $7::timestamptz)`,
     [
-      ...[cookieHash, row.orgId, row.memberId],
+      ...[cookieHash, row.orgId, row.memberId, row.keyId],
       ...[toTimestamp(row.createdAt), toTimestamp(row.seenAt), toTimestamp(row.expiresAt)],
     ],
   )
@@ -33,20 +35,25 @@ export async function insertConsoleSession(
 export async function loadConsoleSession(
   connection: Connection,
   wanted: { readonly cookieHash: Uint8Array; readonly now: Instant; readonly seenAfter: Instant },
-): Promise<(ConsoleSessionRow & { readonly member: MemberRow }) | undefined> {
+): Promise<(ConsoleSessionRow & { readonly member: MemberRow | null }) | undefined> {
   const [row] = await connection.query(
-    `select ${MEMBER_COLUMNS}, s.created_at as since, s.seen_at, s.expires_at
+    `select ${MEMBER_COLUMNS}, s.org_id as session_org, s.key_id, s.created_at as since, s.seen_at, s.expires_at
        from console_session s
-       join member m on m.org_id = s.org_id and m.id = s.member_id
+       left join member m on m.org_id = s.org_id and m.id = s.member_id
        join org o on o.id = s.org_id
       where s.cookie_hash = $1 and s.expires_at > $2::timestamptz and s.seen_at > $3::timestamptz
         and o.deleted_at is null`,
     [wanted.cookieHash, toTimestamp(wanted.now), toTimestamp(wanted.seenAfter)],
   )
   if (row === undefined) return undefined
-  const member = memberOf(row)
+  const member = row['id'] === null ? null : memberOf(row)
   return {
-    ...{ orgId: member.orgId, memberId: member.id, member },
+    ...{
+      orgId: row['session_org'] as OrgId,
+      memberId: member?.id ?? null,
+      keyId: row['key_id'] as string | null,
+      member,
+    },
     createdAt: row['since'] as Instant,
     seenAt: row['seen_at'] as Instant,
     expiresAt: row['expires_at'] as Instant,

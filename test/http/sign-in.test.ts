@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ConsoleSessionView, SignInLink } from '../../src/contract/member.ts'
+import type { MadeKey } from '../../src/contract/key.ts'
 import type { MeView } from '../../src/contract/me.ts'
 import { me } from '../../src/contract/schemas/me.ts'
 import { consoleSession } from '../../src/contract/schemas/people.ts'
+import { formatInstant, later } from '../../src/core/instant.ts'
 import { createAuthentication } from '../../src/service/authentication.ts'
 import { csrfTokenOf } from '../../src/service/console-sessions.ts'
-import { createHttpWorld, problemIn, type HttpWorld } from './support.ts'
+import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld
 beforeAll(async () => {
@@ -33,7 +35,7 @@ describe('a link', () => {
     const response = await signIn(token)
     expect(response.statusCode).toBe(200)
     const session: ConsoleSessionView = consoleSession.parse(response.json())
-    expect(session.member.id).toBe(id)
+    expect(session.member?.id).toBe(id)
     const header = String(response.headers['set-cookie'])
     expect(header).toMatch(/^escapement_session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/)
     expect(response.body).not.toContain(cookieIn(header))
@@ -94,5 +96,44 @@ describe('who asks', () => {
   it('may sign out with a key, which changes nothing', async () => {
     expect((await world.ask('POST', '/api/v1/sign-out')).statusCode).toBe(204)
     expect((await world.ask('GET', '/api/v1/me')).statusCode).toBe(200)
+  })
+})
+
+describe('a key', () => {
+  const enter = (key: string) => world.ask('POST', '/api/v1/sign-in', { as: null, body: { key } })
+  const make = async (body: Readonly<Record<string, unknown>>): Promise<MadeKey> =>
+    (await world.ask('POST', '/api/v1/keys', { body })).json<MadeKey>()
+
+  it('signs a browser in as what the key may, and not a moment longer than the key', async () => {
+    const { id, key } = await make({ name: 'Looks', role: 'viewer' })
+    const response = await enter(key ?? '')
+    const session = consoleSession.parse(response.json())
+    expect(session.member).toBeNull()
+    const cookie = cookieIn(response.headers['set-cookie'])
+    const headers = { cookie: `escapement_session=${cookie}`, 'x-csrf-token': session.csrf_token }
+    const about = await world.ask('GET', '/api/v1/me', { as: null, headers })
+    expect(me.parse(about.json())).toMatchObject({ id, kind: 'key', role: 'viewer', member: null })
+    expect(about.json<MeView>().csrf_token).toBe(session.csrf_token)
+    const body = { name: 'by a viewer', every_seconds: 60 }
+    problemIn(await world.ask('POST', '/api/v1/schedules', { as: null, headers, body }), 'FORBIDDEN')
+    expect((await world.ask('DELETE', `/api/v1/keys/${id}`)).statusCode).toBe(200)
+    world.services.pass(1_001)
+    problemIn(await world.ask('GET', '/api/v1/me', { as: null, headers }), 'UNAUTHENTICATED')
+    problemIn(await enter(key ?? ''), 'UNAUTHENTICATED')
+  })
+
+  it('that ends soon ends the session with it, and keeps its scopes', async () => {
+    const until = formatInstant(later(world.services.now, 60_000))
+    const { key } = await make({ name: 'Soon over', role: 'member', scopes: ['runs:read'], expires_at: until })
+    const session = consoleSession.parse((await enter(key ?? '')).json())
+    expect([session.expires_at, session.permissions]).toEqual([until, ['runs:read']])
+    world.services.pass(60_001)
+    problemIn(await enter(key ?? ''), 'UNAUTHENTICATED')
+  })
+
+  it('is not stored, and a wrong one, none or two of them are refused', async () => {
+    problemIn(await enter('esc_nobody-has-ever-had-this-key-of-ours'), 'UNAUTHENTICATED')
+    for (const body of [{}, { key: 'x'.repeat(43), token: 'x'.repeat(43) }])
+      expect(pointersIn(await world.ask('POST', '/api/v1/sign-in', { as: null, body }))).toEqual(['/token'])
   })
 })

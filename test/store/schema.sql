@@ -131,10 +131,11 @@ create table chat_mark (
 create table console_session (
   cookie_hash bytea not null,
   org_id text collate C not null,
-  member_id text collate C not null,
+  member_id text collate C,
   created_at timestamp with time zone not null,
   seen_at timestamp with time zone not null,
-  expires_at timestamp with time zone not null
+  expires_at timestamp with time zone not null,
+  key_id text collate C
 ) with (fillfactor=80);
 create table decision (
   org_id text collate C not null,
@@ -542,6 +543,8 @@ alter table chat_mark add constraint chat_mark_pkey PRIMARY KEY (org_id, run_id)
 alter table chat add constraint chat_kind_check CHECK ((kind = ANY (ARRAY['dm'::text, 'group'::text])));
 alter table chat add constraint chat_pkey PRIMARY KEY (org_id, channel_id, peer);
 alter table console_session add constraint console_session_cookie_hash_check CHECK ((octet_length(cookie_hash) = 32));
+alter table console_session add constraint console_session_of_one CHECK ((num_nonnulls(member_id, key_id) = 1));
+alter table console_session add constraint console_session_org_id_key_id_fkey FOREIGN KEY (org_id, key_id) REFERENCES api_key(org_id, id) ON DELETE CASCADE;
 alter table console_session add constraint console_session_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES member(org_id, id) ON DELETE CASCADE;
 alter table console_session add constraint console_session_pkey PRIMARY KEY (cookie_hash);
 alter table decision add constraint decision_count_check CHECK ((count > 0));
@@ -642,6 +645,7 @@ CREATE INDEX chat_mark_by_channel ON chat_mark USING btree (channel_id, created_
 CREATE INDEX chat_by_agent ON chat USING btree (org_id, agent_id, heard_at DESC);
 CREATE INDEX chat_by_session ON chat USING btree (org_id, session_key);
 CREATE INDEX console_session_by_age ON console_session USING btree (expires_at);
+CREATE INDEX console_session_by_key ON console_session USING btree (org_id, key_id) WHERE (key_id IS NOT NULL);
 CREATE INDEX console_session_by_member ON console_session USING btree (org_id, member_id);
 CREATE INDEX delivery_by_state ON delivery USING btree (org_id, state, created_at, id) WHERE (state <> 'delivered'::text);
 CREATE INDEX delivery_by_target ON delivery USING btree (org_id, target_id, created_at, id) WHERE (target_id IS NOT NULL);

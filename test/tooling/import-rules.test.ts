@@ -30,6 +30,9 @@ const VIOLATIONS: readonly (readonly [rule: string, file: string, imported: stri
   ['config-knows-only-words', 'src/config.ts', './service/submit.ts'],
   ['only-app-chooses-a-driver', 'src/store/chooser.ts', './postgres.ts'],
   ['ui-sees-only-the-contract', 'ui/page.ts', '../src/core/decide.ts'],
+  ['ui-uses-only-its-packages', 'ui/shopper.ts', 'left-pad'],
+  ['pages-stand-alone', 'ui/pages/one/peeking.ts', '../two/page.ts'],
+  ['ui-shares-no-page', 'ui/parts/borrowing.ts', '../pages/two/page.ts'],
   ['src-stands-alone', 'src/core/tested.ts', '../../test/support.ts'],
   ['src-uses-no-dev-package', 'src/http/developer.ts', 'fast-check'],
   ['no-unresolvable', 'src/core/lost.ts', './nowhere.ts'],
@@ -52,7 +55,9 @@ const CLEAN: Readonly<Record<string, readonly string[]>> = {
   'src/cli/main.ts': ['commander', '../client/client.ts', '../core/decide.ts', '../app.ts', 'node:fs'],
   'src/app.ts': ['./engine/loop.ts', './store/postgres.ts', './http/route.ts'],
   'test/support.ts': ['../src/app.ts'],
-  'ui/app.ts': ['../src/contract/shape.ts'],
+  'ui/app.ts': ['../src/contract/shape.ts', '../src/client/client.ts'],
+  'ui/pages/two/page.ts': ['../../app.ts'],
+  'ui/app/routes.ts': ['../pages/two/page.ts'],
 }
 
 const PACKAGES = ['rrule-temporal', 'temporal-polyfill', 'commander', 'zod', 'pg', 'left-pad']

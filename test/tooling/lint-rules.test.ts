@@ -5,7 +5,14 @@ import { ROOT } from './root.ts'
 
 // Rules that nobody has seen firing guard nothing. Each snippet is linted in memory, as if it stood in the given file.
 
-const PROBES = ['src/core/probe.ts', 'src/core/time/probe.ts', 'src/cli/probe.ts', 'src/probe.ts', 'test/core/probe.ts']
+const PROBES = [
+  'src/core/probe.ts',
+  'src/core/time/probe.ts',
+  'src/cli/probe.ts',
+  'src/probe.ts',
+  'test/core/probe.ts',
+  'ui/probe.tsx',
+]
 
 const eslint = new ESLint({
   cwd: ROOT,
@@ -135,5 +142,28 @@ describe('at the edges', () => {
   it('a test file may be twice as long', async () => {
     expect(await rulesBrokenBy('test/core/probe.ts', lines(600))).toEqual([])
     expect(await rulesBrokenBy('test/core/probe.ts', lines(601))).toEqual(['max-lines'])
+  })
+})
+
+describe('in the console', () => {
+  const page = (inside: string): string =>
+    `declare const say: (key: string) => string\nexport const page = (count: number): unknown => ${inside}\nexport const keep = say\n`
+  const loose = [
+    '<p>Loose words</p>',
+    '<p>{count} 个运行</p>',
+    '<p>{"Loose words"}</p>',
+    '<p>{`${count} runs`}</p>',
+    '<img alt="A picture" title={String(count)} />',
+    '<input placeholder={"Search"} value={count} />',
+    '<input aria-label={`${count} runs`} />',
+  ]
+
+  it.each(loose)('%s is refused: its text is in no catalogue', async (inside) => {
+    expect(await rulesBrokenBy('ui/probe.tsx', page(inside))).toContain('no-restricted-syntax')
+  })
+
+  it('signs, numbers and texts of the catalogue pass', async () => {
+    const inside = '<p className="quiet" title={say("a.key")}>{count} · {say("another.key")} – {`${count}`}</p>'
+    expect(await rulesBrokenBy('ui/probe.tsx', page(inside))).not.toContain('no-restricted-syntax')
   })
 })

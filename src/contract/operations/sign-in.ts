@@ -1,17 +1,17 @@
-import { z } from 'zod'
 import { me } from '../schemas/me.ts'
-import { consoleSession, signInLink } from '../schemas/people.ts'
+import { consoleSession, signInInput, signInLink } from '../schemas/people.ts'
 import { operation } from './operation.ts'
 
 /** How a browser gets in and out, and who somebody is. */
 export const signInOperations = {
   'auth.signIn': operation({
     ...{ method: 'POST', path: '/api/v1/sign-in', tag: 'sign-in', permission: 'none' },
-    summary: 'Signs a browser in with the token of a link',
+    summary: 'Signs a browser in with the token of a link, or with a key',
     description:
-      'The token works once, within ten minutes. The answer sets a cookie; its `csrf_token` goes back as ' +
+      'One of the two. The token works once, within ten minutes; a session by key may do what the key may, and ends with ' +
+      'it. The answer sets a cookie; its `csrf_token` goes back as ' +
       '`X-CSRF-Token` with everything that changes something.',
-    body: z.strictObject({ token: z.string().min(1).max(200) }),
+    body: signInInput,
     answers: { 200: consoleSession },
     refusals: ['UNAUTHENTICATED'],
   }),

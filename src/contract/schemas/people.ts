@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ROLES, type Role } from '../../core/access.ts'
 import type { KeyFilter, KeyInput, KeyView, MadeKey } from '../key.ts'
-import type { ConsoleSessionView, MemberInput, MemberPatch, MemberView, SignInLink } from '../member.ts'
+import type { ConsoleSessionView, MemberInput, MemberPatch, MemberView, SignInInput, SignInLink } from '../member.ts'
 import type { OrgInput, OrgPatch, OrgView } from '../org.ts'
 import { moment, oneOf, pageOf, paging } from './common.ts'
 import { named, shaped } from './shaped.ts'
@@ -81,10 +81,15 @@ export const signInLink: z.ZodType<SignInLink> = named(
   shaped<SignInLink>()({ token: z.string(), member_id: z.string(), expires_at: moment }),
 )
 
+export const signInInput: z.ZodType<SignInInput> = named(
+  'SignInInput',
+  shaped<SignInInput>()({ token: z.string().min(1).max(200).optional(), key: z.string().min(1).max(512).optional() }),
+)
+
 export const consoleSession: z.ZodType<ConsoleSessionView> = named(
   'ConsoleSession',
   shaped<ConsoleSessionView>()({
-    member,
+    member: member.nullable(),
     permissions: z.array(z.string()),
     csrf_token: z.string(),
     expires_at: moment,

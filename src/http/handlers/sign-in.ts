@@ -1,15 +1,24 @@
 import type { signInOperations } from '../../contract/operations/sign-in.ts'
-import { Refusal } from '../../contract/refusals.ts'
+import type { SignInInput } from '../../contract/member.ts'
+import { invalid, Refusal } from '../../contract/refusals.ts'
 import { findConsoleSession, signOut, viewConsoleSession } from '../../service/console-sessions.ts'
 import { describeMe } from '../../service/me.ts'
-import { createSignInLink, signIn } from '../../service/sign-in.ts'
+import type { Ports } from '../../service/ports.ts'
+import { createSignInLink, signIn, signInWithKey } from '../../service/sign-in.ts'
 import type { HandlersOf } from '../call.ts'
 import { clearConsoleCookie, consoleCookie, setConsoleCookie } from '../console-cookie.ts'
+
+function entered(ports: Ports, { token, key }: SignInInput): ReturnType<typeof signIn> {
+  if (token !== undefined && key === undefined) return signIn(ports, token)
+  if (key !== undefined && token === undefined) return signInWithKey(ports, key)
+  const message = token === undefined ? 'is missing' : 'cannot be given together with key'
+  throw invalid([{ field: 'token', value: token, message, allowed: 'either token or key' }])
+}
 
 /** How a browser gets in and out, and who somebody is. */
 export const signInHandlers: HandlersOf<typeof signInOperations> = {
   'auth.signIn': async ({ ctx, ports, body, reply }) => {
-    const opened = await signIn(ports, body.token)
+    const opened = await entered(ports, body)
     const session = await findConsoleSession(ports, opened.cookie)
     // Somebody was shown out in the very moment they came in.
     if (session === null) throw new Refusal('UNAUTHENTICATED', 'The session has ended; sign in again')

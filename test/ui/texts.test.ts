@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { EVENT_KINDS } from '../../src/contract/event.ts'
+import { touchedBy } from '../../ui/api/touched.ts'
+import { CATALOGUE, type TextKey } from '../../ui/texts/catalogue.ts'
+import { createSay } from '../../ui/texts/fill.ts'
+import { relativeText, spanText } from '../../ui/time/span.ts'
+
+const KEYS = Object.keys(CATALOGUE.en) as readonly TextKey[]
+const holesIn = (text: string): readonly string[] =>
+  [...new Set([...text.matchAll(/\{(\w+)/g)].map(([, name = '']) => name))].sort()
+
+describe('the catalogue', () => {
+  it('asks for the same to be filled in in every language, and is nowhere empty', () => {
+    for (const key of KEYS) {
+      const [en, zh] = [CATALOGUE.en[key], CATALOGUE.zh[key]]
+      expect([key, en.trim() === '', zh.trim() === '']).toEqual([key, false, false])
+      expect([key, ...holesIn(zh)]).toEqual([key, ...holesIn(en)])
+    }
+  })
+
+  it('says numbers and plurals as people do', () => {
+    const say = createSay('en')
+    expect(say('schedules.count', { count: 1 })).toBe('1 schedule shown')
+    expect(say('schedules.count', { count: 12_000 })).toBe('12,000 schedules shown')
+    expect(createSay('zh')('schedules.count', { count: 1 })).toBe('显示 1 个计划')
+  })
+})
+
+describe('times', () => {
+  const say = createSay('en')
+
+  it.each([
+    [820, '820 ms'],
+    [59_999, '59 s'],
+    [3 * 60_000, '3 min'],
+    [2 * 3_600_000 + 5 * 60_000, '2 h 5 min'],
+    [26 * 3_600_000, '1 d 2 h'],
+    [12 * 86_400_000 + 3_600_000, '12 d'],
+  ])('%i ms are %s', (ms, text) => {
+    expect(spanText(ms, say)).toBe(text)
+  })
+
+  it('count down to the last second', () => {
+    expect([1_500, 1_000, 500, -1_000].map((ahead) => relativeText(ahead, 0, say))).toEqual([
+      ...['in 2 s', 'in 1 s', 'now', '1 s ago'],
+    ])
+  })
+})
+
+describe('events', () => {
+  it('make only what they are about old, and each kind but pieces of output something', () => {
+    for (const kind of EVENT_KINDS)
+      expect([kind, touchedBy({ kind, subject: 'x' }).length > 0]).toEqual([kind, kind !== 'run.output'])
+    expect(touchedBy({ kind: 'run.changed', subject: 'run_1' })).toContainEqual(['runs', 'get', 'run_1'])
+  })
+})

@@ -1,0 +1,121 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { RunFilter } from '../../src/contract/run.ts'
+import type { ScheduleFilter, ScheduleView } from '../../src/contract/schedule.ts'
+import type { StatsFilter } from '../../src/contract/stats.ts'
+import { api } from './client.ts'
+
+// What is read is remembered under `[group, operation, …arguments]`; api/touched.ts says which events make it old.
+
+/** How much of a list comes at once. */
+export const PAGE_SIZE = 100
+const OUTCOMES = 20
+
+/** Schedules, page after page as one scrolls. */
+export const scheduleList = (filter: ScheduleFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['schedules', 'list', filter],
+    queryFn: ({ pageParam, signal }) =>
+      api.schedules.list(
+        { ...filter, limit: PAGE_SIZE, ...(pageParam === null ? {} : { cursor: pageParam }) },
+        { signal },
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next_cursor: next }) => next,
+    placeholderData: keepPreviousData,
+  })
+
+/** One page of schedules. */
+export const schedulePage = (filter: ScheduleFilter) =>
+  queryOptions({
+    queryKey: ['schedules', 'list', 'page', filter],
+    queryFn: ({ signal }) => api.schedules.list(filter, { signal }),
+    placeholderData: keepPreviousData,
+  })
+
+/** One schedule. */
+export const scheduleOf = (id: string) =>
+  queryOptions({
+    queryKey: ['schedules', 'get', id],
+    queryFn: ({ signal }) => api.schedules.get(id, { signal }),
+  })
+
+/** How the last runs of a schedule ended. */
+export const outcomesOf = (id: string) =>
+  queryOptions({
+    queryKey: ['schedules', 'runs', id, OUTCOMES],
+    queryFn: ({ signal }) => api.schedules.runs(id, { limit: OUTCOMES }, { signal }),
+    select: ({ items }) => items.map(({ id: runId, status, reason }) => ({ id: runId, status, reason })),
+  })
+
+/** One page of runs. */
+export const runPage = (filter: Omit<RunFilter, 'status'> & { readonly status?: string }) =>
+  queryOptions({
+    queryKey: ['runs', 'list', filter],
+    queryFn: ({ signal }) => api.runs.list(filter, { signal }),
+    placeholderData: keepPreviousData,
+  })
+
+const LARGEST_PAGE = 200
+
+/** The newest runs that were made in a stretch of time, up to so many; more than one page where it takes more. */
+export const runsWithin = (window: Pick<RunFilter, 'from' | 'to'>, most: number) =>
+  queryOptions({
+    queryKey: ['runs', 'list', 'within', window, most],
+    queryFn: async ({ signal }) => {
+      let page = await api.runs.list({ ...window, limit: LARGEST_PAGE }, { signal })
+      const items = [...page.items]
+      while (page.next_cursor !== null && items.length < most) {
+        page = await api.runs.list({ ...window, limit: LARGEST_PAGE, cursor: page.next_cursor }, { signal })
+        items.push(...page.items)
+      }
+      return { items, next_cursor: page.next_cursor }
+    },
+    placeholderData: keepPreviousData,
+  })
+
+/** How work went, and what waits. */
+export const statsOf = (filter: StatsFilter = {}) =>
+  queryOptions({
+    queryKey: ['stats', 'get', filter],
+    queryFn: ({ signal }) => api.stats.get(filter, { signal }),
+    placeholderData: keepPreviousData,
+  })
+
+/** Agents, for choices. */
+export const agentList = queryOptions({
+  queryKey: ['agents', 'list'],
+  queryFn: ({ signal }) => api.agents.list({ limit: 200 }, { signal }),
+})
+
+/** Alerts that are open. */
+export const openAlerts = queryOptions({
+  queryKey: ['alerts', 'list', { status: 'open' }],
+  queryFn: ({ signal }) => api.alerts.list({ status: 'open', limit: 20 }, { signal }),
+})
+
+const TIMING = [
+  'at',
+  'every_seconds',
+  'everyMs',
+  'anchor',
+  'cron',
+  'dst',
+  'day_match',
+  'rrule',
+  'starts_at',
+  'ends_at',
+] as const
+
+/** The coming occurrences of a schedule: as many as can be shown, from when its next one is. */
+export const comingOf = (schedule: ScheduleView, count: number) =>
+  queryOptions({
+    queryKey: ['schedules', 'coming', schedule.id, schedule.version, schedule.next_run_at, count],
+    queryFn: async ({ signal }) => {
+      const timing = Object.fromEntries(TIMING.flatMap((name) => (name in schedule ? [[name, schedule[name]]] : [])))
+      const { timezone, exclude } = schedule
+      const asked = { ...timing, timezone, ...(exclude === undefined ? {} : { exclude }), count }
+      const { next } = await api.schedules.preview(asked, { signal })
+      return next.map((at) => Date.parse(at))
+    },
+    enabled: schedule.state === 'active' && schedule.next_run_at !== null,
+  })

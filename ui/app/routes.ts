@@ -1,0 +1,61 @@
+import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { hasLinkToken } from '../api/link-token.ts'
+import { queryClient } from '../api/query-client.ts'
+import { isSignedOut } from '../api/refusal.ts'
+import { meQuery } from '../api/session.ts'
+import { NotFound } from '../shell/NotFound.tsx'
+import { PageCrash } from '../shell/PageCrash.tsx'
+import { Shell } from '../shell/Shell.tsx'
+import { readScheduleSearch } from '../pages/schedules/schedule-search.ts'
+
+const root = createRootRoute({ notFoundComponent: NotFound })
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: ({ then, expired }: Readonly<Record<string, unknown>>) => ({
+    // A path of this console and nothing else: nobody is sent elsewhere by a link.
+    ...(typeof then === 'string' && /^\/(?![/\\])/.test(then) ? { then } : {}),
+    ...(expired === true ? { expired } : {}),
+  }),
+  component: lazyRouteComponent(() => import('../pages/sign-in/SignInPage.tsx'), 'SignInPage'),
+})
+
+/** Everything behind the sign-in: whoever is not signed in is sent there, and comes back to where they wanted to go. */
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  beforeLoad: async ({ location }) => {
+    const then = location.href === '/' ? {} : { then: location.href }
+    if (hasLinkToken()) throw redirect({ to: '/sign-in', search: then })
+    await queryClient.query({ ...meQuery, staleTime: 'static' }).catch((error: unknown) => {
+      throw isSignedOut(error) ? redirect({ to: '/sign-in', search: then }) : (error as Error)
+    })
+  },
+  component: Shell,
+  errorComponent: PageCrash,
+})
+
+const overview = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  component: lazyRouteComponent(() => import('../pages/overview/OverviewPage.tsx'), 'OverviewPage'),
+})
+
+const schedules = createRoute({
+  getParentRoute: () => shell,
+  path: '/automation/schedules',
+  validateSearch: readScheduleSearch,
+  component: lazyRouteComponent(() => import('../pages/schedules/SchedulesPage.tsx'), 'SchedulesPage'),
+})
+
+const automation = createRoute({
+  getParentRoute: () => shell,
+  path: '/automation',
+  beforeLoad: () => {
+    throw redirect({ to: '/automation/schedules' })
+  },
+})
+
+/** Every address of the console. A page is a route here, loaded when it is first visited, and a line in navigation.ts. */
+export const routeTree = root.addChildren([signIn, shell.addChildren([overview, automation, schedules])])

@@ -1,0 +1,79 @@
+import { IconAlertTriangle, IconBellRinging, IconCircleCheck, IconPlugConnectedX } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { ScheduleView } from '../../../src/contract/schedule.ts'
+import { openAlerts, schedulePage } from '../../api/queries.ts'
+import { Door } from '../../parts/Door.tsx'
+import { useDoors } from '../../parts/doors.ts'
+import { Lines } from '../../parts/Lines.tsx'
+import { Panel } from '../../parts/Panel.tsx'
+import { useSay } from '../../texts/TextProvider.tsx'
+import { Time } from '../../time/Time.tsx'
+
+const SEARCHED = 200
+const MOST = 6
+const ICON = { size: 16, 'aria-hidden': true } as const
+
+/** What a person should look at: schedules that keep failing, deliveries that are off, alerts that are open. */
+export function Attention(): ReactNode {
+  const say = useSay()
+  const alerts = useQuery(openAlerts)
+  const schedules = useQuery(schedulePage({ limit: SEARCHED }))
+  const troubled = (schedules.data?.items ?? [])
+    .filter((one) => one.failure_streak > 0 || one.delivery_disabled || one.state === 'failed')
+    .sort((a, b) => b.failure_streak - a.failure_streak)
+    .slice(0, MOST)
+  const open = alerts.data?.items ?? []
+  const isLoading = alerts.isPending || schedules.isPending
+  return (
+    <Panel title={say('overview.attention')}>
+      {isLoading ? (
+        <Lines />
+      ) : troubled.length + open.length === 0 ? (
+        <p className="panel-none all-well">
+          <IconCircleCheck {...ICON} />
+          {say('overview.allWell')}
+        </p>
+      ) : (
+        <ul className="rows">
+          {open.map(({ id, sentence, raised_at: at }) => (
+            <li key={id} className="row">
+              <IconBellRinging {...ICON} className="bad" />
+              <span className="row-main">{sentence}</span>
+              <span className="quiet">
+                <Time at={at} />
+              </span>
+            </li>
+          ))}
+          {troubled.map((schedule) => (
+            <Troubled key={schedule.id} schedule={schedule} />
+          ))}
+        </ul>
+      )}
+    </Panel>
+  )
+}
+
+function Troubled({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
+  const say = useSay()
+  const doors = useDoors()
+  const { id, name, failure_streak: count, delivery_disabled: isOff, last_error: error } = schedule
+  const door = doors.schedule(id)
+  return (
+    <li className="row">
+      {isOff ? <IconPlugConnectedX {...ICON} className="bad" /> : <IconAlertTriangle {...ICON} className="bad" />}
+      <span className="row-main">
+        {door === undefined ? (
+          <Link to="/automation/schedules" search={{ q: name }} className="door">
+            {name}
+          </Link>
+        ) : (
+          <Door to={door}>{name}</Door>
+        )}
+        <span className="row-sub">{isOff ? say('overview.deliveryOff') : error}</span>
+      </span>
+      {count > 0 && <span className="bad">{say('overview.streak', { count })}</span>}
+    </li>
+  )
+}

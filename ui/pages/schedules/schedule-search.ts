@@ -1,0 +1,34 @@
+import type { ScheduleSort, ScheduleView } from '../../../src/contract/schedule.ts'
+
+/** What the address of the page says about what is shown: a link shows the same to everybody. */
+export interface ScheduleSearch {
+  readonly q?: string
+  readonly state?: ScheduleView['state']
+  readonly agent_id?: string
+  readonly sort?: ScheduleSort
+}
+
+const words = <Word extends string>(all: Readonly<Record<Word, true>>): readonly Word[] => Object.keys(all) as Word[]
+
+/** The states there are, in the order in which people look for them. */
+export const STATES = words<ScheduleView['state']>({
+  ...{ active: true, paused: true, failed: true, finished: true, pending_approval: true },
+})
+
+/** The orders there are; the first is the usual one. */
+export const SORTS = words<ScheduleSort>({
+  ...{ '-created_at': true, created_at: true, name: true, '-name': true, next_run_at: true, '-next_run_at': true },
+})
+
+/** Reads the address; what makes no sense is left out. */
+export function readScheduleSearch(given: Readonly<Record<string, unknown>>): ScheduleSearch {
+  const state = STATES.find((word) => word === given['state'])
+  const sort = SORTS.find((word) => word === given['sort'])
+  const { q, agent_id: agentId } = given
+  return {
+    ...(typeof q === 'string' || typeof q === 'number' ? { q: String(q) } : {}),
+    ...(typeof agentId === 'string' && agentId !== '' ? { agent_id: agentId } : {}),
+    ...(state === undefined ? {} : { state }),
+    ...(sort === undefined ? {} : { sort }),
+  }
+}

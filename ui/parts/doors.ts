@@ -1,0 +1,18 @@
+import { useRouter } from '@tanstack/react-router'
+
+/** Where things are shown; undefined where the console has no page for them. */
+export interface Doors {
+  readonly schedule: (id: string) => string | undefined
+  readonly run: (id: string) => string | undefined
+}
+
+/** Every number is a door: the addresses of the pages of single things. */
+export function useDoors(): Doors {
+  const { routesByPath } = useRouter()
+  const door = (path: string, id: string): string | undefined =>
+    `${path}/$id` in routesByPath ? `${path}/${encodeURIComponent(id)}` : undefined
+  return {
+    schedule: (id) => door('/automation/schedules', id),
+    run: (id) => door('/automation/runs', id),
+  }
+}

@@ -1,0 +1,124 @@
+import { outcomeOf, type Outcome } from '../parts/outcome.ts'
+import { AXIS_HEIGHT, placeOf, ROW_HEIGHT, type Box } from './layout.ts'
+import type { RibbonView } from './view.ts'
+
+/** The colours of the ribbon, read from the theme. */
+export type Palette = Readonly<Record<Outcome | 'line' | 'ink' | 'muted' | 'now' | 'paper', string>>
+
+/** Reads the colours as the theme has them now. */
+export function readPalette(element: Element): Palette {
+  const style = getComputedStyle(element)
+  const read = (name: string): string => style.getPropertyValue(name).trim()
+  return {
+    ...{ success: read('--success'), failure: read('--failure'), late: read('--late'), quiet: read('--quiet') },
+    ...{ active: read('--accent'), waiting: read('--ink-3'), line: read('--line'), ink: read('--ink-2') },
+    ...{ muted: read('--ink-3'), now: read('--accent'), paper: read('--paper') },
+  }
+}
+
+/** Everything that one picture is drawn from. */
+export interface Picture {
+  readonly context: CanvasRenderingContext2D
+  readonly width: number
+  readonly height: number
+  readonly view: RibbonView
+  readonly now: number
+  readonly ticks: readonly { readonly at: number; readonly label: string }[]
+  readonly boxes: readonly Box[]
+  readonly chosen: Box | null
+  readonly palette: Palette
+  readonly font: string
+}
+
+/** Draws the ribbon from nothing. */
+export function draw(picture: Picture): void {
+  const { context, width, height, boxes, chosen, palette } = picture
+  context.clearRect(0, 0, width, height)
+  drawGrid(picture)
+  for (const box of boxes) drawBox(picture, box)
+  if (chosen !== null) {
+    context.strokeStyle = palette.ink
+    context.lineWidth = 1.5
+    context.strokeRect(chosen.x - 3, chosen.y + 4, chosen.width + 6, ROW_HEIGHT - 8)
+  }
+  drawNow(picture)
+}
+
+function drawGrid({ context, width, height, view, ticks, palette, font }: Picture): void {
+  context.font = font
+  context.textBaseline = 'middle'
+  context.lineWidth = 1
+  for (const { at, label } of ticks) {
+    const x = Math.round(placeOf(at, { view, width })) + 0.5
+    context.strokeStyle = palette.line
+    line(context, [x, AXIS_HEIGHT], [x, height])
+    context.fillStyle = palette.muted
+    if (x + 4 + context.measureText(label).width <= width) context.fillText(label, x + 4, AXIS_HEIGHT / 2)
+  }
+  context.strokeStyle = palette.line
+  for (let y = AXIS_HEIGHT; y <= height; y += ROW_HEIGHT) line(context, [0, y - 0.5], [width, y - 0.5])
+}
+
+type Point = readonly [x: number, y: number]
+
+function line(context: CanvasRenderingContext2D, from: Point, to: Point): void {
+  context.beginPath()
+  context.moveTo(...from)
+  context.lineTo(...to)
+  context.stroke()
+}
+
+const BAR = 12
+
+function drawBox(picture: Picture, box: Box): void {
+  const { context, palette } = picture
+  const { item, x } = box
+  const middle = box.y + ROW_HEIGHT / 2
+  context.lineWidth = 1.5
+  if (item.kind === 'coming') {
+    context.strokeStyle = palette.active
+    context.strokeRect(x - 1.5, middle - 6, 3, 12)
+  } else if (item.kind === 'skipped') {
+    context.strokeStyle = palette.quiet
+    line(context, [x - 4, middle - 4], [x + 4, middle + 4])
+    line(context, [x - 4, middle + 4], [x + 4, middle - 4])
+  } else drawBar(picture, box, outcomeOf(item.status))
+}
+
+/** Full, crossed, striped, hollow: an outcome is told by how its bar is filled, not by its colour alone. */
+function drawBar({ context, palette }: Picture, { x, y, width }: Box, outcome: Outcome): void {
+  const top = y + (ROW_HEIGHT - BAR) / 2
+  context.fillStyle = palette[outcome]
+  context.strokeStyle = palette[outcome]
+  if (outcome === 'quiet' || outcome === 'waiting') {
+    context.setLineDash(outcome === 'waiting' ? [3, 2] : [])
+    context.strokeRect(x + 0.75, top + 0.75, Math.max(2, width - 1.5), BAR - 1.5)
+    context.setLineDash([])
+    return
+  }
+  context.beginPath()
+  context.roundRect(x, outcome === 'failure' ? top - 2 : top, width, outcome === 'failure' ? BAR + 4 : BAR, 2)
+  context.fill()
+  context.strokeStyle = palette.paper
+  context.lineWidth = 1.5
+  if (outcome === 'late') for (let at = x + 4; at < x + width - 1; at += 5) line(context, [at, top], [at, top + BAR])
+  if (outcome === 'failure' && width >= 10) {
+    const middle = x + Math.min(width, 14) / 2
+    line(context, [middle - 3, top + 3], [middle + 3, top + 9])
+    line(context, [middle - 3, top + 9], [middle + 3, top + 3])
+  }
+}
+
+function drawNow({ context, width, height, view, now, palette }: Picture): void {
+  const x = Math.round(placeOf(now, { view, width })) + 0.5
+  if (x < 0 || x > width) return
+  context.strokeStyle = palette.now
+  context.lineWidth = 1.5
+  line(context, [x, AXIS_HEIGHT - 6], [x, height])
+  context.fillStyle = palette.now
+  context.beginPath()
+  context.moveTo(x - 4, AXIS_HEIGHT - 8)
+  context.lineTo(x + 4, AXIS_HEIGHT - 8)
+  context.lineTo(x, AXIS_HEIGHT - 2)
+  context.fill()
+}

@@ -1,0 +1,52 @@
+import type { RunView } from '../../src/contract/run.ts'
+
+/** One line of the ribbon: a schedule, a lane, an attempt. */
+export interface RibbonRow {
+  readonly id: string
+  readonly label: string
+  /** Where its name leads. */
+  readonly href?: string | undefined
+}
+
+interface Placed {
+  readonly id: string
+  /** The row it stands in. */
+  readonly row: string
+  /** Milliseconds. */
+  readonly start: number
+  /** Where it leads. */
+  readonly href?: string | undefined
+}
+
+/** Something that went on, or still does. */
+export interface RibbonRun extends Placed {
+  readonly kind: 'run'
+  readonly status: RunView['status']
+  /** Null while it goes on. */
+  readonly end: number | null
+  readonly note?: string | undefined
+}
+
+/** An occurrence that is planned. */
+export interface RibbonComing extends Placed {
+  readonly kind: 'coming'
+}
+
+/** An occurrence that a policy decided not to run, and why. */
+export interface RibbonSkipped extends Placed {
+  readonly kind: 'skipped'
+  readonly note: string
+}
+
+/** What stands on the ribbon. */
+export type RibbonItem = RibbonRun | RibbonComing | RibbonSkipped
+
+/** The item for a run; the words for why it was skipped come from whoever shows it. */
+export function itemOfRun(run: RunView, row: string, href?: string): RibbonItem {
+  const start = Date.parse(run.started_at ?? run.nominal_time ?? run.created_at)
+  const place = { id: run.id, row, href }
+  if (run.status === 'skipped') return { ...place, kind: 'skipped', start, note: run.reason ?? '' }
+  const end = run.finished_at === null ? null : Date.parse(run.finished_at)
+  const note = run.error_message ?? run.result_summary ?? undefined
+  return { ...place, kind: 'run', start, end, status: run.status, note }
+}

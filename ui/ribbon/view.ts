@@ -1,0 +1,71 @@
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** The stretches of time one can choose. */
+export const SPANS = {
+  '15m': 15 * MINUTE,
+  '1h': HOUR,
+  '2h': 2 * HOUR,
+  '6h': 6 * HOUR,
+  '24h': DAY,
+  '7d': 7 * DAY,
+} as const
+/** The name of one of them. */
+export type SpanName = keyof typeof SPANS
+
+const SHORTEST = SPANS['15m']
+const LONGEST = SPANS['7d']
+
+/** Which stretch of time is shown. While it follows the clock, `from` is where it was when it was last looked at. */
+export interface RibbonView {
+  readonly from: number
+  readonly span: number
+  /** Where on the ribbon "now" stays, from 0 to 1; null when somebody has moved away from it. */
+  readonly follows: number | null
+}
+
+/** A view that stays with now. */
+export const viewAround = (now: number, span: number, follows = 0.5): RibbonView => ({
+  ...{ from: now - span * follows, span, follows },
+})
+
+/** The view as it is at a moment. */
+export const viewAt = (view: RibbonView, now: number): RibbonView =>
+  view.follows === null ? view : { ...view, from: now - view.span * view.follows }
+
+/** Moved by a share of what is shown; it then stays where it is. */
+export const pan = (view: RibbonView, share: number): RibbonView => ({
+  ...view,
+  ...{ from: view.from + view.span * share, follows: null },
+})
+
+/** Shows more or less around a place (0 to 1), which stays where it is. */
+export function zoom(view: RibbonView, factor: number, around = view.follows ?? 0.5): RibbonView {
+  const span = Math.min(LONGEST, Math.max(SHORTEST, view.span * factor))
+  return { ...view, span, from: view.from + (view.span - span) * around }
+}
+
+const STEPS = [
+  ...[MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE],
+  ...[HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY],
+]
+
+/** How far apart marks stand so that their words do not touch. */
+export const stepFor = (span: number, width: number, apart = 72): number =>
+  STEPS.find((step) => (step / span) * width >= apart) ?? DAY
+
+/** The moments that are marked: round ones of the person's clock. `offset` is what their clock is ahead of UTC. */
+export function ticksOf({ from, span }: RibbonView, step: number, offset: (at: number) => number): readonly number[] {
+  const ticks: number[] = []
+  const ahead = offset(from)
+  for (let local = Math.ceil((from + ahead) / step) * step; local - ahead <= from + span; local += step) {
+    // Behind a change of the clock, round moments lie elsewhere, and some are not there at all.
+    const at = local - offset(local - ahead)
+    if (at >= from && at <= from + span && at > (ticks.at(-1) ?? -Infinity)) ticks.push(at)
+  }
+  return ticks
+}
+
+/** What the person's clock is ahead of UTC at a moment. */
+export const ownOffset = (at: number): number => -new Date(at).getTimezoneOffset() * MINUTE

@@ -1,0 +1,63 @@
+import { Outlet, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react'
+import { listen } from '../api/live.ts'
+import { queryClient } from '../api/query-client.ts'
+import { useSay } from '../texts/TextProvider.tsx'
+import { BottomBar } from './BottomBar.tsx'
+import { OfflineBanner } from './OfflineBanner.tsx'
+import { Rail } from './Rail.tsx'
+import { useShortcuts, type Shortcuts } from './shortcuts.ts'
+import { TopBar } from './TopBar.tsx'
+import { usePlaces } from './use-places.ts'
+
+const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Palette }))
+const ShortcutHelp = lazy(async () => ({ default: (await import('./ShortcutHelp.tsx')).ShortcutHelp }))
+
+const NARROW = 'escapement.rail'
+
+/** What surrounds every page, and listens to what happens for as long as somebody is signed in. */
+export function Shell(): ReactNode {
+  const say = useSay()
+  const [isNarrow, setNarrow] = useState(() => localStorage.getItem(NARROW) === 'narrow')
+  const [open, setOpen] = useState<'palette' | 'help' | null>(null)
+  useEffect(() => listen(queryClient), [])
+  useShortcuts({
+    ...usePlaceKeys(),
+    'mod+k': () => setOpen('palette'),
+    '?': () => setOpen('help'),
+  })
+  const toggle = (): void => {
+    localStorage.setItem(NARROW, isNarrow ? 'wide' : 'narrow')
+    setNarrow(!isNarrow)
+  }
+  const close = (): void => setOpen(null)
+  return (
+    <div className="shell" data-narrow={isNarrow}>
+      <a href="#content" className="skip">
+        {say('nav.skip')}
+      </a>
+      <Rail isNarrow={isNarrow} toggle={toggle} />
+      <div className="shell-main">
+        <TopBar openPalette={() => setOpen('palette')} />
+        <OfflineBanner />
+        <main id="content" className="content" tabIndex={-1}>
+          <Outlet />
+        </main>
+      </div>
+      <BottomBar />
+      <Suspense>
+        {open === 'palette' && <Palette close={close} openHelp={() => setOpen('help')} />}
+        {open === 'help' && <ShortcutHelp isOpen close={close} />}
+      </Suspense>
+    </div>
+  )
+}
+
+/** `g` and a letter go to a page. */
+function usePlaceKeys(): Shortcuts {
+  const navigate = useNavigate()
+  const places = usePlaces().flatMap((group) => group.places)
+  return Object.fromEntries(
+    places.flatMap(({ key, path }) => (key === undefined ? [] : [[`g ${key}`, () => void navigate({ to: path })]])),
+  )
+}

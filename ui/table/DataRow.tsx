@@ -1,0 +1,34 @@
+import type { CSSProperties, ReactNode } from 'react'
+import type { Column } from './column.ts'
+import type { TableCursor } from './use-table-cursor.ts'
+
+interface DataRowProps<Row> {
+  readonly row: Row
+  readonly columns: readonly Column<Row>[]
+  readonly tracks: CSSProperties
+  readonly index: number
+  readonly top: number
+  readonly cursor: TableCursor
+  readonly isSelected: boolean
+  readonly measure: (element: Element | null) => void
+}
+
+/** One row of a table, at its place. */
+export function DataRow<Row>(props: DataRowProps<Row>): ReactNode {
+  const { row, columns, tracks, index, top, cursor, isSelected, measure } = props
+  return (
+    <div
+      {...{ ref: measure, role: 'row', className: 'table-row', 'data-index': index, 'aria-rowindex': index + 2 }}
+      data-current={cursor.index === index}
+      data-selected={isSelected}
+      style={{ ...tracks, transform: `translateY(${top}px)` }}
+      onPointerDown={() => cursor.point(index)}
+    >
+      {columns.map(({ id, cell, cardLabel }) => (
+        <div key={id} role="cell" className="table-cell" data-column={id} data-label={cardLabel}>
+          {cell(row)}
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,41 @@
+import { commonTexts } from './common.ts'
+import { overviewTexts } from './overview.ts'
+import { reasonTexts } from './reasons.ts'
+import { scheduleTexts } from './schedules.ts'
+import { shellTexts } from './shell.ts'
+import { workTexts } from './work.ts'
+
+/** Every text of the console. An area is a file beside this one and a line in each of these two lists. */
+const en = {
+  ...commonTexts.en,
+  ...shellTexts.en,
+  ...workTexts.en,
+  ...reasonTexts.en,
+  ...overviewTexts.en,
+  ...scheduleTexts.en,
+} as const
+
+const zh: Readonly<Record<TextKey, string>> = {
+  ...commonTexts.zh,
+  ...shellTexts.zh,
+  ...workTexts.zh,
+  ...reasonTexts.zh,
+  ...overviewTexts.zh,
+  ...scheduleTexts.zh,
+}
+
+/** The names of all texts. */
+export type TextKey = keyof typeof en
+
+/** What a text is in English, for the type of what it wants filled in. */
+export type English = typeof en
+
+export const LANGUAGES = ['en', 'zh'] as const
+/** A language of the console. */
+export type Language = (typeof LANGUAGES)[number]
+
+/** What each language calls itself: people look for their own word. */
+export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English', zh: '简体中文' }
+
+/** The texts of a language. */
+export const CATALOGUE: Readonly<Record<Language, Readonly<Record<TextKey, string>>>> = { en, zh }

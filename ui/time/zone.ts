@@ -1,0 +1,37 @@
+/** The zone of the person who looks. */
+export const OWN_ZONE: string = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function formatOf(locale: string, zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const name = `${locale} ${zone} ${JSON.stringify(options)}`
+  const known = formats.get(name)
+  if (known !== undefined) return known
+  const made = new Intl.DateTimeFormat(locale, { ...options, timeZone: zone })
+  formats.set(name, made)
+  return made
+}
+
+interface Where {
+  readonly locale: string
+  readonly zone?: string
+}
+
+/** A moment in full, with its offset from UTC: `Wed, 4 Mar 2026, 09:00:00 GMT+1`. */
+export const fullTime = (at: number, { locale, zone = OWN_ZONE }: Where): string =>
+  formatOf(locale, zone, {
+    ...({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const),
+    ...({ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'shortOffset' } as const),
+  }).format(at)
+
+/** The time of a day: `09:00`. */
+export const clockTime = (at: number, { locale, zone = OWN_ZONE }: Where): string =>
+  formatOf(locale, zone, { hour: '2-digit', minute: '2-digit' }).format(at)
+
+/** A day: `Wed 4 Mar`. */
+export const dayName = (at: number, { locale, zone = OWN_ZONE }: Where): string =>
+  formatOf(locale, zone, { weekday: 'short', day: 'numeric', month: 'short' }).format(at)
+
+/** A day and the time: `4 Mar, 09:00`. */
+export const shortTime = (at: number, { locale, zone = OWN_ZONE }: Where): string =>
+  formatOf(locale, zone, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }).format(at)
