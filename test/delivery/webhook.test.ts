@@ -32,7 +32,18 @@ function outbound(allowHosts: readonly string[], resolve?: Resolve): Outbound {
 }
 
 const messageTo = (url: string, more: Partial<OutMessage> = {}): OutMessage => ({
-  ...{ id: 'msg_1', kind: 'webhook', orgId: orgId('default'), settings: {}, url, body: '{"a":"é"}', headers: {}, secrets: [SECRET], purpose: 'webhook', ...more },
+  ...{
+    id: 'msg_1',
+    kind: 'webhook',
+    orgId: orgId('default'),
+    settings: {},
+    url,
+    body: '{"a":"é"}',
+    headers: {},
+    secrets: [SECRET],
+    purpose: 'webhook',
+    ...more,
+  },
 })
 
 const posting = (way: Outbound): ReturnType<typeof createPost> =>

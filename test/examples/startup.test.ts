@@ -42,7 +42,7 @@ afterAll(async () => {
   for (const entry of entriesOf(SYSTEM_DIRECTORY))
     if (entry.startsWith('postgresql-') && !systemBefore.includes(entry))
       rmSync(path.join(SYSTEM_DIRECTORY, entry), { recursive: true, force: true })
-})
+}, 60_000)
 
 function entriesOf(directory: string): readonly string[] {
   return existsSync(directory) ? readdirSync(directory) : []

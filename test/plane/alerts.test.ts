@@ -158,7 +158,10 @@ describe.concurrent('late and missed occurrences', () => {
 
   scenario('an occurrence that nothing makes up for raises one alert, and one in time clears it', async (world) => {
     const before = await world.start({ agents: { worker: () => 'done' } })
-    const made = await before.schedules.create({ agent_id: 'worker', every_seconds: 2, misfire_policy: 'SKIP' })
+    const anHourAgo = new Date(Date.now() - 3_600_000).toISOString()
+    const made = await before.schedules.create({
+      ...{ agent_id: 'worker', every_seconds: 2, anchor: anHourAgo, misfire_policy: 'SKIP' },
+    })
     await before.schedules.disable(made.id)
     await before.stop()
     await world.database.outside(

@@ -106,7 +106,10 @@ describe('a node', () => {
     await insertNode(db, node)
     expect(await renewNode(db, { ...renewal, draining: true, lanes: { main: 1 }, executors: [] })).toBe(true)
     expect(await loadNodes(db)).toEqual([
-      { ...node, leaseUntil: later(NOW, 20_000), draining: true, lanes: { main: 1 }, executors: [] },
+      {
+        ...{ ...node, leaseUntil: later(NOW, 20_000), draining: true, lanes: { main: 1 }, executors: [] },
+        ...{ scannedAt: null, keyIds: [] },
+      },
     ])
   })
 

@@ -1,6 +1,15 @@
 import { z } from 'zod'
-import { channel, channelInput, channelPage, channelPatch, channelTest, hookReceipt } from '../schemas/channel.ts'
-import { anyObject, id, pageFilter } from '../schemas/common.ts'
+import {
+  channel,
+  channelInput,
+  channelPage,
+  channelPatch,
+  channelTest,
+  hookAnswer,
+  hookMessage,
+  hookReceipt,
+} from '../schemas/channel.ts'
+import { id, pageFilter } from '../schemas/common.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })
@@ -84,8 +93,8 @@ export const channelOperations = {
       'Telegram for a bot in mode `webhook`. A repetition of what was accepted before gets the same answer.',
     ...{ raw: true, newWork: true, admits: true, readBy: 'service' },
     params: one,
-    body: anyObject,
-    answers: { 200: anyObject, 202: hookReceipt },
+    body: hookMessage,
+    answers: { 200: hookAnswer, 202: hookReceipt },
     refusals: [
       ...(['NOT_FOUND', 'BAD_SIGNATURE', 'CONFLICT', 'IDEMPOTENCY_MISMATCH', 'SECRET_KEY'] as const),
       ...(['SESSION_QUEUE_FULL', 'BUDGET', 'RUNS_PER_DAY'] as const),

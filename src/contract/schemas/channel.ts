@@ -93,3 +93,9 @@ export const hookReceipt: z.ZodType<HookReceipt> = named(
     outcome: z.enum(['accepted', 'stopped', 'ignored', 'turned_away']),
   }),
 )
+
+/** What a channel is told: the JSON of the service it belongs to, or of whoever calls a hook. */
+export const hookMessage = named('HookMessage', z.record(z.string(), z.unknown()))
+
+/** What a service wants to hear when nothing is made of what it said. */
+export const hookAnswer = named('HookAnswer', z.record(z.string(), z.unknown()))

@@ -25,6 +25,8 @@ const EVERY_FIELD = {
   max_concurrency: 3,
   queue_depth: 0,
   max_fires: 12,
+  alert_after: 4,
+  max_lateness_seconds: 0,
   retry_policy: { max_retries: 2, strategy: 'fixed', base_ms: 10 },
 }
 
@@ -60,6 +62,8 @@ describe('the policies of a schedule', () => {
         ownMaxRetries: 2,
         maxFires: 12,
         jitterMs: 0,
+        alertAfter: 4,
+        maxLatenessSeconds: 0,
       },
       retryPolicy: { ...DEFAULT_RETRY_POLICY, maxRetries: 2, strategy: 'fixed', baseMs: 10, jitter: 0 },
     })

@@ -129,18 +129,19 @@ describe('what is on record', () => {
       kind: 'in-process',
       url: 'https://ann:hunter2@example.org/x',
       headers: { Authorization: 'Bearer abc', 'X-Api-Key': 'def', Accept: 'text/plain', 'X-Auth': 'ghi' },
-      token: '{{secret:NAME}}',
     }
     await createAgent(world.ports, world.caller, { id: 'web', name: 'Web', executor })
     expect((await newest())[0]?.after).toMatchObject({
       executor: {
-        ...{ kind: 'in-process', url: 'https://***@example.org/x', token: '{{secret:NAME}}' },
+        ...{ kind: 'in-process', url: 'https://***@example.org/x' },
         headers: { Authorization: '***', 'X-Api-Key': '***', Accept: 'text/plain', 'X-Auth': '***' },
       },
     })
-    expect(maskSecrets({ passwords: ['a', { b: 'c' }], max_tokens: 5 })).toEqual({
+    // Which secret is meant is no secret.
+    expect(maskSecrets({ passwords: ['a', { b: 'c' }], max_tokens: 5, token: '{{secret:NAME}}' })).toEqual({
       passwords: ['***', { b: 'c' }],
       max_tokens: 5,
+      token: '{{secret:NAME}}',
     })
   })
 

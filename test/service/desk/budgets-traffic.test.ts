@@ -80,7 +80,13 @@ function openMemory(loaded: readonly BudgetOnRecord[]): Memory {
       newAttemptId: () => attemptId(`a${(made += 1)}`),
     },
     settings: () => ({
-      ...{ session: DEFAULT_SESSION_RULES, firing: DEFAULT_FIRING_SETTINGS, stopGraceMs: 0, catchupMaxActive: 1, alertAfter: 3 },
+      ...{
+        session: DEFAULT_SESSION_RULES,
+        firing: DEFAULT_FIRING_SETTINGS,
+        stopGraceMs: 0,
+        catchupMaxActive: 1,
+        alertAfter: 3,
+      },
       tasks: { maxQueue: 1_000, maxPerAgent: 1_000, maxInflight: 20, maxPerAgentInflight: 20 },
     }),
     ...{ canExecute: () => true, laneNames: () => new Set([LANE]), estimate: null },
