@@ -14,11 +14,19 @@ export function touchedBy({ kind, subject }: Pick<EventView, 'kind' | 'subject'>
         ['schedules', 'list'],
         ['schedules', 'get', subject],
         ['schedules', 'coming', subject],
+        ['names', 'schedule', subject],
         ['stats'],
         ['audit'],
       ]
     case 'run.changed':
-      return [['runs', 'list'], ['runs', 'get', subject], ['schedules', 'list'], ['schedules', 'runs'], ...BUSY]
+      return [
+        ['runs', 'list'],
+        ['runs', 'get', subject],
+        ['schedules', 'list'],
+        ['schedules', 'runs'],
+        ['schedules', 'get'],
+        ...BUSY,
+      ]
     case 'run.output':
       return []
     case 'message.merged':
@@ -27,6 +35,8 @@ export function touchedBy({ kind, subject }: Pick<EventView, 'kind' | 'subject'>
       return [['sessions']]
     case 'delivery.changed':
       return [['deliveries'], ['runs', 'get']]
+    case 'heartbeat.changed':
+      return [['heartbeat']]
     case 'lane.changed':
       return [['lanes'], ['stats']]
     case 'config.reloaded':

@@ -6,6 +6,8 @@ import { meQuery } from '../api/session.ts'
 import { NotFound } from '../shell/NotFound.tsx'
 import { PageCrash } from '../shell/PageCrash.tsx'
 import { Shell } from '../shell/Shell.tsx'
+import { readEditorSearch } from '../editor/editor-search.ts'
+import { readScheduleOneSearch } from '../pages/schedules/one/one-search.ts'
 import { readScheduleSearch } from '../pages/schedules/schedule-search.ts'
 
 const root = createRootRoute({ notFoundComponent: NotFound })
@@ -25,6 +27,8 @@ const signIn = createRoute({
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
+  // The editor of schedules opens above every page.
+  validateSearch: readEditorSearch,
   beforeLoad: async ({ location }) => {
     const then = location.href === '/' ? {} : { then: location.href }
     if (hasLinkToken()) throw redirect({ to: '/sign-in', search: then })
@@ -49,6 +53,13 @@ const schedules = createRoute({
   component: lazyRouteComponent(() => import('../pages/schedules/SchedulesPage.tsx'), 'SchedulesPage'),
 })
 
+const scheduleOne = createRoute({
+  getParentRoute: () => shell,
+  path: '/automation/schedules/$id',
+  validateSearch: readScheduleOneSearch,
+  component: lazyRouteComponent(() => import('../pages/schedules/one/SchedulePage.tsx'), 'SchedulePage'),
+})
+
 const automation = createRoute({
   getParentRoute: () => shell,
   path: '/automation',
@@ -58,4 +69,4 @@ const automation = createRoute({
 })
 
 /** Every address of the console. A page is a route here, loaded when it is first visited, and a line in navigation.ts. */
-export const routeTree = root.addChildren([signIn, shell.addChildren([overview, automation, schedules])])
+export const routeTree = root.addChildren([signIn, shell.addChildren([overview, automation, schedules, scheduleOne])])

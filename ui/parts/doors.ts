@@ -4,15 +4,18 @@ import { useRouter } from '@tanstack/react-router'
 export interface Doors {
   readonly schedule: (id: string) => string | undefined
   readonly run: (id: string) => string | undefined
+  /** Where one talks: the key of a session. */
+  readonly session: (key: string) => string | undefined
 }
 
 /** Every number is a door: the addresses of the pages of single things. */
 export function useDoors(): Doors {
   const { routesByPath } = useRouter()
-  const door = (path: string, id: string): string | undefined =>
-    `${path}/$id` in routesByPath ? `${path}/${encodeURIComponent(id)}` : undefined
+  const door = (path: string, id: string, name = 'id'): string | undefined =>
+    `${path}/$${name}` in routesByPath ? `${path}/${encodeURIComponent(id)}` : undefined
   return {
     schedule: (id) => door('/automation/schedules', id),
     run: (id) => door('/automation/runs', id),
+    session: (key) => door('/chat', key, 'key'),
   }
 }

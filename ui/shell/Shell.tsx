@@ -1,7 +1,8 @@
-import { Outlet, useNavigate } from '@tanstack/react-router'
+import { Outlet, useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react'
 import { listen } from '../api/live.ts'
 import { queryClient } from '../api/query-client.ts'
+import { readEditorSearch } from '../editor/editor-search.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { BottomBar } from './BottomBar.tsx'
 import { OfflineBanner } from './OfflineBanner.tsx'
@@ -10,6 +11,7 @@ import { useShortcuts, type Shortcuts } from './shortcuts.ts'
 import { TopBar } from './TopBar.tsx'
 import { usePlaces } from './use-places.ts'
 
+const EditorDrawer = lazy(async () => ({ default: (await import('../editor/EditorDrawer.tsx')).EditorDrawer }))
 const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Palette }))
 const ShortcutHelp = lazy(async () => ({ default: (await import('./ShortcutHelp.tsx')).ShortcutHelp }))
 
@@ -20,6 +22,7 @@ export function Shell(): ReactNode {
   const say = useSay()
   const [isNarrow, setNarrow] = useState(() => localStorage.getItem(NARROW) === 'narrow')
   const [open, setOpen] = useState<'palette' | 'help' | null>(null)
+  const editor = useSearch({ from: '/shell', select: readEditorSearch, structuralSharing: true })
   useEffect(() => listen(queryClient), [])
   useShortcuts({
     ...usePlaceKeys(),
@@ -46,6 +49,7 @@ export function Shell(): ReactNode {
       </div>
       <BottomBar />
       <Suspense>
+        {editor.edit !== undefined && <EditorDrawer search={editor} />}
         {open === 'palette' && <Palette close={close} openHelp={() => setOpen('help')} />}
         {open === 'help' && <ShortcutHelp isOpen close={close} />}
       </Suspense>

@@ -1,6 +1,9 @@
 import { commonTexts } from './common.ts'
+import { editorTexts } from './editor.ts'
 import { overviewTexts } from './overview.ts'
+import { policyTexts } from './policies.ts'
 import { reasonTexts } from './reasons.ts'
+import { scheduleOneTexts } from './schedule.ts'
 import { scheduleTexts } from './schedules.ts'
 import { shellTexts } from './shell.ts'
 import { workTexts } from './work.ts'
@@ -13,6 +16,9 @@ const en = {
   ...reasonTexts.en,
   ...overviewTexts.en,
   ...scheduleTexts.en,
+  ...editorTexts.en,
+  ...policyTexts.en,
+  ...scheduleOneTexts.en,
 } as const
 
 const zh: Readonly<Record<TextKey, string>> = {
@@ -22,6 +28,9 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...reasonTexts.zh,
   ...overviewTexts.zh,
   ...scheduleTexts.zh,
+  ...editorTexts.zh,
+  ...policyTexts.zh,
+  ...scheduleOneTexts.zh,
 }
 
 /** The names of all texts. */

@@ -1,4 +1,4 @@
-import { createTheme, type MantineColorsTuple } from '@mantine/core'
+import { createTheme, type ButtonProps, type MantineColorsTuple } from '@mantine/core'
 
 /** The accent from faint to deep; the sixth is used on light, the fourth on dark. */
 const ACCENT: MantineColorsTuple = [
@@ -23,7 +23,13 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    Button: { defaultProps: { size: 'xs' } },
+    Button: {
+      defaultProps: { size: 'xs' },
+      // Mantine measures the contrast of its own shade for light; the accent of the dark theme wants dark ink.
+      vars: (_theme: unknown, { color, variant = 'filled' }: ButtonProps) => ({
+        root: color === undefined && variant === 'filled' ? { '--button-color': 'var(--on-accent)' } : {},
+      }),
+    },
     TextInput: { defaultProps: { size: 'xs' } },
     PasswordInput: { defaultProps: { size: 'xs' } },
     Textarea: { defaultProps: { size: 'xs' } },

@@ -3,15 +3,15 @@ import { type ReactNode } from 'react'
 import { useTexts } from '../texts/TextProvider.tsx'
 import { useNow } from './clock.ts'
 import { relativeText, stepOf } from './span.ts'
-import { fullTime, OWN_ZONE, shortTime } from './zone.ts'
+import { dayTime, fullTime, OWN_ZONE, shortTime } from './zone.ts'
 
 interface TimeProps {
   /** RFC 3339, or milliseconds. */
   readonly at: string | number
   /** The zone it was meant in, as that of a schedule; shown beside the person's own where they differ. */
   readonly zone?: string | undefined
-  /** `relative` ticks; `short` is day and time; `both` shows one above the other. */
-  readonly show?: 'relative' | 'short' | 'both'
+  /** `relative` ticks; `short` is day and time; `both` shows one above the other; `wall` is what a clock in `zone` shows. */
+  readonly show?: 'relative' | 'short' | 'both' | 'wall'
 }
 
 /** The one way a moment is shown: as far away as it is, with the absolute time and its zone on hover and focus. */
@@ -35,7 +35,11 @@ export function Time({ at, zone, show = 'relative' }: TimeProps): ReactNode {
       }
     >
       <time dateTime={new Date(moment).toISOString()} className="time" data-show={show}>
-        {show === 'short' ? short : relative}
+        {show === 'wall'
+          ? dayTime(moment, zone === undefined ? { locale } : { locale, zone })
+          : show === 'short'
+            ? short
+            : relative}
         {show === 'both' && <span className="time-absolute">{short}</span>}
       </time>
     </Tooltip>

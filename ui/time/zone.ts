@@ -35,3 +35,11 @@ export const dayName = (at: number, { locale, zone = OWN_ZONE }: Where): string 
 /** A day and the time: `4 Mar, 09:00`. */
 export const shortTime = (at: number, { locale, zone = OWN_ZONE }: Where): string =>
   formatOf(locale, zone, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }).format(at)
+
+/** A day of the week with its time, for plans: `Wed 4 Mar, 09:00`; seconds and the year only where they say something. */
+export const dayTime = (at: number, { locale, zone = OWN_ZONE }: Where): string =>
+  formatOf(locale, zone, {
+    ...({ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const),
+    ...(at % 60_000 === 0 ? {} : ({ second: '2-digit' } as const)),
+    ...(new Date(at).getFullYear() === new Date().getFullYear() ? {} : ({ year: 'numeric' } as const)),
+  }).format(at)

@@ -1,8 +1,17 @@
 import { ActionIcon, Menu, Tooltip } from '@mantine/core'
-import { IconDots, IconPlayerPause, IconPlayerPlay, IconPlayerTrackNext, IconTrash } from '@tabler/icons-react'
+import {
+  IconCopy,
+  IconDots,
+  IconPencil,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPlayerTrackNext,
+  IconTrash,
+} from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { ScheduleView } from '../../../src/contract/schedule.ts'
 import { useRunNow } from '../../api/run-now.ts'
+import { useOpenEditor } from '../../editor/use-editor.ts'
 import { Permitted } from '../../parts/Permitted.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { useBulk } from './use-bulk.ts'
@@ -12,6 +21,7 @@ export function RowActions({ schedule }: { readonly schedule: ScheduleView }): R
   const say = useSay()
   const runNow = useRunNow()
   const bulk = useBulk()
+  const open = useOpenEditor()
   const other = schedule.enabled ? 'disable' : 'enable'
   const Switch = schedule.enabled ? IconPlayerPause : IconPlayerPlay
   const icon = { size: 15, 'aria-hidden': true } as const
@@ -28,6 +38,12 @@ export function RowActions({ schedule }: { readonly schedule: ScheduleView }): R
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
+            <Menu.Item leftSection={<IconPencil {...icon} />} onClick={() => open({ edit: schedule.id })}>
+              {say('one.edit')}
+            </Menu.Item>
+            <Menu.Item leftSection={<IconCopy {...icon} />} onClick={() => open({ edit: 'new', copy: schedule.id })}>
+              {say('one.duplicate')}
+            </Menu.Item>
             <Menu.Item leftSection={<Switch {...icon} />} onClick={() => bulk(other, [schedule])}>
               {say(`action.${other}`)}
             </Menu.Item>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type { ScheduleView } from '../../../src/contract/schedule.ts'
 import { useRunNow } from '../../api/run-now.ts'
 import { useMay } from '../../api/session.ts'
+import { useOpenEditor } from '../../editor/use-editor.ts'
 import type { Column } from '../../table/column.ts'
 import { DataTable } from '../../table/DataTable.tsx'
 import { useSelection, type Selection } from '../../table/use-selection.ts'
@@ -24,9 +25,12 @@ export function ScheduleTable({ schedules, more }: ScheduleTableProps): ReactNod
   const selection = useSelection(ids)
   const runNow = useRunNow()
   const mayRun = useMay('schedules:run')
+  const mayWrite = useMay('schedules:write')
+  const openEditor = useOpenEditor()
   const cursor = useTableCursor(schedules, {
     x: ({ id }) => selection.toggle(id),
     ...(mayRun ? { r: runNow } : {}),
+    ...(mayWrite ? { e: ({ id }) => openEditor({ edit: id }) } : {}),
   })
   const columns = useColumns(selection, ids)
   const selected = schedules.filter(({ id }) => selection.ids.has(id))

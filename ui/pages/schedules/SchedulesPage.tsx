@@ -1,25 +1,31 @@
 import { Button } from '@mantine/core'
-import { IconCalendarOff, IconCalendarPlus } from '@tabler/icons-react'
+import { IconCalendarOff, IconCalendarPlus, IconPlus } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo, type ReactNode } from 'react'
 import type { ScheduleView } from '../../../src/contract/schedule.ts'
 import { scheduleList } from '../../api/queries.ts'
+import { useOpenEditor } from '../../editor/use-editor.ts'
 import { EmptyState } from '../../parts/EmptyState.tsx'
 import { ErrorState } from '../../parts/ErrorState.tsx'
 import { Lines } from '../../parts/Lines.tsx'
+import { Permitted } from '../../parts/Permitted.tsx'
 import { PageHead } from '../../parts/PageHead.tsx'
 import { Panel } from '../../parts/Panel.tsx'
+import { useShortcuts } from '../../shell/shortcuts.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { Filters } from './Filters.tsx'
 import { usePendingDeletes } from './pending-deletes.ts'
+import { readScheduleSearch, type ScheduleSearch } from './schedule-search.ts'
 import { ScheduleTable } from './ScheduleTable.tsx'
 import './schedules.css'
 
 /** Every schedule of the org: what it does, when it is next, how it went. */
 export function SchedulesPage(): ReactNode {
   const say = useSay()
-  const search = useSearch({ from: '/shell/automation/schedules' })
+  const search = useSearch({
+    ...{ from: '/shell/automation/schedules', select: readScheduleSearch, structuralSharing: true },
+  })
   const list = useInfiniteQuery(scheduleList(search))
   const gone = usePendingDeletes()
   const schedules = useMemo(
@@ -36,6 +42,7 @@ export function SchedulesPage(): ReactNode {
       <PageHead
         title={say('schedules.title')}
         lead={list.data === undefined ? ' ' : say('schedules.count', { count })}
+        actions={<NewSchedule />}
       />
       <Panel className="schedules">
         <Filters search={search} />
@@ -45,8 +52,7 @@ export function SchedulesPage(): ReactNode {
   )
 }
 
-const isFiltered = (search: Readonly<Record<string, unknown>>): boolean =>
-  Object.keys(search).some((name) => name !== 'sort')
+const isFiltered = (search: ScheduleSearch): boolean => Object.keys(search).some((name) => name !== 'sort')
 
 interface ContentProps {
   readonly list: { readonly isPending: boolean; readonly error: unknown; readonly refetch: () => unknown }
@@ -71,7 +77,21 @@ function NoSchedules(): ReactNode {
       title={say('schedules.empty.title')}
       text={say('schedules.empty.text')}
       command={say('overview.first.command')}
+      action={<NewSchedule />}
     />
+  )
+}
+
+function NewSchedule(): ReactNode {
+  const say = useSay()
+  const open = useOpenEditor()
+  useShortcuts({ c: () => open({ edit: 'new' }) })
+  return (
+    <Permitted permission="schedules:write">
+      <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => open({ edit: 'new' })}>
+        {say('edit.new')}
+      </Button>
+    </Permitted>
   )
 }
 

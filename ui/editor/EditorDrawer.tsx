@@ -1,0 +1,93 @@
+import { Drawer } from '@mantine/core'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { ScheduleView } from '../../src/contract/schedule.ts'
+import { api } from '../api/client.ts'
+import { scheduleOf } from '../api/queries.ts'
+import { ErrorState } from '../parts/ErrorState.tsx'
+import { Lines } from '../parts/Lines.tsx'
+import { toast } from '../parts/toast-store.ts'
+import { useSay } from '../texts/TextProvider.tsx'
+import { OWN_ZONE } from '../time/zone.ts'
+import { Editor } from './Editor.tsx'
+import type { EditorSearch } from './editor-search.ts'
+import { formOf, formOfCopy, formOfDraft } from './form-of.ts'
+import { EMPTY, type ScheduleForm } from './form.ts'
+import { useCloseEditor } from './use-editor.ts'
+import './editor.css'
+
+/** Where a schedule is made or changed, above whatever page one is on. */
+export function EditorDrawer({ search }: { readonly search: EditorSearch }): ReactNode {
+  const say = useSay()
+  const close = useCloseEditor()
+  const { id, schedule, start, error, retry } = useBeginning(search)
+  const saved = useSaved(id === undefined)
+  return (
+    <Drawer
+      {...{ opened: true, onClose: () => void close(false), position: 'right', size: 1080, padding: 0 }}
+      title={id === undefined ? say('edit.new') : say('edit.title', { name: schedule?.name ?? '' })}
+      closeButtonProps={{ 'aria-label': say('action.close') }}
+      classNames={{ content: 'editor-drawer', body: 'editor-body', header: 'editor-head' }}
+    >
+      {start !== undefined ? (
+        <Editor
+          key={JSON.stringify(search)}
+          {...{ start, schedule: schedule ?? null, saved, close: () => void close(false) }}
+        />
+      ) : error === null ? (
+        <Lines count={10} height={28} />
+      ) : (
+        <ErrorState error={error} retry={retry} />
+      )}
+    </Drawer>
+  )
+}
+
+/** What an editor begins with; `start` is undefined while it is read. */
+interface Beginning {
+  /** The schedule that is changed; undefined for a new one. */
+  readonly id: string | undefined
+  readonly schedule: ScheduleView | undefined
+  readonly start: ScheduleForm | undefined
+  readonly error: unknown
+  readonly retry: () => void
+}
+
+const draftOf = (runId: string) =>
+  queryOptions({
+    queryKey: ['drafts', 'schedule', runId],
+    queryFn: ({ signal }) => api.runs.schedule(runId, { signal }),
+    staleTime: Infinity,
+  })
+
+function useBeginning({ edit, draft, copy }: EditorSearch): Beginning {
+  const say = useSay()
+  const id = edit === 'new' ? undefined : edit
+  const wanted = id ?? copy
+  const one = useQuery({ ...scheduleOf(wanted ?? ''), enabled: wanted !== undefined })
+  const run = useQuery({ ...draftOf(draft ?? ''), enabled: wanted === undefined && draft !== undefined })
+  const start = (): ScheduleForm | undefined => {
+    if (wanted !== undefined && one.data === undefined) return undefined
+    if (one.data !== undefined && id !== undefined) return formOf(one.data)
+    if (one.data !== undefined) return formOfCopy(one.data, say('edit.copyOf', { name: one.data.name }))
+    if (draft !== undefined) return run.data === undefined ? undefined : formOfDraft(run.data)
+    return { ...EMPTY, timezone: OWN_ZONE }
+  }
+  return {
+    ...{ id, start: start(), schedule: id === undefined ? undefined : one.data, error: one.error ?? run.error },
+    retry: () => void (wanted === undefined ? run.refetch() : one.refetch()),
+  }
+}
+
+/** A new schedule is shown on its own page; a changed one where one was. */
+function useSaved(isNew: boolean): (schedule: ScheduleView) => void {
+  const say = useSay()
+  const close = useCloseEditor()
+  const navigate = useNavigate()
+  return ({ id, name }) => {
+    toast({ tone: 'done', message: say(isNew ? 'edit.created' : 'edit.saved', { name }) })
+    if (isNew) void navigate({ to: '/automation/schedules/$id', params: { id }, search: {}, ignoreBlocker: true })
+    else void close(true)
+  }
+}

@@ -1,0 +1,107 @@
+import type { ScheduleDraft } from '../../src/contract/run.ts'
+import type { ScheduleView } from '../../src/contract/schedule.ts'
+import { wallTime } from '../time/wall.ts'
+import { EMPTY, UNITS, type ScheduleForm, type Unit } from './form.ts'
+
+/** The form of a schedule as it is. */
+export function formOf(schedule: ScheduleView): ScheduleForm {
+  const { timezone, session, name, description, agent_id, executor, enabled, kind } = schedule
+  return {
+    ...EMPTY,
+    ...{ name, description, agent_id, executor, enabled, kind, timezone },
+    ...timingOf(schedule),
+    ...payloadOf(schedule.payload),
+    ...rulesOf(schedule),
+    ...retryOf(schedule),
+    session_as: session === 'isolated' || session === 'main' ? session : 'named',
+    session: session === 'isolated' || session === 'main' ? '' : session,
+    lane: schedule.lane ?? '',
+    target_id: schedule.delivery?.target_id ?? null,
+    timeout_seconds: schedule.timeout_seconds ?? '',
+    delete_after_run: schedule.delete_after_run,
+    alert_after: schedule.alert_after ?? '',
+    max_lateness_seconds: schedule.max_lateness_seconds ?? '',
+  }
+}
+
+/** The form of a schedule that does what a run did; when is left to say. */
+export function formOfDraft({ name, agent_id: agentId, payload, timezone }: ScheduleDraft): ScheduleForm {
+  return { ...EMPTY, name, agent_id: agentId ?? null, timezone, ...payloadOf(payload) }
+}
+
+/** The form of a copy: it wants a name of its own. */
+export const formOfCopy = (schedule: ScheduleView, name: string): ScheduleForm => ({ ...formOf(schedule), name })
+
+const wall = (at: string | undefined, zone: string): string => (at === undefined ? '' : wallTime(Date.parse(at), zone))
+
+function timingOf(schedule: ScheduleView): Partial<ScheduleForm> {
+  const { timezone: zone, cron, rrule, dst, day_match: dayMatch, exclude = [] } = schedule
+  return {
+    at: wall(schedule.at, zone),
+    starts_at: wall(schedule.starts_at, zone),
+    ends_at: wall(schedule.ends_at, zone),
+    ...everyOf(schedule),
+    ...(cron === undefined ? {} : { cron }),
+    ...(rrule === undefined ? {} : { rrule }),
+    ...(dst === undefined ? {} : { dst }),
+    ...(dayMatch === undefined ? {} : { day_match: dayMatch }),
+    exclude: exclude.map((item) => (typeof item === 'string' ? item : `${item.from}/${item.to}`)).join('\n'),
+  }
+}
+
+/** The largest unit that the interval is a whole number of. */
+function everyOf({ every_seconds: seconds, everyMs }: ScheduleView): Partial<ScheduleForm> {
+  const length = seconds ?? (everyMs === undefined ? undefined : everyMs / 1_000)
+  if (length === undefined) return {}
+  const unit = (['days', 'hours', 'minutes'] as const).find((name) => length % UNITS[name] === 0) ?? 'seconds'
+  return { every: length / UNITS[unit], unit: unit satisfies Unit }
+}
+
+/** Text where a person would have written text, else JSON. */
+function payloadOf(payload: unknown): Partial<ScheduleForm> {
+  if (payload == null) return {}
+  if (typeof payload === 'string') return { prompt: payload }
+  if (typeof payload === 'object') {
+    const { prompt, output, ...rest } = payload as Readonly<Record<string, unknown>>
+    const isText = typeof prompt === 'string' && (output === undefined || typeof output === 'string')
+    if (isText && Object.keys(rest).length === 0)
+      return { prompt, output: typeof output === 'string' ? output : '', json: written(payload) }
+  }
+  return { payload_as: 'json', json: written(payload) }
+}
+
+/** JSON as people read it. */
+export const written = (value: unknown): string => JSON.stringify(value, null, 2)
+
+function rulesOf(schedule: ScheduleView): Partial<ScheduleForm> {
+  const { failure_options: options } = schedule
+  return {
+    misfire_policy: schedule.misfire_policy,
+    catchup_limit: schedule.catchup_limit,
+    catchup_window_seconds: schedule.catchup_window_seconds ?? '',
+    overlap_action: schedule.overlap_action,
+    max_parallel: schedule.max_parallel ?? '',
+    failure_action: schedule.failure_action,
+    failure_ladder: options.ladder_seconds.join(', '),
+    threshold: options.threshold,
+    cooldown_seconds: options.cooldown_seconds,
+    concurrency_policy: schedule.concurrency_policy,
+    max_concurrency: schedule.max_concurrency,
+    queue_depth: schedule.queue_depth,
+    max_fires: schedule.max_fires ?? '',
+    jitter_seconds: schedule.jitter_ms / 1_000,
+  }
+}
+
+function retryOf({ retry_policy: policy }: ScheduleView): Partial<ScheduleForm> {
+  if (policy === null) return { retry_as: 'usual' }
+  return {
+    retry_as: policy.max_retries === 0 ? 'none' : 'own',
+    strategy: policy.strategy,
+    max_retries: policy.max_retries,
+    base_seconds: policy.base_ms / 1_000,
+    max_seconds: policy.max_ms / 1_000,
+    jitter: policy.jitter,
+    ladder: policy.ladder_seconds.join(', '),
+  }
+}

@@ -1,0 +1,117 @@
+import { Button, TextInput } from '@mantine/core'
+import { IconHelpCircle } from '@tabler/icons-react'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState, type ReactNode } from 'react'
+import type { RunView } from '../../../../src/contract/run.ts'
+import type { OccurrenceExplanation, ScheduleView } from '../../../../src/contract/schedule.ts'
+import { api } from '../../../api/client.ts'
+import { messageOf } from '../../../api/refusal.ts'
+import { Door } from '../../../parts/Door.tsx'
+import { useDoors } from '../../../parts/doors.ts'
+import { Lines } from '../../../parts/Lines.tsx'
+import { OutcomeMark } from '../../../parts/OutcomeMark.tsx'
+import { Sentence } from '../../../parts/Sentence.tsx'
+import { ShortId } from '../../../parts/ShortId.tsx'
+import { CATALOGUE } from '../../../texts/catalogue.ts'
+import type { PlainKey } from '../../../texts/fill.ts'
+import { useSay } from '../../../texts/TextProvider.tsx'
+import { Time } from '../../../time/Time.tsx'
+import { momentOf, wallTime } from '../../../time/wall.ts'
+
+const explanationOf = (id: string, at: string) =>
+  queryOptions({
+    queryKey: ['schedules', 'runs', id, 'explain', at],
+    queryFn: ({ signal }) => api.schedules.explain(id, { at }, { signal }),
+  })
+
+interface ExplainProps {
+  readonly schedule: ScheduleView
+  /** The moment that is asked about; it is in the address. */
+  readonly at: string | undefined
+}
+
+/** "What became of nine o'clock?": asks about any moment, past or to come. */
+export function Explain({ schedule, at }: ExplainProps): ReactNode {
+  const say = useSay()
+  const navigate = useNavigate({ from: '/automation/schedules/$id' })
+  const { timezone: zone, next_run_at: next } = schedule
+  const [wall, setWall] = useState(() => wallTime(Date.parse(at ?? next ?? new Date().toISOString()), zone))
+  const ask = (moment: number | null): void => {
+    if (moment === null) return
+    setWall(wallTime(moment, zone))
+    void navigate({ search: { tab: 'policy', at: new Date(moment).toISOString() }, replace: true, resetScroll: false })
+  }
+  return (
+    <form
+      className="explain"
+      onSubmit={(event) => {
+        event.preventDefault()
+        ask(momentOf(wall, zone))
+      }}
+    >
+      <h3>
+        <IconHelpCircle size={16} aria-hidden /> {say('one.explain')}
+      </h3>
+      <div className="explain-ask">
+        <TextInput
+          {...{ value: wall, type: 'datetime-local', step: 1 }}
+          label={say('one.explain.at', { zone: zone.replaceAll('_', ' ') })}
+          onChange={(event) => setWall(event.currentTarget.value)}
+        />
+        <Button type="submit">{say('one.explain.ask')}</Button>
+        {next !== null && (
+          <Button variant="default" onClick={() => ask(Date.parse(next))}>
+            {say('one.explain.next')}
+          </Button>
+        )}
+      </div>
+      {at !== undefined && <Answer schedule={schedule} at={at} />}
+    </form>
+  )
+}
+
+function Answer({ schedule, at }: { readonly schedule: ScheduleView; readonly at: string }): ReactNode {
+  const say = useSay()
+  const { data, error } = useQuery(explanationOf(schedule.id, at))
+  if (data === undefined) return error === null ? <Lines count={1} /> : <p className="bad">{messageOf(error, say)}</p>
+  return <Explanation explanation={data} zone={schedule.timezone} />
+}
+
+interface ExplanationProps {
+  readonly explanation: OccurrenceExplanation
+  readonly zone: string
+}
+
+function Explanation({ explanation, zone }: ExplanationProps): ReactNode {
+  const doors = useDoors()
+  const { status, run_id: runId, rule, reason } = explanation
+  return (
+    <div className="explain-answer" role="status">
+      <span>
+        <Time at={explanation.at} zone={zone} show="wall" />{' '}
+        {status !== null && <OutcomeMark status={status as RunView['status']} />}
+      </span>
+      <p>
+        <Words explanation={explanation} />
+      </p>
+      <span className="quiet small">
+        <code className="tag">{reason}</code> <code className="tag">{rule}</code>{' '}
+        {runId !== null && (
+          <Door to={doors.run(runId)} className="door door-seen">
+            <ShortId id={runId} />
+          </Door>
+        )}
+      </span>
+    </div>
+  )
+}
+
+/** Decisions are told by their own sentence; about moments without one there is something else to say. */
+function Words({ explanation }: Pick<ExplanationProps, 'explanation'>): ReactNode {
+  const say = useSay()
+  const { reason, rule, evidence } = explanation
+  const key = `one.explain.${reason}`
+  if (key in CATALOGUE.en) return say(key as PlainKey)
+  return <Sentence why={{ reason, rule, evidence } as RunView['decision']} />
+}

@@ -1,0 +1,83 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { RunView } from '../../../../src/contract/run.ts'
+import type { ScheduleView } from '../../../../src/contract/schedule.ts'
+import { Door } from '../../../parts/Door.tsx'
+import { useDoors } from '../../../parts/doors.ts'
+import { OutcomeMark } from '../../../parts/OutcomeMark.tsx'
+import { useSay } from '../../../texts/TextProvider.tsx'
+import { Time } from '../../../time/Time.tsx'
+import { AgentCell, LastCell, NextCell } from '../cells.tsx'
+
+/** How it stands, in five facts; each leads to what is behind it. */
+export function Facts({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
+  const say = useSay()
+  const doors = useDoors()
+  const { last_run_at: last, last_status: status, session, last_error: error, fires } = schedule
+  const sessionDoor = session === 'isolated' || session === 'main' ? undefined : doors.session(session)
+  return (
+    <>
+      <dl className="one-facts figures">
+        <Fact name={say('one.next')}>
+          <NextCell schedule={schedule} />
+        </Fact>
+        <Fact name={say('one.last')}>
+          {last === null ? (
+            <span className="quiet">{say('never')}</span>
+          ) : (
+            <>
+              <Time at={last} zone={schedule.timezone} />
+              {status !== null && <OutcomeMark status={status as RunView['status']} />}
+            </>
+          )}
+        </Fact>
+        <Fact name={say('one.outcomes', { count: fires })}>
+          <LastCell schedule={schedule} />
+        </Fact>
+        <Fact name={say('one.failures')}>
+          <Failures schedule={schedule} />
+        </Fact>
+        <Fact name={say('one.agent')}>
+          <AgentCell schedule={schedule} />
+          <span className="row-sub">
+            <Door to={sessionDoor}>{sessionName(session, say('edit.session.isolated'), say('edit.session.main'))}</Door>
+          </span>
+        </Fact>
+      </dl>
+      {schedule.failure_streak > 0 && error !== null && (
+        <p className="one-error" role="status">
+          <strong>{say('one.lastError')}</strong> {error}
+        </p>
+      )}
+    </>
+  )
+}
+
+const sessionName = (session: string, isolated: string, main: string): string =>
+  session === 'isolated' ? isolated : session === 'main' ? main : session
+
+interface FactProps {
+  readonly name: string
+  readonly children: ReactNode
+}
+
+function Fact({ name, children }: FactProps): ReactNode {
+  return (
+    <div className="one-fact">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function Failures({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
+  const say = useSay()
+  const { id, failure_streak: streak, failure_count: count } = schedule
+  if (count === 0) return <span className="quiet">{say('none')}</span>
+  return (
+    <Link to="/automation/schedules/$id" params={{ id }} search={{ status: 'failed' }} className="door">
+      {streak > 0 && <span className="bad">{say('schedules.streak', { count: streak })} </span>}
+      <span className="quiet">{say('schedules.failures', { count })}</span>
+    </Link>
+  )
+}

@@ -1,0 +1,99 @@
+import { Tabs } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { ScheduleView } from '../../../../src/contract/schedule.ts'
+import { scheduleOf } from '../../../api/queries.ts'
+import { useMay } from '../../../api/session.ts'
+import { useOpenEditor } from '../../../editor/use-editor.ts'
+import { useRunNow } from '../../../api/run-now.ts'
+import { ErrorState } from '../../../parts/ErrorState.tsx'
+import { Lines } from '../../../parts/Lines.tsx'
+import { PageHead } from '../../../parts/PageHead.tsx'
+import { Panel } from '../../../parts/Panel.tsx'
+import { useShortcuts } from '../../../shell/shortcuts.ts'
+import { useSay } from '../../../texts/TextProvider.tsx'
+import { AuditTab } from './AuditTab.tsx'
+import { CalendarTab } from './CalendarTab.tsx'
+import { Facts } from './Facts.tsx'
+import { HeadActions } from './HeadActions.tsx'
+import { HeadLead } from './HeadLead.tsx'
+import { readScheduleOneSearch, TABS, type ScheduleOneSearch, type Tab } from './one-search.ts'
+import { PolicyTab } from './PolicyTab.tsx'
+import { RunsTab } from './RunsTab.tsx'
+import { ScheduleRibbon } from './ScheduleRibbon.tsx'
+import '../schedules.css'
+import './one.css'
+
+/** One schedule: how it stands, how it went, what comes, and why. */
+export function SchedulePage(): ReactNode {
+  const say = useSay()
+  const { id } = useParams({ from: '/shell/automation/schedules/$id' })
+  const { data: schedule, error, refetch } = useQuery(scheduleOf(id))
+  if (schedule === undefined)
+    return (
+      <>
+        <PageHead title={say('nav.schedules')} lead={<span className="quiet">{id}</span>} />
+        <Panel>
+          {error === null ? <Lines count={8} height={24} /> : <ErrorState error={error} retry={() => void refetch()} />}
+        </Panel>
+      </>
+    )
+  return <Known schedule={schedule} />
+}
+
+function Known({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
+  const open = useOpenEditor()
+  const runNow = useRunNow()
+  const [mayWrite, mayRun] = [useMay('schedules:write'), useMay('schedules:run')]
+  useShortcuts({
+    ...(mayWrite ? { e: () => open({ edit: schedule.id }) } : {}),
+    ...(mayRun ? { r: () => runNow(schedule) } : {}),
+  })
+  return (
+    <>
+      <PageHead
+        title={schedule.name}
+        lead={<HeadLead schedule={schedule} />}
+        actions={<HeadActions schedule={schedule} />}
+      />
+      <div className="one">
+        <Facts schedule={schedule} />
+        <ScheduleRibbon schedule={schedule} />
+        <Parts schedule={schedule} />
+      </div>
+    </>
+  )
+}
+
+function Parts({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
+  const say = useSay()
+  const search = useOneSearch()
+  const navigate = useNavigate({ from: '/automation/schedules/$id' })
+  const { tab = 'runs' } = search
+  const show = (next: string | null): void =>
+    void navigate({ search: next === 'runs' ? {} : { tab: next as Tab }, resetScroll: false })
+  const page = { runs: RunsTab, calendar: CalendarTab, policy: PolicyTab, audit: AuditTab }
+  const Page = page[tab]
+  return (
+    <Panel className="one-parts">
+      <Tabs value={tab} onChange={show}>
+        <Tabs.List aria-label={say('one.parts')}>
+          {TABS.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {say(`one.tab.${name}`)}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={tab}>
+          <Page schedule={schedule} search={search} />
+        </Tabs.Panel>
+      </Tabs>
+    </Panel>
+  )
+}
+
+const useOneSearch = (): ScheduleOneSearch =>
+  useSearch({
+    ...{ from: '/shell/automation/schedules/$id', select: readScheduleOneSearch, structuralSharing: true },
+  })
