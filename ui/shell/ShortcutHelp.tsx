@@ -22,6 +22,8 @@ const SECTIONS: readonly (readonly [heading: PlainKey, keys: Keys])[] = [
       [['k'], 'shortcuts.previous'],
       [['x'], 'shortcuts.select'],
       [['r'], 'shortcuts.run'],
+      [['e'], 'shortcuts.edit'],
+      [['c'], 'shortcuts.create'],
       [['/'], 'shortcuts.search'],
     ],
   ],

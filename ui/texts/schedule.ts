@@ -3,6 +3,8 @@ import { area } from './area.ts'
 /** The page of one schedule. */
 export const scheduleOneTexts = area({
   en: {
+    'shortcuts.edit': 'Edit the schedule',
+    'shortcuts.create': 'New schedule',
     'one.parts': 'About this schedule',
     'one.tab.runs': 'Runs',
     'one.tab.calendar': 'Calendar',
@@ -74,6 +76,8 @@ export const scheduleOneTexts = area({
     'one.audit.schedule.run_now': 'Run by hand',
   },
   zh: {
+    'shortcuts.edit': '编辑计划',
+    'shortcuts.create': '新建计划',
     'one.parts': '关于此计划',
     'one.tab.runs': '运行',
     'one.tab.calendar': '日历',
