@@ -1,4 +1,4 @@
-import { IconCalendarTime, IconLayoutDashboard } from '@tabler/icons-react'
+import { IconCalendarTime, IconLayoutDashboard, IconListDetails, IconMessages } from '@tabler/icons-react'
 import type { PermissionName } from '../../src/contract/me.ts'
 import type { PlainKey } from '../texts/fill.ts'
 
@@ -39,6 +39,16 @@ export const NAVIGATION: readonly PlaceGroup[] = [
         ...{ path: '/automation/schedules', label: 'nav.schedules', icon: IconCalendarTime },
         ...{ permission: 'schedules:read', key: 's', isMain: true },
       },
+      {
+        ...{ path: '/automation/runs', label: 'nav.runs', icon: IconListDetails },
+        ...{ permission: 'runs:read', key: 'r', isMain: true },
+      },
+    ],
+  },
+  {
+    heading: null,
+    places: [
+      { path: '/chat', label: 'nav.chat', icon: IconMessages, permission: 'sessions:read', key: 'c', isMain: true },
     ],
   },
 ]

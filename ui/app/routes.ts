@@ -7,6 +7,8 @@ import { NotFound } from '../shell/NotFound.tsx'
 import { PageCrash } from '../shell/PageCrash.tsx'
 import { Shell } from '../shell/Shell.tsx'
 import { readEditorSearch } from '../editor/editor-search.ts'
+import { readChatSearch } from '../pages/chat/chat-search.ts'
+import { readRunSearch } from '../pages/runs/run-search.ts'
 import { readScheduleOneSearch } from '../pages/schedules/one/one-search.ts'
 import { readScheduleSearch } from '../pages/schedules/schedule-search.ts'
 
@@ -60,6 +62,35 @@ const scheduleOne = createRoute({
   component: lazyRouteComponent(() => import('../pages/schedules/one/SchedulePage.tsx'), 'SchedulePage'),
 })
 
+const runs = createRoute({
+  getParentRoute: () => shell,
+  path: '/automation/runs',
+  validateSearch: readRunSearch,
+  component: lazyRouteComponent(() => import('../pages/runs/RunsPage.tsx'), 'RunsPage'),
+})
+
+const runOne = createRoute({
+  getParentRoute: () => shell,
+  path: '/automation/runs/$id',
+  validateSearch: ({ raw }: Readonly<Record<string, unknown>>): { readonly raw?: true } =>
+    raw === true ? { raw } : {},
+  component: lazyRouteComponent(() => import('../pages/runs/RunPage.tsx'), 'RunPage'),
+})
+
+const chat = createRoute({
+  getParentRoute: () => shell,
+  path: '/chat',
+  validateSearch: readChatSearch,
+  component: lazyRouteComponent(() => import('../pages/chat/ChatPage.tsx'), 'ChatPage'),
+})
+
+const conversation = createRoute({
+  getParentRoute: () => shell,
+  path: '/chat/$key',
+  validateSearch: readChatSearch,
+  component: lazyRouteComponent(() => import('../pages/chat/ConversationPage.tsx'), 'ConversationPage'),
+})
+
 const automation = createRoute({
   getParentRoute: () => shell,
   path: '/automation',
@@ -69,4 +100,7 @@ const automation = createRoute({
 })
 
 /** Every address of the console. A page is a route here, loaded when it is first visited, and a line in navigation.ts. */
-export const routeTree = root.addChildren([signIn, shell.addChildren([overview, automation, schedules, scheduleOne])])
+export const routeTree = root.addChildren([
+  signIn,
+  shell.addChildren([overview, automation, schedules, scheduleOne, runs, runOne, chat, conversation]),
+])

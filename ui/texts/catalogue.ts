@@ -1,8 +1,11 @@
+import { chatTexts } from './chat.ts'
 import { commonTexts } from './common.ts'
 import { editorTexts } from './editor.ts'
 import { overviewTexts } from './overview.ts'
 import { policyTexts } from './policies.ts'
 import { reasonTexts } from './reasons.ts'
+import { oneRunTexts } from './run.ts'
+import { runTexts } from './runs.ts'
 import { scheduleOneTexts } from './schedule.ts'
 import { scheduleTexts } from './schedules.ts'
 import { shellTexts } from './shell.ts'
@@ -19,6 +22,9 @@ const en = {
   ...editorTexts.en,
   ...policyTexts.en,
   ...scheduleOneTexts.en,
+  ...runTexts.en,
+  ...oneRunTexts.en,
+  ...chatTexts.en,
 } as const
 
 const zh: Readonly<Record<TextKey, string>> = {
@@ -31,6 +37,9 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...editorTexts.zh,
   ...policyTexts.zh,
   ...scheduleOneTexts.zh,
+  ...runTexts.zh,
+  ...oneRunTexts.zh,
+  ...chatTexts.zh,
 }
 
 /** The names of all texts. */
