@@ -54,7 +54,7 @@ function useColumns(): readonly Column<RunRow>[] {
         cell: (run: RunRow) => <WhenCell run={run} />,
       },
       {
-        ...{ id: 'took', width: '80px', header: say('runs.col.took'), cardLabel: say('runs.col.took') },
+        ...{ id: 'took', width: '80px', header: say('runs.col.took') },
         cell: (run: RunRow) => <TookCell run={run} />,
       },
       {
