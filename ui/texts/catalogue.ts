@@ -1,3 +1,11 @@
+import { channelTexts } from './channels.ts'
+import { heartbeatTexts } from './heartbeats.ts'
+import { agentTexts } from './agents.ts'
+import { formTexts } from './forms.ts'
+import { operationTexts } from './operations.ts'
+import { queueTexts } from './queue.ts'
+import { settingTexts } from './settings.ts'
+import { targetTexts } from './targets.ts'
 import { chatTexts } from './chat.ts'
 import { commonTexts } from './common.ts'
 import { editorTexts } from './editor.ts'
@@ -25,6 +33,14 @@ const en = {
   ...runTexts.en,
   ...oneRunTexts.en,
   ...chatTexts.en,
+  ...agentTexts.en,
+  ...formTexts.en,
+  ...operationTexts.en,
+  ...queueTexts.en,
+  ...settingTexts.en,
+  ...channelTexts.en,
+  ...heartbeatTexts.en,
+  ...targetTexts.en,
 } as const
 
 const zh: Readonly<Record<TextKey, string>> = {
@@ -40,6 +56,14 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...runTexts.zh,
   ...oneRunTexts.zh,
   ...chatTexts.zh,
+  ...agentTexts.zh,
+  ...formTexts.zh,
+  ...operationTexts.zh,
+  ...queueTexts.zh,
+  ...settingTexts.zh,
+  ...channelTexts.zh,
+  ...heartbeatTexts.zh,
+  ...targetTexts.zh,
 }
 
 /** The names of all texts. */
