@@ -114,7 +114,7 @@ describe.skipIf(NO_BROWSER !== null)('schedules in depth', () => {
     }
     expect(findings).toEqual([])
     expect(visitor.complaints).toEqual([])
-  }, 60_000)
+  }, 90_000)
 })
 
 /** Every page and drawer of a schedule, with what shows that it is there. */
