@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import { IconPlayerStop, IconRefresh } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { isPending, retryPermission, useCancel, useRetry } from '../../api/run-actions.ts'
@@ -18,14 +18,16 @@ export function RowActions({ run }: { readonly run: RunRow }): ReactNode {
   const Icon = pending ? IconPlayerStop : IconRefresh
   return (
     <div className="run-actions">
-      <Tooltip label={name}>
-        <ActionIcon
-          {...{ 'aria-label': name, disabled: retry.isPending || cancel.isPending || run.status === 'stopping' }}
-          onClick={() => (pending ? cancel.mutate(run) : retry.mutate(run))}
-        >
-          <Icon size={16} aria-hidden />
-        </ActionIcon>
-      </Tooltip>
+      <ActionIcon
+        {...{
+          'aria-label': name,
+          title: name,
+          disabled: retry.isPending || cancel.isPending || run.status === 'stopping',
+        }}
+        onClick={() => (pending ? cancel.mutate(run) : retry.mutate(run))}
+      >
+        <Icon size={16} aria-hidden />
+      </ActionIcon>
     </div>
   )
 }

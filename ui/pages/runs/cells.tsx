@@ -6,7 +6,6 @@ import { Sentence } from '../../parts/Sentence.tsx'
 import { nameOfSession } from '../../parts/session-name.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { Time } from '../../time/Time.tsx'
-import { Took } from './Took.tsx'
 import type { RunRow } from './run-row.ts'
 
 interface CellProps {
@@ -93,9 +92,4 @@ export function AgentCell({ run: { agent_id: agent } }: CellProps): ReactNode {
 /** When it began, or was made when it has not begun. */
 export function WhenCell({ run }: CellProps): ReactNode {
   return <Time at={run.started_at ?? run.created_at} show="both" />
-}
-
-/** How long it took, or takes so far. */
-export function TookCell({ run }: CellProps): ReactNode {
-  return <Took run={run} />
 }
