@@ -106,7 +106,7 @@ export const settingTexts = area({
     'config.lead': 'Takes effect on every node at once.',
     'config.saved': '{path} is set',
     'config.source': 'Set by',
-    'config.source.default': 'nobody',
+    'config.source.default': 'default',
     'config.source.file': 'the file',
     'config.source.environment': 'environment',
     'config.source.flag': 'command line',

@@ -81,7 +81,7 @@ function useColumns(): readonly Column<KeyView>[] {
       cell: ({ name, hint, state }) => (
         <div className={state === 'active' ? '' : 'over'}>
           <div className="thing-name">{name}</div>
-          <code className="quiet small">{hint}…</code>
+          <code className="quiet small">{hint}</code>
         </div>
       ),
     },
