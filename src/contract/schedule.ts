@@ -1,4 +1,5 @@
 import type { ScheduleAlertKind } from '../core/alerts.ts'
+import type { RunState } from '../core/run/run-machine.ts'
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
 import type { DstEffect } from '../core/time/dst-notes.ts'
 import type { ExecutorInput } from './executor.ts'
@@ -160,7 +161,15 @@ export interface ScheduleView extends ScheduleTimingView, ScheduleRulesView {
   readonly version: number
 }
 
-export const SCHEDULE_SORTS = ['-created_at', 'created_at', 'name', '-name', 'next_run_at', '-next_run_at'] as const
+export const SCHEDULE_SORTS = [
+  '-created_at',
+  'created_at',
+  'name',
+  '-name',
+  'next_run_at',
+  '-next_run_at',
+  '-failure_streak',
+] as const
 export type ScheduleSort = (typeof SCHEDULE_SORTS)[number]
 
 export interface ScheduleFilter {
@@ -169,10 +178,30 @@ export interface ScheduleFilter {
   readonly kind?: string | undefined
   /** A part of name or description, in any case. */
   readonly q?: string | undefined
+  /** Those whose last run failed, or that were given up; `false`: the others. */
+  readonly failing?: boolean | undefined
   /** `-created_at`, newest first, unless given. */
   readonly sort?: string | undefined
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
+}
+
+/** How one run of a schedule stands. */
+export interface ScheduleOutcome {
+  readonly id: string
+  readonly status: RunState
+  readonly created_at: string
+}
+
+/** How the last runs of some schedules went, newest first. */
+export interface ScheduleOutcomes {
+  readonly items: readonly { readonly schedule_id: string; readonly runs: readonly ScheduleOutcome[] }[]
+}
+
+/** Which schedules, with commas between them, and how many runs of each. */
+export interface OutcomesFilter {
+  readonly ids: string
+  readonly limit?: number | undefined
 }
 
 export interface RunNowAnswer {

@@ -6,6 +6,7 @@ import type { LaneView } from './lane.ts'
 export interface Spread {
   readonly p50: number
   readonly p95: number
+  readonly p99: number
   readonly max: number
 }
 
@@ -38,6 +39,37 @@ export interface StatsView {
   readonly agents: readonly AgentWork[]
   /** With the org's own work in them. */
   readonly lanes: readonly LaneView[]
+}
+
+export const SERIES_STEPS = ['hour', 'day'] as const
+export type SeriesStep = (typeof SERIES_STEPS)[number]
+
+/** What happened in one step of a series. */
+export interface SeriesPoint {
+  /** When the step begins. */
+  readonly at: string
+  readonly by_status: Readonly<Partial<Record<RunState, number>>>
+  /** What 95 % of the runs that ended stayed within, from start to end. Null when none ended. */
+  readonly duration_p95_ms: number | null
+  /** What 99 % of the starts stayed within, counted from the nominal time. Null when none had one. */
+  readonly lateness_p99_ms: number | null
+  readonly tokens: number
+  /** In whole money. */
+  readonly cost: number
+}
+
+/** How work went, step by step: one point for each step from `from` to `to`, also where nothing happened. */
+export interface StatsSeries {
+  readonly org_id: string
+  readonly from: string
+  readonly to: string
+  readonly step: SeriesStep
+  readonly points: readonly SeriesPoint[]
+}
+
+/** Which stretch of time, in which steps; the last 24 hours by the hour unless given. */
+export interface SeriesFilter extends StatsFilter {
+  readonly step?: SeriesStep | undefined
 }
 
 /** Which stretch of time; the last 24 hours unless given. */

@@ -8,7 +8,7 @@ import { listSchedules, type ScheduleChoice, type ScheduleCursor } from '../stor
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import type { Caller } from './caller.ts'
 import { isMoment, parseLimit, readCursorParts, writeCursorParts } from './cursor.ts'
-import { collectFlaws, textField, type Collector } from './input-fields.ts'
+import { collectFlaws, parseFlag, textField, type Collector } from './input-fields.ts'
 import type { Ports } from './ports.ts'
 import { disabledTargets } from './schedule-delivery.ts'
 import { viewSchedule } from './schedule-view.ts'
@@ -23,11 +23,12 @@ export async function findSchedules(
 ): Promise<Page<ScheduleView>> {
   const { flaws, keep } = collectFlaws()
   const choice = readChoice(caller, filter, keep)
+  const failing = filter.failing === undefined ? null : keep(parseFlag('failing', filter.failing))
   const sort = filter.sort === undefined ? '-created_at' : keep(parseWord('sort', filter.sort, SCHEDULE_SORTS))
   const after = sort === null ? null : keep(parseCursor(filter.cursor, sort))
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0
   if (sort === null || flaws.length > 0) throw invalid(flaws)
-  const rows = await listSchedules(ports.database, { ...choice, sort, after, limit: limit + 1 })
+  const rows = await listSchedules(ports.database, { ...choice, failing, sort, after, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   const disabled = await disabledTargets(ports.database, caller.orgId, shown)
@@ -65,6 +66,8 @@ function valueOf(row: ScheduleRow, sort: ScheduleSort): number | string | null {
     case 'next_run_at':
     case '-next_run_at':
       return row.nextRunAt
+    case '-failure_streak':
+      return row.failureStreak
   }
 }
 

@@ -57,10 +57,14 @@ export async function readStats(
 
 const MOST_AGENTS = 100
 
-const hourOf = (at: Instant): Instant => instant(Math.floor(at / HOUR_MS) * HOUR_MS)
+/** From one moment to another. */
+export interface Stretch {
+  readonly from: Instant
+  readonly to: Instant
+}
 
 /** The hours that a stretch of time touches. Left out, it ends now, and begins a day before it ends. */
-function readStretch(filter: StatsFilter, now: Instant): { readonly from: Instant; readonly to: Instant } {
+export function readStretch(filter: StatsFilter, now: Instant): Stretch {
   const { flaws, keep } = collectFlaws()
   const to = filter.to === undefined ? now : keep(parseInstant('to', filter.to))
   const from = filter.from === undefined ? null : keep(parseInstant('from', filter.from))
@@ -73,8 +77,14 @@ function readStretch(filter: StatsFilter, now: Instant): { readonly from: Instan
         allowed: `a time before ${formatInstant(to)}`,
       },
     ])
-  return { from: hourOf(begin), to: hourOf(instant(to + HOUR_MS - 1)) }
+  return wholeSteps({ from: begin, to }, HOUR_MS)
 }
+
+/** The whole steps that a stretch of time touches. */
+export const wholeSteps = ({ from, to }: Stretch, stepMs: number): Stretch => ({
+  from: instant(Math.floor(from / stepMs) * stepMs),
+  to: instant(Math.ceil(to / stepMs) * stepMs),
+})
 
 function viewCounts({ status, duration, lateness }: EndedCounts): StatsView['runs'] {
   const of = (state: string): number => status[state] ?? 0
@@ -87,8 +97,9 @@ function viewCounts({ status, duration, lateness }: EndedCounts): StatsView['run
 }
 
 function spreadOf(steps: Counts): Spread | null {
-  const [p50, p95, max] = [percentile(steps, 0.5), percentile(steps, 0.95), percentile(steps, 1)]
-  return p50 === null || p95 === null || max === null ? null : { p50, p95, max }
+  const [p50, p95, p99, max] = [0.5, 0.95, 0.99, 1].map((share) => percentile(steps, share) ?? undefined)
+  if (p50 === undefined || p95 === undefined || p99 === undefined || max === undefined) return null
+  return { p50, p95, p99, max }
 }
 
 /** The same from what is on record. */

@@ -192,6 +192,7 @@ const ORDERS = {
   name: { by: 'lower(name)', value: 'lower($6::text)', goes: ['>', 'asc'] },
   '-name': { by: 'lower(name)', value: 'lower($6::text)', goes: ['<', 'desc'] },
   next_run_at: { by: `coalesce(next_run_at, 'infinity')`, value: '$6::timestamptz', goes: ['>', 'asc'] },
+  '-failure_streak': { by: 'failure_streak', value: '$6::int', goes: ['<', 'desc'] },
   '-next_run_at': { by: `coalesce(next_run_at, '-infinity')`, value: '$6::timestamptz', goes: ['<', 'desc'] },
 } as const
 
@@ -211,6 +212,8 @@ const chosen = (choice: ScheduleChoice): readonly SqlValue[] => [
 export async function listSchedules(
   connection: Connection,
   page: ScheduleChoice & {
+    /** Whether the last run failed, or the schedule was given up. Null: either. */
+    readonly failing?: boolean | null
     readonly sort: keyof typeof ORDERS
     readonly after: ScheduleCursor | null
     readonly limit: number
@@ -220,13 +223,15 @@ export async function listSchedules(
   const [beyond, direction] = goes
   const rows = await connection.query(
     `select ${COLUMNS} from schedule
-      where ${CHOSEN} and ($7::text is null or ${by} ${beyond} ${value} or (${by} = ${value} and id > $7))
+      where ${CHOSEN} and ($9::boolean is null or (failure_streak > 0 or state = 'failed') = $9)
+        and ($7::text is null or ${by} ${beyond} ${value} or (${by} = ${value} and id > $7))
       order by ${by} ${direction}, id limit $8`,
     [
       ...chosen(page),
       page.after === null ? null : orderValue(page.sort, page.after),
       page.after?.id ?? null,
       page.limit,
+      page.failing ?? null,
     ],
   )
   return rows.map(scheduleOf)
@@ -235,6 +240,7 @@ export async function listSchedules(
 /** What never comes is later than everything, and earlier when the order is turned round. */
 function orderValue(sort: keyof typeof ORDERS, { value }: ScheduleCursor): string {
   if (value === null) return sort === '-next_run_at' ? '-infinity' : 'infinity'
+  if (sort === '-failure_streak') return String(value)
   return typeof value === 'number' ? toTimestamp(value as Instant) : value
 }
 

@@ -3,7 +3,7 @@ import type { Instant } from '../core/instant.ts'
 import type { Counts, EndedCounts } from '../core/run/ended-counts.ts'
 import type { PendingState } from '../core/run/run-machine.ts'
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
-import type { Connection } from './database.ts'
+import type { Connection, Row } from './database.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /**
@@ -53,11 +53,35 @@ export async function loadCounts(
       where org_id = $1 and hour >= $2::timestamptz and hour < $3::timestamptz group by kind, key`,
     [asked.orgId, toTimestamp(asked.from), toTimestamp(asked.to)],
   )
+  return countsOf(rows)
+}
+
+function countsOf(rows: readonly Row[]): Required<EndedCounts> {
   const of = (kind: keyof EndedCounts): Counts =>
     Object.fromEntries(
       rows.filter((row) => row['kind'] === kind).map((row) => [row['key'] as string, row['count'] as number]),
     )
-  return { status: of('status'), duration: of('duration'), lateness: of('lateness') }
+  return { status: of('status'), duration: of('duration'), lateness: of('lateness'), usage: of('usage') }
+}
+
+/** What was counted from `from` on and before `to`, by hours or days of UTC; steps without anything are left out. */
+export async function loadCountSteps(
+  connection: Connection,
+  asked: { readonly orgId: OrgId; readonly from: Instant; readonly to: Instant; readonly step: 'hour' | 'day' },
+): Promise<ReadonlyMap<Instant, EndedCounts>> {
+  const rows = await connection.query(
+    `select date_trunc($4, hour, 'UTC') as at, kind, key, sum(count)::bigint as count from run_count
+      where org_id = $1 and hour >= $2::timestamptz and hour < $3::timestamptz group by 1, 2, 3`,
+    [asked.orgId, toTimestamp(asked.from), toTimestamp(asked.to), asked.step],
+  )
+  const steps = new Map<Instant, Row[]>()
+  for (const row of rows) {
+    const at = row['at'] as Instant
+    const step = steps.get(at)
+    if (step === undefined) steps.set(at, [row])
+    else step.push(row)
+  }
+  return new Map([...steps].map(([at, counted]) => [at, countsOf(counted)]))
 }
 
 /** So many pending runs of an agent are in this lane and state. */

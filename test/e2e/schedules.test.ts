@@ -76,7 +76,7 @@ describe.skipIf(NO_BROWSER !== null)('schedules in depth', () => {
     await page.waitForSelector('.editor', { state: 'detached' })
     const saved = { name: 'Nightly report, theirs', cron: '0 3 * * *', description: 'Mine' }
     expect(await world.api.schedules.get(nightly.id)).toMatchObject(saved)
-  }, 30_000)
+  }, 60_000)
 
   it('asks before edits are lost, begins with a copy or a run, and deletes with a way back', async () => {
     const { page, signIn, go } = await world.open()
@@ -101,7 +101,7 @@ describe.skipIf(NO_BROWSER !== null)('schedules in depth', () => {
     await page.getByRole('button', { name: /^Undo/ }).click()
     await page.waitForSelector('text=Nightly report')
     expect(await world.api.schedules.get(nightly.id)).toMatchObject({ id: nightly.id })
-  }, 30_000)
+  }, 60_000)
 
   it('is open to everybody, in every size and theme', async () => {
     const findings: string[] = []
@@ -114,7 +114,7 @@ describe.skipIf(NO_BROWSER !== null)('schedules in depth', () => {
     }
     expect(findings).toEqual([])
     expect(visitor.complaints).toEqual([])
-  }, 60_000)
+  }, 90_000)
 })
 
 /** Every page and drawer of a schedule, with what shows that it is there. */

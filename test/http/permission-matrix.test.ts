@@ -66,13 +66,19 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
+/** What operations cannot do without. */
+const QUERIES: Readonly<Record<string, string>> = {
+  'schedules.explain': '?at=2026-01-01T00:00:00Z',
+  'schedules.outcomes': '?ids=sch_1',
+}
+
 type Named = (kind: string) => string
 const named: Named = (kind) => objects.get(kind) ?? ''
 
 const urlOf = (id: string, spec: OperationSpec, naming: Named): string => {
   const params = paramsIn(spec.path).map((name) => [name, naming(kindOf(id, spec, name))])
   const path = fillPath(spec.path, Object.fromEntries(params) as Record<string, string>)
-  return id === 'schedules.explain' ? `${path}?at=2026-01-01T00:00:00Z` : path
+  return `${path}${QUERIES[id] ?? ''}`
 }
 
 /** Asks an operation with its example, as somebody by the name of their key. */

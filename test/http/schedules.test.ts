@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Page } from '../../src/contract/page.ts'
 import type { BulkAnswer, PreviewView, RunNowAnswer, ScheduleView } from '../../src/contract/schedule.ts'
+import { scheduleOutcomes } from '../../src/contract/schemas/schedule-outcome.ts'
 import { schedule, schedulePage } from '../../src/contract/schemas/schedule.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
@@ -202,6 +203,8 @@ describe('the list of schedules', () => {
     ['q=ET', ['Beta']],
     ['kind=interval&limit=2', ['Gamma', 'alpha']],
     ['state=paused', []],
+    ['failing=true', []],
+    ['failing=false', ['Gamma', 'alpha', 'Beta']],
   ])('answers ?%s', async (query, expected) => {
     expect(await names(query)).toEqual(expected)
   })
@@ -222,11 +225,29 @@ describe('the list of schedules', () => {
     [`cursor=${Buffer.from('["-created_at",1,"\\u0000"]').toString('base64url')}`, ['/cursor']],
     ['state=sleeping', ['/state']],
     ['sort=id', ['/sort']],
+    ['failing=maybe', ['/failing']],
     ['stat=active', ['/stat']],
     ['q=%00', ['/q']],
     ['__proto__=1', ['/__proto__']],
   ])('refuses ?%s', async (query, pointers) => {
     expect(pointersIn(await world.ask('GET', `${URL}?${query}`))).toEqual(pointers)
+  })
+
+  it('finds those that fail, the longest failing first, page by page', async () => {
+    const set = (name: string, streak: number, state = 'active') =>
+      world.services.db.query('update schedule set failure_streak = $2, state = $3 where name = $1', [
+        name,
+        streak,
+        state,
+      ])
+    await set('Beta', 3)
+    await set('alpha', 0, 'failed')
+    expect(await names('failing=true&sort=-failure_streak')).toEqual(['Beta', 'alpha'])
+    expect(await names('failing=false')).toEqual(['Gamma'])
+    const first = (await world.ask('GET', `${URL}?sort=-failure_streak&limit=1`)).json<Page<ScheduleView>>()
+    expect(first.items.map(({ name }) => name)).toEqual(['Beta'])
+    const rest = await names(`sort=-failure_streak&cursor=${first.next_cursor ?? ''}`)
+    expect(rest.toSorted()).toEqual(['Gamma', 'alpha'])
   })
 
   it('suggests the filter that was probably meant', async () => {
@@ -252,6 +273,28 @@ describe('what a schedule does', () => {
     expect(pointersIn(await world.ask('GET', `${URL}/${id}/explain?at=soon`))).toEqual(['/at'])
     expect(pointersIn(await world.ask('POST', `${URL}/${id}/run-now`, { body: { mode: 'now' } }))).toEqual(['/mode'])
     expect(pointersIn(await world.ask('GET', `${URL}/${id}/runs?status=odd`))).toEqual(['/status'])
+  })
+
+  it('shows how the last runs of many went, in one answer', async () => {
+    const [one, two] = [await create(hourly), await create({ ...hourly, name: 'Never ran' })]
+    const ran: (string | undefined)[] = []
+    for (let run = 0; run < 3; run++) {
+      world.services.pass(1_000)
+      ran.push((await world.ask('POST', `${URL}/${one.id}/run-now`)).json<RunNowAnswer>().run_id)
+    }
+    const ask = (query: string, as = 'viewer') => world.ask('GET', `${URL}/outcomes?${query}`, { as })
+    const both = scheduleOutcomes.parse((await ask(`ids=${two.id},sch_nobody,${one.id},${one.id}&limit=2`)).json())
+    expect(both.items.map((item) => [item.schedule_id, item.runs.map(({ id }) => id)])).toEqual([
+      [two.id, []],
+      [one.id, [ran[2], ran[1]]],
+    ])
+    expect((await ask(`ids=${one.id}`, 'stranger')).json()).toEqual({ items: [] })
+    expect(pointersIn(await ask('limit=2'))).toEqual(['/ids'])
+    expect(pointersIn(await ask('ids=,'))).toEqual(['/ids'])
+    expect(pointersIn(await ask(`ids=${Array.from({ length: 201 }, (_, n) => `sch_${n}`).join(',')}`))).toEqual([
+      '/ids',
+    ])
+    expect(pointersIn(await ask(`ids=${one.id}&limit=51`))).toEqual(['/limit'])
   })
 
   it('runs now once for an idempotency key, which belongs to the schedule too', async () => {

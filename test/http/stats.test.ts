@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunView } from '../../src/contract/run.ts'
 import type { MessageReceipt } from '../../src/contract/session.ts'
-import { stats } from '../../src/contract/schemas/deployment.ts'
-import type { StatsView } from '../../src/contract/stats.ts'
+import { stats, statsSeries } from '../../src/contract/schemas/deployment.ts'
+import type { StatsSeries, StatsView } from '../../src/contract/stats.ts'
 import { createRetention } from '../../src/service/retention.ts'
 import { createLiveWorld, type LiveWorld } from './live.ts'
 import { pointersIn, problemIn } from './support.ts'
@@ -27,6 +27,8 @@ const URL = '/api/v1/stats'
 const EVER = '?from=2020-01-01T00:00:00Z'
 const read = async (query = '', as = 'owner'): Promise<StatsView> =>
   stats.parse((await world.ask('GET', `${URL}${query}`, { as })).json())
+const series = async (query = ''): Promise<StatsSeries> =>
+  statsSeries.parse((await world.ask('GET', `${URL}/series${query}`)).json())
 const say = async (session: string, text: string): Promise<string> =>
   (
     await world.ask('POST', `/api/v1/sessions/${session}/messages`, { body: { text, debounce_ms: 0 } })
@@ -97,6 +99,42 @@ describe('the stats of an org', () => {
     ['?window=24h', '/window'],
   ])('refuse %s', async (query, pointer) => {
     expect(pointersIn(await world.ask('GET', `${URL}${query}`))).toEqual([pointer])
+  })
+
+  it('go by the hour and by the day, with steps in which nothing happened', async () => {
+    const hours = await series()
+    expect(hours.points.map(({ at }) => Date.parse(at))).toEqual(
+      Array.from({ length: 25 }, (_, index) => Date.parse(hours.from) + index * 3_600_000),
+    )
+    const { runs } = await read()
+    const sum = (status: 'success' | 'failed') =>
+      hours.points.reduce((all, { by_status: counts }) => all + (counts[status] ?? 0), 0)
+    expect([sum('success'), sum('failed')]).toEqual([runs.by_status.success, runs.by_status.failed])
+    const days = await series('?step=day&from=2026-01-01T10:00:00Z&to=2026-01-03T00:00:01Z')
+    expect(days.points.map(({ at }) => at)).toEqual(['01', '02', '03'].map((day) => `2026-01-${day}T00:00:00.000Z`))
+    expect(days.points[0]).toMatchObject({ by_status: {}, duration_p95_ms: null, lateness_p99_ms: null, tokens: 0 })
+  })
+
+  it('add up what was used', async () => {
+    const before = (await series()).points.at(-1)?.tokens ?? 0
+    const at = new Date().toISOString()
+    await world.engine.ports.database.query(
+      `insert into turn (org_id, no, at, node_id, events, ended)
+       select org_id, max(no) + 1, $1::timestamptz, 'n', '[]',
+              '{"status": {"success": 1}, "duration": {}, "lateness": {}, "usage": {"tokens": 120, "money": 1500}}'
+         from turn where org_id = 'acme' group by org_id`,
+      [at],
+    )
+    const last = (await series()).points.at(-1)
+    expect([last?.tokens, last?.cost]).toEqual([before + 120, 0.0015])
+  })
+
+  it.each([
+    ['?step=minute', '/step'],
+    ['?from=2020-01-01T00:00:00Z', '/from'],
+    ['?step=day&from=2020-01-01T00:00:00Z', '/from'],
+  ])('refuse the series %s', async (query, pointer) => {
+    expect(pointersIn(await world.ask('GET', `${URL}/series${query}`))).toEqual([pointer])
   })
 
   it("show nobody another org's", async () => {

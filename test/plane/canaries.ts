@@ -77,6 +77,12 @@ const THINGS: Readonly<Record<string, string>> = {
 /** It shows one secret to whoever may write targets: that is what it is for. */
 export const SHOWS_SIGNING_SECRET: OperationId = 'targets.signingSecret'
 
+/** What operations cannot do without. */
+const QUERIES: Readonly<Record<string, string>> = {
+  'schedules.explain': '?at=2026-01-15T07:00:00Z',
+  'schedules.outcomes': '?ids=sch_1',
+}
+
 const isEndless = (id: OperationId): boolean => id === 'events.stream'
 
 /** What every GET of the table answers, about everything there is. A parameter nobody knows is a gap in this search. */
@@ -95,7 +101,7 @@ export async function answersOf(
       const found = (await database.outside(select)).map((row) => encodeURIComponent(String(row['id'])))
       paths = paths.flatMap((path) => found.map((one) => path.replace(`:${param}`, one)))
     }
-    const query = id === 'schedules.explain' ? '?at=2026-01-15T07:00:00Z' : ''
+    const query = QUERIES[id] ?? ''
     for (const path of paths) answers.set(`${id} ${path}`, await ask(`${path}${query}`))
   }
   return answers

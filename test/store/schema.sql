@@ -585,7 +585,7 @@ alter table pending add constraint pending_state_check CHECK ((state = ANY (ARRA
 alter table pending add constraint pending_waits_for_something CHECK (((state <> 'waiting'::text) OR (not_before IS NOT NULL)));
 alter table run_count_place add constraint run_count_place_pkey PRIMARY KEY (org_id);
 alter table run_count add constraint run_count_count_check CHECK ((count > 0));
-alter table run_count add constraint run_count_kind_check CHECK ((kind = ANY (ARRAY['status'::text, 'duration'::text, 'lateness'::text])));
+alter table run_count add constraint run_count_kind_check CHECK ((kind = ANY (ARRAY['status'::text, 'duration'::text, 'lateness'::text, 'usage'::text])));
 alter table run_count add constraint run_count_pkey PRIMARY KEY (org_id, hour, kind, key);
 alter table run add constraint run_ended_is_finished CHECK (((state IS NULL) = (finished_at IS NULL)));
 alter table run add constraint run_executed_has_attempt CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'timeout'::text])) OR ((attempt_id IS NOT NULL) AND (started_at IS NOT NULL))));

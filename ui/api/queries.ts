@@ -1,14 +1,14 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { RunFilter } from '../../src/contract/run.ts'
 import type { ScheduleFilter, ScheduleView } from '../../src/contract/schedule.ts'
-import type { StatsFilter } from '../../src/contract/stats.ts'
+import type { SeriesFilter, StatsFilter } from '../../src/contract/stats.ts'
 import { api } from './client.ts'
+import { readOutcomes } from './outcomes.ts'
 
 // What is read is remembered under `[group, operation, …arguments]`; api/touched.ts says which events make it old.
 
 /** How much of a list comes at once. */
 export const PAGE_SIZE = 100
-const OUTCOMES = 20
 
 /** Schedules, page after page as one scrolls. */
 export const scheduleList = (filter: ScheduleFilter) =>
@@ -39,12 +39,11 @@ export const scheduleOf = (id: string) =>
     queryFn: ({ signal }) => api.schedules.get(id, { signal }),
   })
 
-/** How the last runs of a schedule ended. */
+/** How the last runs of a schedule ended; those of all rows on screen are read at once. */
 export const outcomesOf = (id: string) =>
   queryOptions({
-    queryKey: ['schedules', 'runs', id, OUTCOMES],
-    queryFn: ({ signal }) => api.schedules.runs(id, { limit: OUTCOMES }, { signal }),
-    select: ({ items }) => items.map(({ id: runId, status, reason }) => ({ id: runId, status, reason })),
+    queryKey: ['schedules', 'runs', id, 'outcomes'],
+    queryFn: () => readOutcomes(id),
   })
 
 /** One page of runs. */
@@ -78,6 +77,14 @@ export const statsOf = (filter: StatsFilter = {}) =>
   queryOptions({
     queryKey: ['stats', 'get', filter],
     queryFn: ({ signal }) => api.stats.get(filter, { signal }),
+    placeholderData: keepPreviousData,
+  })
+
+/** How work went, step by step. */
+export const seriesOf = (filter: SeriesFilter = {}) =>
+  queryOptions({
+    queryKey: ['stats', 'series', filter],
+    queryFn: ({ signal }) => api.stats.series(filter, { signal }),
     placeholderData: keepPreviousData,
   })
 

@@ -1,4 +1,17 @@
-import { IconCalendarTime, IconLayoutDashboard } from '@tabler/icons-react'
+import {
+  IconBellRinging,
+  IconCalendarTime,
+  IconHeartbeat,
+  IconHistory,
+  IconLayoutDashboard,
+  IconListDetails,
+  IconMessages,
+  IconRobot,
+  IconSend,
+  IconServer2,
+  IconSettings,
+  IconStack2,
+} from '@tabler/icons-react'
 import type { PermissionName } from '../../src/contract/me.ts'
 import type { PlainKey } from '../texts/fill.ts'
 
@@ -11,6 +24,8 @@ export interface Place {
   readonly permission: PermissionName
   /** Pressed after `g`. */
   readonly key?: string
+  /** Whether pages below it have a place of their own. */
+  readonly isExact?: boolean
   /** Whether it has a place in the bar at the bottom of small windows; the others are behind "more". */
   readonly isMain?: boolean
 }
@@ -39,6 +54,40 @@ export const NAVIGATION: readonly PlaceGroup[] = [
         ...{ path: '/automation/schedules', label: 'nav.schedules', icon: IconCalendarTime },
         ...{ permission: 'schedules:read', key: 's', isMain: true },
       },
+      {
+        ...{ path: '/automation/runs', label: 'nav.runs', icon: IconListDetails },
+        ...{ permission: 'runs:read', key: 'r', isMain: true },
+      },
+      { path: '/automation/queue', label: 'nav.queue', icon: IconStack2, permission: 'runs:read', key: 'q' },
     ],
+  },
+  {
+    heading: null,
+    places: [
+      { path: '/chat', label: 'nav.chat', icon: IconMessages, permission: 'sessions:read', key: 'c', isMain: true },
+    ],
+  },
+  {
+    heading: 'nav.agents',
+    places: [
+      {
+        ...{ path: '/agents', label: 'nav.agents', icon: IconRobot, permission: 'agents:read', key: 'a' },
+        isExact: true,
+      },
+      { path: '/agents/heartbeats', label: 'nav.heartbeats', icon: IconHeartbeat, permission: 'agents:read', key: 'h' },
+    ],
+  },
+  {
+    heading: 'nav.operations',
+    places: [
+      { path: '/operations/deliveries', label: 'nav.deliveries', icon: IconSend, permission: 'runs:read', key: 'd' },
+      { path: '/operations/alerts', label: 'nav.alerts', icon: IconBellRinging, permission: 'runs:read', key: 'l' },
+      { path: '/operations/audit', label: 'nav.audit', icon: IconHistory, permission: 'audit:read', key: 'u' },
+      { path: '/operations/nodes', label: 'nav.nodes', icon: IconServer2, permission: 'admin:*', key: 'n' },
+    ],
+  },
+  {
+    heading: null,
+    places: [{ path: '/settings', label: 'nav.settings', icon: IconSettings, permission: 'targets:read', key: ',' }],
   },
 ]

@@ -6,7 +6,13 @@ import { meQuery } from '../api/session.ts'
 import { NotFound } from '../shell/NotFound.tsx'
 import { PageCrash } from '../shell/PageCrash.tsx'
 import { Shell } from '../shell/Shell.tsx'
+import { readAgentSearch } from '../pages/agents/agent-search.ts'
+import { readHeartbeatSearch } from '../pages/heartbeats/heartbeat-search.ts'
+import { readAlertSearch, readAuditSearch, readDeliverySearch } from '../pages/operations/operation-search.ts'
+import { readSettingsSearch } from '../pages/settings/settings-search.ts'
 import { readEditorSearch } from '../editor/editor-search.ts'
+import { readChatSearch } from '../pages/chat/chat-search.ts'
+import { readRunSearch } from '../pages/runs/run-search.ts'
 import { readScheduleOneSearch } from '../pages/schedules/one/one-search.ts'
 import { readScheduleSearch } from '../pages/schedules/schedule-search.ts'
 
@@ -60,6 +66,35 @@ const scheduleOne = createRoute({
   component: lazyRouteComponent(() => import('../pages/schedules/one/SchedulePage.tsx'), 'SchedulePage'),
 })
 
+const runs = createRoute({
+  getParentRoute: () => shell,
+  path: '/automation/runs',
+  validateSearch: readRunSearch,
+  component: lazyRouteComponent(() => import('../pages/runs/RunsPage.tsx'), 'RunsPage'),
+})
+
+const runOne = createRoute({
+  getParentRoute: () => shell,
+  path: '/automation/runs/$id',
+  validateSearch: ({ raw }: Readonly<Record<string, unknown>>): { readonly raw?: true } =>
+    raw === true ? { raw } : {},
+  component: lazyRouteComponent(() => import('../pages/runs/RunPage.tsx'), 'RunPage'),
+})
+
+const chat = createRoute({
+  getParentRoute: () => shell,
+  path: '/chat',
+  validateSearch: readChatSearch,
+  component: lazyRouteComponent(() => import('../pages/chat/ChatPage.tsx'), 'ChatPage'),
+})
+
+const conversation = createRoute({
+  getParentRoute: () => shell,
+  path: '/chat/$key',
+  validateSearch: readChatSearch,
+  component: lazyRouteComponent(() => import('../pages/chat/ConversationPage.tsx'), 'ConversationPage'),
+})
+
 const automation = createRoute({
   getParentRoute: () => shell,
   path: '/automation',
@@ -68,5 +103,97 @@ const automation = createRoute({
   },
 })
 
+const queue = createRoute({
+  getParentRoute: () => shell,
+  path: '/automation/queue',
+  component: lazyRouteComponent(() => import('../pages/queue/QueuePage.tsx'), 'QueuePage'),
+})
+
+const agents = createRoute({
+  getParentRoute: () => shell,
+  path: '/agents',
+  validateSearch: readAgentSearch,
+  component: lazyRouteComponent(() => import('../pages/agents/AgentsPage.tsx'), 'AgentsPage'),
+})
+
+const heartbeats = createRoute({
+  getParentRoute: () => shell,
+  path: '/agents/heartbeats',
+  validateSearch: readHeartbeatSearch,
+  component: lazyRouteComponent(() => import('../pages/heartbeats/HeartbeatsPage.tsx'), 'HeartbeatsPage'),
+})
+
+const operations = createRoute({
+  getParentRoute: () => shell,
+  path: '/operations',
+  beforeLoad: () => {
+    throw redirect({ to: '/operations/deliveries' })
+  },
+})
+
+const deliveries = createRoute({
+  getParentRoute: () => shell,
+  path: '/operations/deliveries',
+  validateSearch: readDeliverySearch,
+  component: lazyRouteComponent(() => import('../pages/operations/DeliveriesPage.tsx'), 'DeliveriesPage'),
+})
+
+const alerts = createRoute({
+  getParentRoute: () => shell,
+  path: '/operations/alerts',
+  validateSearch: readAlertSearch,
+  component: lazyRouteComponent(() => import('../pages/operations/AlertsPage.tsx'), 'AlertsPage'),
+})
+
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: '/operations/audit',
+  validateSearch: readAuditSearch,
+  component: lazyRouteComponent(() => import('../pages/operations/AuditPage.tsx'), 'AuditPage'),
+})
+
+const nodes = createRoute({
+  getParentRoute: () => shell,
+  path: '/operations/nodes',
+  component: lazyRouteComponent(() => import('../pages/operations/NodesPage.tsx'), 'NodesPage'),
+})
+
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/$section', params: { section: 'targets' } })
+  },
+})
+
+const settingsSection = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings/$section',
+  validateSearch: readSettingsSearch,
+  component: lazyRouteComponent(() => import('../pages/settings/SettingsPage.tsx'), 'SettingsPage'),
+})
+
 /** Every address of the console. A page is a route here, loaded when it is first visited, and a line in navigation.ts. */
-export const routeTree = root.addChildren([signIn, shell.addChildren([overview, automation, schedules, scheduleOne])])
+export const routeTree = root.addChildren([
+  signIn,
+  shell.addChildren([
+    overview,
+    automation,
+    schedules,
+    scheduleOne,
+    runs,
+    runOne,
+    chat,
+    conversation,
+    queue,
+    agents,
+    heartbeats,
+    operations,
+    deliveries,
+    alerts,
+    audit,
+    nodes,
+    settings,
+    settingsSection,
+  ]),
+])

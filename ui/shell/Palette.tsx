@@ -51,7 +51,10 @@ export function Palette({ close, openHelp }: PaletteProps): ReactNode {
     setChosen(0)
   }
   return (
-    <Modal opened onClose={close} withCloseButton={false} padding={0} size="lg" yOffset="12vh" title={null}>
+    <Modal
+      {...{ opened: true, onClose: close, withCloseButton: false, padding: 0, size: 'lg', yOffset: '12vh' }}
+      attributes={{ content: { 'aria-label': say('palette.title') } }}
+    >
       <TextInput
         {...{
           value: query,

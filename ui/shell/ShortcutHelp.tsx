@@ -13,6 +13,8 @@ const SECTIONS: readonly (readonly [heading: PlainKey, keys: Keys])[] = [
       [['?'], 'shortcuts.help'],
       [['g', 'o'], 'shortcuts.goOverview'],
       [['g', 's'], 'shortcuts.goSchedules'],
+      [['g', 'r'], 'shortcuts.goRuns'],
+      [['g', 'c'], 'shortcuts.goChat'],
     ],
   ],
   [
@@ -22,6 +24,8 @@ const SECTIONS: readonly (readonly [heading: PlainKey, keys: Keys])[] = [
       [['k'], 'shortcuts.previous'],
       [['x'], 'shortcuts.select'],
       [['r'], 'shortcuts.run'],
+      [['e'], 'shortcuts.edit'],
+      [['c'], 'shortcuts.create'],
       [['/'], 'shortcuts.search'],
     ],
   ],

@@ -1,8 +1,19 @@
+import { channelTexts } from './channels.ts'
+import { heartbeatTexts } from './heartbeats.ts'
+import { agentTexts } from './agents.ts'
+import { formTexts } from './forms.ts'
+import { operationTexts } from './operations.ts'
+import { queueTexts } from './queue.ts'
+import { settingTexts } from './settings.ts'
+import { targetTexts } from './targets.ts'
+import { chatTexts } from './chat.ts'
 import { commonTexts } from './common.ts'
 import { editorTexts } from './editor.ts'
 import { overviewTexts } from './overview.ts'
 import { policyTexts } from './policies.ts'
 import { reasonTexts } from './reasons.ts'
+import { oneRunTexts } from './run.ts'
+import { runTexts } from './runs.ts'
 import { scheduleOneTexts } from './schedule.ts'
 import { scheduleTexts } from './schedules.ts'
 import { shellTexts } from './shell.ts'
@@ -19,6 +30,17 @@ const en = {
   ...editorTexts.en,
   ...policyTexts.en,
   ...scheduleOneTexts.en,
+  ...runTexts.en,
+  ...oneRunTexts.en,
+  ...chatTexts.en,
+  ...agentTexts.en,
+  ...formTexts.en,
+  ...operationTexts.en,
+  ...queueTexts.en,
+  ...settingTexts.en,
+  ...channelTexts.en,
+  ...heartbeatTexts.en,
+  ...targetTexts.en,
 } as const
 
 const zh: Readonly<Record<TextKey, string>> = {
@@ -31,6 +53,17 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...editorTexts.zh,
   ...policyTexts.zh,
   ...scheduleOneTexts.zh,
+  ...runTexts.zh,
+  ...oneRunTexts.zh,
+  ...chatTexts.zh,
+  ...agentTexts.zh,
+  ...formTexts.zh,
+  ...operationTexts.zh,
+  ...queueTexts.zh,
+  ...settingTexts.zh,
+  ...channelTexts.zh,
+  ...heartbeatTexts.zh,
+  ...targetTexts.zh,
 }
 
 /** The names of all texts. */

@@ -3,6 +3,8 @@ import { area } from './area.ts'
 /** The page of one schedule. */
 export const scheduleOneTexts = area({
   en: {
+    'shortcuts.edit': 'Edit the schedule',
+    'shortcuts.create': 'New schedule',
     'one.parts': 'About this schedule',
     'one.tab.runs': 'Runs',
     'one.tab.calendar': 'Calendar',
@@ -15,7 +17,7 @@ export const scheduleOneTexts = area({
     'one.delete': 'Delete “{name}”?',
     'one.next': 'Next run',
     'one.last': 'Last run',
-    'one.outcomes': 'Last outcomes of {count}',
+    'one.outcomes': 'Last outcomes',
     'one.failures': 'Failures',
     'one.agent': 'Wakes',
     'one.lastError': 'It keeps failing:',
@@ -74,6 +76,8 @@ export const scheduleOneTexts = area({
     'one.audit.schedule.run_now': 'Run by hand',
   },
   zh: {
+    'shortcuts.edit': '编辑计划',
+    'shortcuts.create': '新建计划',
     'one.parts': '关于此计划',
     'one.tab.runs': '运行',
     'one.tab.calendar': '日历',
@@ -86,7 +90,7 @@ export const scheduleOneTexts = area({
     'one.delete': '删除“{name}”？',
     'one.next': '下次运行',
     'one.last': '上次运行',
-    'one.outcomes': '最近结果（共 {count} 次）',
+    'one.outcomes': '最近结果',
     'one.failures': '失败',
     'one.agent': '唤醒',
     'one.lastError': '持续失败：',

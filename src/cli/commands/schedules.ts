@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Column } from '../output/table.ts'
 import { bodyOf, moment, namesOf, number, withBody, withFields, valuesOf, type FieldOption } from '../remote/fields.ts'
 import { printJson, readPages, showDone, showList, showOne, withPages, type PageOptions } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
@@ -16,7 +17,12 @@ const FILTER: readonly FieldOption[] = [
   { flags: '--agent <id>', field: 'agent_id', about: 'of this agent' },
   { flags: '--kind <kind>', field: 'kind', about: 'at, every, cron or rrule' },
   { flags: '-q, --q <text>', field: 'q', about: 'a part of name or description' },
-  { flags: '--sort <order>', field: 'sort', about: 'created_at, name or next_run_at; - in front for descending' },
+  { flags: '--failing', field: 'failing', stands: true, about: 'whose last run failed, or that were given up' },
+  {
+    flags: '--sort <order>',
+    field: 'sort',
+    about: 'created_at, name or next_run_at, - in front for descending; or -failure_streak',
+  },
 ]
 
 const PREVIEW_FIELDS: readonly FieldOption[] = [
@@ -29,6 +35,7 @@ const PREVIEW_FIELDS: readonly FieldOption[] = [
 export function addSchedules(program: Command, desk: Desk): void {
   const group = groupOf(program, 'schedules', 'make, see and change schedules')
   addReading(group, desk)
+  addOutcomes(group, desk)
   addChanging(group, desk)
   addSwitching(group, desk)
   addAsking(group, desk)
@@ -59,6 +66,26 @@ function addReading(group: Command, desk: Desk): void {
         talk,
         await readPages(talk, options, (asked) => talk.client.schedules.runs(id, { ...filter, ...asked })),
       )
+    },
+  })
+}
+
+const OUTCOMES: readonly FieldOption[] = [
+  { flags: '--last <n>', field: 'limit', read: number, about: 'how many runs of each, 1 to 50 (default 20)' },
+]
+
+function addOutcomes(group: Command, desk: Desk): void {
+  const command = commandOf(group, 'outcomes <ids...>', 'show how the last runs of schedules went, newest first')
+  remote(desk, withFields(command, OUTCOMES), {
+    names: namesOf(OUTCOMES),
+    work: async (talk, ids, options) => {
+      const asked = valuesOf(OUTCOMES, options, talk.terminal.now())
+      const { items } = await talk.client.schedules.outcomes({ ids: ids.join(','), ...asked })
+      const columns: readonly Column<(typeof items)[number]>[] = [
+        { title: 'ID', of: (one) => one.schedule_id },
+        { title: 'LAST RUNS', of: ({ runs }) => runs.map(({ status }) => status).join(' ') || '-', flexible: true },
+      ]
+      await showList(talk, { items, next_cursor: null }, { columns, none: 'There are no such schedules.' })
     },
   })
 }

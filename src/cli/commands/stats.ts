@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
-import type { Spread, StatsView } from '../../contract/stats.ts'
+import type { SeriesFilter, SeriesPoint, SeriesStep, Spread, StatsView } from '../../contract/stats.ts'
+import type { RunState } from '../../core/run/run-machine.ts'
 import { paintState } from '../output/style.ts'
 import { lengthText } from '../output/times.ts'
 import { namesOf, pastMoment, valuesOf, withFields, type FieldOption } from '../remote/fields.ts'
-import { showOne, type Facts } from '../remote/show.ts'
+import { printJson, showList, showOne, type Facts } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { commandOf } from './group.ts'
 
@@ -14,12 +15,39 @@ const FILTER: readonly FieldOption[] = [
 
 /** `escapement stats`: how work went, and what waits. */
 export function addStats(program: Command, desk: Desk): void {
-  remote(desk, withFields(commandOf(program, 'stats', 'show how work went, and what waits'), FILTER), {
-    names: namesOf(FILTER),
+  const command = withFields(commandOf(program, 'stats', 'show how work went, and what waits'), FILTER)
+  command.option('--series <step>', 'step by step instead: hour or day')
+  remote<{ readonly series?: SeriesStep }>(desk, command, {
+    names: { ...namesOf(FILTER), step: '--series' },
     work: async (talk, _, options) => {
-      const stats = await talk.client.stats.get(valuesOf(FILTER, options, talk.terminal.now()))
+      const filter = valuesOf(FILTER, options, talk.terminal.now())
+      if (options.series !== undefined) return showSeries(talk, { ...filter, step: options.series })
+      const stats = await talk.client.stats.get(filter)
       await showOne(talk, stats, () => factsOf(talk, stats))
     },
+  })
+}
+
+async function showSeries(talk: Talk, filter: SeriesFilter): Promise<void> {
+  const series = await talk.client.stats.series(filter)
+  if (talk.json) return printJson(talk, series)
+  const lengthOf = (ms: number | null): string => (ms === null ? '-' : lengthText(ms))
+  const counted = ({ by_status: counts }: SeriesPoint, state: RunState): string => String(counts[state] ?? 0)
+  const page = { items: series.points, next_cursor: null }
+  await showList(talk, page, {
+    none: 'Nothing.',
+    columns: [
+      { title: 'FROM', of: ({ at }) => at },
+      { title: 'SUCCESS', of: (point) => counted(point, 'success'), right: true },
+      { title: 'FAILED', of: (point) => counted(point, 'failed'), right: true },
+      { title: 'TIMEOUT', of: (point) => counted(point, 'timeout'), right: true },
+      { title: 'CANCELLED', of: (point) => counted(point, 'cancelled'), right: true },
+      { title: 'SKIPPED', of: (point) => counted(point, 'skipped'), right: true },
+      { title: 'P95', of: (point) => lengthOf(point.duration_p95_ms), right: true },
+      { title: 'LATE P99', of: (point) => lengthOf(point.lateness_p99_ms), right: true },
+      { title: 'TOKENS', of: ({ tokens }) => String(tokens), right: true },
+      { title: 'COST', of: ({ cost }) => String(cost), right: true },
+    ],
   })
 }
 

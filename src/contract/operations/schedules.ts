@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { givenMoment, id } from '../schemas/common.ts'
 import { runFilter, runPage } from '../schemas/run.ts'
+import { outcomesFilter, scheduleOutcomes } from '../schemas/schedule-outcome.ts'
 import {
   bulkAnswer,
   bulkInput,
@@ -100,6 +101,15 @@ export const scheduleOperations = {
     query: runFilter,
     answers: { 200: runPage },
     refusals: ['NOT_FOUND'],
+  }),
+  'schedules.outcomes': operation({
+    ...{ method: 'GET', path: '/api/v1/schedules/outcomes', tag: 'schedules', permission: 'schedules:read' },
+    summary: 'Shows how the last runs of many schedules went',
+    description:
+      'Of up to 200 schedules, named with commas between them: the last 20 runs of each unless given, newest first. ' +
+      'Schedules that are not there are left out.',
+    query: outcomesFilter,
+    answers: { 200: scheduleOutcomes },
   }),
   'schedules.explain': operation({
     ...{ method: 'GET', path: '/api/v1/schedules/:id/explain', tag: 'schedules', permission: 'schedules:read' },

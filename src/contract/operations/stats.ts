@@ -1,4 +1,4 @@
-import { stats, statsFilter } from '../schemas/deployment.ts'
+import { seriesFilter, stats, statsFilter, statsSeries } from '../schemas/deployment.ts'
 import { operation } from './operation.ts'
 
 /** How the work of an org went, and what waits. */
@@ -11,5 +11,14 @@ export const statsOperations = {
       'Percentiles are exact to 5 %.',
     query: statsFilter,
     answers: { 200: stats },
+  }),
+  'stats.series': operation({
+    ...{ method: 'GET', path: '/api/v1/stats/series', tag: 'stats', permission: 'runs:read' },
+    summary: 'Shows how work went, hour by hour or day by day',
+    description:
+      'The last 24 hours by the hour unless given; 200 steps at most. Steps are whole hours or days of UTC, and those ' +
+      'in which nothing happened are there too. Percentiles are exact to 5 %.',
+    query: seriesFilter,
+    answers: { 200: statsSeries },
   }),
 }

@@ -5,7 +5,16 @@ import { configPatchSchema, configViewSchema } from '../config/view.ts'
 import { EVENT_KINDS, type EventFilter, type EventView } from '../event.ts'
 import type { LaneView } from '../lane.ts'
 import type { NodeView } from '../node.ts'
-import type { AgentWork, Spread, StatsFilter, StatsView } from '../stats.ts'
+import {
+  SERIES_STEPS,
+  type AgentWork,
+  type SeriesFilter,
+  type SeriesPoint,
+  type Spread,
+  type StatsFilter,
+  type StatsSeries,
+  type StatsView,
+} from '../stats.ts'
 import { anyObject, id, moment, oneOf, pageOf } from './common.ts'
 import { named, shaped } from './shaped.ts'
 
@@ -60,7 +69,7 @@ export const eventFilter = shaped<EventFilter>()({
 export const config = named('Config', configViewSchema, 'Every setting as it holds, and who said so.')
 export const configPatch = named('ConfigPatch', configPatchSchema, 'Settings that take effect at once.')
 
-const spread = named('Spread', shaped<Spread>()({ p50: z.number(), p95: z.number(), max: z.number() }))
+const spread = named('Spread', shaped<Spread>()({ p50: z.number(), p95: z.number(), p99: z.number(), max: z.number() }))
 
 const agentWork = named('AgentWork', shaped<AgentWork>()({ agent_id: z.string(), queued: z.int(), active: z.int() }))
 
@@ -68,6 +77,35 @@ export const statsFilter = shaped<StatsFilter>()({
   from: z.iso.datetime({ offset: true }).optional(),
   to: z.iso.datetime({ offset: true }).optional(),
 })
+
+export const seriesFilter = shaped<SeriesFilter>()({
+  from: z.iso.datetime({ offset: true }).optional(),
+  to: z.iso.datetime({ offset: true }).optional(),
+  step: z.enum(SERIES_STEPS).optional(),
+})
+
+const seriesPoint = named(
+  'SeriesPoint',
+  shaped<SeriesPoint>()({
+    at: moment,
+    by_status: z.partialRecord(oneOf(RUN_STATES), z.int()),
+    duration_p95_ms: z.number().nullable(),
+    lateness_p99_ms: z.number().nullable(),
+    tokens: z.number(),
+    cost: z.number(),
+  }),
+)
+
+export const statsSeries: z.ZodType<StatsSeries> = named(
+  'StatsSeries',
+  shaped<StatsSeries>()({
+    org_id: z.string(),
+    from: moment,
+    to: moment,
+    step: z.enum(SERIES_STEPS),
+    points: z.array(seriesPoint),
+  }),
+)
 
 export const stats: z.ZodType<StatsView> = named(
   'Stats',

@@ -222,6 +222,7 @@ export const scheduleFilter = shaped<ScheduleFilter>()({
   agent_id: z.string().min(1).max(200).optional(),
   kind: z.enum(KIND_WORDS).optional(),
   q: z.string().max(200).optional(),
+  failing: z.boolean().optional(),
   sort: z.enum(SCHEDULE_SORTS).optional(),
   ...paging,
 })

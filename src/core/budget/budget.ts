@@ -47,6 +47,9 @@ const USUAL_SHARE_PERCENT = 95
 /** Money in millionths; the executor's floating-point cost is rounded once, here, and exact from then on. */
 export const toMicros = (money: number): number => Math.round(money * 1_000_000)
 
+/** Money in whole units, from millionths. */
+export const fromMicros = (micros: number): number => micros / 1_000_000
+
 /**
  * What to set aside for a run: the larger of its stated maximum and the p95 of its predecessors (newest first), or the
  * default where neither is known.

@@ -1,14 +1,19 @@
+import { amountsUsed } from '../budget/amounts.ts'
 import type { Instant } from '../instant.ts'
 import { isTerminal, type RunState } from './run-machine.ts'
 
 /** How many things fell on each key. */
 export type Counts = Readonly<Record<string, number>>
 
-/** How runs ended: by state, and how long they took and how late they began, by step of `stepOf`. */
+/**
+ * How runs ended: by state, and how long they took and how late they began, by step of `stepOf`. `usage` has what they
+ * used, `tokens` and `money` in millionths; left out when nothing was.
+ */
 export interface EndedCounts {
   readonly status: Counts
   readonly duration: Counts
   readonly lateness: Counts
+  readonly usage?: Counts
 }
 
 /** What counting looks at. */
@@ -19,6 +24,7 @@ export interface CountedRun {
   readonly nominal: Instant | null
   readonly attempt: number
   readonly firstAttempt: number
+  readonly usage: unknown
 }
 
 /** Steps per doubling: a length of time is known to 5 %, and a week has 240 of them. */
@@ -32,11 +38,12 @@ export const lengthOf = (step: number): number => (step <= 0 ? 0 : Math.round(2 
 
 /** Counts those of the runs that have ended; null when none has. */
 export function countEnded(runs: Iterable<CountedRun>): EndedCounts | null {
-  let counts: Record<keyof EndedCounts, Record<string, number>> | null = null
+  let counts: Counting | null = null
   for (const run of runs) {
     if (!isTerminal(run.state)) continue
     counts ??= { status: {}, duration: {}, lateness: {} }
     add(counts.status, run.state)
+    if (run.usage !== null) addUsage((counts.usage ??= {}), run.usage)
     const { startedAt, finishedAt, nominal } = run
     if (startedAt === null || finishedAt === null) continue
     add(counts.duration, String(stepOf(finishedAt - startedAt)))
@@ -46,8 +53,16 @@ export function countEnded(runs: Iterable<CountedRun>): EndedCounts | null {
   return counts
 }
 
-function add(counts: Record<string, number>, key: string): void {
-  counts[key] = (counts[key] ?? 0) + 1
+type Sums = Record<string, number>
+type Counting = Record<'status' | 'duration' | 'lateness', Sums> & { usage?: Sums }
+
+function add(sums: Sums, key: string, count = 1): void {
+  sums[key] = (sums[key] ?? 0) + count
+}
+
+function addUsage(sums: Sums, usage: unknown): void {
+  for (const [unit, amount] of Object.entries(amountsUsed(usage)))
+    if (amount !== null && amount > 0) add(sums, unit, amount)
 }
 
 /** The length of time that a share of what was counted stays within; null when nothing was counted. */

@@ -1,6 +1,7 @@
 import type { scheduleOperations } from '../../contract/operations/schedules.ts'
 import { runScheduleNow } from '../../service/run-actions.ts'
 import { findRunsOfSchedule } from '../../service/runs-read.ts'
+import { readOutcomes } from '../../service/schedule-outcomes.ts'
 import { previewSchedule } from '../../service/schedule-preview.ts'
 import { changeSchedules } from '../../service/schedules-bulk.ts'
 import { findSchedules } from '../../service/schedules-find.ts'
@@ -43,6 +44,7 @@ export const scheduleHandlers: HandlersOf<typeof scheduleOperations> = {
     runScheduleNow(ports, caller, { id: params.id, mode: body.mode ?? 'force' }),
   'schedules.runs': ({ ports, caller, params, query }) =>
     findRunsOfSchedule(ports, { orgId: caller.orgId, id: params.id }, query),
+  'schedules.outcomes': ({ ports, caller, query }) => readOutcomes(ports, caller, query),
   'schedules.explain': ({ ports, caller, params, query }) =>
     explainOccurrence(ports, caller, { id: params.id, at: query.at }),
   'schedules.preview': ({ ports, caller, body }) => previewSchedule(ports, caller, body),

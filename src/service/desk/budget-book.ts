@@ -1,11 +1,5 @@
-import {
-  reserveFor,
-  toMicros,
-  type Budget,
-  type BudgetScope,
-  type BudgetUnit,
-  type BudgetUse,
-} from '../../core/budget/budget.ts'
+import { amountOf, amountsUsed, type Amounts } from '../../core/budget/amounts.ts'
+import { reserveFor, toMicros, type Budget, type BudgetScope, type BudgetUse } from '../../core/budget/budget.ts'
 import { periodBounds, type PeriodBounds } from '../../core/budget/budget-period.ts'
 import type { AgentId, BudgetId, RunId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
@@ -35,9 +29,6 @@ export interface BookedBudget {
   /** The period that was asked for last: working one out asks the calendar. */
   lastPeriod: PeriodBounds | null
 }
-
-/** Amounts in the units of budgets. Null: nothing was said about it. */
-export type Amounts = Readonly<Record<BudgetUnit, number | null>>
 
 export interface Habit {
   readonly recent: { readonly id: RunId; readonly used: Amounts }[]
@@ -180,25 +171,6 @@ export const useOf = (booked: BookedBudget, now: Instant, reserved: number): Bud
   reserved,
 })
 
-/** More than this is no report but a mistake, and sums must stay exact. */
-const MOST_PER_RUN = 1_000_000_000_000
-
-/**
- * What a report says was used. Executors inside report `inputTokens`, `outputTokens` and `costMicros`; callbacks say
- * `input_tokens`, `output_tokens` and `cost`, in whole money.
- */
-export function amountsUsed(usage: unknown): Amounts {
-  if (typeof usage !== 'object' || usage === null) return { tokens: null, money: null }
-  const said = usage as Readonly<Record<string, unknown>>
-  const input = amountOf(said['inputTokens'] ?? said['input_tokens'])
-  const output = amountOf(said['outputTokens'] ?? said['output_tokens'])
-  const cost = said['cost']
-  return {
-    tokens: input === null && output === null ? null : (input ?? 0) + (output ?? 0),
-    money: amountOf(said['costMicros']) ?? (typeof cost === 'number' ? amountOf(toMicros(cost)) : null),
-  }
-}
-
 /**
  * What a run says it needs at most: `max_tokens` and `max_cost` (in whole money) in the payload of its schedule, in the
  * `fields` of a message or in the `params` of a task.
@@ -217,6 +189,3 @@ export function amountsStated(payload: unknown): Amounts {
 
 const fieldOf = (part: unknown, name: string): unknown =>
   typeof part === 'object' && part !== null ? (part as Readonly<Record<string, unknown>>)[name] : undefined
-
-const amountOf = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.min(Math.ceil(value), MOST_PER_RUN) : null

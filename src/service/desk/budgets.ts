@@ -1,3 +1,4 @@
+import { amountsUsed } from '../../core/budget/amounts.ts'
 import { decideBudget, remaining } from '../../core/budget/budget.ts'
 import type { BudgetId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
@@ -9,7 +10,6 @@ import type { BudgetOnRecord } from '../../store/budgets.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import {
   amountsStated,
-  amountsUsed,
   bookBudgets,
   bookUsage,
   budgetsOf,

@@ -5,7 +5,7 @@ import { countEnded, lengthOf, percentile, stepOf, type CountedRun } from '../..
 
 const aRun = (change: Partial<CountedRun> = {}): CountedRun => ({
   ...{ state: 'success', startedAt: instant(1_000), finishedAt: instant(1_100), nominal: null },
-  ...{ attempt: 1, firstAttempt: 1, ...change },
+  ...{ attempt: 1, firstAttempt: 1, usage: null, ...change },
 })
 
 describe('a step of the scale of lengths of time', () => {
@@ -46,6 +46,16 @@ describe('counting', () => {
       ...{ status: { success: 2, failed: 1, skipped: 1 }, duration: { [stepOf(100)]: 3 } },
       lateness: { [stepOf(1)]: 1 },
     })
+  })
+
+  it('adds up what was used by what has ended, whoever reported it', () => {
+    const counted = countEnded([
+      aRun({ usage: { inputTokens: 100, outputTokens: 20, costMicros: 1_500 } }),
+      aRun({ state: 'failed', usage: { input_tokens: 5, cost: 0.25 } }),
+      aRun({ usage: { input_tokens: 0, note: 'nothing' } }),
+      aRun({ state: 'running', finishedAt: null, usage: { inputTokens: 1_000 } }),
+    ])
+    expect(counted?.usage).toEqual({ tokens: 125, money: 251_500 })
   })
 })
 

@@ -11,7 +11,6 @@ import { Panel } from '../../parts/Panel.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { Time } from '../../time/Time.tsx'
 
-const SEARCHED = 200
 const MOST = 6
 const ICON = { size: 16, 'aria-hidden': true } as const
 
@@ -19,15 +18,13 @@ const ICON = { size: 16, 'aria-hidden': true } as const
 export function Attention(): ReactNode {
   const say = useSay()
   const alerts = useQuery(openAlerts)
-  const schedules = useQuery(schedulePage({ limit: SEARCHED }))
-  const troubled = (schedules.data?.items ?? [])
-    .filter((one) => one.failure_streak > 0 || one.delivery_disabled || one.state === 'failed')
-    .sort((a, b) => b.failure_streak - a.failure_streak)
-    .slice(0, MOST)
+  const schedules = useQuery(schedulePage({ failing: true, sort: '-failure_streak', limit: MOST }))
+  const troubled = schedules.data?.items ?? []
+  const isMore = schedules.data?.next_cursor != null
   const open = alerts.data?.items ?? []
   const isLoading = alerts.isPending || schedules.isPending
   return (
-    <Panel title={say('overview.attention')}>
+    <Panel title={say('overview.attention')} aside={isMore && <AllFailing />}>
       {isLoading ? (
         <Lines />
       ) : troubled.length + open.length === 0 ? (
@@ -52,6 +49,15 @@ export function Attention(): ReactNode {
         </ul>
       )}
     </Panel>
+  )
+}
+
+function AllFailing(): ReactNode {
+  const say = useSay()
+  return (
+    <Link to="/automation/schedules" search={{ failing: true, sort: '-failure_streak' }} className="door small">
+      {say('overview.allFailing')}
+    </Link>
   )
 }
 

@@ -1,29 +1,86 @@
 import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Spread, StatsView } from '../../../src/contract/stats.ts'
-import { outcomeColor, outcomeOf, type Outcome } from '../../parts/outcome.ts'
-import type { RunView } from '../../../src/contract/run.ts'
-import { useSay, useTexts } from '../../texts/TextProvider.tsx'
+import type { SeriesPoint, StatsView } from '../../../src/contract/stats.ts'
+import { seriesOf } from '../../api/queries.ts'
+import { useTexts } from '../../texts/TextProvider.tsx'
 import { spanText } from '../../time/span.ts'
+import { Bars } from './Bars.tsx'
+import { ILL, lengthBars, outcomeBars, sumOf, tokenBars, type Words } from './figure-bars.ts'
 
-/** Four numbers about the last day, each with what it means beside it. */
+/** Four numbers about the last day, each with its course hour by hour, and each a door to the runs behind it. */
 export function Figures({ stats }: { readonly stats: StatsView | undefined }): ReactNode {
-  const { say, locale } = useTexts()
-  const runs = stats?.runs
-  const share = runs?.share
-  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+  const words = useTexts()
+  const points = useQuery(seriesOf()).data?.points ?? []
+  const { say } = words
+  const shown = { stats, points, words }
   return (
     <section className="figures" aria-label={say('overview.day')}>
-      <Figure name={say('overview.ended')} value={runs?.ended.toLocaleString(locale)} note={say('overview.day')} />
-      <Figure
-        name={say('overview.success')}
-        value={share === undefined ? undefined : share === null ? '–' : percent.format(share.success)}
-        note={<OutcomeBar byStatus={runs?.by_status ?? {}} />}
-      />
-      <SpreadFigure name={say('overview.p95')} spread={runs?.duration_ms} note="median" />
-      <SpreadFigure name={say('overview.lateness')} spread={runs?.lateness_ms} note="max" />
+      <RunsFigure {...shown} />
+      <DurationFigure {...shown} />
+      <LatenessFigure {...shown} />
+      <UsageFigure {...shown} />
     </section>
   )
+}
+
+interface ShownProps {
+  readonly stats: StatsView | undefined
+  readonly points: readonly SeriesPoint[]
+  readonly words: Words
+}
+
+function RunsFigure({ stats, points, words }: ShownProps): ReactNode {
+  const { say, locale } = words
+  const runs = stats?.runs
+  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+  const ill = ILL.reduce((sum, status) => sum + (runs?.by_status[status] ?? 0), 0)
+  const note =
+    runs?.share == null ? (
+      say('overview.noNumber')
+    ) : (
+      <>
+        <span>{say('overview.share', { percent: percent.format(runs.share.success) })}</span>
+        {ill > 0 && (
+          <Link to="/automation/runs" search={{ status: ILL.join(','), within: '24h' }} className="bad">
+            {say('overview.bad', { count: ill })}
+          </Link>
+        )}
+      </>
+    )
+  const name = say('overview.ended')
+  const bars = outcomeBars(points, words)
+  return <Figure {...{ name, note, bars, words, value: runs?.ended.toLocaleString(locale) }} />
+}
+
+function DurationFigure({ stats, points, words }: ShownProps): ReactNode {
+  const { say } = words
+  const spread = stats?.runs.duration_ms
+  const note = spread == null ? say('overview.noNumber') : say('overview.median', { span: spanText(spread.p50, say) })
+  const value = spread === undefined ? undefined : spread === null ? '–' : spanText(spread.p95, say)
+  const bars = lengthBars(points, words, { of: (point) => point.duration_p95_ms, color: 'var(--accent)' })
+  return <Figure {...{ name: say('overview.p95'), note, value, bars, words }} />
+}
+
+function LatenessFigure({ stats, points, words }: ShownProps): ReactNode {
+  const { say } = words
+  const spread = stats?.runs.lateness_ms
+  const note = spread == null ? say('overview.noNumber') : say('overview.median', { span: spanText(spread.p50, say) })
+  const value = spread === undefined ? undefined : spread === null ? '–' : spanText(spread.p99, say)
+  const bars = lengthBars(points, words, { of: (point) => point.lateness_p99_ms, color: 'var(--late)' })
+  return <Figure {...{ name: say('overview.lateness'), note, value, bars, words, trigger: 'schedule' }} />
+}
+
+function UsageFigure({ stats, points, words }: ShownProps): ReactNode {
+  const { say, locale } = words
+  const tokens = sumOf(points, (point) => point.tokens)
+  const cost = sumOf(points, (point) => point.cost)
+  const money = new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 })
+  const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+  const note = cost > 0 ? say('overview.cost', { cost: money.format(cost) }) : tokens > 0 ? '' : say('overview.noUsage')
+  const value = stats === undefined || points.length === 0 ? undefined : tokens === 0 ? '–' : short.format(tokens)
+  return <Figure {...{ name: say('overview.usage'), note, value, bars: tokenBars(points, words), words }} />
 }
 
 interface FigureProps {
@@ -31,52 +88,31 @@ interface FigureProps {
   /** Undefined while it is not known. */
   readonly value: string | undefined
   readonly note: ReactNode
+  readonly bars: ReturnType<typeof outcomeBars>
+  readonly words: Words
+  /** Only runs that this woke are behind the number. */
+  readonly trigger?: 'schedule'
 }
 
-function Figure({ name, value, note }: FigureProps): ReactNode {
+function Figure({ name, value, note, bars, words: { say }, trigger }: FigureProps): ReactNode {
+  const search = { within: '24h', ...(trigger === undefined ? {} : { trigger }) } as const
+  const label = say('overview.perHour', { name, what: bars.at(-1)?.title ?? say('overview.nothing') })
   return (
     <div className="figure">
       <div className="figure-name">{name}</div>
-      <div className="figure-value">{value ?? <Skeleton height={28} width={72} />}</div>
+      <div className="figure-value">
+        {value === undefined ? (
+          <Skeleton height={28} width={72} />
+        ) : value === '–' ? (
+          value
+        ) : (
+          <Link to="/automation/runs" search={search} aria-label={`${name}: ${value}`}>
+            {value}
+          </Link>
+        )}
+      </div>
       <div className="figure-note">{note}</div>
+      <Bars bars={bars} label={label} />
     </div>
   )
 }
-
-interface SpreadFigureProps {
-  readonly name: string
-  readonly spread: Spread | null | undefined
-  readonly note: 'median' | 'max'
-}
-
-function SpreadFigure({ name, spread, note }: SpreadFigureProps): ReactNode {
-  const say = useSay()
-  if (spread == null)
-    return <Figure {...{ name, value: spread === null ? '–' : undefined, note: say('overview.noNumber') }} />
-  const words =
-    note === 'median'
-      ? say('overview.median', { span: spanText(spread.p50, say) })
-      : say('overview.latest', { span: spanText(spread.max, say) })
-  return <Figure {...{ name, value: spanText(spread.p95, say), note: words }} />
-}
-
-const ORDER: readonly Outcome[] = ['success', 'failure', 'late', 'quiet']
-
-/** The shares of the outcomes as one bar; the words are on hover and for those who do not see it. */
-function OutcomeBar({ byStatus }: { readonly byStatus: StatsView['runs']['by_status'] }): ReactNode {
-  const { say } = useTexts()
-  const entries = Object.entries(byStatus) as (readonly [RunView['status'], number])[]
-  const sums = ORDER.map((outcome) => [outcome, sumOf(entries, outcome)] as const).filter(([, sum]) => sum > 0)
-  const label = entries.filter(([, n]) => n > 0).map(([status, n]) => `${say(`status.${status}`)} ${n}`)
-  if (sums.length === 0) return say('overview.noNumber')
-  return (
-    <span className="outcome-bar" role="img" aria-label={label.join(', ')} title={label.join(', ')}>
-      {sums.map(([outcome, sum]) => (
-        <span key={outcome} style={{ flexGrow: sum, background: outcomeColor(outcome) }} />
-      ))}
-    </span>
-  )
-}
-
-const sumOf = (entries: readonly (readonly [RunView['status'], number])[], outcome: Outcome): number =>
-  entries.filter(([status]) => outcomeOf(status) === outcome).reduce((sum, [, n]) => sum + n, 0)

@@ -1,4 +1,4 @@
-import { Select, TextInput } from '@mantine/core'
+import { Checkbox, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -11,7 +11,7 @@ import { useSay } from '../../texts/TextProvider.tsx'
 import { SORTS, STATES, type ScheduleSearch } from './schedule-search.ts'
 
 const TYPING_MS = 200
-type Change = Readonly<Record<'q' | 'state' | 'agent_id' | 'sort', string | null>>
+type Change = Readonly<Record<'q' | 'state' | 'agent_id' | 'sort', string | null>> & { readonly failing: true | null }
 
 /** What narrows the list down; all of it is in the address. */
 export function Filters({ search }: { readonly search: ScheduleSearch }): ReactNode {
@@ -44,6 +44,10 @@ export function Filters({ search }: { readonly search: ScheduleSearch }): ReactN
         onChange={(agentId) => change({ agent_id: agentId })}
         placeholder={say('schedules.allAgents')}
         data={agents.map(({ id, name }) => ({ value: id, label: name }))}
+      />
+      <Checkbox
+        {...{ checked: search.failing === true, size: 'xs', label: say('schedules.failing') }}
+        onChange={(event) => change({ failing: event.currentTarget.checked ? true : null })}
       />
       <Select
         {...{ value: search.sort ?? '-created_at', allowDeselect: false, 'aria-label': say('schedules.sort') }}

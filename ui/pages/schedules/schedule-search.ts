@@ -5,6 +5,8 @@ export interface ScheduleSearch {
   readonly q?: string
   readonly state?: ScheduleView['state']
   readonly agent_id?: string
+  /** Only those whose last run failed, or that were given up. */
+  readonly failing?: true
   readonly sort?: ScheduleSort
 }
 
@@ -18,6 +20,7 @@ export const STATES = words<ScheduleView['state']>({
 /** The orders there are; the first is the usual one. */
 export const SORTS = words<ScheduleSort>({
   ...{ '-created_at': true, created_at: true, name: true, '-name': true, next_run_at: true, '-next_run_at': true },
+  '-failure_streak': true,
 })
 
 /** Reads the address; what makes no sense is left out. */
@@ -28,6 +31,7 @@ export function readScheduleSearch(given: Readonly<Record<string, unknown>>): Sc
   return {
     ...(typeof q === 'string' || typeof q === 'number' ? { q: String(q) } : {}),
     ...(typeof agentId === 'string' && agentId !== '' ? { agent_id: agentId } : {}),
+    ...(given['failing'] === true || given['failing'] === 'true' ? { failing: true as const } : {}),
     ...(state === undefined ? {} : { state }),
     ...(sort === undefined ? {} : { sort }),
   }

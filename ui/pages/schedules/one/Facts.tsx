@@ -1,19 +1,23 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { RunView } from '../../../../src/contract/run.ts'
 import type { ScheduleView } from '../../../../src/contract/schedule.ts'
+import { outcomesOf } from '../../../api/queries.ts'
 import { Door } from '../../../parts/Door.tsx'
 import { useDoors } from '../../../parts/doors.ts'
 import { OutcomeMark } from '../../../parts/OutcomeMark.tsx'
+import { Sparkline } from '../../../parts/Sparkline.tsx'
 import { useSay } from '../../../texts/TextProvider.tsx'
 import { Time } from '../../../time/Time.tsx'
-import { AgentCell, LastCell, NextCell } from '../cells.tsx'
+import { AgentCell, NextCell } from '../cells.tsx'
 
 /** How it stands, in five facts; each leads to what is behind it. */
 export function Facts({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
   const say = useSay()
   const doors = useDoors()
-  const { last_run_at: last, last_status: status, session, last_error: error, fires } = schedule
+  const { last_run_at: last, last_status: status, session, last_error: error } = schedule
   const sessionDoor = session === 'isolated' || session === 'main' ? undefined : doors.session(session)
   return (
     <>
@@ -31,8 +35,8 @@ export function Facts({ schedule }: { readonly schedule: ScheduleView }): ReactN
             </>
           )}
         </Fact>
-        <Fact name={say('one.outcomes', { count: fires })}>
-          <LastCell schedule={schedule} />
+        <Fact name={say('one.outcomes')}>
+          <Outcomes id={schedule.id} />
         </Fact>
         <Fact name={say('one.failures')}>
           <Failures schedule={schedule} />
@@ -55,6 +59,12 @@ export function Facts({ schedule }: { readonly schedule: ScheduleView }): ReactN
 
 const sessionName = (session: string, isolated: string, main: string): string =>
   session === 'isolated' ? isolated : session === 'main' ? main : session
+
+/** Also of runs that were asked for by hand: they say as much about how it goes. */
+function Outcomes({ id }: { readonly id: string }): ReactNode {
+  const { data } = useQuery(outcomesOf(id))
+  return data === undefined ? <Skeleton height={18} width={120} /> : <Sparkline runs={data} />
+}
 
 interface FactProps {
   readonly name: string

@@ -1,0 +1,43 @@
+import { runId, scheduleId, type OrgId, type RunId, type ScheduleId } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import type { RunState } from '../core/run/run-machine.ts'
+import type { Connection } from './database.ts'
+
+/** How one run of a schedule stands; without any run, the schedule is there all the same. */
+export interface OutcomeRow {
+  readonly scheduleId: ScheduleId
+  readonly run: { readonly id: RunId; readonly state: RunState; readonly createdAt: Instant } | null
+}
+
+/**
+ * The last runs of some schedules, newest first, at most `limit` of each. Looks at the end of each schedule's part of one
+ * index, so it costs the same however many runs there are.
+ */
+export async function loadOutcomes(
+  connection: Connection,
+  asked: { readonly orgId: OrgId; readonly ids: readonly ScheduleId[]; readonly limit: number },
+): Promise<readonly OutcomeRow[]> {
+  const rows = await connection.query(
+    `select s.id as schedule_id, o.id, o.state, o.created_at
+       from schedule s left join lateral (
+         select r.id, coalesce(r.state, p.state) as state, r.created_at
+           from (select org_id, id, state, created_at from run
+                  where org_id = $1 and schedule_id = s.id order by created_at desc, id desc limit $3) r
+           left join pending p on r.state is null and p.org_id = r.org_id and p.id = r.id
+       ) o on true
+      where s.org_id = $1 and s.id = any($2::text[])
+      order by s.id, o.created_at desc, o.id desc`,
+    [asked.orgId, asked.ids, asked.limit],
+  )
+  return rows.map((row) => ({
+    scheduleId: scheduleId(row['schedule_id'] as string),
+    run:
+      row['id'] === null
+        ? null
+        : {
+            id: runId(row['id'] as string),
+            state: row['state'] as RunState,
+            createdAt: row['created_at'] as Instant,
+          },
+  }))
+}

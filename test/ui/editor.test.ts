@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import type { ScheduleView } from '../../src/contract/schedule.ts'
+import { differences } from '../../ui/editor/differences.ts'
+import { formOf } from '../../ui/editor/form-of.ts'
+import { EMPTY, type ScheduleForm } from '../../ui/editor/form.ts'
+import { changeBetween, newInput, rebase } from '../../ui/editor/input-of.ts'
+import { retryWaits } from '../../ui/editor/retry-waits.ts'
+import { simulate } from '../../ui/editor/simulate.ts'
+import { calendarOf } from '../../ui/pages/schedules/one/calendar.ts'
+import { momentOf, offsetName, wallTime } from '../../ui/time/wall.ts'
+
+const MINUTE = 60_000
+const form: ScheduleForm = { ...EMPTY, timezone: 'Europe/Berlin', name: 'Triage', cron: '0 9 * * *', prompt: 'Look' }
+
+describe('the clock of a zone', () => {
+  it('tells the time there and finds the moment again', () => {
+    expect(wallTime(Date.parse('2026-07-01T07:00:00Z'), 'Europe/Berlin')).toBe('2026-07-01T09:00')
+    expect(momentOf('2026-07-01T09:00', 'Europe/Berlin')).toBe(Date.parse('2026-07-01T07:00:00Z'))
+    expect(offsetName(Date.parse('2026-07-01T07:00:00Z'), 'America/New_York')).toBe('UTC−04:00')
+  })
+
+  it('moves what a change of the clock leaves out, takes the first of what it repeats, and refuses nonsense', () => {
+    expect(momentOf('2026-03-29T02:30', 'Europe/Berlin')).toBe(Date.parse('2026-03-29T01:30:00Z'))
+    expect(momentOf('2026-10-25T02:30', 'Europe/Berlin')).toBe(Date.parse('2026-10-25T00:30:00Z'))
+    expect(momentOf('soon', 'Europe/Berlin')).toBeNull()
+  })
+})
+
+describe('what the first day would look like', () => {
+  const every10 = [0, 1, 2, 3].map((n) => n * 10 * MINUTE)
+  const fates = (rules: Partial<ScheduleForm>) =>
+    simulate(every10, 16 * MINUTE, { ...form, ...rules }).map(({ fate, start }) => [
+      fate,
+      start === null ? null : start / MINUTE,
+    ])
+
+  it('lets runs wait for a slot, one after the other', () => {
+    expect(fates({})).toEqual([
+      ['runs', 0],
+      ['waits', 16],
+      ['waits', 32],
+      ['waits', 48],
+    ])
+  })
+
+  it('skips, cancels, runs beside and lets one wait as the policy says', () => {
+    expect(fates({ overlap_action: 'SKIP' }).map(([fate]) => fate)).toEqual(['runs', 'overlap', 'runs', 'overlap'])
+    expect(fates({ overlap_action: 'CANCEL_PREV' }).map(([fate]) => fate)).toEqual(['cut', 'cut', 'cut', 'runs'])
+    expect(fates({ overlap_action: 'PARALLEL', max_parallel: 1 }).map(([fate]) => fate)).toEqual([
+      ...['runs', 'overlap_limit', 'runs', 'overlap_limit'],
+    ])
+    expect(fates({ overlap_action: 'BUFFER_ONE' })).toEqual([
+      ['runs', 0],
+      ['waits', 16],
+      ['waits', 32],
+      ['overlap', null],
+    ])
+    expect(fates({ concurrency_policy: 'SKIP' }).map(([fate]) => fate)).toEqual([
+      ...['runs', 'concurrency', 'runs', 'concurrency'],
+    ])
+  })
+})
+
+describe('the form of a schedule', () => {
+  it('makes only what was filled in, and changes only what was changed', () => {
+    expect(newInput(form)).toMatchObject({ name: 'Triage', cron: '0 9 * * *', payload: { prompt: 'Look' } })
+    expect(newInput(form)).not.toHaveProperty('max_fires')
+    expect(changeBetween(form, form)).toEqual({})
+    expect(changeBetween(form, { ...form, kind: 'every', every: 2, unit: 'hours', max_fires: 3 })).toEqual({
+      every_seconds: 7_200,
+      max_fires: 3,
+    })
+  })
+
+  it('keeps the edits of a person on top of those of another, and says who changed what', () => {
+    const mine = { ...form, name: 'Mine', description: 'Why' }
+    const theirs = { ...form, name: 'Theirs', cron: '0 8 * * *' }
+    expect(rebase({ from: form, to: mine }, theirs)).toEqual({ ...theirs, name: 'Mine', description: 'Why' })
+    expect(differences({ before: form, theirs, mine })).toEqual([
+      { field: 'name', before: 'Triage', after: 'Theirs', isMine: true },
+      { field: 'cron', before: '0 9 * * *', after: '0 8 * * *', isMine: false },
+    ])
+  })
+
+  it('shows a schedule so that saving it unchanged changes nothing', () => {
+    const shown = formOf(view)
+    expect(shown).toMatchObject({
+      every: 15,
+      unit: 'minutes',
+      retry_as: 'own',
+      payload_as: 'json',
+      session_as: 'named',
+    })
+    expect(changeBetween(shown, shown)).toEqual({})
+  })
+
+  it('lists the waits of its retries', () => {
+    expect(retryWaits(form).waits).toEqual([2_000, 4_000, 8_000])
+    expect(retryWaits({ ...form, retry_as: 'none' }).waits).toEqual([])
+    const ladder = { retry_as: 'own', strategy: 'ladder', ladder: '5, 10', max_retries: 3 } as const
+    expect(retryWaits({ ...form, ...ladder }).waits).toEqual([5_000, 10_000, 10_000])
+  })
+})
+
+describe('the calendar', () => {
+  it('counts on the clock of the zone, and says where what was read ends', () => {
+    const now = Date.parse('2026-03-04T12:00:00Z')
+    const run = (at: string) => ({ status: 'success', nominal_time: at, created_at: at }) as const
+    const [week] = calendarOf({
+      ...{ runs: [run('2026-03-03T23:30:00Z')], coming: [now + 2 * 86_400_000], zone: 'Europe/Berlin', now },
+      ...{ createdAt: now, readFrom: null, readTo: now + 2 * 86_400_000 },
+    })
+    expect(week?.map(({ runs, coming, isUnknown }) => [runs, coming, isUnknown])).toEqual([
+      ...[0, 0, 1, 0].map((runs) => [runs, 0, false]),
+      [0, 1, false],
+      [0, 0, true],
+      [0, 0, true],
+    ])
+  })
+})
+
+const view = {
+  ...{ id: 'sch_1', name: 'Every quarter', description: '', kind: 'every', timezone: 'UTC', every_seconds: 900 },
+  ...{ agent_id: 'echo', executor: null, enabled: true, payload: { rows: 3 }, session: 'agent:echo:web:direct:me' },
+  ...{ lane: null, delivery: null, timeout_seconds: null, delete_after_run: false, jitter_ms: 0, max_fires: null },
+  ...{ misfire_policy: 'SKIP', catchup_limit: 1, catchup_window_seconds: null, overlap_action: 'ALLOW' },
+  ...{
+    max_parallel: null,
+    failure_action: 'RUN_NEW',
+    concurrency_policy: 'QUEUE',
+    max_concurrency: 1,
+    queue_depth: 10,
+  },
+  ...{ failure_options: { ladder_seconds: [30], threshold: 3, cooldown_seconds: 300 }, alert_after: null },
+  retry_policy: { max_retries: 2, strategy: 'fixed', base_ms: 500, max_ms: 30_000, jitter: 0, ladder_seconds: [30] },
+  max_lateness_seconds: null,
+} as unknown as ScheduleView

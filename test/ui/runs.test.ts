@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import { heard } from '../../ui/api/stream.ts'
+import { countNew, withChanges, withFacts, withFront, type RunLog } from '../../ui/pages/runs/run-log.ts'
+import type { RunRow } from '../../ui/pages/runs/run-row.ts'
+import { filterOf, readRunSearch } from '../../ui/pages/runs/run-search.ts'
+
+const at = (minute: number): string => new Date(Date.UTC(2026, 2, 4, 9, minute)).toISOString()
+
+const row = (minute: number, more: Partial<RunRow> = {}): RunRow =>
+  ({
+    id: `run_${minute}`,
+    status: 'running',
+    created_at: at(minute),
+    started_at: at(minute),
+    ...BLANK,
+    ...more,
+  }) as RunRow
+const BLANK = { finished_at: null, duration_ms: null, reason: null, attempt: 1 }
+
+const log = (...pages: readonly (readonly RunRow[])[]): RunLog => ({
+  pages: pages.map((items, index) => ({ items, next_cursor: `after ${index}` })),
+  pageParams: pages.map((_, index) => (index === 0 ? null : `after ${index - 1}`)),
+})
+
+const idsOf = ({ pages }: RunLog): readonly string[] => pages.flatMap(({ items }) => items.map(({ id }) => id))
+
+describe('the list of runs', () => {
+  const known = log([row(9), row(8), row(7)], [row(6), row(5)])
+
+  it('takes in what is new at its front, and loses nothing of what it has', () => {
+    const next = withFront(known, { items: [row(11), row(10), row(9), row(8)], next_cursor: 'x' })
+    expect(idsOf(next)).toEqual(['run_11', 'run_10', 'run_9', 'run_8', 'run_7', 'run_6', 'run_5'])
+    expect(next.pages[0]?.next_cursor).toBe('after 0')
+  })
+
+  it('leaves out what does not belong to it any more, and begins anew where there is a gap', () => {
+    const without = withFront(known, { items: [row(10), row(8)], next_cursor: 'x' })
+    expect(idsOf(without)).toEqual(['run_10', 'run_8', 'run_7', 'run_6', 'run_5'])
+    const far = { items: [row(50), row(49)], next_cursor: 'x' }
+    expect(withFront(known, far)).toEqual({ pages: [far], pageParams: [null] })
+    const all = { items: [row(9)], next_cursor: null }
+    expect(idsOf(withFront(known, all))).toEqual(['run_9'])
+  })
+
+  it('moves nothing for whoever has scrolled away, and counts what waits', () => {
+    const front = { items: [row(11), row(10), row(9, { status: 'success' })], next_cursor: 'x' }
+    expect(countNew(known, front)).toBe(2)
+    const next = withFacts(known, front)
+    expect(idsOf(next)).toEqual(idsOf(known))
+    expect(next.pages[0]?.items[0]?.status).toBe('success')
+  })
+
+  it('believes events about any of its rows, and drops those that the filter does not want any more', () => {
+    const change = new Map([['run_6', { at: at(30), data: { status: 'failed', reason: 'not_retryable', attempt: 2 } }]])
+    const next = withChanges(known, change, null)
+    expect(next.pages[1]?.items[0]).toMatchObject({
+      ...{ status: 'failed', reason: 'not_retryable', attempt: 2, finished_at: at(30), duration_ms: 24 * 60_000 },
+    })
+    expect(next.pages[0]).toBe(known.pages[0])
+    expect(idsOf(withChanges(known, change, ['running']))).toEqual(['run_9', 'run_8', 'run_7', 'run_5'])
+    expect(withChanges(known, new Map([['run_x', { at: at(1), data: { status: 'failed' } }]]), null)).toBe(known)
+  })
+})
+
+describe('the address of the list of runs', () => {
+  it('keeps what makes sense and nothing else', () => {
+    const read = readRunSearch({
+      status: 'failed,nonsense,timeout',
+      trigger: 'x',
+      session: 42,
+      edit: 'new',
+      within: '1h',
+    })
+    expect(read).toEqual({ status: 'failed,timeout', session: '42', within: '1h' })
+    expect(readRunSearch({ within: '9y', from: '2026-03-04T09:00:00+01:00', to: 'soon' })).toEqual({
+      from: '2026-03-04T08:00:00.000Z',
+    })
+    expect(filterOf({ within: '1h', agent_id: 'a' }, Date.parse(at(0)))).toEqual({
+      ...{ agent_id: 'a', from: '2026-03-04T08:00:00.000Z' },
+    })
+  })
+})
+
+describe('an answer that comes in pieces', () => {
+  const say = (output: unknown, attempt = 1) => ({ data: { attempt, output } })
+
+  it('is the pieces put together, begins anew with another attempt, and says when its beginning is missing', () => {
+    const first = heard(undefined, say(['Hel', 'lo']), true)
+    const second = heard(first, say([' you', { step: 2 }]), false)
+    expect(second).toEqual({ text: 'Hello you\n{"step":2}\n', attempt: 1, isWhole: true })
+    expect(heard(second, say(['Again'], 2), true)).toEqual({ text: 'Again', attempt: 2, isWhole: true })
+    expect(heard(undefined, { data: { output: ['late'] } }, false)).toEqual({
+      ...{ text: 'late', attempt: null, isWhole: false },
+    })
+  })
+})

@@ -1,0 +1,46 @@
+import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query'
+import type { RunView } from '../../src/contract/run.ts'
+import type { PermissionName } from '../../src/contract/me.ts'
+import { toast } from '../parts/toast-store.ts'
+import { useSay } from '../texts/TextProvider.tsx'
+import { api } from './client.ts'
+import { messageOf } from './refusal.ts'
+
+type Retried = Pick<RunView, 'id' | 'status'>
+
+const PENDING = new Set(['waiting', 'queued', 'assigned', 'running', 'awaiting_callback', 'stopping'])
+
+/** Whether a run has not come to its end. */
+export const isPending = ({ status }: Pick<RunView, 'status'>): boolean => PENDING.has(status)
+
+/** What one must hold to let a run be done again: that of a schedule is its schedule's. */
+export const retryPermission = ({ schedule_id: schedule }: Pick<RunView, 'schedule_id'>): PermissionName =>
+  schedule === null ? 'runs:write' : 'schedules:run'
+
+/** Makes a run again, also one that went well, and answers with the new one. */
+export function useRetry(): UseMutationResult<RunView, Error, Retried> {
+  const say = useSay()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: ({ id, status }: Retried) => api.runs.retry(id, status === 'success' ? { force: true } : {}),
+    onSuccess: () => {
+      toast({ tone: 'done', message: say('runs.retried') })
+      return queries.invalidateQueries({ queryKey: ['runs', 'list'] })
+    },
+    onError: (error) => toast({ tone: 'failed', message: messageOf(error, say) }),
+  })
+}
+
+/** Ends a run. */
+export function useCancel(): UseMutationResult<RunView, Error, Pick<RunView, 'id'>> {
+  const say = useSay()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: ({ id }: Pick<RunView, 'id'>) => api.runs.cancel(id),
+    onSuccess: ({ status }) => {
+      toast({ tone: 'done', message: say(status === 'stopping' ? 'runs.stopping' : 'runs.cancelled') })
+    },
+    onError: (error) => toast({ tone: 'failed', message: messageOf(error, say) }),
+    onSettled: (_run, _error, { id }) => queries.invalidateQueries({ queryKey: ['runs', 'get', id] }),
+  })
+}

@@ -1,0 +1,56 @@
+import type { FieldSpec, FormValues } from '../../forms/field.ts'
+import { EXECUTOR_FIELDS, KINDS } from './executor-fields.ts'
+
+const STRATEGIES = ['fixed', 'exponential', 'ladder'] as const
+
+const ABOUT: readonly FieldSpec[] = [
+  { path: 'name', label: 'agents.name', kind: 'text', isRequired: true },
+  { path: 'description', label: 'agents.description', kind: 'text' },
+  {
+    ...{ path: 'executor.kind', label: 'agents.kind', kind: 'choice', isRequired: true },
+    choices: KINDS.map((value) => ({ value, label: `agents.kind.${value}` as const })),
+  },
+]
+
+const LIMITS: readonly FieldSpec[] = [
+  {
+    ...{ path: 'max_concurrent', label: 'agents.maxConcurrent', kind: 'number' },
+    ...{ hint: 'agents.maxConcurrentHint', whenEmpty: 'null' },
+  },
+  {
+    ...{ path: 'timeout_seconds', label: 'agents.timeout', kind: 'number' },
+    ...{ hint: 'agents.timeoutHint', whenEmpty: 'null' },
+  },
+  { path: 'context_window', label: 'agents.contextWindow', kind: 'number', whenEmpty: 'null' },
+  { path: 'default_session', label: 'agents.defaultSession', kind: 'code', whenEmpty: 'null', example: 'main' },
+  { path: 'retry_policy.max_retries', label: 'agents.maxRetries', kind: 'number', hint: 'agents.maxRetriesHint' },
+  {
+    ...{ path: 'retry_policy.strategy', label: 'agents.strategy', kind: 'choice' },
+    choices: STRATEGIES.map((value) => ({ value, label: `agents.strategy.${value}` as const })),
+  },
+]
+
+const WAITS: readonly FieldSpec[] = [
+  { path: 'retry_policy.base_ms', label: 'agents.baseMs', kind: 'number' },
+  { path: 'retry_policy.max_ms', label: 'agents.maxMs', kind: 'number' },
+  { path: 'retry_policy.jitter', label: 'agents.jitter', kind: 'number', hint: 'agents.jitterHint' },
+]
+const LADDER: FieldSpec = {
+  ...{ path: 'retry_policy.ladder_seconds', label: 'agents.ladder', kind: 'numbers', example: '30 60 300 900' },
+}
+const ID: FieldSpec = { path: 'id', label: 'agents.id', kind: 'code', hint: 'agents.idHint', example: 'writer' }
+
+/** The fields of an agent, as its kind of executor and its way of waiting demand. Only a new one may be given an id. */
+export const agentFields =
+  (isNew: boolean) =>
+  (values: FormValues): readonly FieldSpec[] => {
+    const kind = KINDS.find((one) => one === values['executor.kind'])
+    const strategy = values['retry_policy.strategy']
+    return [
+      ...(isNew ? [ID] : []),
+      ...ABOUT,
+      ...(kind === undefined ? [] : EXECUTOR_FIELDS[kind]),
+      ...LIMITS,
+      ...(strategy === 'ladder' ? [LADDER] : strategy === undefined || strategy === '' ? [] : WAITS),
+    ]
+  }

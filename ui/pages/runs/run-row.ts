@@ -1,0 +1,37 @@
+import type { Page } from '../../../src/contract/page.ts'
+import type { RunView } from '../../../src/contract/run.ts'
+
+type Kept =
+  | ('id' | 'status' | 'trigger' | 'agent_id' | 'schedule_id' | 'session_id' | 'reason' | 'decision' | 'attempt')
+  | ('created_at' | 'started_at' | 'finished_at' | 'duration_ms' | 'nominal_time' | 'error_code' | 'error_message')
+
+/** What the list knows of a run: without what it was given and what it answered, of which there may be much. */
+export interface RunRow extends Pick<RunView, Kept> {
+  /** The beginning of what it was told. */
+  readonly text: string | null
+}
+
+/** A page of the list. */
+export type RunRowPage = Page<RunRow>
+
+const MOST_TEXT = 160
+
+/** A run as the list keeps it. */
+export function rowOf(run: RunView): RunRow {
+  const { id, status, trigger, agent_id, schedule_id, session_id, reason, decision, attempt } = run
+  const { created_at, started_at, finished_at, duration_ms, nominal_time, error_code, error_message } = run
+  return {
+    ...{ id, status, trigger, agent_id, schedule_id, session_id, reason, decision, attempt },
+    ...{ created_at, started_at, finished_at, duration_ms, nominal_time, error_code },
+    error_message: error_message?.slice(0, MOST_TEXT) ?? null,
+    text: wordsOf(run.payload)?.slice(0, MOST_TEXT) ?? null,
+  }
+}
+
+/** What a run was told, when that is a text: the text of a message, the prompt of a schedule, the action of a task. */
+export function wordsOf(payload: unknown): string | null {
+  if (typeof payload === 'string') return payload
+  if (typeof payload !== 'object' || payload === null) return null
+  const { text, prompt, action } = payload as Readonly<Record<string, unknown>>
+  return [text, prompt, action].find((words): words is string => typeof words === 'string' && words !== '') ?? null
+}

@@ -1,0 +1,140 @@
+import { IconCoins } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { BudgetInput, BudgetView } from '../../../src/contract/budget.ts'
+import { budgetList } from '../../api/admin-queries.ts'
+import { api } from '../../api/client.ts'
+import { agentList } from '../../api/queries.ts'
+import { changedOf, type FieldSpec } from '../../forms/field.ts'
+import { FormDrawer } from '../../forms/FormDrawer.tsx'
+import { ShortId } from '../../parts/ShortId.tsx'
+import type { Column } from '../../table/column.ts'
+import { useSay, useTexts } from '../../texts/TextProvider.tsx'
+import { Time } from '../../time/Time.tsx'
+import { ThingList } from './ThingList.tsx'
+import { useOpen } from './use-open.ts'
+
+const NONE: readonly BudgetView[] = []
+const TOUCHES = [['budgets']]
+
+const words = <Word extends string>(all: Readonly<Record<Word, true>>): readonly Word[] => Object.keys(all) as Word[]
+const UNITS = words<BudgetView['unit']>({ tokens: true, money: true })
+const PERIODS = words<BudgetView['period']>({ day: true, month: true })
+const ACTIONS = words<BudgetView['on_exceed']>({ skip: true, queue: true, pause: true })
+
+const CHANGEABLE: readonly FieldSpec[] = [
+  { path: 'amount', label: 'budgets.amount', kind: 'number', isRequired: true },
+  {
+    ...{ path: 'on_exceed', label: 'budgets.exceed', kind: 'choice', isRequired: true },
+    choices: ACTIONS.map((value) => ({ value, label: `budgets.exceed.${value}` as const })),
+  },
+  { path: 'default_reserve', label: 'budgets.reserve', kind: 'number', hint: 'budgets.reserveHint' },
+]
+
+/** What the org, an agent or a schedule may use. */
+export function BudgetsSection(): ReactNode {
+  const say = useSay()
+  const list = useQuery(budgetList)
+  const agents = useQuery(agentList).data?.items ?? []
+  const { open, show } = useOpen()
+  const rows = list.data?.items ?? NONE
+  const edited = rows.find(({ id }) => id === open)
+  const form = { touches: TOUCHES, saved: say('budgets.saved'), close: () => show(null) }
+  const fields: readonly FieldSpec[] = [
+    {
+      ...{ path: 'unit', label: 'budgets.unit', kind: 'choice', isRequired: true },
+      choices: UNITS.map((value) => ({ value, label: `budgets.unit.${value}` as const })),
+    },
+    {
+      ...{ path: 'period', label: 'budgets.period', kind: 'choice', isRequired: true },
+      choices: PERIODS.map((value) => ({ value, label: `budgets.period.${value}` as const })),
+    },
+    {
+      ...{ path: 'agent_id', label: 'budgets.agent', kind: 'choice', hint: 'budgets.agentHint' },
+      choices: agents.map(({ id, name }) => ({ value: id, name })),
+    },
+    { path: 'schedule_id', label: 'budgets.schedule', kind: 'code' },
+    ...CHANGEABLE,
+  ]
+  return (
+    <>
+      <ThingList<BudgetView>
+        {...{ title: say('budgets.title'), hint: say('budgets.hint'), list, rows, show, touches: TOUCHES }}
+        {...{ columns: useColumns(), idOf: ({ id }) => id, nameOf: ({ id }) => id }}
+        {...{ permission: 'budgets:write', create: say('budgets.new') }}
+        empty={{
+          icon: <IconCoins size={22} aria-hidden />,
+          title: say('budgets.empty.title'),
+          text: say('budgets.hint'),
+        }}
+        removal={{
+          word: say('action.delete'),
+          title: ({ unit, period }) =>
+            say('budgets.delete.title', { what: `${say(`budgets.unit.${unit}`)}, ${say(`budgets.period.${period}`)}` }),
+          text: say('budgets.delete.text'),
+          act: ({ id }) => api.budgets.delete(id),
+          done: () => say('budgets.deleted'),
+        }}
+      />
+      {open === 'new' && (
+        <FormDrawer
+          {...{ ...form, title: say('budgets.new'), fields: () => fields }}
+          thing={{ unit: 'tokens', period: 'day', on_exceed: 'skip' }}
+          save={(body) => api.budgets.create(body as unknown as BudgetInput)}
+        />
+      )}
+      {edited !== undefined && (
+        <FormDrawer
+          {...{ ...form, key: edited.id, title: say('budgets.edit'), fields: () => CHANGEABLE, thing: edited }}
+          save={(body) => api.budgets.update(edited.id, changedOf(body, { ...edited }))}
+        />
+      )}
+    </>
+  )
+}
+
+function useColumns(): readonly Column<BudgetView>[] {
+  const say = useSay()
+  return [
+    {
+      ...{ id: 'name', width: 'minmax(140px, 1fr)', header: say('budgets.of') },
+      cell: ({ scope, agent_id: agent, schedule_id: schedule }) => (
+        <div>
+          <div className="thing-name">{say(`budgets.scope.${scope}`)}</div>
+          <div className="quiet small">{agent ?? (schedule === null ? null : <ShortId id={schedule} />)}</div>
+        </div>
+      ),
+    },
+    {
+      ...{ id: 'use', width: 'minmax(200px, 2fr)', header: say('budgets.use') },
+      cell: (budget) => <Use budget={budget} />,
+    },
+    {
+      ...{ id: 'exceed', width: '150px', header: say('budgets.exceed') },
+      cell: ({ on_exceed: action }) => say(`budgets.exceed.${action}`),
+    },
+    {
+      ...{ id: 'end', width: '130px', header: say('budgets.renews'), cardLabel: say('budgets.renews') },
+      cell: ({ period_end: at, timezone }) => <Time at={at} zone={timezone} />,
+    },
+  ]
+}
+
+function Use({ budget: { unit, amount, period, spent, reserved } }: { readonly budget: BudgetView }): ReactNode {
+  const { say, locale } = useTexts()
+  const text = (value: number): string => value.toLocaleString(locale, { maximumFractionDigits: 6 })
+  const part = (value: number): string => `${Math.min(1, value / amount) * 100}%`
+  const words = say('budgets.spent', {
+    ...{ spent: text(spent), reserved: text(reserved), amount: text(amount) },
+    ...{ unit: say(`budgets.unit.${unit}`), period: say(`budgets.period.${period}`) },
+  })
+  return (
+    <div>
+      <div className="budget-bar" aria-hidden>
+        <span className="budget-spent" data-over={spent >= amount} style={{ width: part(spent) }} />
+        <span className="budget-reserved" style={{ width: part(reserved) }} />
+      </div>
+      <div className="quiet small">{words}</div>
+    </div>
+  )
+}

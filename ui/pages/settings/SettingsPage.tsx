@@ -1,0 +1,42 @@
+import { Link, useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useIsOperator, useMe } from '../../api/session.ts'
+import { EmptyState } from '../../parts/EmptyState.tsx'
+import { PageHead } from '../../parts/PageHead.tsx'
+import { useSay } from '../../texts/TextProvider.tsx'
+import { SECTIONS, type SectionName } from './sections.ts'
+import './settings.css'
+
+/** Everything that is set rather than done: a section at a time, each with an address. */
+export function SettingsPage(): ReactNode {
+  const say = useSay()
+  const { section: name } = useParams({ from: '/shell/settings/$section' })
+  const me = useMe()
+  const isOperator = useIsOperator()
+  const names = (Object.keys(SECTIONS) as SectionName[]).filter((one) => {
+    const { permission, operatorOnly = false } = SECTIONS[one]
+    return me?.permissions.includes(permission) === true && (isOperator || !operatorOnly)
+  })
+  const shown = names.find((one) => one === name)
+  const section = shown === undefined ? undefined : SECTIONS[shown]
+  return (
+    <>
+      <PageHead
+        title={say('settings.title')}
+        lead={me === undefined ? ' ' : say('settings.lead', { org: me.org.name })}
+      />
+      <nav className="sections" aria-label={say('settings.sections')}>
+        {names.map((one) => (
+          <Link key={one} to="/settings/$section" params={{ section: one }} className="section-link">
+            {say(`settings.${one}`)}
+          </Link>
+        ))}
+      </nav>
+      {section === undefined ? (
+        <EmptyState title={say('form.lacking')} text={say('form.operatorsText')} />
+      ) : (
+        <section.component key={name} />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,39 @@
+import { area } from './area.ts'
+
+/** Forms, and what is wrong with what was typed. */
+export const formTexts = area({
+  en: {
+    'form.save': 'Save',
+    'form.missing': 'This is needed',
+    'form.noNumber': 'This is no number',
+    'form.noJson': 'This is no JSON',
+    'form.noPairs': 'Each line is “Name: text”',
+    'form.noMoment': 'This is no day and time',
+    'form.kept': 'I have kept it',
+    'form.edit': 'Edit',
+    'form.none': 'not limited',
+    'form.default': 'default',
+    'form.yes': 'yes',
+    'form.no': 'no',
+    'form.operators': 'For operators only',
+    'form.operatorsText': 'This belongs to the deployment. Ask whoever operates it.',
+    'form.lacking': 'You may not see this',
+  },
+  zh: {
+    'form.save': '保存',
+    'form.missing': '此项必填',
+    'form.noNumber': '不是有效的数字',
+    'form.noJson': '不是有效的 JSON',
+    'form.noPairs': '每行格式为“名称: 文本”',
+    'form.noMoment': '不是有效的日期和时间',
+    'form.kept': '我已保存好',
+    'form.edit': '编辑',
+    'form.none': '不限',
+    'form.default': '默认',
+    'form.yes': '是',
+    'form.no': '否',
+    'form.operators': '仅限运维人员',
+    'form.operatorsText': '此内容属于整个部署，请联系运维人员。',
+    'form.lacking': '您无权查看此内容',
+  },
+})
