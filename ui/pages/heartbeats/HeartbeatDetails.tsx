@@ -18,14 +18,7 @@ import { spanText } from '../../time/span.ts'
 import { Time } from '../../time/Time.tsx'
 import { HeartbeatLog } from './HeartbeatLog.tsx'
 import { heartbeatFields, inputOf, thingOf } from './heartbeat-form.ts'
-import type { HeartbeatSearch } from './heartbeat-search.ts'
-
-/** What every part of the page of a heartbeat knows. */
-export interface HeartbeatProps {
-  readonly agent: AgentView
-  readonly search: HeartbeatSearch
-  readonly change: (part: { readonly [Name in keyof HeartbeatSearch]?: string | null }) => void
-}
+import type { HeartbeatProps } from './heartbeat-props.ts'
 
 const TOUCHES = [['heartbeat'], ['audit']]
 

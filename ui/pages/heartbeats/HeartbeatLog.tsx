@@ -15,7 +15,7 @@ import { Listing } from '../../table/Listing.tsx'
 import { usePages } from '../../table/use-pages.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { Time } from '../../time/Time.tsx'
-import type { HeartbeatProps } from './HeartbeatDetails.tsx'
+import type { HeartbeatProps } from './heartbeat-props.ts'
 import { OUTCOMES } from './heartbeat-search.ts'
 
 /** What became of every heartbeat, and why. */
