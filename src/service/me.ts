@@ -20,13 +20,14 @@ export async function describeMe(
   ])
   // It was deleted a moment ago, and its keys with it.
   if (org === undefined) throw new Refusal('UNAUTHENTICATED', 'The org of this key is being deleted')
+  const member = session?.member ?? null
   const operating = { permission: 'admin:*', orgId, now: ports.clock.now(), operatorOnly: true } as const
   return {
-    ...{ id, kind: session?.member == null ? 'key' : 'member', org: { id: orgId, name: org.name }, role },
+    ...{ id, kind: member === null ? 'key' : 'member', org: { id: orgId, name: org.name }, role },
     permissions: effectivePermissions(principal),
     operator: decideAccess(principal, operating).kind === 'granted',
     expires_at: expiresAt === null ? null : formatInstant(expiresAt),
-    member: session?.member == null ? null : viewMember(session.member),
+    member: member === null ? null : viewMember(member),
     csrf_token: cookie === null ? null : csrfTokenOf(cookie),
   }
 }

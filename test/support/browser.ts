@@ -18,7 +18,11 @@ const PAUSE_MS = 500
 export async function openBrowser(tries = MOST_TRIES): Promise<Browser> {
   const executablePath = await chromium.executablePath()
   try {
-    return await driver.launch({ executablePath, args: [...chromium.args.filter((arg) => !UNWANTED.has(arg)), ...QUIET], headless: true })
+    return await driver.launch({
+      executablePath,
+      args: [...chromium.args.filter((arg) => !UNWANTED.has(arg)), ...QUIET],
+      headless: true,
+    })
   } catch (error) {
     if (tries <= 1 || !String(error).includes('ETXTBSY')) throw error
     await setTimeout(PAUSE_MS)

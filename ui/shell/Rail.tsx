@@ -44,7 +44,11 @@ function RailLink({ place, isNarrow }: { readonly place: Place; readonly isNarro
   const label = say(place.label)
   return (
     <Tooltip label={label} position="right" disabled={!isNarrow}>
-      <Link to={place.path} className="rail-link" activeOptions={{ exact: place.path === '/' || place.isExact === true }}>
+      <Link
+        to={place.path}
+        className="rail-link"
+        activeOptions={{ exact: place.path === '/' || place.isExact === true }}
+      >
         <place.icon size={18} stroke={1.7} aria-hidden />
         <span className="rail-label">{label}</span>
       </Link>
