@@ -9,7 +9,7 @@ import { runScript } from '../scripts/bootstrap/run-script.mjs'
 const here = path.dirname(fileURLToPath(import.meta.url))
 const self = fileURLToPath(import.meta.url)
 /** Those that take long run only when they are named. */
-const LONG = { engine: 'engine/bench.mjs', http: 'http/bench.mjs' }
+const LONG = { engine: 'engine/bench.mjs', http: 'http/bench.mjs', console: 'console/bench.mjs' }
 const [flag, ...rest] = process.argv.slice(2)
 
 if (flag === '--one') {

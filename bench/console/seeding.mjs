@@ -1,0 +1,42 @@
+// Many schedules and runs out of one of each, multiplied by SQL while no server runs.
+
+/** One in so many failed, timed out, was cancelled; one schedule in so many fails. */
+const FAILED = 20
+const TIMED_OUT = 50
+const CANCELLED = 33
+const FAILING = 40
+
+/** Writes schedules that fire over the next day, and ended runs of them over the last one. */
+export async function seedConsole(client, { runs, schedules }) {
+  await client.query(
+    `insert into schedule select n.* from (select t from schedule t limit 1) template, generate_series(1, $1::int) i,
+       jsonb_populate_record(t, jsonb_build_object(
+         'id', 'sch_0' || lpad(i::text, 25, '0'), 'name', 'Schedule ' || i || ' of the bench',
+         'failure_streak', case when i % ${FAILING} = 0 then i % 7 + 1 else 0 end,
+         'next_run_at', now() + interval '1 hour' + i * interval '23 hours' / $1,
+         'created_at', now() - i * interval '1 minute')) n`,
+    [schedules],
+  )
+  await client.query(
+    `insert into run select n.* from (select t from run t where state = 'success' limit 1) template,
+       generate_series(1, $1::int) i,
+       jsonb_populate_record(t, jsonb_build_object(
+         'id', 'run_0' || lpad(i::text, 25, '0'), 'job_run_id', 'run_0' || lpad(i::text, 25, '0'),
+         'schedule_id', 'sch_0' || lpad((i % $2::int + 1)::text, 25, '0'), 'trigger', 'schedule',
+         'state', case when i % ${FAILED} = 0 then 'failed' when i % ${TIMED_OUT} = 1 then 'timeout'
+                       when i % ${CANCELLED} = 2 then 'cancelled' else 'success' end,
+         'created_at', now() - interval '1 day' + i * interval '1 day' / $1,
+         'started_at', now() - interval '1 day' + i * interval '1 day' / $1,
+         'finished_at', now() - interval '1 day' + i * interval '1 day' / $1 + interval '3 seconds')) n`,
+    [runs, schedules],
+  )
+  await client.query(
+    `insert into run_count (org_id, hour, kind, key, count)
+     select org_id, date_trunc('hour', created_at, 'UTC'), 'status', state, count(*) from run
+      where state is not null group by 1, 2, 4
+     union all
+     select org_id, date_trunc('hour', created_at, 'UTC'), kind, (60 + random() * 40)::int::text, count(*)
+       from run, (values ('duration'), ('lateness')) kinds (kind) where state is not null group by 1, 2, 3, 4
+     on conflict do nothing`,
+  )
+}
