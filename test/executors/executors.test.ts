@@ -1,5 +1,5 @@
 import { chatStage } from './chat-stage.ts'
-import { httpStage, inProcessStage, tabStage } from './stages.ts'
+import { echoStage, httpStage, inProcessStage, tabStage } from './stages.ts'
 import { describeExecutor } from './suite.ts'
 import { workerStage } from './worker-stage.ts'
 
@@ -8,3 +8,4 @@ describeExecutor('http', httpStage)
 describeExecutor('tab-action', tabStage, ['use'])
 describeExecutor('chat', chatStage)
 describeExecutor('worker', workerStage, ['break'])
+describeExecutor('echo', echoStage, ['fail', 'use', 'hang', 'flood', 'garble', 'break'])

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { parseHttpOptions, type HttpOptions } from '../../src/core/executor/http-options.ts'
 import type { Usage } from '../../src/executors/executor.ts'
 import { createHttpExecutor } from '../../src/executors/http.ts'
+import { echo } from '../../src/executors/echo.ts'
 import { inProcess } from '../../src/executors/in-process.ts'
 import { createTabAction } from '../../src/executors/tab-action.ts'
 import { createInstanceFinder } from '../../src/executors/tab-instances.ts'
@@ -20,6 +21,20 @@ export function httpOptions(given: Readonly<Record<string, unknown>>): HttpOptio
   const read = parseHttpOptions('executor', { kind: 'http', ...given })
   if (!read.ok) throw new Error(JSON.stringify(read.flaws))
   return read.value
+}
+
+/** It says what it is told, and can do nothing else. */
+export function echoStage(): Promise<ExecutorStage> {
+  let output: unknown = null
+  return Promise.resolve({
+    ...{ executor: echo, begun: () => 0, dropped: () => 0, close: () => Promise.resolve() },
+    get payload() {
+      return { prompt: output }
+    },
+    behave: (next) => {
+      output = next.kind === 'succeed' ? next.output : null
+    },
+  })
 }
 
 /** A function of this process. */

@@ -89,12 +89,13 @@ export function describeExecutor(
       expect(report.errorMessage).toBeUndefined()
     })
 
-    it.each([true, false])('fails with words, to be repeated or not: %s', async (retryable) => {
-      const report = await perform({ kind: 'fail', retryable, message: 'no ink left' })
-      if (report.outcome.kind !== 'failed') throw new Error(`it ${report.outcome.kind}`)
-      expect(isRetryable(report.outcome)).toBe(retryable)
-      expect(report.errorMessage).toContain('no ink left')
-    })
+    for (const retryable of [true, false])
+      possible('fail')(`fails with words, to be repeated or not: ${retryable}`, async () => {
+        const report = await perform({ kind: 'fail', retryable, message: 'no ink left' })
+        if (report.outcome.kind !== 'failed') throw new Error(`it ${report.outcome.kind}`)
+        expect(isRetryable(report.outcome)).toBe(retryable)
+        expect(report.errorMessage).toContain('no ink left')
+      })
 
     possible('use')('says what it has used', async () => {
       const usage = { inputTokens: 12, outputTokens: 5, contextWindow: 1_000, costMicros: 250_000 }
@@ -103,17 +104,18 @@ export function describeExecutor(
       expect({ ...context.used[0], ...report.usage }).toEqual(usage)
     })
 
-    it.each(['cancelled', 'timeout'])('ends at once when it is told to (%s), and the work notices', async (reason) => {
-      const controller = new AbortController()
-      const [begun, dropped] = [stage.begun(), stage.dropped()]
-      const going = perform({ kind: 'hang' }, aContext(controller.signal))
-      await vi.waitFor(() => expect(stage.begun()).toBe(begun + 1))
-      const from = performance.now()
-      controller.abort(new Error(reason))
-      expect((await going).outcome).toEqual({ kind: 'stopped' })
-      await vi.waitFor(() => expect(stage.dropped()).toBe(dropped + 1))
-      expect(performance.now() - from).toBeLessThan(1_000)
-    })
+    for (const reason of ['cancelled', 'timeout'])
+      possible('hang')(`ends at once when it is told to (${reason}), and the work notices`, async () => {
+        const controller = new AbortController()
+        const [begun, dropped] = [stage.begun(), stage.dropped()]
+        const going = perform({ kind: 'hang' }, aContext(controller.signal))
+        await vi.waitFor(() => expect(stage.begun()).toBe(begun + 1))
+        const from = performance.now()
+        controller.abort(new Error(reason))
+        expect((await going).outcome).toEqual({ kind: 'stopped' })
+        await vi.waitFor(() => expect(stage.dropped()).toBe(dropped + 1))
+        expect(performance.now() - from).toBeLessThan(1_000)
+      })
 
     it('begins nothing when it was told to end before', async () => {
       const begun = stage.begun()

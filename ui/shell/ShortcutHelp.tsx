@@ -23,6 +23,7 @@ const SECTIONS: readonly (readonly [heading: PlainKey, keys: Keys])[] = [
       [['j'], 'shortcuts.next'],
       [['k'], 'shortcuts.previous'],
       [['x'], 'shortcuts.select'],
+      [['o'], 'shortcuts.open'],
       [['r'], 'shortcuts.run'],
       [['e'], 'shortcuts.edit'],
       [['c'], 'shortcuts.create'],

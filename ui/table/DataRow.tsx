@@ -1,4 +1,4 @@
-import type { CSSProperties, ReactNode } from 'react'
+import { memo, type CSSProperties, type ReactNode } from 'react'
 import type { Column } from './column.ts'
 import type { TableCursor } from './use-table-cursor.ts'
 
@@ -24,11 +24,21 @@ export function DataRow<Row>(props: DataRowProps<Row>): ReactNode {
       style={{ ...tracks, transform: `translateY(${top}px)` }}
       onPointerDown={() => cursor.point(index)}
     >
-      {columns.map(({ id, cell, cardLabel }) => (
-        <div key={id} role="cell" className="table-cell" data-column={id} data-label={cardLabel}>
-          {cell(row)}
-        </div>
-      ))}
+      <Cells {...{ row, columns }} />
     </div>
   )
 }
+
+interface CellsProps<Row> {
+  readonly row: Row
+  readonly columns: readonly Column<Row>[]
+}
+
+/** What a row shows. Scrolling moves rows and changes nothing in them, so only those that come into sight are worked out. */
+const Cells = memo(function Cells<Row>({ row, columns }: CellsProps<Row>): ReactNode {
+  return columns.map(({ id, cell, cardLabel }) => (
+    <div key={id} role="cell" className="table-cell" data-column={id} data-label={cardLabel}>
+      {cell(row)}
+    </div>
+  ))
+}) as <Row>(props: CellsProps<Row>) => ReactNode
