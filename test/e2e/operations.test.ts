@@ -2,14 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
-import {
-  createConsoleWorld,
-  NO_BROWSER,
-  screenshot,
-  seriousFindings,
-  type ConsoleWorld,
-  type Visitor,
-} from './support.ts'
+import { createConsoleWorld, inspect, NO_BROWSER, type ConsoleWorld } from './support.ts'
 
 let world: ConsoleWorld
 let receiver: Server
@@ -120,35 +113,12 @@ describe.skipIf(NO_BROWSER !== null)('the console, for whoever operates it', () 
     for (const [name, address, sign] of PAGES) {
       await visitor.go(address)
       await visitor.page.waitForSelector(sign)
-      findings.push(...(await glance(visitor, name)))
+      findings.push(...(await inspect(visitor, name)))
     }
     expect(findings).toEqual([])
     expect(visitor.complaints).toEqual([])
   }, 180_000)
 })
-
-/**
- * Looks at a page in every size and theme. These pages are made of the same parts, so axe looks at each theme once, in
- * another size each.
- */
-async function glance(visitor: Visitor, name: string): Promise<readonly string[]> {
-  const findings: string[] = []
-  for (const [width, theme, isTried] of [
-    [1440, 'light', true],
-    [1440, 'dark', false],
-    [390, 'light', false],
-    [390, 'dark', true],
-  ] as const) {
-    await visitor.change({ width, theme })
-    await screenshot(visitor, name)
-    if (isTried)
-      for (const found of await seriousFindings(visitor)) findings.push(`${name} ${width} ${theme}: ${found}`)
-    const wide = await visitor.page.evaluate<number>('document.documentElement.scrollWidth')
-    if (wide > width) findings.push(`${name} is ${wide} px wide in a window of ${width} px`)
-  }
-  await visitor.change({ width: 1440, theme: 'light' })
-  return findings
-}
 
 const ROW = '[role="row"] [role="cell"]'
 

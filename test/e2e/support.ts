@@ -6,6 +6,7 @@ import path from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
 import { createClient, type Client } from '../../src/client/client.ts'
+import { OPERATIONS } from '../../src/contract/operations/table.ts'
 import { urlOf } from '../scenarios/url.ts'
 import { HAS_BROWSER, openBrowser } from '../support/browser.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -33,7 +34,7 @@ export interface ConsoleWorld {
   readonly kill: () => Promise<void>
   /** Starts it again at the same address. */
   readonly restart: () => Promise<void>
-  /** Everybody closes their browser. */
+  /** Everybody closes their browser. Whatever a page has asked for must stand in the OpenAPI document. */
   readonly leave: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -79,7 +80,9 @@ export async function createConsoleWorld(variables: Readonly<Record<string, stri
   const browser = await openBrowser()
   const visitors: Visitor[] = []
   const leave = async (): Promise<void> => {
-    for (const visitor of visitors.splice(0)) await visitor.close()
+    const gone = visitors.splice(0)
+    for (const visitor of gone) await visitor.close()
+    expect(gone.flatMap(({ requests }) => undocumented(requests))).toEqual([])
   }
   return {
     ...{ url, browser, api: createClient({ url, key }) },
@@ -102,6 +105,18 @@ export async function createConsoleWorld(variables: Readonly<Record<string, stri
     },
   }
 }
+
+/** What is asked for is no page and no file of the console. */
+const isOfApi = (request: string): boolean =>
+  !/^GET \/(?:assets\/|early\.js|mark\.svg|(?:sign-in|automation|chat|agents|operations|settings)\b|$)/.test(request)
+
+const KNOWN = Object.values(OPERATIONS).map(
+  ({ method, path: address }) => new RegExp(`^${method} ${address.replaceAll(/:\w+/g, '[^/]+')}$`),
+)
+
+/** Requests to the API that are no operation of the table that OpenAPI is made from. */
+const undocumented = (requests: readonly string[]): readonly string[] =>
+  requests.filter((request) => isOfApi(request) && !KNOWN.some((pattern) => pattern.test(request)))
 
 interface Server {
   readonly url: string
@@ -198,10 +213,12 @@ interface AxeResult {
   }[]
 }
 
-/** What axe finds on the page that is serious or critical, each with where it is and why. */
-export async function seriousFindings({ page }: Visitor): Promise<readonly string[]> {
+/** What axe finds on the page that is serious or critical, each with where it is and why; all of it, or by some rules only. */
+export async function seriousFindings({ page }: Visitor, rules?: readonly string[]): Promise<readonly string[]> {
   // Evaluated by the driver: the policy of the page would refuse a script element, and should.
-  const result = await page.evaluate(`(() => { ${AXE}; return axe.run(document, { resultTypes: ['violations'] }) })()`)
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(`(() => { ${AXE} })()`)
+  const options = { resultTypes: ['violations'], ...(rules === undefined ? {} : { runOnly: rules }) }
+  const result = await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)
   return (result as AxeResult).violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) =>
@@ -209,10 +226,20 @@ export async function seriousFindings({ page }: Visitor): Promise<readonly strin
     )
 }
 
-/** Every way to look at the console that a page must stand. */
-const LOOKS: readonly Partial<Look>[] = ([1440, 390] as const).flatMap((width) =>
-  (['light', 'dark'] as const).map((theme) => ({ width, theme })),
-)
+/**
+ * Every way to look at the console that a page must stand, and what axe is asked about it. A theme changes colours and
+ * nothing else, a small window moves things and hides some: asking everything four times would find the same four times.
+ */
+const LOOKS: readonly (Partial<Look> & { readonly rules: readonly string[] | undefined | null })[] = [
+  { width: 1440, theme: 'light', rules: undefined },
+  { width: 1440, theme: 'dark', rules: ['color-contrast'] },
+  { width: 390, theme: 'dark', rules: null },
+  {
+    width: 390,
+    theme: 'light',
+    rules: ['button-name', 'link-name', 'label', 'aria-allowed-attr', 'scrollable-region-focusable'],
+  },
+]
 
 /**
  * Looks at the page that is open in every size and theme: keeps a picture of each, and answers with what axe finds serious
@@ -221,11 +248,12 @@ const LOOKS: readonly Partial<Look>[] = ([1440, 390] as const).flatMap((width) =
 export async function inspect(visitor: Visitor, name: string): Promise<readonly string[]> {
   const findings: string[] = []
   const before = visitor.look()
-  for (const look of LOOKS) {
+  for (const { rules, ...look } of LOOKS) {
     await visitor.change(look)
     await screenshot(visitor, name)
     const { width, theme } = visitor.look()
-    for (const found of await seriousFindings(visitor)) findings.push(`${name} ${width} ${theme}: ${found}`)
+    const found = rules === null ? [] : await seriousFindings(visitor, rules)
+    findings.push(...found.map((finding) => `${name} ${width} ${theme}: ${finding}`))
     const wide = await visitor.page.evaluate<number>('document.documentElement.scrollWidth')
     if (wide > width) findings.push(`${name} is ${wide} px wide in a window of ${width} px`)
   }

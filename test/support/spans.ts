@@ -6,6 +6,7 @@ import {
   SimpleSpanProcessor,
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-base'
+import { afterAll } from 'vitest'
 
 /** What is active follows whoever awaits. */
 function createContextManager(): ContextManager {
@@ -20,7 +21,7 @@ function createContextManager(): ContextManager {
   return manager
 }
 
-/** Records spans of the whole process from now on, as a program with an SDK does. */
+/** Records spans of the whole process until the file of the test ends, as a program with an SDK does. */
 export function recordSpans(): {
   readonly spans: () => readonly ReadableSpan[]
   readonly ofTrace: (traceId: string) => readonly ReadableSpan[]
@@ -28,6 +29,10 @@ export function recordSpans(): {
   const exporter = new InMemorySpanExporter()
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
   context.setGlobalContextManager(createContextManager())
+  afterAll(() => {
+    trace.disable()
+    context.disable()
+  })
   const spans = (): readonly ReadableSpan[] => exporter.getFinishedSpans()
   return { spans, ofTrace: (id) => spans().filter((span) => span.spanContext().traceId === id) }
 }
