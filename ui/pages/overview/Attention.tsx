@@ -37,7 +37,11 @@ export function Attention(): ReactNode {
           {open.map(({ id, sentence, raised_at: at }) => (
             <li key={id} className="row">
               <IconBellRinging {...ICON} className="bad" />
-              <span className="row-main">{sentence}</span>
+              <span className="row-main">
+                <Link to="/operations/alerts" className="door">
+                  {sentence}
+                </Link>
+              </span>
               <span className="quiet">
                 <Time at={at} />
               </span>
