@@ -51,9 +51,11 @@ export function NextCell({ schedule }: CellProps): ReactNode {
 }
 
 /** How the last runs ended. Read when the row comes on screen; a schedule that never ran is not asked about. */
-export function LastCell({ schedule: { id, last_run_at: last } }: CellProps): ReactNode {
-  const { data, isPending } = useQuery({ ...outcomesOf(id), enabled: last !== null })
-  if (last === null)
+export function LastCell({ schedule: { id, last_run_at: last, last_status: status } }: CellProps): ReactNode {
+  // Runs by hand are no moments of the plan, and count here.
+  const hasRun = last !== null || status !== null
+  const { data, isPending } = useQuery({ ...outcomesOf(id), enabled: hasRun })
+  if (!hasRun)
     return (
       <span className="card-hidden">
         <Sparkline runs={[]} />

@@ -26,11 +26,11 @@ export function Facts({ schedule }: { readonly schedule: ScheduleView }): ReactN
           <NextCell schedule={schedule} />
         </Fact>
         <Fact name={say('one.last')}>
-          {last === null ? (
+          {last === null && status === null ? (
             <span className="quiet">{say('never')}</span>
           ) : (
             <>
-              <Time at={last} zone={schedule.timezone} />
+              {last !== null && <Time at={last} zone={schedule.timezone} />}
               {status !== null && <OutcomeMark status={status as RunView['status']} />}
             </>
           )}
