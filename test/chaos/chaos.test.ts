@@ -16,7 +16,7 @@ it(
     const options = { minutes: 0.9, rate: 270, 'least-faults': 10, 'least-rate': 50 }
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
     const script = path.join(ROOT, 'scripts/chaos.mjs')
-    const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [script, 'faults', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
     const patience = setTimeout(() => child.kill('SIGTERM'), LONGEST_MS)
     const [printed, complained] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
     clearTimeout(patience)

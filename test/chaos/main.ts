@@ -2,34 +2,25 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { migrate } from '../../src/store/migrate.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
 import { createRandom } from '../simulation/random.ts'
 import { audit } from './audit/audit.ts'
-import { countPending, readDatabase, watchLeases } from './database-record.ts'
-import { driveFaults, FAULT_NAMES, planFaults, type FaultRecord } from './faults.ts'
+import { watchLeases } from './database-record.ts'
+import { collect, prepareDatabase, settle, ticking, type Suffered } from './deployment.ts'
+import { driveFaults, FAULT_NAMES, planFaults } from './faults.ts'
 import { startFleet, type Fleet } from './fleet.ts'
-import { foldAttempts, foldSubmissions, readJournals } from './journal.ts'
-import type { MadeSchedule } from './node-process.ts'
 import { parseOptions, type ChaosOptions } from './options.ts'
-import type { LeaseSample, Records, TickingSchedule } from './records.ts'
 import { complaintsOf, describeRun } from './report.ts'
 import { startChaosServer, type Server } from './server.ts'
-import { LEASE_MS, LIMITS, ORDERED_SESSIONS, ORG_LIMIT, SCHEDULE_INTERVAL_MS, SCHEDULES } from './world.ts'
+import { LEASE_MS } from './world.ts'
 
 const SLOTS = 3
-const SETTLES_WITHIN_MS = 45_000
 
 /** A schedule has this long to decide its last occurrences before it is disabled. */
 const LAST_TICKS_MS = 3_000
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
-interface Torment {
-  readonly faults: readonly FaultRecord[]
-  readonly leases: readonly LeaseSample[]
-  readonly schedules: readonly TickingSchedule[]
-  readonly load: Records['load']
+interface Torment extends Suffered {
   readonly troubles: readonly string[]
 }
 
@@ -63,47 +54,6 @@ async function torment(server: Server, fleet: Fleet, options: ChaosOptions): Pro
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1).padStart(6)} s`
 
-function ticking({ id, name }: MadeSchedule, until: number): TickingSchedule {
-  const limit = SCHEDULES.find((schedule) => schedule.name === name)?.limit ?? null
-  return { id, name, intervalMs: SCHEDULE_INTERVAL_MS, until, limit }
-}
-
-/** Waits until nothing is pending; answers how much still is when the patience ends. */
-async function settle(server: Server): Promise<number> {
-  const deadline = Date.now() + SETTLES_WITHIN_MS
-  for (;;) {
-    const pending = await countPending(server)
-    if (pending === 0 || Date.now() > deadline) return pending
-    await sleep(200)
-  }
-}
-
-/** The org with its limit, before the first node looks at it. */
-async function prepareDatabase(server: Server): Promise<void> {
-  const database = await openPostgres({ target: server.url() })
-  try {
-    await migrate(database)
-    await database.query(
-      `insert into org (id, name, max_concurrent, created_at) values ('default', 'default', ${ORG_LIMIT}, now())
-       on conflict (id) do update set max_concurrent = excluded.max_concurrent`,
-    )
-  } finally {
-    await database.close()
-  }
-}
-
-async function collect(server: Server, fleet: Fleet, suffered: Torment, directory: string): Promise<Records> {
-  const { runs, ranges } = await readDatabase(server)
-  return {
-    ...{ runs, ranges },
-    submissions: foldSubmissions(readJournals(directory, 'submissions')),
-    handled: foldAttempts(readJournals(directory, 'handlers')),
-    processes: fleet.processes(),
-    ...{ leases: suffered.leases, leaseMs: LEASE_MS, faults: suffered.faults, schedules: suffered.schedules },
-    ...{ limits: LIMITS, orderedSessions: ORDERED_SESSIONS, load: suffered.load },
-  }
-}
-
 /** The whole thing, in a directory of its own. Answers whether it went well. */
 async function run(options: ChaosOptions, directory: string, undo: (() => Promise<void>)[]): Promise<boolean> {
   const server = await startChaosServer(path.join(directory, 'server'))
@@ -121,7 +71,7 @@ async function run(options: ChaosOptions, directory: string, undo: (() => Promis
       await leases.stop()
       throw error
     })
-  const found = audit(await collect(server, fleet, suffered, journals))
+  const found = audit(await collect(server, fleet.processes(), { suffered, directory: journals }))
   const told = {
     seed,
     nodes: SLOTS,

@@ -1,0 +1,49 @@
+// Programs in TypeScript, compiled with the sources they use into a directory of their own, so that the processes they
+// start run exactly these sources whatever becomes of the checkout meanwhile.
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+
+/** The checkout. */
+export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
+
+/**
+ * Compiles files and all they import into a directory that can be run from. `from` says in which checkout a file is
+ * found, for programs that are made of two: `src` of another time, and today's tests.
+ */
+export function compileProgram({ entries, into, from = () => ROOT, modules = path.join(ROOT, 'node_modules') }) {
+  const read = (file) => readFileSync(path.join(from(file), file), 'utf8')
+  for (const file of withImports(entries, read)) compile(file, read(file), into)
+  writeFileSync(path.join(into, 'package.json'), read('package.json'))
+  cpSync(path.join(from('migrations'), 'migrations'), path.join(into, 'migrations'), { recursive: true })
+  symlinkSync(modules, path.join(into, 'node_modules'))
+  const older = 'test/support/postgres-15'
+  if (existsSync(path.join(into, 'test/support'))) symlinkSync(path.join(ROOT, older), path.join(into, older))
+}
+
+function withImports(entries, read) {
+  const found = new Set(entries)
+  // A set that grows while it is walked is walked to its end.
+  for (const file of found)
+    for (const [, imported] of read(file).matchAll(/from '(\.[^']*\.ts)'/g))
+      found.add(path.posix.join(path.posix.dirname(file), imported))
+  return found
+}
+
+function compile(file, text, into) {
+  const { outputText } = ts.transpileModule(text, {
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2023,
+      module: ts.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+      rewriteRelativeImportExtensions: true,
+      inlineSourceMap: true,
+      sourceRoot: ROOT,
+    },
+    fileName: file,
+  })
+  const to = path.join(into, file.replace(/\.ts$/, '.js'))
+  mkdirSync(path.dirname(to), { recursive: true })
+  writeFileSync(to, outputText)
+}

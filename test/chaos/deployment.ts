@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { migrate } from '../../src/store/migrate.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { countPending, readDatabase } from './database-record.ts'
+import { foldAttempts, foldSubmissions, readJournals } from './journal.ts'
+import type { MadeSchedule } from './node-process.ts'
+import type { ProcessRecord, Records, TickingSchedule } from './records.ts'
+import type { Server } from './server.ts'
+import { LEASE_MS, LIMITS, ORDERED_SESSIONS, ORG_LIMIT, SCHEDULE_INTERVAL_MS, SCHEDULES } from './world.ts'
+
+const SETTLES_WITHIN_MS = 45_000
+
+/** The schedule as the audit wants it: its occurrences had to be decided up to this time. */
+export function ticking({ id, name }: MadeSchedule, until: number): TickingSchedule {
+  const limit = SCHEDULES.find((schedule) => schedule.name === name)?.limit ?? null
+  return { id, name, intervalMs: SCHEDULE_INTERVAL_MS, until, limit }
+}
+
+/** Waits until nothing is pending; answers how much still is when the patience ends. */
+export async function settle(server: Server): Promise<number> {
+  const deadline = Date.now() + SETTLES_WITHIN_MS
+  for (;;) {
+    const pending = await countPending(server)
+    if (pending === 0 || Date.now() > deadline) return pending
+    await sleep(200)
+  }
+}
+
+/** The org with its limit, before the first node looks at it. The migrations are those of this build or of another. */
+export async function prepareDatabase(server: Server, migrations?: string): Promise<void> {
+  const database = await openPostgres({ target: server.url() })
+  try {
+    await migrate(database, migrations === undefined ? {} : { directory: migrations })
+    await database.query(
+      `insert into org (id, name, max_concurrent, created_at) values ('default', 'default', ${ORG_LIMIT}, now())
+       on conflict (id) do update set max_concurrent = excluded.max_concurrent`,
+    )
+  } finally {
+    await database.close()
+  }
+}
+
+/** What happened, apart from what the database and the journals say. */
+export type Suffered = Pick<Records, 'leases' | 'faults' | 'schedules' | 'load'>
+
+/** Everything the audit looks at, read from the database and from the journals in a directory. */
+export async function collect(
+  server: Server,
+  processes: readonly ProcessRecord[],
+  from: { readonly suffered: Suffered; readonly directory: string },
+): Promise<Records> {
+  const { runs, ranges } = await readDatabase(server)
+  const { leases, faults, schedules, load } = from.suffered
+  return {
+    ...{ runs, ranges, processes, leases, faults, schedules, load },
+    submissions: foldSubmissions(readJournals(from.directory, 'submissions')),
+    handled: foldAttempts(readJournals(from.directory, 'handlers')),
+    ...{ leaseMs: LEASE_MS, limits: LIMITS, orderedSessions: ORDERED_SESSIONS },
+  }
+}
