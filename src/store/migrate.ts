@@ -1,6 +1,6 @@
 import { readClock } from './clock.ts'
 import { type Database, type Transaction } from './database.ts'
-import { DatabaseError } from './database-error.ts'
+import { DatabaseError, isConflict } from './database-error.ts'
 import { DEFAULT_SCHEMA } from './identifier.ts'
 import { MIGRATIONS_DIRECTORY, readMigrations, type Migration } from './migration-files.ts'
 import {
@@ -25,20 +25,29 @@ export interface MigrateReport {
   readonly version: number
 }
 
+/** Collisions with nodes at work before somebody has to look; each costs the second after which a deadlock is noticed. */
+const MOST_COLLISIONS = 60
+
 /**
  * Brings the schema up to this program. Each migration is one transaction that takes the lock, looks at the record and
  * applies the first one that is missing: of many nodes that start together one applies it, the others wait and find it
- * done. A node that dies in between leaves either the whole migration or nothing.
+ * done. A node that dies in between leaves either the whole migration or nothing. Nodes of the release before may be at
+ * work: a migration that collides with one of their transactions begins again.
  */
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<MigrateReport> {
   const { schema = DEFAULT_SCHEMA, directory = MIGRATIONS_DIRECTORY } = options
   const known = await readMigrations(directory)
   const applied: number[] = []
+  let collisions = 0
   for (;;) {
-    // A large table takes its time, and so does the wait for the node that is at it: no limits here.
-    const next = await db.transaction((tx) => applyNext(tx, schema, known), { statementMs: 0, lockMs: 0 })
-    if (next === undefined) return { applied, version: known.length }
-    applied.push(next)
+    try {
+      // A large table takes its time, and so does the wait for the node that is at it: no limits here.
+      const next = await db.transaction((tx) => applyNext(tx, schema, known), { statementMs: 0, lockMs: 0 })
+      if (next === undefined) return { applied, version: known.length }
+      applied.push(next)
+    } catch (error) {
+      if (!isConflict(error) || (collisions += 1) > MOST_COLLISIONS) throw error
+    }
   }
 }
 

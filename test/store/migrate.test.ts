@@ -74,6 +74,28 @@ describe('a migration that fails', () => {
   })
 })
 
+describe('a migration under nodes at work', () => {
+  const waitsFor = async (table: string): Promise<boolean> =>
+    (await db.query('select 1 from pg_locks where relation = to_regclass($1) and not granted', [table])).length > 0
+
+  it('begins again when it collides with one of their transactions', async () => {
+    add(last + 1, 'create table near_side (n int); create table far_side (n int);')
+    await migrate(db, { directory })
+    // The migration notices first, so that it is the one to give way.
+    const impatient = "set local deadlock_timeout = '300ms';"
+    add(last + 2, `${impatient} alter table near_side add m int; alter table far_side add m int;`)
+    const other = await world.open()
+    const migrating = await other.transaction(async (tx) => {
+      await tx.query('select n from far_side')
+      const started = migrate(db, { directory })
+      while (!(await waitsFor('far_side'))) await new Promise((resolve) => setTimeout(resolve, 5))
+      await tx.query('select n from near_side')
+      return { started }
+    })
+    expect((await migrating.started).applied).toEqual([last + 2])
+  })
+})
+
 describe('a history that is not ours', () => {
   beforeEach(async () => {
     add(last + 1, 'create table added (n int);')
