@@ -21,78 +21,133 @@ export async function withClient(url, work) {
   }
 }
 
-/** Multiplies the queued run of a template agent into a layout of `count` queued runs. */
-export async function seedQueued(client, { template, layout, count, from = 0 }) {
+/**
+ * Sets aside the one queued run of a template agent, with its session, and takes every queued run away: what is multiplied
+ * is no work itself.
+ */
+export async function setTemplateAside(client, agent) {
+  await client.query(
+    `create table public.template_run as select * from run where agent_id = '${agent}' and state is null limit 1`,
+  )
+  await client.query(
+    `create table public.template_pending as select p.* from pending p join public.template_run using (org_id, id)`,
+  )
+  await client.query(
+    `create table public.template_session as
+       select s.* from session s join public.template_run t on t.org_id = s.org_id and t.session_key = s.key`,
+  )
+  await client.query('delete from pending')
+  await client.query('delete from run where state is null')
+}
+
+/**
+ * Writes the one row of `template` into `table` for every row of `series`, a list of from-items. `values` says which columns
+ * differ and how, in terms of the series and of `t`, the template.
+ */
+async function multiply(client, { table, template, params = [], series, values, ending = '' }) {
+  const { rows } = await client.query(
+    `select attname as name from pg_attribute
+      where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`,
+    [table],
+  )
+  const columns = rows.map(({ name }) => name)
+  const unknown = Object.keys(values).find((name) => !columns.includes(name))
+  if (unknown !== undefined) throw new Error(`${table} has no column ${unknown}`)
+  const names = columns.map((name) => `"${name}"`).join(', ')
+  const given = columns.map((name) => values[name] ?? `t."${name}"`).join(', ')
+  await client.query(
+    `with template as materialized (select t.* from ${template} limit 1)
+     insert into ${table} (${names}) select ${given} from ${series}, template t ${ending}`,
+    params,
+  )
+}
+
+const idOf = (prefix) => `'${prefix}_0' || lpad(i::text, 25, '0')`
+
+/** Multiplies the template that was set aside into `count` queued runs of a layout. */
+export async function seedQueued(client, { layout, count, from = 0 }) {
   const { agent, session } = LAYOUTS[layout] ?? layout
   await client.query(`drop table if exists seed`)
   await client.query(
     `create temp table seed as
-     select i, 'run_0' || lpad(i::text, 25, '0') as id, agent, 'agent:' || agent || ':bench:dm:' || session as session
+     select i, ${idOf('run')} as run_id, agent, 'agent:' || agent || ':bench:dm:' || session as key
        from (select i, ${agent} as agent, ${session} as session from generate_series(${from + 1}::int, ${from + count}::int) i) s`,
   )
-  await client.query(
-    `with template as materialized (
-       select t from session t where t.key = (select session_key from run where agent_id = $1 limit 1))
-     insert into session select n.*
-       from (select distinct session from seed) s, template, jsonb_populate_record(t, jsonb_build_object('key', s.session)) n
-     on conflict do nothing`,
-    [template],
-  )
-  await client.query(
-    `with template as materialized (select t from run t where t.agent_id = $1 and t.state is null limit 1)
-     insert into run select n.*
-       from seed s, template, jsonb_populate_record(t, jsonb_build_object('id', s.id, 'job_run_id', s.id, 'agent_id', s.agent,
-         'session_key', s.session, 'executor_key', replace((t).executor_key, (t).agent_id, s.agent),
-         'created_at', (t).created_at - interval '1 day' + s.i * interval '10 ms')) n`,
-    [template],
-  )
-  await client.query(
-    `with template as materialized (
-       select t from pending t where t.id = (select id from run where agent_id = $1 and state is null limit 1))
-     insert into pending select n.*
-       from seed s, template, jsonb_populate_record(t, jsonb_build_object('id', s.id, 'seq', s.i)) n`,
-    [template],
-  )
+  await client.query('analyze seed')
+  await multiply(client, {
+    ...{ table: 'session', template: 'public.template_session t', series: '(select distinct s.key from seed s) s' },
+    ...{ values: { key: 's.key' }, ending: 'on conflict do nothing' },
+  })
+  await multiply(client, {
+    ...{ table: 'run', template: 'public.template_run t', series: 'seed s' },
+    values: {
+      ...{ id: 's.run_id', job_run_id: 's.run_id', agent_id: 's.agent', session_key: 's.key' },
+      executor_key: 'replace(t.executor_key, t.agent_id, s.agent)',
+      created_at: `t.created_at - interval '1 day' + s.i * interval '10 ms'`,
+    },
+  })
+  await multiply(client, {
+    ...{ table: 'pending', template: 'public.template_pending t', series: 'seed s' },
+    values: { id: 's.run_id', seq: 's.i' },
+  })
   await client.query('drop table seed')
 }
 
-/** Takes the template away, so that only what was multiplied is left. */
-export async function removeTemplate(client, template) {
-  await client.query(`delete from pending using run r where r.id = pending.id and r.agent_id = $1`, [template])
-  await client.query(`delete from run where agent_id = $1`, [template])
-}
-
-/** Multiplies one ended run into `count`, in pieces that the disk can follow. */
-export async function seedEnded(client, { count, say }) {
-  const piece = 500_000
-  const { rows } = await client.query(`select id from run where state = 'success' limit 1`)
-  const template = rows[0].id
-  for (let from = 0; from < count; from += piece) {
-    const to = Math.min(from + piece, count)
-    await client.query(
-      `with template as materialized (select t from run t where t.id = $1)
-       insert into run select n.*
-         from generate_series(${from + 1}, ${to}) i, template, jsonb_populate_record(t, jsonb_build_object(
-           'id', 'run_0' || lpad(i::text, 25, '0'), 'job_run_id', 'run_0' || lpad(i::text, 25, '0'), 'agent_id', 'a' || i % 1000,
-           'session_key', 'agent:a' || i % 1000 || ':bench:dm:s' || i % 10000,
-           'created_at', (t).created_at - interval '20 days' + i * interval '100 ms')) n`,
-      [template],
-    )
-    if (to % 2_000_000 === 0) say(`${to.toLocaleString('en-US')} ended runs written`)
+/** Multiplies one ended run into `count` beyond the first `from`, in pieces, over as many connections as are given. */
+export async function seedEnded(clients, { count, from = 0, say }) {
+  const piece = 250_000
+  const { rows } = await clients[0].query(`select id from run where state = 'success' limit 1`)
+  const pieces = Array.from({ length: Math.ceil((count - from) / piece) }, (_, n) => from + n * piece)
+  const work = async (client) => {
+    for (let begin = pieces.shift(); begin !== undefined; begin = pieces.shift()) {
+      const end = Math.min(begin + piece, count)
+      await multiply(client, {
+        ...{
+          table: 'run',
+          template: 'run t where t.id = $1',
+          params: [rows[0].id],
+          series: `generate_series(${begin + 1}, ${end}) i`,
+        },
+        values: {
+          ...{ id: idOf('run'), job_run_id: idOf('run'), agent_id: `'a' || i % 1000` },
+          session_key: `'agent:a' || i % 1000 || ':bench:dm:s' || i % 10000`,
+          created_at: `t.created_at - interval '20 days' + i * interval '100 ms'`,
+        },
+      })
+      if (end % 2_000_000 === 0) say(`${end.toLocaleString('en-US')} ended runs written`)
+    }
   }
+  await Promise.all(clients.map(work))
 }
 
 /** Multiplies the one schedule there is; their moments are spread over hours that begin in more than ten minutes. */
-export async function seedSchedules(client, count) {
+export const seedSchedules = (client, count) =>
+  seedOf(client, count, { next_run_at: `t.next_run_at + i * interval '10 ms'` })
+
+/**
+ * Multiplies the one schedule there is into `count` whose first moments begin at `first` and follow each other evenly, so
+ * many a second; `onTheSecond` moves each to the beginning of its second.
+ */
+export function seedPhases(client, { count, first, perSecond, onTheSecond }) {
+  const offset = `(i - 1) * interval '1 second' / ${perSecond}`
+  const at = `to_timestamp(${first / 1_000}) + ${offset}`
+  const moment = onTheSecond ? `date_trunc('second', ${at})` : at
+  const anchor = `to_jsonb(to_char((${moment}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`
+  return seedOf(client, count, {
+    next_run_at: moment,
+    input: `jsonb_set(t.input, '{anchor}', ${anchor})`,
+    timing: `jsonb_set(t.timing, '{anchor}', ${anchor})`,
+  })
+}
+
+async function seedOf(client, count, values) {
   const piece = 100_000
   for (let from = 0; from < count; from += piece)
-    await client.query(
-      `with template as materialized (select t from schedule t where t.name = 'idle')
-       insert into schedule select n.*
-         from generate_series(${from + 1}, ${Math.min(from + piece, count)}) i, template,
-              jsonb_populate_record(t, jsonb_build_object('id', 'sch_0' || lpad(i::text, 25, '0'),
-                'name', 'idle ' || i, 'next_run_at', (t).next_run_at + i * interval '10 ms')) n`,
-    )
+    await multiply(client, {
+      ...{ table: 'schedule', template: `schedule t where t.name = 'idle'` },
+      series: `generate_series(${from + 1}, ${Math.min(from + piece, count)}) i`,
+      values: { id: idOf('sch'), name: `'idle ' || i`, ...values },
+    })
 }
 
 /** Statistics and visibility as they would be after a while. */

@@ -1,0 +1,40 @@
+// Handlers that wait until they are let through.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../world.mjs'
+
+/** Lets through as many handlers as it is told to, and knows when everybody waits. */
+export function createGate() {
+  let waiting = []
+  let allowed = 0
+  let started = 0
+  return {
+    handler: () => {
+      started += 1
+      if (allowed > 0) {
+        allowed -= 1
+        return undefined
+      }
+      return new Promise((resolve) => {
+        waiting.push(resolve)
+      })
+    },
+    atRest: (slots) => until(() => waiting.length >= slots, { what: `${slots} runs in flight` }),
+    /** `count` runs end and as many start; afterwards `slots` are waiting again. */
+    pass: async (count, slots) => {
+      const target = started + count
+      // Those who wait are let go first; of those who come then, all but the last `slots` pass.
+      const leaving = waiting.slice(0, count)
+      waiting = waiting.slice(leaving.length)
+      allowed = count - leaving.length
+      for (const leave of leaving) leave()
+      await until(() => started >= target && waiting.length >= slots, { what: `${count} runs` })
+      // The last settling is still on its way when the last handler starts.
+      await sleep(200)
+    },
+    open: () => {
+      allowed = Infinity
+      for (const leave of waiting) leave()
+      waiting = []
+    },
+  }
+}

@@ -1,0 +1,89 @@
+// What a run costs the server, however much there is. Each function runs in a process of its own.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { agentsOf, create, holdUntilAborted, sessionOf } from '../escapement.mjs'
+import { withClient } from '../seeding.mjs'
+import { makeJob } from '../world.mjs'
+import { createGate } from './gate.mjs'
+
+/** Marks what the benchmark asks itself, so that it is not counted. */
+export const OURS = '/* bench */'
+
+/** Blocks that the statements of the database have touched, by statement. */
+export const TOUCHED = `${OURS} select query, calls::int as calls, (shared_blks_hit + shared_blks_read)::bigint as blocks
+    from pg_stat_statements join pg_database d on d.oid = dbid
+   where d.datname = current_database() and query not like '%bench */%' and query not like '%pg_stat_statements_reset%'
+   order by blocks desc`
+
+/** Queued runs that seeding multiplies: one of each agent named, none of them started. */
+export async function makeTemplates({ url, agents, ended = false }) {
+  let held
+  const holding = new Promise((resolve) => {
+    held = resolve
+  })
+  const handlers = Object.fromEntries(agents.map((name) => [name, () => undefined]))
+  const escapement = create(url, {
+    agents: { ...handlers, holder: holdUntilAborted(() => held()) },
+    lanes: { main: 1 },
+  })
+  await escapement.start()
+  await escapement.agents.update('holder', { retry_policy: { max_retries: 0 } })
+  if (ended) await escapement.sessions.ask(sessionOf({ agent: agents[0], session: 'ended' }), makeJob(0).text)
+  await escapement.sessions.send(sessionOf({ agent: 'holder', session: 'hold' }), 'hold the lane')
+  await holding
+  for (const agent of agents) await escapement.sessions.send(sessionOf({ agent, session: 'template' }), makeJob(0).text)
+  await escapement.stop('now')
+}
+
+/**
+ * Buffers of all statements per claimed run, by `pg_stat_statements`. Handlers wait at a gate: when the counting begins
+ * and when it ends, every slot is taken and nothing moves, so exactly `count` runs were settled and claimed between.
+ */
+export async function buffers({ url, agents, full, slots, warmUp, count }) {
+  const gate = createGate()
+  const handlers = { ...agentsOf(gate.handler, agents), ...(full ? { full: holdUntilAborted(() => undefined) } : {}) }
+  const escapement = create(url, { agents: handlers, lanes: { main: full ? slots + 10 : slots } })
+  const began = performance.now()
+  await escapement.start()
+  const startMs = performance.now() - began
+  const firstStart = performance.now()
+  await gate.atRest(slots)
+  const firstMs = performance.now() - firstStart
+  await gate.pass(warmUp, slots)
+  // Longer than any pause after which the engine looks again, so that nothing of before falls into the count.
+  await sleep(1_000)
+  const result = await withClient(url, async (client) => {
+    await client.query('select pg_stat_statements_reset()')
+    await gate.pass(count, slots)
+    return (await client.query(TOUCHED)).rows
+  })
+  const rssMiB = process.memoryUsage().rss / 2 ** 20
+  gate.open()
+  await escapement.stop('now')
+  const total = result.reduce((sum, row) => sum + Number(row.blocks), 0)
+  return { buffersPerRun: total / count, startMs, firstMs, rssMiB, statements: statementsOf(result, count) }
+}
+
+const statementsOf = (rows, count) =>
+  rows.slice(0, 12).map(({ query, calls, blocks }) => ({
+    query: query.replaceAll(/\s+/g, ' ').slice(0, 120),
+    calls,
+    perRun: Number((Number(blocks) / count).toFixed(2)),
+  }))
+
+/** A node that works until nothing is pending any more; answers with how much it did and when its first handler began. */
+export async function workOff({ url, agents }) {
+  let handled = 0
+  let first = null
+  const handler = () => {
+    first ??= Date.now()
+    handled += 1
+  }
+  const escapement = create(url, { agents: agentsOf(handler, agents), lanes: { main: 500 } })
+  await escapement.start()
+  await withClient(url, async (client) => {
+    const left = async () => (await client.query(`${OURS} select exists (select from pending) as is`)).rows[0].is
+    while (await left()) await sleep(50)
+  })
+  await escapement.stop()
+  return { handled, first }
+}

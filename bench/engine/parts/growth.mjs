@@ -1,0 +1,154 @@
+// What a claimed and settled run costs the server while everything around it grows: what waits, what has ended, how many
+// nodes work, how many sessions there are.
+import { seedEnded, seedQueued, setTemplateAside, settle, withClient } from '../seeding.mjs'
+import { round, thousands } from '../statistics.mjs'
+import { drainWith } from './growth/drain-with.mjs'
+
+export const title = 'Growth: shared buffers per claimed and settled run (pg_stat_statements)'
+export const minutes = { full: 9, quick: 1 }
+
+/** Counting costs a little, so this part has a server of its own. */
+export const settings = {
+  shared_preload_libraries: 'pg_stat_statements',
+  'pg_stat_statements.track': 'top',
+  'pg_stat_statements.track_utility': 'off',
+}
+
+const FILE = { file: 'growth.mjs' }
+const SLOTS = 100
+const SPREAD = { agent: `'a' || i % 1000`, session: `'s' || i % 10000` }
+const PLAN = {
+  full: {
+    depths: {
+      '10,000 agents': [1_000, 10_000, 100_000, 1_000_000],
+      'one session': [1_000, 1_000_000],
+      'one agent': [1_000, 1_000_000],
+      'full agent': [1_000, 1_000_000],
+    },
+    ended: [10_000, 100_000, 1_000_000, 10_000_000],
+    nodes: [1, 2, 3, 4],
+    sessions: [10, 100, 1_000, 10_000, 100_000],
+    runs: 40_000,
+  },
+  quick: {
+    depths: { '10,000 agents': [1_000, 20_000] },
+    ended: [10_000, 100_000],
+    nodes: [1, 2],
+    sessions: [10, 1_000],
+    runs: 8_000,
+  },
+}
+
+export async function measure(bench) {
+  const plan = bench.quick ? PLAN.quick : PLAN.full
+  const curves = {}
+  for (const [layout, counts] of Object.entries(plan.depths))
+    curves[`queued, ${layout}`] = await depthCurve(bench, layout, counts)
+  curves.ended = await endedCurve(bench, plan.ended)
+  curves.nodes = await curveOf(plan.nodes, (nodes) =>
+    drain(bench, { nodes, count: plan.runs, sessions: 10_000, name: `nodes ${nodes}` }),
+  )
+  curves.sessions = await curveOf(plan.sessions, (sessions) =>
+    drain(bench, { nodes: 1, count: Math.max(plan.runs, sessions), sessions, name: `sessions ${thousands(sessions)}` }),
+  )
+  return { facts: { curves }, tables: tablesOf(curves), notes: NOTES }
+}
+
+async function curveOf(counts, measureAt) {
+  const curve = {}
+  for (const count of counts) curve[count] = await measureAt(count)
+  return curve
+}
+
+/** More and more queued runs in one database, while no node is running. */
+const depthCurve = (bench, layout, counts) =>
+  withTemplate(bench, { agents: ['template', 'a0', 'full'] }, async (url) => {
+    const full = layout === 'full agent'
+    if (full) await withClient(url, (client) => client.query(`update agent set max_concurrent = 10 where id = 'full'`))
+    let from = 0
+    return curveOf(counts, async (count) => {
+      await withClient(url, async (client) => {
+        await seedQueued(client, { layout, count, from })
+        // Work that is not behind the full agent, or nothing could be claimed.
+        const free = { agent: `'a' || i % 10`, session: `'free' || i` }
+        if (full) await seedQueued(client, { layout: free, count: 2_000, from: from + count })
+        await settle(client)
+      })
+      from += count + 2_000
+      const agents = layout === '10,000 agents' ? 10_000 : 10
+      const window =
+        layout === 'one session' ? { slots: 1, warmUp: 20, count: 100 } : { slots: SLOTS, warmUp: 200, count: 500 }
+      const fact = await bench.ask('buffers', { url, agents, full, ...window }, FILE)
+      bench.say(`queued, ${layout}, ${thousands(count)}: ${fact.buffersPerRun.toFixed(1)}`)
+      return fact
+    })
+  })
+
+/** More and more ended runs in one database, and always 5,000 queued ones more. */
+const endedCurve = (bench, counts) =>
+  withTemplate(bench, { agents: ['template'], ended: true }, async (url) => {
+    let from = 0
+    return curveOf(counts, async (count) => {
+      await withClient(url, (one) =>
+        withClient(url, async (other) => {
+          await seedEnded([one, other], { count, from, say: bench.say })
+          await seedQueued(one, { layout: SPREAD, count: 5_000, from: 20_000_000 + count })
+          await settle(one)
+        }),
+      )
+      from = count
+      const asked = { url, agents: 1_000, full: false, slots: SLOTS, warmUp: 1_000, count: 2_000 }
+      const fact = await bench.ask('buffers', asked, FILE)
+      bench.say(`ended, ${thousands(count)}: ${fact.buffersPerRun.toFixed(1)}`)
+      return fact
+    })
+  })
+
+/** A full queue that so many nodes work off. */
+const drain = (bench, { nodes, count, sessions, name }) =>
+  withTemplate(bench, { agents: ['template'] }, async (url) => {
+    await withClient(url, async (client) => {
+      const layout = { agent: `'a' || (i % ${sessions}) % 1000`, session: `'s' || i % ${sessions}` }
+      await seedQueued(client, { layout, count })
+      await settle(client)
+    })
+    const fact = await drainWith(bench, { url, nodes })
+    bench.say(`${name}: ${fact.buffersPerRun.toFixed(1)}, ${thousands(fact.perSecond)}/s`)
+    return fact
+  })
+
+const withTemplate = (bench, templates, work) =>
+  bench.server.withDatabase('growth', async (url) => {
+    await bench.ask('makeTemplates', { url, ...templates }, FILE)
+    await withClient(url, async (client) => {
+      await client.query('create extension if not exists pg_stat_statements schema public')
+      await setTemplateAside(client, 'template')
+    })
+    return work(url)
+  })
+
+const tablesOf = (curves) =>
+  Object.fromEntries(
+    Object.entries(curves).map(([name, curve]) => {
+      const [least] = Object.values(curve)
+      return [name, Object.entries(curve).map(([count, fact]) => rowOf(Number(count), fact, least))]
+    }),
+  )
+
+const rowOf = (count, fact, least) => ({
+  count: thousands(count),
+  'buffers/run': round(fact.buffersPerRun, 1),
+  growth: (fact.buffersPerRun / least.buffersPerRun).toFixed(2),
+  ...(fact.perSecond === undefined
+    ? {
+        'start() ms': round(fact.startMs),
+        'first claim ms': round(fact.firstMs),
+        'node MiB': round(fact.rssMiB),
+      }
+    : { 'runs/s': thousands(fact.perSecond), 'runs/s of the first': (fact.perSecond / least.perSecond).toFixed(2) }),
+})
+
+const NOTES = [
+  'Rows by the million are one row that the library wrote, multiplied in SQL while no node runs. Queued and ended: exactly so many runs are claimed and settled between two moments at which every slot is taken and nothing moves. Nodes and sessions: a full queue is worked off, counted from when the last node has begun; the statistics of the server are switched on, so the speed is below that of the part `drain`.',
+  'The nodes share two cores with PostgreSQL here: more of them cannot be faster, and the question is what they cost each other.',
+]
