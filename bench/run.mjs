@@ -1,56 +1,80 @@
-// `npm run bench [-- name … --option …]`: runs the benchmarks of this folder one after another, each in a process of its
-// own, so that none inherits the other's heap or compiled code. A benchmark is a file that exports `run(options)`; what it
-// returns is printed after what it printed itself.
-import { readdirSync } from 'node:fs'
+// `npm run bench [-- part … | name] [options]`: Escapement beside its peers; with a name, one of the benchmarks of
+// Escapement alone, in a process of its own. `npm run bench -- --help` says what there is.
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { runScript } from '../scripts/bootstrap/run-script.mjs'
+import { readArguments, usage, UsageError } from './engine/arguments.mjs'
+import { CONTESTANTS } from './engine/contestants.mjs'
+import { PART_NAMES } from './engine/parts.mjs'
 
-const here = path.dirname(fileURLToPath(import.meta.url))
 const self = fileURLToPath(import.meta.url)
-/** Those that take long run only when they are named. */
-const LONG = { engine: 'engine/bench.mjs', http: 'http/bench.mjs', console: 'console/bench.mjs' }
-const [flag, ...rest] = process.argv.slice(2)
+const here = path.dirname(self)
+/** Benchmarks of Escapement alone: each exports `run(args)`; what it returns is printed after what it printed itself. */
+const ALONE = {
+  http: 'http/bench.mjs',
+  console: 'console/bench.mjs',
+  memory: 'memory.mjs',
+  statements: 'engine/statements.mjs',
+}
+/** Programs of their own. */
+const PROGRAMS = { 'queue-shapes': 'queue-shapes/run.mjs' }
+const NAMES = {
+  parts: PART_NAMES,
+  contestants: CONTESTANTS.map(({ name }) => name),
+  others: [...Object.keys(ALONE), ...Object.keys(PROGRAMS)],
+}
+const EXIT_USAGE = 2
 
-if (flag === '--one') {
-  const [name, ...options] = rest
-  const { run } = await import(pathToFileURL(path.join(here, LONG[name] ?? `${name}.mjs`)).href)
-  show(await run(options))
-} else {
-  const args = flag === undefined ? [] : [flag, ...rest]
-  const option = args.findIndex((arg) => arg.startsWith('--'))
-  const named = option < 0 ? args.length : option
-  process.exitCode = await runAll(args.slice(0, named), args.slice(named))
+const [flag, ...rest] = process.argv.slice(2)
+if (flag === '--inside') await inside(rest)
+else process.exitCode = await main(process.argv.slice(2))
+
+async function main(args) {
+  try {
+    const wanted = readArguments(args, NAMES)
+    if (wanted.kind === 'help') process.stdout.write(usage(NAMES))
+    return wanted.kind === 'help' ? 0 : await start(wanted)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    process.stderr.write(`${error.message}\n\n${usage(NAMES)}`)
+    return EXIT_USAGE
+  }
 }
 
-async function runAll(wanted, options) {
-  const short = readdirSync(here)
-    .filter((file) => file.endsWith('.mjs') && file !== path.basename(self))
-    .map((file) => path.basename(file, '.mjs'))
-    .sort()
-  const known = [...short, ...Object.keys(LONG)]
-  const unknown = wanted.find((name) => !known.includes(name))
-  if (unknown !== undefined) {
-    process.stderr.write(`There is no benchmark "${unknown}" (allowed: ${known.join(', ')})\n`)
-    return 2
-  }
-  const failed = []
-  for (const name of wanted.length === 0 ? short : wanted) {
-    process.stdout.write(`\n== ${name}\n`)
-    const { code, interrupted } = await runScript(self, ['--one', name, ...options], { nodeArgs: ['--expose-gc'] })
-    if (code !== 0) failed.push(name)
-    if (interrupted) break
-  }
-  if (failed.length > 0) process.stdout.write(`\nFailed: ${failed.join(', ')}\n`)
-  return failed.length > 0 ? 1 : 0
+async function start(wanted) {
+  if (wanted.kind === 'report') return shown(await loaded('report/report.mjs', []))
+  if (wanted.kind === 'other') return alone(wanted)
+  const { compare } = await import('./engine/bench.mjs')
+  const isComplete = await compare(wanted)
+  return process.exitCode ?? (isComplete ? 0 : 1)
+}
+
+/** A process of its own, so that nothing of this one is on the scales. */
+async function alone({ name, args }) {
+  const program = PROGRAMS[name]
+  const options = { nodeArgs: ['--expose-gc'] }
+  const { code } =
+    program === undefined
+      ? await runScript(self, ['--inside', name, ...args], options)
+      : await runScript(path.join(here, program), args, options)
+  return code
+}
+
+async function inside([name, ...args]) {
+  process.exitCode = shown(await loaded(ALONE[name], args))
+}
+
+async function loaded(file, args) {
+  const { run } = await import(pathToFileURL(path.join(here, file)).href)
+  return run(args)
 }
 
 /** Text as it is, a list of rows as a table, anything else as JSON. A result with `ok: false` fails the command. */
-function show(result) {
-  if (result === undefined || result === null) return
+function shown(result) {
+  if (result === undefined || result === null) return 0
   if (typeof result === 'string') process.stdout.write(`${result}\n`)
   else if (Array.isArray(result)) console.table(result)
   else process.stdout.write(`${JSON.stringify(result, null, 2)}\n`)
   const rows = Array.isArray(result) ? result : [result]
-  if (rows.some((row) => row?.ok === false)) process.exitCode = 1
+  return rows.some((row) => row?.ok === false) ? 1 : 0
 }

@@ -1,98 +1,103 @@
-// `npm run bench -- engine [--quick] [--only drain,latency] [--contestants raw-sql,…] [--ended n] [--profile <folder>]`:
-// Escapement through its library beside raw SQL, pg-boss and graphile-worker, on one kind of PostgreSQL, in one run, all
-// under the same Node. Prints a table per part and writes bench/results/engine.json.
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { cpus, loadavg, totalmem } from 'node:os'
+// The comparison: Escapement through its library beside raw SQL, pg-boss, graphile-worker and BullMQ, in one run, all
+// under the same Node. Prints a table per part and one of the goals, and writes all of it down.
+import { cpus, loadavg } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
-import { installPeers, peerFile } from '../peers/install.mjs'
+import { installPeers } from '../peers/install.mjs'
+import { CONTESTANTS } from './contestants.mjs'
 import { goalsOf } from './goals.mjs'
-import * as buffers from './parts/buffers.mjs'
-import * as drain from './parts/drain.mjs'
-import * as idle from './parts/idle.mjs'
-import * as latency from './parts/latency.mjs'
-import * as pinned from './parts/pinned.mjs'
-import * as schedules from './parts/schedules.mjs'
-import * as submission from './parts/submission.mjs'
+import { loadParts } from './parts.mjs'
 import { endAll, inProcess } from './processes.mjs'
-import { startServer } from './server.mjs'
+import { redisVersion } from './redis.mjs'
+import { createResults } from './results.mjs'
+import { openStores } from './stores.mjs'
 
 const HERE = path.dirname(fileURLToPath(import.meta.url))
-const RESULTS = path.join(HERE, '../results')
-const MEASUREMENTS = path.join(HERE, 'measurements.mjs')
-const OWN_MEASUREMENTS = path.join(HERE, 'escapement-measurements.mjs')
-const PARTS = { drain, submission, latency, schedules, idle, buffers, pinned }
-const PEERS = ['raw-sql', 'pg-boss', 'graphile-worker']
+const MEASUREMENTS = path.join(HERE, 'measurements')
 
-export async function run(args = []) {
-  const options = parse(args)
+/** Runs what the arguments ask for; answers with whether everything was measured. */
+export async function compare(wanted) {
+  const parts = await loadParts(wanted.parts)
+  const estimate = parts.reduce((sum, { minutes }) => sum + (wanted.quick ? minutes.quick : minutes.full), 0)
   const { node, nodeVersion } = await installPeers()
-  const results = { when: new Date().toISOString(), machine: machine(nodeVersion), parts: {} }
+  const { contestants, absent } = present(wanted.contestants)
+  const results = createResults({ wanted, nodeVersion, contestants, absent })
+  console.log(`${parts.length} parts, ${contestants.length} contestants: about ${Math.ceil(estimate)} minutes when`)
+  console.log(`nothing else runs here. Load average: ${loadavg()[0].toFixed(1)} on ${cpus().length} cores.`)
+  for (const line of absent) console.log(`Left out: ${line}`)
   const failed = []
-  for (const [name, part] of options.parts) {
-    console.log(`\n── ${part.title}`)
-    const server = await startServer(part.settings)
-    const leave = leaveOnSignal(server)
-    try {
-      results.machine.postgres ??= await versionOf(server)
-      const { rows, ...facts } = await part.measure(createBench(server, { ...options, node }))
-      results.parts[name] = { title: part.title, loadAverage: loadavg()[0], rows, ...facts }
-      console.table(rows)
-    } catch (error) {
-      // The other parts took long enough not to be thrown away for this one.
-      failed.push(name)
-      console.error(error)
-    } finally {
-      leave()
-      await server.stop()
-    }
-    save(results)
+  for (const part of parts) {
+    const answer = await measured(part, { ...wanted, contestants, absent, node, results })
+    if (answer === 'interrupted') return false
+    if (answer === 'failed') failed.push(part.name)
   }
-  results.goals = goalsOf(results.parts)
-  save(results)
-  console.log(`\n── Goals${options.quick ? ' (a quick run: smaller counts, no repetitions)' : ''}`)
-  console.table(results.goals)
-  if (failed.length > 0) throw new Error(`not measured: ${failed.join(', ')}`)
-  return `bench/results/engine.json is written. Load average now: ${loadavg()[0].toFixed(1)} on ${cpus().length} cores.`
+  const goals = goalsOf(results.parts)
+  const file = results.finish({ goals, failed })
+  console.log(`\n── Goals${wanted.quick ? ' (a quick run: smaller counts, one round: no evidence)' : ''}`)
+  if (goals.length === 0) console.log('   None of the parts that were measured has one.')
+  else console.table(goals)
+  console.log(`${path.relative(process.cwd(), file)} is written. Load average now: ${loadavg()[0].toFixed(1)}.`)
+  if (failed.length > 0) console.log(`NOT MEASURED, because they failed: ${failed.join(', ')}`)
+  return failed.length === 0
 }
 
-function parse(args) {
-  const { values } = parseArgs({
-    args,
-    options: {
-      quick: { type: 'boolean', default: false },
-      only: { type: 'string', default: Object.keys(PARTS).join(',') },
-      contestants: { type: 'string', default: [...PEERS, 'escapement'].join(',') },
-      ended: { type: 'string', default: '10000000' },
-      profile: { type: 'string' },
-    },
-  })
-  const parts = values.only.split(',').map((name) => [name, PARTS[name]])
-  const unknown = parts.find(([, part]) => part === undefined)
-  if (unknown !== undefined)
-    throw new Error(`There is no part "${unknown[0]}" (allowed: ${Object.keys(PARTS).join(', ')})`)
-  const contestants = values.contestants.split(',').map((name) => ({
-    name,
-    file: PEERS.includes(name) ? peerFile(name) : path.join(HERE, `${name}.mjs`),
-  }))
-  return { quick: values.quick, ended: Number(values.ended), parts, contestants, profile: values.profile }
+/** Who can take part on this machine, and a sentence for each who cannot. */
+function present(names) {
+  const wanted = CONTESTANTS.filter(({ name }) => names.includes(name))
+  if (redisVersion() !== undefined) return { contestants: wanted, absent: [] }
+  const without = wanted.filter(({ engine }) => engine === 'redis')
+  return {
+    contestants: wanted.filter(({ engine }) => engine !== 'redis'),
+    absent: without.map(({ name }) => `${name}, because there is no redis-server on this machine`),
+  }
+}
+
+async function measured(part, { results, absent, ...options }) {
+  console.log(`\n── ${part.title}`)
+  const loadAverage = loadavg()[0]
+  const began = performance.now()
+  const stores = await openStores(part)
+  const guard = leaveOnSignal(stores)
+  try {
+    await results.notePostgres(stores.server)
+    const { rows, tables, notes = [], ...facts } = await part.measure(createBench(stores, options))
+    const seconds = Math.round((performance.now() - began) / 1_000)
+    const all = [...notes, ...absent.map((line) => `Left out: ${line}.`)]
+    results.add(part.name, { title: part.title, loadAverage, seconds, rows, tables, notes: all, ...facts })
+    show(rows === undefined ? tables : { '': rows }, all)
+    return 'measured'
+  } catch (error) {
+    if (guard.left) return 'interrupted'
+    // The other parts took long enough not to be thrown away for this one.
+    console.error(error)
+    return 'failed'
+  } finally {
+    guard.release()
+    await stores.stop()
+  }
+}
+
+function show(tables, notes) {
+  for (const [heading, rows] of Object.entries(tables)) {
+    if (heading !== '') console.log(`   ${heading}`)
+    console.table(rows)
+  }
+  for (const note of notes) console.log(`   ${note}`)
 }
 
 /** What a part has to work with. */
-function createBench(server, { quick, ended, contestants, node, profile }) {
+function createBench({ server, withStore }, { quick, rounds, contestants, node, profile }) {
   return {
-    quick,
-    ended,
-    contestants,
-    profile,
-    server,
+    ...{ quick, rounds, contestants, profile, server, withStore },
     say: (line) => process.stdout.write(`   ${line}\n`),
-    /** Takes a measurement of a contestant, in a process of its own. */
-    call: ({ file }, name, options) =>
-      inProcess({ node, file: MEASUREMENTS, name, options: { contestant: file, ...options } }),
-    /** The same for what only Escapement is asked. */
-    ask: (name, options) => inProcess({ node, file: OWN_MEASUREMENTS, name, options }),
+    /** Takes a measurement of a contestant, in a process of its own: an export of a file in measurements/. */
+    call: ({ file: contestant, variant }, [file, name], options) =>
+      inProcess({
+        ...{ node, name, file: path.join(MEASUREMENTS, file) },
+        options: { contestant: { file: contestant, variant }, ...options },
+      }),
+    /** The same for what is not asked of each contestant. */
+    ask: (name, options, { file }) => inProcess({ node, name, options, file: path.join(MEASUREMENTS, file) }),
     /**
      * Fresh statistics for everybody. No checkpoint: after one, the first change of every page goes to the log in full,
      * which a queue that is worked off soon after it was filled does not pay.
@@ -105,34 +110,20 @@ function createBench(server, { quick, ended, contestants, node, profile }) {
   }
 }
 
-function leaveOnSignal(server) {
+/** Ctrl-C ends the processes of the contestants and the stores, by their ids; what was measured stays written. */
+function leaveOnSignal(stores) {
+  const guard = {
+    left: false,
+    release: () => {
+      for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, leave)
+    },
+  }
   const leave = () => {
+    guard.left = true
+    process.exitCode = 130
     endAll()
-    void server.stop().finally(() => process.exit(1))
+    void stores.stop()
   }
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, leave)
-  return () => {
-    for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, leave)
-  }
-}
-
-const machine = (nodeVersion) => ({
-  processor: `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}`,
-  memoryGiB: Math.round(totalmem() / 2 ** 30),
-  platform: `${process.platform}-${process.arch}`,
-  node: nodeVersion,
-})
-
-async function versionOf(server) {
-  const client = await server.connect()
-  const { rows } = await client.query('show server_version')
-  await client.end()
-  return rows[0].server_version
-}
-
-/** The folder keeps itself out of the repository: figures of one machine are nobody else's. */
-function save(results) {
-  mkdirSync(RESULTS, { recursive: true })
-  writeFileSync(path.join(RESULTS, '.gitignore'), '*\n')
-  writeFileSync(path.join(RESULTS, 'engine.json'), `${JSON.stringify(results, null, 2)}\n`)
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, leave)
+  return guard
 }

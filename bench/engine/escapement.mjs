@@ -1,12 +1,14 @@
 // Escapement through its library, as a program that imports it would use it.
+import pg from 'pg'
 import { createEscapement } from '../../dist/index.js'
-import { AGENTS } from './world.mjs'
+import { AGENTS, MIXED_AGENTS } from './world.mjs'
 
 const HOLDER = 'holder'
-const LANE = 500
-
-/** Counts what is not completed yet. */
-export const LEFT = 'select count(*)::int as left from escapement.pending'
+const LANES = { many: 500, few: 500, mixed: 50 }
+/** Nothing is to be dropped here: ten may wait in a session unless it is told otherwise. */
+const SESSIONS = { cap: 100_000 }
+/** The same pause as the peers that can be told one. */
+const RETRIED = { max_retries: 3, strategy: 'fixed', base_ms: 50 }
 
 export const sessionOf = ({ agent, session }) => `agent:${agent}:bench:dm:${session}`
 
@@ -34,20 +36,28 @@ export async function prepare(url) {
 }
 
 /** With `handle` it works; without it only submits, and whatever it accepts waits. */
-export async function open(url, { handle }) {
-  return handle === undefined ? openClosed(url) : openWorking(url, handle)
+export async function open(url, { handle, tuned = 'many' }) {
+  return handle === undefined ? openClosed(url) : openWorking(url, { handle, tuned })
 }
 
-function openWorking(url, handle) {
+function openWorking(url, { handle, tuned }) {
   const ids = []
   const handler = (attempt) => {
     ids.push(attempt.runId)
-    handle(attempt)
+    return handle(numberOf(attempt.payload.text))
   }
-  const escapement = create(url, { agents: agentsOf(handler), lanes: { main: LANE } })
+  const escapement = create(url, {
+    agents: agentsOf(handler),
+    lanes: { main: LANES[tuned] },
+    sessions: SESSIONS,
+  })
   return {
     ...submitting(escapement),
-    start: () => escapement.start(),
+    start: async () => {
+      await escapement.start()
+      if (tuned === 'mixed')
+        for (const agent of MIXED_AGENTS) await escapement.agents.update(agent, { retry_policy: RETRIED })
+    },
     check: (count) => check(escapement, ids, count),
     close: () => escapement.stop(),
   }
@@ -59,7 +69,11 @@ async function openClosed(url) {
   const holding = new Promise((resolve) => {
     held = resolve
   })
-  const escapement = create(url, { agents: { [HOLDER]: holdUntilAborted(() => held()) }, lanes: { main: 1 } })
+  const escapement = create(url, {
+    agents: { [HOLDER]: holdUntilAborted(() => held()) },
+    lanes: { main: 1 },
+    sessions: SESSIONS,
+  })
   await escapement.start()
   await escapement.agents.update(HOLDER, { retry_policy: { max_retries: 0 } })
   await escapement.sessions.send(sessionOf({ agent: HOLDER, session: 'hold' }), 'hold the lane')
@@ -76,9 +90,33 @@ export const holdUntilAborted =
       begun()
     })
 
-const submitting = (escapement) => ({
-  submit: (job) => escapement.sessions.send(sessionOf(job), job.text),
-})
+/**
+ * A message per job. There is no call that takes a thousand messages: who has so many sends them and awaits all the
+ * answers, and what is sent together is written together.
+ */
+function submitting(escapement) {
+  const submit = (job) => escapement.sessions.send(sessionOf(job), job.text)
+  return { batchSize: 1_000, submit, submitMany: (jobs) => Promise.all(jobs.map(submit)) }
+}
+
+/** Which job a text is of. */
+const numberOf = (text) => Number(text.slice(text.lastIndexOf(' ') + 1))
+
+/** What the store holds; the run that holds the lane is none of the jobs. */
+export async function observe(url) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const ask = async (text) => (await client.query(text)).rows[0]
+  return {
+    left: async () => (await ask('select count(*)::int as left from escapement.pending')).left,
+    counts: () =>
+      ask(`select count(*) filter (where state is null)::int as left,
+                  count(*) filter (where state = 'success')::int as completed,
+                  count(*) filter (where state <> 'success')::int as failed
+             from escapement.run where agent_id <> '${HOLDER}'`),
+    close: () => client.end(),
+  }
+}
 
 /** So many runs at random, read back through the library: attempt, decision and timeline have to be there. */
 async function check(escapement, ids, count) {
@@ -103,14 +141,14 @@ function flawOf(run) {
 }
 
 /** Schedules with one moment, made through the library. */
-export async function dueTogether(url, { count, handle, lane }) {
+export async function dueTogether(url, { count, handle, lane, leadMs }) {
   const escapement = create(url, { agents: { a0: () => handle() }, lanes: { cron: lane } })
   await escapement.start()
-  const due = Math.ceil((Date.now() + 15_000) / 1_000) * 1_000
+  const due = Math.ceil((Date.now() + leadMs) / 1_000) * 1_000
   const made = []
   for (let i = 0; i < count; i += 1)
     made.push(escapement.schedules.create({ name: `due ${i}`, agent_id: 'a0', at: due, payload: 'go' }))
   await Promise.all(made)
-  if (Date.now() > due) throw new Error(`making ${count} schedules took longer than 15 s`)
+  if (Date.now() > due) throw new Error(`making ${count} schedules took longer than ${leadMs / 1000} s`)
   return { due, close: () => escapement.stop() }
 }

@@ -1,73 +1,84 @@
 // What the figures were to be, beside what they are. Only ratios inside one run say something on a shared machine.
-import { median } from './statistics.mjs'
+import { DURABLE_PEERS, PEERS, POSTGRES_PEERS } from './contestants.mjs'
 
-const RIVALS = ['pg-boss', 'graphile-worker']
-
-/** One row per goal whose figures were measured. */
+/** One row per goal whose part was measured. */
 export function goalsOf(parts) {
   return Object.entries(GOALS).flatMap(([part, goals]) =>
     parts[part] === undefined ? [] : goals(parts[part].facts).map(rowOf),
   )
 }
 
-/** `is` is undefined when a contestant it needs did not take part. */
-const rowOf = ({ goal, is, least, most, digits = 2 }) => ({
-  goal,
-  wanted: least === undefined ? `≤ ${most.toLocaleString('en-US')}` : `≥ ${least.toLocaleString('en-US')}`,
-  measured: is === undefined ? '–' : Number(is.toFixed(digits)).toLocaleString('en-US'),
-  reached: is === undefined ? '–' : (least === undefined ? is <= most : is >= least) ? 'yes' : 'no',
-})
+/** `least` and `most` may be reached, `below` may not. `is` is undefined when somebody it needs did not take part. */
+function rowOf({ goal, is, least, most, below, digits = 2 }) {
+  const { wanted, reaches } = limitOf({ least, most, below })
+  if (is === undefined) return { goal, wanted, measured: '–', reached: '–' }
+  const measured = Number.isFinite(is) ? Number(is.toFixed(digits)).toLocaleString('en-US') : 'not all of them'
+  return { goal, wanted, measured, reached: reaches(is) ? 'yes' : 'no' }
+}
+
+function limitOf({ least, most, below }) {
+  if (least !== undefined) return { wanted: `≥ ${least}`, reaches: (is) => is >= least }
+  if (most !== undefined) return { wanted: `≤ ${most}`, reaches: (is) => is <= most }
+  return { wanted: `< ${below}`, reaches: (is) => is < below }
+}
 
 const GOALS = {
-  drain: (facts) => {
-    const own = facts.escapement?.perSecond.median
-    const best = Math.max(...RIVALS.flatMap((name) => facts[name]?.perSecond.median ?? []))
-    return [
-      { goal: 'drain: of the best PostgreSQL peer', is: ratio(own, best), least: 1 },
-      { goal: 'drain: of raw SQL', is: ratio(own, facts['raw-sql']?.perSecond.median), least: 0.25 },
-    ]
+  submission: (facts) => {
+    const best = bestOf(facts, POSTGRES_PEERS, { of: (fact) => fact.inFlight.median, pick: Math.max })
+    const is = ratio(facts.escapement?.inFlight.median, best.value)
+    return [{ goal: `submission, 32 in flight: times the best PostgreSQL peer${best.who}`, is, least: 5 }]
   },
-  submission: (facts) => [
-    { goal: 'submission: 32 in flight, per second', is: facts.escapement?.inFlight.median, least: 15_000, digits: 0 },
-  ],
-  latency: (facts) => [
-    {
-      goal: 'submit → start, p50, of graphile-worker',
-      is: ratio(facts.escapement?.p50, facts['graphile-worker']?.p50),
-      most: 1,
-    },
-  ],
+  drain: (facts) => {
+    const best = bestOf(facts, PEERS, { of: (fact) => fact.perSecond.median, pick: Math.max })
+    const is = ratio(facts.escapement?.perSecond.median, best.value)
+    return [{ goal: `drain, all records kept: times the best peer${best.who}`, is, least: 1.3 }]
+  },
+  latency: (facts) =>
+    ['idle', 'hot'].map((how) => {
+      const best = bestOf(facts, DURABLE_PEERS, { of: (fact) => fact[how].p50.median, pick: Math.min })
+      const is = ratio(facts.escapement?.[how].p50.median, best.value)
+      return { goal: `latency p50, ${how}: times the quickest durable peer${best.who}`, is, below: 1 }
+    }),
   schedules: (facts) =>
     Object.entries(facts)
       .filter(([name]) => name.startsWith('escapement'))
-      .map(([name, { last }]) => ({
-        goal: `1,000 schedules, ${name}: last start, ms late`,
-        is: last,
-        most: 500,
-        digits: 0,
+      .map(([name, { last, complete }]) => ({
+        ...{ goal: `1,000 due at once, ${name}: last start, ms late`, below: 250, digits: 0 },
+        is: complete ? last.median : Infinity,
       })),
-  idle: (facts) => [
-    { goal: 'idle: node processor, % of a core', is: facts.nodeCpuPercent, most: 1 },
-    { goal: 'idle: node RSS, MiB', is: facts.rssMiB, most: 300, digits: 0 },
+  lateness: ({ p99, schedules, perSecond }) => [
     {
-      goal: 'start-up with all schedules, of start-up with one',
-      is: ratio(median(facts.startUpFull), median(facts.startUpEmpty)),
-      // Independent of their number, as far as a few dozen milliseconds can tell.
-      most: 1.3,
+      goal: `lateness p99, ${counted(schedules)} schedules, ${counted(perSecond)} fires/s: ms`,
+      ...{ is: p99, below: 100, digits: 1 },
     },
   ],
-  buffers: ({ layouts, history }) =>
-    [...Object.entries(layouts), ['ended runs', history]].map(([layout, byCount]) => {
-      const counts = Object.keys(byCount).map(Number)
-      const [least, most] = [Math.min(...counts), Math.max(...counts)]
-      return {
-        goal: `buffers per run, ${layout}, ${most.toLocaleString('en-US')} of ${least.toLocaleString('en-US')}`,
-        is: ratio(byCount[most].perRun, byCount[least].perRun),
-        most: 1.5,
-      }
+  growth: ({ curves }) =>
+    Object.entries(curves).flatMap(([curve, byCount]) => {
+      const points = Object.entries(byCount)
+        .map(([count, { buffersPerRun }]) => ({ count: Number(count), buffersPerRun }))
+        .filter(({ buffersPerRun }) => Number.isFinite(buffersPerRun))
+        .toSorted((a, b) => a.count - b.count)
+      if (points.length < 2) return []
+      const [first, last] = [points[0], points.at(-1)]
+      const is = ratio(Math.max(...points.map((one) => one.buffersPerRun)), first.buffersPerRun)
+      const goal = `buffers per claim, ${curve}, ${counted(first.count)} … ${counted(last.count)}: most, times the first`
+      return [{ goal, is, most: 1.5 }]
     }),
-  pinned: (facts) => [{ goal: 'pinned horizon, of free', is: ratio(facts.pinned.mean, facts.free.mean), least: 0.8 }],
+  pinned: ({ pinned, free }) => [
+    { goal: 'throughput with a pinned horizon: times without', is: ratio(pinned?.mean, free?.mean), least: 0.8 },
+  ],
 }
 
-const ratio = (one, other) =>
-  one === undefined || other === undefined || !Number.isFinite(other) ? undefined : one / other
+/** The best of those that took part, and in brackets who that is and who of them was not there to be beaten. */
+function bestOf(facts, names, { of, pick }) {
+  const there = names.filter((name) => facts[name] !== undefined)
+  if (there.length === 0) return { value: undefined, who: '' }
+  const value = pick(...there.map((name) => of(facts[name])))
+  const best = there.find((name) => of(facts[name]) === value)
+  const missing = names.filter((name) => !there.includes(name))
+  return { value, who: ` (${best}${missing.length === 0 ? '' : `; without ${missing.join(', ')}`})` }
+}
+
+const counted = (value) => (Number.isFinite(value) ? value.toLocaleString('en-US') : '?')
+
+const ratio = (one, other) => (Number.isFinite(one) && Number.isFinite(other) && other !== 0 ? one / other : undefined)

@@ -12,11 +12,15 @@ export const round = (value, digits = 0) =>
   value === null || value === undefined ? null : Number(value.toFixed(digits))
 
 /** Median and range of what several rounds gave. */
-export const summary = (values, digits = 0) => ({
-  median: round(median(values), digits),
-  min: round(Math.min(...values), digits),
-  max: round(Math.max(...values), digits),
-})
+export function summary(values, digits = 0) {
+  // Where the machine does not tell, there is nothing to sum up.
+  if (values.some((value) => value === null || value === undefined)) return { median: null, min: null, max: null }
+  return {
+    median: round(median(values), digits),
+    min: round(Math.min(...values), digits),
+    max: round(Math.max(...values), digits),
+  }
+}
 
 /** 12345.6 → 12,346 */
 export const thousands = (value) =>
@@ -24,4 +28,8 @@ export const thousands = (value) =>
 
 /** A value and the range it was seen in. */
 export const withRange = ({ median: middle, min, max }, show = thousands) =>
-  `${show(middle)} (${show(min)} – ${show(max)})`
+  min === max ? show(middle) : `${show(middle)} (${show(min)} – ${show(max)})`
+
+/** How many times the second the first is, for a table; a dash where one of them is missing. */
+export const ratioTo = (one, other) =>
+  Number.isFinite(one) && Number.isFinite(other) && other !== 0 ? (one / other).toFixed(2) : '–'

@@ -1,13 +1,17 @@
 // What all contestants are given: the same jobs.
 export const AGENTS = 1_000
 export const SESSIONS = 10_000
+/** The agents of the mixed load: one that floods, three with steady traffic, one of whom little is asked. */
+export const MIXED_AGENTS = ['a0', 'a1', 'a2', 'a3', 'a4']
 
-/** The i-th job. */
+export const textOf = (index) => `say what changed since yesterday, please, number ${index}`
+
+/** The i-th job. Its text ends with its number, by which a handler that is given nothing else knows it. */
 export const makeJob = (index) => ({
   n: index,
   agent: `a${index % AGENTS}`,
   session: `s${index % SESSIONS}`,
-  text: 'say what changed since yesterday',
+  text: textOf(index),
 })
 
 /** Processor seconds this process has used. */

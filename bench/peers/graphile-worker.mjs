@@ -1,18 +1,25 @@
-// graphile-worker as fast as it goes: a local queue of 500, completions in batches, 100 at a time; without them and with 10
+// graphile-worker in two ways. `plain`: as its documentation begins, every job fetched and completed by itself. `batched`:
+// as fast as it goes, with a local queue of 500 and completions in batches. Both 100 at a time; 10 and no local queue
 // where the time of a single job counts.
 import { Logger, makeWorkerUtils, parseCronItems, run } from 'graphile-worker'
+import pg from 'pg'
 
 const TASK = 'bench'
+const JOBS = 'graphile_worker._private_jobs'
+const LAST = `coalesce(pg_sequence_last_value(pg_get_serial_sequence('${JOBS}', 'id')::regclass), 0)`
+const BATCHED = { localQueue: { size: 500 }, completeJobBatchDelay: 0 }
 const WORK = {
-  many: { localQueue: { size: 500 }, completeJobBatchDelay: 0, concurrentJobs: 100 },
-  few: { concurrentJobs: 10 },
+  plain: { many: { concurrentJobs: 100 }, few: { concurrentJobs: 10 }, mixed: { concurrentJobs: 50 } },
+  batched: {
+    many: { ...BATCHED, concurrentJobs: 100 },
+    few: { concurrentJobs: 10 },
+    mixed: { ...BATCHED, concurrentJobs: 50 },
+  },
 }
-const logger = new Logger(() => (level, message) => {
-  if (level === 'error') process.stderr.write(`graphile-worker: ${message}\n`)
+const logger = new Logger(() => (level, message, meta) => {
+  // A job that fails is told as an error; those of the mixed load fail because they were asked to.
+  if (level === 'error' && meta?.failure !== true) process.stderr.write(`graphile-worker: ${message}\n`)
 })
-
-/** Counts what is not completed yet: completed jobs are deleted. */
-export const LEFT = 'select count(*)::int as left from graphile_worker._private_jobs'
 
 export async function prepare(url) {
   const utils = await makeWorkerUtils({ connectionString: url, logger })
@@ -20,16 +27,18 @@ export async function prepare(url) {
   await utils.release()
 }
 
-/** With `handle` it works, tuned for many jobs or for few; without it only submits. */
-export async function open(url, { handle, tuned = 'many' }) {
+/** With `handle` it works, tuned for many jobs, for few or for a mixture; without it only submits. */
+export async function open(url, { handle, tuned = 'many', variant }) {
   const utils = await makeWorkerUtils({ connectionString: url, logger, maxPoolSize: 10 })
+  // A named queue runs one job at a time: its way to keep a session in order.
+  const specOf = ({ session }) => (tuned === 'mixed' ? { queueName: session } : {})
   let runner
   return {
     batchSize: 1_000,
-    submit: (job) => utils.addJob(TASK, job),
-    submitMany: (jobs) => utils.addJobs(jobs.map((payload) => ({ identifier: TASK, payload }))),
+    submit: (job) => utils.addJob(TASK, job, specOf(job)),
+    submitMany: (jobs) => utils.addJobs(jobs.map((job) => ({ identifier: TASK, payload: job, ...specOf(job) }))),
     start: async () => {
-      runner = await started(url, handle, { tuned })
+      runner = await started(url, { handle, work: WORK[variant][tuned] })
     },
     close: async () => {
       await runner?.stop()
@@ -38,25 +47,35 @@ export async function open(url, { handle, tuned = 'many' }) {
   }
 }
 
+/** What the store holds. Completed jobs are deleted, so they are those that had a number and are gone. */
+export async function observe(url) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const ask = async (text) => (await client.query(text)).rows[0]
+  return {
+    left: async () => (await ask(`select count(*)::int as left from ${JOBS}`)).left,
+    counts: () =>
+      ask(`select count(*)::int as left, (${LAST} - count(*))::int as completed,
+                  count(*) filter (where attempts >= max_attempts)::int as failed from ${JOBS}`),
+    close: () => client.end(),
+  }
+}
+
 /** Lines of a crontab with the same minute. */
-export async function dueTogether(url, { count, handle }) {
+export async function dueTogether(url, { count, handle, variant }) {
   const due = Math.ceil((Date.now() + 10_000) / 60_000) * 60_000
   const minute = new Date(due).getUTCMinutes()
   const items = parseCronItems(
     Array.from({ length: count }, (_, i) => ({ task: TASK, match: `${minute} * * * *`, identifier: `k${i}` })),
   )
-  const runner = await started(url, handle, { tuned: 'many', parsedCronItems: items })
+  const runner = await started(url, { handle, work: WORK[variant].many, parsedCronItems: items })
   return { due, close: () => runner.stop() }
 }
 
-const started = (url, handle, { tuned, parsedCronItems = [] }) =>
+const started = (url, { handle, work, parsedCronItems = [] }) =>
   run({
-    preset: { worker: { connectionString: url, ...WORK[tuned], maxPoolSize: 10, logger } },
+    preset: { worker: { connectionString: url, ...work, maxPoolSize: 10, logger } },
     noHandleSignals: true,
-    taskList: {
-      [TASK]: (payload) => {
-        handle(payload)
-      },
-    },
+    taskList: { [TASK]: (payload) => handle(payload.n) },
     parsedCronItems,
   })

@@ -1,6 +1,6 @@
 // The peers and the Node that runs everybody, installed when they are needed for the first time.
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { install, whyInstall } from '../../scripts/bootstrap/install.mjs'
@@ -22,5 +22,9 @@ export async function installPeers() {
   return { node, nodeVersion: execFileSync(node, ['--version'], { encoding: 'utf8' }).trim() }
 }
 
-/** The module of a peer. */
-export const peerFile = (name) => path.join(HERE, `${name}.mjs`)
+/** The installed versions of packages, by name. */
+export const versionsOf = (names) =>
+  Object.fromEntries([...new Set(names)].map((name) => [name, versionIn(path.join(HERE, 'node_modules', name))]))
+
+/** The version that the manifest in a folder tells. */
+export const versionIn = (folder) => JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')).version

@@ -1,60 +1,102 @@
 // pg-boss as fast as it goes: two workers with batches of 1,000, woken by notifications; one worker, one at a time, where
-// the time of a single job counts.
+// the time of a single job counts; fifty jobs at a time in small batches, each settled by itself, for the mixed load.
 import { PgBoss } from 'pg-boss'
+import pg from 'pg'
 
 const QUEUE = 'bench'
 const CRON_QUEUE = 'bench_cron'
+/** Keeps the order of jobs with the same key, also through retries. */
+const ORDERED_QUEUE = 'bench_ordered'
 const WORK = {
   many: { batchSize: 1_000, localConcurrency: 2, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 },
   few: { batchSize: 1, localConcurrency: 1, pollingIntervalSeconds: 0.5 },
+  mixed: {
+    ...{ batchSize: 5, localConcurrency: 10, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 },
+    perJobResults: true,
+  },
 }
-
-/** Counts what is not completed yet. */
-export const LEFT = `select count(*)::int as left from pgboss.job where name = '${QUEUE}' and state < 'completed'`
 
 export async function prepare(url) {
   const boss = await started(url, {})
   await boss.createQueue(QUEUE, { notify: true })
   await boss.createQueue(CRON_QUEUE, { notify: true })
+  // Retried at once: its shortest pause but none is a second.
+  await boss.createQueue(ORDERED_QUEUE, { notify: true, policy: 'key_strict_fifo', retryLimit: 3, retryDelay: 0 })
   await boss.stop({ graceful: false })
 }
 
-/** With `handle` it works, tuned for many jobs or for few; without it only submits. */
+/** With `handle` it works, tuned for many jobs, for few or for a mixture; without it only submits. */
 export async function open(url, { handle, tuned = 'many' }) {
   const boss = await started(url, { useListenNotify: handle !== undefined })
+  const queue = tuned === 'mixed' ? ORDERED_QUEUE : QUEUE
+  const specOf = ({ session }) => (tuned === 'mixed' ? { singletonKey: session } : {})
+  const work = tuned === 'mixed' ? workEach : workAll
   return {
     batchSize: 1_000,
-    submit: (job) => boss.send(QUEUE, job),
+    submit: (job) => boss.send(queue, job, specOf(job)),
     submitMany: (jobs) =>
       boss.insert(
-        QUEUE,
-        jobs.map((data) => ({ data })),
+        queue,
+        jobs.map((job) => ({ data: job, ...specOf(job) })),
       ),
-    start: () => work(boss, { queue: QUEUE, handle, options: WORK[tuned] }),
+    start: () => work(boss, { queue, handle, options: WORK[tuned] }),
     close: () => boss.stop({ graceful: false }),
   }
 }
 
+/** What the store holds. */
+export async function observe(url) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const ask = async (text) => (await client.query(text)).rows[0]
+  const jobs = `pgboss.job where name in ('${QUEUE}', '${ORDERED_QUEUE}')`
+  return {
+    left: async () => (await ask(`select count(*)::int as left from ${jobs} and state < 'completed'`)).left,
+    counts: () =>
+      ask(`select count(*) filter (where state < 'completed')::int as left,
+                  count(*) filter (where state = 'completed')::int as completed,
+                  count(*) filter (where state > 'completed')::int as failed from ${jobs}`),
+    close: () => client.end(),
+  }
+}
+
 /** Schedules of one minute, looked at as often as pg-boss allows. */
-export async function dueTogether(url, { count, handle }) {
+export async function dueTogether(url, { count, handle, leadMs }) {
   const boss = await started(url, {
     useListenNotify: true,
     schedule: true,
     cronMonitorIntervalSeconds: 1,
     cronWorkerIntervalSeconds: 1,
   })
-  await work(boss, { queue: CRON_QUEUE, handle, options: WORK.many })
-  // Half a minute to create them, or a part of them would be due a minute before the rest.
-  const due = Math.ceil((Date.now() + 30_000) / 60_000) * 60_000
+  await workAll(boss, { queue: CRON_QUEUE, handle, options: WORK.many })
+  // All made before the minute begins, or a part of them would be due a minute before the rest.
+  const due = Math.ceil((Date.now() + 2 * leadMs) / 60_000) * 60_000
   const minute = new Date(due).getUTCMinutes()
-  for (let i = 0; i < count; i += 1) await boss.schedule(CRON_QUEUE, `${minute} * * * *`, { i }, { key: `k${i}` })
+  for (let i = 0; i < count; i += 1) await boss.schedule(CRON_QUEUE, `${minute} * * * *`, { n: i }, { key: `k${i}` })
+  if (Date.now() > due) throw new Error(`making ${count} schedules took longer than ${(2 * leadMs) / 1000} s`)
   return { due, close: () => boss.stop({ graceful: false }) }
 }
 
-const work = (boss, { queue, handle, options }) =>
+/** Jobs that do nothing: a batch is done when all of it was begun. */
+const workAll = (boss, { queue, handle, options }) =>
   boss.work(queue, options, async (jobs) => {
-    for (const job of jobs) handle(job.data)
+    for (const job of jobs) handle(job.data.n)
   })
+
+/** Jobs that take a while or fail: each with an outcome of its own. */
+const workEach = (boss, { queue, handle, options }) =>
+  boss.work(queue, options, (jobs) =>
+    Promise.all(
+      jobs.map(async ({ id, data }) => {
+        try {
+          await handle(data.n)
+          return { id, status: 'completed' }
+        } catch (error) {
+          return { id, status: 'failed', output: { message: error.message } }
+        }
+      }),
+    ),
+  )
 
 async function started(url, options) {
   const boss = new PgBoss({ connectionString: url, max: 10, supervise: false, schedule: false, ...options })

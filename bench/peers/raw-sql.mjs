@@ -8,8 +8,18 @@ const COMPLETE = 'update job set state = 2 where ctid = any($1::tid[])'
 const INSERT = 'insert into job (state, payload) values (0, $1)'
 const INSERT_MANY = 'insert into job (state, payload) select 0, unnest($1::jsonb[])'
 
-/** Counts what is not completed yet. */
-export const LEFT = 'select count(*)::int as left from job where state < 2'
+/** What the store holds. */
+export async function observe(url) {
+  const client = await connected(url)
+  const ask = async (text) => (await client.query(text)).rows[0]
+  return {
+    left: async () => (await ask('select count(*)::int as left from job where state < 2')).left,
+    counts: () =>
+      ask(`select count(*) filter (where state < 2)::int as left, count(*) filter (where state = 2)::int as completed,
+                  0 as failed from job`),
+    close: () => client.end(),
+  }
+}
 
 export async function prepare(url) {
   const client = await connected(url)
@@ -49,7 +59,7 @@ async function createWorker(url, handle) {
       woken = false
       for (let more = true; more;) {
         const { rows } = await client.query({ name: 'claim', text: CLAIM, values: [BATCH] })
-        for (const row of rows) handle(row.payload)
+        for (const row of rows) handle(row.payload.n)
         if (rows.length > 0)
           await client.query({ name: 'complete', text: COMPLETE, values: [rows.map((row) => row.ctid)] })
         more = rows.length === BATCH

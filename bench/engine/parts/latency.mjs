@@ -1,36 +1,75 @@
-// Submit → start of the handler in the same process, nothing else going on.
-import { median, quantile, round } from '../statistics.mjs'
+// Submit → start of the handler in the same process: with nothing else going on, and under a steady load.
+import { demand, inTurns } from '../rounds.mjs'
+import { median, quantile, ratioTo, round, summary, thousands } from '../statistics.mjs'
 
-export const title = 'Submit → handler starts, idle, milliseconds'
+export const title = 'Submit → handler starts, milliseconds'
+export const minutes = { full: 3.1, quick: 0.7 }
 
 export async function measure(bench) {
-  const rounds = bench.quick ? 1 : 5
-  const times = Object.fromEntries(bench.contestants.map(({ name }) => [name, []]))
-  for (let i = 0; i < rounds; i += 1)
-    for (const contestant of bench.contestants) {
-      const round = await bench.server.withDatabase('latency', (url) =>
-        bench.call(contestant, 'latency', { url, rounds: 100 }),
-      )
-      times[contestant.name].push(...round)
-      bench.say(`${contestant.name} ${median(round).toFixed(2)} ms`)
-    }
-  const facts = Object.fromEntries(
-    Object.entries(times).map(([name, all]) => [
-      name,
-      { n: all.length, p50: median(all), p99: quantile(all, 0.99), least: Math.min(...all) },
-    ]),
+  const rounds = bench.quick ? 30 : 75
+  const seconds = bench.quick ? 0.5 : 1.2
+  const idle = await inTurns(bench, { name: 'latency', show: shown }, (contestant, { url }) =>
+    asked(bench, contestant, { name: 'idle', options: { url, rounds } }),
   )
-  return { facts, rows: rowsOf(facts) }
+  bench.say('… and under half of what each can take:')
+  const hot = await inTurns(bench, { name: 'latency', show: shownHot }, (contestant, { url }) =>
+    asked(bench, contestant, { name: 'hot', options: { url, seconds } }),
+  )
+  const facts = Object.fromEntries(
+    Object.keys(idle).map((name) => [name, { idle: factsOf(idle[name]), hot: hotFactsOf(hot[name]) }]),
+  )
+  return { seconds, facts, tables: { idle: idleRows(facts), 'under a steady load': hotRows(facts) }, notes: NOTES }
 }
 
-function rowsOf(facts) {
-  const peer = facts['graphile-worker']?.p50
-  return Object.entries(facts).map(([name, { n, least, p50, p99 }]) => ({
-    contestant: name,
-    n,
-    least: round(least, 2),
-    p50: round(p50, 2),
-    p99: round(p99, 2),
-    'p50 of graphile-worker': peer === undefined ? '–' : (p50 / peer).toFixed(2),
-  }))
+const NOTES = [
+  'Under load everybody is given half of what went through at most just before, so the offered load is not the same:',
+  'read the milliseconds beside the jobs a second. bullmq-redis is no durable peer (appendfsync everysec).',
+]
+
+async function asked(bench, contestant, { name, options }) {
+  const result = await bench.call(contestant, ['latency.mjs', name], options)
+  demand(contestant.name, 'completed', { is: result.counts.completed, expected: result.submitted })
+  return result
 }
+
+const shown = ({ times }) => `${median(times).toFixed(2)} ms`
+const shownHot = ({ times, offered }) => `${median(times).toFixed(2)} ms at ${thousands(offered)}/s`
+
+/** Median and range over the rounds of what each round had in the middle and near its end. */
+const factsOf = (rounds) => ({
+  n: rounds.reduce((sum, { times }) => sum + times.length, 0),
+  p50: summary(
+    rounds.map(({ times }) => median(times)),
+    3,
+  ),
+  p99: summary(
+    rounds.map(({ times }) => quantile(times, 0.99)),
+    3,
+  ),
+})
+
+const hotFactsOf = (rounds) => ({
+  ...factsOf(rounds),
+  most: summary(rounds.map(({ most }) => most)),
+  offered: summary(rounds.map(({ offered }) => offered)),
+})
+
+const idleRows = (facts) =>
+  Object.entries(facts).map(([name, { idle }]) => ({
+    ...{ contestant: name, n: idle.n, ...milliseconds(idle) },
+    'ours ×': ratioTo(facts.escapement?.idle.p50.median, idle.p50.median),
+  }))
+
+const hotRows = (facts) =>
+  Object.entries(facts).map(([name, { hot }]) => ({
+    ...{ contestant: name, 'at most/s': thousands(hot.most.median), 'offered/s': thousands(hot.offered.median) },
+    ...milliseconds(hot),
+    'ours ×': ratioTo(facts.escapement?.hot.p50.median, hot.p50.median),
+  }))
+
+const milliseconds = ({ p50, p99 }) => ({
+  p50: round(p50.median, 2),
+  'p50 range': `${round(p50.min, 2)} – ${round(p50.max, 2)}`,
+  p99: round(p99.median, 2),
+  'p99 range': `${round(p99.min, 2)} – ${round(p99.max, 2)}`,
+})

@@ -1,0 +1,112 @@
+// Inside the process of a contestant: from the call that submits to the start of the handler.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { makeJob, until } from '../world.mjs'
+import { countsOf, load } from './opening.mjs'
+
+const SUBMITTERS = 64
+/** Most that may be under way while it is found out how much goes through. */
+const MOST_OUTSTANDING = 2_000
+const TICK_MS = 5
+const HALF = 0.5
+/** How many say how much goes through: who works in large batches would otherwise be caught between two of them. */
+const LEAST_HANDLED = 2_000
+
+/** One at a time, with a pause in between and nothing else going on: milliseconds. */
+export async function idle({ contestant, url, rounds }) {
+  const module = await load(contestant)
+  await module.prepare(url)
+  const times = []
+  let begun = 0
+  let heard
+  const handle = () => {
+    times.push(performance.now() - begun)
+    heard()
+  }
+  const queue = await module.open(url, { handle, tuned: 'few' })
+  await queue.start()
+  await sleep(500)
+  const warmUp = Math.min(50, rounds)
+  for (let i = 0; i < rounds + warmUp; i += 1) {
+    const start = new Promise((resolve) => {
+      heard = resolve
+    })
+    begun = performance.now()
+    await Promise.all([queue.submit(makeJob(i)), start])
+    await sleep(5 + Math.random() * 10)
+  }
+  await settled(module, url)
+  await queue.close()
+  return { times: times.slice(warmUp), submitted: rounds + warmUp, counts: await countsOf(module, url) }
+}
+
+/**
+ * The same of every job while half of what goes through at most is submitted steadily, whether the answers to earlier
+ * ones have come or not. What goes through at most is found out first, by callers that wait for their answers.
+ */
+export async function hot({ contestant, url, seconds }) {
+  const module = await load(contestant)
+  await module.prepare(url)
+  const world = { begun: new Map(), times: [], handled: 0, submitted: 0, counting: false }
+  const handle = (n) => {
+    world.handled += 1
+    if (world.counting) world.times.push(performance.now() - world.begun.get(n))
+    world.begun.delete(n)
+  }
+  const queue = await module.open(url, { handle, tuned: 'many' })
+  await queue.start()
+  const submit = () => {
+    const job = makeJob(world.submitted)
+    world.submitted += 1
+    world.begun.set(job.n, performance.now())
+    return queue.submit(job)
+  }
+  const most = await mostPerSecond(world, submit, seconds)
+  const offered = most * HALF
+  await steadily({ perSecond: offered, seconds: 0.5 }, submit)
+  world.counting = true
+  await steadily({ perSecond: offered, seconds }, submit)
+  await until(() => world.handled === world.submitted, { what: `${world.submitted} starts` })
+  await settled(module, url)
+  await queue.close()
+  const { times, submitted } = world
+  return { times, most, offered, submitted, counts: await countsOf(module, url) }
+}
+
+/** Handled per second by as many callers as have always one answer to wait for. */
+async function mostPerSecond(world, submit, seconds) {
+  let stopped = false
+  const caller = async () => {
+    while (!stopped) {
+      if (world.submitted - world.handled > MOST_OUTSTANDING) await sleep(1)
+      else await submit()
+    }
+  }
+  const calling = Promise.all(Array.from({ length: SUBMITTERS }, caller))
+  await Promise.race([until(() => world.handled > 0, { what: 'the first start' }), calling])
+  const [before, began] = [world.handled, performance.now()]
+  await Promise.race([sleep(seconds * 1_000), calling])
+  await until(() => world.handled - before >= LEAST_HANDLED, { what: `${LEAST_HANDLED} starts` })
+  const perSecond = (world.handled - before) / ((performance.now() - began) / 1000)
+  stopped = true
+  await calling
+  await until(() => world.handled === world.submitted, { what: `${world.submitted} starts` })
+  return perSecond
+}
+
+/** Submits at a steady pace, a few per tick of the clock; answers when all were accepted. */
+async function steadily({ perSecond, seconds }, submit) {
+  const accepted = []
+  const began = performance.now()
+  for (let due = 0; due < perSecond * seconds; await sleep(TICK_MS)) {
+    due = Math.min((performance.now() - began) / 1000, seconds) * perSecond
+    while (accepted.length < Math.floor(due)) accepted.push(submit())
+  }
+  await Promise.all(accepted)
+}
+
+/** The handler has ended, but its completion may still be under way. */
+async function settled(module, url) {
+  const observer = await module.observe(url)
+  await until(async () => (await observer.left()) === 0, { everyMs: 20, what: 'the last completion' })
+  await observer.close()
+}

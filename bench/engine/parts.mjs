@@ -1,0 +1,26 @@
+// The parts of the comparison, in the order in which they run. A part is a module:
+//   title              the heading of its table
+//   minutes            { full, quick }: how long it takes on two cores that have nothing else to do
+//   settings           PostgreSQL settings it needs besides the usual ones (optional)
+//   store = 'none'     it needs no database (optional)
+//   measure(bench)     → { rows | tables, facts, notes?, … }
+const ENGINE = './parts/'
+const FILES = {
+  submission: `${ENGINE}submission.mjs`,
+  drain: `${ENGINE}drain.mjs`,
+  latency: `${ENGINE}latency.mjs`,
+  mixed: `${ENGINE}mixed.mjs`,
+  schedules: `${ENGINE}schedules.mjs`,
+  lateness: `${ENGINE}lateness.mjs`,
+  idle: `${ENGINE}idle.mjs`,
+  growth: `${ENGINE}growth.mjs`,
+  pinned: `${ENGINE}pinned.mjs`,
+  next: '../next.mjs',
+  'in-process': '../in-process.mjs',
+}
+
+export const PART_NAMES = Object.keys(FILES)
+
+/** Loads parts by their names. */
+export const loadParts = (names) =>
+  Promise.all(names.map(async (name) => ({ name, ...(await import(new URL(FILES[name], import.meta.url).href)) })))

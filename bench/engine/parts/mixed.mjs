@@ -1,0 +1,82 @@
+// A flood beside steady traffic beside an agent of whom little is asked: sessions, retries, long jobs, fifty at a time.
+import { demand, inTurns } from '../rounds.mjs'
+import { median, quantile, ratioTo, round, summary, thousands, withRange } from '../statistics.mjs'
+
+export const title = 'Mixed load of five agents: sessions in order, retries, long jobs; waits in milliseconds'
+export const minutes = { full: 2.6, quick: 0.5 }
+
+/** Named queues cost it so much that once has to be enough. */
+const SLOW = 'graphile-plain'
+const ROLES = ['flood', 'steady', 'small']
+/** What they cannot do, in a sentence each. */
+const CANNOT = {
+  'pg-boss': 'keeps sessions in order (key_strict_fifo); no fairness between agents; retries at once or after seconds.',
+  'graphile-worker':
+    'one job of a session at a time (named queues), but what follows overtakes a retry; no fairness; retries after e¹ s.',
+  'graphile-plain': 'as graphile-worker; measured once.',
+  'bullmq-postgres': 'no order in sessions and no fairness without BullMQ Pro (groups).',
+  'bullmq-redis': 'as bullmq-postgres.',
+  'bullmq-redis-always': 'as bullmq-postgres.',
+}
+
+export async function measure(bench) {
+  const flood = bench.quick ? 2_000 : 10_000
+  const seconds = bench.quick ? 1 : 2
+  const contestants = bench.contestants.filter(({ name }) => name !== 'raw-sql')
+  const show = ({ perSecond, waits }) => `${thousands(perSecond)}/s, small ${thousands(median(waits.small))} ms`
+  const once = async (contestant, { url }) => {
+    const { waits, ...result } = await bench.call(contestant, ['mixed.mjs', 'mixed'], { url, flood, seconds })
+    demand(contestant.name, 'completed', { is: result.counts.completed, expected: result.submitted })
+    return { ...result, waits }
+  }
+  const isSlow = ({ name }) => name === SLOW
+  const results = {
+    ...(await inTurns(bench, { name: 'mixed', contestants: contestants.filter(isSlow), rounds: 1, show }, once)),
+    ...(await inTurns(bench, { name: 'mixed', contestants: contestants.filter((one) => !isSlow(one)), show }, once)),
+  }
+  const facts = Object.fromEntries(Object.entries(results).map(([name, rounds]) => [name, factsOf(rounds)]))
+  return { flood, seconds, facts, rows: rowsOf(facts), notes: notesOf(contestants) }
+}
+
+const notesOf = (contestants) => [
+  `At once 10,000 jobs of one agent ("flood"); three agents of 100/s ("steady") and one of 50/s ("small") meanwhile. Waits: submitted → first start.`,
+  'Left out: raw-sql, which has neither order nor retries nor more than one batch at a time.',
+  ...contestants.flatMap(({ name }) => (CANNOT[name] === undefined ? [] : [`${name}: ${CANNOT[name]}`])),
+]
+
+const factsOf = (rounds) => ({
+  perSecond: summary(rounds.map((one) => one.perSecond)),
+  allSeconds: summary(
+    rounds.map((one) => one.allSeconds),
+    1,
+  ),
+  outOfOrder: summary(rounds.map((one) => one.outOfOrder)),
+  startedAgain: summary(rounds.map((one) => one.startedAgain)),
+  waits: Object.fromEntries(ROLES.map((role) => [role, waitsOf(rounds.map(({ waits }) => waits[role]))])),
+})
+
+const waitsOf = (rounds) => ({
+  p50: summary(
+    rounds.map((all) => median(all)),
+    1,
+  ),
+  p99: summary(
+    rounds.map((all) => quantile(all, 0.99)),
+    1,
+  ),
+})
+
+function rowsOf(facts) {
+  const own = facts.escapement
+  return Object.entries(facts).map(([name, fact]) => ({
+    contestant: name,
+    'jobs/s (range)': withRange(fact.perSecond),
+    'ours ×': ratioTo(own?.perSecond.median, fact.perSecond.median),
+    'all after s': round(fact.allSeconds.median, 1),
+    ...Object.fromEntries(ROLES.map((role) => [`${role} p50 / p99`, waitShown(fact.waits[role])])),
+    'small p99 (range)': withRange(fact.waits.small.p99),
+    'out of order': thousands(fact.outOfOrder.median),
+  }))
+}
+
+const waitShown = ({ p50, p99 }) => `${thousands(p50.median)} / ${thousands(p99.median)}`
