@@ -14,6 +14,8 @@ import { openStores } from './stores.mjs'
 
 const HERE = path.dirname(fileURLToPath(import.meta.url))
 const MEASUREMENTS = path.join(HERE, 'measurements')
+const SIGNALS = ['SIGINT', 'SIGTERM']
+const EXIT_INTERRUPTED = 130
 
 /** Runs what the arguments ask for; answers with whether everything was measured. */
 export async function compare(wanted) {
@@ -56,9 +58,10 @@ async function measured(part, { results, absent, ...options }) {
   console.log(`\n── ${part.title}`)
   const loadAverage = loadavg()[0]
   const began = performance.now()
-  const stores = await openStores(part)
-  const guard = leaveOnSignal(stores)
+  const guard = leaveOnSignal()
   try {
+    const stores = await openStores(part)
+    guard.watch(stores)
     await results.notePostgres(stores.server)
     const { rows, tables, notes = [], ...facts } = await part.measure(createBench(stores, options))
     const seconds = Math.round((performance.now() - began) / 1_000)
@@ -73,7 +76,7 @@ async function measured(part, { results, absent, ...options }) {
     return 'failed'
   } finally {
     guard.release()
-    await stores.stop()
+    await guard.stop()
   }
 }
 
@@ -110,20 +113,30 @@ function createBench({ server, withStore }, { quick, rounds, contestants, node, 
   }
 }
 
-/** Ctrl-C ends the processes of the contestants and the stores, by their ids; what was measured stays written. */
-function leaveOnSignal(stores) {
-  const guard = {
-    left: false,
-    release: () => {
-      for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, leave)
-    },
-  }
+/**
+ * Ctrl-C ends the processes of the contestants and the stores, by their ids; what was measured stays written. It is heard
+ * from before the stores are started, so that none is left behind that was just starting.
+ */
+function leaveOnSignal() {
+  let stores
+  const stop = async () => stores?.stop()
   const leave = () => {
     guard.left = true
-    process.exitCode = 130
+    process.exitCode = EXIT_INTERRUPTED
     endAll()
-    void stores.stop()
+    void stop()
   }
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, leave)
+  const guard = {
+    left: false,
+    stop,
+    watch: (started) => {
+      stores = started
+      if (guard.left) throw new Error('told to end')
+    },
+    release: () => {
+      for (const signal of SIGNALS) process.off(signal, leave)
+    },
+  }
+  for (const signal of SIGNALS) process.on(signal, leave)
   return guard
 }

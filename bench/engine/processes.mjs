@@ -5,9 +5,11 @@ import { fileURLToPath } from 'node:url'
 
 const ENTRY = path.join(path.dirname(fileURLToPath(import.meta.url)), 'contestant.mjs')
 const alive = new Set()
+let isOver = false
 
-/** Ends what is still running, when the benchmark itself is told to end. */
+/** Ends what is still running, when the benchmark itself is told to end, and lets nothing more begin. */
 export function endAll() {
+  isOver = true
   for (const child of alive) child.kill('SIGKILL')
 }
 
@@ -16,6 +18,7 @@ export function endAll() {
  * `node`: the program that runs it.
  */
 export function inProcess({ node, file, name, options, timeoutMs = 900_000 }) {
+  if (isOver) return Promise.reject(new Error('told to end'))
   const child = fork(ENTRY, [file, name], {
     execPath: node,
     execArgv: ['--no-warnings', '--expose-gc'],
