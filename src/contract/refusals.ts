@@ -12,6 +12,7 @@ export const REFUSAL_CODES = {
   CSRF: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
   CONFLICT: 409,
   CONCURRENCY_LIMIT: 409,
   NOT_RETRYABLE: 409,
@@ -35,6 +36,7 @@ export const REFUSAL_CODES = {
   INTERNAL: 500,
   SECRET_KEY: 503,
   DRAINING: 503,
+  TOO_MANY_CONNECTIONS: 503,
   NOT_STARTED: 503,
   DATABASE_AWAY: 503,
 } as const
@@ -52,6 +54,7 @@ export const REFUSAL_TITLES: Readonly<Record<RefusalCode, string>> = {
   CSRF: 'The CSRF token is missing or wrong',
   NOT_FOUND: 'There is no such thing',
   METHOD_NOT_ALLOWED: 'The method is not allowed here',
+  REQUEST_TIMEOUT: 'The request took too long to come',
   CONFLICT: 'It does not fit the present state',
   CONCURRENCY_LIMIT: 'The schedule is full',
   NOT_RETRYABLE: 'The run cannot be retried',
@@ -75,6 +78,7 @@ export const REFUSAL_TITLES: Readonly<Record<RefusalCode, string>> = {
   INTERNAL: 'Something went wrong here',
   SECRET_KEY: 'The key of the secrets is missing',
   DRAINING: 'The node is going down',
+  TOO_MANY_CONNECTIONS: 'Too many are connected',
   NOT_STARTED: 'The node is not up yet',
   DATABASE_AWAY: 'The database is away',
 }

@@ -6,6 +6,7 @@ import type { Live, LiveWork } from '../service/live-port.ts'
 import type { Ports } from '../service/ports.ts'
 import type { WorkerPort } from '../service/worker-port.ts'
 import type { EventStreams } from './events/streams.ts'
+import type { MostPlaces } from './places.ts'
 
 type Eventually<T> = T | Promise<T>
 
@@ -26,6 +27,21 @@ export interface HttpSettings {
   readonly ratePerSecond: number
   /** Whether the tasks façade is there at all. */
   readonly tasksEnabled: boolean
+  readonly limits: HttpLimits
+}
+
+/** How many there may be at once, at this node and of one org at it. */
+export interface HttpLimits {
+  readonly connections: number
+  readonly streams: MostPlaces
+  readonly sockets: MostPlaces
+}
+
+/** What holds where nobody has said otherwise. */
+export const USUAL_LIMITS: HttpLimits = {
+  connections: 10_000,
+  streams: { all: 2_000, perOrg: 1_500 },
+  sockets: { all: 1_000, perOrg: 750 },
 }
 
 /** What is counted, and who may see it. */

@@ -4,6 +4,7 @@ import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
 import { isAdmin, isOperatorOwner, OPERATOR_ORG, type Principal } from '../core/access.ts'
 import type { Caller } from '../service/caller.ts'
 import type { Call, Handler } from './call.ts'
+import type { Connections } from './connections.ts'
 import type { HttpContext } from './context.ts'
 import { hasTag, readIfMatch, tagOf } from './entity-tag.ts'
 import { admit, CONSOLE_COOKIE, identify, type Needs } from './gate.ts'
@@ -26,6 +27,7 @@ export interface Routing {
   readonly app: FastifyInstance
   readonly ctx: HttpContext
   readonly limit: RateLimit
+  readonly connections: Connections
 }
 
 type AnyHandler = Handler<OperationSpec>

@@ -1,26 +1,29 @@
 import { randomBytes } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { OperationTable } from '../contract/operations/operation.ts'
 import { OPERATIONS } from '../contract/operations/table.ts'
-import { Refusal } from '../contract/refusals.ts'
+import { Refusal, type RefusalCode } from '../contract/refusals.ts'
+import { connectionsByDescriptors, watchConnections, type Connections } from './connections.ts'
 import { addConsole } from './console/routes.ts'
 import type { HttpContext } from './context.ts'
 import { addDocs } from './docs/routes.ts'
 import { HANDLERS } from './handlers.ts'
+import { hangUp } from './hang-up.ts'
 import { createHostCheck } from './hosts.ts'
 import { readJsonBody } from './json-body.ts'
 import { addFacade, isFacadePath, onlyFacade, withoutFacade } from './tasks/facade.ts'
 import { TASK_ERROR_TYPE, taskErrorOf } from './tasks/task-error.ts'
 import { PROBLEM_TYPE, problemOf } from './problem.ts'
 import { createRateLimit } from './rate-limit.ts'
+import { checkHead } from './request-head.ts'
 import { addRoutes } from './routes.ts'
 import { addRpc } from './rpc/routes.ts'
 import { rpcSockets } from './rpc/sockets.ts'
 import { addSockets } from './sockets.ts'
 import { internal, refusalOf } from './unexpected.ts'
+import { answerOn } from './upgrade.ts'
 import { workerSockets } from './worker-sockets.ts'
 
 const BODY_LIMIT = 1_048_576
@@ -28,6 +31,8 @@ const BODY_LIMIT = 1_048_576
 const LONGEST_PARAMETER = 3 * 512
 /** Whoever takes longer to say what they want is holding a connection, not asking. */
 const REQUEST_TIMEOUT_MS = 30_000
+/** Whoever neither sends nor takes anything for so long is not there. Nobody waits so long for an answer. */
+const SILENCE_TIMEOUT_MS = 360_000
 
 /** The operations that are answered, and who carries them out. */
 export interface Api {
@@ -44,6 +49,7 @@ export function createHttpServer(
     logger: false,
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: SILENCE_TIMEOUT_MS,
     // What drains answers for itself, as a problem.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -63,9 +69,11 @@ export function createHttpServer(
     }
   })
   const hosts = createHostCheck(ctx.settings, () => portOf(app))
+  const connections = watchOver(app, ctx)
   const checked = (request: FastifyRequest): Error | undefined => {
     try {
-      hosts.check(request.headers.host, request.headers.origin)
+      checkHead(request.raw, hosts)
+      if (!PROBES.has(request.url)) connections.check(request.socket)
       return undefined
     } catch (error) {
       return error as Error
@@ -84,7 +92,7 @@ export function createHttpServer(
     ctx.events.close()
     done()
   })
-  const routing = { app, ctx, limit: createRateLimit() }
+  const routing = { app, ctx, limit: createRateLimit(), connections }
   addRoutes(routing, withoutFacade(api.operations), api.handlers)
   addFacade(routing, onlyFacade(api.operations), api.handlers)
   addRpc(routing)
@@ -92,6 +100,22 @@ export function createHttpServer(
   addDocs(app, api.operations, ctx.version)
   addConsole(app)
   return app
+}
+
+/** Whoever looks whether we live is answered also when there are too many others. */
+const PROBES: ReadonlySet<string> = new Set(['/health', '/ready'])
+
+function watchOver({ server }: FastifyInstance, { settings, metrics, log }: HttpContext): Connections {
+  const byDescriptors = connectionsByDescriptors()
+  return watchConnections(server, {
+    most: () => Math.min(settings().limits.connections, byDescriptors),
+    dropped: () => {
+      metrics.refused('TOO_MANY_CONNECTIONS')
+    },
+    full: (open) => {
+      log({ level: 'warn', message: 'Too many are connected; some are refused', facts: { connections: open } })
+    },
+  })
 }
 
 /** Where it listens; in process, where there is no port, the one that goes without saying. */
@@ -133,6 +157,7 @@ function refuse(ctx: HttpContext, { error, request, reply }: Failed): FastifyRep
   const { status, retryAfterMs, code } = refusal
   ctx.metrics.refused(code)
   if (retryAfterMs !== null) reply.header('retry-after', Math.max(1, Math.ceil(retryAfterMs / 1_000)))
+  if (code === 'TOO_MANY_CONNECTIONS') reply.header('connection', 'close')
   if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer realm="escapement"')
   const isFacade = isFacadePath(pathOf(request))
   const told = isFacade ? taskErrorOf(refusal, request) : problemOf(refusal, request.id, request.body)
@@ -145,22 +170,28 @@ function refuse(ctx: HttpContext, { error, request, reply }: Failed): FastifyRep
 
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
+const UNREAD: Readonly<Record<string, readonly [RefusalCode, string]>> = {
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    'REQUEST_TIMEOUT',
+    `A request has to be here within ${REQUEST_TIMEOUT_MS / 1_000} seconds`,
+  ],
+}
+
 /** What could not even be read as HTTP gets its problem by hand. */
 function refuseUnread(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  // It has been told already, and has a moment to read it.
+  if (socket.writableEnded) return
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
     socket.destroy()
     return
   }
-  const refusal =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? new Refusal('HEADERS_TOO_LARGE', 'The headers are too large')
-      : new Refusal('MALFORMED', 'This is not HTTP')
-  const body = JSON.stringify(problemOf(refusal, 'unread'))
-  const head = [
-    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}`,
-    `content-type: ${PROBLEM_TYPE}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  const [code, detail] = UNREAD[error.code ?? ''] ?? ['MALFORMED', 'This is not HTTP']
+  hangUp(socket, new Refusal(code, detail), 'unread')
+}
+
+/** What would be said now would be taken for the answer, or for a part of it, to what was asked before. */
+function isAnswering(socket: Socket): boolean {
+  const answer = answerOn(socket)
+  return answer !== undefined && (answer.headersSent || answer.req.complete)
 }

@@ -1,17 +1,22 @@
 import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { ErrGatewayDraining, Refusal } from '../contract/refusals.ts'
 import type { Principal } from '../core/access.ts'
 import type { OrgId } from '../core/ids.ts'
 import { admit, CONSOLE_COOKIE, identify, type Asker, type Needs } from './gate.ts'
+import { hangUp } from './hang-up.ts'
 import type { HostCheck } from './hosts.ts'
+import { createPlaces, type Places } from './places.ts'
+import { checkHead } from './request-head.ts'
 import type { Routing } from './routes.ts'
 import { internal, refusalOf } from './unexpected.ts'
-import { onWebSocket, refuseUpgrade, type Upgrade } from './upgrade.ts'
+import { onWebSocket, type Upgrade } from './upgrade.ts'
 
-/** How many, how large, how often. */
+/** How large, how often. */
 export interface SocketLimits {
-  readonly mostSockets: number
+  /** Of a message, and of what waits for somebody who does not read. */
   readonly mostBytes: number
   /** Whoever has not answered a ping by the next one is gone. */
   readonly pingMs: number
@@ -19,7 +24,7 @@ export interface SocketLimits {
   readonly leaveMs: number
 }
 
-const LIMITS: SocketLimits = { mostSockets: 1_000, mostBytes: 1_048_576, pingMs: 30_000, leaveMs: 1_000 }
+const LIMITS: SocketLimits = { mostBytes: 1_048_576, pingMs: 30_000, leaveMs: 1_000 }
 
 /** Closing codes: going away as RFC 6455 has it, and ours for who may not speak any more. */
 const GOING_AWAY = 1001
@@ -66,6 +71,7 @@ interface Hub {
   readonly limits: SocketLimits
   readonly server: WebSocketServer
   readonly clients: Set<Client>
+  readonly places: Places
   timer: NodeJS.Timeout | null
   deafen: (() => void) | null
   closed: boolean
@@ -81,52 +87,72 @@ export function addSockets(
   const hub: Hub = {
     ...{ routing, hosts, limits: all, clients: new Set() },
     server: new WebSocketServer({ noServer: true, maxPayload: all.mostBytes, perMessageDeflate: false }),
+    places: createPlaces('sockets', () => routing.ctx.settings().limits.sockets),
     ...{ timer: null, deafen: null, closed: false },
   }
+  hub.server.on('wsClientError', ({ message }, socket) => {
+    refuse(hub, { socket }, new Refusal('MALFORMED', `This is no handshake of a WebSocket: ${message}`))
+  })
   const takers = services.map(
     (service) => [service.path, (upgrade: Upgrade) => void letIn(hub, service, upgrade)] as const,
   )
-  onWebSocket(routing.app.server, new Map(takers))
+  onWebSocket(routing.app.server, {
+    paths: new Map(takers),
+    tunnel: ({ socket }) => {
+      refuse(hub, { socket }, new Refusal('METHOD_NOT_ALLOWED', 'Nobody is passed on to elsewhere'))
+    },
+  })
   routing.app.addHook('preClose', (done) => {
     closeAll(hub)
     done()
   })
 }
 
+/** Refuses somebody who has no reply to be refused with. */
+function refuse({ routing }: Hub, { socket, name = nameOne() }: Refused, refusal: Refusal): void {
+  routing.ctx.metrics.refused(refusal.code)
+  hangUp(socket, refusal, name)
+}
+
+interface Refused {
+  readonly socket: Duplex
+  readonly name?: string
+}
+
+const nameOne = (): string => `req_ws_${randomBytes(6).toString('hex')}`
+
 async function letIn(hub: Hub, service: SocketService, upgrade: Upgrade): Promise<void> {
   const { request, socket, head } = upgrade
-  const name = `req_ws_${randomBytes(6).toString('hex')}`
+  const name = nameOne()
   // Whoever goes away while it is being found out who they are is just gone.
   socket.on('error', () => undefined)
   try {
     const asker = { method: 'GET', headers: request.headers }
-    const principal = await admitted(hub, service, asker)
+    const principal = await admitted(hub, service, request)
+    const giveBack = hub.places.take(principal.orgId)
+    socket.once('close', giveBack)
+    if (socket.destroyed) giveBack()
     hub.server.handleUpgrade(request, socket, head, (made) => {
       welcome(hub, made, { service, asker, principal, name })
     })
   } catch (error) {
-    const refusal = refusalOf(error) ?? internal(name)
-    hub.routing.ctx.metrics.refused(refusal.code)
-    refuseUpgrade(upgrade, refusal, name)
+    refuse(hub, { socket, name }, refusalOf(error) ?? internal(name))
   }
 }
 
-async function admitted(hub: Hub, { needs }: SocketService, asker: Asker): Promise<Principal> {
-  const { routing, hosts, clients, limits } = hub
-  const { ctx, limit } = routing
-  const { host, origin, authorization } = asker.headers
-  hosts.check(host, origin)
-  const principal = await whois(routing, asker)
+async function admitted(hub: Hub, { needs }: SocketService, request: IncomingMessage): Promise<Principal> {
+  const { routing, hosts } = hub
+  const { ctx, limit, connections } = routing
+  const { origin, authorization } = request.headers
+  checkHead(request, hosts)
+  connections.check(request.socket)
+  const principal = await whois(routing, { method: 'GET', headers: request.headers })
   // A page cannot send our header with an upgrade. That it says where it is from, and is from here, is as good.
   if (authorization === undefined && origin === undefined)
     throw new Refusal('CSRF', 'Whoever is signed in by cookie has to say their Origin')
   limit.charge(principal.id, ctx.settings().ratePerSecond, ctx.counter())
   admit(ctx, needs, principal)
   if (hub.closed || ctx.isDraining()) throw new ErrGatewayDraining()
-  if (clients.size >= limits.mostSockets)
-    throw new Refusal('RATE_LIMITED', `This node has ${limits.mostSockets} sockets open and takes no more for now`, {
-      retryAfterMs: 10_000,
-    })
   return principal
 }
 
@@ -152,6 +178,10 @@ function welcome(hub: Hub, socket: WebSocket, { service, asker, principal, name 
   wake(hub)
   socket.on('pong', () => {
     client.answersPings = true
+  })
+  // Each is answered by itself. Whoever sends them and does not read the answers would have us keep them.
+  socket.on('ping', () => {
+    if (socket.bufferedAmount > hub.limits.mostBytes) socket.terminate()
   })
   socket.on('error', () => undefined)
   socket.on('close', () => {

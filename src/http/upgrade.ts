@@ -1,7 +1,5 @@
-import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Refusal } from '../contract/refusals.ts'
-import { PROBLEM_TYPE, problemOf } from './problem.ts'
 
 const isWebSocket = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
@@ -14,18 +12,52 @@ export interface Upgrade {
   readonly head: Buffer
 }
 
+/** Who takes over what. */
+export interface Takers {
+  /** WebSockets, by their path. */
+  readonly paths: ReadonlyMap<string, (upgrade: Upgrade) => void>
+  /** Those who want to be passed on to somewhere else. */
+  readonly tunnel: (upgrade: Upgrade) => void
+}
+
 /** Takes over those who want a WebSocket at one of these paths. Everybody else goes on as if they had not asked. */
-export function onWebSocket(server: Server, takers: ReadonlyMap<string, (upgrade: Upgrade) => void>): void {
+export function onWebSocket(server: Server, { paths, tunnel }: Takers): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const upgrade = { request, socket, head }
-    const take = isWebSocket(request) ? takers.get(request.url?.split('?', 1)[0] ?? '') : undefined
-    if (take === undefined) handBack(server, upgrade)
-    else take(upgrade)
+    const take = isWebSocket(request) ? paths.get(request.url?.split('?', 1)[0] ?? '') : undefined
+    inTurn(upgrade, take ?? (() => handBack(server, upgrade)))
+  })
+  server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    inTurn({ request, socket, head }, tunnel)
+  })
+}
+
+/** The answer that is being given on a connection; undefined when there is none. Node keeps it there and says so nowhere. */
+export const answerOn = (socket: Duplex): ServerResponse | undefined =>
+  (socket as { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? undefined
+
+/**
+ * Waits until everything that was asked before on the same connection has been answered: what would be said now would be
+ * taken for the answer to that. Nothing is read meanwhile.
+ */
+function inTurn(upgrade: Upgrade, take: (upgrade: Upgrade) => void): void {
+  const { socket } = upgrade
+  const earlier = answerOn(socket)
+  if (earlier === undefined) {
+    if (!socket.destroyed) take(upgrade)
+    return
+  }
+  const ignore = (): void => undefined
+  socket.on('error', ignore)
+  earlier.once('close', () => {
+    // Until somebody else listens for them.
+    inTurn(upgrade, take)
+    socket.off('error', ignore)
   })
 }
 
 /** What only concerns the change of protocol. */
-const OF_UPGRADE = new Set(['upgrade', 'connection', 'http2-settings'])
+const OF_UPGRADE = new Set(['upgrade', 'http2-settings'])
 
 /**
  * Once anybody listens for upgrades, the server of Node hands over every request that offers one, and some clients offer
@@ -37,24 +69,20 @@ function handBack(server: Server, { request, socket, head }: Upgrade): void {
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const [name = '', value = ''] = rawHeaders.slice(index, index + 2)
-    if (!OF_UPGRADE.has(name.toLowerCase())) lines.push(`${name}: ${value}`)
+    const lower = name.toLowerCase()
+    const kept = lower === 'connection' ? withoutUpgrade(value) : value
+    if (!OF_UPGRADE.has(lower) && (lower !== 'connection' || kept !== '')) lines.push(`${name}: ${kept}`)
   }
+  // An earlier answer may have left a clock running that nobody would stop any more.
+  if ('setTimeout' in socket) (socket as Duplex & { setTimeout: (ms: number) => void }).setTimeout(0)
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
   server.emit('connection', socket)
 }
 
-/** Refuses an upgrade by hand: there is no reply to do it with. */
-export function refuseUpgrade({ socket }: Pick<Upgrade, 'socket'>, refusal: Refusal, requestId: string): void {
-  const body = JSON.stringify(problemOf(refusal, requestId))
-  const { status, retryAfterMs, code } = refusal
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    `content-type: ${PROBLEM_TYPE}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${requestId}`,
-    ...(retryAfterMs === null ? [] : [`retry-after: ${Math.max(1, Math.ceil(retryAfterMs / 1_000))}`]),
-    ...(code === 'UNAUTHENTICATED' ? ['www-authenticate: Bearer realm="escapement"'] : []),
-    'connection: close',
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-}
+/** What else was said about the connection, such as that it ends with the answer. */
+const withoutUpgrade = (value: string): string =>
+  value
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '' && !OF_UPGRADE.has(word.toLowerCase()))
+    .join(', ')

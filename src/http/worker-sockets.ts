@@ -9,6 +9,7 @@ import { noteLate } from './handlers/workers.ts'
 import { readJsonBody } from './json-body.ts'
 import { problemOf } from './problem.ts'
 import { readersOf } from './read-input.ts'
+import { send } from './rpc/message-lane.ts'
 import type { SocketGuest, SocketLane, SocketService } from './sockets.ts'
 import { internal, refusalOf } from './unexpected.ts'
 
@@ -36,22 +37,25 @@ const READERS = {
 
 /** With more than these being answered, nothing more is read. */
 const MOST_AT_ONCE = 64
+const MOST_BYTES = 1_048_576
 
 function openLane(guest: SocketGuest): SocketLane {
   const { socket } = guest
   const gone = new AbortController()
-  let working = 0
+  let [working, bytes] = [0, 0]
+  const isFull = (): boolean => working >= MOST_AT_ONCE || bytes >= MOST_BYTES
   return {
     put: (sent) => {
       working += 1
-      if (working >= MOST_AT_ONCE) socket.pause()
+      bytes += sent.length
+      if (isFull()) socket.pause()
       void answer(guest, sent, gone.signal)
-        .then((said) => {
-          if (said !== null && !gone.signal.aborted) socket.send(JSON.stringify(said))
-        })
+        // Whoever does not take the answers is not read from either: until one has gone out, it is being answered.
+        .then((said) => (said === null || gone.signal.aborted ? undefined : send(socket, JSON.stringify(said))))
         .finally(() => {
           working -= 1
-          if (working < MOST_AT_ONCE && socket.isPaused) socket.resume()
+          bytes -= sent.length
+          if (!isFull() && socket.isPaused) socket.resume()
         })
     },
     close: () => {

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net'
 import type { App } from '../app.ts'
 import type { Config } from '../contract/config/keys.ts'
 import type { AgentId, OrgId } from '../core/ids.ts'
-import type { HttpContext, HttpSettings } from '../http/context.ts'
+import type { HttpContext, HttpLimits, HttpSettings } from '../http/context.ts'
 import { createEventStreams } from '../http/events/streams.ts'
 import { createHttpServer } from '../http/server.ts'
 import { healthOf } from '../library/health.ts'
@@ -75,8 +75,12 @@ function httpContext(ctx: DoorContext): HttpContext {
   const authentication = createAuthentication(ports)
   const agents = rememberDefaultAgents(app)
   const access = createAccessHearers()
+  const settings = httpSettings(configuration)
   const events = createEventStreams({
-    ...{ ports, work },
+    ...{ ports, work, most: () => settings().limits.streams },
+    cutOff: (orgId, why) => {
+      ctx.log({ level: 'info', message: 'A stream was ended: its reader took too little', facts: { org: orgId, why } })
+    },
     failed: (error) => {
       ctx.log({ level: 'warn', message: 'Events could not be read; those who listen come back', facts: factsOf(error) })
     },
@@ -89,7 +93,7 @@ function httpContext(ctx: DoorContext): HttpContext {
   })
   return {
     ...{ ports, live, work, version: ctx.version, log: ctx.log, counter: ctx.counter, ended: ctx.ended },
-    settings: httpSettings(configuration),
+    settings,
     config: {
       view: () => ({ file: configuration.file?.path ?? null, values: configuration.keeper.view() }),
       refresh: ctx.refresh,
@@ -144,17 +148,26 @@ const factsOf = (error: unknown): Readonly<Record<string, unknown>> => ({
 /** What the door needs of the configuration; the same object for as long as it is the same configuration. */
 function httpSettings({ keeper }: Configuration): () => HttpSettings {
   let of: Config | null = null
-  let made: HttpSettings = { publicUrl: null, allowedHosts: [], ratePerSecond: 0, tasksEnabled: true }
+  let made: HttpSettings | null = null
   return () => {
     const { config } = keeper.current()
-    if (config !== of) {
-      const { public_url: publicUrl, allowed_hosts: allowedHosts, rate_limit: rate } = config.server
-      made = { publicUrl, allowedHosts, ratePerSecond: rate.per_second, tasksEnabled: config.tasks.enabled }
+    if (made === null || config !== of) {
+      const { public_url: publicUrl, allowed_hosts: allowedHosts, rate_limit: rate, limits } = config.server
+      made = {
+        ...{ publicUrl, allowedHosts, ratePerSecond: rate.per_second, tasksEnabled: config.tasks.enabled },
+        limits: limitsOf(limits),
+      }
       of = config
     }
     return made
   }
 }
+
+const limitsOf = (limits: Config['server']['limits']): HttpLimits => ({
+  connections: limits.connections,
+  streams: { all: limits.streams, perOrg: limits.streams_per_org },
+  sockets: { all: limits.sockets, perOrg: limits.sockets_per_org },
+})
 
 /** Asked with every message that names nobody, and changed hardly ever: remembered until something is said about orgs. */
 function rememberDefaultAgents({ ports }: App): {

@@ -300,8 +300,15 @@ describe('whoever listens', () => {
 
 describe('a node with little room', () => {
   it('cuts off who reads too slowly, tells the others everything, and takes no more than it can', async () => {
-    const small = await createLiveWorld(agents, { limits: { mostWaiting: 20_000, mostStreams: 3 } })
+    const small = await createLiveWorld(agents, {
+      limits: { mostWaiting: 20_000 },
+      most: () => ({ all: 3, perOrg: 3 }),
+    })
     try {
+      const burst = await Promise.all(Array.from({ length: 8 }, () => readEvents(small.app)))
+      expect(burst.filter(({ status }) => status === 200)).toHaveLength(3)
+      for (const one of burst) one.close()
+      await expect.poll(small.events.size).toBe(0)
       const slow = await readEvents(small.app)
       const quick = await readEvents(small.app)
       slow.stall()

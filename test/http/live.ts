@@ -4,6 +4,7 @@ import { echo } from '../../src/executors/echo.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { inProcess, type Handler } from '../../src/executors/in-process.ts'
 import { createEventStreams, type EventStreams, type StreamLimits } from '../../src/http/events/streams.ts'
+import type { MostPlaces } from '../../src/http/places.ts'
 import { stopApp } from '../../src/library/stop.ts'
 import { createWaiters, type Waiters } from '../../src/library/waiters.ts'
 import { ensureAgents } from '../../src/service/first-start.ts'
@@ -26,6 +27,8 @@ export interface LiveOptions {
   /** Another node is on it already, and drops it. */
   readonly database?: TestDatabase
   readonly limits?: Partial<StreamLimits>
+  /** How many may listen; left out: as many as come. */
+  readonly most?: () => MostPlaces
   /** Those who listen are told of no turn as it happens. */
   readonly deaf?: boolean
   /** Asked again and again, as a server asks what it was told last. */
@@ -50,6 +53,7 @@ export async function createLiveWorld(
   await engine.loops.start()
   const events = createEventStreams({
     ...{ ports: engine.ports, work: engine.work, failed: () => undefined, limits: options.limits ?? {} },
+    ...(options.most === undefined ? {} : { most: options.most }),
   })
   if (options.deaf !== true) engine.parts.hearers.add(events.hear)
   // Requests in process name a host without the port that the server may listen on as well.

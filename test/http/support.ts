@@ -8,7 +8,7 @@ import { facadeCodeOf } from '../../src/contract/task-errors.ts'
 import { OPERATOR_ORG, type Principal, type Role } from '../../src/core/access.ts'
 import { agentId, principalId } from '../../src/core/ids.ts'
 import { readTraceparent } from '../../src/core/trace-context.ts'
-import type { HttpContext, HttpSettings, SignedIn } from '../../src/http/context.ts'
+import { USUAL_LIMITS, type HttpContext, type HttpSettings, type SignedIn } from '../../src/http/context.ts'
 import { createEventStreams } from '../../src/http/events/streams.ts'
 import { createHttpServer, type Api } from '../../src/http/server.ts'
 import type { LiveWork } from '../../src/service/live-port.ts'
@@ -75,7 +75,9 @@ export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
   const services = await createServiceWorld()
   await makeOperator(services)
   const logged: HttpWorld['logged'] = []
-  let settings: HttpSettings = { publicUrl: null, allowedHosts: [], ratePerSecond: 0, tasksEnabled: true }
+  let settings: HttpSettings = {
+    ...{ publicUrl: null, allowedHosts: [], ratePerSecond: 0, tasksEnabled: true, limits: USUAL_LIMITS },
+  }
   let counter = 0
   const context: HttpContext = {
     ports: services.ports,

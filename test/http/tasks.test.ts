@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { USUAL_LIMITS } from '../../src/http/context.ts'
 import { countRuns, createTasksWorld, errorIn, pointersOf, type TasksWorld } from './tasks-world.ts'
 
 // The façade's section of the surfaces, line by line, as a client of PinchTab's scheduler sees it.
@@ -190,7 +191,9 @@ describe('GET /tasks/:id', () => {
 
 describe('tasks.enabled: false', () => {
   it('answers 404 to everything, whoever asks', async () => {
-    const settings = { publicUrl: null, allowedHosts: ['localhost'], ratePerSecond: 0, tasksEnabled: false }
+    const settings = {
+      ...{ publicUrl: null, allowedHosts: ['localhost'], ratePerSecond: 0, tasksEnabled: false, limits: USUAL_LIMITS },
+    }
     world.live.change({ settings: () => settings })
     try {
       const before = await countRuns(world)

@@ -1,5 +1,17 @@
 import { ENGINE_KEYS, MOST_MS } from './engine-keys.ts'
-import { flag, fraction, integer, orNone, secret, text, texts, textsByName, word, type ValuesOf } from './key.ts'
+import {
+  flag,
+  fraction,
+  integer,
+  orNone,
+  secret,
+  text,
+  texts,
+  textsByName,
+  word,
+  type Key,
+  type ValuesOf,
+} from './key.ts'
 import {
   ABSOLUTE_PATH,
   ANY_TEXT,
@@ -20,6 +32,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 const hidden = (value: unknown): unknown => (value === null ? null : '***')
 
+/** How many of something there may be at once. */
+const places = (most: number, summary: string): Key<number> =>
+  integer({ default: most, min: 1, max: 1_000_000, zero: 'keeps', hot: true, summary })
+
 const server = {
   host: text({
     default: '127.0.0.1',
@@ -39,6 +55,13 @@ const server = {
       hot: true,
       summary: 'Requests per second and key; 0 is no limit.',
     }),
+  },
+  limits: {
+    connections: places(10_000, 'Connections of a node. Never more than there are descriptors for.'),
+    streams: places(2_000, 'Streams of events of a node.'),
+    streams_per_org: places(1_500, 'Streams of events of an org at a node.'),
+    sockets: places(1_000, 'WebSockets of a node.'),
+    sockets_per_org: places(750, 'WebSockets of an org at a node.'),
   },
   drain_grace_seconds: ENGINE_KEYS.drain_grace_seconds,
 } as const

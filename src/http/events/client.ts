@@ -2,6 +2,9 @@ import type { ServerResponse } from 'node:http'
 import type { Wanted } from './filter.ts'
 import { wholeTurn, type Position } from './position.ts'
 
+/** More waits for them than they may leave waiting, or they have taken nothing at all for a while. */
+export type CutOff = 'slow' | 'stuck'
+
 /** Somebody who listens. */
 export interface Client {
   readonly wanted: Wanted
@@ -13,6 +16,8 @@ export interface Client {
   /** How many bytes their connection had taken when it was last looked at, and how often it was no more. */
   taken: number
   stuck: number
+  /** Why we ended it, if we did because of them. */
+  cutOff: CutOff | null
   /** Whether they still may listen. */
   readonly isAllowed: () => Promise<boolean>
   readonly outlet: ServerResponse
@@ -37,12 +42,13 @@ export function begin(outlet: ServerResponse): void {
 /** Sends something. Somebody for whom more than `most` bytes wait already is cut off: what is kept for them must not grow. */
 export function send(client: Client, chunk: string | Buffer, most: number): void {
   if (client.closed) return
-  if (client.outlet.writableLength > most) cut(client)
+  if (client.outlet.writableLength > most) cut(client, 'slow')
   else client.outlet.write(chunk)
 }
 
 /** Ends a stream at once. Whoever listened comes back with the last id they have. */
-export function cut(client: Client): void {
+export function cut(client: Client, why: CutOff | null = null): void {
+  client.cutOff ??= why
   client.outlet.destroy()
 }
 

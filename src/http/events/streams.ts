@@ -1,12 +1,13 @@
 import type { ServerResponse } from 'node:http'
-import { ErrGatewayDraining, Refusal } from '../../contract/refusals.ts'
+import { ErrGatewayDraining } from '../../contract/refusals.ts'
 import type { OrgId } from '../../core/ids.ts'
 import { readHistory, readOwners, readVersion, readVersions, type ToldTurn } from '../../service/events.ts'
 import type { LiveWork } from '../../service/live-port.ts'
 import type { Ports } from '../../service/ports.ts'
+import { createPlaces, type MostPlaces, type Places } from '../places.ts'
 import { catchUp } from './catch-up.ts'
 import { createChannel, type Channel } from './channel.ts'
-import { begin, cut, isStuck, send, type Client } from './client.ts'
+import { begin, cut, isStuck, send, type Client, type CutOff } from './client.ts'
 import type { Wanted } from './filter.ts'
 import { firstFrame, heartbeatFrame } from './frames.ts'
 import { createGate } from './gate.ts'
@@ -41,17 +42,20 @@ export interface StreamsContext {
   readonly work: Pick<LiveWork, 'ownersOf'>
   /** Something could not be looked at; those it concerns come back by themselves. */
   readonly failed: (error: unknown) => void
+  /** Somebody who read too slowly was sent away. */
+  readonly cutOff?: (orgId: OrgId, why: CutOff) => void
+  /** How many there may be; left out: as many as come. */
+  readonly most?: () => MostPlaces
   readonly limits?: Partial<StreamLimits>
 }
 
-/** How much, how often, how many. */
+/** How much, how often. */
 export interface StreamLimits {
   readonly heartbeatMs: number
   /** What happens is collected so long at least: thousands of events a second become a few dozen sendings. */
   readonly collectMs: number
   /** Bytes that may wait for somebody who reads slowly. */
   readonly mostWaiting: number
-  readonly mostStreams: number
   /** How long browsers wait before they come back. */
   readonly retryMs: number
 }
@@ -60,9 +64,10 @@ const LIMITS: StreamLimits = {
   heartbeatMs: 15_000,
   collectMs: 25,
   mostWaiting: 1_048_576,
-  mostStreams: 2_000,
   retryMs: 2_000,
 }
+
+const WITHOUT_END: MostPlaces = { all: Infinity, perOrg: Infinity }
 
 /** So many look at history at the same time: those who come back all at once must not take the database for themselves. */
 const READERS = 2
@@ -79,6 +84,7 @@ interface Hub {
   readonly limits: StreamLimits
   readonly channels: Map<OrgId, Channel>
   readonly reading: ReturnType<typeof createGate>
+  readonly places: Places
   /** The newest turns when it was last looked: who has not come so far by the next look has been told nothing of them. */
   versions: ReadonlyMap<OrgId, number>
   beats: number
@@ -89,6 +95,7 @@ interface Hub {
 export function createEventStreams(ctx: StreamsContext): EventStreams {
   const hub: Hub = {
     ...{ ctx, limits: { ...LIMITS, ...ctx.limits }, channels: new Map(), reading: createGate(READERS) },
+    places: createPlaces('streams', ctx.most ?? (() => WITHOUT_END)),
     ...{ versions: new Map(), beats: 0, timer: null, closed: false },
   }
   return {
@@ -99,7 +106,7 @@ export function createEventStreams(ctx: StreamsContext): EventStreams {
       channel.hear(turn)
       if (turn.events.some(([kind]) => CHANGES_ACCESS.has(kind))) void review(hub, channel)
     },
-    size: () => sizeOf(hub),
+    size: hub.places.size,
     close: () => {
       hub.closed = true
       stopBeating(hub)
@@ -108,37 +115,47 @@ export function createEventStreams(ctx: StreamsContext): EventStreams {
   }
 }
 
-function sizeOf({ channels }: Hub): number {
-  let size = 0
-  for (const { clients } of channels.values()) size += clients.size
-  return size
+function refuseWhenClosed({ closed }: Hub): void {
+  if (closed) throw new ErrGatewayDraining()
 }
 
 async function open(hub: Hub, listener: Listener): Promise<void> {
-  if (hub.closed) throw new ErrGatewayDraining()
-  const { mostStreams, retryMs } = hub.limits
-  if (sizeOf(hub) >= mostStreams)
-    throw new Refusal('RATE_LIMITED', `This node has ${mostStreams} streams open and takes no more for now`, {
-      retryAfterMs: 10_000,
-    })
-  const { orgId, wanted, isAllowed } = listener
-  // Asked for before anything is sent: when the database is away, the answer says so.
-  const version = await readVersion(hub.ctx.ports, orgId)
-  const outlet = listener.take()
-  const client: Client = {
-    ...{ wanted, outlet, isAllowed, position: listener.after ?? wholeTurn(version) },
-    ...{ live: false, closed: outlet.destroyed, taken: 0, stuck: 0 },
+  refuseWhenClosed(hub)
+  // Before anything is waited for: thousands who come at once must not all find the last place free.
+  const giveBack = hub.places.take(listener.orgId)
+  try {
+    // Asked for before anything is sent: when the database is away, the answer says so.
+    const version = await readVersion(hub.ctx.ports, listener.orgId)
+    refuseWhenClosed(hub)
+    const outlet = listener.take()
+    outlet.once('close', giveBack)
+    if (outlet.destroyed) giveBack()
+    else welcome(hub, listener, { outlet, version })
+  } catch (error) {
+    giveBack()
+    throw error
   }
-  if (client.closed) return
+}
+
+function welcome(
+  hub: Hub,
+  { orgId, wanted, isAllowed, after }: Listener,
+  { outlet, version }: { readonly outlet: ServerResponse; readonly version: number },
+): void {
+  const client: Client = {
+    ...{ wanted, outlet, isAllowed, position: after ?? wholeTurn(version) },
+    ...{ live: false, closed: false, taken: 0, stuck: 0, cutOff: null },
+  }
   begin(outlet)
   const channel = channelOf(hub, orgId)
   channel.clients.add(client)
   outlet.on('close', () => {
     leave(hub, { orgId, channel }, client)
+    if (client.cutOff !== null) hub.ctx.cutOff?.(orgId, client.cutOff)
   })
   // A connection that breaks is closed too; there is nothing more to say about it.
   outlet.on('error', () => undefined)
-  send(client, firstFrame(retryMs), Infinity)
+  send(client, firstFrame(hub.limits.retryMs), Infinity)
   startBeating(hub)
   void bring(hub, { orgId, channel }, client)
 }
@@ -210,7 +227,7 @@ async function beat(hub: Hub): Promise<void> {
   for (const [orgId, channel] of hub.channels) {
     const expected = hub.versions.get(orgId) ?? 0
     for (const client of [...channel.clients]) {
-      if (isStuck(client, LONGEST_STUCK)) cut(client)
+      if (isStuck(client, LONGEST_STUCK)) cut(client, 'stuck')
       else if (client.live && channel.toldUpTo(client) < expected) {
         // Hearing is only a hint; what is on record is certain.
         channel.leave(client)

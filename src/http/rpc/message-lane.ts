@@ -52,8 +52,8 @@ export function createLane(socket: WebSocket, answer: (sent: Buffer) => Promise<
   }
 }
 
-/** Resolves when it has gone out, or the connection has ended. */
-const send = (socket: WebSocket, text: string): Promise<void> =>
+/** Sends something. Resolves when it has gone out, or the connection has ended. */
+export const send = (socket: WebSocket, text: string): Promise<void> =>
   new Promise((resolve) => {
     socket.send(text, () => {
       resolve()
