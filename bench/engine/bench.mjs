@@ -24,9 +24,13 @@ export async function compare(wanted) {
   const { node, nodeVersion } = await installPeers()
   const { contestants, absent } = present(wanted.contestants)
   const results = createResults({ wanted, nodeVersion, contestants, absent })
-  console.log(`${parts.length} parts, ${contestants.length} contestants: about ${Math.ceil(estimate)} minutes when`)
+  console.log(`${parts.length} parts, ${contestants.length} contestants: about ${Math.ceil(estimate)} min when`)
   console.log(`nothing else runs here. Load average: ${loadavg()[0].toFixed(1)} on ${cpus().length} cores.`)
   for (const line of absent) console.log(`Left out: ${line}`)
+  if (contestants.length === 0) {
+    console.log('There is nobody left to measure.')
+    return false
+  }
   const failed = []
   for (const part of parts) {
     const answer = await measured(part, { ...wanted, contestants, absent, node, results })

@@ -35,11 +35,12 @@ export async function measure(bench) {
     ...(await inTurns(bench, { name: 'mixed', contestants: contestants.filter((one) => !isSlow(one)), show }, once)),
   }
   const facts = Object.fromEntries(Object.entries(results).map(([name, rounds]) => [name, factsOf(rounds)]))
-  return { flood, seconds, facts, rows: rowsOf(facts), notes: notesOf(contestants) }
+  return { flood, seconds, facts, rows: rowsOf(facts), notes: notesOf({ contestants, flood, seconds }) }
 }
 
-const notesOf = (contestants) => [
-  `At once 10,000 jobs of one agent ("flood"); three agents of 100/s ("steady") and one of 50/s ("small") meanwhile. Waits: submitted → first start.`,
+const notesOf = ({ contestants, flood, seconds }) => [
+  `"flood": ${thousands(flood)} jobs of one agent at once; beside it for ${seconds} s "steady": three agents of 100/s, "small": one of 50/s.`,
+  'Waits: submitted → first start. "out of order": started before an earlier one of its session had ended.',
   'Left out: raw-sql, which has neither order nor retries nor more than one batch at a time.',
   ...contestants.flatMap(({ name }) => (CANNOT[name] === undefined ? [] : [`${name}: ${CANNOT[name]}`])),
 ]

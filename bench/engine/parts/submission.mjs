@@ -38,10 +38,10 @@ function rowsOf(facts) {
   return Object.entries(facts).map(([name, fact]) => ({
     contestant: name,
     'one by one (range)': withRange(fact.one),
-    'ours ×': ratioTo(own?.one.median, fact.one.median),
+    'ours × (one)': ratioTo(own?.one.median, fact.one.median),
     '32 in flight (range)': withRange(fact.inFlight),
-    'ours × ': ratioTo(own?.inFlight.median, fact.inFlight.median),
+    'ours × (32)': ratioTo(own?.inFlight.median, fact.inFlight.median),
     'batches of 1,000 (range)': withRange(fact.batches),
-    'ours ×  ': ratioTo(own?.batches.median, fact.batches.median),
+    'ours × (batches)': ratioTo(own?.batches.median, fact.batches.median),
   }))
 }
