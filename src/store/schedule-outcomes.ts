@@ -11,7 +11,8 @@ export interface OutcomeRow {
 
 /**
  * The last runs of some schedules, newest first, at most `limit` of each. Looks at the end of each schedule's part of one
- * index, so it costs the same however many runs there are.
+ * index, so it costs the same however many runs there are; what is pending is asked only about runs that are, where a join
+ * would ask about each.
  */
 export async function loadOutcomes(
   connection: Connection,
@@ -20,10 +21,10 @@ export async function loadOutcomes(
   const rows = await connection.query(
     `select s.id as schedule_id, o.id, o.state, o.created_at
        from schedule s left join lateral (
-         select r.id, coalesce(r.state, p.state) as state, r.created_at
+         select r.id, r.created_at, coalesce(r.state,
+                  (select p.state from pending p where p.org_id = r.org_id and p.id = r.id)) as state
            from (select org_id, id, state, created_at from run
                   where org_id = $1 and schedule_id = s.id order by created_at desc, id desc limit $3) r
-           left join pending p on r.state is null and p.org_id = r.org_id and p.id = r.id
        ) o on true
       where s.org_id = $1 and s.id = any($2::text[])
       order by s.id, o.created_at desc, o.id desc`,

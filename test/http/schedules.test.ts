@@ -284,9 +284,15 @@ describe('what a schedule does', () => {
     }
     const ask = (query: string, as = 'viewer') => world.ask('GET', `${URL}/outcomes?${query}`, { as })
     const both = scheduleOutcomes.parse((await ask(`ids=${two.id},sch_nobody,${one.id},${one.id}&limit=2`)).json())
-    expect(both.items.map((item) => [item.schedule_id, item.runs.map(({ id }) => id)])).toEqual([
+    expect(both.items.map((item) => [item.schedule_id, item.runs.map(({ id, status }) => [id, status])])).toEqual([
       [two.id, []],
-      [one.id, [ran[2], ran[1]]],
+      [
+        one.id,
+        [
+          [ran[2], 'queued'],
+          [ran[1], 'queued'],
+        ],
+      ],
     ])
     expect((await ask(`ids=${one.id}`, 'stranger')).json()).toEqual({ items: [] })
     expect(pointersIn(await ask('limit=2'))).toEqual(['/ids'])
