@@ -22,6 +22,9 @@ function limitOf({ least, most, below }) {
   return { wanted: `< ${below}`, reaches: (is) => is < below }
 }
 
+/** Under load, faster contestants are given more to do. */
+const HOW = { idle: 'idle', hot: 'each under half of its own most' }
+
 const GOALS = {
   submission: (facts) => {
     const best = bestOf(facts, POSTGRES_PEERS, { of: (fact) => fact.inFlight.median, pick: Math.max })
@@ -34,10 +37,10 @@ const GOALS = {
     return [{ goal: `drain, all records kept: times the best peer${best.who}`, is, least: 1.3 }]
   },
   latency: (facts) =>
-    ['idle', 'hot'].map((how) => {
+    Object.keys(HOW).map((how) => {
       const best = bestOf(facts, DURABLE_PEERS, { of: (fact) => fact[how].p50.median, pick: Math.min })
       const is = ratio(facts.escapement?.[how].p50.median, best.value)
-      return { goal: `latency p50, ${how}: times the quickest durable peer${best.who}`, is, below: 1 }
+      return { goal: `latency p50, ${HOW[how]}: times the quickest durable peer${best.who}`, is, below: 1 }
     }),
   schedules: (facts) =>
     Object.entries(facts)
