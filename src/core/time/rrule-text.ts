@@ -20,6 +20,12 @@ const FREQUENCIES = ['YEARLY', 'MONTHLY', 'WEEKLY', 'DAILY', 'HOURLY', 'MINUTELY
 const MOST_COUNTED = 10_000
 const LARGEST_INTERVAL = 100_000
 
+/**
+ * No step is longer than all the years in which anything can fire: it would lead nowhere, and to find that out the library
+ * would look up what clocks do in thousands of years.
+ */
+const LARGEST_STEP: Readonly<Partial<Record<Frequency, number>>> = { YEARLY: 230, MONTHLY: 2_760, WEEKLY: 12_000 }
+
 interface PartRule {
   readonly allowed: string
   readonly accepts: (text: string) => boolean
@@ -107,11 +113,17 @@ function contradictions(found: ReadonlyMap<string, string>): readonly Problem[] 
   const frequency = found.get('FREQ')
   if (frequency === undefined) return [{ message: 'lacks FREQ', allowed: FREQUENCIES.join(', ') }]
   const has = (name: string): boolean => found.has(name)
+  const longest = LARGEST_STEP[FREQUENCIES.find((word) => word === frequency) ?? 'SECONDLY'] ?? LARGEST_INTERVAL
   const bare = [...found.keys()].every((name) => !name.startsWith('BY') || name === 'BYSETPOS')
   const numbered = /\d/.test(found.get('BYDAY') ?? '')
   const calendar = frequency === 'YEARLY' || frequency === 'MONTHLY'
   const rows: readonly (readonly [boolean, string, string])[] = [
     [has('COUNT') && has('UNTIL'), 'has both COUNT and UNTIL', 'one of the two'],
+    [
+      Number(found.get('INTERVAL') ?? '1') > longest,
+      'has an INTERVAL that leads beyond every year in which it could fire',
+      `an INTERVAL of 1 to ${longest}`,
+    ],
     [has('BYWEEKNO') && frequency !== 'YEARLY', 'has BYWEEKNO in a rule that is not yearly', 'FREQ=YEARLY'],
     [has('BYMONTHDAY') && frequency === 'WEEKLY', 'has BYMONTHDAY in a weekly rule', 'another FREQ'],
     [

@@ -48,6 +48,14 @@ export function parseRule(field: string, value: unknown, context: RuleContext): 
   if (!('frequency' in parts)) return flawed(...parts.map((problem) => ({ field, value, ...problem })))
   const begin = parseStart(lines.start, context)
   if ('message' in begin) return flawed({ field, value, position: 0, ...begin })
+  if (begin.start > HORIZON)
+    return flawed({
+      field,
+      value,
+      position: 0,
+      message: `begins after ${LAST_YEAR}`,
+      allowed: `a start up to the end of ${LAST_YEAR}`,
+    })
   try {
     return parsed(buildRule(parts, begin))
   } catch (error) {
@@ -118,14 +126,47 @@ function buildRule(parts: RuleParts, { zone, start }: Begin): RecurrenceRule {
   const rule = { text: ruleText(parts), parts, start, zone }
   if (parts.count === null) return { ...rule, engine: engineUntil(parts.other.has('UNTIL') ? null : HORIZON) }
   // The library counts from DTSTART at every question. Counted once, COUNT is an UNTIL and later questions are cheap.
-  const uncounted = { ...rule, engine: engineUntil(HORIZON) }
-  let last = instant(start - 1)
-  for (let index = 0; index < parts.count; index += 1) {
-    const found = nextByRule(uncounted, last)
-    if (found === null) break
-    last = found
+  const counted = firstByRule({ ...rule, engine: engineUntil(HORIZON) }, parts.count)
+  return { ...rule, engine: engineUntil(counted.at(-1) ?? start - 1) }
+}
+
+/** The first occurrences of a rule, at most so many. */
+export function firstByRule(rule: RecurrenceRule, limit: number): readonly Instant[] {
+  const found: Instant[] = isQuickToWalk(rule.parts) ? walkThrough(rule.engine, limit) : []
+  while (found.length < limit) {
+    const next = nextByRule(rule, found.at(-1) ?? instant(rule.start - 1))
+    if (next === null) break
+    found.push(next)
   }
-  return { ...rule, engine: engineUntil(last) }
+  return found
+}
+
+/**
+ * Where many BY parts let little through, asking for the next costs the library up to a hundred times as much as going
+ * through them all. Of plain rules the opposite holds.
+ */
+function isQuickToWalk({ frequency, other }: RuleParts): boolean {
+  const lists = [...other].filter(([name]) => name.startsWith('BY'))
+  const items = lists.reduce((sum, [, list]) => sum + list.split(',').length, 0)
+  const isPlain = frequency === 'DAILY' || frequency === 'WEEKLY' || frequency === 'MONTHLY'
+  return items > (isPlain ? MOST_PLAIN : 0)
+}
+
+/** So many days, hours and the like are quickly looked through for each question. */
+const MOST_PLAIN = 4
+
+/** Goes through the occurrences from the start. The library may give up on the way: then what it has found is a part. */
+function walkThrough(engine: RRuleTemporal, limit: number): Instant[] {
+  const found: Instant[] = []
+  try {
+    engine.all((at) => {
+      if (found.length < limit) found.push(instant(at.epochMilliseconds))
+      return found.length < limit
+    })
+  } catch {
+    // The rest is asked for one by one.
+  }
+  return found
 }
 
 const zoned = (zone: Zone, at: number): Temporal.ZonedDateTime =>

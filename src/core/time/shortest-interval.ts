@@ -2,7 +2,7 @@ import { durationMs, instant, type DurationMs, type Instant } from '../instant.t
 import { DAY_SECONDS, MONTH_COUNT, monthStart } from './calendar.ts'
 import { nextFire, previousFire, type CronPlan } from './cron.ts'
 import { firstTime, highestBit, lastTime, lowestBit, matchingDays, nextTime } from './cron-match.ts'
-import { nextByRule, type RecurrenceRule } from './rrule.ts'
+import { firstByRule, type RecurrenceRule } from './rrule.ts'
 import type { Timing } from './timing.ts'
 import { transitionsBetween } from './wall-clock.ts'
 
@@ -79,12 +79,7 @@ function nearestDays(plan: CronPlan): number {
 }
 
 function shortestOfRule(rule: RecurrenceRule): DurationMs | null {
-  let shortest = Infinity
-  let before = nextByRule(rule, instant(rule.start - 1))
-  for (let index = 1; index < 1000 && before !== null; index += 1) {
-    const at = nextByRule(rule, before)
-    if (at !== null) shortest = Math.min(shortest, at - before)
-    before = at
-  }
+  const first = firstByRule(rule, 1000)
+  const shortest = first.reduce((least, at, index) => Math.min(least, at - (first[index - 1] ?? -Infinity)), Infinity)
   return shortest === Infinity ? null : durationMs(shortest)
 }

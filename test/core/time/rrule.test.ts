@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { instant, type Instant } from '../../../src/core/instant.ts'
 import {
   countByRule,
+  firstByRule,
   nextByRule,
   parseRule,
   previousByRule,
@@ -116,6 +117,25 @@ describe('a recurrence rule', () => {
     expect(previousByRule(rule(text), at('2090-01-01T00:00:00Z'))).toBeNull()
   })
 
+  it.each([
+    'FREQ=SECONDLY;BYHOUR=3;COUNT=10000',
+    'FREQ=YEARLY;COUNT=999;BYHOUR=15,12;BYDAY=53SU,53WE,-5TH;BYMONTHDAY=31;BYYEARDAY=-179,1,366,-99,188,179,46,-2,294',
+  ])('%s is counted without asking for one after the other', (text) => {
+    const begin = process.cpuUsage().user
+    rule(text)
+    expect(process.cpuUsage().user - begin).toBeLessThan(5_000_000)
+  })
+
+  it.each([
+    'FREQ=HOURLY;BYHOUR=9,10;BYMINUTE=0,30',
+    'FREQ=YEARLY;BYMONTH=2;BYDAY=MO;BYHOUR=1,2',
+    'FREQ=WEEKLY;BYDAY=MO',
+  ])('%s begins with the same occurrences, walked through or asked for one by one', (text) => {
+    const plan = rule(text)
+    const asked = upcoming(plan, '2026-01-15T01:29:59.999Z', 12)
+    expect(firstByRule(plan, 12).map(show)).toEqual(asked)
+  })
+
   it('ends with the year 2199', () => {
     expect(nextByRule(rule('FREQ=DAILY'), at('2200-01-01T00:00:00Z'))).toBeNull()
   })
@@ -130,6 +150,9 @@ describe('a recurrence rule that is refused', () => {
     ['FREQ=FOO', 'FREQ FOO is not possible', 0],
     ['FREQ=DAILY;FOO=1', 'FOO is not a known part', 11],
     ['FREQ=DAILY;INTERVAL=0', 'INTERVAL 0 is not possible', 11],
+    ['FREQ=YEARLY;INTERVAL=231', 'has an INTERVAL that leads beyond every year in which it could fire', 0],
+    ['FREQ=MONTHLY;INTERVAL=100000', 'has an INTERVAL that leads beyond every year in which it could fire', 0],
+    ['DTSTART:22000101T000000Z\nFREQ=DAILY', 'begins after 2199', 0],
     ['FREQ=DAILY;INTERVAL=1.5', 'INTERVAL 1.5 is not possible', 11],
     ['FREQ=DAILY;COUNT=0', 'COUNT 0 is not possible', 11],
     ['FREQ=DAILY;COUNT=1000000000', 'COUNT 1000000000 is not possible', 11],
