@@ -126,12 +126,11 @@ export const seedSchedules = (client, count) =>
 
 /**
  * Multiplies the one schedule there is into `count` whose first moments begin at `first` and follow each other evenly, so
- * many a second; `onTheSecond` moves each to the beginning of its second.
+ * many a second.
  */
-export function seedPhases(client, { count, first, perSecond, onTheSecond }) {
+export function seedPhases(client, { count, first, perSecond }) {
   const offset = `(i - 1) * interval '1 second' / ${perSecond}`
-  const at = `to_timestamp(${first / 1_000}) + ${offset}`
-  const moment = onTheSecond ? `date_trunc('second', ${at})` : at
+  const moment = `to_timestamp(${first / 1_000}) + ${offset}`
   const anchor = `to_jsonb(to_char((${moment}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`
   return seedOf(client, count, {
     next_run_at: moment,

@@ -3,17 +3,18 @@ import { demand, inTurns } from '../rounds.mjs'
 import { median, quantile, ratioTo, round, summary, thousands } from '../statistics.mjs'
 
 export const title = 'Submit → handler starts, milliseconds'
-export const minutes = { full: 3.1, quick: 0.7 }
+export const minutes = { full: 2.8, quick: 0.7 }
 
 export async function measure(bench) {
-  const rounds = bench.quick ? 30 : 75
-  const seconds = bench.quick ? 0.5 : 1.2
+  const rounds = bench.quick ? 20 : 60
+  const seconds = bench.quick ? 0.5 : 1
+  const least = bench.quick ? 300 : 2_000
   const idle = await inTurns(bench, { name: 'latency', show: shown }, (contestant, { url }) =>
     asked(bench, contestant, { name: 'idle', options: { url, rounds } }),
   )
   bench.say('… and under half of what each can take:')
   const hot = await inTurns(bench, { name: 'latency', show: shownHot }, (contestant, { url }) =>
-    asked(bench, contestant, { name: 'hot', options: { url, seconds } }),
+    asked(bench, contestant, { name: 'hot', options: { url, seconds, least } }),
   )
   const facts = Object.fromEntries(
     Object.keys(idle).map((name) => [name, { idle: factsOf(idle[name]), hot: hotFactsOf(hot[name]) }]),

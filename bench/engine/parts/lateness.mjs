@@ -5,25 +5,22 @@ import { seedPhases, settle, withClient } from '../seeding.mjs'
 import { round, thousands } from '../statistics.mjs'
 
 export const title = 'Schedules that come due all the time, milliseconds late'
-export const minutes = { full: 5, quick: 0.6 }
+export const minutes = { full: 3, quick: 0.4 }
 
 const BULLMQ = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../peers/schedules/bullmq.mjs')
 const FILE = { file: 'lateness.mjs' }
 const PER_SECOND = 1_000
 const LANE = 500
-const WARM_UP_SECONDS = 5
+const WARM_UP_SECONDS = 4
 /** From the writing of the schedules to the first of their moments. */
-const LEAD_MS = { full: 25_000, quick: 12_000 }
+const LEAD_MS = { full: 18_000, quick: 8_000 }
 
 export async function measure(bench) {
   const period = bench.quick ? 20 : 100
   const count = PER_SECOND * period
   const all = {}
-  all['escapement'] = await own(bench, { count, seconds: bench.quick ? 10 : 60, onTheSecond: false })
-  if (!bench.quick) {
-    all['escapement, all of a second at its beginning'] = await own(bench, { count, seconds: 20, onTheSecond: true })
-    for (const peer of peersOf(bench)) all[peer.contestant.name] = await peerOf(bench, peer)
-  }
+  all['escapement'] = await own(bench, { count, seconds: bench.quick ? 6 : 60 })
+  if (!bench.quick) for (const peer of peersOf(bench)) all[peer.contestant.name] = await peerOf(bench, peer)
   const { escapement, ...others } = all
   return { facts: { ...escapement, others }, rows: Object.entries(all).map(rowOf), notes: NOTES }
 }
@@ -31,8 +28,8 @@ export async function measure(bench) {
 /** Those that can say "every 100 seconds, each at its own moment", at a scale at which they keep up. */
 function peersOf({ contestants }) {
   const scales = {
-    'bullmq-redis': { count: 100_000, perSecond: 1_000, seconds: 30 },
-    'bullmq-postgres': { count: 10_000, perSecond: 100, seconds: 30 },
+    'bullmq-redis': { count: 100_000, perSecond: 1_000, seconds: 20 },
+    'bullmq-postgres': { count: 10_000, perSecond: 100, seconds: 15 },
   }
   return contestants
     .filter(({ name }) => name in scales)
@@ -53,12 +50,12 @@ const rowOf = ([name, fact]) => ({
   'server % of a core': round(fact.serverCpuPercent),
 })
 
-const own = (bench, { count, seconds, onTheSecond }) =>
+const own = (bench, { count, seconds }) =>
   bench.server.withDatabase('lateness', async (url) => {
     await bench.ask('makeSchedule', { url, everySeconds: count / PER_SECOND }, FILE)
     const first = Math.ceil((Date.now() + (bench.quick ? LEAD_MS.quick : LEAD_MS.full)) / 1_000) * 1_000
     await withClient(url, async (client) => {
-      await seedPhases(client, { count, first, perSecond: PER_SECOND, onTheSecond })
+      await seedPhases(client, { count, first, perSecond: PER_SECOND })
       await settle(client)
     })
     const from = first + WARM_UP_SECONDS * 1_000

@@ -3,10 +3,10 @@ import { demand, inTurns } from '../rounds.mjs'
 import { ratioTo, summary, thousands, withRange } from '../statistics.mjs'
 
 export const title = 'Submission, accepted per second'
-export const minutes = { full: 2.3, quick: 0.4 }
+export const minutes = { full: 2.1, quick: 0.5 }
 
 export async function measure(bench) {
-  const seconds = bench.quick ? 0.5 : 1
+  const seconds = bench.quick ? 0.3 : 0.8
   const show = ({ one, inFlight, batches }) => `${thousands(one)}/s, ${thousands(inFlight)}/s, ${thousands(batches)}/s`
   const results = await inTurns(bench, { name: 'submission', show }, async (contestant, { url }) => {
     const result = await bench.call(contestant, ['submission.mjs', 'submission'], { url, seconds })

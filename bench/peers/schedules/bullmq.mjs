@@ -31,20 +31,27 @@ export async function run(url) {
  */
 export async function everySo(url, { count, periodMs, handle }) {
   const queue = await queueOf(url, { migrate: true })
-  const write = (i, startDate) =>
-    queue.upsertJobScheduler(`k${i}`, { every: periodMs, startDate }, { name: JOB, data: { n: i } })
+  const write = (key, startDate) =>
+    queue.upsertJobScheduler(key, { every: periodMs, startDate }, { name: JOB, data: {} })
   const began = Date.now()
-  await inFlight(TRIAL, WIDTH, (i) => write(i, began + 86_400_000))
+  await inFlight(TRIAL, WIDTH, (i) => write(`trial${i}`, began + 86_400_000))
   const first = Date.now() + Math.ceil(((Date.now() - began) / TRIAL) * count * 1.5) + 5_000
-  const worker = workerOf(url, async (job) => handle(job.opts.prevMillis, job.repeatJobKey))
+  const worker = workerOf(url, async ({ id }) => handle(momentOf(id), id))
   await worker.waitUntilReady()
-  await inFlight(count, WIDTH, (i) => write(i, first + i * (periodMs / count)))
+  await inFlight(count, WIDTH, (i) => write(`k${i}`, first + i * (periodMs / count)))
   if (Date.now() > first) throw new Error(`writing ${count} job schedulers took longer than it was given`)
   const close = async () => {
     await worker.close()
     await queue.close()
   }
   return { first, close }
+}
+
+/** The name of a job of a schedule ends with its moment. */
+function momentOf(id) {
+  const moment = Number(id.slice(id.lastIndexOf(':') + 1))
+  if (!Number.isSafeInteger(moment)) throw new Error(`the job ${id} does not say when it was due`)
+  return moment
 }
 
 async function queueOf(url, more) {

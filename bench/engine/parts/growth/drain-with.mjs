@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { OURS, TOUCHED } from '../../measurements/growth.mjs'
 import { withClient } from '../../seeding.mjs'
 
-const EVERY_MS = 200
+const EVERY_MS = 100
 
-/** Lets nodes, each a process of its own, work off what is pending, and looks on. */
-export async function drainWith(bench, { url, nodes }) {
+/** Lets nodes, each a process of its own, work off the `count` runs that are pending, and looks on. */
+export async function drainWith(bench, { url, nodes, count }) {
   return withClient(url, async (client) => {
     await client.query('select pg_stat_statements_reset()')
     const samples = []
@@ -22,7 +22,10 @@ export async function drainWith(bench, { url, nodes }) {
       samples.push(await look(client))
       await sleep(EVERY_MS)
     }
-    return { ...rateOf(samples, await working), nodes }
+    const reports = await working
+    const handled = reports.reduce((sum, report) => sum + report.handled, 0)
+    if (handled !== count) throw new Error(`${nodes} nodes ran ${handled} of ${count} runs`)
+    return { ...rateOf(samples, reports), nodes }
   })
 }
 
