@@ -8,8 +8,6 @@ const SUBMITTERS = 64
 const MOST_OUTSTANDING = 2_000
 const TICK_MS = 5
 const HALF = 0.5
-/** How many say how much goes through: who works in large batches would otherwise be caught between two of them. */
-const LEAST_HANDLED = 2_000
 
 /** One at a time, with a pause in between and nothing else going on: milliseconds. */
 export async function idle({ contestant, url, rounds }) {
@@ -43,7 +41,7 @@ export async function idle({ contestant, url, rounds }) {
  * The same of every job while half of what goes through at most is submitted steadily, whether the answers to earlier
  * ones have come or not. What goes through at most is found out first, by callers that wait for their answers.
  */
-export async function hot({ contestant, url, seconds }) {
+export async function hot({ contestant, url, seconds, least }) {
   const module = await load(contestant)
   await module.prepare(url)
   const world = { begun: new Map(), times: [], handled: 0, submitted: 0, counting: false }
@@ -60,7 +58,7 @@ export async function hot({ contestant, url, seconds }) {
     world.begun.set(job.n, performance.now())
     return queue.submit(job)
   }
-  const most = await mostPerSecond(world, submit, seconds)
+  const most = await mostPerSecond(world, submit, { seconds, least })
   const offered = most * HALF
   await steadily({ perSecond: offered, seconds: 0.5 }, submit)
   world.counting = true
@@ -72,8 +70,11 @@ export async function hot({ contestant, url, seconds }) {
   return { times, most, offered, submitted, counts: await countsOf(module, url) }
 }
 
-/** Handled per second by as many callers as have always one answer to wait for. */
-async function mostPerSecond(world, submit, seconds) {
+/**
+ * Handled per second by as many callers as have always one answer to wait for. At least so many say it: who works in
+ * large batches would otherwise be caught between two of them.
+ */
+async function mostPerSecond(world, submit, { seconds, least }) {
   let stopped = false
   const caller = async () => {
     while (!stopped) {
@@ -85,7 +86,7 @@ async function mostPerSecond(world, submit, seconds) {
   await Promise.race([until(() => world.handled > 0, { what: 'the first start' }), calling])
   const [before, began] = [world.handled, performance.now()]
   await Promise.race([sleep(seconds * 1_000), calling])
-  await until(() => world.handled - before >= LEAST_HANDLED, { what: `${LEAST_HANDLED} starts` })
+  await until(() => world.handled - before >= least, { what: `${least} starts` })
   const perSecond = (world.handled - before) / ((performance.now() - began) / 1000)
   stopped = true
   await calling

@@ -29,10 +29,11 @@ export async function measure(bench) {
     demand(contestant.name, 'completed', { is: result.counts.completed, expected: result.submitted })
     return { ...result, waits }
   }
-  const isSlow = ({ name }) => name === SLOW
+  const slow = bench.quick ? [] : contestants.filter(({ name }) => name === SLOW)
+  const others = contestants.filter(({ name }) => name !== SLOW)
   const results = {
-    ...(await inTurns(bench, { name: 'mixed', contestants: bench.quick ? [] : contestants.filter(isSlow), rounds: 1, show }, once)),
-    ...(await inTurns(bench, { name: 'mixed', contestants: contestants.filter((one) => !isSlow(one)), show }, once)),
+    ...(await inTurns(bench, { name: 'mixed', contestants: slow, rounds: 1, show }, once)),
+    ...(await inTurns(bench, { name: 'mixed', contestants: others, show }, once)),
   }
   const facts = Object.fromEntries(Object.entries(results).map(([name, rounds]) => [name, factsOf(rounds)]))
   return { flood, seconds, facts, rows: rowsOf(facts), notes: notesOf({ contestants, flood, seconds }) }
