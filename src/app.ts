@@ -46,7 +46,8 @@ import { startEmbedded } from './store/embedded/embedded.ts'
 import type { EmbeddedNews } from './store/embedded/news.ts'
 import { migrate } from './store/migrate.ts'
 import type { Database, PoolUse } from './store/database.ts'
-import { openPostgres, type PostgresOptions } from './store/postgres.ts'
+import { nodePools } from './store/node-pools.ts'
+import type { PostgresOptions } from './store/postgres.ts'
 import { DEFAULT_SCHEMA } from './store/identifier.ts'
 import { createTracing, type Tracing } from './tracing/tracing.ts'
 
@@ -109,8 +110,6 @@ export interface App {
 
 const VERSION = '0.1.0'
 const PROGRAM = `escapement ${VERSION}`
-/** Connections for turns: one per org at work is plenty, and a few more wait for nothing. */
-const ENGINE_POOL = 4
 const PRUNE_EVERY_MS = 30_000
 
 /** Opens the database, brings its schema up to date and puts the parts together. Nothing works before `loops.start`. */
@@ -127,22 +126,12 @@ export async function openApp(options: AppOptions): Promise<App> {
     for (const database of opened) await database.close()
     await server?.leave()
   }
+  const pools = nodePools({ target, schema, pool, leaseMs: options.settings().node.leaseMs })
   try {
-    const reads = await openPostgres({
-      target,
-      schema,
-      pool: Math.max(2, pool - ENGINE_POOL),
-      applicationName: 'escapement',
-    })
+    const reads = await pools.openReads()
     opened.push(reads)
     const report = await migrate(reads)
-    const database = await openPostgres({
-      target,
-      schema,
-      pool: ENGINE_POOL,
-      applicationName: 'escapement engine',
-      pinPlans: true,
-    })
+    const database = await pools.openEngine()
     opened.push(database)
     if (server !== null && (await countUsers(reads)) <= 1)
       for (const node of await loseEarlierNodes(reads))

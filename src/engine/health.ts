@@ -15,7 +15,13 @@ export interface DatabaseHealth {
   readonly steadyMs: () => number
 }
 
-/** Says once when the database goes away and once when it is back; what happens in between is only counted. */
+/** More reasons than this are not told in one outage. */
+const MOST_REASONS = 10
+
+/**
+ * Says once when the database goes away and once when it is back. What happens in between is only counted, unless it is
+ * for another reason: connections that are cut are one thing, a server that lets nobody in is another.
+ */
 export function createDatabaseHealth(ctx: {
   readonly log: Log
   readonly now: () => Instant
@@ -25,15 +31,20 @@ export function createDatabaseHealth(ctx: {
   // A node that has just come has seen no outage.
   let backAt = -Infinity
   let failures = 0
+  const reasons = new Set<string>()
   return {
     failed: (error) => {
       failures += 1
-      if (awaySince !== null) return
-      awaySince = ctx.now()
+      const isFirst = awaySince === null
+      awaySince ??= ctx.now()
       const message = error instanceof Error ? error.message : String(error)
+      if (reasons.has(message) || reasons.size >= MOST_REASONS) return
+      reasons.add(message)
       ctx.log({
         level: 'error',
-        message: 'The database is away; the engine pauses and tries again',
+        message: isFirst
+          ? 'The database is away; the engine pauses and tries again'
+          : 'The database is still away, for another reason',
         facts: { error: message },
       })
     },
@@ -42,6 +53,7 @@ export function createDatabaseHealth(ctx: {
       const facts = { away_ms: ctx.now() - awaySince, failures }
       awaySince = null
       failures = 0
+      reasons.clear()
       backAt = ctx.counter()
       ctx.log({ level: 'info', message: 'The database is back; the engine goes on', facts })
     },

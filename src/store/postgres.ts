@@ -2,11 +2,11 @@ import { Client, Pool, type ClientBase, type PoolClient, type PoolConfig } from 
 import { type Database, type SqlValue } from './database.ts'
 import { DatabaseError, isDatabaseAway } from './database-error.ts'
 import { DEFAULT_SCHEMA } from './identifier.ts'
+import { createConnections, type Connections } from './postgres/connections.ts'
 import { translate } from './postgres/failures.ts'
 import { createListener } from './postgres/listener.ts'
 import { ROW_VALUES } from './postgres/row-values.ts'
 import {
-  ANSWER_MARGIN_MS,
   prepareSession,
   refuseOldServer,
   SESSION_LIMITS,
@@ -28,6 +28,8 @@ export interface PostgresOptions {
   readonly pinPlans?: boolean
   /** Chance for the waits of the listener, in [0, 1). */
   readonly random?: () => number
+  /** Shared with others that reach the same server in the same way. */
+  readonly connections?: Connections
 }
 
 export const DEFAULT_POOL = 10
@@ -38,17 +40,24 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const config = driverConfig(options, settings.limits)
   await checkServer(config)
   const broken = new WeakSet<ClientBase>()
-  const pool = openPool({ ...config, max: options.pool ?? DEFAULT_POOL }, settings, broken)
+  const connections = options.connections ?? createConnections()
+  const pool = openPool({ ...config, max: options.pool ?? DEFAULT_POOL }, settings, { broken, connections })
+  const patienceMs = settings.limits.statementMs
+  const lender: Lender = { pool, broken, connections, patienceMs }
   const nameOf = createStatementNames()
   const toStatement = (text: string, params?: readonly SqlValue[]) => statement(nameOf, text, params)
   const listener = createListener({
-    connect: () => openClient(config, settings),
+    connect: async () => {
+      const client = await openClient(config, settings)
+      connections.opened(client)
+      return client
+    },
     random: options.random ?? Math.random,
   })
 
   return {
     query: (text, params) =>
-      lend(pool, broken, async (client) => {
+      lend(lender, async (client) => {
         const { rows } = await client
           .query<Readonly<Record<string, unknown>>>(toStatement(text, params))
           .catch((error: unknown) => {
@@ -57,7 +66,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         return rows
       }),
     transaction: (work, limits = {}) =>
-      lend(pool, broken, (client) => {
+      lend(lender, (client) => {
         const isBroken = (): boolean => broken.has(client)
         const setBroken = (): unknown => broken.add(client)
         return runTransaction({ client, toStatement, isBroken, setBroken }, work, limits)
@@ -90,7 +99,7 @@ function driverConfig({ target }: PostgresOptions, limits: SessionLimits): PoolC
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: connectTimeoutMs(target) ?? limits.connectMs,
     // The server's own limit comes first; this one is for a server that does not answer at all any more.
-    ...(limits.statementMs > 0 ? { query_timeout: limits.statementMs + ANSWER_MARGIN_MS } : {}),
+    ...(limits.statementMs > 0 ? { query_timeout: limits.statementMs + limits.answerMarginMs } : {}),
     // A pool must not keep a process alive that has nothing else to do.
     allowExitOnIdle: true,
     idleTimeoutMillis: 60_000,
@@ -110,12 +119,17 @@ async function checkServer(config: PoolConfig): Promise<void> {
   }
 }
 
-function openPool(config: PoolConfig, settings: SessionSettings, broken: WeakSet<ClientBase>): Pool {
+function openPool(
+  config: PoolConfig,
+  settings: SessionSettings,
+  { broken, connections }: Pick<Lender, 'broken' | 'connections'>,
+): Pool {
   // The pool waits for what this returns, although its type does not say so.
   const onConnect = ((client: ClientBase) => {
     // A connection that breaks while it is lent would otherwise end the process: nobody else listens then.
     client.on('error', () => broken.add(client))
     client.on('end', () => broken.add(client))
+    connections.opened(client)
     return prepareSession(client, settings)
   }) as (client: ClientBase) => void
   const pool = new Pool({ ...config, onConnect })
@@ -137,16 +151,31 @@ async function openClient(config: PoolConfig, settings: SessionSettings): Promis
   }
 }
 
+interface Lender {
+  readonly pool: Pool
+  readonly broken: WeakSet<ClientBase>
+  readonly connections: Connections
+  /** Whoever has waited so long and got nothing was not refused: nobody answered. 0: nobody waits so long. */
+  readonly patienceMs: number
+}
+
 /** Lends a connection of the pool to the work. One that may be unusable afterwards is closed instead of kept. */
-async function lend<T>(pool: Pool, broken: WeakSet<ClientBase>, work: (client: PoolClient) => Promise<T>): Promise<T> {
+async function lend<T>(lender: Lender, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const { pool, broken, connections, patienceMs } = lender
   const client = await pool.connect().catch((error: unknown) => {
     const full = pool.totalCount >= pool.options.max && !(error instanceof Error && 'code' in error)
     throw full ? new DatabaseError('no_free_connection', { cause: error }) : translate(error, 'connect')
   })
+  const since = connections.counter()
   try {
-    return await work(client)
+    const done = await work(client)
+    connections.heard(client)
+    return done
   } catch (error) {
-    if (isDatabaseAway(error)) broken.add(client)
+    if (isDatabaseAway(error)) {
+      broken.add(client)
+      if (patienceMs > 0 && connections.counter() - since >= patienceMs) connections.fellSilent(since)
+    }
     throw error
   } finally {
     client.release(broken.has(client))

@@ -9,17 +9,35 @@ export interface SessionLimits {
   readonly statementMs: number
   /** How long to wait for a connection: a new one, or a free one of the pool. */
   readonly connectMs: number
+  /** How much longer than the server we wait for an answer before we take the connection for dead. */
+  readonly answerMarginMs: number
 }
+
+/** How much longer than the server we wait for an answer, unless something else is said. */
+export const ANSWER_MARGIN_MS = 5_000
 
 export const SESSION_LIMITS: SessionLimits = {
   idleInTransactionMs: 2_000,
   lockMs: 5_000,
   statementMs: 30_000,
   connectMs: 10_000,
+  answerMarginMs: ANSWER_MARGIN_MS,
 }
 
-/** How much longer than the server we wait for an answer before we take the connection for dead. */
-export const ANSWER_MARGIN_MS = 5_000
+/** Whoever waits for a lock as long as it may is told so by the server a moment later. */
+const LOCK_MARGIN_MS = 1_000
+
+/**
+ * Limits for who holds a lease: no answer is waited for much longer than the lease lasts. What was asked for is not its
+ * own by then, and the sooner it finds out that nobody answers any more, the sooner it is back.
+ */
+export function limitsWithin(leaseMs: number): Pick<SessionLimits, 'statementMs' | 'connectMs'> {
+  const { statementMs, connectMs, lockMs } = SESSION_LIMITS
+  return {
+    statementMs: Math.min(statementMs, Math.max(leaseMs, lockMs + LOCK_MARGIN_MS)),
+    connectMs: Math.min(connectMs, Math.max(leaseMs, LOCK_MARGIN_MS)),
+  }
+}
 
 export const OLDEST_SERVER = 15
 
