@@ -26,7 +26,7 @@ function withImports(entries, read) {
   const found = new Set(entries)
   // A set that grows while it is walked is walked to its end.
   for (const file of found)
-    for (const [, imported] of read(file).matchAll(/from '(\.[^']*\.ts)'/g))
+    for (const [, imported] of read(file).matchAll(/(?:from|import) '(\.[^']*\.ts)'/g))
       found.add(path.posix.join(path.posix.dirname(file), imported))
   return found
 }

@@ -1,78 +1,116 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../simulation/random.ts'
-import { countFaults, driveFaults, FAULT_KINDS, planFaults, type Hands, type PlannedFault } from './faults.ts'
+import { BRIEF_KINDS, FAULT_KINDS, FAULT_NAMES, kindsNamed, LONG_KINDS, type FaultKind } from './fault-kinds.ts'
+import { countFaults, driveFaults, planFaults, type Hand, type Hands, type PlannedFault } from './faults.ts'
+import { clockSteps } from './hands/node-hands.ts'
 
 const SETTINGS = { slots: 3, leaseMs: 4_000 }
 
-function plan(seed: number, count: number): readonly PlannedFault[] {
-  const faults = planFaults(createRandom(seed), SETTINGS)
-  return Array.from({ length: count }, () => faults.next().value)
+/** So many rounds, each with what happens meanwhile as a fault of its own. */
+function plan(seed: number, rounds: number, kinds: readonly FaultKind[] = FAULT_KINDS): readonly PlannedFault[] {
+  const faults = planFaults(createRandom(seed), { ...SETTINGS, kinds })
+  const planned: PlannedFault[] = []
+  for (let round = 0; round < rounds;) {
+    const fault = faults.next().value
+    planned.push(fault)
+    if (fault.last) round += 1
+  }
+  return planned
 }
+
+const flat = (faults: readonly PlannedFault[]): readonly PlannedFault[] =>
+  faults.flatMap((fault) => (fault.meanwhile === null ? [fault] : [fault, fault.meanwhile]))
+
+describe('the kinds', () => {
+  it('are named one by one, or by what they begin with', () => {
+    expect(kindsNamed(['kill', 'db'])).toEqual(['kill', 'db_locked', 'db_busy'])
+    expect(kindsNamed(['net_silent', 'net_silent_long'])).toEqual(['net_silent_short', 'net_silent_long'])
+    expect(kindsNamed(['kill', 'flood'])).toBeNull()
+    expect(kindsNamed([''])).toBeNull()
+    expect(new Set(Object.values(FAULT_NAMES)).size).toBe(FAULT_KINDS.length)
+  })
+})
 
 describe('the plan', () => {
   it('is the same for the same seed and another for another', () => {
-    expect(plan(7, 20)).toEqual(plan(7, 20))
-    expect(plan(7, 20)).not.toEqual(plan(8, 20))
+    expect(plan(7, 2)).toEqual(plan(7, 2))
+    expect(plan(7, 2)).not.toEqual(plan(8, 2))
   })
 
-  it('has every kind in every round', () => {
-    for (let seed = 0; seed < 50; seed += 1)
-      expect(
-        plan(seed, FAULT_KINDS.length)
-          .map(({ kind }) => kind)
-          .sort(),
-      ).toEqual([...FAULT_KINDS].sort())
+  it('has every kind in every round, and only those that were asked for', () => {
+    const kindsOf = (faults: readonly PlannedFault[]): readonly string[] =>
+      flat(faults)
+        .map(({ kind }) => kind)
+        .sort()
+    for (let seed = 0; seed < 50; seed += 1) {
+      expect(kindsOf(plan(seed, 1))).toEqual([...FAULT_KINDS].sort())
+      expect(kindsOf(plan(seed, 3, ['kill', 'stop_long']))).toEqual([
+        ...Array<string>(3).fill('kill'),
+        ...Array<string>(3).fill('stop_long'),
+      ])
+    }
   })
 
-  it('stops nodes for longer and for shorter than the lease, and never hurts all of them at once', () => {
-    const faults = plan(3, 500)
-    for (const { kind, lastsMs, slot, amid, meanwhile } of faults) {
-      if (kind === 'stop_long') expect(lastsMs).toBeGreaterThan(SETTINGS.leaseMs)
-      if (kind === 'stop_short') expect(lastsMs).toBeLessThan(SETTINGS.leaseMs - 1_000)
-      if (kind !== 'stop_long') expect(amid).toBe(false)
-      if (meanwhile !== null) expect(meanwhile.slot).not.toBe(slot)
-      expect(meanwhile?.meanwhile ?? null).toBeNull()
+  it('has nodes away for longer and for shorter than the lease, and never hurts all of them at once', () => {
+    const faults = plan(3, 40)
+    for (const { kind, lastsMs, slot, meanwhile } of faults) {
+      if (LONG_KINDS.has(kind)) expect(lastsMs).toBeGreaterThanOrEqual(SETTINGS.leaseMs)
+      if (kind === 'stop_long' || kind === 'net_silent_long') expect(lastsMs).toBeGreaterThan(SETTINGS.leaseMs)
+      if (kind === 'stop_short' || kind === 'net_silent_short') expect(lastsMs).toBeLessThan(SETTINGS.leaseMs - 1_000)
+      if (meanwhile === null) continue
+      expect(LONG_KINDS.has(kind)).toBe(true)
+      expect(BRIEF_KINDS.has(meanwhile.kind)).toBe(true)
+      expect(meanwhile.slot).not.toBe(slot)
+      expect(meanwhile.meanwhile).toBeNull()
     }
     expect(faults.some(({ meanwhile }) => meanwhile !== null)).toBe(true)
     expect(new Set(faults.map(({ slot }) => slot)).size).toBe(3)
-    expect(new Set(faults.filter(({ kind }) => kind === 'stop_long').map(({ amid }) => amid)).size).toBe(2)
+  })
+
+  it('sets clocks minutes off, forwards and backwards', () => {
+    for (let seed = 0; seed < 50; seed += 1) {
+      const steps = clockSteps({ seed })
+      expect(steps.map(Math.abs).every((step) => step >= 60_000)).toBe(true)
+      expect(Math.sign(steps[0])).toBe(-Math.sign(steps[1]))
+    }
   })
 })
 
 describe('driving', () => {
   /** A time that passes only when somebody waits. Two who wait at once wait for the sum, which is good enough here. */
-  function drive(until: number, hands: Partial<Hands> = {}) {
+  function drive(until: number, hands: Partial<Hands> = {}, kinds: readonly FaultKind[] = FAULT_KINDS) {
     let now = 0
     const sleep = (ms: number): Promise<void> => {
       now += ms
       return Promise.resolve()
     }
     const told: string[] = []
-    return driveFaults(planFaults(createRandom(1), SETTINGS), {
-      hands: {
-        kill: (slot, ms) => sleep(ms).then(() => `n${slot}`),
-        stop: (slot, ms) => sleep(ms).then(() => `n${slot}`),
-        cut: (slot) => Promise.resolve(`n${slot}`),
-        restart: (ms) => sleep(ms),
-        ...hands,
-      },
+    const hit: Hand = ({ slot, lastsMs }) => sleep(lastsMs).then(() => ({ process: `n${slot}` }))
+    const all = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, hit])) as unknown as Hands
+    return driveFaults(planFaults(createRandom(1), { ...SETTINGS, kinds }), {
+      hands: { ...all, ...hands },
       now: () => now,
       sleep,
       until,
       tell: ({ kind }) => told.push(kind),
-    }).then((faults) => ({ faults, told }))
+    }).then((faults) => ({ faults, told, now }))
   }
 
-  it('fills a minute with faults of every kind, and no fault outlasts it', async () => {
-    const { faults, told } = await drive(60_000)
-    expect(faults.length).toBeGreaterThanOrEqual(10)
+  it('fills its time with faults, none of which outlasts it', async () => {
+    const { faults, told, now } = await drive(180_000)
+    expect(faults.length).toBeGreaterThanOrEqual(30)
     expect(told).toHaveLength(faults.length)
-    expect(Object.values(countFaults(faults)).every((count) => count > 0)).toBe(true)
+    expect(now).toBeLessThanOrEqual(180_000)
+    expect(Object.values(countFaults(faults)).every((count) => count > 1)).toBe(true)
     expect(faults.every(({ from, until }) => from <= until)).toBe(true)
-    expect((await drive(180_000)).faults.length).toBeGreaterThanOrEqual(30)
   })
 
-  it('does not count a cut that hit nobody', async () => {
+  it('has every kind once, however short its time is', async () => {
+    expect(Object.values(countFaults((await drive(1)).faults))).toEqual(FAULT_KINDS.map(() => 1))
+    expect((await drive(1, {}, ['cut', 'kill'])).faults).toHaveLength(2)
+  })
+
+  it('does not count a fault that hit nobody', async () => {
     const { faults } = await drive(60_000, { cut: () => Promise.resolve(null) })
     expect(countFaults(faults).cut).toBe(0)
     expect(countFaults(faults).kill).toBeGreaterThan(0)

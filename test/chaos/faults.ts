@@ -1,29 +1,20 @@
 import type { Random } from '../simulation/random.ts'
-
-/** What is done to the nodes and to the server. */
-export const FAULT_KINDS = ['kill', 'stop_short', 'stop_long', 'cut', 'restart'] as const
-export type FaultKind = (typeof FAULT_KINDS)[number]
-
-export const FAULT_NAMES: Record<FaultKind, string> = {
-  kill: 'kill -9',
-  stop_short: 'SIGSTOP shorter than the lease',
-  stop_long: 'SIGSTOP longer than the lease',
-  cut: 'pg_terminate_backend',
-  restart: 'server restart',
-}
+import { BRIEF_KINDS, durationOf, FAULT_KINDS, LONG_KINDS, type FaultKind } from './fault-kinds.ts'
 
 export interface PlannedFault {
   readonly kind: FaultKind
-  /** Which node; of no meaning for a restart. */
+  /** Which node; of no meaning for what hits everybody. */
   readonly slot: number
   /** Quiet before it. */
   readonly pauseMs: number
   /** How long the node or the server is away. */
   readonly lastsMs: number
-  /** A stop in the middle of starting work, where it hurts most; else wherever it finds the node. */
-  readonly amid: boolean
+  /** For whatever else about it is left to chance. */
+  readonly seed: number
   /** Happens to another node while this one lasts. */
   readonly meanwhile: PlannedFault | null
+  /** The last one of its round. */
+  readonly last: boolean
 }
 
 /** A fault that was done. */
@@ -32,61 +23,58 @@ export interface FaultRecord {
   readonly process: string | null
   readonly from: number
   readonly until: number
+  /** What exactly was done, for whoever reads along. */
+  readonly how?: string
 }
 
 export interface FaultSettings {
   readonly slots: number
   readonly leaseMs: number
+  /** Left out: all of them. */
+  readonly kinds?: readonly FaultKind[]
 }
 
 /**
  * Faults without end, the same ones for the same seed. They come in rounds that hold every kind once, so that no kind
- * is left out; while a node is stopped for long, something may happen to a second one, never to the third.
+ * is left out; while a node is away for long, something brief happens to a second one, never to the third.
  */
 export function* planFaults(random: Random, settings: FaultSettings): Generator<PlannedFault, never> {
-  for (;;) for (const kind of shuffled(random, FAULT_KINDS)) yield planFault(random, kind, settings)
+  for (;;) yield* planRound(random, settings)
+}
+
+function planRound(random: Random, settings: FaultSettings): readonly PlannedFault[] {
+  const left = [...shuffled(random, settings.kinds ?? FAULT_KINDS)]
+  const round: PlannedFault[] = []
+  for (let kind = left.shift(); kind !== undefined; kind = left.shift()) {
+    const fault = planFault(random, kind, settings)
+    const brief = left.findIndex((other) => BRIEF_KINDS.has(other))
+    const [meanwhile] = LONG_KINDS.has(kind) && settings.slots >= 3 && brief !== -1 ? left.splice(brief, 1) : []
+    round.push(
+      meanwhile === undefined ? fault : { ...fault, meanwhile: planMeanwhile(random, meanwhile, { settings, fault }) },
+    )
+  }
+  return round.map((fault, index) => ({ ...fault, last: index === round.length - 1 }))
 }
 
 function planFault(random: Random, kind: FaultKind, settings: FaultSettings): PlannedFault {
-  const slot = random.int(0, settings.slots - 1)
-  const fault = {
-    kind,
-    slot,
-    pauseMs: random.int(300, 1_800),
-    lastsMs: durationOf(random, kind, settings.leaseMs),
-    amid: kind === 'stop_long' && random.chance(0.5),
-    meanwhile: null,
-  }
-  if (kind !== 'stop_long' || settings.slots < 3 || !random.chance(0.5)) return fault
-  const other = (slot + random.int(1, settings.slots - 1)) % settings.slots
-  const meanwhile = random.one(['kill', 'cut'] as const)
   return {
-    ...fault,
-    meanwhile: {
-      kind: meanwhile,
-      slot: other,
-      pauseMs: random.int(200, 1_500),
-      lastsMs: durationOf(random, meanwhile, settings.leaseMs),
-      amid: false,
-      meanwhile: null,
-    },
+    kind,
+    slot: random.int(0, settings.slots - 1),
+    pauseMs: random.int(200, 1_000),
+    lastsMs: durationOf(random, kind, settings.leaseMs),
+    seed: random.int(0, 1_000_000),
+    meanwhile: null,
+    last: false,
   }
 }
 
-function durationOf(random: Random, kind: FaultKind, leaseMs: number): number {
-  switch (kind) {
-    case 'kill':
-      return random.int(0, 1_500)
-    case 'stop_short':
-      return random.int(300, Math.max(300, leaseMs - 1_500))
-    case 'stop_long':
-      return leaseMs + random.int(800, 2_500)
-    case 'cut':
-      return 0
-    case 'restart':
-      // Often longer than a second, so that occurrences are missed.
-      return random.int(0, 2_200)
-  }
+function planMeanwhile(
+  random: Random,
+  kind: FaultKind,
+  { settings, fault }: { readonly settings: FaultSettings; readonly fault: PlannedFault },
+): PlannedFault {
+  const slot = (fault.slot + random.int(1, settings.slots - 1)) % settings.slots
+  return { ...planFault(random, kind, settings), slot }
 }
 
 function shuffled<T>(random: Random, items: readonly T[]): readonly T[] {
@@ -102,33 +90,38 @@ function shuffled<T>(random: Random, items: readonly T[]): readonly T[] {
   return left
 }
 
-/** Whoever can do harm. Each answers, when it is over, whom it hit. */
-export interface Hands {
-  readonly kill: (slot: number, awayMs: number) => Promise<string>
-  readonly stop: (slot: number, lastsMs: number, amid: boolean) => Promise<string>
-  /** Null when there was no connection to cut. */
-  readonly cut: (slot: number) => Promise<string | null>
-  readonly restart: (awayMs: number) => Promise<void>
+/** Whom a fault hit, and how. */
+export interface Hit {
+  /** Null: everybody. */
+  readonly process: string | null
+  readonly how?: string
 }
+
+/** Does a fault and answers when it is over; null when there was nobody to hit. */
+export type Hand = (fault: PlannedFault) => Promise<Hit | null>
+
+/** Whoever can do harm. */
+export type Hands = Readonly<Record<FaultKind, Hand>>
 
 export interface Driving {
   readonly hands: Hands
   readonly now: () => number
   readonly sleep: (ms: number) => Promise<void>
-  /** No fault begins that would last beyond this. */
+  /** No fault begins that would last beyond this, once every kind has been there. */
   readonly until: number
   readonly tell: (fault: FaultRecord) => void
 }
 
-/** Does one fault after another until the time is over. */
+/** Does one fault after another until the time is over and the first round is. */
 export async function driveFaults(
   plan: Iterator<PlannedFault, never>,
   driving: Driving,
 ): Promise<readonly FaultRecord[]> {
   const done: FaultRecord[] = []
+  let rounds = 0
   for (;;) {
     const fault = plan.next().value
-    if (driving.now() + fault.pauseMs + fault.lastsMs > driving.until) return done
+    if (rounds > 0 && driving.now() + fault.pauseMs + fault.lastsMs > driving.until) return done
     await driving.sleep(fault.pauseMs)
     const other = fault.meanwhile
     const records = await Promise.all([
@@ -140,32 +133,19 @@ export async function driveFaults(
       done.push(record)
       driving.tell(record)
     }
+    if (fault.last) rounds += 1
   }
 }
 
 async function doFault(fault: PlannedFault, { hands, now }: Driving): Promise<FaultRecord | null> {
-  const { kind, slot, lastsMs } = fault
   const from = now()
-  const record = (process: string | null): FaultRecord => ({ kind, process, from, until: now() })
-  switch (kind) {
-    case 'kill':
-      return record(await hands.kill(slot, lastsMs))
-    case 'stop_short':
-    case 'stop_long':
-      return record(await hands.stop(slot, lastsMs, fault.amid))
-    case 'cut': {
-      const hit = await hands.cut(slot)
-      return hit === null ? null : record(hit)
-    }
-    case 'restart':
-      await hands.restart(lastsMs)
-      return record(null)
-  }
+  const hit = await hands[fault.kind](fault)
+  return hit === null ? null : { kind: fault.kind, ...hit, from, until: now() }
 }
 
 /** How many there were of each kind. */
 export function countFaults(faults: readonly FaultRecord[]): Record<FaultKind, number> {
-  const counts: Record<FaultKind, number> = { kill: 0, stop_short: 0, stop_long: 0, cut: 0, restart: 0 }
+  const counts = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Record<FaultKind, number>
   for (const { kind } of faults) counts[kind] += 1
   return counts
 }

@@ -1,8 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Child } from './child.ts'
 import type { Hands } from './faults.ts'
-import { describeCrash, doom, endAll, recordOf, startMember, tell, untilReady, type Member } from './member.ts'
-import type { FreezeOrder, MadeSchedule, NodeCommand, NodeOrder, NodeSaid } from './node-process.ts'
+import { networkHands } from './hands/network-hands.ts'
+import { nodeHands } from './hands/node-hands.ts'
+import { serverHands } from './hands/server-hands.ts'
+import type { Victims } from './hands/victims.ts'
+import { describeCrash, doom, endAll, recordOf, startMember, tell, untilReady, wordsOf, type Member } from './member.ts'
+import { openProxy, type Proxy } from './network/proxy.ts'
+import type { MadeSchedule, NodeCommand, NodeOrder } from './node-process.ts'
 import type { ProcessRecord } from './records.ts'
 import type { Server } from './server.ts'
 
@@ -25,11 +28,11 @@ export interface Fleet {
   readonly processes: () => readonly ProcessRecord[]
   /** Nodes that ended although nobody killed them. */
   readonly crashed: () => readonly string[]
+  /** What else was not as it should be. */
+  readonly troubles: () => readonly string[]
   /** Ends whatever still lives. */
   readonly end: () => Promise<void>
 }
-
-const FREEZE_WITHIN_MS = 250
 
 /** The user under which the processes of a slot connect. */
 const userOf = (slot: number): string => `node_${'abcdefgh'[slot] ?? String(slot)}`
@@ -38,28 +41,42 @@ const userOf = (slot: number): string => `node_${'abcdefgh'[slot] ?? String(slot
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const members: Member[] = []
   const current: Member[] = []
+  const proxies: Proxy[] = []
+  const troubles: string[] = []
   let loading = false
+  const at = (slot: number): Member => inSlot(current, slot)
+  const proxyAt = (slot: number): Proxy => inSlot(proxies, slot)
   const launch = async (slot: number): Promise<Member> => {
-    const member = startMember({ order: orderOf(options, slot, members.length) })
+    const port = proxyAt(slot).port
+    const member = startMember({ order: orderOf(options, { slot, port, count: members.length }) })
     members.push(member)
     current[slot] = member
     await untilReady(member, options.directory)
     if (loading) member.child.tell('load')
     return member
   }
-  for (let slot = 0; slot < options.slots; slot += 1) await options.server.addUser(userOf(slot))
-  const end = (): Promise<void> => endAll(members)
+  for (let slot = 0; slot < options.slots; slot += 1) {
+    await options.server.addUser(userOf(slot))
+    proxies.push(await openProxy({ path: options.server.socket }))
+  }
+  const end = async (): Promise<void> => {
+    await endAll(members)
+    await Promise.all(proxies.map((proxy) => proxy.close()))
+  }
   await Promise.all(Array.from({ length: options.slots }, (_, slot) => launch(slot))).catch(async (error: unknown) => {
     await end()
     throw error
   })
-  const at = (slot: number): Member => {
-    const member = current[slot]
-    if (member === undefined) throw new Error(`there is no node ${slot}`)
-    return member
+  const victims: Victims = {
+    ...{ server: options.server, slots: options.slots, launch, proxyAt },
+    nodeAt: at,
+    doomAt: (slot) => doom(at(slot)),
+    userAt: userOf,
+    wordsOf: (name) => wordsOf(options.directory, name),
+    complain: (trouble) => void troubles.push(trouble),
   }
   return {
-    hands: handsOf(options.server, at, launch),
+    hands: { ...nodeHands(victims), ...networkHands(victims), ...serverHands(victims) },
     tellAll: async (command) => {
       loading = command === 'load'
       await Promise.all(current.map((member) => tell(member, command)))
@@ -67,49 +84,26 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     tellOne: (command) => tell(at(0), command),
     processes: () => members.map(recordOf),
     crashed: () => members.flatMap(describeCrash),
+    troubles: () => troubles,
     end,
   }
 }
 
-function orderOf({ server, directory, seed, perSecond }: FleetOptions, slot: number, count: number): NodeOrder {
+function inSlot<T>(things: readonly T[], slot: number): T {
+  const thing = things[slot]
+  if (thing === undefined) throw new Error(`there is nothing in slot ${slot}`)
+  return thing
+}
+
+function orderOf(
+  { server, directory, seed, perSecond }: FleetOptions,
+  { slot, port, count }: { readonly slot: number; readonly port: number; readonly count: number },
+): NodeOrder {
   return {
     name: `${'abcdefgh'[slot] ?? String(slot)}${count}`,
-    url: server.url(userOf(slot)),
+    url: server.url(userOf(slot), port),
     seed: seed * 1_000 + count,
     journals: directory,
     perSecond,
   }
-}
-
-function handsOf(server: Server, at: (slot: number) => Member, launch: (slot: number) => Promise<Member>): Hands {
-  return {
-    kill: async (slot, awayMs) => {
-      const { name, child } = doom(at(slot))
-      child.signal('SIGKILL')
-      await child.ended
-      await sleep(awayMs)
-      await launch(slot)
-      return name
-    },
-    stop: async (slot, lastsMs, amid) => {
-      const { name, child } = at(slot)
-      if (amid) await freezeAmid(child)
-      child.signal('SIGSTOP')
-      await sleep(lastsMs).finally(() => child.signal('SIGCONT'))
-      return name
-    },
-    cut: async (slot) => {
-      const cut = await server.cut(userOf(slot))
-      return cut === 0 ? null : at(slot).name
-    },
-    restart: (awayMs) => server.restart(awayMs),
-  }
-}
-
-/** Has the node stop itself while it starts work. One that starts nothing in time is stopped like any other. */
-async function freezeAmid(child: Child<NodeSaid>): Promise<void> {
-  const order: FreezeOrder = { freezeBefore: Date.now() + FREEZE_WITHIN_MS }
-  child.tell(order)
-  // An order that is read too late must not freeze a node that nobody wakes any more.
-  await sleep(FREEZE_WITHIN_MS + 20)
 }

@@ -6,7 +6,8 @@ import { createRandom } from '../simulation/random.ts'
 import { audit } from './audit/audit.ts'
 import { watchLeases } from './database-record.ts'
 import { collect, prepareDatabase, settle, ticking, type Suffered } from './deployment.ts'
-import { driveFaults, FAULT_NAMES, planFaults } from './faults.ts'
+import { FAULT_NAMES } from './fault-kinds.ts'
+import { driveFaults, planFaults, type FaultRecord } from './faults.ts'
 import { startFleet, type Fleet } from './fleet.ts'
 import { parseOptions, type ChaosOptions } from './options.ts'
 import { complaintsOf, describeRun } from './report.ts'
@@ -21,6 +22,7 @@ const LAST_TICKS_MS = 3_000
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
 interface Torment extends Suffered {
+  readonly crashes: readonly string[]
   readonly troubles: readonly string[]
 }
 
@@ -29,13 +31,14 @@ async function torment(server: Server, fleet: Fleet, options: ChaosOptions): Pro
   const made = await fleet.tellOne('settle_in')
   await fleet.tellAll('load')
   const from = Date.now()
-  const faults = await driveFaults(planFaults(createRandom(options.seed), { slots: SLOTS, leaseMs: LEASE_MS }), {
+  const settings = { slots: SLOTS, leaseMs: LEASE_MS, kinds: options.kinds }
+  const faults = await driveFaults(planFaults(createRandom(options.seed), settings), {
     hands: fleet.hands,
     now: Date.now,
     sleep: (ms) => sleep(ms),
     until: from + options.loadMs,
     tell: (fault) => {
-      if (options.verbose) print(`${seconds(fault.from - from)} ${FAULT_NAMES[fault.kind]} ${fault.process ?? ''}`)
+      if (options.verbose) print(describeFault(fault, from))
     },
   })
   await sleep(Math.max(0, from + options.loadMs - Date.now()))
@@ -44,15 +47,21 @@ async function torment(server: Server, fleet: Fleet, options: ChaosOptions): Pro
   await sleep(LAST_TICKS_MS)
   await fleet.tellOne('disable')
   const pending = await settle(server)
-  const troubles = [...fleet.crashed(), ...(pending === 0 ? [] : [`${pending} runs have not settled`])]
+  const troubles = [...fleet.troubles(), ...(pending === 0 ? [] : [`${pending} runs have not settled`])]
+  const crashes = fleet.crashed()
   await fleet.tellAll('leave')
   return {
-    ...{ faults, load: { from, until }, troubles },
+    ...{ faults, load: { from, until }, crashes, troubles },
     schedules: made.map((schedule) => ticking(schedule, until)),
   }
 }
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1).padStart(6)} s`
+
+const describeFault = ({ kind, process, how, from, until }: FaultRecord, start: number): string =>
+  [seconds(from - start), seconds(until - from), FAULT_NAMES[kind], process, how === undefined ? null : `(${how})`]
+    .filter((word) => word !== null)
+    .join(' ')
 
 /** The whole thing, in a directory of its own. Answers whether it went well. */
 async function run(options: ChaosOptions, directory: string, undo: (() => Promise<void>)[]): Promise<boolean> {
@@ -75,10 +84,9 @@ async function run(options: ChaosOptions, directory: string, undo: (() => Promis
   const told = {
     seed,
     nodes: SLOTS,
-    loadMs: options.loadMs,
-    audit: found,
-    faults: suffered.faults,
-    troubles: suffered.troubles,
+    loadMs: suffered.load.until - suffered.load.from,
+    ...{ audit: found, kinds: options.kinds, faults: suffered.faults },
+    ...{ crashes: suffered.crashes, troubles: suffered.troubles },
   }
   const complaints = complaintsOf(told, options.demands)
   if (complaints.length > 0) print(`journals, logs and database: ${directory}`)
@@ -96,7 +104,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'escapement-chaos-'))
   // As root the server runs as another user, who has to get in.
   chmodSync(directory, 0o755)
-  print(`seed ${options.seed}`)
+  print(`seed ${options.seed}, ${(options.loadMs / 60_000).toFixed(1)} minutes of load`)
   const undo: (() => Promise<void>)[] = []
   const cleanUp = async (): Promise<void> => {
     for (const step of undo.splice(0)) await step().catch(() => undefined)

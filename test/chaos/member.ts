@@ -42,21 +42,25 @@ export async function untilReady(member: Member, directory: string): Promise<voi
 
 const isReady = (line: NodeSaid): line is Extract<NodeSaid, { said: 'ready' }> => line.said === 'ready'
 
+type NodeAnswer = Extract<NodeSaid, { readonly what: NodeCommand }>
+
 /** Tells a node, and waits until it has done it. */
 export async function tell(member: Member, command: NodeCommand): Promise<readonly MadeSchedule[]> {
   if (command === 'leave') member.doomed = true
   member.child.tell(command)
   const answer = await member.child.hear(
-    (line): line is Exclude<NodeSaid, { said: 'ready' }> => line.said !== 'ready' && line.what === command,
+    (line): line is NodeAnswer => 'what' in line && line.what === command,
     DONE_WITHIN_MS,
   )
   if (answer.said === 'failed') throw new Error(`node ${member.name} could not ${command}: ${answer.why}`)
   return answer.schedules ?? []
 }
 
-/** The end of what a node wrote on stderr. */
-export const lastWords = (directory: string, name: string): string =>
-  readFileSync(logFile(directory, name), 'utf8').slice(-2_000)
+/** What a node wrote on stderr. */
+export const wordsOf = (directory: string, name: string): string => readFileSync(logFile(directory, name), 'utf8')
+
+/** The end of it. */
+export const lastWords = (directory: string, name: string): string => wordsOf(directory, name).slice(-2_000)
 
 const logFile = (directory: string, name: string): string => path.join(directory, `${name}.log`)
 

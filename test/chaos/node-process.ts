@@ -1,3 +1,4 @@
+import './wall-clock-installed.ts'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +9,7 @@ import { createRandom } from '../simulation/random.ts'
 import { journalFile, openJournal } from './journal.ts'
 import type { HandlerLine, SubmissionLine } from './records.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
+import { setWallClock, trueNow } from './wall-clock.ts'
 import { createHandler, type Habit } from './work.ts'
 import { AGENTS, SCHEDULES, SESSIONS, SETTINGS } from './world.ts'
 
@@ -25,15 +27,20 @@ export interface NodeOrder {
 
 export type NodeCommand = 'settle_in' | 'load' | 'rest' | 'disable' | 'leave'
 
-/** The first handler that begins before this time stops the process. */
-export interface FreezeOrder {
-  readonly freezeBefore: number
-}
+/** What is done to a node from inside; nobody waits for an answer. */
+export type NodeOrders =
+  /** The first handler that begins before this time stops the process. */
+  | { readonly freezeBefore: number }
+  /** The wall clock is so many milliseconds off from now on. */
+  | { readonly clockOffMs: number }
+  /** So many read at once something that somebody has locked. */
+  | { readonly readers: number }
 
 export type NodeSaid =
   | { readonly said: 'ready' }
   | { readonly said: 'done'; readonly what: NodeCommand; readonly schedules?: readonly MadeSchedule[] }
   | { readonly said: 'failed'; readonly what: NodeCommand; readonly why: string }
+  | { readonly said: 'readers_done'; readonly refused: number }
 
 export interface MadeSchedule {
   readonly id: string
@@ -55,7 +62,7 @@ const MOST_TRIES = 100
 const say = (line: NodeSaid): void => void process.stdout.write(`${JSON.stringify(line)}\n`)
 
 const log = (level: string, message: string, facts: unknown): void =>
-  void process.stderr.write(`${new Date().toISOString()} ${level} ${message} ${JSON.stringify(facts)}\n`)
+  void process.stderr.write(`${new Date(trueNow()).toISOString()} ${level} ${message} ${JSON.stringify(facts)}\n`)
 
 function habitOf(payload: unknown): Habit | undefined {
   const words = JSON.stringify(payload ?? null)
@@ -63,7 +70,7 @@ function habitOf(payload: unknown): Habit | undefined {
 }
 
 function freezeIfTold(): void {
-  if (Date.now() >= freezeBefore) return
+  if (trueNow() >= freezeBefore) return
   freezeBefore = 0
   process.kill(process.pid, 'SIGSTOP')
 }
@@ -143,12 +150,23 @@ async function obey(command: NodeCommand, escapement: Escapement): Promise<NodeS
   return { said: 'done', what: command }
 }
 
+async function read(escapement: Escapement, readers: number): Promise<void> {
+  const answers = await Promise.allSettled(Array.from({ length: readers }, () => escapement.secrets.list()))
+  say({ said: 'readers_done', refused: answers.filter(({ status }) => status === 'rejected').length })
+}
+
+function suffer(orders: NodeOrders, escapement: Escapement): void {
+  if ('freezeBefore' in orders) freezeBefore = orders.freezeBefore
+  else if ('clockOffMs' in orders) setWallClock(orders.clockOffMs)
+  else void read(escapement, orders.readers)
+}
+
 const escapement = await start()
 say({ said: 'ready' })
 for await (const line of createInterface({ input: process.stdin })) {
-  const command = JSON.parse(line) as NodeCommand | FreezeOrder
+  const command = JSON.parse(line) as NodeCommand | NodeOrders
   if (typeof command === 'object') {
-    freezeBefore = command.freezeBefore
+    suffer(command, escapement)
     continue
   }
   say(

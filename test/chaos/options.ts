@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { FAULT_KINDS, kindsNamed, type FaultKind } from './fault-kinds.ts'
 import type { Demands } from './report.ts'
 
 export interface ChaosOptions {
@@ -6,14 +7,22 @@ export interface ChaosOptions {
   readonly loadMs: number
   /** Submissions per second of all nodes together, while all are well. */
   readonly perSecond: number
+  readonly kinds: readonly FaultKind[]
   readonly demands: Demands
   readonly verbose: boolean
   /** Leaves the directory behind even when all went well. */
   readonly keep: boolean
 }
 
-const USAGE =
-  'usage: chaos [--minutes 3] [--seed N] [--rate 330] [--least-rate 200] [--least-faults 10 per minute] [--verbose] [--keep]'
+const USAGE = `usage: npm run chaos -- faults [options]
+  --minutes 10       how long there is load; at least every kind of fault happens once
+  --seed N           the plan of faults and the traffic; printed by every run
+  --only kind,kind   only these kinds, or all that begin with a word: ${FAULT_KINDS.join(', ')}
+  --rate 330         submissions per second of all nodes together
+  --least-rate 100   acknowledged submissions per second that are demanded
+  --least-faults N   faults that are demanded; 10 per minute, with --only one of each kind
+  --verbose          prints each fault
+  --keep             leaves journals, logs and database behind`
 
 /** What the command line asks for, or how it should have asked. */
 export function parseOptions(args: readonly string[], chance: () => number = Math.random): ChaosOptions | string {
@@ -22,24 +31,28 @@ export function parseOptions(args: readonly string[], chance: () => number = Mat
       args: [...args],
       strict: true,
       options: {
-        minutes: { type: 'string', default: '3' },
+        minutes: { type: 'string', default: '10' },
         seed: { type: 'string', default: String(Math.floor(chance() * 1_000_000)) },
         rate: { type: 'string', default: '330' },
-        'least-rate': { type: 'string', default: '200' },
+        'least-rate': { type: 'string', default: '100' },
+        only: { type: 'string' },
         'least-faults': { type: 'string' },
         verbose: { type: 'boolean', default: false },
         keep: { type: 'boolean', default: false },
       },
     })
     const minutes = positive('minutes', values.minutes)
+    const kinds = values.only === undefined ? FAULT_KINDS : kindsOf(values.only)
+    const leastFaults = values.only === undefined ? Math.ceil(minutes * 10) : kinds.length
     return {
       seed: whole('seed', values.seed),
       loadMs: minutes * 60_000,
       perSecond: positive('rate', values.rate),
+      kinds,
       demands: {
-        faults: whole('least-faults', values['least-faults'] ?? String(Math.ceil(minutes * 10))),
+        faults: whole('least-faults', values['least-faults'] ?? String(leastFaults)),
         acceptedPerSecond: whole('least-rate', values['least-rate']),
-        longestGapMs: 5_000,
+        ...{ longestGapMs: 5_000, longestSilenceMs: 20_000, longestLatenessMs: 5_000 },
       },
       verbose: values.verbose,
       keep: values.keep,
@@ -59,4 +72,10 @@ function whole(name: string, text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} must be a whole number, not "${text}"`)
   return value
+}
+
+function kindsOf(text: string): readonly FaultKind[] {
+  const kinds = kindsNamed(text.split(','))
+  if (kinds === null) throw new Error(`--only must name kinds of faults, not "${text}"`)
+  return kinds
 }

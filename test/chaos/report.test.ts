@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Audit } from './audit/audit.ts'
-import { FAULT_KINDS, type FaultRecord } from './faults.ts'
+import { FAULT_KINDS, FAULT_NAMES } from './fault-kinds.ts'
+import type { FaultRecord } from './faults.ts'
 import { parseOptions } from './options.ts'
 import { complaintsOf, describeRun, verdictOf, type Told } from './report.ts'
 
@@ -16,16 +17,23 @@ const GOOD: Audit = {
   endings: new Map([['success', 100]]),
   outcomes: { accepted: 12_000, refused: 3, unknown: 40 },
   acceptedPerSecond: 200,
+  unheard: { kept: 30, never: 10 },
   gap: { process: 'b1', from: 0, ms: 900 },
+  silence: { process: 'c2', from: 0, ms: 2_100 },
+  lateness: { run: 'run_1', ms: 40 },
 }
 const FAULTS: readonly FaultRecord[] = FAULT_KINDS.flatMap((kind) => [
   { kind, process: 'a0', from: 0, until: 1 },
   { kind, process: 'b1', from: 0, until: 1 },
 ])
-const DEMANDS = { faults: 10, acceptedPerSecond: 200, longestGapMs: 5_000 }
+const DEMANDS = {
+  ...{ faults: 10, acceptedPerSecond: 200 },
+  ...{ longestGapMs: 5_000, longestSilenceMs: 15_000, longestLatenessMs: 5_000 },
+}
+const VERDICT = '0 lost, 0 doubled, 0 out of session order, 0 limits exceeded, 0 stuck, 0 early'
 
 const told = (over: Partial<Audit> = {}, rest: Partial<Told> = {}): Told => ({
-  ...{ seed: 5, nodes: 3, loadMs: 60_000, faults: FAULTS, troubles: [] },
+  ...{ seed: 5, nodes: 3, loadMs: 60_000, kinds: FAULT_KINDS, faults: FAULTS, crashes: [], troubles: [] },
   audit: { ...GOOD, ...over },
   ...rest,
 })
@@ -35,13 +43,16 @@ describe('the report', () => {
     expect(describeRun(told())).toEqual([
       'seed 5',
       '3 nodes, 60 s of load, 200.0 submissions/s acknowledged (12043 sent: 12000 acknowledged, 3 refused, 40 unknown)',
-      '10 faults: kill -9 2, SIGSTOP shorter than the lease 2, SIGSTOP longer than the lease 2, pg_terminate_backend 2, server restart 2',
+      'unknown submissions: 30 kept once, 10 never',
+      `38 faults: ${FAULT_KINDS.map((kind) => `${FAULT_NAMES[kind]} 2`).join(', ')}`,
       'runs: success 100',
       're-attempts: 12 after a lapsed lease, 34 after a failure',
       'skipped: 12 (misfire 7, overlap 5)',
       'limits reached: agent, org; never reached: tasks',
-      'longest gap without a start on a healthy node while another was stopped: 900 ms (b1)',
-      '0 lost, 0 doubled, 0 out of session order, 0 limits exceeded, 0 stuck',
+      'longest gap without a start on a healthy node while another was away: 900 ms (b1)',
+      'longest silence of a node that nothing was done to: 2100 ms (c2)',
+      'latest decision while a node had the wrong time: 40 ms',
+      `${VERDICT}, 0 crashes`,
     ])
     expect(complaintsOf(told(), DEMANDS)).toEqual([])
   })
@@ -51,9 +62,7 @@ describe('the report', () => {
       { length: 7 },
       (_, n) => ({ wrong: 'doubled', what: `case ${n}`, rows: [{ n }] }) as const,
     )
-    expect(verdictOf({ ...GOOD, findings })).toBe(
-      '0 lost, 7 doubled, 0 out of session order, 0 limits exceeded, 0 stuck',
-    )
+    expect(verdictOf({ ...GOOD, findings })).toBe(VERDICT.replace('0 doubled', '7 doubled'))
     const lines = complaintsOf(told({ findings }), DEMANDS)
     expect(lines.slice(0, 2)).toEqual(['doubled: case 0', '    {"n":0}'])
     expect(lines.at(-1)).toBe('doubled: … and 2 more')
@@ -72,10 +81,31 @@ describe('the report', () => {
       told({ gap: { process: 'b1', from: 0, ms: 5_001 } }),
       'the longest gap was 5001 ms (b1), 5000 ms are allowed',
     ],
-    ['no stop at all', told({ gap: null }), 'the longest gap was no node was stopped, 5000 ms are allowed'],
-    ['a crash', told({}, { troubles: ['node a0 ended by itself with 1'] }), 'node a0 ended by itself with 1'],
+    ['no node away at all', told({ gap: null }), 'the longest gap was never seen, 5000 ms are allowed'],
+    [
+      'a node that takes too long to come back',
+      told({ silence: { process: 'b1', from: 0, ms: 15_001 } }),
+      'the longest silence was 15001 ms (b1), 15000 ms are allowed',
+    ],
+    [
+      'a clock that made others late',
+      told({ lateness: { run: 'run_1', ms: 5_001 } }),
+      'the latest decision was 5001 ms, 5000 ms are allowed',
+    ],
+    ['a crash', told({}, { crashes: ['node a0 ended by itself with 1'] }), 'node a0 ended by itself with 1'],
+    ['anything else', told({}, { troubles: ['3 runs have not settled'] }), '3 runs have not settled'],
   ])('complains about %s', (_, run, complaint) => {
     expect(complaintsOf(run, DEMANDS)).toContain(complaint)
+  })
+
+  it('tells of and demands only the kinds that were asked for', () => {
+    const run = told({ gap: null, lateness: null }, { kinds: ['kill'], faults: FAULTS.slice(0, 2) })
+    expect(complaintsOf(run, { ...DEMANDS, faults: 1 })).toEqual([])
+    expect(describeRun(run)).toContain('2 faults: kill -9 2')
+  })
+
+  it('counts crashes behind the verdict', () => {
+    expect(describeRun(told({}, { crashes: ['node a0 ended by itself with 1'] })).at(-1)).toBe(`${VERDICT}, 1 crashes`)
   })
 })
 
@@ -83,13 +113,18 @@ describe('the command line', () => {
   it('has defaults, and demands ten faults a minute', () => {
     expect(parseOptions([], () => 0.5)).toMatchObject({
       seed: 500_000,
-      loadMs: 180_000,
-      demands: { faults: 30, acceptedPerSecond: 200, longestGapMs: 5_000 },
+      loadMs: 600_000,
+      kinds: FAULT_KINDS,
+      demands: { faults: 100, acceptedPerSecond: 100, longestGapMs: 5_000 },
     })
     expect(parseOptions(['--minutes', '0.5', '--seed', '7', '--least-rate', '50'])).toMatchObject({
       seed: 7,
       loadMs: 30_000,
       demands: { faults: 5, acceptedPerSecond: 50 },
+    })
+    expect(parseOptions(['--only', 'full,kill'])).toMatchObject({
+      kinds: ['kill', 'full_server', 'full_pool'],
+      demands: { faults: 3 },
     })
   })
 
@@ -97,8 +132,9 @@ describe('the command line', () => {
     ['--minutes', '0'],
     ['--seed', 'x'],
     ['--rate', '-1'],
+    ['--only', 'kill,nothing'],
     ['--unknown', '1'],
   ])('refuses %s %s', (...args) => {
-    expect(parseOptions(args)).toMatch(/usage: chaos/)
+    expect(parseOptions(args)).toMatch(/usage: npm run chaos/)
   })
 })

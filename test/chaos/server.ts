@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { DATABASE, SUPERUSER } from '../../src/store/embedded/init.ts'
@@ -9,14 +10,18 @@ import { binariesUnderTest } from '../support/postgres-under-test.ts'
 
 /** A PostgreSQL of our own that can be taken away and given back. */
 export interface Server {
-  /** A connection string for a user. */
-  readonly url: (user?: string) => string
+  /** A connection string for a user; with a port, by way of a road that ends at this port of this machine. */
+  readonly url: (user?: string, port?: number) => string
+  /** The socket on which it listens. */
+  readonly socket: string
   /** Opens a connection. Whoever holds it lives with its end. */
   readonly connect: () => Promise<Client>
   /** Makes a user that may do everything, so that its connections can be told from those of others. */
   readonly addUser: (user: string) => Promise<void>
   /** Ends all connections of a user and answers how many there were. */
   readonly cut: (user: string) => Promise<number>
+  /** Stops one of its processes, or lets it go on. One that has ended meanwhile is none of our business. */
+  readonly signal: (pid: number, signal: 'SIGSTOP' | 'SIGCONT') => void
   /** Stops it at once, as a crash would, and starts it again after a while. Resolves when it answers. */
   readonly restart: (awayMs: number) => Promise<void>
   readonly stop: () => Promise<void>
@@ -31,8 +36,10 @@ export async function startChaosServer(directory: string): Promise<Server> {
     { data: `${directory}/data`, systemDirectory: `${directory}/system`, packageDirectory: binariesUnderTest() },
     new AbortController().signal,
   )
-  const url = (user = SUPERUSER): string =>
-    `postgres://${user}:${password}@/${DATABASE}?host=${encodeURIComponent(place.socketDirectory)}&port=${PORT}`
+  const url = (user = SUPERUSER, port?: number): string =>
+    port === undefined
+      ? `postgres://${user}:${password}@/${DATABASE}?host=${encodeURIComponent(place.socketDirectory)}&port=${PORT}`
+      : `postgres://${user}:${password}@127.0.0.1:${port}/${DATABASE}`
   const context: ServerContext = { place, account, postgres: binaries.postgres }
   const connect = async (): Promise<Client> => {
     const parts = { host: place.socketDirectory, port: PORT, user: SUPERUSER, password, database: DATABASE }
@@ -50,9 +57,11 @@ export async function startChaosServer(directory: string): Promise<Server> {
       .finally(() => client.end())
   }
   let stopped = false
+  const standing = new Set<number>()
   await launch(context, connect)
   return {
     url,
+    socket: path.join(place.socketDirectory, `.s.PGSQL.${PORT}`),
     connect,
     addUser: async (user) => {
       await run(`create role ${user} superuser login password '${password}'`)
@@ -66,10 +75,25 @@ export async function startChaosServer(directory: string): Promise<Server> {
       await sleep(awayMs)
       if (!stopped) await launch(context, connect)
     },
+    signal: (pid, signal) => {
+      if (signal === 'SIGSTOP') standing.add(pid)
+      // Only what we have stopped: its number may belong to another by now otherwise.
+      else if (!standing.delete(pid)) return
+      signalIfThere(pid, signal)
+    },
     stop: () => {
       stopped = true
+      for (const pid of standing) signalIfThere(pid, 'SIGCONT')
       return halt(context, 'SIGINT')
     },
+  }
+}
+
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }
 

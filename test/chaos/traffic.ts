@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../../src/contract/refusals.ts'
-import type { Escapement } from '../../src/escapement.ts'
+import type { Escapement, SubmitOptions } from '../../src/escapement.ts'
 import type { Random } from '../simulation/random.ts'
 import type { Journal } from './journal.ts'
 import type { SubmissionLine } from './records.ts'
+import { trueNow } from './wall-clock.ts'
 import { wordsOf, type Order } from './work.ts'
 import { SESSIONS, TASK_AGENTS, type PlannedSession } from './world.ts'
 
@@ -28,8 +30,19 @@ const MOST_IN_FLIGHT = 150
 const SHARE_OF_TASKS = 0.35
 const TOTAL_WEIGHT = SESSIONS.reduce((sum, { weight }) => sum + weight, 0)
 
+/** Submissions that carry a key and are sent again with it when nobody knows what became of them. */
+const SHARE_WITH_KEY = 0.5
+const RESEND_AFTER_MS = 200
+
+/** Whoever sends, for as long as traffic goes on. */
+interface Sender extends TrafficOptions {
+  readonly stopping: AbortSignal
+}
+
 /** Sends submissions of all kinds at an even rate until it is stopped. */
 export function startTraffic(options: TrafficOptions): Traffic {
+  const stopping = new AbortController()
+  const sender: Sender = { ...options, stopping: stopping.signal }
   const onTheirWay = new Set<Promise<void>>()
   let allowance = 0
   let last = performance.now()
@@ -40,19 +53,20 @@ export function startTraffic(options: TrafficOptions): Traffic {
     allowance = Math.min(allowance + ((now - last) * options.perSecond) / 1_000, options.perSecond / 2)
     last = now
     for (; allowance >= 1 && onTheirWay.size < MOST_IN_FLIGHT; allowance -= 1) {
-      const sending = sendOne(options, (sent += 1)).finally(() => onTheirWay.delete(sending))
+      const sending = sendOne(sender, (sent += 1)).finally(() => onTheirWay.delete(sending))
       onTheirWay.add(sending)
     }
   }, TICK_MS)
   return {
     stop: async () => {
       clearInterval(timer)
+      stopping.abort()
       await Promise.allSettled(onTheirWay)
     },
   }
 }
 
-async function sendOne(options: TrafficOptions, number: number): Promise<void> {
+async function sendOne(options: Sender, number: number): Promise<void> {
   const { random, escapement, process } = options
   const id = `${process}-${number}`
   if (random.chance(SHARE_OF_TASKS)) {
@@ -67,21 +81,22 @@ async function sendOne(options: TrafficOptions, number: number): Promise<void> {
   }
   const text = wordsOf(orderOf(random, id, session.work))
   const message = session.kind === 'debounce' ? { text, sender: random.one(['ann', 'bob']) } : { text }
-  await submit(options, { id, to: session.key }, async () => {
-    const receipt = await escapement.sessions.send(session.key, message)
+  await submit(options, { id, to: session.key }, async (once) => {
+    const receipt = await escapement.sessions.send(session.key, message, once)
     if (!('run_id' in receipt)) throw new Error(`a message was taken for a command: ${text}`)
     return { run: receipt.merged_into ?? receipt.run_id, dropped: receipt.dropped_run_id ?? null }
   })
 }
 
-async function sendTask(options: TrafficOptions, id: string): Promise<void> {
+async function sendTask(options: Sender, id: string): Promise<void> {
   const { random, escapement } = options
   const agentId = random.one(TASK_AGENTS)
   const words = wordsOf(orderOf(random, id, [2, 25]))
   const retry_policy = { max_retries: 2, strategy: 'fixed', base_ms: 200 }
-  const task = { agentId, action: 'click', params: { words }, priority: random.int(-1, 1) }
-  await submit(options, { id, to: agentId }, async () => {
-    const receipt = await escapement.tasks.submit(random.chance(0.5) ? { ...task, retry_policy } : task)
+  const plain = { agentId, action: 'click', params: { words }, priority: random.int(-1, 1) }
+  const task = random.chance(0.5) ? { ...plain, retry_policy } : plain
+  await submit(options, { id, to: agentId }, async (once) => {
+    const receipt = await escapement.tasks.submit(task, once)
     if (random.chance(0.01)) await escapement.tasks.cancel(receipt.taskId).catch(() => undefined)
     return { run: receipt.taskId, dropped: null }
   })
@@ -103,24 +118,34 @@ function pickSession(random: Random): PlannedSession {
   return random.one(SESSIONS)
 }
 
-/** Writes down that it is sent, sends it, and writes down the answer before anybody can count on it. */
+/**
+ * Writes down that it is sent, sends it, and writes down the answer before anybody can count on it. What has a key is
+ * sent again with it until there is an answer: kept once or never, however often it was sent.
+ */
 async function submit(
-  { journal }: TrafficOptions,
+  { journal, random, stopping }: Sender,
   { id, to }: { readonly id: string; readonly to: string },
-  send: () => Promise<{ readonly run: string; readonly dropped: string | null }>,
+  send: (once: SubmitOptions) => Promise<{ readonly run: string; readonly dropped: string | null }>,
 ): Promise<void> {
-  journal.write({ kind: 'sent', id, at: Date.now(), to })
-  try {
-    const { run, dropped } = await send()
-    journal.write({ kind: 'accepted', id, at: Date.now(), run, dropped })
-  } catch (error) {
-    journal.write(lineOfError(id, error))
+  const once: SubmitOptions = random.chance(SHARE_WITH_KEY) ? { idempotencyKey: `chaos-${id}` } : {}
+  journal.write({ kind: 'sent', id, at: trueNow(), to })
+  for (;;) {
+    try {
+      const { run, dropped } = await send(once)
+      journal.write({ kind: 'accepted', id, at: trueNow(), run, dropped })
+      return
+    } catch (error) {
+      const line = lineOfError(id, error)
+      journal.write(line)
+      if (line.kind !== 'failed' || once.idempotencyKey === undefined || stopping.aborted) return
+    }
+    await sleep(RESEND_AFTER_MS, undefined, { signal: stopping }).catch(() => undefined)
   }
 }
 
 /** A refusal is an answer. Everything else leaves open what happened, a database that is away too. */
 function lineOfError(id: string, error: unknown): SubmissionLine {
-  const at = Date.now()
+  const at = trueNow()
   if (error instanceof Refusal && error.code !== 'DATABASE_AWAY' && error.code !== 'NOT_STARTED')
     return { kind: 'refused', id, at, code: error.code, run: error.runId }
   const code = error instanceof Refusal ? error.code : error instanceof Error ? `${error.name}: ${error.message}` : ''

@@ -3,6 +3,7 @@ import type { Handler } from '../../src/executors/in-process.ts'
 import type { Random } from '../simulation/random.ts'
 import type { Journal } from './journal.ts'
 import type { HandlerLine } from './records.ts'
+import { trueNow } from './wall-clock.ts'
 
 /** What a submission asks of its handler, written into its own words. */
 export interface Order {
@@ -48,7 +49,7 @@ export function createHandler({ journal, random, nodeId, habitOf, begun }: Handl
     journal.write({
       ...{
         kind: 'start',
-        at: Date.now(),
+        at: trueNow(),
         mono: performance.now(),
         attempt: attemptId,
         number,
@@ -59,7 +60,7 @@ export function createHandler({ journal, random, nodeId, habitOf, begun }: Handl
     })
     begun()
     const end = (how: 'ok' | 'failed' | 'aborted', reason: string | null): void =>
-      journal.write({ kind: 'end', at: Date.now(), mono: performance.now(), attempt: attemptId, how, reason })
+      journal.write({ kind: 'end', at: trueNow(), mono: performance.now(), attempt: attemptId, how, reason })
     const orders = ordersIn(attempt.payload)
     const habit = orders.length > 0 ? undefined : habitOf(attempt.payload)
     const workMs = habit === undefined ? Math.max(0, ...orders.map((order) => order.workMs)) : random.int(...habit.work)

@@ -157,7 +157,7 @@ describe('lost', () => {
     const run = (tick: number): StoredRun =>
       stored(`t${tick}`, {
         ...{ trigger: 'schedule', schedule: 'sch_1', nominal: T + tick * 1_000, session: null, submissions: [] },
-        ...{ ending: 'skipped', attempts: [] },
+        ...{ ending: 'skipped', attempts: [], createdAt: T + tick * 1_000 + 1 },
       })
     const range = { schedule: 'sch_1', first: T + 1_000, last: T + 2_000, count: 2 }
     expect(found({ schedules, runs: [run(0), run(3)], ranges: [range] })).toEqual([])
@@ -451,7 +451,7 @@ describe('what is counted', () => {
   const startsOfB = (...times: readonly number[]): readonly HandledAttempt[] =>
     times.map((at, index) => handled(String(index), { process: 'b', startedAt: T + at }))
 
-  it('finds the longest gap of a healthy node while another was stopped', () => {
+  it('finds the longest gap of a healthy node while another was away', () => {
     const gap = (handledBy: readonly HandledAttempt[], over: Partial<Records> = {}) =>
       audit(records({ handled: handledBy, faults: [stop], ...over })).gap
     expect(gap(startsOfB(500, 1_500, 4_000, 6_900))).toEqual({ process: 'b', from: T + 4_000, ms: 2_900 })
@@ -459,5 +459,74 @@ describe('what is counted', () => {
     const died = records().processes.map((process) => ({ ...process, diedAt: T + 2_000 }))
     expect(gap([], { processes: died })).toEqual({ process: 'b', from: T + 1_000, ms: 1_000 })
     expect(audit(records({ handled: startsOfB(1) })).gap).toBeNull()
+  })
+
+  it('holds no gap against a node that was hurt itself, before it is back at work', () => {
+    const hurt = { kind: 'net_forgotten', process: 'b', from: T + 500, until: T + 2_000 } as const
+    const { gap } = audit(records({ handled: startsOfB(400, 5_500, 6_900), faults: [stop, hurt] }))
+    expect(gap).toEqual({ process: 'b', from: T + 5_500, ms: 1_400 })
+  })
+
+  it('finds how long a node took to be back at work, and does not count what was done to it meanwhile', () => {
+    const load = { from: T, until: T + 20_000 }
+    const processes = [{ name: 'b', readyAt: T - 1_000, diedAt: null }]
+    const silence = (faults: Records['faults']) =>
+      audit(records({ handled: startsOfB(0, 1_000, 12_000, 19_500), processes, load, faults })).silence
+    expect(silence([])).toEqual({ process: 'b', from: T + 1_000, ms: 11_000 })
+    const mine = { kind: 'net_silent_long', process: 'b', from: T + 1_500, until: T + 7_000 } as const
+    expect(silence([{ ...mine, process: 'a' }])).toEqual({ process: 'b', from: T + 1_000, ms: 11_000 })
+    expect(silence([mine])).toEqual({ process: 'b', from: T + 12_000, ms: 7_500 })
+    const everybodys = { kind: 'restart', process: null, from: T + 13_000, until: T + 14_000 } as const
+    expect(silence([mine, everybodys])).toEqual({ process: 'b', from: T + 14_000, ms: 5_500 })
+  })
+})
+
+describe('the times of occurrences', () => {
+  const occurrence = (id: string, over: Partial<StoredRun> = {}): StoredRun =>
+    stored(id, { trigger: 'schedule', schedule: 'sch_1', session: null, submissions: [], nominal: T, ...over })
+  const work = (id: string, over: Partial<HandledAttempt> = {}): HandledAttempt =>
+    handled(id, { trigger: 'schedule', schedule: 'sch_1', session: null, ...over })
+
+  it('finds what was decided or begun before its time', () => {
+    expect(found({ runs: [occurrence('1')], handled: [work('1')] })).toEqual([])
+    expect(found({ runs: [occurrence('1', { createdAt: T - 0.5 })], handled: [work('1')] })).toEqual([
+      'early: an occurrence was decided before its time',
+    ])
+    expect(found({ runs: [occurrence('1')], handled: [work('1', { startedAt: T - 1 })] })).toEqual([
+      'early: an occurrence began before its time',
+    ])
+  })
+
+  it('finds the latest decision of those that fell due while a node had the wrong time', () => {
+    const runs = [
+      occurrence('1', { createdAt: T + 900 }),
+      occurrence('2', { nominal: T + 2_000, createdAt: T + 2_040 }),
+      occurrence('3', { nominal: T + 3_000, createdAt: T + 3_300 }),
+      occurrence('4', { nominal: T + 3_000, createdAt: T + 9_000, trigger: 'catchup' }),
+    ]
+    const step = { kind: 'clock_step', process: 'a', from: T + 1_000, until: T + 4_000 } as const
+    expect(audit(records({ runs, faults: [step] })).lateness).toEqual({ run: 'run_3', ms: 300 })
+    expect(audit(records({ runs })).lateness).toBeNull()
+  })
+})
+
+describe('submissions whose senders never heard of them', () => {
+  const unknown = (id: string): Submission => submission(id, { outcome: 'unknown', run: null, answeredAt: null })
+
+  it('are counted as kept or not, and may not be kept twice', () => {
+    const handledToo = [handled('1'), handled('1b')]
+    const runs = [stored('1')]
+    expect(audit(records({ submissions: [unknown('1'), unknown('2')], runs })).unheard).toEqual({ kept: 1, never: 1 })
+    const twice = [...runs, stored('1b', { submissions: ['1'], createdAt: T + 2 })]
+    expect(found({ submissions: [unknown('1')], runs: twice, handled: handledToo })).toContain(
+      'doubled: submission 1 is in 2 runs',
+    )
+  })
+
+  it('may not have been refused in the end, when they had been kept before', () => {
+    const refused = submission('1', { outcome: 'refused', run: null, code: 'QUEUE_FULL' })
+    expect(found({ submissions: [refused], runs: [stored('1')], handled: [handled('1')] })).toEqual([
+      'lost: a refused submission left a run that was not rejected',
+    ])
   })
 })

@@ -2,10 +2,11 @@ import type { Records, Submission } from '../records.ts'
 import { findCrowding } from './crowding.ts'
 import { countReattempts, findDoubled } from './doubled.ts'
 import type { Finding } from './findings.ts'
-import { longestGap, type Gap } from './gaps.ts'
+import { longestGap, longestSilence, type Gap } from './gaps.ts'
 import { findLost } from './lost.ts'
 import { findDisorder } from './order.ts'
 import { layOut, type Evidence } from './spans.ts'
+import { findEarly, longestLateness, type Lateness } from './timeliness.ts'
 
 /** What the three records say when they are laid side by side. */
 export interface Audit {
@@ -20,7 +21,14 @@ export interface Audit {
   readonly outcomes: Readonly<Record<Submission['outcome'], number>>
   /** Submissions per second of load that were answered with a run. */
   readonly acceptedPerSecond: number
+  /** What became of those whose senders never heard of it. */
+  readonly unheard: { readonly kept: number; readonly never: number }
+  /** On a healthy node while another was away. */
   readonly gap: Gap | null
+  /** On a node that nothing was done to just then. */
+  readonly silence: Gap | null
+  /** Of occurrences that fell due while a node had the wrong time. */
+  readonly lateness: Lateness | null
 }
 
 /** Compares the records. Pure: it can be asked about records of things that never happened. */
@@ -36,6 +44,7 @@ export function audit(records: Records): Audit {
       ...findDisorder(evidence),
       ...crowding.findings,
       ...findStuck(evidence),
+      ...findEarly(evidence),
     ],
     limitsReached: crowding.reached,
     limitsUnreached: crowding.unreached,
@@ -44,7 +53,10 @@ export function audit(records: Records): Audit {
     endings: countBy(records.runs.map((run) => run.ending ?? 'pending')),
     outcomes,
     acceptedPerSecond: (outcomes.accepted * 1_000) / Math.max(1, records.load.until - records.load.from),
+    unheard: countUnheard(records),
     gap: longestGap(records),
+    silence: longestSilence(records),
+    lateness: longestLateness(records),
   }
 }
 
@@ -52,6 +64,13 @@ const findStuck = ({ records }: Evidence): readonly Finding[] =>
   records.runs
     .filter((run) => run.ending === null)
     .map((run) => ({ wrong: 'stuck', what: 'a run has not ended', rows: [run] }))
+
+function countUnheard({ submissions, runs }: Records): Audit['unheard'] {
+  const carried = new Set(runs.flatMap((run) => run.submissions))
+  const unknown = submissions.filter(({ outcome }) => outcome === 'unknown')
+  const kept = unknown.filter(({ id }) => carried.has(id)).length
+  return { kept, never: unknown.length - kept }
+}
 
 function countSkipped(records: Records): ReadonlyMap<string, number> {
   const counts = new Map(

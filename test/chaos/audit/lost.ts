@@ -13,15 +13,17 @@ export const findLost = (evidence: Evidence): readonly Finding[] => [
 
 /** An answer that named a run is a promise: the run is there, carries the words, and has ended. */
 function findLostSubmissions({ records, runs }: Evidence): readonly Finding[] {
+  const carriers = new Map(records.runs.flatMap((run) => run.submissions.map((id) => [id, run] as const)))
   return records.submissions.flatMap((submission): readonly Finding[] => {
+    const carrier = carriers.get(submission.id)
+    if (submission.outcome === 'refused' && carrier !== undefined && carrier.ending !== 'rejected')
+      return [lost('a refused submission left a run that was not rejected', submission, carrier)]
     if (submission.outcome === 'unknown' || submission.run === null) return []
     const run = runs.get(submission.run)
     if (run === undefined) return [lost('an answered submission has no run', submission)]
     if (!run.submissions.includes(submission.id))
       return [lost('the run of an answered submission does not carry it', submission, run)]
     if (run.ending === null) return [lost('the run of an answered submission has not ended', submission, run)]
-    if (submission.outcome === 'refused' && run.ending !== 'rejected')
-      return [lost('a refused submission left a run that was not rejected', submission, run)]
     return []
   })
 }

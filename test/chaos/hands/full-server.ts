@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from 'pg'
+import type { Hit, PlannedFault } from '../faults.ts'
+import type { Victims } from './victims.ts'
+
+const AT_ONCE = 30
+
+/** How the server puts it, and so how the node has to when it says what is wrong. */
+const TOO_MANY = /too many clients/
+
+const SAID_WITHIN_MS = 3_000
+
+/** Somebody takes every connection the server has and the nodes lose theirs; they have to say so, and come back. */
+export async function fillServer(victims: Victims, { lastsMs }: PlannedFault): Promise<Hit> {
+  const { server, slots, nodeAt, userAt } = victims
+  const nodes = Array.from({ length: slots }, (_, slot) => nodeAt(slot))
+  const before = nodes.map(({ name }) => victims.wordsOf(name).length)
+  // Opened first: afterwards there is none to be had.
+  const control = await server.connect()
+  const taken: Client[] = []
+  /** Whether all it asked for were to be had. */
+  const take = async (count: number): Promise<boolean> => {
+    const asked = await Promise.allSettled(Array.from({ length: count }, () => server.connect()))
+    for (const got of asked) if (got.status === 'fulfilled') taken.push(got.value)
+    return asked.every(({ status }) => status === 'fulfilled')
+  }
+  try {
+    while (await take(AT_ONCE));
+    const users = Array.from({ length: slots }, (_, slot) => userAt(slot))
+    await control.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = any($1)', [users])
+    const from = performance.now()
+    const haveAllSaid = (): boolean =>
+      nodes.every(({ name }, index) => TOO_MANY.test(victims.wordsOf(name).slice(before[index])))
+    // What nodes let go is taken before they are back, for as long as it lasts and until they have said so.
+    while (performance.now() - from < lastsMs || (!haveAllSaid() && performance.now() - from < SAID_WITHIN_MS)) {
+      await take(AT_ONCE / 3)
+      await sleep(100)
+    }
+    nodes.forEach(({ name, child }, index) => {
+      if (child.ending() === null && !TOO_MANY.test(victims.wordsOf(name).slice(before[index])))
+        victims.complain(`node ${name} did not say that the server has no connection left`)
+    })
+  } finally {
+    await Promise.all([control, ...taken].map((client) => client.end().catch(() => undefined)))
+  }
+  return { process: null, how: `${taken.length} connections taken` }
+}
