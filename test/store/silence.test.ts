@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Database, type Heard } from '../../src/store/database.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
 import { limitsWithin } from '../../src/store/postgres/session.ts'
 import { type ConnectionTarget } from '../../src/store/postgres/target.ts'
 import { openProxy, type Proxy } from '../chaos/network/proxy.ts'
@@ -67,6 +68,16 @@ it('keeps connections that were heard of while another waited in vain', async ()
   clearInterval(others)
   await askAll()
   expect((await pids()).filter((pid) => before.includes(pid))).toHaveLength(POOL - 1)
+})
+
+it('is closed although nobody answers any more', async () => {
+  const other = await openPostgres({ target: through(world.target, proxy.port), limits: LIMITS })
+  await other.listen('turns', () => undefined)
+  await other.query('select 1', [])
+  proxy.forget()
+  const from = performance.now()
+  await other.close()
+  expect(performance.now() - from).toBeLessThan(2_500)
 })
 
 const OURS = `select pid from pg_stat_activity

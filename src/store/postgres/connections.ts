@@ -30,13 +30,23 @@ export function createConnections(counter: () => number = () => performance.now(
       for (const [client, at] of heardAt)
         if (at <= since) {
           heardAt.delete(client)
-          socketOf(client).destroy()
+          hangUp(client)
         }
     },
   }
 }
 
-// The driver has no other way to end a connection without saying goodbye, which a dead one would never hear.
-const socketOf = (client: ClientBase): { readonly destroy: () => void } =>
-  (client as unknown as { readonly connection: { readonly stream: { readonly destroy: () => void } } }).connection
-    .stream
+/** How long a goodbye may take. */
+const GOODBYE_MS = 1_000
+
+/** Says goodbye and waits until the connection has ended; one on which nobody answers is ended without it. */
+export async function part(client: ClientBase & { readonly end: () => Promise<void> }): Promise<void> {
+  const patience = setTimeout(() => hangUp(client), GOODBYE_MS)
+  await client.end().finally(() => clearTimeout(patience))
+}
+
+/** Ends a connection without a goodbye, which a dead one would never hear. The driver has no other way to do so. */
+function hangUp(client: ClientBase): void {
+  const { connection } = client as unknown as { readonly connection: { readonly stream: { destroy: () => void } } }
+  connection.stream.destroy()
+}

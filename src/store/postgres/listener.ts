@@ -4,6 +4,7 @@ import { backoffMs, RECONNECT_BACKOFF } from '../backoff.ts'
 import { type Heard, type Listening } from '../database.ts'
 import { DatabaseError } from '../database-error.ts'
 import { quoteChannel } from '../identifier.ts'
+import { part } from './connections.ts'
 import { translate } from './failures.ts'
 
 type Hear = (heard: Heard) => void
@@ -78,7 +79,7 @@ export function createListener(ctx: ListenerContext): Listener {
     close: async () => {
       closing.abort()
       channels.clear()
-      await client?.then((opened) => opened.end()).catch(() => undefined)
+      await client?.then(part).catch(() => undefined)
     },
   }
 }

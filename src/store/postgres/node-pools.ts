@@ -1,7 +1,7 @@
-import { type Database } from './database.ts'
-import { openPostgres, type PostgresOptions } from './postgres.ts'
-import { createConnections } from './postgres/connections.ts'
-import { limitsWithin } from './postgres/session.ts'
+import { type Database } from '../database.ts'
+import { openPostgres, type PostgresOptions } from '../postgres.ts'
+import { createConnections } from './connections.ts'
+import { limitsWithin } from './session.ts'
 
 /** Connections for turns: one per org at work is plenty, and a few more wait for nothing. */
 const ENGINE_POOL = 4
