@@ -15,7 +15,7 @@ function prettyLine(line: string): string {
   const word = String(level)
   const about = Object.entries(facts)
     .filter(([, value]) => value !== null && value !== '')
-    .map(([name, value]) => `${name}=${shown(value)}`)
+    .map(([name, value]) => `${visible(name)}=${shown(value)}`)
     .join(' ')
   const colour = COLOURS[word] ?? ''
   const clock = String(time).slice(11, 19)
@@ -23,9 +23,12 @@ function prettyLine(line: string): string {
 }
 
 function shown(value: unknown): string {
-  if (typeof value === 'string') return /^[\w:.@/+-]+$/.test(value) ? value : JSON.stringify(value)
-  return JSON.stringify(value)
+  if (typeof value === 'string' && /^[\w:.@/+-]+$/.test(value)) return value
+  return visible(JSON.stringify(value))
 }
 
-/** What others have written must not move the cursor or colour the terminal. */
-const visible = (text: string): string => text.replaceAll(/\p{Cc}/gu, ' ')
+/**
+ * What others have written must not move the cursor, colour the terminal or turn the line around. JSON escapes only the
+ * first 32 of the control characters; the one at 9b begins a command as well as ESC [ does.
+ */
+const visible = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, ' ')
