@@ -25,7 +25,7 @@ const TO_FORM = `one address, or a list of 1 to ${MOST_RECEIVERS}`
  * One mailbox as people write it. What could end a header or name a second receiver is refused; whether the mailbox
  * exists only its server knows.
  */
-const ADDRESS = /^[^\s@<>(),;:\\"[\]]{1,64}@[^\s@<>(),;:\\"[\]]+$/u
+const ADDRESS = /^[^\s\p{Cc}@<>(),;:\\"[\]]{1,64}@[^\s\p{Cc}@<>(),;:\\"[\]]+$/u
 
 /** Reads `{to, subject_prefix}` of a target for mail. */
 export function parseMailSettings(field: string, value: unknown): Parsed<MailSettings & Record<string, unknown>> {
