@@ -22,6 +22,7 @@ import { addRoutes } from './routes.ts'
 import { addRpc } from './rpc/routes.ts'
 import { rpcSockets } from './rpc/sockets.ts'
 import { addSockets } from './sockets.ts'
+import { limitPipelining } from './turns.ts'
 import { internal, refusalOf } from './unexpected.ts'
 import { answerOn } from './upgrade.ts'
 import { workerSockets } from './worker-sockets.ts'
@@ -70,6 +71,7 @@ export function createHttpServer(
   })
   const hosts = createHostCheck(ctx.settings, () => portOf(app))
   const connections = watchOver(app, ctx)
+  limitPipelining(app.server)
   const checked = (request: FastifyRequest): Error | undefined => {
     try {
       checkHead(request.raw, hosts)

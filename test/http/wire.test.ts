@@ -116,6 +116,19 @@ it('what is no HTTP behind a stream of events is not answered in the middle of t
   expect(statusesIn(text)).toEqual([200])
 })
 
+it('somebody who sends requests without end is hung up on, and leaves room for others', async () => {
+  let requests = 0
+  const count = (): void => void (requests += 1)
+  world.app.server.on('request', count)
+  const socket = dial(place.port)
+  socket.resume()
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.write(`GET /health HTTP/1.1\r\n${hostLine(place)}\r\n`.repeat(20_000))
+  await closed
+  world.app.server.off('request', count)
+  expect(requests).toBeLessThan(6_000)
+})
+
 describe('with as many connections as there may be', () => {
   it('those who are idle go, probes are answered, and others are told to come back', async () => {
     const idle = dial(place.port)
