@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 // A network that drops packets tells nobody. The connections are there, and nothing comes back on them.
 
-const LIMITS = { statementMs: 500, answerMarginMs: 100, connectMs: 2_000 }
+const LIMITS = { statementMs: 900, answerMarginMs: 100, connectMs: 2_000 }
 const POOL = 4
 
 let world: TestDatabase
