@@ -1,5 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../src/store/migrate.ts'
@@ -17,8 +16,7 @@ import { makeSmallProgram } from './small-program.ts'
 /** Before the first test that needs a database: a server and the template. Afterwards, however it ends: nothing is left. */
 export async function setup(project: TestProject): Promise<() => Promise<unknown>> {
   const directory = makeScratch('escapement-store-')
-  // On the disk, where tests that need a checkout of their own make it of links.
-  const programDirectory = mkdtempSync(path.join(os.tmpdir(), 'escapement-program-'))
+  const programDirectory = makeScratch('escapement-program-', 'programs')
   const directories = [directory, programDirectory]
   // As root the server and some children run as other users, who have to get in.
   for (const each of directories) chmodSync(each, 0o755)
