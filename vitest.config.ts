@@ -24,6 +24,8 @@ export default defineConfig({
     // Files share a process and must leave nothing behind in it: loading everything anew for each took a fifth of the time.
     isolate: false,
     globals: false,
+    // The order of files is the same everywhere, and steps that run side by side do not write one file.
+    cache: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     exclude: ['**/node_modules/**', 'test/**/fixtures/**'],

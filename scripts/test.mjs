@@ -3,17 +3,19 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describeCounts, NOTHING, total } from './test/counts.mjs'
 import { runStep } from './test/run-step.mjs'
-import { STEPS } from './test/steps.mjs'
+import { runSteps } from './test/run-steps.mjs'
+import { STEPS, WHOLE } from './test/steps.mjs'
 
 // Without a handler Node opens its debugger on this signal.
 process.on('SIGUSR1', () => {})
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 const { names, vitestArgs } = readArguments(process.argv.slice(2))
+const WIDTH = 2 + Math.max(...STEPS.map(({ name }) => name.length))
 const unknown = names.find((name) => !STEPS.some((step) => step.name === name))
 
 if (unknown === undefined) {
-  process.exitCode = await runSteps(STEPS.filter((step) => names.length === 0 || names.includes(step.name)))
+  process.exitCode = await test(STEPS.filter((step) => names.length === 0 || names.includes(step.name)))
 } else {
   process.stderr.write(`There is no test step "${unknown}" (allowed: ${STEPS.map((step) => step.name).join(', ')})\n`)
   process.exitCode = 2
@@ -25,20 +27,23 @@ function readArguments(args) {
   return end === -1 ? { names: args, vitestArgs: [] } : { names: args.slice(0, end), vitestArgs: args.slice(end) }
 }
 
-async function runSteps(steps) {
-  const results = []
-  for (const step of steps) {
-    process.stdout.write(`\n== ${step.name}: ${step.folders.join(' ')}\n`)
-    const result = await runStep(root, { ...step, vitestArgs })
-    results.push({ step, ...result })
-    if (result.interrupted) break
-  }
+async function test(steps) {
+  const started = performance.now()
+  const results = await runSteps(steps, {
+    run: (step, isBeside) => runStep(root, { ...step, vitestArgs, isBeside }),
+    print: (text) => process.stdout.write(text),
+    // On one server for all they would take each other's template away.
+    apart: (process.env['ESCAPEMENT_TEST_DATABASE_URL'] ?? '') !== '',
+  })
+  const seconds = (performance.now() - started) / 1000
   process.stdout.write('\n')
-  for (const { step, counts, seconds, troubles } of results) {
-    process.stdout.write(`${step.name.padEnd(12)}${describeCounts(counts)} in ${seconds.toFixed(1)} s\n`)
+  for (const { step, counts, seconds: spent, troubles, budget } of results) {
+    const beside = budget === step.budget ? '' : ', beside other steps'
+    process.stdout.write(`${step.name.padEnd(WIDTH)}${describeCounts(counts)} in ${spent.toFixed(1)} s${beside}\n`)
     for (const trouble of troubles) process.stdout.write(`  ${trouble}\n`)
   }
-  for (const line of budgets(results)) process.stdout.write(`${line}\n`)
+  const whole = results.length === STEPS.length ? [{ budget: WHOLE, seconds }] : []
+  for (const line of budgets([...results, ...whole])) process.stdout.write(`${line}\n`)
   const sum = results.reduce((counts, result) => total(counts, result.counts), NOTHING)
   const empty = sum.passed + sum.failed === 0
   if (empty) process.stdout.write('No test ran.\n')
@@ -48,12 +53,12 @@ async function runSteps(steps) {
 
 function budgets(results) {
   const spent = new Map()
-  for (const { step, seconds } of results) {
-    const { name, seconds: allowed } = step.budget
+  for (const { budget, seconds } of results) {
+    const { name, seconds: allowed } = budget
     spent.set(name, { allowed, seconds: (spent.get(name)?.seconds ?? 0) + seconds })
   }
   return [...spent].map(
     ([name, { allowed, seconds }]) =>
-      `budget      ${name}: ${seconds.toFixed(1)} s of ${allowed} s${seconds > allowed ? ' - OVER BUDGET' : ''}`,
+      `${'budget'.padEnd(WIDTH)}${name}: ${seconds.toFixed(1)} s of ${allowed} s${seconds > allowed ? ' - OVER BUDGET' : ''}`,
   )
 }

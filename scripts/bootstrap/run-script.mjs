@@ -1,14 +1,18 @@
 import { spawn } from 'node:child_process'
+import os from 'node:os'
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2']
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /**
  * Runs a script in this terminal as if it had been started directly, forwards signals to it, and answers how it ended.
- * `interrupted` says that somebody asked us to end meanwhile: whoever has more to do must not go on with it.
+ * `interrupted` says that somebody asked us to end meanwhile: whoever has more to do must not go on with it. With a file
+ * as `output` it prints there instead, and with a `priority` it and whatever it starts have that one.
  */
-export async function runScript(script, args, { cwd, nodeArgs = [] } = {}) {
-  const child = spawn(process.execPath, [...nodeArgs, script, ...args], { cwd, stdio: 'inherit' })
+export async function runScript(script, args, { cwd, nodeArgs = [], output, priority } = {}) {
+  const stdio = output === undefined ? 'inherit' : ['ignore', output, output]
+  const child = spawn(process.execPath, [...nodeArgs, script, ...args], { cwd, stdio })
+  if (priority !== undefined) setPriority(child, priority)
   let interrupted = false
   const handlers = FORWARDED.map((signal) => {
     const handler = () => {
@@ -25,6 +29,14 @@ export async function runScript(script, args, { cwd, nodeArgs = [] } = {}) {
     })
   } finally {
     for (const [signal, handler] of handlers) process.off(signal, handler)
+  }
+}
+
+function setPriority({ pid }, priority) {
+  try {
+    if (pid !== undefined) os.setPriority(pid, priority)
+  } catch {
+    // It has ended already.
   }
 }
 

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import ts from 'typescript'
+import { transpile } from '../support/transpile.ts'
 import { ROOT } from '../tooling/root.ts'
 
 /**
@@ -25,18 +25,9 @@ function sources(): readonly string[] {
 }
 
 function compile(file: string, directory: string): void {
-  const { outputText } = ts.transpileModule(textOf(path.join('src', file)), {
-    compilerOptions: {
-      target: ts.ScriptTarget.ES2023,
-      module: ts.ModuleKind.ESNext,
-      verbatimModuleSyntax: true,
-      rewriteRelativeImportExtensions: true,
-    },
-    fileName: file,
-  })
   const to = path.join(directory, 'dist', file.replace(/\.ts$/, '.js'))
   mkdirSync(path.dirname(to), { recursive: true })
-  writeFileSync(to, outputText)
+  writeFileSync(to, transpile(file, textOf(path.join('src', file))))
 }
 
 const textOf = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')

@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs'
-import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { textOf } from '../docs/tracked-files.ts'
 import { createExamplesWorld, type ExamplesWorld } from './world.ts'
@@ -39,7 +38,7 @@ describe('the guide', () => {
 
   it.each(programs)('under "$title" prints what it says', async ({ title, program, output }) => {
     const file = world.write(`${title.replaceAll(/\W+/g, '-').toLowerCase()}.mjs`, program)
-    const ended = await world.run(file, [], { cwd: path.join(world.directory, 'guide') })
+    const ended = await world.run(file, [], { cwd: world.data('guide') })
     expect(ended.stderr).toBe('')
     expect(ended.stdout).toBe(output)
     expect(ended).toMatchObject({ code: 0, signal: null })

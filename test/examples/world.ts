@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import os from 'node:os'
 import path from 'node:path'
 import { isAlive, isServerOf, parsePid } from '../../src/store/embedded/pid-file.ts'
+import { makeScratch } from '../support/scratch.ts'
 import { makeCheckout } from './checkout.ts'
 
 export interface Ended {
@@ -33,7 +34,7 @@ export interface StartOptions {
 export interface ExamplesWorld {
   readonly directory: string
   readonly checkout: string
-  /** A data directory that does not exist yet. */
+  /** A data directory that does not exist yet, where files are quick. */
   readonly data: (name: string) => string
   /** Writes a program into the checkout, where it can import the package by its own name. */
   readonly write: (name: string, text: string) => string
@@ -45,7 +46,8 @@ export interface ExamplesWorld {
 
 export function createExamplesWorld(packages: 'borrowed' | 'own' = 'borrowed'): ExamplesWorld {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'escapement-examples-'))
-  chmodSync(directory, 0o755)
+  const records = makeScratch('escapement-examples-')
+  for (const each of [directory, records]) chmodSync(each, 0o755)
   const checkout = makeCheckout(path.join(directory, 'checkout'), packages)
   const running = new Set<Started>()
   const start: ExamplesWorld['start'] = (program, args = [], options = {}) => {
@@ -57,7 +59,7 @@ export function createExamplesWorld(packages: 'borrowed' | 'own' = 'borrowed'): 
   return {
     directory,
     checkout,
-    data: (name) => path.join(directory, name),
+    data: (name) => path.join(records, name),
     write: (name, text) => {
       writeFileSync(path.join(checkout, name), text)
       return name
@@ -67,8 +69,10 @@ export function createExamplesWorld(packages: 'borrowed' | 'own' = 'borrowed'): 
     end: async () => {
       for (const { child } of running) child.kill('SIGKILL')
       await Promise.all([...running].map(({ ended }) => ended))
-      for (const cluster of clustersBelow(directory)) await killServer(cluster)
-      rmSync(directory, { recursive: true, force: true })
+      for (const each of [directory, records]) {
+        for (const cluster of clustersBelow(each)) await killServer(cluster)
+        rmSync(each, { recursive: true, force: true })
+      }
     },
   }
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { RUN_STATES, isTerminal } from '../../src/core/run/run-machine.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { FAULT_KINDS } from './faults.ts'
-import { askedSeed, noTotals, printTotals, runSeeds, seedsFrom } from './run-seeds.ts'
+import { askedSeed, noTotals, PATIENCE_MS, printTotals, runSeeds, seedsFrom } from './run-seeds.ts'
 import { OPERATION_KINDS } from './traffic.ts'
 
 const WORLDS = 150
@@ -34,6 +34,6 @@ export function expectSoundWorlds(name: string, first: number): void {
       for (const state of RUN_STATES.filter(isTerminal)) expect(totals.endings[state], state).toBeGreaterThan(0)
       for (const code of ['node_lost', 'timeout']) expect(totals.errors[code], code).toBeGreaterThan(0)
     },
-    300_000,
+    PATIENCE_MS,
   )
 }

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import type { Invariant } from './checks/violation.ts'
 import type { Mutant } from './mutants/mutant.ts'
 import { STORE_MUTANTS } from './mutants/store.ts'
-import { askedSeed, runSeed, seedsFrom } from './run-seeds.ts'
+import { askedSeed, PATIENCE_MS, runSeed, seedsFrom } from './run-seeds.ts'
 
 /** Which of the mutants below is at work. Modules are mocked before anything is imported, so it is made before, too. */
 const wrong = vi.hoisted(() => ({ now: '' }))
@@ -38,7 +38,7 @@ describe.skipIf(askedSeed() !== null)('a wrong store or service', () => {
   beforeAll(async () => {
     test = await createTestDatabase('migrated')
     database = await test.open({ pool: 3, pinPlans: true })
-  })
+  }, PATIENCE_MS)
   afterAll(() => test.drop())
 
   const firstToCatch = async (breaks: readonly Invariant[], mutate: Mutant['mutate']): Promise<number | undefined> => {
@@ -54,7 +54,7 @@ describe.skipIf(askedSeed() !== null)('a wrong store or service', () => {
     async (_, { breaks, mutate }) => {
       expect(await firstToCatch(breaks, mutate), 'the seed that catches it').toBeDefined()
     },
-    120_000,
+    PATIENCE_MS,
   )
 
   it.each(SERVICE_MUTANTS.map((mutant) => [mutant.name, mutant] as const))(
@@ -67,6 +67,6 @@ describe.skipIf(askedSeed() !== null)('a wrong store or service', () => {
         wrong.now = ''
       }
     },
-    120_000,
+    PATIENCE_MS,
   )
 })

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../src/store/database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { askedSeed, runSeed, seedsFrom } from './run-seeds.ts'
+import { askedSeed, PATIENCE_MS, runSeed, seedsFrom } from './run-seeds.ts'
 
 let test: TestDatabase
 let database: Database
 beforeAll(async () => {
   test = await createTestDatabase('migrated')
   database = await test.open({ pool: 3, pinPlans: true })
-})
+}, PATIENCE_MS)
 afterAll(() => test.drop())
 
 const traceOf = async (seed: number): Promise<readonly string[]> => {
@@ -24,12 +24,16 @@ it.skipIf(asked !== null)(
   async () => {
     for (const seed of seedsFrom(0, 3)) expect(await traceOf(seed)).toEqual(await traceOf(seed))
   },
-  60_000,
+  PATIENCE_MS,
 )
 
 if (asked !== null)
-  it(`the world of seed ${asked}`, async () => {
-    const lines = await traceOf(asked)
-    process.stdout.write(`${lines.join('\n')}\n`)
-    expect(lines.at(-1)).toBe('came to rest')
-  }, 60_000)
+  it(
+    `the world of seed ${asked}`,
+    async () => {
+      const lines = await traceOf(asked)
+      process.stdout.write(`${lines.join('\n')}\n`)
+      expect(lines.at(-1)).toBe('came to rest')
+    },
+    PATIENCE_MS,
+  )

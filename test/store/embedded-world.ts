@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { inject } from 'vitest'
 import { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from '../../src/store/embedded/embedded.ts'
@@ -37,7 +36,8 @@ type Options = Pick<
 >
 
 export function createEmbeddedWorld(): EmbeddedWorld {
-  const directory = mkdtempSync(path.join(os.tmpdir(), 'escapement-embedded-'))
+  // Beside the program: tests that need a checkout of their own make it of links.
+  const directory = mkdtempSync(path.join(inject('smallProgram'), '../../escapement-embedded-'))
   chmodSync(directory, 0o755)
   mkdirSync(path.join(directory, 'tmp'))
   chmodSync(path.join(directory, 'tmp'), 0o1777)

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import ts from 'typescript'
 import { ROOT } from '../tooling/root.ts'
+import { transpile } from './transpile.ts'
 
 /** A program of this repository, compiled for child processes: Node does not read TypeScript. */
 export interface CompiledProgram {
@@ -38,18 +38,9 @@ function withImports(entry: string): ReadonlySet<string> {
 }
 
 function compile(file: string, directory: string): void {
-  const { outputText } = ts.transpileModule(textOf(file), {
-    compilerOptions: {
-      target: ts.ScriptTarget.ES2023,
-      module: ts.ModuleKind.ESNext,
-      verbatimModuleSyntax: true,
-      rewriteRelativeImportExtensions: true,
-    },
-    fileName: file,
-  })
   const to = path.join(directory, file.replace(/\.ts$/, '.js'))
   mkdirSync(path.dirname(to), { recursive: true })
-  writeFileSync(to, outputText)
+  writeFileSync(to, transpile(file, textOf(file)))
 }
 
 const textOf = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')

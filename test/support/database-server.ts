@@ -1,32 +1,42 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../src/store/migrate.ts'
 import { startEmbedded } from '../../src/store/embedded/embedded.ts'
+import { parsePid } from '../../src/store/embedded/pid-file.ts'
+import { homeInside } from '../../src/store/embedded/place.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { type ConnectionTarget } from '../../src/store/postgres/target.ts'
 import { runOn, TEMPLATE, withDatabase } from './database.ts'
+import { onInterruption } from './interruption.ts'
 import { binariesUnderTest } from './postgres-under-test.ts'
 import { makeScratch } from './scratch.ts'
 import { makeSmallProgram } from './small-program.ts'
 
-/** Before the first test that needs a database: a server and the template. Afterwards: nothing is left of either. */
+/** Before the first test that needs a database: a server and the template. Afterwards, however it ends: nothing is left. */
 export async function setup(project: TestProject): Promise<() => Promise<unknown>> {
   const directory = makeScratch('escapement-store-')
-  // On the disk, where tests that need a checkout of their own make it of links.
-  const programDirectory = mkdtempSync(path.join(os.tmpdir(), 'escapement-program-'))
+  const programDirectory = makeScratch('escapement-program-', 'programs')
   const directories = [directory, programDirectory]
   // As root the server and some children run as other users, who have to get in.
   for (const each of directories) chmodSync(each, 0o755)
   const remove = (): void => directories.forEach((each) => rmSync(each, { recursive: true, force: true }))
+  const callOff = onInterruption(() => {
+    killServer(path.join(directory, 'data'))
+    remove()
+  })
   try {
     const { server, stop } = await findServer(directory)
     await makeTemplate(server)
     project.provide('databaseServer', server)
     project.provide('smallProgram', makeSmallProgram(path.join(programDirectory, 'program')))
-    return () => stop().finally(remove)
+    return () =>
+      stop().finally(() => {
+        callOff()
+        remove()
+      })
   } catch (error) {
+    callOff()
     remove()
     throw error
   }
@@ -49,6 +59,13 @@ async function findServer(
   await runOn(server, 'alter system set fsync = off')
   await runOn(server, 'select pg_reload_conf()')
   return { server, stop: embedded.leave }
+}
+
+/** Ends an embedded server at once. Nobody will ask for its data again. */
+function killServer(data: string): void {
+  const file = path.join(homeInside(data), 'data/postmaster.pid')
+  const pid = existsSync(file) ? parsePid(readFileSync(file, 'utf8')) : undefined
+  if (pid !== undefined) process.kill(pid, 'SIGQUIT')
 }
 
 async function makeTemplate(server: ConnectionTarget): Promise<void> {

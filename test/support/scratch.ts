@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdtempSync, statfsSync } from 'node:fs'
+import { accessSync, constants, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
@@ -10,9 +10,27 @@ const ENOUGH_BYTES = 4 * 2 ** 30
 /**
  * A new directory for a server whose data nobody has to find again: in memory where the machine offers enough of it,
  * because making a database is making a thousand files, which takes ten times as long on a disk.
+ * Programs can be run from it only if that is said: some machines allow it on disks alone.
  */
-export function makeScratch(prefix: string): string {
-  return mkdtempSync(path.join(hasRoomInMemory() ? MEMORY : os.tmpdir(), prefix))
+export function makeScratch(prefix: string, use: 'data' | 'programs' = 'data'): string {
+  if (!hasRoomInMemory()) return mkdtempSync(path.join(os.tmpdir(), prefix))
+  const directory = mkdtempSync(path.join(MEMORY, prefix))
+  if (use === 'data' || mayRunIn(directory)) return directory
+  rmSync(directory, { recursive: true })
+  return mkdtempSync(path.join(os.tmpdir(), prefix))
+}
+
+function mayRunIn(directory: string): boolean {
+  const file = path.join(directory, 'program')
+  writeFileSync(file, '', { mode: 0o755 })
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  } finally {
+    rmSync(file)
+  }
 }
 
 function hasRoomInMemory(): boolean {

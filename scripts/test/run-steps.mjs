@@ -1,0 +1,46 @@
+/**
+ * Runs steps in their order and answers with their results in the same order. One that has a budget `beside` others waits
+ * for nothing but its turn to compute: it starts when it is due, at low priority, and the next ones do not wait for it.
+ * What it prints is kept until nobody else is printing. Alone, or when `apart` is asked for, it is a step like any other.
+ *
+ * `run(step, isBeside)` runs one and answers `{ output, interrupted, … }`.
+ */
+export async function runSteps(steps, { run, print, apart = false }) {
+  const isBeside = (step) => step.beside !== undefined && !apart && steps.some((other) => other.beside === undefined)
+  const results = new Map()
+  const running = new Map()
+  const done = []
+  const start = (step) => {
+    const ended = run(step, true).then((result) => void done.push({ step, result }))
+    // Whoever starts it asks what became of it at the end.
+    ended.catch(() => {})
+    running.set(step, ended)
+  }
+  const printDone = () => {
+    for (const { step, result } of done.splice(0)) {
+      print(`${headOf(step)} (beside other steps)\n${result.output}`)
+      results.set(step, { ...result, budget: step.beside })
+    }
+  }
+  try {
+    for (const step of steps) {
+      if (isBeside(step)) {
+        start(step)
+        continue
+      }
+      print(`${headOf(step)}\n`)
+      const result = await run(step, false)
+      results.set(step, { ...result, budget: step.budget })
+      printDone()
+      if (result.interrupted) break
+    }
+  } finally {
+    // Also when something has gone wrong: nothing that was started here may live on.
+    await Promise.allSettled(running.values())
+  }
+  await Promise.all(running.values())
+  printDone()
+  return steps.filter((step) => results.has(step)).map((step) => ({ step, ...results.get(step) }))
+}
+
+const headOf = ({ name, folders }) => `\n== ${name}: ${folders.join(' ')}`
