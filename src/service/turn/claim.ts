@@ -32,7 +32,7 @@ export interface Claim {
  * More are not started in one turn: while the next turn is written, the node can already work on these, so that node and
  * server work at the same time instead of in turns.
  */
-const MOST_PER_TURN = 256
+const MOST_PER_TURN = 512
 
 /** Whether there may be more to start at once. */
 export const isCapped = (claims: readonly Claim[]): boolean => claims.length >= MOST_PER_TURN
