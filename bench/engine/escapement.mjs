@@ -3,7 +3,7 @@ import { createEscapement } from '../../dist/index.js'
 import { AGENTS } from './world.mjs'
 
 const HOLDER = 'holder'
-const LANE = 500
+const LANE = 1_000
 
 /** Counts what is not completed yet. */
 export const LEFT = 'select count(*)::int as left from escapement.pending'
