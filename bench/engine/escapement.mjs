@@ -4,7 +4,7 @@ import { createEscapement } from '../../dist/index.js'
 import { AGENTS, MIXED_AGENTS } from './world.mjs'
 
 const HOLDER = 'holder'
-const LANES = { many: 500, few: 500, mixed: 50 }
+const LANES = { many: 1_000, few: 500, mixed: 50 }
 /** Nothing is to be dropped here: ten may wait in a session unless it is told otherwise. */
 const SESSIONS = { cap: 100_000 }
 /** The same pause as the peers that can be told one. */

@@ -1,6 +1,8 @@
 import { hashSecret } from '../service/key-text.ts'
 import { cutOutput, cutText } from '../service/stored-output.ts'
 import { deferWork, offerWork, reportWork } from '../service/turn/works.ts'
+import type { ContextUse } from '../core/session/throttle.ts'
+import type { Usage } from '../executors/executor.ts'
 import type { AttemptOfRun, ReportedAttempt } from './executions.ts'
 import type { NodeParts } from './node-parts.ts'
 
@@ -15,9 +17,7 @@ export async function report(
   }
   parts.progress.flush(orgId)
   const { outputBytes } = parts.ctx.settings().retention
-  const usage = said.usage ?? {}
-  const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
-  const context = usage.contextWindow === undefined ? null : { tokens, contextWindow: usage.contextWindow }
+  const usage = said.usage === undefined || Object.keys(said.usage).length === 0 ? null : said.usage
   try {
     const work = reportWork(orgId, runId, {
       attemptId,
@@ -26,8 +26,8 @@ export async function report(
       uncut: said.output,
       summary: said.summary === undefined ? undefined : cutText(said.summary, outputBytes),
       errorMessage: said.errorMessage === undefined ? undefined : cutText(said.errorMessage, outputBytes),
-      usage: Object.keys(usage).length === 0 ? null : usage,
-      context,
+      usage,
+      context: usage === null ? null : contextOf(usage),
       nextCheck: said.nextCheck,
     })
     const decision = await parts.officeOf(orgId).take(work, true)
@@ -42,6 +42,11 @@ export async function report(
     parts.ctx.log({ level: 'error', message: 'A report could not be written', facts: { run: runId, error: message } })
   }
   if (parts.offices.size > 1) wakeRivals(parts)
+}
+
+/** How full the conversation has become, if the executor knows how much goes in. */
+function contextOf({ inputTokens = 0, outputTokens = 0, contextWindow }: Usage): ContextUse | null {
+  return contextWindow === undefined ? null : { tokens: inputTokens + outputTokens, contextWindow }
 }
 
 /** Slots are free: other orgs may have something for them. Many ends in one breath are looked at once. */

@@ -24,32 +24,51 @@ export type Handler = (attempt: Attempt, context: HandlerContext) => unknown
 export const inProcess =
   (handler: Handler): Executor =>
   async (attempt, context) => {
-    let deferred: Deferred | null = null
-    const defer = async (): Promise<Deferred> => (deferred = { deferred: true, token: await context.defer() })
+    const given = new GivenContext(context)
     try {
-      const output = await handler(attempt, handlerContext(context, defer))
+      const output = await handler(attempt, given)
       // Once deferred, the run belongs to whoever has the token, whatever the function still says.
-      return isDeferred(deferred) ? { outcome: { kind: 'accepted' } } : { outcome: { kind: 'succeeded' }, output }
+      return given.deferred === null ? { outcome: SUCCEEDED, output } : { outcome: { kind: 'accepted' } }
     } catch (error) {
-      return isDeferred(deferred) ? { outcome: { kind: 'accepted' } } : reportOfError(error, context)
+      return given.deferred === null ? reportOfError(error, context) : { outcome: { kind: 'accepted' } }
     }
   }
 
-/** What is there is handed on when it is looked at, not before: making a signal costs more than a small function. */
-const handlerContext = (context: AttemptContext, defer: HandlerContext['defer']): HandlerContext => ({
-  get signal() {
-    return context.signal
-  },
-  get progress() {
-    return context.progress
-  },
-  get usage() {
-    return context.usage
-  },
-  defer,
-})
+const SUCCEEDED: Outcome = { kind: 'succeeded' }
 
-const isDeferred = (deferred: Deferred | null): boolean => deferred !== null
+/**
+ * What is there is handed on when it is looked at, not before: making a signal costs more than a small function. A class,
+ * because an object with getters of its own costs more than that, too.
+ */
+class GivenContext implements HandlerContext {
+  readonly #context: AttemptContext
+  #deferred: Deferred | null = null
+
+  constructor(context: AttemptContext) {
+    this.#context = context
+  }
+
+  get deferred(): Deferred | null {
+    return this.#deferred
+  }
+
+  get signal(): AbortSignal {
+    return this.#context.signal
+  }
+
+  get progress(): HandlerContext['progress'] {
+    return this.#context.progress
+  }
+
+  get usage(): HandlerContext['usage'] {
+    return this.#context.usage
+  }
+
+  /** A function of its own, so that it can be handed on by itself. */
+  get defer(): HandlerContext['defer'] {
+    return async () => (this.#deferred = { deferred: true, token: await this.#context.defer() })
+  }
+}
 
 function reportOfError(error: unknown, { signal }: AttemptContext): AttemptReport {
   // A function that was told to stop mostly ends with the abort it was handed: that is obedience, not failure.

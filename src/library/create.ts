@@ -175,6 +175,8 @@ function tellListeners(
   listeners: ReadonlyMap<EventKind, ReadonlySet<(event: EventView) => void>>,
   { orgId, turn, log }: { readonly orgId: OrgId; readonly turn: Turn; readonly log: (entry: LogEntry) => void },
 ): void {
+  // Nearly nobody listens here, and a busy turn has hundreds of events.
+  if (listeners.size === 0) return
   for (const [index, [kind, subject, data]] of turn.events.entries()) {
     const known = EVENT_KINDS.find((one) => one === kind)
     const hearers = known === undefined ? undefined : listeners.get(known)

@@ -61,13 +61,33 @@ function chancePart(bytes: Uint8Array): string {
   return text
 }
 
+/** Two characters at a time: figures of the base 1,024. */
+const PAIRS = Array.from({ length: 1_024 }, (_, at) => (ALPHABET[at >> 5] ?? '0') + (ALPHABET[at & 31] ?? '0'))
+
+/** What the last four characters of an id can say. */
+const TAILS = 1_024 * 1_024
+
 /**
  * Makes ids that sort in the order in which they were made, also within a millisecond: there the last chance is counted
- * up by one. Runs of one batch have the same moment, and their ids decide who goes first.
+ * up by one. Runs of one batch have the same moment, and their ids decide who goes first. What ids of a millisecond have
+ * in common is written once, because there are thousands of them.
  */
 export function createIdMaker(randomBytes: (count: number) => Uint8Array): (kind: IdKind, now: number) => string {
   let lastMs = -1
   const chance = new Uint8Array(10)
+  let head = ''
+  let tail = 0
+  const begin = (): void => {
+    const text = chancePart(chance)
+    head = timePart(lastMs) + text.slice(0, -4)
+    tail = (((chance[7] ?? 0) & 0x0f) << 16) | ((chance[8] ?? 0) << 8) | (chance[9] ?? 0)
+  }
+  const countUp = (): void => {
+    tail += 1
+    if (tail < TAILS) return
+    carry(chance)
+    begin()
+  }
   return (kind, now) => {
     const ms = Math.floor(now)
     // A clock that goes back must not make ids that sort before earlier ones.
@@ -76,15 +96,17 @@ export function createIdMaker(randomBytes: (count: number) => Uint8Array): (kind
       chance.set(randomBytes(10))
       // Room to count: the first bit stays free.
       chance[0] = (chance[0] ?? 0) & 0x7f
-    } else countUp(chance)
-    return newId(kind, lastMs, chance)
+      begin()
+    } else countUp()
+    return ID_PREFIXES[kind] + head + (PAIRS[tail >> 10] ?? '') + (PAIRS[tail & 1_023] ?? '')
   }
 }
 
-function countUp(bytes: Uint8Array): void {
-  for (let index = bytes.length - 1; index >= 0; index -= 1) {
-    const next = ((bytes[index] ?? 0) + 1) & 0xff
-    bytes[index] = next
-    if (next !== 0) return
-  }
+/** The tail is used up: it begins anew, and what is before it counts one. */
+function carry(bytes: Uint8Array): void {
+  bytes[9] = 0
+  bytes[8] = 0
+  const seventh = (bytes[7] ?? 0) & 0xf0
+  bytes[7] = (seventh + 0x10) & 0xff
+  for (let index = 6; index >= 0 && bytes[index + 1] === 0; index -= 1) bytes[index] = ((bytes[index] ?? 0) + 1) & 0xff
 }

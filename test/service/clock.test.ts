@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { instant } from '../../src/core/instant.ts'
 import { createDatabaseClock } from '../../src/service/clock.ts'
-import { newId } from '../../src/service/ids.ts'
+import { createIdMaker, newId } from '../../src/service/ids.ts'
 
 describe('the clock of a node', () => {
   it('is the database’s, carried on by a counter', () => {
@@ -52,5 +52,30 @@ describe('an id', () => {
 
   it('needs ten bytes of chance', () => {
     expect(() => newId('run', 1, new Uint8Array(9))).toThrow('ten random bytes')
+  })
+
+  const counted = (bytes: Uint8Array, by: number): Uint8Array => {
+    const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+    const sum = (BigInt(`0x${hex}`) + BigInt(by)).toString(16).padStart(20, '0')
+    return Uint8Array.from({ length: 10 }, (_, index) => Number.parseInt(sum.slice(2 * index, 2 * index + 2), 16))
+  }
+
+  // Room for the first bit, then: nothing to carry, a carry out of the tail, one through all bytes before it.
+  it.each([
+    [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+    [[1, 2, 3, 4, 5, 6, 7, 0x8f, 0xff, 0xfe]],
+    [[1, 2, 3, 4, 5, 6, 7, 0xff, 0xff, 0xfd]],
+    [[1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]],
+    [[0x7e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe]],
+  ])('counts its chance %j up by one within a millisecond', (chance) => {
+    const bytes = Uint8Array.from(chance)
+    const make = createIdMaker(() => bytes)
+    const made = Array.from({ length: 5 }, () => make('run', 1_768_478_400_000))
+    expect(made).toEqual(made.map((_, by) => newId('run', 1_768_478_400_000, counted(bytes, by))))
+    expect(made.toSorted()).toEqual(made)
+    const later = make('run', 1_768_478_400_001)
+    expect(later > (made.at(-1) ?? '')).toBe(true)
+    // A clock that goes back makes no ids that sort before earlier ones.
+    expect(make('run', 5) > later).toBe(true)
   })
 })

@@ -2,6 +2,7 @@ import type { AttemptId, LaneName } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import { PICKED } from '../../core/usual-why.ts'
 import { attemptEndsBy, type ExecutorKind } from '../../core/run/timeouts.ts'
+import type { PickingMoment } from '../../core/picking/line-up-next.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { judgeStart } from '../desk/alerts.ts'
 import { agentOn, move } from '../desk/runs.ts'
@@ -32,7 +33,7 @@ export interface Claim {
  * More are not started in one turn: while the next turn is written, the node can already work on these, so that node and
  * server work at the same time instead of in turns.
  */
-const MOST_PER_TURN = 256
+const MOST_PER_TURN = 512
 
 /** Whether there may be more to start at once. */
 export const isCapped = (claims: readonly Claim[]): boolean => claims.length >= MOST_PER_TURN
@@ -40,24 +41,39 @@ export const isCapped = (claims: readonly Claim[]): boolean => claims.length >= 
 /** Starts as many runs as the node has slots for, in the order of picking; lanes take turns. */
 export function claimRuns(memory: Memory, offer: Offer): readonly Claim[] {
   const claims: Claim[] = []
-  const open = new Map(offer.lanes)
-  while (open.size > 0 && claims.length < MOST_PER_TURN) {
-    for (const [name, lane] of open) {
-      const { now } = memory.desk
-      const { inFlight, limit } = offer.catchup
-      const at = { now, lane: { name, size: lane.size, held: lane.held }, catchup: { inFlight, limit } }
-      const next = lane.held < lane.size && memory.lineUp.hasReady(name) ? memory.lineUp.next(at) : null
-      const run = next === null ? undefined : memory.desk.runs.get(next.id)
-      if (run === undefined) {
-        open.delete(name)
+  const { now } = memory.desk
+  const open = [...offer.lanes].map(([name, lane]) => {
+    const at: Moment = { now, lane: { name, size: lane.size, held: lane.held }, catchup: offer.catchup }
+    return { lane, at }
+  })
+  while (open.length > 0 && claims.length < MOST_PER_TURN) {
+    for (let index = 0; index < open.length; index += 1) {
+      const asking = open[index]
+      const run = asking === undefined ? undefined : nextRun(memory, asking.at)
+      if (asking === undefined || run === undefined) {
+        open.splice(index, 1)
+        index -= 1
         continue
       }
+      const { name } = asking.at.lane
       claims.push({ run, lane: name, attemptId: start(memory, run, offer.nodeId), payload: run.payload })
-      lane.held += 1
+      asking.lane.held += 1
+      asking.at.lane.held += 1
       if (run.trigger === 'catchup') offer.catchup.inFlight += 1
     }
   }
   return claims
+}
+
+/** What the line-up is asked with: one per lane, changed as slots are taken, because it is asked for every run. */
+interface Moment extends PickingMoment {
+  readonly lane: { readonly name: LaneName; readonly size: number; held: number }
+}
+
+function nextRun({ desk, lineUp }: Memory, at: Moment): RunRow | undefined {
+  const { name, size, held } = at.lane
+  const next = held < size && lineUp.hasReady(name) ? lineUp.next(at) : null
+  return next === null ? undefined : desk.runs.get(next.id)
 }
 
 function start(memory: Memory, run: RunRow, nodeId: string): AttemptId {

@@ -77,8 +77,8 @@ export function saveTurn(tx: Transaction, desk: Desk, by: Writing): readonly Sto
   } else {
     saveRuns(tx, desk, by.changedBefore)
     saveModel(tx, desk)
-    const ended = countEnded(runsOf(changes))
-    insertTurn(tx, orgId, { ...turn, ended, tasks: countTasks(runsOf(changes), firstStarts(desk)) })
+    const runs = runsOf(changes)
+    insertTurn(tx, orgId, { ...turn, ended: countEnded(runs), tasks: countTasks(runs, firstStarts(desk)) })
   }
   if (changes.bindings.size > 0) insertIdempotencies(tx, [...changes.bindings.values()])
   if (by.channels !== null) notifyNodes(tx, channelsFor(by.channels, changes))
@@ -95,9 +95,10 @@ function firstStarts({ changes, runs }: Desk): readonly FirstStart[] {
 }
 
 /** Every run that the turn has made or changed, once: one that was made and has ended is in both lists. */
-function* runsOf({ made, changed }: Changes): Generator<RunRow> {
-  yield* made
-  for (const run of changed) if (!made.has(run)) yield run
+function runsOf({ made, changed }: Changes): readonly RunRow[] {
+  const runs = [...made]
+  for (const run of changed) if (!made.has(run)) runs.push(run)
+  return runs
 }
 
 /** Nothing happened to runs but that new ones of the usual kind were let in, and perhaps started. */
