@@ -9,6 +9,9 @@ const MOST_OUTSTANDING = 2_000
 const TICK_MS = 5
 const HALF = 0.5
 
+/** Ten agents with five conversations each: all are known when the warm-up is over, as in a program that has run for a while. */
+const familiar = (index) => ({ ...makeJob(index), agent: `a${index % 10}`, session: `s${index % 50}` })
+
 /** One at a time, with a pause in between and nothing else going on: milliseconds. */
 export async function idle({ contestant, url, rounds }) {
   const module = await load(contestant)
@@ -29,7 +32,7 @@ export async function idle({ contestant, url, rounds }) {
       heard = resolve
     })
     begun = performance.now()
-    await Promise.all([queue.submit(makeJob(i)), start])
+    await Promise.all([queue.submit(familiar(i)), start])
     await sleep(5 + Math.random() * 10)
   }
   await settled(module, url)
