@@ -13,12 +13,15 @@ const NOTHING_RESERVED: readonly Reserve[] = []
 /** A payload of more bytes than this stays on record until somebody executes the run or merges into it. */
 const SMALL_PAYLOAD = 512
 
+/** What changes while a run is pending. */
+const LIVE = `p.state, p.attempt, p.seq, p.not_before, p.debouncing, p.slot, p.superseded, p.attempt_id, p.node_id,
+  p.started_at, p.ends_by, p.grace_until, p.why, p.reserves`
+
 const COLUMNS = `r.id, r.job_run_id, r.agent_id, r.executor_key, r.session_key, r.generation, r.schedule_id, r.nominal_at,
   r.trigger, r.lane, r.priority, r.created_at, r.sender, r.interrupts, r.deadline, r.timeout_seconds, r.retry_policy,
   r.failure_action_retries, r.first_attempt, r.retry_of, r.parent_run_id, r.decision, r.delivery, r.trace,
   case when p.debouncing or pg_column_size(r.payload) <= ${SMALL_PAYLOAD} then r.payload end as payload,
-  p.state, p.attempt, p.seq, p.not_before, p.debouncing, p.slot, p.superseded, p.attempt_id, p.node_id, p.started_at,
-  p.ends_by, p.grace_until, p.why, p.reserves`
+  ${LIVE}`
 
 /** Pending runs of the org by key, so that a million of them come in pieces; `after` is the last one seen. */
 export async function loadPending(
@@ -46,6 +49,24 @@ export async function loadPendingByIds(
     [asked.orgId, asked.ids],
   )
   return rows.map((row) => runOf(row, asked.orgId))
+}
+
+/** Those of the runs that are still pending, as they are now. What is on record for good is taken from what is known. */
+export async function loadLives(
+  connection: Connection,
+  asked: { readonly orgId: OrgId; readonly runs: ReadonlyMap<RunId, RunRow> },
+): Promise<readonly RunRow[]> {
+  const rows = await connection.query(
+    `select p.id, ${LIVE} from unnest($2::text[]) as i (id)
+      cross join lateral (select * from pending where org_id = $1 and id = i.id offset 0) p`,
+    [asked.orgId, [...asked.runs.keys()]],
+  )
+  return rows.flatMap((row) => {
+    const known = asked.runs.get(row['id'] as RunId)
+    return known === undefined
+      ? []
+      : [{ ...known, ...liveOf(row), ...UNTOLD, debouncing: row['debouncing'] as boolean }]
+  })
 }
 
 /** Orgs in which anything is pending. Jumps from org to org in the index. */
@@ -89,18 +110,23 @@ function runOf(row: Row, orgId: OrgId): RunRow {
     ...liveOf(row),
     debouncing,
     payload: row['payload'] ?? undefined,
-    output: null,
-    summary: null,
-    usage: null,
-    finishedAt: null,
-    errorCode: null,
-    errorMessage: null,
-    // Whoever knows the session says whether it has been reset since.
-    inGeneration: true,
-    toldIn: 0,
-    heldBy: null,
+    ...UNTOLD,
   }
 }
+
+/** What a pending run has not said, and what is remembered of it only where it is remembered. */
+const UNTOLD = {
+  output: null,
+  summary: null,
+  usage: null,
+  finishedAt: null,
+  errorCode: null,
+  errorMessage: null,
+  // Whoever knows the session says whether it has been reset since.
+  inGeneration: true,
+  toldIn: 0,
+  heldBy: null,
+} as const
 
 function liveOf(
   row: Row,

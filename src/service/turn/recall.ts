@@ -1,11 +1,12 @@
 import { workerKeyOf } from '../../core/executor/worker-agent.ts'
-import type { AgentId, BudgetId, OrgId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
+import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import { parseZone, UTC, type Zone } from '../../core/time/zone.ts'
 import { loadAgents, type AgentRow } from '../../store/agents.ts'
 import { loadPeriodUses } from '../../store/budgets.ts'
 import type { Connection, Transaction } from '../../store/database.ts'
 import { loadOrg } from '../../store/orgs.ts'
-import { loadPending, loadPendingByIds } from '../../store/pending.ts'
+import { loadLives, loadPending, loadPendingByIds } from '../../store/pending.ts'
+import type { RunRow } from '../../store/run-row.ts'
 import { loadSchedules } from '../../store/schedules.ts'
 import type { SessionRow } from '../../store/session-row.ts'
 import { loadSessions } from '../../store/sessions.ts'
@@ -23,6 +24,7 @@ import {
   type Memory,
   type NodeFacts,
 } from './memory.ts'
+import { subjectsOf, type Touched } from './touched.ts'
 
 const PAGE = 20_000
 /** Further behind than this, reading everything again is cheaper than catching up. */
@@ -85,7 +87,7 @@ export async function catchUp(
   if (turns[0]?.no !== memory.version + 1) return null
   const touched = subjectsOf(turns)
   await recallSessions(tx, memory, { node: at.node, keys: [...touched.sessions] })
-  await recallRuns(tx, memory, { ids: [...touched.runs], node: at.node })
+  await recallRuns(tx, memory, { touched, node: at.node })
   await recallSchedules(
     tx,
     memory,
@@ -103,49 +105,33 @@ export async function catchUp(
   return turns
 }
 
-interface Touched {
-  readonly runs: Set<RunId>
-  readonly sessions: Set<SessionKey>
-  readonly schedules: Set<ScheduleId>
-  readonly agents: Set<AgentId>
-  readonly budgets: Set<BudgetId>
-  org: boolean
-}
-
-const ABOUT_RUNS = /^(?:run|message)\.|^outbound$/
-
-function subjectsOf(turns: readonly TurnRow[]): Touched {
-  const touched: Touched = {
-    ...{ runs: new Set(), sessions: new Set(), schedules: new Set() },
-    ...{ agents: new Set(), budgets: new Set(), org: false },
-  }
-  for (const { events } of turns)
-    for (const [kind, subject] of events) {
-      if (kind.startsWith('session.')) touched.sessions.add(subject as SessionKey)
-      else if (kind.startsWith('schedule.')) touched.schedules.add(subject as ScheduleId)
-      else if (kind.startsWith('agent.')) touched.agents.add(subject as AgentId)
-      else if (kind.startsWith('budget.')) touched.budgets.add(subject as BudgetId)
-      else if (kind.startsWith('org.')) touched.org = true
-      // What a run says on its way changes nothing about it, and keys, members and lanes are in nobody's memory.
-      else if (kind !== 'run.output' && ABOUT_RUNS.test(kind)) touched.runs.add(subject as RunId)
-    }
-  return touched
-}
-
+/** Of runs that are known only what changes while they are pending is read again, and of those that have ended nothing. */
 async function recallRuns(
   connection: Connection,
   memory: Memory,
-  wanted: { readonly ids: readonly RunId[]; readonly node: NodeFacts },
+  { touched, node }: { readonly touched: Touched; readonly node: NodeFacts },
 ): Promise<void> {
-  if (wanted.ids.length === 0) return
-  const { orgId } = memory.desk
-  const runs = await loadPendingByIds(connection, { orgId, ids: wanted.ids })
+  const { orgId, runs: onDesk } = memory.desk
+  const left = new Map<RunId, RunRow>()
+  const unknown: RunId[] = []
+  for (const id of touched.runs) {
+    const known = onDesk.get(id)
+    if (touched.ended.has(id)) {
+      if (known !== undefined) forgetRun(memory, known)
+    } else if (known === undefined || touched.merged.has(id)) unknown.push(id)
+    else left.set(id, known)
+  }
+  const [read, lives] = await Promise.all([
+    unknown.length === 0 ? [] : loadPendingByIds(connection, { orgId, ids: unknown }),
+    left.size === 0 ? [] : loadLives(connection, { orgId, runs: left }),
+  ])
+  const runs = [...read, ...lives]
   const pending = new Set(runs.map((run) => run.id))
-  for (const id of wanted.ids) {
-    const known = pending.has(id) ? undefined : memory.desk.runs.get(id)
+  for (const id of [...unknown, ...left.keys()]) {
+    const known = pending.has(id) ? undefined : onDesk.get(id)
     if (known !== undefined) forgetRun(memory, known)
   }
-  await recallSessions(connection, memory, { node: wanted.node, keys: missingSessions(memory, runs) })
+  await recallSessions(connection, memory, { node, keys: missingSessions(memory, runs) })
   for (const run of runs) recallRun(memory, run)
 }
 
