@@ -8,6 +8,8 @@ process.on('SIGUSR1', () => {})
 /** Each exports `main(args)`, which prints its own result and answers with the exit code. */
 const PROGRAMS = {
   faults: () => import('./chaos/faults.mjs'),
+  upgrade: () => import('./chaos/upgrade.mjs'),
+  'virtual-day': () => import('./chaos/virtual-day.mjs'),
 }
 
 const [word, ...rest] = process.argv.slice(2)
