@@ -5,6 +5,7 @@ const NEEDS_DATABASE = [
   'test/store/**/*.test.ts',
   'test/service/database/**/*.test.ts',
   'test/http/**/*.test.ts',
+  'test/security/{isolation,doors,requests}.test.ts',
   'test/scenarios/**/*.test.ts',
   'test/http-scenarios/**/*.test.ts',
   'test/faults/**/*.test.ts',

@@ -33,6 +33,7 @@ export const STEPS = [
   { name: 'simulation', folders: ['test/simulation/'], budget: FAST },
   { name: 'store', folders: ['test/store/', 'test/service/database/'], budget: STORED },
   { name: 'http', folders: ['test/http/'], budget: { name: 'http', seconds: 120 } },
+  { name: 'security', folders: ['test/security/'], budget: { name: 'security', seconds: 60 } },
   { name: 'scenarios', folders: ['test/scenarios/'], budget: { name: 'scenarios', seconds: 120 } },
   { name: 'http scenarios', folders: ['test/http-scenarios/'], budget: { name: 'scenarios over HTTP', seconds: 90 } },
   { name: 'serve', folders: ['test/serve/'], budget: { name: 'serve', seconds: 90 } },
