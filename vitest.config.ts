@@ -5,6 +5,8 @@ const NEEDS_DATABASE = [
   'test/store/**/*.test.ts',
   'test/service/database/**/*.test.ts',
   'test/http/**/*.test.ts',
+  'test/fuzz/api/**/*.test.ts',
+  'test/fuzz/connections/**/*.test.ts',
   'test/security/{isolation,doors,requests}.test.ts',
   'test/scenarios/**/*.test.ts',
   'test/http-scenarios/**/*.test.ts',
