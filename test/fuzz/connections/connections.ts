@@ -99,7 +99,7 @@ function complain(find: Abuse['find'], where: string, line: string): void {
 
 async function waitFor(abuse: Abuse, dawdlers: Dawdlers): Promise<void> {
   abuse.say('  clients that dawdle or have vanished')
-  while (performance.now() < dawdlers.overAt) {
+  while (performance.now() < dawdlers.overAt && !dawdlers.isOver()) {
     abuse.note('waiting for dawdlers', Math.round(dawdlers.overAt - performance.now()))
     await sleep(1_000)
   }
