@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { audit } from '../audit/audit.ts'
@@ -16,6 +17,9 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
 type Undo = (() => Promise<void>)[]
 
+/** Set once somebody has had enough: what fails from then on is no news. */
+const interruption = { happened: false }
+
 /** One upgrade in a directory of its own. Answers whether it went well. */
 async function upgradeFrom(
   known: KnownCommit,
@@ -27,6 +31,9 @@ async function upgradeFrom(
   print(
     `from ${known.commit.slice(0, 7)} (${known.subject}), ${known.migrations} migrations, to ${workshop.migrations}`,
   )
+  undo.push(async () => {
+    if (interruption.happened && !options.keep) await rm(directory, { recursive: true, force: true })
+  })
   let well = false
   try {
     well = await tryUpgrade(known, { workshop, options, undo, directory })
@@ -34,7 +41,7 @@ async function upgradeFrom(
   } finally {
     await cleanUp(undo)
     if (well && !options.keep) rmSync(directory, { recursive: true, force: true })
-    else print(`journals, logs and database: ${directory}`)
+    else if (!interruption.happened) print(`journals, logs and database: ${directory}`)
   }
 }
 
@@ -49,8 +56,10 @@ async function tryUpgrade(
 ): Promise<boolean> {
   const { workshop, options, undo } = of
   const old = workshop.build(known.commit)
-  const server = await startChaosServer(path.join(of.directory, 'server'))
-  undo.unshift(() => server.stop())
+  const starting = startChaosServer(path.join(of.directory, 'server'))
+  // Whoever cleans up while it starts waits for it, so that it is not left behind.
+  undo.unshift(async () => (await starting).stop())
+  const server = await starting
   const directory = path.join(of.directory, 'journals')
   mkdirSync(directory)
   const members: Member[] = []
@@ -103,6 +112,8 @@ export async function main(args: readonly string[], workshop: Workshop): Promise
   }
   const undo: Undo = []
   const interrupted = (): void => {
+    interruption.happened = true
+    print('interrupted')
     void cleanUp(undo).finally(() => process.exit(1))
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupted)
@@ -110,10 +121,12 @@ export async function main(args: readonly string[], workshop: Workshop): Promise
   let code = 0
   for (const known of commits) {
     const well = await upgradeFrom(known, { workshop, options, undo }).catch((error: unknown) => {
-      print(error instanceof Error ? (error.stack ?? error.message) : String(error))
+      if (!interruption.happened) print(error instanceof Error ? (error.stack ?? error.message) : String(error))
       return false
     })
     if (!well) code = 1
+    // Whoever cleans up ends the process when that is done.
+    if (interruption.happened) await new Promise(() => undefined)
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeListener(signal, interrupted)
   return code
