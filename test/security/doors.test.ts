@@ -27,10 +27,9 @@ const DOORS: Readonly<Record<string, 'key' | 'everybody'>> = {
   '/docs/docs.css': 'everybody',
   '/docs/docs.js': 'everybody',
   ...Object.fromEntries(
-    ['/sign-in', '/automation', '/chat', '/agents', '/operations', '/settings'].flatMap((page) => [
-      [page, 'everybody' as const],
-      [`${page}/*`, 'everybody' as const],
-    ]),
+    ['/sign-in', '/automation', '/chat', '/agents', '/operations', '/settings'].flatMap(
+      (page) => [[page, 'everybody'] as const, [`${page}/*`, 'everybody'] as const] as const,
+    ),
   ),
   '/': 'everybody',
 }

@@ -30,13 +30,16 @@ const COOKIE = { cookie: 'escapement_session=cookie-of-member' }
 const CHANGING = ALL_OPERATIONS.filter(([, { method, permission }]) => method !== 'GET' && permission !== 'none')
 const READING = ALL_OPERATIONS.filter(([, spec]) => spec.method === 'GET' && !isStream(spec))
 
+/** What a page of somebody else could send as the token: nothing, an empty one, or that of another session. */
+const TOKENS: readonly Readonly<Record<string, string>>[] = [{}, { 'x-csrf-token': '' }, { 'x-csrf-token': 'csrf-2' }]
+
 const urlOf = (path: string): string =>
   fillPath(path, Object.fromEntries(paramsIn(path).map((name) => [name, 'nobody_made_this'])))
 
 describe('a page of somebody else, in the browser of somebody signed in', () => {
   it.each(CHANGING)('%s does nothing without the token of this very session', async (_id, spec) => {
     const url = urlOf(spec.path)
-    for (const token of [{}, { 'x-csrf-token': '' }, { 'x-csrf-token': 'csrf-2' }]) {
+    for (const token of TOKENS) {
       const headers = { ...COOKIE, ...token, 'sec-fetch-site': 'cross-site' }
       const { statusCode, body } = await world.ask(spec.method, url, { as: null, body: {}, headers })
       expect([statusCode, body.includes('CSRF')]).toEqual([403, spec.facade !== true])
