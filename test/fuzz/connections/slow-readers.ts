@@ -93,8 +93,12 @@ async function beginRuns({ ask }: Abuse['target']): Promise<readonly string[]> {
   return attempts
 }
 
+/** The ids of events. Heartbeats have ids too, but nothing to tell. */
 const idsIn = (text: string): readonly string[] =>
-  [...text.matchAll(/^id: (.*)\n(?=[^]*?\n\n)/gm)].map(([, id]) => id ?? '')
+  text
+    .split('\n\n')
+    .filter((block) => /^data: /m.test(block))
+    .flatMap((block) => /^id: (.*)$/m.exec(block)?.[1] ?? [])
 
 /** Goes on from the last whole event: nothing is told twice, and everything that somebody else was told is told. */
 async function comesBack(
