@@ -1,13 +1,22 @@
-// `npm run build`: compiles src/ and ui/ to dist/ whether or not it looks necessary. Packages have to be installed.
+// `npm run build`: compiles src/ and ui/ to dist/ whether or not it looks necessary, and writes down there what is shipped.
+// Packages have to be installed.
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from './bootstrap/build.mjs'
 import { withLock } from './bootstrap/lock.mjs'
 import { Stop } from './bootstrap/stop.mjs'
+import { readCheckout } from './security/packages.mjs'
+import { sbomText } from './security/sbom.mjs'
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 
-await withLock(root, () => build(root, { always: true })).catch((error) => {
+async function buildAll() {
+  await build(root, { always: true })
+  writeFileSync(path.join(root, 'dist/sbom.cdx.json'), sbomText(readCheckout(root)))
+}
+
+await withLock(root, buildAll).catch((error) => {
   if (!(error instanceof Stop)) throw error
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 1

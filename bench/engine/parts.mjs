@@ -5,7 +5,8 @@
 //   store = 'none'     it needs no database (optional)
 //   measure(bench)     → { rows | tables, facts, notes?, … }
 const ENGINE = './parts/'
-const FILES = {
+/** The modules of the parts, beside this file. */
+export const PART_FILES = {
   submission: `${ENGINE}submission.mjs`,
   drain: `${ENGINE}drain.mjs`,
   latency: `${ENGINE}latency.mjs`,
@@ -19,8 +20,8 @@ const FILES = {
   'in-process': '../in-process.mjs',
 }
 
-export const PART_NAMES = Object.keys(FILES)
+export const PART_NAMES = Object.keys(PART_FILES)
 
 /** Loads parts by their names. */
 export const loadParts = (names) =>
-  Promise.all(names.map(async (name) => ({ name, ...(await import(new URL(FILES[name], import.meta.url).href)) })))
+  Promise.all(names.map(async (name) => ({ name, ...(await import(new URL(PART_FILES[name], import.meta.url).href)) })))

@@ -22,8 +22,9 @@ export async function run() {
   const record = recordOf(results)
   await write(RECORD, JSON.stringify(record))
   await write(PAGE, render(readFileSync(at(PAGE), 'utf8'), record))
-  const kind = record.quick ? 'a quick run, which is no evidence' : 'a whole run'
-  return `${PAGE} and ${RECORD} are written from ${from}: ${kind} of ${record.when.slice(0, 10)}.`
+  const day = record.when.slice(0, 10)
+  const kind = record.quick ? `a quick run of ${day}, which is no evidence` : `the run of ${day}`
+  return `${PAGE} and ${RECORD} are written from ${from}: ${kind}.`
 }
 
 async function write(file, content) {

@@ -23,6 +23,8 @@ export const STEPS = [
       'test/cli/',
       'test/client/',
       'test/config/',
+      'test/fuzz/command',
+      'test/fuzz/parsers/',
       'test/log/',
       'test/metrics/',
       'test/tooling/',
@@ -38,7 +40,12 @@ export const STEPS = [
   },
   { name: 'simulation', folders: ['test/simulation/'], budget: FAST },
   { name: 'store', folders: ['test/store/', 'test/service/database/'], budget: STORED },
-  { name: 'http', folders: ['test/http/'], budget: { name: 'http', seconds: 120 } },
+  {
+    name: 'http',
+    folders: ['test/http/', 'test/fuzz/api/', 'test/fuzz/connections/'],
+    budget: { name: 'http', seconds: 120 },
+  },
+  { name: 'security', folders: ['test/security/'], budget: { name: 'security', seconds: 60 } },
   {
     name: 'faults',
     folders: ['test/faults/'],

@@ -19,6 +19,8 @@ export interface StreamReader {
 /** Begins a stream; `lastId` is what an earlier part of it ended with. */
 export function createStreamReader(lastId: string): StreamReader {
   let rest = ''
+  // A return that ended a line may have been the first half of its end.
+  let isHalf = false
   let id = lastId
   let finishedId = lastId
   let event = ''
@@ -44,11 +46,12 @@ export function createStreamReader(lastId: string): StreamReader {
   }
   return {
     push: (text) => {
-      // A return at the end may be half of a line's end; it waits for the other half.
-      const whole = rest + text
-      const isHalf = whole.endsWith('\r')
-      const lines = (isHalf ? whole.slice(0, -1) : whole).split(/\r\n|\n|\r/)
-      rest = (lines.pop() ?? '') + (isHalf ? '\r' : '')
+      // A line may come in very many portions: what has come of it before is not looked at again.
+      const fresh = isHalf && text.startsWith('\n') ? text.slice(1) : text
+      if (text !== '') isHalf = text.endsWith('\r')
+      const [first = '', ...others] = fresh.split(/\r\n|\n|\r/)
+      const lines = [rest + first, ...others]
+      rest = lines.pop() ?? ''
       return lines.flatMap(take)
     },
     lastId: () => finishedId,

@@ -20,7 +20,8 @@ export function readConfigText(text: string): ReadFile {
   if (text.length > MOST_CHARACTERS)
     return { ok: false, flaws: [{ line: 1, message: `the file is longer than ${MOST_CHARACTERS} characters` }] }
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const document = documentOf(text, lines)
+  if (document === null) return { ok: false, flaws: [{ line: 1, message: 'the file is nested too deeply to be read' }] }
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line)
   const broken = [...document.errors, ...document.warnings]
   if (broken.length > 0)
@@ -37,6 +38,16 @@ export function readConfigText(text: string): ReadFile {
   if (read.ok) return { ok: true, layer: read.value }
   const flaws = read.flaws.map((flaw) => fileFlaw(document, flaw, lineAt))
   return { ok: false, flaws: flaws.sort((a, b) => a.line - b.line) }
+}
+
+/** The document in a text; null when it is nested so deeply that whoever reads it runs out of stack. */
+function documentOf(text: string, lineCounter: LineCounter): Document | null {
+  try {
+    return parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' })
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
 }
 
 /** Aliases may not blow up a small file. */

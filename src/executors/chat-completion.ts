@@ -142,9 +142,13 @@ function wordsIn(content: unknown): string {
 export function errorIn(error: unknown): SaidError {
   if (!isObject(error)) return { message: typeof error === 'string' ? error : JSON.stringify(error), status: null }
   const message = [error['message'], error['detail'], error['error']].find((one) => typeof one === 'string')
-  const status = [error['status'], error['code']].map(Number).find((one) => Number.isInteger(one) && one >= 300)
+  const status = [error['status'], error['code']].map(numberIn).find((one) => Number.isInteger(one) && one >= 300)
   return { message: message ?? JSON.stringify(error), status: status !== undefined && status < 600 ? status : null }
 }
+
+/** Not everything that JSON can hold can be made a number without harm. */
+const numberIn = (value: unknown): number =>
+  typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
 
 function usageIn(usage: unknown): CountedTokens | null {
   if (!isObject(usage)) return null

@@ -50,6 +50,8 @@ interface Events {
  */
 function createEvents(take: (data: string, event: string) => void): Events {
   let [rest, event] = ['', '']
+  // A return that ended a line may have been the first half of its end.
+  let isHalf = false
   let lines: string[] = []
   let heldInLines = 0
   const finish = (): void => {
@@ -75,11 +77,12 @@ function createEvents(take: (data: string, event: string) => void): Events {
   return {
     held: () => rest.length + heldInLines,
     push: (text) => {
-      // A return at the end may be half of a line's end; it waits for the other half.
-      const whole = rest + text
-      const isHalf = whole.endsWith('\r')
-      const all = (isHalf ? whole.slice(0, -1) : whole).split(/\r\n|\n|\r/)
-      rest = (all.pop() ?? '') + (isHalf ? '\r' : '')
+      // A line may come in very many portions: what has come of it before is not looked at again.
+      const fresh = isHalf && text.startsWith('\n') ? text.slice(1) : text
+      if (text !== '') isHalf = text.endsWith('\r')
+      const [first = '', ...others] = fresh.split(/\r\n|\n|\r/)
+      const all = [rest + first, ...others]
+      rest = all.pop() ?? ''
       for (const one of all) line(one.startsWith('\uFEFF') ? one.slice(1) : one)
     },
   }

@@ -21,6 +21,7 @@ import { checkHead } from './request-head.ts'
 import { addRoutes } from './routes.ts'
 import { addRpc } from './rpc/routes.ts'
 import { rpcSockets } from './rpc/sockets.ts'
+import { SAFE_HEADERS } from './safe-headers.ts'
 import { addSockets } from './sockets.ts'
 import { limitPipelining } from './turns.ts'
 import { internal, refusalOf } from './unexpected.ts'
@@ -32,6 +33,7 @@ const BODY_LIMIT = 1_048_576
 const LONGEST_PARAMETER = 3 * 512
 /** Whoever takes longer to say what they want is holding a connection, not asking. */
 const REQUEST_TIMEOUT_MS = 30_000
+const SAFE = Object.entries(SAFE_HEADERS)
 /** Whoever neither sends nor takes anything for so long is not there. Nobody waits so long for an answer. */
 const SILENCE_TIMEOUT_MS = 360_000
 
@@ -83,6 +85,7 @@ export function createHttpServer(
   }
   app.addHook('onRequest', (request, reply, done) => {
     reply.raw.setHeader('x-request-id', request.id)
+    for (const [name, value] of SAFE) reply.raw.setHeader(name, value)
     done(checked(request))
   })
   app.setErrorHandler((error, request, reply) => refuse(ctx, { error, request, reply }))
@@ -165,7 +168,7 @@ function refuse(ctx: HttpContext, { error, request, reply }: Failed): FastifyRep
   const told = isFacade ? taskErrorOf(refusal, request) : problemOf(refusal, request.id, request.body)
   return reply
     .code(status)
-    .header('x-request-id', request.id)
+    .headers({ 'x-request-id': request.id, ...SAFE_HEADERS })
     .header('content-type', isFacade ? TASK_ERROR_TYPE : PROBLEM_TYPE)
     .send(JSON.stringify(told))
 }

@@ -51,6 +51,22 @@ describe('an update of Telegram', () => {
 })
 
 describe('an event of Slack', () => {
+  it('may have anything where its type should be', () => {
+    const odd = { toString: 1 }
+    expect(readSlackEvent({ type: odd })).toEqual({ kind: 'ignored', why: 'is of type object' })
+    expect(readSlackEvent({ type: 'event_callback', event: { type: odd } }).kind).toBe('ignored')
+  })
+
+  it.each([
+    ['blank space', ' '.repeat(500_000), ''],
+    ['names that nobody closes', '<@U1|'.repeat(100_000), '>'],
+  ])('is read quickly when its text is a lot of %s', (_, much, end) => {
+    const event = { type: 'message', channel_type: 'im', user: 'U2', channel: 'D1', ts: '1.2', text: `a${much}b${end}` }
+    const begin = process.cpuUsage().user
+    expect(readSlackEvent({ type: 'event_callback', event_id: 'Ev1', event }).kind).toBe('message')
+    expect(process.cpuUsage().user - begin).toBeLessThan(1_000_000)
+  })
+
   it('is passed over when it is no message of a person', () => {
     for (const body of [
       null,

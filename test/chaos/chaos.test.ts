@@ -13,7 +13,7 @@ const LONGEST_MS = 180_000
 it(
   'survives a round of every kind of fault',
   async () => {
-    const options = { minutes: 0.7, rate: 270, 'least-faults': 15, 'least-rate': 30 }
+    const options = { minutes: 0.6, rate: 270, 'least-faults': 15, 'least-rate': 30 }
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
     const script = path.join(ROOT, 'scripts/chaos.mjs')
     const child = spawn(process.execPath, [script, 'faults', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -76,9 +76,15 @@ describe('the plan', () => {
   })
 })
 
+interface Planned {
+  readonly kinds?: readonly FaultKind[]
+  /** Long enough for whoever drives it. */
+  readonly plan?: readonly PlannedFault[]
+}
+
 describe('driving', () => {
   /** A time that passes only when somebody waits. Two who wait at once wait for the sum, which is good enough here. */
-  function drive(until: number, hands: Partial<Hands> = {}, kinds: readonly FaultKind[] = FAULT_KINDS) {
+  function drive(until: number, hands: Partial<Hands> = {}, { kinds = FAULT_KINDS, plan: given }: Planned = {}) {
     let now = 0
     const sleep = (ms: number): Promise<void> => {
       now += ms
@@ -87,8 +93,10 @@ describe('driving', () => {
     const told: string[] = []
     const hit: Hand = ({ slot, lastsMs }) => sleep(lastsMs).then(() => ({ process: `n${slot}` }))
     const all = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, hit])) as unknown as Hands
-    return driveFaults(planFaults(createRandom(1), { ...SETTINGS, kinds }), {
+    const faults = given?.values() ?? planFaults(createRandom(1), { ...SETTINGS, kinds })
+    return driveFaults(faults as Iterator<PlannedFault, never>, {
       hands: { ...all, ...hands },
+      slots: SETTINGS.slots,
       now: () => now,
       sleep,
       until,
@@ -107,13 +115,35 @@ describe('driving', () => {
 
   it('has every kind once, however short its time is', async () => {
     expect(Object.values(countFaults((await drive(1)).faults))).toEqual(FAULT_KINDS.map(() => 1))
-    expect((await drive(1, {}, ['cut', 'kill'])).faults).toHaveLength(2)
+    expect((await drive(1, {}, { kinds: ['cut', 'kill'] })).faults).toHaveLength(2)
   })
 
   it('does not count a fault that hit nobody', async () => {
     const { faults } = await drive(60_000, { cut: () => Promise.resolve(null) })
     expect(countFaults(faults).cut).toBe(0)
     expect(countFaults(faults).kill).toBeGreaterThan(0)
+  })
+
+  it('turns to another node when there is nobody to hit, and spares who is hurt already', async () => {
+    const tried: number[] = []
+    const trap: Hand = ({ slot }) => {
+      tried.push(slot)
+      return Promise.resolve(tried.length % 2 === 0 ? { process: `n${slot}` } : null)
+    }
+    const { faults } = await drive(1, { cut: trap }, { kinds: ['cut'] })
+    expect(faults.map(({ process }) => process)).toEqual([`n${tried[1] ?? ''}`])
+    expect(tried[1]).toBe(((tried[0] ?? 0) + 1) % SETTINGS.slots)
+    // While another is away, that one is spared.
+    const missed: number[] = []
+    const miss: Hand = ({ slot }) => {
+      missed.push(slot)
+      return Promise.resolve(null)
+    }
+    const long = plan(1, 20, ['stop_long', 'cut']).find(({ meanwhile }) => meanwhile !== null)
+    if (long?.meanwhile === undefined) throw new Error('nothing happens meanwhile')
+    await drive(1, { cut: miss }, { plan: [{ ...long, last: true }, long] })
+    expect(missed).toHaveLength(SETTINGS.slots - 1)
+    expect(missed).not.toContain(long.slot)
   })
 
   it('fails when a hand fails', async () => {

@@ -105,6 +105,7 @@ export type Hands = Readonly<Record<FaultKind, Hand>>
 
 export interface Driving {
   readonly hands: Hands
+  readonly slots: number
   readonly now: () => number
   readonly sleep: (ms: number) => Promise<void>
   /** No fault begins that would last beyond this, once every kind has been there. */
@@ -125,8 +126,8 @@ export async function driveFaults(
     await driving.sleep(fault.pauseMs)
     const other = fault.meanwhile
     const records = await Promise.all([
-      doFault(fault, driving),
-      ...(other === null ? [] : [driving.sleep(other.pauseMs).then(() => doFault(other, driving))]),
+      doFault(fault, driving, []),
+      ...(other === null ? [] : [driving.sleep(other.pauseMs).then(() => doFault(other, driving, [fault.slot]))]),
     ])
     for (const record of records) {
       if (record === null) continue
@@ -137,10 +138,20 @@ export async function driveFaults(
   }
 }
 
-async function doFault(fault: PlannedFault, { hands, now }: Driving): Promise<FaultRecord | null> {
-  const from = now()
-  const hit = await hands[fault.kind](fault)
-  return hit === null ? null : { kind: fault.kind, ...hit, from, until: now() }
+/** Whoever is just coming back may have nothing to hit; then it is another one's turn, except for those already hurt. */
+async function doFault(
+  fault: PlannedFault,
+  { hands, slots, now }: Driving,
+  spared: readonly number[],
+): Promise<FaultRecord | null> {
+  for (let turn = 0; turn < slots; turn += 1) {
+    const slot = (fault.slot + turn) % slots
+    if (spared.includes(slot)) continue
+    const from = now()
+    const hit = await hands[fault.kind]({ ...fault, slot })
+    if (hit !== null) return { kind: fault.kind, ...hit, from, until: now() }
+  }
+  return null
 }
 
 /** How many there were of each kind. */

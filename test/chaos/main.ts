@@ -34,6 +34,7 @@ async function torment(server: Server, fleet: Fleet, options: ChaosOptions): Pro
   const settings = { slots: SLOTS, leaseMs: LEASE_MS, kinds: options.kinds }
   const faults = await driveFaults(planFaults(createRandom(options.seed), settings), {
     hands: fleet.hands,
+    slots: SLOTS,
     now: Date.now,
     sleep: (ms) => sleep(ms),
     until: from + options.loadMs,

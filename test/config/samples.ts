@@ -4,7 +4,8 @@ import { readConfigText } from '../../src/config/file.ts'
 
 /** The configuration as the documents show it: every setting with its default. */
 export const COMPLETE = `
-server:    { host: 127.0.0.1, port: 7420, public_url: null, allowed_hosts: [], rate_limit: { per_second: 0 }, drain_grace_seconds: 30 }
+server:    { host: 127.0.0.1, port: 7420, public_url: null, allowed_hosts: [], rate_limit: { per_second: 0 }, drain_grace_seconds: 30,
+             limits: { connections: 10000, streams: 2000, streams_per_org: 1500, sockets: 1000, sockets_per_org: 750 } }
 data:      ./.escapement
 database:  { url: null, pool: 10, schema: escapement }
 node:      { lease_ms: 15000, renew_ms: 5000, stop_grace_ms: 5000 }
@@ -33,6 +34,11 @@ export const OTHERS: Readonly<
   'server.public_url': { file: 'https://clock.example.org', text: 'https://clock.example.org' },
   'server.allowed_hosts': { file: ['clock.lan', '[::1]:9'], text: 'clock.lan, [::1]:9' },
   'server.rate_limit.per_second': { file: 50, text: '50' },
+  'server.limits.connections': { file: 500, text: '500' },
+  'server.limits.streams': { file: 100, text: '100' },
+  'server.limits.streams_per_org': { file: 50, text: '50' },
+  'server.limits.sockets': { file: 60, text: '60' },
+  'server.limits.sockets_per_org': { file: 30, text: '30' },
   'server.drain_grace_seconds': { file: '2m', text: '2m', value: 120 },
   data: { file: '/var/lib/escapement', text: '/var/lib/escapement' },
   'database.url': { file: 'postgres://u:p@db/x', text: 'postgres://u:p@db/x' },

@@ -30,7 +30,7 @@ export interface HttpWorld {
   readonly close: () => Promise<void>
 }
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS'
 
 export interface More {
   /** Becomes the body as JSON. */

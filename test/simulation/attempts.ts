@@ -24,7 +24,7 @@ const OUTCOMES: Record<Exclude<Execution['report'], 'nothing'>, Outcome> = {
 export function passTime(world: World): void {
   deliverReports(world)
   for (const run of pendingOf(world, (one) => hasTimer(world, one)).toSorted(byDueTime)) runTimers(world, run)
-  for (const schedule of world.schedules) grant(world, schedule.id)
+  for (const schedule of world.schedules) grant(world, schedule)
 }
 
 const hasTimer = (world: World, run: Run): boolean =>

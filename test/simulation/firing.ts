@@ -12,14 +12,22 @@ import { sessionOf, type Run, type Schedule, type World } from './world.ts'
 /** One pass of the schedule loop: everything due is decided. */
 export function scan(world: World): void {
   for (const schedule of world.schedules) {
-    const next = schedule.enabled ? nextOccurrence(schedule.timing, schedule.watermark) : null
+    const next = nextDue(schedule)
     if (next !== null && next <= world.now) fire(world, schedule)
   }
 }
 
+/** When the schedule has its next occurrence. Worked out once for each watermark: a clock change costs time to see. */
+export function nextDue(schedule: Schedule): Instant | null {
+  const { enabled, timing, watermark } = schedule
+  if (!enabled) return null
+  if (schedule.next?.after !== watermark) schedule.next = { after: watermark, at: nextOccurrence(timing, watermark) }
+  return schedule.next.at
+}
+
 function fire(world: World, schedule: Schedule): void {
   const plan = world.core.planOccurrences(
-    { rules: schedule.rules, timing: schedule.timing, history: historyOf(world, schedule), budget: null },
+    { rules: schedule.rules, timing: schedule.timing, history: historyOf(schedule), budget: null },
     {
       due: { watermark: schedule.watermark, seen: world.now, jitterSeed: schedule.id },
       settings: DEFAULT_FIRING_SETTINGS,
@@ -31,6 +39,7 @@ function fire(world: World, schedule: Schedule): void {
     upTo: world.now,
     nominals: plan.decisions.map((decision) => decision.nominal),
     ranged: plan.skippedRange?.count ?? 0,
+    skips: plan.decisions.flatMap((decision) => (decision.kind === 'skip' ? [decision.why.reason] : [])),
   })
   for (const decision of plan.decisions) {
     if (decision.kind === 'skip') {
@@ -104,7 +113,7 @@ function supersede(world: World, ids: readonly Run['id'][], nominal: Instant): v
 /** Somebody presses run-now. */
 export function runNow(world: World, schedule: Schedule): void {
   const decision = world.core.decideRunNow(
-    { rules: schedule.rules, history: historyOf(world, schedule), nextRunAt: null },
+    { rules: schedule.rules, history: historyOf(schedule), nextRunAt: null },
     'force',
     world.now,
   )
@@ -119,17 +128,23 @@ export function runNow(world: World, schedule: Schedule): void {
   })
 }
 
-function historyOf(world: World, schedule: Schedule): ScheduleHistory {
+/** The runs that the next decision of a schedule looks back at: its newest, and the one that ended last. */
+export function lookedBackAt(schedule: Schedule): { readonly previous: Run | null; readonly last: Run | null } {
   let previous: Run | null = null
   let last: Run | null = null
-  for (const run of world.runs.values()) {
-    if (run.scheduleId !== schedule.id || run.superseded || run.state === 'skipped') continue
+  for (const run of schedule.runs) {
+    if (run.superseded || run.state === 'skipped') continue
     if (previous === null || run.id > previous.id) previous = run
     if (isSpeaking(run.state) && (last === null || (run.endedAs ?? 0) > (last.endedAs ?? 0))) last = run
   }
+  return { previous, last }
+}
+
+function historyOf(schedule: Schedule): ScheduleHistory {
+  const { previous, last } = lookedBackAt(schedule)
   return {
     previous: previous === null ? null : { id: previous.id, state: previous.state },
-    pending: pendingOfSchedule(world, schedule.id).map((run) => ({ id: run.id, slot: run.slot ?? 'parked' })),
+    pending: pendingOfSchedule(schedule).map((run) => ({ id: run.id, slot: run.slot ?? 'parked' })),
     lastEnding: last === null ? null : endingOf(last),
     failureStreak: schedule.failureStreak,
     skippedFor: schedule.skippedFor,

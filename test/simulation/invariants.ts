@@ -1,3 +1,4 @@
+import type { Instant } from '../../src/core/instant.ts'
 import { isActive, isInFlight, isWaitingWork } from '../../src/core/run/run.ts'
 import { isTerminal } from '../../src/core/run/run-machine.ts'
 import { naivePick } from '../core/picking/naive-picker.ts'
@@ -55,11 +56,17 @@ interface Memory {
   readonly slots: Map<string, Run['slot']>
   readonly waitingBefore: Map<string, number>
   readonly sessionOfRun: Map<string, Set<Run>>
+  /** Up to here the occurrences of a schedule are decided. */
+  readonly decidedUpTo: Map<string, Instant>
+  readonly planned: PlannedMoments
   rounds: number
 }
 
+/** By schedule, all moments at which it has to fire, in order, worked out by other means than the core's. */
+export type PlannedMoments = ReadonlyMap<string, readonly number[]>
+
 /** Watches a world and throws a Violation the moment something is wrong. */
-export function createChecker(): Observer {
+export function createChecker(planned: PlannedMoments = new Map()): Observer {
   const memory: Memory = {
     occurrences: new Set(),
     accepted: new Set(),
@@ -69,6 +76,8 @@ export function createChecker(): Observer {
     slots: new Map(),
     waitingBefore: new Map(),
     sessionOfRun: new Map(),
+    decidedUpTo: new Map(),
+    planned,
     rounds: 0,
   }
   return {
@@ -101,6 +110,9 @@ export function createChecker(): Observer {
     },
     cleared: (session) => {
       for (const run of memory.sessionOfRun.get(`${session.orgId} ${session.key}`) ?? []) memory.cleared.add(run.id)
+    },
+    forgotten: (run) => {
+      closeAccount(memory, run)
     },
     settledDown: (world) => {
       checkSettledDown(memory, world)
@@ -193,7 +205,7 @@ function checkSlotOfNew(world: World, run: Run): void {
   const schedule = scheduleOf(world, run.scheduleId)
   if (schedule === null) return
   const { overlapAction, maxConcurrency, queueDepth } = schedule.rules
-  const others = pendingOfSchedule(world, run.scheduleId)
+  const others = pendingOfSchedule(schedule)
   const held = others.filter((other) => other.slot === 'held').length
   const parked = others.filter((other) => other.slot === 'parked').length
   const free = mayExceedSlots(schedule)
@@ -211,24 +223,39 @@ function checkSlotOfNew(world: World, run: Run): void {
 const mayExceedSlots = ({ rules }: Schedule): boolean =>
   rules.overlapAction === 'PARALLEL' || rules.concurrencyPolicy === 'PARALLEL'
 
-/** Counted by arithmetic of its own: the schedules of this world tick evenly from their anchor. */
 function checkFired(memory: Memory, schedule: Schedule, firing: Firing): void {
-  const again = firing.nominals.find((nominal) => memory.occurrences.has(`${schedule.id} ${nominal}`))
+  const decidedUpTo = memory.decidedUpTo.get(schedule.id) ?? firing.after
+  const again = firing.nominals.find(
+    (nominal) => nominal <= decidedUpTo || memory.occurrences.has(`${schedule.id} ${nominal}`),
+  )
   demand(again === undefined, 'one_run_per_occurrence', () => `${schedule.id} decides ${String(again)} a second time`)
-  if (schedule.timing.kind !== 'every') return
-  const { anchor, intervalMs } = schedule.timing
-  const tick = (at: number): number => Math.floor((at - anchor) / intervalMs)
-  const due = tick(firing.upTo) - tick(firing.after)
+  memory.decidedUpTo.set(schedule.id, firing.upTo)
   const { nominals, ranged } = firing
+  const due = dueIn(memory, schedule, firing)
   demand(
-    nominals.length + ranged === due,
+    nominals.length + ranged === due.count && nominals.every(due.has),
     'every_occurrence_decided',
-    () => `${nominals.length} + ${ranged} decided, ${due} due`,
+    () => `${schedule.id}: ${nominals.length} + ${ranged} decided up to ${firing.upTo}, ${due.count} due`,
   )
   const inOrder = nominals.every(
     (nominal, index) => nominal > (nominals[index - 1] ?? firing.after) && nominal <= firing.upTo,
   )
   demand(inOrder, 'every_occurrence_decided', () => `decided out of order: ${nominals.join(' ')}`)
+}
+
+/** Counted by arithmetic of its own: schedules tick evenly from their anchor, or by a plan that was made beforehand. */
+function dueIn(
+  memory: Memory,
+  { id, timing }: Schedule,
+  { after, upTo }: Firing,
+): { readonly count: number; readonly has: (at: Instant) => boolean } {
+  if (timing.kind === 'every') {
+    const { anchor, intervalMs } = timing
+    const tick = (at: number): number => Math.floor((at - anchor) / intervalMs)
+    return { count: tick(upTo) - tick(after), has: (at) => (at - anchor) % intervalMs === 0 }
+  }
+  const moments = (memory.planned.get(id) ?? []).filter((at) => at > after && at <= upTo)
+  return { count: moments.length, has: (at) => moments.includes(at) }
 }
 
 function checkStarted(memory: Memory, world: World, run: Run): void {
@@ -301,7 +328,7 @@ function checkSession(memory: Memory, world: World, run: Run): void {
 }
 
 function checkSettledDown(memory: Memory, world: World): void {
-  for (const schedule of world.schedules) checkSlots(memory, world, schedule)
+  for (const schedule of world.schedules) checkSlots(memory, schedule)
   for (const session of world.sessions)
     memory.waitingBefore.set(`${session.orgId} ${session.key}`, waitingIn(world, session))
   memory.rounds += 1
@@ -320,8 +347,8 @@ function checkSettledDown(memory: Memory, world: World): void {
   }
 }
 
-function checkSlots(memory: Memory, world: World, schedule: Schedule): void {
-  const runs = pendingOfSchedule(world, schedule.id)
+function checkSlots(memory: Memory, schedule: Schedule): void {
+  const runs = pendingOfSchedule(schedule)
   const held = runs.filter((run) => run.slot === 'held').length
   const { maxConcurrency } = schedule.rules
   const free = mayExceedSlots(schedule)
@@ -344,12 +371,19 @@ function checkFinished(memory: Memory, world: World): void {
     'nothing_stuck',
     () => `${world.pending.size} runs never end, such as ${String(stuck?.id)} (${String(stuck?.state)})`,
   )
-  const answered = [...world.runs.values()].flatMap((run) => run.submissions)
-  demand(new Set(answered).size === answered.length, 'settles_once', () => 'a submission was answered twice')
-  const lost = [...memory.accepted].filter((submission) => !answered.includes(submission))
-  demand(lost.length === 0, 'settles_once', () => `submission ${String(lost[0])} was accepted and lost`)
-  const leaked = [...world.runs.values()].find((run) => run.slot !== null)
-  demand(leaked === undefined, 'no_slot_leak', () => `${String(leaked?.id)} has ended and holds a slot`)
-  const unsettled = [...world.runs.values()].find((run) => !memory.settled.has(run.id))
-  demand(unsettled === undefined, 'settles_once', () => `${String(unsettled?.id)} never settled`)
+  for (const run of world.runs.values()) closeAccount(memory, run)
+  const [lost] = memory.accepted
+  demand(lost === undefined, 'settles_once', () => `submission ${String(lost)} was accepted and lost`)
+}
+
+/** The last look at a run: it settled, once, for everybody who counted on it. Then it is forgotten. */
+function closeAccount(memory: Memory, run: Run): void {
+  demand(memory.settled.delete(run.id), 'settles_once', () => `${run.id} never settled`)
+  demand(run.slot === null, 'no_slot_leak', () => `${run.id} has ended and holds a slot`)
+  for (const submission of run.submissions)
+    demand(memory.accepted.delete(submission), 'settles_once', () => `submission ${submission} was answered twice`)
+  memory.cleared.delete(run.id)
+  memory.slots.delete(run.id)
+  memory.occurrences.delete(`${String(run.scheduleId)} ${String(run.nominal)}`)
+  memory.sessionOfRun.get(`${run.orgId} ${String(run.sessionKey)}`)?.delete(run)
 }

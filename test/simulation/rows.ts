@@ -1,7 +1,7 @@
 import { runId } from '../../src/core/ids.ts'
 import { isTerminal, type RunEvent, type RunState } from '../../src/core/run/run-machine.ts'
 import { nextFailureStreak } from '../../src/core/schedule/schedule-history.ts'
-import { scheduleOf, type Run, type World } from './world.ts'
+import { scheduleOf, type Run, type Schedule, type World } from './world.ts'
 
 export type NewRun = Pick<
   Run,
@@ -39,14 +39,19 @@ export function insertRun(world: World, fields: NewRun): Run {
     ...fields,
   }
   world.runs.set(run.id, run)
+  const schedule = scheduleOf(world, run.scheduleId)
+  schedule?.runs.add(run)
   if (run.state === 'queued') enterQueue(world, run)
   world.observer.created(world, run)
   if (isTerminal(run.state)) close(world, run)
-  else world.pending.set(run.id, run)
+  else {
+    world.pending.set(run.id, run)
+    schedule?.pending.add(run)
+  }
   return run
 }
 
-export const newRunId = (world: World): Run['id'] => runId(`run_${String((world.counters.run += 1)).padStart(6, '0')}`)
+export const newRunId = (world: World): Run['id'] => runId(`run_${String((world.counters.run += 1)).padStart(9, '0')}`)
 
 /** Gives the run its place in its session, once; a parked run gets it with its slot. */
 function enterQueue(world: World, run: Run): void {
@@ -74,7 +79,9 @@ function setState(world: World, run: Run, to: RunState): void {
     run.endsBy = null
   }
   if (to === 'awaiting_callback') run.node = null
-  if (isTerminal(to)) world.pending.delete(run.id)
+  if (!isTerminal(to)) return
+  world.pending.delete(run.id)
+  scheduleOf(world, run.scheduleId)?.pending.delete(run)
 }
 
 /** What the transaction that ends a run does besides: it frees the schedule slot and hands it on. */
@@ -85,14 +92,13 @@ function close(world: World, run: Run): void {
   const schedule = scheduleOf(world, run.scheduleId)
   if (schedule === null) return
   schedule.failureStreak = nextFailureStreak(schedule.failureStreak, run)
-  grant(world, schedule.id)
+  grant(world, schedule)
 }
 
 /** Gives free slots of a schedule to the runs parked longest. */
-export function grant(world: World, id: Run['scheduleId']): void {
-  const schedule = scheduleOf(world, id)
-  if (schedule === null) return
-  const waiting = pendingOfSchedule(world, id).map((run) => ({ id: run.id, slot: run.slot ?? 'parked' }))
+export function grant(world: World, schedule: Schedule): void {
+  if (schedule.pending.size === 0) return
+  const waiting = pendingOfSchedule(schedule).map((run) => ({ id: run.id, slot: run.slot ?? 'parked' }))
   for (const granted of world.core.grantSlots(waiting, schedule.rules.maxConcurrency)) {
     const run = world.runs.get(granted)
     if (run === undefined) continue
@@ -101,9 +107,18 @@ export function grant(world: World, id: Run['scheduleId']): void {
   }
 }
 
+/** Retention: the rows go of which `keep` says that nobody will come back to them. Runs that have not ended stay. */
+export function forgetRuns(world: World, keep: (run: Run) => boolean): void {
+  for (const run of world.runs.values()) {
+    if (!isTerminal(run.state) || keep(run)) continue
+    world.runs.delete(run.id)
+    scheduleOf(world, run.scheduleId)?.runs.delete(run)
+    world.observer.forgotten(run)
+  }
+}
+
 /** Oldest first, without those that were superseded. */
-export function pendingOfSchedule(world: World, id: Run['scheduleId']): readonly Run[] {
-  const found: Run[] = []
-  for (const run of world.pending.values()) if (run.scheduleId === id && !run.superseded) found.push(run)
-  return found.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+export function pendingOfSchedule(schedule: Schedule): readonly Run[] {
+  if (schedule.pending.size === 0) return []
+  return [...schedule.pending].filter((run) => !run.superseded).toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }

@@ -59,7 +59,7 @@ function advance(world: World, until: World['now']): void {
 }
 
 /** Everything that follows from the present moment, on every node. */
-function work(world: World): void {
+export function work(world: World): void {
   passTime(world)
   if (world.nodes.some((node) => node.diedAt === null)) scan(world)
   for (const node of world.nodes) takeTurn(world, node)
@@ -67,7 +67,7 @@ function work(world: World): void {
 }
 
 /** No more traffic, no more occurrences, everybody alive: whatever is left must end by itself. */
-function comeToRest(world: World): void {
+export function comeToRest(world: World): void {
   for (const schedule of world.schedules) schedule.enabled = false
   for (const agent of world.agents) agent.online = true
   for (let round = 0; round < MAX_REST_ROUNDS && world.pending.size > 0; round += 1) {
@@ -79,7 +79,8 @@ function comeToRest(world: World): void {
   world.observer.finished(world)
 }
 
-function revive(world: World): void {
+/** Dead and drained nodes come back once nothing hangs on them. */
+export function revive(world: World): void {
   for (const node of world.nodes) {
     if ([...world.pending.values()].some((run) => run.node === node)) continue
     node.diedAt = null
@@ -116,6 +117,7 @@ function createWorld(random: Random, core: Core, observer: Observer): World {
       maxPerAgent: 5,
       maxInflight: 4,
       maxPerAgentInflight: 2,
+      pace: 1,
     },
     nodes: names(random, 'node', 3).map((name) => createNode(random, name)),
     schedules: names(random, 'schedule', 4).map((name) => createSchedule(random, name, { agents, sessions })),
@@ -174,6 +176,8 @@ function createSchedule(
     agentId: agent.id,
     sessionKey: random.chance(0.3) ? random.one(sessions).key : null,
     timing,
+    runs: new Set(),
+    pending: new Set(),
     rules: {
       ...DEFAULT_SCHEDULE_RULES,
       misfirePolicy: random.one(MISFIRE_POLICIES),
@@ -191,5 +195,6 @@ function createSchedule(
     failureStreak: 0,
     skippedFor: null,
     fires: 0,
+    next: null,
   }
 }

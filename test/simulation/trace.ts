@@ -31,6 +31,7 @@ export function withTrace(observer: Observer, tell: (line: string) => void): Obs
       tell(`${session.orgId}/${session.key} cleared`)
       observer.cleared(session)
     },
+    forgotten: observer.forgotten,
     settledDown: observer.settledDown,
     finished: (world) => {
       observer.finished(world)

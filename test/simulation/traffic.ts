@@ -57,20 +57,22 @@ const OPERATIONS = {
 export type OperationKind = keyof typeof OPERATIONS
 
 const KINDS = Object.keys(OPERATIONS) as readonly OperationKind[]
-const TOTAL = KINDS.reduce((sum, kind) => sum + OPERATIONS[kind].weight, 0)
+const weightOf = (kinds: readonly OperationKind[]): number =>
+  kinds.reduce((sum, kind) => sum + OPERATIONS[kind].weight, 0)
+const TOTAL = weightOf(KINDS)
 
 export const OPERATION_KINDS = KINDS
 
-/** Something happens. */
-export function happen(world: World): OperationKind {
-  const kind = drawKind(world.random)
+/** Something happens, of all that can or of these kinds. */
+export function happen(world: World, among: readonly OperationKind[] = KINDS): OperationKind {
+  const kind = drawKind(world.random, among)
   OPERATIONS[kind].apply(world)
   return kind
 }
 
-function drawKind(random: Random): OperationKind {
-  let left = random.next() * TOTAL
-  for (const kind of KINDS) {
+function drawKind(random: Random, among: readonly OperationKind[]): OperationKind {
+  let left = random.next() * (among === KINDS ? TOTAL : weightOf(among))
+  for (const kind of among) {
     left -= OPERATIONS[kind].weight
     if (left < 0) return kind
   }

@@ -118,7 +118,7 @@ function start(world: World, node: Node, candidate: Candidate): void {
   run.node = node
   run.startedAt = world.now
   run.endsBy = world.core.attemptEndsBy(world.now, {
-    timeoutSeconds: world.random.int(2, 8),
+    timeoutSeconds: world.random.int(2, 8) * world.settings.pace,
     executor: 'in-process',
     trigger: run.trigger,
     deadline: run.deadline,
@@ -127,7 +127,7 @@ function start(world: World, node: Node, candidate: Candidate): void {
     run,
     attemptId: run.attemptId,
     node,
-    reportsAt: later(world.now, world.random.int(0, 6_000)),
+    reportsAt: later(world.now, world.random.int(0, 6_000) * world.settings.pace),
     report: drawReport(world),
   }
   world.executions.push(execution)

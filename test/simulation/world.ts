@@ -1,5 +1,6 @@
 import type { AgentId, AttemptId, LaneName, OrgId, RunId, ScheduleId, SessionKey } from '../../src/core/ids.ts'
 import type { Instant } from '../../src/core/instant.ts'
+import type { Reason } from '../../src/core/reasons.ts'
 import type { RetryPolicy } from '../../src/core/run/retry-policy.ts'
 import type { Trigger } from '../../src/core/run/run.ts'
 import type { RunState } from '../../src/core/run/run-machine.ts'
@@ -39,6 +40,8 @@ export interface Settings {
   readonly maxPerAgent: number
   readonly maxInflight: number
   readonly maxPerAgentInflight: number
+  /** Work takes up to so many times six seconds, and may take up to so many times eight. */
+  readonly pace: number
 }
 
 export interface Node {
@@ -76,12 +79,17 @@ export interface Schedule {
   readonly agentId: AgentId
   readonly sessionKey: SessionKey | null
   readonly timing: Timing
+  /** Its rows, by an index of their own, and those of them that are pending. */
+  readonly runs: Set<Run>
+  readonly pending: Set<Run>
   rules: ScheduleRules
   enabled: boolean
   watermark: Instant
   failureStreak: number
   skippedFor: RunId | null
   fires: number
+  /** Its next occurrence as it was last worked out, and after which watermark. */
+  next: { readonly after: Instant; readonly at: Instant | null } | null
 }
 
 export interface Run {
@@ -140,6 +148,8 @@ export interface Firing {
   readonly nominals: readonly Instant[]
   /** The occurrences that one record stands for. */
   readonly ranged: number
+  /** Why those were skipped that have a row of their own. */
+  readonly skips: readonly Reason[]
 }
 
 /** Whatever happens in the world is told here, as it happens. */
@@ -151,6 +161,8 @@ export interface Observer {
   readonly started: (world: World, run: Run) => void
   /** Everything in the session was told to end. */
   readonly cleared: (session: Session) => void
+  /** Retention takes the row: nobody will ask about it any more. */
+  readonly forgotten: (run: Run) => void
   /** After every event, when everything that follows from it is done. */
   readonly settledDown: (world: World) => void
   /** Traffic has ended and time has passed: nothing may be left. */

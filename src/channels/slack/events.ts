@@ -17,10 +17,10 @@ export function readSlackEvent(body: unknown): SlackHeard {
   const outer = fieldsOf(body)
   if (outer['type'] === 'url_verification')
     return { kind: 'challenge', challenge: typeof outer['challenge'] === 'string' ? outer['challenge'] : '' }
-  if (outer['type'] !== 'event_callback') return ignored(`is of type ${String(outer['type'])}`)
+  if (outer['type'] !== 'event_callback') return ignored(`is of type ${nameOf(outer['type'])}`)
   const event = fieldsOf(outer['event'])
   const isDm = event['channel_type'] === 'im' && event['type'] === 'message'
-  if (!isDm && event['type'] !== 'app_mention') return ignored(`has an event of type ${String(event['type'])}`)
+  if (!isDm && event['type'] !== 'app_mention') return ignored(`has an event of type ${nameOf(event['type'])}`)
   if (event['bot_id'] !== undefined || event['subtype'] !== undefined) return ignored('was not written by a person')
   const [id, user, channel, ts] = [outer['event_id'], event['user'], event['channel'], event['ts']].map(textOf)
   if (id === null || user === null || channel === null || ts === null) return ignored('lacks what a message has')
@@ -46,15 +46,22 @@ export function readSlackEvent(body: unknown): SlackHeard {
 
 const ignored = (why: string): SlackHeard => ({ kind: 'ignored', why })
 
+/** The name of a type as far as it is one; anything may stand where it should. */
+const nameOf = (type: unknown): string => (typeof type === 'string' ? type.slice(0, 100) : typeof type)
+
 /** The name of the bot, where it begins or ends what is said, and Slack's escapes. */
 const withoutMentions = (text: string): string =>
-  text
-    .replace(/^(?:\s*<@[A-Z0-9]+(?:\|[^>]*)?>)+[\s,:]*/, '')
-    .replace(/\s*<@[A-Z0-9]+(?:\|[^>]*)?>\s*$/, '')
+  withoutLastMention(text.replace(/^(?:\s*<@[A-Z0-9]+(?:\|[^>]*)?>)+[\s,:]*/, '').trimEnd())
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&')
     .trim()
+
+/** Looked for at the end alone: from every place of a long text it would take all day. */
+function withoutLastMention(text: string): string {
+  const at = text.endsWith('>') ? text.lastIndexOf('<@') : -1
+  return at !== -1 && /^<@[A-Z0-9]+(?:\|[^>]*)?>$/.test(text.slice(at)) ? text.slice(0, at) : text
+}
 
 function filesOf(files: unknown): readonly unknown[] {
   if (!Array.isArray(files)) return []

@@ -34,7 +34,7 @@ const hidden = (value: unknown): unknown => (value === null ? null : '***')
 
 /** How many of something there may be at once. */
 const places = (most: number, summary: string): Key<number> =>
-  integer({ default: most, min: 1, max: 1_000_000, zero: 'keeps', hot: true, summary })
+  integer({ default: most, max: 1_000_000, zero: 'keeps', hot: true, summary })
 
 const server = {
   host: text({

@@ -132,6 +132,7 @@ function buildRule(parts: RuleParts, { zone, start }: Begin): RecurrenceRule {
 
 /** The first occurrences of a rule, at most so many. */
 export function firstByRule(rule: RecurrenceRule, limit: number): readonly Instant[] {
+  if (nextByRule(rule, instant(rule.start - 1)) === null) return []
   const found: Instant[] = isQuickToWalk(rule.parts) ? walkThrough(rule.engine, limit) : []
   while (found.length < limit) {
     const next = nextByRule(rule, found.at(-1) ?? instant(rule.start - 1))
@@ -176,8 +177,19 @@ const zoned = (zone: Zone, at: number): Temporal.ZonedDateTime =>
  * The first occurrence after an instant. A rule that finds nothing within MOST_PERIODS periods, such as one for the
  * 30th of February, has none: the library gives up with an error, which is its way of saying so.
  */
-export const nextByRule = (rule: RecurrenceRule, after: Instant): Instant | null =>
-  ask(() => rule.engine.next(new Date(after), false))
+export function nextByRule(rule: RecurrenceRule, after: Instant): Instant | null {
+  const { engine } = rule
+  // That nothing is left takes the longest to find out, and stays true.
+  if (after >= (ended.get(engine) ?? Infinity)) return null
+  return ask(() => {
+    const found = engine.next(new Date(after), false)
+    if (found === null) ended.set(engine, after)
+    return found
+  })
+}
+
+/** After which instant a rule is known to have no occurrence: what was found out about a value that never changes. */
+const ended = new WeakMap<RRuleTemporal, Instant>()
 
 /** The last occurrence before an instant. */
 export const previousByRule = (rule: RecurrenceRule, before: Instant): Instant | null =>

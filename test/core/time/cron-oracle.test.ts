@@ -1,22 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { instant } from '../../../src/core/instant.ts'
-import { countFires, nextFire, previousFire, DST_POLICIES, type DstPolicy } from '../../../src/core/time/cron.ts'
+import { countFires, nextFire, previousFire, DST_POLICIES } from '../../../src/core/time/cron.ts'
+import { firesOf, walkAround, type CronCase, type Walk } from './cron-oracle.ts'
 import { cron, show } from './world.ts'
-
-/** An expression together with what it means, said a second time in the plainest way. */
-interface Case {
-  readonly text: string
-  readonly interval: boolean
-  readonly matches: (wall: number) => boolean
-}
 
 const list = (values: readonly number[]): string => values.join(',')
 
 const some = (max: number): fc.Arbitrary<readonly number[]> =>
   fc.uniqueArray(fc.integer({ min: 0, max }), { minLength: 1, maxLength: 5 })
 
-const cases: fc.Arbitrary<Case> = fc
+const cases: fc.Arbitrary<CronCase> = fc
   .record({
     minutes: some(59),
     minuteStep: fc.constantFrom(0, 0, 7, 15, 30),
@@ -45,43 +39,7 @@ const cases: fc.Arbitrary<Case> = fc
     },
   }))
 
-interface Walk {
-  readonly seconds: readonly number[]
-  readonly walls: readonly number[]
-  readonly step: number
-}
-
-/** Reads the wall clock at every step around a change, with Intl alone. */
-function walkAround(zoneName: string, change: string, { hours, step }: { hours: number; step: number }): Walk {
-  const clock = new Intl.DateTimeFormat('sv-SE', { timeZone: zoneName, dateStyle: 'short', timeStyle: 'medium' })
-  const middle = Date.parse(change) / 1000
-  const count = (2 * hours * 3600) / step
-  const seconds = Array.from({ length: count }, (_, index) => middle - hours * 3600 + index * step)
-  return { seconds, step, walls: seconds.map((second) => Date.parse(`${clock.format(second * 1000)}Z`) / 1000) }
-}
-
-/** The set of fires straight from its definition. */
-function firesOf({ seconds, walls, step }: Walk, { matches, interval }: Case, dst: DstPolicy): readonly number[] {
-  const seen = new Set<number>()
-  const fires = new Set<number>()
-  seconds.forEach((second, index) => {
-    const wall = walls[index] ?? 0
-    const before = walls[index - 1] ?? wall - step
-    const offsetBefore = before - (second - step)
-    for (let missing = before + step; missing < wall; missing += step) {
-      if (!matches(missing)) continue
-      if (dst === 'vixie') fires.add(second)
-      if (dst === 'shift') fires.add(missing - offsetBefore)
-    }
-    const first = !seen.has(wall)
-    seen.add(wall)
-    const passes = dst === 'both' || first || (dst === 'vixie' && interval)
-    if (matches(wall) && passes) fires.add(second)
-  })
-  return [...fires].sort((a, b) => a - b)
-}
-
-function disagreement(walk: Walk, zoneName: string, wanted: Case): string | null {
+function disagreement(walk: Walk, zoneName: string, wanted: CronCase): string | null {
   // What was shown before the walk began is unknown to it; the short walks begin on a quiet stretch anyway.
   const margin = walk.step === 1 ? 0 : 27 * 3600
   const [from, to] = [(walk.seconds[0] ?? 0) + margin, (walk.seconds.at(-1) ?? 0) - margin]

@@ -106,7 +106,8 @@ export interface Exchange {
   readonly response: LightMyRequestResponse
 }
 
-type Planned = Omit<Exchange, 'url' | 'response'>
+/** A request of which nothing has been sent yet. */
+export type Planned = Omit<Exchange, 'url' | 'response'>
 
 /** Sends a request to one of the things there are. Whoever wants to look before it is sent, does. */
 export async function send(
@@ -129,7 +130,8 @@ export async function send(
   return { ...of, url, response }
 }
 
-async function payloadOf(things: Things, { spec, drawn }: Planned): Promise<string | Buffer | undefined> {
+/** The body that a request has on the wire. */
+export async function payloadOf(things: Things, { spec, drawn }: Planned): Promise<string | Buffer | undefined> {
   const { body, raw, pick } = drawn
   if (spec.method === 'GET') return undefined
   if (raw instanceof Uint8Array) return Buffer.from(raw)
@@ -137,8 +139,8 @@ async function payloadOf(things: Things, { spec, drawn }: Planned): Promise<stri
   return text === undefined ? undefined : things.fill(text, pick)
 }
 
-/** The path to the thing that a request is about, without its query. */
-async function addressOf(things: Things, { id, spec, drawn }: Planned) {
+/** The address of the thing that a request is about, and what is named in it. */
+export async function addressOf(things: Things, { id, spec, drawn }: Planned) {
   const named: (readonly [kind: string, name: string])[] = []
   for (const param of paramsIn(spec.path)) {
     const kind = kindOf(id, spec, param)

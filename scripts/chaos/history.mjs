@@ -1,0 +1,95 @@
+// Earlier builds of Escapement, from the history of a checkout.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+
+/** The number of each migration and the hash of its content, in order, as the checkout has them now. */
+function migrationsNow(checkout) {
+  const names = readdirSync(path.join(checkout, 'migrations'))
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+  const hashes = git(checkout, 'hash-object', ...names.map((name) => `migrations/${name}`))
+    .trim()
+    .split('\n')
+  return names.map((name, index) => `${hashes[index]} ${name}`)
+}
+
+function migrationsAt(checkout, commit) {
+  return git(checkout, 'ls-tree', commit, 'migrations/')
+    .split('\n')
+    .flatMap((line) => {
+      const [, hash, name] = /^\S+ blob (\S+)\tmigrations\/(.*\.sql)$/.exec(line) ?? []
+      return hash === undefined ? [] : [`${hash} ${name}`]
+    })
+}
+
+/** Why there is no history to build from; undefined when there is one. */
+export function whyNoHistory(checkout) {
+  const inside = spawnSync('git', ['-C', checkout, 'rev-parse', '--is-shallow-repository'], { encoding: 'utf8' })
+  if (inside.error !== undefined) return 'git is not installed'
+  if (inside.status !== 0) return 'this is not a clone, so it has no earlier commits'
+  return inside.stdout.trim() === 'true'
+    ? 'this clone is shallow; `git fetch --unshallow` brings its history'
+    : undefined
+}
+
+/** How many migrations there are now. */
+export const countMigrations = (checkout) => migrationsNow(checkout).length
+
+/** The newest commit of the main line with exactly the first so many of today's migrations; undefined when none has. */
+export function commitWith(checkout, count) {
+  const wanted = migrationsNow(checkout).slice(0, count).join('\n')
+  return git(checkout, 'rev-list', '--first-parent', 'HEAD')
+    .trim()
+    .split('\n')
+    .find((commit) => migrationsAt(checkout, commit).join('\n') === wanted)
+}
+
+/** What is known of a commit somebody named; undefined when there is none of that name. */
+export function describeCommit(checkout, name) {
+  const found = spawnSync('git', ['-C', checkout, 'rev-parse', '--verify', '--quiet', `${name}^{commit}`], {
+    encoding: 'utf8',
+  })
+  if (found.status !== 0) return undefined
+  const commit = found.stdout.trim()
+  const subject = git(checkout, 'show', '-s', '--format=%s', commit).trim()
+  const then = migrationsAt(checkout, commit)
+  const now = migrationsNow(checkout)
+  return { commit, subject, migrations: then.length, isEarlier: then.every((one, index) => one === now[index]) }
+}
+
+/** Puts sources, migrations and the list of packages of a commit into a directory. */
+export function extract(checkout, commit, directory) {
+  mkdirSync(directory, { recursive: true })
+  const archive = spawnSync(
+    'git',
+    ['-C', checkout, 'archive', '--format=tar', commit, 'src', 'migrations', 'package.json', 'package-lock.json'],
+    { maxBuffer: 256 * 1024 * 1024 },
+  )
+  if (archive.status !== 0) throw new Error(`git archive ${commit}: ${archive.stderr}`)
+  const unpacked = spawnSync('tar', ['-x', '-C', directory], { input: archive.stdout })
+  if (unpacked.status !== 0) throw new Error(`tar: ${unpacked.stderr}`)
+}
+
+/** Packages that a program asks for and that are installed in no or in another version. */
+export function unmetDependencies(directory, modules) {
+  const { dependencies = {} } = JSON.parse(readFileSync(path.join(directory, 'package.json'), 'utf8'))
+  return Object.entries(dependencies).flatMap(([name, version]) => {
+    const found = installedVersion(modules, name)
+    return found === version ? [] : [`${name} ${version} (installed: ${found ?? 'none'})`]
+  })
+}
+
+function installedVersion(modules, name) {
+  try {
+    return JSON.parse(readFileSync(path.join(modules, name, 'package.json'), 'utf8')).version
+  } catch {
+    return undefined
+  }
+}
+
+function git(checkout, ...args) {
+  const { status, stdout, stderr } = spawnSync('git', ['-C', checkout, ...args], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`git ${args[0]}: ${stderr}`)
+  return stdout
+}

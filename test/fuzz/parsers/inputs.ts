@@ -1,0 +1,235 @@
+import { readSlackEvent } from '../../../src/channels/slack/events.ts'
+import { readUpdate } from '../../../src/channels/telegram/updates.ts'
+import { readHookBody } from '../../../src/core/channel/hook-body.ts'
+import { saidIn } from '../../../src/core/chat/said.ts'
+import { parseHeartbeat } from '../../../src/core/heartbeat/heartbeat-config.ts'
+import { readNextCheck } from '../../../src/core/heartbeat/next-check.ts'
+import { agentId } from '../../../src/core/ids.ts'
+import type { Parsed } from '../../../src/core/input.ts'
+import { instant } from '../../../src/core/instant.ts'
+import { parsePermissions } from '../../../src/core/access.ts'
+import { parseRunStates } from '../../../src/core/run/run-words.ts'
+import { UTC } from '../../../src/core/time/zone.ts'
+import { readBody } from '../../../src/executors/http-answer.ts'
+import { parseAgent } from '../../../src/service/agents.ts'
+import { parseBudget } from '../../../src/service/budgets.ts'
+import { parseChannel } from '../../../src/service/channel-input.ts'
+import { parseKey } from '../../../src/service/keys.ts'
+import { parseMember } from '../../../src/service/members.ts'
+import { readAnsweredResult } from '../../../src/service/result-input.ts'
+import { parseSchedule } from '../../../src/service/schedule-input.ts'
+import { parseSecretInput } from '../../../src/service/secret-input.ts'
+import { parseSettings } from '../../../src/service/settings.ts'
+import { parseTarget } from '../../../src/service/target-input.ts'
+import { readTask } from '../../../src/service/task-input.ts'
+import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
+import { OPERATIONS } from '../../../src/contract/operations/table.ts'
+import { asFields, asText, classOf, isWellFormed, must, type Target } from './target.ts'
+
+const NOW = instant(Date.UTC(2026, 0, 15))
+const AGENT = { id: agentId('writer'), executor: { kind: 'echo' } as const, defaultSession: null }
+
+/** The example of an operation, as somebody would send it. */
+const exampleOf = (id: keyof typeof OPERATIONS): unknown => {
+  const spec: OperationSpec = OPERATIONS[id]
+  return spec.examples?.body ?? {}
+}
+
+/** A reader of objects that answers with what is wrong. */
+function reading(name: string, examples: readonly unknown[], parse: (value: unknown) => Parsed<unknown>): Target {
+  const words = examples.flatMap((example) => Object.keys(asFields(example)))
+  return {
+    ...{ name, words: [...words, 'kind', 'null', 'x'], draw: (random) => random.one(examples) },
+    attempt: (input) => {
+      const read = parse(input)
+      if (read.ok) must(JSON.stringify(read.value) !== '', 'what is read can be written down')
+      return classOf(read)
+    },
+  }
+}
+
+const HTTP_AGENT = {
+  ...{ id: 'a', name: 'a', timeout_seconds: 60, retry_policy: { max_retries: 3, base_ms: 100 }, max_concurrent: 1 },
+  executor: {
+    ...{ kind: 'http', url: 'https://example.com/{{payload.x}}', headers: { authorization: 'Bearer {{secret:A}}' } },
+    ...{ body: { a: '{{run_id}}' }, success_when: { status: [200], path: 'ok', equals: true } },
+  },
+}
+const CHAT_AGENT = {
+  ...{ id: 'c', name: 'c', context_window: 8_000 },
+  executor: {
+    kind: 'chat',
+    base_url: 'https://example.com/v1',
+    model: 'm',
+    system: 's',
+    prices: { input: 1, output: 2 },
+  },
+}
+const COMMAND_AGENT = {
+  ...{ id: 'd', name: 'd' },
+  executor: { kind: 'command', program: '/bin/true', args: ['{{payload.x}}'], env: { A: 'b' }, directory: '/tmp' },
+}
+const SCHEDULE = {
+  ...{ name: 's', cron: '*/5 * * * *', timezone: 'Europe/Berlin', payload: { prompt: 'x' }, misfire_policy: 'SKIP' },
+  ...{ retry_policy: { max_retries: 1 }, failure_options: { ladder_seconds: [60, 120] }, overlap_action: 'SKIP' },
+  ...{ session: 'isolated', lane: 'cron', jitter_ms: 1_000, exclude: ['2026-12-24'], max_fires: 3, timeout_seconds: 5 },
+}
+const HEARTBEAT = {
+  ...{ enabled: true, interval_seconds: 60, checklist: '- a', prompt: 'p', target: 'session', ack_max_chars: 30 },
+  ...{ active_hours: { start: '08:00', end: '20:00', timezone: 'Europe/Berlin' }, adaptive: true },
+}
+
+const schedule = reading('schedule', [SCHEDULE, exampleOf('schedules.create')], (value) =>
+  parseSchedule(value, { now: NOW, defaultZone: UTC, agent: AGENT, existing: null }),
+)
+const settings = { sessions: { cap: 5 }, tasks: { max_queue: 5 }, lanes: { main: 3 }, alerts: { failures_in_a_row: 2 } }
+
+const telegram: Target = {
+  name: 'Telegram update',
+  words: [
+    'message',
+    'chat',
+    'from',
+    'text',
+    'caption',
+    'photo',
+    '/stop@my_bot',
+    '@my_bot',
+    'is_bot',
+    'message_thread_id',
+  ],
+  draw: (random) => ({
+    update_id: 1,
+    message: {
+      ...{
+        message_id: 5,
+        from: { id: 7, first_name: 'A', is_bot: false },
+        chat: { id: -1, type: random.one(['private', 'group']) },
+      },
+      ...{ text: random.one(['hello @my_bot', '/stop', '/help@other', ' ']), photo: [{ file_id: 'x' }] },
+      ...{ reply_to_message: { from: { id: 9 } }, is_topic_message: true, message_thread_id: 3 },
+    },
+  }),
+  attempt: (input) => {
+    const heard = readUpdate(input, { id: '9', username: 'my_bot' }, { hearsAll: false })
+    if (heard === null) return 'nothing for us'
+    must(isWellFormed(heard.text) && !heard.text.includes('\u0000'), 'what is heard can be kept')
+    return `${heard.chat.kind}, ${heard.attachments.length > 0 ? 'with files' : 'text'}`
+  },
+}
+
+const slack: Target = {
+  name: 'Slack event',
+  words: [
+    'type',
+    'event',
+    'app_mention',
+    'message',
+    'im',
+    '<@U1>',
+    '<@U1|x> ',
+    'files',
+    'thread_ts',
+    '&lt;',
+    'subtype',
+  ],
+  draw: (random) => ({
+    ...{ type: random.one(['event_callback', 'url_verification']), event_id: 'Ev1', challenge: 'c' },
+    event: {
+      ...{ type: random.one(['app_mention', 'message']), channel_type: 'im', user: 'U2', channel: 'C1', ts: '1.2' },
+      ...{ text: random.one(['<@U1> hello', 'hello <@U1>', '<@U1|bot>: &lt;b&gt;', ' ']), files: [{ id: 'F1' }] },
+    },
+  }),
+  attempt: (input) => {
+    const heard = readSlackEvent(input)
+    if (heard.kind === 'ignored') must(heard.why.length < 300, 'why it is ignored is a sentence')
+    return heard.kind
+  },
+}
+
+const hook: Target = {
+  name: 'hook body',
+  words: ['text', 'x', 'session', '{{body.x}}', 'a'],
+  draw: (random) =>
+    random.one<unknown>([{ text: 'hello', x: 5 }, { x: { y: 1 } }, { x: 'a'.repeat(400) }, [], 'x', { x: true }]),
+  attempt: (input) => {
+    const read = readHookBody(input, { id: 'h', session: 'to-{{body.x}}', text: null })
+    return classOf(read)
+  },
+}
+
+const answers: Target = {
+  name: 'answer of an agent',
+  words: [
+    'status',
+    'success',
+    'output',
+    'usage',
+    'input_tokens',
+    'next_check',
+    'error_code',
+    'retryable',
+    'prompt',
+    'text',
+  ],
+  draw: (random) =>
+    random.one<unknown>([
+      { status: 'failed', error_code: 'timeout', error_message: 'x', retryable: false },
+      { status: 'success', output: [1], usage: { input_tokens: 1, output_tokens: 2, cost: 0.000001 }, next_check: 60 },
+      { prompt: 'p', context: { a: 1 }, output: 'o' },
+      { text: 't', attachments: [{ type: 'image_url' }, 'x'] },
+    ]),
+  attempt: (input) => {
+    const read = readAnsweredResult(asFields(input))
+    must(!('flaw' in read) || read.flaw.length < 20_000, 'a flaw is told in words')
+    const check = readNextCheck(asFields(input)['next_check'], NOW)
+    must(check === null || check > NOW, 'the next check is to come')
+    must(typeof saidIn(input).text === 'string', 'a payload says something')
+    readBody(Buffer.from(asText(input)), { 'content-type': 'application/json' })
+    return 'flaw' in read ? 'flaw' : read.status
+  },
+}
+
+/** Everything that reads objects of the contract. */
+export const INPUT_TARGETS: readonly Target[] = [
+  ...[schedule, telegram, slack, hook, answers],
+  reading('agent', [HTTP_AGENT, CHAT_AGENT, COMMAND_AGENT, exampleOf('agents.create')], (value) =>
+    parseAgent(value, null),
+  ),
+  reading('target', [exampleOf('targets.create'), { name: 't', kind: 'email', to: ['a@example.com'] }], (value) =>
+    parseTarget(value, null),
+  ),
+  reading(
+    'channel',
+    [exampleOf('channels.create'), { name: 'h', kind: 'hook', agent_id: 'a', session: '{{body.x}}' }],
+    (value) => parseChannel(value, null),
+  ),
+  reading('budget', [exampleOf('budgets.create'), { unit: 'cost', amount: 0.5, period: 'month' }], (value) =>
+    parseBudget(value, UTC),
+  ),
+  reading('heartbeat', [HEARTBEAT], (value) => parseHeartbeat('', value, { id: agentId('writer') })),
+  reading('settings', [settings], (value) => parseSettings(value)),
+  reading('key', [{ name: 'k', role: 'admin', scopes: ['runs:read'], expires_at: '2027-01-01T00:00:00Z' }], (value) =>
+    parseKey(value, NOW),
+  ),
+  reading('member', [{ name: 'm', email: 'a@example.com', role: 'viewer' }], (value) => parseMember(value, null)),
+  reading('secret', [{ name: 'A', value: 'abcdefgh', hosts: ['a.example.com:443', '[::1]:80'] }], (value) =>
+    parseSecretInput(value),
+  ),
+  reading(
+    'task',
+    [
+      {
+        agentId: 'a',
+        action: 'click',
+        params: {},
+        priority: 1,
+        deadline: '2027-01-01T00:00:00Z',
+        callbackUrl: 'https://example.com',
+      },
+    ],
+    (value) => readTask(value, { at: '', now: NOW }),
+  ),
+  reading('scopes', [['runs:read', 'admin:*'], ['*']], (value) => parsePermissions('scopes', value)),
+  reading('run states', ['queued,success', 'CANCELED', 'ok'], (value) => parseRunStates('status', value)),
+]

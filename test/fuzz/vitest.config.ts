@@ -1,0 +1,28 @@
+import { defineConfig } from 'vitest/config'
+import type { Reporter } from 'vitest/node'
+
+/** A part says itself how it goes; only what broke it is told here. */
+const QUIET: Reporter = {
+  onTestRunEnd: (modules, errors) => {
+    const failures = modules.flatMap((one) => [
+      ...one.errors(),
+      ...[...one.children.allTests()].flatMap((test) => test.result().errors ?? []),
+    ])
+    for (const error of [...failures, ...errors]) process.stderr.write(`${error.stack ?? error.message}\n`)
+  },
+}
+
+/** One thread that tries one part, with a database server beside it if the part wants one. */
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['test/fuzz/main.fuzz.ts'],
+    reporters: [QUIET],
+    pool: 'threads',
+    maxWorkers: 1,
+    isolate: false,
+    globals: false,
+    hookTimeout: 60_000,
+    ...(process.env['ESCAPEMENT_FUZZ_DATABASE'] === 'no' ? {} : { globalSetup: ['test/support/database-server.ts'] }),
+  },
+})

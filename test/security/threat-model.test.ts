@@ -1,0 +1,36 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ROOT } from '../tooling/root.ts'
+
+const text = readFileSync(path.join(ROOT, 'docs/security.md'), 'utf8')
+const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>
+}
+
+describe('the threat model', () => {
+  it('names proofs that are there', () => {
+    const named = [...text.matchAll(/`((?:test|scripts|src)\/[\w./-]+)`/g)].map(([, file = '']) => file)
+    expect(named.length).toBeGreaterThan(25)
+    expect(named.filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([])
+  })
+
+  it('names every proof there is among the tests of security', () => {
+    const tests = readdirSync(path.join(ROOT, 'test/security')).filter((file) => file.endsWith('.test.ts'))
+    const missing = tests.filter((file) => !text.includes(`test/security/${file}`))
+    expect(missing).toEqual(['threat-model.test.ts'])
+  })
+
+  it('names commands that are there', () => {
+    const commands = [...text.matchAll(/`npm run ([\w:]+)/g)].map(([, name = '']) => name)
+    expect(commands.filter((name) => !(name in scripts))).toEqual([])
+  })
+
+  it('says of everybody who could want something what is not protected, or whom it trusts', () => {
+    const [, people = ''] = text.split('## Who could want what')
+    const sections = people.split('## Rules of the code')[0]?.split('\n### ').slice(1) ?? []
+    expect(sections.length).toBeGreaterThan(8)
+    for (const section of sections)
+      expect(section).toMatch(/Not protected|is trusted|no finer wall|is not a secret|[*_]write[*_]/)
+  })
+})
