@@ -139,8 +139,14 @@ export async function payloadOf(things: Things, { spec, drawn }: Planned): Promi
   return text === undefined ? undefined : things.fill(text, pick)
 }
 
+/** Where a request goes, and what is named in it, each with its kind. */
+export interface Address {
+  readonly url: string
+  readonly named: readonly (readonly [kind: string, name: string])[]
+}
+
 /** The address of the thing that a request is about, and what is named in it. */
-export async function addressOf(things: Things, { id, spec, drawn }: Planned) {
+export async function addressOf(things: Things, { id, spec, drawn }: Planned): Promise<Address> {
   const named: (readonly [kind: string, name: string])[] = []
   for (const param of paramsIn(spec.path)) {
     const kind = kindOf(id, spec, param)
