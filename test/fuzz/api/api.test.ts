@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest'
+import { seedRun } from '../../store/records.ts'
 import { readCorpus } from '../corpus.ts'
 import { PARTS } from '../parts.ts'
 import { api } from './api.ts'
 import { complaintsOf } from './check.ts'
+import { complaintsOfCrowd } from './crowd.ts'
 import { readStep, writeStep, type Step } from './step.ts'
+import { createApiWorld } from './world.ts'
 
 it('answers everything in the corpus as it should', async () => {
   const kept = readCorpus('api')
@@ -42,6 +45,55 @@ it.each([
 
 it('complains about an answer that takes too long', () => {
   expect(complaintsOf(answer(400, PROBLEM), { ms: 5_001, spec: null })).toMatchObject([{ kind: 'hang' }])
+})
+
+const ROWS = 'run 4 900\nturn 7 300'
+
+it.each([
+  ['everybody told the same', [answer(201, { id: 'a' }), answer(201, { id: 'a', at: 2 })], 'run 5 950\nturn 9 400', 0],
+  ['two made', [answer(201, { id: 'a' }), answer(201, { id: 'b' })], ROWS, 1],
+  ['taken and not found', [answer(201, { id: 'a' }), answer(404, PROBLEM)], ROWS, 1],
+  ['taken and in the way', [answer(201, { id: 'a' }), answer(409, PROBLEM)], ROWS, 0],
+  ['one told, two made', [answer(201, { id: 'a' }), answer(201, { id: 'a' })], 'run 6 990\nturn 9 400', 1],
+])('looks at a crowd with one key: %s', (_, responses, after, count) => {
+  expect(complaintsOfCrowd({ key: 'k', responses, before: ROWS, after })).toHaveLength(count)
+})
+
+it('sends the same request several times at once, with one key', async () => {
+  const world = await createApiWorld()
+  try {
+    const body = { name: 'x', every_seconds: 60 }
+    const step: Step = {
+      ...{ operation: 'schedules.create', drawn: { kind: 'meant', refused: false, pick: 0, query: [], body } },
+      twist: { kind: 'at once', times: 4 },
+    }
+    expect(await world.take(step)).toEqual({ status: 201, complaints: [] })
+    expect(await world.database.query('select name from schedule', [])).toEqual([{ name: 'x' }])
+    expect(world.sent()).toBe(4)
+  } finally {
+    await world.close()
+  }
+})
+
+it('complains about a database in which something does not hold', async () => {
+  const world = await createApiWorld()
+  try {
+    expect(await world.rest()).toEqual([])
+    await seedRun(world.database, 'run_lost', { state: 'queued' })
+    await world.database.query(`delete from pending where id = 'run_lost'`, [])
+    await seedRun(world.database, 'run_gone', { state: 'queued' })
+    await world.database.query(`delete from run where id = 'run_gone'`, [])
+    await world.database.query('alter table audit disable trigger user', [])
+    await world.database.query(`update audit set action = 'nothing' where no = 1`, [])
+    const told = (await world.rest()).map(({ message }) => message.replace(/(audit of \w+).*/, '$1'))
+    expect(told).toEqual([
+      'at the end, pending without a run: acme/run_gone',
+      'at the end, neither pending nor ended: acme/run_lost',
+      expect.stringContaining('the audit of'),
+    ])
+  } finally {
+    await world.close()
+  }
 })
 
 it('is one of the parts that the command knows', async () => {

@@ -3,16 +3,13 @@ import type { Finding, KeptInput, Part, PartEnd, PartRun } from '../part.ts'
 import type { Complaint } from './check.ts'
 import { drawStep, kindOf } from './draw.ts'
 import { CALLED, readStep, writeStep, type Step } from './step.ts'
-import { createApiWorld, type ApiWorld } from './world.ts'
+import { Worlds } from './worlds.ts'
 
 /** So many requests before one that showed something are kept with it: they may have been the reason. */
 const REMEMBERED = 5
 
 /** At most so many findings of one operation. */
 const MOST_FINDINGS = 3
-
-/** A database in which this much was made is slow to look through; another one is begun. */
-const REQUESTS_OF_A_WORLD = 4_000
 
 interface KeptSteps {
   readonly steps: readonly unknown[]
@@ -27,14 +24,25 @@ class Requests {
   readonly operations = new Set<string>()
   readonly statuses = new Map<number, number>()
   #before: unknown[] = []
+  readonly #worlds = new Worlds((complaint) => {
+    this.#find('the end', complaint, this.#before)
+  })
   tried = 0
 
-  async take(world: ApiWorld, step: Step): Promise<void> {
+  get worlds(): number {
+    return this.#worlds.opened
+  }
+
+  async close(): Promise<void> {
+    await this.#worlds.close()
+  }
+
+  async take(step: Step): Promise<void> {
     this.tried += 1
-    const { status, complaints } = await world.take(step)
+    const { status, complaints } = await this.#worlds.take(step)
     const written = writeStep(step)
     this.#count(step, status, written)
-    for (const complaint of complaints) this.#find(step, complaint, [...this.#before, written])
+    for (const complaint of complaints) this.#find(step.operation, complaint, [...this.#before, written])
     this.#before = [...this.#before.slice(1 - REMEMBERED), written]
   }
 
@@ -49,7 +57,7 @@ class Requests {
     if (JSON.stringify(written).length < 3_000) this.fresh.push({ why: found, input: { steps: [written] } })
   }
 
-  #find({ operation }: Step, { kind, message }: Complaint, steps: readonly unknown[]): void {
+  #find(operation: string, { kind, message }: Complaint, steps: readonly unknown[]): void {
     if (this.findings.filter(({ where }) => where === operation).length >= MOST_FINDINGS) return
     this.findings.push({ part: 'api', kind, where: operation, message, input: { steps } satisfies KeptSteps })
   }
@@ -60,19 +68,15 @@ async function run({ seconds, seed, note, corpus }: PartRun): Promise<PartEnd> {
   const requests = new Requests()
   const kept = corpus.flatMap((input) => (input as KeptSteps).steps.map(readStep))
   const until = Date.now() + seconds * 1_000
-  let next = 0
-  while (Date.now() < until) {
-    const world = await createApiWorld()
-    try {
-      for (let made = 0; made < REQUESTS_OF_A_WORLD && Date.now() < until; made += 1) {
-        const step = kept[next] ?? drawStep(random)
-        next += 1
-        note(step.operation, { steps: [writeStep(step)] })
-        await requests.take(world, step)
-      }
-    } finally {
-      await world.close()
+  const left = kept.values()
+  try {
+    while (Date.now() < until) {
+      const step = left.next().value ?? drawStep(random)
+      note(step.operation, { steps: [writeStep(step)] })
+      await requests.take(step)
     }
+  } finally {
+    await requests.close()
   }
   const statuses = [...requests.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
   return {
@@ -80,6 +84,7 @@ async function run({ seconds, seed, note, corpus }: PartRun): Promise<PartEnd> {
     facts: {
       operations: `${requests.operations.size} of ${CALLED.length}`,
       kinds: requests.kinds.size,
+      databases: requests.worlds,
       ...{ answers: statuses.join(' '), memory_mb: Math.round(process.memoryUsage().rss / 1_048_576) },
     },
   }
@@ -87,12 +92,10 @@ async function run({ seconds, seed, note, corpus }: PartRun): Promise<PartEnd> {
 
 async function replay(inputs: readonly unknown[]): Promise<readonly Finding[]> {
   const requests = new Requests()
-  const world = await createApiWorld()
   try {
-    for (const input of inputs)
-      for (const step of (input as KeptSteps).steps) await requests.take(world, readStep(step))
+    for (const input of inputs) for (const step of (input as KeptSteps).steps) await requests.take(readStep(step))
   } finally {
-    await world.close()
+    await requests.close()
   }
   return requests.findings
 }
