@@ -5,6 +5,7 @@ import { PARTS } from '../parts.ts'
 import { api } from './api.ts'
 import { complaintsOf } from './check.ts'
 import { complaintsOfCrowd } from './crowd.ts'
+import { complaintsOfRpc } from './rpc.ts'
 import { readStep, writeStep, type Step } from './step.ts'
 import { createApiWorld } from './world.ts'
 
@@ -75,6 +76,27 @@ it('sends the same request several times at once, with one key', async () => {
   }
 })
 
+it('borrows from earlier answers what does not belong to a request', async () => {
+  const world = await createApiWorld()
+  try {
+    const plain = { kind: 'meant', refused: false, pick: 0, query: [] }
+    const create: Step = {
+      operation: 'budgets.create',
+      drawn: { ...plain, body: { unit: 'tokens', amount: 1_000_000, period: 'day' } },
+    }
+    const read = (back: number): Step => ({
+      ...{ operation: 'budgets.get', drawn: plain, borrow: { back, what: 'id', isForeign: true } },
+    })
+    expect(await world.take({ ...create, as: 'stranger' })).toEqual({ status: 201, complaints: [] })
+    expect(await world.take(read(1))).toEqual({ status: 404, complaints: [] })
+    expect((await world.take(create)).status).toBe(201)
+    // Our own, said to be of another org: it is answered, and that is what must be seen.
+    expect(await world.take(read(1))).toMatchObject({ status: 200, complaints: [{ kind: 'wrong' }] })
+  } finally {
+    await world.close()
+  }
+})
+
 it('complains about a database in which something does not hold', async () => {
   const world = await createApiWorld()
   try {
@@ -94,6 +116,17 @@ it('complains about a database in which something does not hold', async () => {
   } finally {
     await world.close()
   }
+})
+
+it.each([
+  ['a result', '{"jsonrpc":"2.0","id":1}', { jsonrpc: '2.0', id: 1, result: {} }, 0],
+  ['another id', '{"jsonrpc":"2.0","id":1}', { jsonrpc: '2.0', id: 2, result: {} }, 1],
+  ['an error of ours', '{"id":1}', { jsonrpc: '2.0', id: 1, error: { code: -32_603, message: 'x' } }, 1],
+  ['a code that is not known', '{"id":1}', { jsonrpc: '2.0', id: 1, error: { code: -1, message: 'x' } }, 1],
+  ['neither', '{"id":1}', { jsonrpc: '2.0', id: 1 }, 1],
+  ['one answer for two', '[{"id":1},{"id":2}]', [{ jsonrpc: '2.0', id: 1, result: {} }], 1],
+])('looks at what /rpc answers: %s', (_, sent, told, count) => {
+  expect(complaintsOfRpc(answer(200, told), sent)).toHaveLength(count)
 })
 
 it('is one of the parts that the command knows', async () => {

@@ -1,12 +1,14 @@
-import { createRandom } from '../../simulation/random.ts'
+import { createRandom, type Random } from '../../simulation/random.ts'
 import type { Finding, KeptInput, Part, PartEnd, PartRun } from '../part.ts'
 import type { Complaint } from './check.ts'
-import { drawStep, kindOf } from './draw.ts'
+import { drawMeant, drawStep, kindOf } from './draw.ts'
+import { drawRpc, RPC_COUNT } from './rpc.ts'
+import { drawSequence } from './sequence.ts'
 import { CALLED, readStep, writeStep, type Step } from './step.ts'
 import { Worlds } from './worlds.ts'
 
 /** So many requests before one that showed something are kept with it: they may have been the reason. */
-const REMEMBERED = 5
+const REMEMBERED = 20
 
 /** At most so many findings of one operation. */
 const MOST_FINDINGS = 3
@@ -49,18 +51,25 @@ class Requests {
   #count(step: Step, status: number, written: unknown): void {
     const kind = kindOf(step)
     this.kinds.add(kind)
-    this.operations.add(step.operation)
+    if (step.operation !== 'rpc other') this.operations.add(step.operation)
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1)
     const found = `${kind}, ${status}`
     if (this.classes.has(found)) return
     this.classes.add(found)
-    if (JSON.stringify(written).length < 3_000) this.fresh.push({ why: found, input: { steps: [written] } })
+    // What it has borrowed is not there when it is tried alone.
+    if (step.borrow === undefined && JSON.stringify(written).length < 3_000)
+      this.fresh.push({ why: found, input: { steps: [written] } })
   }
 
   #find(operation: string, { kind, message }: Complaint, steps: readonly unknown[]): void {
     if (this.findings.filter(({ where }) => where === operation).length >= MOST_FINDINGS) return
     this.findings.push({ part: 'api', kind, where: operation, message, input: { steps } satisfies KeptSteps })
   }
+}
+
+function drawSteps(random: Random): readonly Step[] {
+  if (random.chance(0.03)) return drawSequence(random, drawMeant)
+  return [random.chance(0.15) ? drawRpc(random) : drawStep(random)]
 }
 
 async function run({ seconds, seed, note, corpus }: PartRun): Promise<PartEnd> {
@@ -71,9 +80,11 @@ async function run({ seconds, seed, note, corpus }: PartRun): Promise<PartEnd> {
   const left = kept.values()
   try {
     while (Date.now() < until) {
-      const step = left.next().value ?? drawStep(random)
-      note(step.operation, { steps: [writeStep(step)] })
-      await requests.take(step)
+      const step = left.next().value
+      for (const one of step === undefined ? drawSteps(random) : [step]) {
+        note(one.operation, { steps: [writeStep(one)] })
+        await requests.take(one)
+      }
     }
   } finally {
     await requests.close()
@@ -82,7 +93,7 @@ async function run({ seconds, seed, note, corpus }: PartRun): Promise<PartEnd> {
   return {
     ...{ tried: requests.tried, findings: requests.findings, fresh: requests.fresh },
     facts: {
-      operations: `${requests.operations.size} of ${CALLED.length}`,
+      operations: `${requests.operations.size} of ${CALLED.length + RPC_COUNT}`,
       kinds: requests.kinds.size,
       databases: requests.worlds,
       ...{ answers: statuses.join(' '), memory_mb: Math.round(process.memoryUsage().rss / 1_048_576) },

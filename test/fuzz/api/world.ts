@@ -10,12 +10,14 @@ import {
   type Exchange,
   type Planned,
 } from '../../http/contract/exchange.ts'
+import type { Drawn } from '../../http/contract/hostile.ts'
 import { createLook, type Look } from '../../http/contract/fingerprint.ts'
 import { makeOwner } from '../../http/contract/objects.ts'
 import { createHttpWorld, type HttpWorld, type Method } from '../../http/support.ts'
 import { complaintsOf, type Complaint } from './check.ts'
 import { complaintsOfCrowd } from './crowd.ts'
 import { complaintsAtRest } from './rest.ts'
+import { complaintsOfRpc, isRpc } from './rpc.ts'
 import { specOf, twistUrl, type Step } from './step.ts'
 
 /** A server on a database of its own, with everything there is to ask for, and what must hold of every answer. */
@@ -56,12 +58,13 @@ export async function createApiWorld(): Promise<ApiWorld> {
   const database = world.services.db
   const look = await createLook(database)
   let sent = 0
+  const told: string[] = []
   const ask: Ask = ({ method, url, raw, headers, as }) => {
     sent += 1
     return world.ask(method, url, { ...(raw === undefined ? {} : { raw }), headers, as })
   }
   return {
-    take: (step) => take({ world, things, look, ask }, step),
+    take: (step) => take({ world, things, look, ask, told }, step),
     ...{ database, sent: () => sent },
     rest: () => complaintsAtRest(database),
     close: world.close,
@@ -73,16 +76,40 @@ interface Parts {
   readonly things: Things
   readonly look: Look
   readonly ask: Ask
+  /** What was answered so far. */
+  readonly told: string[]
 }
 
 type Ask = (request: Request) => Promise<LightMyRequestResponse>
 
 async function take(parts: Parts, step: Step): Promise<Taken> {
+  const taken = isRpc(step) ? await takeRpc(parts, step) : await takeOperation(parts, step)
+  parts.told.push(taken.body ?? '')
+  return { status: taken.status, complaints: taken.complaints }
+}
+
+/** What an earlier answer said, or null when it said no such thing. */
+function borrowed(told: readonly string[], { borrow }: Step): string | null {
+  if (borrow === undefined) return null
+  const body = told.at(-borrow.back) ?? ''
+  const said = body.startsWith('{') ? (JSON.parse(body) as Readonly<Record<string, unknown>>) : {}
+  const value = said[borrow.what === 'id' ? 'id' : 'next_cursor']
+  return typeof value === 'string' ? value : null
+}
+
+/** The request with what was borrowed in it. */
+const lent = ({ drawn, borrow }: Step, value: string): Drawn =>
+  borrow?.what === 'cursor'
+    ? { ...drawn, query: [...drawn.query.filter(([name]) => name !== 'cursor'), ['cursor', value]] }
+    : { ...drawn, param: encodeURIComponent(value) }
+
+async function takeOperation(parts: Parts, step: Step): Promise<Taken & { readonly body?: string }> {
   const { world, things, look, ask } = parts
   const spec = specOf(step)
   if (spec === null)
     return { status: 0, complaints: [{ kind: 'wrong', message: 'there is no such operation any more' }] }
-  const planned = { id: step.operation, spec, drawn: step.drawn }
+  const value = borrowed(parts.told, step)
+  const planned = { id: step.operation, spec, drawn: value === null ? step.drawn : lent(step, value) }
   const { url, named, payload } = await prepared(things, planned)
   const plain: Request = {
     ...{ method: spec.method, url, raw: payload, headers: step.drawn.headers ?? {} },
@@ -107,13 +134,40 @@ async function take(parts: Parts, step: Step): Promise<Taken> {
   }
   if (complaints.length === 0 && isPlain) complaints.push(...asTheTableSays(exchange))
   complaints.push(...(await unchanged(parts, exchange, before)), ...logged(world))
-  return { status: response.statusCode, complaints }
+  if (value !== null && step.borrow?.isForeign === true && response.statusCode < 400)
+    complaints.push({ kind: 'wrong', message: `${value} of another org is answered: ${response.body.slice(0, 300)}` })
+  return { status: response.statusCode, complaints, body: response.body }
+}
+
+/** What was answered to a call that failed has changed nothing, but for the run that keeps the record of it. */
+async function takeRpc(
+  { world, things, look, ask }: Parts,
+  { drawn, as = 'owner' }: Step,
+): Promise<Taken & { readonly body?: string }> {
+  const raw = await making(() => things.fill(String(drawn.raw), drawn.pick))
+  const before = await look()
+  const begin = performance.now()
+  const response = await ask({ method: 'POST', url: '/rpc', raw, headers: {}, as })
+  const ms = performance.now() - begin
+  const complaints = [
+    ...complaintsOf(response, { ms, spec: null }),
+    ...complaintsOfRpc(response, raw),
+    ...logged(world),
+  ]
+  const { statusCode: status, body } = response
+  const isRefused = status === 200 && body.startsWith('{') && body.includes('"error":') && !body.includes('"run_id"')
+  if (isRefused && (await look()) !== before)
+    complaints.push({ kind: 'wrong', message: `was refused and has changed something: ${body.slice(0, 300)}` })
+  return { status, complaints }
 }
 
 /** Where a request goes and what it says. Things it needs are made; whatever refuses that was not what is tried. */
-async function prepared(things: Things, planned: Planned) {
+const prepared = (things: Things, planned: Planned) =>
+  making(async () => ({ ...(await addressOf(things, planned)), payload: await payloadOf(things, planned) }))
+
+async function making<T>(made: () => Promise<T>): Promise<T> {
   try {
-    return { ...(await addressOf(things, planned)), payload: await payloadOf(things, planned) }
+    return await made()
   } catch (error) {
     if (error instanceof Error && / answered 4\d\d: /.test(error.message)) throw new Spent(error.message)
     throw error
