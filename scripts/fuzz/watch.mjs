@@ -69,9 +69,11 @@ export async function runPart({
     const { code, signal } = await ended
     running.delete(child)
     const end = readJson(path.join(directory, 'end.json'))
-    if (hung) return failed(part, directory, 'hang', `nothing new was begun for ${hangsAfterMs / 1_000} s`)
+    if (hung)
+      return failed(part, directory, { kind: 'hang', message: `nothing new was begun for ${hangsAfterMs / 1_000} s` })
     if (end !== null && code === 0) return end
-    return failed(part, directory, 'crash', `the process ended with ${signal ?? `code ${code}`}`, end)
+    const message = `the process ended with ${signal ?? `code ${code}`}`
+    return failed(part, directory, { kind: 'crash', message, end })
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
@@ -111,7 +113,7 @@ async function leave(child) {
   clearTimeout(late)
 }
 
-function failed(part, directory, kind, message, end = null) {
+function failed(part, directory, { kind, message, end = null }) {
   const step = readJson(path.join(directory, 'step'))
   const finding = { part: part.name, kind, where: step?.where ?? 'start', message, input: step?.input ?? null }
   return {

@@ -11,8 +11,9 @@ export const MINUTE_MS = 60_000
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
 
-/** The largest distance from 1970 that a `Date` can print; nothing beyond it is an instant. */
-const MAX_EPOCH_MS = 8.64e15
+/** The first and the last moment that are printed with a year of four digits and read again as the same. */
+const FIRST_WRITTEN = Date.UTC(100, 0, 1)
+const LAST_WRITTEN = Date.UTC(10_000, 0, 1) - 1
 
 /** Brands a number of milliseconds that is known to be a moment. */
 export const instant = (epochMs: number): Instant => epochMs as Instant
@@ -30,6 +31,9 @@ export const latest = (a: Instant, b: Instant): Instant => (a > b ? a : b)
 
 /** RFC 3339 in UTC with milliseconds, as every surface prints it. */
 export const formatInstant = (at: Instant): string => new Date(at).toISOString()
+
+/** True of a moment that is read again as it is printed. */
+export const isWritten = (epochMs: number): boolean => epochMs >= FIRST_WRITTEN && epochMs <= LAST_WRITTEN
 
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:([Zz])|([+-])(\d{2}):(\d{2}))$/
 
@@ -52,6 +56,7 @@ export function parseInstant(field: string, value: unknown): Parsed<Instant> {
   const offsetMinutes = part(10) * 60 + part(11)
   if (part(10) > 23 || part(11) > 59) return flawed({ field, value, message: 'has an impossible offset', allowed })
   const epoch = local - (match[9] === '-' ? -1 : 1) * offsetMinutes * MINUTE_MS
-  if (Math.abs(epoch) > MAX_EPOCH_MS) return flawed({ field, value, message: 'is out of range', allowed })
+  // Its offset may carry it out of the years that can be read again: what is kept must be.
+  if (!isWritten(epoch)) return flawed({ field, value, message: 'is out of range', allowed })
   return parsed(instant(epoch))
 }

@@ -42,7 +42,7 @@ function changeOnce(text: string, random: Random, words: Words): string {
     case 8:
       return random.chance(0.3) ? before + longText(random) + after : before + piece.toUpperCase() + after
     default:
-      return before + [...piece].toReversed().join('') + after
+      return before + Array.from(piece).toReversed().join('') + after
   }
 }
 

@@ -1,7 +1,7 @@
 import { RRuleTemporal } from 'rrule-temporal'
 import { Temporal } from 'temporal-polyfill'
 import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
-import { instant, type Instant } from '../instant.ts'
+import { instant, isWritten, type Instant } from '../instant.ts'
 import { LAST_YEAR, dayFromCivil } from './calendar.ts'
 import { parseRuleParts, ruleText, type RuleParts } from './rrule-text.ts'
 import { localOf } from './wall-clock.ts'
@@ -56,6 +56,8 @@ export function parseRule(field: string, value: unknown, context: RuleContext): 
       message: `begins after ${LAST_YEAR}`,
       allowed: `a start up to the end of ${LAST_YEAR}`,
     })
+  if (!isWritten(begin.start))
+    return flawed({ field, value, position: 0, message: 'begins before the year 100', allowed: 'a later start' })
   try {
     return parsed(buildRule(parts, begin))
   } catch (error) {

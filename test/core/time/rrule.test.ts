@@ -153,6 +153,7 @@ describe('a recurrence rule that is refused', () => {
     ['FREQ=YEARLY;INTERVAL=231', 'has an INTERVAL that leads beyond every year in which it could fire', 0],
     ['FREQ=MONTHLY;INTERVAL=100000', 'has an INTERVAL that leads beyond every year in which it could fire', 0],
     ['DTSTART:22000101T000000Z\nFREQ=DAILY', 'begins after 2199', 0],
+    ['DTSTART:00010101T000000Z\nFREQ=DAILY', 'begins before the year 100', 0],
     ['FREQ=DAILY;INTERVAL=1.5', 'INTERVAL 1.5 is not possible', 11],
     ['FREQ=DAILY;COUNT=0', 'COUNT 0 is not possible', 11],
     ['FREQ=DAILY;COUNT=1000000000', 'COUNT 1000000000 is not possible', 11],

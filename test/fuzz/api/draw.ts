@@ -7,7 +7,7 @@ import { KEYS } from '../../http/support.ts'
 import type { Random } from '../../simulation/random.ts'
 import { mutate } from '../mutate.ts'
 import { ODD_TEXTS } from '../odd-values.ts'
-import { CALLED, PATH_TWISTS, type Step, type Twist } from './step.ts'
+import { CALLED, knownMarks, PATH_TWISTS, type Step, type Twist } from './step.ts'
 
 /** Made once: the generators of an operation look at its whole schema. */
 const REQUESTS = new Map<string, fc.Arbitrary<Drawn>>()
@@ -18,6 +18,15 @@ function drawnOf(id: string, spec: OperationSpec, random: Random): Drawn {
   const [drawn] = fc.sample(requests, { numRuns: 1, seed: random.int(0, 2 ** 31 - 1) })
   if (drawn === undefined) throw new Error(`nothing was drawn for ${id}`)
   return drawn
+}
+
+/** A request that nothing was done to, as far as one is drawn in a few attempts. */
+export function drawMeant([id, spec]: (typeof CALLED)[number], random: Random): Drawn {
+  for (let attempts = 0; attempts < 20; attempts += 1) {
+    const drawn = drawnOf(id, spec, random)
+    if (drawn.kind === 'meant') return drawn
+  }
+  return drawnOf(id, spec, random)
 }
 
 /** Of these only what HTTP lets through: a header is of Latin-1 without controls. */
@@ -108,7 +117,7 @@ const ASKERS = [...KEYS.keys(), null, 'nobody', 'x'.repeat(500)]
 function mutated(drawn: Drawn, random: Random): Drawn {
   const { body } = drawn
   if (drawn.raw !== undefined || typeof body !== 'object' || body === null) return drawn
-  const changed: unknown = JSON.parse(JSON.stringify(mutate(body, random, Object.keys(body))))
+  const changed: unknown = JSON.parse(knownMarks(JSON.stringify(mutate(body, random, Object.keys(body)))))
   return { ...drawn, kind: 'mutated', refused: false, body: changed }
 }
 
@@ -124,5 +133,11 @@ export function drawStep(random: Random, called: readonly (typeof CALLED)[number
 }
 
 /** What was done, in one word, for counting. */
-export const kindOf = ({ drawn, twist, as }: Step): string =>
-  twist === undefined ? (as === undefined ? drawn.kind : 'asked by another') : `twisted ${twist.kind}`
+export const kindOf = ({ drawn, twist, as, borrow }: Step): string =>
+  borrow !== undefined
+    ? `borrowed ${borrow.isForeign === true ? 'foreign ' : ''}${borrow.what}`
+    : twist === undefined
+      ? as === undefined
+        ? drawn.kind
+        : 'asked by another'
+      : `twisted ${twist.kind}`

@@ -1,6 +1,6 @@
 import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
 import type { Drawn } from '../../http/contract/hostile.ts'
-import { ALL_OPERATIONS, isStream } from '../../http/contract/objects.ts'
+import { ALL_OPERATIONS, isStream, MAKERS } from '../../http/contract/objects.ts'
 import type { Method } from '../../http/support.ts'
 
 /** A request as it is drawn: of which operation, what was done to it, and what is twisted when it is sent. */
@@ -10,6 +10,15 @@ export interface Step {
   /** The key it is asked with, instead of the one that may. */
   readonly as?: string | null
   readonly twist?: Twist
+  readonly borrow?: Borrow
+}
+
+/** What an earlier answer told, used in this request: so many steps back, its id in the path or its cursor. */
+export interface Borrow {
+  readonly back: number
+  readonly what: 'id' | 'cursor'
+  /** It belongs to another org: nobody here may be told of it. */
+  readonly isForeign?: boolean
 }
 
 /** What is done to a request that is ready to be sent. */
@@ -41,6 +50,10 @@ export const CALLED: readonly (readonly [string, OperationSpec])[] = ALL_OPERATI
 /** The operation of a step. Null: there is none of this name any more. */
 export const specOf = ({ operation }: Step): OperationSpec | null =>
   CALLED.find(([id]) => id === operation)?.[1] ?? null
+
+/** The text with marks for things only where there are such things: a mark may have been changed like everything else. */
+export const knownMarks = (text: string): string =>
+  text.replaceAll(/MAKE:([\w.]*)/g, (mark, kind: string) => (kind in MAKERS ? mark : 'made'))
 
 /** A step as JSON: bytes become Base64. */
 export const writeStep = (step: Step): unknown =>

@@ -39,7 +39,9 @@ export const outbound: Target = {
     if (!target.ok) return `refused ${target.message.slice(0, 40)}`
     const judged = judgeTarget(target.value, 'webhook', RULES)
     const { hostname } = target.value.url
-    if (/^127\.|^\[::1\]$|^0\.0\.0\.0$|^169\.254\./.test(hostname)) must(!judged.ok, `${hostname} is not called`)
+    // A name may begin like an address; what it leads to is judged when it is looked up.
+    if (/^127\.[\d.]+$|^\[::1\]$|^0\.0\.0\.0$|^169\.254\.[\d.]+$/.test(hostname))
+      must(!judged.ok, `${hostname} is not called`)
     redirectOf({
       request: { url: text, purpose: 'webhook' } as never,
       from: target.value.url,

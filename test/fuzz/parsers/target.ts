@@ -31,8 +31,9 @@ export function must(holds: boolean, promise: string): asserts holds {
 
 /** Both are the same value, as JSON tells it. */
 export function mustAgree(one: unknown, other: unknown, promise: string): void {
-  const [a, b] = [JSON.stringify(one), JSON.stringify(other)]
-  must(a === b, `${promise}: ${String(a).slice(0, 300)} is not ${String(b).slice(0, 300)}`)
+  // In a list, because nothing at all is no JSON by itself.
+  const [a, b] = [JSON.stringify([one]), JSON.stringify([other])]
+  must(a === b, `${promise}: ${a.slice(1, 300)} is not ${b.slice(1, 300)}`)
 }
 
 /** The class of a reading; what is refused is refused in words that can be shown. */
