@@ -56,6 +56,8 @@ export async function runPart({
     const order = { part: part.name, seconds, seed, replay, directory }
     const child = spawn(process.execPath, program, {
       cwd: root,
+      // A group of its own: servers and guests that it starts end with it.
+      detached: true,
       stdio: ['ignore', 'inherit', 'inherit'],
       env: {
         ...process.env,
@@ -103,14 +105,24 @@ async function watch(child, stepFile, { ended, hangsAfterMs }) {
   return false
 }
 
-/** Asks a process to leave, and makes it when it does not. */
+/** Asks a process and all it has started to leave, and makes them when they do not. */
 async function leave(child) {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const gone = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGTERM')
-  const late = setTimeout(() => child.kill('SIGKILL'), LEAVES_WITHIN_MS)
+  const gone = hasEnded(child) ? undefined : new Promise((resolve) => child.once('exit', resolve))
+  signalGroup(child, 'SIGTERM')
+  const late = setTimeout(() => signalGroup(child, 'SIGKILL'), LEAVES_WITHIN_MS)
   await gone
   clearTimeout(late)
+  signalGroup(child, 'SIGKILL')
+}
+
+const hasEnded = (child) => child.exitCode !== null || child.signalCode !== null
+
+function signalGroup({ pid }, signal) {
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // Nobody of them is there any more.
+  }
 }
 
 function failed(part, directory, { kind, message, end = null }) {
