@@ -50,7 +50,7 @@ export const STEPS = [
     name: 'faults',
     folders: ['test/faults/'],
     budget: { name: 'faulted simulation', seconds: 120 },
-    beside: { name: 'faulted simulation, beside other steps', seconds: 300 },
+    beside: { name: 'faulted simulation, beside other steps', seconds: 420 },
   },
   { name: 'chaos', folders: ['test/chaos/'], budget: { name: 'chaos', seconds: 90 } },
   { name: 'scenarios', folders: ['test/scenarios/'], budget: { name: 'scenarios', seconds: 120 } },
