@@ -110,8 +110,10 @@ const othersWithout = ({ database, now, nodeId }: VaultContext, keyId: string): 
 async function changeKey(opened: Opened, { makeNew }: { readonly makeNew: boolean }): Promise<KeyChange> {
   const { ctx, ring } = opened
   const { database, source, alone } = ctx
+  // Before anybody decides on a key: what is refused must not leave one behind.
+  const file = makeNew ? placeForNew(source, alone) : null
   const inUse = (await sealingKey(opened)).id
-  if (makeNew) await makeBesides(source, alone)
+  if (file !== null) await makeKey(file)
   ring.keys = await readKeys(source)
   const [wanted] = ring.keys
   if (wanted === undefined || wanted.id === inUse) return { keyId: inUse, previousKeyId: null }
@@ -130,7 +132,8 @@ async function changeKey(opened: Opened, { makeNew }: { readonly makeNew: boolea
   return { keyId: wanted.id, previousKeyId: inUse }
 }
 
-async function makeBesides({ environment, file }: KeySource, alone: boolean): Promise<void> {
+/** Where a new key is put before the others; refused where other nodes could not read it. */
+function placeForNew({ environment, file }: KeySource, alone: boolean): string {
   if (environment !== null)
     throw new Refusal(
       'CONFLICT',
@@ -141,5 +144,5 @@ async function makeBesides({ environment, file }: KeySource, alone: boolean): Pr
       'CONFLICT',
       'Other machines may share this database: put a new key on the first line of secret.key on every node, restart them, and rotate without new_key',
     )
-  await makeKey(file)
+  return file
 }

@@ -214,6 +214,8 @@ describe('rotation', () => {
     await world.db.query('delete from secret; delete from sealing_key')
     const fromEnvironment = portsWith(await open({ environment: OLD }))
     await expect(rotateKey(fromEnvironment, world.caller, { new_key: true })).rejects.toThrow('new,old')
+    // What was refused has decided on no key.
+    expect(await world.rows('select id from sealing_key')).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill'
 import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
 import { instant, isWritten, type Instant } from '../instant.ts'
 import { LAST_YEAR, dayFromCivil } from './calendar.ts'
-import { parseRuleParts, ruleText, type RuleParts } from './rrule-text.ts'
+import { canCome, parseRuleParts, ruleText, type RuleParts } from './rrule-text.ts'
 import { localOf } from './wall-clock.ts'
 import { parseZone, UTC, type Zone } from './zone.ts'
 
@@ -126,6 +126,11 @@ function buildRule(parts: RuleParts, { zone, start }: Begin): RecurrenceRule {
       ...(until === null ? {} : { until: zoned(zone, until) }),
     })
   const rule = { text: ruleText(parts), parts, start, zone }
+  if (!canCome(parts)) {
+    const engine = engineUntil(start - 1)
+    ended.set(engine, NEVER)
+    return { ...rule, engine }
+  }
   if (parts.count === null) return { ...rule, engine: engineUntil(parts.other.has('UNTIL') ? null : HORIZON) }
   // The library counts from DTSTART at every question. Counted once, COUNT is an UNTIL and later questions are cheap.
   const counted = firstByRule({ ...rule, engine: engineUntil(HORIZON) }, parts.count)
@@ -190,12 +195,17 @@ export function nextByRule(rule: RecurrenceRule, after: Instant): Instant | null
   })
 }
 
+/** Before every instant. */
+const NEVER = instant(-Infinity)
+
 /** After which instant a rule is known to have no occurrence: what was found out about a value that never changes. */
 const ended = new WeakMap<RRuleTemporal, Instant>()
 
 /** The last occurrence before an instant. */
 export const previousByRule = (rule: RecurrenceRule, before: Instant): Instant | null =>
-  before <= rule.start ? null : ask(() => rule.engine.previous(new Date(before), false))
+  before <= rule.start || ended.get(rule.engine) === NEVER
+    ? null
+    : ask(() => rule.engine.previous(new Date(before), false))
 
 function ask(question: () => { readonly epochMilliseconds: number } | null): Instant | null {
   try {

@@ -8,7 +8,8 @@ const AT_ONCE = 30
 /** How the server puts it, and so how the node has to when it says what is wrong. */
 const TOO_MANY = /too many clients/
 
-const SAID_WITHIN_MS = 3_000
+/** A node that an earlier fault has sent away tries again after up to five seconds. */
+const SAID_WITHIN_MS = 8_000
 
 /** Somebody takes every connection the server has and the nodes lose theirs; they have to say so, and come back. */
 export async function fillServer(victims: Victims, { lastsMs }: PlannedFault): Promise<Hit> {

@@ -118,6 +118,27 @@ describe('a recurrence rule', () => {
   })
 
   it.each([
+    'FREQ=DAILY;INTERVAL=7;BYHOUR=21,18,19,9,21,6,0,2,6,7,17,19;BYSETPOS=-271',
+    'FREQ=WEEKLY;BYDAY=MO,TU;BYSETPOS=8,-9',
+    'FREQ=HOURLY;BYMINUTE=0,30;BYSETPOS=3',
+    'FREQ=MINUTELY;BYSECOND=1,1;BYSETPOS=2;COUNT=5',
+  ])('%s asks for more than a period can hold, which takes no search', (text) => {
+    const begin = process.cpuUsage().user
+    expect(nextByRule(rule(text), START)).toBeNull()
+    expect(previousByRule(rule(text), at('2090-01-01T00:00:00Z'))).toBeNull()
+    expect(process.cpuUsage().user - begin).toBeLessThan(500_000)
+  })
+
+  it.each([
+    ['FREQ=DAILY;BYHOUR=6,9;BYMINUTE=0,30;BYSETPOS=4', '2026-01-01T09:30:00.000Z'],
+    ['FREQ=HOURLY;BYMINUTE=0,30;BYSETPOS=-2,9', '2026-01-01T01:00:00.000Z'],
+  ])('%s asks for what a period just holds', (text, first) => {
+    const start = at('2026-01-01T00:30:00Z')
+    const plan = right(parseRule('rrule', text, { zone: zone('UTC'), defaultZone: zone('UTC'), start }))
+    expect(nextByRule(plan, start)).toBe(at(first))
+  })
+
+  it.each([
     'FREQ=SECONDLY;BYHOUR=3;COUNT=10000',
     'FREQ=YEARLY;COUNT=999;BYHOUR=15,12;BYDAY=53SU,53WE,-5TH;BYMONTHDAY=31;BYYEARDAY=-179,1,366,-99,188,179,46,-2,294',
   ])('%s is counted without asking for one after the other', (text) => {
