@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { Answer, OperationSpec, OperationTable } from '../contract/operations/operation.ts'
 import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
-import { isAdmin, isOperatorOwner, OPERATOR_ORG, type Principal } from '../core/access.ts'
-import type { Caller } from '../service/caller.ts'
+import type { Principal } from '../core/access.ts'
 import type { Call, Handler } from './call.ts'
+import { callerFrom } from './caller-from.ts'
 import type { Connections } from './connections.ts'
 import type { HttpContext } from './context.ts'
 import { hasTag, readIfMatch, tagOf } from './entity-tag.ts'
@@ -153,13 +153,8 @@ function callOf(ctx: HttpContext, route: Route, { request, reply }: Exchange): C
   const query = readers.query(request.query)
   const body = readers.body === null ? undefined : readers.body(request.body)
   const key = spec.creates === true ? request.headers['idempotency-key'] : undefined
-  const caller: Caller = {
-    orgId: principal?.orgId ?? OPERATOR_ORG,
-    principal: principal?.id ?? null,
-    isOperatorOwner: principal !== null && isOperatorOwner(principal),
-    isAdmin: principal !== null && isAdmin(principal),
-    once: key === undefined ? undefined : { route: route.id, key: readKey(key), body: { params, query, body } },
-  }
+  const once = key === undefined ? undefined : { route: route.id, key: readKey(key), body: { params, query, body } }
+  const caller = callerFrom(principal, once)
   const ifMatch = spec.etag === true ? readIfMatch(request.headers['if-match']) : undefined
   return {
     ctx,

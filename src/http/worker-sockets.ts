@@ -4,6 +4,7 @@ import type { Principal } from '../core/access.ts'
 import type { Caller } from '../service/caller.ts'
 import { completeAttempt, renewAttempt, startAttempt, tellEvents } from '../service/worker-reports.ts'
 import { claimAttempts } from '../service/workers.ts'
+import { callerFrom } from './caller-from.ts'
 import type { HttpContext } from './context.ts'
 import { noteLate } from './handlers/workers.ts'
 import { readJsonBody } from './json-body.ts'
@@ -120,7 +121,7 @@ function perform({ ctx, principal, signal }: Asking, message: Message): Promise<
       { field: 'call', value: message['call'], message: 'is not something to ask for', allowed: CALLS.join(', ') },
     ])
   const { ports } = ctx
-  const caller: Caller = { orgId: principal.orgId, principal: principal.id }
+  const caller = callerFrom(principal, undefined)
   const { id, body } = given(call, message)
   const waiting = { ports, workers: ctx.workers }
   switch (call) {

@@ -3,6 +3,7 @@ import { RPC_METHODS, type RpcMethodSpec } from '../../contract/rpc/methods.ts'
 import { ErrGatewayDraining, invalid, Refusal } from '../../contract/refusals.ts'
 import type { Principal } from '../../core/access.ts'
 import { nearestWord } from '../../core/nearest-word.ts'
+import { callerFrom } from '../caller-from.ts'
 import type { HttpContext } from '../context.ts'
 import { admit } from '../gate.ts'
 import { readJsonBody } from '../json-body.ts'
@@ -95,7 +96,7 @@ async function perform(asker: RpcAsker, { method, params }: RpcRequest): Promise
       spec.creates === true && asker.key !== undefined
         ? { route: `rpc ${method}`, key: asker.key, body: params ?? {} }
         : undefined
-    const caller = { orgId: principal.orgId, principal: principal.id, once }
+    const caller = callerFrom(principal, once)
     const call = (trace: string | null): Promise<unknown> =>
       handlerOf(method)({ ctx, caller: { ...caller, trace }, params: read })
     return { result: await (spec.admits === true ? ctx.admit(method, asker.traceparent, call) : call(null)) }

@@ -1,0 +1,14 @@
+import { isAdmin, isOperatorOwner, OPERATOR_ORG, type Principal } from '../core/access.ts'
+import type { Caller } from '../service/caller.ts'
+
+/**
+ * Who asks, as services want to know them, whatever door they came through. Who needed no key speaks for the operator's
+ * org.
+ */
+export const callerFrom = (principal: Principal | null, once: Caller['once']): Caller => ({
+  orgId: principal?.orgId ?? OPERATOR_ORG,
+  principal: principal?.id ?? null,
+  isOperatorOwner: principal !== null && isOperatorOwner(principal),
+  isAdmin: principal !== null && isAdmin(principal),
+  once,
+})
