@@ -72,7 +72,7 @@ const failureOptions = z.strictObject({
 })
 
 /** Policy words are taken in any case and shown as they stand here. */
-const fields = {
+export const scheduleFields = {
   name: z.string().min(1).max(200).nullish(),
   description: z.string().max(10_000).nullish(),
   agent_id: z.string().min(1).max(200).nullish(),
@@ -131,13 +131,13 @@ const fields = {
 
 export const scheduleInput: z.ZodType<ScheduleInput> = named(
   'ScheduleInput',
-  shaped<ScheduleInput>()(fields),
+  shaped<ScheduleInput>()(scheduleFields),
   'Exactly one of at, every_seconds, cron and rrule says when; everything else has a default, which null brings back.',
 )
 
 export const previewInput: z.ZodType<PreviewInput> = named(
   'PreviewInput',
-  shaped<PreviewInput>()({ ...fields, count: z.int().min(1).max(1_000).nullish(), from: givenMoment.nullish() }),
+  shaped<PreviewInput>()({ ...scheduleFields, count: z.int().min(1).max(1_000).nullish(), from: givenMoment.nullish() }),
 )
 
 /** When it fires, as it is shown. */
@@ -248,7 +248,8 @@ export const explanation: z.ZodType<OccurrenceExplanation> = named(
   }),
 )
 
-const dstNote = shaped<DstNoteView>()({
+/** A change of the clock, wherever one is told. */
+export const dstNote = shaped<DstNoteView>()({
   at: moment,
   zone: z.string(),
   kind: z.enum(['gap', 'repeat']),
