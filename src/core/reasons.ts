@@ -49,6 +49,10 @@ export const REASONS = {
   agent_limit: '{in_flight} of {limit} runs of agent {agent} are in flight.',
   org_limit: '{in_flight} of {limit} runs of the org are in flight.',
   budget: 'Budget {budget} has {remaining} {unit} left until {until}, and {reserve} are needed.',
+  provider_quota:
+    'Provider {provider} takes nothing more until {until} ({quota}); {behind} other runs wait for it as well.',
+  provider_limit:
+    '{in_flight} of {limit} runs that call provider {provider} are in flight; {behind} other runs wait for it as well.',
   lane_full: 'All {size} slots of lane {lane} are taken.',
   catchup_limit: '{active} of {limit} catch-up runs are active on the node.',
   executor_offline: 'Nothing that can execute agent {agent} is connected.',
@@ -123,6 +127,10 @@ export const REASONS = {
   run_late: 'The run for {nominal} is {late_seconds} s late; {max_lateness_seconds} s are allowed.',
   run_in_time: 'A run has started in time again.',
   schedule_gone: 'The schedule {schedule} is gone.',
+  budget_low: '{spent} of {amount} {unit} are used, {percent} % of the budget, until {until}.',
+  budget_used_up: '{spent} of {amount} {unit} are used: the budget is used up until {until}, and {action} applies.',
+  budget_open: 'The budget has room again: {spent} of {amount} {unit} are used.',
+  budget_gone: 'The budget {budget} is gone.',
 } as const
 
 export type Reason = keyof typeof REASONS
@@ -138,12 +146,58 @@ export interface Why {
   readonly evidence: Evidence
 }
 
-export const because = (reason: Reason, rule: string, evidence: Evidence = {}): Why => ({ reason, rule, evidence })
+/** The names of the facts that a sentence speaks of. */
+type FactsIn<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | FactsIn<Rest> : never
 
-/** The decision as one sentence for a person. */
+/** What a sentence can be filled with: what is there. */
+type Told = string | number | boolean
+
+type ToldIn<R extends Reason> = Readonly<Record<FactsIn<(typeof REASONS)[R]>, Told>>
+
+/** Of each of several reasons all facts are needed, because any of them may be the one that is given. */
+type ToldInAll<R extends Reason> = (R extends Reason ? (told: ToldIn<R>) => void : never) extends (
+  told: infer All,
+) => void
+  ? All
+  : never
+
+/** The evidence that a reason needs: every fact its sentence speaks of, and whatever else was looked at. */
+export type EvidenceOf<R extends Reason> = Evidence & ToldInAll<R>
+
+/**
+ * Why something was decided. Whoever gives a reason brings all that its sentence speaks of, so that no sentence has a
+ * hole: one that is forgotten does not compile.
+ */
+export const because: Because = (reason: Reason, rule: string, evidence: Evidence = {}): Why => ({
+  reason,
+  rule,
+  evidence,
+})
+
+type Because = <const R extends Reason>(
+  reason: R,
+  rule: string,
+  ...evidence: Record<never, never> extends ToldInAll<R> ? [evidence?: Evidence] : [evidence: EvidenceOf<R>]
+) => Why
+
+/** The reason alone, without what else is known beside it. */
+export const whyOf = ({ reason, rule, evidence }: Why): Why => ({ reason, rule, evidence })
+
+const HOLE = /\{(\w+)\}/g
+
+/** Whether everything that the sentence of a reason speaks of is on record. */
+export const isComplete = ({ reason, evidence }: Why): boolean =>
+  [...REASONS[reason].matchAll(HOLE)].every(([, name = '']) => isTold(evidence[name]))
+
+const isTold = (fact: Evidence[string] | undefined): fact is Told => fact !== undefined && fact !== null
+
+/**
+ * The decision as one sentence for a person. Of what an earlier release wrote with less evidence only the reason is told:
+ * a sentence with holes says less than none.
+ */
 export function explainWhy(why: Why): string {
-  return REASONS[why.reason].replace(/\{(\w+)\}/g, (_, name: string) => {
-    const fact = why.evidence[name]
-    return fact === undefined || fact === null ? 'unknown' : String(fact)
-  })
+  if (!isComplete(why)) return `${titleOf(why.reason)}; more is not on record.`
+  return REASONS[why.reason].replace(HOLE, (_, name: string) => String(why.evidence[name]))
 }
+
+const titleOf = (reason: Reason): string => reason.charAt(0).toUpperCase() + reason.slice(1).replaceAll('_', ' ')

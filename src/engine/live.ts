@@ -1,7 +1,8 @@
 import { isWorkerId, isWorkerKey } from '../core/executor/worker-agent.ts'
 import type { AgentId, LaneName, OrgId, RunId } from '../core/ids.ts'
 import { resolveLane } from '../core/lanes.ts'
-import { because, type Why } from '../core/reasons.ts'
+import type { Wait } from '../core/picking/gates.ts'
+import { because } from '../core/reasons.ts'
 import type { Live, LiveWork, OrgWork } from '../service/live-port.ts'
 import type { Memory } from '../service/turn/memory.ts'
 import type { Assignment } from '../service/turn/assign.ts'
@@ -43,7 +44,7 @@ export function createLive(parts: NodeParts): Live {
 }
 
 /** The same for a run that waits for workers: there is no lane, and what they have declared is all the room there is. */
-function explainWorkers(parts: NodeParts, { desk, lineUp, byNode }: Memory, run: Assignment['run']): Why | null {
+function explainWorkers(parts: NodeParts, { desk, lineUp, byNode }: Memory, run: Assignment['run']): Wait | null {
   const serving = parts.workers.serving(run.orgId, run.agentId)
   const slots = run.scheduleId === null ? undefined : desk.schedules.get(run.scheduleId)?.rules.maxConcurrency
   const why = lineUp.explain(run.id, {
@@ -59,7 +60,8 @@ function explainWorkers(parts: NodeParts, { desk, lineUp, byNode }: Memory, run:
     capacity += worker.capacity
     held += byNode.get(worker.id)?.size ?? 0
   }
-  return held < capacity ? why : because('worker_busy', 'gate:worker', { agent: run.agentId, held, capacity })
+  if (held < capacity) return why
+  return { ...because('worker_busy', 'gate:worker', { agent: run.agentId, held, capacity }), gate: 'worker' }
 }
 
 /** What a node knows of the work of orgs from its memory of them. */

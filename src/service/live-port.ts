@@ -1,7 +1,7 @@
 import type { LaneView } from '../contract/lane.ts'
 import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { RunState } from '../core/run/run-machine.ts'
-import type { Why } from '../core/reasons.ts'
+import type { Wait } from '../core/picking/gates.ts'
 
 /** What this node knows of pending runs without asking the database. */
 export interface Live {
@@ -10,7 +10,7 @@ export interface Live {
   /** Place among the queued runs of the same agent. */
   readonly positionOf: (orgId: OrgId, id: RunId) => number | null
   /** Why a queued run has not started. */
-  readonly explain: (orgId: OrgId, id: RunId) => Why | null
+  readonly explain: (orgId: OrgId, id: RunId) => Wait | null
 }
 
 /** What this node knows of the work of orgs without asking the database. */

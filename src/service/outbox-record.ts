@@ -167,7 +167,11 @@ function nextOf(
   { fact, target, name, now, random }: Failing,
 ): NextTry {
   if (outcome.error === 'target_gone' || outcome.error === 'run_gone')
-    return { kind: 'give_up', why: because(outcome.error, 'delivery.try', { target: name, run: fact.runId }) }
+    return {
+      kind: 'give_up',
+      // Of what belongs to no run the delivery itself is named.
+      why: because(outcome.error, 'delivery.try', { target: name, run: fact.runId ?? fact.id }),
+    }
   // Somebody has switched it off meanwhile: its messages wait, whoever was at them.
   if (target !== null && target.disabledAt !== null)
     return {

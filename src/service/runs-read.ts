@@ -4,7 +4,7 @@ import type { RunDetail, RunExplanation, RunFilter, RunView } from '../contract/
 import { agentId, runId, scheduleId, sessionKey, type OrgId } from '../core/ids.ts'
 import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
-import { explainWhy } from '../core/reasons.ts'
+import { explainWhy, whyOf } from '../core/reasons.ts'
 import { TRIGGERS } from '../core/run/run.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import { parseRunStates } from '../core/run/run-words.ts'
@@ -49,7 +49,8 @@ export async function getRunDetail(ports: Reading, asked: AskedRun, live?: Live)
   const run = await readRun(ports, asked.orgId, asked.id)
   const attempts = await loadAttempts(ports.database, { orgId: asked.orgId, runId: run.id })
   const deliveries = run.delivery === null ? [] : await deliveriesOfRun(ports.database, asked.orgId, run.id)
-  return viewRunDetail(run, { attempts, deliveries }, live?.explain(asked.orgId, run.id) ?? null)
+  const wait = live?.explain(asked.orgId, run.id) ?? null
+  return viewRunDetail(run, { attempts, deliveries }, wait === null ? null : whyOf(wait))
 }
 
 /** Why the run is where it is: for a waiting one the first gate that is closed to it. */

@@ -113,7 +113,7 @@ describe('a run', () => {
   })
 
   it('that was skipped has one step', () => {
-    const decision = because('overlap', 'overlap_action=SKIP')
+    const decision = because('overlap', 'overlap_action=SKIP', { previous_run: 'run_0', previous_state: 'running' })
     const skipped = aRun({ state: 'skipped', finishedAt: NOW, decision })
     expect(viewRunDetail(skipped, NOTHING_ELSE).timeline).toEqual([
       { at: '2026-01-15T12:00:00.000Z', status: 'skipped', reason: 'overlap', attempt: null },
@@ -130,7 +130,7 @@ describe('a run', () => {
     const detail = viewRunDetail(stopping, NOTHING_ELSE)
     expect(detail.timeline.at(-1)).toMatchObject({ status: 'stopping', reason: 'stopped' })
     expect(detail.attempts).toMatchObject([{ status: null, finished_at: null }])
-    const why = because('lane_full', 'gate:lane_full')
+    const why = because('lane_full', 'gate:lane', { lane: 'main', size: 1 })
     expect(viewRunDetail(aRun(), NOTHING_ELSE, why).why).toBe(why)
   })
 })

@@ -185,7 +185,7 @@ describe('ranges of decisions', () => {
     first: later(NOW, first),
     last: later(NOW, last),
     count: last - first + 1,
-    why: because('misfire', 'misfire_policy=SKIP', { late_seconds: 1 }),
+    why: because('misfire', 'misfire_policy=SKIP', { late_seconds: 1, nominal: 'then', policy: 'SKIP' }),
     decidedAt: NOW,
   })
 

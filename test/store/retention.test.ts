@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { attemptId, runId, scheduleId } from '../../src/core/ids.ts'
 import { DAY_MS, instant, later, type Instant } from '../../src/core/instant.ts'
-import { because } from '../../src/core/reasons.ts'
 import { insertAttempts } from '../../src/store/attempts.ts'
 import { insertCallbacks } from '../../src/store/callbacks.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -162,7 +161,7 @@ describe('skipped runs', () => {
       ...{ schedule, trigger: 'schedule', state: 'skipped' },
       nominal: later(ago(2), minutes * 60_000),
       createdAt: later(ago(2), minutes * 60_000),
-      decision: because(reason, `rule of ${id}`, { id }),
+      decision: { reason, rule: `rule of ${id}`, evidence: { id } },
     })
   const fold = (over: { readonly after?: WalkPosition; readonly limit?: number } = {}) =>
     foldSkippedRuns(db, { orgId: ORG, madeBefore: ago(1), after: BEGINNING, limit: 100, now: NOW, ...over })

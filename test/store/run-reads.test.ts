@@ -61,7 +61,9 @@ describe('a run', () => {
       output: { a: [1] },
       usage: { inputTokens: 3 },
       payload: { prompt: 'hi' },
-      why: because('retries_exhausted', 'retry_policy.max_retries'),
+      why: because('retries_exhausted', 'retry_policy.max_retries', {
+        ...{ attempt: 4, error_code: 'network', max_retries: 3 },
+      }),
     })
     expect(await loadRun(db, { orgId: ORG, id: runId('run_1') })).toMatchObject({
       state: 'failed',

@@ -23,7 +23,7 @@ export function decideAdmittance(
   { chat, sender }: Pick<HeardMessage, 'chat' | 'sender'>,
 ): AdmittanceDecision {
   const place = splitPeer(chat.peer).chat
-  const evidence = { chat: place, sender: sender?.id ?? null }
+  const evidence = { chat: place, sender: sender?.id ?? 'Somebody without a name' }
   if (open) return { kind: 'admitted', why: because('known_sender', 'channel.open', evidence) }
   if (allowedChats.includes(place))
     return { kind: 'admitted', why: because('known_sender', 'channel.allowed_chats', evidence) }

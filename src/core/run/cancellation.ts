@@ -1,6 +1,6 @@
 import type { RunId } from '../ids.ts'
 import { later, type Instant } from '../instant.ts'
-import { because, type Evidence, type Reason, type Why } from '../reasons.ts'
+import type { Why } from '../reasons.ts'
 import { isTerminal, nextState, type RunState, type TerminalState } from './run-machine.ts'
 
 /** How long work that was asked to stop may take before it is given up as lost. */
@@ -24,10 +24,7 @@ export type CancelDecision =
 
 interface Cancel {
   readonly now: Instant
-  readonly reason: Reason
-  readonly rule: string
-  /** What the sentence of the reason needs. */
-  readonly evidence?: Evidence
+  readonly why: Why
   readonly stopGraceMs: number
 }
 
@@ -42,7 +39,7 @@ export function decideCancel(run: { readonly id: RunId; readonly state: RunState
       runId: run.id,
       to: stopping ? 'stopping' : 'cancelled',
       graceUntil: stopping ? later(cancel.now, cancel.stopGraceMs) : null,
-      why: because(cancel.reason, cancel.rule, cancel.evidence),
+      why: cancel.why,
     },
   }
 }

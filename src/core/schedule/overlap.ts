@@ -27,9 +27,7 @@ export const cancelSuperseded = (
   cancelAll(runs, {
     now: by.now,
     stopGraceMs: by.stopGraceMs,
-    reason: 'superseded',
-    rule: 'overlap_action=CANCEL_PREV',
-    evidence: { nominal: formatInstant(by.nominal) },
+    why: because('superseded', 'overlap_action=CANCEL_PREV', { nominal: formatInstant(by.nominal) }),
   })
 
 /** What happens to an occurrence while the previous run is still pending. */

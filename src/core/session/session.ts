@@ -128,10 +128,11 @@ function interrupt(
   facts: SessionFacts,
   clock: { readonly now: Instant; readonly stopGraceMs: number },
 ): Entry {
-  const cancel = { ...clock, reason: 'interrupted', rule: 'session.mode=interrupt' } as const
+  const rule = 'session.mode=interrupt'
+  const cancel = { ...clock, why: because('interrupted', rule) }
   const active = cancelAll(facts.runs.filter(isActive), cancel)
   const waiting = cancelAll(facts.runs.filter(isWaitingWork), cancel)
-  const why = because('interrupting', cancel.rule, { cancelled: active.length, drained: waiting.length })
+  const why = because('interrupting', rule, { cancelled: active.length, drained: waiting.length })
   // A window of the same sender has just been drained, so there is nothing left to close.
   return { ...entry, interrupted: [...active, ...waiting], closes: null, interrupts: true, why }
 }

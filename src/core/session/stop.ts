@@ -1,5 +1,6 @@
 import { cancelAll, type Cancellation } from '../run/cancellation.ts'
 import { type Instant } from '../instant.ts'
+import { because } from '../reasons.ts'
 import { isActive, isWaitingWork } from '../run/run.ts'
 import { inSessionOrder, type SessionRun } from './session.ts'
 
@@ -32,13 +33,13 @@ interface Stop {
 /** /stop: the oldest active run that is not stopping already is cancelled; the rest goes on. */
 export function planStop(runs: readonly SessionRun[], stop: Stop): StopPlan {
   const oldest = runs.filter((run) => isActive(run) && run.state !== 'stopping').toSorted(inSessionOrder)[0]
-  const stopped = oldest === undefined ? [] : cancelAll([oldest], { ...stop, reason: 'stopped', rule: '/stop' })
+  const stopped = oldest === undefined ? [] : cancelAll([oldest], { ...stop, why: because('stopped', '/stop') })
   return { stopped, drained: [], cutoff: null }
 }
 
 /** /stopall: everything active is cancelled, everything waiting is drained, and what was sent before it is stale. */
 export function planStopAll(runs: readonly SessionRun[], stop: Stop): StopPlan {
-  const cancel = { ...stop, reason: 'stopped_all', rule: '/stopall' } as const
+  const cancel = { ...stop, why: because('stopped_all', '/stopall') }
   const ordered = runs.toSorted(inSessionOrder)
   return {
     stopped: cancelAll(ordered.filter(isActive), cancel),
@@ -59,7 +60,7 @@ export function planReset(
   session: { readonly generation: number; readonly runs: readonly SessionRun[] },
   stop: Stop,
 ): ResetPlan {
-  const cancel = { ...stop, reason: 'lane_cleared', rule: 'session.reset' } as const
+  const cancel = { ...stop, why: because('lane_cleared', 'session.reset') }
   const ordered = session.runs.toSorted(inSessionOrder)
   return {
     generation: session.generation + 1,

@@ -20,10 +20,10 @@ export function applyCancellations(desk: Desk, cancellations: readonly Cancellat
 }
 
 /** Somebody cancels one run. Undefined when there is no such run on the desk. */
-export function cancelRun(desk: Desk, id: RunId, cancel: Why): CancelDecision | undefined {
+export function cancelRun(desk: Desk, id: RunId, why: Why): CancelDecision | undefined {
   const run = desk.runs.get(id)
   if (run === undefined) return undefined
-  const decision = decideCancel(run, { now: desk.now, stopGraceMs: desk.settings.stopGraceMs, ...cancel })
+  const decision = decideCancel(run, { now: desk.now, stopGraceMs: desk.settings.stopGraceMs, why })
   if (decision.kind === 'cancel') applyCancellations(desk, [decision.cancellation])
   return decision
 }

@@ -393,7 +393,9 @@ describe('the life of a schedule', () => {
 
 describe('a budget that is used up', () => {
   it('skips the occurrence without cancelling anything for it', () => {
-    const why = because('budget', 'budget.on_exceed=skip', { budget: 'b' })
+    const why = because('budget', 'budget.on_exceed=skip', {
+      ...{ budget: 'b', remaining: 0, unit: 'tokens', until: '2026-01-02T00:00:00.000Z', reserve: 1 },
+    })
     const planned = planOccurrences(
       { rules: rules({ overlapAction: 'CANCEL_PREV' }), timing: SECONDLY, history: runningPrevious, budget: why },
       { due: { ...ONE_DUE, jitterSeed: 's' }, settings: DEFAULT_FIRING_SETTINGS, newRunId: () => runId('n') },

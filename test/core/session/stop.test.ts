@@ -7,6 +7,7 @@ import {
 } from '../../../src/core/run/cancellation.ts'
 import { attemptId, runId } from '../../../src/core/ids.ts'
 import { later } from '../../../src/core/instant.ts'
+import { because } from '../../../src/core/reasons.ts'
 import { decideCallback, decideReport } from '../../../src/core/run/reports.ts'
 import { isTerminal, RUN_STATES } from '../../../src/core/run/run-machine.ts'
 import { parseSessionCommand, planReset, planStop, planStopAll, type StopPlan } from '../../../src/core/session/stop.ts'
@@ -131,7 +132,7 @@ describe('a reset', () => {
 })
 
 describe('cancelling a run', () => {
-  const cancel = { ...stop, reason: 'cancelled', rule: 'cancel' } as const
+  const cancel = { ...stop, why: because('cancelled', 'cancel') }
 
   it.each(RUN_STATES)('while %s follows the run machine', (state) => {
     const decision = decideCancel({ id: runId('r'), state }, cancel)

@@ -84,7 +84,7 @@ describe('a pass of retention', () => {
   })
 
   it('keeps the one-line record of what a schedule skipped when its runs are gone', async () => {
-    const decision = because('overlap', 'overlap_action=SKIP')
+    const decision = because('overlap', 'overlap_action=SKIP', { previous_run: 'run_0', previous_state: 'running' })
     const nominal = later(NOW, -40 * DAY_MS)
     await seedRun(world.db, 'skip', { schedule: 'sch', state: 'skipped', nominal, createdAt: nominal, decision })
     await createRetention(world.ports).pass()

@@ -28,7 +28,7 @@ describe('a session on the desk', () => {
     expect(cabinet.desk.changes.events).toContainEqual(
       expect.objectContaining({ kind: 'message.dropped', subject: 'r2' }),
     )
-    expectExplained(cabinet.run('r2').why ?? because('stale', 'x'))
+    expectExplained(cabinet.run('r2').why ?? because('accepted', 'x'))
   })
 
   it('with drop new keeps the record of the refused one', () => {
@@ -214,7 +214,7 @@ describe('a schedule on the desk', () => {
     next(cabinet)
     expect(cabinet.states()).toEqual({ r1: 'stopping', r2: 'queued' })
     expect(cabinet.run('r1')).toMatchObject({ superseded: true, slot: null })
-    expectExplained(cabinet.run('r1').why ?? because('stale', 'x'))
+    expectExplained(cabinet.run('r1').why ?? because('accepted', 'x'))
   })
 
   it('counts attempts on under failure action RETRY', () => {
