@@ -1,20 +1,20 @@
 import type { LaneName, OrgId, RunId } from '../core/ids.ts'
 import { isWorkerKey } from '../core/executor/worker-agent.ts'
 import { instant } from '../core/instant.ts'
-import type { DeskSettings } from '../service/desk/desk.ts'
+import { deskSettings } from '../service/desk-settings.ts'
 import { renewLease, type NodeCard } from '../service/membership.ts'
-import type { EngineSettings } from '../service/settings.ts'
 import type { Turns, Work } from '../service/turn-port.ts'
 import { isCapped } from '../service/turn/claim.ts'
 import type { NodeFacts } from '../service/turn/memory.ts'
+import { reasonToEnd } from '../service/turn/passing.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
 import { resetWork } from '../service/turn/works.ts'
-import { createExecutions, type AbortReason } from './executions.ts'
+import { createExecutions } from './executions.ts'
 import { createDatabaseHealth } from './health.ts'
 import type { HistoryRow, NodeContext, NodeParts } from './node-parts.ts'
 import { createProgress } from './progress.ts'
 import { defer, offer, report } from './reports.ts'
-import { createNodeLanes } from './node-lanes.ts'
+import { createNodeLanes } from '../service/node-lanes.ts'
 import { createOffice, type Office, type OfficeContext } from './office.ts'
 import { createWorkers } from './workers.ts'
 import type { SessionKey } from '../core/ids.ts'
@@ -88,15 +88,6 @@ const newState = ({ clock }: NodeContext): NodeParts['state'] => ({
   orphans: new Set(),
   scan: null,
   decidedUpTo: instant(-Infinity),
-})
-
-const deskSettings = (settings: EngineSettings): DeskSettings => ({
-  session: settings.sessions,
-  firing: settings.schedules.firing,
-  stopGraceMs: settings.node.stopGraceMs,
-  tasks: settings.tasks,
-  catchupMaxActive: settings.schedules.catchupMaxActive,
-  alertAfter: settings.alerts.failuresInARow,
 })
 
 function turnContext(parts: NodeParts): TurnContext {
@@ -225,15 +216,12 @@ function endWhatMustEnd(parts: NodeParts, { office, result, reloaded }: SettledT
   const look = (runId: RunId): void => {
     const execution = parts.executions.ofRun(runId)
     if (execution?.orgId !== office.orgId || execution.isAborted()) return
-    const run = memory.desk.runs.get(runId)
-    if (run?.attemptId === execution.attemptId && run.state !== 'stopping') return
-    execution.abort(run?.state === 'stopping' ? reasonToStop(run.why?.reason) : 'timeout')
+    const reason = reasonToEnd(memory, execution)
+    if (reason !== null) execution.abort(reason)
   }
   for (const run of result.changed) look(run.id)
   if (reloaded || result.heard.length > 0) for (const { runId } of parts.executions.all()) look(runId)
 }
-
-const reasonToStop = (reason: string | undefined): AbortReason => reason ?? 'cancelled'
 
 /** Resets the sessions that have work active on this node, or that somebody in this process waits in. */
 export async function resetSessions(parts: NodeParts, waitedIn: Iterable<readonly [OrgId, SessionKey]>): Promise<void> {

@@ -4,6 +4,7 @@ import type { Work } from '../service/turn-port.ts'
 import type { Offer } from '../service/turn/claim.ts'
 import { readFailure } from '../service/turn/failures.ts'
 import { applyNodeFacts, type Memory } from '../service/turn/memory.ts'
+import { nextMoment } from '../service/turn/passing.ts'
 import { CommitUnknown, takeTurn, wasKept, type TurnContext, type TurnResult } from '../service/turn/turn.ts'
 
 /**
@@ -157,7 +158,7 @@ async function run(top: Desktop): Promise<void> {
   }
   top.turning = null
   top.callOff?.()
-  const next = nextMoment(top.memory)
+  const next = top.memory === null ? null : nextMoment(top.memory)
   const over = next === null || top.closing.signal.aborted
   top.callOff = over
     ? null
@@ -278,12 +279,4 @@ async function askUntilKnown(top: Desktop, unknown: CommitUnknown): Promise<bool
       await ctx.sleep(ctx.backoffMs(asked), closing.signal)
     }
   return false
-}
-
-function nextMoment(memory: Memory | null): Instant | null {
-  if (memory === null) return null
-  const timer = memory.timers.next()
-  const waiting = memory.lineUp.wakesAt()
-  if (timer === null) return waiting
-  return waiting !== null && waiting < timer ? waiting : timer
 }

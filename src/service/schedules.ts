@@ -70,7 +70,7 @@ async function readNew(reads: TurnReads, { ports, caller, input, now }: Creation
   const most = org.maxSchedules
   return {
     disabled: new Set(target === null || target.disabledAt === null ? [] : [target.id]),
-    made: newRow(read, { caller, now, id }),
+    made: newSchedule(read, { caller, now, id }),
     room: most === null ? null : { most, had: await reads.schedules() },
   }
 }
@@ -83,9 +83,10 @@ function refuseBeyond(room: NewSchedule['room'], { changes }: Desk): void {
   })
 }
 
-function newRow(
+/** A schedule that nothing has happened to yet. */
+export function newSchedule(
   { timingChanged: _timing, enabled: _enabled, ...read }: ReadSchedule,
-  made: { readonly caller: Caller; readonly now: Instant; readonly id: ScheduleId },
+  made: { readonly caller: Pick<Caller, 'orgId' | 'principal'>; readonly now: Instant; readonly id: ScheduleId },
 ): ScheduleRow {
   const { caller, now, id } = made
   return {
@@ -237,7 +238,7 @@ function edit(ports: Ports, caller: Caller, editing: Editing): Promise<ScheduleV
     },
     apply: (desk, prepared) => {
       const { before, after, disabled } = prepared as Edited
-      replace(desk, after)
+      replaceSchedule(desk, after)
       tell(desk, after, editing.word)
       const views = {
         ...{ before: viewSchedule(before, disabled), after: viewSchedule(after, disabled) },
@@ -250,7 +251,7 @@ function edit(ports: Ports, caller: Caller, editing: Editing): Promise<ScheduleV
 }
 
 /** What is remembered of the schedule becomes what it is now; more room lets parked runs go on. */
-function replace(desk: Desk, edited: ScheduleRow): void {
+export function replaceSchedule(desk: Desk, edited: ScheduleRow): void {
   if (!desk.schedules.has(edited.id)) return
   desk.schedules.set(edited.id, edited)
   grant(desk, edited.id)

@@ -162,7 +162,8 @@ export interface DeskSettings {
 
 /** Ids and random numbers come from outside, so that a test can repeat them. */
 export interface Chance {
-  readonly random: () => number
+  /** In [0, 1). Which run it is for lets whoever repeats it give each run its own. */
+  readonly random: (run: RunRow) => number
   readonly newRunId: (kind: 'run' | 'task', now: Instant) => RunId
   readonly newAttemptId: (now: Instant) => AttemptId
   /** The trace of a run that nobody outside has asked for. Left out, or null: nobody listens. */

@@ -58,7 +58,7 @@ export function endAttempt(desk: Desk, run: RunRow, outcome: Outcome): void {
     policy: run.retryPolicy,
     failureActionRetries: run.failureActionRetries,
     deadline: run.deadline,
-    random: desk.chance.random(),
+    random: desk.chance.random(run),
   })
   run.errorCode = settled.errorCode
   if (settled.event === 'retry' && run.state !== 'stopping') {

@@ -22,7 +22,8 @@ interface Alarm {
 /** Alarms left behind are cleared away when they are so many more than those that count. */
 const MOST_LEFT_BEHIND = 1_000
 
-const isBefore = (a: Alarm, b: Alarm): boolean => a.at < b.at
+/** What has the same moment comes in the order of the ids, so that a memory that was loaded again decides the same. */
+const isBefore = (a: Alarm, b: Alarm): boolean => a.at < b.at || (a.at === b.at && a.id < b.id)
 
 export function createTimers(): Timers {
   const heap: Alarm[] = []

@@ -8,16 +8,16 @@ import type { RunRow } from '../../store/run-row.ts'
 import { loadPayloads } from '../../store/runs.ts'
 import { loadStanding, loadTurnWriter, orgLock, type StoredEvent, type TurnRow } from '../../store/turns.ts'
 import { appendAudits } from '../audit-chain.ts'
-import { noChanges, type Changes, type Desk } from '../desk/desk.ts'
-import { passTime } from '../desk/settle.ts'
+import type { Changes, Desk } from '../desk/desk.ts'
 import type { Work } from '../turn-port.ts'
 import { reviewBudgets } from './budgets.ts'
 import { assignRuns, type Assignment } from './assign.ts'
 import { claimRuns, type Claim, type Offer } from './claim.ts'
 import { judgeBeats } from './heartbeats.ts'
-import { noteRun, tidyMemory, type Memory, type NodeFacts } from './memory.ts'
+import { tidyMemory, type Memory, type NodeFacts } from './memory.ts'
 import { absentNeeds, fetchNeeds, type Needing } from './needs.ts'
 import { noteAgents, noteChanges, noteOrg } from './notes.ts'
+import { beginTurn, letTimePass } from './passing.ts'
 import { catchUp, readAhead, taskAgent } from './recall.ts'
 import { isUnchanged, saveEndings, saveTurn, type Channels } from './save.ts'
 import { createTurnReads } from './turn-reads.ts'
@@ -173,27 +173,6 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   const changed = [...desk.changes.changed]
   const written = isUnchanged(desk.changes) ? null : write(tx, ctx, { desk, changedBefore })
   return { done, claims, assigned, heard, written, changed, leaseUntil: standing.leaseUntil, changes: desk.changes }
-}
-
-function letTimePass(memory: Memory, node: NodeFacts): void {
-  const { desk, timers } = memory
-  const due = timers.takeDue(desk.now)
-  for (const id of due) {
-    const run = desk.runs.get(id)
-    if (run === undefined) continue
-    passTime(desk, run, null)
-    // Also when nothing came of it: its next moment has to be set again.
-    noteRun(memory, run)
-  }
-  if (due.length > 0) noteChanges(memory, node)
-}
-
-function beginTurn({ desk }: Memory, now: Instant, no: number): void {
-  // Time does not go back inside an org, even if somebody sets the server's clock.
-  if (now > desk.now) desk.now = now
-  desk.turnNo = no
-  desk.placesGiven = 0
-  desk.changes = noChanges()
 }
 
 /** How long the key of a request is remembered. */

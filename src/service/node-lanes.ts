@@ -1,6 +1,6 @@
 import type { LaneName, OrgId } from '../core/ids.ts'
 import type { LaneSizes } from '../core/lanes.ts'
-import type { Offer } from '../service/turn/claim.ts'
+import type { Offer } from './turn/claim.ts'
 
 /**
  * The lanes of this node: how many slots each has, who holds them, and what is on offer to a turn under way. What a turn
