@@ -22,6 +22,7 @@ import type {
   ScheduleView,
 } from './contract/schedule.ts'
 import type { RotationInput, RotationView, SecretInput, SecretPatch, SecretView } from './contract/secret.ts'
+import type { SimulateAnswer, SimulateInput, SimulationProgress } from './contract/simulate.ts'
 import type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from './contract/session.ts'
 import type {
   EnabledTargetView,
@@ -102,6 +103,13 @@ export interface EscapementOptions extends Settings {
   readonly log?: (entry: LogEntry) => void
 }
 
+export interface SimulateOptions {
+  /** Ends it; it then rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+  /** Hears how far it is, about ten times a second. */
+  readonly progress?: (progress: SimulationProgress) => void
+}
+
 export interface SubmitOptions {
   /** For 24 hours, whatever is sent again with the same key is not done again; it gets the first answer. */
   readonly idempotencyKey?: string
@@ -127,6 +135,8 @@ export interface Escapement {
     readonly runNow: (id: string, options?: { readonly mode?: 'force' | 'due' }) => Promise<RunNowAnswer>
     readonly runs: (id: string, filter?: RunFilter) => Promise<Page<RunView>>
     readonly explain: (id: string, at: string | number) => Promise<OccurrenceExplanation>
+    /** What would happen over a window of time. Computed in a thread of its own; nothing is kept. */
+    readonly simulate: (input: SimulateInput, options?: SimulateOptions) => Promise<SimulateAnswer>
   }
   readonly tasks: {
     /** Refused with `queue_full` (the error carries the id of the rejected task) when there is no room. */
@@ -196,6 +206,8 @@ export interface Escapement {
     readonly get: (id: string) => Promise<BudgetView>
     readonly list: () => Promise<readonly BudgetView[]>
     readonly update: (id: string, change: BudgetPatch) => Promise<BudgetView>
+    /** Lets a budget that stands still under `pause` go on. */
+    readonly resume: (id: string) => Promise<BudgetView>
     readonly delete: (id: string) => Promise<void>
   }
   /** Values that agents send and nobody can read; an agent names one as `{{secret:NAME}}`. */

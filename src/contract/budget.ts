@@ -1,3 +1,4 @@
+import type { BudgetAlertKind } from '../core/alerts.ts'
 import type { BudgetAction, BudgetScope, BudgetUnit } from '../core/budget/budget.ts'
 import type { BudgetPeriod } from '../core/budget/budget-period.ts'
 
@@ -16,6 +17,26 @@ export interface BudgetInput {
   readonly on_exceed?: BudgetAction
   /** What a run is expected to use while nothing is known about it. */
   readonly default_reserve?: number
+}
+
+/** What a budget is, without whose it is: how a schedule says what its runs may use. */
+export interface BudgetTerms {
+  readonly unit: BudgetUnit
+  readonly amount: number
+  readonly period: BudgetPeriod
+  readonly timezone: string
+  readonly on_exceed: BudgetAction
+  readonly default_reserve: number
+}
+
+/** The same as it is given: what is left out has the default of a budget. */
+export type ScheduleBudgetInput = Pick<BudgetInput, 'unit' | 'amount'> & {
+  readonly [Name in 'period' | 'timezone' | 'on_exceed' | 'default_reserve']?: BudgetTerms[Name] | undefined
+}
+
+/** The own budget of a schedule; `GET /budgets/:id` says where it stands. */
+export interface ScheduleBudgetView extends BudgetTerms {
+  readonly id: string
 }
 
 /** What may change about a budget. The rest says what was counted, and never changes. */
@@ -38,6 +59,10 @@ export interface BudgetView {
   readonly spent: number
   readonly reserved: number
   readonly remaining: number
+  /** Since when nothing starts under it, with `pause`, until somebody resumes it. Null: it does not stand still. */
+  readonly paused_at: string | null
+  /** Kinds of its open alerts. */
+  readonly alerts: readonly BudgetAlertKind[]
   readonly period_start: string
   readonly period_end: string
   readonly created_at: string

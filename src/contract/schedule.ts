@@ -2,6 +2,7 @@ import type { ScheduleAlertKind } from '../core/alerts.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
 import type { DstEffect } from '../core/time/dst-notes.ts'
+import type { ScheduleBudgetInput, ScheduleBudgetView } from './budget.ts'
 import type { ExecutorInput } from './executor.ts'
 import type { ScheduleDelivery } from './target.ts'
 
@@ -53,6 +54,8 @@ export interface ScheduleFields {
   readonly delete_after_run: boolean
   /** Where the results of its runs go; nowhere unless given. */
   readonly delivery: ScheduleDelivery
+  /** What its runs may use; as much as they want unless given. */
+  readonly budget: ScheduleBudgetInput
 }
 
 /** Other names under which the seeds know some of them. Two names of one field at once are refused. */
@@ -155,10 +158,30 @@ export interface ScheduleView extends ScheduleTimingView, ScheduleRulesView {
   readonly delivery: ScheduleDelivery | null
   /** Whether the target is switched off, so that results are held. */
   readonly delivery_disabled: boolean
+  /** Its own budget. */
+  readonly budget: ScheduleBudgetView | null
   readonly created_by: string | null
+  /** The key or the agent (`agent:<id>`) that made it under guard rails. */
+  readonly owner: string | null
+  /** The run that made it. */
+  readonly created_by_run: string | null
+  /** What somebody is asked to approve, or has rejected. */
+  readonly approval: ApprovalView | null
   readonly created_at: string
   readonly updated_at: string
   readonly version: number
+  /** What guard rails have filled in; only in the answer to whoever sent it. */
+  readonly notes?: readonly string[] | undefined
+}
+
+/** A new schedule, or a change of one, that waits for somebody who may approve it. */
+export interface ApprovalView {
+  readonly requested_by: string
+  readonly run_id: string | null
+  readonly requested_at: string
+  /** What it was when it was last approved, and what it is to be; null: it is new. */
+  readonly changes: Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>> | null
+  readonly rejected: { readonly by: string; readonly at: string; readonly reason: string } | null
 }
 
 export const SCHEDULE_SORTS = [
@@ -186,6 +209,11 @@ export interface ScheduleFilter {
   readonly cursor?: string | undefined
 }
 
+/** Why somebody does not want what was proposed. */
+export interface RejectInput {
+  readonly reason: string
+}
+
 /** How one run of a schedule stands. */
 export interface ScheduleOutcome {
   readonly id: string
@@ -208,16 +236,6 @@ export interface RunNowAnswer {
   readonly ran: boolean
   readonly run_id?: string
   readonly reason?: string
-}
-
-/** Why an occurrence did or did not become a run. */
-export interface OccurrenceExplanation {
-  readonly at: string
-  readonly run_id: string | null
-  readonly status: string | null
-  readonly reason: string
-  readonly rule: string
-  readonly evidence: Readonly<Record<string, unknown>>
 }
 
 /** A change of the clock on the way, and what it does to the schedule. */

@@ -2,7 +2,8 @@ import { flawed, parsed, type Flaw, type Parsed } from './input.ts'
 import { orgId, type OrgId, type PrincipalId } from './ids.ts'
 import { formatInstant, type Instant } from './instant.ts'
 import { nearestWord } from './nearest-word.ts'
-import { because, type Evidence, type Why } from './reasons.ts'
+import type { Railed } from './rails/railed.ts'
+import { because, type Why } from './reasons.ts'
 
 /** Everything that can be permitted, with what it lets one do. docs/reference/permissions.md is compared with it. */
 export const PERMISSIONS = {
@@ -65,6 +66,8 @@ export interface Principal {
   readonly scopes: readonly string[] | null
   readonly expiresAt: Instant | null
   readonly revokedAt: Instant | null
+  /** How far it may go whatever it is permitted; left out: as far as that. */
+  readonly railed?: Railed | undefined
 }
 
 export interface AccessRequest {
@@ -88,7 +91,7 @@ export type AccessDecision =
 /** Decides whether somebody may do something to an object. */
 export function decideAccess(principal: Principal, request: AccessRequest): AccessDecision {
   const { permission } = request
-  const evidence: Evidence = { principal: principal.id, permission, role: principal.role }
+  const evidence = { principal: principal.id, permission, role: principal.role }
   const denied = (reason: 'forbidden' | 'operators_only' | 'approvers_only', rule: string): AccessDecision => ({
     kind: 'denied',
     status: 403,
@@ -119,7 +122,8 @@ function invalidKey({ id, revokedAt, expiresAt }: Principal, now: Instant): Why 
 export const isCovered = (grants: readonly string[], permission: string): boolean =>
   grants.includes('*') || grants.includes(permission) || grants.includes(`${groupOf(permission)}:*`)
 
-function isPermitted(principal: Pick<Principal, 'role' | 'scopes'>, permission: Permission): boolean {
+/** Whether role and scopes of a principal cover a permission. */
+export function isPermitted(principal: Pick<Principal, 'role' | 'scopes'>, permission: Permission): boolean {
   return (
     isCovered(ROLES[principal.role], permission) &&
     (principal.scopes === null || isCovered(principal.scopes, permission))

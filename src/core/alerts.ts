@@ -7,12 +7,21 @@ export const ALERT_DEFAULTS = { failuresInARow: 3, stallPeriods: 3 } as const
 export const SCHEDULE_ALERT_KINDS = ['failures_in_a_row', 'occurrence_missed', 'late'] as const
 export type ScheduleAlertKind = (typeof SCHEDULE_ALERT_KINDS)[number]
 
+/** Alerts about a budget. */
+export const BUDGET_ALERT_KINDS = ['budget_low', 'budget_used_up'] as const
+export type BudgetAlertKind = (typeof BUDGET_ALERT_KINDS)[number]
+
 /** Everything that alerts are about. */
-export const ALERT_KINDS = [...SCHEDULE_ALERT_KINDS, 'engine_stalled', 'delivery_disabled'] as const
+export const ALERT_KINDS = [
+  ...SCHEDULE_ALERT_KINDS,
+  ...BUDGET_ALERT_KINDS,
+  'engine_stalled',
+  'delivery_disabled',
+] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
 /** What an alert is about, by what it is. */
-export const ALERT_SUBJECTS = ['schedule', 'node', 'target'] as const
+export const ALERT_SUBJECTS = ['schedule', 'budget', 'node', 'target'] as const
 export type AlertSubject = (typeof ALERT_SUBJECTS)[number]
 
 /** The open alerts of a schedule, with their ids. */
@@ -89,7 +98,8 @@ export function decideLateAlert(facts: {
   const late = isLate(nominal, at, maxLatenessSeconds)
   const evidence = {
     ...{ nominal: formatInstant(nominal), late_seconds: Math.max(0, Math.round((at - nominal) / SECOND_MS)) },
-    max_lateness_seconds: maxLatenessSeconds,
+    // Nothing is late without a limit, and what is not late needs none.
+    max_lateness_seconds: maxLatenessSeconds ?? 0,
   }
   const rule = 'max_lateness_seconds'
   if (late) return raised ? { kind: 'none' } : { kind: 'raise', why: because('run_late', rule, evidence) }
@@ -103,6 +113,7 @@ export function decideLateAlert(facts: {
 export function decideMissedAlert(facts: {
   /** Occurrences of this look that were skipped because their moment had passed. */
   readonly missed: number
+  /** Null: none was missed. */
   readonly first: Instant | null
   /** Whether this look made a run in time. */
   readonly inTime: boolean
@@ -110,8 +121,8 @@ export function decideMissedAlert(facts: {
 }): AlertDecision {
   const { missed, first, inTime, raised } = facts
   const rule = 'misfire_policy'
-  if (missed > 0) {
-    const evidence = { missed, first: first === null ? null : formatInstant(first) }
+  if (missed > 0 && first !== null) {
+    const evidence = { missed, first: formatInstant(first) }
     return raised ? { kind: 'none' } : { kind: 'raise', why: because('occurrence_missed', rule, evidence) }
   }
   return raised && inTime ? { kind: 'clear', why: because('occurrence_in_time', rule) } : { kind: 'none' }

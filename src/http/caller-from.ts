@@ -1,4 +1,4 @@
-import { isAdmin, isOperatorOwner, OPERATOR_ORG, type Principal } from '../core/access.ts'
+import { isAdmin, isOperatorOwner, isPermitted, OPERATOR_ORG, type Principal } from '../core/access.ts'
 import type { Caller } from '../service/caller.ts'
 
 /**
@@ -10,5 +10,7 @@ export const callerFrom = (principal: Principal | null, once: Caller['once']): C
   principal: principal?.id ?? null,
   isOperatorOwner: principal !== null && isOperatorOwner(principal),
   isAdmin: principal !== null && isAdmin(principal),
+  railed: principal?.railed,
+  writesBudgets: principal !== null && isPermitted(principal, 'budgets:write'),
   once,
 })

@@ -1,5 +1,5 @@
 import type { Escapement } from '../escapement.ts'
-import { changeBudget, createBudget, findBudgets, getBudget, removeBudget } from '../service/budgets.ts'
+import { changeBudget, createBudget, findBudgets, getBudget, removeBudget, resumeBudget } from '../service/budgets.ts'
 import type { Running } from './running.ts'
 
 /** Budgets: what runs may use. */
@@ -8,5 +8,6 @@ export const budgetsOf = (running: () => Running): Escapement['budgets'] => ({
   get: (id) => getBudget(running().app.ports, running().caller, id),
   list: () => findBudgets(running().app.ports, running().caller),
   update: (id, change) => changeBudget(running().app.ports, running().caller, { id, change }),
+  resume: (id) => resumeBudget(running().app.ports, running().caller, { id }),
   delete: (id) => removeBudget(running().app.ports, running().caller, { id }),
 })

@@ -1,3 +1,4 @@
+import type { BudgetTerms } from '../contract/budget.ts'
 import { INLINE_EXECUTOR_KINDS, inlineKindOf } from '../core/executor/inline-agent.ts'
 import { laneName, sessionKey, type SessionKey } from '../core/ids.ts'
 import { flawed, parsed, parseInteger, type Parsed } from '../core/input.ts'
@@ -30,6 +31,7 @@ import {
 import { secretNamesIn } from '../core/secret/secret-names.ts'
 import { parseExecutor } from './agent-executor.ts'
 import { parseDelivery } from './schedule-delivery.ts'
+import { parseTerms, termsIn } from './schedule-budget.ts'
 import { parseNewTiming, parseTimingChange, TIMING_FIELDS, type ReadTiming } from './schedule-timing.ts'
 
 /** The agent a schedule wakes, as far as reading the schedule depends on it. */
@@ -66,7 +68,9 @@ export interface ReadSchedule extends Pick<
 }
 
 /** Fields that are kept as they were given and read again with every change. */
-const PLAIN_FIELDS = ['session', 'lane', 'timeout_seconds', 'jitter_ms', 'delete_after_run', 'delivery'] as const
+const PLAIN_FIELDS = [
+  ...['session', 'lane', 'timeout_seconds', 'jitter_ms', 'delete_after_run', 'delivery', 'budget'],
+] as const
 const RULE_FIELDS: readonly string[] = [...SCHEDULE_RULE_FIELDS, ...PLAIN_FIELDS]
 
 /** Every name that a schedule may be given by, synonyms included. */
@@ -138,6 +142,7 @@ function readSchedule(given: Given, context: ScheduleContext, collector: Collect
   const jitterMs = timing === null ? null : keep(readJitter(plain, timing.timing))
   const texts = readTexts(given, existing, keep)
   if (plain['delivery'] !== undefined) keep(parseDelivery('delivery', plain['delivery']))
+  const budget = plain['budget'] === undefined ? null : keep(readBudget(plain['budget'], context))
   const payload = Object.hasOwn(given, 'payload') ? keep(readPayload(given['payload'])) : (existing?.payload ?? null)
   const enabled = isGiven(given['enabled']) ? keep(parseFlag('enabled', given['enabled'])) : null
   if (timing === null || rules === null || jitterMs === null) return null
@@ -145,7 +150,12 @@ function readSchedule(given: Given, context: ScheduleContext, collector: Collect
     agentId: agent.id,
     name: texts.name ?? sentenceFor(timing.timing),
     description: texts.description ?? '',
-    input: { ...timing.input, ...plain, ...(isInline(agent) ? { executor: agent.executor } : {}) },
+    input: {
+      ...timing.input,
+      ...plain,
+      ...(budget === null ? {} : { budget }),
+      ...(isInline(agent) ? { executor: agent.executor } : {}),
+    },
     timing: timing.timing,
     timingChanged: timing.changed,
     rules: { ...rules.rules, jitterMs },
@@ -184,6 +194,11 @@ function readRules(plain: Given, agent: WokenAgent): Parsed<ReadScheduleRules> {
   const rules = Object.fromEntries(Object.entries(plain).filter(([name]) => SCHEDULE_RULE_FIELDS.includes(name)))
   return parseScheduleRules(rules, { ...DEFAULT_RETRY_POLICY, maxRetries })
 }
+
+const readBudget = (given: unknown, { existing, defaultZone }: ScheduleContext): Parsed<BudgetTerms> =>
+  parseTerms('budget', given, {
+    ...{ before: existing === null ? undefined : termsIn(existing)?.timezone, usual: defaultZone },
+  })
 
 const readJitter = (plain: Given, timing: Timing): Parsed<number> =>
   plain['jitter_ms'] === undefined ? parsed(0) : parseJitter('jitter_ms', plain['jitter_ms'], timing)

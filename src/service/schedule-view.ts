@@ -10,6 +10,8 @@ import { sentenceFor } from '../core/time/sentence.ts'
 import { storeTiming, type StoredTiming } from '../core/time/stored-timing.ts'
 import type { Timing } from '../core/time/timing.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
+import { ownBudgetId, termsIn } from './schedule-budget.ts'
+import { viewApproval } from './rails/approval-view.ts'
 import { everyField } from './schedule-timing.ts'
 
 /** RFC 3339, or null. */
@@ -20,7 +22,7 @@ const NONE: ReadonlySet<string> = new Set()
 /** A schedule as every surface shows it. `disabled` are the targets that are switched off. */
 export function viewSchedule(row: ScheduleRow, disabled: ReadonlySet<string> = NONE): ScheduleView {
   const delivery = (row.input['delivery'] as ScheduleDelivery | undefined) ?? null
-  return {
+  const view: ScheduleView = {
     id: row.id,
     org_id: row.orgId,
     name: row.name,
@@ -50,11 +52,21 @@ export function viewSchedule(row: ScheduleRow, disabled: ReadonlySet<string> = N
     payload: row.payload,
     delivery,
     delivery_disabled: delivery !== null && disabled.has(delivery.target_id),
+    budget: budgetOf(row),
     created_by: row.createdBy,
+    owner: row.owner,
+    created_by_run: row.createdByRun,
+    approval: null,
     created_at: formatInstant(row.createdAt),
     updated_at: formatInstant(row.updatedAt),
     version: row.version,
   }
+  return row.approval === null ? view : { ...view, approval: viewApproval(row.approval, view) }
+}
+
+function budgetOf(row: ScheduleRow): ScheduleView['budget'] {
+  const terms = termsIn(row)
+  return terms === null ? null : { id: ownBudgetId(row.id), ...terms }
 }
 
 function executorOf({ input }: ScheduleRow): ExecutorInput | null {

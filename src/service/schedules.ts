@@ -6,19 +6,23 @@ import type { Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
 import { because } from '../core/reasons.ts'
 import { parseZone, UTC, type Zone } from '../core/time/zone.ts'
+import type { Transaction } from '../store/database.ts'
 import type { OrgRow } from '../store/orgs.ts'
 import { loadSchedules, updateSchedule } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { bringsAddress, judgeExecutor } from './agent-executor.ts'
 import { actorOf, changed, created, deleted } from './audit-entry.ts'
+import { applyKept } from './budgets.ts'
 import type { Caller } from './caller.ts'
 import { forgetAlerts } from './desk/alerts.ts'
+import { dropBudgetsOf } from './desk/budget-standing.ts'
 import { cancelRun } from './desk/cancel.ts'
 import { pendingOfSchedule, type Desk } from './desk/desk.ts'
 import { grant } from './desk/runs.ts'
 import { bound } from './idempotent.ts'
 import type { Ports } from './ports.ts'
 import { agentNamedIn, executorIn, parseSchedule, type ReadSchedule, type WokenAgent } from './schedule-input.ts'
+import { keepOwnBudget, requireBudgets, termsIn, type KeptOwn } from './schedule-budget.ts'
 import { disabledTargets, targetFor } from './schedule-delivery.ts'
 import { disabledStanding, editedStanding, enabledStanding, firstStanding } from './schedule-plan.ts'
 import { viewSchedule } from './schedule-view.ts'
@@ -31,13 +35,19 @@ const noSchedule = (id: string): Refusal => new Refusal('NOT_FOUND', `There is n
 export async function createSchedule(ports: Ports, caller: Caller, input: ScheduleInput): Promise<ScheduleView> {
   // Others that come at the same moment share a turn: only whoever has to be asked about is kept waiting.
   if (bringsAddress(input)) await judgeExecutor(ports, input)
+  requireBudgets(caller, input)
+  const look = (reads: TurnReads, now: Instant) => readNew(reads, { ports, caller, input, now })
   const work: Work<ScheduleView> = {
     orgId: caller.orgId,
-    look: (reads, now) => readNew(reads, { ports, caller, input, now }),
+    // Who brings a budget writes it, and has a turn to itself.
+    ...((input.budget ?? null) !== null
+      ? { prepare: async (tx, now, reads) => withBudget(tx, await look(reads, now)) }
+      : { look }),
     apply: (desk, prepared) => {
-      const { made, room, disabled } = prepared as NewSchedule
+      const { made, room, disabled, own } = prepared as NewSchedule
       refuseBeyond(room, desk)
       desk.changes.newSchedules.add(made)
+      if (own !== null) applyKept(desk, actorOf(caller), own)
       tell(desk, made, 'created')
       const view = viewSchedule(made, disabled)
       desk.changes.audits.push(created(actorOf(caller), { kind: 'schedule', id: made.id }, view))
@@ -59,6 +69,16 @@ interface NewSchedule {
   readonly made: ScheduleRow
   readonly disabled: ReadonlySet<string>
   readonly room: { readonly most: number; readonly had: number } | null
+  readonly own: KeptOwn | null
+}
+
+async function withBudget(tx: Transaction, read: NewSchedule): Promise<NewSchedule> {
+  const { made, room } = read
+  if (room !== null && room.had >= room.most) return read
+  return {
+    ...read,
+    own: await keepOwnBudget(tx, { schedule: made, before: null, after: termsIn(made), now: made.createdAt }),
+  }
 }
 
 async function readNew(reads: TurnReads, { ports, caller, input, now }: Creation): Promise<NewSchedule> {
@@ -72,6 +92,7 @@ async function readNew(reads: TurnReads, { ports, caller, input, now }: Creation
     disabled: new Set(target === null || target.disabledAt === null ? [] : [target.id]),
     made: newSchedule(read, { caller, now, id }),
     room: most === null ? null : { most, had: await reads.schedules() },
+    own: null,
   }
 }
 
@@ -169,6 +190,7 @@ export async function changeSchedule(
   { change, ...asked }: Asked & { readonly change: ScheduleInput },
 ): Promise<ScheduleView> {
   if (bringsAddress(change)) await judgeExecutor(ports, change)
+  requireBudgets(caller, change)
   return edit(ports, caller, {
     ...asked,
     word: 'updated',
@@ -217,6 +239,7 @@ interface Edited {
   readonly disabled: ReadonlySet<string>
   readonly before: ScheduleRow
   readonly after: ScheduleRow
+  readonly own: KeptOwn | null
 }
 
 function edit(ports: Ports, caller: Caller, editing: Editing): Promise<ScheduleView> {
@@ -234,11 +257,13 @@ function edit(ports: Ports, caller: Caller, editing: Editing): Promise<ScheduleV
       const edited = { ...change(found), updatedAt: now }
       await updateSchedule(tx, edited)
       const disabled = await disabledTargets(tx, orgId, [found, edited])
-      return { before: found, after: { ...edited, version: found.version + 1 }, disabled }
+      const own = await keepOwnBudget(tx, { schedule: found, before: termsIn(found), after: termsIn(edited), now })
+      return { before: found, after: { ...edited, version: found.version + 1 }, disabled, own }
     },
     apply: (desk, prepared) => {
-      const { before, after, disabled } = prepared as Edited
+      const { before, after, disabled, own } = prepared as Edited
       replaceSchedule(desk, after)
+      if (own !== null) applyKept(desk, actorOf(caller), own)
       tell(desk, after, editing.word)
       const views = {
         ...{ before: viewSchedule(before, disabled), after: viewSchedule(after, disabled) },
@@ -277,6 +302,7 @@ export async function deleteSchedule(ports: Ports, caller: Caller, asked: Asked)
       for (const run of pendingOfSchedule(desk, id))
         if (run.slot === 'parked') cancelRun(desk, run.id, because('cancelled', 'schedule.delete'))
       forgetAlerts(desk, row)
+      dropBudgetsOf(desk, id)
       desk.changes.deletedSchedules.add(id)
       desk.schedules.delete(id)
       desk.changes.audits.push(deleted(actorOf(caller), { kind: 'schedule', id }, viewSchedule(row)))

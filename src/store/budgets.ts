@@ -1,16 +1,22 @@
+import type { BudgetAlertKind } from '../core/alerts.ts'
 import type { Budget, BudgetScope } from '../core/budget/budget.ts'
 import { agentId, budgetId, runId, scheduleId, type AgentId, type BudgetId } from '../core/ids.ts'
 import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { parseZone, type Zone } from '../core/time/zone.ts'
 import type { Connection, Row, Transaction } from './database.ts'
-import { brandOrNull, columnsOf } from './rows.ts'
+import { brandOrNull, columnsOf, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
+
+/** The open alerts of a budget by kind, with their ids. */
+export type BudgetAlerts = { readonly [Kind in BudgetAlertKind]?: string }
 
 /** A row of `budget`. */
 export interface BudgetRow extends Budget {
   readonly orgId: OrgId
   readonly createdAt: Instant
+  /** Null: none. */
+  readonly alerts: BudgetAlerts | null
 }
 
 /** What a budget has used in a period. */
@@ -34,7 +40,7 @@ export async function loadBudgets(
 ): Promise<readonly BudgetOnRecord[]> {
   const rows = await connection.query(
     `select b.org_id, b.id, b.scope, b.scope_id, b.unit, b.period, b.timezone, b.amount, b.on_exceed, b.default_reserve,
-       b.created_at, u.starts, u.used
+       b.created_at, b.paused_at, b.alerts, u.starts, u.used
      from budget b, lateral (
        select coalesce(array_agg(n.period_start order by n.period_start desc), '{}') as starts,
               coalesce(array_agg(n.used order by n.period_start desc), '{}') as used
@@ -71,24 +77,47 @@ export async function insertBudget(tx: Transaction, row: BudgetRow): Promise<boo
   return rows.length > 0
 }
 
-/** Writes back what may change about a budget. */
+/** Writes back what a person may change about a budget. */
 export async function saveBudget(tx: Transaction, row: BudgetRow): Promise<void> {
-  await tx.query('update budget set amount = $3, on_exceed = $4, default_reserve = $5 where org_id = $1 and id = $2', [
-    ...[row.orgId, row.id, row.amount, row.onExceed, row.defaultReserve],
-  ])
+  await tx.query(
+    `update budget set amount = $3, on_exceed = $4, default_reserve = $5, paused_at = $6::timestamptz
+      where org_id = $1 and id = $2`,
+    [row.orgId, row.id, row.amount, row.onExceed, row.defaultReserve, timestampOrNull(row.pausedAt)],
+  )
 }
 
-/** Removes a budget and what it counted. False when there was none. */
-export async function deleteBudget(
+/** Writes back what has become of budgets by themselves: since when they stand still, and their open alerts. */
+export function saveBudgetStandings(
   tx: Transaction,
-  gone: { readonly orgId: OrgId; readonly id: BudgetId },
-): Promise<boolean> {
-  const rows = await tx.query(
-    `with counted as (delete from usage where org_id = $1 and budget_id = $2)
-     delete from budget where org_id = $1 and id = $2 returning id`,
-    [gone.orgId, gone.id],
+  orgId: OrgId,
+  standings: readonly Pick<BudgetRow, 'id' | 'pausedAt' | 'alerts'>[],
+): void {
+  tx.send(
+    `update budget b set paused_at = i.paused_at, alerts = i.alerts
+       from unnest($2::text[], $3::timestamptz[], $4::jsonb[]) as i (id, paused_at, alerts)
+      where b.org_id = $1 and b.id = i.id`,
+    [
+      orgId,
+      ...columnsOf(
+        standings,
+        ({ id }) => id,
+        ({ pausedAt }) => timestampOrNull(pausedAt),
+        ({ alerts }) => (alerts === null ? null : JSON.stringify(alerts)),
+      ),
+    ],
   )
-  return rows.length > 0
+}
+
+/** Removes budgets and what they counted. */
+export function deleteBudgets(
+  tx: Transaction,
+  gone: { readonly orgId: OrgId; readonly ids: readonly BudgetId[] },
+): void {
+  tx.send(
+    `with counted as (delete from usage where org_id = $1 and budget_id = any($2::text[]))
+     delete from budget where org_id = $1 and id = any($2::text[])`,
+    [gone.orgId, gone.ids],
+  )
 }
 
 /** Something used, in the period in which it counts. */
@@ -236,6 +265,8 @@ function budgetOf(row: Row): BudgetOnRecord {
     timezone: zoneOf(row['timezone'] as string),
     onExceed: row['on_exceed'] as Budget['onExceed'],
     defaultReserve: row['default_reserve'] as number,
+    pausedAt: row['paused_at'] as Instant | null,
+    alerts: row['alerts'] as BudgetAlerts | null,
     createdAt: row['created_at'] as Instant,
     uses: starts.map((start, index) => ({ start, used: used[index] ?? 0 })),
   }

@@ -4,7 +4,7 @@ import { DAY_MS, later } from '../../src/core/instant.ts'
 import { parseZone } from '../../src/core/time/zone.ts'
 import {
   addUsage,
-  deleteBudget,
+  deleteBudgets,
   insertBudget,
   isAgentKnown,
   loadBudgets,
@@ -13,6 +13,7 @@ import {
   loadReserved,
   loadUsages,
   saveBudget,
+  saveBudgetStandings,
   type BudgetRow,
 } from '../../src/store/budgets.ts'
 import { insertAgents } from '../../src/store/agents.ts'
@@ -37,7 +38,7 @@ if (!berlin.ok) throw new Error('Berlin is unknown')
 
 const aRow = (id: string, over: Partial<BudgetRow> = {}): BudgetRow => ({
   ...{ orgId: ORG, id: budgetId(id), scope: { kind: 'org' }, unit: 'tokens', amount: 1_000, period: 'day' },
-  ...{ timezone: berlin.value, onExceed: 'skip', defaultReserve: 0, createdAt: NOW },
+  ...{ timezone: berlin.value, onExceed: 'skip', defaultReserve: 0, pausedAt: null, alerts: null, createdAt: NOW },
   ...over,
 })
 
@@ -65,9 +66,28 @@ describe('budgets on record', () => {
     expect(await loadBudgets(db, { orgId: ORG })).toMatchObject([
       { amount: 5, onExceed: 'pause', defaultReserve: 1, uses: [{ start: NOW, used: 3 }] },
     ])
-    expect(await db.transaction((tx) => deleteBudget(tx, { orgId: ORG, id: budgetId('a') }))).toBe(true)
-    expect(await db.transaction((tx) => deleteBudget(tx, { orgId: ORG, id: budgetId('a') }))).toBe(false)
+    await db.transaction(async (tx) => {
+      await Promise.resolve()
+      deleteBudgets(tx, { orgId: ORG, ids: [budgetId('a')] })
+    })
+    expect(await loadBudgets(db, { orgId: ORG })).toEqual([])
     expect(await db.query('select * from usage')).toEqual([])
+  })
+
+  it('keep since when they stand still, and their open alerts', async () => {
+    await insert(aRow('a'))
+    await insert(aRow('b', { createdAt: later(NOW, 1) }))
+    const standings = [
+      { id: budgetId('a'), pausedAt: NOW, alerts: { budget_low: 'alr_1' } },
+      { id: budgetId('b'), pausedAt: null, alerts: null },
+    ]
+    await db.transaction(async (tx) => {
+      await Promise.resolve()
+      saveBudgetStandings(tx, ORG, standings)
+    })
+    expect(await loadBudgets(db, { orgId: ORG })).toMatchObject(standings)
+    await db.transaction((tx) => saveBudget(tx, aRow('a')))
+    expect(await loadBudgets(db, { orgId: ORG })).toMatchObject([{ pausedAt: null }, { pausedAt: null }])
   })
 
   it('have the use of their newest two periods', async () => {

@@ -109,6 +109,11 @@ export const reasonTexts = area({
     'reason.run_late': 'The run for {nominal} is {late_seconds} s late; {max_lateness_seconds} s are allowed.',
     'reason.run_in_time': 'A run has started in time again.',
     'reason.schedule_gone': 'The schedule {schedule} is gone.',
+    'reason.budget_low': '{spent} of {amount} {unit} are used, {percent} % of the budget, until {until}.',
+    'reason.budget_used_up':
+      '{spent} of {amount} {unit} are used: the budget is used up until {until}, and {action} applies.',
+    'reason.budget_open': 'The budget has room again: {spent} of {amount} {unit} are used.',
+    'reason.budget_gone': 'The budget {budget} is gone.',
   },
   zh: {
     'reason.due': '其时刻 {nominal} 已到。',
@@ -214,5 +219,9 @@ export const reasonTexts = area({
     'reason.run_late': '{nominal} 的运行迟了 {late_seconds} 秒；允许 {max_lateness_seconds} 秒。',
     'reason.run_in_time': '又有运行按时开始。',
     'reason.schedule_gone': '计划 {schedule} 已不存在。',
+    'reason.budget_low': '已使用 {spent}/{amount} {unit}，达到预算的 {percent} %，至 {until}。',
+    'reason.budget_used_up': '已使用 {spent}/{amount} {unit}：预算在 {until} 之前已用尽，将执行 {action}。',
+    'reason.budget_open': '预算又有余量：已使用 {spent}/{amount} {unit}。',
+    'reason.budget_gone': '预算 {budget} 已不存在。',
   },
 })

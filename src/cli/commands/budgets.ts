@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { BudgetInput, BudgetView } from '../../contract/budget.ts'
+import type { Instant } from '../../core/instant.ts'
 import type { Column } from '../output/table.ts'
 import { agoText, momentText } from '../output/times.ts'
 import { bodyOf, namesOf, number, withBody, type FieldOption } from '../remote/fields.ts'
@@ -46,6 +47,9 @@ export function addBudgets(program: Command, desk: Desk): void {
     work: async (talk, [id = ''], options) =>
       show(talk, await talk.client.budgets.update(id, await bodyOf(talk.terminal, CHANGEABLE, options))),
   })
+  remote(desk, commandOf(group, 'resume <id>', 'let a budget that stands still go on'), {
+    work: async (talk, [id = '']) => show(talk, await talk.client.budgets.resume(id)),
+  })
   remote(desk, commandOf(group, 'delete <id>', 'delete a budget and what it has counted'), {
     work: async (talk, [id = '']) => {
       await talk.client.budgets.delete(id)
@@ -83,5 +87,12 @@ const factsOf = ({ terminal }: Talk, budget: BudgetView): Facts => [
   ['left', String(budget.remaining)],
   ['period ends', momentText(budget.period_end, terminal.now())],
   ['beyond it', budget.on_exceed],
+  ...(budget.paused_at === null ? [] : [standingStill(budget.paused_at, terminal.now())]),
+  ...(budget.alerts.length === 0 ? [] : [['alerts', budget.alerts.join(', ')] as const]),
   ['reserve', String(budget.default_reserve)],
+]
+
+const standingStill = (since: string, now: Instant): Facts[number] => [
+  'stands still',
+  `since ${momentText(since, now)}; escapement budgets resume`,
 ]

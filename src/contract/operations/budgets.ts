@@ -39,6 +39,14 @@ export const budgetOperations = {
     refusals: ['NOT_FOUND'],
     examples: { body: { amount: 2_000_000 } },
   }),
+  'budgets.resume': operation({
+    ...{ method: 'POST', path: '/api/v1/budgets/:id/resume', tag: 'budgets', permission: 'budgets:write' },
+    summary: 'Lets a budget that stands still go on',
+    description: 'Only `pause` makes a budget stand still. While its period is used up, raise the amount instead.',
+    params: one,
+    answers: { 200: budget },
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+  }),
   'budgets.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/budgets/:id', tag: 'budgets', permission: 'budgets:write' },
     summary: 'Deletes a budget and what it has counted',

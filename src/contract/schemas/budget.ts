@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { BUDGET_ALERT_KINDS } from '../../core/alerts.ts'
 import { BUDGET_ACTIONS, BUDGET_UNITS } from '../../core/budget/budget.ts'
 import { BUDGET_PERIODS } from '../../core/budget/budget-period.ts'
-import type { BudgetInput, BudgetPatch, BudgetView } from '../budget.ts'
+import type { BudgetInput, BudgetPatch, BudgetView, ScheduleBudgetInput, ScheduleBudgetView } from '../budget.ts'
 import { id, moment, pageOf } from './common.ts'
 import { named, shaped } from './shaped.ts'
 
@@ -47,9 +48,38 @@ export const budget: z.ZodType<BudgetView> = named(
     spent: z.number(),
     reserved: z.number(),
     remaining: z.number(),
+    paused_at: moment.nullable(),
+    alerts: z.array(z.enum(BUDGET_ALERT_KINDS)),
     period_start: moment,
     period_end: moment,
     created_at: moment,
+  }),
+)
+
+/** The field `budget` of a schedule, as it is given. */
+export const scheduleBudgetInput: z.ZodType<ScheduleBudgetInput> = named(
+  'ScheduleBudgetInput',
+  shaped<ScheduleBudgetInput>()({
+    ...changeable,
+    amount,
+    unit: z.enum(BUDGET_UNITS),
+    period: z.enum(BUDGET_PERIODS).optional(),
+    timezone: z.string().min(1).optional(),
+  }),
+  'What the runs of the schedule may use. Setting it needs budgets:write too.',
+)
+
+/** The field `budget` of a schedule, as it is shown. */
+export const scheduleBudget: z.ZodType<ScheduleBudgetView> = named(
+  'ScheduleBudget',
+  shaped<ScheduleBudgetView>()({
+    id: z.string(),
+    unit: z.enum(BUDGET_UNITS),
+    amount: z.number(),
+    period: z.enum(BUDGET_PERIODS),
+    timezone: z.string(),
+    on_exceed: z.enum(BUDGET_ACTIONS),
+    default_reserve: z.number(),
   }),
 )
 

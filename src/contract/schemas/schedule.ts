@@ -23,8 +23,11 @@ import {
   type ScheduleFilter,
   type ScheduleInput,
   type ScheduleView,
+  type ApprovalView,
+  type RejectInput,
 } from '../schedule.ts'
 import { anyJson, givenMoment, id, moment, oneOf, pageOf, paging } from './common.ts'
+import { scheduleBudget, scheduleBudgetInput } from './budget.ts'
 import { executor, inlineExecutor } from './executor.ts'
 import { named, shaped } from './shaped.ts'
 import { scheduleDelivery } from './target.ts'
@@ -114,6 +117,7 @@ export const scheduleFields = {
   exclude: z.array(anyJson).nullish(),
   delete_after_run: z.boolean().nullish(),
   delivery: scheduleDelivery.nullish(),
+  budget: scheduleBudgetInput.nullish(),
   kind: z.enum(KIND_WORDS).nullish(),
   schedule_type: z.enum(KIND_WORDS).nullish(),
   cron_expr: z.string().min(1).nullish(),
@@ -137,7 +141,11 @@ export const scheduleInput: z.ZodType<ScheduleInput> = named(
 
 export const previewInput: z.ZodType<PreviewInput> = named(
   'PreviewInput',
-  shaped<PreviewInput>()({ ...scheduleFields, count: z.int().min(1).max(1_000).nullish(), from: givenMoment.nullish() }),
+  shaped<PreviewInput>()({
+    ...scheduleFields,
+    count: z.int().min(1).max(1_000).nullish(),
+    from: givenMoment.nullish(),
+  }),
 )
 
 /** When it fires, as it is shown. */
@@ -177,6 +185,22 @@ const rulesView = {
   max_lateness_seconds: z.int().nullable(),
 }
 
+const approval: z.ZodType<ApprovalView> = named(
+  'Approval',
+  shaped<ApprovalView>()({
+    requested_by: z.string(),
+    run_id: z.string().nullable(),
+    requested_at: moment,
+    changes: z.record(z.string(), z.strictObject({ before: anyJson, after: anyJson })).nullable(),
+    rejected: z.strictObject({ by: z.string(), at: moment, reason: z.string() }).nullable(),
+  }),
+)
+
+export const rejectInput: z.ZodType<RejectInput> = named(
+  'RejectInput',
+  shaped<RejectInput>()({ reason: z.string().min(1).max(1_000) }),
+)
+
 export const schedule: z.ZodType<ScheduleView> = named(
   'Schedule',
   shaped<ScheduleView>()({
@@ -208,10 +232,15 @@ export const schedule: z.ZodType<ScheduleView> = named(
     payload: anyJson,
     delivery: scheduleDelivery.nullable(),
     delivery_disabled: z.boolean(),
+    budget: scheduleBudget.nullable(),
     created_by: z.string().nullable(),
+    owner: z.string().nullable(),
+    created_by_run: z.string().nullable(),
+    approval: approval.nullable(),
     created_at: moment,
     updated_at: moment,
     version: z.int(),
+    notes: z.array(z.string()).optional(),
   }),
 )
 
@@ -236,20 +265,7 @@ export const runNowAnswer: z.ZodType<RunNowAnswer> = named(
   shaped<RunNowAnswer>()({ ran: z.boolean(), run_id: z.string().optional(), reason: z.string().optional() }),
 )
 
-export const explanation: z.ZodType<OccurrenceExplanation> = named(
-  'OccurrenceExplanation',
-  shaped<OccurrenceExplanation>()({
-    at: moment,
-    run_id: z.string().nullable(),
-    status: z.string().nullable(),
-    reason: z.string(),
-    rule: z.string(),
-    evidence: z.record(z.string(), z.unknown()),
-  }),
-)
-
-/** A change of the clock, wherever one is told. */
-export const dstNote = shaped<DstNoteView>()({
+const dstNote = shaped<DstNoteView>()({
   at: moment,
   zone: z.string(),
   kind: z.enum(['gap', 'repeat']),

@@ -30,6 +30,8 @@ export interface Budget {
   readonly onExceed: BudgetAction
   /** What a run is expected to use while nothing is known about it. */
   readonly defaultReserve: number
+  /** Since when it stands still, under `pause`, until a person lets it go on. Null: it does not. */
+  readonly pausedAt: Instant | null
 }
 
 /** What a period has used, and what running work may still use. */
@@ -62,9 +64,12 @@ export function reserveFor(statedMax: number | null, lastUsages: readonly number
   return usual === null ? statedMax : Math.max(statedMax, usual)
 }
 
-/** What may still be set aside; never below nothing, even after a run used more than was set aside for it. */
-export const remaining = (budget: Pick<Budget, 'amount'>, use: BudgetUse): number =>
-  Math.max(0, budget.amount - use.spent - use.reserved)
+/**
+ * What may still be set aside; never below nothing, even after a run used more than was set aside for it. Of a budget that
+ * stands still there is nothing, whatever it has used.
+ */
+export const remaining = (budget: Pick<Budget, 'amount' | 'pausedAt'>, use: BudgetUse): number =>
+  budget.pausedAt === null ? Math.max(0, budget.amount - use.spent - use.reserved) : 0
 
 /** One budget that applies to a run, with the use of its current period and what the run would set aside. */
 export interface BudgetFacts {
@@ -79,8 +84,8 @@ export type BudgetDecision =
       readonly kind: 'closed'
       readonly budgetId: BudgetId
       readonly action: BudgetAction
-      /** When the period ends and the budget is whole again. */
-      readonly until: Instant
+      /** When the period ends and the budget is whole again. Null: when a person lets it go on. */
+      readonly until: Instant | null
       readonly why: Why
     }
 
@@ -97,12 +102,12 @@ export function decideBudget(facts: readonly BudgetFacts[], now: Instant): Budge
     .sort((a, b) => STRICTNESS[b.budget.onExceed] - STRICTNESS[a.budget.onExceed] || shareLeft(a) - shareLeft(b))
   if (closed === undefined) return { kind: 'open' }
   const { budget, use, reserve } = closed
-  const until = periodBounds(budget.period, budget.timezone, now).end
+  const until = budget.pausedAt === null ? periodBounds(budget.period, budget.timezone, now).end : null
   const evidence = {
     budget: budget.id,
     remaining: remaining(budget, use),
-    unit: budget.unit === 'money' ? 'millionths' : budget.unit,
-    until: formatInstant(until),
+    unit: unitWord(budget.unit),
+    until: untilWord(until),
     reserve,
     amount: budget.amount,
     spent: use.spent,
@@ -116,6 +121,13 @@ export function decideBudget(facts: readonly BudgetFacts[], now: Instant): Budge
     why: because('budget', `budget.on_exceed=${budget.onExceed}`, evidence),
   }
 }
+
+/** How sentences name what a budget counts. */
+export const unitWord = (unit: BudgetUnit): string => (unit === 'money' ? 'millionths' : unit)
+
+/** How sentences say when a budget has room again. */
+export const untilWord = (until: Instant | null): string =>
+  until === null ? 'somebody resumes it' : formatInstant(until)
 
 /** A budget that is used up is closed even to a run of which nothing is expected: it would spend what is not there. */
 export const hasRoom = (left: number, reserve: number): boolean => left > 0 && left >= reserve
@@ -135,15 +147,3 @@ export const settle = (
   use: BudgetUse,
   run: { readonly reserved: number; readonly actual: number | null },
 ): BudgetUse => ({ spent: use.spent + (run.actual ?? 0), reserved: Math.max(0, use.reserved - run.reserved) })
-
-/** Percentages of a budget at which its org is told. */
-export const BUDGET_THRESHOLDS = [80, 100] as const
-export type BudgetThreshold = (typeof BUDGET_THRESHOLDS)[number]
-
-/** The thresholds that spending passed on its way from one sum to another: each one once, however it is cut up. */
-export function crossedThresholds(before: number, after: number, amount: number): readonly BudgetThreshold[] {
-  // As big integers: a hundred times a sum of money in millionths does not always fit a number exactly.
-  const isReached = (spent: number, percent: number): boolean =>
-    BigInt(spent) * 100n >= BigInt(amount) * BigInt(percent)
-  return BUDGET_THRESHOLDS.filter((percent) => !isReached(before, percent) && isReached(after, percent))
-}

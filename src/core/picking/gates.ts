@@ -1,13 +1,14 @@
-import { hasRoom } from '../budget/budget.ts'
+import { hasRoom, untilWord } from '../budget/budget.ts'
 import type { BudgetId, LaneName, RunId } from '../ids.ts'
 import { formatInstant, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
 import type { RunFacts } from '../run/run.ts'
 import { isThrottled, sessionLimit, type ContextUse } from '../session/throttle.ts'
+import { isProviderClosed, providerWhy, type ProviderStanding } from './provider-gate.ts'
 
 /**
  * The gates between `queued` and `running`, in order: not-before → session order and limit → schedule slot → agent limit
- * → org limit → budget → executor → lane slot. The picker walks them for every run it wants to start; `explain` walks
+ * → org limit → budget → provider → executor → lane slot. The picker walks them for every run it wants to start; `explain` walks
  * the same list to say why one has not.
  */
 export interface Candidate extends Pick<
@@ -49,7 +50,8 @@ export interface Load {
 export interface BudgetLoad {
   readonly remaining: number
   readonly unit: string
-  readonly until: Instant
+  /** When it has room again at the latest. Null: when a person lets it go on. */
+  readonly until: Instant | null
 }
 
 export interface LaneLoad {
@@ -68,14 +70,30 @@ export interface Standing {
   readonly org: Load
   readonly orgTasks: Load
   readonly budgets: ReadonlyMap<BudgetId, BudgetLoad>
+  /** What the run's agent calls; null: nothing with quotas. */
+  readonly provider: ProviderStanding | null
   readonly catchup: Load
   readonly lane: LaneLoad
 }
 
-/** Whom a closed gate holds up for the rest of the turn: only this run, or all of its agent, org or lane. */
-export type Holds = 'run' | 'agent' | 'org' | 'lane'
+/** Whom a closed gate holds up for the rest of the turn: only this run, or all of its agent, provider, org or lane. */
+export type Holds = 'run' | 'agent' | 'provider' | 'org' | 'lane'
+
+/** The gates by name. */
+export type GateName =
+  | (
+      | 'not_before'
+      | 'interruption'
+      | 'session_order'
+      | 'session_limit'
+      | 'schedule_slot'
+      | 'agent_limit'
+      | 'agent_tasks'
+    )
+  | ('org_limit' | 'org_tasks' | 'budget' | 'provider' | 'executor' | 'catchup' | 'lane')
 
 interface Gate {
+  readonly name: GateName
   readonly holds: Holds
   readonly isClosed: (run: Candidate, at: Standing) => boolean
   readonly why: (run: Candidate, at: Standing) => Why
@@ -96,25 +114,26 @@ const loadWhy = (load: Load): { readonly in_flight: number; readonly limit: numb
 
 const GATES: readonly Gate[] = [
   {
+    name: 'not_before',
     holds: 'run',
     isClosed: (run, at) => run.notBefore !== null && run.notBefore > at.now,
-    why: (run) =>
-      because('not_before', 'gate:not_before', {
-        not_before: run.notBefore === null ? null : formatInstant(run.notBefore),
-      }),
+    why: (run, at) => because('not_before', 'gate:not_before', { not_before: formatInstant(run.notBefore ?? at.now) }),
   },
   {
+    name: 'interruption',
     holds: 'run',
     isClosed: (run, at) => run.interrupts && at.session !== null && at.session.stopping > 0,
     why: (_, at) => because('awaiting_stop', 'session.mode=interrupt', { stopping: at.session?.stopping ?? 0 }),
   },
   {
+    name: 'session_order',
     holds: 'run',
     isClosed: (run, at) =>
       hasPlace(run) && at.session !== null && at.session.head !== null && at.session.head !== run.id,
-    why: (_, at) => because('session_order', 'gate:session_order', { ahead: at.session?.head ?? null }),
+    why: (run, at) => because('session_order', 'gate:session_order', { ahead: at.session?.head ?? run.id }),
   },
   {
+    name: 'session_limit',
     holds: 'run',
     // A retrying run is one of the active ones already: it needs no second slot.
     isClosed: (run, at) =>
@@ -125,56 +144,82 @@ const GATES: readonly Gate[] = [
     why: (_, at) => sessionLimitWhy(at.session),
   },
   {
+    name: 'schedule_slot',
     holds: 'run',
     isClosed: (run) => run.parkedBehind !== null,
-    why: (run) => because('schedule_limit', 'concurrency_policy=QUEUE', { max_concurrency: run.parkedBehind }),
+    why: (run) => because('schedule_limit', 'concurrency_policy=QUEUE', { max_concurrency: run.parkedBehind ?? 0 }),
   },
   {
+    name: 'agent_limit',
     holds: 'agent',
     isClosed: (_, at) => isFull(at.agent),
     why: (run, at) => because('agent_limit', 'agent.max_concurrent', { ...loadWhy(at.agent), agent: run.agentId }),
   },
   {
+    name: 'agent_tasks',
     holds: 'run',
     isClosed: (run, at) => run.trigger === 'task' && isFull(at.agentTasks),
     why: (run, at) =>
       because('agent_limit', 'tasks.max_per_agent_inflight', { ...loadWhy(at.agentTasks), agent: run.agentId }),
   },
   {
+    name: 'org_limit',
     holds: 'org',
     isClosed: (_, at) => isFull(at.org),
     why: (_, at) => because('org_limit', 'org.max_concurrent', loadWhy(at.org)),
   },
   {
+    name: 'org_tasks',
     holds: 'run',
     isClosed: (run, at) => run.trigger === 'task' && isFull(at.orgTasks),
     why: (_, at) => because('org_limit', 'tasks.max_inflight', loadWhy(at.orgTasks)),
   },
   {
+    name: 'budget',
     holds: 'run',
     isClosed: (run, at) => run.reserves.length > 0 && shortBudget(run, at) !== undefined,
     why: (run, at) => budgetWhy(run, at),
   },
   {
+    name: 'provider',
+    holds: 'provider',
+    isClosed: (_, at) => at.provider !== null && isProviderClosed(at.provider, at.now),
+    why: (_, at) => providerWhy(at.provider, at.now),
+  },
+  {
+    name: 'executor',
     holds: 'run',
     isClosed: (run) => !run.executable,
     why: (run) => because('executor_offline', 'gate:executor', { agent: run.agentId }),
   },
   {
+    name: 'catchup',
     holds: 'run',
     isClosed: (run, at) => run.trigger === 'catchup' && isFull(at.catchup),
     why: (_, at) =>
       because('catchup_limit', 'schedules.catchup_max_active', {
         active: at.catchup.inFlight,
-        limit: at.catchup.limit,
+        limit: at.catchup.limit ?? 0,
       }),
   },
   {
+    name: 'lane',
     holds: 'lane',
     isClosed: (_, at) => at.lane.held >= at.lane.size,
     why: (_, at) => because('lane_full', 'gate:lane', { lane: at.lane.name, size: at.lane.size }),
   },
 ]
+
+/** The gates in the order in which they are asked. */
+export const GATE_NAMES: readonly GateName[] = GATES.map(({ name }) => name)
+
+/**
+ * Where a run stands: which gate is closed to it and why; no gate, when all are open and others go first. Before a run
+ * that workers perform stand their hands instead of a lane.
+ */
+export interface Wait extends Why {
+  readonly gate: GateName | 'worker' | null
+}
 
 /** Whom the first closed gate holds up, or null when the run may start. */
 export function closedGate(run: Candidate, at: Standing): Holds | null {
@@ -183,9 +228,11 @@ export function closedGate(run: Candidate, at: Standing): Holds | null {
 }
 
 /** Why the run has not started: the first closed gate, or that others go first. */
-export function explainWait(run: Candidate, at: Standing, position: number): Why {
+export function explainWait(run: Candidate, at: Standing, position: number): Wait {
   const closed = GATES.find((gate) => gate.isClosed(run, at))
-  return closed === undefined ? because('picked', 'picking_order', { position }) : closed.why(run, at)
+  return closed === undefined
+    ? { ...because('picked', 'picking_order', { position }), gate: null }
+    : { ...closed.why(run, at), gate: closed.name }
 }
 
 function sessionLimitWhy(session: SessionLoad | null): Why {
@@ -210,10 +257,10 @@ function budgetWhy(run: Candidate, at: Standing): Why {
   const short = shortBudget(run, at)
   const budget = short === undefined ? undefined : at.budgets.get(short.budgetId)
   return because('budget', 'gate:budget', {
-    budget: short?.budgetId ?? null,
-    reserve: short?.amount ?? null,
-    remaining: budget?.remaining ?? null,
-    unit: budget?.unit ?? null,
-    until: budget === undefined ? null : formatInstant(budget.until),
+    budget: short?.budgetId ?? '',
+    reserve: short?.amount ?? 0,
+    remaining: budget?.remaining ?? 0,
+    unit: budget?.unit ?? '',
+    until: untilWord(budget?.until ?? null),
   })
 }

@@ -1,5 +1,5 @@
 import type { budgetOperations } from '../../contract/operations/budgets.ts'
-import { changeBudget, createBudget, getBudget, removeBudget } from '../../service/budgets.ts'
+import { changeBudget, createBudget, getBudget, removeBudget, resumeBudget } from '../../service/budgets.ts'
 import { findBudgetPage } from '../../service/budgets-find.ts'
 import type { HandlersOf } from '../call.ts'
 
@@ -9,6 +9,7 @@ export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
   'budgets.list': ({ ports, caller, query }) => findBudgetPage(ports, caller, query),
   'budgets.get': ({ ports, caller, params }) => getBudget(ports, caller, params.id),
   'budgets.update': ({ ports, caller, params, body }) => changeBudget(ports, caller, { id: params.id, change: body }),
+  'budgets.resume': ({ ports, caller, params }) => resumeBudget(ports, caller, { id: params.id }),
   'budgets.delete': async ({ ports, caller, params }) => {
     await removeBudget(ports, caller, { id: params.id })
     return undefined

@@ -5,7 +5,7 @@ import type { AgentId, BudgetId, RunId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Reserve } from '../../core/picking/gates.ts'
 import { isInFlight } from '../../core/run/run.ts'
-import type { BudgetOnRecord, RunUsage } from '../../store/budgets.ts'
+import type { BudgetAlerts, BudgetOnRecord, BudgetRow, RunUsage } from '../../store/budgets.ts'
 import type { RunRow } from '../../store/run-row.ts'
 
 /** What is known of the budgets of an org that has any. */
@@ -24,7 +24,9 @@ export interface BudgetBook {
 
 /** A budget and what it has used, by the start of the period. */
 export interface BookedBudget {
-  readonly budget: Budget
+  budget: Budget
+  /** Its open alerts by kind, with their ids. */
+  alerts: BudgetAlerts
   readonly spent: Map<Instant, number>
   /** The period that was asked for last: working one out asks the calendar. */
   lastPeriod: PeriodBounds | null
@@ -45,6 +47,8 @@ export const HABIT_RUNS = 20
 /** More habits than these are not kept; those that were read first go first, and are read again when needed. */
 const MOST_HABITS = 10_000
 
+const NO_ALERTS: BudgetAlerts = {}
+
 export const emptyBook = (): BudgetBook => ({
   budgets: new Map(),
   habits: { agents: new Map(), schedules: new Map() },
@@ -56,9 +60,10 @@ export const emptyBook = (): BudgetBook => ({
 export function bookBudgets(book: BudgetBook, loaded: readonly BudgetOnRecord[]): boolean {
   const before = [...book.budgets.keys()].join(' ')
   book.budgets.clear()
-  for (const { uses, ...budget } of loaded)
+  for (const { uses, alerts, ...budget } of loaded)
     book.budgets.set(budget.id, {
-      ...{ budget, spent: new Map(uses.map(({ start, used }) => [start, used])), lastPeriod: null },
+      ...{ budget, alerts: alerts ?? NO_ALERTS, lastPeriod: null },
+      spent: new Map(uses.map(({ start, used }) => [start, used])),
     })
   return [...book.budgets.keys()].join(' ') !== before
 }
@@ -164,6 +169,12 @@ export function periodOf(booked: BookedBudget, now: Instant): PeriodBounds {
   booked.lastPeriod = periodBounds(budget.period, budget.timezone, now)
   return booked.lastPeriod
 }
+
+/** What has become of the budget by itself, as it is kept on record. */
+export const standingOf = ({ budget, alerts }: BookedBudget): Pick<BudgetRow, 'id' | 'pausedAt' | 'alerts'> => ({
+  ...{ id: budget.id, pausedAt: budget.pausedAt },
+  alerts: Object.keys(alerts).length === 0 ? null : alerts,
+})
 
 /** What the budget has used in its present period, and what is set aside. */
 export const useOf = (booked: BookedBudget, now: Instant, reserved: number): BudgetUse => ({

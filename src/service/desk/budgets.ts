@@ -1,5 +1,6 @@
 import { amountsUsed } from '../../core/budget/amounts.ts'
-import { decideBudget, remaining } from '../../core/budget/budget.ts'
+import { isUsedUp } from '../../core/budget/budget-alerts.ts'
+import { decideBudget, remaining, unitWord } from '../../core/budget/budget.ts'
 import type { BudgetId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { BudgetLoad } from '../../core/picking/gates.ts'
@@ -23,12 +24,14 @@ import {
   type Spender,
   type StatedReserve,
 } from './budget-book.ts'
+import { pauseBudget } from './budget-standing.ts'
 import type { Desk } from './desk.ts'
 
 /**
  * Budgets at work. `skip` and `pause` close admission; at picking every budget closes its gate, so that work which was
  * let in while there was room does not start when there is none any more. What a waiting run will set aside is worked
  * out when it is asked for; what a run in flight has set aside is fixed, on record, and given back by its leaving flight.
+ * Work that `pause` refuses, although all that is in flight gave back what it has set aside, makes the budget stand still.
  */
 
 /** Takes in the budgets of the org as they are on record; with others than before, all waiting work is judged anew. */
@@ -96,10 +99,10 @@ export function noteSpender(book: BudgetBook, run: RunRow, from: RunState | null
   noteHolder(book, run)
 }
 
-/** A closed budget, in its own words, and when it opens at the latest. */
+/** A closed budget, in its own words, and when it opens at the latest. Null: when a person lets it go on. */
 export interface ClosedBudget {
   readonly why: Why
-  readonly until: Instant
+  readonly until: Instant | null
 }
 
 /** The budget that refuses new work of the spender, if one does. Those that queue let it in. */
@@ -109,12 +112,11 @@ export function closedBudget(desk: Desk, spender: Spender & Pick<RunRow, 'payloa
   const stated = amountsStated(spender.payload)
   const reserved = reservedOn(desk, book)
   const facts = budgetsOf(book, spender).map((booked) => {
-    const { budget } = booked
-    return {
-      budget,
-      use: useOf(booked, desk.now, reserved.get(budget.id) ?? 0),
-      reserve: expectedUse(book, budget.id, { ...spender, stated: stated[budget.unit] }),
-    }
+    const { id, unit } = booked.budget
+    const reserve = expectedUse(book, id, { ...spender, stated: stated[unit] })
+    const use = useOf(booked, desk.now, reserved.get(id) ?? 0)
+    if (isUsedUp(booked.budget, use, reserve)) pauseBudget(desk, booked)
+    return { budget: booked.budget, use, reserve }
   })
   const decision = decideBudget(facts, desk.now)
   return decision.kind === 'open' || decision.action === 'queue' ? null : decision
@@ -148,8 +150,8 @@ export function budgetLoads(desk: Desk): ReadonlyMap<BudgetId, BudgetLoad> {
     const { budget } = booked
     loads.set(id, {
       remaining: remaining(budget, useOf(booked, desk.now, reserved.get(id) ?? 0)),
-      unit: budget.unit === 'money' ? 'millionths' : budget.unit,
-      until: periodOf(booked, desk.now).end,
+      unit: unitWord(budget.unit),
+      until: budget.pausedAt === null ? periodOf(booked, desk.now).end : null,
     })
   }
   return loads

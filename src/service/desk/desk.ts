@@ -1,4 +1,4 @@
-import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
+import type { AgentId, AttemptId, BudgetId, OrgId, ProviderName, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import { instant, type Instant } from '../../core/instant.ts'
 import type { BeatOutcome } from '../../core/heartbeat/beat-ending.ts'
 import type { Why } from '../../core/reasons.ts'
@@ -18,8 +18,9 @@ import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { SessionRow } from '../../store/session-row.ts'
 import type { WorkerAttemptRow } from '../../store/worker-attempts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
-import type { BudgetBook } from './budget-book.ts'
+import type { BookedBudget, BudgetBook } from './budget-book.ts'
 import type { DeskEvent } from './desk-event.ts'
+import type { ProviderOnDesk, QuotaBook } from './quotas.ts'
 
 /**
  * What is pending in one org, in memory, under the org's lock: loaded once, changed by decisions, written back turn by
@@ -42,6 +43,10 @@ export interface Desk {
   readonly allQueuedTasks: Set<RunId>
   /** Null while the org has no budget: then nobody looks further. */
   budgets: BudgetBook | null
+  /** Null while the org has no provider: then nobody looks further. */
+  quotas: QuotaBook | null
+  /** Whoever picks does not know yet which providers there are. */
+  quotasChanged: boolean
   /** Null while the org may make as many runs a day as it likes. */
   daily: CountedDay | null
   /** What waiting runs set aside is not what whoever picks was told. */
@@ -73,6 +78,8 @@ export interface AgentOnDesk {
   readonly retryPolicy: RetryPolicy | null
   readonly timeoutSeconds: number | null
   readonly maxConcurrent: number | null
+  /** What it calls, if that has quotas. */
+  readonly provider: ProviderName | null
 }
 
 /** What has to be written back. */
@@ -96,6 +103,12 @@ export interface Changes {
   readonly attempts: EndedAttempt[]
   /** What budgets have used, by budget and period. */
   readonly spendings: Map<string, Spending>
+  /** Budgets that stand still or go on, or whose alerts have changed. Empty in nearly every turn. */
+  readonly budgets: Set<BookedBudget>
+  /** Budgets that go with what they were for. Empty in nearly every turn. */
+  readonly goneBudgets: Set<BudgetId>
+  /** Providers of whose quotas something was used. Empty in nearly every turn. */
+  readonly providers: Set<ProviderOnDesk>
   /** Results that are to be carried somewhere. Empty in nearly every turn. */
   readonly deliveries: NewDelivery[]
   /** Alerts that were raised or cleared. Empty in nearly every turn. */
@@ -185,6 +198,8 @@ export function emptyDesk(orgId: OrgId, chance: Chance, settings: DeskSettings):
     queuedTasks: new Map(),
     allQueuedTasks: new Set(),
     budgets: null,
+    quotas: null,
+    quotasChanged: false,
     daily: null,
     reservesChanged: false,
     now: instant(0),
@@ -208,6 +223,9 @@ export const noChanges = (): Changes => ({
   ranges: [],
   attempts: [],
   spendings: new Map(),
+  budgets: new Set(),
+  goneBudgets: new Set(),
+  providers: new Set(),
   deliveries: [],
   alerts: [],
   callbacks: [],

@@ -13,8 +13,10 @@ import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { forgetAlerts, judgeFailures } from './alerts.ts'
 import { announce } from './announce.ts'
 import { noteSpender } from './budgets.ts'
+import { dropBudgetsOf } from './budget-standing.ts'
 import { countDailyRun } from './daily-runs.ts'
 import { countTask, pendingOfSchedule, putRun, type AgentOnDesk, type Desk } from './desk.ts'
+import { noteFlight } from './quotas.ts'
 
 const NOTHING_RESERVED: readonly Reserve[] = []
 
@@ -44,6 +46,7 @@ export function inlineAgent(id: AgentOnDesk['id']): AgentOnDesk | null {
     retryPolicy: NO_RETRIES,
     timeoutSeconds: null,
     maxConcurrent: null,
+    provider: null,
   }
 }
 
@@ -74,6 +77,8 @@ export function makeRun(desk: Desk, fields: NewRun): RunRow {
     attempt: fields.firstAttempt ?? 1,
     retryOf: null,
     parentRunId: null,
+    owner: null,
+    lineage: null,
     delivery: null,
     seq: null,
     notBefore: null,
@@ -138,6 +143,8 @@ export function move(desk: Desk, run: RunRow, change: Change): boolean {
   if (to === 'awaiting_callback') run.nodeId = null
   if (to === 'queued') enterQueue(desk, run)
   if (isTerminal(to)) close(desk, run)
+  // Before budgets look at it: what is set aside for a provider is fixed with the rest, and ends before anything else.
+  if (desk.quotas !== null) noteFlight(desk, desk.quotas, { run, from })
   if (desk.budgets !== null) noteSpender(desk.budgets, run, from)
   if (from !== to) {
     countTask(desk, run)
@@ -199,6 +206,7 @@ function keepScore(desk: Desk, row: ScheduleRow, run: RunRow): void {
 function forgetSchedule(desk: Desk, row: ScheduleRow): void {
   const { id } = row
   forgetAlerts(desk, row)
+  dropBudgetsOf(desk, id)
   desk.changes.deletedSchedules.add(id)
   for (const run of pendingOfSchedule(desk, id)) if (run.slot === 'parked') giveSlot(desk, run)
   desk.schedules.delete(id)

@@ -82,8 +82,8 @@ export function submit(desk: Desk, submission: Submission): Submitted {
 }
 
 /** When a budget or the day begins anew; null when nobody knows. */
-function waitFor(desk: Desk, reason: string, budget: { readonly until: Instant } | null): number | null {
-  if (reason === 'budget' && budget !== null) return budget.until - desk.now
+function waitFor(desk: Desk, reason: string, budget: { readonly until: Instant | null } | null): number | null {
+  if (reason === 'budget' && budget !== null) return budget.until === null ? null : budget.until - desk.now
   return reason === 'runs_per_day' && desk.daily !== null ? desk.daily.end - desk.now : null
 }
 
@@ -151,6 +151,12 @@ const spenderOf = ({ agentId, content }: Submission): Parameters<typeof closedBu
   payload: content,
 })
 
+/** Whoever gets here has passed the door. */
+const GRANTED: AdmissionFacts['access'] = {
+  granted: true,
+  why: because('granted', 'service', { principal: 'service', permission: 'admission' }),
+}
+
 function factsFor(desk: Desk, submission: Submission, budget: Why | null): AdmissionFacts {
   const { sessionKey } = submission
   const session = sessionKey === null ? undefined : desk.sessions.get(sessionKey)
@@ -158,7 +164,7 @@ function factsFor(desk: Desk, submission: Submission, budget: Why | null): Admis
   return {
     now: desk.now,
     stopGraceMs: desk.settings.stopGraceMs,
-    access: { granted: true, why: because('granted', 'service') },
+    access: GRANTED,
     flaws: [],
     key: { kind: 'unused' },
     draining: false,

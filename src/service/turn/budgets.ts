@@ -9,6 +9,7 @@ import {
 import type { Connection, Transaction } from '../../store/database.ts'
 import { bookHabits, bookUsage, HABIT_RUNS, wantHabits, type BudgetBook } from '../desk/budget-book.ts'
 import { budgetLoads, takeBudgets } from '../desk/budgets.ts'
+import { judgeBudgets } from '../desk/budget-standing.ts'
 import type { Desk } from '../desk/desk.ts'
 import type { Work } from '../turn-port.ts'
 import type { Memory } from './memory.ts'
@@ -66,6 +67,7 @@ export async function reviewBudgets(tx: Transaction, memory: Memory): Promise<vo
 export function applyBudgets({ desk, lineUp, timers }: Memory): void {
   if (desk.reservesChanged) for (const run of desk.runs.values()) lineUp.put(run)
   desk.reservesChanged = false
+  judgeBudgets(desk)
   const loads = budgetLoads(desk)
   lineUp.setBudgets(loads)
   // A period that ends lets waiting work go on. Timers tell runs by their ids; no run has the id of a budget.

@@ -4,13 +4,14 @@ import { countTasks, type FirstStart } from '../../core/run/task-counts.ts'
 import { discriminatorOf } from '../../core/schedule/occurrence-key.ts'
 import { saveAlerts } from '../alert-messages.ts'
 import { insertAttempts } from '../../store/attempts.ts'
-import { addUsage } from '../../store/budgets.ts'
+import { addUsage, deleteBudgets, saveBudgetStandings } from '../../store/budgets.ts'
 import { insertCallbacks } from '../../store/callbacks.ts'
 import type { Transaction } from '../../store/database.ts'
 import { insertDecisions } from '../../store/decisions.ts'
 import { insertIdempotencies } from '../../store/idempotency.ts'
 import { insertOccurrences } from '../../store/occurrences.ts'
 import { insertDeliveries } from '../../store/outbox.ts'
+import { saveQuotaStates } from '../../store/providers.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import {
   areUsual,
@@ -26,6 +27,7 @@ import { deleteSchedules, insertSchedules, saveSchedules } from '../../store/sch
 import { insertSessions, saveSessions } from '../../store/sessions.ts'
 import { insertTurn, notifyNodes, type StoredEvent } from '../../store/turns.ts'
 import { insertWorkerAttempts } from '../../store/worker-attempts.ts'
+import { standingOf } from '../desk/budget-book.ts'
 import type { Changes, Desk } from '../desk/desk.ts'
 
 /** Whether the turn has changed anything. */
@@ -158,6 +160,9 @@ function saveModel(tx: Transaction, desk: Desk): void {
       }),
     )
   if (changes.spendings.size > 0) addUsage(tx, orgId, [...changes.spendings.values()])
+  if (changes.budgets.size > 0) saveBudgetStandings(tx, orgId, [...changes.budgets].map(standingOf))
+  if (changes.goneBudgets.size > 0) deleteBudgets(tx, { orgId, ids: [...changes.goneBudgets] })
+  if (changes.providers.size > 0) saveQuotaStates(tx, orgId, [...changes.providers])
   if (changes.deliveries.length > 0) insertDeliveries(tx, orgId, { deliveries: changes.deliveries, now: desk.now })
   if (changes.alerts.length > 0) saveAlerts(tx, orgId, { changes: changes.alerts, now: desk.now })
   if (changes.callbacks.length > 0) insertCallbacks(tx, changes.callbacks)

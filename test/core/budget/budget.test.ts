@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  crossedThresholds,
   decideBudget,
   remaining,
   reserve,
@@ -29,6 +28,7 @@ function aBudget(overrides: Partial<Budget> = {}): Budget {
     timezone: UTC,
     onExceed: 'skip',
     defaultReserve: 100,
+    pausedAt: null,
     ...overrides,
   }
 }
@@ -200,41 +200,5 @@ describe('money', () => {
     expect(toMicros(0.1) + toMicros(0.2)).toBe(toMicros(0.3))
     expect(toMicros(0.000001)).toBe(1)
     expect(Array.from({ length: 1000 }, () => toMicros(0.001)).reduce((sum, cost) => sum + cost, 0)).toBe(toMicros(1))
-  })
-})
-
-describe('the thresholds of a budget', () => {
-  it.each([
-    [0, 799, []],
-    [0, 800, [80]],
-    [799, 800, [80]],
-    [800, 999, []],
-    [800, 1000, [100]],
-    [0, 1500, [80, 100]],
-    [1000, 1500, []],
-    [900, 700, []],
-  ])('crossed from %i to %i of 1000 are %j', (before, after, expected) => {
-    expect(crossedThresholds(before, after, 1000)).toEqual(expected)
-  })
-
-  it('are exact where a hundred times the sum is no exact number any more', () => {
-    const amount = Number.MAX_SAFE_INTEGER
-    expect(crossedThresholds(0, amount - 1, amount)).toEqual([80])
-    expect(crossedThresholds(amount - 1, amount, amount)).toEqual([100])
-  })
-
-  it('are each crossed exactly once, however the spending is cut up', () => {
-    fc.assert(
-      fc.property(fc.array(fc.nat(400), { maxLength: 30 }), fc.integer({ min: 1, max: 3000 }), (costs, amount) => {
-        let spent = 0
-        const crossed = costs.flatMap((cost) => {
-          const before = spent
-          spent += cost
-          return crossedThresholds(before, spent, amount)
-        })
-        expect(crossed).toEqual(crossedThresholds(0, spent, amount))
-      }),
-      { seed: 63 },
-    )
   })
 })

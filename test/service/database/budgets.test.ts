@@ -25,7 +25,7 @@ describe('a budget', () => {
     expect(org).toEqual({
       ...{ id: org.id, org_id: 'acme', scope: 'org', agent_id: null, schedule_id: null },
       ...{ unit: 'tokens', amount: 1_000, period: 'day', timezone: 'UTC', on_exceed: 'skip', default_reserve: 0 },
-      ...{ spent: 0, reserved: 0, remaining: 1_000 },
+      ...{ spent: 0, reserved: 0, remaining: 1_000, paused_at: null, alerts: [] },
       ...{ period_start: '2026-01-15T00:00:00.000Z', period_end: '2026-01-16T00:00:00.000Z' },
       created_at: '2026-01-15T12:00:00.000Z',
     })

@@ -14,6 +14,8 @@ export const aBudget = (over: Partial<BudgetOnRecord> = {}): BudgetOnRecord => (
   timezone: UTC,
   onExceed: 'skip',
   defaultReserve: 0,
+  pausedAt: null,
+  alerts: null,
   createdAt: NOW,
   uses: [],
   ...over,
