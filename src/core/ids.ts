@@ -16,6 +16,7 @@ export type ChannelId = Id<'channel'>
 export type PrincipalId = Id<'principal'>
 export type SessionKey = Id<'session'>
 export type LaneName = Id<'lane'>
+export type ProviderName = Id<'provider'>
 
 export const orgId = (text: string): OrgId => text as OrgId
 export const agentId = (text: string): AgentId => text as AgentId
@@ -29,3 +30,4 @@ export const channelId = (text: string): ChannelId => text as ChannelId
 export const principalId = (text: string): PrincipalId => text as PrincipalId
 export const sessionKey = (text: string): SessionKey => text as SessionKey
 export const laneName = (text: string): LaneName => text as LaneName
+export const providerName = (text: string): ProviderName => text as ProviderName

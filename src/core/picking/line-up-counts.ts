@@ -15,6 +15,7 @@ export function count(places: Places, entry: Entry, by: 1 | -1): void {
   if (entry.isQueued) countQueued(entry, by)
   if (!entry.inFlight) return
   share.agent.load.inFlight += by
+  if (share.agent.provider !== null) share.agent.provider.inFlight += by
   places.load.inFlight += by
   if (entry.trigger === 'task') {
     share.agent.tasks.inFlight += by

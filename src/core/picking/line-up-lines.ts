@@ -78,7 +78,8 @@ function dissolve(places: Places, bundle: Bundle): void {
   unlistIfEmpty(line)
 }
 
-function list(line: Line): void {
+/** Lets the line compete in its lane, if it has something to offer. */
+export function list(line: Line): void {
   if (line.isHeld || line.seat !== NOWHERE || line.bundles.items.length === 0) return
   seatIn(line.share.lane.lines[line.kind], line)
 }
@@ -96,11 +97,11 @@ export function moveLines(share: AgentInLane): void {
   for (const line of share.lines.values()) if (line.seat !== NOWHERE) reseat(share.lane.lines[line.kind], line)
 }
 
-/** A limit of the agent is reached: the line stays out until `release`. */
-export function hold(line: Line): void {
+/** A limit is reached: the line stays out until whoever holds it lets go; an agent does with `release`. */
+export function hold(line: Line, held: Set<Line> = line.share.agent.held): void {
   unlist(line)
   line.isHeld = true
-  line.share.agent.held.add(line)
+  held.add(line)
 }
 
 /** The agent may have room again. */

@@ -25,6 +25,7 @@ export const emptyPlaces = (): Places => ({
   tasks: { inFlight: 0, limit: null },
   budgets: new Map(),
   short: new Set(),
+  providers: new Map(),
   early: seatHeap(isEarlier),
   executable: new Map(),
   can: () => true,
@@ -59,6 +60,7 @@ export function agentOf(places: Places, id: AgentId): Agent {
     shares: new Map(),
     queued: [],
     held: new Set(),
+    provider: null,
   }
   places.agents.set(id, agent)
   return agent
@@ -137,14 +139,17 @@ export function tidy(places: Places, entry: Pick<Entry, 'share' | 'session'>): v
   if (session !== null && session.runs === 0 && !session.isSet) places.sessions.delete(session.key)
 }
 
-/** Drops an agent that has neither runs nor a limit. */
+/** Drops an agent that has neither runs nor a limit nor a provider. */
 export function forgetAgentIfIdle(places: Places, agent: Agent): void {
-  if (agent.shares.size === 0 && agent.load.limit === null) places.agents.delete(agent.id)
+  if (agent.shares.size === 0 && agent.load.limit === null && agent.provider === null) places.agents.delete(agent.id)
 }
 
 function forgetShare(share: AgentInLane): void {
   const { agent, lane } = share
-  for (const line of share.lines.values()) agent.held.delete(line)
+  for (const line of share.lines.values()) {
+    agent.held.delete(line)
+    agent.provider?.held.delete(line)
+  }
   agent.shares.delete(lane.name)
   if (share.servedAt < 0) return
   lane.left.set(agent.id, share.servedAt)

@@ -1,7 +1,8 @@
-import { closedGate, explainWait, type LaneLoad, type Load, type Standing } from './gates.ts'
+import { closedGate, explainWait, type LaneLoad, type Load, type Standing, type Wait } from './gates.ts'
 import type { Instant } from '../instant.ts'
 import { placeOf } from './line-up-counts.ts'
 import { firstOf, hold, postpone, setAside, wakeDue } from './line-up-lines.ts'
+import { holdForProvider } from './line-up-providers.ts'
 import {
   KINDS,
   type Entry,
@@ -13,7 +14,6 @@ import {
   type Standee,
 } from './line-up-places.ts'
 import { goesFirst, isServedFirst } from './picking-turn.ts'
-import type { Why } from '../reasons.ts'
 
 /** What a node says of itself when it asks for a run. */
 export interface PickingMoment {
@@ -46,13 +46,14 @@ export function nextIn(places: Places, at: PickingMoment): Standee | null {
     if (holds === null) return entry.run
     if (holds === 'lane' || holds === 'org') return null
     if (holds === 'agent') hold(line)
+    else if (holds === 'provider') holdForProvider(line)
     else makeWay(places, { entry, line, standing, closed })
   }
   return null
 }
 
 /** Why the run has not started, as the gates say it. */
-export function explainEntry(places: Places, entry: Entry, at: ExplainMoment): Why {
+export function explainEntry(places: Places, entry: Entry, at: ExplainMoment): Wait {
   const standing = standingAt(places, at)
   standFor(standing, entry)
   const parkedBehind = entry.parkedBehind === null ? null : (at.scheduleSlots ?? entry.parkedBehind)
@@ -67,6 +68,7 @@ const standingAt = (places: Places, at: PickingMoment): Mutable<Standing> => ({
   org: places.load,
   orgTasks: places.tasks,
   budgets: places.budgets,
+  provider: null,
   catchup: at.catchup,
   lane: at.lane,
 })
@@ -76,6 +78,7 @@ function standFor(standing: Mutable<Standing>, entry: Entry): void {
   standing.session = entry.session?.load ?? null
   standing.agent = agent.load
   standing.agentTasks = agent.tasks
+  standing.provider = agent.provider
 }
 
 function firstLine(lane: Lane, closed: readonly Kind[]): Line | undefined {

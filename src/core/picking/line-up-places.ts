@@ -1,7 +1,8 @@
 import type { BudgetLoad, Candidate, Load, Reserve, SessionLoad } from './gates.ts'
-import type { AgentId, BudgetId, LaneName, RunId, SessionKey } from '../ids.ts'
+import type { AgentId, BudgetId, LaneName, ProviderName, RunId, SessionKey } from '../ids.ts'
 import type { Seated, SeatHeap } from './line-up-heap.ts'
 import type { RunFacts } from '../run/run.ts'
+import type { ProviderLoad, ProviderStanding } from './provider-gate.ts'
 
 /** A pending run as the line-up is told of it. */
 export interface Standee extends Pick<
@@ -66,7 +67,7 @@ export interface Line extends Seated {
   readonly kind: Kind
   readonly bundles: SeatHeap<Bundle>
   readonly byReserves: Map<string, Bundle>
-  /** A limit of the agent is reached: not listed in the lane until something of the agent ends. */
+  /** A limit of the agent or its provider is reached: not listed in the lane until whoever holds it lets go. */
   isHeld: boolean
 }
 
@@ -96,6 +97,16 @@ export interface Agent {
   readonly tasks: Mutable<Load>
   readonly shares: Map<LaneName, AgentInLane>
   readonly queued: Entry[]
+  readonly held: Set<Line>
+  /** What it calls; null: nothing with quotas. */
+  provider: Provider | null
+}
+
+/** A provider: what all agents that call it have in flight, and whom it holds up. */
+export interface Provider extends ProviderStanding {
+  load: ProviderLoad
+  inFlight: number
+  readonly agents: Set<Agent>
   readonly held: Set<Line>
 }
 
@@ -131,6 +142,7 @@ export interface Places {
   readonly tasks: Mutable<Load>
   readonly budgets: Map<BudgetId, BudgetLoad>
   readonly short: Set<Bundle>
+  readonly providers: Map<ProviderName, Provider>
   /** Queued runs whose not-before was still to come when they were looked at, the earliest first. */
   readonly early: SeatHeap<Entry>
   readonly executable: Map<string, boolean>

@@ -19,6 +19,7 @@ const ELSE_OPEN: Standing = {
   org: OPEN,
   orgTasks: OPEN,
   budgets: new Map(),
+  provider: null,
   catchup: OPEN,
   lane: { name: MAIN_LANE, size: 1, held: 0 },
 }

@@ -1,14 +1,15 @@
-import type { BudgetLoad, SessionLoad } from './gates.ts'
-import type { AgentId, BudgetId, LaneName, OrgId, RunId, SessionKey } from '../ids.ts'
+import type { BudgetLoad, SessionLoad, Wait } from './gates.ts'
+import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, RunId, SessionKey } from '../ids.ts'
 import type { Instant } from '../instant.ts'
 import { begin, change, moveToLane } from './line-up-changes.ts'
 import { placeOf } from './line-up-counts.ts'
 import { competeAgain, release } from './line-up-lines.ts'
 import { agentOf, canExecute, emptyPlaces, entryOf, forgetAgentIfIdle, sessionOf } from './line-up-making.ts'
 import { explainEntry, nextIn, type ExplainMoment, type PickingMoment } from './line-up-next.ts'
+import { assignProvider, providerOpensAt, reviewProviders, setProviders } from './line-up-providers.ts'
 import { KINDS, type Entry, type Places, type Standee } from './line-up-places.ts'
 import { hasBudget, limitSession, review } from './line-up-sessions.ts'
-import type { Why } from '../reasons.ts'
+import type { ProviderLoad, ProviderStanding } from './provider-gate.ts'
 import { isTerminal } from '../run/run-machine.ts'
 
 /** The limits of an org. Null: none. */
@@ -16,6 +17,13 @@ export interface OrgLimits {
   readonly maxConcurrent: number | null
   readonly tasksInflight: number | null
   readonly tasksPerAgentInflight: number | null
+}
+
+/** The limits of an agent. Null: none. */
+export interface AgentLimits {
+  readonly maxConcurrent: number | null
+  /** What it calls, if that has quotas. */
+  readonly provider?: ProviderName | null
 }
 
 /**
@@ -31,13 +39,17 @@ export interface LineUp {
   readonly setSession: (key: SessionKey, limits: Pick<SessionLoad, 'maxConcurrent' | 'context'>) => void
   /** Back to one run at a time. */
   readonly forgetSession: (key: SessionKey) => void
-  readonly setAgent: (id: AgentId, limits: { readonly maxConcurrent: number | null }) => void
+  readonly setAgent: (id: AgentId, limits: AgentLimits) => void
   readonly setLimits: (limits: OrgLimits) => void
   /**
    * What budgets have left, whatever is in flight now already taken off; what goes into flight later is taken off here.
    * What a run gives back when it ends is known only with the next call.
    */
   readonly setBudgets: (budgets: ReadonlyMap<BudgetId, BudgetLoad>) => void
+  /** Which providers there are. Their loads are kept right by the caller and looked at whenever a run is picked. */
+  readonly setProviders: (loads: ReadonlyMap<ProviderName, ProviderLoad>) => void
+  /** Lets work compete again whose provider has opened, by itself or by the end of a run. */
+  readonly reviewProviders: (now: Instant) => void
   /** What this node can execute; the rest is not offered. Looks at every run if any answer has changed. */
   readonly setExecutable: (can: (executorKey: string) => boolean) => void
   /** The lanes of this node; work for any other goes to `main`. Looks at every run if they have changed. */
@@ -46,7 +58,7 @@ export interface LineUp {
   readonly next: (at: PickingMoment) => Standee | null
   /** Whether anything competes in the lane. It may, and yet be refused by a limit of the org, the node or a budget. */
   readonly hasReady: (lane: LaneName) => boolean
-  /** When `next` is worth asking again although nothing was put: the first not-before among queued runs. */
+  /** When `next` is worth asking again although nothing was put: a not-before has come, or a provider opens. */
   readonly wakesAt: () => Instant | null
   readonly get: (id: RunId) => Standee | null
   readonly size: () => number
@@ -61,10 +73,12 @@ export interface LineUp {
   readonly inFlightOf: (id: AgentId) => number
   /** Queued runs of the agent. */
   readonly queuedOf: (id: AgentId) => number
+  /** The provider with its work; null when nothing is known of it. */
+  readonly provider: (name: ProviderName) => ProviderStanding | null
   /** Null when nothing is known of it. */
   readonly session: (key: SessionKey) => SessionLoad | null
   /** Why the run has not started. Null when it is not waiting to. */
-  readonly explain: (id: RunId, at: ExplainMoment) => Why | null
+  readonly explain: (id: RunId, at: ExplainMoment) => Wait | null
   /** 1 + the queued runs of the same agent that go first. Null when it is not queued. */
   readonly positionOf: (id: RunId) => number | null
 }
@@ -83,14 +97,16 @@ export function createLineUp(orgId: OrgId): LineUp {
       limitSession(places, session, limits)
     },
     forgetSession: (key) => forgetSession(places, key),
-    setAgent: (id, { maxConcurrent }) => setAgent(places, id, maxConcurrent),
+    setAgent: (id, limits) => setAgent(places, id, limits),
     setLimits: (limits) => setLimits(places, limits),
     setBudgets: (budgets) => setBudgets(places, budgets),
+    setProviders: (loads) => setProviders(places, loads),
+    reviewProviders: (now) => reviewProviders(places, now),
     setExecutable: (can) => setExecutable(places, can),
     setLanes: (names) => setLanes(places, names),
     next: (at) => nextIn(places, at),
     hasReady: (lane) => hasReady(places, lane),
-    wakesAt: () => places.early.items[0]?.notBefore ?? null,
+    wakesAt: () => earliest(places.early.items[0]?.notBefore ?? null, providerOpensAt(places)),
     get: (id) => entryAt(id)?.run ?? null,
     size: () => places.runs.size,
     laneOf: (id) => entryAt(id)?.share.lane.name ?? null,
@@ -101,6 +117,7 @@ export function createLineUp(orgId: OrgId): LineUp {
     tasksInFlight: () => places.tasks.inFlight,
     inFlightOf: (id) => places.agents.get(id)?.load.inFlight ?? 0,
     queuedOf: (id) => places.agents.get(id)?.queued.length ?? 0,
+    provider: (name) => places.providers.get(name) ?? null,
     session: (key) => places.sessions.get(key)?.load ?? null,
     explain: (id, at) => {
       const entry = entryAt(id)
@@ -129,9 +146,12 @@ function forgetSession(places: Places, key: SessionKey): void {
   if (session.runs === 0) places.sessions.delete(key)
 }
 
-function setAgent(places: Places, id: AgentId, maxConcurrent: number | null): void {
+const earliest = (a: Instant | null, b: Instant | null): Instant | null => (a === null || (b !== null && b < a) ? b : a)
+
+function setAgent(places: Places, id: AgentId, { maxConcurrent, provider = null }: AgentLimits): void {
   const agent = agentOf(places, id)
   agent.load.limit = maxConcurrent
+  assignProvider(places, agent, provider)
   release(agent)
   forgetAgentIfIdle(places, agent)
 }

@@ -1,5 +1,6 @@
 import type { BudgetLoad, Candidate, Load, SessionLoad } from './gates.ts'
-import type { AgentId, BudgetId, LaneName, OrgId, SessionKey } from '../ids.ts'
+import type { ProviderStanding } from './provider-gate.ts'
+import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, SessionKey } from '../ids.ts'
 import type { Instant } from '../instant.ts'
 
 /** What a turn of picking looks at. The store loads exactly these. */
@@ -20,12 +21,20 @@ export interface OrgFacts {
   readonly agents: ReadonlyMap<AgentId, AgentFacts>
   readonly sessions: ReadonlyMap<SessionKey, Omit<SessionLoad, 'head'>>
   readonly budgets: ReadonlyMap<BudgetId, BudgetLoad>
+  /** What agents call, with quotas. Left out: nothing. */
+  readonly providers?: ReadonlyMap<ProviderName, ProviderFacts>
+}
+
+/** A provider and how many more requests it lets through in this turn; null: any number. */
+export interface ProviderFacts extends ProviderStanding {
+  readonly requests: number | null
 }
 
 export interface AgentFacts {
   readonly load: Load
   readonly tasks: Load
   readonly shares: ReadonlyMap<LaneName, Share>
+  readonly provider?: ProviderName | null
 }
 
 /** What an org or agent has in flight in a lane, and when it was served last there: any number that grows. */

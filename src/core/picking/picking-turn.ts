@@ -8,10 +8,10 @@ import {
   type Standing,
 } from './gates.ts'
 import { pushToHeap } from './heap.ts'
-import type { AgentId, BudgetId, LaneName, OrgId, SessionKey } from '../ids.ts'
+import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, SessionKey } from '../ids.ts'
 import { resolveLane } from '../lanes.ts'
 import { inSessionOrder } from '../session/session.ts'
-import type { AgentFacts, OrgFacts, PickingFacts, Share } from './picking-facts.ts'
+import type { AgentFacts, OrgFacts, PickingFacts, ProviderFacts, Share } from './picking-facts.ts'
 
 /**
  * The world of one turn of picking: who competes where. It is built from the facts, changed by every run that is picked
@@ -29,6 +29,7 @@ interface Agent {
   readonly load: Mutable<Load>
   readonly tasks: Mutable<Load>
   readonly facts: AgentFacts | undefined
+  readonly provider: Mutable<ProviderFacts> | null
   held: boolean
 }
 
@@ -40,6 +41,7 @@ interface Org {
   readonly agents: Map<AgentId, Agent>
   readonly sessions: Map<SessionKey, Session>
   readonly budgets: Map<BudgetId, BudgetLoad>
+  readonly providers: Map<ProviderName, Mutable<ProviderFacts>>
   held: boolean
 }
 
@@ -149,6 +151,7 @@ function orgOf(turn: Turn, id: OrgId): Org {
     agents: new Map(),
     sessions: new Map(),
     budgets: new Map(facts?.budgets),
+    providers: new Map([...(facts?.providers ?? [])].map(([name, provider]) => [name, { ...provider }])),
     held: false,
   }
   turn.orgs.set(id, org)
@@ -207,6 +210,7 @@ function agentInLane(
       org: org.load,
       orgTasks: org.tasks,
       budgets: org.budgets,
+      provider: agent.provider,
       catchup: turn.catchup,
       lane: lane.load,
     },
@@ -220,7 +224,9 @@ function agentOf(org: Org, id: AgentId): Agent {
   const known = org.agents.get(id)
   if (known !== undefined) return known
   const facts = org.facts?.agents.get(id)
-  const agent: Agent = { load: copyOf(facts?.load), tasks: copyOf(facts?.tasks), facts, held: false }
+  const name = facts?.provider ?? null
+  const provider = name === null ? null : (org.providers.get(name) ?? null)
+  const agent: Agent = { load: copyOf(facts?.load), tasks: copyOf(facts?.tasks), facts, provider, held: false }
   org.agents.set(id, agent)
   return agent
 }

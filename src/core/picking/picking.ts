@@ -1,5 +1,6 @@
 import { closedGate, type Candidate } from './gates.ts'
 import { popFromHeap, sinkFirst } from './heap.ts'
+import { later, type Instant } from '../instant.ts'
 import type { PickingFacts, Share } from './picking-facts.ts'
 import {
   goesFirst,
@@ -63,7 +64,7 @@ function pickOne(turn: Turn, lane: Lane): Candidate | null {
     const holds = closedGate(run, agent.standing)
     if (holds === 'lane') return null
     if (holds === 'org') org.org.held = true
-    else if (holds === 'agent') agent.agent.held = true
+    else if (holds === 'agent' || holds === 'provider') agent.agent.held = true
     else popFromHeap(agent.ready, goesFirst)
     if (holds !== null) continue
     take(turn, { run, lane, org, agent, session })
@@ -100,6 +101,7 @@ function take(turn: Turn, taken: Taken): void {
     agent.agent.tasks.inFlight += 1
   }
   if (run.trigger === 'catchup') turn.catchup.inFlight += 1
+  if (agent.agent.provider !== null) callOnce(agent.agent.provider, turn.facts.now)
   for (const { budgetId, amount } of run.reserves) {
     const budget = org.org.budgets.get(budgetId)
     if (budget !== undefined) org.org.budgets.set(budgetId, { ...budget, remaining: budget.remaining - amount })
@@ -110,4 +112,12 @@ function take(turn: Turn, taken: Taken): void {
   if (!run.retrying) session.load.active += 1
   session.next += 1
   offerHead(turn, session)
+}
+
+/** One more of the provider's runs is in flight; the last request it had is followed by none in this turn. */
+function callOnce(provider: NonNullable<AgentInLane['agent']['provider']>, now: Instant): void {
+  provider.inFlight += 1
+  if (provider.requests === null) return
+  provider.requests -= 1
+  if (provider.requests <= 0) provider.load = { ...provider.load, until: later(now, 1) }
 }

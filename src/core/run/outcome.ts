@@ -15,6 +15,8 @@ export type Outcome =
       readonly errorCode: ErrorCode
       readonly retryable: boolean | null
       readonly retryAfterMs: number | null
+      /** What it called was too busy for it, and says so: others that call it wait too. */
+      readonly busy?: true
     }
   | {
       readonly kind: 'timed_out'
@@ -33,6 +35,8 @@ export function outcomeOfResult(result: {
   readonly status: ResultStatus
   readonly errorCode: ErrorCode | null
   readonly retryable: boolean | null
+  /** How long what it called asked it to wait. */
+  readonly retryAfterMs?: number | null
 }): Outcome {
   switch (result.status) {
     case 'success':
@@ -42,7 +46,7 @@ export function outcomeOfResult(result: {
     case 'cancelled':
       return { kind: 'stopped' }
     case 'failed':
-      return failure(result.errorCode ?? 'agent_error', { retryable: result.retryable })
+      return asBusy(failure(result.errorCode ?? 'agent_error', result), (result.retryAfterMs ?? null) !== null)
   }
 }
 
@@ -59,10 +63,15 @@ const saysAsync = (body: unknown): boolean =>
  */
 export function outcomeOfHttpStatus(status: number, retryAfterMs: number | null = null): Outcome {
   if (status >= 200 && status < 300) return { kind: 'succeeded' }
-  if (status === 429 || status === 408) return failure('executor_http_4xx', { retryable: true, retryAfterMs })
-  if (status >= 500) return failure('executor_http_5xx', { retryAfterMs })
+  if (status === 429 || status === 408)
+    return asBusy(failure('executor_http_4xx', { retryable: true, retryAfterMs }), status === 429)
+  if (status >= 500) return asBusy(failure('executor_http_5xx', { retryAfterMs }), status === 503)
   return failure(status >= 400 ? 'executor_http_4xx' : 'executor_http_3xx', {})
 }
+
+/** The same failure, of which it is known whether what was called was too busy. */
+export const asBusy = (outcome: Outcome, busy: boolean): Outcome =>
+  busy && outcome.kind === 'failed' ? { ...outcome, busy } : outcome
 
 const failure = (
   errorCode: ErrorCode,

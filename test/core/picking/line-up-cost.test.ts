@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agentId, budgetId, laneName, runId, sessionKey, type AgentId } from '../../../src/core/ids.ts'
+import { agentId, budgetId, laneName, providerName, runId, sessionKey, type AgentId } from '../../../src/core/ids.ts'
 import { later } from '../../../src/core/instant.ts'
 import { createLineUp, type LineUp } from '../../../src/core/picking/line-up.ts'
 import type { PickingMoment } from '../../../src/core/picking/line-up-next.ts'
@@ -68,6 +68,7 @@ function costOfPicks(queued: number, layout: Layout, prepare: (lineUp: LineUp) =
       lineUp.put({ ...run, state: 'success' })
     }
     arrive(queued + turn)
+    lineUp.reviewProviders(NOW)
     lineUp.setBudgets(new Map([[B, { remaining: turn % 2, unit: 'tokens', until: NOW }]]))
     lineUp.remove(runId(`r${turn * 2 + 1}`))
   }
@@ -104,6 +105,15 @@ describe('what a pick costs', () => {
       'work behind a budget that is used up',
       (index) => ({ reserves: index % 100 === 0 ? [] : [{ budgetId: B, amount: 2 }] }),
       () => undefined,
+    ],
+    [
+      'work behind a provider that lets nothing through',
+      (index) => ({ agentId: index % 100 === 0 ? agentId('free') : A }),
+      (lineUp) => {
+        const P = providerName('p')
+        lineUp.setAgent(A, { maxConcurrent: null, provider: P })
+        lineUp.setProviders(new Map([[P, { name: P, quota: 'retry_after', until: later(NOW, 1), limit: null }]]))
+      },
     ],
     [
       'work for which nobody is connected',

@@ -5,7 +5,17 @@ import type { Standee } from '../../../src/core/picking/line-up-places.ts'
 import { isInFlight } from '../../../src/core/run/run.ts'
 import { NOW } from '../../support/builders.ts'
 import type { Random } from '../../simulation/random.ts'
-import { AGENTS, aStandee, BUDGETS, change, flying, queued, type Mutable, type World } from './line-up-world.ts'
+import {
+  AGENTS,
+  aStandee,
+  BUDGETS,
+  change,
+  flying,
+  PROVIDERS,
+  queued,
+  type Mutable,
+  type World,
+} from './line-up-world.ts'
 
 /** What may happen between two turns. Each tells the world and the line-up the same. */
 export type Step = (world: World, lineUp: LineUp, random: Random) => void
@@ -114,7 +124,27 @@ const limitAgent: Step = (world, lineUp, random) => {
   const maxConcurrent = random.chance(0.3) ? null : random.int(0, 4)
   const id = random.one(AGENTS)
   world.agents.set(id, maxConcurrent)
-  lineUp.setAgent(id, { maxConcurrent })
+  lineUp.setAgent(id, { maxConcurrent, provider: world.calls.get(id) ?? null })
+}
+
+const callProvider: Step = (world, lineUp, random) => {
+  const id = random.one(AGENTS)
+  if (random.chance(0.3)) world.calls.delete(id)
+  else world.calls.set(id, random.one(PROVIDERS))
+  lineUp.setAgent(id, { maxConcurrent: world.agents.get(id) ?? null, provider: world.calls.get(id) ?? null })
+}
+
+const fillQuotas: Step = (world, lineUp, random) => {
+  world.providers.clear()
+  for (const name of PROVIDERS.filter(() => random.chance(0.8)))
+    world.providers.set(name, {
+      load: {
+        ...{ name, quota: 'requests_per_minute', limit: random.chance(0.5) ? null : random.int(1, 4) },
+        until: random.chance(0.6) ? null : later(world.now, random.int(-1, 4)),
+      },
+      requests: random.chance(0.4) ? null : random.int(1, 4),
+    })
+  lineUp.setProviders(new Map([...world.providers].map(([name, { load }]) => [name, load])))
 }
 
 const limitOrg: Step = (world, lineUp, random) => {
@@ -159,6 +189,8 @@ export const STEPS: Readonly<Record<string, { readonly step: Step; readonly weig
   'limit an agent': { step: limitAgent, weight: 2 },
   'limit the org': { step: limitOrg, weight: 6 },
   'fill budgets': { step: fillBudgets, weight: 2 },
+  'call a provider': { step: callProvider, weight: 2 },
+  'fill quotas': { step: fillQuotas, weight: 4 },
   connect: { step: connect, weight: 1 },
   relane: { step: relane, weight: 1 },
   pass: { step: pass, weight: 3 },

@@ -1,12 +1,13 @@
 import type { BudgetLoad, Candidate, Load, Standing } from '../../../src/core/picking/gates.ts'
-import type { AgentId, BudgetId, LaneName, OrgId, RunId, SessionKey } from '../../../src/core/ids.ts'
-import { agentId, budgetId, laneName, orgId, runId } from '../../../src/core/ids.ts'
-import type { Instant } from '../../../src/core/instant.ts'
+import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, RunId, SessionKey } from '../../../src/core/ids.ts'
+import { agentId, budgetId, laneName, orgId, providerName, runId } from '../../../src/core/ids.ts'
+import { later, type Instant } from '../../../src/core/instant.ts'
 import { resolveLane } from '../../../src/core/lanes.ts'
 import type { LineUp, OrgLimits } from '../../../src/core/picking/line-up.ts'
 import type { PickingMoment } from '../../../src/core/picking/line-up-next.ts'
 import type { Standee } from '../../../src/core/picking/line-up-places.ts'
-import type { AgentFacts, PickingFacts, Share } from '../../../src/core/picking/picking-facts.ts'
+import type { AgentFacts, PickingFacts, ProviderFacts, Share } from '../../../src/core/picking/picking-facts.ts'
+import type { ProviderLoad } from '../../../src/core/picking/provider-gate.ts'
 import { isActive, isInFlight, isRetrying } from '../../../src/core/run/run.ts'
 import { inSessionOrder } from '../../../src/core/session/session.ts'
 import type { ContextUse } from '../../../src/core/session/throttle.ts'
@@ -26,6 +27,10 @@ export interface World {
   lanes: ReadonlyMap<LaneName, number>
   limits: OrgLimits
   budgets: Map<BudgetId, BudgetLoad>
+  /** Their loads are those the line-up looks at; requests are what each has left. */
+  readonly providers: Map<ProviderName, { readonly load: Mutable<ProviderLoad>; requests: number | null }>
+  /** Which agent calls which provider. */
+  readonly calls: Map<AgentId, ProviderName>
   offline: ReadonlySet<string>
   catchupLimit: number
   served: number
@@ -37,6 +42,7 @@ export interface World {
 export const ORG: OrgId = orgId('org')
 export const AGENTS = ['a', 'b', 'c', 'd'].map(agentId)
 export const BUDGETS = ['tokens', 'money'].map(budgetId)
+export const PROVIDERS = ['model', 'search'].map(providerName)
 
 export const aWorld = (): World => ({
   now: NOW,
@@ -51,6 +57,8 @@ export const aWorld = (): World => ({
   ]),
   limits: { maxConcurrent: null, tasksInflight: null, tasksPerAgentInflight: null },
   budgets: new Map(),
+  providers: new Map(),
+  calls: new Map(),
   offline: new Set(),
   catchupLimit: 2,
   served: 0,
@@ -123,7 +131,28 @@ function agentFacts(world: World, id: AgentId): AgentFacts {
     load: loadOf(mine, world.agents.get(id) ?? null),
     tasks: loadOf(tasksAmong(mine), world.limits.tasksPerAgentInflight),
     shares: new Map(shares),
+    provider: world.calls.get(id) ?? null,
   }
+}
+
+function providerFacts(world: World, name: ProviderName): ProviderFacts {
+  const provider = world.providers.get(name)
+  const calling = (runs: readonly Standee[]): number =>
+    runs.filter(({ agentId: id }) => world.calls.get(id) === name).length
+  return {
+    load: { ...(provider?.load ?? { name, until: null, quota: 'requests_per_minute', limit: null }) },
+    requests: provider?.requests ?? null,
+    inFlight: calling(flying(world)),
+    waiting: calling(queued(world)),
+  }
+}
+
+/** An attempt of an agent begins: with the last request its provider closes, as whoever counts them says. */
+function call(world: World, id: AgentId): void {
+  const provider = world.providers.get(world.calls.get(id) ?? providerName(''))
+  if (provider === undefined || provider.requests === null) return
+  provider.requests -= 1
+  if (provider.requests <= 0) provider.load.until = later(world.now, 3)
 }
 
 function sessionFacts(
@@ -149,6 +178,7 @@ export function factsOf(world: World): PickingFacts {
     agents: new Map(AGENTS.map((id) => [id, agentFacts(world, id)])),
     sessions: new Map([...keysOf(world)].map((key) => [key, sessionFacts(world, key)])),
     budgets: world.budgets,
+    providers: new Map(PROVIDERS.map((name) => [name, providerFacts(world, name)])),
   }
   return {
     now: world.now,
@@ -163,6 +193,7 @@ export function factsOf(world: World): PickingFacts {
 export function standingOf(world: World, run: Standee): Standing {
   const up = flying(world)
   const agent = agentFacts(world, run.agentId)
+  const called = world.calls.get(run.agentId)
   const [head] = queued(world)
     .filter((other) => other.sessionKey === run.sessionKey && other.slot !== 'parked')
     .toSorted(inSessionOrder)
@@ -174,6 +205,7 @@ export function standingOf(world: World, run: Standee): Standing {
     org: loadOf(up, world.limits.maxConcurrent),
     orgTasks: loadOf(tasksAmong(up), world.limits.tasksInflight),
     budgets: world.budgets,
+    provider: called === undefined ? null : providerFacts(world, called),
   }
 }
 
@@ -185,6 +217,7 @@ export function change(world: World, lineUp: LineUp, run: Mutable<Standee>, over
   if (isInFlight(run.state) && !flew) {
     world.served += 1
     world.servedAt.set(`${run.agentId} ${laneIn(world, run)}`, world.served)
+    call(world, run.agentId)
     for (const { budgetId: id, amount } of run.reserves) {
       const budget = world.budgets.get(id)
       if (budget !== undefined) world.budgets.set(id, { ...budget, remaining: budget.remaining - amount })
@@ -196,6 +229,7 @@ export function change(world: World, lineUp: LineUp, run: Mutable<Standee>, over
 /** One turn over all lanes, one run each, until none has any left. */
 export function takeTurn(world: World, lineUp: LineUp): readonly RunId[] {
   const picked: RunId[] = []
+  lineUp.reviewProviders(world.now)
   for (let before = -1; before < picked.length;) {
     before = picked.length
     for (const lane of world.lanes.keys()) {

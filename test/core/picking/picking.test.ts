@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { explainWait, type Candidate, type Standing } from '../../../src/core/picking/gates.ts'
-import { agentId, budgetId, laneName, orgId, runId, sessionKey } from '../../../src/core/ids.ts'
+import { agentId, budgetId, laneName, orgId, providerName, runId, sessionKey } from '../../../src/core/ids.ts'
 import { later } from '../../../src/core/instant.ts'
 import { pickRuns, positionOf } from '../../../src/core/picking/picking.ts'
 import type { PickingFacts, Share } from '../../../src/core/picking/picking-facts.ts'
+import type { ProviderLoad, ProviderStanding } from '../../../src/core/picking/provider-gate.ts'
 import { explainWhy } from '../../../src/core/reasons.ts'
 import { aCandidate, anOrg, inSession, NOW, pickingFacts } from '../../support/builders.ts'
 import { naivePick } from './naive-picker.ts'
@@ -233,6 +234,11 @@ describe('two runs of a session without a place', () => {
   })
 })
 
+const aProvider = (over: Partial<ProviderLoad>): ProviderStanding => ({
+  ...{ inFlight: 2, waiting: 5 },
+  load: { name: providerName('p'), quota: 'requests_per_minute', until: null, limit: null, ...over },
+})
+
 const openStanding: Standing = {
   now: NOW,
   session: { active: 0, stopping: 0, maxConcurrent: 1, context: null, head: runId('r') },
@@ -241,6 +247,7 @@ const openStanding: Standing = {
   org: load(0),
   orgTasks: load(0, 20),
   budgets: new Map([[budgetId('b'), { remaining: 5, unit: 'tokens', until: NOW }]]),
+  provider: null,
   catchup: load(0, 10),
   lane: { name: laneName('main'), size: 1, held: 0 },
 }
@@ -262,6 +269,8 @@ describe('why a run has not started', () => {
     ['org_limit', {}, { org: load(4, 4) }],
     ['org_limit', { trigger: 'task' }, { orgTasks: load(20, 20) }],
     ['budget', { reserves: [{ budgetId: budgetId('b'), amount: 6 }] }, {}],
+    ['provider_quota', {}, { provider: aProvider({ until: later(NOW, 1) }) }],
+    ['provider_limit', {}, { provider: aProvider({ limit: 2 }) }],
     ['executor_offline', { executable: false }, {}],
     ['catchup_limit', { trigger: 'catchup' }, { catchup: load(10, 10) }],
     ['lane_full', {}, { lane: { name: laneName('main'), size: 1, held: 1 } }],
@@ -283,6 +292,7 @@ describe('the sentence about a run that waits', () => {
     org: load(0),
     orgTasks: load(0),
     budgets: new Map(),
+    provider: null,
     catchup: load(0),
     lane: { name: laneName('main'), size: 1, held: 0 },
     ...over,
