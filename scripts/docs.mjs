@@ -13,6 +13,7 @@ import { effectivePermissions, PERMISSIONS } from '../dist/core/access.js'
 import { ERROR_CODES } from '../dist/core/run/error-codes.js'
 import { REASONS } from '../dist/core/reasons.js'
 import { renderRunStates } from '../dist/core/run/run-machine.js'
+import { listTools } from '../dist/mcp/listed.js'
 import { METRICS } from '../dist/metrics/catalogue.js'
 import { compareSection, SECTIONS } from './docs/sections.mjs'
 
@@ -33,6 +34,7 @@ const core = {
   RPC_ERRORS,
   rpcCodeOf,
   listCommands,
+  listTools,
   settings: keysOf(CONFIG_KEYS),
 }
 

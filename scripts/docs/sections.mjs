@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import prettier from 'prettier'
 import { renderApi, renderPermissionOperations, renderRefusals } from './api.mjs'
 import { renderCommands } from './commands.mjs'
+import { renderTools } from './mcp.mjs'
 import { drawImports } from './picture.mjs'
 import { renderRoutes } from './routes.mjs'
 import { renderMetrics, renderRpcErrors, renderRpcMethods } from './observed.mjs'
@@ -43,6 +44,7 @@ export const SECTIONS = [
   { name: 'metrics', file: 'docs/reference/metrics.md', render: (core) => renderMetrics(core.METRICS) },
   { name: 'rpc-methods', file: 'docs/reference/rpc.md', render: (core) => renderRpcMethods(core.RPC_METHODS) },
   { name: 'rpc-errors', file: 'docs/reference/rpc.md', render: (core) => renderRpcErrors(core) },
+  { name: 'mcp-tools', file: 'docs/reference/mcp.md', render: (core) => renderTools(core.listTools()) },
   { name: 'routes', file: 'src/client/routes.ts', render: (core) => renderRoutes(core.OPERATIONS) },
 ]
 

@@ -63,7 +63,8 @@ function bodyReader(spec: OperationSpec): Reader {
   }
 }
 
-function schemaReader(schema: z.ZodType): Reader {
+/** Reads what fits a schema; what does not is said in our words. */
+export function schemaReader(schema: z.ZodType): Reader {
   const known = Object.keys(propertiesOf(schema))
   return (given) => {
     const read = schema.safeParse(given)

@@ -25,7 +25,8 @@ function flawsOfIssue(issue: Issue, given: unknown, known: readonly string[]): r
   const value = valueAt(given, issue.path)
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((name) => unknownField({ name, field, value, known: field === '' ? known : [] }))
-  if (value === undefined && issue.path.length > 0) return [{ field, value, message: 'is missing' }]
+  if (value === undefined && issue.path.length > 0 && issue.code !== 'custom')
+    return [{ field, value, message: 'is missing' }]
   return [{ field, value, ...wordsFor(issue) }]
 }
 

@@ -13,6 +13,7 @@ import { HANDLERS } from './handlers.ts'
 import { hangUp } from './hang-up.ts'
 import { createHostCheck } from './hosts.ts'
 import { readJsonBody } from './json-body.ts'
+import { addMcp } from './mcp/routes.ts'
 import { addFacade, isFacadePath, onlyFacade, withoutFacade } from './tasks/facade.ts'
 import { TASK_ERROR_TYPE, taskErrorOf } from './tasks/task-error.ts'
 import { PROBLEM_TYPE, problemOf } from './problem.ts'
@@ -101,6 +102,7 @@ export function createHttpServer(
   addRoutes(routing, withoutFacade(api.operations), api.handlers)
   addFacade(routing, onlyFacade(api.operations), api.handlers)
   addRpc(routing)
+  addMcp(routing, api.handlers)
   addSockets(routing, hosts, { services: [rpcSockets, workerSockets] })
   addDocs(app, api.operations, ctx.version)
   addConsole(app)

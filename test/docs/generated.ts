@@ -13,6 +13,7 @@ import { effectivePermissions, PERMISSIONS } from '../../src/core/access.ts'
 import { ERROR_CODES } from '../../src/core/run/error-codes.ts'
 import { REASONS } from '../../src/core/reasons.ts'
 import { renderRunStates } from '../../src/core/run/run-machine.ts'
+import { listTools } from '../../src/mcp/listed.ts'
 import { METRICS } from '../../src/metrics/catalogue.ts'
 import { ROOT } from '../tooling/root.ts'
 
@@ -47,6 +48,7 @@ export function compare(name: string): Promise<{ readonly current: string; reado
     ...{ openApiOf, codesOf, words, REFUSAL_CODES, REFUSAL_TITLES },
     ...{ METRICS, RPC_METHODS, RPC_ERRORS, rpcCodeOf },
     listCommands,
+    listTools,
     settings: keysOf(CONFIG_KEYS),
   })
 }

@@ -25,7 +25,7 @@ const text = z.string().max(10_000)
 const state = z.enum(['queued', 'assigned', 'running', 'done', 'failed', 'cancelled', 'rejected'])
 const count = z.int().min(0)
 
-const itemFields = {
+export const taskItemFields = {
   action: z.string().min(1).max(512),
   tabId: text.optional(),
   selector: text.optional(),
@@ -39,11 +39,11 @@ const itemFields = {
 
 export const taskInput: z.ZodType<TaskInput> = named(
   'TaskInput',
-  shaped<TaskInput>()({ agentId: agent, ...itemFields }),
+  shaped<TaskInput>()({ agentId: agent, ...taskItemFields }),
   'Fields that nobody knows are passed over; null and empty texts say nothing.',
 )
 
-const taskItemInput: z.ZodType<TaskItemInput> = named('TaskItemInput', shaped<TaskItemInput>()(itemFields))
+const taskItemInput: z.ZodType<TaskItemInput> = named('TaskItemInput', shaped<TaskItemInput>()(taskItemFields))
 
 export const taskBatchInput: z.ZodType<TaskBatchInput> = named(
   'TaskBatchInput',
