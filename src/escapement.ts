@@ -13,6 +13,7 @@ import type {
 import type { LaneView } from './contract/lane.ts'
 import type { Health, NodeView } from './contract/node.ts'
 import type { Page, PageFilter } from './contract/page.ts'
+import type { ProviderInput, ProviderPatch, ProviderView } from './contract/provider.ts'
 import type { CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
 import type {
   OccurrenceExplanation,
@@ -209,6 +210,14 @@ export interface Escapement {
     /** Lets a budget that stands still under `pause` go on. */
     readonly resume: (id: string) => Promise<BudgetView>
     readonly delete: (id: string) => Promise<void>
+  }
+  /** Services that several agents call, with quotas they share; an agent names one in its field `provider`. */
+  readonly providers: {
+    readonly create: (input: ProviderInput) => Promise<ProviderView>
+    readonly get: (name: string) => Promise<ProviderView>
+    readonly list: () => Promise<readonly ProviderView[]>
+    readonly update: (name: string, change: ProviderPatch) => Promise<ProviderView>
+    readonly delete: (name: string) => Promise<void>
   }
   /** Values that agents send and nobody can read; an agent names one as `{{secret:NAME}}`. */
   readonly secrets: {

@@ -16,6 +16,7 @@ import { addLanes } from './commands/lanes.ts'
 import { addLogin } from './commands/login.ts'
 import { addMembers } from './commands/members.ts'
 import { addOrgs } from './commands/orgs.ts'
+import { addProviders } from './commands/providers.ts'
 import { addRuns } from './commands/runs.ts'
 import { addSchedules } from './commands/schedules.ts'
 import { addSecrets } from './commands/secrets.ts'
@@ -41,6 +42,7 @@ const COMMANDS: Readonly<Record<string, readonly Add[]>> = {
     addAgents,
     addHeartbeat,
     addBudgets,
+    addProviders,
     addTargets,
     addChannels,
     addSecrets,

@@ -11,6 +11,8 @@ export interface AgentInput {
   readonly max_concurrent?: number | null
   readonly context_window?: number | null
   readonly default_session?: string | null
+  /** The provider it calls; its quotas are shared by all agents that name it. */
+  readonly provider?: string | null
 }
 
 export interface AgentView extends Required<Omit<AgentInput, 'id' | 'retry_policy'>> {

@@ -24,6 +24,7 @@ const TAGS: Readonly<Record<string, string>> = {
   agents: 'What does the work',
   workers: 'Programs elsewhere that perform the work of agents',
   budgets: 'What runs may use',
+  providers: 'What several agents call, with quotas they share',
   targets: 'Where results are delivered',
   channels: 'Where messages come from besides the API',
   secrets: 'Values that agents may send and nobody can read',

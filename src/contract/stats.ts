@@ -17,6 +17,17 @@ export interface AgentWork {
   readonly active: number
 }
 
+/** What a provider has to do, and what is left of its quotas; null: any number. */
+export interface ProviderWork {
+  readonly provider: string
+  readonly waiting: number
+  readonly in_flight: number
+  readonly requests_left: number | null
+  readonly tokens_left: number | null
+  /** Nothing of it starts before; null: something may. */
+  readonly closed_until: string | null
+}
+
 /** What an org's work looked like in a stretch of time, and what waits now. */
 export interface StatsView {
   readonly org_id: string
@@ -37,6 +48,8 @@ export interface StatsView {
   readonly schedules: Readonly<Partial<Record<ScheduleState, number>>>
   /** Those that have something to do, the busiest first; a hundred at most. */
   readonly agents: readonly AgentWork[]
+  /** Those the org has, by name. */
+  readonly providers: readonly ProviderWork[]
   /** With the org's own work in them. */
   readonly lanes: readonly LaneView[]
 }

@@ -16,6 +16,8 @@ export interface AgentResult {
   readonly summary: string | null
   readonly usage: Usage | null
   readonly retryable: boolean | null
+  /** How long what it called asked it to wait. */
+  readonly retryAfterMs?: number | null
   /** As it was said; left out when it was not. */
   readonly nextCheck?: unknown
 }
@@ -100,7 +102,7 @@ export function reportOfAnswer(answer: ReadAnswer, judging: Judging): AttemptRep
   const wait = retryAfterMs(headers)
   // Whoever fails with a 200 may still say when to come back.
   return report.outcome.kind === 'failed' && wait !== null
-    ? { ...report, outcome: { ...report.outcome, retryAfterMs: wait } }
+    ? { ...report, outcome: { ...report.outcome, retryAfterMs: wait, busy: true } }
     : report
 }
 

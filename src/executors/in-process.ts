@@ -1,5 +1,5 @@
 import { ERROR_CODES, type ErrorCode } from '../core/run/error-codes.ts'
-import { outcomeOfHttpStatus, type Outcome } from '../core/run/outcome.ts'
+import { asBusy, outcomeOfHttpStatus, type Outcome } from '../core/run/outcome.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from './executor.ts'
 
 /** What a function has while it works, beside its attempt. */
@@ -88,7 +88,8 @@ function outcomeOfError(error: unknown): Outcome {
     const outcome = outcomeOfHttpStatus(status, retryAfterMs)
     return outcome.kind === 'failed' && retryable !== null ? { ...outcome, retryable } : outcome
   }
-  return { kind: 'failed', errorCode: codeOf(said['code']), retryable, retryAfterMs }
+  const failed: Outcome = { kind: 'failed', errorCode: codeOf(said['code']), retryable, retryAfterMs }
+  return retryAfterMs === null ? failed : asBusy(failed, true)
 }
 
 const codeOf = (code: unknown): ErrorCode =>

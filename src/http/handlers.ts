@@ -16,6 +16,7 @@ import { metricsHandlers } from './handlers/metrics.ts'
 import { nodeHandlers } from './handlers/nodes.ts'
 import { orgHandlers } from './handlers/orgs.ts'
 import { probeHandlers } from './handlers/probes.ts'
+import { providerHandlers } from './handlers/providers.ts'
 import { runHandlers } from './handlers/runs.ts'
 import { scheduleHandlers } from './handlers/schedules.ts'
 import { secretHandlers } from './handlers/secrets.ts'
@@ -36,6 +37,7 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...agentHandlers,
   ...heartbeatHandlers,
   ...budgetHandlers,
+  ...providerHandlers,
   ...targetHandlers,
   ...channelHandlers,
   ...secretHandlers,

@@ -19,6 +19,7 @@ import { addHttpAgents } from './http-agents.ts'
 import { lanesOf, nodesOf } from './lanes.ts'
 import { runsOf } from './runs.ts'
 import type { Running } from './running.ts'
+import { providersOf } from './providers.ts'
 import { schedulesOf } from './schedules.ts'
 import { secretsOf } from './secrets.ts'
 import { sessionsOf } from './sessions.ts'
@@ -74,7 +75,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     ...{ schedules: schedulesOf(running), tasks: tasksOf(running) },
     ...{ sessions: sessionsOf(running), runs: runsOf(running) },
     ...{ agents: agentsOf(running, register), budgets: budgetsOf(running), ...receivingOf(running) },
-    ...{ secrets: secretsOf(running), heartbeats: heartbeatsOf(running) },
+    ...{ providers: providersOf(running), secrets: secretsOf(running), heartbeats: heartbeatsOf(running) },
     ...{ lanes: lanesOf(running, reload), nodes: nodesOf(running) },
     on: (kind, hear) => addListener(listeners, kind, hear),
     reload,

@@ -30,6 +30,7 @@ const OF_KIND: Readonly<Record<string, string>> = {
   'schedule.changed': 'Schedule changed',
   'agent.changed': 'Agent changed',
   'budget.changed': 'Budget changed',
+  'provider.changed': 'Provider changed',
   'lane.changed': 'Lane changed',
   'key.changed': 'Key changed',
   'member.changed': 'Member changed',

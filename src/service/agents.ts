@@ -28,6 +28,7 @@ import type { Desk } from './desk/desk.ts'
 import { collectFlaws, parseObject, parseSessionKey, textField, unknownFields, type Given } from './input-fields.ts'
 import { bound } from './idempotent.ts'
 import type { Ports } from './ports.ts'
+import { parseProviderName, requireProvider } from './providers-input.ts'
 import { parseTimeout } from './schedule-input.ts'
 import { viewRetryPolicy } from './schedule-view.ts'
 import type { Asked } from './schedules.ts'
@@ -37,7 +38,7 @@ import type { Work } from './turn-port.ts'
 
 const FIELDS = [
   ...['id', 'name', 'description', 'executor', 'retry_policy', 'timeout_seconds', 'max_concurrent'],
-  ...['context_window', 'default_session'],
+  ...['context_window', 'default_session', 'provider'],
 ]
 
 /** What a person decides about an agent. */
@@ -51,6 +52,7 @@ type ReadAgent = Pick<
   | 'maxConcurrent'
   | 'contextWindow'
   | 'defaultSession'
+  | 'provider'
 >
 
 /** Reads a new agent, or a change of one: what a change leaves out stays. */
@@ -85,6 +87,7 @@ export function parseAgent(value: unknown, existing: AgentRow | null): Parsed<Re
     maxConcurrent: nullable('max_concurrent', atLeastOne(1_000_000), existing?.maxConcurrent ?? null),
     contextWindow: nullable('context_window', atLeastOne(2_000_000_000), existing?.contextWindow ?? null),
     defaultSession: nullable('default_session', parseKey, existing?.defaultSession ?? null),
+    provider: nullable('provider', parseProviderName, existing?.provider ?? null),
   }
   return flaws.length > 0 ? flawed(...flaws) : parsed(read)
 }
@@ -128,6 +131,7 @@ export async function createAgent(ports: Ports, caller: Caller, input: AgentInpu
       const made = newAgent(input, { orgId, now, newId: () => ports.newId('agent', now) })
       const wrong = await judgeSecrets(tx, caller, { executor: made.executor, before: null })
       if (wrong.length > 0) throw invalid(wrong)
+      await requireProvider(tx, made)
       const [inserted] = await insertAgents(tx, [made])
       if (inserted === undefined) throw new Refusal('CONFLICT', `There is an agent ${made.id} already`)
       return made
@@ -203,6 +207,7 @@ export async function changeAgent(
         throw invalid([{ field: 'id', value: asked.change.id, message: 'never changes', allowed: found.id }])
       const wrong = await judgeSecrets(tx, caller, { executor: read.value.executor, before: found.executor })
       if (wrong.length > 0) throw invalid(wrong)
+      await requireProvider(tx, { orgId, provider: read.value.provider })
       await saveAgent(tx, { ...found, ...read.value, updatedAt: now })
       return [found, { ...found, ...read.value, updatedAt: now, version: found.version + 1 }]
     },
@@ -252,10 +257,10 @@ export async function removeAgent(ports: Ports, caller: Caller, asked: Asked): P
 }
 
 function remember(desk: Desk, row: AgentRow, change: string): AgentView {
-  const { id, executor, retryPolicy, timeoutSeconds, maxConcurrent } = row
+  const { id, executor, retryPolicy, timeoutSeconds, maxConcurrent, provider } = row
   if (desk.agents.has(id))
     desk.agents.set(id, {
-      ...{ id, retryPolicy, timeoutSeconds, maxConcurrent },
+      ...{ id, retryPolicy, timeoutSeconds, maxConcurrent, provider },
       executorKey: executorKeyOf(row),
       executorKind: executor.kind,
     })
@@ -275,6 +280,7 @@ export const viewAgent = (row: AgentRow): AgentView => ({
   max_concurrent: row.maxConcurrent,
   context_window: row.contextWindow,
   default_session: row.defaultSession,
+  provider: row.provider,
   version: row.version,
   created_at: formatInstant(row.createdAt),
   updated_at: formatInstant(row.updatedAt),

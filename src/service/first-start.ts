@@ -76,6 +76,7 @@ const agentOf = (
   retryPolicy: null,
   timeoutSeconds: null,
   maxConcurrent: null,
+  provider: null,
   contextWindow: null,
   defaultSession: null,
   version: 1,

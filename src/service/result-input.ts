@@ -1,4 +1,5 @@
 import { flawed, parseFields, parsed, wordField, type Parsed } from '../core/input.ts'
+import { SECOND_MS } from '../core/instant.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/run/error-codes.ts'
 import { RESULT_STATUSES, type ResultStatus } from '../core/run/outcome.ts'
 import { toMicros } from '../core/budget/budget.ts'
@@ -7,6 +8,11 @@ import { parseFlag, parseJson, textField } from './input-fields.ts'
 import { read } from './messages.ts'
 
 const text = textField({ min: 0, max: 1_000_000 })
+
+const amount = (field: string, value: unknown): Parsed<number> =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0
+    ? parsed(value)
+    : flawed({ field, value, message: 'must be a number from 0 on' })
 
 const FIELDS = {
   job_run_id: text,
@@ -20,13 +26,9 @@ const FIELDS = {
   summary: text,
   usage: parseUsage,
   retryable: parseFlag,
+  retry_after_seconds: amount,
   next_check: parseJson,
 }
-
-const amount = (field: string, value: unknown): Parsed<number> =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0
-    ? parsed(value)
-    : flawed({ field, value, message: 'must be a number from 0 on' })
 
 const USAGE_FIELDS = { input_tokens: amount, output_tokens: amount, context_window: amount, cost: amount }
 
@@ -47,6 +49,8 @@ export interface ReadResult {
   /** As it is kept, under the names every executor uses. */
   readonly usage: StoredUsage | null
   readonly retryable: boolean | null
+  /** How long what the agent called asked it to wait; null: it did not say. */
+  readonly retryAfterMs: number | null
   /** As it was said; left out when it was not. */
   readonly nextCheck?: unknown
 }
@@ -82,6 +86,7 @@ export function readResult(input: ResultInput): ReadResult {
     summary: fields.summary ?? null,
     usage: fields.usage === undefined ? null : storedUsage(fields.usage),
     retryable: fields.retryable ?? null,
+    retryAfterMs: fields.retry_after_seconds === undefined ? null : Math.ceil(fields.retry_after_seconds * SECOND_MS),
     ...(fields.next_check === undefined ? {} : { nextCheck: fields.next_check }),
   }
 }

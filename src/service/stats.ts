@@ -1,4 +1,5 @@
-import type { Spread, StatsFilter, StatsView } from '../contract/stats.ts'
+import type { ProviderView } from '../contract/provider.ts'
+import type { ProviderWork, Spread, StatsFilter, StatsView } from '../contract/stats.ts'
 import { invalid } from '../contract/refusals.ts'
 import type { OrgId } from '../core/ids.ts'
 import { DAY_MS, earlier, formatInstant, HOUR_MS, instant, parseInstant, type Instant } from '../core/instant.ts'
@@ -7,15 +8,15 @@ import type { Connection } from '../store/database.ts'
 import {
   addUpTurns,
   countSchedulesByState,
-  countWork,
   insertCountPlace,
   loadCounts,
-  type WorkCount,
 } from '../store/stats.ts'
 import type { Caller } from './caller.ts'
 import { collectFlaws } from './input-fields.ts'
-import type { LiveWork, OrgWork } from './live-port.ts'
+import { knownWork } from './known-work.ts'
+import type { LiveWork } from './live-port.ts'
 import type { Ports } from './ports.ts'
+import { findProviders } from './providers.ts'
 
 /** Turns per statement: few enough to be done in milliseconds. */
 const BATCH = 1_000
@@ -39,10 +40,11 @@ export async function readStats(
 ): Promise<StatsView> {
   const { from, to } = readStretch(filter, clock.now())
   await addUp(database, orgId)
-  const [counts, schedules, work] = await Promise.all([
+  const [counts, schedules, work, providers] = await Promise.all([
     loadCounts(database, { orgId, from, to }),
     countSchedulesByState(database, orgId),
-    known.workOf(orgId) ?? countWork(database, orgId).then(workOf),
+    knownWork({ database, work: known }, orgId),
+    findProviders({ database, clock, work: known }, { orgId }),
   ])
   const { waiting, queued, active, agents } = work
   return {
@@ -52,10 +54,18 @@ export async function readStats(
       .toSorted((a, b) => b.queued + b.active - (a.queued + a.active) || (a.id < b.id ? -1 : 1))
       .slice(0, MOST_AGENTS)
       .map((agent) => ({ agent_id: agent.id, queued: agent.queued, active: agent.active })),
+    providers: providers.map(workOfProvider),
   }
 }
 
 const MOST_AGENTS = 100
+
+const workOfProvider = (provider: ProviderView): ProviderWork => ({
+  provider: provider.name,
+  ...{ waiting: provider.waiting, in_flight: provider.in_flight },
+  ...{ requests_left: provider.requests_left, tokens_left: provider.tokens_left },
+  closed_until: provider.closed?.until ?? null,
+})
 
 /** From one moment to another. */
 export interface Stretch {
@@ -100,19 +110,4 @@ function spreadOf(steps: Counts): Spread | null {
   const [p50, p95, p99, max] = [0.5, 0.95, 0.99, 1].map((share) => percentile(steps, share) ?? undefined)
   if (p50 === undefined || p95 === undefined || p99 === undefined || max === undefined) return null
   return { p50, p95, p99, max }
-}
-
-/** The same from what is on record. */
-function workOf(counted: readonly WorkCount[]): OrgWork {
-  const work = { waiting: 0, queued: 0, active: 0 }
-  const agents = new Map<WorkCount['agentId'], { id: WorkCount['agentId']; queued: number; active: number }>()
-  for (const { agentId, state, count } of counted) {
-    const kind = state === 'waiting' || state === 'queued' ? state : 'active'
-    work[kind] += count
-    if (kind === 'waiting') continue
-    const agent = agents.get(agentId) ?? { id: agentId, queued: 0, active: 0 }
-    agent[kind] += count
-    agents.set(agentId, agent)
-  }
-  return { ...work, agents: [...agents.values()] }
 }

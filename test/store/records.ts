@@ -34,6 +34,7 @@ export const anAgent = (over: Partial<AgentRow> = {}): AgentRow => ({
   maxConcurrent: null,
   contextWindow: null,
   defaultSession: null,
+  provider: null,
   version: 1,
   createdAt: NOW,
   updatedAt: NOW,

@@ -25,6 +25,7 @@ const FIELDS: readonly FieldOption[] = [
   { flags: '--retry <json>', field: 'retry_policy', read: json, about: 'how failed attempts are repeated' },
   { flags: '--context-window <tokens>', field: 'context_window', read: number, about: 'tokens that fit into it' },
   { flags: '--default-session <key>', field: 'default_session', about: 'session of what names none' },
+  { flags: '--provider <name>', field: 'provider', about: 'the provider it calls, whose quotas it shares' },
 ]
 
 const NEW_FIELDS: readonly FieldOption[] = [

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { SeriesFilter, SeriesPoint, SeriesStep, Spread, StatsView } from '../../contract/stats.ts'
+import type { ProviderWork, SeriesFilter, SeriesPoint, SeriesStep, Spread, StatsView } from '../../contract/stats.ts'
 import type { RunState } from '../../core/run/run-machine.ts'
 import { paintState } from '../output/style.ts'
 import { lengthText } from '../output/times.ts'
@@ -58,7 +58,14 @@ const spreadText = (spread: Spread | null): string | null =>
     ? null
     : `half within ${lengthText(spread.p50)}, 95 % within ${lengthText(spread.p95)}, longest ${lengthText(spread.max)}`
 
-function factsOf({ style }: Talk, { from, to, runs, pending, schedules, agents, lanes }: StatsView): Facts {
+const left = (count: number | null, unit: string): string => (count === null ? '' : `, ${count} ${unit} left`)
+
+const providerText = (one: ProviderWork): string =>
+  `${one.provider}: ${one.in_flight} in flight, ${one.waiting} waiting${left(one.requests_left, 'requests')}` +
+  `${left(one.tokens_left, 'tokens')}${one.closed_until === null ? '' : `, closed until ${one.closed_until}`}`
+
+function factsOf({ style }: Talk, stats: StatsView): Facts {
+  const { from, to, runs, pending, schedules, agents, providers, lanes } = stats
   const counted = Object.entries(runs.by_status).map(([state, count]) => `${count} ${paintState(style, state)}`)
   const { share } = runs
   const shares =
@@ -84,6 +91,7 @@ function factsOf({ style }: Talk, { from, to, runs, pending, schedules, agents, 
         ? null
         : agents.map((one) => `${one.agent_id}: ${one.active} active, ${one.queued} queued`).join('\n'),
     ],
+    ['providers', providers.length === 0 ? null : providers.map(providerText).join('\n')],
     ['lanes', lanes.map(({ name, active, concurrency }) => `${name} ${active}/${concurrency}`).join('  ')],
   ]
 }

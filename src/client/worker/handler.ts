@@ -13,7 +13,7 @@ export interface WorkerContext {
 
 /**
  * A function that does the work of an agent. What it returns is the output of the run; it fails by throwing, and an error
- * may say more in its fields: `code` (an error code), `retryable`.
+ * may say more in its fields: `code` (an error code), `retryable`, `retryAfterMs` (what it called asked it to wait).
  */
 export type WorkerHandler = (attempt: WorkerAttempt, context: WorkerContext) => unknown
 
@@ -37,6 +37,8 @@ export class AttemptCancelled extends Error {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
+const isLength = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0
+
 /** The result of a function that threw. Whoever was told to end and ends has obeyed, and has not failed. */
 export function resultOfError(error: unknown, signal: AbortSignal): ResultInput {
   const message = messageOf(error)
@@ -52,5 +54,6 @@ export function resultOfError(error: unknown, signal: AbortSignal): ResultInput 
     ...{ status: 'failed', error_message: message },
     ...(typeof said['code'] === 'string' ? { error_code: said['code'] } : {}),
     ...(typeof said['retryable'] === 'boolean' ? { retryable: said['retryable'] } : {}),
+    ...(isLength(said['retryAfterMs']) ? { retry_after_seconds: said['retryAfterMs'] / 1_000 } : {}),
   }
 }

@@ -15,6 +15,7 @@ import { nodeOperations } from './nodes.ts'
 import type { OperationTable } from './operation.ts'
 import { orgOperations } from './orgs.ts'
 import { probeOperations } from './probes.ts'
+import { providerOperations } from './providers.ts'
 import { runOperations } from './runs.ts'
 import { scheduleOperations } from './schedules.ts'
 import { secretOperations } from './secrets.ts'
@@ -36,6 +37,7 @@ export const OPERATIONS = {
   ...heartbeatOperations,
   ...workerOperations,
   ...budgetOperations,
+  ...providerOperations,
   ...targetOperations,
   ...channelOperations,
   ...secretOperations,

@@ -16,6 +16,7 @@ const fields = {
   max_concurrent: z.int().min(1).max(1_000_000).nullish(),
   context_window: z.int().min(1).max(2_000_000_000).nullish(),
   default_session: z.string().min(1).max(512).nullish(),
+  provider: z.string().min(1).max(100).nullish(),
 }
 
 export const agentInput: z.ZodType<AgentInput> = named(
@@ -45,6 +46,7 @@ export const agent: z.ZodType<AgentView> = named(
     max_concurrent: z.int().nullable(),
     context_window: z.int().nullable(),
     default_session: z.string().nullable(),
+    provider: z.string().nullable(),
     version: z.int(),
     created_at: moment,
     updated_at: moment,

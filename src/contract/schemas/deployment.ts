@@ -8,6 +8,7 @@ import type { NodeView } from '../node.ts'
 import {
   SERIES_STEPS,
   type AgentWork,
+  type ProviderWork,
   type SeriesFilter,
   type SeriesPoint,
   type Spread,
@@ -73,6 +74,18 @@ const spread = named('Spread', shaped<Spread>()({ p50: z.number(), p95: z.number
 
 const agentWork = named('AgentWork', shaped<AgentWork>()({ agent_id: z.string(), queued: z.int(), active: z.int() }))
 
+const providerWork = named(
+  'ProviderWork',
+  shaped<ProviderWork>()({
+    provider: z.string(),
+    waiting: z.int(),
+    in_flight: z.int(),
+    requests_left: z.int().nullable(),
+    tokens_left: z.int().nullable(),
+    closed_until: moment.nullable(),
+  }),
+)
+
 export const statsFilter = shaped<StatsFilter>()({
   from: z.iso.datetime({ offset: true }).optional(),
   to: z.iso.datetime({ offset: true }).optional(),
@@ -123,6 +136,7 @@ export const stats: z.ZodType<StatsView> = named(
     pending: z.strictObject({ waiting: z.int(), queued: z.int(), active: z.int() }),
     schedules: z.partialRecord(z.enum(SCHEDULE_STATES), z.int()),
     agents: z.array(agentWork),
+    providers: z.array(providerWork),
     lanes: z.array(lane),
   }),
 )

@@ -151,6 +151,7 @@ export const resultInput: z.ZodType<ResultInput> = named(
     summary: z.string().optional(),
     usage: usage.optional(),
     retryable: z.boolean().optional(),
+    retry_after_seconds: z.number().min(0).optional(),
     next_check: anyJson.optional(),
   }),
 )

@@ -10,6 +10,7 @@ export interface DeskEvent {
     | 'session.changed'
     | 'agent.changed'
     | 'budget.changed'
+    | 'provider.changed'
     | 'heartbeat.changed'
     | 'lane.changed'
     | 'config.reloaded'

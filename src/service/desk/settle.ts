@@ -9,6 +9,7 @@ import { callbackEndsBy, isExpired, type ExecutorKind } from '../../core/run/tim
 import type { RunRow } from '../../store/run-row.ts'
 import { spend } from './budgets.ts'
 import type { Desk } from './desk.ts'
+import { countReport } from './quotas.ts'
 import { move } from './runs.ts'
 
 /** What an executor said about an attempt. */
@@ -48,6 +49,7 @@ export function takeReport(desk: Desk, run: RunRow, report: Report): ReportDecis
   }
   endAttempt(desk, run, report.outcome)
   if (desk.budgets !== null) spend(desk, run)
+  if (desk.quotas !== null) countReport(desk, desk.quotas, { run, outcome: report.outcome })
   return decision
 }
 

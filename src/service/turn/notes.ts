@@ -10,9 +10,12 @@ export function noteAgents({ desk, lineUp }: Memory): void {
   for (const { kind, subject } of desk.changes.events)
     if (kind === 'agent.changed') {
       const id = subject as AgentId
-      lineUp.setAgent(id, { maxConcurrent: desk.agents.get(id)?.maxConcurrent ?? null })
+      lineUp.setAgent(id, desk.agents.get(id) ?? NO_LIMITS)
     }
 }
+
+/** An agent that is gone has none. */
+const NO_LIMITS = { maxConcurrent: null, provider: null }
 
 /** The same for the limits of the org, which somebody has changed in this turn. */
 export async function noteOrg(tx: Transaction, memory: Memory, node: NodeFacts): Promise<void> {

@@ -15,6 +15,7 @@ import { RUNS_PER_DAY, takeDailyRuns } from '../desk/daily-runs.ts'
 import type { AgentOnDesk } from '../desk/desk.ts'
 import { inlineAgent } from '../desk/runs.ts'
 import { recallBudgets } from './budgets.ts'
+import { recallQuotas } from './quotas.ts'
 import {
   emptyMemory,
   forgetRun,
@@ -43,6 +44,7 @@ export async function loadMemory(
   memory.version = org.version
   await recallOrg(connection, memory, node)
   await recallBudgets(connection, memory, new Set())
+  await recallQuotas(connection, memory, new Set())
   for (let after = ''; ;) {
     const runs = await loadPending(connection, { orgId: org.id, after, limit: PAGE })
     await recallSessions(connection, memory, { node, keys: missingSessions(memory, runs) })
@@ -100,6 +102,7 @@ export async function catchUp(
   )
   await completeDesk(tx, memory)
   if (memory.desk.budgets !== null || touched.budgets.size > 0) await recallBudgets(tx, memory, touched.runs)
+  if (memory.desk.quotas !== null || touched.providers.size > 0) await recallQuotas(tx, memory, touched.runs)
   if (memory.desk.daily !== null || touched.org) await recallOrg(tx, memory, at.node)
   memory.version = at.version
   return turns
@@ -187,7 +190,7 @@ function putAgents({ desk, lineUp }: Memory, ids: readonly AgentId[], rows: read
     const agent = onDesk(row)
     gone.delete(row.id)
     desk.agents.set(row.id, agent)
-    lineUp.setAgent(row.id, { maxConcurrent: agent.maxConcurrent })
+    lineUp.setAgent(row.id, agent)
   }
   // What is pending keeps the agent it was made for; nothing new is accepted for it.
   for (const id of gone) if (lineUp.queuedOf(id) + lineUp.inFlightOf(id) === 0) desk.agents.delete(id)
@@ -250,6 +253,7 @@ const onDesk = (row: AgentRow): AgentOnDesk => ({
   retryPolicy: row.retryPolicy,
   timeoutSeconds: row.timeoutSeconds,
   maxConcurrent: row.maxConcurrent,
+  provider: row.provider,
 })
 
 /** What a node must be able to execute to take runs of the agent. */
@@ -266,4 +270,5 @@ export const taskAgent = (id: AgentId): AgentOnDesk => ({
   retryPolicy: null,
   timeoutSeconds: null,
   maxConcurrent: null,
+  provider: null,
 })

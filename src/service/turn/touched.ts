@@ -1,4 +1,4 @@
-import type { AgentId, BudgetId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
+import type { AgentId, BudgetId, ProviderName, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import { isTerminal, type RunState } from '../../core/run/run-machine.ts'
 import type { StoredEvent, TurnRow } from '../../store/turns.ts'
 
@@ -13,6 +13,7 @@ export interface Touched {
   readonly schedules: Set<ScheduleId>
   readonly agents: Set<AgentId>
   readonly budgets: Set<BudgetId>
+  readonly providers: Set<ProviderName>
   org: boolean
 }
 
@@ -22,7 +23,7 @@ const ABOUT_RUNS = /^(?:run|message)\.|^outbound$/
 export function subjectsOf(turns: readonly TurnRow[]): Touched {
   const touched: Touched = {
     ...{ runs: new Set(), ended: new Set(), merged: new Set(), sessions: new Set(), schedules: new Set() },
-    ...{ agents: new Set(), budgets: new Set(), org: false },
+    ...{ agents: new Set(), budgets: new Set(), providers: new Set(), org: false },
   }
   for (const { events } of turns)
     for (const [kind, subject, data] of events) {
@@ -30,6 +31,7 @@ export function subjectsOf(turns: readonly TurnRow[]): Touched {
       else if (kind.startsWith('schedule.')) touched.schedules.add(subject as ScheduleId)
       else if (kind.startsWith('agent.')) touched.agents.add(subject as AgentId)
       else if (kind.startsWith('budget.')) touched.budgets.add(subject as BudgetId)
+      else if (kind.startsWith('provider.')) touched.providers.add(subject as ProviderName)
       else if (kind.startsWith('org.')) touched.org = true
       // What a run says on its way changes nothing about it, and keys, members and lanes are in nobody's memory.
       else if (kind !== 'run.output' && ABOUT_RUNS.test(kind)) touchRun(touched, subject as RunId, { kind, data })

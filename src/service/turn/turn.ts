@@ -9,6 +9,7 @@ import { loadPayloads } from '../../store/runs.ts'
 import { loadStanding, loadTurnWriter, orgLock, type StoredEvent, type TurnRow } from '../../store/turns.ts'
 import { appendAudits } from '../audit-chain.ts'
 import type { Changes, Desk } from '../desk/desk.ts'
+import { noteStated } from '../desk/quotas.ts'
 import type { Work } from '../turn-port.ts'
 import { reviewBudgets } from './budgets.ts'
 import { assignRuns, type Assignment } from './assign.ts'
@@ -18,6 +19,7 @@ import { tidyMemory, type Memory, type NodeFacts } from './memory.ts'
 import { absentNeeds, fetchNeeds, type Needing } from './needs.ts'
 import { noteAgents, noteChanges, noteOrg } from './notes.ts'
 import { beginTurn, letTimePass } from './passing.ts'
+import { reviewQuotas } from './quotas.ts'
 import { catchUp, readAhead, taskAgent } from './recall.ts'
 import { isUnchanged, saveEndings, saveTurn, type Channels } from './save.ts'
 import { createTurnReads } from './turn-reads.ts'
@@ -157,6 +159,7 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   noteChanges(memory, ctx.node)
   letTimePass(memory, ctx.node)
   if (desk.budgets !== null || desk.reservesChanged) await reviewBudgets(tx, memory)
+  if (desk.quotas !== null || desk.quotasChanged) await reviewQuotas(tx, memory)
   if (desk.changes.endedBeats.length > 0) await judgeBeats(tx, desk)
   // A node whose lease has lapsed holds nothing any more, so it must not take anything either.
   const alive = standing.leaseUntil !== null && standing.leaseUntil > desk.now
@@ -251,6 +254,9 @@ async function withPayloads<Taken extends Pick<Claim, 'run' | 'payload'>>(
   const absent = claims.filter(({ payload }) => payload === undefined).map(({ run }) => run.id)
   if (absent.length === 0) return claims
   const payloads = await loadPayloads(tx, { orgId: desk.orgId, ids: absent })
+  if (desk.quotas !== null)
+    for (const { run } of claims)
+      if (payloads.has(run.id)) noteStated(desk, desk.quotas, { run, payload: payloads.get(run.id) })
   return claims.map((claim) =>
     claim.payload === undefined ? { ...claim, payload: payloads.get(claim.run.id) } : claim,
   )

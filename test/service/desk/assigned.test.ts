@@ -24,7 +24,7 @@ function open(): Memory {
   for (const id of ['a', 'b'].map((name) => agentId(name)))
     memory.desk.agents.set(id, {
       ...{ id, executorKey: workerKeyOf(id), executorKind: 'worker', retryPolicy: null, timeoutSeconds: null },
-      maxConcurrent: null,
+      ...{ maxConcurrent: null, provider: null },
     })
   return memory
 }

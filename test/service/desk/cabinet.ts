@@ -31,6 +31,7 @@ export function openCabinet(): Cabinet {
     retryPolicy: null,
     timeoutSeconds: null,
     maxConcurrent: null,
+    provider: null,
   }
   const desk = emptyDesk(
     orgId('default'),

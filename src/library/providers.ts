@@ -1,0 +1,21 @@
+import type { Escapement } from '../escapement.ts'
+import {
+  changeProvider,
+  createProvider,
+  findProviders,
+  getProvider,
+  removeProvider,
+  type ProviderPorts,
+} from '../service/providers.ts'
+import type { Running } from './running.ts'
+
+const portsOf = ({ app }: Running): ProviderPorts => ({ ...app.ports, work: app.work })
+
+/** Providers: what several agents call, with quotas they share. */
+export const providersOf = (running: () => Running): Escapement['providers'] => ({
+  create: (input) => createProvider(portsOf(running()), running().caller, input),
+  get: (name) => getProvider(portsOf(running()), running().caller, name),
+  list: () => findProviders(portsOf(running()), running().caller),
+  update: (name, change) => changeProvider(portsOf(running()), running().caller, { name, change }),
+  delete: (name) => removeProvider(portsOf(running()), running().caller, { name }),
+})
