@@ -14,6 +14,7 @@ import { createAlertPass } from './engine/alert-pass.ts'
 import { createDeliveries } from './engine/deliveries.ts'
 import { createHeartbeats } from './engine/heartbeats.ts'
 import { createLoops, type Loops } from './engine/loops.ts'
+import { openSimulations, type Simulations } from './engine/simulations.ts'
 import { sleep } from './engine/loop.ts'
 import { createNodeParts } from './engine/node.ts'
 import { loadOrgMemory } from './engine/org-memory.ts'
@@ -121,7 +122,9 @@ export async function openApp(options: AppOptions): Promise<App> {
   const { schema = DEFAULT_SCHEMA, pool = 10 } = options.database
   const opened: Database[] = []
   const outbound = openOutbound(options.outbound, 'url' in options.database ? options.database.url : '')
+  const simulations = openSimulations()
   const close = async (): Promise<void> => {
+    await simulations?.close()
     await outbound.close()
     for (const database of opened) await database.close()
     await server?.leave()
@@ -148,6 +151,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       reads,
       database,
       outbound,
+      simulations,
       close,
       target,
       schema,
@@ -197,6 +201,7 @@ interface Opened {
   readonly clock: DatabaseClock
   readonly keys: NodeVault
   readonly migrated: readonly string[]
+  readonly simulations: Simulations | null
   readonly close: () => Promise<void>
 }
 
@@ -252,7 +257,7 @@ function compose(opened: Opened): App {
 
 /** What services have instead of globals. */
 function composePorts(
-  { options, reads, outbound, clock, keys }: Opened,
+  { options, reads, outbound, clock, keys, simulations }: Opened,
   parts: NodeParts,
   newId: Ports['newId'],
 ): Ports {
@@ -271,6 +276,7 @@ function composePorts(
     vault: keys.vault,
     channels,
     commands: options.commands,
+    simulations: simulations ?? undefined,
     checklists: createChecklistFiles(options.checklistDir ?? (() => null)),
   }
   return ports

@@ -9,7 +9,15 @@ export {
   Refusal,
 } from './contract/refusals.ts'
 export { AttemptAborted } from './engine/executions.ts'
-export type { DatabaseChoice, Escapement, EscapementOptions, LogEntry, Settings, SubmitOptions } from './escapement.ts'
+export type {
+  DatabaseChoice,
+  Escapement,
+  EscapementOptions,
+  LogEntry,
+  Settings,
+  SimulateOptions,
+  SubmitOptions,
+} from './escapement.ts'
 export type { Deferred, Handler, HandlerContext } from './executors/in-process.ts'
 export type { Attempt, Usage } from './executors/executor.ts'
 export type { AgentInput, AgentView } from './contract/agent.ts'
@@ -35,6 +43,22 @@ export type {
   ScheduleInput,
   ScheduleView,
 } from './contract/schedule.ts'
+export type {
+  NamedAssumption,
+  OutageAsked,
+  SimulateAnswer,
+  SimulateInput,
+  SimulationBasis,
+  SimulationProgress,
+} from './contract/simulate.ts'
+export type {
+  AssumptionInput,
+  PolicyChange,
+  SimulatedRunView,
+  SimulationDiff,
+  SimulationTotals,
+  SimulationView,
+} from './contract/simulation.ts'
 export type { RotationInput, RotationView, SecretInput, SecretPatch, SecretView } from './contract/secret.ts'
 export type {
   EnabledTargetView,

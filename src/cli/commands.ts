@@ -14,6 +14,7 @@ import { addHeartbeat } from './commands/heartbeat.ts'
 import { addKeys } from './commands/keys.ts'
 import { addLanes } from './commands/lanes.ts'
 import { addLogin } from './commands/login.ts'
+import { addMcp } from './commands/mcp.ts'
 import { addMembers } from './commands/members.ts'
 import { addOrgs } from './commands/orgs.ts'
 import { addProviders } from './commands/providers.ts'
@@ -22,6 +23,7 @@ import { addSchedules } from './commands/schedules.ts'
 import { addSecrets } from './commands/secrets.ts'
 import { addServer } from './commands/server.ts'
 import { addSessions } from './commands/sessions.ts'
+import { addSimulate } from './commands/simulate.ts'
 import { addStats } from './commands/stats.ts'
 import { addTargets } from './commands/targets.ts'
 import { addTasks } from './commands/tasks.ts'
@@ -47,9 +49,9 @@ const COMMANDS: Readonly<Record<string, readonly Add[]>> = {
     addChannels,
     addSecrets,
   ],
-  Operation: [addStats, addDeliveries, addAlerts, addEvents, addLanes, addWorkers, addConfig, addAudit],
+  Operation: [addStats, addDeliveries, addAlerts, addEvents, addLanes, addWorkers, addMcp, addConfig, addAudit],
   'People and programs': [addKeys, addOrgs, addMembers],
-  'Without a server': [addCron, addCompletion],
+  'Without a server': [addSimulate, addCron, addCompletion],
 }
 
 /** Adds every command to the program. */

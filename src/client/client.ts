@@ -1,8 +1,10 @@
 import type { EventView } from '../contract/event.ts'
+import type { SimulateAnswer, SimulateInput } from '../contract/simulate.ts'
 import type { CallOptions, Calls } from './calls.ts'
 import { streamEvents, type EventsFilter, type EventsOptions, type EventsReset } from './events.ts'
 import { bodyOf, send, type ClientOptions, type Outgoing } from './request.ts'
 import { ROUTES, type Route } from './routes.ts'
+import { streamSimulation, type SimulationOptions } from './simulation.ts'
 
 /** The API as an object: `client.<group>.<name>(…)` for every operation, and the stream of what happens. */
 export type Client = Omit<Calls, 'events'> & {
@@ -11,6 +13,8 @@ export type Client = Omit<Calls, 'events'> & {
     filter?: EventsFilter,
     options?: EventsOptions,
   ) => AsyncGenerator<EventView | EventsReset, void, undefined>
+  /** What would happen: `schedules.simulate`, and how far the server is with it. */
+  readonly simulate: (input: SimulateInput, options?: SimulationOptions) => Promise<SimulateAnswer>
 }
 
 const EVENTS_PATH = '/api/v1/events'
@@ -25,8 +29,9 @@ export function createClient(options: ClientOptions = {}): Client {
   }
   const events: Client['events'] = (filter = {}, wanted = {}) =>
     streamEvents(options, EVENTS_PATH, { filter, events: wanted })
+  const simulate: Client['simulate'] = (input, wanted = {}) => streamSimulation(options, input, wanted)
   // The types say of each operation what this loop does with its route; a test holds both to the same table.
-  return { ...groups, events } as unknown as Client
+  return { ...groups, events, simulate } as unknown as Client
 }
 
 type Call = (...args: readonly unknown[]) => Promise<unknown>

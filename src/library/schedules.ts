@@ -11,6 +11,7 @@ import {
   getSchedule,
 } from '../service/schedules.ts'
 import { findSchedules } from '../service/schedules-find.ts'
+import { simulateSchedules } from '../service/simulate/simulate.ts'
 import type { Running } from './running.ts'
 
 /** Schedules: the whole life of a plan. What changes a plan wakes the loop that watches over it. */
@@ -39,6 +40,8 @@ export function schedulesOf(running: () => Running): Escapement['schedules'] {
       return runScheduleNow(app.ports, admitting(), { id, mode: options.mode ?? 'force' })
     },
     runs: async (id, filter) => findRunsOfSchedule(running().app.ports, { orgId: running().orgId, id }, filter),
+    simulate: async (input, options = {}) =>
+      simulateSchedules(running().app.ports, running().caller, { input, ...options }),
     explain: async (id, at) => explainOccurrence(running().app.ports, running().caller, { id, at }),
   }
 }

@@ -7,6 +7,7 @@ import type { Clock } from './clock.ts'
 import type { IdKind } from './ids.ts'
 import type { OutboundPort } from './outbound-port.ts'
 import type { EngineSettings } from './settings.ts'
+import type { SimulationPort } from './simulate/port.ts'
 import type { Turns } from './turn-port.ts'
 import type { Vault } from './vault-port.ts'
 
@@ -25,6 +26,8 @@ export interface Ports {
   readonly commands?: (() => CommandRules) | undefined
   /** Left out: checklists of heartbeats are words, never files. */
   readonly checklists?: ChecklistFiles | undefined
+  /** Where simulations are computed. Left out: where they are asked for. */
+  readonly simulations?: SimulationPort | undefined
   /** The services behind channels. */
   readonly channels: ChannelsPort
 }

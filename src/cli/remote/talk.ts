@@ -15,14 +15,10 @@ export interface Desk {
   readonly version: string
 }
 
-/** A command that talks to a server, and to whoever typed it. */
-export interface Talk {
+/** Where a command says something, to a person or to a program. */
+export interface Screen {
   readonly terminal: Terminal
   readonly environment: CommandEnvironment
-  readonly client: Client
-  readonly url: string
-  /** What it shows there. */
-  readonly key: string
   /** A program reads: JSON, and nothing else. */
   readonly json: boolean
   readonly style: Style
@@ -31,6 +27,14 @@ export interface Talk {
   readonly print: (text: string) => Promise<void>
   /** For a person who waits; a pipe stays quiet. */
   readonly note: (text: string) => Promise<void>
+}
+
+/** A command that talks to a server, and to whoever typed it. */
+export interface Talk extends Screen {
+  readonly client: Client
+  readonly url: string
+  /** What it shows there. */
+  readonly key: string
 }
 
 /** Options of every command that talks to a server. */
@@ -55,7 +59,10 @@ export function remote<Options extends object>(
     // Commander hands over the arguments, then the options, then itself.
     const options = given.at(-2) as Options & CommonOptions
     const args = given.slice(0, -2).flat() as readonly string[]
-    desk.settle(await carryOut(desk, { args, options, ...told }))
+    const { work, names } = told
+    desk.settle(
+      await carryOut(desk, names ?? {}, async (screen) => (await work(await startTalk(screen, options), args, options)) ?? EXIT.ok),
+    )
   })
 }
 
@@ -66,19 +73,16 @@ export const withCommonOptions = (command: Command): Command =>
     .option('--url <url>', 'address of the server (ESCAPEMENT_URL)')
     .option('--data <directory>', 'data directory of a server on this machine (default ./.escapement)')
 
-interface Order<Options> {
-  readonly args: readonly string[]
-  readonly options: Options & CommonOptions
-  readonly work: Work<Options>
-  readonly names?: FieldNames
-}
-
-async function carryOut<Options>({ terminal }: Desk, order: Order<Options>): Promise<ExitCode> {
+/** Does the work of a command, and tells what was refused. */
+export async function carryOut(
+  { terminal }: Desk,
+  names: FieldNames,
+  work: (screen: Omit<Screen, 'json'>) => Promise<ExitCode | undefined> | Promise<void>,
+): Promise<ExitCode> {
   const environment = readCommandEnvironment(terminal.variables)
   const complaints = createStyle(environment.colours && isTerminal(terminal.stderr))
   try {
-    const talk = await startTalk(terminal, environment, order.options)
-    return (await order.work(talk, order.args, order.options)) ?? EXIT.ok
+    return (await work(screenOf(terminal, environment))) ?? EXIT.ok
   } catch (error) {
     if (error instanceof UsageError) {
       await write(terminal.stderr, `${error.message}\n`)
@@ -89,20 +93,31 @@ async function carryOut<Options>({ terminal }: Desk, order: Order<Options>): Pro
       return EXIT.unreachable
     }
     if (!(error instanceof EscapementError)) throw error
-    await write(terminal.stderr, refusedText(error, order.names ?? {}, complaints))
+    await write(terminal.stderr, refusedText(error, names, complaints))
     return error.code === 'UNREACHABLE' || error.code === 'BAD_ANSWER' ? EXIT.unreachable : EXIT.refused
   }
 }
 
-async function startTalk(terminal: Terminal, environment: CommandEnvironment, options: CommonOptions): Promise<Talk> {
+const screenOf = (terminal: Terminal, environment: CommandEnvironment): Omit<Screen, 'json'> => ({
+  ...{ terminal, environment },
+  style: createStyle(environment.colours && isTerminal(terminal.stdout)),
+  width: widthOf(terminal.stdout),
+  print: (text) => write(terminal.stdout, text),
+  note: (text) => (isTerminal(terminal.stderr) ? write(terminal.stderr, text) : Promise.resolve()),
+})
+
+/** The same for a reader who has said what they want to read. */
+export const readBy = (screen: Omit<Screen, 'json'>, json: boolean): Screen => ({
+  ...{ ...screen, json },
+  ...(json ? { note: () => Promise.resolve() } : {}),
+})
+
+/** Finds the server. */
+export async function startTalk(screen: Omit<Screen, 'json'>, options: CommonOptions): Promise<Talk> {
+  const { terminal, environment } = screen
   const place = await findPlace(options, { environment, cwd: terminal.cwd ?? process.cwd() })
-  const json = options.json === true
   return {
-    ...{ terminal, environment, json, url: place.url.replace(/\/+$/, ''), key: place.key },
-    client: createClient(place),
-    style: createStyle(environment.colours && isTerminal(terminal.stdout)),
-    width: widthOf(terminal.stdout),
-    print: (text) => write(terminal.stdout, text),
-    note: (text) => (isTerminal(terminal.stderr) && !json ? write(terminal.stderr, text) : Promise.resolve()),
+    ...readBy(screen, options.json === true),
+    ...{ url: place.url.replace(/\/+$/, ''), key: place.key, client: createClient(place) },
   }
 }

@@ -1,13 +1,15 @@
 import { z } from 'zod'
+import { scheduleForecast, scheduleForecastInput } from '../schemas/forecast.ts'
 import { givenMoment, id } from '../schemas/common.ts'
+import { occurrenceExplanation } from '../schemas/explain.ts'
 import { runFilter, runPage } from '../schemas/run.ts'
 import { outcomesFilter, scheduleOutcomes } from '../schemas/schedule-outcome.ts'
 import {
   bulkAnswer,
   bulkInput,
-  explanation,
   preview,
   previewInput,
+  rejectInput,
   runNowAnswer,
   runNowInput,
   schedule,
@@ -15,6 +17,7 @@ import {
   scheduleInput,
   schedulePage,
 } from '../schemas/schedule.ts'
+import { simulateAnswer, simulateInput } from '../schemas/simulate.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })
@@ -24,6 +27,7 @@ const every30 = { name: 'Look at the inbox', cron: '*/30 8-18 * * MON-FRI', time
 export const scheduleOperations = {
   'schedules.create': operation({
     ...{ method: 'POST', path: '/api/v1/schedules', tag: 'schedules', permission: 'schedules:write' },
+    rails: 'list',
     summary: 'Makes a schedule',
     description: 'Without an agent it wakes the default agent of the org. Synonyms of the fields are accepted.',
     ...{ creates: true, newWork: true, etag: true, readBy: 'service' },
@@ -34,12 +38,14 @@ export const scheduleOperations = {
   }),
   'schedules.list': operation({
     ...{ method: 'GET', path: '/api/v1/schedules', tag: 'schedules', permission: 'schedules:read' },
+    rails: 'list',
     summary: 'Lists schedules',
     query: scheduleFilter,
     answers: { 200: schedulePage },
   }),
   'schedules.get': operation({
     ...{ method: 'GET', path: '/api/v1/schedules/:id', tag: 'schedules', permission: 'schedules:read' },
+    rails: 'schedule',
     summary: 'Shows a schedule',
     etag: true,
     params: one,
@@ -48,17 +54,19 @@ export const scheduleOperations = {
   }),
   'schedules.update': operation({
     ...{ method: 'PATCH', path: '/api/v1/schedules/:id', tag: 'schedules', permission: 'schedules:write' },
+    rails: 'schedule',
     summary: 'Changes a schedule',
     description: 'What is left out stays; null brings back the default. Only a change of timing moves the next run.',
     ...{ etag: true, readBy: 'service' },
     params: one,
     body: scheduleInput,
     answers: { 200: schedule },
-    refusals: ['NOT_FOUND', 'STALE_VERSION'],
+    refusals: ['NOT_FOUND', 'STALE_VERSION', 'GUARD_RAIL_RATE', 'LINEAGE_LOOP'],
     examples: { body: { every_seconds: 900 } },
   }),
   'schedules.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/schedules/:id', tag: 'schedules', permission: 'schedules:delete' },
+    rails: 'schedule',
     summary: 'Deletes a schedule',
     description: 'What runs goes on, and the history stays.',
     etag: true,
@@ -68,14 +76,16 @@ export const scheduleOperations = {
   }),
   'schedules.enable': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/enable', tag: 'schedules', permission: 'schedules:write' },
+    rails: 'schedule',
     summary: 'Switches a schedule on',
     etag: true,
     params: one,
     answers: { 200: schedule },
-    refusals: ['NOT_FOUND', 'CONFLICT', 'STALE_VERSION'],
+    refusals: ['NOT_FOUND', 'PENDING_APPROVAL', 'STALE_VERSION', 'LINEAGE_LOOP'],
   }),
   'schedules.disable': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/disable', tag: 'schedules', permission: 'schedules:write' },
+    rails: 'schedule',
     summary: 'Switches a schedule off',
     description: 'No further occurrences; what runs goes on.',
     etag: true,
@@ -83,19 +93,44 @@ export const scheduleOperations = {
     answers: { 200: schedule },
     refusals: ['NOT_FOUND', 'STALE_VERSION'],
   }),
+  'schedules.approve': operation({
+    ...{ method: 'POST', path: '/api/v1/schedules/:id/approve', tag: 'schedules', permission: 'schedules:write' },
+    summary: 'Approves what a key with guard rails has proposed',
+    description:
+      'For owners and admins. From then on the schedule has its way. With `If-Match`, exactly the version that was seen ' +
+      'is approved.',
+    ...{ approving: true, etag: true },
+    params: one,
+    answers: { 200: schedule },
+    refusals: ['NOT_FOUND', 'CONFLICT', 'STALE_VERSION'],
+  }),
+  'schedules.reject': operation({
+    ...{ method: 'POST', path: '/api/v1/schedules/:id/reject', tag: 'schedules', permission: 'schedules:write' },
+    summary: 'Rejects what a key with guard rails has proposed, and says why',
+    description:
+      'For owners and admins. The schedule stays, switched off, with the reason; a change of it is a new proposal.',
+    ...{ approving: true, etag: true },
+    params: one,
+    body: rejectInput,
+    answers: { 200: schedule },
+    refusals: ['NOT_FOUND', 'CONFLICT', 'STALE_VERSION'],
+    examples: { body: { reason: 'Twice a day is enough' } },
+  }),
   'schedules.runNow': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/:id/run-now', tag: 'schedules', permission: 'schedules:run' },
+    rails: 'schedule',
     summary: 'Makes a run of a schedule now',
     description: 'Works on schedules that are off. Mode `due` only runs what is due.',
     ...{ creates: true, newWork: true, admits: true, bodyOptional: true },
     params: one,
     body: runNowInput,
     answers: { 202: runNowAnswer },
-    refusals: ['NOT_FOUND', 'CONCURRENCY_LIMIT'],
+    refusals: ['NOT_FOUND', 'CONCURRENCY_LIMIT', 'PENDING_APPROVAL'],
     examples: { body: { mode: 'force' }, answer: { ran: true, run_id: 'run_01j8z3k4m5n6p7q8r9s0t1v2w3' } },
   }),
   'schedules.runs': operation({
     ...{ method: 'GET', path: '/api/v1/schedules/:id/runs', tag: 'schedules', permission: 'schedules:read' },
+    rails: 'schedule',
     summary: 'Lists the runs of a schedule',
     params: one,
     query: runFilter,
@@ -104,6 +139,7 @@ export const scheduleOperations = {
   }),
   'schedules.outcomes': operation({
     ...{ method: 'GET', path: '/api/v1/schedules/outcomes', tag: 'schedules', permission: 'schedules:read' },
+    rails: 'list',
     summary: 'Shows how the last runs of many schedules went',
     description:
       'Of up to 200 schedules, named with commas between them: the last 20 runs of each unless given, newest first. ' +
@@ -113,23 +149,60 @@ export const scheduleOperations = {
   }),
   'schedules.explain': operation({
     ...{ method: 'GET', path: '/api/v1/schedules/:id/explain', tag: 'schedules', permission: 'schedules:read' },
+    rails: 'schedule',
     summary: 'Says what became of a moment of a schedule, or will, and why',
+    description: 'With every question on its way, what the evidence leads to, and what can be done about it.',
     params: one,
     query: z.strictObject({ at: givenMoment }),
-    answers: { 200: explanation },
+    answers: { 200: occurrenceExplanation },
     refusals: ['NOT_FOUND'],
   }),
   'schedules.preview': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/preview', tag: 'schedules', permission: 'schedules:read' },
+    rails: 'free',
     summary: 'Says in words and dates what a schedule would do',
     readBy: 'service',
     body: previewInput,
     answers: { 200: preview },
     examples: { body: { cron: '0 9 * * *', timezone: 'Europe/Berlin', count: 3 } },
   }),
+  'schedules.simulate': operation({
+    ...{ method: 'POST', path: '/api/v1/schedules/simulate', tag: 'schedules', permission: 'schedules:read' },
+    summary: 'Says what would happen over a window of time',
+    description:
+      'Schedules as they would be created, stored ones, or all that are active, with assumed or observed durations and ' +
+      'failures, outages and other policies; or what other policies would have done in the past. Nothing is kept. With ' +
+      '`Accept: text/event-stream` the answer is a stream of `progress` events with `{done, total}` and one `result`, or ' +
+      'a `problem`. Whoever hangs up ends it.',
+    readBy: 'service',
+    body: simulateInput,
+    answers: { 200: simulateAnswer },
+    refusals: ['SIMULATION_BUSY', 'SIMULATION_LIMIT'],
+    examples: {
+      body: {
+        schedules: [{ cron: '*/5 * * * *', overlap_action: 'SKIP' }],
+        window_seconds: 3_600,
+        assume: { duration_ms: 420_000 },
+        against: [{ set: { overlap_action: 'CANCEL_PREV' } }],
+      },
+    },
+  }),
+  'schedules.forecast': operation({
+    ...{ method: 'POST', path: '/api/v1/schedules/forecast', tag: 'schedules', permission: 'schedules:read' },
+    summary: 'Says what a schedule would use before it is saved',
+    description:
+      'Takes what a schedule is made from, or with `id` what is to change about one, and shows what its runs would use, ' +
+      'on what that is based, and what becomes of each budget they would use. Budgets need budgets:read.',
+    readBy: 'service',
+    body: scheduleForecastInput,
+    answers: { 200: scheduleForecast },
+    refusals: ['NOT_FOUND'],
+    examples: { body: { every_seconds: 900, payload: 'Look at the inbox', days: 30 } },
+  }),
   'schedules.bulk': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/bulk', tag: 'schedules' },
     permission: ['schedules:write', 'schedules:delete'],
+    rails: 'list',
     summary: 'Enables, disables or deletes many schedules',
     description: 'Each is decided by itself; deleting needs schedules:delete, the rest schedules:write.',
     body: bulkInput,

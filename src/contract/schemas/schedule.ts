@@ -265,7 +265,7 @@ export const runNowAnswer: z.ZodType<RunNowAnswer> = named(
   shaped<RunNowAnswer>()({ ran: z.boolean(), run_id: z.string().optional(), reason: z.string().optional() }),
 )
 
-const dstNote = shaped<DstNoteView>()({
+export const dstNote = shaped<DstNoteView>()({
   at: moment,
   zone: z.string(),
   kind: z.enum(['gap', 'repeat']),

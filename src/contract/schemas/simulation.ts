@@ -166,20 +166,23 @@ const depth = shaped<SimulatedDepth>()({
   cost: z.number(),
 })
 
+/** The fields of a result, for what is more than one. */
+export const simulationFields = {
+  from: moment,
+  to: moment,
+  seed: z.int(),
+  schedules: z.array(simulatedSchedule),
+  rows: z.array(run),
+  ranges: z.array(range),
+  truncated: z.boolean(),
+  depth: z.array(depth),
+  totals,
+  outages: z.array(outage),
+}
+
 export const simulation: z.ZodType<SimulationView> = named(
   'Simulation',
-  shaped<SimulationView>()({
-    from: moment,
-    to: moment,
-    seed: z.int(),
-    schedules: z.array(simulatedSchedule),
-    rows: z.array(run),
-    ranges: z.array(range),
-    truncated: z.boolean(),
-    depth: z.array(depth),
-    totals,
-    outages: z.array(outage),
-  }),
+  shaped<SimulationView>()(simulationFields),
   'What would happen.',
 )
 

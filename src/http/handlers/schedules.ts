@@ -1,7 +1,10 @@
 import type { scheduleOperations } from '../../contract/operations/schedules.ts'
+import { isPermitted } from '../../core/access.ts'
+import { forecastDraft } from '../../service/forecast/draft.ts'
 import { runScheduleNow } from '../../service/run-actions.ts'
 import { findRunsOfSchedule } from '../../service/runs-read.ts'
 import { readOutcomes } from '../../service/schedule-outcomes.ts'
+import { approveSchedule, rejectSchedule } from '../../service/rails/approve.ts'
 import { previewSchedule } from '../../service/schedule-preview.ts'
 import { changeSchedules } from '../../service/schedules-bulk.ts'
 import { findSchedules } from '../../service/schedules-find.ts'
@@ -14,6 +17,7 @@ import {
   enableSchedule,
   getSchedule,
 } from '../../service/schedules.ts'
+import { simulation } from '../simulation.ts'
 import type { HandlersOf } from '../call.ts'
 import type { HttpContext } from '../context.ts'
 import { requirePermission } from '../gate.ts'
@@ -40,14 +44,21 @@ export const scheduleHandlers: HandlersOf<typeof scheduleOperations> = {
     changing(ctx, enableSchedule(ports, caller, { id: params.id, version: ifMatch })),
   'schedules.disable': ({ ctx, ports, caller, params, ifMatch }) =>
     changing(ctx, disableSchedule(ports, caller, { id: params.id, version: ifMatch })),
+  'schedules.approve': ({ ctx, ports, caller, params, ifMatch }) =>
+    changing(ctx, approveSchedule(ports, caller, { id: params.id, version: ifMatch })),
+  'schedules.reject': ({ ctx, ports, caller, params, body, ifMatch }) =>
+    changing(ctx, rejectSchedule(ports, caller, { id: params.id, version: ifMatch, reject: body })),
   'schedules.runNow': ({ ports, caller, params, body }) =>
     runScheduleNow(ports, caller, { id: params.id, mode: body.mode ?? 'force' }),
   'schedules.runs': ({ ports, caller, params, query }) =>
-    findRunsOfSchedule(ports, { orgId: caller.orgId, id: params.id }, query),
+    findRunsOfSchedule(ports, { ...caller, id: params.id }, query),
   'schedules.outcomes': ({ ports, caller, query }) => readOutcomes(ports, caller, query),
   'schedules.explain': ({ ports, caller, params, query }) =>
     explainOccurrence(ports, caller, { id: params.id, at: query.at }),
   'schedules.preview': ({ ports, caller, body }) => previewSchedule(ports, caller, body),
+  'schedules.simulate': (call) => simulation(call),
+  'schedules.forecast': ({ ports, caller, principal, body }) =>
+    forecastDraft(ports, caller, { input: body, seesBudgets: isPermitted(principal, 'budgets:read') }),
   'schedules.bulk': (call) => {
     requirePermission(call, call.body.action === 'delete' ? 'schedules:delete' : 'schedules:write')
     return changing(call.ctx, changeSchedules(call.ports, call.caller, call.body))

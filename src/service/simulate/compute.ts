@@ -1,0 +1,37 @@
+import { invalid, Refusal } from '../../contract/refusals.ts'
+import type { SimulationView } from '../../contract/simulation.ts'
+import { compareSimulations } from '../simulation/compare.ts'
+import { simulate } from '../simulation/simulate.ts'
+import type { SimulationJob, SimulationListening, SimulationOutcome } from './port.ts'
+
+/** Computes a job from its beginning to its end, in the thread of whoever asks. */
+export function computeSimulation(
+  { task, against }: SimulationJob,
+  { progress, signal }: SimulationListening = {},
+): SimulationOutcome {
+  const whole = Date.parse(task.to) - Date.parse(task.from)
+  const total = against === null ? whole : 2 * whole
+  const control = (before: number) => ({
+    progress: (done: number) => progress?.({ done: before + done, total }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const view = named('changes', () => simulate(task, control(0)))
+  if (against === null) return { view, against: null, diff: null }
+  const other = named('against', () => simulate({ ...task, changes: against }, control(whole)))
+  return { view, against: other, diff: compareSimulations(view, other) }
+}
+
+/** Tells what is wrong under the name under which it was given. */
+function named(changes: 'changes' | 'against', compute: () => SimulationView): SimulationView {
+  try {
+    return compute()
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.flaws.length === 0) throw error
+    throw invalid(
+      error.flaws.map((flaw) => ({
+        ...flaw,
+        field: flaw.field.replaceAll(/\[(\d+)\]/g, '.$1').replace(/^changes\b/, changes),
+      })),
+    )
+  }
+}

@@ -1,0 +1,126 @@
+import { invalid, Refusal } from '../../contract/refusals.ts'
+import { MOST_SCHEDULES, type SimulationBasis } from '../../contract/simulate.ts'
+import type { SimulatedAgent, SimulatedBudget, SimulatedScheduleInput, SimulationTask } from '../simulation/task.ts'
+import { inlineKindOf } from '../../core/executor/inline-agent.ts'
+import { agentId, scheduleId } from '../../core/ids.ts'
+import { formatInstant } from '../../core/instant.ts'
+import { listAgents, type AgentRow } from '../../store/agents.ts'
+import { loadOrg, type OrgRow } from '../../store/orgs.ts'
+import type { ScheduleRow } from '../../store/schedule-row.ts'
+import { listSchedules, loadSchedules } from '../../store/schedules.ts'
+import { findBudgets } from '../budgets.ts'
+import type { Caller } from '../caller.ts'
+import type { Ports } from '../ports.ts'
+import { assumedFor } from './assumed.ts'
+import { givenSchedules } from './given.ts'
+import type { ReadSimulation } from './input.ts'
+import { readPast, type Past } from './past.ts'
+import { settingsFor } from './settings.ts'
+
+/** What is computed, and what it is based on. */
+export interface Gathered {
+  readonly task: SimulationTask
+  readonly basis: readonly SimulationBasis[]
+}
+
+/** Brings together everything a simulation needs. Reads a handful of times, however many schedules there are. */
+export async function gather(ports: Ports, caller: Caller, asked: ReadSimulation): Promise<Gathered> {
+  const { database } = ports
+  const org = await loadOrg(database, caller.orgId)
+  if (org === undefined) throw new Refusal('NOT_FOUND', `There is no org ${caller.orgId}`)
+  const stored = await storedSchedules(ports, caller, asked)
+  const agents = await listAgents(database, { orgId: caller.orgId })
+  const past = await readPast(ports, caller.orgId, { asked, rows: stored })
+  const given = givenSchedules(asked)
+  const known = stored.map((row) => storedSchedule(row, asked, past))
+  return {
+    task: {
+      ...baseOf(asked, org),
+      schedules: [...given, ...known],
+      agents: agents.map(viewAgent),
+      budgets: asked.budgets ? (await findBudgets(ports, caller)).map(viewBudget) : [],
+      settings: await settingsFor(ports),
+      interventions: [...asked.interventions, ...past.interventions],
+      outages: asked.replay ? past.outages : asked.outages,
+    },
+    basis: [
+      ...given.map(({ id }) => basisOf(id, 'given', past)),
+      ...stored.map(({ id }) => basisOf(id, 'stored', past)),
+    ],
+  }
+}
+
+const basisOf = (id: string, source: SimulationBasis['source'], past: Past): SimulationBasis => ({
+  ...{ schedule_id: id, source },
+  observed_runs: past.observed.get(id)?.runs ?? 0,
+  recorded_attempts: past.recorded.get(id)?.length ?? 0,
+})
+
+const baseOf = (asked: ReadSimulation, org: OrgRow) => ({
+  ...{ from: formatInstant(asked.from), to: formatInstant(asked.to), seed: asked.seed, max_rows: asked.maxRows },
+  ...{ timezone: org.defaultTimezone, default_agent_id: org.defaultAgentId, assume: asked.assume },
+  changes: asked.changes,
+  org: { max_concurrent: org.maxConcurrent, runs_per_day: org.runsPerDay },
+})
+
+async function storedSchedules(
+  { database }: Ports,
+  { orgId }: Caller,
+  asked: ReadSimulation,
+): Promise<readonly ScheduleRow[]> {
+  const named = await loadSchedules(database, { orgId, ids: asked.ids.map(scheduleId) })
+  const byId = new Map<string, ScheduleRow>(named.map((row) => [row.id, row]))
+  const missing = asked.ids.flatMap((id, index) => (byId.has(id) ? [] : [{ id, index }]))
+  if (missing.length > 0)
+    throw invalid(
+      missing.map(({ id, index }) => ({ field: `ids.${index}`, value: id, message: 'names no schedule of the org' })),
+    )
+  const room = MOST_SCHEDULES - asked.schedules.length - named.length
+  const active = asked.all
+    ? await listSchedules(database, {
+        ...{ orgId, state: 'active' as const, sort: 'next_run_at' as const, after: null, limit: MOST_SCHEDULES + 1 },
+        agentId: asked.agentId === null ? null : agentId(asked.agentId),
+      })
+    : []
+  const others = active.filter(({ id }) => !byId.has(id))
+  if (others.length > room)
+    throw invalid([
+      {
+        ...{ field: 'all', value: true, message: 'makes too many schedules' },
+        allowed: `${MOST_SCHEDULES} schedules in all; agent_id narrows them down, or name them by ids`,
+      },
+    ])
+  return [...named, ...others]
+}
+
+/** The schedule as it was given, and where it stands. One that is off is taken as if it were on: it was asked for. */
+function storedSchedule(row: ScheduleRow, asked: ReadSimulation, past: Past): SimulatedScheduleInput {
+  const isInline = inlineKindOf(row.agentId) !== null
+  const recorded = past.recorded.get(row.id)
+  return {
+    id: row.id,
+    input: {
+      ...row.input,
+      ...{ name: row.name, payload: row.payload },
+      ...(isInline ? {} : { agent_id: row.agentId }),
+    },
+    created_at: formatInstant(row.createdAt),
+    standing: past.standings.get(row.id),
+    ...assumedFor(asked, past.observed.get(row.id)?.assume ?? {}, [row.id, row.name]),
+    ...(recorded === undefined ? {} : { recorded }),
+  }
+}
+
+const viewAgent = (agent: AgentRow): SimulatedAgent => ({
+  ...{ id: agent.id, executor_kind: agent.executor.kind, retry_policy: agent.retryPolicy },
+  ...{ timeout_seconds: agent.timeoutSeconds, max_concurrent: agent.maxConcurrent },
+  default_session: agent.defaultSession,
+})
+
+type KnownBudget = Awaited<ReturnType<typeof findBudgets>>[number]
+
+const viewBudget = (budget: KnownBudget): SimulatedBudget => ({
+  ...{ id: budget.id, agent_id: budget.agent_id, schedule_id: budget.schedule_id, unit: budget.unit },
+  ...{ amount: budget.amount, period: budget.period, timezone: budget.timezone, on_exceed: budget.on_exceed },
+  ...{ default_reserve: budget.default_reserve, spent: budget.spent },
+})
