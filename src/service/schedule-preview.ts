@@ -43,7 +43,8 @@ export async function previewSchedule(
   return { sentence, next: next.map(formatInstant), dst_notes: dstNotes.map(viewNote) }
 }
 
-const viewNote = ({ offsetBefore, offsetAfter, at, ...note }: DstNote): DstNoteView => ({
+/** A change of the clock as it is told. */
+export const viewNote = ({ offsetBefore, offsetAfter, at, ...note }: DstNote): DstNoteView => ({
   at: formatInstant(at),
   zone: note.zone,
   kind: note.kind,

@@ -39,7 +39,7 @@ export function fire(desk: Desk, id: ScheduleId): void {
     const key = { kind: 'occurrence', scheduleId: id, nominal: decision.nominal } as const
     const runId = decision.kind === 'skip' ? desk.chance.newRunId('run', desk.now) : decision.runId
     desk.changes.occurrences.push({ key, runId })
-    const made = { ...rowOf(desk, row), id: runId, jobRunId: jobRunIdOf(key), nominal: decision.nominal }
+    const made = { ...runOf(desk, row), id: runId, jobRunId: jobRunIdOf(key), nominal: decision.nominal }
     if (decision.kind === 'skip') {
       makeRun(desk, { ...made, trigger: 'schedule', state: 'skipped', decision: decision.why })
       continue
@@ -97,7 +97,7 @@ export function runNow(
   row.previousRunId = runId
   desk.changes.schedules.add(row)
   makeRun(desk, {
-    ...rowOf(desk, row),
+    ...runOf(desk, row),
     id: runId,
     jobRunId: jobRunIdOf(key),
     trigger: 'manual',
@@ -139,7 +139,8 @@ function previousOf(desk: Desk, id: RunId): NonNullable<ScheduleHistory['previou
   return { id, state: run === undefined || run.superseded ? 'cancelled' : run.state }
 }
 
-function rowOf(
+/** What every run of the schedule has, whatever made it. */
+export function runOf(
   desk: Desk,
   row: ScheduleRow,
 ): Pick<RunRow, 'agentId' | 'executorKey' | 'lane' | 'payload'> & Partial<RunRow> {

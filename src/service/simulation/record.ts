@@ -1,0 +1,145 @@
+import type { RunId, ScheduleId } from '../../core/ids.ts'
+import type { Instant } from '../../core/instant.ts'
+import { isInFlight } from '../../core/run/run.ts'
+import { isTerminal } from '../../core/run/run-machine.ts'
+import type { RunRow } from '../../store/run-row.ts'
+import type { Changes, EndedAttempt, RangeDecision } from '../desk/desk.ts'
+import type { AttemptUsage } from './attempts.ts'
+import { createLevels, type Levels } from './levels.ts'
+import type { SimulationPlan } from './plan.ts'
+import { countLateness, countOne, emptyTally, noteLevels, type Tally } from './tally.ts'
+
+/** What is told of a run that is kept. */
+export interface KeptRun {
+  readonly run: RunRow
+  readonly notBefore: Instant | null
+  readonly attempts: EndedAttempt[]
+  firstStart: Instant | null
+  tokens: number
+  costMicros: number
+}
+
+/** A range, and when it was decided. */
+export interface KeptRange extends RangeDecision {
+  readonly decidedAt: Instant
+}
+
+/** What has happened: all of it in figures, the first of it row by row. */
+export interface Record {
+  readonly rows: Map<RunId, KeptRun>
+  readonly ranges: KeptRange[]
+  readonly whole: Tally
+  readonly bySchedule: Map<ScheduleId, Tally>
+  readonly levels: Levels
+  isTruncated: boolean
+  readonly maxRows: number
+  readonly inFlight: Set<RunId>
+}
+
+/** More rows than this are not kept unless somebody asks for more or fewer. */
+const USUAL_ROWS = 10_000
+
+/** A record on which nothing stands yet. */
+export function createRecord({ task, schedules, window }: SimulationPlan): Record {
+  return {
+    ...{ rows: new Map(), ranges: [], whole: emptyTally(), isTruncated: false, inFlight: new Set() },
+    bySchedule: new Map(schedules.map(({ id }) => [id, emptyTally()])),
+    levels: createLevels(window),
+    maxRows: task.max_rows ?? USUAL_ROWS,
+  }
+}
+
+const talliesOf = (record: Record, id: ScheduleId | null): readonly Tally[] => {
+  const own = id === null ? undefined : record.bySchedule.get(id)
+  return own === undefined ? [record.whole] : [record.whole, own]
+}
+
+/** Takes in what a turn has changed. */
+export function recordChanges(record: Record, changes: Changes, now: Instant): void {
+  for (const range of changes.ranges) recordRange(record, range, now)
+  for (const run of changes.made) recordMade(record, run)
+  for (const run of changes.changed) recordChanged(record, run, changes)
+  for (const ended of changes.attempts) record.rows.get(ended.runId)?.attempts.push(ended)
+  const { whole, levels } = record
+  noteLevels(whole)
+  levels.note(now, whole)
+}
+
+function recordRange(record: Record, range: RangeDecision, decidedAt: Instant): void {
+  for (const tally of talliesOf(record, range.scheduleId)) {
+    tally.occurrences += range.count
+    countOne(tally.byStatus, 'skipped', range.count)
+    countOne(tally.skippedBy, range.why.reason, range.count)
+  }
+  if (record.ranges.length < record.maxRows) record.ranges.push({ ...range, decidedAt })
+  else record.isTruncated = true
+}
+
+function recordMade(record: Record, run: RunRow): void {
+  const isSkipped = run.state === 'skipped'
+  for (const tally of talliesOf(record, run.scheduleId)) {
+    if (run.nominal !== null) tally.occurrences += 1
+    if (isSkipped) countOne(tally.skippedBy, run.decision.reason)
+    else tally.runs += 1
+    if (isTerminal(run.state)) countOne(tally.byStatus, run.state)
+    else tally.pending += 1
+    noteLevels(tally)
+  }
+  if (record.rows.size >= record.maxRows) {
+    record.isTruncated = true
+    return
+  }
+  record.rows.set(run.id, {
+    ...{ run, notBefore: run.notBefore, attempts: [], firstStart: null, tokens: 0, costMicros: 0 },
+  })
+}
+
+function recordChanged(record: Record, run: RunRow, changes: Changes): void {
+  const flies = isInFlight(run.state)
+  const flew = record.inFlight.has(run.id)
+  if (flies && !flew) record.inFlight.add(run.id)
+  if (!flies && flew) record.inFlight.delete(run.id)
+  const hasEnded = isTerminal(run.state)
+  if (flies === flew && !hasEnded) return
+  for (const tally of talliesOf(record, run.scheduleId)) {
+    if (flies !== flew) tally.inFlight += flies ? 1 : -1
+    if (hasEnded && !changes.made.has(run)) {
+      tally.pending -= 1
+      countOne(tally.byStatus, run.state)
+    }
+    if (hasEnded && run.superseded) tally.superseded += 1
+    noteLevels(tally)
+  }
+}
+
+/** An attempt has begun. */
+export function recordStart(record: Record, run: RunRow, now: Instant): void {
+  const isFirst = run.attempt === run.firstAttempt
+  for (const tally of talliesOf(record, run.scheduleId)) {
+    tally.attempts += 1
+    if (isFirst && run.nominal !== null) countLateness(tally, now - run.nominal)
+  }
+  const kept = record.rows.get(run.id)
+  if (kept !== undefined && isFirst) kept.firstStart = now
+}
+
+/** An attempt was at work for so long, and used this. */
+export function recordWork(
+  record: Record,
+  of: { readonly runId: RunId; readonly scheduleId: ScheduleId },
+  work: { readonly busyMs: number; readonly usage: AttemptUsage | null; readonly now: Instant },
+): void {
+  const tokens = work.usage?.inputTokens ?? 0
+  const costMicros = work.usage?.costMicros ?? 0
+  for (const tally of talliesOf(record, of.scheduleId)) {
+    tally.busyMs += work.busyMs
+    tally.tokens += tokens
+    tally.costMicros += costMicros
+  }
+  if (tokens === 0 && costMicros === 0) return
+  record.levels.spend(work.now, tokens, costMicros)
+  const kept = record.rows.get(of.runId)
+  if (kept === undefined) return
+  kept.tokens += tokens
+  kept.costMicros += costMicros
+}

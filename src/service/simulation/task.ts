@@ -1,0 +1,106 @@
+import type { ScheduleInput } from '../../contract/schedule.ts'
+import type {
+  AssumptionInput,
+  Intervention,
+  OutageInput,
+  PolicyChange,
+  RecordedAttempt,
+} from '../../contract/simulation.ts'
+import type { BudgetAction, BudgetUnit } from '../../core/budget/budget.ts'
+import type { BudgetPeriod } from '../../core/budget/budget-period.ts'
+import type { RetryPolicy } from '../../core/run/retry-policy.ts'
+import type { ScheduleState } from '../../core/schedule/schedule-life.ts'
+
+/** An agent as far as it decides when its runs start and how long they may take. */
+export interface SimulatedAgent {
+  readonly id: string
+  readonly executor_kind: string
+  readonly retry_policy?: RetryPolicy | null | undefined
+  readonly timeout_seconds?: number | null | undefined
+  readonly max_concurrent?: number | null | undefined
+  readonly default_session?: string | null | undefined
+}
+
+/** Where a schedule stands when the window begins. */
+export interface SimulatedStanding {
+  readonly state?: ScheduleState | undefined
+  /** Everything up to and including this has been decided; the beginning of the window unless given. */
+  readonly watermark?: string | undefined
+  readonly fires?: number | undefined
+  readonly failure_streak?: number | undefined
+  readonly last_ending?:
+    | {
+        readonly status: 'success' | 'failed' | 'timeout' | 'cancelled'
+        readonly attempt: number
+        readonly ended_at: string
+      }
+    | undefined
+  /** Runs that are under way already, oldest first. */
+  readonly pending?: readonly PendingStart[] | undefined
+}
+
+/** A run that is pending when the window begins. */
+export interface PendingStart {
+  readonly nominal: string | null
+  readonly status: 'queued' | 'running'
+  readonly attempt?: number | undefined
+  readonly first_attempt?: number | undefined
+  readonly created_at: string
+  /** Of one that is running. */
+  readonly started_at?: string | undefined
+}
+
+/** A schedule that takes part. */
+export interface SimulatedScheduleInput {
+  readonly id: string
+  /** As it would be created; read by the same rules. */
+  readonly input: ScheduleInput
+  /** When it was made: an interval without an anchor counts from there. The beginning of the window unless given. */
+  readonly created_at?: string | undefined
+  readonly standing?: SimulatedStanding | undefined
+  /** What is assumed of it, over what is assumed of all. */
+  readonly assume?: AssumptionInput | undefined
+  /** How attempts went that are on record; others go as assumed. */
+  readonly recorded?: readonly RecordedAttempt[] | undefined
+}
+
+/** A budget that holds in the window. */
+export interface SimulatedBudget {
+  readonly id: string
+  readonly agent_id?: string | null | undefined
+  readonly schedule_id?: string | null | undefined
+  readonly unit: BudgetUnit
+  /** Tokens, or whole money. */
+  readonly amount: number
+  readonly period: BudgetPeriod
+  readonly timezone: string
+  readonly on_exceed: BudgetAction
+  readonly default_reserve?: number | undefined
+  /** What the period in which the window begins has used already. */
+  readonly spent?: number | undefined
+}
+
+/** Everything a simulation needs, as plain data: it may be computed elsewhere. */
+export interface SimulationTask {
+  readonly from: string
+  readonly to: string
+  /** The zone of the org, for schedules that name none. */
+  readonly timezone: string
+  readonly seed: number
+  readonly schedules: readonly SimulatedScheduleInput[]
+  readonly agents: readonly SimulatedAgent[]
+  /** The agent of schedules that name none. */
+  readonly default_agent_id?: string | null | undefined
+  readonly assume?: AssumptionInput | undefined
+  readonly outages?: readonly OutageInput[] | undefined
+  readonly changes?: readonly PolicyChange[] | undefined
+  readonly interventions?: readonly Intervention[] | undefined
+  readonly budgets?: readonly SimulatedBudget[] | undefined
+  /** Settings of the engine that differ from the defaults, in the names of the configuration: lanes, schedules, … */
+  readonly settings?: Readonly<Record<string, unknown>> | undefined
+  readonly org?:
+    | { readonly max_concurrent?: number | null | undefined; readonly runs_per_day?: number | null | undefined }
+    | undefined
+  /** More rows than this are counted and not kept; 10,000 unless given. */
+  readonly max_rows?: number | undefined
+}
