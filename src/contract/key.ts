@@ -1,4 +1,5 @@
 import type { Role } from '../core/access.ts'
+import type { GuardRailsInput, GuardRailsView } from './guard-rails.ts'
 
 /** A new key. */
 export interface KeyInput {
@@ -8,6 +9,8 @@ export interface KeyInput {
   /** What it may do of what its role may do; left out or null: all of it. */
   readonly scopes?: readonly string[] | null
   readonly expires_at?: string | null
+  /** How far it may go whatever its role permits; null, or left out: as far as that. They never change. */
+  readonly guard_rails?: GuardRailsInput | null
 }
 
 /** A key as every surface shows it. Its text is not in it: nobody has it any more. */
@@ -19,6 +22,7 @@ export interface KeyView {
   readonly hint: string
   readonly role: Role
   readonly scopes: readonly string[] | null
+  readonly guard_rails: GuardRailsView | null
   /** Made by a person, at the first start, or named by the environment. */
   readonly origin: 'person' | 'start' | 'environment'
   readonly state: 'active' | 'expired' | 'revoked'

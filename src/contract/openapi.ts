@@ -19,6 +19,7 @@ const TAGS: Readonly<Record<string, string>> = {
   probes: 'How the process is, and what it speaks',
   schedules: 'Rules that make runs',
   runs: 'Work on its way through, whatever woke it',
+  explain: 'Why something happened, or nothing did',
   callbacks: 'Results that come later',
   sessions: 'Conversations whose work keeps its order',
   agents: 'What does the work',
@@ -190,8 +191,11 @@ const mediaOf = ({ each }: MediaAnswer, schemas: Schemas): Json =>
   each === undefined ? {} : { schema: schemas.of(each) }
 
 const ALWAYS: readonly RefusalCode[] = ['VALIDATION', 'MISDIRECTED', 'INTERNAL', 'DATABASE_AWAY']
-const WITH_KEY: readonly RefusalCode[] = ['UNAUTHENTICATED', 'FORBIDDEN', 'RATE_LIMITED']
+const WITH_KEY: readonly RefusalCode[] = ['UNAUTHENTICATED', 'FORBIDDEN', 'GUARD_RAIL', 'RATE_LIMITED']
 const WITH_BODY: readonly RefusalCode[] = ['MALFORMED', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+
+/** What keys with guard rails are refused with where something is made or woken. */
+const UNDER_RAILS: readonly RefusalCode[] = ['GUARD_RAIL_RATE', 'LINEAGE_DEPTH', 'LINEAGE_LOOP']
 
 /** Every code that an operation may be refused with. */
 export function codesOf(spec: OperationSpec): readonly RefusalCode[] {
@@ -199,6 +203,7 @@ export function codesOf(spec: OperationSpec): readonly RefusalCode[] {
     ...(spec.refusals ?? []),
     ...(spec.creates === true ? (['IDEMPOTENCY_MISMATCH'] as const) : []),
     ...(spec.newWork === true ? (['DRAINING'] as const) : []),
+    ...(spec.rails !== undefined && spec.creates === true ? UNDER_RAILS : []),
     ...(spec.method === 'GET' ? [] : WITH_BODY),
     ...(spec.permission === 'none' ? [] : WITH_KEY),
     ...ALWAYS,

@@ -45,6 +45,8 @@ export interface RunView {
   readonly superseded: boolean
   readonly retry_of: string | null
   readonly parent_run_id: string | null
+  /** The key or the agent (`agent:<id>`) under whose guard rails it was made. */
+  readonly owner: string | null
   /** Why it was made, or was not to run. */
   readonly decision: Why
 }
@@ -79,14 +81,6 @@ export interface RunDetail extends RunView {
   readonly why: Why
   /** The trace it belongs to; null when it was not asked for. */
   readonly trace_id: string | null
-}
-
-/** Why a run is where it is, in codes and in words, and why it was made. */
-export interface RunExplanation extends Why {
-  readonly run_id: string
-  readonly status: RunState
-  readonly sentence: string
-  readonly decision: Why
 }
 
 /** How a run is repeated. */

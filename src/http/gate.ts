@@ -9,7 +9,10 @@ import {
   type Permission,
   type Principal,
 } from '../core/access.ts'
+import { breach } from '../core/rails/breach.ts'
 import { explainWhy } from '../core/reasons.ts'
+import { requireOwn } from '../service/rails/own.ts'
+import { railRefusal } from '../service/rails/refusals.ts'
 import type { HttpContext } from './context.ts'
 
 /** The cookie of the console, and the header in which its token comes back. */
@@ -25,7 +28,7 @@ export interface Asker {
 type Eventually<T> = T | Promise<T>
 
 /** What something says of who may do it. */
-export type Needs = Pick<OperationSpec, 'permission' | 'operatorOnly' | 'approving'>
+export type Needs = Pick<OperationSpec, 'permission' | 'operatorOnly' | 'approving' | 'rails'>
 
 /** Who asks: by key, else by the cookie of the console, which is looked for only then. Refuses what is neither. */
 export function identify(
@@ -63,8 +66,31 @@ function isSame(given: string | readonly string[] | undefined, wanted: string): 
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** Refuses a principal whose key is not good any more, or who lacks what the operation needs. */
+/**
+ * Refuses a principal whose key is not good any more, who lacks what the operation needs, or whose guard rails do not
+ * reach so far.
+ */
 export function admit(ctx: HttpContext, spec: Needs, principal: Principal): void {
+  permit(ctx, spec, principal)
+  if (principal.railed !== undefined && spec.rails === undefined)
+    throw railRefusal(
+      breach('operation', 'A key with guard rails has no business here: its own schedules, tasks and runs are'),
+    )
+}
+
+/** Refuses a thing that the guard rails of a key do not reach; those of an operation that is about one. */
+export async function admitTo(
+  ctx: Pick<HttpContext, 'ports'>,
+  spec: Pick<Needs, 'rails'>,
+  { principal, id }: { readonly principal: Principal; readonly id: unknown },
+): Promise<void> {
+  const { orgId, railed } = principal
+  const { rails } = spec
+  if (railed === undefined || rails === undefined || rails === 'free' || rails === 'list') return
+  await requireOwn(ctx.ports, { orgId, railed }, { kind: rails, id: String(id) })
+}
+
+function permit(ctx: HttpContext, spec: Needs, principal: Principal): void {
   const { permission } = spec
   if (permission === 'none') return
   // With no permission to ask for, what is left to see is whether the key is still good.

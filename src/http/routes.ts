@@ -7,7 +7,7 @@ import { callerFrom } from './caller-from.ts'
 import type { Connections } from './connections.ts'
 import type { HttpContext } from './context.ts'
 import { hasTag, readIfMatch, tagOf } from './entity-tag.ts'
-import { admit, CONSOLE_COOKIE, identify, type Needs } from './gate.ts'
+import { admit, admitTo, CONSOLE_COOKIE, identify, type Needs } from './gate.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { readersOf, type Readers } from './read-input.ts'
 
@@ -120,6 +120,8 @@ async function handle(ctx: HttpContext, route: Route, exchange: Exchange): Promi
   const { spec, handler } = route
   const { reply } = exchange
   const call = callOf(ctx, route, exchange)
+  if (call.principal?.railed !== undefined)
+    await admitTo(ctx, spec, { principal: call.principal, id: idIn(call.params) })
   if (spec.newWork === true && ctx.isDraining()) throw new ErrGatewayDraining()
   const answered = await (spec.admits === true ? traced(ctx, route, call) : handler(call))
   // A handler that streams has taken the connection over.
@@ -129,6 +131,9 @@ async function handle(ctx: HttpContext, route: Route, exchange: Exchange): Promi
   if (spec.etag === true && isTagged(exchange, body)) return reply.code(304).send()
   return reply.code(status).send(status === 204 ? undefined : body)
 }
+
+/** What an operation is about: no path names more than one thing. */
+const idIn = (params: unknown): unknown => Object.values(params as Readonly<Record<string, unknown>>)[0]
 
 /** What a request hands in belongs to its trace, if it has one or anybody listens. */
 function traced(ctx: HttpContext, { id, handler }: Route, call: Call<OperationSpec>): unknown {

@@ -1,7 +1,8 @@
 import { runId } from '../core/ids.ts'
 import { isTerminal } from '../core/run/run-machine.ts'
 import type { Escapement } from '../escapement.ts'
-import { explainRun, findRuns, getRun, getRunDetail } from '../service/runs-read.ts'
+import { explainRun } from '../service/explain/run.ts'
+import { findRuns, getRun, getRunDetail } from '../service/runs-read.ts'
 import { cancelRunById, retryRun, settleByToken } from '../service/run-actions.ts'
 import type { RunView } from '../contract/run.ts'
 import type { Running } from './running.ts'
@@ -13,7 +14,7 @@ export function runsOf(running: () => Running): Escapement['runs'] {
       const { app, orgId } = running()
       return getRunDetail(app.ports, { orgId, id }, app.live)
     },
-    list: async (filter) => findRuns(running().app.ports, running().orgId, filter),
+    list: async (filter) => findRuns(running().app.ports, { orgId: running().orgId }, filter),
     cancel: async (id) => {
       const { app, orgId, caller } = running()
       await cancelRunById(app.ports, caller, id)
@@ -26,9 +27,8 @@ export function runsOf(running: () => Running): Escapement['runs'] {
       return getRun(app.ports, orgId, made)
     },
     explain: async (id) => {
-      const { app, orgId } = running()
-      const { reason, rule, evidence } = await explainRun(app.ports, { orgId, id }, app.live)
-      return { reason, rule, evidence }
+      const { app, caller } = running()
+      return explainRun(app.ports, caller, { id, live: app.live })
     },
     wait: async (id, options = {}) => waitForRun(running(), id, options.timeoutMs ?? null),
     callback: async (token, result) => settleByToken(running().app.ports, token, result),

@@ -18,7 +18,7 @@ export function tasksOf(running: () => Running): Escapement['tasks'] {
       submitTask(...admitted(key === undefined ? undefined : onceOf('task', { key, body: input })), input),
     batch: async (inputs) => submitBatch(...admitted(), { tasks: inputs, shared: null }),
     get: async (id) => getTask(running().app.ports, running().orgId, id),
-    list: async (filter) => (await findTasks(running().app.ports, running().orgId, filter)).tasks,
+    list: async (filter) => (await findTasks(running().app.ports, { orgId: running().orgId }, filter)).tasks,
     cancel: async (id) => cancelTask(running().app.ports, running().caller, id),
     stats: async () => readTaskStats({ ...running().app.ports, work: running().app.work }, running().caller),
   }

@@ -66,7 +66,7 @@ export async function takeSaid(ports: Ports, said: Said): Promise<Taken> {
 function saidWork(said: Said, key: SessionKey): Work<Sent> {
   const { row, heard } = said
   const { kind } = heard.chat
-  const plain = messageWork(row.orgId, submissionOf(said, key, {}))
+  const plain = messageWork(row, submissionOf(said, key, {}))
   return {
     ...plain,
     apply: (desk, prepared) => {
@@ -74,7 +74,7 @@ function saidWork(said: Said, key: SessionKey): Work<Sent> {
       // What a person has set for the conversation stays.
       if (kind === 'hook' || own !== undefined) return plain.apply(desk, prepared)
       const rules = { maxConcurrent: CHAT_CONCURRENCY[kind] }
-      return messageWork(row.orgId, submissionOf(said, key, rules)).apply(desk, prepared)
+      return messageWork(row, submissionOf(said, key, rules)).apply(desk, prepared)
     },
     conclude: (tx, { submitted }, now) => {
       if (kind !== 'hook') remember(tx, { row, heard, key, kind, now })

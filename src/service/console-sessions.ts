@@ -82,7 +82,8 @@ const ofMember = ({ id, orgId, role }: MemberRow, expiresAt: Instant): Principal
 
 /** May do what the key may, and no longer than the key: one that was revoked is told so with the next request. */
 function ofKey(key: ApiKeyRow | undefined, expiresAt: Instant): Principal | null {
-  if (key === undefined) return null
+  // Nobody signs in with a key that has guard rails.
+  if (key === undefined || key.guardRails !== null) return null
   const { id, orgId, role, scopes, revokedAt } = key
   return { id: principalId(id), orgId, role, scopes, expiresAt, revokedAt }
 }

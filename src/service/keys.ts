@@ -3,6 +3,7 @@ import type { Page } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import { isGrantable, parsePermissions, ROLES, type Principal, type Role } from '../core/access.ts'
 import { principalId } from '../core/ids.ts'
+import { parseGuardRails } from '../core/rails/guard-rails.ts'
 import { flawed, orNull, parsed, parseFields, wordField, parseWord, type Parsed } from '../core/input.ts'
 import { formatInstant, parseInstant, type Instant } from '../core/instant.ts'
 import {
@@ -21,6 +22,8 @@ import { bound } from './idempotent.ts'
 import { collectFlaws, textField } from './input-fields.ts'
 import { hashSecret, hintOf, isKeyText, newKeyText } from './key-text.ts'
 import type { Ports } from './ports.ts'
+import { RAILED_SCOPES } from './rails/scopes.ts'
+import { viewRailsOrNull } from './rails/view.ts'
 import type { Work } from './turn-port.ts'
 
 /** Everything a role can be. */
@@ -31,21 +34,37 @@ const FIELDS = {
   role: wordField(ROLE_WORDS),
   scopes: orNull(parsePermissions),
   expires_at: orNull(parseInstant),
+  guard_rails: orNull(parseGuardRails),
 }
 
-type ReadKey = Pick<ApiKeyRow, 'name' | 'role' | 'scopes' | 'expiresAt'>
+type ReadKey = Pick<ApiKeyRow, 'name' | 'role' | 'scopes' | 'expiresAt' | 'guardRails'>
 
 /** Reads a new key. */
 export function parseKey(value: unknown, now: Instant): Parsed<ReadKey> {
   const fields = parseFields('', value, FIELDS)
   if (!fields.ok) return fields
-  const { name, role = 'member', scopes = null, expires_at: expiresAt = null } = fields.value
+  const { name, expires_at: expiresAt = null, guard_rails: guardRails = null } = fields.value
+  const { role, scopes } = standingOf({ ...fields.value, guardRails })
   if (name === undefined) return flawed({ field: 'name', value: undefined, message: 'is missing' })
   if (expiresAt !== null && expiresAt <= now)
     return flawed({
       ...{ field: 'expires_at', value: formatInstant(expiresAt), message: 'is in the past', allowed: 'a later time' },
     })
-  return parsed({ name, role, scopes, expiresAt })
+  return parsed({ name, role, scopes, expiresAt, guardRails })
+}
+
+/**
+ * A key with guard rails of which nothing else is said may do with its own things whatever can be done with them; rails
+ * are a better fence for it than a role that lets it make schedules and not delete them.
+ */
+function standingOf(given: {
+  readonly role?: Role
+  readonly scopes?: readonly string[] | null
+  readonly guardRails: ReadKey['guardRails']
+}): Pick<ReadKey, 'role' | 'scopes'> {
+  const { role, scopes = null, guardRails } = given
+  if (guardRails !== null && role === undefined && scopes === null) return { role: 'admin', scopes: RAILED_SCOPES }
+  return { role: role ?? 'member', scopes }
 }
 
 const noKey = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no key ${id}`)
@@ -151,6 +170,7 @@ export const viewKey = (row: ApiKeyRow, now: Instant): KeyView => ({
   hint: row.hint,
   role: row.role,
   scopes: row.scopes,
+  guard_rails: viewRailsOrNull(row.guardRails),
   origin: row.origin,
   state: row.revokedAt !== null ? 'revoked' : row.expiresAt !== null && row.expiresAt <= now ? 'expired' : 'active',
   created_by: row.createdBy,
@@ -168,8 +188,9 @@ export async function findPrincipal(
   if (!isKeyText(keyText)) return null
   const row = await loadApiKeyByHash(database, hashSecret(keyText))
   if (row === undefined) return null
-  const { orgId, role, scopes, expiresAt, revokedAt, lastUsedAt } = row
-  return { id: principalId(row.id), orgId, role, scopes, expiresAt, revokedAt, lastUsedAt }
+  const { orgId, role, scopes, expiresAt, revokedAt, lastUsedAt, guardRails: rails } = row
+  const principal = { id: principalId(row.id), orgId, role, scopes, expiresAt, revokedAt, lastUsedAt }
+  return rails === null ? principal : { ...principal, railed: { rails, owner: row.id, attempt: null } }
 }
 
 /** Whether a person has made a key that still works: only then, or with a key in the environment, others may be let in. */

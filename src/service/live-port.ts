@@ -1,5 +1,6 @@
 import type { LaneView } from '../contract/lane.ts'
 import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
+import type { ProviderStanding } from '../core/picking/provider-gate.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Wait } from '../core/picking/gates.ts'
 
@@ -19,6 +20,8 @@ export interface LiveWork {
   readonly ownersOf: (orgId: OrgId, id: RunId) => RunOwners | undefined
   /** What an org has to do; null when this node does not know at the moment. */
   readonly workOf: (orgId: OrgId) => OrgWork | null
+  /** What an org's providers have to do, by name; none when this node does not know at the moment. */
+  readonly providersOf: (orgId: OrgId) => readonly ProviderStanding[]
   /** The lanes of this node with the work of an org on all nodes, or, for null, of every org. */
   readonly lanes: (orgId: OrgId | null) => readonly LaneView[]
 }
@@ -28,6 +31,8 @@ export interface RunOwners {
   readonly agentId: AgentId
   readonly sessionKey: SessionKey | null
   readonly scheduleId: ScheduleId | null
+  /** The key or the agent under whose guard rails it was made. */
+  readonly owner: string | null
 }
 
 /** What an org has to do, on all nodes. */

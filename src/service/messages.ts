@@ -10,6 +10,7 @@ import {
 } from '../core/ids.ts'
 import { flawed, integerField, parsed, parseFields, wordField, type Parsed } from '../core/input.ts'
 import { parseInstant, type Instant } from '../core/instant.ts'
+import { breach } from '../core/rails/breach.ts'
 import type { MessageContent } from '../core/session/debounce.ts'
 import { SESSION_MODES } from '../core/session/session-rules.ts'
 import { parseSessionCommand } from '../core/session/stop.ts'
@@ -18,6 +19,7 @@ import { ErrQueueFull, invalid, Refusal } from '../contract/refusals.ts'
 import { acted, actorOf } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import { stopSession } from './desk/cancel.ts'
+import { agentOn } from './desk/runs.ts'
 import { submit, type Submission, type Submitted } from './desk/submit.ts'
 import { parseJson, parseSessionKey, textField } from './input-fields.ts'
 import { overDailyLimit } from './daily-limit.ts'
@@ -25,6 +27,10 @@ import { once, type Once } from './idempotent.ts'
 import type { Live } from './live-port.ts'
 import { overBudget } from './over-budget.ts'
 import type { Ports } from './ports.ts'
+import { makingOf, railedWork, refuseCommand, type Making } from './rails/making.ts'
+import { refuseOthersSession } from './rails/own.ts'
+import { railRefusal } from './rails/refusals.ts'
+import { railedMessage } from './rails/tasks.ts'
 import { sessionFor } from './turn/turn.ts'
 import type { Work } from './turn-port.ts'
 
@@ -52,7 +58,7 @@ function parseList(field: string, value: unknown): Parsed<readonly unknown[]> {
   return read.ok ? parsed(read.value as readonly unknown[]) : read
 }
 
-export interface MessageContext {
+export interface MessageContext extends Pick<Caller, 'railed' | 'through'> {
   readonly orgId: OrgId
   /** Whom messages wake whose session names no agent. */
   readonly defaultAgent: () => AgentId | null
@@ -76,16 +82,20 @@ export async function sendMessage(
   const input: MessageInput = typeof message.input === 'string' ? { text: message.input } : message.input
   const fields = read(parseFields('', input, FIELDS))
   if (fields.text === undefined) throw invalid([{ field: 'text', value: undefined, message: 'is missing' }])
+  const { railed } = ctx
+  if (railed !== undefined) refuseOthersSession(railed, key)
   const command = parseSessionCommand(fields.text)
   if (command !== null)
     return ports.turns.take(
       stopWork(ctx, key, { how: command, sentAt: fields.sent_at ?? null, sender: fields.sender ?? null }),
     )
+  if (railed !== undefined && fields.parent_run_id !== undefined) throw saidLineage()
   refusePast(fields.deadline, ports.clock.now())
   const submission = submissionOf(ports, {
     ...{ fields: { ...fields, text: fields.text }, key, agent: agentFor(ctx, key), trace: ctx.trace },
+    making: railed === undefined ? null : makingOf(railed),
   })
-  const work = messageWork(ctx.orgId, submission)
+  const work = railedMessage(messageWork(ctx, submission), ctx)
   const { once: given } = message
   const bound = typeof given === 'string' ? onceOf('message', { key: given, body: { key, input } }) : given
   const sent = await ports.turns.take(
@@ -93,6 +103,9 @@ export async function sendMessage(
   )
   return receipt(ctx, sent)
 }
+
+const saidLineage = (): Refusal =>
+  railRefusal(breach('lineage', 'Which run this comes from is known by the key; leave parent_run_id out'))
 
 /** Whether a message is a command: those end work, and a node that goes down is glad of them. */
 export function isCommand(message: MessageInput | string): boolean {
@@ -128,19 +141,27 @@ export const stopWork = (
     /** Who said so in the conversation, when it was said there. */
     readonly sender?: string | null
   },
-): Work<StopAnswer> => ({
-  orgId: caller.orgId,
-  needs: { sessions: [key] },
-  apply: (desk) => {
-    // What is sent later but stamped before must still find the cutoff.
-    if (command.how !== 'stop') sessionFor({ desk }, key)
-    const stopped = stopSession(desk, key, command)
-    const after =
-      command.sender === null || command.sender === undefined ? stopped : { ...stopped, sender: command.sender }
-    desk.changes.audits.push(acted(actorOf(caller), { kind: 'session', id: key }, { verb: command.how, after }))
-    return stopped
-  },
-})
+): Work<StopAnswer> =>
+  railedWork(
+    {
+      orgId: caller.orgId,
+      needs: { sessions: [key] },
+      apply: (desk) => {
+        // What is sent later but stamped before must still find the cutoff.
+        if (command.how !== 'stop') sessionFor({ desk }, key)
+        const stopped = stopSession(desk, key, command)
+        const after =
+          command.sender === null || command.sender === undefined ? stopped : { ...stopped, sender: command.sender }
+        desk.changes.audits.push(acted(actorOf(caller), { kind: 'session', id: key }, { verb: command.how, after }))
+        return stopped
+      },
+    },
+    caller,
+    UNCOUNTED,
+  )
+
+/** Stopping is always allowed, and never counted; whose the conversation is has been asked before. */
+const UNCOUNTED = { judge: () => Promise.resolve(), acts: () => [] }
 
 /** What became of a message, and the id under which its sender knows it. */
 export interface Sent {
@@ -149,9 +170,12 @@ export interface Sent {
 }
 
 /** A message on its way into its session. */
-export function messageWork(orgId: OrgId, submission: Submission & { readonly sessionKey: SessionKey }): Work<Sent> {
+export function messageWork(
+  caller: Pick<Caller, 'orgId' | 'railed' | 'through'>,
+  submission: Submission & { readonly sessionKey: SessionKey },
+): Work<Sent> {
   return {
-    orgId,
+    orgId: caller.orgId,
     needs: { sessions: [submission.sessionKey], agents: [submission.agentId] },
     apply: (desk) => {
       if (!desk.agents.has(submission.agentId))
@@ -159,6 +183,7 @@ export function messageWork(orgId: OrgId, submission: Submission & { readonly se
           'NOT_FOUND',
           `There is no agent ${submission.agentId}; create it, or name another in the session key`,
         )
+      refuseCommand(caller, agentOn(desk, submission.agentId).executorKind)
       sessionFor({ desk }, submission.sessionKey)
       const [messageId = ''] = (submission.content as MessageContent).messageIds
       return { submitted: submit(desk, submission), messageId }
@@ -175,6 +200,8 @@ function submissionOf(
     readonly key: SessionKey
     readonly agent: AgentId
     readonly trace: MessageContext['trace']
+    /** Whose it is, of those with guard rails. */
+    readonly making: Making | null
   },
 ): Submission & { readonly sessionKey: SessionKey } {
   const { fields } = of
@@ -193,6 +220,7 @@ function submissionOf(
     retryPolicy: null,
     trace: of.trace,
     parentRunId: fields.parent_run_id === undefined ? null : runId(fields.parent_run_id),
+    ...of.making,
     rules: {
       ...(fields.mode === undefined ? {} : { mode: fields.mode }),
       ...(fields.max_concurrent === undefined ? {} : { maxConcurrent: fields.max_concurrent }),

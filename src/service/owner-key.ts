@@ -118,7 +118,7 @@ async function make({ ports, tx, now, records }: Start, text: string, origin: Ap
   const row: ApiKeyRow = {
     ...{ orgId: OPERATOR_ORG, id: ports.newId('key', now), hint: hintOf(text), role: 'owner', scopes: null, origin },
     ...{ name: origin === 'start' ? 'owner.key' : 'ESCAPEMENT_OWNER_KEY', createdBy: null, createdAt: now },
-    ...{ expiresAt: null, revokedAt: null, lastUsedAt: null },
+    ...{ expiresAt: null, revokedAt: null, lastUsedAt: null, guardRails: null },
   }
   await insertApiKey(tx, row, hashSecret(text))
   records.push(created(SYSTEM_ACTOR, { kind: 'key', id: row.id }, viewKey(row, now)))

@@ -1,12 +1,14 @@
 import type { DeliveryKind } from '../core/delivery/run-delivery.ts'
 import { runId, type OrgId } from '../core/ids.ts'
-import { DAY_MS, earlier, instant, type Instant } from '../core/instant.ts'
+import { DAY_MS, earlier, instant, SECOND_MS, type Instant } from '../core/instant.ts'
+import { RAIL_BOUNDS } from '../core/rails/guard-rails.ts'
 import { deleteOldAlerts } from '../store/alerts.ts'
 import type { Connection } from '../store/database.ts'
 import { deleteOldDeliveries } from '../store/deliveries.ts'
 import { deleteOldBeats, deleteSurplusBeats } from '../store/heartbeat-log.ts'
 import { deleteOldConsoleSessions } from '../store/console-sessions.ts'
 import { deleteOrg, deleteRowsOfOrg, listOrgs, loadDeletedOrgs, ORG_TABLES } from '../store/orgs.ts'
+import { deleteOldRailActs } from '../store/rails.ts'
 import {
   deleteEndedTasks,
   deleteOldCallbacks,
@@ -44,6 +46,8 @@ export interface Pruned {
   readonly workers: number
   readonly signIns: number
   readonly consoleSessions: number
+  /** What guard rails have counted. */
+  readonly railActs: number
   readonly orgs: number
 }
 
@@ -219,7 +223,10 @@ async function pruneBeats(pass: Pass, orgId: OrgId): Promise<number> {
   return surplus + (await repeat(pass, () => deleteOldBeats(connection, { orgId, before, limit })))
 }
 
-type OfDeployment = 'callbacks' | 'keys' | 'nodes' | 'workers' | 'signIns' | 'consoleSessions'
+type OfDeployment = 'callbacks' | 'keys' | 'nodes' | 'workers' | 'signIns' | 'consoleSessions' | 'railActs'
+
+/** No rail looks further back. */
+const LONGEST_RAIL_MS = RAIL_BOUNDS.minIntervalSeconds.max * SECOND_MS
 
 async function pruneDeployment(pass: Pass): Promise<Pick<Pruned, OfDeployment>> {
   const { connection, batch: limit } = pass
@@ -234,6 +241,9 @@ async function pruneDeployment(pass: Pass): Promise<Pick<Pruned, OfDeployment>> 
     signIns: await repeat(pass, () => deleteOldSignIns(connection, { now: pass.now, limit })),
     consoleSessions: await repeat(pass, () =>
       deleteOldConsoleSessions(connection, { now: pass.now, seenBefore: earlier(pass.now, IDLE_MS), limit }),
+    ),
+    railActs: await repeat(pass, () =>
+      deleteOldRailActs(connection, { before, longBefore: earlier(pass.now, LONGEST_RAIL_MS), limit }),
     ),
   }
 }

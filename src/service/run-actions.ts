@@ -10,12 +10,13 @@ import type { RunNowAnswer } from '../contract/schedule.ts'
 import { Refusal } from '../contract/refusals.ts'
 import { loadCallback, type CallbackRow } from '../store/callbacks.ts'
 import { loadRun, type RunRecord } from '../store/run-reads.ts'
+import type { RunRow } from '../store/run-row.ts'
 import { acted, actorOf } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import { overDay, refuseOverDailyLimit } from './daily-limit.ts'
 import { cancelRun } from './desk/cancel.ts'
 import type { Desk } from './desk/desk.ts'
-import { historyOf, runNow } from './desk/fire.ts'
+import { historyOf, runNow, type RanNow } from './desk/fire.ts'
 import { makeRun } from './desk/runs.ts'
 import { endAttempt, takeReport } from './desk/settle.ts'
 import { agentOn, usualRetryPolicy } from './desk/runs.ts'
@@ -23,6 +24,9 @@ import { bound } from './idempotent.ts'
 import { hashSecret } from './key-text.ts'
 import { readResult } from './result-input.ts'
 import type { Ports } from './ports.ts'
+import { makingOf, railedWork, refuseCommand } from './rails/making.ts'
+import { judgeRetry, judgeRunNow, wokenAct } from './rails/waking.ts'
+import { refusePending } from './rails/schedules.ts'
 import { maskOfRun } from './secret-use.ts'
 import { decideRunNow } from '../core/schedule/run-now.ts'
 import { sessionFor, taskAgentFor } from './turn/turn.ts'
@@ -66,7 +70,8 @@ export async function retryRun(
     throw new Refusal('NOT_RETRYABLE', `Run ${asked.id} is ${decision.state}; only an ended run can be retried`)
   if (decision.kind === 'needs_force')
     throw new Refusal('NOT_RETRYABLE', `Run ${asked.id} succeeded; retry it with force if you mean it`)
-  return ports.turns.take(bound(retryWork(caller, record), caller))
+  const terms = { judge: judgeRetry(record), acts: () => [wokenAct(record.scheduleId)] }
+  return ports.turns.take(bound(railedWork(retryWork(caller, record), caller, terms), caller))
 }
 
 function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
@@ -79,11 +84,14 @@ function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
       schedules: record.scheduleId === null ? [] : [record.scheduleId],
     },
     apply: (desk) => {
+      const schedule = record.scheduleId === null ? undefined : desk.schedules.get(record.scheduleId)
+      if (schedule !== undefined) refusePending(schedule)
       refuseOverDailyLimit(desk)
       const slot = slotFor(desk, record)
       if (inlineKindOf(agentId) === null) taskAgentFor({ desk }, agentId)
       if (sessionKey !== null) sessionFor({ desk }, sessionKey)
       const agent = agentOn(desk, agentId)
+      refuseCommand(caller, agent.executorKind)
       const id = desk.chance.newRunId(record.trigger === 'task' ? 'task' : 'run', desk.now)
       const trigger = record.trigger === 'retry' ? 'message' : record.trigger
       makeRun(desk, {
@@ -100,6 +108,7 @@ function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
         scheduleId: record.scheduleId,
         slot,
         retryOf: record.id,
+        ...repeatedMaking(caller, record),
         delivery: record.delivery,
         trace: caller.trace ?? null,
         timeoutSeconds: agent.timeoutSeconds,
@@ -107,7 +116,6 @@ function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
         state: 'queued',
         decision: because('retried', 'request', { of: record.id }),
       })
-      const schedule = record.scheduleId === null ? undefined : desk.schedules.get(record.scheduleId)
       if (schedule !== undefined) {
         schedule.previousRunId = id
         desk.changes.schedules.add(schedule)
@@ -117,6 +125,12 @@ function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
       return id
     },
   }
+}
+
+/** Whose a repeated run is: whose it was, or of whoever repeats it. */
+function repeatedMaking({ railed }: Caller, { owner, lineage }: RunRecord): Partial<RunRow> {
+  if (railed === undefined) return { owner, lineage }
+  return { ...makingOf(railed), owner: owner ?? railed.owner }
 }
 
 /** A repeated run of a schedule is one of its runs: of the policies, concurrency applies. */
@@ -135,7 +149,12 @@ export async function runScheduleNow(
   caller: Caller,
   asked: { readonly id: string; readonly mode: 'force' | 'due' },
 ): Promise<RunNowAnswer> {
-  const answer = await ports.turns.take(bound(runNowWork(caller, asked), caller, ({ kind }) => kind === 'run'))
+  const terms = {
+    judge: judgeRunNow(asked.id),
+    acts: ({ kind }: RanNow) => (kind === 'run' ? [wokenAct(scheduleId(asked.id))] : []),
+  }
+  const work = railedWork(runNowWork(caller, asked), caller, terms)
+  const answer = await ports.turns.take(bound(work, caller, ({ kind }) => kind === 'run'))
   switch (answer.kind) {
     case 'run':
       return { ran: true, ...(answer.runId === undefined ? {} : { run_id: answer.runId }) }
@@ -153,7 +172,7 @@ export async function runScheduleNow(
 function runNowWork(
   caller: Caller,
   asked: { readonly id: string; readonly mode: 'force' | 'due' },
-): Work<ReturnType<typeof runNow>> {
+): Work<RanNow> {
   const id = scheduleId(asked.id)
   return {
     orgId: caller.orgId,
@@ -161,8 +180,12 @@ function runNowWork(
     apply: (desk) => {
       const row = desk.schedules.get(id)
       if (row === undefined) throw new Refusal('NOT_FOUND', `There is no schedule ${asked.id}`)
+      refusePending(row)
+      refuseCommand(caller, agentOn(desk, row.agentId).executorKind)
       if (row.sessionKey !== null) sessionFor({ desk }, row.sessionKey)
-      const answer = runNow(desk, id, { mode: asked.mode, trace: caller.trace })
+      const { railed, trace } = caller
+      const making = railed === undefined ? undefined : { ...makingOf(railed), owner: row.owner ?? railed.owner }
+      const answer = runNow(desk, id, { mode: asked.mode, trace, making })
       if (answer.kind === 'run') {
         const after = { run_id: answer.runId, mode: asked.mode }
         desk.changes.audits.push(acted(actorOf(caller), { kind: 'schedule', id }, { verb: 'run_now', after }))

@@ -42,6 +42,7 @@ export function viewRun(run: RunRecord): RunView {
     superseded: run.superseded,
     retry_of: run.retryOf,
     parent_run_id: run.parentRunId,
+    owner: run.owner,
     decision: run.decision,
   }
 }

@@ -1,10 +1,10 @@
 import type { Page } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
-import type { RunDetail, RunExplanation, RunFilter, RunView } from '../contract/run.ts'
+import type { RunDetail, RunFilter, RunView } from '../contract/run.ts'
 import { agentId, runId, scheduleId, sessionKey, type OrgId } from '../core/ids.ts'
 import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
-import { explainWhy, whyOf } from '../core/reasons.ts'
+import { whyOf } from '../core/reasons.ts'
 import { TRIGGERS } from '../core/run/run.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import { parseRunStates } from '../core/run/run-words.ts'
@@ -13,10 +13,12 @@ import { listRuns, loadRun, type RunChoice, type RunRecord } from '../store/run-
 import { loadSchedules } from '../store/schedules.ts'
 import { deliveriesOfRun } from './deliveries.ts'
 import { pageOf, parseCursor, parseLimit } from './cursor.ts'
+import type { Caller } from './caller.ts'
 import { collectFlaws, textField, unknownFields } from './input-fields.ts'
 import type { Live } from './live-port.ts'
-import { parseMoment } from './occurrence-view.ts'
+import { parseMoment } from './moment-input.ts'
 import type { Ports } from './ports.ts'
+import { ownRuns } from './rails/own.ts'
 import { viewRun, viewRunDetail } from './run-view.ts'
 
 type Reading = Pick<Ports, 'database'>
@@ -53,35 +55,33 @@ export async function getRunDetail(ports: Reading, asked: AskedRun, live?: Live)
   return viewRunDetail(run, { attempts, deliveries }, wait === null ? null : whyOf(wait))
 }
 
-/** Why the run is where it is: for a waiting one the first gate that is closed to it. */
-export async function explainRun(ports: Reading, asked: AskedRun, live: Live): Promise<RunExplanation> {
-  const run = await readRun(ports, asked.orgId, asked.id)
-  const why = live.explain(asked.orgId, run.id) ?? run.why ?? run.decision
-  const { reason, rule, evidence } = why
-  const { id, state: status, decision } = run
-  return { run_id: id, status, reason, rule, evidence, sentence: explainWhy(why), decision }
-}
+/** Whose runs are looked at, and by whom. */
+type Seeing = Pick<Caller, 'orgId' | 'railed'>
 
 /** A page of the org's runs, newest first. */
-export async function findRuns({ database }: Reading, orgId: OrgId, filter: RunFilter = {}): Promise<Page<RunView>> {
+export async function findRuns(
+  { database }: Reading,
+  { orgId, railed }: Seeing,
+  filter: RunFilter = {},
+): Promise<Page<RunView>> {
   const { flaws, keep } = collectFlaws()
   const choice = keep(parseRunFilter(orgId, filter))
   const cursor = keep(parseCursor('cursor', filter.cursor))
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0
   if (choice === null || flaws.length > 0) throw invalid(flaws)
   const after = cursor === null ? null : { createdAt: cursor.createdAt, id: runId(cursor.key) }
-  const runs = await listRuns(database, { ...choice, after, limit: limit + 1 })
+  const runs = await listRuns(database, { ...choice, owned: ownRuns(railed) ?? null, after, limit: limit + 1 })
   return pageOf(runs, limit, { view: viewRun, cursor: ({ createdAt, id: key }) => ({ createdAt, key }) })
 }
 
 /** A page of a schedule's runs. The runs of a schedule that is gone are found among all runs. */
 export async function findRunsOfSchedule(
   ports: Reading,
-  asked: { readonly orgId: OrgId; readonly id: string },
+  asked: Seeing & { readonly id: string },
   filter: RunFilter = {},
 ): Promise<Page<RunView>> {
   const { orgId, id } = asked
-  const page = await findRuns(ports, orgId, { ...filter, schedule_id: id })
+  const page = await findRuns(ports, asked, { ...filter, schedule_id: id })
   if (page.items.length > 0) return page
   const [row] = await loadSchedules(ports.database, { orgId, ids: [scheduleId(id)] })
   if (row === undefined) throw new Refusal('NOT_FOUND', `There is no schedule ${id}`)

@@ -2,6 +2,7 @@ import { invalid } from '../contract/refusals.ts'
 import type { OutcomesFilter, ScheduleOutcome, ScheduleOutcomes } from '../contract/schedule.ts'
 import { scheduleId } from '../core/ids.ts'
 import { formatInstant } from '../core/instant.ts'
+import { confinedTo } from '../core/rails/railed.ts'
 import { loadOutcomes } from '../store/schedule-outcomes.ts'
 import type { Caller } from './caller.ts'
 import type { Ports } from './ports.ts'
@@ -12,11 +13,13 @@ const USUAL_RUNS = 20
 /** How the last runs of some schedules went, in the order in which they are named; who is not there is left out. */
 export async function readOutcomes(
   { database }: Pick<Ports, 'database'>,
-  { orgId }: Pick<Caller, 'orgId'>,
+  { orgId, railed }: Pick<Caller, 'orgId' | 'railed'>,
   filter: OutcomesFilter,
 ): Promise<ScheduleOutcomes> {
   const ids = readIds(filter.ids)
-  const rows = await loadOutcomes(database, { orgId, ids: ids.map(scheduleId), limit: filter.limit ?? USUAL_RUNS })
+  const owner = confinedTo(railed)
+  const limit = filter.limit ?? USUAL_RUNS
+  const rows = await loadOutcomes(database, { orgId, ids: ids.map(scheduleId), limit, owner })
   const found = new Map<string, ScheduleOutcome[]>()
   for (const { scheduleId: id, run } of rows) {
     const runs = found.get(id) ?? []

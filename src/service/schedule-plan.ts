@@ -40,6 +40,10 @@ export function disabledStanding(row: ScheduleRow): Standing {
   return row.state === 'active' ? { state: 'paused', watermark: row.watermark, nextRunAt: null } : standingOf(row)
 }
 
+/** Where a schedule stands that somebody has approved: as if it were made, or moved, now. */
+export const approvedStanding = (row: ScheduleRow, now: Instant): Standing =>
+  row.approval?.rests === true ? { state: 'paused', watermark: row.watermark, nextRunAt: null } : fromNow(row, now)
+
 const standingOf = ({ state, watermark, nextRunAt }: ScheduleRow): Standing => ({ state, watermark, nextRunAt })
 
 const fromNow = ({ timing, rules, fires }: Planned, now: Instant): Standing => ({

@@ -6,6 +6,7 @@ import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
 import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
 import { listSchedules, type ScheduleChoice, type ScheduleCursor } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
+import { confinedTo } from '../core/rails/railed.ts'
 import type { Caller } from './caller.ts'
 import { isMoment, parseLimit, readCursorParts, writeCursorParts } from './cursor.ts'
 import { collectFlaws, parseFlag, textField, type Collector } from './input-fields.ts'
@@ -38,11 +39,12 @@ export async function findSchedules(
   }
 }
 
-function readChoice({ orgId }: Caller, filter: ScheduleFilter, keep: Collector['keep']): ScheduleChoice {
+function readChoice({ orgId, railed }: Caller, filter: ScheduleFilter, keep: Collector['keep']): ScheduleChoice {
   const { state, kind, agent_id: agent, q } = filter
   const word = kind === undefined ? null : keep(parseWord('kind', kind, KIND_WORDS))
   return {
     orgId,
+    owner: confinedTo(railed),
     state: state === undefined ? null : keep(parseWord('state', state, SCHEDULE_STATES)),
     kind: word === 'once' ? 'at' : word === 'interval' ? 'every' : word,
     agentId: agent === undefined ? null : agentId(keep(textField({ min: 1, max: 200 })('agent_id', agent)) ?? ''),

@@ -1,6 +1,7 @@
 import type { SignInLink } from '../contract/member.ts'
 import { Refusal } from '../contract/refusals.ts'
 import { OPERATOR_ORG } from '../core/access.ts'
+import { breach } from '../core/rails/breach.ts'
 import { formatInstant, later, MINUTE_MS, type Instant } from '../core/instant.ts'
 import { loadApiKey } from '../store/api-keys.ts'
 import type { Transaction } from '../store/database.ts'
@@ -14,6 +15,7 @@ import { findPrincipal } from './keys.ts'
 import { memberWithin, newMember } from './members.ts'
 import { viewMember } from './member-view.ts'
 import type { Ports } from './ports.ts'
+import { railRefusal } from './rails/refusals.ts'
 
 /** How long a link can be used. */
 export const LINK_MS = 10 * MINUTE_MS
@@ -142,7 +144,9 @@ export async function signInWithKey(
     prepare: async (tx, now) => {
       const key = await loadApiKey(tx, { orgId, id })
       if (key === undefined) throw new Refusal('UNAUTHENTICATED', 'The key is not known')
-      const { expiresAt, revokedAt } = key
+      const { expiresAt, revokedAt, guardRails } = key
+      if (guardRails !== null)
+        throw railRefusal(breach('operation', 'A key with guard rails is for programs: nobody signs in with it'))
       if (revokedAt !== null) throw new Refusal('UNAUTHENTICATED', 'The key was revoked')
       if (expiresAt !== null && expiresAt <= now) throw new Refusal('UNAUTHENTICATED', 'The key has expired')
       return openConsoleSession(tx, { orgId, keyId: id, keyExpiresAt: expiresAt }, now)

@@ -5,6 +5,7 @@ import { instant } from '../core/instant.ts'
 import { bound } from './idempotent.ts'
 import type { Given } from './input-fields.ts'
 import type { Ports } from './ports.ts'
+import { railedTasks } from './rails/tasks.ts'
 import { readTask, type ReadTask } from './task-input.ts'
 import { callbackFlaw, isAccepted, stateOf, taskWork, type SubmittedTask, type TaskContext } from './tasks.ts'
 
@@ -31,7 +32,7 @@ export async function submitBatch(
   const read = await Promise.all(items.map((item, index) => readItem(ports, { item, index, shared })))
   const tasks = read.filter(isRead)
   if (tasks.length === 0) throw invalid(read.flatMap((one) => (isRead(one) ? [] : one)))
-  const work = bound(taskWork(ports, ctx.caller, tasks), ctx.caller, isAccepted)
+  const work = bound(railedTasks(taskWork(ports, ctx.caller, tasks), ctx.caller, tasks.length), ctx.caller, isAccepted)
   const answers = [...(await ports.turns.take(work))]
   return read.map((one) => itemOf(ctx, isRead(one) ? answers.shift() : invalid(one).message))
 }

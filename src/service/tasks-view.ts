@@ -15,9 +15,11 @@ import {
 } from '../core/run/run-words.ts'
 import { listRuns, loadPositions, type RunRecord } from '../store/run-reads.ts'
 import { loadTask, type TaskRecord } from '../store/task-reads.ts'
+import type { Caller } from './caller.ts'
 import { parseCursor, writeCursor } from './cursor.ts'
 import { collectFlaws, textField } from './input-fields.ts'
 import type { Ports } from './ports.ts'
+import { ownRuns } from './rails/own.ts'
 import { momentOrNull } from './schedule-view.ts'
 
 type Reading = Pick<Ports, 'database' | 'clock' | 'settings'>
@@ -129,10 +131,14 @@ const FIRST_READ = 25
 const LARGEST_READ = 500
 
 /** The org's tasks, newest first. */
-export async function findTasks(ports: Reading, orgId: OrgId, filter: TaskFilter = {}): Promise<TaskList> {
+export async function findTasks(
+  ports: Reading,
+  { orgId, railed }: Pick<Caller, 'orgId' | 'railed'>,
+  filter: TaskFilter = {},
+): Promise<TaskList> {
   const { agent, states, limit, after } = readFilter(filter)
   const choice: Choice = {
-    ...{ orgId, states, endedSince: keptSince(ports) },
+    ...{ orgId, states, endedSince: keptSince(ports), owned: ownRuns(railed) ?? null },
     trigger: 'task',
     agentId: agent === null ? null : agentId(agent),
     after: after === null ? null : { createdAt: after.createdAt, id: runId(after.key) },

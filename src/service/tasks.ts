@@ -6,6 +6,7 @@ import { invalid, Refusal } from '../contract/refusals.ts'
 import type { TaskCancelled, TaskInput, TaskReceipt } from '../contract/task.ts'
 import type { Caller } from './caller.ts'
 import type { Desk } from './desk/desk.ts'
+import { agentOn } from './desk/runs.ts'
 import { submit, type Submitted } from './desk/submit.ts'
 import { fieldAt, readTask, type ReadTask } from './task-input.ts'
 import type { Live } from './live-port.ts'
@@ -13,6 +14,8 @@ import { overDailyLimit } from './daily-limit.ts'
 import { bound } from './idempotent.ts'
 import { overBudget } from './over-budget.ts'
 import type { Ports } from './ports.ts'
+import { makingOf, refuseCommand, type Making } from './rails/making.ts'
+import { railedTasks } from './rails/tasks.ts'
 import { cancelRunById } from './run-actions.ts'
 import { findTask } from './tasks-view.ts'
 import { taskAgentFor } from './turn/turn.ts'
@@ -31,7 +34,7 @@ export async function submitTask(ports: Ports, ctx: TaskContext, input: TaskInpu
   // Nearly every task has none, and there is nothing to wait for.
   const flaw = read.value.callbackUrl === null ? null : await callbackFlaw(ports, read.value.callbackUrl, '')
   if (flaw !== null) throw invalid([flaw])
-  const work = taskWork(ports, ctx.caller, [read.value])
+  const work = railedTasks(taskWork(ports, ctx.caller, [read.value]), ctx.caller)
   const [submitted] = await ports.turns.take(bound(work, ctx.caller, isAccepted))
   if (submitted === undefined) throw new Error('a task was handed in and nothing came of it')
   const { answer, createdAt, queued } = submitted
@@ -88,28 +91,40 @@ export const isAccepted = (tasks: readonly SubmittedTask[]): boolean =>
 /** Tasks as work of a turn, in their order; each is decided by itself. */
 export function taskWork(
   ports: Ports,
-  { orgId, trace }: Caller,
+  caller: Caller,
   tasks: readonly ReadTask[],
 ): Work<readonly SubmittedTask[]> {
+  const { orgId, trace, railed } = caller
   const usualMs = ports.settings().tasks.defaultDeadlineSeconds * 1_000
+  const making = railed === undefined ? null : makingOf(railed)
   const agents = [...new Set(tasks.map((task) => agentId(task.agentId)))]
   return {
     orgId,
     needs: { agents },
     apply: (desk) => {
-      for (const agent of agents) taskAgentFor({ desk }, agent)
+      for (const agent of agents) {
+        taskAgentFor({ desk }, agent)
+        refuseCommand(caller, agentOn(desk, agent).executorKind)
+      }
       return tasks.map((task) => {
         const queued = desk.allQueuedTasks.size
-        return { answer: submitOn(desk, task, { usualMs, trace }), createdAt: desk.now, queued }
+        return { answer: submitOn(desk, task, { usualMs, trace, making }), createdAt: desk.now, queued }
       })
     },
   }
 }
 
+interface Submitting {
+  readonly usualMs: number
+  readonly trace: Caller['trace']
+  /** Whose the task is; null: nobody's in particular. */
+  readonly making: Making | null
+}
+
 function submitOn(
   desk: Desk,
   task: ReadTask,
-  { usualMs, trace }: { readonly usualMs: number; readonly trace: Caller['trace'] },
+  { usualMs, trace, making }: Submitting,
 ): Submitted {
   const agent: AgentId = agentId(task.agentId)
   return submit(desk, {
@@ -119,6 +134,7 @@ function submitOn(
     delivery: task.callbackUrl === null ? null : { callback: task.callbackUrl },
     rules: {},
     trace,
+    ...making,
   })
 }
 

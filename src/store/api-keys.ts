@@ -1,8 +1,9 @@
 import type { Role } from '../core/access.ts'
 import { orgId, type OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
+import type { GuardRails } from '../core/rails/guard-rails.ts'
 import type { Connection, Row, Transaction } from './database.ts'
-import { timestampOrNull } from './rows.ts'
+import { jsonOrNull, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** A row of `api_key`, without the hash of its text: nothing but the search for it needs that. */
@@ -13,6 +14,7 @@ export interface ApiKeyRow {
   readonly hint: string
   readonly role: Role
   readonly scopes: readonly string[] | null
+  readonly guardRails: GuardRails | null
   readonly origin: 'person' | 'start' | 'environment'
   readonly createdBy: string | null
   readonly createdAt: Instant
@@ -21,18 +23,19 @@ export interface ApiKeyRow {
   readonly lastUsedAt: Instant | null
 }
 
-const COLUMNS = `k.org_id, k.id, k.name, k.hint, k.role, k.scopes, k.origin, k.created_by, k.created_at, k.expires_at,
+const COLUMNS = `k.org_id, k.id, k.name, k.hint, k.role, k.scopes, k.guard_rails, k.origin, k.created_by, k.created_at, k.expires_at,
   k.revoked_at, k.last_used_at`
 
 /** Keeps a new key. False when there is one with this text already. */
 export async function insertApiKey(tx: Transaction, row: ApiKeyRow, keyHash: Uint8Array): Promise<boolean> {
   const rows = await tx.query(
-    `insert into api_key (org_id, id, name, key_hash, hint, role, scopes, origin, created_by, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7::text[], $8, $9, $10::timestamptz, $11::timestamptz)
+    `insert into api_key (org_id, id, name, key_hash, hint, role, scopes, origin, created_by, created_at, expires_at,
+       guard_rails)
+     values ($1, $2, $3, $4, $5, $6, $7::text[], $8, $9, $10::timestamptz, $11::timestamptz, $12::jsonb)
      on conflict (key_hash) do nothing returning id`,
     [
       ...[row.orgId, row.id, row.name, keyHash, row.hint, row.role, row.scopes, row.origin, row.createdBy],
-      ...[toTimestamp(row.createdAt), timestampOrNull(row.expiresAt)],
+      ...[toTimestamp(row.createdAt), timestampOrNull(row.expiresAt), jsonOrNull(row.guardRails)],
     ],
   )
   return rows.length > 0
@@ -148,6 +151,7 @@ const keyOf = (row: Row): ApiKeyRow => ({
   hint: row['hint'] as string,
   role: row['role'] as Role,
   scopes: row['scopes'] as readonly string[] | null,
+  guardRails: row['guard_rails'] as GuardRails | null,
   origin: row['origin'] as ApiKeyRow['origin'],
   createdBy: row['created_by'] as string | null,
   createdAt: row['created_at'] as Instant,

@@ -19,7 +19,7 @@ const LIVE = `p.state, p.attempt, p.seq, p.not_before, p.debouncing, p.slot, p.s
 
 const COLUMNS = `r.id, r.job_run_id, r.agent_id, r.executor_key, r.session_key, r.generation, r.schedule_id, r.nominal_at,
   r.trigger, r.lane, r.priority, r.created_at, r.sender, r.interrupts, r.deadline, r.timeout_seconds, r.retry_policy,
-  r.failure_action_retries, r.first_attempt, r.retry_of, r.parent_run_id, r.decision, r.delivery, r.trace,
+  r.failure_action_retries, r.first_attempt, r.retry_of, r.parent_run_id, r.owner, r.lineage, r.decision, r.delivery, r.trace,
   case when p.debouncing or pg_column_size(r.payload) <= ${SMALL_PAYLOAD} then r.payload end as payload,
   ${LIVE}`
 
@@ -104,6 +104,8 @@ function runOf(row: Row, orgId: OrgId): RunRow {
     firstAttempt: row['first_attempt'] as number,
     retryOf: row['retry_of'] as RunId | null,
     parentRunId: row['parent_run_id'] as RunId | null,
+    owner: row['owner'] as string | null,
+    lineage: row['lineage'] as RunRow['lineage'],
     decision: (row['decision'] as Why | null) ?? ACCEPTED,
     delivery: row['delivery'] as RunRow['delivery'],
     trace: row['trace'] as string | null,

@@ -17,12 +17,13 @@ import {
 import type { RunDelivery } from '../core/delivery/run-delivery.ts'
 import type { HeartbeatDelivery } from '../core/heartbeat/heartbeat-delivery.ts'
 import { instant, type Instant } from '../core/instant.ts'
+import type { Lineage } from '../core/rails/railed.ts'
 import type { Why } from '../core/reasons.ts'
 import { ACCEPTED, COMPLETED, PICKED } from '../core/usual-why.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import type { Trigger } from '../core/run/run.ts'
 import { isPending, type RunState } from '../core/run/run-machine.ts'
-import type { Connection, Row } from './database.ts'
+import type { Connection, Row, SqlValue } from './database.ts'
 import { brandOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -43,6 +44,8 @@ export interface RunRecord {
   readonly firstAttempt: number
   readonly retryOf: RunId | null
   readonly parentRunId: RunId | null
+  readonly owner: string | null
+  readonly lineage: Lineage | null
   readonly sender: string | null
   readonly payload: unknown
   readonly decision: Why
@@ -65,7 +68,8 @@ export interface RunRecord {
 }
 
 const COLUMNS = `r.org_id, r.id, r.job_run_id, r.agent_id, r.session_key, r.schedule_id, r.nominal_at, r.trigger, r.lane,
-  r.priority, r.created_at, r.deadline, r.first_attempt, r.retry_of, r.parent_run_id, r.sender, r.payload, r.decision, r.delivery,
+  r.priority, r.created_at, r.deadline, r.first_attempt, r.retry_of, r.parent_run_id, r.owner, r.lineage,
+  r.sender, r.payload, r.decision, r.delivery,
   r.trace,
   coalesce(r.state, p.state) as state, coalesce(r.attempt, p.attempt, r.first_attempt) as attempt,
   coalesce(r.attempt_id, p.attempt_id) as attempt_id, coalesce(r.node_id, p.node_id) as node_id, p.not_before,
@@ -101,6 +105,8 @@ export interface RunChoice {
   readonly to?: Instant | null
   /** Ended at or after it, or not at all. */
   readonly endedSince?: Instant | null
+  /** Those of one owner, and the one run besides that its attempt is of. */
+  readonly owned?: { readonly owner: string; readonly alsoRun: RunId | null } | null
 }
 
 /** Where a page goes on: after this one. */
@@ -145,28 +151,35 @@ const OF_ONE = '($2::text is null or r.schedule_id = $2) and ($3::text is null o
 /** What few ask for is no part of what the others ask. */
 const ENDED_SINCE = 'and (r.finished_at is null or r.finished_at >= $12::timestamptz)'
 
+/** The same for those who see nothing but their own. */
+const OWNED = 'and (r.owner = $13 or r.id = $14)'
+
 interface Wanted {
   readonly about: readonly About[]
   readonly endedSince: boolean
+  readonly owned: boolean
 }
 
-const listText = ({ about, endedSince }: Wanted, kept: Kept): string => `select ${COLUMNS} from ${KEPT[kept].source}
-  where r.org_id = $1 and ${[...about.map((one) => ABOUT[one]), KEPT[kept].state].join(' and ')}
-    and ${OF_ONE} and ${within('r')} ${endedSince ? ENDED_SINCE : ''}
+const furtherOf = ({ endedSince, owned }: Wanted): string =>
+  [endedSince || owned ? ENDED_SINCE : '', owned ? OWNED : ''].join(' ')
+
+const listText = (wanted: Wanted, kept: Kept): string => `select ${COLUMNS} from ${KEPT[kept].source}
+  where r.org_id = $1 and ${[...wanted.about.map((one) => ABOUT[one]), KEPT[kept].state].join(' and ')}
+    and ${OF_ONE} and ${within('r')} ${furtherOf(wanted)}
   order by r.created_at desc, r.id desc limit $11`
 
 /**
  * Runs that did not succeed are few too, and have a list of their own: the newest of each wanted state, and of those the
  * newest. What is still pending joins them when it is wanted.
  */
-const unsuccessfulText = ({ endedSince }: Wanted, alsoPending: boolean): string => `select ${COLUMNS} from (
+const unsuccessfulText = (wanted: Wanted, alsoPending: boolean): string => `select ${COLUMNS} from (
     select u.id from unnest($5::text[]) as wanted (state) cross join lateral (
       select o.id from unsuccessful_run o where o.org_id = $1 and o.state = wanted.state and ${within('o')}
        order by o.created_at desc, o.id desc limit $11) u
     ${alsoPending ? 'union all select id from pending where org_id = $1 and state = any($5::text[])' : ''}
   ) found join run r on r.org_id = $1 and r.id = found.id
     left join pending p on p.org_id = r.org_id and p.id = r.id
-  where ${OF_ONE} and ${within('r')} ${endedSince ? ENDED_SINCE : ''}
+  where ${OF_ONE} and ${within('r')} ${furtherOf(wanted)}
   order by r.created_at desc, r.id desc limit $11`
 
 /** A page of runs, newest first. */
@@ -187,16 +200,22 @@ export async function listRuns(
     toTimestamp(page.after?.createdAt ?? instant(Infinity)),
     page.after?.id ?? '',
     page.limit,
-    ...(isGiven(page.endedSince) ? [toTimestamp(page.endedSince)] : []),
+    ...furtherValues(page),
   ])
   return rows.map(recordOf)
 }
 
+function furtherValues({ endedSince, owned }: RunChoice): readonly SqlValue[] {
+  if (!isGiven(owned)) return isGiven(endedSince) ? [toTimestamp(endedSince)] : []
+  return [toTimestamp(endedSince ?? instant(-Infinity)), owned.owner, owned.alsoRun]
+}
+
 function textFor(choice: RunChoice, states: readonly RunState[] | null): string {
   const about = aboutOf(choice)
-  const wanted = { about, endedSince: isGiven(choice.endedSince) }
+  const owned = isGiven(choice.owned)
+  const wanted = { about, owned, endedSince: isGiven(choice.endedSince) }
   // A schedule or a session has few runs of its own: their index is the shorter way.
-  const isOfOne = about.includes('schedule') || about.includes('session')
+  const isOfOne = owned || about.includes('schedule') || about.includes('session')
   if (states === null || isOfOne || states.includes('success') || states.every(isPending))
     return listText(wanted, keptOf(states))
   return unsuccessfulText(wanted, states.some(isPending))
@@ -253,6 +272,8 @@ function recordOf(row: Row): RunRecord {
     firstAttempt: row['first_attempt'] as number,
     retryOf: brandOrNull(row['retry_of'], runId),
     parentRunId: brandOrNull(row['parent_run_id'], runId),
+    owner: row['owner'] as string | null,
+    lineage: row['lineage'] as Lineage | null,
     sender: row['sender'] as string | null,
     payload: row['payload'],
     decision: (row['decision'] as Why | null) ?? ACCEPTED,

@@ -4,6 +4,7 @@ import type { HeartbeatDelivery } from '../core/heartbeat/heartbeat-delivery.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Reserve } from '../core/picking/gates.ts'
+import type { Lineage } from '../core/rails/railed.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
 import type { Trigger } from '../core/run/run.ts'
@@ -38,6 +39,10 @@ export interface RunRow {
   readonly firstAttempt: number
   readonly retryOf: RunId | null
   readonly parentRunId: RunId | null
+  /** The key or the agent under whose guard rails it was made; null for nearly every run. */
+  readonly owner: string | null
+  /** The runs above it, where they are known; null for nearly every run. */
+  readonly lineage: Lineage | null
   /** Where its result goes; null for nearly every run. */
   readonly delivery: RunDelivery | HeartbeatDelivery | null
   /** The trace it belongs to, as `traceparent` has it; null for nearly every run. */

@@ -49,6 +49,12 @@ const RARE: readonly (readonly [...Column, usual: SqlValue])[] = [
   ['trace', 'text', (run) => run.trace, null],
 ]
 
+/** What only runs have that were made under guard rails; the others pay nothing for it. */
+const RAILED: readonly Column[] = [
+  ['owner', 'text', (run) => run.owner],
+  ['lineage', 'jsonb', (run) => json(run.lineage)],
+]
+
 /** What changes while it is pending. */
 const LIVE: readonly Column[] = [
   ['state', 'text', (run) => run.state],
@@ -99,6 +105,8 @@ const FREE: ReadonlySet<string> = new Set([
   'retry_policy',
   'retry_of',
   'parent_run_id',
+  'owner',
+  'lineage',
   'decision',
   'delivery',
   'why',
@@ -129,13 +137,21 @@ const insertOf = (columns: Columns): string => `insert into run (org_id, created
 const EVERYTHING: Columns = [...USUAL, ...RARE]
 const INSERT_USUAL = insertOf(USUAL)
 const INSERT_RUNS = insertOf(EVERYTHING)
+const WITH_RAILS: Columns = [...EVERYTHING, ...RAILED]
+const INSERT_RAILED = insertOf(WITH_RAILS)
 
-const isUsual = (run: RunRow): boolean => RARE.every(([, , value, usual]) => value(run) === usual)
+const isRailed = ({ owner, lineage }: RunRow): boolean => owner !== null || lineage !== null
+const isUsual = (run: RunRow): boolean =>
+  !isRailed(run) && RARE.every(([, , value, usual]) => value(run) === usual)
 
 /** Puts new runs on record, all of one org and moment. Most need only half of the columns. */
 export function insertRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
   const createdAt = runs[0]?.createdAt
   if (createdAt === undefined) return
+  if (runs.some(isRailed)) {
+    tx.send(INSERT_RAILED, [orgId, toTimestamp(createdAt), ...valuesOf(WITH_RAILS, runs)])
+    return
+  }
   const usual = runs.every(isUsual)
   const values = valuesOf(usual ? USUAL : EVERYTHING, runs)
   tx.send(usual ? INSERT_USUAL : INSERT_RUNS, [orgId, toTimestamp(createdAt), ...values])

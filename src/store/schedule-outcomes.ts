@@ -16,7 +16,13 @@ export interface OutcomeRow {
  */
 export async function loadOutcomes(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly ids: readonly ScheduleId[]; readonly limit: number },
+  asked: {
+    readonly orgId: OrgId
+    readonly ids: readonly ScheduleId[]
+    readonly limit: number
+    /** Whose they must be; null: anybody's. */
+    readonly owner: string | null
+  },
 ): Promise<readonly OutcomeRow[]> {
   const rows = await connection.query(
     `select s.id as schedule_id, o.id, o.state, o.created_at
@@ -26,9 +32,9 @@ export async function loadOutcomes(
            from (select org_id, id, state, created_at from run
                   where org_id = $1 and schedule_id = s.id order by created_at desc, id desc limit $3) r
        ) o on true
-      where s.org_id = $1 and s.id = any($2::text[])
+      where s.org_id = $1 and s.id = any($2::text[]) and ($4::text is null or s.owner = $4)
       order by s.id, o.created_at desc, o.id desc`,
-    [asked.orgId, asked.ids, asked.limit],
+    [asked.orgId, asked.ids, asked.limit, asked.owner],
   )
   return rows.map((row) => ({
     scheduleId: scheduleId(row['schedule_id'] as string),

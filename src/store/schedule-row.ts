@@ -1,11 +1,24 @@
 import type { OpenAlerts } from '../core/alerts.ts'
 import type { AgentId, LaneName, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
+import type { Lineage } from '../core/rails/railed.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
 import type { LastEnding } from '../core/schedule/schedule-history.ts'
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
 import type { ScheduleRules } from '../core/schedule/schedule-rules.ts'
 import type { Timing } from '../core/time/timing.ts'
+
+/** A change of a schedule, or a new one, that somebody else has to approve. */
+export interface Approval {
+  readonly requestedBy: string
+  readonly runId: RunId | null
+  readonly requestedAt: Instant
+  /** What was there before, by field as it is shown; null: nothing was. */
+  readonly before: Readonly<Record<string, unknown>> | null
+  /** Whether it was switched off, and stays so when it is approved. */
+  readonly rests: boolean
+  readonly rejected: { readonly by: string; readonly at: Instant; readonly reason: string } | null
+}
 
 /** A row of `schedule`, with its timing read and its rules complete. */
 export interface ScheduleRow {
@@ -13,6 +26,13 @@ export interface ScheduleRow {
   readonly orgId: OrgId
   readonly agentId: AgentId
   readonly createdBy: string | null
+  /** The key or the agent that made it under guard rails; null for nearly every schedule. */
+  readonly owner: string | null
+  /** The run that made it, and where that comes from. */
+  readonly createdByRun: RunId | null
+  readonly lineage: Lineage | null
+  /** What somebody is asked to approve, or has rejected. */
+  readonly approval: Approval | null
   readonly name: string
   readonly description: string
   /** What a person gave, in the names of the wire without synonyms; `timing` and `rules` are what was understood. */

@@ -25,24 +25,28 @@ import { toTimestamp } from './timestamp.ts'
 const COLUMNS = `org_id, id, agent_id, created_by, name, description, input, timing, rules, retry_policy,
   timeout_seconds, lane, session_key, payload, delete_after_run, state, watermark, next_run_at, failure_streak,
   failure_count, skipped_for, fires, previous_run_id, last_ending, last_run_at, last_status, last_error, alerts,
-  version, created_at, updated_at`
+  version, created_at, updated_at, owner, created_by_run, lineage, approval`
 
 /** Puts new schedules on record, many in one statement. They have no history yet, and their version is 1. */
 export function insertSchedules(tx: Transaction, schedules: readonly ScheduleRow[]): void {
-  const rows = schedules.map((row) => [...editable(row), row.createdBy, toTimestamp(row.createdAt)])
+  const rows = schedules.map((row) => [
+    ...[...editable(row), row.createdBy, toTimestamp(row.createdAt)],
+    ...[row.owner, row.createdByRun, jsonOrNull(row.lineage), jsonOrNull(row.approval)],
+  ])
   tx.send(
     `insert into schedule (org_id, id, agent_id, name, description, kind, input, timing, rules, retry_policy,
        timeout_seconds, lane, session_key, payload, delete_after_run, state, watermark, next_run_at, updated_at,
-       created_by, created_at)
+       created_by, created_at, owner, created_by_run, lineage, approval)
      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[],
        $8::jsonb[], $9::jsonb[], $10::jsonb[], $11::int[], $12::text[], $13::text[], $14::jsonb[], $15::boolean[],
-       $16::text[], $17::timestamptz[], $18::timestamptz[], $19::timestamptz[], $20::text[], $21::timestamptz[])`,
+       $16::text[], $17::timestamptz[], $18::timestamptz[], $19::timestamptz[], $20::text[], $21::timestamptz[], $22::text[],
+       $23::text[], $24::jsonb[], $25::jsonb[])`,
     Array.from({ length: NEW_COLUMNS }, (_, column) => rows.map((row) => row[column] ?? null)),
   )
 }
 
 /** As many as the statement that inserts has. */
-const NEW_COLUMNS = 21
+const NEW_COLUMNS = 25
 
 /**
  * Writes back what a person edits, and where that leaves the plan. Only a row of the version that was read is changed:
@@ -53,10 +57,11 @@ export async function updateSchedule(tx: Transaction, schedule: ScheduleRow): Pr
     `update schedule set agent_id = $3, name = $4, description = $5, kind = $6, input = $7::jsonb, timing = $8::jsonb,
        rules = $9::jsonb, retry_policy = $10::jsonb, timeout_seconds = $11, lane = $12, session_key = $13,
        payload = $14::jsonb, delete_after_run = $15, state = $16, watermark = $17::timestamptz,
-       next_run_at = $18::timestamptz, updated_at = $19::timestamptz, version = version + 1
+       next_run_at = $18::timestamptz, updated_at = $19::timestamptz, version = version + 1,
+       approval = $21::jsonb
      where org_id = $1 and id = $2 and version = $20
      returning id`,
-    [...editable(schedule), schedule.version],
+    [...editable(schedule), schedule.version, jsonOrNull(schedule.approval)],
   )
   return rows.length > 0
 }
@@ -177,6 +182,8 @@ export interface ScheduleChoice {
   readonly kind?: Timing['kind'] | null
   /** A part of name or description, in any case. */
   readonly text?: string | null
+  /** Those that somebody made under guard rails. */
+  readonly owner?: string | null
 }
 
 /** Where a page goes on: after the one with this id, which has this value in the order of the page. */
@@ -199,6 +206,8 @@ const ORDERS = {
 const CHOSEN = `org_id = $1 and ($2::text is null or state = $2) and ($3::text is null or agent_id = $3)
   and ($4::text is null or kind = $4)
   and ($5::text is null or strpos(lower(name), lower($5)) > 0 or strpos(lower(description), lower($5)) > 0)`
+
+const isGiven = (owner: string | null | undefined): owner is string => owner !== undefined && owner !== null
 
 const chosen = (choice: ScheduleChoice): readonly SqlValue[] => [
   choice.orgId,
@@ -224,6 +233,7 @@ export async function listSchedules(
   const rows = await connection.query(
     `select ${COLUMNS} from schedule
       where ${CHOSEN} and ($9::boolean is null or (failure_streak > 0 or state = 'failed') = $9)
+        ${isGiven(page.owner) ? 'and owner = $10' : ''}
         and ($7::text is null or ${by} ${beyond} ${value} or (${by} = ${value} and id > $7))
       order by ${by} ${direction}, id limit $8`,
     [
@@ -232,6 +242,7 @@ export async function listSchedules(
       page.after?.id ?? null,
       page.limit,
       page.failing ?? null,
+      ...(isGiven(page.owner) ? [page.owner] : []),
     ],
   )
   return rows.map(scheduleOf)
@@ -246,7 +257,11 @@ function orderValue(sort: keyof typeof ORDERS, { value }: ScheduleCursor): strin
 
 /** How many schedules there are. */
 export async function countSchedules(connection: Connection, choice: ScheduleChoice): Promise<number> {
-  const [row] = await connection.query(`select count(*) as found from schedule where ${CHOSEN}`, chosen(choice))
+  const owned = isGiven(choice.owner) ? 'and owner = $6' : ''
+  const [row] = await connection.query(`select count(*) as found from schedule where ${CHOSEN} ${owned}`, [
+    ...chosen(choice),
+    ...(isGiven(choice.owner) ? [choice.owner] : []),
+  ])
   return row?.['found'] as number
 }
 
@@ -256,6 +271,10 @@ function scheduleOf(row: Row): ScheduleRow {
     id: scheduleId(row['id'] as string),
     agentId: agentId(row['agent_id'] as string),
     createdBy: row['created_by'] as string | null,
+    owner: row['owner'] as string | null,
+    createdByRun: brandOrNull(row['created_by_run'], runId),
+    lineage: row['lineage'] as ScheduleRow['lineage'],
+    approval: row['approval'] as ScheduleRow['approval'],
     name: row['name'] as string,
     description: row['description'] as string,
     input: row['input'] as ScheduleRow['input'],

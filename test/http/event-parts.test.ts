@@ -82,7 +82,7 @@ describe('a gate', () => {
 
 const ORG = orgId('acme')
 const owners = (session: string): RunOwners => ({
-  ...{ agentId: agentId('writer'), sessionKey: sessionKey(session), scheduleId: null },
+  ...{ agentId: agentId('writer'), sessionKey: sessionKey(session), scheduleId: null, owner: null },
 })
 const turn = (no: number, ...events: readonly (readonly [id: string, status: string])[]) =>
   framesOf(ORG, { no, at: NOW, events: events.map(([id, status]) => ['run.changed', id, { status }] as const) })

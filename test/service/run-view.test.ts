@@ -24,6 +24,7 @@ const aRun = (over: Partial<RunRecord> = {}): RunRecord => ({
   firstAttempt: 1,
   retryOf: null,
   parentRunId: null,
+  ...{ owner: null, lineage: null },
   sender: null,
   payload: null,
   decision: because('accepted', 'admission'),

@@ -57,6 +57,7 @@ export const aScheduleRow = (id: string, over: Partial<ScheduleRow> = {}): Sched
   orgId: ORG,
   agentId: agentId('writer'),
   createdBy: null,
+  ...{ owner: null, createdByRun: null, lineage: null, approval: null },
   name: `schedule ${id}`,
   description: '',
   input: { every_seconds: 60 },

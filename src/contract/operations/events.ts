@@ -6,6 +6,7 @@ export const eventOperations = {
   'events.stream': operation({
     ...{ method: 'GET', path: '/api/v1/events', tag: 'events' },
     permission: ['runs:read', 'schedules:read', 'sessions:read'],
+    rails: 'list',
     summary: 'Streams what happens, as server-sent events',
     description:
       'Each event has the name of its kind, an id that grows, and an `Event` as data. Come back with the last id as ' +

@@ -2,6 +2,12 @@ import type { z } from 'zod'
 import type { Permission } from '../../core/access.ts'
 import type { RefusalCode } from '../refusals.ts'
 
+/**
+ * What a key with guard rails may do with an operation: `free` concerns nobody's objects, `list` shows or makes its own
+ * only, and the others are about one thing, which must be its own: a `schedule`, a `run` or a `session`.
+ */
+export type RailsDoor = 'free' | 'list' | 'schedule' | 'run' | 'session'
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** An answer that is no JSON: a stream of events, a page. */
@@ -35,6 +41,8 @@ export interface OperationSpec {
   readonly openInPrivate?: true
   /** Only owners and admins of the org. */
   readonly approving?: true
+  /** Left out: keys with guard rails are refused. */
+  readonly rails?: RailsDoor
   /**
    * Speaks as clients of PinchTab's scheduler know it: refusals have the shape of `TaskError`, what nobody knows is passed
    * over, the body is JSON whatever its header says, and none of it is there while `tasks.enabled` is false.

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { id } from '../schemas/common.ts'
-import { retryInput, run, runDetail, runExplanation, runFilter, runPage, scheduleDraft } from '../schemas/run.ts'
+import { id, pageFilter } from '../schemas/common.ts'
+import { lineage } from '../schemas/lineage.ts'
+import { retryInput, run, runDetail, runFilter, runPage, scheduleDraft } from '../schemas/run.ts'
+import { runExplanation } from '../schemas/explain.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })
@@ -27,6 +29,7 @@ const retrying = {
 export const runOperations = {
   'runs.list': operation({
     ...{ method: 'GET', path: '/api/v1/runs', tag: 'runs', permission: 'runs:read' },
+    rails: 'list',
     summary: 'Lists runs',
     description:
       '`status` takes several states with commas between them, in any case; SCHEDULED, CANCELED and FAILED_TIMEOUT are ' +
@@ -36,6 +39,7 @@ export const runOperations = {
   }),
   'runs.get': operation({
     ...{ method: 'GET', path: '/api/v1/runs/:id', tag: 'runs', permission: 'runs:read' },
+    rails: 'run',
     summary: 'Shows a run with its attempts, its deliveries, its way so far and why it is where it is',
     params: one,
     answers: { 200: runDetail },
@@ -43,13 +47,30 @@ export const runOperations = {
   }),
   'runs.explain': operation({
     ...{ method: 'GET', path: '/api/v1/runs/:id/explain', tag: 'runs', permission: 'runs:read' },
+    rails: 'run',
     summary: 'Says why a run is where it is, by which rule and on what evidence',
+    description:
+      'With every question on its way (`steps`: passed, closed or not reached), what the evidence leads to (`links`), ' +
+      'what happens next and what can be done about it (`next`).',
     params: one,
     answers: { 200: runExplanation },
     refusals: ['NOT_FOUND'],
   }),
+  'runs.lineage': operation({
+    ...{ method: 'GET', path: '/api/v1/runs/:id/lineage', tag: 'runs', permission: 'runs:read' },
+    rails: 'run',
+    summary: 'Shows where a run comes from, and what it made and woke',
+    description:
+      'The runs above it, and the runs and schedules right below it, a page at a time; what is below those is told when ' +
+      'they are asked about.',
+    params: one,
+    query: pageFilter,
+    answers: { 200: lineage },
+    refusals: ['NOT_FOUND'],
+  }),
   'runs.cancel': operation({
     ...{ method: 'POST', path: '/api/v1/runs/:id/cancel', tag: 'runs', permission: 'runs:write' },
+    rails: 'run',
     summary: 'Ends a run',
     description:
       'What executes is `stopping` until it has been told; what waits ends at once. Twice is as good as once.',
@@ -59,11 +80,13 @@ export const runOperations = {
   }),
   'runs.retry': operation({
     ...{ ...retrying, path: '/api/v1/runs/:id/retry' },
+    rails: 'run',
     summary: 'Repeats a run that has ended',
     params: one,
   }),
   'runs.schedule': operation({
     ...{ method: 'POST', path: '/api/v1/runs/:id/schedule', tag: 'runs', permission: 'schedules:write' },
+    rails: 'run',
     summary: 'Drafts a schedule that does the same as a run',
     description: 'Nothing is kept: add when it is to happen, and send the draft to `POST /api/v1/schedules`.',
     params: one,
@@ -72,6 +95,7 @@ export const runOperations = {
   }),
   'runs.getScheduleRun': operation({
     ...{ method: 'GET', path: '/api/v1/schedule-runs/:runId', tag: 'runs', permission: 'runs:read' },
+    rails: 'run',
     summary: 'Shows a run, under its other address',
     params: oneOfSchedule,
     answers: { 200: runDetail },
@@ -79,6 +103,7 @@ export const runOperations = {
   }),
   'runs.retryScheduleRun': operation({
     ...{ ...retrying, path: '/api/v1/schedule-runs/:runId/retry' },
+    rails: 'run',
     summary: 'Repeats a run that has ended, under its other address',
     params: oneOfSchedule,
   }),

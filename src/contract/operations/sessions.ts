@@ -28,6 +28,7 @@ export const sessionOperations = {
   }),
   'sessions.get': operation({
     ...{ method: 'GET', path: '/api/v1/sessions/:key', tag: 'sessions', permission: 'sessions:read' },
+    rails: 'session',
     summary: 'Shows a session and how much of its work is pending',
     params: one,
     answers: { 200: session },
@@ -45,6 +46,7 @@ export const sessionOperations = {
   }),
   'sessions.messages': operation({
     ...{ method: 'GET', path: '/api/v1/sessions/:key/messages', tag: 'sessions', permission: 'sessions:read' },
+    rails: 'session',
     summary: 'Lists what was said to a session and what came of it',
     description:
       'Newest first, one for each run of the session: messages that were merged are one, and what schedules and ' +
@@ -56,6 +58,7 @@ export const sessionOperations = {
   }),
   'sessions.send': operation({
     ...{ method: 'POST', path: '/api/v1/sessions/:key/messages', tag: 'sessions', permission: 'sessions:write' },
+    rails: 'session',
     summary: 'Sends a message into a session',
     description:
       'The agent is the one the key names (`agent:<agent>:…`), else the default agent of the org. With `wait`, the ' +
@@ -71,6 +74,7 @@ export const sessionOperations = {
   }),
   'sessions.stop': operation({
     ...{ method: 'POST', path: '/api/v1/sessions/:key/stop', tag: 'sessions', permission: 'sessions:write' },
+    rails: 'session',
     summary: 'Cancels the oldest active run of a session',
     params: one,
     answers: { 200: stopAnswer },
@@ -78,6 +82,7 @@ export const sessionOperations = {
   }),
   'sessions.stopAll': operation({
     ...{ method: 'POST', path: '/api/v1/sessions/:key/stopall', tag: 'sessions', permission: 'sessions:write' },
+    rails: 'session',
     summary: 'Cancels what is active in a session and drains what waits',
     description: 'What was sent before and surfaces later ends `cancelled`, reason `stale`.',
     params: one,

@@ -31,6 +31,7 @@ export const signInOperations = {
   }),
   'auth.me': operation({
     ...{ method: 'GET', path: '/api/v1/me', tag: 'sign-in', permission: 'any' },
+    rails: 'free',
     summary: 'Says who asks, and what they may do',
     answers: { 200: me },
   }),

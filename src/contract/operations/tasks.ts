@@ -20,6 +20,7 @@ export const taskOperations = {
   'tasks.submit': operation({
     ...{ method: 'POST', path: '/tasks', tag: 'tasks', permission: 'tasks:write' },
     ...{ facade: true, creates: true, newWork: true, admits: true, readBy: 'service' },
+    rails: 'list',
     summary: 'Hands in a task',
     description:
       'A full queue answers 429 with `Retry-After`; the task is kept as `rejected`, and `details.taskId` names it. ' +
@@ -32,6 +33,7 @@ export const taskOperations = {
   'tasks.batch': operation({
     ...{ method: 'POST', path: '/tasks/batch', tag: 'tasks', permission: 'tasks:write' },
     ...{ facade: true, creates: true, newWork: true, admits: true, readBy: 'service' },
+    rails: 'list',
     summary: 'Hands in tasks of one agent',
     description:
       'One to fifty, in their order. Each is decided by itself, and its outcome is told in its place; when all of ' +
@@ -43,6 +45,7 @@ export const taskOperations = {
   }),
   'tasks.list': operation({
     ...{ method: 'GET', path: '/tasks', tag: 'tasks', permission: 'tasks:read', facade: true },
+    rails: 'list',
     summary: 'Lists tasks, newest first',
     description:
       '`state` takes several words with commas between them. Without `limit`, the newest 1,000; where there are more, ' +
@@ -53,6 +56,7 @@ export const taskOperations = {
   }),
   'tasks.get': operation({
     ...{ method: 'GET', path: '/tasks/:id', tag: 'tasks', permission: 'tasks:read', facade: true },
+    rails: 'run',
     summary: 'Shows a task',
     params: one,
     answers: { 200: task },
@@ -60,6 +64,7 @@ export const taskOperations = {
   }),
   'tasks.cancel': operation({
     ...{ method: 'POST', path: '/tasks/:id/cancel', tag: 'tasks', permission: 'tasks:write', facade: true },
+    rails: 'run',
     summary: 'Ends a task',
     params: one,
     answers: { 200: taskCancelled },

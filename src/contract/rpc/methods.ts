@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Permission } from '../../core/access.ts'
+import type { RailsDoor } from '../operations/operation.ts'
 import {
   createParams,
   heartbeatLogsParams,
@@ -21,6 +22,8 @@ export interface RpcMethodSpec {
   /** One line; reads as what it does. */
   readonly summary: string
   readonly permission: Permission
+  /** Left out: keys with guard rails are refused. */
+  readonly rails?: RailsDoor
   readonly params: z.ZodType
   /** The params in short, and what is answered, for people. */
   readonly takes: string
@@ -39,12 +42,14 @@ const method = <const Spec extends RpcMethodSpec>(spec: Spec): Spec => spec
 export const RPC_METHODS = {
   'cron.list': method({
     summary: 'Lists jobs, newest first; those that are switched on unless asked otherwise',
+    rails: 'list',
     ...{ permission: 'schedules:read', params: listParams },
     takes: '`includeDisabled?`, `agentId?`, `limit?` (200), `cursor?`',
     answers: '`{jobs, status, nextCursor?}`',
   }),
   'cron.create': method({
     summary: 'Makes a job',
+    rails: 'list',
     ...{ permission: 'schedules:write', params: createParams, newWork: true, creates: true },
     takes:
       '`schedule {kind, atMs | everyMs | expr, tz?}`, `message`, `name?`, `agentId?`, `enabled?`, `deleteAfterRun?`, `stateless?`',
@@ -52,36 +57,42 @@ export const RPC_METHODS = {
   }),
   'cron.update': method({
     summary: 'Changes a job; what is left out stays',
+    rails: 'schedule',
     ...{ permission: 'schedules:write', params: updateParams },
     takes: '`jobId` or `id`, `patch` with the fields of `cron.create`',
     answers: '`{job}`',
   }),
   'cron.delete': method({
     summary: 'Deletes a job; what runs goes on, and the log stays',
+    rails: 'schedule',
     ...{ permission: 'schedules:delete', params: jobParams },
     takes: '`jobId` or `id`',
     answers: '`{deleted: true}`',
   }),
   'cron.toggle': method({
     summary: 'Switches a job on or off',
+    rails: 'schedule',
     ...{ permission: 'schedules:write', params: toggleParams },
     takes: '`jobId` or `id`, `enabled`',
     answers: '`{jobId, enabled}`',
   }),
   'cron.status': method({
     summary: 'Says whether jobs are run, and how many are switched on',
+    rails: 'list',
     ...{ permission: 'schedules:read', params: noParams },
     takes: '-',
     answers: '`{enabled, jobs}`',
   }),
   'cron.run': method({
     summary: 'Runs a job now, or, with `due`, only if it is due',
+    rails: 'schedule',
     ...{ permission: 'schedules:run', params: runParams, newWork: true, creates: true, admits: true },
     takes: '`jobId` or `id`, `mode?` (`force`)',
     answers: '`{ok, ran, runId?, reason?}`',
   }),
   'cron.runs': method({
     summary: 'Lists the runs of a job, newest first',
+    rails: 'schedule',
     ...{ permission: 'schedules:read', params: runsParams },
     takes: '`jobId` or `id`, `limit?` (20), `offset?`',
     answers: '`{entries, total}`',
@@ -119,12 +130,14 @@ export const RPC_METHODS = {
   }),
   'sessions.stop': method({
     summary: 'Cancels the oldest active run of a session',
+    rails: 'session',
     ...{ permission: 'sessions:write', params: sessionParams },
     takes: '`key` or `sessionKey`',
     answers: '`{stopped, drained}`',
   }),
   'sessions.stopall': method({
     summary: 'Cancels everything in a session, waiting or active',
+    rails: 'session',
     ...{ permission: 'sessions:write', params: sessionParams },
     takes: '`key` or `sessionKey`',
     answers: '`{stopped, drained}`',

@@ -4,6 +4,7 @@ import type { KeyFilter, KeyInput, KeyView, MadeKey } from '../key.ts'
 import type { ConsoleSessionView, MemberInput, MemberPatch, MemberView, SignInInput, SignInLink } from '../member.ts'
 import type { OrgInput, OrgPatch, OrgView } from '../org.ts'
 import { moment, oneOf, pageOf, paging } from './common.ts'
+import { guardRails, guardRailsInput } from './guard-rails.ts'
 import { named, shaped } from './shaped.ts'
 
 const role = oneOf(Object.keys(ROLES) as readonly Role[])
@@ -17,6 +18,7 @@ export const keyInput: z.ZodType<KeyInput> = named(
     role: role.optional(),
     scopes: z.array(z.string().min(1)).min(1).nullish(),
     expires_at: z.iso.datetime({ offset: true }).nullish(),
+    guard_rails: guardRailsInput.nullish(),
   }),
 )
 
@@ -27,6 +29,7 @@ const keyFields = {
   hint: z.string(),
   role,
   scopes: z.array(z.string()).nullable(),
+  guard_rails: guardRails.nullable(),
   origin: z.enum(['person', 'start', 'environment']),
   state: z.enum(['active', 'expired', 'revoked']),
   created_by: z.string().nullable(),

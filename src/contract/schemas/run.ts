@@ -8,14 +8,13 @@ import type {
   ResultInput,
   RetryInput,
   RunDetail,
-  RunExplanation,
   RunFilter,
   RunView,
   ScheduleDraft,
   TimelineEntry,
   UsageView,
 } from '../run.ts'
-import { anyJson, moment, oneOf, pageOf, paging, why, whyFields } from './common.ts'
+import { anyJson, moment, oneOf, pageOf, paging, why } from './common.ts'
 import { delivery } from './delivery.ts'
 import { named, shaped } from './shaped.ts'
 
@@ -62,6 +61,7 @@ const fields = {
   superseded: z.boolean(),
   retry_of: z.string().nullable(),
   parent_run_id: z.string().nullable(),
+  owner: z.string().nullable(),
   decision: why,
 }
 
@@ -95,17 +95,6 @@ export const runDetail: z.ZodType<RunDetail> = named(
     timeline: z.array(step),
     why,
     trace_id: z.string().nullable(),
-  }),
-)
-
-export const runExplanation: z.ZodType<RunExplanation> = named(
-  'RunExplanation',
-  shaped<RunExplanation>()({
-    run_id: z.string(),
-    status: oneOf(RUN_STATES),
-    ...whyFields,
-    sentence: z.string(),
-    decision: why,
   }),
 )
 

@@ -1,6 +1,7 @@
 import { EVENT_KINDS, EVENT_PERMISSIONS, type EventFilter, type EventKind } from '../../contract/event.ts'
 import { invalid } from '../../contract/refusals.ts'
 import { nearestWord } from '../../core/nearest-word.ts'
+import { confinedTo, type Railed } from '../../core/rails/railed.ts'
 import type { Happened } from '../../service/events.ts'
 import type { RunOwners } from '../../service/live-port.ts'
 
@@ -11,6 +12,9 @@ export interface Wanted {
   readonly scheduleId: string | null
   readonly session: string | null
   readonly agentId: string | null
+  /** Whoever sees nothing but their own, and the run besides that their attempt is of. */
+  readonly owner: string | null
+  readonly ownRun: string | null
   /** The same for all who want the same: what they are told is made once. */
   readonly name: string
 }
@@ -37,12 +41,14 @@ export function readKinds({ kinds }: EventFilter): readonly EventKind[] | null {
 const isKind = (word: string): word is EventKind => (EVENT_KINDS as readonly string[]).includes(word)
 
 /** What a filter lets through of the kinds that its owner may see. */
-export function wantedOf(filter: EventFilter, kinds: readonly EventKind[]): Wanted {
+export function wantedOf(filter: EventFilter, kinds: readonly EventKind[], railed?: Railed): Wanted {
   const { run_id: runId = null, schedule_id: scheduleId = null, session = null, agent_id: agentId = null } = filter
+  const owner = confinedTo(railed)
+  const ownRun = owner === null ? null : (railed?.attempt?.runId ?? null)
   const sorted = [...new Set(kinds)].toSorted()
   return {
-    ...{ kinds: new Set(sorted), runId, scheduleId, session, agentId },
-    name: JSON.stringify([sorted, runId, scheduleId, session, agentId]),
+    ...{ kinds: new Set(sorted), runId, scheduleId, session, agentId, owner, ownRun },
+    name: JSON.stringify([sorted, runId, scheduleId, session, agentId, owner, ownRun]),
   }
 }
 
@@ -50,8 +56,8 @@ export function wantedOf(filter: EventFilter, kinds: readonly EventKind[]): Want
 export const permissionFor = (kind: EventKind): (typeof EVENT_PERMISSIONS)[EventKind] => EVENT_PERMISSIONS[kind]
 
 /** Whether a filter looks at whose a run is, which most events do not say. */
-export const asksForOwners = ({ scheduleId, session, agentId }: Wanted): boolean =>
-  scheduleId !== null || session !== null || agentId !== null
+export const asksForOwners = ({ scheduleId, session, agentId, owner }: Wanted): boolean =>
+  scheduleId !== null || session !== null || agentId !== null || owner !== null
 
 const ABOUT_RUNS: ReadonlySet<string> = new Set<EventKind>([
   ...(['run.changed', 'run.output', 'message.merged', 'message.dropped', 'outbound'] as const),
@@ -69,10 +75,23 @@ export function sessionIn([kind, , data]: Happened, owners: RunOwners | undefine
   return typeof data['session'] === 'string' ? data['session'] : null
 }
 
+/** What belongs to nobody in particular is nothing to whoever sees only their own. */
+function isOwn({ owner, ownRun }: Wanted, event: Happened, owners: RunOwners | undefined): boolean {
+  const [kind, , data] = event
+  if (kind === 'schedule.changed') return data['owner'] === owner
+  const run = runIn(event)
+  return run !== null && (run === ownRun || owners?.owner === owner)
+}
+
+/** The kinds of events that can be somebody's own. */
+export const isOwnable = (kind: EventKind): boolean =>
+  kind === 'schedule.changed' || kind === 'delivery.changed' || ABOUT_RUNS.has(kind)
+
 /** Whether somebody is told of an event. `owners` are those of the run it is about; undefined when nobody knows them. */
 export function isWanted(wanted: Wanted, event: Happened, owners: RunOwners | undefined): boolean {
   const [kind, subject] = event
   if (!wanted.kinds.has(kind)) return false
+  if (wanted.owner !== null && !isOwn(wanted, event, owners)) return false
   if (wanted.runId !== null && runIn(event) !== wanted.runId) return false
   const agent = kind === 'heartbeat.changed' ? subject : owners?.agentId
   if (wanted.agentId !== null && agent !== wanted.agentId) return false

@@ -39,8 +39,8 @@ export function createOwners(orgId: OrgId, live: (orgId: OrgId, id: RunId) => Ru
     if (known.has(id)) return true
     const found = live(orgId, id as RunId)
     if (found === undefined) return false
-    const { agentId, sessionKey, scheduleId } = found
-    remember(id, { agentId, sessionKey, scheduleId })
+    const { agentId, sessionKey, scheduleId, owner } = found
+    remember(id, { agentId, sessionKey, scheduleId, owner })
     return true
   }
   return {

@@ -5,7 +5,10 @@ import { decideAccess, type Principal } from '../../core/access.ts'
 import type { FastifyRequest } from 'fastify'
 import type { HandlersOf } from '../call.ts'
 import type { HttpContext } from '../context.ts'
-import { permissionFor, readKinds, wantedOf } from '../events/filter.ts'
+import { breach } from '../../core/rails/breach.ts'
+import { confinedTo } from '../../core/rails/railed.ts'
+import { railRefusal } from '../../service/rails/refusals.ts'
+import { isOwnable, permissionFor, readKinds, wantedOf } from '../events/filter.ts'
 import { readPosition, type Position } from '../events/position.ts'
 import { admit, identify, requirePermission } from '../gate.ts'
 import { consoleCookie } from '../console-cookie.ts'
@@ -16,12 +19,13 @@ export const eventHandlers: HandlersOf<typeof eventOperations> = {
     const { ctx, principal, query, request, reply, caller } = call
     const asked = readKinds(query)
     for (const kind of asked ?? []) requirePermission(call, permissionFor(kind))
+    refuseOthers(principal, asked)
     const kinds = asked ?? EVENT_KINDS.filter((kind) => maySee(ctx, principal, kind))
     const after = readAfter(request, query)
     // Whoever only wants to know whether there is a stream gets its head.
     if (request.method === 'HEAD') return undefined
     await ctx.events.open({
-      ...{ orgId: caller.orgId, wanted: wantedOf(query, kinds), after },
+      ...{ orgId: caller.orgId, wanted: wantedOf(query, kinds, principal.railed), after },
       isAllowed: () => isStillAllowed(ctx, request, kinds),
       take: () => {
         reply.hijack()
@@ -30,6 +34,13 @@ export const eventHandlers: HandlersOf<typeof eventOperations> = {
     })
     return undefined
   },
+}
+
+/** Whoever sees nothing but their own is told so when they ask for what is nobody's own. */
+function refuseOthers({ railed }: Principal, asked: readonly EventKind[] | null): void {
+  const other = confinedTo(railed) === null ? undefined : asked?.find((kind) => !isOwnable(kind))
+  if (other === undefined) return
+  throw railRefusal(breach('own_schedules_only', `${other} is about nothing that is its own`, { kind: other }))
 }
 
 function maySee(ctx: HttpContext, principal: Principal, kind: EventKind): boolean {

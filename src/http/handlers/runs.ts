@@ -1,7 +1,9 @@
 import type { runOperations } from '../../contract/operations/runs.ts'
 import type { RetryInput, RunView } from '../../contract/run.ts'
 import { cancelRunById, retryRun } from '../../service/run-actions.ts'
-import { explainRun, findRuns, getRun, getRunDetail } from '../../service/runs-read.ts'
+import { findRuns, getRun, getRunDetail } from '../../service/runs-read.ts'
+import { readLineage } from '../../service/rails/lineage.ts'
+import { explainRun } from '../../service/explain/run.ts'
 import { draftSchedule } from '../../service/schedule-draft.ts'
 import type { Call, HandlersOf } from '../call.ts'
 import { requirePermission } from '../gate.ts'
@@ -18,10 +20,10 @@ async function retry(call: Retry, id: string, { force }: RetryInput): Promise<Ru
 
 /** What was done, what is being done, and why. */
 export const runHandlers: HandlersOf<typeof runOperations> = {
-  'runs.list': ({ ports, caller, query }) => findRuns(ports, caller.orgId, query),
+  'runs.list': ({ ports, caller, query }) => findRuns(ports, caller, query),
   'runs.get': ({ ctx, ports, caller, params }) => getRunDetail(ports, { orgId: caller.orgId, id: params.id }, ctx.live),
-  'runs.explain': ({ ctx, ports, caller, params }) =>
-    explainRun(ports, { orgId: caller.orgId, id: params.id }, ctx.live),
+  'runs.explain': ({ ctx, ports, caller, params }) => explainRun(ports, caller, { id: params.id, live: ctx.live }),
+  'runs.lineage': ({ ports, caller, params, query }) => readLineage(ports, { ...caller, id: params.id }, query),
   'runs.cancel': async ({ ports, caller, params }) => {
     await cancelRunById(ports, caller, params.id)
     return getRun(ports, caller.orgId, params.id)

@@ -8,7 +8,7 @@ import { approveSchedule, rejectSchedule } from '../../service/rails/approve.ts'
 import { previewSchedule } from '../../service/schedule-preview.ts'
 import { changeSchedules } from '../../service/schedules-bulk.ts'
 import { findSchedules } from '../../service/schedules-find.ts'
-import { explainOccurrence } from '../../service/occurrence-view.ts'
+import { explainOccurrence } from '../../service/explain/occurrence.ts'
 import {
   changeSchedule,
   createSchedule,
@@ -21,6 +21,7 @@ import { simulation } from '../simulation.ts'
 import type { HandlersOf } from '../call.ts'
 import type { HttpContext } from '../context.ts'
 import { requirePermission } from '../gate.ts'
+import { askerOf } from './explain.ts'
 
 /** What changes a plan wakes the loop that watches over it. */
 async function changing<T>(ctx: HttpContext, change: Promise<T>): Promise<T> {
@@ -53,8 +54,8 @@ export const scheduleHandlers: HandlersOf<typeof scheduleOperations> = {
   'schedules.runs': ({ ports, caller, params, query }) =>
     findRunsOfSchedule(ports, { ...caller, id: params.id }, query),
   'schedules.outcomes': ({ ports, caller, query }) => readOutcomes(ports, caller, query),
-  'schedules.explain': ({ ports, caller, params, query }) =>
-    explainOccurrence(ports, caller, { id: params.id, at: query.at }),
+  'schedules.explain': (call) =>
+    explainOccurrence(call.ports, askerOf(call), { id: call.params.id, at: call.query.at }),
   'schedules.preview': ({ ports, caller, body }) => previewSchedule(ports, caller, body),
   'schedules.simulate': (call) => simulation(call),
   'schedules.forecast': ({ ports, caller, principal, body }) =>

@@ -18,8 +18,8 @@ const isReceipt = (sent: MessageReceipt | StopAnswer): sent is MessageReceipt =>
 async function send(call: Send, agent: AgentId | null): Promise<Awaited<Sent>> {
   const { ctx, ports, caller, body, query } = call
   if (ctx.isDraining() && !isCommand(body)) throw new ErrGatewayDraining()
-  const { orgId, principal, trace } = caller
-  const from = { orgId, principal, trace, live: ctx.live, defaultAgent: () => agent }
+  const { orgId, principal, trace, railed, through } = caller
+  const from = { orgId, principal, trace, railed, through, live: ctx.live, defaultAgent: () => agent }
   const sent = await sendMessage(ports, from, { key: call.params.key, input: body, once: onceOf(call) })
   if (!isReceipt(sent)) return answer(200, sent)
   return query.wait === undefined || query.wait === 0 ? answer(202, sent) : waited(call, sent, query.wait)

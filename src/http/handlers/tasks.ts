@@ -14,7 +14,7 @@ export const taskHandlers: HandlersOf<typeof taskOperations> = {
     const outcomes = await submitBatch(ports, { caller, live: ctx.live }, { tasks, shared })
     return { tasks: outcomes, submitted: outcomes.length }
   },
-  'tasks.list': ({ ports, caller, query }) => findTasks(ports, caller.orgId, query),
+  'tasks.list': ({ ports, caller, query }) => findTasks(ports, caller, query),
   'tasks.get': ({ ports, caller, params }) => getTask(ports, caller.orgId, params.id),
   'tasks.cancel': ({ ports, caller, params }) => cancelTask(ports, caller, params.id),
   'tasks.stats': ({ ctx, ports, caller }) => readTaskStats({ ...ports, work: ctx.work }, caller),

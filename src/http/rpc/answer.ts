@@ -5,7 +5,7 @@ import type { Principal } from '../../core/access.ts'
 import { nearestWord } from '../../core/nearest-word.ts'
 import { callerFrom } from '../caller-from.ts'
 import type { HttpContext } from '../context.ts'
-import { admit } from '../gate.ts'
+import { admit, admitTo } from '../gate.ts'
 import { readJsonBody } from '../json-body.ts'
 import { flawsOf } from '../schema-flaws.ts'
 import { internal, refusalOf } from '../unexpected.ts'
@@ -91,6 +91,7 @@ async function perform(asker: RpcAsker, { method, params }: RpcRequest): Promise
     if (spec === undefined) return { error: noMethod(method, nearestWord(method, Object.keys(RPC_METHODS))) }
     admit(ctx, spec, principal)
     const read = readParams(spec.params, params)
+    if (principal.railed !== undefined) await admitTo(ctx, spec, { principal, id: idIn(read) })
     if (spec.newWork === true && ctx.isDraining()) throw new ErrGatewayDraining()
     const once =
       spec.creates === true && asker.key !== undefined
@@ -105,6 +106,12 @@ async function perform(asker: RpcAsker, { method, params }: RpcRequest): Promise
     ctx.metrics.refused(refusal.code)
     return { error: refusedWith(refusal, requestId, params) }
   }
+}
+
+/** The job or the conversation that a call is about, under whichever of its names it is given. */
+function idIn(params: unknown): unknown {
+  const { jobId, id, key, sessionKey } = params as Readonly<Record<string, unknown>>
+  return [jobId, id, key, sessionKey].find((given) => typeof given === 'string' && given !== '')
 }
 
 /** The table of methods says that each that is there has one. */

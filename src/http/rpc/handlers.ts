@@ -69,7 +69,7 @@ async function entriesOf(
     const size = Math.min(MOST_PER_PAGE, offset + limit - found.length)
     const page = await findRunsOfSchedule(
       ctx.ports,
-      { orgId: caller.orgId, id },
+      { ...caller, id },
       { limit: size, ...(cursor === null ? {} : { cursor }) },
     )
     found.push(...page.items)

@@ -9,7 +9,7 @@ import { RPC_PATH } from './routes.ts'
 /** Calls over WebSockets: each message is what a body of `POST /rpc` would be, and each answer one. */
 export const rpcSockets: SocketService = {
   path: RPC_PATH,
-  needs: { permission: 'any' },
+  needs: { permission: 'any', rails: 'free' },
   open: (guest) => createLane(guest.socket, (sent) => answer(guest, sent)),
 }
 

@@ -69,7 +69,7 @@ export function fire(desk: Desk, id: ScheduleId): void {
   if (row.timing.kind !== 'at') row.state = life.state
   desk.changes.schedules.add(row)
   if (row.state !== 'active')
-    desk.changes.events.push({ kind: 'schedule.changed', subject: id, data: { state: row.state } })
+    desk.changes.events.push({ kind: 'schedule.changed', subject: id, data: { state: row.state, ...ownerOf(row) } })
 }
 
 /** What became of the wish for a run now. */
@@ -78,11 +78,21 @@ export type RanNow =
   /** The org has had its runs for today. */
   | { readonly kind: 'over_day'; readonly why: Why; readonly retryAfterMs: number }
 
+/** Whose a schedule is, where it is somebody's. */
+const ownerOf = ({ owner }: ScheduleRow) => (owner === null ? {} : { owner })
+
+/** How somebody wants a run now, and whose it is if that is not what the schedule says. */
+export interface RunNowAsked {
+  readonly mode: 'force' | 'due'
+  readonly trace?: string | null | undefined
+  readonly making?: Partial<RunRow> | undefined
+}
+
 /** Somebody wants a run of the schedule now. */
 export function runNow(
   desk: Desk,
   id: ScheduleId,
-  { mode, trace }: { readonly mode: 'force' | 'due'; readonly trace?: string | null | undefined },
+  { mode, trace, making }: RunNowAsked,
 ): RanNow {
   const row = desk.schedules.get(id)
   if (row === undefined) throw new Error(`schedule ${id} is not on the desk`)
@@ -105,6 +115,7 @@ export function runNow(
     state: 'queued',
     slot: decision.slot,
     decision: decision.why,
+    ...making,
   })
   return { ...decision, runId }
 }
@@ -157,5 +168,8 @@ export function runOf(
     retryPolicy: row.retryPolicy ?? agent.retryPolicy ?? usualRetryPolicy('schedule', agent.executorKind),
     failureActionRetries: row.rules.failureAction === 'RETRY',
     delivery: deliveryOf(row),
+    owner: row.owner,
+    parentRunId: row.createdByRun,
+    lineage: row.lineage,
   }
 }

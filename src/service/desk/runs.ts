@@ -17,7 +17,6 @@ import { dropBudgetsOf } from './budget-standing.ts'
 import { countDailyRun } from './daily-runs.ts'
 import { countTask, pendingOfSchedule, putRun, type AgentOnDesk, type Desk } from './desk.ts'
 import { noteFlight } from './quotas.ts'
-import { noteFlight } from './quotas.ts'
 
 const NOTHING_RESERVED: readonly Reserve[] = []
 

@@ -4,6 +4,7 @@ import type { RunDelivery } from '../../core/delivery/run-delivery.ts'
 import type { HeartbeatDelivery } from '../../core/heartbeat/heartbeat-delivery.ts'
 import type { Instant } from '../../core/instant.ts'
 import { defaultLane } from '../../core/lanes.ts'
+import type { Lineage } from '../../core/rails/railed.ts'
 import { because, type Why } from '../../core/reasons.ts'
 import type { RetryPolicy } from '../../core/run/retry-policy.ts'
 import { mergeContent, type MessageContent } from '../../core/session/debounce.ts'
@@ -32,6 +33,9 @@ export interface Submission {
   readonly deadline: Instant | null
   readonly retryPolicy: RetryPolicy | null
   readonly parentRunId: RunId | null
+  /** Whose it is and what it comes from, of those who have guard rails. */
+  readonly owner?: string | null
+  readonly lineage?: Lineage | null
   /** Where the result goes, if anywhere. */
   readonly delivery?: RunDelivery | HeartbeatDelivery | null
   /** Why it was handed in, where that says more than that it was let in. */
@@ -222,6 +226,8 @@ function rowOf(
     priority: submission.priority,
     deadline: submission.deadline,
     parentRunId,
+    owner: submission.owner ?? null,
+    lineage: submission.lineage ?? null,
     trace: submission.trace ?? null,
     delivery: submission.delivery ?? null,
     timeoutSeconds: agent.timeoutSeconds,

@@ -50,12 +50,12 @@ describe('runs', () => {
     await seedRun(world.db, 'b', { state: 'cancelled' })
     await seedRun(world.db, 'c', { state: 'queued', session: 's' })
     const ids = async (filter: Parameters<typeof findRuns>[2]): Promise<readonly string[]> =>
-      (await findRuns(world.ports, ORG, filter)).items.map(({ id }) => id)
+      (await findRuns(world.ports, { orgId: ORG }, filter)).items.map(({ id }) => id)
     expect(await ids({ status: 'FAILED_TIMEOUT, canceled' })).toEqual(['b', 'a'])
     expect(await ids({ status: ['SCHEDULED'] })).toEqual(['c'])
     expect(await ids({ session: 's' })).toEqual(['c'])
     expect(await ids({ from: formatInstant(later(NOW, 1)) })).toEqual([])
-    const first = await findRuns(world.ports, ORG, { limit: 2 })
+    const first = await findRuns(world.ports, { orgId: ORG }, { limit: 2 })
     expect(first.items.map(({ id }) => id)).toEqual(['c', 'b'])
     expect(await ids({ limit: 2, cursor: first.next_cursor ?? '' })).toEqual(['a'])
     await expect(ids({ status: 'lost', limit: 0, from: 'x' })).rejects.toMatchObject({
@@ -72,14 +72,14 @@ describe('tasks', () => {
     await seedRun(world.db, 'tsk_3', { ...task, createdAt: later(NOW, 2), state: 'expired', agent: 'reader' })
     await seedRun(world.db, 'run_1')
     expect(await getTask(world.ports, ORG, 'tsk_1')).toMatchObject({ action: 'click', state: 'queued', position: 3 })
-    expect((await findTasks(world.ports, ORG)).tasks.map(({ taskId, state }) => [taskId, state])).toEqual([
+    expect((await findTasks(world.ports, { orgId: ORG })).tasks.map(({ taskId, state }) => [taskId, state])).toEqual([
       ['tsk_3', 'failed'],
       ['tsk_2', 'queued'],
       ['tsk_1', 'queued'],
     ])
-    expect((await findTasks(world.ports, ORG, { state: 'failed,done' })).tasks).toHaveLength(1)
-    expect((await findTasks(world.ports, ORG, { agentId: 'reader', limit: 5 })).tasks).toHaveLength(1)
-    await expect(findTasks(world.ports, ORG, { state: 'odd' })).rejects.toMatchObject({ code: 'VALIDATION' })
+    expect((await findTasks(world.ports, { orgId: ORG }, { state: 'failed,done' })).tasks).toHaveLength(1)
+    expect((await findTasks(world.ports, { orgId: ORG }, { agentId: 'reader', limit: 5 })).tasks).toHaveLength(1)
+    await expect(findTasks(world.ports, { orgId: ORG }, { state: 'odd' })).rejects.toMatchObject({ code: 'VALIDATION' })
     await expect(getTask(world.ports, ORG, 'run_1')).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(getTask(world.ports, OTHER_ORG, 'tsk_1')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })

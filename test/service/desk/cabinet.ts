@@ -121,6 +121,7 @@ export function aScheduleOn({ desk }: Cabinet, timing: Timing, over: Partial<Sch
     orgId: desk.orgId,
     agentId: agentId('agent'),
     createdBy: null,
+    ...{ owner: null, createdByRun: null, lineage: null, approval: null },
     name: 'a schedule',
     description: '',
     input: {},

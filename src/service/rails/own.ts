@@ -1,0 +1,55 @@
+import { Refusal } from '../../contract/refusals.ts'
+import { runId, scheduleId, sessionKey } from '../../core/ids.ts'
+import { breach } from '../../core/rails/breach.ts'
+import { confinedTo, isOwnSession, ownSessionsOf, type Railed } from '../../core/rails/railed.ts'
+import { loadRunOwner, loadScheduleOwner } from '../../store/rails.ts'
+import type { RunChoice } from '../../store/run-reads.ts'
+import type { Caller } from '../caller.ts'
+import type { Ports } from '../ports.ts'
+import { railRefusal } from './refusals.ts'
+
+/** One thing that somebody wants to look at or touch. */
+export interface AskedThing {
+  readonly kind: 'schedule' | 'run' | 'session'
+  readonly id: string
+}
+
+/**
+ * Refuses what is not somebody's own, before anything is done with it. What belongs to whom never changes, so whoever was
+ * let in stays in. What is not theirs is not there for them; conversations are told apart by their names alone, and
+ * saying so gives nothing away.
+ */
+export async function requireOwn(
+  { database }: Pick<Ports, 'database'>,
+  { orgId, railed }: { readonly orgId: Caller['orgId']; readonly railed: Railed },
+  { kind, id }: AskedThing,
+): Promise<void> {
+  if (kind === 'session') {
+    refuseOthersSession(railed, id)
+    return
+  }
+  const owner = confinedTo(railed)
+  if (owner === null || (kind === 'run' && id === railed.attempt?.runId)) return
+  // PostgreSQL takes no NUL in a text, and no id has one.
+  const found = id.includes('\u0000')
+    ? undefined
+    : kind === 'schedule'
+      ? await loadScheduleOwner(database, { orgId, id: scheduleId(id) })
+      : await loadRunOwner(database, { orgId, id: runId(id) })
+  if (found !== owner) throw new Refusal('NOT_FOUND', `There is no ${kind} ${id}`)
+}
+
+/** Which runs somebody's lists are confined to; null: none are. */
+export function ownRuns(railed: Railed | undefined): RunChoice['owned'] {
+  const owner = confinedTo(railed)
+  return owner === null ? null : { owner, alsoRun: railed?.attempt?.runId ?? null }
+}
+
+/** Refuses a conversation that is not somebody's own. */
+export function refuseOthersSession(railed: Railed, key: string): void {
+  if (isOwnSession(railed, sessionKey(key))) return
+  const own = ownSessionsOf(railed)
+  throw railRefusal(
+    breach('session', `This conversation is not its own; its own are ${own} and those below it`, { own }),
+  )
+}

@@ -1,0 +1,149 @@
+import type { ScheduleInput, ScheduleView } from '../../contract/schedule.ts'
+import { Refusal } from '../../contract/refusals.ts'
+import { inlineKindOf } from '../../core/executor/inline-agent.ts'
+import { scheduleId } from '../../core/ids.ts'
+import { formatInstant, parseInstant, type Instant } from '../../core/instant.ts'
+import { breach } from '../../core/rails/breach.ts'
+import { endOfLife, judgeAge, judgeInterval, judgeLifetime } from '../../core/rails/judge-timing.ts'
+import { judgeCount, judgeDepth, judgeLoop, judgeMoment, judgeWaking } from '../../core/rails/judge-making.ts'
+import { confinedTo, type Railed } from '../../core/rails/railed.ts'
+import { storeTiming } from '../../core/time/stored-timing.ts'
+import {
+  countOwned,
+  forgetMoments,
+  insertRailActs,
+  loadLastWaking,
+  loadNearestMoment,
+  type RailAct,
+} from '../../store/rails.ts'
+import type { ScheduleRow } from '../../store/schedule-row.ts'
+import { proposalOf } from './approval.ts'
+import { makingOf, requireRate, type AtWork } from './making.ts'
+import { refuseOthersSession } from './own.ts'
+import { railRefusal, refuse } from './refusals.ts'
+
+/** What was sent, with what the rails fill in, and what to say about that. */
+export interface RailedInput {
+  readonly input: ScheduleInput
+  readonly notes: readonly string[]
+}
+
+/** Fills in when a new schedule ends, where its maker may make nothing that lives longer. */
+export function railedInput({ rails }: Railed, input: ScheduleInput, now: Instant): RailedInput {
+  const end = endOfLife(rails, now)
+  const isOnce = [input.at, input.run_at, input.atMs].some((given) => given !== undefined && given !== null)
+  if (end === null || isOnce || (input.ends_at ?? null) !== null) return { input, notes: [] }
+  const ends = formatInstant(end)
+  return {
+    input: { ...input, ends_at: ends },
+    notes: [
+      `ends_at was filled in as ${ends}: what this key makes lives for ${rails.maxLifetimeSeconds} seconds at most`,
+    ],
+  }
+}
+
+/** Whether a schedule is there for somebody. */
+export const isSeen = (who: Railed | undefined, row: Pick<ScheduleRow, 'owner'>): boolean => {
+  const owner = confinedTo(who)
+  return owner === null || row.owner === owner
+}
+
+/** Judges a new schedule of somebody with guard rails, and makes it theirs. */
+export async function underRails(at: AtWork, made: ScheduleRow): Promise<ScheduleRow> {
+  const { tx, orgId, railed: who, now } = at
+  const { rails, owner } = who
+  refuse(judgeDepth(who))
+  refuse(judgeCount(rails, await countOwned(tx, { orgId, owner })))
+  judgePlace(who, made, null)
+  await judgePlan(at, made, made.createdAt)
+  await requireRate(at, 1)
+  const { parentRunId, lineage } = makingOf(who)
+  const owned = { ...made, owner, createdByRun: parentRunId, lineage }
+  return rails.approval ? proposalOf(who, { before: null, after: owned }, now) : owned
+}
+
+/** Where a schedule leads: to an agent that a person made, and into no conversation of others. */
+function judgePlace(who: Railed, after: ScheduleRow, before: ScheduleRow | null): void {
+  if (inlineKindOf(after.agentId) !== null && after.agentId !== before?.agentId)
+    throw railRefusal(breach('executor', 'A key with guard rails wakes agents; it cannot bring an executor of its own'))
+  if (after.sessionKey !== null && after.sessionKey !== before?.sessionKey) refuseOthersSession(who, after.sessionKey)
+  const budget = (after.input['budget'] ?? null) as unknown
+  if (budget !== null && JSON.stringify(budget) !== JSON.stringify(before?.input['budget'] ?? null))
+    throw railRefusal(breach('operation', 'A key with guard rails sets no budgets'))
+}
+
+/** When a schedule fires: not too often, not for too long, and not right beside another of the same owner. */
+async function judgePlan({ tx, orgId, railed: who, now }: AtWork, row: ScheduleRow, madeAt: Instant): Promise<void> {
+  const { rails, owner } = who
+  const { timing } = row
+  refuse(judgeInterval(rails, { timing, jitterMs: row.rules.jitterMs }, now))
+  refuse(judgeLifetime(rails, timing, madeAt))
+  if (timing.kind !== 'at') return
+  const nearest = await loadNearestMoment(tx, { orgId, owner, moment: timing.at, except: row.id })
+  refuse(judgeMoment(rails, timing.at, nearest))
+}
+
+/** The one moment of a schedule that has one. */
+const momentOf = ({ timing }: ScheduleRow): Instant | null => (timing.kind === 'at' ? timing.at : null)
+
+/** What counts of a schedule that was made. */
+export function madeAct({ id, at }: Pick<ScheduleView, 'id' | 'at'>): RailAct {
+  const moment = at === undefined ? null : parseInstant('at', at)
+  return { kind: 'made', scheduleId: scheduleId(id), moment: moment?.ok === true ? moment.value : null }
+}
+
+/** A change of a schedule. */
+export interface RailedEdit {
+  readonly before: ScheduleRow
+  readonly after: ScheduleRow
+}
+
+const planOf = ({ timing, rules }: ScheduleRow): string => JSON.stringify([storeTiming(timing), rules.jitterMs])
+
+/** Judges a change by somebody with guard rails. Answers with what becomes of the schedule. */
+export async function judgeEdit(at: AtWork, edit: RailedEdit): Promise<ScheduleRow> {
+  const { railed: who, now } = at
+  const { before, after } = edit
+  if (!isSeen(who, before)) throw new Refusal('NOT_FOUND', `There is no schedule ${before.id}`)
+  judgePlace(who, after, before)
+  const isMoved = planOf(before) !== planOf(after)
+  const isWoken = isMoved || (before.state !== 'active' && after.state === 'active')
+  if (isWoken) {
+    refuse(judgeLoop(who, before.id))
+    await judgePlan(at, after, before.createdAt)
+  }
+  const kept = who.rails.approval ? proposalOf(who, { before, after }, now) : after
+  const rejected = before.approval?.rejected ?? null
+  if (rejected !== null && kept.state === 'active')
+    throw railRefusal(breach('approval', `It was rejected: ${rejected.reason}; change it, and it is proposed anew`))
+  if (isMoved) await move(at, edit)
+  return kept
+}
+
+/** What fired a moment ago does not fire again because it was moved; moving counts like making. */
+async function move(at: AtWork, { before, after }: RailedEdit): Promise<void> {
+  const { tx, orgId, railed: who, now } = at
+  if (after.nextRunAt !== null) refuse(judgeMoment(who.rails, after.nextRunAt, before.lastRunAt))
+  await requireRate(at, 1)
+  await forgetMoments(tx, { orgId, id: before.id, after: now })
+  const act: RailAct = { kind: 'moved', scheduleId: before.id, moment: momentOf(after) }
+  await insertRailActs(tx, { orgId, owner: who.owner, at: now, acts: [act] })
+}
+
+/** Judges the wish for a run of a schedule now. */
+export async function judgeWake(at: AtWork, row: ScheduleRow): Promise<void> {
+  const { tx, orgId, railed: who, now } = at
+  const { rails } = who
+  if (!isSeen(who, row)) throw new Refusal('NOT_FOUND', `There is no schedule ${row.id}`)
+  refuse(judgeLoop(who, row.id))
+  refuse(judgeDepth(who))
+  refuse(judgeAge(rails, row.createdAt, now))
+  refuse(judgeWaking(rails, await loadLastWaking(tx, { orgId, id: row.id }), now))
+  await requireRate(at, 1)
+}
+
+/** Refuses a run of what nobody has approved yet, whoever asks. */
+export function refusePending(row: Pick<ScheduleRow, 'id' | 'state'>): void {
+  if (row.state === 'pending_approval')
+    throw new Refusal('PENDING_APPROVAL', `Schedule ${row.id} waits for approval: approve it first, or reject it`)
+}

@@ -1,0 +1,5 @@
+/** Everything that can be done with one's own things. What rails do not reach is refused whatever is permitted. */
+export const RAILED_SCOPES: readonly string[] = [
+  ...['schedules:*', 'tasks:*', 'runs:*'],
+  ...['sessions:read', 'sessions:write'],
+]
