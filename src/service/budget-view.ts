@@ -1,4 +1,4 @@
-import type { BudgetView } from '../contract/budget.ts'
+import type { BudgetTerms, BudgetView } from '../contract/budget.ts'
 import { BUDGET_ALERT_KINDS } from '../core/alerts.ts'
 import { fromMicros, remaining, type BudgetUnit } from '../core/budget/budget.ts'
 import { periodBounds } from '../core/budget/budget-period.ts'
@@ -10,8 +10,11 @@ export const showAmount = (unit: BudgetUnit, amount: number): number => (unit ==
 
 type Settings = Pick<BudgetRow, 'scope' | 'unit' | 'amount' | 'period' | 'timezone' | 'onExceed' | 'defaultReserve'>
 
+/** The fields of a budget that a person decides. */
+export type BudgetSettings = Pick<BudgetView, 'scope' | 'agent_id' | 'schedule_id' | keyof BudgetTerms>
+
 /** What a person has decided about a budget. */
-export const settingsOf = ({ scope, unit, ...row }: Settings) => ({
+export const settingsOf = ({ scope, unit, ...row }: Settings): BudgetSettings => ({
   scope: scope.kind,
   agent_id: scope.kind === 'agent' ? scope.agentId : null,
   schedule_id: scope.kind === 'schedule' ? scope.scheduleId : null,

@@ -38,7 +38,11 @@ export function settingsOf(config: HeartbeatConfig): HeartbeatSettings {
 }
 
 /** The configuration that is kept. It was checked when it was written. */
-export function configOf({ agentId: id, settings, enabled }: HeartbeatRow): HeartbeatConfig {
+export function configOf({
+  agentId: id,
+  settings,
+  enabled,
+}: Pick<HeartbeatRow, 'agentId' | 'settings' | 'enabled'>): HeartbeatConfig {
   const read = parseHeartbeat('', settings, { id })
   if (!read.ok) throw new Error(`the heartbeat of ${id} cannot be read: ${read.flaws.map(describeFlaw).join('; ')}`)
   return { ...read.value, enabled }

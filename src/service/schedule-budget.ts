@@ -84,12 +84,13 @@ export async function keepOwnBudget(tx: Transaction, change: OwnChange): Promise
   const { orgId } = schedule
   const id = ownBudgetId(schedule.id)
   const found = (await loadBudgets(tx, { orgId })).find((row) => row.id === id) ?? null
-  const wanted = after === null ? null : rowOf(schedule, after, now)
+  const wanted = after === null ? null : ownBudgetOf(schedule, after, now)
   const kept = await write(tx, { found, wanted, now })
   return kept === null ? null : { kept: { id, ...kept }, budgets: await loadBudgets(tx, { orgId }) }
 }
 
-function rowOf({ orgId, id }: OwnChange['schedule'], terms: BudgetTerms, now: Instant): BudgetRow {
+/** The schedule's own budget as it is when it begins. */
+export function ownBudgetOf({ orgId, id }: OwnChange['schedule'], terms: BudgetTerms, now: Instant): BudgetRow {
   const read = parseBudget(terms, UTC)
   if (!read.ok) throw new Error(`schedule ${id} has a budget that cannot be read`)
   const scope = { kind: 'schedule', scheduleId: id } as const

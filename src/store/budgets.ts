@@ -4,7 +4,7 @@ import { agentId, budgetId, runId, scheduleId, type AgentId, type BudgetId } fro
 import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { parseZone, type Zone } from '../core/time/zone.ts'
-import type { Connection, Row, Transaction } from './database.ts'
+import type { Connection, Row, SqlValue, Transaction } from './database.ts'
 import { brandOrNull, columnsOf, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -181,29 +181,41 @@ export async function loadUsages(
 /** So many runs are looked through: an agent that reports nothing must not make anybody read its whole history. */
 const LOOKED_THROUGH = 500
 
+/** Whose newest runs, how many of each, and how many are looked through for them at most. */
+interface HabitsWanted<Id> {
+  readonly orgId: OrgId
+  readonly ids: readonly Id[]
+  readonly each: number
+  readonly lookThrough?: number
+}
+
 /** The newest runs of each agent that reported what they used, oldest first. */
 export async function loadHabitsOfAgents(
   connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly ids: readonly AgentId[]; readonly each: number },
+  wanted: HabitsWanted<AgentId>,
 ): Promise<readonly RunUsage[]> {
-  const rows = await connection.query(HABITS_OF_AGENTS, [wanted.orgId, wanted.ids, wanted.each])
+  const rows = await connection.query(HABITS_OF_AGENTS, habitsAsked(wanted))
   return rows.map(usageOf)
 }
 
 /** The newest runs of each schedule that reported what they used, oldest first. */
 export async function loadHabitsOfSchedules(
   connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly ids: readonly ScheduleId[]; readonly each: number },
+  wanted: HabitsWanted<ScheduleId>,
 ): Promise<readonly RunUsage[]> {
-  const rows = await connection.query(HABITS_OF_SCHEDULES, [wanted.orgId, wanted.ids, wanted.each])
+  const rows = await connection.query(HABITS_OF_SCHEDULES, habitsAsked(wanted))
   return rows.map(usageOf)
 }
+
+const habitsAsked = ({ orgId, ids, each, lookThrough }: HabitsWanted<string>): readonly SqlValue[] => [
+  ...[orgId, ids, each, lookThrough ?? LOOKED_THROUGH],
+]
 
 const habitsBy = (column: 'agent_id' | 'schedule_id'): string => `select n.id, n.agent_id, n.schedule_id, n.usage
   from unnest($2::text[]) as w (id), lateral (
     select * from (
       select id, agent_id, schedule_id, usage, created_at from run
-      where org_id = $1 and ${column} = w.id order by created_at desc, id desc limit ${LOOKED_THROUGH}) l
+      where org_id = $1 and ${column} = w.id order by created_at desc, id desc limit $4) l
     where l.usage is not null order by l.created_at desc, l.id desc limit $3) n
   order by n.created_at, n.id`
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { budget, budgetInput, budgetPage, budgetPatch } from '../schemas/budget.ts'
+import { forecast, forecastFilter } from '../schemas/forecast.ts'
 import { id, pageFilter } from '../schemas/common.ts'
 import { operation } from './operation.ts'
 
@@ -20,6 +21,15 @@ export const budgetOperations = {
     summary: 'Lists budgets and where they stand',
     query: pageFilter,
     answers: { 200: budgetPage },
+  }),
+  'budgets.forecast': operation({
+    ...{ method: 'GET', path: '/api/v1/budgets/forecast', tag: 'budgets', permission: 'budgets:read' },
+    summary: 'Says what the next days will use, and when budgets will be used up',
+    description:
+      'From the plan (schedules, heartbeats, and chat and tasks at their usual pace) and from what the last runs used: ' +
+      'expected, and at most (p95). 30 days unless given.',
+    query: forecastFilter,
+    answers: { 200: forecast },
   }),
   'budgets.get': operation({
     ...{ method: 'GET', path: '/api/v1/budgets/:id', tag: 'budgets', permission: 'budgets:read' },

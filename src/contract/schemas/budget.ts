@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BUDGET_ALERT_KINDS } from '../../core/alerts.ts'
-import { BUDGET_ACTIONS, BUDGET_UNITS } from '../../core/budget/budget.ts'
+import { BUDGET_ACTIONS, BUDGET_SCOPES, BUDGET_UNITS } from '../../core/budget/budget.ts'
 import { BUDGET_PERIODS } from '../../core/budget/budget-period.ts'
 import type { BudgetInput, BudgetPatch, BudgetView, ScheduleBudgetInput, ScheduleBudgetView } from '../budget.ts'
 import { id, moment, pageOf } from './common.ts'
@@ -36,7 +36,7 @@ export const budget: z.ZodType<BudgetView> = named(
   shaped<BudgetView>()({
     id: z.string(),
     org_id: z.string(),
-    scope: z.enum(['org', 'agent', 'schedule']),
+    scope: z.enum(BUDGET_SCOPES),
     agent_id: z.string().nullable(),
     schedule_id: z.string().nullable(),
     unit: z.enum(BUDGET_UNITS),

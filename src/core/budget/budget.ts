@@ -11,6 +11,9 @@ export type BudgetUnit = (typeof BUDGET_UNITS)[number]
 export const BUDGET_ACTIONS = ['skip', 'queue', 'pause'] as const
 export type BudgetAction = (typeof BUDGET_ACTIONS)[number]
 
+/** Whose budgets there are. */
+export const BUDGET_SCOPES = ['org', 'agent', 'schedule'] as const satisfies readonly BudgetScope['kind'][]
+
 export type BudgetScope =
   | { readonly kind: 'org' }
   | { readonly kind: 'agent'; readonly agentId: AgentId }

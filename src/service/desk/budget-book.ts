@@ -71,7 +71,8 @@ export function bookBudgets(book: BudgetBook, loaded: readonly BudgetOnRecord[])
 /** Who works, as far as budgets care. */
 export type Spender = Pick<RunRow, 'agentId' | 'scheduleId'>
 
-const covers = (scope: BudgetScope, spender: Spender): boolean => {
+/** Whether a budget of the scope counts what the spender uses. */
+export const covers = (scope: BudgetScope, spender: Spender): boolean => {
   switch (scope.kind) {
     case 'org':
       return true

@@ -1,0 +1,125 @@
+import type { BudgetAction, BudgetScope, BudgetUnit } from '../core/budget/budget.ts'
+import type { BudgetPeriod } from '../core/budget/budget-period.ts'
+import type { UseSource } from '../core/forecast/expected-use.ts'
+import type { ScheduleInput } from './schedule.ts'
+
+/** What is expected, and what it is if every run uses as much as 95 in 100 of the last ones did at most. */
+export interface ForecastAmount {
+  readonly expected: number
+  readonly high: number
+}
+
+/** What a number of runs is expected to use. Null: nothing is known about any of them. */
+export interface ForecastFigures {
+  readonly runs: number
+  readonly tokens: ForecastAmount | null
+  /** Money in whole units. */
+  readonly cost: ForecastAmount | null
+}
+
+export const FORECAST_SOURCES = ['schedule', 'heartbeat', 'chat', 'tasks'] as const
+
+/** Where the expectation about a source comes from, and how many runs were looked at. */
+export interface ForecastBasis {
+  readonly tokens: UseSource
+  readonly cost: UseSource
+  readonly runs: number
+}
+
+/** Something that makes runs. */
+export interface ForecastSource extends ForecastFigures {
+  readonly kind: (typeof FORECAST_SOURCES)[number]
+  readonly name: string
+  readonly schedule_id: string | null
+  readonly agent_id: string
+  readonly based_on: ForecastBasis
+}
+
+/** What the runs of an agent are expected to use together. */
+export interface ForecastAgent extends ForecastFigures {
+  readonly agent_id: string
+}
+
+/** One day, as the calendar of the forecast's zone has it. */
+export interface ForecastDayView extends ForecastFigures {
+  readonly date: string
+}
+
+/** A period of a budget: what it will have used by its end, or by the end of the forecast. */
+export interface ForecastPeriod extends ForecastAmount {
+  readonly start: string
+  readonly end: string
+}
+
+/** Where a budget is going. */
+export interface BudgetForecast {
+  readonly budget_id: string
+  readonly scope: BudgetScope['kind']
+  readonly agent_id: string | null
+  readonly schedule_id: string | null
+  readonly unit: BudgetUnit
+  readonly amount: number
+  readonly period: BudgetPeriod
+  readonly timezone: string
+  readonly on_exceed: BudgetAction
+  readonly paused: boolean
+  readonly periods: readonly ForecastPeriod[]
+  /** When it will first be used up. Null: not within the forecast. */
+  readonly used_up_at: string | null
+  /** The same, if runs use as much as they do at most. */
+  readonly used_up_at_high: string | null
+  /** Whether something under it uses an amount that nobody knows: then it may be used up earlier. */
+  readonly incomplete: boolean
+  /** What that means, for people. */
+  readonly sentence: string
+}
+
+/** The next days of an org, from its plan and from what runs have used so far. */
+export interface ForecastView {
+  readonly from: string
+  readonly to: string
+  readonly timezone: string
+  readonly total: ForecastFigures
+  readonly days: readonly ForecastDayView[]
+  /** Those that use most come first. */
+  readonly sources: readonly ForecastSource[]
+  readonly agents: readonly ForecastAgent[]
+  readonly budgets: readonly BudgetForecast[]
+  /** What the forecast does not know or leaves out. */
+  readonly notes: readonly string[]
+}
+
+export interface ForecastFilter {
+  /** From 1 to 92; 30 unless given. */
+  readonly days?: number | undefined
+}
+
+/** A schedule as it is to be, and of which one it is a change. */
+export interface ScheduleForecastInput extends ScheduleInput {
+  /** The schedule that it changes; without one it is new. */
+  readonly id?: string | null | undefined
+  readonly days?: number | null | undefined
+}
+
+/** A budget without the schedule, or with it as it is, and with it as it is to be. */
+export interface BudgetEffect {
+  /** Null: the schedule brings the budget with it. */
+  readonly before: BudgetForecast | null
+  readonly after: BudgetForecast
+}
+
+/** What a schedule would add, before it is saved. */
+export interface ScheduleForecast {
+  readonly from: string
+  readonly to: string
+  readonly timezone: string
+  readonly figures: ForecastFigures
+  /** What it uses as it is now; null: it is new, or off. */
+  readonly before: ForecastFigures | null
+  readonly based_on: ForecastBasis
+  /** Those that its runs would use. Empty for who may not see budgets. */
+  readonly budgets: readonly BudgetEffect[]
+  /** Budgets that would be used up, for people. */
+  readonly warnings: readonly string[]
+  readonly notes: readonly string[]
+}

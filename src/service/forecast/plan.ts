@@ -1,0 +1,69 @@
+import { inlineKindOf } from '../../core/executor/inline-agent.ts'
+import { heartbeatRuns, observedRuns, scheduledRuns } from '../../core/forecast/runs-per-day.ts'
+import type { OrgId } from '../../core/ids.ts'
+import type { Instant } from '../../core/instant.ts'
+import type { Connection } from '../../store/database.ts'
+import { loadChatRates, loadEnabledHeartbeats, loadTaskRates, type ObservedRate } from '../../store/forecast.ts'
+import { listSchedules } from '../../store/schedules.ts'
+import type { ScheduleRow } from '../../store/schedule-row.ts'
+import { configOf } from '../heartbeat-view.ts'
+import type { Origin } from './source.ts'
+
+/** More schedules than these are not forecast; those that were made last are. */
+export const MOST_SCHEDULES = 10_000
+
+/** Everything that will make runs by itself or has done so regularly. */
+export interface Plan {
+  readonly origins: readonly Origin[]
+  readonly leftOut: number
+}
+
+/** The plan of an org: its active schedules and heartbeats, and what comes without a plan at the pace it had. */
+export async function loadPlan(
+  connection: Connection,
+  { orgId, now }: { readonly orgId: OrgId; readonly now: Instant },
+): Promise<Plan> {
+  const schedules = await loadActive(connection, orgId)
+  const heartbeats = await loadEnabledHeartbeats(connection, { orgId, limit: MOST_SCHEDULES })
+  const chats = await loadChatRates(connection, { orgId, now })
+  const tasks = await loadTaskRates(connection, { orgId, now })
+  const origins = [
+    ...schedules.slice(0, MOST_SCHEDULES).map(originOf),
+    ...heartbeats.map((row): Origin => {
+      const config = configOf(row)
+      const { agentId, okStreak } = row
+      const runsOn: Origin['runsOn'] = (days) => heartbeatRuns(config, okStreak, days)
+      return { kind: 'heartbeat', name: agentId, agentId, scheduleId: null, payload: null, runsOn }
+    }),
+    ...chats.map((rate) => observed('chat', rate)),
+    ...tasks.map((rate) => observed('tasks', rate)),
+  ]
+  return { origins, leftOut: Math.max(0, schedules.length - MOST_SCHEDULES) }
+}
+
+/** So many are read at once: a schedule has to be read and understood, and others wait meanwhile. */
+const AT_ONCE = 100
+
+async function loadActive(connection: Connection, orgId: OrgId): Promise<readonly ScheduleRow[]> {
+  const found: ScheduleRow[] = []
+  for (;;) {
+    const last = found.at(-1)
+    const after = last === undefined ? null : { value: last.createdAt, id: last.id }
+    const page = { orgId, state: 'active', sort: '-created_at', after, limit: AT_ONCE } as const
+    const rows = await listSchedules(connection, page)
+    found.push(...rows)
+    if (rows.length < AT_ONCE || found.length > MOST_SCHEDULES) return found
+  }
+}
+
+/** A schedule as something that makes runs. */
+export function originOf(row: ScheduleRow): Origin {
+  const { id, name, agentId, payload, timing, rules, fires, watermark } = row
+  const runsOn: Origin['runsOn'] = (days) => scheduledRuns({ timing, maxFires: rules.maxFires, fires, watermark }, days)
+  return { kind: 'schedule', name, agentId, scheduleId: id, payload, runsOn }
+}
+
+const observed = (kind: 'chat' | 'tasks', { agentId, perDay }: ObservedRate): Origin => ({
+  ...{ kind, name: inlineKindOf(agentId) ?? agentId, agentId, scheduleId: null, payload: null },
+  runsOn: (days) => observedRuns(perDay, days),
+})

@@ -1,0 +1,59 @@
+import { setImmediate as afterOthers } from 'node:timers/promises'
+import { daysBetween, type ForecastDay } from '../../core/forecast/days.ts'
+import type { RunsPerDay } from '../../core/forecast/runs-per-day.ts'
+import type { Instant } from '../../core/instant.ts'
+import type { Zone } from '../../core/time/zone.ts'
+import type { Source } from './source.ts'
+
+/** Others get their turn after so many days of sources were looked at: about two milliseconds of work. */
+const DAYS_IN_A_SLICE = 300
+
+/** Lets others have their turn each time a slice of work is done. */
+export function slicing(): (days: number) => Promise<void> {
+  let done = 0
+  return async (days) => {
+    done += days
+    if (done < DAYS_IN_A_SLICE) return
+    done = 0
+    await afterOthers()
+  }
+}
+
+/** From when to when. */
+export interface Window {
+  readonly from: Instant
+  readonly to: Instant
+}
+
+/** The days of a zone, and how many runs each source makes on them. */
+export interface Series {
+  readonly days: readonly ForecastDay[]
+  readonly runs: ReadonlyMap<Source, RunsPerDay>
+}
+
+/** Counts on the calendar of a zone; each zone is counted once. */
+export interface Counting {
+  readonly inZone: (zone: Zone) => Promise<Series>
+}
+
+/** Counts what the sources make in a window, in slices: requests and runs go on in between. */
+export function countingOf(sources: readonly Source[], window: Window): Counting {
+  const known = new Map<string, Promise<Series>>()
+  return {
+    inZone: (zone) => {
+      const found = known.get(zone.name) ?? count(sources, daysBetween(zone, window))
+      known.set(zone.name, found)
+      return found
+    },
+  }
+}
+
+async function count(sources: readonly Source[], days: readonly ForecastDay[]): Promise<Series> {
+  const runs = new Map<Source, RunsPerDay>()
+  const breathe = slicing()
+  for (const source of sources) {
+    runs.set(source, source.runsOn(days))
+    await breathe(days.length)
+  }
+  return { days, runs }
+}

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ScheduleForecastInput } from '../../../src/contract/forecast.ts'
+import { forecast, scheduleForecast } from '../../../src/contract/schemas/forecast.ts'
+import { earlier, HOUR_MS } from '../../../src/core/instant.ts'
+import { createBudget } from '../../../src/service/budgets.ts'
+import { forecastDraft } from '../../../src/service/forecast/draft.ts'
+import { forecastOrg } from '../../../src/service/forecast/forecast.ts'
+import { createSchedule, disableSchedule } from '../../../src/service/schedules.ts'
+import { insertSchedules } from '../../../src/store/schedules.ts'
+import { aScheduleRow, ORG, seedRun } from '../../store/records.ts'
+import { timingOf } from '../../support/schedules.ts'
+import { NOW } from '../../support/builders.ts'
+import { createServiceWorld, type ServiceWorld } from './world.ts'
+
+let world: ServiceWorld
+
+beforeAll(async () => {
+  world = await createServiceWorld()
+})
+beforeEach(async () => {
+  world.now = NOW
+  await world.db.query(
+    'delete from budget; delete from usage; delete from schedule; delete from run; delete from pending',
+  )
+  await world.db.query('delete from heartbeat')
+})
+afterAll(() => world.drop())
+
+const caller = () => ({ ...world.caller, writesBudgets: true })
+const look = async (days?: number) => forecast.parse(await forecastOrg(world.ports, world.caller, { days }))
+const draft = async (input: ScheduleForecastInput, seesBudgets = true) =>
+  scheduleForecast.parse(await forecastDraft(world.ports, world.caller, { input, seesBudgets }))
+
+/** Runs of a schedule, or of nobody's, that ended before now. */
+async function ranBefore(schedule: string | null, ...tokens: readonly number[]): Promise<void> {
+  for (const [n, used] of tokens.entries())
+    await seedRun(world.db, `r${schedule ?? ''}${n}`, {
+      ...{ state: 'success', createdAt: earlier(NOW, (n + 1) * HOUR_MS), schedule, agent: 'writer' },
+      usage: { inputTokens: used, costMicros: used * 1_000 },
+      trigger: schedule === null ? 'message' : 'schedule',
+    })
+}
+
+describe('the forecast of an org', () => {
+  it('is nothing while nothing is planned', async () => {
+    const view = await look(3)
+    expect(view).toMatchObject({ total: { runs: 0, tokens: null, cost: null }, sources: [], budgets: [] })
+    expect(view.days.map(({ date }) => date)).toEqual(['2026-01-15', '2026-01-16', '2026-01-17', '2026-01-18'])
+  })
+
+  it('is what is planned times what the last runs used', async () => {
+    const { id } = await createSchedule(world.ports, world.caller, { name: 'Hourly', cron: '0 * * * *' })
+    await ranBefore(id, 100, 200, 300)
+    const view = await look(2)
+    expect(view.total).toEqual({
+      ...{ runs: 48, tokens: { expected: 9_600, high: 14_400 }, cost: { expected: 9.6, high: 14.4 } },
+    })
+    expect(view.sources).toEqual([
+      {
+        ...{ kind: 'schedule', name: 'Hourly', schedule_id: id, agent_id: 'writer', ...view.total },
+        based_on: { tokens: 'schedule', cost: 'schedule', runs: 3 },
+      },
+    ])
+    expect(view.days.map(({ runs }) => runs)).toEqual([12, 24, 12])
+    expect(view.agents).toEqual([{ agent_id: 'writer', ...view.total }])
+    await disableSchedule(world.ports, world.caller, { id })
+    expect((await look(2)).total.runs).toBe(0)
+  })
+
+  it('takes in heartbeats, and chat at the pace it had', async () => {
+    await ranBefore(null, 10, 10, 10, 10, 10, 10)
+    const settings = { interval_seconds: 3_600, checklist: { text: '- look' } }
+    await world.db.query(
+      `insert into heartbeat (org_id, agent_id, settings, enabled, due_at, next_at, ok_streak, version, created_at, updated_at)
+       values ('acme', 'reader', $1::jsonb, true, now(), now(), 0, 1, now(), now())`,
+      [JSON.stringify(settings)],
+    )
+    const view = await look(1)
+    expect(view.sources.map(({ kind, agent_id: agent, runs, tokens }) => [kind, agent, runs, tokens])).toEqual([
+      ['chat', 'writer', 6, { expected: 60, high: 60 }],
+      ['heartbeat', 'reader', 24, null],
+    ])
+    expect(view.notes[1]).toBe('Of 1 of 2 sources nobody knows what their runs use; they are not in the sums.')
+  })
+
+  it('says when a budget will be used up, and what happens then', async () => {
+    const { id } = await createSchedule(world.ports, world.caller, { cron: '0 * * * *' })
+    await ranBefore(id, 100)
+    const budget = { unit: 'tokens', period: 'month', on_exceed: 'pause' } as const
+    await createBudget(world.ports, world.caller, { ...budget, amount: 6_000 })
+    await createBudget(world.ports, world.caller, { ...budget, unit: 'money', amount: 1_000 })
+    await createBudget(world.ports, world.caller, { ...budget, amount: 10, agent_id: 'reader', default_reserve: 5 })
+    const [tokens, money, reader] = (await look(30)).budgets
+    // 60 runs of 100: half a day of them today, two days after it.
+    expect(tokens).toMatchObject({ used_up_at: '2026-01-18T00:00:00.000Z', incomplete: false })
+    expect(tokens?.sentence).toContain('everything under it stops until somebody resumes it')
+    expect(tokens?.periods.map(({ start, expected }) => [start.slice(0, 7), expected])).toEqual([
+      ['2026-01', 39_600],
+      ['2026-02', 32_400],
+    ])
+    expect(money).toMatchObject({ used_up_at: null, sentence: 'It lasts.' })
+    expect(reader?.periods[0]?.expected).toBe(0)
+  })
+
+  it('refuses a window that is none', async () => {
+    for (const days of [0, 93, 1.5]) await expect(look(days)).rejects.toMatchObject({ flaws: [{ field: 'days' }] })
+  })
+})
+
+describe('the forecast of a draft', () => {
+  it('says what it adds, on what that is based, and what becomes of budgets', async () => {
+    const { id } = await createSchedule(world.ports, world.caller, { cron: '0 * * * *' })
+    await ranBefore(id, 100)
+    await createBudget(world.ports, world.caller, { unit: 'tokens', amount: 4_000 })
+    const view = await draft({ every_seconds: 1_800, days: 2 })
+    expect(view).toMatchObject({
+      ...{ figures: { runs: 96, tokens: { expected: 9_600 } }, before: null },
+      based_on: { tokens: 'agent', runs: 1 },
+    })
+    const [effect] = view.budgets
+    expect([effect?.before?.used_up_at, effect?.after.used_up_at]).toEqual([null, '2026-01-16T13:20:00.000Z'])
+    expect(view.warnings).toHaveLength(1)
+    expect(view.warnings[0]).toContain('4000 tokens per day of the org is used up about 2026-01-16T13:20')
+    expect(await draft({ every_seconds: 1_800, days: 2 }, false)).toMatchObject({ budgets: [], warnings: [] })
+  })
+
+  it('takes a change of a schedule for what it is, and one that is off as if it were on', async () => {
+    const { id } = await createSchedule(world.ports, world.caller, { cron: '0 * * * *' })
+    await ranBefore(id, 100)
+    await createBudget(world.ports, world.caller, { unit: 'tokens', amount: 3_000, agent_id: 'writer' })
+    const view = await draft({ id, cron: '0 */2 * * *', days: 1 })
+    expect(view).toMatchObject({ figures: { runs: 12 }, before: { runs: 24 }, based_on: { tokens: 'schedule' } })
+    expect(view.budgets[0]).toMatchObject({
+      ...{ before: { periods: [{ expected: 1_200 }, { expected: 1_200 }] } },
+      ...{ after: { periods: [{ expected: 600 }, { expected: 600 }] } },
+    })
+    await disableSchedule(world.ports, world.caller, { id })
+    const off = await draft({ id, name: 'x', days: 1 })
+    expect(off).toMatchObject({ before: null, figures: { runs: 24 } })
+    expect(off.notes).toContain('It is off; this is what it would use if it were on.')
+  })
+
+  it('counts the budget that it brings with it', async () => {
+    const budget = { unit: 'tokens', amount: 500, default_reserve: 50 } as const
+    const view = await draft({ cron: '0 * * * *', budget, days: 1 })
+    expect(view.based_on).toMatchObject({ tokens: 'default_reserve', cost: 'unknown' })
+    expect(view.budgets).toMatchObject([
+      { before: null, after: { scope: 'schedule', used_up_at: '2026-01-15T22:00:00.000Z' } },
+    ])
+    expect(await world.rows('select id from budget')).toEqual([])
+    const made = await createSchedule(world.ports, caller(), { cron: '0 * * * *', budget })
+    const [effect] = (await draft({ id: made.id, budget: { ...budget, amount: 5_000 }, days: 1 })).budgets
+    expect([effect?.before?.amount, effect?.after.amount]).toEqual([500, 5_000])
+  })
+
+  it('is refused as the schedule itself would be', async () => {
+    await expect(draft({ cron: '61 * * * *' })).rejects.toMatchObject({ flaws: [{ field: 'cron' }] })
+    await expect(draft({ id: 'sch_none', name: 'x' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+})
+
+it('forecasts a thousand schedules without holding anybody up', async () => {
+  const timings = ['* * * * * *', '*/5 * * * *', '0 9 * * MON-FRI', '0 0 1 * *'].map((cron) =>
+    timingOf({ cron, timezone: 'Europe/Berlin' }),
+  )
+  const rows = Array.from({ length: 1_000 }, (_, n) => {
+    const timing = timings[n % 4]
+    if (timing === undefined) throw new Error('no timing')
+    return aScheduleRow(`sch_${n}`, { orgId: ORG, timing, watermark: NOW, nextRunAt: NOW, state: 'active' })
+  })
+  await world.db.transaction(async (tx) => {
+    await Promise.resolve()
+    insertSchedules(tx, rows)
+  })
+  let longest = 0
+  let last = performance.now()
+  const beat = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+  }, 1)
+  const began = performance.now()
+  const view = await forecastOrg(world.ports, world.caller, { days: 30 })
+  clearInterval(beat)
+  const took = performance.now() - began
+  expect(view.total.runs).toBeGreaterThan(30 * 86_400 * 250)
+  expect(view.days).toHaveLength(31)
+  // Generous: other work shares the machine. By itself it takes about a tenth of this.
+  expect({ took: took < 2_000, longest: longest < 500 }, `${took} ms, ${longest} ms at a stretch`).toEqual({
+    ...{ took: true, longest: true },
+  })
+}, 20_000)
