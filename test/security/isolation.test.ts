@@ -189,6 +189,7 @@ const REFERENCES: Readonly<Record<string, string>> = {
   sessionKey: 'sessions.key',
   session_id: 'sessions.key',
   default_session: 'sessions.key',
+  provider: 'providers.name',
   key: 'sessions.key',
 }
 
@@ -196,12 +197,13 @@ const REFERENCES: Readonly<Record<string, string>> = {
 const NO_REFERENCES = ['tabId', 'message_id']
 
 const looksLikeName = (field: string): boolean =>
-  /(_ids?|Ids?|^ids?|session|sessionKey|target|agents|holding)$/i.test(field)
+  /(_ids?|Ids?|^ids?|session|sessionKey|target|agents|holding|provider)$/i.test(field)
 
 /** Of what names an own thing, the same body: one that would be accepted but for the name. */
 const BODIES: Readonly<Record<string, unknown>> = {
   'schedules.create': { every_seconds: 3_600 },
   'schedules.preview': { every_seconds: 3_600 },
+  'schedules.simulate': { all: true, ids: [] },
   'channels.create': { name: 'mine', kind: 'telegram', token: '4711:AAH-mine', allowed_users: ['1'] },
   'budgets.create': { unit: 'tokens', amount: 1_000, period: 'day' },
 }

@@ -1,6 +1,6 @@
 import { invalid, Refusal } from '../../contract/refusals.ts'
-import type { SimulationView } from '../../contract/simulation.ts'
 import { compareSimulations } from '../simulation/compare.ts'
+import { readTask } from '../simulation/read-task.ts'
 import { simulate } from '../simulation/simulate.ts'
 import type { SimulationJob, SimulationListening, SimulationOutcome } from './port.ts'
 
@@ -15,14 +15,17 @@ export function computeSimulation(
     progress: (done: number) => progress?.({ done: before + done, total }),
     ...(signal === undefined ? {} : { signal }),
   })
+  const other = { ...task, changes: against ?? [] }
+  // What is wrong with the second is told before the first is computed.
+  if (against !== null) named('against', () => readTask(other))
   const view = named('changes', () => simulate(task, control(0)))
   if (against === null) return { view, against: null, diff: null }
-  const other = named('against', () => simulate({ ...task, changes: against }, control(whole)))
-  return { view, against: other, diff: compareSimulations(view, other) }
+  const compared = simulate(other, control(whole))
+  return { view, against: compared, diff: compareSimulations(view, compared) }
 }
 
 /** Tells what is wrong under the name under which it was given. */
-function named(changes: 'changes' | 'against', compute: () => SimulationView): SimulationView {
+function named<T>(changes: 'changes' | 'against', compute: () => T): T {
   try {
     return compute()
   } catch (error) {

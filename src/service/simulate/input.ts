@@ -17,7 +17,7 @@ import {
   type PolicyChange,
 } from '../../contract/simulation.ts'
 import { flawed, integerField, parsed, parseFields, wordField, type Flaw, type Parsed } from '../../core/input.ts'
-import { DAY_MS, formatInstant, instant, later, SECOND_MS, type Instant } from '../../core/instant.ts'
+import { DAY_MS, formatInstant, later, SECOND_MS, type Instant } from '../../core/instant.ts'
 import { parseFlag, parseObject, textField } from '../input-fields.ts'
 import { parseMoment } from '../moment-input.ts'
 import { parseAssumption } from './assumption.ts'
@@ -154,7 +154,7 @@ export function parseSimulate(value: unknown, now: Instant): Parsed<ReadSimulati
   const read = parseFields('', value, FIELDS)
   if (!read.ok) return read
   const given = read.value
-  const flaws = [...choiceFlaws(given), ...replayFlaws(given, now)]
+  const flaws = [...choiceFlaws(given), ...replayFlaws(given)]
   const window = readWindow(given, now)
   if (!window.ok) return flawed(...flaws, ...window.flaws)
   if (flaws.length > 0) return flawed(...flaws)
@@ -191,19 +191,13 @@ function choiceFlaws(given: Given): readonly Flaw[] {
   return [{ field: 'agent_id', value: agent, message: 'narrows down all: true, which is not given' }]
 }
 
-function replayFlaws({ replay, schedules, outages, to }: Given, now: Instant): readonly Flaw[] {
+function replayFlaws({ replay, schedules, outages }: Given): readonly Flaw[] {
   if (replay !== true) return []
   const flaws: Flaw[] = []
   if (schedules !== undefined)
     flaws.push({ field: 'schedules', value: undefined, message: 'have no history to replay; name stored ones by id' })
   if (outages !== undefined)
     flaws.push({ field: 'outages', value: undefined, message: 'are those on record when history is replayed' })
-  if (typeof to === 'number' && to > now)
-    flaws.push({
-      field: 'to',
-      value: formatInstant(instant(to)),
-      message: 'is still to come; only what was is replayed',
-    })
   return flaws
 }
 
@@ -238,6 +232,9 @@ function readWindow(
       ...{ message: 'makes the window too long', allowed: `at most ${MOST_WINDOW_SECONDS / 86_400} days` },
     })
   if (given.replay === true && window.to > now)
-    return flawed({ field: 'from', value: formatInstant(window.from), message: 'leads into what is still to come' })
+    return flawed({
+      ...{ field: to === undefined ? 'window_seconds' : 'to', value: formatInstant(window.to) },
+      message: 'is still to come; only what was is replayed',
+    })
   return parsed(window)
 }

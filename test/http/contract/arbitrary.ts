@@ -215,3 +215,27 @@ export function fittingSchedule({ properties = {} }: Shape): fc.Arbitrary<Record
   const rest = Object.fromEntries(Object.entries(properties).filter(([name]) => !TIMING_FIELDS.has(name)))
   return fc.tuple(TIMINGS, fittingObject({ properties: rest })).map(([timing, more]) => ({ ...more, ...timing }))
 }
+
+/** What is to be simulated: some schedules, over a window that is soon over. */
+export function fittingSimulation({ properties = {} }: Shape): fc.Arbitrary<Record<string, unknown>> {
+  const schedules = fc.array(fittingSchedule(properties['schedules']?.items ?? {}), { minLength: 1, maxLength: 2 })
+  const which = fc.oneof(
+    schedules.map((given) => ({ schedules: given })),
+    fc.constantFrom({ ids: ['MAKE:schedules.id'] }, { all: true }, { all: true, agent_id: 'writer' }),
+    fc.constant({ ids: ['MAKE:schedules.id'], replay: true, window_seconds: 600 }),
+  )
+  const changes = fc.constantFrom([], [{ set: { overlap_action: 'SKIP' } }], [{ set: { max_concurrency: 2 } }])
+  const rest = fc.record(
+    {
+      window_seconds: fc.integer({ min: 1, max: 7_200 }),
+      seed: fc.nat(1_000),
+      max_rows: fc.nat(100),
+      observed: fc.boolean(),
+      budgets: fc.boolean(),
+      assume: fc.constantFrom({}, { duration_ms: { min: 10, max: 90_000 } }, { failure_rate: 0.5, tokens: 10 }),
+      ...{ changes, against: changes },
+    },
+    { requiredKeys: [] },
+  )
+  return fc.tuple(rest, which).map(([more, chosen]) => ({ ...more, ...chosen }))
+}

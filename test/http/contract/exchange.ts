@@ -11,7 +11,7 @@ import { taskError } from '../../../src/contract/schemas/task.ts'
 import { facadeCodeOf } from '../../../src/contract/task-errors.ts'
 import { isFacadePath } from '../../../src/http/tasks/facade.ts'
 import type { HttpWorld } from '../support.ts'
-import { fitting, fittingChannel, fittingObject, fittingSchedule, shapeOf } from './arbitrary.ts'
+import { fitting, fittingChannel, fittingObject, fittingSchedule, fittingSimulation, shapeOf } from './arbitrary.ts'
 import { sometimesHostile, type Drawn, type Shapes } from './hostile.ts'
 import { fillPath, kindOf, make, paramsIn } from './objects.ts'
 
@@ -39,9 +39,11 @@ function bodiesOf(id: string, spec: OperationSpec, { body }: Shapes): fc.Arbitra
   const made =
     id === 'channels.create'
       ? fittingChannel()
-      : /^schedules\.(create|preview)$/.test(id)
-        ? fittingSchedule(body)
-        : fitting(body)
+      : id === 'schedules.simulate'
+        ? fittingSimulation(body)
+        : /^schedules\.(create|preview)$/.test(id)
+          ? fittingSchedule(body)
+          : fitting(body)
   return fc.oneof({ weight: 1, arbitrary: example }, { weight: 4, arbitrary: made })
 }
 
