@@ -3,6 +3,7 @@ import type { AlertFilter, AlertView } from './contract/alert.ts'
 import type { BudgetInput, BudgetPatch, BudgetView } from './contract/budget.ts'
 import type { DeliveryFilter, DeliveryView } from './contract/delivery.ts'
 import type { EventKind, EventView } from './contract/event.ts'
+import type { Explanation, ExplainQuery, OccurrenceExplanation, RunExplanation } from './contract/explain.ts'
 import type {
   HeartbeatInput,
   HeartbeatLogFilter,
@@ -15,13 +16,7 @@ import type { Health, NodeView } from './contract/node.ts'
 import type { Page, PageFilter } from './contract/page.ts'
 import type { ProviderInput, ProviderPatch, ProviderView } from './contract/provider.ts'
 import type { CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
-import type {
-  OccurrenceExplanation,
-  RunNowAnswer,
-  ScheduleFilter,
-  ScheduleInput,
-  ScheduleView,
-} from './contract/schedule.ts'
+import type { RunNowAnswer, ScheduleFilter, ScheduleInput, ScheduleView } from './contract/schedule.ts'
 import type { RotationInput, RotationView, SecretInput, SecretPatch, SecretView } from './contract/secret.ts'
 import type { SimulateAnswer, SimulateInput, SimulationProgress } from './contract/simulate.ts'
 import type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from './contract/session.ts'
@@ -42,7 +37,6 @@ import type {
   TaskStats,
   TaskView,
 } from './contract/task.ts'
-import type { Why } from './core/reasons.ts'
 import type { Handler } from './executors/in-process.ts'
 
 /** Where the rows are: an embedded server in a directory, or a PostgreSQL of your own. */
@@ -139,6 +133,8 @@ export interface Escapement {
     /** What would happen over a window of time. Computed in a thread of its own; nothing is kept. */
     readonly simulate: (input: SimulateInput, options?: SimulateOptions) => Promise<SimulateAnswer>
   }
+  /** Why something happened, or why nothing did: about one thing by its id, or about a moment. */
+  readonly explain: (query: ExplainQuery) => Promise<Explanation>
   readonly tasks: {
     /** Refused with `queue_full` (the error carries the id of the rejected task) when there is no room. */
     readonly submit: (input: TaskInput, options?: SubmitOptions) => Promise<TaskReceipt>
@@ -175,7 +171,7 @@ export interface Escapement {
     readonly cancel: (id: string) => Promise<RunView>
     readonly retry: (id: string, options?: { readonly force?: boolean }) => Promise<RunView>
     /** Why it is where it is: for a waiting run the first closed gate. */
-    readonly explain: (id: string) => Promise<Why>
+    readonly explain: (id: string) => Promise<RunExplanation>
     /** Resolves when the run has ended. */
     readonly wait: (id: string, options?: { readonly timeoutMs?: number }) => Promise<RunView>
     /** Settles an attempt that was deferred, by its token. */

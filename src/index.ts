@@ -25,6 +25,21 @@ export type { AlertFilter, AlertView } from './contract/alert.ts'
 export type { DeliveryFilter, DeliveryTryView, DeliveryView } from './contract/delivery.ts'
 export type { EventKind, EventView } from './contract/event.ts'
 export type {
+  ExplainAction,
+  ExplainAsked,
+  ExplainFinding,
+  ExplainLink,
+  ExplainNext,
+  ExplainPolicy,
+  ExplainQuery,
+  ExplainSearch,
+  ExplainStep,
+  Explanation,
+  OccurrenceExplanation,
+  PlannedMoment,
+  RunExplanation,
+} from './contract/explain.ts'
+export type {
   HeartbeatInput,
   HeartbeatLogFilter,
   HeartbeatLogView,
@@ -36,13 +51,7 @@ export type { Health, NodeView } from './contract/node.ts'
 export type { Page } from './contract/page.ts'
 export type { RefusalCode } from './contract/refusals.ts'
 export type { AttemptView, CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
-export type {
-  OccurrenceExplanation,
-  RunNowAnswer,
-  ScheduleFilter,
-  ScheduleInput,
-  ScheduleView,
-} from './contract/schedule.ts'
+export type { RunNowAnswer, ScheduleFilter, ScheduleInput, ScheduleView } from './contract/schedule.ts'
 export type {
   NamedAssumption,
   OutageAsked,

@@ -8,6 +8,7 @@ import { addCompletion } from './commands/completion.ts'
 import { addConfig } from './commands/config.ts'
 import { addCron } from './commands/cron.ts'
 import { addAlerts, addDeliveries } from './commands/deliveries.ts'
+import { addExplain } from './commands/explain.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addEvents } from './commands/events.ts'
 import { addHeartbeat } from './commands/heartbeat.ts'
@@ -39,6 +40,7 @@ const COMMANDS: Readonly<Record<string, readonly Add[]>> = {
     addSchedules,
     addTasks,
     addRuns,
+    addExplain,
     addSessions,
     addChat,
     addAgents,

@@ -17,7 +17,7 @@ export function overview(now: Instant): string {
     '  escapement serve                                          a server on this machine',
     '  escapement schedules create --name Look --every 30m       a schedule that wakes its agent',
     '  escapement runs watch                                     what happens, as it happens',
-    '  escapement runs explain RUN                               why a run is where it is',
+    '  escapement explain 09:00                                  why nothing happened then, or a run is where it is',
     '  escapement chat echo                                      a conversation',
     '  escapement doctor                                         whether everything is as it should be',
     '',

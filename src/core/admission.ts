@@ -68,7 +68,19 @@ export const RETRY_AFTER_MS = 1_000
 
 type Gate = (arrival: Arrival, facts: AdmissionFacts) => Admission | null
 
-const GATES: readonly Gate[] = [authorisation, validation, idempotency, draining, budget, dailyRuns, taskQueue]
+const BY_NAME = {
+  ...{ authorisation, validation, idempotency, draining, budget },
+  ...{ daily_runs: dailyRuns, task_queue: taskQueue },
+}
+const GATES: readonly Gate[] = Object.values(BY_NAME)
+
+export type AdmissionGateName = keyof typeof BY_NAME | 'session'
+
+/** The gates in the order in which they are asked; the session comes last and has questions of its own. */
+export const ADMISSION_GATES: readonly AdmissionGateName[] = [
+  ...(Object.keys(BY_NAME) as readonly (keyof typeof BY_NAME)[]),
+  'session',
+]
 
 /** The decision about one submission. */
 export function decideAdmission(arrival: Arrival, facts: AdmissionFacts): Admission {

@@ -16,6 +16,42 @@ export const REASONS = {
   queue_full: '{parked} runs were already waiting for a slot of the schedule, and at most {queue_depth} may.',
   superseded: 'The occurrence of {nominal} took its place.',
 
+  // What is said of a moment of a schedule about which nothing was decided, or of which less is kept.
+  no_occurrence: 'The schedule has no occurrence at {at}.',
+  excluded_date: 'The rule of the schedule names {at}, and that is excluded from it.',
+  clock_change: 'The clocks of {timezone} changed at {changed_at}: {note}.',
+  other_zone: 'It fires at {local} by the clock of {timezone}, which is {planned}, not {at}.',
+  before_creation: 'The schedule was made at {created_at}, after that moment.',
+  before_start: 'The schedule begins at {starts_at}, after that moment.',
+  after_end: 'The schedule ended at {ends_at}, before that moment.',
+  all_fires_made: 'The schedule had made all {max_fires} runs it may make.',
+  not_active: 'The schedule is {state}, and nothing is run while it is.',
+  was_not_active: 'The schedule was not active at that moment.',
+  switched_off: '{actor} switched the schedule off at {since}, and it was off at that moment.',
+  retimed: '{actor} changed at {changed_at} when the schedule fires; that moment is not of the plan it has now.',
+  deleted_by: '{actor} deleted the schedule {schedule} at {deleted_at}.',
+  awaits_approval: 'The schedule waits for somebody to approve it, and nothing is run until then.',
+  not_yet: 'Its moment, {at}, is still to come.',
+  being_decided: 'Its moment, {at}, has come and is being decided.',
+  undecided: 'Its moment, {at}, came {late_seconds} s ago, and no node has looked at it since.',
+  pruned: 'It became {run_id}, which is so old that it was removed; how it ended is not kept.',
+  not_kept: 'Whatever became of {at} is not kept any more: runs are kept for {kept}.',
+  folded:
+    'It is one of {count} occurrences from {first} to {last} that were skipped for {cause}; more is not kept of each.',
+  unattended: 'No node looked for what was due between {nominal} and {seen}.',
+
+  // What is found when somebody asks about a moment, or about a thing.
+  ran: 'Run {run} was made at {made} and is {status}.',
+  waited: 'Run {run} was made at {made} and began {waited_seconds} s later, at {started}.',
+  nothing_planned: 'Nothing was planned between {from} and {to}.',
+  heartbeat_waits: 'The heartbeat of {agent} comes next at {next_at}.',
+  planned: 'Its next moment is {next}.',
+  no_moment_left: 'The schedule has no moment left.',
+  given_up: 'The one run of the schedule failed for good, so it fires no more.',
+  target_open: 'The target {target} takes what is sent to it.',
+  nothing_waits: 'Nothing of {of} waits or runs.',
+  at_work: 'Of {of}, {queued} wait and {active} are under way.',
+
   // What was decided about a submission.
   accepted: 'It was accepted.',
   delayed: 'It was accepted and may not start before {not_before}.',

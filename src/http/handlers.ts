@@ -8,6 +8,7 @@ import { channelHandlers } from './handlers/channels.ts'
 import { configHandlers } from './handlers/config.ts'
 import { deliveryHandlers } from './handlers/deliveries.ts'
 import { eventHandlers } from './handlers/events.ts'
+import { explainHandlers } from './handlers/explain.ts'
 import { heartbeatHandlers } from './handlers/heartbeats.ts'
 import { keyHandlers } from './handlers/keys.ts'
 import { laneHandlers } from './handlers/lanes.ts'
@@ -32,6 +33,7 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...probeHandlers,
   ...scheduleHandlers,
   ...runHandlers,
+  ...explainHandlers,
   ...callbackHandlers,
   ...sessionHandlers,
   ...agentHandlers,

@@ -17,6 +17,7 @@ import { heartbeatsOf } from './heartbeats.ts'
 import { addChatAgents } from './chat-agents.ts'
 import { addHttpAgents } from './http-agents.ts'
 import { lanesOf, nodesOf } from './lanes.ts'
+import { explainOf } from './explain.ts'
 import { runsOf } from './runs.ts'
 import type { Running } from './running.ts'
 import { providersOf } from './providers.ts'
@@ -73,7 +74,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
   }
   return {
     ...{ schedules: schedulesOf(running), tasks: tasksOf(running) },
-    ...{ sessions: sessionsOf(running), runs: runsOf(running) },
+    ...{ sessions: sessionsOf(running), runs: runsOf(running), explain: explainOf(running) },
     ...{ agents: agentsOf(running, register), budgets: budgetsOf(running), ...receivingOf(running) },
     ...{ providers: providersOf(running), secrets: secretsOf(running), heartbeats: heartbeatsOf(running) },
     ...{ lanes: lanesOf(running, reload), nodes: nodesOf(running) },

@@ -1,7 +1,7 @@
 import type { Escapement } from '../escapement.ts'
 import { runScheduleNow } from '../service/run-actions.ts'
 import { findRunsOfSchedule } from '../service/runs-read.ts'
-import { explainOccurrence } from '../service/occurrence-view.ts'
+import { explainOccurrence } from '../service/explain/occurrence.ts'
 import {
   changeSchedule,
   createSchedule,
@@ -12,6 +12,7 @@ import {
 } from '../service/schedules.ts'
 import { findSchedules } from '../service/schedules-find.ts'
 import { simulateSchedules } from '../service/simulate/simulate.ts'
+import { askerOf } from './explain.ts'
 import type { Running } from './running.ts'
 
 /** Schedules: the whole life of a plan. What changes a plan wakes the loop that watches over it. */
@@ -42,6 +43,6 @@ export function schedulesOf(running: () => Running): Escapement['schedules'] {
     runs: async (id, filter) => findRunsOfSchedule(running().app.ports, { orgId: running().orgId, id }, filter),
     simulate: async (input, options = {}) =>
       simulateSchedules(running().app.ports, running().caller, { input, ...options }),
-    explain: async (id, at) => explainOccurrence(running().app.ports, running().caller, { id, at }),
+    explain: async (id, at) => explainOccurrence(running().app.ports, askerOf(running()), { id, at }),
   }
 }

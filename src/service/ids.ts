@@ -1,3 +1,5 @@
+import { instant, type Instant } from '../core/instant.ts'
+
 /** What an id begins with says what it is of. */
 export const ID_PREFIXES = {
   run: 'run_',
@@ -42,6 +44,15 @@ function timePart(now: number): string {
     left = Math.floor(left / 32)
   }
   return text
+}
+
+/** When an id was made, as it says itself; null when it is none of ours. */
+export function idTimeOf(id: string): Instant | null {
+  const time = /^[a-z]{3}_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{16}$/.exec(id)?.[1]
+  if (time === undefined) return null
+  let ms = 0
+  for (const character of time) ms = ms * 32 + ALPHABET.indexOf(character)
+  return instant(ms)
 }
 
 /** Five bytes are eight characters. */

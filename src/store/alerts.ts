@@ -158,6 +158,31 @@ export function insertAlertMessages(
   )
 }
 
+/** The alert, or undefined. */
+export async function loadAlert(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly id: string },
+): Promise<AlertRow | undefined> {
+  const [row] = await connection.query(`select ${COLUMNS} from alert where org_id = $1 and id = $2`, [
+    ...[wanted.orgId, wanted.id],
+  ])
+  return row === undefined ? undefined : alertOf(row)
+}
+
+/** Alerts that were open between two moments, newest first. */
+export async function loadAlertsBetween(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly from: Instant; readonly to: Instant; readonly limit: number },
+): Promise<readonly AlertRow[]> {
+  const rows = await connection.query(
+    `select ${COLUMNS} from alert
+      where org_id = $1 and raised_at <= $3::timestamptz and (cleared_at is null or cleared_at >= $2::timestamptz)
+      order by raised_at desc, id desc limit $4`,
+    [wanted.orgId, toTimestamp(wanted.from), toTimestamp(wanted.to), wanted.limit],
+  )
+  return rows.map(alertOf)
+}
+
 /** Alerts of the org, newest first. `open` null: both. */
 export async function listAlerts(
   connection: Connection,

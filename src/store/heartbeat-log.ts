@@ -107,6 +107,10 @@ export interface BeatRecord extends BeatRow {
   readonly deliveryState: DeliveryState | null
 }
 
+const BEAT = `l.org_id, l.id, l.agent_id, l.due_at, l.at, l.looks, l.last_at, l.outcome, l.why, l.target, l.run_id, l.content,
+  l.delivery_id, l.finished_at, d.state as delivery_state
+  from heartbeat_log l left join delivery d on d.org_id = l.org_id and d.id = l.delivery_id`
+
 /** Entries of an agent, newest first. */
 export async function listBeats(
   connection: Connection,
@@ -119,9 +123,7 @@ export async function listBeats(
   },
 ): Promise<readonly BeatRecord[]> {
   const rows = await connection.query(
-    `select l.org_id, l.id, l.agent_id, l.due_at, l.at, l.looks, l.last_at, l.outcome, l.why, l.target, l.run_id, l.content,
-       l.delivery_id, l.finished_at, d.state as delivery_state
-       from heartbeat_log l left join delivery d on d.org_id = l.org_id and d.id = l.delivery_id
+    `select ${BEAT}
       where l.org_id = $1 and l.agent_id = $2 and ($3::text[] is null or l.outcome = any($3::text[]))
         and ($4::timestamptz is null or (l.at, l.id) < ($4::timestamptz, $5::text))
       order by l.at desc, l.id desc limit $6`,
@@ -129,6 +131,36 @@ export async function listBeats(
       ...[page.orgId, page.agentId, page.outcomes, timestampOrNull(page.after?.at ?? null)],
       ...[page.after?.id ?? '', page.limit],
     ],
+  )
+  return rows.map(beatOf)
+}
+
+/** The entry, or undefined. */
+export async function loadBeat(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly id: string },
+): Promise<BeatRecord | undefined> {
+  const [row] = await connection.query(`select ${BEAT} where l.org_id = $1 and l.id = $2`, [wanted.orgId, wanted.id])
+  return row === undefined ? undefined : beatOf(row)
+}
+
+/** Entries of one agent or all whose looks were between two moments, newest first. */
+export async function loadBeatsBetween(
+  connection: Connection,
+  wanted: {
+    readonly orgId: OrgId
+    readonly agentId: AgentId | null
+    readonly from: Instant
+    readonly to: Instant
+    readonly limit: number
+  },
+): Promise<readonly BeatRecord[]> {
+  const rows = await connection.query(
+    `select ${BEAT}
+      where l.org_id = $1 and l.last_at >= $3::timestamptz and l.at <= $4::timestamptz
+        and ($2::text is null or l.agent_id = $2)
+      order by l.last_at limit $5`,
+    [wanted.orgId, wanted.agentId, toTimestamp(wanted.from), toTimestamp(wanted.to), wanted.limit],
   )
   return rows.map(beatOf)
 }

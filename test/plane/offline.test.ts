@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LaneView } from '../../src/contract/lane.ts'
-import type { RunExplanation, RunView } from '../../src/contract/run.ts'
+import type { RunExplanation } from '../../src/contract/explain.ts'
+import type { RunView } from '../../src/contract/run.ts'
 import type { ClaimAnswer } from '../../src/contract/worker.ts'
 import { attemptId, runId } from '../../src/core/ids.ts'
 import { DAY_MS, later } from '../../src/core/instant.ts'

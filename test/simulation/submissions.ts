@@ -21,7 +21,10 @@ export interface Submission {
   readonly ageMs: number
 }
 
-const GRANTED = { granted: true, why: because('granted', 'simulation') }
+const GRANTED = {
+  granted: true,
+  why: because('granted', 'simulation', { principal: 'world', permission: 'admission' }),
+}
 
 /** A message or a task arrives. */
 export function submit(world: World, submission: Submission): void {
@@ -173,8 +176,7 @@ export function cancelRun(world: World, run: Run): void {
   const { now } = world
   const decision = world.core.decideCancel(run, {
     now,
-    reason: 'cancelled',
-    rule: 'cancel',
+    why: because('cancelled', 'cancel'),
     stopGraceMs: world.settings.stopGraceMs,
   })
   if (decision.kind === 'cancel') applyCancellations(world, [decision.cancellation])

@@ -7,7 +7,7 @@ import { lengthText } from '../output/times.ts'
 import { printJsonLine } from '../remote/show.ts'
 import type { Talk } from '../remote/talk.ts'
 import { EXIT, type ExitCode } from '../terminal.ts'
-import { whySentence } from './schedule-answers.ts'
+import { whySentence } from './explain-look.ts'
 
 /**
  * Follows a run to its end. Events only say when to look: what is shown is the run as it is, so that nothing that

@@ -7,7 +7,7 @@ import { agoText, lengthText, momentText } from '../output/times.ts'
 import { pastMoment, type FieldOption } from '../remote/fields.ts'
 import { showList, type Facts } from '../remote/show.ts'
 import type { Talk } from '../remote/talk.ts'
-import { whyFacts } from './schedule-answers.ts'
+import { whySentence } from './explain-look.ts'
 
 /** The filters of every list of runs. */
 export const RUN_FILTER: readonly FieldOption[] = [
@@ -54,7 +54,7 @@ export function runFacts({ terminal, style }: Talk, run: RunDetail): Facts {
   return [
     ['id', run.id],
     ['status', paintState(style, run.status)],
-    ...whyFacts(run.why).slice(0, 1),
+    ['why', whySentence(run.why)],
     ['trigger', run.trigger],
     ['agent', run.agent_id],
     ['schedule', run.schedule_id],

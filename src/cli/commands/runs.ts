@@ -8,7 +8,7 @@ import { commandOf, groupOf } from './group.ts'
 import { mostOf, withMost, type MostOptions } from './events.ts'
 import { followRun, followRuns } from './run-follow.ts'
 import { RUN_FILTER, runFacts, showRuns } from './run-look.ts'
-import { whyFacts } from './schedule-answers.ts'
+import { showExplained, whyFacts, whySentence } from './explain-look.ts'
 
 const OWNERS: readonly FieldOption[] = [
   { flags: '--schedule <id>', field: 'schedule_id', about: 'of this schedule' },
@@ -50,11 +50,11 @@ function addReading(group: Command, desk: Desk): void {
   remote(desk, commandOf(group, 'explain <id>', 'say why a run is where it is'), {
     work: async (talk, [id = '']) => {
       const why = await talk.client.runs.explain(id)
-      await showOne(talk, why, () => [
+      await showExplained(talk, why, () => [
         ['run', why.run_id],
         ['status', paintState(talk.style, why.status)],
         ...whyFacts(why),
-        ['made because', whyFacts(why.decision)[0]?.[1] ?? null],
+        ['made because', whySentence(why.decision)],
       ])
     },
   })

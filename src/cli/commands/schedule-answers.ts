@@ -1,10 +1,10 @@
-import type { OccurrenceExplanation, PreviewView } from '../../contract/schedule.ts'
-import { explainWhy, REASONS, type Why } from '../../core/reasons.ts'
+import type { OccurrenceExplanation } from '../../contract/explain.ts'
+import type { PreviewView } from '../../contract/schedule.ts'
 import { paintState } from '../output/style.ts'
-import { oneLine, valueText } from '../output/text.ts'
 import { agoText, momentText } from '../output/times.ts'
 import type { Facts } from '../remote/show.ts'
 import type { Talk } from '../remote/talk.ts'
+import { whyFacts } from './explain-look.ts'
 
 /** What a schedule would do, in words and dates. */
 export async function showPreview({ terminal, style, print }: Talk, preview: PreviewView): Promise<void> {
@@ -25,28 +25,3 @@ export function explainOccurrence({ terminal, style }: Talk, explanation: Occurr
     ...whyFacts(explanation),
   ]
 }
-
-/** A reason with its sentence, its rule and what was looked at. */
-export function whyFacts(why: Pick<OccurrenceExplanation, 'reason' | 'rule' | 'evidence'>): Facts {
-  return [
-    ['why', whySentence(why)],
-    ['reason', why.reason],
-    ['rule', why.rule],
-    ...Object.entries(why.evidence).map(([name, value]) => [`  ${oneLine(name)}`, oneLine(valueText(value))] as const),
-  ]
-}
-
-/** What is said of a moment about which nothing is on record. */
-const UNRECORDED: Readonly<Record<string, string>> = {
-  no_occurrence: 'The schedule has no such moment.',
-  before_creation: 'The schedule was not there yet.',
-  not_active: 'The schedule is off, and nothing is run while it is.',
-  was_not_active: 'The schedule was off at that moment.',
-  not_yet: 'Its moment is still to come.',
-  being_decided: 'Its moment has come and is being decided.',
-  pruned: 'Its run is so old that it was removed.',
-}
-
-/** The sentence of a reason; the reason itself where this version does not know it. */
-export const whySentence = (why: Pick<OccurrenceExplanation, 'reason' | 'rule' | 'evidence'>): string =>
-  why.reason in REASONS ? oneLine(explainWhy(why as Why)) : (UNRECORDED[why.reason] ?? why.reason)

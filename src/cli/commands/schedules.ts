@@ -4,6 +4,7 @@ import { bodyOf, moment, namesOf, number, withBody, withFields, valuesOf, type F
 import { printJson, readPages, showDone, showList, showOne, withPages, type PageOptions } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { EXIT, type ExitCode } from '../terminal.ts'
+import { showExplained } from './explain-look.ts'
 import { explainOccurrence, showPreview } from './schedule-answers.ts'
 import { SCHEDULE_FIELDS, TIMING_FIELDS } from './schedule-fields.ts'
 import { scheduleColumns, scheduleFacts } from './schedule-look.ts'
@@ -166,7 +167,7 @@ function addAsking(group: Command, desk: Desk): void {
     names: { '/at': 'AT' },
     work: async (talk, [id = '', at = '']) => {
       const explanation = await talk.client.schedules.explain(id, { at })
-      await showOne(talk, explanation, () => explainOccurrence(talk, explanation))
+      await showExplained(talk, explanation, () => explainOccurrence(talk, explanation))
     },
   })
 }

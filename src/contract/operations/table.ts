@@ -6,6 +6,7 @@ import { channelOperations } from './channels.ts'
 import { configOperations } from './config.ts'
 import { deliveryOperations } from './deliveries.ts'
 import { eventOperations } from './events.ts'
+import { explainOperations } from './explain.ts'
 import { heartbeatOperations } from './heartbeats.ts'
 import { keyOperations } from './keys.ts'
 import { laneOperations } from './lanes.ts'
@@ -31,6 +32,7 @@ export const OPERATIONS = {
   ...probeOperations,
   ...scheduleOperations,
   ...runOperations,
+  ...explainOperations,
   ...callbackOperations,
   ...sessionOperations,
   ...agentOperations,

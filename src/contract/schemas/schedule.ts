@@ -15,7 +15,6 @@ import {
   type BulkAnswer,
   type BulkInput,
   type DstNoteView,
-  type OccurrenceExplanation,
   type PreviewInput,
   type PreviewView,
   type RetryPolicyView,

@@ -14,6 +14,12 @@ import type { Timing } from '../time/timing.ts'
  * What becomes of the occurrences of a schedule that are due: misfire → overlap → failure → concurrency, oldest first,
  * each seeing the effect of the one before. The engine, the simulator and `explain` all ask this one function.
  */
+export const OCCURRENCE_POLICIES = [
+  ...(['misfire', 'budget', 'runs_per_day', 'overlap', 'failure', 'concurrency'] as const),
+] as const
+export type OccurrencePolicy = (typeof OCCURRENCE_POLICIES)[number]
+
+/** What was decided about one occurrence. */
 export type OccurrenceDecision =
   | {
       readonly kind: 'run'

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { scheduleId } from '../../../src/core/ids.ts'
 import { DAY_MS, later } from '../../../src/core/instant.ts'
 import { because } from '../../../src/core/reasons.ts'
-import { explainOccurrence } from '../../../src/service/occurrence-view.ts'
+import { explainOccurrence } from '../../../src/service/explain/occurrence.ts'
 import { createRetention } from '../../../src/service/retention.ts'
 import { createSchedule } from '../../../src/service/schedules.ts'
 import { DEFAULT_SETTINGS } from '../../../src/service/settings.ts'
 import { loadDecisionAt } from '../../../src/store/decisions.ts'
 import { ORG, seedRun } from '../../store/records.ts'
+import { anAsker } from '../../support/asker.ts'
 import { NOW } from '../../support/builders.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
@@ -70,7 +71,7 @@ describe('a pass of retention', () => {
     expect(await retention.pass()).toMatchObject({ folded: 2 })
     expect(await retention.pass()).toMatchObject({ folded: 0 })
     expect(await ids()).toHaveLength(1)
-    const explained = await explainOccurrence(world.ports, world.caller, { id, at: later(NOW, 120_000) })
+    const explained = await explainOccurrence(world.ports, anAsker(world.caller), { id, at: later(NOW, 120_000) })
     expect(explained).toMatchObject({ run_id: null, status: 'skipped', reason: 'overlap', evidence: { count: 2 } })
     expect(await world.rows('select run_id from occurrence')).toHaveLength(1)
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ScheduleInput } from '../../../src/contract/schedule.ts'
 import { formatInstant, later } from '../../../src/core/instant.ts'
-import { explainOccurrence } from '../../../src/service/occurrence-view.ts'
+import { explainOccurrence } from '../../../src/service/explain/occurrence.ts'
 import {
   changeSchedule,
   createSchedule,
@@ -12,6 +12,7 @@ import {
 } from '../../../src/service/schedules.ts'
 import { findSchedules } from '../../../src/service/schedules-find.ts'
 import { findRunsOfSchedule } from '../../../src/service/runs-read.ts'
+import { anAsker } from '../../support/asker.ts'
 import { NOW } from '../../support/builders.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
@@ -159,7 +160,7 @@ describe('another org', () => {
     await expect(changeSchedule(ports, stranger, { id, change: { name: 'x' } })).rejects.toMatchObject(refused)
     await expect(disableSchedule(ports, stranger, { id })).rejects.toMatchObject(refused)
     await expect(deleteSchedule(ports, stranger, { id })).rejects.toMatchObject(refused)
-    await expect(explainOccurrence(ports, stranger, { id, at: NOW })).rejects.toMatchObject(refused)
+    await expect(explainOccurrence(ports, anAsker(stranger), { id, at: NOW })).rejects.toMatchObject(refused)
     await expect(findRunsOfSchedule(ports, { orgId: stranger.orgId, id })).rejects.toMatchObject(refused)
     expect((await findSchedules(ports, stranger)).items).toEqual([])
   })
@@ -191,7 +192,7 @@ describe('a list of schedules', () => {
 })
 
 describe('an occurrence is explained', () => {
-  const explain = (id: string, at: string | number) => explainOccurrence(world.ports, world.caller, { id, at })
+  const explain = (id: string, at: string | number) => explainOccurrence(world.ports, anAsker(world.caller), { id, at })
 
   it('by its run, by its plan, and by its absence', async () => {
     const { id } = await create({ every_seconds: 60, overlap_action: 'SKIP' })
@@ -230,7 +231,8 @@ describe('an occurrence is explained', () => {
     await world.fire(id)
     await deleteSchedule(world.ports, world.caller, { id })
     expect(await explain(id, later(NOW, 60_000))).toMatchObject({ reason: 'due' })
-    await expect(explain(id, later(NOW, 120_000))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await explain(id, later(NOW, 120_000))).toMatchObject({ reason: 'deleted_by', run_id: null })
+    await expect(explain('sch_never', later(NOW, 120_000))).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(explain(id, 'yesterday')).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 })

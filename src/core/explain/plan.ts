@@ -1,0 +1,80 @@
+import { earlier, formatInstant, HOUR_MS, instant, type Instant } from '../instant.ts'
+import { because, type Why } from '../reasons.ts'
+import { dstNotes } from '../time/dst-notes.ts'
+import { exclusionAround } from '../time/exclusion.ts'
+import { nextOccurrence, type Timing } from '../time/timing.ts'
+import { formatInZone, localOf, offsetAt } from '../time/wall-clock.ts'
+import type { Zone } from '../time/zone.ts'
+
+/** Whether the moment is one of the plan. */
+export const isOccurrence = (timing: Timing, at: Instant): boolean => nextOccurrence(timing, earlier(at, 1)) === at
+
+/** No clock is changed by more, and a question about a time in a gap lands within it. */
+const AROUND_A_CHANGE_MS = 2 * HOUR_MS
+
+/**
+ * Why a moment is none of the plan, as far as the plan itself says it: taken out, before its beginning, behind its end, a
+ * change of the clock, or the same time by another clock. `asked` is the zone in which the question was asked.
+ */
+export function whyNoOccurrence(timing: Timing, at: Instant, asked: Zone): Why {
+  const moment = formatInstant(at)
+  return (
+    whyOutside(timing, at) ??
+    whyClockChanged(timing, at) ??
+    whyOtherZone(timing, at, asked) ??
+    because('no_occurrence', 'timing', { at: moment })
+  )
+}
+
+function whyOutside(timing: Timing, at: Instant): Why | null {
+  const { startsAt, endsAt, exclude, zone } = timing
+  if (startsAt !== null && at < startsAt && isOccurrence({ ...timing, startsAt: null }, at))
+    return because('before_start', 'starts_at', { starts_at: formatInstant(startsAt) })
+  if (endsAt !== null && at > endsAt && isOccurrence({ ...timing, endsAt: null }, at))
+    return because('after_end', 'ends_at', { ends_at: formatInstant(endsAt) })
+  if (exclude !== null && exclusionAround(exclude, zone, at) !== null && isOccurrence({ ...timing, exclude: null }, at))
+    return because('excluded_date', 'exclude', { at: formatInstant(at) })
+  return null
+}
+
+function whyClockChanged(timing: Timing, at: Instant): Why | null {
+  const notes = dstNotes(timing, {
+    after: earlier(at, AROUND_A_CHANGE_MS),
+    upTo: instant(at + AROUND_A_CHANGE_MS),
+  })
+  const note = notes.find(({ effect }) => effect !== 'none')
+  if (note === undefined) return null
+  return because('clock_change', timing.kind === 'cron' ? `dst=${timing.dst}` : 'dst', {
+    timezone: note.zone,
+    changed_at: formatInstant(note.at),
+    note: note.sentence,
+  })
+}
+
+/** The time on the wall that was meant is one of the plan, but by another clock. */
+function whyOtherZone(timing: Timing, at: Instant, asked: Zone): Why | null {
+  const { zone } = timing
+  if (zone.name === asked.name || timing.kind === 'at' || timing.kind === 'every') return null
+  const local = localOf(asked, at)
+  const planned = instantOf(zone, local)
+  if (planned === at || !isOccurrence(timing, planned)) return null
+  return because('other_zone', 'timezone', {
+    local: formatInZone(zone, planned),
+    timezone: zone.name,
+    planned: formatInstant(planned),
+    at: formatInstant(at),
+  })
+}
+
+/**
+ * The moment at which the wall clock of a zone shows a time; of a time that it shows twice the first, of one that it never
+ * shows the moment as long after the change as the time is behind it.
+ */
+export function instantOf(zone: Zone, local: number): Instant {
+  const guess = (offset: number): Instant => instant((local - offset) * 1_000)
+  // The offsets a day before and after are those around any change near it: the earlier one that fits is the first pass.
+  const offsets = [offsetAt(zone, guess(86_400)), offsetAt(zone, guess(-86_400))]
+  const fitting = offsets.map(guess).filter((found) => localOf(zone, found) === local)
+  const [first] = fitting.sort((a, b) => a - b)
+  return first ?? guess(offsets[0] ?? 0)
+}

@@ -1,0 +1,20 @@
+import type { Explanation, ExplainQuery } from '../../contract/explain.ts'
+import { invalid } from '../../contract/refusals.ts'
+import { explainTime } from './moment.ts'
+import type { Asker, Reading } from './occurrence.ts'
+import { explainThing } from './thing.ts'
+
+/** Answers "why?": about one thing by its id, or about a moment. */
+export async function explainAsked(ports: Reading, asker: Asker, query: ExplainQuery): Promise<Explanation> {
+  const { id, at } = query
+  if (id !== undefined && at === undefined) return explainThing(ports, asker, { id, session: query.session ?? null })
+  if (at !== undefined && id === undefined) return explainTime(ports, asker, query)
+  const both = id !== undefined
+  throw invalid([
+    {
+      ...{ field: both ? 'id' : 'at', value: both ? id : undefined },
+      message: both ? 'cannot be asked together with at' : 'is missing',
+      allowed: 'either id, or at with schedule_id, agent_id, session and within_seconds',
+    },
+  ])
+}

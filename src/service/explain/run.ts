@@ -1,0 +1,104 @@
+import type { DeliveryView } from '../../contract/delivery.ts'
+import type { ExplainStep, RunExplanation } from '../../contract/explain.ts'
+import type { AttemptView } from '../../contract/run.ts'
+import { admissionSteps, executionSteps, gateSteps, policySteps, type Step } from '../../core/explain/steps.ts'
+import { instant } from '../../core/instant.ts'
+import type { Wait } from '../../core/picking/gates.ts'
+import { explainWhy, whyOf, type Why } from '../../core/reasons.ts'
+import { loadAttempts } from '../../store/attempts.ts'
+import type { RunRecord } from '../../store/run-reads.ts'
+import type { ScheduleRow } from '../../store/schedule-row.ts'
+import { loadSchedules } from '../../store/schedules.ts'
+import type { Caller } from '../caller.ts'
+import { deliveriesOfRun } from '../deliveries.ts'
+import type { Live } from '../live-port.ts'
+import type { Ports } from '../ports.ts'
+import { viewRunDetail } from '../run-view.ts'
+import { readRun } from '../runs-read.ts'
+import { evidenceLinks, linkTo, onlyOnce, runLinks } from './links.ts'
+import { nextOfRun } from './next.ts'
+import { policyOf } from './tell.ts'
+
+type Reading = Pick<Ports, 'database'>
+
+/** What is known of a run: the record, and what belongs to it. */
+export interface KnownRun {
+  readonly run: RunRecord
+  readonly attempts: readonly AttemptView[]
+  readonly deliveries: readonly DeliveryView[]
+  readonly schedule: ScheduleRow | null
+  /** What the picker says of it now. */
+  readonly wait: Wait | null
+}
+
+/** Why the run is where it is: for a waiting one the first gate that is closed to it, for the others what is on record. */
+export async function explainRun(
+  ports: Reading,
+  caller: Caller,
+  { id, live }: { readonly id: string; readonly live: Live },
+): Promise<RunExplanation> {
+  return tellRun(await knowRun(ports, await readRun(ports, caller.orgId, id), live))
+}
+
+/** Reads what belongs to a run. */
+export async function knowRun({ database }: Reading, run: RunRecord, live: Live): Promise<KnownRun> {
+  const { orgId, id, scheduleId } = run
+  const earlier = await loadAttempts(database, { orgId, runId: id })
+  const deliveries = run.delivery === null ? [] : await deliveriesOfRun(database, orgId, id)
+  const [schedule] = scheduleId === null ? [] : await loadSchedules(database, { orgId, ids: [scheduleId] })
+  const { attempts } = viewRunDetail(run, { attempts: earlier, deliveries })
+  return { run, attempts, deliveries, schedule: schedule ?? null, wait: live.explain(orgId, id) }
+}
+
+/** The reason for where a run is. */
+export const whyOfRun = ({ run, wait }: Pick<KnownRun, 'run' | 'wait'>): Why =>
+  wait === null ? (run.why ?? run.decision) : whyOf(wait)
+
+/** Puts what is known of a run into words. */
+export function tellRun(known: KnownRun): RunExplanation {
+  const { run, deliveries } = known
+  const why = whyOfRun(known)
+  return {
+    ...{ run_id: run.id, status: run.state },
+    ...whyOf(why),
+    sentence: explainWhy(why),
+    decision: run.decision,
+    policy: policyOf(why),
+    links: onlyOnce([
+      ...evidenceLinks(why.evidence),
+      ...evidenceLinks(run.decision.evidence),
+      ...runLinks(run),
+      ...deliveries.flatMap(({ id, target_id: target }) => [
+        linkTo('delivery', id),
+        ...(target === null ? [] : [linkTo('target', target)]),
+      ]),
+    ]),
+    steps: runSteps(known),
+    next: nextOfRun(run, why, known.schedule),
+  }
+}
+
+/** Every question on the way of a run, from where it came from to where its result went. */
+export function runSteps({ run, attempts, deliveries, wait }: KnownRun): readonly ExplainStep[] {
+  const isPlanned = run.trigger === 'schedule' || run.trigger === 'catchup'
+  return [
+    ...(isPlanned ? policySteps(run.decision) : admissionSteps(run.decision)),
+    ...gateSteps({ ...run, wait }),
+    ...executionSteps(attempts.map(standingAttempt)),
+    ...deliveries.map(deliveryStep),
+  ]
+}
+
+const standingAttempt = (attempt: AttemptView): Parameters<typeof executionSteps>[0][number] => ({
+  number: attempt.number,
+  startedAt: instant(Date.parse(attempt.started_at)),
+  finishedAt: attempt.finished_at === null ? null : instant(Date.parse(attempt.finished_at)),
+  status: attempt.status,
+  errorCode: attempt.error_code,
+  nodeId: attempt.node_id,
+})
+
+const deliveryStep = ({ status, sentence, target_id: target, kind }: DeliveryView): Step => ({
+  ...{ stage: 'delivery', name: target ?? kind, sentence },
+  state: status === 'delivered' ? 'passed' : status === 'pending' ? 'not_reached' : 'closed',
+})
