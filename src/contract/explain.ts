@@ -99,6 +99,8 @@ export interface ExplainFinding extends Why {
   readonly kind: FindingKind
   /** What it is about, as people call it: the name of a schedule, the id of a run; null when it is about no one thing. */
   readonly about: string | null
+  /** How it stands, where it is something that stands somehow: the state of a run, of a delivery. */
+  readonly status: string | null
   /** When it was; null when it has no moment. */
   readonly at: string | null
   readonly sentence: string

@@ -8,7 +8,7 @@ import type {
   Explanation,
 } from '../../contract/explain.ts'
 import { explainWhy, REASONS, type Why } from '../../core/reasons.ts'
-import type { Style } from '../output/style.ts'
+import { paintState, type Style } from '../output/style.ts'
 import { renderFacts } from '../output/table.ts'
 import { oneLine, valueText } from '../output/text.ts'
 import { momentText } from '../output/times.ts'
@@ -88,7 +88,7 @@ function linkLines(links: readonly ExplainLink[], { style, url }: Talk): readonl
 function nextLines({ sentence, actions }: ExplainNext, { style }: Talk): readonly string[] {
   return [
     '',
-    `${style.bold('Next')}  ${oneLine(sentence)}`,
+    `${style.bold('→')} ${oneLine(sentence)}`,
     ...actions.map(({ command, sentence: told }) => `  ${oneLine(command)}  ${style.dim(oneLine(told))}`),
   ]
 }
@@ -99,49 +99,65 @@ export async function showExplanation(talk: Talk, answer: Explanation): Promise<
     await printJson(talk, answer)
     return
   }
-  const { asked, findings, steps, next, nearest, looked_at: looked } = answer
-  const { style, terminal } = talk
-  const [first] = findings
-  const lines = [style.bold(oneLine(answer.sentence))]
-  if (asked.at !== null)
-    lines.push(
-      style.dim(`Asked about ${asked.local ?? ''} (${asked.timezone ?? ''}), ${momentText(asked.at, terminal.now())}.`),
-    )
-  // Of one thing that was found everything is told; of many, each in a few lines.
-  if (asked.at === null && findings.length === 1 && first !== undefined)
-    lines.push(
-      '',
-      renderFacts(whyFacts(first), talk).trimEnd(),
-      ...stepLines(steps, style),
-      ...linkLines(first.links, talk),
-    )
-  else lines.push('', ...findings.flatMap((finding) => findingLines(finding, talk)))
-  for (const [word, planned] of [
-    ['Before it', nearest?.before],
-    ['After it', nearest?.after],
-  ] as const)
-    if (planned !== null && planned !== undefined)
-      lines.push(
-        `${word}: ${oneLine(planned.name)} (${planned.schedule_id}), ${momentText(planned.at, terminal.now())}`,
-      )
-  if (next !== null) lines.push(...nextLines(next, talk))
-  if (looked !== null && !looked.complete)
-    lines.push(
-      '',
-      style.yellow('There was more than is looked at: name a schedule, an agent or a session, or a shorter time.'),
-    )
+  const { next, looked_at: looked } = answer
+  const lines = [
+    talk.style.bold(oneLine(answer.sentence)),
+    ...(answer.asked.at === null ? thingLines(answer, talk) : momentLines(answer, talk)),
+    ...(next === null ? [] : nextLines(next, talk)),
+  ]
+  if (looked !== null && !looked.complete) lines.push('', talk.style.yellow(MORE))
   await talk.print(lines.map((line) => `${line}\n`).join(''))
 }
 
-function findingLines(
-  { sentence, policy, at, links }: ExplainFinding,
-  { style, terminal, url }: Talk,
-): readonly string[] {
-  const [door] = links
-  const when = at === null ? [] : [momentText(at, terminal.now())]
+const MORE = 'There was more than is looked at: name a schedule, an agent or a session, or a shorter time.'
+
+/** Of one thing everything is told. */
+function thingLines({ findings, steps }: Explanation, talk: Talk): readonly string[] {
+  const [first, ...more] = findings
+  if (first === undefined) return []
+  const status: Facts = first.status === null ? [] : [['status', paintState(talk.style, first.status)]]
   return [
-    `${style.cyan('•')} ${oneLine(sentence)}`,
-    `  ${style.dim([...when, ruleText(policy)].join(' · '))}`,
+    '',
+    renderFacts([...status, ...whyFacts(first)], talk).trimEnd(),
+    ...more.flatMap((finding) => findingLines(finding, talk)),
+    ...stepLines(steps, talk.style),
+    ...linkLines(first.links, talk),
+  ]
+}
+
+/** Around a moment there may be much: each in a few lines, the most telling, which the headline says, first. */
+function momentLines({ asked, findings, nearest }: Explanation, talk: Talk): readonly string[] {
+  const { style, terminal } = talk
+  const [first, ...more] = findings
+  const when = asked.at === null ? '' : momentText(asked.at, terminal.now())
+  const planned = [
+    ['Before it', nearest?.before],
+    ['After it', nearest?.after],
+  ] as const
+  return [
+    ...(first === undefined ? [] : detailLines(first, talk)),
+    style.dim(`  asked about ${asked.local ?? ''} in ${asked.timezone ?? ''}: ${when}`),
+    ...(more.length === 0 ? [] : ['', style.bold('Also found')]),
+    ...more.flatMap((finding) => findingLines(finding, talk)),
+    '',
+    ...planned.flatMap(([word, moment]) =>
+      moment === null || moment === undefined
+        ? []
+        : [`${word.padEnd(9)}  ${oneLine(moment.name)}, ${momentText(moment.at, terminal.now())}`],
+    ),
+  ]
+}
+
+const findingLines = (finding: ExplainFinding, talk: Talk): readonly string[] => [
+  `${talk.style.cyan('•')} ${oneLine(finding.sentence)}`,
+  ...detailLines(finding, talk),
+]
+
+function detailLines({ policy, at, links }: ExplainFinding, { style, terminal, url }: Talk): readonly string[] {
+  const [door] = links
+  return [
+    `  ${style.dim(ruleText(policy))}`,
+    ...(at === null ? [] : [`  ${style.dim(`at ${momentText(at, terminal.now())}`)}`]),
     ...(door === undefined ? [] : [`  ${style.dim(`${url}${oneLine(door.console)}`)}`]),
   ]
 }

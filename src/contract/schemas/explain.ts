@@ -102,6 +102,7 @@ const finding: z.ZodType<ExplainFinding> = named(
   shaped<ExplainFinding>()({
     kind: oneOf(FINDING_KINDS),
     about: z.string().nullable(),
+    status: z.string().nullable(),
     at: moment.nullable(),
     ...whyFields,
     ...{ sentence: z.string(), policy, links: z.array(link) },

@@ -41,6 +41,7 @@ const RULES: Readonly<Record<string, Documented>> = {
   concurrency_policy: at(CONCURRENCY, 'max_concurrency'),
   queue_depth: at(CONCURRENCY, 'queue_depth'),
   'run-now': at('schedules.md'),
+  run_now: at('schedules.md'),
   'schedule.delete': at('schedules.md'),
   admission: at('runs.md'),
   validation: at('http.md#what-is-refused'),

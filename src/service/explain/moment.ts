@@ -16,7 +16,7 @@ import { ACTIONS } from './next.ts'
 import { explainMoment, type Asker, type Reading } from './occurrence.ts'
 import { nearMisses, plannedFindings, whyRan } from './planned.ts'
 import { surroundings } from './surroundings.ts'
-import { finding } from './tell.ts'
+import { finding, sentenceAbout } from './tell.ts'
 
 /** More schedules than this are not looked at in one question, nor more runs: the answer says so. */
 const MOST_SCHEDULES = 2_000
@@ -57,7 +57,7 @@ export async function explainTime(ports: Reading, asker: Asker, query: ExplainQu
     sentence: sentenceOf(all, nearest, asked),
     findings: all.slice(0, MOST_FINDINGS),
     steps: [],
-    next: nextFor(findings, nearest),
+    next: nextFor(findings, nearest, mayPlan ? nearestOf(rows, ports.clock.now()).after : null),
     nearest,
     looked_at: {
       ...{ schedules: rows.length, schedules_in_all: scene.inAll, runs: runs.length },
@@ -96,12 +96,12 @@ async function namedFinding(ports: Reading, asker: Asker, { asked, rows, query }
   const told = await explainMoment(ports, asker, { id, at: asked.at, zone: asked.zone })
   const about = rows[0]?.name ?? id
   return {
-    ...{ kind: 'schedule', about, at: told.at },
+    ...{ kind: 'schedule', about, status: told.status, at: told.at },
     // Everything that is said about a moment is a reason of the table.
     reason: told.reason as ExplainFinding['reason'],
     rule: told.rule,
     evidence: told.evidence as ExplainFinding['evidence'],
-    sentence: `${about}: ${told.sentence}`,
+    sentence: sentenceAbout(about, told.status ?? undefined, told.sentence),
     policy: told.policy,
     links: told.links,
   }
@@ -127,7 +127,10 @@ function tellRuns(
   return runs
     .filter(({ id }) => !told.has(id))
     .map((run) => {
-      const about = { kind: 'run', about: run.id, at: run.nominal ?? run.createdAt, links: runLinks(run) } as const
+      const about = {
+        ...{ kind: 'run', about: run.id, at: run.nominal ?? run.createdAt, status: run.state },
+        links: runLinks(run),
+      } as const
       if (isPending(run.state)) return finding(live.explain(orgId, run.id) ?? run.why ?? run.decision, about)
       const isUsual = run.state === 'success'
       return finding(isUsual ? whyRan(run) : (run.why ?? run.decision), about)
@@ -187,11 +190,12 @@ function sentenceOf(findings: readonly ExplainFinding[], { before, after }: Near
   return parts.join(' ')
 }
 
-function nextFor(findings: readonly ExplainFinding[], { before, after }: Nearest): ExplainNext {
-  const follows = after === null ? 'Nothing is planned next.' : `Next is ${after.name} at ${after.at}.`
-  if (findings.length > 0) return { sentence: follows, actions: [] }
-  return {
-    sentence: follows,
-    actions: [before, after].flatMap((one) => (one === null ? [] : [ACTIONS.askMoment(one.at)])),
-  }
+function nextFor(
+  findings: readonly ExplainFinding[],
+  { before, after }: Nearest,
+  coming: PlannedMoment | null,
+): ExplainNext {
+  const follows = coming === null ? 'Nothing is planned next.' : `Next is ${coming.name} at ${coming.at}.`
+  const asked = findings.length > 0 ? [] : [before, after].filter((one) => one !== null)
+  return { sentence: follows, actions: asked.map(({ at }) => ACTIONS.askMoment(at)) }
 }

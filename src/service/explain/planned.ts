@@ -125,7 +125,7 @@ function tellMoment(row: ScheduleRow, nominal: Instant, telling: Telling): reado
   if (range !== undefined) {
     const evidence = { first: formatInstant(range.first), last: formatInstant(range.last), count: range.count }
     const why = { ...range.why, evidence: { ...range.why.evidence, ...evidence } }
-    return [finding(sayOfRange(why, nominal), about), ...unattended(range.why, nominal)]
+    return [finding(sayOfRange(why, nominal), { ...about, status: 'skipped' }), ...unattended(range.why, nominal)]
   }
   const lost = gone.get(keyOf(row.id, nominal))
   if (lost !== undefined) return [finding(because('pruned', 'retention', { run_id: lost }), about)]
@@ -139,8 +139,8 @@ function tellMoment(row: ScheduleRow, nominal: Instant, telling: Telling): reado
 function tellRun(run: RunRecord, about: Parameters<typeof finding>[1]): readonly ExplainFinding[] {
   const { decision } = run
   const late = unattended(decision, run.nominal ?? run.createdAt)
-  if (run.state === 'skipped') return [finding(decision, about), ...late]
-  return [finding(whyRan(run), about), ...late]
+  const status = run.state
+  return [finding(status === 'skipped' ? decision : whyRan(run), { ...about, status }), ...late]
 }
 
 /** What there is to say of a run that was made: that it had to wait, or only that it is there. */

@@ -90,7 +90,8 @@ async function ofRun(ports: Reading, { orgId, live }: Asker, { id }: AskedThing)
   if (run === undefined) return null
   const known = await knowRun(ports, run, live)
   const { steps, next, links } = tellRun(known)
-  const about = { kind: 'run', about: null, at: run.finishedAt ?? run.startedAt ?? run.createdAt, links } as const
+  const at = run.finishedAt ?? run.startedAt ?? run.createdAt
+  const about = { kind: 'run', about: null, at, status: run.state, links } as const
   return { findings: [finding(whyOfRun(known), about)], steps, next }
 }
 
@@ -128,7 +129,10 @@ async function ofMoment(
   const { reason, rule, evidence } = told as Why
   return {
     findings: [
-      { ...{ kind: 'occurrence', about: null, at: told.at, reason, rule, evidence, sentence, policy, links } },
+      {
+        ...{ kind: 'occurrence', about: null, status: told.status, at: told.at },
+        ...{ reason, rule, evidence, sentence, policy, links },
+      },
     ],
     steps,
     next,
@@ -166,7 +170,7 @@ async function ofDelivery({ database }: Reading, { orgId }: Asker, { id }: Asked
           actions: [ACTIONS.retryDelivery(id)],
         }
   return {
-    findings: [finding(row.why, { kind: 'delivery', about: null, at, links })],
+    findings: [finding(row.why, { kind: 'delivery', about: null, at, status: row.state, links })],
     steps: await trySteps(database, row),
     next,
   }
@@ -268,7 +272,7 @@ async function atWork(
       : because('at_work', 'looking', { of: id, queued: waiting.length, active: runs.length - waiting.length })
   const told = runs.map((run) =>
     finding(live.explain(orgId, run.id) ?? run.why ?? run.decision, {
-      ...{ kind: 'run', about: run.id, at: run.createdAt, links: runLinks(run) },
+      ...{ kind: 'run', about: run.id, at: run.createdAt, status: run.state, links: runLinks(run) },
     }),
   )
   return { findings: [finding(why, { kind, about: null, at: null, links: [linkTo(kind, id)] }), ...told] }
