@@ -2,6 +2,7 @@ import { isWorkerId, isWorkerKey } from '../core/executor/worker-agent.ts'
 import type { AgentId, LaneName, OrgId, RunId } from '../core/ids.ts'
 import { resolveLane } from '../core/lanes.ts'
 import type { Wait } from '../core/picking/gates.ts'
+import type { ProviderStanding } from '../core/picking/provider-gate.ts'
 import { because } from '../core/reasons.ts'
 import type { Live, LiveWork, OrgWork } from '../service/live-port.ts'
 import type { Memory } from '../service/turn/memory.ts'
@@ -73,6 +74,10 @@ export function createLiveWork(parts: NodeParts): LiveWork {
       const memory = memoryOf(orgId)
       return memory === null ? null : workIn(memory)
     },
+    providersOf: (orgId) => {
+      const memory = memoryOf(orgId)
+      return memory === null ? [] : providersIn(memory)
+    },
     lanes: (orgId) => lanesOf(parts, orgId),
   }
 }
@@ -86,6 +91,11 @@ function workIn({ desk, lineUp }: Memory): OrgWork {
     if (work.queued + work.active > 0) agents.push(work)
   }
   return { waiting: desk.runs.size - queued - active, queued, active, agents }
+}
+
+function providersIn({ desk, lineUp }: Memory): readonly ProviderStanding[] {
+  const names = [...(desk.quotas?.providers.keys() ?? [])].toSorted()
+  return names.flatMap((name) => lineUp.provider(name) ?? [])
 }
 
 /** A slot is held while a node works on an attempt, so the runs that nodes hold are counted: there are few. */

@@ -62,6 +62,13 @@ export const METRICS = {
     'agent',
   ),
   escapement_agent_in_flight: counted('Runs in flight of the same agents.', 'org', 'agent'),
+  escapement_provider_waiting: counted('Queued runs that call a provider.', 'org', 'provider'),
+  escapement_provider_in_flight: counted('Attempts that call a provider now.', 'org', 'provider'),
+  escapement_provider_closed_seconds: counted(
+    'How long nothing that calls a provider may start: its quota is used up, or it has refused. 0 while it is open.',
+    'org',
+    'provider',
+  ),
 
   // How the engine and what it stands on are.
   escapement_alerts_open: counted('Alerts that are open, by kind.', 'kind'),

@@ -6,7 +6,7 @@ import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
 import { DELIVERY_OUTCOMES } from '../engine/meter.ts'
 import type { MetricName } from './catalogue.ts'
 import type { Histogram } from './histogram.ts'
-import type { AgentWork, PoolUse, Sources } from './sources.ts'
+import type { AgentWork, PoolUse, ProviderUse, Sources } from './sources.ts'
 import { sumOf, type Tally } from './tally.ts'
 
 /** One number under its labels. */
@@ -129,6 +129,7 @@ async function deployment({ counts }: Sources): Promise<Deployment> {
 /** More lanes and agents than these are not told one by one: each is a series, and they are named by whoever sends work. */
 const MOST_LANES = 50
 const MOST_AGENTS = 50
+const MOST_PROVIDERS = 50
 
 type Waiting = Pick<
   Samples,
@@ -138,15 +139,21 @@ type Waiting = Pick<
   | 'escapement_lane_in_flight'
   | 'escapement_agent_queued'
   | 'escapement_agent_in_flight'
+  | 'escapement_provider_waiting'
+  | 'escapement_provider_in_flight'
+  | 'escapement_provider_closed_seconds'
 >
 
-function waiting({ lanes, held, agents }: Sources): Waiting {
+function waiting({ lanes, held, agents, providers }: Sources): Waiting {
   const shown = lanes().slice(0, MOST_LANES)
   const ofLanes = (valueOf: (lane: (typeof shown)[number]) => number): readonly Sample[] =>
     shown.map((lane) => ({ labels: { lane: lane.name }, value: valueOf(lane) }))
   const busy = busiest(agents())
   const ofAgents = (valueOf: (work: AgentWork) => number): readonly Sample[] =>
     busy.map((work) => ({ labels: { org: work.orgId, agent: work.agentId }, value: valueOf(work) }))
+  const called = providers().slice(0, MOST_PROVIDERS)
+  const ofProviders = (valueOf: (use: ProviderUse) => number): readonly Sample[] =>
+    called.map((use) => ({ labels: { org: use.orgId, provider: use.provider }, value: valueOf(use) }))
   return {
     escapement_lane_slots: ofLanes(({ concurrency }) => concurrency),
     escapement_lane_held: ofLanes(({ name }) => held(name)),
@@ -154,6 +161,9 @@ function waiting({ lanes, held, agents }: Sources): Waiting {
     escapement_lane_in_flight: ofLanes(({ active }) => active),
     escapement_agent_queued: ofAgents(({ queued }) => queued),
     escapement_agent_in_flight: ofAgents(({ inFlight }) => inFlight),
+    escapement_provider_waiting: ofProviders((use) => use.waiting),
+    escapement_provider_in_flight: ofProviders((use) => use.inFlight),
+    escapement_provider_closed_seconds: ofProviders((use) => use.closedSeconds),
   }
 }
 

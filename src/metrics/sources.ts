@@ -10,6 +10,15 @@ export interface AgentWork {
   readonly inFlight: number
 }
 
+/** The work of a provider, as this node remembers it. */
+export interface ProviderUse {
+  readonly orgId: string
+  readonly provider: string
+  readonly waiting: number
+  readonly inFlight: number
+  readonly closedSeconds: number
+}
+
 /** The connections of one pool. */
 export interface PoolUse {
   readonly pool: string
@@ -37,6 +46,7 @@ export interface Sources {
   /** Slots of a lane that this node's own attempts hold. */
   readonly held: (lane: string) => number
   readonly agents: () => readonly AgentWork[]
+  readonly providers: () => readonly ProviderUse[]
   readonly pools: () => readonly PoolUse[]
   readonly isDraining: () => boolean
   readonly isDatabaseUp: () => boolean

@@ -1,10 +1,11 @@
 import { performance } from 'node:perf_hooks'
 import type { App } from '../app.ts'
 import type { LaneName } from '../core/ids.ts'
+import { SECOND_MS } from '../core/instant.ts'
 import type { MetricsPort } from '../http/context.ts'
 import { showMetrics, type Counting } from '../metrics/metrics.ts'
 import { createSeldom } from '../metrics/seldom.ts'
-import type { AgentWork, ProcessUse, Sources } from '../metrics/sources.ts'
+import type { AgentWork, ProcessUse, ProviderUse, Sources } from '../metrics/sources.ts'
 import { hasOneOrg, readDeploymentCounts } from '../service/deployment-counts.ts'
 import type { Configuration } from './configuration.ts'
 import { isLoopback } from './loopback.ts'
@@ -46,6 +47,7 @@ function sourcesOf({ app, version, counter, counting }: MetricsContext, counts: 
     lanes: () => work.lanes(null),
     held: (lane) => parts.lanes.heldIn(lane as LaneName),
     agents: () => agentsOf(app),
+    providers: () => providersOf(app),
     pools: app.pools,
     isDraining: () => parts.state.draining,
     isDatabaseUp: () => parts.health.awaySince() === null,
@@ -56,6 +58,16 @@ function agentsOf({ parts, work }: App): readonly AgentWork[] {
   return [...parts.offices.keys()].flatMap((orgId) =>
     (work.workOf(orgId)?.agents ?? []).map(({ id, queued, active }) => ({
       ...{ orgId, agentId: id, queued, inFlight: active },
+    })),
+  )
+}
+
+function providersOf({ parts, work, ports }: App): readonly ProviderUse[] {
+  const now = ports.clock.now()
+  return [...parts.offices.keys()].flatMap((orgId) =>
+    work.providersOf(orgId).map(({ load, inFlight, waiting }) => ({
+      ...{ orgId, provider: load.name, waiting, inFlight },
+      closedSeconds: Math.max(0, (load.until ?? now) - now) / SECOND_MS,
     })),
   )
 }

@@ -59,7 +59,8 @@ export async function changeProvider(
     const read = parseProviderChange(asked.change, found.quotas)
     if (!read.ok) throw invalid(read.flaws)
     const quotas = read.value
-    const after = { ...found, quotas, state: withQuotas(found.state, found.quotas, quotas, now), updatedAt: now }
+    const state = withQuotas(found.state, { before: found.quotas, after: quotas, now })
+    const after = { ...found, quotas, state, updatedAt: now }
     await saveProvider(tx, after)
     return { name: found.name, change: 'updated', before: settingsOf(found), after: settingsOf(after) }
   })

@@ -69,7 +69,7 @@ export const SESSIONS = new Map<string, SignedIn>([
 ])
 
 /** A node that remembers nothing: everything is asked of the database. */
-const NO_WORK: LiveWork = { ownersOf: () => undefined, workOf: () => null, lanes: () => [] }
+const NO_WORK: LiveWork = { ownersOf: () => undefined, workOf: () => null, providersOf: () => [], lanes: () => [] }
 
 export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
   const services = await createServiceWorld()

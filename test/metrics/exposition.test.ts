@@ -14,6 +14,7 @@ function sourcesWith(change: Partial<Sources> = {}): Sources {
     lanes: () => [],
     held: () => 0,
     agents: () => [],
+    providers: () => [],
     pools: () => [],
     isDraining: () => false,
     isDatabaseUp: () => true,
@@ -39,7 +40,13 @@ describe('the text', () => {
   it('has only the labels that the catalogue names', async () => {
     const lanes = [{ name: 'main', concurrency: 3, active: 1, pending: 2 }]
     const pools = [{ pool: 'engine', open: 4, idle: 3, waiting: 0 }]
-    const { series } = await shown({ lanes: () => lanes, agents: () => [agent('a', 1)], pools: () => pools })
+    const providers = [{ orgId: 'o', provider: 'p', waiting: 3, inFlight: 1, closedSeconds: 0.5 }]
+    const { series } = await shown({
+      ...{ lanes: () => lanes, agents: () => [agent('a', 1)], pools: () => pools, providers: () => providers },
+    })
+    expect(series).toContainEqual({
+      ...{ name: 'escapement_provider_closed_seconds', labels: { org: 'o', provider: 'p' }, value: 0.5 },
+    })
     for (const { name, labels } of series) {
       const family = name.replace(/_(bucket|sum|count)$/, '')
       const spec = (METRICS as Readonly<Record<string, { readonly labels: readonly string[] }>>)[

@@ -6,7 +6,7 @@ import type { EventView } from '../../src/contract/event.ts'
 import { startModelServer, type ModelServer, type Speaking } from '../executors/model-server.ts'
 import { createCheckedClient, surfaceOf, type Surface } from '../http-scenarios/remote.ts'
 import { json } from '../outbound/peer.ts'
-import { chat, ended, eventually, nothingFor, refused, send, sendEach } from '../scenarios/support.ts'
+import { chat, ended, eventually, inState, nothingFor, refused, send, sendEach } from '../scenarios/support.ts'
 import { createServeWorld, type ServeWorld } from '../serve/support.ts'
 
 // Models are real servers on this machine that speak when the test says so; one server asks them all.
@@ -286,6 +286,32 @@ describe.concurrent('a model that fails', () => {
       answer(await asked(5), 'Better')
       await ended(node, again.id)
       expect(told(5)).toEqual(['user: Hello', 'assistant: Hi', 'user: Good', 'assistant: Yes', 'user: Bad'])
+    })
+  })
+
+  it('that is too busy for one agent is left alone by all that share it', async () => {
+    await node.client.providers.create({ name: 'shared' })
+    await withModel('busy', async ({ agent, asked, model }) => {
+      await node.agents.update(agent, { provider: 'shared' })
+      await node.agents.create({
+        ...{ id: 'other', name: 'Other', provider: 'shared' },
+        executor: { kind: 'chat', base_url: model.baseUrl, model: 'tiny' },
+      })
+      const { run_id: first } = await send(node, `agent:${agent}:api:dm:1`, 'Hello')
+      const refusal = await asked(0)
+      const from = performance.now()
+      json(refusal.response, 429, { error: { message: 'slow down' } }, { 'retry-after': '1' })
+      await inState(node, first, 'waiting')
+      const { run_id: second } = await send(node, 'agent:other:api:dm:1', { text: 'Hello', debounce_ms: 0 })
+      expect(await node.runs.explain(second)).toMatchObject({
+        reason: 'provider_quota',
+        evidence: { provider: 'shared', quota: 'retry_after', behind: 0 },
+      })
+      answer(await asked(1), 'Hi')
+      expect(performance.now() - from).toBeGreaterThan(950)
+      expect(await ended(node, second)).toMatchObject({ status: 'success' })
+      expect(await node.client.providers.get('shared')).toMatchObject({ closed: null, agents: [agent, 'other'] })
+      await node.runs.cancel(first)
     })
   })
 

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { instant } from '../../src/core/instant.ts'
 import { findServers } from '../../src/serve/whereabouts.ts'
 import { run, type Ran } from '../cli/run.ts'
+import { textOf } from '../docs/tracked-files.ts'
+import { eventually } from '../scenarios/support.ts'
 import { createServeWorld, type Served, type ServeWorld } from '../serve/support.ts'
 
 // Every command against a server that works: what people see, what programs get, how it ends.
@@ -190,6 +192,35 @@ describe('a conversation', () => {
   })
 })
 
+describe('docs/concepts/providers.md', () => {
+  const page = textOf('docs/concepts/providers.md')
+  const example = [...page.matchAll(/```sh run\n([^]*?)```|```text\n([^]*?)```/g)]
+  const wordsOf = (line: string): readonly string[] =>
+    [...line.matchAll(/"([^"]*)"|(\S+)/g)].map((m) => m[1] ?? m[2] ?? '')
+  /** What passes while one looks is not compared. */
+  const steady = (text: string): string => text.replace(/in \d+ s/, 'in 30 s').replace(/\d+\/60/, '57/60')
+  const obey = async (line: string): Promise<string> => {
+    const { code, stdout, stderr } = await type(...wordsOf(line).slice(1))
+    expect([line, code, stderr]).toEqual([line, 0, ''])
+    return stdout
+  }
+
+  it('says what happens', async () => {
+    let last = ''
+    for (const [, commands, printed] of example) {
+      // What goes on at once may still be under way when it is looked at.
+      if (printed !== undefined) await eventually(async () => expect(steady(await obey(last))).toBe(printed))
+      for (const line of (commands ?? '').split('\n').filter((one) => one !== '')) {
+        await obey(line)
+        last = line
+      }
+    }
+    expect(example).toHaveLength(4)
+    for (const agent of ['drafts', 'replies']) await type('agents', 'delete', agent)
+    expect((await type('providers', 'delete', 'openai')).code).toBe(0)
+  })
+})
+
 describe('agents and budgets', () => {
   it('are made, changed and deleted', async () => {
     expect(await idOf('agents', 'create', '--id', 'parrot', '--name', 'Parrot', '--executor', 'echo')).toBe('parrot')
@@ -201,6 +232,16 @@ describe('agents and budgets', () => {
     expect((await type('budgets', 'list')).stdout).toMatch(/parrot +tokens +day +2000/)
     expect((await type('budgets', 'get', budget)).code).toBe(0)
     expect((await type('budgets', 'delete', budget)).code).toBe(0)
+    const provider = ['--name', 'model', '--requests', '60', '--tokens', '9000']
+    expect((await ask('providers', 'create', ...provider))['requests_left']).toBe(60)
+    expect((await ask('agents', 'update', 'parrot', '--provider', 'model'))['provider']).toBe('model')
+    expect((await ask('providers', 'update', 'model', '--unset', 'tokens_per_minute'))['tokens_left']).toBeNull()
+    expect((await type('providers', 'list')).stdout).toMatch(/model +60\/60 +- +0 +0 +open/)
+    expect((await type('providers', 'get', 'model')).stdout).toMatch(/agents +parrot/)
+    const used = await type('providers', 'delete', 'model')
+    expect(used.stderr).toMatch(/Provider model is called by agent parrot/)
+    expect((await type('agents', 'update', 'parrot', '--unset', 'provider')).code).toBe(0)
+    expect((await type('providers', 'delete', 'model')).stdout).toBe('model is deleted.\n')
     expect((await type('agents', 'delete', 'parrot')).stdout).toBe('parrot is deleted.\n')
     const refused = await type('agents', 'create', '--executor', 'http')
     expect(refused.stderr).toMatch(/--name is missing[^]*--executor \(executor.url\)/)

@@ -190,6 +190,7 @@ const REFERENCES: Readonly<Record<string, string>> = {
   session_id: 'sessions.key',
   default_session: 'sessions.key',
   provider: 'providers.name',
+  provider: 'providers.name',
   key: 'sessions.key',
 }
 

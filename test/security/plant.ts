@@ -81,11 +81,13 @@ async function plantModel(planter: Planter): Promise<void> {
   await put('secrets.create', ['POST', '/api/v1/secrets'], {
     ...{ name: secret, value: mark('secret-value'), hosts: [`${mark('host')}.example.com`] },
   })
+  const provider = mark('provider')
+  await put('providers.create', ['POST', '/api/v1/providers'], { name: provider, requests_per_minute: 60 })
   const agent = mark('agent')
   await put('agents.create', ['POST', '/api/v1/agents'], {
     ...{ id: agent, name: mark('agent-name'), description: mark('agent-description') },
     executor: { kind: 'http', url: `https://${mark('agent-host')}.example.com/`, headers: header, body: { a: header } },
-    default_session: mark('default-session'),
+    ...{ default_session: mark('default-session'), provider },
   })
   await put('heartbeat.set', ['PUT', `/api/v1/agents/${agent}/heartbeat`], {
     ...{ checklist: { text: mark('checklist') }, prompt: mark('prompt'), session: mark('heartbeat-session') },
@@ -265,6 +267,7 @@ async function thingsOf({ services: { db } }: HttpWorld): Promise<Garden['things
   things['agents.id'] = (things['agents.id'] ?? []).filter((id) => id !== 'writer' && id !== 'reader')
   things['tasks.id'] = await read(`select id from run where org_id = $1 and trigger = 'task' order by id`)
   things['sessions.key'] = await read('select key as id from session where org_id = $1 order by key')
+  things['providers.name'] = await read('select name as id from provider where org_id = $1 order by name')
   things['secrets.name'] = await read('select name as id from secret where org_id = $1 order by name')
   return things
 }

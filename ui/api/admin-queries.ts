@@ -11,6 +11,8 @@ import { PAGE_SIZE } from './queries.ts'
 const MOST = 200
 /** What no event tells about is asked again after this. */
 const POLL_MS = 5_000
+/** What runs down while one looks is asked again after this. */
+const LIVE_MS = 2_000
 
 /** Every lane, with what is in it. */
 export const laneList = queryOptions({
@@ -99,6 +101,13 @@ export const orgList = queryOptions({
 export const budgetList = queryOptions({
   queryKey: ['budgets', 'list'],
   queryFn: ({ signal }) => api.budgets.list({ limit: MOST }, { signal }),
+})
+
+/** What several agents call. How full its buckets are changes with every second, so it is asked again. */
+export const providerList = queryOptions({
+  queryKey: ['providers', 'list'],
+  queryFn: ({ signal }) => api.providers.list({ limit: MOST }, { signal }),
+  refetchInterval: LIVE_MS,
 })
 
 /** Every setting, and who has set it. */

@@ -11,6 +11,7 @@ import { commonTexts } from './common.ts'
 import { editorTexts } from './editor.ts'
 import { overviewTexts } from './overview.ts'
 import { policyTexts } from './policies.ts'
+import { providerTexts } from './providers.ts'
 import { reasonTexts } from './reasons.ts'
 import { oneRunTexts } from './run.ts'
 import { runTexts } from './runs.ts'
@@ -38,6 +39,7 @@ const en = {
   ...operationTexts.en,
   ...queueTexts.en,
   ...settingTexts.en,
+  ...providerTexts.en,
   ...channelTexts.en,
   ...heartbeatTexts.en,
   ...targetTexts.en,
@@ -61,6 +63,7 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...operationTexts.zh,
   ...queueTexts.zh,
   ...settingTexts.zh,
+  ...providerTexts.zh,
   ...channelTexts.zh,
   ...heartbeatTexts.zh,
   ...targetTexts.zh,

@@ -109,17 +109,28 @@ export function chargeTokens(
   return { ...told, tokens: without(told.tokens, quotas.tokensPerMinute, tokens) }
 }
 
-/** Other quotas: what is new begins full, what is smaller now holds less, and what is owed stays owed. */
-export function withQuotas(state: QuotaState, before: Quotas, after: Quotas, now: Instant): QuotaState {
+/** Quotas that are changed at a moment. */
+export interface QuotaChange {
+  readonly before: Quotas
+  readonly after: Quotas
+  readonly now: Instant
+}
+
+/** Other quotas: what is new or more is there at once, what is less holds less, and what is owed stays owed. */
+export function withQuotas(state: QuotaState, { before, after, now }: QuotaChange): QuotaState {
   const told = toldAt(state, before, now)
-  const fit = (left: number, was: number | null, is: number | null): number =>
-    was === null ? capacityOf(is) : is === null ? 0 : Math.min(capacityOf(is), left)
   return {
     ...told,
-    requests: fit(told.requests, before.requestsPerMinute, after.requestsPerMinute),
-    tokens: fit(told.tokens, before.tokensPerMinute, after.tokensPerMinute),
+    requests: refitted(told.requests, before.requestsPerMinute, after.requestsPerMinute),
+    tokens: refitted(told.tokens, before.tokensPerMinute, after.tokensPerMinute),
     at: now,
   }
+}
+
+function refitted(left: number, was: number | null, is: number | null): number {
+  const more = Math.max(0, capacityOf(is) - capacityOf(was))
+  if (is === null) return 0
+  return was === null ? capacityOf(is) : Math.min(capacityOf(is), left + more)
 }
 
 /** What is left of each quota now, in whole requests and tokens; below 0 what is owed. Null: it is not set. */

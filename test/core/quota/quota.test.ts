@@ -133,15 +133,20 @@ describe('several quotas', () => {
     expect(closedQuota(begun(quotas(), 1_000), quotas(), NOW)).toBeNull()
   })
 
-  it('that change keep what is left or owed, and begin full where they are new', () => {
+  it('that change keep what was used, and are there at once where they are new or more', () => {
     const used = begun(SIXTY, 60)
     const more = quotas({ requestsPerMinute: 120, tokensPerMinute: 10 })
-    const changed = withQuotas(used, SIXTY, more, at(1_000))
-    expect(leftOf(changed, more, at(1_000))).toEqual({ requests: 1, tokens: 10 })
-    expect(leftOf(changed, more, at(2_000)).requests).toBe(3)
+    const changed = withQuotas(used, { before: SIXTY, after: more, now: at(1_000) })
+    expect(leftOf(changed, more, at(1_000))).toEqual({ requests: 61, tokens: 10 })
+    expect(leftOf(changed, more, at(2_000)).requests).toBe(63)
     const less = quotas({ requestsPerMinute: 5 })
-    expect(leftOf(withQuotas(fullBuckets(SIXTY, NOW), SIXTY, less, NOW), less, NOW).requests).toBe(5)
-    expect(leftOf(withQuotas(used, SIXTY, quotas(), NOW), quotas(), NOW)).toEqual({ requests: null, tokens: null })
+    expect(
+      leftOf(withQuotas(fullBuckets(SIXTY, NOW), { before: SIXTY, after: less, now: NOW }), less, NOW).requests,
+    ).toBe(5)
+    expect(leftOf(withQuotas(used, { before: SIXTY, after: quotas(), now: NOW }), quotas(), NOW)).toEqual({
+      requests: null,
+      tokens: null,
+    })
   })
 })
 

@@ -21,6 +21,10 @@ const LIMITS: readonly FieldSpec[] = [
     ...{ path: 'timeout_seconds', label: 'agents.timeout', kind: 'number' },
     ...{ hint: 'agents.timeoutHint', whenEmpty: 'null' },
   },
+  {
+    ...{ path: 'provider', label: 'agents.provider', kind: 'code', whenEmpty: 'null' },
+    ...{ hint: 'agents.providerHint', example: 'openai' },
+  },
   { path: 'context_window', label: 'agents.contextWindow', kind: 'number', whenEmpty: 'null' },
   { path: 'default_session', label: 'agents.defaultSession', kind: 'code', whenEmpty: 'null', example: 'main' },
   { path: 'retry_policy.max_retries', label: 'agents.maxRetries', kind: 'number', hint: 'agents.maxRetriesHint' },

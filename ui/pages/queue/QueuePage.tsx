@@ -11,6 +11,7 @@ import { useSay } from '../../texts/TextProvider.tsx'
 import { AgentShares } from './AgentShares.tsx'
 import { LaneGauge } from './LaneGauge.tsx'
 import { NextInLine } from './NextInLine.tsx'
+import { ProviderPanel } from './ProviderPanel.tsx'
 import './queue.css'
 
 /** What has a slot, what waits for one, and whose turn it is. */
@@ -25,6 +26,7 @@ export function QueuePage(): ReactNode {
         <Lanes />
         <div className="queue-side">
           <AgentShares agents={stats.data?.agents} error={stats.error} retry={() => void stats.refetch()} />
+          <ProviderPanel />
           <NextInLine agents={stats.data?.agents ?? []} />
         </div>
       </div>

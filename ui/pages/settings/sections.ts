@@ -6,6 +6,7 @@ import { ConfigSection } from './ConfigSection.tsx'
 import { KeysSection } from './KeysSection.tsx'
 import { MembersSection } from './MembersSection.tsx'
 import { OrgsSection } from './OrgsSection.tsx'
+import { ProvidersSection } from './ProvidersSection.tsx'
 import { SecretsSection } from './SecretsSection.tsx'
 import { TargetsSection } from './TargetsSection.tsx'
 
@@ -16,7 +17,8 @@ interface SectionSpec {
 }
 
 /** The name of a section, which is also its address. */
-export type SectionName = 'targets' | 'channels' | 'secrets' | 'keys' | 'members' | 'limits' | 'config' | 'orgs'
+export type SectionName =
+  'targets' | 'channels' | 'secrets' | 'keys' | 'members' | 'limits' | 'providers' | 'config' | 'orgs'
 
 /** The sections of the settings, in the order in which people need them. */
 export const SECTIONS: Readonly<Record<SectionName, SectionSpec>> = {
@@ -26,6 +28,7 @@ export const SECTIONS: Readonly<Record<SectionName, SectionSpec>> = {
   keys: { permission: 'keys:read', component: KeysSection },
   members: { permission: 'admin:*', component: MembersSection },
   limits: { permission: 'budgets:read', component: BudgetsSection },
+  providers: { permission: 'budgets:read', component: ProvidersSection },
   config: { permission: 'admin:*', operatorOnly: true, component: ConfigSection },
   orgs: { permission: 'admin:*', operatorOnly: true, component: OrgsSection },
 }
