@@ -36,6 +36,7 @@ import { createRandomBytes } from './service/random-bytes.ts'
 import { createRetention } from './service/retention.ts'
 import { speak } from './service/speak.ts'
 import { readLaneSizes } from './service/lanes.ts'
+import { invite } from './service/rails/invitation.ts'
 import type { EngineSettings } from './service/settings.ts'
 import { exposeSecrets } from './service/secret-use.ts'
 import type { KeySource } from './service/secret-keys.ts'
@@ -84,6 +85,8 @@ export interface OutboundChoice {
   readonly channels?: () => { readonly telegram: string; readonly slack: string }
   /** Where requests to a channel reach us. Left out, or null: nowhere. */
   readonly hookUrl?: (id: string) => string | null
+  /** Where attempts that make things by themselves reach us. Left out, or null: nowhere. */
+  readonly apiUrl?: () => string | null
 }
 
 const PUBLIC_PLACES = { telegram: 'https://api.telegram.org', slack: 'https://slack.com/api' }
@@ -234,6 +237,7 @@ function compose(opened: Opened): App {
     meter: options.meter,
     tracing,
     ...{ keyIds: vault.keyIds, expose: (orgId, asked) => exposeSecrets({ database: reads, vault }, orgId, asked) },
+    invite: (about) => invite({ vault }, about, options.outbound?.apiUrl?.() ?? null),
   })
   self.id = parts.id
   const ports = composePorts(opened, parts, makeId)

@@ -49,6 +49,8 @@ export interface BudgetView {
   readonly scope: BudgetScope['kind']
   readonly agent_id: string | null
   readonly schedule_id: string | null
+  /** The key or the agent (`agent:<id>`) whose guard rails it belongs to. */
+  readonly owner: string | null
   readonly unit: BudgetUnit
   readonly amount: number
   readonly period: BudgetPeriod

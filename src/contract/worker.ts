@@ -1,4 +1,5 @@
 import type { RunState } from '../core/run/run-machine.ts'
+import type { InvitationView } from './guard-rails.ts'
 
 /** What a worker says of itself when it asks for work. */
 export interface ClaimInput {
@@ -34,6 +35,8 @@ export interface WorkerAttempt {
   readonly payload: unknown
   readonly deadline: string | null
   readonly traceparent: string | null
+  /** Only for agents with `self_service`: where to ask, and the key of this attempt. */
+  readonly escapement?: InvitationView | undefined
 }
 
 /** An attempt that a worker should stop, and why. */

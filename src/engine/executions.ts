@@ -1,4 +1,6 @@
-import type { AttemptId, LaneName, OrgId, RunId } from '../core/ids.ts'
+import type { InvitationView } from '../contract/guard-rails.ts'
+import type { AgentId, AttemptId, LaneName, OrgId, RunId } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
 import { NODE_LOST, NODE_SHUTDOWN } from '../core/run/outcome.ts'
 import { createMask, type Mask } from '../core/secret/mask.ts'
 import type {
@@ -62,6 +64,14 @@ export interface ExecutionsContext {
   readonly defer: (about: AttemptOfRun, offered?: string) => Promise<string>
   /** Opens secrets of an org. Left out: there are none. */
   readonly expose?: ((orgId: OrgId, asked: SecretsAsked) => Promise<ExposedSecrets>) | undefined
+  /** What an attempt needs to make things by itself. Left out: none may. */
+  readonly invite?: ((about: InvitedAttempt) => Promise<InvitationView | null>) | undefined
+}
+
+/** An attempt, the agent it is of, and when it must be over. */
+export interface InvitedAttempt extends AttemptOfRun {
+  readonly agentId: AgentId
+  readonly endsBy: Instant | null
 }
 
 /** An attempt, by name. */
@@ -157,6 +167,7 @@ class Performer implements Execution, AttemptContext {
   readonly #ctx: ExecutionsContext
   readonly #executor: Executor | undefined
   readonly #attempt: Attempt
+  readonly #endsBy: Instant | null
   #controller: AbortController | null = null
   #aborted: AttemptAborted | null = null
   #used: Usage | null = null
@@ -173,6 +184,7 @@ class Performer implements Execution, AttemptContext {
     this.#ctx = ctx
     this.#executor = ctx.executorFor(run.executorKey)
     this.#attempt = attemptOf(claim)
+    this.#endsBy = run.endsBy
     this.release = ctx.hold({ orgId: run.orgId, lane, catchup: run.trigger === 'catchup' })
   }
 
@@ -221,12 +233,24 @@ class Performer implements Execution, AttemptContext {
   get expose(): AttemptContext['expose'] {
     return async (asked) => {
       const opened = (await this.#ctx.expose?.(this.orgId, asked)) ?? { ok: false, message: 'no secrets are kept here' }
-      if (opened.ok) {
-        this.#exposed = [...(this.#exposed ?? []), ...Object.values(opened.values)]
-        this.#mask = createMask(this.#exposed)
-      }
+      if (opened.ok) this.#hide(Object.values(opened.values))
       return opened
     }
+  }
+
+  get invite(): AttemptContext['invite'] {
+    return async () => {
+      const { orgId, runId, attemptId } = this
+      const { agentId } = this.#attempt
+      const invitation = (await this.#ctx.invite?.({ orgId, runId, attemptId, agentId, endsBy: this.#endsBy })) ?? null
+      if (invitation !== null) this.#hide([invitation.key])
+      return invitation
+    }
+  }
+
+  #hide(values: readonly string[]): void {
+    this.#exposed = [...(this.#exposed ?? []), ...values]
+    this.#mask = createMask(this.#exposed)
   }
 
   perform(): Promise<AttemptReport> {

@@ -40,6 +40,8 @@ export interface NodeContext {
   readonly load: OfficeContext['load']
   /** Opens secrets of an org for one address. Left out: there are none. */
   readonly expose?: ExecutionsContext['expose']
+  /** What an attempt of an agent with `self_service` is handed. Left out: nothing. */
+  readonly invite?: ExecutionsContext['invite']
   /** The keys this node opens sealed texts with. Left out: none. */
   readonly keyIds?: (() => readonly string[]) | undefined
   /** Left out: nobody counts. */

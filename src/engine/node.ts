@@ -11,6 +11,7 @@ import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
 import { resetWork } from '../service/turn/works.ts'
 import { createExecutions } from './executions.ts'
 import { createDatabaseHealth } from './health.ts'
+import { isInvited } from './invited.ts'
 import type { HistoryRow, NodeContext, NodeParts } from './node-parts.ts'
 import { createProgress } from './progress.ts'
 import { defer, offer, report } from './reports.ts'
@@ -53,6 +54,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     offer: (about) => offer(parts, about),
     defer: (about, offered) => defer(parts, about, offered),
     expose: ctx.expose,
+    invite: async (about) => (isInvited(parts, about) ? ((await ctx.invite?.(about)) ?? null) : null),
   })
   const parts: NodeParts = {
     ctx,

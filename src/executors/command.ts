@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises'
+import type { InvitationView } from '../contract/guard-rails.ts'
 import {
   commandRefusal,
   fillArgs,
@@ -44,7 +45,8 @@ export const createCommandExecutor =
     if (refusal !== null) return refused(`executor.${refusal.field} ${refusal.message}`)
     const cwd = await directoryOf(command, rules)
     if (typeof cwd !== 'string') return refused(cwd.flaw)
-    const end = await runProcess(requestOf(command, { attempt, context, cwd, options }))
+    const invitation = await context.invite()
+    const end = await runProcess(requestOf(command, { attempt, context, cwd, options, invitation }))
     return reportOf(end, { attempt, command, read: options.readResult })
   }
 
@@ -70,16 +72,18 @@ interface Starting {
   readonly context: AttemptContext
   readonly cwd: string
   readonly options: CommandExecutorOptions
+  readonly invitation: InvitationView | null
 }
 
-function requestOf(command: CommandOptions, { attempt, context, cwd, options }: Starting): ProcessRequest {
+function requestOf(command: CommandOptions, starting: Starting): ProcessRequest {
+  const { attempt, context, cwd, options, invitation } = starting
   const values = valuesOf(attempt)
   const { stdin } = command
   return {
     program: command.program,
     args: fillArgs(command, values),
-    env: fillEnvironment(command, values),
-    stdin: stdin === null ? `${JSON.stringify(dispatchOf(attempt, null))}\n` : asText(fillJson(stdin, values)),
+    env: { ...fillEnvironment(command, values), ...environmentOf(invitation) },
+    stdin: stdin === null ? `${JSON.stringify(dispatchOf(attempt, null, invitation))}\n` : asText(fillJson(stdin, values)),
     ...{
       cwd,
       account: options.account,
@@ -89,6 +93,15 @@ function requestOf(command: CommandOptions, { attempt, context, cwd, options }: 
     ...{ signal: context.signal, heard: context.progress },
   }
 }
+
+/** What the command line of ours reads, so that a program can call it without a word. */
+const environmentOf = (invitation: InvitationView | null): Readonly<Record<string, string>> =>
+  invitation === null
+    ? {}
+    : {
+        ESCAPEMENT_KEY: invitation.key,
+        ...(invitation.api_url === null ? {} : { ESCAPEMENT_URL: invitation.api_url }),
+      }
 
 interface Judging {
   readonly attempt: Attempt

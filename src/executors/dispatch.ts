@@ -1,3 +1,4 @@
+import type { InvitationView } from '../contract/guard-rails.ts'
 import { formatInstant } from '../core/instant.ts'
 import type { Attempt } from './executor.ts'
 
@@ -17,6 +18,8 @@ export interface Dispatch {
   readonly deadline: string | null
   readonly callback_url?: string
   readonly callback_token?: string
+  /** Only for agents with `self_service`: where to ask, and the key of this attempt. */
+  readonly escapement?: InvitationView
 }
 
 /** How somebody reports later. */
@@ -27,7 +30,11 @@ export interface CallbackPlace {
 }
 
 /** The dispatch of an attempt. */
-export function dispatchOf(attempt: Attempt, callback: CallbackPlace | null): Dispatch {
+export function dispatchOf(
+  attempt: Attempt,
+  callback: CallbackPlace | null,
+  invitation: InvitationView | null = null,
+): Dispatch {
   const { trigger, payload } = attempt
   return {
     trigger_type: trigger === 'schedule' || trigger === 'catchup' ? 'scheduled' : trigger,
@@ -43,6 +50,7 @@ export function dispatchOf(attempt: Attempt, callback: CallbackPlace | null): Di
     deadline: attempt.deadline === null ? null : formatInstant(attempt.deadline),
     ...(callback === null ? {} : { callback_token: callback.token }),
     ...(callback === null || callback.url === null ? {} : { callback_url: callback.url }),
+    ...(invitation === null ? {} : { escapement: invitation }),
   }
 }
 

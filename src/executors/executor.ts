@@ -1,5 +1,6 @@
 import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
+import type { InvitationView } from '../contract/guard-rails.ts'
 import type { Outcome } from '../core/run/outcome.ts'
 import type { Trigger } from '../core/run/run.ts'
 
@@ -54,6 +55,11 @@ export interface AttemptContext {
    * everything the attempt says, on its way and at its end; only a stream that cuts one in two hides it itself.
    */
   readonly expose: (asked: SecretsAsked) => Promise<ExposedSecrets>
+  /**
+   * What the attempt needs to make things by itself; null where its agent has no `self_service`. The key is hidden in
+   * everything the attempt says, as secrets are.
+   */
+  readonly invite: () => Promise<InvitationView | null>
 }
 
 /** Which secrets somebody wants to send, and where. */

@@ -1,3 +1,4 @@
+import type { InvitationView } from '../contract/guard-rails.ts'
 import type { HttpOptions } from '../core/executor/http-options.ts'
 import { asText, fillJson, fillText, fillUrl, type TemplateValues } from '../core/executor/template.ts'
 import { formatInstant } from '../core/instant.ts'
@@ -42,8 +43,12 @@ export const createHttpExecutor =
     const exposed = await exposeFor(agent, url, context)
     if (exposed !== null && !exposed.ok) return failure('secret_refused', exposed.message)
     const secrets = exposed?.values
+    const invitation = agent.body === null && agent.method !== 'GET' ? await context.invite() : null
     const answer = await options.send({
-      ...requestOf(attempt, { agent, url, secrets, callback, traceparent: options.traceparent?.(attempt) ?? null }),
+      ...requestOf(attempt, {
+        ...{ agent, url, secrets, callback, invitation },
+        traceparent: options.traceparent?.(attempt) ?? null,
+      }),
       bound: secrets !== undefined,
       maxBytes: LARGEST_ANSWER,
       signal: context.signal,
@@ -90,11 +95,13 @@ interface Sending {
   readonly secrets: TemplateValues['secrets']
   readonly callback: CallbackPlace
   readonly traceparent: string | null
+  readonly invitation: InvitationView | null
 }
 
 type Sent = Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body'>
 
-function requestOf(attempt: Attempt, { agent, url, secrets, callback, traceparent }: Sending): Sent {
+function requestOf(attempt: Attempt, sending: Sending): Sent {
+  const { agent, url, secrets, callback, traceparent, invitation } = sending
   const values = { ...valuesOf(attempt), secrets }
   const own = Object.entries(agent.headers).map(([name, text]): readonly [string, string] => [
     name.toLowerCase(),
@@ -109,7 +116,7 @@ function requestOf(attempt: Attempt, { agent, url, secrets, callback, traceparen
   }
   if (agent.method !== 'GET') {
     const body = bodyOf(agent.body, values, headers['content-type'])
-    return { url, method: agent.method, headers, body: body ?? JSON.stringify(dispatchOf(attempt, callback)) }
+    return { url, method: agent.method, headers, body: body ?? JSON.stringify(dispatchOf(attempt, callback, invitation)) }
   }
   const { 'content-type': _, ...bodiless } = headers
   return { url, method: agent.method, headers: bodiless }

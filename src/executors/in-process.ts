@@ -1,9 +1,15 @@
+import type { InvitationView } from '../contract/guard-rails.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/run/error-codes.ts'
 import { asBusy, outcomeOfHttpStatus, type Outcome } from '../core/run/outcome.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from './executor.ts'
 
 /** What a function has while it works, beside its attempt. */
-export interface HandlerContext extends Omit<AttemptContext, 'defer' | 'offer' | 'expose'> {
+export interface HandlerContext extends Omit<AttemptContext, 'defer' | 'offer' | 'expose' | 'invite'> {
+  /**
+   * Where to ask and the key of this attempt, with which it makes things by itself while it lasts; null where its agent
+   * has no `self_service`.
+   */
+  readonly escapement: () => Promise<InvitationView | null>
   /** Ends the call without a result: the run waits for its callback token instead. Return what it resolves to. */
   readonly defer: () => Promise<Deferred>
 }
@@ -58,6 +64,10 @@ class GivenContext implements HandlerContext {
 
   get progress(): HandlerContext['progress'] {
     return this.#context.progress
+  }
+
+  get escapement(): HandlerContext['escapement'] {
+    return this.#context.invite
   }
 
   get usage(): HandlerContext['usage'] {

@@ -8,6 +8,7 @@ import { createHttpServer } from '../http/server.ts'
 import { healthOf } from '../library/health.ts'
 import type { Waiters } from '../library/waiters.ts'
 import type { Counting } from '../metrics/metrics.ts'
+import { inviteWorker } from '../engine/invited.ts'
 import { createAuthentication } from '../service/authentication.ts'
 import { csrfTokenOf } from '../service/console-sessions.ts'
 import { defaultAgentOf } from '../service/first-start.ts'
@@ -106,7 +107,7 @@ function httpContext(ctx: DoorContext): HttpContext {
     forgetSession: authentication.forget,
     events,
     metrics: metricsPort(ctx),
-    workers: { wait: parts.workers.wait, say: parts.progress.say },
+    workers: { wait: parts.workers.wait, say: parts.progress.say, invite: (about) => inviteWorker(parts, about) },
     admit: app.tracing.admit,
     hearAccess: access.listen,
     health: () => {

@@ -28,6 +28,7 @@ export function outboundOf({ keeper }: Configuration): ServerOutbound {
       const { telegram_api: telegram, slack_api: slack } = keeper.current().config.channels
       return { telegram, slack }
     },
+    apiUrl: () => listening?.url ?? null,
     hookUrl: (id) => (listening === null ? null : new URL(`/api/v1/hooks/${id}`, listening.url).href),
     // Not where others reach us: what they reach there anybody may call, and other servers may share the address.
     listeners: () => (listening === null ? [] : [listening]),

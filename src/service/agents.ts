@@ -2,11 +2,9 @@ import type { AgentInput, AgentView } from '../contract/agent.ts'
 import type { Page, PageFilter } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import { maskedExecutor } from '../core/executor/masked.ts'
-import { agentId, sessionKey, type OrgId } from '../core/ids.ts'
-import { flawed, orNull, parsed, parseInteger, type Flaw, type Parsed } from '../core/input.ts'
+import { agentId, type OrgId } from '../core/ids.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
-import { defaultMaxRetries } from '../core/run/retry.ts'
-import { DEFAULT_RETRY_POLICY, parseRetryPolicy, type RetryPolicy } from '../core/run/retry-policy.ts'
+import { ownerOfAgent } from '../core/rails/railed.ts'
 import {
   deleteAgent,
   insertAgents,
@@ -14,109 +12,31 @@ import {
   listAgents,
   loadAgents,
   saveAgent,
-  type AgentExecutor,
   type AgentRow,
 } from '../store/agents.ts'
 import { countSchedules } from '../store/schedules.ts'
 import type { Transaction } from '../store/database.ts'
-import { judgeExecutor, parseExecutor } from './agent-executor.ts'
+import { judgeExecutor } from './agent-executor.ts'
+import { newAgent, parseAgent } from './agent-input.ts'
 import { actorOf, changed, created, deleted } from './audit-entry.ts'
+import { applyKept } from './budgets.ts'
 import type { Caller } from './caller.ts'
 import { judgeCommand } from './command-agents.ts'
 import { parseIdCursor, parseLimit, writeCursorParts } from './cursor.ts'
 import type { Desk } from './desk/desk.ts'
-import { collectFlaws, parseObject, parseSessionKey, textField, unknownFields, type Given } from './input-fields.ts'
+import { collectFlaws } from './input-fields.ts'
 import { bound } from './idempotent.ts'
 import type { Ports } from './ports.ts'
-import { parseProviderName, requireProvider } from './providers-input.ts'
-import { parseTimeout } from './schedule-input.ts'
+import { requireProvider } from './providers-input.ts'
+import { keepRailBudget } from './rails/budget.ts'
+import { judgeSelfService } from './rails/self-service.ts'
+import { viewRailsOrNull } from './rails/view.ts'
+import type { KeptOwn } from './schedule-budget.ts'
 import { viewRetryPolicy } from './schedule-view.ts'
-import type { Asked } from './schedules.ts'
+import type { Asked } from './schedule-editing.ts'
 import { judgeSecrets } from './secret-use.ts'
-import { executorKeyOf } from './turn/recall.ts'
+import { onDesk } from './turn/recall.ts'
 import type { Work } from './turn-port.ts'
-
-const FIELDS = [
-  ...['id', 'name', 'description', 'executor', 'retry_policy', 'timeout_seconds', 'max_concurrent'],
-  ...['context_window', 'default_session', 'provider'],
-]
-
-/** What a person decides about an agent. */
-type ReadAgent = Pick<
-  AgentRow,
-  | 'name'
-  | 'description'
-  | 'executor'
-  | 'retryPolicy'
-  | 'timeoutSeconds'
-  | 'maxConcurrent'
-  | 'contextWindow'
-  | 'defaultSession'
-  | 'provider'
->
-
-/** Reads a new agent, or a change of one: what a change leaves out stays. */
-export function parseAgent(value: unknown, existing: AgentRow | null): Parsed<ReadAgent> {
-  const object = parseObject('agent', value)
-  if (!object.ok) return object
-  const given = object.value
-  const { flaws, keep } = collectFlaws()
-  flaws.push(...unknownFields('', given, FIELDS))
-  const field = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>, otherwise: T): T =>
-    given[name] === undefined ? otherwise : (keep(parse(name, given[name])) ?? otherwise)
-  // Null is a value here, and `keep` answers null for a flaw: both leave nothing behind.
-  const nullable = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>, otherwise: T | null) =>
-    given[name] === undefined ? otherwise : keep(orNull(parse)(name, given[name]))
-  flaws.push(...missing(given, existing))
-  const executor = field(
-    'executor',
-    (name, given) => parseExecutor(name, given, existing?.executor),
-    existing?.executor ?? { kind: 'echo' },
-  )
-  const base = { ...DEFAULT_RETRY_POLICY, maxRetries: usualRetries(executor) }
-  const read: ReadAgent = {
-    name: field('name', textField({ min: 1, max: 200 }), existing?.name ?? ''),
-    description: field('description', textField({ min: 0, max: 10_000 }), existing?.description ?? ''),
-    executor,
-    retryPolicy: nullable<RetryPolicy>(
-      'retry_policy',
-      (name, policy) => parseRetryPolicy(name, policy, base),
-      existing?.retryPolicy ?? null,
-    ),
-    timeoutSeconds: nullable<number | null>('timeout_seconds', parseTimeout, existing?.timeoutSeconds ?? null),
-    maxConcurrent: nullable('max_concurrent', atLeastOne(1_000_000), existing?.maxConcurrent ?? null),
-    contextWindow: nullable('context_window', atLeastOne(2_000_000_000), existing?.contextWindow ?? null),
-    defaultSession: nullable('default_session', parseKey, existing?.defaultSession ?? null),
-    provider: nullable('provider', parseProviderName, existing?.provider ?? null),
-  }
-  return flaws.length > 0 ? flawed(...flaws) : parsed(read)
-}
-
-function missing(given: Given, existing: AgentRow | null): readonly Flaw[] {
-  if (existing !== null) return []
-  return ['name', 'executor']
-    .filter((name) => given[name] === undefined)
-    .map((name) => ({ field: name, value: undefined, message: 'is missing' }))
-}
-
-const usualRetries = (executor: AgentExecutor): number =>
-  defaultMaxRetries({ trigger: 'message', executorKind: executor.kind, inlineExecutor: false })
-
-const atLeastOne = (max: number) => (field: string, value: unknown) => parseInteger(field, value, { min: 1, max })
-
-function parseKey(field: string, value: unknown): Parsed<NonNullable<AgentRow['defaultSession']>> {
-  const key = parseSessionKey(field, value)
-  return key.ok ? parsed(sessionKey(key.value)) : key
-}
-
-/** Ids are named in session keys and in paths: letters, digits and a few signs that mean nothing there. */
-const AGENT_ID = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,199}$/u
-
-function parseAgentId(field: string, value: unknown): Parsed<string> {
-  return typeof value === 'string' && AGENT_ID.test(value)
-    ? parsed(value)
-    : flawed({ field, value, message: 'cannot be an id', allowed: '1 to 200 letters, digits, . _ @ -' })
-}
 
 const noAgent = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no agent ${id}`)
 
@@ -124,6 +44,7 @@ const noAgent = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no a
 export async function createAgent(ports: Ports, caller: Caller, input: AgentInput): Promise<AgentView> {
   const { orgId } = caller
   judgeCommand(ports, caller, input)
+  await judgeSelfService(ports, caller, input)
   await judgeExecutor(ports, input)
   const work: Work<AgentView> = {
     orgId,
@@ -134,30 +55,18 @@ export async function createAgent(ports: Ports, caller: Caller, input: AgentInpu
       await requireProvider(tx, made)
       const [inserted] = await insertAgents(tx, [made])
       if (inserted === undefined) throw new Refusal('CONFLICT', `There is an agent ${made.id} already`)
-      return made
+      return { made, budget: await railBudget(tx, { orgId, id: made.id, before: null, after: made, now }) }
     },
     apply: (desk, prepared) => {
-      const view = remember(desk, prepared as AgentRow, 'created')
+      const { made, budget } = prepared as { readonly made: AgentRow; readonly budget: KeptOwn | null }
+      if (budget !== null) applyKept(desk, actorOf(caller), budget)
+      const view = remember(desk, made, 'created')
       desk.changes.audits.push(created(actorOf(caller), { kind: 'agent', id: view.id }, view))
       return view
     },
   }
   return ports.turns.take(bound(work, caller))
 }
-
-function newAgent(
-  input: AgentInput,
-  made: { readonly orgId: OrgId; readonly now: Instant; readonly newId: () => string },
-): AgentRow {
-  const { flaws, keep } = collectFlaws()
-  const read = keep(parseAgent(input, null))
-  const id = isObject(input) && input.id !== undefined ? keep(parseAgentId('id', input.id)) : made.newId()
-  if (read === null || id === null || flaws.length > 0) throw invalid(flaws)
-  const { orgId, now } = made
-  return { ...read, orgId, id: agentId(id), version: 1, createdAt: now, updatedAt: now }
-}
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 /** The agent. */
 export async function getAgent(ports: Ports, { orgId }: Caller, id: string): Promise<AgentView> {
@@ -196,10 +105,11 @@ export async function changeAgent(
 ): Promise<AgentView> {
   const { orgId } = caller
   judgeCommand(ports, caller, asked.change)
+  await judgeSelfService(ports, caller, asked.change)
   await judgeExecutor(ports, asked.change)
   return ports.turns.take({
     orgId,
-    prepare: async (tx, now): Promise<readonly [AgentRow, AgentRow]> => {
+    prepare: async (tx, now): Promise<ChangedAgent> => {
       const found = await agentAsked(tx, orgId, asked)
       const read = parseAgent(asked.change, found)
       if (!read.ok) throw invalid(read.flaws)
@@ -209,10 +119,12 @@ export async function changeAgent(
       if (wrong.length > 0) throw invalid(wrong)
       await requireProvider(tx, { orgId, provider: read.value.provider })
       await saveAgent(tx, { ...found, ...read.value, updatedAt: now })
-      return [found, { ...found, ...read.value, updatedAt: now, version: found.version + 1 }]
+      const after = { ...found, ...read.value, updatedAt: now, version: found.version + 1 }
+      return { before: found, after, budget: await railBudget(tx, { orgId, id: found.id, before: found, after, now }) }
     },
     apply: (desk, prepared) => {
-      const [before, after] = prepared as readonly [AgentRow, AgentRow]
+      const { before, after, budget } = prepared as ChangedAgent
+      if (budget !== null) applyKept(desk, actorOf(caller), budget)
       const view = remember(desk, after, 'updated')
       const views = { before: viewAgent(before), after: view }
       desk.changes.audits.push(changed(actorOf(caller), { kind: 'agent', id: view.id }, views))
@@ -220,6 +132,28 @@ export async function changeAgent(
     },
   })
 }
+
+interface ChangedAgent {
+  readonly before: AgentRow
+  readonly after: AgentRow
+  /** What everything may use that its attempts make by themselves. */
+  readonly budget: KeptOwn | null
+}
+
+const railBudget = (
+  tx: Transaction,
+  of: {
+    readonly orgId: OrgId
+    readonly id: AgentRow['id']
+    readonly before: AgentRow | null
+    readonly after: AgentRow | null
+    readonly now: Instant
+  },
+): Promise<KeptOwn | null> =>
+  keepRailBudget(tx, {
+    ...{ orgId: of.orgId, owner: ownerOfAgent(of.id), now: of.now },
+    ...{ before: of.before?.selfService ?? null, after: of.after?.selfService ?? null },
+  })
 
 /** The agent somebody wants to change, if it is still what they saw. */
 async function agentAsked(tx: Transaction, orgId: OrgId, { id, version }: Asked): Promise<AgentRow> {
@@ -237,33 +171,30 @@ export async function removeAgent(ports: Ports, caller: Caller, asked: Asked): P
   const { id } = asked
   await ports.turns.take({
     orgId,
-    prepare: async (tx) => {
+    prepare: async (tx, now) => {
       const found = await agentAsked(tx, orgId, asked)
       const schedules = await countSchedules(tx, { orgId, agentId: agentId(id) })
       if (schedules > 0)
         throw new Refusal('CONFLICT', `Agent ${id} is woken by ${schedules} schedules`, { details: { schedules } })
       await deleteAgent(tx, { orgId, id: agentId(id) })
-      return found
+      return { found, budget: await railBudget(tx, { orgId, id: found.id, before: found, after: null, now }) }
     },
     apply: (desk, prepared) => {
+      const { found, budget } = prepared as { readonly found: AgentRow; readonly budget: KeptOwn | null }
+      if (budget !== null) applyKept(desk, actorOf(caller), budget)
       // Pending runs of it go on with what is remembered of it.
       const isNeeded = [...desk.runs.values()].some((run) => run.agentId === id)
       if (!isNeeded) desk.agents.delete(agentId(id))
       desk.changes.events.push({ kind: 'agent.changed', subject: id, data: { change: 'deleted' } })
-      const before = viewAgent(prepared as AgentRow)
+      const before = viewAgent(found)
       desk.changes.audits.push(deleted(actorOf(caller), { kind: 'agent', id }, before))
     },
   })
 }
 
 function remember(desk: Desk, row: AgentRow, change: string): AgentView {
-  const { id, executor, retryPolicy, timeoutSeconds, maxConcurrent, provider } = row
-  if (desk.agents.has(id))
-    desk.agents.set(id, {
-      ...{ id, retryPolicy, timeoutSeconds, maxConcurrent, provider },
-      executorKey: executorKeyOf(row),
-      executorKind: executor.kind,
-    })
+  const { id } = row
+  if (desk.agents.has(id)) desk.agents.set(id, onDesk(row))
   desk.changes.events.push({ kind: 'agent.changed', subject: id, data: { change } })
   return viewAgent(row)
 }
@@ -280,6 +211,7 @@ export const viewAgent = (row: AgentRow): AgentView => ({
   max_concurrent: row.maxConcurrent,
   context_window: row.contextWindow,
   default_session: row.defaultSession,
+  self_service: viewRailsOrNull(row.selfService),
   provider: row.provider,
   version: row.version,
   created_at: formatInstant(row.createdAt),

@@ -15,8 +15,12 @@ export const LIBRARY_ACTOR = 'library'
 export const SYSTEM_ACTOR = 'system'
 export const SIGNAL_ACTOR = 'signal'
 
-/** The name under which somebody is on record. */
-export const actorOf = ({ principal }: Pick<Caller, 'principal'>): string => principal ?? LIBRARY_ACTOR
+/** The name under which somebody is on record; of an attempt also the run it is of, and the agent. */
+export function actorOf({ principal, railed }: Pick<Caller, 'principal' | 'railed'>): string {
+  const attempt = railed?.attempt ?? null
+  if (attempt !== null) return `attempt:${attempt.id} of ${attempt.runId} by agent:${attempt.agentId}`
+  return principal ?? LIBRARY_ACTOR
+}
 
 type View = object
 

@@ -1,9 +1,11 @@
 import type { Principal } from '../core/access.ts'
 import { earlier, MINUTE_MS, SECOND_MS, type Instant } from '../core/instant.ts'
+import { isAttemptKey } from '../core/rails/attempt-key.ts'
 import { touchApiKey } from '../store/api-keys.ts'
 import { touchConsoleSession } from '../store/console-sessions.ts'
 import { findConsoleSession, type SignedIn } from './console-sessions.ts'
 import { hashSecret, secretName } from './key-text.ts'
+import { findAttemptPrincipal } from './rails/attempt-keys.ts'
 import { findPrincipal } from './keys.ts'
 import type { Ports } from './ports.ts'
 
@@ -25,7 +27,7 @@ export interface Authentication {
 
 /** What is remembered is answered at once: nearly every request finds it so. */
 type Eventually<T> = T | Promise<T>
-type Reading = Pick<Ports, 'database' | 'clock'>
+type Reading = Pick<Ports, 'database' | 'clock'> & Partial<Pick<Ports, 'vault'>>
 
 const BELIEVED_MS = SECOND_MS
 /** `last_used_at` and `seen_at` are no more exact than this. */
@@ -34,7 +36,9 @@ const MOST_REMEMBERED = 10_000
 
 /** Makes the authentication of a node. */
 export function createAuthentication(ports: Reading): Authentication {
-  const keys = createMemory(ports, async (text) => {
+  const { vault } = ports
+  const keys = createMemory<Principal>(ports, async (text) => {
+    if (isAttemptKey(text)) return vault === undefined ? null : findAttemptPrincipal({ ...ports, vault }, text)
     const found = await findPrincipal(ports, text)
     if (found === null) return null
     const { lastUsedAt, ...principal } = found
@@ -62,7 +66,7 @@ export function createAuthentication(ports: Reading): Authentication {
 }
 
 /** What changes who may do what. It is rare: everything is looked up again. */
-const CHANGES: ReadonlySet<string> = new Set(['key.changed', 'member.changed', 'org.changed'])
+const CHANGES: ReadonlySet<string> = new Set(['key.changed', 'member.changed', 'org.changed', 'agent.changed'])
 
 const isNotedLong = (at: Instant | null, now: Instant): boolean => at === null || now - at >= NOTED_EVERY_MS
 

@@ -11,13 +11,14 @@ export const showAmount = (unit: BudgetUnit, amount: number): number => (unit ==
 type Settings = Pick<BudgetRow, 'scope' | 'unit' | 'amount' | 'period' | 'timezone' | 'onExceed' | 'defaultReserve'>
 
 /** The fields of a budget that a person decides. */
-export type BudgetSettings = Pick<BudgetView, 'scope' | 'agent_id' | 'schedule_id' | keyof BudgetTerms>
+export type BudgetSettings = Pick<BudgetView, 'scope' | 'agent_id' | 'schedule_id' | 'owner' | keyof BudgetTerms>
 
 /** What a person has decided about a budget. */
 export const settingsOf = ({ scope, unit, ...row }: Settings): BudgetSettings => ({
   scope: scope.kind,
   agent_id: scope.kind === 'agent' ? scope.agentId : null,
   schedule_id: scope.kind === 'schedule' ? scope.scheduleId : null,
+  owner: scope.kind === 'owner' ? scope.owner : null,
   unit,
   amount: showAmount(unit, row.amount),
   period: row.period,

@@ -74,6 +74,7 @@ export async function changeBudget(
   const id = await keepBudgets(ports, caller, async (tx, now) => {
     const found = (await loadBudgets(tx, { orgId })).find((row) => row.id === asked.id)
     if (found === undefined) throw noBudget(asked.id)
+    refuseRails(found)
     const read = parseBudgetChange(asked.change, found)
     if (!read.ok) throw invalid(read.flaws)
     const after = { ...read.value, pausedAt: pausedAfter(found, read.value, now) }
@@ -126,9 +127,17 @@ export async function removeBudget(ports: Ports, caller: Caller, asked: { readon
   await keepBudgets(ports, caller, async (tx) => {
     const found = (await loadBudgets(tx, { orgId })).find((row) => row.id === asked.id)
     if (found === undefined) throw noBudget(asked.id)
+    refuseRails(found)
     deleteBudgets(tx, { orgId, ids: [found.id] })
     return { id: found.id, change: 'deleted', before: found, after: null }
   })
+}
+
+/** What belongs to guard rails is changed with them: otherwise they would say one thing and do another. */
+function refuseRails({ id, scope }: BudgetRow): void {
+  if (scope.kind !== 'owner') return
+  const how = scope.owner.startsWith('agent:') ? 'change self_service of the agent' : 'make a new key'
+  throw new Refusal('CONFLICT', `Budget ${id} belongs to the guard rails of ${scope.owner}; ${how}`)
 }
 
 /** A budget before and after somebody has changed it. */

@@ -77,6 +77,7 @@ const agentOf = (
   timeoutSeconds: null,
   maxConcurrent: null,
   provider: null,
+  selfService: null,
   contextWindow: null,
   defaultSession: null,
   version: 1,

@@ -16,14 +16,17 @@ import {
   type ApiKeyRow,
 } from '../store/api-keys.ts'
 import { actorOf, changed, created } from './audit-entry.ts'
+import { applyKept } from './budgets.ts'
 import { callerOf, type Caller, type Giver } from './caller.ts'
 import { pageOf, parseCursor, parseLimit } from './cursor.ts'
 import { bound } from './idempotent.ts'
 import { collectFlaws, textField } from './input-fields.ts'
 import { hashSecret, hintOf, isKeyText, newKeyText } from './key-text.ts'
 import type { Ports } from './ports.ts'
+import { keepRailBudget } from './rails/budget.ts'
 import { RAILED_SCOPES } from './rails/scopes.ts'
 import { viewRailsOrNull } from './rails/view.ts'
+import type { KeptOwn } from './schedule-budget.ts'
 import type { Work } from './turn-port.ts'
 
 /** Everything a role can be. */
@@ -69,6 +72,12 @@ function standingOf(given: {
 
 const noKey = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no key ${id}`)
 
+interface PreparedKey {
+  readonly made: ApiKeyRow
+  /** What its guard rails let everything use that it makes. */
+  readonly budget: KeptOwn | null
+}
+
 /** Makes a key. Its text is in the answer and nowhere else. */
 export async function createKey(ports: Ports, giver: Giver, input: KeyInput): Promise<MadeKey> {
   const read = parseKey(input, ports.clock.now())
@@ -80,16 +89,18 @@ export async function createKey(ports: Ports, giver: Giver, input: KeyInput): Pr
   const id = ports.newId('key', ports.clock.now())
   const work: Work<ApiKeyRow> = {
     orgId,
-    prepare: async (tx, now): Promise<ApiKeyRow> => {
+    prepare: async (tx, now): Promise<PreparedKey> => {
       const made: ApiKeyRow = {
         ...{ ...read.value, orgId, id, hint: hintOf(text), origin: 'person' },
         ...{ createdBy: caller.principal, createdAt: now, revokedAt: null, lastUsedAt: null },
       }
       await insertApiKey(tx, made, hashSecret(text))
-      return made
+      const budget = await keepRailBudget(tx, { orgId, owner: id, before: null, after: made.guardRails, now })
+      return { made, budget }
     },
     apply: (desk, prepared) => {
-      const made = prepared as ApiKeyRow
+      const { made, budget } = prepared as PreparedKey
+      if (budget !== null) applyKept(desk, actorOf(caller), budget)
       desk.changes.audits.push(created(actorOf(caller), { kind: 'key', id }, viewKey(made, desk.now)))
       desk.changes.events.push({ kind: 'key.changed', subject: id, data: { change: 'created' } })
       return made

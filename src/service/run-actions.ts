@@ -2,6 +2,7 @@ import { runId, scheduleId, type RunId } from '../core/ids.ts'
 import { because } from '../core/reasons.ts'
 import { decideManualRetry } from '../core/run/cancellation.ts'
 import { inlineKindOf } from '../core/executor/inline-agent.ts'
+import { hideAttemptKeys } from '../core/rails/attempt-key.ts'
 import { outcomeOfResult } from '../core/run/outcome.ts'
 import { decideCallback } from '../core/run/reports.ts'
 import { cutOutput, cutText } from './stored-output.ts'
@@ -197,7 +198,7 @@ function runNowWork(
 
 /** Settles an attempt that was deferred. Repeats, and tokens of earlier attempts, are answered and change nothing. */
 export async function settleByToken(ports: Ports, token: string, input: ResultInput): Promise<CallbackAnswer> {
-  const result = readResult(input)
+  const result = hideAttemptKeys(readResult(input))
   const callback = await loadCallback(ports.database, hashSecret(token))
   if (callback === undefined) throw new Refusal('NOT_FOUND', 'No attempt has this token')
   const { outputBytes } = ports.settings().retention

@@ -85,7 +85,7 @@ export async function keepOwnBudget(tx: Transaction, change: OwnChange): Promise
   const id = ownBudgetId(schedule.id)
   const found = (await loadBudgets(tx, { orgId })).find((row) => row.id === id) ?? null
   const wanted = after === null ? null : ownBudgetOf(schedule, after, now)
-  const kept = await write(tx, { found, wanted, now })
+  const kept = await writeBudget(tx, { found, wanted, now })
   return kept === null ? null : { kept: { id, ...kept }, budgets: await loadBudgets(tx, { orgId }) }
 }
 
@@ -104,7 +104,7 @@ interface Writing {
 }
 
 /** What counts something else, or in other days, is another budget, and begins with nothing. */
-async function write(tx: Transaction, { found, wanted, now }: Writing): Promise<Omit<Kept, 'id'> | null> {
+export async function writeBudget(tx: Transaction, { found, wanted, now }: Writing): Promise<Omit<Kept, 'id'> | null> {
   if (wanted === null) {
     if (found === null) return null
     deleteBudgets(tx, { orgId: found.orgId, ids: [found.id] })

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import type { SecretKey } from './secret-keys.ts'
 import type { SealedPlace } from './vault-port.ts'
 
@@ -17,6 +17,12 @@ export function sealText(text: string, place: SealedPlace, key: SecretKey): stri
   const cipher = createCipheriv(CIPHER, key.bytes, nonce).setAAD(boundTo(key.id, place))
   const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
   return `v1.${key.id}.${sealed.toString('base64url')}`
+}
+
+/** Proves that whoever has the key has said something. Each purpose has a key of its own, made from the one that seals. */
+export function proofOf(said: string, purpose: string, key: SecretKey): string {
+  const own = createHmac('sha256', key.bytes).update(`escapement ${purpose} v1`).digest()
+  return createHmac('sha256', own).update(said).digest('base64url')
 }
 
 /** The key a text was sealed with; null: it is no sealed text. */

@@ -14,6 +14,10 @@ export interface Vault {
   /** Seals a text with the key of the deployment. The first time, that key is taken into use, and made if there is none. */
   readonly seal: (text: string, place: SealedPlace) => Promise<string>
   readonly open: (sealed: string, place: SealedPlace) => Promise<string>
+  /** Proves that we have said something, for one purpose, with the key that seals. Refused as sealing is. */
+  readonly sign: (said: string, purpose: string) => Promise<string>
+  /** Whether that was proven with a key this node has. */
+  readonly isSigned: (said: string, proof: string, purpose: string) => Promise<boolean>
   /** The keys this node has, by their ids. */
   readonly keyIds: () => readonly string[]
   /**

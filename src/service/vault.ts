@@ -1,7 +1,8 @@
+import { timingSafeEqual } from 'node:crypto'
 import type { Instant } from '../core/instant.ts'
 import type { Database } from '../store/database.ts'
 import { ensureSealingKey, loadNodesWithout, loadSealingKey, replaceSealingKey } from '../store/sealed.ts'
-import { keyIdOf, openText, sealText } from './sealing.ts'
+import { keyIdOf, openText, proofOf, sealText } from './sealing.ts'
 import { keyRefusal, makeKey, readKeys, type KeySource, type SecretKey } from './secret-keys.ts'
 import { Refusal } from '../contract/refusals.ts'
 import type { KeyChange, SealedPlace, Vault } from './vault-port.ts'
@@ -36,9 +37,23 @@ export async function openVault(ctx: VaultContext): Promise<Vault> {
     keyIds: () => opened.ring.keys.map(({ id }) => id),
     seal: async (text, place) => sealText(text, place, await sealingKey(opened)),
     open: (sealed, place) => open(opened, sealed, place),
+    sign: async (said, purpose) => proofOf(said, purpose, await sealingKey(opened)),
+    isSigned: (said, proof, purpose) => Promise.resolve(isProven(opened.ring, { said, proof, purpose })),
     isCommon: () => isCommon(opened),
     changeKey: (how) => changeKey(opened, how),
   }
+}
+
+/** Another key may have taken over since it was said. */
+function isProven(
+  { keys }: Ring,
+  { said, proof, purpose }: { readonly said: string; readonly proof: string; readonly purpose: string },
+): boolean {
+  const given = Buffer.from(proof)
+  return keys.some((key) => {
+    const wanted = Buffer.from(proofOf(said, purpose, key))
+    return wanted.length === given.length && timingSafeEqual(wanted, given)
+  })
 }
 
 const findKey = ({ keys }: Ring, id: string): SecretKey | undefined => keys.find((key) => key.id === id)

@@ -1,3 +1,4 @@
+import type { InvitationView } from '../contract/guard-rails.ts'
 import type { WorkerAttempt, WorkerCancel } from '../contract/worker.ts'
 import type { AgentId, AttemptId, OrgId, RunId } from '../core/ids.ts'
 
@@ -24,6 +25,16 @@ export interface WorkerNews {
 
 /** Where workers wait at this node. */
 export interface WorkerPort {
+  /**
+   * What an attempt that a worker was given needs to make things by itself; null: its agent makes nothing. Left out: none
+   * does.
+   */
+  readonly invite?: (about: {
+    readonly orgId: OrgId
+    readonly runId: RunId
+    readonly attemptId: AttemptId
+    readonly agentId: AgentId
+  }) => Promise<InvitationView | null>
   /** Resolves as soon as there is news, and with none when the wait is over. */
   readonly wait: (worker: WaitingWorker) => Promise<WorkerNews>
   /** What an attempt says on its way, for everybody who watches. */

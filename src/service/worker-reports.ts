@@ -3,6 +3,7 @@ import type { WorkerAnswer } from '../contract/worker.ts'
 import { Refusal } from '../contract/refusals.ts'
 import { attemptId } from '../core/ids.ts'
 import { later } from '../core/instant.ts'
+import { hideAttemptKeys } from '../core/rails/attempt-key.ts'
 import { outcomeOfResult } from '../core/run/outcome.ts'
 import { standingOfHolder } from '../core/run/reports.ts'
 import { readClock } from '../store/clock.ts'
@@ -78,7 +79,8 @@ export async function tellEvents(
   const attempt = await attemptAsked(ports, caller, told.id)
   const answer = answerAbout(await runOf(ports, attempt), attempt)
   const { orgId, runId } = attempt
-  if (!answer.ignored) for (const event of told.events) workers.say({ orgId, runId, attemptId: attempt.id, event })
+  if (!answer.ignored)
+    for (const event of hideAttemptKeys(told.events)) workers.say({ orgId, runId, attemptId: attempt.id, event })
   return answer
 }
 
@@ -88,7 +90,7 @@ export async function completeAttempt(
   caller: Caller,
   { id, result: input }: { readonly id: string; readonly result: ResultInput },
 ): Promise<WorkerAnswer> {
-  const result = readResult(input)
+  const result = hideAttemptKeys(readResult(input))
   const attempt = await attemptAsked(ports, caller, id)
   const applied = await ports.turns.take(completeWork(attempt, result, ports.settings().retention.outputBytes))
   const { state } = await runOf(ports, attempt)

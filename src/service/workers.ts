@@ -1,5 +1,5 @@
 import type { Page } from '../contract/page.ts'
-import type { ClaimAnswer, ClaimInput, WorkerView } from '../contract/worker.ts'
+import type { ClaimAnswer, ClaimInput, WorkerAttempt, WorkerView } from '../contract/worker.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import { agentId, attemptId, runId, type OrgId } from '../core/ids.ts'
 import type { Flaw } from '../core/input.ts'
@@ -26,7 +26,7 @@ export const workerLost = (id: string): Refusal =>
 
 /** Makes a worker known or renews its lease, then waits with it for something to do. */
 export async function claimAttempts(
-  { ports, workers }: { readonly ports: Ports; readonly workers: Pick<WorkerPort, 'wait'> },
+  { ports, workers }: { readonly ports: Ports; readonly workers: Pick<WorkerPort, 'wait' | 'invite'> },
   caller: Caller,
   { claim, signal }: { readonly claim: ClaimInput; readonly signal: AbortSignal },
 ): Promise<ClaimAnswer> {
@@ -46,8 +46,21 @@ export async function claimAttempts(
     worker_id: id,
     lease_until: formatInstant(leaseUntil),
     renew_seconds: Math.max(1, node.renewMs / 1_000),
-    ...news,
+    attempts: await Promise.all(news.attempts.map((attempt) => invited(workers, orgId, attempt))),
+    cancel: news.cancel,
   }
+}
+
+/** An attempt of an agent that makes things by itself brings the key of its own along. */
+async function invited(
+  workers: Pick<WorkerPort, 'invite'>,
+  orgId: OrgId,
+  attempt: WorkerAttempt,
+): Promise<WorkerAttempt> {
+  const { run_id: run, attempt_id: id, agent_id: agent } = attempt
+  const named = { orgId, runId: runId(run), attemptId: attemptId(id), agentId: agentId(agent) }
+  const escapement = (await workers.invite?.(named)) ?? null
+  return escapement === null ? attempt : { ...attempt, escapement }
 }
 
 /** Nobody is there any more to be told: others need not wait until it has not begun in time. */

@@ -1,6 +1,7 @@
 import { agentId, orgId, providerName, sessionKey, type ProviderName } from '../core/ids.ts'
 import type { AgentId, OrgId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
+import type { GuardRails } from '../core/rails/guard-rails.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
 import type { Connection, Row, SqlValue, Transaction } from './database.ts'
 import { brandOrNull, columnsOf, jsonOrNull } from './rows.ts'
@@ -27,13 +28,15 @@ export interface AgentRow {
   readonly defaultSession: SessionKey | null
   /** What it calls, if that has quotas. */
   readonly provider: ProviderName | null
+  /** How far what its attempts make by themselves may go; null: they make nothing. */
+  readonly selfService: GuardRails | null
   readonly version: number
   readonly createdAt: Instant
   readonly updatedAt: Instant
 }
 
 const COLUMNS = `org_id, id, name, description, executor, retry_policy, timeout_seconds, max_concurrent, context_window,
-  default_session, version, created_at, updated_at, provider`
+  default_session, version, created_at, updated_at, provider, self_service`
 
 /** The agents of the org among the ids, in no particular order. */
 export async function loadAgents(
@@ -72,11 +75,11 @@ export async function listAgentPage(
 export async function insertAgents(tx: Transaction, agents: readonly AgentRow[]): Promise<readonly AgentId[]> {
   const rows = await tx.query(
     `insert into agent (org_id, id, name, description, executor, retry_policy, timeout_seconds, max_concurrent,
-       context_window, default_session, provider, created_at, updated_at)
+       context_window, default_session, provider, self_service, created_at, updated_at)
      select *, created_at from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::jsonb[], $6::jsonb[], $7::int[],
-       $8::int[], $9::int[], $10::text[], $11::text[], $12::timestamptz[])
+       $8::int[], $9::int[], $10::text[], $11::text[], $12::jsonb[], $13::timestamptz[])
        as n (org_id, id, name, description, executor, retry_policy, timeout_seconds, max_concurrent, context_window,
-             default_session, provider, created_at)
+             default_session, provider, self_service, created_at)
      on conflict (org_id, id) do nothing returning id`,
     [
       ...columnsOf(
@@ -96,8 +99,7 @@ export async function saveAgent(tx: Transaction, agent: AgentRow): Promise<boole
   const rows = await tx.query(
     `update agent set name = $4, description = $5, executor = $6::jsonb, retry_policy = $7::jsonb, timeout_seconds = $8,
        max_concurrent = $9, context_window = $10, default_session = $11, provider = $12,
-       updated_at = $13::timestamptz,
-       version = version + 1
+       self_service = $13::jsonb, updated_at = $14::timestamptz, version = version + 1
      where org_id = $1 and id = $2 and version = $3 returning id`,
     [agent.orgId, agent.id, agent.version, ...EDITABLE.map((of) => of(agent)), toTimestamp(agent.updatedAt)],
   )
@@ -123,6 +125,7 @@ const EDITABLE: readonly ((agent: AgentRow) => SqlValue)[] = [
   (agent) => agent.contextWindow,
   (agent) => agent.defaultSession,
   (agent) => agent.provider,
+  (agent) => jsonOrNull(agent.selfService),
 ]
 
 function agentOf(row: Row): AgentRow {
@@ -138,6 +141,7 @@ function agentOf(row: Row): AgentRow {
     contextWindow: row['context_window'] as number | null,
     defaultSession: brandOrNull(row['default_session'], sessionKey),
     provider: brandOrNull(row['provider'], providerName),
+    selfService: row['self_service'] as GuardRails | null,
     version: row['version'] as number,
     createdAt: row['created_at'] as Instant,
     updatedAt: row['updated_at'] as Instant,

@@ -70,7 +70,7 @@ export async function insertBudget(tx: Transaction, row: BudgetRow): Promise<boo
     `insert into budget (org_id, id, scope, scope_id, unit, period, timezone, amount, on_exceed, default_reserve, created_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::timestamptz) on conflict (org_id, id) do nothing returning id`,
     [
-      ...[row.orgId, row.id, row.scope.kind, scopeIdOf(row.scope), row.unit, row.period, row.timezone.name],
+      ...[row.orgId, row.id, scopeWordOf(row.scope), scopeIdOf(row.scope), row.unit, row.period, row.timezone.name],
       ...[row.amount, row.onExceed, row.defaultReserve, toTimestamp(row.createdAt)],
     ],
   )
@@ -243,16 +243,28 @@ const scopeIdOf = (scope: BudgetScope): string | null => {
       return scope.agentId
     case 'schedule':
       return scope.scheduleId
+    case 'owner':
+      return `${OWNER}${scope.owner}`
   }
 }
 
+/**
+ * Nodes of the release before know no budgets of owners, and would fail over the word: on record such a budget is one of
+ * an agent that nobody can have, so that it concerns nobody there.
+ */
+const OWNER = 'owner:'
+
+const scopeWordOf = ({ kind }: BudgetScope): string => (kind === 'owner' ? 'agent' : kind)
+
 function scopeOf(row: Row): BudgetScope {
   const id = row['scope_id'] as string
-  switch (row['scope'] as BudgetScope['kind']) {
+  switch (row['scope'] as Exclude<BudgetScope['kind'], 'owner'>) {
     case 'org':
       return { kind: 'org' }
     case 'agent':
-      return { kind: 'agent', agentId: agentId(id) }
+      return id.startsWith(OWNER)
+        ? { kind: 'owner', owner: id.slice(OWNER.length) }
+        : { kind: 'agent', agentId: agentId(id) }
     case 'schedule':
       return { kind: 'schedule', scheduleId: scheduleId(id) }
   }

@@ -34,6 +34,7 @@ describe('a handler', () => {
       usage: () => undefined,
       offer: () => Promise.reject(new Error('nothing is offered here')),
       expose: () => Promise.resolve({ ok: false, message: 'no secrets here' }),
+      invite: () => Promise.resolve(null),
       defer: () => Promise.reject(new Error('nothing is deferred here')),
     }
     const report = inProcess(handler)(attempt as unknown as Attempt, context)

@@ -26,6 +26,7 @@ const context = (signal = new AbortController().signal): AttemptContext => ({
   usage: () => undefined,
   offer: () => Promise.resolve('token'),
   expose: () => Promise.resolve({ ok: false, message: 'no secrets here' }),
+  invite: () => Promise.resolve(null),
   defer: () => Promise.resolve('token'),
 })
 

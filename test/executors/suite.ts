@@ -48,6 +48,7 @@ export function aContext(signal = new AbortController().signal): AttemptContext 
     ...{ signal, used, deferred, progress: () => undefined },
     usage: (usage) => void used.push(usage),
     offer: () => Promise.resolve('offered'),
+    invite: () => Promise.resolve(null),
     expose: ({ names }) =>
       Promise.resolve({ ok: true, values: Object.fromEntries(names.map((name) => [name, `value of ${name}`])) }),
     defer: (offered = 'new') => {

@@ -137,7 +137,7 @@ async function insertOrg({ database, random }: World, org: SimulatedOrg): Promis
   await database.query('update org set max_concurrent = $2 where id = $1', [org.id, org.maxConcurrent])
   const rows = org.agents.map(({ id, maxConcurrent }): AgentRow => ({
     ...{ orgId: org.id, id, name: id, description: '', executor: { kind: 'in-process' } },
-    ...{ maxConcurrent, contextWindow: null, defaultSession: null, provider: null, version: 1 },
+    ...{ maxConcurrent, contextWindow: null, defaultSession: null, provider: null, selfService: null, version: 1 },
     ...{ createdAt: START, updatedAt: START },
     retryPolicy: { ...DEFAULT_RETRY_POLICY, baseMs: random.one([100, 1_000]) },
     // Of some, what a lost node holds must not time out before anybody has missed the node.

@@ -35,6 +35,7 @@ export const anAgent = (over: Partial<AgentRow> = {}): AgentRow => ({
   contextWindow: null,
   defaultSession: null,
   provider: null,
+  selfService: null,
   version: 1,
   createdAt: NOW,
   updatedAt: NOW,

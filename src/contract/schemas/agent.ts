@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AgentInput, AgentView } from '../agent.ts'
 import { moment, pageOf } from './common.ts'
 import { executor, executorInput } from './executor.ts'
+import { guardRails, guardRailsInput } from './guard-rails.ts'
 import { retryPolicy, retryPolicyInput } from './schedule.ts'
 import { named, shaped } from './shaped.ts'
 
@@ -16,6 +17,7 @@ const fields = {
   max_concurrent: z.int().min(1).max(1_000_000).nullish(),
   context_window: z.int().min(1).max(2_000_000_000).nullish(),
   default_session: z.string().min(1).max(512).nullish(),
+  self_service: guardRailsInput.nullish(),
   provider: z.string().min(1).max(100).nullish(),
 }
 
@@ -46,6 +48,7 @@ export const agent: z.ZodType<AgentView> = named(
     max_concurrent: z.int().nullable(),
     context_window: z.int().nullable(),
     default_session: z.string().nullable(),
+    self_service: guardRails.nullable(),
     provider: z.string().nullable(),
     version: z.int(),
     created_at: moment,

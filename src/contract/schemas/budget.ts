@@ -39,6 +39,7 @@ export const budget: z.ZodType<BudgetView> = named(
     scope: z.enum(BUDGET_SCOPES),
     agent_id: z.string().nullable(),
     schedule_id: z.string().nullable(),
+    owner: z.string().nullable(),
     unit: z.enum(BUDGET_UNITS),
     amount: z.number(),
     period: z.enum(BUDGET_PERIODS),

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { BUDGET_UNITS } from '../../core/budget/budget.ts'
 import { BUDGET_PERIODS } from '../../core/budget/budget-period.ts'
 import { RAIL_BOUNDS } from '../../core/rails/guard-rails.ts'
-import type { GuardRailsInput, GuardRailsView, RailBudgetInput } from '../guard-rails.ts'
-import { oneOf } from './common.ts'
+import type { GuardRailsInput, GuardRailsView, InvitationView, RailBudgetInput } from '../guard-rails.ts'
+import { moment, oneOf } from './common.ts'
 import { named, shaped } from './shaped.ts'
 
 const within = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max)
@@ -42,5 +42,15 @@ export const guardRails: z.ZodType<GuardRailsView> = named(
       period: oneOf(BUDGET_PERIODS),
     }).nullable(),
     approval: z.boolean(),
+  }),
+)
+
+export const invitation: z.ZodType<InvitationView> = named(
+  'Invitation',
+  shaped<InvitationView>()({
+    api_url: z.string().nullable(),
+    mcp_url: z.string().nullable(),
+    key: z.string(),
+    expires_at: moment.nullable(),
   }),
 )

@@ -10,6 +10,7 @@ import type {
   WorkerView,
 } from '../worker.ts'
 import { anyJson, id, moment, oneOf, pageOf } from './common.ts'
+import { invitation } from './guard-rails.ts'
 import { named, shaped } from './shaped.ts'
 
 /** No worker takes more at a time. */
@@ -50,6 +51,7 @@ const attempt: z.ZodType<WorkerAttempt> = named(
     payload: anyJson,
     deadline: moment.nullable(),
     traceparent: z.string().nullable(),
+    escapement: invitation.optional(),
   }),
 )
 

@@ -12,12 +12,14 @@ export const BUDGET_ACTIONS = ['skip', 'queue', 'pause'] as const
 export type BudgetAction = (typeof BUDGET_ACTIONS)[number]
 
 /** Whose budgets there are. */
-export const BUDGET_SCOPES = ['org', 'agent', 'schedule'] as const satisfies readonly BudgetScope['kind'][]
+export const BUDGET_SCOPES = ['org', 'agent', 'schedule', 'owner'] as const satisfies readonly BudgetScope['kind'][]
 
 export type BudgetScope =
   | { readonly kind: 'org' }
   | { readonly kind: 'agent'; readonly agentId: AgentId }
   | { readonly kind: 'schedule'; readonly scheduleId: ScheduleId }
+  /** Everything that a key, or an agent by itself, has made under guard rails. */
+  | { readonly kind: 'owner'; readonly owner: string }
 
 /**
  * A limit on what runs may use in a day or a month. All amounts are whole numbers, so that sums are exact: tokens are

@@ -69,7 +69,7 @@ export function bookBudgets(book: BudgetBook, loaded: readonly BudgetOnRecord[])
 }
 
 /** Who works, as far as budgets care. */
-export type Spender = Pick<RunRow, 'agentId' | 'scheduleId'>
+export type Spender = Pick<RunRow, 'agentId' | 'scheduleId'> & Partial<Pick<RunRow, 'owner'>>
 
 /** Whether a budget of the scope counts what the spender uses. */
 export const covers = (scope: BudgetScope, spender: Spender): boolean => {
@@ -80,6 +80,8 @@ export const covers = (scope: BudgetScope, spender: Spender): boolean => {
       return scope.agentId === spender.agentId
     case 'schedule':
       return scope.scheduleId === spender.scheduleId
+    case 'owner':
+      return scope.owner === spender.owner
   }
 }
 

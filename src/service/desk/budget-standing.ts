@@ -63,6 +63,8 @@ function ownerOf(scope: Budget['scope']): string {
       return `agent ${scope.agentId}`
     case 'schedule':
       return `schedule ${scope.scheduleId}`
+    case 'owner':
+      return `everything made by ${scope.owner}`
   }
 }
 

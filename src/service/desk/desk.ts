@@ -21,7 +21,6 @@ import type { AuditEntry } from '../audit-entry.ts'
 import type { BookedBudget, BudgetBook } from './budget-book.ts'
 import type { DeskEvent } from './desk-event.ts'
 import type { ProviderOnDesk, QuotaBook } from './quotas.ts'
-import type { ProviderOnDesk, QuotaBook } from './quotas.ts'
 
 /**
  * What is pending in one org, in memory, under the org's lock: loaded once, changed by decisions, written back turn by
@@ -44,10 +43,6 @@ export interface Desk {
   readonly allQueuedTasks: Set<RunId>
   /** Null while the org has no budget: then nobody looks further. */
   budgets: BudgetBook | null
-  /** Null while the org has no provider: then nobody looks further. */
-  quotas: QuotaBook | null
-  /** Whoever picks does not know yet which providers there are. */
-  quotasChanged: boolean
   /** Null while the org has no provider: then nobody looks further. */
   quotas: QuotaBook | null
   /** Whoever picks does not know yet which providers there are. */
@@ -85,6 +80,8 @@ export interface AgentOnDesk {
   readonly maxConcurrent: number | null
   /** What it calls, if that has quotas. */
   readonly provider: ProviderName | null
+  /** Whether its attempts are given keys; left out: they are not. */
+  readonly selfService?: true
 }
 
 /** What has to be written back. */
@@ -112,8 +109,6 @@ export interface Changes {
   readonly budgets: Set<BookedBudget>
   /** Budgets that go with what they were for. Empty in nearly every turn. */
   readonly goneBudgets: Set<BudgetId>
-  /** Providers of whose quotas something was used. Empty in nearly every turn. */
-  readonly providers: Set<ProviderOnDesk>
   /** Providers of whose quotas something was used. Empty in nearly every turn. */
   readonly providers: Set<ProviderOnDesk>
   /** Results that are to be carried somewhere. Empty in nearly every turn. */
@@ -232,7 +227,6 @@ export const noChanges = (): Changes => ({
   spendings: new Map(),
   budgets: new Set(),
   goneBudgets: new Set(),
-  providers: new Set(),
   providers: new Set(),
   deliveries: [],
   alerts: [],

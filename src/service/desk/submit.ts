@@ -149,8 +149,9 @@ function stick(desk: Desk, { sessionKey, rules }: Submission): void {
   desk.changes.sessions.add(session)
 }
 
-const spenderOf = ({ agentId, content }: Submission): Parameters<typeof closedBudget>[1] => ({
+const spenderOf = ({ agentId, content, owner = null }: Submission): Parameters<typeof closedBudget>[1] => ({
   agentId,
+  owner,
   scheduleId: null,
   payload: content,
 })

@@ -246,7 +246,8 @@ async function completeDesk(connection: Connection, memory: Memory): Promise<voi
 /** What executes the tasks of an agent that nobody has registered. */
 export const TASK_EXECUTOR = 'tab-action'
 
-const onDesk = (row: AgentRow): AgentOnDesk => ({
+/** An agent as far as a turn has to know it. */
+export const onDesk = (row: AgentRow): AgentOnDesk => ({
   id: row.id,
   executorKey: executorKeyOf(row),
   executorKind: row.executor.kind,
@@ -254,6 +255,7 @@ const onDesk = (row: AgentRow): AgentOnDesk => ({
   timeoutSeconds: row.timeoutSeconds,
   maxConcurrent: row.maxConcurrent,
   provider: row.provider,
+  ...(row.selfService === null ? {} : { selfService: true }),
 })
 
 /** What a node must be able to execute to take runs of the agent. */
