@@ -5,11 +5,9 @@ import { formOf } from '../../ui/editor/form-of.ts'
 import { EMPTY, type ScheduleForm } from '../../ui/editor/form.ts'
 import { changeBetween, newInput, rebase } from '../../ui/editor/input-of.ts'
 import { retryWaits } from '../../ui/editor/retry-waits.ts'
-import { simulate } from '../../ui/editor/simulate.ts'
 import { calendarOf } from '../../ui/pages/schedules/one/calendar.ts'
 import { momentOf, offsetName, wallTime } from '../../ui/time/wall.ts'
 
-const MINUTE = 60_000
 const form: ScheduleForm = { ...EMPTY, timezone: 'Europe/Berlin', name: 'Triage', cron: '0 9 * * *', prompt: 'Look' }
 
 describe('the clock of a zone', () => {
@@ -23,41 +21,6 @@ describe('the clock of a zone', () => {
     expect(momentOf('2026-03-29T02:30', 'Europe/Berlin')).toBe(Date.parse('2026-03-29T01:30:00Z'))
     expect(momentOf('2026-10-25T02:30', 'Europe/Berlin')).toBe(Date.parse('2026-10-25T00:30:00Z'))
     expect(momentOf('soon', 'Europe/Berlin')).toBeNull()
-  })
-})
-
-describe('what the first day would look like', () => {
-  const every10 = [0, 1, 2, 3].map((n) => n * 10 * MINUTE)
-  const fates = (rules: Partial<ScheduleForm>) =>
-    simulate(every10, 16 * MINUTE, { ...form, ...rules }).map(({ fate, start }) => [
-      fate,
-      start === null ? null : start / MINUTE,
-    ])
-
-  it('lets runs wait for a slot, one after the other', () => {
-    expect(fates({})).toEqual([
-      ['runs', 0],
-      ['waits', 16],
-      ['waits', 32],
-      ['waits', 48],
-    ])
-  })
-
-  it('skips, cancels, runs beside and lets one wait as the policy says', () => {
-    expect(fates({ overlap_action: 'SKIP' }).map(([fate]) => fate)).toEqual(['runs', 'overlap', 'runs', 'overlap'])
-    expect(fates({ overlap_action: 'CANCEL_PREV' }).map(([fate]) => fate)).toEqual(['cut', 'cut', 'cut', 'runs'])
-    expect(fates({ overlap_action: 'PARALLEL', max_parallel: 1 }).map(([fate]) => fate)).toEqual([
-      ...['runs', 'overlap_limit', 'runs', 'overlap_limit'],
-    ])
-    expect(fates({ overlap_action: 'BUFFER_ONE' })).toEqual([
-      ['runs', 0],
-      ['waits', 16],
-      ['waits', 32],
-      ['overlap', null],
-    ])
-    expect(fates({ concurrency_policy: 'SKIP' }).map(([fate]) => fate)).toEqual([
-      ...['runs', 'concurrency', 'runs', 'concurrency'],
-    ])
   })
 })
 

@@ -1,4 +1,5 @@
 import {
+  IconTimelineEventText,
   IconBellRinging,
   IconCalendarTime,
   IconHeartbeat,
@@ -59,6 +60,10 @@ export const NAVIGATION: readonly PlaceGroup[] = [
         ...{ permission: 'runs:read', key: 'r', isMain: true },
       },
       { path: '/automation/queue', label: 'nav.queue', icon: IconStack2, permission: 'runs:read', key: 'q' },
+      {
+        ...{ path: '/automation/simulate', label: 'nav.simulate', icon: IconTimelineEventText },
+        ...{ permission: 'schedules:read', key: 'm' },
+      },
     ],
   },
   {

@@ -15,6 +15,7 @@ import { readChatSearch } from '../pages/chat/chat-search.ts'
 import { readRunSearch } from '../pages/runs/run-search.ts'
 import { readScheduleOneSearch } from '../pages/schedules/one/one-search.ts'
 import { readScheduleSearch } from '../pages/schedules/schedule-search.ts'
+import { readSimulateSearch } from '../pages/simulate/simulate-search.ts'
 
 const root = createRootRoute({ notFoundComponent: NotFound })
 
@@ -109,6 +110,13 @@ const queue = createRoute({
   component: lazyRouteComponent(() => import('../pages/queue/QueuePage.tsx'), 'QueuePage'),
 })
 
+const simulate = createRoute({
+  getParentRoute: () => shell,
+  path: '/automation/simulate',
+  validateSearch: readSimulateSearch,
+  component: lazyRouteComponent(() => import('../pages/simulate/SimulatePage.tsx'), 'SimulatePage'),
+})
+
 const agents = createRoute({
   getParentRoute: () => shell,
   path: '/agents',
@@ -186,6 +194,7 @@ export const routeTree = root.addChildren([
     chat,
     conversation,
     queue,
+    simulate,
     agents,
     heartbeats,
     operations,

@@ -1,15 +1,20 @@
 import { Slider } from '@mantine/core'
+import { IconTimelineEventText } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
 import { useMemo, useState, type ReactNode } from 'react'
-import { RibbonCanvas } from '../ribbon/RibbonCanvas.tsx'
+import type { SimulateAnswer } from '../../src/contract/simulate.ts'
+import { messageOf } from '../api/refusal.ts'
 import type { RibbonItem, RibbonRow } from '../ribbon/items.ts'
-import type { RibbonView } from '../ribbon/view.ts'
 import { AXIS_HEIGHT, ROW_HEIGHT } from '../ribbon/layout.ts'
+import { RibbonCanvas } from '../ribbon/RibbonCanvas.tsx'
+import type { RibbonView } from '../ribbon/view.ts'
+import { layOutSimulation } from '../simulation/items.ts'
 import type { Say } from '../texts/fill.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { useNow } from '../time/clock.ts'
 import { spanText } from '../time/span.ts'
 import { useEditor } from './context.ts'
-import { simulate, type Simulated } from './simulate.ts'
+import { simulatedInput, useDay } from './use-day.ts'
 import '../ribbon/ribbon.css'
 
 const SECOND = 1_000
@@ -32,13 +37,13 @@ export function DayRibbon({ occurrences }: { readonly occurrences: readonly numb
   const [step, setStep] = useState(USUALLY)
   const now = useNow(MINUTE)
   const took = TAKES[step] ?? MINUTE
-  const fates = useMemo(() => simulate(occurrences, took, form), [occurrences, took, form])
   const [first = now] = occurrences
   const start = first - now < DAY / 2 ? now : first - HOUR
   const span = spanFor(occurrences)
+  const { answer, error } = useDay(form, { from: start, span, tookMs: took })
   const [view, setView] = useState<RibbonView | null>(null)
-  const shown = view ?? { from: start - span * 0.02, span, follows: null }
-  const { rows, items } = useMemo(() => drawn(fates, say), [fates, say])
+  const shown = view ?? { from: start - span * 0.02, span, follows: null, shortest: Math.min(span, 15 * MINUTE) }
+  const { rows, items } = useMemo(() => drawn(answer, occurrences, say), [answer, occurrences, say])
   const takes = spanText(took, say)
   return (
     <div className="day-ribbon">
@@ -60,8 +65,11 @@ export function DayRibbon({ occurrences }: { readonly occurrences: readonly numb
         <RibbonCanvas {...{ rows, items, view: shown, setView, now, open: () => undefined }} label={say('edit.day')} />
       </div>
       <p className="edit-note" aria-live="polite">
-        {summaryOf(fates, say)}
+        {error !== null ? messageOf(error, say) : answer === undefined ? ' ' : summaryOf(answer, say)}
       </p>
+      <Link className="day-more" to="/automation/simulate" search={{ draft: JSON.stringify(simulatedInput(form)) }}>
+        <IconTimelineEventText size={14} aria-hidden /> {say('edit.day.more')}
+      </Link>
     </div>
   )
 }
@@ -74,14 +82,14 @@ function spanFor(occurrences: readonly number[]): number {
 }
 
 /** How many of each, in one line. */
-function summaryOf(fates: readonly Simulated[], say: Say): string {
-  const count = (...which: readonly Simulated['fate'][]): number =>
-    fates.filter(({ fate }) => which.includes(fate)).length
-  const skipped = count('overlap', 'overlap_limit', 'concurrency', 'queue_full')
+function summaryOf({ totals }: SimulateAnswer, say: Say): string {
+  const { by_status: by, superseded } = totals
+  const [skipped, timeouts] = [by.skipped ?? 0, by.timeout ?? 0]
   return [
-    say('edit.day.runs', { count: count('runs', 'waits', 'cut') }),
-    ...(count('waits') > 0 ? [say('edit.day.waits', { count: count('waits') })] : []),
-    ...(count('cut') > 0 ? [say('edit.day.cut', { count: count('cut') })] : []),
+    say('edit.day.runs', { count: totals.runs }),
+    ...(totals.max_waiting > 0 ? [say('edit.day.waits', { count: totals.max_waiting })] : []),
+    ...(superseded > 0 ? [say('edit.day.cut', { count: superseded })] : []),
+    ...(timeouts > 0 ? [say('edit.day.timeouts', { count: timeouts })] : []),
     ...(skipped > 0 ? [say('edit.day.skipped', { count: skipped })] : []),
   ].join(' · ')
 }
@@ -89,33 +97,17 @@ function summaryOf(fates: readonly Simulated[], say: Say): string {
 const MOST_ROWS = 4
 const PLANNED = 'planned'
 
-/** Planned moments in the first row, runs below it: as many rows as there are runs at once, as far as they fit. */
+/** Planned moments in the first row; runs below it, and those that are skipped among them. */
 function drawn(
-  fates: readonly Simulated[],
+  answer: SimulateAnswer | undefined,
+  occurrences: readonly number[],
   say: Say,
 ): { readonly rows: readonly RibbonRow[]; readonly items: readonly RibbonItem[] } {
-  const busyUntil: number[] = []
-  const items: RibbonItem[] = []
-  for (const { at, fate, start, end } of fates) {
-    const id = String(at)
-    if (start === null || end === null) {
-      if (fate === 'cut') continue
-      items.push({ kind: 'skipped', id, row: PLANNED, start: at, note: say(`edit.fate.${fate}`) })
-      continue
-    }
-    items.push({ kind: 'coming', id, row: PLANNED, start: at })
-    const free = busyUntil.findIndex((until) => until <= at)
-    const line = free >= 0 ? free : Math.min(busyUntil.length, MOST_ROWS - 1)
-    busyUntil[line] = Math.max(busyUntil[line] ?? 0, end)
-    const row = `run ${line}`
-    if (start > at) items.push({ kind: 'run', id: `${id} waits`, row, start: at, end: start, status: 'queued' })
-    const status = fate === 'cut' ? 'cancelled' : 'success'
-    items.push({ kind: 'run', id: `${id} runs`, row, start, end, status, note: say(`edit.fate.${fate}`) })
-  }
-  const lines = Math.max(1, busyUntil.length)
-  const rows = Array.from({ length: lines }, (_, line) => ({
-    id: `run ${line}`,
-    label: line === 0 ? say('edit.day.row') : say('edit.day.beside'),
-  }))
-  return { rows: [{ id: PLANNED, label: say('ribbon.coming') }, ...rows], items }
+  const planned = occurrences.map((start): RibbonItem => ({ kind: 'coming', id: `p ${start}`, row: PLANNED, start }))
+  const laid =
+    answer === undefined
+      ? { rows: [{ id: 'none', label: '' }], items: [] }
+      : layOutSimulation(answer, { say, mostSchedules: 1, mostBeside: MOST_ROWS })
+  const rows = laid.rows.map(({ id }, line) => ({ id, label: say(line === 0 ? 'edit.day.row' : 'edit.day.beside') }))
+  return { rows: [{ id: PLANNED, label: say('ribbon.coming') }, ...rows], items: [...planned, ...laid.items] }
 }

@@ -65,7 +65,7 @@ export function Editor(props: EditorProps): ReactNode {
             <TroubleSection />
             <AfterSection />
           </div>
-          <PreviewPane preview={preview} />
+          <PreviewPane preview={preview} scheduleId={props.schedule?.id ?? null} />
         </div>
         <Footer
           {...{ close: props.close, isPending: save.isPending, isNew: props.schedule === null }}

@@ -8,13 +8,20 @@ import { Time } from '../time/Time.tsx'
 import { offsetName } from '../time/wall.ts'
 import { OWN_ZONE } from '../time/zone.ts'
 import { useEditor } from './context.ts'
+import { CostEstimate } from './CostEstimate.tsx'
 import { DayRibbon } from './DayRibbon.tsx'
 import type { Preview } from './use-preview.ts'
 
 const MINUTE = 60_000
 
+interface PreviewProps {
+  readonly preview: Preview
+  /** Null: it is new. */
+  readonly scheduleId: string | null
+}
+
 /** What the schedule would do: one sentence, its next times in its zone, and its first day with the chosen policies. */
-export function PreviewPane({ preview }: { readonly preview: Preview }): ReactNode {
+export function PreviewPane({ preview, scheduleId }: PreviewProps): ReactNode {
   const say = useSay()
   const { view, day, error, isOld } = preview
   return (
@@ -27,6 +34,7 @@ export function PreviewPane({ preview }: { readonly preview: Preview }): ReactNo
         <>
           <Times next={view.next} notes={view.dst_notes} />
           <DayRibbon occurrences={day} />
+          <CostEstimate scheduleId={scheduleId} />
         </>
       )}
     </aside>

@@ -9,10 +9,10 @@ import {
   type ReactNode,
 } from 'react'
 import { useTexts } from '../texts/TextProvider.tsx'
-import { clockTime, dayName } from '../time/zone.ts'
+import { clockTime, dayName, secondTime } from '../time/zone.ts'
 import { describeItem } from './describe.ts'
 import { draw, readPalette } from './draw.ts'
-import type { RibbonItem, RibbonRow } from './items.ts'
+import type { RibbonItem, RibbonMark, RibbonRow, RibbonShade } from './items.ts'
 import { AXIS_HEIGHT, boxAt, layOut, ROW_HEIGHT, type Box } from './layout.ts'
 import { RibbonTip } from './RibbonTip.tsx'
 import { useWheel } from './use-wheel.ts'
@@ -27,9 +27,13 @@ interface RibbonCanvasProps {
   readonly now: number
   readonly label: string
   readonly open: (item: RibbonItem) => void
+  readonly shades?: readonly RibbonShade[] | undefined
+  readonly marks?: readonly RibbonMark[] | undefined
 }
 
+const MINUTE = 60_000
 const DAY = 86_400_000
+const NONE: readonly never[] = []
 const CLOSER = 0.5
 const WIDER = 2
 const STEP = 0.2
@@ -99,7 +103,7 @@ interface Pictured extends RibbonCanvasProps {
 }
 
 /** Draws whenever something has changed that is seen, in the colours of the theme. */
-function usePicture({ view, now, boxes, chosen, width, height }: Pictured) {
+function usePicture({ view, now, boxes, chosen, width, height, shades = NONE, marks = NONE }: Pictured) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const { locale } = useTexts()
   const scheme = useComputedColorScheme()
@@ -113,11 +117,12 @@ function usePicture({ view, now, boxes, chosen, width, height }: Pictured) {
     if (element.height !== pixelsHigh) element.height = pixelsHigh
     context.setTransform(ratio, 0, 0, ratio, 0, 0)
     const step = stepFor(view.span, width)
-    const name = step >= DAY ? dayName : clockTime
+    const name = step >= DAY ? dayName : step >= MINUTE ? clockTime : secondTime
     const ticks = ticksOf(view, step, ownOffset).map((at) => ({ at, label: name(at, { locale }) }))
     const font = `11.5px ${getComputedStyle(element).fontFamily}`
-    draw({ context, width, height, view, now, ticks, boxes, chosen, palette: readPalette(element), font })
-  }, [view, now, boxes, chosen, width, height, locale, scheme])
+    const palette = readPalette(element)
+    draw({ context, width, height, view, now, ticks, boxes, chosen, shades, marks, palette, font })
+  }, [view, now, boxes, chosen, width, height, shades, marks, locale, scheme])
   return canvas
 }
 

@@ -1,9 +1,10 @@
 import { outcomeOf, type Outcome } from '../parts/outcome.ts'
+import type { RibbonMark, RibbonShade } from './items.ts'
 import { AXIS_HEIGHT, placeOf, ROW_HEIGHT, type Box } from './layout.ts'
 import type { RibbonView } from './view.ts'
 
 /** The colours of the ribbon, read from the theme. */
-export type Palette = Readonly<Record<Outcome | 'line' | 'ink' | 'muted' | 'now' | 'paper', string>>
+export type Palette = Readonly<Record<Outcome | 'line' | 'ink' | 'muted' | 'now' | 'paper' | 'shade', string>>
 
 /** Reads the colours as the theme has them now. */
 export function readPalette(element: Element): Palette {
@@ -13,6 +14,7 @@ export function readPalette(element: Element): Palette {
     ...{ success: read('--success'), failure: read('--failure'), late: read('--late'), quiet: read('--quiet') },
     ...{ active: read('--accent'), waiting: read('--ink-3'), line: read('--line'), ink: read('--ink-2') },
     ...{ muted: read('--ink-3'), now: read('--accent'), paper: read('--paper') },
+    shade: read('--late-soft'),
   }
 }
 
@@ -26,6 +28,8 @@ export interface Picture {
   readonly ticks: readonly { readonly at: number; readonly label: string }[]
   readonly boxes: readonly Box[]
   readonly chosen: Box | null
+  readonly shades: readonly RibbonShade[]
+  readonly marks: readonly RibbonMark[]
   readonly palette: Palette
   readonly font: string
 }
@@ -34,7 +38,9 @@ export interface Picture {
 export function draw(picture: Picture): void {
   const { context, width, height, boxes, chosen, palette } = picture
   context.clearRect(0, 0, width, height)
+  for (const shade of picture.shades) drawShade(picture, shade)
   drawGrid(picture)
+  for (const mark of picture.marks) drawMark(picture, mark)
   for (const box of boxes) drawBox(picture, box)
   if (chosen !== null) {
     context.strokeStyle = palette.ink
@@ -68,6 +74,39 @@ function line(context: CanvasRenderingContext2D, from: Point, to: Point): void {
   context.stroke()
 }
 
+/** Hatched, so that it is seen without its colour; its name stands on the axis. */
+function drawShade({ context, view, width, height, palette, font }: Picture, { from, to, label }: RibbonShade): void {
+  const [x, end] = [placeOf(from, { view, width }), placeOf(to, { view, width })]
+  if (end < 0 || x > width) return
+  context.save()
+  context.beginPath()
+  context.rect(x, AXIS_HEIGHT, Math.max(2, end - x), height - AXIS_HEIGHT)
+  context.clip()
+  context.fillStyle = palette.shade
+  context.fillRect(x, AXIS_HEIGHT, Math.max(2, end - x), height - AXIS_HEIGHT)
+  context.strokeStyle = palette.line
+  context.lineWidth = 1
+  const reach = height - AXIS_HEIGHT
+  for (let at = x - reach; at < end; at += 8) line(context, [at, height], [at + reach, AXIS_HEIGHT])
+  context.restore()
+  context.font = font
+  context.textBaseline = 'top'
+  context.fillStyle = palette.ink
+  const left = Math.max(0, x)
+  if (context.measureText(label).width + 8 <= Math.min(end, width) - left)
+    context.fillText(label, left + 4, AXIS_HEIGHT + 3)
+}
+
+function drawMark({ context, view, width, height, palette }: Picture, { at }: RibbonMark): void {
+  const x = Math.round(placeOf(at, { view, width })) + 0.5
+  if (x < 0 || x > width) return
+  context.strokeStyle = palette.late
+  context.lineWidth = 1.5
+  context.setLineDash([4, 3])
+  line(context, [x, AXIS_HEIGHT - 8], [x, height])
+  context.setLineDash([])
+}
+
 const BAR = 12
 
 function drawBox(picture: Picture, box: Box): void {
@@ -83,6 +122,15 @@ function drawBox(picture: Picture, box: Box): void {
     line(context, [x - 4, middle - 4], [x + 4, middle + 4])
     line(context, [x - 4, middle + 4], [x + 4, middle - 4])
   } else drawBar(picture, box, outcomeOf(item.status))
+  if ('isMarked' in item && item.isMarked === true) {
+    context.strokeStyle = palette.now
+    context.strokeRect(
+      x - (item.kind === 'skipped' ? 7 : 2),
+      middle - 10,
+      item.kind === 'skipped' ? 14 : box.width + 4,
+      20,
+    )
+  }
 }
 
 /** Full, crossed, striped, hollow: an outcome is told by how its bar is filled, not by its colour alone. */

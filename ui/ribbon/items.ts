@@ -25,6 +25,8 @@ export interface RibbonRun extends Placed {
   /** Null while it goes on. */
   readonly end: number | null
   readonly note?: string | undefined
+  /** Whether it is set off from the others. */
+  readonly isMarked?: boolean | undefined
 }
 
 /** An occurrence that is planned. */
@@ -36,6 +38,23 @@ export interface RibbonComing extends Placed {
 export interface RibbonSkipped extends Placed {
   readonly kind: 'skipped'
   readonly note: string
+  /** Whether it is set off from the others. */
+  readonly isMarked?: boolean | undefined
+}
+
+/** A stretch of time in which something was not as usual: drawn behind everything. */
+export interface RibbonShade {
+  readonly id: string
+  readonly from: number
+  readonly to: number
+  readonly label: string
+}
+
+/** A moment that matters to every row, such as a change of the clock. */
+export interface RibbonMark {
+  readonly id: string
+  readonly at: number
+  readonly label: string
 }
 
 /** What stands on the ribbon. */

@@ -1,4 +1,5 @@
-const MINUTE = 60_000
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
@@ -23,6 +24,10 @@ export interface RibbonView {
   readonly span: number
   /** Where on the ribbon "now" stays, from 0 to 1; null when somebody has moved away from it. */
   readonly follows: number | null
+  /** How close one may look, in milliseconds; a quarter of an hour unless given. */
+  readonly shortest?: number | undefined
+  /** How much one may see at once; a week unless given. */
+  readonly longest?: number | undefined
 }
 
 /** A view that stays with now. */
@@ -42,11 +47,12 @@ export const pan = (view: RibbonView, share: number): RibbonView => ({
 
 /** Shows more or less around a place (0 to 1), which stays where it is. */
 export function zoom(view: RibbonView, factor: number, around = view.follows ?? 0.5): RibbonView {
-  const span = Math.min(LONGEST, Math.max(SHORTEST, view.span * factor))
+  const span = Math.min(view.longest ?? LONGEST, Math.max(view.shortest ?? SHORTEST, view.span * factor))
   return { ...view, span, from: view.from + (view.span - span) * around }
 }
 
 const STEPS = [
+  ...[SECOND, 2 * SECOND, 5 * SECOND, 10 * SECOND, 15 * SECOND, 30 * SECOND],
   ...[MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE],
   ...[HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY],
 ]

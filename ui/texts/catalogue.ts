@@ -1,6 +1,7 @@
 import { channelTexts } from './channels.ts'
 import { heartbeatTexts } from './heartbeats.ts'
 import { agentTexts } from './agents.ts'
+import { forecastTexts } from './forecast.ts'
 import { formTexts } from './forms.ts'
 import { operationTexts } from './operations.ts'
 import { queueTexts } from './queue.ts'
@@ -12,12 +13,14 @@ import { editorTexts } from './editor.ts'
 import { overviewTexts } from './overview.ts'
 import { policyTexts } from './policies.ts'
 import { providerTexts } from './providers.ts'
+import { railTexts } from './rails.ts'
 import { reasonTexts } from './reasons.ts'
 import { oneRunTexts } from './run.ts'
 import { runTexts } from './runs.ts'
 import { scheduleOneTexts } from './schedule.ts'
 import { scheduleTexts } from './schedules.ts'
 import { shellTexts } from './shell.ts'
+import { simulateTexts } from './simulate.ts'
 import { workTexts } from './work.ts'
 
 /** Every text of the console. An area is a file beside this one and a line in each of these two lists. */
@@ -38,11 +41,14 @@ const en = {
   ...formTexts.en,
   ...operationTexts.en,
   ...queueTexts.en,
+  ...railTexts.en,
   ...settingTexts.en,
+  ...forecastTexts.en,
   ...providerTexts.en,
   ...channelTexts.en,
   ...heartbeatTexts.en,
   ...targetTexts.en,
+  ...simulateTexts.en,
 } as const
 
 const zh: Readonly<Record<TextKey, string>> = {
@@ -62,11 +68,14 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...formTexts.zh,
   ...operationTexts.zh,
   ...queueTexts.zh,
+  ...railTexts.zh,
   ...settingTexts.zh,
+  ...forecastTexts.zh,
   ...providerTexts.zh,
   ...channelTexts.zh,
   ...heartbeatTexts.zh,
   ...targetTexts.zh,
+  ...simulateTexts.zh,
 }
 
 /** The names of all texts. */

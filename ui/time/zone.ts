@@ -28,6 +28,10 @@ export const fullTime = (at: number, { locale, zone = OWN_ZONE }: Where): string
 export const clockTime = (at: number, { locale, zone = OWN_ZONE }: Where): string =>
   formatOf(locale, zone, { hour: '2-digit', minute: '2-digit' }).format(at)
 
+/** The time of a day with its seconds: `09:00:05`. */
+export const secondTime = (at: number, { locale, zone = OWN_ZONE }: Where): string =>
+  formatOf(locale, zone, { hour: '2-digit', minute: '2-digit', second: '2-digit' }).format(at)
+
 /** A day: `Wed 4 Mar`. */
 export const dayName = (at: number, { locale, zone = OWN_ZONE }: Where): string =>
   formatOf(locale, zone, { weekday: 'short', day: 'numeric', month: 'short' }).format(at)

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Menu, Modal, Switch } from '@mantine/core'
-import { IconBolt, IconCopy, IconDots, IconPencil, IconTrash } from '@tabler/icons-react'
+import { IconBolt, IconCopy, IconDots, IconPencil, IconTimelineEventText, IconTrash } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import type { ScheduleView } from '../../../../src/contract/schedule.ts'
@@ -49,6 +49,7 @@ export function HeadActions({ schedule }: { readonly schedule: ScheduleView }): 
 function More({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
   const say = useSay()
   const open = useOpenEditor()
+  const navigate = useNavigate()
   const [isAsking, setAsking] = useState(false)
   return (
     <>
@@ -59,6 +60,12 @@ function More({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item
+            leftSection={<IconTimelineEventText {...ICON} />}
+            onClick={() => void navigate({ to: '/automation/simulate', search: { ids: schedule.id } })}
+          >
+            {say('sim.open')}
+          </Menu.Item>
           <Permitted permission="schedules:write">
             <Menu.Item leftSection={<IconCopy {...ICON} />} onClick={() => open({ edit: 'new', copy: schedule.id })}>
               {say('one.duplicate')}
