@@ -57,6 +57,7 @@ export interface BudgetForecast {
   readonly scope: BudgetScope['kind']
   readonly agent_id: string | null
   readonly schedule_id: string | null
+  readonly owner: string | null
   readonly unit: BudgetUnit
   readonly amount: number
   readonly period: BudgetPeriod

@@ -47,7 +47,7 @@ export function parseTerms(
 }
 
 function termsOf(row: Parameters<typeof settingsOf>[0]): BudgetTerms {
-  const { scope: _scope, agent_id: _agent, schedule_id: _schedule, ...terms } = settingsOf(row)
+  const { scope: _scope, agent_id: _agent, schedule_id: _schedule, owner: _owner, ...terms } = settingsOf(row)
   return terms
 }
 

@@ -103,6 +103,16 @@ export const budgetList = queryOptions({
   queryFn: ({ signal }) => api.budgets.list({ limit: MOST }, { signal }),
 })
 
+/** How far the console looks ahead. */
+export const FORECAST_DAYS = 30
+
+/** What the next days will use. The plan moves slowly, and counting it is work. */
+export const budgetForecast = queryOptions({
+  queryKey: ['budgets', 'forecast', FORECAST_DAYS],
+  queryFn: ({ signal }) => api.budgets.forecast({ days: FORECAST_DAYS }, { signal }),
+  staleTime: 60_000,
+})
+
 /** What several agents call. How full its buckets are changes with every second, so it is asked again. */
 export const providerList = queryOptions({
   queryKey: ['providers', 'list'],

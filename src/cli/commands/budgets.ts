@@ -3,9 +3,10 @@ import type { BudgetInput, BudgetView } from '../../contract/budget.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Column } from '../output/table.ts'
 import { agoText, momentText } from '../output/times.ts'
-import { bodyOf, namesOf, number, withBody, type FieldOption } from '../remote/fields.ts'
+import { bodyOf, namesOf, number, valuesOf, withBody, withFields, type FieldOption } from '../remote/fields.ts'
 import { readPages, showDone, showList, showOne, withPages, type Facts, type PageOptions } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { showForecast } from './forecast-look.ts'
 import { commandOf, groupOf } from './group.ts'
 
 const CHANGEABLE: readonly FieldOption[] = [
@@ -23,6 +24,11 @@ const FIELDS: readonly FieldOption[] = [
   ...CHANGEABLE,
 ]
 
+/** How far a forecast goes. */
+export const DAYS: FieldOption = {
+  ...{ flags: '--days <n>', field: 'days', read: number, about: 'how many days, 1 to 92 (default 30)' },
+}
+
 /** `escapement budgets …`: what runs may use. */
 export function addBudgets(program: Command, desk: Desk): void {
   const group = groupOf(program, 'budgets', 'make, see and change what runs may use')
@@ -31,6 +37,11 @@ export function addBudgets(program: Command, desk: Desk): void {
       const page = await readPages(talk, options, (asked) => talk.client.budgets.list(asked))
       await showList(talk, page, { columns: columnsOf(talk), none: 'No budgets.' })
     },
+  })
+  remote(desk, withFields(commandOf(group, 'forecast', 'say what the next days will use'), [DAYS]), {
+    names: namesOf([DAYS]),
+    work: async (talk, _, options) =>
+      showForecast(talk, await talk.client.budgets.forecast(valuesOf([DAYS], options, talk.terminal.now()))),
   })
   remote(desk, commandOf(group, 'get <id>', 'show a budget'), {
     work: async (talk, [id = '']) => show(talk, await talk.client.budgets.get(id)),

@@ -12,6 +12,16 @@ import { readExecutor } from './executor-field.ts'
 
 const target: ReadText = (text) => ({ target_id: text })
 
+const BUDGET = /^([\d.]+) (tokens|money)(?: per (day|month))?$/
+
+/** `5000 tokens per day`, as JSON, or `none`, which takes the budget away. */
+const readBudget: ReadText = (text, about) => {
+  if (text === 'none') return null
+  const [, amount, unit, period] = BUDGET.exec(text.trim()) ?? []
+  if (amount === undefined) return json(text, about)
+  return { amount: Number(amount), unit, ...(period === undefined ? {} : { period }) }
+}
+
 /** When a schedule fires. */
 export const TIMING_FIELDS: readonly FieldOption[] = [
   { flags: '--cron <expr>', field: 'cron', about: 'cron expression, quoted' },
@@ -57,6 +67,10 @@ export const SCHEDULE_FIELDS: readonly FieldOption[] = [
   { flags: '--max-concurrency <n>', field: 'max_concurrency', read: number, about: 'slots of the schedule' },
   { flags: '--queue-depth <n>', field: 'queue_depth', read: number, about: 'runs that may wait for a slot' },
   { flags: '--retry <json>', field: 'retry_policy', read: json, about: 'how failed attempts are repeated' },
+  {
+    ...{ flags: '--budget <text|json>', field: 'budget', read: readBudget },
+    about: 'what its runs may use: "5000 tokens per day", "10 money per month", JSON, or none',
+  },
   { flags: '--timeout <duration>', field: 'timeout_seconds', read: seconds, about: 'how long an attempt may take' },
   { flags: '--max-fires <n>', field: 'max_fires', read: number, about: 'how often at most' },
   { flags: '--jitter <duration>', field: 'jitter_ms', read: milliseconds, about: 'spread over this long' },

@@ -20,6 +20,9 @@ export function scheduleColumns({ terminal, style }: Talk): readonly Column<Sche
   ]
 }
 
+const budgetText = ({ amount, unit, period, on_exceed: action, id }: NonNullable<ScheduleView['budget']>): string =>
+  `${amount} ${unit} per ${period}, then ${action} (${id})`
+
 const receiverOf = (target: string, { delivery_disabled: isOff }: ScheduleView): string =>
   isOff ? `${target}, which is switched off: results are held` : target
 
@@ -43,6 +46,7 @@ export function scheduleFacts({ terminal, style }: Talk, schedule: ScheduleView)
     ['session', oneLine(schedule.session)],
     ['lane', schedule.lane],
     ['delivers to', schedule.delivery === null ? null : receiverOf(schedule.delivery.target_id, schedule)],
+    ['budget', schedule.budget === null ? null : budgetText(schedule.budget)],
     ['payload', schedule.payload === null ? null : manyLines(valueText(schedule.payload))],
     ['missed', `${schedule.misfire_policy}, at most ${schedule.catchup_limit}`],
     ['overlap', schedule.overlap_action],

@@ -4,7 +4,9 @@ import { bodyOf, moment, namesOf, number, withBody, withFields, valuesOf, type F
 import { printJson, readPages, showDone, showList, showOne, withPages, type PageOptions } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { EXIT, type ExitCode } from '../terminal.ts'
+import { DAYS } from './budgets.ts'
 import { showExplained } from './explain-look.ts'
+import { showDraftForecast } from './forecast-look.ts'
 import { explainOccurrence, showPreview } from './schedule-answers.ts'
 import { SCHEDULE_FIELDS, TIMING_FIELDS } from './schedule-fields.ts'
 import { scheduleColumns, scheduleFacts } from './schedule-look.ts'
@@ -40,6 +42,7 @@ export function addSchedules(program: Command, desk: Desk): void {
   addChanging(group, desk)
   addSwitching(group, desk)
   addAsking(group, desk)
+  addForecast(group, desk)
 }
 
 function addReading(group: Command, desk: Desk): void {
@@ -153,6 +156,19 @@ async function runNow(
     : `Nothing was run: ${answer.reason ?? 'not due'}.`
   await showDone(talk, answer, sentence)
   return EXIT.ok
+}
+
+function addForecast(group: Command, desk: Desk): void {
+  const fields = [...SCHEDULE_FIELDS, DAYS]
+  const about = 'say what a schedule would use before it is made, or with its id what a change would do'
+  remote(desk, withBody(commandOf(group, 'forecast [id]', about), fields, 'new'), {
+    names: namesOf(fields),
+    work: async (talk, [id], options) => {
+      const body = await bodyOf(talk.terminal, fields, options)
+      const asked = id === undefined || id === '' ? body : { ...body, id }
+      await showDraftForecast(talk, await talk.client.schedules.forecast(asked))
+    },
+  })
 }
 
 function addAsking(group: Command, desk: Desk): void {

@@ -62,6 +62,7 @@ const budget: z.ZodType<BudgetForecast> = named(
     scope: z.enum(BUDGET_SCOPES),
     agent_id: z.string().nullable(),
     schedule_id: z.string().nullable(),
+    owner: z.string().nullable(),
     unit: z.enum(BUDGET_UNITS),
     amount: z.number(),
     period: z.enum(BUDGET_PERIODS),

@@ -64,6 +64,8 @@ function ownerOf(scope: Budget['scope']): string {
     case 'schedule':
       return `schedule ${scope.scheduleId}`
     case 'owner':
+      return scope.owner
+    case 'owner':
       return `everything made by ${scope.owner}`
   }
 }

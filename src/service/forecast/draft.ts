@@ -111,9 +111,10 @@ async function affected(
   { draft, now }: { readonly draft: Draft; readonly now: Instant },
 ): Promise<readonly Affected[]> {
   const { after, existing } = draft
-  const spenders = [after, ...(existing === null ? [] : [existing])].map(({ agentId, id }) => ({
+  const spenders = [after, ...(existing === null ? [] : [existing])].map(({ agentId, id, owner }) => ({
     agentId,
     scheduleId: id,
+    owner,
   }))
   const all = await loadBudgets(database, { orgId })
   const found = all.filter(({ scope }) => spenders.some((spender) => covers(scope, spender)))
@@ -187,7 +188,7 @@ async function effectsOf(
 function warningOf({ before, after }: BudgetEffect): readonly string[] {
   const [was, will] = [before?.used_up_at ?? null, after.used_up_at]
   if (will === null || (was !== null && was <= will)) return []
-  const whose = after.agent_id ?? (after.schedule_id === null ? 'the org' : 'the schedule')
+  const whose = after.agent_id ?? after.owner ?? (after.schedule_id === null ? 'the org' : 'the schedule')
   const what = `${after.amount} ${after.unit} per ${after.period} of ${whose}`
   return [`With it, the budget of ${what} is used up about ${will}. ${after.sentence}`]
 }

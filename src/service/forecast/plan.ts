@@ -58,9 +58,9 @@ async function loadActive(connection: Connection, orgId: OrgId): Promise<readonl
 
 /** A schedule as something that makes runs. */
 export function originOf(row: ScheduleRow): Origin {
-  const { id, name, agentId, payload, timing, rules, fires, watermark } = row
+  const { id, name, agentId, owner, payload, timing, rules, fires, watermark } = row
   const runsOn: Origin['runsOn'] = (days) => scheduledRuns({ timing, maxFires: rules.maxFires, fires, watermark }, days)
-  return { kind: 'schedule', name, agentId, scheduleId: id, payload, runsOn }
+  return { kind: 'schedule', name, agentId, scheduleId: id, owner, payload, runsOn }
 }
 
 const observed = (kind: 'chat' | 'tasks', { agentId, perDay }: ObservedRate): Origin => ({

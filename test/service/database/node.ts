@@ -15,6 +15,8 @@ import type { ServiceWorld } from './world.ts'
 export interface TestNode {
   readonly memory: Memory
   readonly started: string[]
+  /** What it has started and nobody has reported. */
+  readonly held: Claim[]
   readonly turn: (...works: readonly Work<unknown>[]) => Promise<readonly unknown[]>
   /** Everything it holds reports to have used so much. */
   readonly reports: (tokens: number) => readonly Work<unknown>[]
@@ -36,6 +38,7 @@ export async function openNode(of: ServiceWorld): Promise<TestNode> {
   return {
     memory,
     started,
+    held,
     turn: async (...works) => {
       const lanes = new Map([[laneName('task'), { size: 9, held: 0 }]])
       const offer = { nodeId, lanes, catchup: { inFlight: 0, limit: 1 } }

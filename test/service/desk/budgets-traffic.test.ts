@@ -4,10 +4,12 @@ import { agentId, attemptId, laneName, orgId, runId } from '../../../src/core/id
 import { HOUR_MS, later } from '../../../src/core/instant.ts'
 import { BUDGET_ACTIONS, BUDGET_UNITS } from '../../../src/core/budget/budget.ts'
 import { BUDGET_PERIODS } from '../../../src/core/budget/budget-period.ts'
+import { DEFAULT_RETRY_POLICY } from '../../../src/core/run/retry-policy.ts'
+import { isTerminal } from '../../../src/core/run/run-machine.ts'
 import { DEFAULT_FIRING_SETTINGS } from '../../../src/core/schedule/schedule-rules.ts'
 import { DEFAULT_SESSION_RULES } from '../../../src/core/session/session-rules.ts'
-import { bookHabits, budgetsOf, periodOf, useOf } from '../../../src/service/desk/budget-book.ts'
-import { budgetLoads, takeBudgets } from '../../../src/service/desk/budgets.ts'
+import { bookHabits } from '../../../src/service/desk/budget-book.ts'
+import { budgetLoads, spend, takeBudgets } from '../../../src/service/desk/budgets.ts'
 import { noChanges } from '../../../src/service/desk/desk.ts'
 import { passTime, takeReport } from '../../../src/service/desk/settle.ts'
 import { submit } from '../../../src/service/desk/submit.ts'
@@ -19,32 +21,36 @@ import type { BudgetOnRecord } from '../../../src/store/budgets.ts'
 import type { RunRow } from '../../../src/store/run-row.ts'
 import { NOW } from '../../support/builders.ts'
 import { aBudget } from './budget-records.ts'
+import { createWitness, type Witness } from './budget-witness.ts'
 import { aTask } from './cabinet.ts'
 
 /** What a node does with one org, without a database: turns of traffic, time and picking. */
 type Step =
   | { readonly do: 'submit'; readonly agent: 'a' | 'b'; readonly stated: number | null }
-  | { readonly do: 'report'; readonly nth: number; readonly used: number }
+  | { readonly do: 'report'; readonly nth: number; readonly used: number; readonly fails: boolean }
   | { readonly do: 'lose'; readonly nth: number }
   | { readonly do: 'pass'; readonly hours: number }
 
+const agents = (): fc.Arbitrary<'a' | 'b'> => fc.constantFrom('a', 'b')
+
 const steps = fc.array(
   fc.oneof(
-    { weight: 6, arbitrary: fc.record({ do: fc.constant('submit' as const), agent: agents(), stated: stated() }) },
-    { weight: 5, arbitrary: fc.record({ do: fc.constant('report' as const), nth: fc.nat(9), used: fc.nat(60) }) },
+    {
+      weight: 6,
+      arbitrary: fc.record({ do: fc.constant('submit' as const), agent: agents(), stated: fc.option(fc.nat(40)) }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        ...{ do: fc.constant('report' as const), nth: fc.nat(9), used: fc.nat(60) },
+        fails: fc.nat(4).map((n) => n === 0),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('lose' as const), nth: fc.nat(9) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('pass' as const), hours: fc.nat(20) }) },
   ),
-  { maxLength: 120 },
+  { minLength: 20, maxLength: 120, size: 'max' },
 )
-
-function agents(): fc.Arbitrary<'a' | 'b'> {
-  return fc.constantFrom('a', 'b')
-}
-
-function stated(): fc.Arbitrary<number | null> {
-  return fc.option(fc.nat(40), { freq: 3 })
-}
 
 const budgets = fc
   .array(
@@ -69,7 +75,6 @@ const budgets = fc
   )
 
 const LANE = laneName('task')
-const NOBODY = { agentId: agentId(''), scheduleId: null }
 
 function openMemory(loaded: readonly BudgetOnRecord[]): Memory {
   let made = 0
@@ -96,92 +101,142 @@ function openMemory(loaded: readonly BudgetOnRecord[]): Memory {
   return memory
 }
 
-/** What a budget may have used: all of it, and what those in flight since its last start used beyond their reserve. */
-interface Allowance {
-  readonly inFlight: Set<RunRow['id']>
-  beyond: number
-}
-
 const inFlight = ({ desk }: Memory): readonly RunRow[] =>
   [...desk.runs.values()].filter((run) => run.state === 'running')
 
-function take(memory: Memory, step: Step): { readonly reported: RunRow; readonly used: number } | null {
+const FAILED = { kind: 'failed', errorCode: 'agent_error', retryable: null, retryAfterMs: null } as const
+
+/** What somebody may do to the books behind the desk's back; nothing, unless the witness is put to the test. */
+type Tampering = (memory: Memory, reported: RunRow | null) => void
+
+interface Playing {
+  readonly memory: Memory
+  readonly witness: Witness
+  readonly tamper: Tampering
+}
+
+function take({ memory, witness }: Playing, step: Step): RunRow | null {
   const { desk } = memory
-  const chosen = step.do === 'report' || step.do === 'lose' ? inFlight(memory)[step.nth] : undefined
+  const held = inFlight(memory)
+  const chosen = step.do === 'report' || step.do === 'lose' ? held[step.nth % held.length] : undefined
+  const attempt = chosen?.attemptId ?? attemptId('none')
   switch (step.do) {
     case 'submit': {
       const agent = agentId(step.agent)
       taskAgentFor(memory, agent)
       const params = step.stated === null ? {} : { max_tokens: step.stated, max_cost: step.stated / 1_000_000 }
-      submit(desk, aTask({ agentId: agent, content: { action: 'x', params } }))
+      submit(desk, aTask({ agentId: agent, content: { action: 'x', params }, retryPolicy: DEFAULT_RETRY_POLICY }))
       return null
     }
     case 'report': {
       if (chosen === undefined) return null
       const usage = { inputTokens: step.used, costMicros: step.used }
-      takeReport(desk, chosen, {
-        ...{ attemptId: chosen.attemptId ?? attemptId('none'), outcome: { kind: 'succeeded' } },
-        usage,
-      })
-      return { reported: chosen, used: step.used }
+      takeReport(desk, chosen, { attemptId: attempt, outcome: step.fails ? FAILED : { kind: 'succeeded' }, usage })
+      witness.reported(attempt, step.used, { at: desk.now, ended: isTerminal(chosen.state) })
+      return chosen
     }
     case 'lose':
-      if (chosen !== undefined) passTime(desk, chosen, desk.now)
+      if (chosen === undefined) return null
+      witness.lost(attempt)
+      passTime(desk, chosen, desk.now)
       return null
     case 'pass':
       desk.now = later(desk.now, step.hours * HOUR_MS)
+      for (const run of desk.runs.values()) if (run.state === 'waiting') passTime(desk, run, null)
       return null
   }
 }
 
-function play(loaded: readonly BudgetOnRecord[], traffic: readonly Step[]): void {
+const statedBy = ({ payload }: RunRow): number | null =>
+  (payload as { readonly params: { readonly max_tokens?: number } }).params.max_tokens ?? null
+
+function play(
+  loaded: readonly BudgetOnRecord[],
+  traffic: readonly Step[],
+  tamper: Tampering = () => undefined,
+): number {
   const memory = openMemory(loaded)
   const { desk } = memory
-  const allowances = new Map(loaded.map(({ id }): [typeof id, Allowance] => [id, { inFlight: new Set(), beyond: 0 }]))
-  const tally = new Map<string, number>()
+  const witness = createWitness(loaded)
   for (const step of traffic) {
     desk.changes = noChanges()
     if (desk.budgets === null) throw new Error('the budgets are gone')
     bookHabits(desk.budgets, { agents: [], schedules: [] })
-    const told = take(memory, step)
+    const reported = take({ memory, witness, tamper }, step)
+    tamper(memory, reported)
     for (const run of [...desk.changes.made, ...desk.changes.changed]) noteRun(memory, run)
-    for (const { budgetId, amount } of told?.reported.reserves ?? []) {
-      const allowance = allowances.get(budgetId)
-      if (allowance?.inFlight.has(told?.reported.id ?? runId('')) === true)
-        allowance.beyond += Math.max(0, (told?.used ?? 0) - amount)
-    }
-    for (const booked of budgetsOf(desk.budgets, told?.reported ?? NOBODY)) {
-      const key = `${booked.budget.id} ${periodOf(booked, desk.now).start}`
-      tally.set(key, (tally.get(key) ?? 0) + (told?.used ?? 0))
-    }
-    for (const [id, booked] of desk.budgets.budgets) {
-      const spent = tally.get(`${id} ${periodOf(booked, desk.now).start}`) ?? 0
-      expect(useOf(booked, desk.now, 0).spent).toBe(spent)
-      expect(spent).toBeLessThanOrEqual(booked.budget.amount + (allowances.get(id)?.beyond ?? 0))
-    }
     applyBudgets(memory)
-    const before = budgetLoads(desk)
     const offer = { nodeId: 'n', lanes: new Map([[LANE, { size: 8, held: 0 }]]), catchup: { inFlight: 0, limit: 1 } }
-    const claims = claimRuns(memory, offer)
-    const after = budgetLoads(desk)
-    for (const { run } of claims)
-      for (const { budget } of budgetsOf(desk.budgets, run))
-        allowances.set(budget.id, { inFlight: new Set(inFlight(memory).map(({ id }) => id)), beyond: 0 })
-    for (const [id, load] of before) {
-      const taken = claims.flatMap(({ run }) => run.reserves.filter((reserve) => reserve.budgetId === id))
-      const sum = taken.reduce((total, { amount }) => total + amount, 0)
-      expect(after.get(id)?.remaining).toBe(load.remaining - sum)
+    for (const { run } of claimRuns(memory, offer))
+      witness.claimed(
+        { attempt: run.attemptId ?? '', run: run.id, agent: run.agentId, stated: statedBy(run) },
+        desk.now,
+      )
+    for (const [id, { remaining }] of budgetLoads(desk)) {
+      const isPaused = desk.budgets.budgets.get(id)?.budget.pausedAt !== null
+      expect(remaining).toBe(isPaused ? 0 : witness.left(id, desk.now))
     }
   }
+  return witness.hits()
 }
+
+const CASES = Number(process.env['BUDGET_CASES'] ?? 200)
 
 describe('random traffic', () => {
   it('never exceeds a budget by more than what runs in flight used beyond their reserve', () => {
+    let hits = 0
     fc.assert(
       fc.property(budgets, steps, (loaded, traffic) => {
-        play(loaded, traffic)
+        hits += play(loaded, traffic)
       }),
-      { numRuns: 400 },
+      { numRuns: CASES },
     )
+    expect(hits).toBeGreaterThan(CASES / 4)
+  })
+
+  const mutants: readonly (readonly [string, Tampering])[] = [
+    [
+      'what runs in flight have set aside is forgotten',
+      (memory) => {
+        for (const run of inFlight(memory)) run.reserves = []
+      },
+    ],
+    [
+      'what a run used is counted twice',
+      ({ desk }, reported) => {
+        if (reported !== null) spend(desk, reported)
+      },
+    ],
+    [
+      'what a run used is not counted',
+      ({ desk }) => {
+        for (const { spent } of desk.budgets?.budgets.values() ?? []) spent.clear()
+      },
+    ],
+    [
+      'a new period begins with what the last one used',
+      ({ desk }) => {
+        for (const booked of desk.budgets?.budgets.values() ?? [])
+          booked.lastPeriod = booked.lastPeriod === null ? null : { ...booked.lastPeriod, end: later(NOW, 9e9) }
+      },
+    ],
+    [
+      'what runs are known to use is forgotten',
+      ({ desk }) => {
+        for (const habit of desk.budgets?.habits.agents.values() ?? []) habit.recent.length = 0
+      },
+    ],
+  ]
+
+  it.each(mutants)('is noticed where %s', (_, tamper) => {
+    const broken = (): void => {
+      fc.assert(
+        fc.property(budgets, steps, (loaded, traffic) => {
+          play(loaded, traffic, tamper)
+        }),
+        { numRuns: 300, endOnFailure: true, seed: 3 },
+      )
+    }
+    expect(broken).toThrow()
   })
 })

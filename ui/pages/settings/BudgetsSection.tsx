@@ -1,16 +1,21 @@
-import { IconCoins } from '@tabler/icons-react'
+import { Menu } from '@mantine/core'
+import { IconCoins, IconPlayerPlay } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { BudgetInput, BudgetView } from '../../../src/contract/budget.ts'
 import { budgetList } from '../../api/admin-queries.ts'
 import { api } from '../../api/client.ts'
 import { agentList } from '../../api/queries.ts'
+import { useAct } from '../../api/use-act.ts'
 import { changedOf, type FieldSpec } from '../../forms/field.ts'
 import { FormDrawer } from '../../forms/FormDrawer.tsx'
+import { Permitted } from '../../parts/Permitted.tsx'
 import { ShortId } from '../../parts/ShortId.tsx'
 import type { Column } from '../../table/column.ts'
-import { useSay, useTexts } from '../../texts/TextProvider.tsx'
+import { useSay } from '../../texts/TextProvider.tsx'
 import { Time } from '../../time/Time.tsx'
+import { BudgetUse } from './BudgetUse.tsx'
+import { ForecastPanel } from './ForecastPanel.tsx'
 import { ThingList } from './ThingList.tsx'
 import { useOpen } from './use-open.ts'
 
@@ -62,6 +67,7 @@ export function BudgetsSection(): ReactNode {
         {...{ title: say('budgets.title'), hint: say('budgets.hint'), list, rows, show, touches: TOUCHES }}
         {...{ columns: useColumns(), idOf: ({ id }) => id, nameOf: ({ id }) => id }}
         {...{ permission: 'budgets:write', create: say('budgets.new') }}
+        more={(budget) => <Resume budget={budget} />}
         empty={{
           icon: <IconCoins size={22} aria-hidden />,
           title: say('budgets.empty.title'),
@@ -76,6 +82,7 @@ export function BudgetsSection(): ReactNode {
           done: () => say('budgets.deleted'),
         }}
       />
+      <ForecastPanel />
       {open === 'new' && (
         <FormDrawer
           {...{ ...form, title: say('budgets.new'), fields: () => fields }}
@@ -98,16 +105,16 @@ function useColumns(): readonly Column<BudgetView>[] {
   return [
     {
       ...{ id: 'name', width: 'minmax(140px, 1fr)', header: say('budgets.of') },
-      cell: ({ scope, agent_id: agent, schedule_id: schedule }) => (
+      cell: ({ scope, agent_id: agent, schedule_id: schedule, owner }) => (
         <div>
           <div className="thing-name">{say(`budgets.scope.${scope}`)}</div>
-          <div className="quiet small">{agent ?? (schedule === null ? null : <ShortId id={schedule} />)}</div>
+          <div className="quiet small">{agent ?? owner ?? (schedule === null ? null : <ShortId id={schedule} />)}</div>
         </div>
       ),
     },
     {
       ...{ id: 'use', width: 'minmax(200px, 2fr)', header: say('budgets.use') },
-      cell: (budget) => <Use budget={budget} />,
+      cell: (budget) => <BudgetUse budget={budget} />,
     },
     {
       ...{ id: 'exceed', width: '150px', header: say('budgets.exceed') },
@@ -120,21 +127,20 @@ function useColumns(): readonly Column<BudgetView>[] {
   ]
 }
 
-function Use({ budget: { unit, amount, period, spent, reserved } }: { readonly budget: BudgetView }): ReactNode {
-  const { say, locale } = useTexts()
-  const text = (value: number): string => value.toLocaleString(locale, { maximumFractionDigits: 6 })
-  const part = (value: number): string => `${Math.min(1, value / amount) * 100}%`
-  const words = say('budgets.spent', {
-    ...{ spent: text(spent), reserved: text(reserved), amount: text(amount) },
-    ...{ unit: say(`budgets.unit.${unit}`), period: say(`budgets.period.${period}`) },
+/** Only a budget that stands still can be let go on. */
+function Resume({ budget }: { readonly budget: BudgetView }): ReactNode {
+  const say = useSay()
+  const resume = useAct({
+    act: () => api.budgets.resume(budget.id),
+    touches: [...TOUCHES, ['alerts'], ['audit']],
+    told: () => ({ tone: 'done', message: say('budgets.resumed') }),
   })
+  if (budget.paused_at === null) return null
   return (
-    <div>
-      <div className="budget-bar" aria-hidden>
-        <span className="budget-spent" data-over={spent >= amount} style={{ width: part(spent) }} />
-        <span className="budget-reserved" style={{ width: part(reserved) }} />
-      </div>
-      <div className="quiet small">{words}</div>
-    </div>
+    <Permitted permission="budgets:write">
+      <Menu.Item leftSection={<IconPlayerPlay size={15} aria-hidden />} onClick={() => resume.run(undefined)}>
+        {say('budgets.resume')}
+      </Menu.Item>
+    </Permitted>
   )
 }
