@@ -49,6 +49,7 @@ export type {
 export type { LaneView } from './contract/lane.ts'
 export type { Health, NodeView } from './contract/node.ts'
 export type { Page } from './contract/page.ts'
+export type { ProviderInput, ProviderPatch, ProviderView } from './contract/provider.ts'
 export type { RefusalCode } from './contract/refusals.ts'
 export type { AttemptView, CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
 export type { RunNowAnswer, ScheduleFilter, ScheduleInput, ScheduleView } from './contract/schedule.ts'

@@ -4,7 +4,7 @@ import type { Why } from '../core/reasons.ts'
 /** What an explanation can lead to. */
 export const LINK_KINDS = [
   ...(['run', 'schedule', 'session', 'agent', 'heartbeat', 'lane', 'budget', 'target', 'delivery'] as const),
-  ...(['alert', 'node', 'audit', 'channel'] as const),
+  ...(['alert', 'node', 'audit', 'channel', 'provider'] as const),
 ] as const
 export type LinkKind = (typeof LINK_KINDS)[number]
 

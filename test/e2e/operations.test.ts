@@ -34,6 +34,7 @@ const fill = async (): Promise<void> => {
   await api.heartbeat.set('echo', { checklist: { text: CHECKLIST }, interval_seconds: 900, target: 'none' })
   await api.heartbeat.test('echo')
   await api.budgets.create({ unit: 'tokens', amount: 1_000_000, period: 'day', on_exceed: 'queue' })
+  await api.providers.create({ name: 'openai', requests_per_minute: 60, tokens_per_minute: 90_000 })
 }
 
 describe.skipIf(NO_BROWSER !== null)('the console, for whoever operates it', () => {
@@ -139,6 +140,7 @@ const PAGES: readonly (readonly [name: string, address: string, sign: string])[]
   ['keys', '/settings/keys', ROW],
   ['members', '/settings/members', ROW],
   ['limits', '/settings/limits', ROW],
+  ['providers', '/settings/providers', ROW],
   ['config', '/settings/config', ROW],
   ['orgs', '/settings/orgs', ROW],
 ]

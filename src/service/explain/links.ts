@@ -15,6 +15,7 @@ const PLACES: Readonly<Record<LinkKind, Place>> = {
   session: one('sessions', (id) => `/chat/${id}`),
   agent: one('agents', (id) => `/agents?agent=${id}`),
   budget: one('budgets', (id) => `/settings/budgets?open=${id}`),
+  provider: one('providers', (id) => `/settings/providers?open=${id}`),
   target: one('targets', (id) => `/settings/targets?open=${id}`),
   channel: one('channels', (id) => `/settings/channels?open=${id}`),
   delivery: one('deliveries', (id) => `/operations/deliveries?delivery=${id}`),
@@ -51,7 +52,9 @@ const BY_PREFIX: readonly (readonly [prefix: string, kind: LinkKind])[] = [
 ]
 
 /** Facts whose values are names that people give: the name of the fact says what they are of. */
-const BY_NAME: Readonly<Record<string, LinkKind>> = { agent: 'agent', lane: 'lane', session: 'session', node: 'node' }
+const BY_NAME: Readonly<Record<string, LinkKind>> = {
+  ...{ agent: 'agent', lane: 'lane', session: 'session', node: 'node', provider: 'provider' },
+}
 
 /** Doors to everything that the evidence names. */
 export function evidenceLinks(evidence: Readonly<Record<string, unknown>>): readonly ExplainLink[] {

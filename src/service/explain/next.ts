@@ -52,6 +52,10 @@ export const ACTIONS = {
     ...{ action: 'see_budget', sentence: 'See what the budget has left, or change it.', method: 'GET' },
     ...{ path: path(`budgets/${part(id)}`), command: `escapement budgets get ${word(id)}` },
   }),
+  seeProvider: (name: string): ExplainAction => ({
+    ...{ action: 'see_provider', sentence: 'See what is left of the quotas of the provider, or change them.' },
+    ...{ method: 'GET', path: path(`providers/${part(name)}`), command: `escapement providers get ${word(name)}` },
+  }),
   stopSession: (key: string): ExplainAction => ({
     ...{ action: 'stop_session', sentence: 'Stop what the session is at.', method: 'POST' },
     ...{ path: path(`sessions/${part(key)}/stop`), command: `escapement sessions stop ${word(key)}` },
@@ -142,6 +146,9 @@ function remediesOf(run: RunRecord, why: Why): readonly ExplainAction[] {
       return [ACTIONS.seeWorkers()]
     case 'budget':
       return given(named('budget'), ACTIONS.seeBudget)
+    case 'provider_quota':
+    case 'provider_limit':
+      return given(named('provider'), ACTIONS.seeProvider)
     case 'session_order':
     case 'session_limit':
     case 'awaiting_stop':

@@ -15,7 +15,7 @@ function isOperation(method: string, path: string): boolean {
 
 /** Pages that the console has. */
 const PAGES =
-  /^\/(?:automation\/(?:runs|schedules)\/[^/]+|automation\/queue|chat\/[^/]+|agents(?:\/heartbeats)?\?agent=.+|operations\/(?:nodes|alerts|audit|deliveries)(?:\?.+)?|settings\/(?:budgets|targets|channels)\?open=.+)$/
+  /^\/(?:automation\/(?:runs|schedules)\/[^/]+|automation\/queue|chat\/[^/]+|agents(?:\/heartbeats)?\?agent=.+|operations\/(?:nodes|alerts|audit|deliveries)(?:\?.+)?|settings\/(?:budgets|providers|targets|channels)\?open=.+)$/
 
 describe('a link', () => {
   it.each(LINK_KINDS)('to a %s leads to an operation and a page', (kind) => {

@@ -66,11 +66,12 @@ function Reason({ title, why }: { readonly title?: string; readonly why: Why }):
 /** What is asked before a run starts, in this order; the first that is closed is why it waits. */
 const GATES = [
   ...(['not_before', 'awaiting_stop', 'session_order', 'session_limit', 'schedule_limit', 'agent_limit'] as const),
-  ...(['org_limit', 'budget', 'executor_offline', 'catchup_limit', 'lane_full', 'picked'] as const),
+  ...(['org_limit', 'budget', 'provider_quota', 'executor_offline', 'catchup_limit', 'lane_full', 'picked'] as const),
 ]
 /** Reasons that are another gate in other words. */
 const SAME: Readonly<Record<string, (typeof GATES)[number]>> = {
   ...{ context_throttle: 'session_limit', worker_busy: 'executor_offline', debouncing: 'not_before' },
+  ...{ provider_limit: 'provider_quota' },
   ...{ retry_scheduled: 'not_before', delayed: 'not_before' },
 }
 
