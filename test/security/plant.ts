@@ -222,6 +222,7 @@ async function plantHistory(world: HttpWorld, { mark }: Stamp): Promise<void> {
   await insert('task_count_place', { no: 4_711 })
   await insert('usage', { budget_id: budget?.['id'], period_start: at, used: 12_345 })
   const [member] = await db.query('select id from member where org_id = $1', [ORG])
+  await db.query(`insert into rail_act (org_id, owner, at, kind) values ($1, 'key_bot', $2, 'task')`, [ORG, at])
   await db.query(
     `insert into console_session (cookie_hash, org_id, member_id, created_at, seen_at, expires_at)
      values (sha256('a cookie'::bytea), $1, $2, $3, $3, $3)`,
