@@ -10,14 +10,14 @@ const runId = id.describe('The id of a run, as "run_…"')
 
 /** What is told of an explanation, of a run or of a moment of a schedule alike. */
 interface Explanation {
-  readonly sentence?: string | undefined
+  readonly sentence: string
   readonly run_id: string | null
   readonly status: string | null
   readonly reason: string
   readonly rule: string
   readonly evidence: Readonly<Record<string, unknown>>
   /** What happens next by itself, and what can be done. */
-  readonly next?: { readonly sentence: string } | undefined
+  readonly next: { readonly sentence: string }
 }
 
 const runExplain = tool({
@@ -38,7 +38,7 @@ const runExplain = tool({
     ),
   output: z.strictObject({
     sentence: z.string(),
-    next: z.string().nullable().describe('What happens next, or what can be done'),
+    next: z.string().describe('What happens next, or what can be done'),
     run_id: z.string().nullable(),
     status: z.string().nullable(),
     reason: z.string(),
@@ -51,9 +51,9 @@ const runExplain = tool({
       ? asking('schedules.explain', { params: { id: schedule }, query: { at } })
       : asking('runs.explain', { params: { id: run } }),
   tell: (told: Explanation) => {
-    const { run_id, status, reason, rule, evidence, sentence = `${rule}: ${reason}` } = told
-    const next = told.next?.sentence ?? null
-    const text = next === null ? sentence : `${sentence}\n${next}`
+    const { sentence, run_id, status, reason, rule, evidence } = told
+    const next = told.next.sentence
+    const text = `${sentence}\n${next}`
     return { structured: { sentence, next, run_id, status, reason, rule, evidence: { ...evidence } }, text }
   },
 })

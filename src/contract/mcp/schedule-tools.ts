@@ -4,7 +4,7 @@ import type { Page } from '../page.ts'
 import type { PreviewView, RunNowAnswer, ScheduleView } from '../schedule.ts'
 import { givenMoment, id, oneOf, paging } from '../schemas/common.ts'
 import { SAYS_ONCE, saysOnce, scheduleInputOf, toolFields } from './schedule-fields.ts'
-import { sayOf, tellSchedule, toldSchedule } from './shapes.ts'
+import { sayOf, tellSchedule, toldSchedule, withNotes } from './shapes.ts'
 import { asking, READS, tool } from './tool.ts'
 
 const scheduleId = id.describe('The id of a schedule, as schedule_create and schedule_list tell it: "sch_…"')
@@ -31,7 +31,7 @@ const scheduleCreate = tool({
   ask: (input) => asking('schedules.create', { body: scheduleInputOf(input) }),
   tell: (made: ScheduleView) => {
     const structured = tellSchedule(made)
-    return { structured, text: `Made ${sayOf(structured)}` }
+    return { structured, text: withNotes(`Made ${sayOf(structured)}`, made) }
   },
 })
 
@@ -80,7 +80,7 @@ const scheduleUpdate = tool({
     asking('schedules.update', { params: { id: one }, body: scheduleInputOf(change), version: seen }),
   tell: (changed: ScheduleView) => {
     const structured = tellSchedule(changed)
-    return { structured, text: `Changed: ${sayOf(structured)}` }
+    return { structured, text: withNotes(`Changed: ${sayOf(structured)}`, changed) }
   },
 })
 

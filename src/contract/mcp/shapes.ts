@@ -78,3 +78,7 @@ export function sayOf({ name, id, when, next_run_at: next, state }: ToldSchedule
   if (state === 'pending_approval') return `${what} It waits for a person's approval; nothing runs before.`
   return `${what} ${next === null ? `No further run (${state}).` : `Next run ${next} (${state}).`}`
 }
+
+/** A sentence, and what guard rails have filled in. */
+export const withNotes = (sentence: string, { notes = [] }: Pick<ScheduleView, 'notes'>): string =>
+  [sentence, ...notes].join('\n')

@@ -9,7 +9,7 @@ import { answeredWith, refusedWith, type ToolResult } from '../../mcp/results.ts
 import type { Call } from '../call.ts'
 import { callerFrom } from '../caller-from.ts'
 import type { HttpContext } from '../context.ts'
-import { admit } from '../gate.ts'
+import { admit, admitTo } from '../gate.ts'
 import { problemOf } from '../problem.ts'
 import { readersOf, schemaReader, type Reader, type Readers } from '../read-input.ts'
 import { internal, refusalOf } from '../unexpected.ts'
@@ -47,7 +47,7 @@ export async function performTool(asker: ToolAsker, name: string, given: unknown
   }
 }
 
-function carryOut(asker: ToolAsker, asked: ToolAsk, name: string): unknown {
+async function carryOut(asker: ToolAsker, asked: ToolAsk, name: string): Promise<unknown> {
   const { ctx, principal, request, handlers } = asker
   const { operation } = asked
   const spec: OperationSpec = OPERATIONS[operation]
@@ -57,12 +57,16 @@ function carryOut(asker: ToolAsker, asked: ToolAsk, name: string): unknown {
   const handler = handlers[operation] as ((call: Call<OperationSpec>) => unknown) | undefined
   if (handler === undefined) throw new Error(`nobody carries out ${operation}`)
   const call = callOf(asker, spec, { asked, name })
+  if (principal.railed !== undefined) await admitTo(ctx, spec, { principal, id: idIn(call.params) })
   if (spec.newWork === true && ctx.isDraining()) throw new ErrGatewayDraining()
   if (spec.admits !== true) return handler(call)
   return ctx.admit(`mcp ${name}`, request.headers['traceparent'], (trace) =>
     handler(trace === null ? call : { ...call, caller: { ...call.caller, trace } }),
   )
 }
+
+/** What an operation is about is the one parameter of its path. */
+const idIn = (params: unknown): unknown => Object.values(params as Readonly<Record<string, unknown>>)[0]
 
 /** What REST would have made of the same request. */
 function callOf(

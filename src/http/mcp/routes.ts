@@ -27,7 +27,7 @@ export function addMcp(routing: Routing, handlers: Handlers): void {
     room.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, parsed) => {
       parsed(null, bytes)
     })
-    room.post(MCP_PATH, { onRequest: gateOf(routing, { permission: 'any' }) }, (request, reply) =>
+    room.post(MCP_PATH, { onRequest: gateOf(routing, { permission: 'any', rails: 'free' }) }, (request, reply) =>
       answer(routing, handlers, { request, reply }),
     )
     done()

@@ -67,7 +67,7 @@ export function guestOf(client: Client): McpGuest {
     expect(result.isError === true).toBe(problem !== null)
     if (problem === null) toolNamed(tool)?.output.parse(result.structuredContent)
     else expect(text).toContain(`${problem.code}: `)
-    return { text, structured: result.structuredContent ?? {}, problem }
+    return { text, structured: (result.structuredContent ?? {}) as Called['structured'], problem }
   }
   return {
     client,
