@@ -133,9 +133,14 @@ export function bookUsage(book: BudgetBook, run: RunUsage): void {
 
 function remember(habit: Habit | undefined, { id, usage }: RunUsage): void {
   if (habit === undefined || habit.recent.some((known) => known.id === id)) return
-  habit.recent.unshift({ id, used: amountsUsed(usage) })
+  habit.recent.push({ id, used: amountsUsed(usage) })
+  // As they are read from the tables: the newest by when they were made, not by when they ended.
+  habit.recent.sort((a, b) => (madeWhen(a.id) < madeWhen(b.id) ? 1 : -1))
   habit.recent.length = Math.min(habit.recent.length, HABIT_RUNS)
 }
+
+/** Ids of runs and of tasks begin differently; behind that they sort in the order in which they were made. */
+const madeWhen = (id: RunId): string => id.slice(4)
 
 /**
  * What a run is expected to use. Its predecessors count no more than the whole budget: after one run that used more,

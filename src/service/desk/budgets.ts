@@ -89,7 +89,11 @@ function statedBy(book: BudgetBook, run: RunRow): ReturnType<typeof amountsState
 
 /** A run was made, loaded, or has changed its state: what it sets aside follows. Null: it was nowhere before. */
 export function noteSpender(book: BudgetBook, run: RunRow, from: RunState | null): void {
-  if (isTerminal(run.state)) return
+  if (isTerminal(run.state)) {
+    // However it ended: what an earlier attempt has reported is on record, and is read again after a restart.
+    if (run.usage !== null) bookUsage(book, run)
+    return
+  }
   if (!isInFlight(run.state)) {
     run.reserves = reservesFor(book, run)
     return
@@ -137,7 +141,6 @@ export function spend(desk: Desk, run: RunRow): void {
     const before = desk.changes.spendings.get(key)?.used ?? 0
     desk.changes.spendings.set(key, { budgetId: budget.id, start, used: before + amount })
   }
-  if (isTerminal(run.state) && run.usage !== null) bookUsage(book, run)
 }
 
 /** What every budget has left, for the gate at picking. */

@@ -5,7 +5,7 @@ import { because } from '../../../src/core/reasons.ts'
 import type { Outcome } from '../../../src/core/run/outcome.ts'
 import { DEFAULT_RETRY_POLICY } from '../../../src/core/run/retry-policy.ts'
 import { amountsUsed } from '../../../src/core/budget/amounts.ts'
-import { amountsStated, bookHabits } from '../../../src/service/desk/budget-book.ts'
+import { amountsStated, bookHabits, bookUsage } from '../../../src/service/desk/budget-book.ts'
 import { budgetLoads, closedBudget, takeBudgets } from '../../../src/service/desk/budgets.ts'
 import { cancelRun } from '../../../src/service/desk/cancel.ts'
 import { fire, runNow } from '../../../src/service/desk/fire.ts'
@@ -34,7 +34,7 @@ function withBudgets(...budgets: readonly BudgetOnRecord[]): Cabinet {
 function knowHabits({ desk }: Cabinet, ...usages: readonly unknown[]): void {
   desk.budgets?.unread.agents.add(agentId('agent'))
   const agents = usages.map((usage, n) => ({
-    id: runId(`old${n}`),
+    id: runId(`old_${String(n).padStart(2, '0')}`),
     agentId: agentId('agent'),
     scheduleId: null,
     usage,
@@ -103,6 +103,30 @@ describe('what a run sets aside', () => {
     cabinet.pass(24 * HOUR_MS)
     submit(cabinet.desk, aTask())
     expect(cabinet.run('r3').reserves[0]?.amount).toBe(100)
+  })
+
+  it('follows what an earlier attempt of a run has reported that ended without a word, as the tables do', () => {
+    const cabinet = withBudgets(aBudget({ defaultReserve: 5 }))
+    knowHabits(cabinet)
+    submit(cabinet.desk, aTask({ retryPolicy: { ...DEFAULT_RETRY_POLICY, maxRetries: 1 } }))
+    submit(cabinet.desk, aTask())
+    report(cabinet, cabinet.start('r1'), 40, failed)
+    expect(cabinet.run('r2').reserves[0]?.amount).toBe(5)
+    cabinet.pass(HOUR_MS)
+    passTime(cabinet.desk, cabinet.run('r1'), null)
+    passTime(cabinet.desk, cabinet.start('r1'), cabinet.desk.now)
+    expect([cabinet.run('r1').state, cabinet.run('r2').reserves[0]?.amount]).toEqual(['failed', 40])
+  })
+
+  it('follows the runs that were made last, whichever ended last', () => {
+    const cabinet = withBudgets(aBudget({ defaultReserve: 5 }))
+    const twenty = Array.from({ length: 20 }, (_, n) => ({ inputTokens: n + 1 }))
+    knowHabits(cabinet, ...twenty)
+    const agent = agentId('agent')
+    const late = { id: runId('old_'), agentId: agent, scheduleId: null, usage: { inputTokens: 90 } }
+    if (cabinet.desk.budgets !== null) bookUsage(cabinet.desk.budgets, late)
+    submit(cabinet.desk, aTask())
+    expect(cabinet.run('r1').reserves[0]?.amount).toBe(19)
   })
 
   it('is given back with a dead lease, a cancellation and a retry', () => {
