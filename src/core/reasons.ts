@@ -213,7 +213,7 @@ export const because: Because = (reason: Reason, rule: string, evidence: Evidenc
 type Because = <const R extends Reason>(
   reason: R,
   rule: string,
-  ...evidence: Record<never, never> extends ToldInAll<R> ? [evidence?: Evidence] : [evidence: EvidenceOf<R>]
+  ...evidence: [FactsIn<(typeof REASONS)[R]>] extends [never] ? [evidence?: Evidence] : [evidence: EvidenceOf<R>]
 ) => Why
 
 /** The reason alone, without what else is known beside it. */

@@ -38,10 +38,12 @@ export async function explainTime(ports: Reading, asker: Asker, query: ExplainQu
   const scene = await readScene(ports, asker, query)
   const { asked, window, rows } = scene
   const mayPlan = asker.may('schedules:read')
-  const planned = mayPlan ? await plannedFindings(ports, asker, scene) : { findings: [], told: new Set<RunId>() }
+  const isNamed = query.schedule_id !== undefined
+  const planned = mayPlan
+    ? await plannedFindings(ports, asker, { ...scene, isNamed })
+    : { findings: [], told: new Set<RunId>() }
   const runs = await runsAround(ports, asker, scene)
   const around = await surroundings(ports, asker, { query, window })
-  const isNamed = query.schedule_id !== undefined
   // Of a schedule that is gone its runs are left; without them, its own explanation is asked, which may know of nothing.
   const isSilent = isNamed && planned.findings.length === 0 && (rows.length > 0 || runs.length === 0)
   const silent = isSilent ? [await namedFinding(ports, asker, scene)] : []
@@ -128,20 +130,25 @@ function tellRuns(
     .filter(({ id }) => !told.has(id))
     .map((run) => {
       const about = {
-        ...{ kind: 'run', about: run.id, at: run.nominal ?? run.createdAt, status: run.state },
-        links: runLinks(run),
-      } as const
+        ...({ kind: 'run', about: run.id, status: run.state } as const),
+        ...{ at: run.nominal ?? run.createdAt, links: runLinks(run) },
+      }
       if (isPending(run.state)) return finding(live.explain(orgId, run.id) ?? run.why ?? run.decision, about)
       const isUsual = run.state === 'success'
       return finding(isUsual ? whyRan(run) : (run.why ?? run.decision), about)
     })
 }
 
+/** Reasons of a schedule that was not there to fire. */
+const IDLE: readonly ExplainFinding['reason'][] = [
+  ...(['switched_off', 'not_active', 'was_not_active', 'all_fires_made', 'given_up', 'before_creation'] as const),
+]
+
 /** What is said first: what explains silence, then what went wrong, then what nearly was, and last what went well. */
 function rankOf({ kind, reason, at }: ExplainFinding, asked: Instant): number {
   const isExact = at !== null && Math.abs(Date.parse(at) - asked) < 60_000
   if (reason === 'ran' || reason === 'completed' || reason === 'not_yet') return 9
-  if (kind === 'occurrence') return isExact ? 0 : 3
+  if (kind === 'occurrence') return isExact ? (IDLE.includes(reason) ? 2 : 0) : 3
   if (kind === 'engine') return 1
   if (kind === 'schedule') return reason === 'deleted_by' ? 2 : 5
   if (kind === 'run') return reason === 'waited' ? 6 : 4

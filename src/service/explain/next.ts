@@ -85,7 +85,7 @@ export const NOTHING_FOLLOWS: ExplainNext = { sentence: 'Nothing follows by itse
 /** What follows for a run, and what can be done about it. */
 export function nextOfRun(run: RunRecord, why: Why, schedule: ScheduleRow | null): ExplainNext {
   const follows = followsFor(run, why, schedule)
-  return { sentence: follows, actions: [...remediesOf(run, why), ...usual(run)] }
+  return { sentence: follows, actions: [...(REMEDIES[why.reason]?.({ run, why }) ?? []), ...usual(run)] }
 }
 
 function followsFor(run: RunRecord, why: Why, schedule: ScheduleRow | null): string {
@@ -100,7 +100,8 @@ function followsFor(run: RunRecord, why: Why, schedule: ScheduleRow | null): str
       return 'It ends as cancelled when its executor has stopped, or its grace has passed.'
     case 'assigned':
       return `A worker has taken it and is about to begin.${end}`
-    default: {
+    case 'waiting':
+    case 'queued': {
       const until = why.evidence['not_before'] ?? why.evidence['retry_at'] ?? why.evidence['until']
       return typeof until === 'string' && /^\d{4}-/.test(until)
         ? `It is looked at again at ${until}, and begins when every gate is open.${end}`
@@ -127,59 +128,51 @@ function usual(run: RunRecord): readonly ExplainAction[] {
   return run.state === 'stopping' ? [] : [ACTIONS.cancel(run.id)]
 }
 
-/** What would open the gate that is closed, or let the next occurrence through. */
-function remediesOf(run: RunRecord, why: Why): readonly ExplainAction[] {
-  const { scheduleId, sessionKey } = run
-  const named = (name: string): string | null => {
-    const fact = why.evidence[name]
-    return typeof fact === 'string' && fact !== '' ? fact : null
-  }
-  const given = <T>(value: T | null, action: (value: T) => ExplainAction): readonly ExplainAction[] =>
-    value === null ? [] : [action(value)]
-  switch (why.reason) {
-    case 'lane_full':
-      return given(named('lane'), ACTIONS.growLane)
-    case 'agent_limit':
-      return why.rule === 'agent.max_concurrent' ? given(named('agent'), ACTIONS.changeAgent) : []
-    case 'executor_offline':
-    case 'worker_busy':
-      return [ACTIONS.seeWorkers()]
-    case 'budget':
-      return given(named('budget'), ACTIONS.seeBudget)
-    case 'provider_quota':
-    case 'provider_limit':
-      return given(named('provider'), ACTIONS.seeProvider)
-    case 'session_order':
-    case 'session_limit':
-    case 'awaiting_stop':
-      return given(sessionKey, ACTIONS.stopSession)
-    case 'session_queue_full':
-    case 'dropped':
-      return given(sessionKey, ACTIONS.changeSession)
-    default:
-      return given(scheduleId, (id) => ACTIONS.changeSchedule(id, flagFor(why.reason) ?? '')).filter(
-        () => flagFor(why.reason) !== null,
-      )
-  }
+interface Closed {
+  readonly run: RunRecord
+  readonly why: Why
 }
 
-/** The option that would have let a skipped occurrence run. */
-function flagFor(reason: Why['reason']): string | null {
-  switch (reason) {
-    case 'overlap':
-    case 'overlap_limit':
-      return '--overlap ALLOW'
-    case 'misfire':
-      return '--misfire FIRE_NOW'
-    case 'failure':
-      return '--failure RUN_NEW'
-    case 'concurrency':
-    case 'queue_full':
-    case 'schedule_limit':
-      return '--max-concurrency N'
-    default:
-      return null
-  }
+const factOf = ({ why }: Closed, name: string): string | null => {
+  const fact = why.evidence[name]
+  return typeof fact === 'string' && fact !== '' ? fact : null
+}
+
+const given = <T>(value: T | null, action: (value: T) => ExplainAction): readonly ExplainAction[] =>
+  value === null ? [] : [action(value)]
+
+type Remedy = (closed: Closed) => readonly ExplainAction[]
+
+const otherPolicy =
+  (flag: string): Remedy =>
+  ({ run }) =>
+    given(run.scheduleId, (id) => ACTIONS.changeSchedule(id, flag))
+const stopSession: Remedy = ({ run }) => given(run.sessionKey, ACTIONS.stopSession)
+const changeSession: Remedy = ({ run }) => given(run.sessionKey, ACTIONS.changeSession)
+const seeWorkers: Remedy = () => [ACTIONS.seeWorkers()]
+const allowOverlap = otherPolicy('--overlap ALLOW')
+const moreSlots = otherPolicy('--max-concurrency N')
+
+/** What would open the gate that is closed, or let the next occurrence through. */
+const REMEDIES: Partial<Readonly<Record<Why['reason'], Remedy>>> = {
+  lane_full: (closed) => given(factOf(closed, 'lane'), ACTIONS.growLane),
+  agent_limit: (closed) =>
+    closed.why.rule === 'agent.max_concurrent' ? given(factOf(closed, 'agent'), ACTIONS.changeAgent) : [],
+  executor_offline: seeWorkers,
+  worker_busy: seeWorkers,
+  budget: (closed) => given(factOf(closed, 'budget'), ACTIONS.seeBudget),
+  session_order: stopSession,
+  session_limit: stopSession,
+  awaiting_stop: stopSession,
+  session_queue_full: changeSession,
+  dropped: changeSession,
+  overlap: allowOverlap,
+  overlap_limit: allowOverlap,
+  misfire: otherPolicy('--misfire FIRE_NOW'),
+  failure: otherPolicy('--failure RUN_NEW'),
+  concurrency: moreSlots,
+  queue_full: moreSlots,
+  schedule_limit: moreSlots,
 }
 
 /** What can be done about a schedule that did not fire. */

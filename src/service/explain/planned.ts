@@ -1,7 +1,7 @@
 import type { ExplainFinding } from '../../contract/explain.ts'
 import { isOccurrence, whyNoOccurrence } from '../../core/explain/plan.ts'
 import type { RunId, ScheduleId } from '../../core/ids.ts'
-import { earlier, formatInstant, instant, SECOND_MS, type Instant } from '../../core/instant.ts'
+import { DAY_MS, earlier, formatInstant, instant, SECOND_MS, type Instant } from '../../core/instant.ts'
 import { because, type Why } from '../../core/reasons.ts'
 import { occurrencesBetween } from '../../core/time/timing.ts'
 import type { AuditRow } from '../../store/audit.ts'
@@ -37,8 +37,15 @@ export interface PlannedFindings {
 export async function plannedFindings(
   ports: Reading,
   asker: Asker,
-  { rows, asked, window }: { readonly rows: readonly ScheduleRow[]; readonly asked: AskedAt; readonly window: Window },
+  scene: {
+    readonly rows: readonly ScheduleRow[]
+    readonly asked: AskedAt
+    readonly window: Window
+    /** Somebody has named the schedule: then everything about it is told. */
+    readonly isNamed: boolean
+  },
 ): Promise<PlannedFindings> {
+  const { rows, asked, window } = scene
   const moments = plannedMoments(rows, asked.at, window)
   const known = await recordsOf(ports, asker, { moments, window })
   const findings: ExplainFinding[] = []
@@ -46,7 +53,8 @@ export async function plannedFindings(
   for (const { row, nominal } of moments) {
     const run = known.runs.get(keyOf(row.id, nominal))
     if (run !== undefined) told.add(run.id)
-    findings.push(...tellMoment(row, nominal, { ...known, run, now: ports.clock.now(), asked }))
+    const all = tellMoment(row, nominal, { ...known, run, now: ports.clock.now(), asked })
+    findings.push(...all.filter((one) => scene.isNamed || !isOldNews(one, row, nominal)))
   }
   return { findings, told }
 }
@@ -172,6 +180,18 @@ function seenAt({ reason, evidence }: Why): Instant | null {
     : null
 }
 
+/** What has been so for longer than this is nothing that anybody wonders about. */
+const OLD_NEWS_MS = 7 * DAY_MS
+
+/** Whether a schedule was off for long before the moment, or was made long after it. */
+function isOldNews({ reason, evidence }: ExplainFinding, row: ScheduleRow, nominal: Instant): boolean {
+  const since = typeof evidence['since'] === 'string' ? Date.parse(evidence['since']) : nominal
+  if (reason === 'switched_off') return nominal - since > OLD_NEWS_MS
+  if (reason === 'before_creation') return row.createdAt - nominal > OLD_NEWS_MS
+  const isOff = reason === 'not_active' || reason === 'all_fires_made' || reason === 'given_up'
+  return isOff && nominal - (row.lastRunAt ?? row.updatedAt) > OLD_NEWS_MS
+}
+
 /** Reasons that say more than that a plan has no such moment. */
 const NEARLY: readonly Why['reason'][] = [
   ...(['excluded_date', 'clock_change', 'other_zone', 'before_start', 'after_end'] as const),
@@ -180,7 +200,8 @@ const NEARLY: readonly Why['reason'][] = [
 /** Schedules that would have fired then, had one thing been otherwise. */
 export function nearMisses(rows: readonly ScheduleRow[], { at, zone }: AskedAt): readonly ExplainFinding[] {
   return rows.flatMap((row) => {
-    if (isOccurrence(row.timing, at)) return []
+    // One that is off would not have fired in any case.
+    if (row.state !== 'active' || isOccurrence(row.timing, at)) return []
     const why = whyNoOccurrence(row.timing, at, zone)
     if (!NEARLY.includes(why.reason)) return []
     return [finding(why, { kind: 'schedule', about: row.name, at, links: [linkTo('schedule', row.id)] })]

@@ -1,6 +1,6 @@
 import type { ExplainFinding, ExplainQuery } from '../../contract/explain.ts'
 import { agentId } from '../../core/ids.ts'
-import { formatInstant } from '../../core/instant.ts'
+import { DAY_MS, earlier, formatInstant } from '../../core/instant.ts'
 import { because } from '../../core/reasons.ts'
 import { occurrencesBetween } from '../../core/time/timing.ts'
 import { UTC } from '../../core/time/zone.ts'
@@ -21,6 +21,7 @@ const MOST_ALERTS = 20
 const MOST_DELETIONS = 20
 /** So many of the newest records are searched for deletions: nobody asks about last year without naming a schedule. */
 const AUDITS_SEARCHED = 5_000
+const DELETED_SINCE_MS = 30 * DAY_MS
 
 interface Around {
   readonly query: ExplainQuery
@@ -74,11 +75,14 @@ async function alerts(
   { query, window }: Around,
 ): Promise<readonly ExplainFinding[]> {
   const rows = await loadAlertsBetween(database, { orgId, ...window, limit: MOST_ALERTS })
+  const isNarrow = query.agent_id !== undefined || query.session !== undefined
   return rows
-    .filter(
-      ({ kind, subjectId }) =>
-        query.schedule_id === undefined || kind === 'engine_stalled' || subjectId === query.schedule_id,
-    )
+    .filter(({ kind, subjectId, raisedAt }) => {
+      // What has been open for days says nothing about a moment; an engine that stands still does, however long.
+      if (kind === 'engine_stalled') return true
+      if (query.schedule_id !== undefined) return subjectId === query.schedule_id
+      return !isNarrow && raisedAt >= window.from
+    })
     .map((row) =>
       finding(row.why, {
         ...{ kind: row.kind === 'engine_stalled' ? 'engine' : 'alert', about: row.subjectId, at: row.raisedAt },
@@ -92,7 +96,8 @@ async function deletions(
   { orgId }: Asker,
   { query, window }: Around,
 ): Promise<readonly ExplainFinding[]> {
-  const looked = { orgId, since: window.from, looks: AUDITS_SEARCHED, limit: MOST_DELETIONS }
+  // One that was deleted before the moment is why nothing happened then; one deleted long before is not looked for.
+  const looked = { orgId, since: earlier(window.from, DELETED_SINCE_MS), looks: AUDITS_SEARCHED, limit: MOST_DELETIONS }
   const entries = await loadDeletions(database, looked)
   return entries
     .filter((entry) => wasPlanned(entry, query, window))

@@ -60,7 +60,8 @@ function whyNotActive(
       return maxFires !== null && row.fires >= maxFires
         ? because('all_fires_made', 'max_fires', { max_fires: maxFires, ...stateOf(row) })
         : because('not_active', 'state', stateOf(row))
-    default:
+    case 'active':
+    case 'paused':
       if (at > now) return because('not_active', 'state', stateOf(row))
       return whyOff(audits, at) ?? because('not_active', 'state', stateOf(row))
   }
