@@ -10,12 +10,12 @@ export interface SimulationOptions {
   readonly signal?: AbortSignal | undefined
   /** Hears how far it is, about ten times a second. */
   readonly onProgress?: ((progress: SimulationProgress) => void) | undefined
-  /** How long to wait for the answer; two minutes unless given. */
+  /** How long to wait for the answer; four minutes unless given. */
   readonly timeoutMs?: number | undefined
 }
 
 const PATH = '/api/v1/schedules/simulate'
-const USUAL_TIMEOUT_MS = 120_000
+const USUAL_TIMEOUT_MS = 240_000
 
 /** Asks what would happen, and tells how far the server is. */
 export async function streamSimulation(

@@ -22,7 +22,7 @@ export interface SimulationBounds {
 /** What holds for a server: the engine keeps a core for itself where there is more than one. */
 export const SIMULATION_BOUNDS: SimulationBounds = {
   threads: Math.min(2, Math.max(1, availableParallelism() - 1)),
-  ...{ waiting: 8, timeLimitMs: 60_000, memoryMb: 768, idleMs: 60_000 },
+  ...{ waiting: 8, timeLimitMs: 120_000, memoryMb: 768, idleMs: 60_000 },
 }
 
 /** Computes simulations in threads of their own, one of an org at a time, until it is closed. */

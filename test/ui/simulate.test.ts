@@ -24,6 +24,7 @@ describe('the address of the simulator', () => {
     expect(simulateInputOf({ for: '1h' })).toBeNull()
     expect(simulateInputOf({ draft: '{"cron":"0 9 * * *"}' })).toMatchObject({ schedules: [{ cron: '0 9 * * *' }] })
     expect(simulateInputOf({ draft: 'no JSON' })).toBeNull()
+    expect(readSimulateSearch({ draft: { every_seconds: 5 } })).toEqual({ draft: '{"every_seconds":5}' })
   })
 
   it('goes through the form and comes back as it was', () => {

@@ -74,8 +74,8 @@ function line(context: CanvasRenderingContext2D, from: Point, to: Point): void {
   context.stroke()
 }
 
-/** Hatched, so that it is seen without its colour; its name stands on the axis. */
-function drawShade({ context, view, width, height, palette, font }: Picture, { from, to, label }: RibbonShade): void {
+/** Hatched, so that it is seen without its colour; whoever shows the ribbon says what it is. */
+function drawShade({ context, view, width, height, palette }: Picture, { from, to }: RibbonShade): void {
   const [x, end] = [placeOf(from, { view, width }), placeOf(to, { view, width })]
   if (end < 0 || x > width) return
   context.save()
@@ -89,12 +89,6 @@ function drawShade({ context, view, width, height, palette, font }: Picture, { f
   const reach = height - AXIS_HEIGHT
   for (let at = x - reach; at < end; at += 8) line(context, [at, height], [at + reach, AXIS_HEIGHT])
   context.restore()
-  context.font = font
-  context.textBaseline = 'top'
-  context.fillStyle = palette.ink
-  const left = Math.max(0, x)
-  if (context.measureText(label).width + 8 <= Math.min(end, width) - left)
-    context.fillText(label, left + 4, AXIS_HEIGHT + 3)
 }
 
 function drawMark({ context, view, width, height, palette }: Picture, { at }: RibbonMark): void {
@@ -122,15 +116,11 @@ function drawBox(picture: Picture, box: Box): void {
     line(context, [x - 4, middle - 4], [x + 4, middle + 4])
     line(context, [x - 4, middle + 4], [x + 4, middle - 4])
   } else drawBar(picture, box, outcomeOf(item.status))
-  if ('isMarked' in item && item.isMarked === true) {
-    context.strokeStyle = palette.now
-    context.strokeRect(
-      x - (item.kind === 'skipped' ? 7 : 2),
-      middle - 10,
-      item.kind === 'skipped' ? 14 : box.width + 4,
-      20,
-    )
-  }
+  if (!('isMarked' in item) || item.isMarked !== true) return
+  const [left, right] = item.kind === 'skipped' ? [x - 5, x + 5] : [x + 1, x + box.width - 1]
+  context.strokeStyle = palette.now
+  context.lineWidth = 2.5
+  line(context, [left, middle + 11], [Math.max(right, left + 3), middle + 11])
 }
 
 /** Full, crossed, striped, hollow: an outcome is told by how its bar is filled, not by its colour alone. */

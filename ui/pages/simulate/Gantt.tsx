@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useMemo, type ReactNode } from 'react'
 import type { SimulationView } from '../../../src/contract/simulation.ts'
 import { useDoors } from '../../parts/doors.ts'
-import type { RibbonRow } from '../../ribbon/items.ts'
+import type { RibbonMark, RibbonRow, RibbonShade } from '../../ribbon/items.ts'
 import { AXIS_HEIGHT, ROW_HEIGHT } from '../../ribbon/layout.ts'
 import { RibbonCanvas } from '../../ribbon/RibbonCanvas.tsx'
 import { zoom, type RibbonView } from '../../ribbon/view.ts'
@@ -12,7 +12,7 @@ import { layOutSimulation, marksOf, shadesOf } from '../../simulation/items.ts'
 import { Track, type Point } from '../../simulation/Track.tsx'
 import { useTexts } from '../../texts/TextProvider.tsx'
 import { useNow } from '../../time/clock.ts'
-import { shortTime } from '../../time/zone.ts'
+import { secondTime, shortTime } from '../../time/zone.ts'
 import '../../ribbon/ribbon.css'
 
 const MOST_SCHEDULES = 16
@@ -60,7 +60,7 @@ export function Gantt({ simulation, sight, marked }: GanttProps): ReactNode {
         <RibbonCanvas {...{ ...laid, view, setView, now, label, shades, marks, open: () => undefined }} />
       </div>
       <Courses simulation={simulation} view={view} />
-      <Notes simulation={simulation} hidden={laid.hidden} marks={marks} />
+      <Notes {...{ simulation, hidden: laid.hidden, marks, shades }} />
     </div>
   )
 }
@@ -125,13 +125,24 @@ function Courses({ simulation: { depth, to, totals }, view }: CoursesProps): Rea
 interface NotesProps {
   readonly simulation: SimulationView
   readonly hidden: number
-  readonly marks: readonly { readonly id: string; readonly label: string }[]
+  readonly marks: readonly RibbonMark[]
+  readonly shades: readonly RibbonShade[]
 }
 
-function Notes({ simulation: { rows, truncated }, hidden, marks }: NotesProps): ReactNode {
-  const { say } = useTexts()
+/** What the picture cannot say by itself. */
+function Notes({ simulation: { rows, truncated }, hidden, marks, shades }: NotesProps): ReactNode {
+  const { say, locale } = useTexts()
   return (
     <>
+      {shades.length > 0 && (
+        <ul className="simulate-marks simulate-outs" aria-label={say('sim.outages')}>
+          {shades.map(({ id, label, from, to }) => (
+            <li key={id}>
+              <i aria-hidden /> {label} {secondTime(from, { locale })}–{secondTime(to, { locale })}
+            </li>
+          ))}
+        </ul>
+      )}
       {marks.length > 0 && (
         <ul className="simulate-marks" aria-label={say('sim.dst')}>
           {marks.map(({ id, label }) => (

@@ -7,9 +7,10 @@ import { Panel } from '../../parts/Panel.tsx'
 import { occurrenceName } from '../../simulation/items.ts'
 import { useSay, useTexts } from '../../texts/TextProvider.tsx'
 import { spanText } from '../../time/span.ts'
-import { fullTime, secondTime, shortTime } from '../../time/zone.ts'
+import { dayTime, fullTime, secondTime } from '../../time/zone.ts'
 
 const MOST_LINES = 200
+const DAY = 86_400_000
 
 /** An occurrence, and what the other policies make of it. */
 interface Line {
@@ -71,6 +72,7 @@ function OccurrenceTable({ answer, lines }: OccurrenceTableProps): ReactNode {
   const names = new Map(answer.schedules.map(({ id, name }) => [id, name]))
   const isCompared = answer.against !== null
   const hasMany = answer.schedules.length > 1
+  const timeOf = Date.parse(answer.to) - Date.parse(answer.from) <= DAY ? secondTime : dayTime
   return (
     <table>
       <thead>
@@ -88,9 +90,7 @@ function OccurrenceTable({ answer, lines }: OccurrenceTableProps): ReactNode {
           const at = Date.parse(told?.nominal_time ?? told?.created_at ?? '')
           return (
             <tr key={id} data-changed={isChanged}>
-              <td title={fullTime(at, { locale })}>
-                {at % 60_000 === 0 ? shortTime(at, { locale }) : secondTime(at, { locale })}
-              </td>
+              <td title={fullTime(at, { locale })}>{timeOf(at, { locale })}</td>
               {hasMany && <td>{names.get(told?.schedule_id ?? '')}</td>}
               <td>
                 <Became run={run} hasWhy={isCompared} />

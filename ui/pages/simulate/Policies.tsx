@@ -11,7 +11,7 @@ const CHOICES = Object.keys(POLICIES) as readonly Policy[]
 export function Policies({ form, set }: PartProps): ReactNode {
   const say = useSay()
   return (
-    <fieldset>
+    <fieldset className="simulate-rules">
       <legend>{say('sim.policies')}</legend>
       <PolicySide title={say('sim.policies.a')} policies={form.set} change={(policies) => set({ set: policies })} />
       <Switch

@@ -34,6 +34,8 @@ const FLAGS = ['all', 'replay'] as const
 export function readSimulateSearch(given: Readonly<Record<string, unknown>>): SimulateSearch {
   const found: Record<string, unknown> = {}
   for (const name of TEXTS) if (typeof given[name] === 'string' && given[name] !== '') found[name] = given[name]
+  // Whoever reads addresses takes what looks like JSON for what it says.
+  if (typeof given['draft'] === 'object' && given['draft'] !== null) found['draft'] = JSON.stringify(given['draft'])
   for (const name of NUMBERS) if (typeof given[name] === 'number' && given[name] >= 0) found[name] = given[name]
   for (const name of FLAGS) if (given[name] === true) found[name] = true
   return found
@@ -108,7 +110,7 @@ export function draftIn({ draft }: SimulateSearch): ScheduleInput | null {
   if (draft === undefined) return null
   try {
     const value = JSON.parse(draft) as unknown
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value) : null
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null
   } catch {
     return null
   }
