@@ -4,6 +4,7 @@ import type { BudgetInput, BudgetPatch, BudgetView } from './contract/budget.ts'
 import type { DeliveryFilter, DeliveryView } from './contract/delivery.ts'
 import type { EventKind, EventView } from './contract/event.ts'
 import type { Explanation, ExplainQuery, OccurrenceExplanation, RunExplanation } from './contract/explain.ts'
+import type { ForecastFilter, ForecastView, ScheduleForecast, ScheduleForecastInput } from './contract/forecast.ts'
 import type {
   HeartbeatInput,
   HeartbeatLogFilter,
@@ -12,6 +13,7 @@ import type {
   HeartbeatView,
 } from './contract/heartbeat.ts'
 import type { LaneView } from './contract/lane.ts'
+import type { LineageView } from './contract/lineage.ts'
 import type { Health, NodeView } from './contract/node.ts'
 import type { Page, PageFilter } from './contract/page.ts'
 import type { ProviderInput, ProviderPatch, ProviderView } from './contract/provider.ts'
@@ -126,10 +128,16 @@ export interface Escapement {
     readonly delete: (id: string) => Promise<void>
     readonly enable: (id: string) => Promise<ScheduleView>
     readonly disable: (id: string) => Promise<ScheduleView>
+    /** Lets what a key with guard rails has proposed have its way; with a version, exactly what was seen. */
+    readonly approve: (id: string, options?: { readonly version?: number }) => Promise<ScheduleView>
+    /** Keeps it from happening, and says why. */
+    readonly reject: (id: string, reason: string, options?: { readonly version?: number }) => Promise<ScheduleView>
     /** Refused with `CONCURRENCY_LIMIT` when the policy is SKIP and the schedule is full. */
     readonly runNow: (id: string, options?: { readonly mode?: 'force' | 'due' }) => Promise<RunNowAnswer>
     readonly runs: (id: string, filter?: RunFilter) => Promise<Page<RunView>>
     readonly explain: (id: string, at: string | number) => Promise<OccurrenceExplanation>
+    /** What a schedule would use before it is made, or with `id` what a change of one would do. Nothing is kept. */
+    readonly forecast: (input: ScheduleForecastInput) => Promise<ScheduleForecast>
     /** What would happen over a window of time. Computed in a thread of its own; nothing is kept. */
     readonly simulate: (input: SimulateInput, options?: SimulateOptions) => Promise<SimulateAnswer>
   }
@@ -172,6 +180,8 @@ export interface Escapement {
     readonly retry: (id: string, options?: { readonly force?: boolean }) => Promise<RunView>
     /** Why it is where it is: for a waiting run the first closed gate. */
     readonly explain: (id: string) => Promise<RunExplanation>
+    /** Where a run comes from, and what it made and woke. */
+    readonly lineage: (id: string, filter?: PageFilter) => Promise<LineageView>
     /** Resolves when the run has ended. */
     readonly wait: (id: string, options?: { readonly timeoutMs?: number }) => Promise<RunView>
     /** Settles an attempt that was deferred, by its token. */
@@ -203,6 +213,8 @@ export interface Escapement {
     readonly get: (id: string) => Promise<BudgetView>
     readonly list: () => Promise<readonly BudgetView[]>
     readonly update: (id: string, change: BudgetPatch) => Promise<BudgetView>
+    /** What the next days will use, and when budgets will be used up. */
+    readonly forecast: (filter?: ForecastFilter) => Promise<ForecastView>
     /** Lets a budget that stands still under `pause` go on. */
     readonly resume: (id: string) => Promise<BudgetView>
     readonly delete: (id: string) => Promise<void>

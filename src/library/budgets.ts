@@ -1,5 +1,6 @@
 import type { Escapement } from '../escapement.ts'
 import { changeBudget, createBudget, findBudgets, getBudget, removeBudget, resumeBudget } from '../service/budgets.ts'
+import { forecastOrg } from '../service/forecast/forecast.ts'
 import type { Running } from './running.ts'
 
 /** Budgets: what runs may use. */
@@ -8,6 +9,7 @@ export const budgetsOf = (running: () => Running): Escapement['budgets'] => ({
   get: (id) => getBudget(running().app.ports, running().caller, id),
   list: () => findBudgets(running().app.ports, running().caller),
   update: (id, change) => changeBudget(running().app.ports, running().caller, { id, change }),
+  forecast: (filter) => forecastOrg(running().app.ports, running().caller, filter),
   resume: (id) => resumeBudget(running().app.ports, running().caller, { id }),
   delete: (id) => removeBudget(running().app.ports, running().caller, { id }),
 })

@@ -1,4 +1,6 @@
 import type { Escapement } from '../escapement.ts'
+import { forecastDraft } from '../service/forecast/draft.ts'
+import { approveSchedule, rejectSchedule } from '../service/rails/approve.ts'
 import { runScheduleNow } from '../service/run-actions.ts'
 import { findRunsOfSchedule } from '../service/runs-read.ts'
 import { explainOccurrence } from '../service/explain/occurrence.ts'
@@ -35,6 +37,10 @@ export function schedulesOf(running: () => Running): Escapement['schedules'] {
     delete: (id) => changing(({ app, caller }) => deleteSchedule(app.ports, caller, { id })),
     enable: (id) => changing(({ app, caller }) => enableSchedule(app.ports, caller, { id })),
     disable: (id) => changing(({ app, caller }) => disableSchedule(app.ports, caller, { id })),
+    approve: (id, options = {}) =>
+      changing(({ app, caller }) => approveSchedule(app.ports, caller, { id, ...options })),
+    reject: (id, reason, options = {}) =>
+      changing(({ app, caller }) => rejectSchedule(app.ports, caller, { id, reject: { reason }, ...options })),
     runNow: async (id, options = {}) => {
       const { app, admitting, refuseWhileDraining } = running()
       refuseWhileDraining()
@@ -43,6 +49,7 @@ export function schedulesOf(running: () => Running): Escapement['schedules'] {
     runs: async (id, filter) => findRunsOfSchedule(running().app.ports, { orgId: running().orgId, id }, filter),
     simulate: async (input, options = {}) =>
       simulateSchedules(running().app.ports, running().caller, { input, ...options }),
+    forecast: async (input) => forecastDraft(running().app.ports, running().caller, { input, seesBudgets: true }),
     explain: async (id, at) => explainOccurrence(running().app.ports, askerOf(running()), { id, at }),
   }
 }
