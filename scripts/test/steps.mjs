@@ -15,6 +15,7 @@ export const STEPS = [
     folders: [
       'test/core/',
       'test/service/desk/',
+      'test/service/simulation/',
       'test/service/clock',
       'test/service/run-view',
       'test/service/schedule-',
@@ -51,6 +52,12 @@ export const STEPS = [
     folders: ['test/faults/'],
     budget: { name: 'faulted simulation', seconds: 120 },
     beside: { name: 'faulted simulation, beside other steps', seconds: 420 },
+  },
+  {
+    name: 'agreement',
+    folders: ['test/agreement/'],
+    budget: { name: 'the simulator and the tables', seconds: 60 },
+    beside: { name: 'the simulator and the tables, beside other steps', seconds: 180 },
   },
   { name: 'chaos', folders: ['test/chaos/'], budget: { name: 'chaos', seconds: 90 } },
   { name: 'scenarios', folders: ['test/scenarios/'], budget: { name: 'scenarios', seconds: 120 } },

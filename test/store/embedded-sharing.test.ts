@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { isAlive } from '../../src/store/embedded/pid-file.ts'
 import { LOCK_SPACE } from '../../src/store/advisory-locks.ts'
 import { type ConnectionTarget } from '../../src/store/postgres/target.ts'
-import { runOn } from '../support/database.ts'
+import { runOn } from '../support/server-databases.ts'
 import { createEmbeddedWorld, type EmbeddedWorld, IS_ROOT } from './embedded-world.ts'
 import { type NodeProcess } from './node-processes.ts'
 

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { trimLog } from '../../src/store/embedded/server-log.ts'
-import { runOn } from '../support/database.ts'
+import { runOn } from '../support/server-databases.ts'
 import { createEmbeddedWorld, type EmbeddedWorld, IS_ROOT, modeOf } from './embedded-world.ts'
 
 let world: EmbeddedWorld

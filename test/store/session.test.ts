@@ -4,7 +4,8 @@ import { type Database } from '../../src/store/database.ts'
 import { DatabaseError } from '../../src/store/database-error.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { refuseOldServer } from '../../src/store/postgres/session.ts'
-import { createTestDatabase, type TestDatabase, withDatabase } from '../support/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { withDatabase } from '../support/server-databases.ts'
 
 let world: TestDatabase
 let db: Database

@@ -7,10 +7,11 @@ import { parsePid } from '../../src/store/embedded/pid-file.ts'
 import { homeInside } from '../../src/store/embedded/place.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { type ConnectionTarget } from '../../src/store/postgres/target.ts'
-import { runOn, TEMPLATE, withDatabase } from './database.ts'
+import { TEMPLATE } from './database.ts'
 import { onInterruption } from './interruption.ts'
 import { binariesUnderTest } from './postgres-under-test.ts'
 import { makeScratch } from './scratch.ts'
+import { runOn, withDatabase } from './server-databases.ts'
 import { makeSmallProgram } from './small-program.ts'
 
 /** Before the first test that needs a database: a server and the template. Afterwards, however it ends: nothing is left. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { Client } from 'pg'
 import { inject } from 'vitest'
 import { type Database } from '../../src/store/database.ts'
 import { openPostgres, type PostgresOptions } from '../../src/store/postgres.ts'
-import { clientConfig, type ConnectionTarget } from '../../src/store/postgres/target.ts'
+import type { ConnectionTarget } from '../../src/store/postgres/target.ts'
+import { runOn, withDatabase } from './server-databases.ts'
 
 // One server for the whole test run (database-server.ts starts it), one database for each file that asks for one.
 
@@ -48,28 +48,5 @@ export async function createTestDatabase(from: 'migrated' | 'empty' = 'migrated'
       await Promise.all(opened.map((database) => database.close()))
       await runOn(server, `drop database ${name} with (force)`)
     },
-  }
-}
-
-/** The same server, another database. */
-export function withDatabase(target: ConnectionTarget, database: string): ConnectionTarget {
-  if (typeof target !== 'string') return { ...target, database }
-  const url = new URL(target)
-  url.pathname = `/${database}`
-  return url.toString()
-}
-
-/** One statement on a connection of its own. */
-export async function runOn(
-  target: ConnectionTarget,
-  text: string,
-  params: readonly unknown[] = [],
-): Promise<readonly Record<string, unknown>[]> {
-  const client = new Client(clientConfig(target))
-  await client.connect()
-  try {
-    return (await client.query<Record<string, unknown>>(text, [...params])).rows
-  } finally {
-    await client.end()
   }
 }

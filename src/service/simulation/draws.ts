@@ -1,4 +1,5 @@
 import type { Instant } from '../../core/instant.ts'
+import type { RunRow } from '../../store/run-row.ts'
 
 /** What a number is drawn for: an attempt, by its schedule, the moment of its run and its number. */
 export interface DrawnFor {
@@ -28,5 +29,16 @@ export function createDraw(seed: number, scheduleId: string): Draw {
     hash = Math.imul(hash ^ Math.floor(moment / 0x1_0000_0000), 0x0100_0193)
     hash = Math.imul(hash ^ attempt, 0x0100_0193)
     return mix(mix(hash) ^ Math.imul(salt + 1, 0x9e37_79b1)) / 0x1_0000_0000
+  }
+}
+
+/** The chance by which retries come sooner or later. */
+export function createRetryChance(seed: number): (run: RunRow) => number {
+  const draws = new Map<string, Draw>()
+  return ({ scheduleId, nominal, createdAt, attempt }) => {
+    const id = scheduleId ?? ''
+    const draw = draws.get(id) ?? createDraw(seed, id)
+    draws.set(id, draw)
+    return draw({ moment: nominal ?? createdAt, attempt }, 2)
   }
 }

@@ -7,7 +7,7 @@ import { applyNodeFacts } from '../turn/memory.ts'
 import { nextMoment } from '../turn/passing.ts'
 import { sessionFor } from '../turn/turn.ts'
 import { fireWork, recoverWork } from '../turn/works.ts'
-import type { PlannedIntervention } from './plan.ts'
+import { offlineAt, type PlannedIntervention } from './plan.ts'
 import { NOBODYS_ORG } from './reading.ts'
 import { leave, takeEndings, takeTurn, type Deed } from './turns.ts'
 import { nodeId, planNext, restart, type World } from './world.ts'
@@ -96,17 +96,10 @@ function appointmentsOf({ plan }: World): readonly Appointment[] {
     outage(from, 1, (world) => void (world.isStalled = true))
     outage(to, 0, (world) => void (world.isStalled = false))
   }
-  for (const { from, to, effect, agentId } of plan.agentOutages) {
+  for (const { from, to, effect } of plan.agentOutages) {
     if (effect !== 'offline') continue
-    const ids = agentId === null ? plan.agents.map(({ id }) => id) : [agentId]
-    outage(from, 1, (world) => {
-      for (const id of ids) world.offline.add(id)
-      refresh(world)
-    })
-    outage(to, 0, (world) => {
-      for (const id of ids) world.offline.delete(id)
-      refresh(world)
-    })
+    outage(from, 1, refresh)
+    outage(to, 0, refresh)
   }
   for (const one of plan.interventions) found.push({ at: one.at, rank: 2, keep: (world) => intervene(world, one) })
   return found.sort((a, b) => a.at - b.at || a.rank - b.rank)
@@ -114,6 +107,7 @@ function appointmentsOf({ plan }: World): readonly Appointment[] {
 
 /** Another set of executors than before. */
 function refresh(world: World): void {
+  world.offline = offlineAt(world.plan, world.now)
   applyNodeFacts(world.memory, world.node)
   if (!world.isDown) takeTurn(world, [])
 }

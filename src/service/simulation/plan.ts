@@ -1,6 +1,6 @@
 import type { Intervention } from '../../contract/simulation.ts'
 import type { SimulationTask } from './task.ts'
-import type { ScheduleId } from '../../core/ids.ts'
+import type { AgentId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Zone } from '../../core/time/zone.ts'
 import type { BudgetOnRecord } from '../../store/budgets.ts'
@@ -50,4 +50,15 @@ export interface SimulationPlan {
   readonly agentOutages: readonly AgentOutage[]
   readonly interventions: readonly PlannedIntervention[]
   readonly planAttempt: PlanAttempt
+}
+
+/** The agents that nobody can execute at the moment. */
+export function offlineAt(plan: Pick<SimulationPlan, 'agents' | 'agentOutages'>, now: Instant): ReadonlySet<AgentId> {
+  const found = new Set<AgentId>()
+  for (const { effect, from, to, agentId } of plan.agentOutages) {
+    if (effect !== 'offline' || now < from || now >= to) continue
+    if (agentId !== null) found.add(agentId)
+    else for (const { id } of plan.agents) found.add(id)
+  }
+  return found
 }

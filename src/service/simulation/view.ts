@@ -86,7 +86,7 @@ function viewRun(kept: KeptRun): SimulatedRunView {
     started_at: written(run.startedAt),
     finished_at: written(run.finishedAt),
     lateness_ms: kept.firstStart === null || run.nominal === null ? null : kept.firstStart - run.nominal,
-    error_code: run.errorCode,
+    error_code: isTerminal(run.state) ? run.errorCode : null,
     ...{ tokens: kept.tokens, cost: fromMicros(kept.costMicros), superseded: run.superseded },
     superseded_by: typeof by === 'string' ? by : null,
     attempts: attemptsOf(kept),

@@ -11,7 +11,7 @@ import { createNodeLanes, type NodeLanes } from '../node-lanes.ts'
 import { applyNodeFacts, emptyMemory, recallRun, type Memory, type NodeFacts } from '../turn/memory.ts'
 import { createTimers, type Timers } from '../turn/timers.ts'
 import type { AttemptPlan } from './attempts.ts'
-import { createDraw, type Draw } from './draws.ts'
+import { createRetryChance } from './draws.ts'
 import type { SimulationPlan } from './plan.ts'
 import { NOBODYS_ORG } from './reading.ts'
 import { createRecord, type Record } from './record.ts'
@@ -33,7 +33,8 @@ export interface World {
   readonly plan: SimulationPlan
   readonly record: Record
   readonly node: NodeFacts
-  readonly offline: Set<AgentId>
+  /** Agents that nobody can execute now. */
+  offline: ReadonlySet<AgentId>
   readonly performances: Map<AttemptId, Performance>
   readonly byRun: Map<RunId, Performance>
   /** When attempts end by themselves, and when schedules are due. */
@@ -54,13 +55,13 @@ export interface World {
 
 /** The world at the beginning of the window. */
 export function createWorld(plan: SimulationPlan): World {
-  const offline = new Set<AgentId>()
   const lanes = createNodeLanes(plan.settings.lanes)
-  const node = nodeOf(plan, offline)
+  const node = nodeOf(plan, () => world.offline)
+  const memory = emptyMemory(NOBODYS_ORG, { ...node, canExecute: () => true })
   const world: World = {
-    ...{ plan, node, offline, lanes, record: createRecord(plan) },
+    memory,
+    ...{ plan, node, lanes, offline: new Set<AgentId>(), record: createRecord(plan) },
     ...{ performances: new Map(), byRun: new Map(), ends: createTimers(), due: createTimers() },
-    memory: emptyMemory(NOBODYS_ORG, node),
     ...{ now: plan.window.from, turns: 0, nodes: 1, vainAt: null, isStalled: false, isDown: false },
   }
   fill(world, null)
@@ -76,7 +77,7 @@ export const planNext = ({ due }: World, { id, state, nextRunAt }: ScheduleRow):
 /** Timers tell runs by their ids; here they tell schedules and attempts. */
 export const asTimed = (id: ScheduleId | AttemptId): RunId => id as string as RunId
 
-function nodeOf(plan: SimulationPlan, offline: ReadonlySet<AgentId>): NodeFacts {
+function nodeOf(plan: SimulationPlan, offline: () => ReadonlySet<AgentId>): NodeFacts {
   const settings = deskSettings(plan.settings)
   const keys = new Map(plan.agents.map(({ id, executorKey }) => [executorKey, id]))
   const names = new Set(plan.settings.lanes.keys())
@@ -85,7 +86,7 @@ function nodeOf(plan: SimulationPlan, offline: ReadonlySet<AgentId>): NodeFacts 
     settings: () => settings,
     canExecute: (key) => {
       const agent = keys.get(key)
-      return agent === undefined || !offline.has(agent)
+      return agent === undefined || !offline().has(agent)
     },
     laneNames: () => names,
     estimate: null,
@@ -94,7 +95,6 @@ function nodeOf(plan: SimulationPlan, offline: ReadonlySet<AgentId>): NodeFacts 
 
 /** Ids count on, so that they sort in the order in which they were made; chance hangs on the attempt it is for. */
 function chanceOf(seed: number): NodeFacts['chance'] {
-  const draws = new Map<string, Draw>()
   let made = 0
   const next = (): string => {
     made += 1
@@ -103,12 +103,7 @@ function chanceOf(seed: number): NodeFacts['chance'] {
   return {
     newRunId: () => runId(`run_${next()}`),
     newAttemptId: () => attemptId(`att_${next()}`),
-    random: (run) => {
-      const id = run.scheduleId ?? ''
-      const draw = draws.get(id) ?? createDraw(seed, id)
-      draws.set(id, draw)
-      return draw({ moment: run.nominal ?? run.createdAt, attempt: run.attempt }, 2)
-    },
+    random: createRetryChance(seed),
   }
 }
 

@@ -1,0 +1,3 @@
+import { expectAgreement } from './agreeing-histories.ts'
+
+expectAgreement('odd seeds', 1)

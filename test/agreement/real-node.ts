@@ -1,0 +1,169 @@
+import { attemptId, runId, type AttemptId, type OrgId, type RunId, type ScheduleId } from '../../src/core/ids.ts'
+import { later, type Instant } from '../../src/core/instant.ts'
+import { cardOf, createNodeParts } from '../../src/engine/node.ts'
+import type { NodeParts } from '../../src/engine/node-parts.ts'
+import type { AttemptReport, Executor } from '../../src/executors/executor.ts'
+import { joinNodes } from '../../src/service/membership.ts'
+import type { Ports } from '../../src/service/ports.ts'
+import type { EngineSettings } from '../../src/service/settings.ts'
+import type { AttemptPlan, PlanAttempt } from '../../src/service/simulation/attempts.ts'
+import { createRetryChance } from '../../src/service/simulation/draws.ts'
+import { findVersions } from '../../src/service/turn/lookups.ts'
+import { loadMemory } from '../../src/service/turn/recall.ts'
+import type { Database } from '../../src/store/database.ts'
+import { NO_CHANNELS } from '../support/no-channels.ts'
+import { NO_VAULT } from '../support/no-vault.ts'
+
+/** Everything about a history that outlives its nodes. */
+export interface RealWorld {
+  readonly orgId: OrgId
+  readonly seed: number
+  readonly database: Database
+  readonly settings: EngineSettings
+  readonly planAttempt: PlanAttempt
+  readonly agents: readonly string[]
+  /** Ids that are about to be given, and how many were given. */
+  readonly nextIds: Map<string, string>
+  readonly bornAt: Map<RunId, Instant>
+  now: Instant
+  ids: number
+  nodes: number
+}
+
+/** An attempt that its executor works on. */
+interface Performed {
+  readonly report: (said: AttemptReport) => void
+  plan: AttemptPlan
+}
+
+/** A real node whose executors go as planned. */
+export interface RealNode {
+  readonly parts: NodeParts
+  readonly ports: Ports
+  /** When the next attempt ends by itself. */
+  readonly nextEnd: () => Instant | null
+  /** Ends everything that ends by now, in the order in which it began. */
+  readonly endDue: () => void
+  /** When the node wants to be woken; null: not at all. */
+  readonly ring: { at: Instant; happen: () => void } | null
+  readonly connect: (agent: string) => void
+  readonly disconnect: (agent: string) => void
+}
+
+/** Puts a node into the world. It has a lease that outlives every history. */
+export async function startNode(world: RealWorld): Promise<RealNode> {
+  const performed = new Map<AttemptId, Performed>()
+  const executors = new Map<string, Executor>()
+  const executor = executorOf(world, performed)
+  const node = { ring: null as RealNode['ring'] }
+  const parts = partsOf(world, executors, (ring) => {
+    node.ring = ring
+  })
+  const keyOf = (agent: string): string => `in-process:${agent}`
+  for (const agent of world.agents) executors.set(keyOf(agent), executor)
+  await joinNodes(world.database, cardOf(parts), LEASE_MS)
+  return Object.assign(node, {
+    parts,
+    ports: portsOf(world, parts),
+    nextEnd: () => {
+      let first: Instant | null = null
+      for (const { plan } of performed.values())
+        if (plan.endsAt !== null && (first === null || plan.endsAt < first)) first = plan.endsAt
+      return first
+    },
+    endDue: () => {
+      const due = [...performed].filter(([, { plan }]) => plan.endsAt !== null && plan.endsAt <= world.now)
+      for (const [id, { plan, report }] of due.sort(([a], [b]) => (a < b ? -1 : 1))) {
+        performed.delete(id)
+        report({ outcome: plan.outcome, ...(plan.usage === null ? {} : { usage: plan.usage }) })
+      }
+    },
+    connect: (agent: string) => executors.set(keyOf(agent), executor),
+    disconnect: (agent: string) => executors.delete(keyOf(agent)),
+  })
+}
+
+const LEASE_MS = 400 * 86_400_000
+
+function executorOf(world: RealWorld, performed: Map<AttemptId, Performed>): Executor {
+  return (attempt, context) =>
+    new Promise((resolve) => {
+      const { scheduleId, nominalTime } = attempt
+      const plan = world.planAttempt({
+        scheduleId: scheduleId as ScheduleId,
+        agentId: attempt.agentId,
+        attempt: attempt.attempt,
+        moment: nominalTime ?? world.bornAt.get(attempt.runId) ?? world.now,
+        startedAt: world.now,
+      })
+      const one: Performed = { plan, report: resolve }
+      performed.set(attempt.attemptId, one)
+      context.signal.addEventListener('abort', () => {
+        if (plan.stopsInMs === null) return
+        one.plan = { ...plan, endsAt: later(world.now, plan.stopsInMs), outcome: { kind: 'stopped' }, usage: null }
+      })
+    })
+}
+
+function partsOf(
+  world: RealWorld,
+  executors: Map<string, Executor>,
+  setRing: (ring: RealNode['ring']) => void,
+): NodeParts {
+  const { database, settings } = world
+  const count = (): string => {
+    world.ids += 1
+    return world.ids.toString(36).padStart(9, '0')
+  }
+  world.nodes += 1
+  const name = `${world.orgId}_node_${world.nodes}`
+  const parts: NodeParts = createNodeParts({
+    database,
+    clock: { now: () => world.now, counter: () => world.now, hear: () => undefined },
+    chance: {
+      random: createRetryChance(world.seed),
+      newRunId: (_, now) => {
+        const id = runId(`run_${count()}`)
+        world.bornAt.set(id, now)
+        return id
+      },
+      newAttemptId: () => attemptId(`att_${count()}`),
+    },
+    newNodeId: () => name,
+    newToken: () => `${name} ${count()}`,
+    settings: () => settings,
+    executors,
+    estimate: null,
+    channels: { turn: 'turn', plan: 'plan' },
+    program: 'a history',
+    log: () => undefined,
+    sleep: () => Promise.reject(new Error('nobody waits in a history')),
+    random: () => 0,
+    load: async (orgId) =>
+      loadMemory(database, parts.facts, { id: orgId, version: (await findVersions(database)).get(orgId) ?? 0 }),
+    ringAt: (at, happen) => {
+      const ring = { at, happen }
+      setRing(ring)
+      return () => {
+        setRing(null)
+      }
+    },
+  })
+  return parts
+}
+
+const portsOf = (world: RealWorld, parts: NodeParts): Ports => ({
+  database: world.database,
+  turns: parts.turns,
+  clock: { now: () => world.now },
+  newId: (kind) => {
+    const wanted = world.nextIds.get(kind)
+    world.nextIds.delete(kind)
+    world.ids += 1
+    return wanted ?? `${kind}_${world.ids}`
+  },
+  settings: () => world.settings,
+  vault: NO_VAULT,
+  channels: NO_CHANNELS,
+  outbound: { check: () => Promise.resolve(null), post: () => Promise.reject(new Error('nothing is sent')) },
+})
