@@ -34,6 +34,9 @@ export interface Record {
   isTruncated: boolean
   readonly maxRows: number
   readonly inFlight: Set<RunId>
+  /** The moment that is being recorded, and whose levels have changed in it. */
+  at: Instant
+  readonly touched: Set<Tally>
 }
 
 /** More rows than this are not kept unless somebody asks for more or fewer. */
@@ -46,6 +49,7 @@ export function createRecord({ task, schedules, window }: SimulationPlan): Recor
     bySchedule: new Map(schedules.map(({ id }) => [id, emptyTally()])),
     levels: createLevels(window),
     maxRows: task.max_rows ?? USUAL_ROWS,
+    ...{ at: window.from, touched: new Set() },
   }
 }
 
@@ -56,13 +60,21 @@ const talliesOf = (record: Record, id: ScheduleId | null): readonly Tally[] => {
 
 /** Takes in what a turn has changed. */
 export function recordChanges(record: Record, changes: Changes, now: Instant): void {
+  if (now > record.at) {
+    closeMoment(record)
+    record.at = now
+  }
   for (const range of changes.ranges) recordRange(record, range, now)
   for (const run of changes.made) recordMade(record, run)
   for (const run of changes.changed) recordChanged(record, run, changes)
   for (const ended of changes.attempts) record.rows.get(ended.runId)?.attempts.push(ended)
-  const { whole, levels } = record
-  noteLevels(whole)
-  levels.note(now, whole)
+}
+
+/** How full it was counts when a moment is over: what comes and goes in the same one never waited, and was never beside. */
+export function closeMoment(record: Record): void {
+  for (const tally of record.touched) noteLevels(tally)
+  if (record.touched.size > 0) record.levels.note(record.at, record.whole)
+  record.touched.clear()
 }
 
 function recordRange(record: Record, range: RangeDecision, decidedAt: Instant): void {
@@ -83,7 +95,7 @@ function recordMade(record: Record, run: RunRow): void {
     else tally.runs += 1
     if (isTerminal(run.state)) countOne(tally.byStatus, run.state)
     else tally.pending += 1
-    noteLevels(tally)
+    record.touched.add(tally)
   }
   if (record.rows.size >= record.maxRows) {
     record.isTruncated = true
@@ -108,7 +120,7 @@ function recordChanged(record: Record, run: RunRow, changes: Changes): void {
       countOne(tally.byStatus, run.state)
     }
     if (hasEnded && run.superseded) tally.superseded += 1
-    noteLevels(tally)
+    record.touched.add(tally)
   }
 }
 
