@@ -8,12 +8,14 @@ interface QuotaLevelProps {
   /** What is left, below 0 what is owed; null: there is no quota. */
   readonly left: number | null
   readonly of: number | null
+  readonly unit: 'requests' | 'tokens'
 }
 
 /** How full a bucket is: a bar, and the words for it. */
-export function QuotaLevel({ left, of }: QuotaLevelProps): ReactNode {
+export function QuotaLevel({ left, of, unit: counted }: QuotaLevelProps): ReactNode {
   const { say, locale } = useTexts()
-  if (of === null || left === null) return <span className="quiet">{say('providers.noQuota')}</span>
+  const unit = say(`providers.unit.${counted}`)
+  if (of === null || left === null) return <span className="quiet">{say('providers.noQuota', { unit })}</span>
   const text = (value: number): string => value.toLocaleString(locale)
   const part = Math.max(0, Math.min(1, left / of))
   return (
@@ -23,8 +25,8 @@ export function QuotaLevel({ left, of }: QuotaLevelProps): ReactNode {
       </div>
       <div className="quiet small">
         {left < 0
-          ? say('providers.owed', { owed: text(-left), of: text(of) })
-          : say('providers.left', { left: text(left), of: text(of) })}
+          ? say('providers.owed', { owed: text(-left), of: text(of), unit })
+          : say('providers.left', { left: text(left), of: text(of), unit })}
       </div>
     </div>
   )
@@ -40,7 +42,7 @@ export function ProviderState({ provider }: { readonly provider: Standing }): Re
     <div>
       <div>
         {limit === null ? say('providers.flight', { count }) : say('providers.flightOf', { count, limit })}
-        {waiting > 0 && ` · ${say('providers.waiting', { count: waiting })}`}
+        {waiting > 0 && closed === null && ` · ${say('providers.waiting', { count: waiting })}`}
       </div>
       {closed !== null && (
         <div className="small quota-closed">

@@ -20,10 +20,10 @@ export function ProviderPanel(): ReactNode {
             <div className="provider-levels">
               <ProviderState provider={provider} />
               {provider.requests_per_minute !== null && (
-                <QuotaLevel left={provider.requests_left} of={provider.requests_per_minute} />
+                <QuotaLevel left={provider.requests_left} of={provider.requests_per_minute} unit="requests" />
               )}
               {provider.tokens_per_minute !== null && (
-                <QuotaLevel left={provider.tokens_left} of={provider.tokens_per_minute} />
+                <QuotaLevel left={provider.tokens_left} of={provider.tokens_per_minute} unit="tokens" />
               )}
             </div>
           </li>

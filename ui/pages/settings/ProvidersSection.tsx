@@ -98,11 +98,11 @@ function useColumns(): readonly Column<ProviderView>[] {
     },
     {
       ...{ id: 'requests', width: 'minmax(150px, 1fr)', header: say('providers.requests') },
-      cell: (one) => <QuotaLevel left={one.requests_left} of={one.requests_per_minute} />,
+      cell: (one) => <QuotaLevel left={one.requests_left} of={one.requests_per_minute} unit="requests" />,
     },
     {
       ...{ id: 'tokens', width: 'minmax(150px, 1fr)', header: say('providers.tokens') },
-      cell: (one) => <QuotaLevel left={one.tokens_left} of={one.tokens_per_minute} />,
+      cell: (one) => <QuotaLevel left={one.tokens_left} of={one.tokens_per_minute} unit="tokens" />,
     },
     {
       ...{ id: 'now', width: 'minmax(190px, 1.4fr)', header: say('providers.now') },
