@@ -18,7 +18,7 @@ import type { Health, NodeView } from './contract/node.ts'
 import type { Page, PageFilter } from './contract/page.ts'
 import type { ProviderInput, ProviderPatch, ProviderView } from './contract/provider.ts'
 import type { CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
-import type { RunNowAnswer, ScheduleFilter, ScheduleInput, ScheduleView } from './contract/schedule.ts'
+import type { RejectInput, RunNowAnswer, ScheduleFilter, ScheduleInput, ScheduleView } from './contract/schedule.ts'
 import type { RotationInput, RotationView, SecretInput, SecretPatch, SecretView } from './contract/secret.ts'
 import type { SimulateAnswer, SimulateInput, SimulationProgress } from './contract/simulate.ts'
 import type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from './contract/session.ts'
@@ -128,10 +128,10 @@ export interface Escapement {
     readonly delete: (id: string) => Promise<void>
     readonly enable: (id: string) => Promise<ScheduleView>
     readonly disable: (id: string) => Promise<ScheduleView>
-    /** Lets what a key with guard rails has proposed have its way; with a version, exactly what was seen. */
-    readonly approve: (id: string, options?: { readonly version?: number }) => Promise<ScheduleView>
+    /** Lets what a key with guard rails has proposed have its way. */
+    readonly approve: (id: string) => Promise<ScheduleView>
     /** Keeps it from happening, and says why. */
-    readonly reject: (id: string, reason: string, options?: { readonly version?: number }) => Promise<ScheduleView>
+    readonly reject: (id: string, input: RejectInput) => Promise<ScheduleView>
     /** Refused with `CONCURRENCY_LIMIT` when the policy is SKIP and the schedule is full. */
     readonly runNow: (id: string, options?: { readonly mode?: 'force' | 'due' }) => Promise<RunNowAnswer>
     readonly runs: (id: string, filter?: RunFilter) => Promise<Page<RunView>>

@@ -46,13 +46,15 @@ export type {
   HeartbeatTestAnswer,
   HeartbeatView,
 } from './contract/heartbeat.ts'
+export type { GuardRailsInput, GuardRailsView, InvitationView } from './contract/guard-rails.ts'
 export type { LaneView } from './contract/lane.ts'
+export type { LineageNode, LineageView } from './contract/lineage.ts'
 export type { Health, NodeView } from './contract/node.ts'
 export type { Page } from './contract/page.ts'
 export type { ProviderInput, ProviderPatch, ProviderView } from './contract/provider.ts'
 export type { RefusalCode } from './contract/refusals.ts'
 export type { AttemptView, CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
-export type { RunNowAnswer, ScheduleFilter, ScheduleInput, ScheduleView } from './contract/schedule.ts'
+export type { ApprovalView, RunNowAnswer, ScheduleFilter, ScheduleInput, ScheduleView } from './contract/schedule.ts'
 export type {
   NamedAssumption,
   OutageAsked,

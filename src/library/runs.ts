@@ -2,6 +2,7 @@ import { runId } from '../core/ids.ts'
 import { isTerminal } from '../core/run/run-machine.ts'
 import type { Escapement } from '../escapement.ts'
 import { explainRun } from '../service/explain/run.ts'
+import { readLineage } from '../service/rails/lineage.ts'
 import { findRuns, getRun, getRunDetail } from '../service/runs-read.ts'
 import { cancelRunById, retryRun, settleByToken } from '../service/run-actions.ts'
 import type { RunView } from '../contract/run.ts'
@@ -30,6 +31,7 @@ export function runsOf(running: () => Running): Escapement['runs'] {
       const { app, caller } = running()
       return explainRun(app.ports, caller, { id, live: app.live })
     },
+    lineage: async (id, filter) => readLineage(running().app.ports, { orgId: running().orgId, id }, filter),
     wait: async (id, options = {}) => waitForRun(running(), id, options.timeoutMs ?? null),
     callback: async (token, result) => settleByToken(running().app.ports, token, result),
   }

@@ -37,10 +37,8 @@ export function schedulesOf(running: () => Running): Escapement['schedules'] {
     delete: (id) => changing(({ app, caller }) => deleteSchedule(app.ports, caller, { id })),
     enable: (id) => changing(({ app, caller }) => enableSchedule(app.ports, caller, { id })),
     disable: (id) => changing(({ app, caller }) => disableSchedule(app.ports, caller, { id })),
-    approve: (id, options = {}) =>
-      changing(({ app, caller }) => approveSchedule(app.ports, caller, { id, ...options })),
-    reject: (id, reason, options = {}) =>
-      changing(({ app, caller }) => rejectSchedule(app.ports, caller, { id, reject: { reason }, ...options })),
+    approve: (id) => changing(({ app, caller }) => approveSchedule(app.ports, caller, { id })),
+    reject: (id, reject) => changing(({ app, caller }) => rejectSchedule(app.ports, caller, { id, reject })),
     runNow: async (id, options = {}) => {
       const { app, admitting, refuseWhileDraining } = running()
       refuseWhileDraining()

@@ -61,6 +61,7 @@ const runsOf = (client: Client): Surface['runs'] => ({
   cancel: client.runs.cancel,
   retry: client.runs.retry,
   explain: client.runs.explain,
+  lineage: (id, filter) => client.runs.lineage(id, filter ?? {}),
   wait: (id, { timeoutMs } = {}) =>
     eventually(async () => {
       const run = await client.runs.get(id)

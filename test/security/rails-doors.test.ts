@@ -64,7 +64,7 @@ beforeAll(async () => {
   KEYS.set('rails-of-operator', aPrincipal('owner', { id: principalId('key_ops'), orgId: OPERATOR_ORG, railed }))
   const made = await world.ask('POST', '/api/v1/schedules', { body: { every_seconds: 3600 } })
   others.schedule = made.json<{ id: string }>().id
-  await seedRun(world.services.db, { id: others.run, state: 'success' })
+  await seedRun(world.services.db, others.run, { state: 'success' })
 })
 afterAll(async () => {
   KEYS.delete('rails')

@@ -9,6 +9,8 @@ import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { readExecutor } from './executor-field.ts'
 import { commandOf, groupOf } from './group.ts'
 import { MODEL_FIELDS, MODEL_NAMES, withModel } from './model-fields.ts'
+import { SELF_SERVICE } from './rail-fields.ts'
+import { railsText } from './rails-text.ts'
 import { ifMatch, withVersion, type VersionOptions } from './versions.ts'
 
 const FIELDS: readonly FieldOption[] = [
@@ -26,6 +28,7 @@ const FIELDS: readonly FieldOption[] = [
   { flags: '--context-window <tokens>', field: 'context_window', read: number, about: 'tokens that fit into it' },
   { flags: '--default-session <key>', field: 'default_session', about: 'session of what names none' },
   { flags: '--provider <name>', field: 'provider', about: 'the provider it calls, whose quotas it shares' },
+  SELF_SERVICE,
 ]
 
 const NEW_FIELDS: readonly FieldOption[] = [
@@ -96,6 +99,7 @@ const factsOf = ({ terminal }: Talk, agent: AgentView): Facts => [
   ['retry', agent.retry_policy === null ? null : JSON.stringify(agent.retry_policy)],
   ['context window', agent.context_window === null ? null : String(agent.context_window)],
   ['default session', agent.default_session],
+  ['self service', railsText(agent.self_service)],
   ['changed', momentText(agent.updated_at, terminal.now())],
   ['version', String(agent.version)],
 ]

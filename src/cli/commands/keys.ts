@@ -8,6 +8,8 @@ import { list, moment, namesOf, valuesOf, withFields, type FieldOption } from '.
 import { readPages, showDone, showList, showOne, withPages, type Facts, type PageOptions } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { commandOf, groupOf } from './group.ts'
+import { gatherRails, RAIL_FIELDS, RAIL_NAMES } from './rail-fields.ts'
+import { railsText } from './rails-text.ts'
 
 const FIELDS: readonly FieldOption[] = [
   { flags: '--name <name>', field: 'name', about: 'what it is for' },
@@ -19,15 +21,17 @@ const FIELDS: readonly FieldOption[] = [
     about: 'what of its role it may do, as in schedules:*,runs:read',
   },
   { flags: '--expires <time>', field: 'expires_at', read: moment, about: 'a time, or how long from now, as in 90d' },
+  ...RAIL_FIELDS,
 ]
 
 /** `escapement keys …`: what programs sign in with. */
 export function addKeys(program: Command, desk: Desk): void {
   const group = groupOf(program, 'keys', 'make, see and end API keys')
   remote(desk, withFields(commandOf(group, 'create', 'make a key; its text is shown once'), FIELDS), {
-    names: namesOf(FIELDS),
+    names: { ...namesOf(FIELDS), ...RAIL_NAMES },
     work: async (talk, _, options) => {
-      const made = await talk.client.keys.create(valuesOf(FIELDS, options, talk.terminal.now()) as unknown as KeyInput)
+      const given = gatherRails(valuesOf(FIELDS, options, talk.terminal.now()))
+      const made = await talk.client.keys.create(given as unknown as KeyInput)
       await showOne(talk, made, () => [
         ...factsOf(talk, made),
         ['key', made.key === null ? null : talk.style.bold(made.key)],
@@ -60,6 +64,7 @@ function columnsOf({ terminal, style }: Talk): readonly Column<KeyView>[] {
     { title: 'BEGINS', of: ({ hint }) => hint },
     { title: 'ROLE', of: ({ role }) => role },
     { title: 'SCOPES', of: ({ scopes }) => scopes?.join(' ') ?? 'all', flexible: true },
+    { title: 'RAILS', of: ({ guard_rails }) => (guard_rails === null ? '-' : 'yes') },
     { title: 'STATE', of: ({ state }) => state, paint: (text) => paintState(style, text) },
     { title: 'EXPIRES', of: ({ expires_at }) => agoText(expires_at, now) },
     { title: 'USED', of: ({ last_used_at }) => agoText(last_used_at, now) },
@@ -71,6 +76,7 @@ const factsOf = ({ terminal, style }: Talk, key: KeyView): Facts => [
   ['name', valueText(key.name)],
   ['role', key.role],
   ['scopes', key.scopes?.join(', ') ?? 'all of its role'],
+  ['guard rails', railsText(key.guard_rails)],
   ['state', paintState(style, key.state)],
   ['expires', momentText(key.expires_at, terminal.now()) ?? 'never'],
 ]

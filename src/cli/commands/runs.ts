@@ -6,6 +6,7 @@ import { paintState } from '../output/style.ts'
 import { EXIT } from '../terminal.ts'
 import { commandOf, groupOf } from './group.ts'
 import { mostOf, withMost, type MostOptions } from './events.ts'
+import { showLineage } from './lineage-look.ts'
 import { followRun, followRuns } from './run-follow.ts'
 import { RUN_FILTER, runFacts, showRuns } from './run-look.ts'
 import { showExplained, whyFacts, whySentence } from './explain-look.ts'
@@ -22,6 +23,7 @@ const FILTER: readonly FieldOption[] = [...OWNERS, ...RUN_FILTER]
 export function addRuns(program: Command, desk: Desk): void {
   const group = groupOf(program, 'runs', 'see, end, repeat and watch runs')
   addReading(group, desk)
+  addLineage(group, desk)
   addActing(group, desk)
   const watch = withMost(withFields(commandOf(group, 'watch [id]', 'follow a run to its end, or all runs'), OWNERS))
   remote<MostOptions>(desk, watch, {
@@ -56,6 +58,21 @@ function addReading(group: Command, desk: Desk): void {
         ...whyFacts(why),
         ['made because', whySentence(why.decision)],
       ])
+    },
+  })
+}
+
+function addLineage(group: Command, desk: Desk): void {
+  const lineage = commandOf(group, 'lineage <id>', 'show where a run comes from, and what it made and woke')
+    .option('--limit <n>', 'how many below it, 1 to 200 (default 20)')
+    .option('--cursor <cursor>', 'go on behind an earlier page')
+  remote<PageOptions>(desk, lineage, {
+    work: async (talk, [id = ''], { limit, cursor }) => {
+      const asked = {
+        ...(limit === undefined ? {} : { limit: Number(limit) }),
+        ...(cursor === undefined ? {} : { cursor }),
+      }
+      await showLineage(talk, await talk.client.runs.lineage(id, asked))
     },
   })
 }

@@ -5,6 +5,7 @@ import { manyLines, oneLine, valueText } from '../output/text.ts'
 import { agoText, momentText } from '../output/times.ts'
 import type { Facts } from '../remote/show.ts'
 import type { Talk } from '../remote/talk.ts'
+import { approvalFacts } from './schedule-approval.ts'
 
 /** Schedules as a table. */
 export function scheduleColumns({ terminal, style }: Talk): readonly Column<ScheduleView>[] {
@@ -53,6 +54,7 @@ export function scheduleFacts({ terminal, style }: Talk, schedule: ScheduleView)
     ['failure', schedule.failure_action],
     ['slots', `${schedule.max_concurrency}, then ${schedule.concurrency_policy}`],
     ['made', `${momentText(schedule.created_at, now) ?? ''} by ${schedule.created_by ?? 'the program'}`],
+    ...approvalFacts(schedule),
     ['version', String(schedule.version)],
   ]
 }

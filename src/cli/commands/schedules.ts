@@ -11,6 +11,7 @@ import { explainOccurrence, showPreview } from './schedule-answers.ts'
 import { SCHEDULE_FIELDS, TIMING_FIELDS } from './schedule-fields.ts'
 import { scheduleColumns, scheduleFacts } from './schedule-look.ts'
 import { commandOf, groupOf } from './group.ts'
+import { addApproving } from './schedule-approval.ts'
 import { ifMatch, withVersion, type VersionOptions } from './versions.ts'
 import { RUN_FILTER, showRuns } from './run-look.ts'
 import { followRun } from './run-follow.ts'
@@ -41,6 +42,7 @@ export function addSchedules(program: Command, desk: Desk): void {
   addOutcomes(group, desk)
   addChanging(group, desk)
   addSwitching(group, desk)
+  addApproving(group, desk)
   addAsking(group, desk)
   addForecast(group, desk)
 }

@@ -30,8 +30,6 @@ beforeEach(async () => {
 afterAll(() => world.drop())
 
 const MAKER: AgentInput = { id: 'maker', name: 'Maker', executor: { kind: 'echo' } }
-const agent = (self_service: AgentInput['self_service']) =>
-  createAgent(world.ports, world.caller, { ...MAKER, self_service })
 const NAMED = { orgId: ORG, runId: runId('run_a'), attemptId: attemptId('att_a') }
 
 async function running(parent: string | null = null): Promise<string> {
@@ -128,7 +126,9 @@ describe('the key of an attempt', () => {
         { ...MAKER, self_service: {} },
       ),
     ).rejects.toMatchObject({ code: 'SECRET_KEY' })
-    await expect(agent({})).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await expect(createAgent(world.ports, world.caller, { ...MAKER, self_service: {} })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    })
   })
 })
 
