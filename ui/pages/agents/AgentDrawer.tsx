@@ -7,6 +7,7 @@ import { agentOf } from '../../api/admin-queries.ts'
 import { schedulePage } from '../../api/queries.ts'
 import { changedOf } from '../../forms/field.ts'
 import { FormDrawer } from '../../forms/FormDrawer.tsx'
+import { railsOf, withRails } from '../../forms/rail-fields.ts'
 import { Door } from '../../parts/Door.tsx'
 import { useDoors } from '../../parts/doors.ts'
 import { ErrorState } from '../../parts/ErrorState.tsx'
@@ -22,6 +23,7 @@ interface AgentDrawerProps {
 }
 
 const TOUCHES = [['agents'], ['audit']]
+const NEW = withRails('self_service', USUAL)
 
 /** The editor of an agent, new or not. */
 export function AgentDrawer({ id, close }: AgentDrawerProps): ReactNode {
@@ -30,9 +32,9 @@ export function AgentDrawer({ id, close }: AgentDrawerProps): ReactNode {
   if (id === 'new')
     return (
       <FormDrawer
-        {...{ title: say('agents.new'), fields: agentFields(true), thing: USUAL, touches: TOUCHES, close }}
+        {...{ title: say('agents.new'), fields: agentFields(true), thing: NEW, touches: TOUCHES, close }}
         saved={say('agents.saved', { name: '' })}
-        save={(body) => api.agents.create(body as unknown as AgentInput)}
+        save={(body) => api.agents.create(railsOf('self_service', body) as unknown as AgentInput)}
       />
     )
   if (data !== undefined) return <EditAgent agent={data} close={close} />
@@ -48,10 +50,14 @@ function EditAgent({ agent, close }: { readonly agent: AgentView; readonly close
   const { id, name, version } = agent
   return (
     <FormDrawer
-      {...{ title: say('agents.edit', { name }), fields: agentFields(false), thing: agent, touches: TOUCHES, close }}
+      {...{ title: say('agents.edit', { name }), fields: agentFields(false), touches: TOUCHES, close }}
+      thing={withRails('self_service', agent)}
       saved={say('agents.saved', { name })}
       save={(body) => {
-        const whole = { ...body, description: body['description'] ?? '', retry_policy: body['retry_policy'] ?? null }
+        const whole = {
+          ...railsOf('self_service', body),
+          ...{ description: body['description'] ?? '', retry_policy: body['retry_policy'] ?? null },
+        }
         return api.agents.update(id, changedOf(whole, { ...agent }), { ifMatch: version })
       }}
     >

@@ -1,4 +1,5 @@
 import type { FieldSpec, FormValues } from '../../forms/field.ts'
+import { railFields } from '../../forms/rail-fields.ts'
 import { EXECUTOR_FIELDS, KINDS } from './executor-fields.ts'
 
 const STRATEGIES = ['fixed', 'exponential', 'ladder'] as const
@@ -56,5 +57,6 @@ export const agentFields =
       ...(kind === undefined ? [] : EXECUTOR_FIELDS[kind]),
       ...LIMITS,
       ...(strategy === 'ladder' ? [LADDER] : strategy === undefined || strategy === '' ? [] : WAITS),
+      ...railFields('self_service', values),
     ]
   }

@@ -1,4 +1,10 @@
-import { IconAlertTriangle, IconBellRinging, IconCircleCheck, IconPlugConnectedX } from '@tabler/icons-react'
+import {
+  IconAlertTriangle,
+  IconBellRinging,
+  IconCircleCheck,
+  IconPlugConnectedX,
+  IconUserCheck,
+} from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -14,26 +20,32 @@ import { Time } from '../../time/Time.tsx'
 const MOST = 6
 const ICON = { size: 16, 'aria-hidden': true } as const
 
-/** What a person should look at: schedules that keep failing, deliveries that are off, alerts that are open. */
+/** What a person should look at: what waits for approval, schedules that keep failing, deliveries that are off, alerts that are open. */
 export function Attention(): ReactNode {
   const say = useSay()
   const alerts = useQuery(openAlerts)
   const schedules = useQuery(schedulePage({ failing: true, sort: '-failure_streak', limit: MOST }))
+  const proposed = useQuery(schedulePage({ state: 'pending_approval', limit: MOST }))
   const troubled = schedules.data?.items ?? []
+  const waiting = proposed.data?.items ?? []
   const isMore = schedules.data?.next_cursor != null
   const open = alerts.data?.items ?? []
-  const isLoading = alerts.isPending || schedules.isPending
+  const isLoading = alerts.isPending || schedules.isPending || proposed.isPending
   return (
     <Panel title={say('overview.attention')} aside={isMore && <AllFailing />}>
       {isLoading ? (
         <Lines />
-      ) : troubled.length + open.length === 0 ? (
+      ) : troubled.length + open.length + waiting.length === 0 ? (
         <p className="panel-none all-well">
           <IconCircleCheck {...ICON} />
           {say('overview.allWell')}
         </p>
       ) : (
         <ul className="rows">
+          {waiting.map((schedule) => (
+            <Proposed key={schedule.id} schedule={schedule} />
+          ))}
+          {proposed.data?.next_cursor != null && <AllProposed />}
           {open.map(({ id, sentence, raised_at: at }) => (
             <li key={id} className="row">
               <IconBellRinging {...ICON} className="bad" />
@@ -53,6 +65,38 @@ export function Attention(): ReactNode {
         </ul>
       )}
     </Panel>
+  )
+}
+
+/** Something that an agent or a program wants to do, and may not before somebody has looked at it. */
+function Proposed({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
+  const say = useSay()
+  const doors = useDoors()
+  const { id, name, sentence, created_at: at, approval } = schedule
+  return (
+    <li className="row">
+      <IconUserCheck {...ICON} className="attention-waits" />
+      <span className="row-main">
+        <Door to={doors.schedule(id)}>{name}</Door>
+        <span className="row-sub">
+          {say('approval.waits')} · {sentence}
+        </span>
+      </span>
+      <span className="quiet">
+        <Time at={approval?.requested_at ?? at} />
+      </span>
+    </li>
+  )
+}
+
+function AllProposed(): ReactNode {
+  const say = useSay()
+  return (
+    <li className="row">
+      <Link to="/automation/schedules" search={{ state: 'pending_approval' }} className="door small">
+        {say('approval.all')}
+      </Link>
+    </li>
   )
 }
 

@@ -14,6 +14,7 @@ import { useSay } from '../../texts/TextProvider.tsx'
 import { Deliveries } from './Deliveries.tsx'
 import { Facts } from './Facts.tsx'
 import { InOut } from './InOut.tsx'
+import { Lineage } from './Lineage.tsx'
 import { runOf } from './queries.ts'
 import { RunHead } from './RunHead.tsx'
 import { Timeline } from './Timeline.tsx'
@@ -60,6 +61,7 @@ function Run({ run }: { readonly run: RunDetail }): ReactNode {
           <Failure run={run} />
           <InOut run={run} />
           <Deliveries run={run} />
+          <Lineage run={run} />
           <Facts run={run} />
           <Usage usage={run.usage} />
           <Raw run={run} />

@@ -4,9 +4,11 @@ import { useState, type ReactNode } from 'react'
 import type { KeyInput, KeyView } from '../../../src/contract/key.ts'
 import { keyList } from '../../api/admin-queries.ts'
 import { api } from '../../api/client.ts'
-import type { FieldSpec } from '../../forms/field.ts'
+import type { FieldSpec, FormValues } from '../../forms/field.ts'
 import { FormDrawer } from '../../forms/FormDrawer.tsx'
+import { railFields, railsOf, withRails } from '../../forms/rail-fields.ts'
 import { ShownOnce } from '../../forms/ShownOnce.tsx'
+import { RailsNote } from '../../parts/RailsNote.tsx'
 import type { Column } from '../../table/column.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { Time } from '../../time/Time.tsx'
@@ -17,8 +19,9 @@ import { useOpen } from './use-open.ts'
 const NONE: readonly KeyView[] = []
 const TOUCHES = [['keys']]
 
-const FIELDS: readonly FieldSpec[] = [
-  { path: 'name', label: 'keys.name', kind: 'text', isRequired: true, hint: 'keys.nameHint' },
+const NAME: FieldSpec = { path: 'name', label: 'keys.name', kind: 'text', isRequired: true, hint: 'keys.nameHint' }
+const EXPIRES: FieldSpec = { path: 'expires_at', label: 'keys.expires', kind: 'moment', hint: 'keys.expiresHint' }
+const PERMISSIONS: readonly FieldSpec[] = [
   { path: 'role', label: 'keys.role', kind: 'choice', choices: ROLE_CHOICES, isRequired: true },
   {
     path: 'scopes',
@@ -28,8 +31,13 @@ const FIELDS: readonly FieldSpec[] = [
     whenEmpty: 'null',
     example: 'runs:read',
   },
-  { path: 'expires_at', label: 'keys.expires', kind: 'moment', hint: 'keys.expiresHint' },
 ]
+
+/** Guard rails bring the permissions that they leave room for. */
+const fieldsOf = (values: FormValues): readonly FieldSpec[] => {
+  const rails = railFields('guard_rails', values)
+  return [NAME, ...(rails.length > 1 ? [] : PERMISSIONS), EXPIRES, ...rails]
+}
 
 /** What programs sign in with: made once, shown once, ended at any time. */
 export function KeysSection(): ReactNode {
@@ -55,9 +63,14 @@ export function KeysSection(): ReactNode {
       />
       {open === 'new' && (
         <FormDrawer
-          {...{ title: say('keys.new'), fields: () => FIELDS, thing: { role: 'member' }, touches: TOUCHES }}
+          {...{
+            title: say('keys.new'),
+            fields: fieldsOf,
+            thing: withRails('guard_rails', { role: 'member' }),
+            touches: TOUCHES,
+          }}
           {...{ saved: say('keys.made'), submit: say('keys.create'), close: () => show(null) }}
-          save={(body) => api.keys.create(body as unknown as KeyInput)}
+          save={(body) => api.keys.create(railsOf('guard_rails', body) as unknown as KeyInput)}
           then={({ key }) => {
             show(null)
             setMade(key)
@@ -87,12 +100,15 @@ function useColumns(): readonly Column<KeyView>[] {
     },
     {
       ...{ id: 'role', width: 'minmax(120px, 1.4fr)', header: say('keys.role') },
-      cell: ({ role, scopes }) => (
-        <div>
-          {say(`role.${role}`)}
-          {scopes !== null && <div className="quiet small">{scopes.join(', ')}</div>}
-        </div>
-      ),
+      cell: ({ role, scopes, guard_rails: rails }) =>
+        rails === null ? (
+          <div>
+            {say(`role.${role}`)}
+            {scopes !== null && <div className="quiet small">{scopes.join(', ')}</div>}
+          </div>
+        ) : (
+          <RailsNote rails={rails} />
+        ),
     },
     {
       ...{ id: 'state', width: '130px', header: say('keys.state') },

@@ -17,6 +17,7 @@ export function HeadActions({ schedule }: { readonly schedule: ScheduleView }): 
   const runNow = useRunNow()
   const open = useOpenEditor()
   const bulk = useBulk()
+  const isPending = schedule.state === 'pending_approval'
   return (
     <>
       <Permitted permission="schedules:write">
@@ -27,12 +28,15 @@ export function HeadActions({ schedule }: { readonly schedule: ScheduleView }): 
             label: say(schedule.enabled ? 'one.on' : 'one.off'),
             className: 'one-switch',
           }}
-          disabled={schedule.state === 'pending_approval'}
+          disabled={isPending}
           onChange={() => bulk(schedule.enabled ? 'disable' : 'enable', [schedule])}
         />
       </Permitted>
       <Permitted permission="schedules:run">
-        <Button variant="default" leftSection={<IconBolt {...ICON} />} onClick={() => runNow(schedule)}>
+        <Button
+          {...{ variant: 'default', leftSection: <IconBolt {...ICON} />, disabled: isPending }}
+          onClick={() => runNow(schedule)}
+        >
           {say('action.runNow')}
         </Button>
       </Permitted>

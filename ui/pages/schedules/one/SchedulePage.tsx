@@ -13,6 +13,7 @@ import { PageHead } from '../../../parts/PageHead.tsx'
 import { Panel } from '../../../parts/Panel.tsx'
 import { useShortcuts } from '../../../shell/shortcuts.ts'
 import { useSay } from '../../../texts/TextProvider.tsx'
+import { Approval } from './Approval.tsx'
 import { AuditTab } from './AuditTab.tsx'
 import { CalendarTab } from './CalendarTab.tsx'
 import { Facts } from './Facts.tsx'
@@ -58,6 +59,7 @@ function Known({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
         actions={<HeadActions schedule={schedule} />}
       />
       <div className="one">
+        {schedule.approval !== null && <Approval schedule={schedule} approval={schedule.approval} />}
         <Facts schedule={schedule} />
         <ScheduleRibbon schedule={schedule} />
         <Parts schedule={schedule} />
