@@ -19,9 +19,9 @@ export function computeSimulation(
   // What is wrong with the second is told before the first is computed.
   if (against !== null) named('against', () => readTask(other))
   const view = named('changes', () => simulate(task, control(0)))
-  if (against === null) return { view, against: null, diff: null }
-  const compared = simulate(other, control(whole))
-  return { view, against: compared, diff: compareSimulations(view, compared) }
+  const compared = against === null ? null : simulate(other, control(whole))
+  progress?.({ done: total, total })
+  return { view, against: compared, diff: compared === null ? null : compareSimulations(view, compared) }
 }
 
 /** Tells what is wrong under the name under which it was given. */
