@@ -68,6 +68,7 @@ afterAll(() => world.close())
 
 /** What operations cannot do without. */
 const QUERIES: Readonly<Record<string, string>> = {
+  'explain.ask': '?at=2026-01-01T00:00:00Z',
   'schedules.explain': '?at=2026-01-01T00:00:00Z',
   'schedules.outcomes': '?ids=sch_1',
 }

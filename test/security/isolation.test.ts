@@ -32,6 +32,7 @@ const NAMED_BY_CALLER = ['sessions.update', 'sessions.send', 'sessions.stop', 's
 
 /** What operations cannot do without. */
 const QUERIES: Readonly<Record<string, string>> = {
+  'explain.ask': '?at=2026-01-01T00:00:00Z',
   'schedules.explain': '?at=2026-01-01T00:00:00Z',
   'schedules.outcomes': '?ids=sch_1',
 }
@@ -189,7 +190,6 @@ const REFERENCES: Readonly<Record<string, string>> = {
   sessionKey: 'sessions.key',
   session_id: 'sessions.key',
   default_session: 'sessions.key',
-  provider: 'providers.name',
   provider: 'providers.name',
   key: 'sessions.key',
 }
