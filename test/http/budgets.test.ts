@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BudgetView } from '../../src/contract/budget.ts'
 import type { Page } from '../../src/contract/page.ts'
 import { budget, budgetPage } from '../../src/contract/schemas/budget.ts'
+import { forecast, scheduleForecast } from '../../src/contract/schemas/forecast.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld
@@ -111,5 +112,42 @@ describe('the list of budgets', () => {
     expect(pages).toEqual(all.map(({ id }) => id))
     expect(pointersIn(await world.ask('GET', `${URL}?cursor=x`))).toEqual(['/cursor'])
     expect(pointersIn(await world.ask('GET', `${URL}?unit=tokens`))).toEqual(['/unit'])
+  })
+})
+
+describe('over HTTP', () => {
+  it('a budget that does not stand still may be resumed, by those who may', async () => {
+    const { id } = await create({ ...tokens, on_exceed: 'pause' })
+    const resumed = await world.ask('POST', `${URL}/${id}/resume`)
+    expect([resumed.statusCode, budget.parse(resumed.json()).paused_at]).toEqual([200, null])
+    problemIn(await world.ask('POST', `${URL}/${id}/resume`, { as: 'member' }), 'FORBIDDEN')
+    problemIn(await world.ask('POST', `${URL}/${id}/resume`, { as: 'stranger' }), 'NOT_FOUND')
+  })
+
+  it('the next days are forecast for whoever sees budgets', async () => {
+    const { id } = await create(tokens)
+    const response = await world.ask('GET', `${URL}/forecast?days=7`, { as: 'viewer' })
+    const view = forecast.parse(response.json())
+    expect([view.days.length, view.budgets.map((one) => one.budget_id)]).toEqual([8, [id]])
+    expect(pointersIn(await world.ask('GET', `${URL}/forecast?days=93`))).toEqual(['/days'])
+  })
+
+  it('a draft is forecast, and says nothing of budgets to who may not see them', async () => {
+    const { id } = await create(tokens)
+    const body = { every_seconds: 60, budget: { unit: 'tokens', amount: 5 }, days: 2 }
+    const seen = await world.ask('POST', '/api/v1/schedules/forecast', { body, as: 'member' })
+    const view = scheduleForecast.parse(seen.json())
+    expect(view.budgets.map(({ after }) => after.budget_id)).toEqual(['bud_draft', id])
+    problemIn(await world.ask('POST', '/api/v1/schedules/forecast', { body: { ...body, id: 'sch_none' } }), 'NOT_FOUND')
+    expect(pointersIn(await world.ask('POST', '/api/v1/schedules/forecast', { body: { cron: 'x' } }))).toEqual([
+      '/cron',
+    ])
+  })
+
+  it('only who may write budgets gives one to a schedule', async () => {
+    const body = { every_seconds: 60, budget: { unit: 'tokens', amount: 5 } }
+    problemIn(await world.ask('POST', '/api/v1/schedules', { body, as: 'member' }), 'FORBIDDEN')
+    const made = await world.ask('POST', '/api/v1/schedules', { body, as: 'admin' })
+    expect([made.statusCode, made.json<{ budget: object }>().budget]).toMatchObject([201, { amount: 5, period: 'day' }])
   })
 })

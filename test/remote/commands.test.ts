@@ -231,6 +231,20 @@ describe('agents and budgets', () => {
     expect((await ask('budgets', 'update', budget, '--amount', '2000'))['remaining']).toBe(2000)
     expect((await type('budgets', 'list')).stdout).toMatch(/parrot +tokens +day +2000/)
     expect((await type('budgets', 'get', budget)).code).toBe(0)
+    expect((await ask('budgets', 'resume', budget))['paused_at']).toBeNull()
+    expect((await type('budgets', 'forecast', '--days', '3')).stdout).toMatch(/2000 tokens\/day +not expected/)
+    const draft = await type(
+      'schedules',
+      'forecast',
+      '--every',
+      '1h',
+      '--agent',
+      'parrot',
+      '--budget',
+      '5 tokens per day',
+    )
+    expect(draft.stdout).toMatch(/expected +720 runs, tokens unknown/)
+    expect(draft.stdout).toMatch(/bud_draft +sch_draft +5 tokens\/day/)
     expect((await type('budgets', 'delete', budget)).code).toBe(0)
     const provider = ['--name', 'model', '--requests', '60', '--tokens', '9000']
     expect((await ask('providers', 'create', ...provider))['requests_left']).toBe(60)

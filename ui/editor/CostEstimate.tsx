@@ -35,7 +35,7 @@ function Amounts({ forecast }: { readonly forecast: ScheduleForecast }): ReactNo
       {figures.cost !== null && <Amount name="cost.money" amount={figures.cost} before={before?.cost ?? null} />}
       {figures.tokens !== null && <Amount name="cost.tokens" amount={figures.tokens} before={before?.tokens ?? null} />}
       <p className="quiet small">
-        {say(`cost.basis.${source}`, { runs: basis.runs })} {say('cost.span', { days: COST_DAYS })}
+        {say('cost.span', { days: COST_DAYS })} {say(`cost.basis.${source}`, { runs: basis.runs })}
       </p>
     </>
   )

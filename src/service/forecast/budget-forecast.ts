@@ -52,7 +52,7 @@ function viewForecast(budget: BudgetOnRecord, projection: Projection, incomplete
     used_up_at: momentOrNull(usedUpAt.expected),
     used_up_at_high: momentOrNull(usedUpAt.high),
     incomplete,
-    sentence: sentenceOf(budget, projection),
+    sentence: sentenceOf(budget, projection, incomplete),
   }
 }
 
@@ -62,12 +62,12 @@ const CONSEQUENCES: Readonly<Record<BudgetAction, string>> = {
   pause: 'everything under it stops until somebody resumes it',
 }
 
-function sentenceOf({ pausedAt, onExceed }: BudgetOnRecord, { usedUpAt }: Projection): string {
+function sentenceOf({ pausedAt, onExceed }: BudgetOnRecord, { usedUpAt }: Projection, incomplete: boolean): string {
   const consequence = CONSEQUENCES[onExceed]
   if (pausedAt !== null) return `It stands still since ${formatInstant(pausedAt)} until somebody resumes it.`
   if (usedUpAt.expected !== null)
     return `It will be used up about ${formatInstant(usedUpAt.expected)}; then ${consequence}.`
   if (usedUpAt.high !== null)
     return `It lasts as expected. If runs use as much as they do at most, it is used up about ${formatInstant(usedUpAt.high)}; then ${consequence}.`
-  return 'It lasts.'
+  return incomplete ? 'It lasts as far as is known: some of its runs use an amount that nobody knows.' : 'It lasts.'
 }

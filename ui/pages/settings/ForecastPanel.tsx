@@ -20,6 +20,7 @@ export function ForecastPanel(): ReactNode {
   const units = (['tokens', 'cost'] as const).map((value) => ({ value, label: say(`forecast.unit.${value}`) }))
   return (
     <Panel
+      className="forecast-panel"
       title={say('forecast.title', { days: FORECAST_DAYS })}
       aside={
         <SegmentedControl
@@ -53,6 +54,10 @@ function Course({ view, unit }: { readonly view: ForecastView; readonly unit: Un
         <span className="quiet">{say('forecast.runs', { runs: text(view.total.runs) })}</span>
       </p>
       <Chart {...{ days: view.days, unit, label }} />
+      <div className="forecast-dates quiet small" aria-hidden>
+        <span>{view.days[0]?.date}</span>
+        <span>{view.days.at(-1)?.date}</span>
+      </div>
       <h4 className="forecast-heading">{say('forecast.most')}</h4>
       <ul className="forecast-sources">
         {view.sources.slice(0, MOST_SOURCES).map((source) => (
