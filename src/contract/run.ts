@@ -123,7 +123,7 @@ export interface ResultInput {
   readonly summary?: string
   readonly usage?: UsageView
   readonly retryable?: boolean
-  /** Of a failure: how long what the agent called asked it to wait. Its provider takes nothing more until then. */
+  /** Of a failure: how long what the agent called asked it to wait; its provider takes nothing more until then. */
   readonly retry_after_seconds?: number
   /** When a heartbeat wants to be asked again: a moment, or seconds from now. Of other runs it is passed over. */
   readonly next_check?: unknown

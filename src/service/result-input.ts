@@ -1,4 +1,4 @@
-import { flawed, parseFields, parsed, wordField, type Parsed } from '../core/input.ts'
+import { flawed, parseFields, parseInteger, parsed, wordField, type Parsed } from '../core/input.ts'
 import { SECOND_MS } from '../core/instant.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/run/error-codes.ts'
 import { RESULT_STATUSES, type ResultStatus } from '../core/run/outcome.ts'
@@ -14,6 +14,12 @@ const amount = (field: string, value: unknown): Parsed<number> =>
     ? parsed(value)
     : flawed({ field, value, message: 'must be a number from 0 on' })
 
+/** Longer waits than a year are a mistake. */
+const LONGEST_WAIT_SECONDS = 366 * 86_400
+
+const parseWait = (field: string, value: unknown): Parsed<number> =>
+  parseInteger(field, value, { min: 0, max: LONGEST_WAIT_SECONDS })
+
 const FIELDS = {
   job_run_id: text,
   attempt_id: text,
@@ -26,7 +32,7 @@ const FIELDS = {
   summary: text,
   usage: parseUsage,
   retryable: parseFlag,
-  retry_after_seconds: amount,
+  retry_after_seconds: parseWait,
   next_check: parseJson,
 }
 
@@ -86,7 +92,7 @@ export function readResult(input: ResultInput): ReadResult {
     summary: fields.summary ?? null,
     usage: fields.usage === undefined ? null : storedUsage(fields.usage),
     retryable: fields.retryable ?? null,
-    retryAfterMs: fields.retry_after_seconds === undefined ? null : Math.ceil(fields.retry_after_seconds * SECOND_MS),
+    retryAfterMs: fields.retry_after_seconds === undefined ? null : fields.retry_after_seconds * SECOND_MS,
     ...(fields.next_check === undefined ? {} : { nextCheck: fields.next_check }),
   }
 }

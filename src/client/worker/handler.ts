@@ -54,6 +54,6 @@ export function resultOfError(error: unknown, signal: AbortSignal): ResultInput 
     ...{ status: 'failed', error_message: message },
     ...(typeof said['code'] === 'string' ? { error_code: said['code'] } : {}),
     ...(typeof said['retryable'] === 'boolean' ? { retryable: said['retryable'] } : {}),
-    ...(isLength(said['retryAfterMs']) ? { retry_after_seconds: said['retryAfterMs'] / 1_000 } : {}),
+    ...(isLength(said['retryAfterMs']) ? { retry_after_seconds: Math.ceil(said['retryAfterMs'] / 1_000) } : {}),
   }
 }

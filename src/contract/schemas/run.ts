@@ -126,6 +126,9 @@ export const runFilter = shaped<RunFilter & { readonly status?: string | undefin
   ...paging,
 })
 
+/** Longer waits than a year are a mistake. */
+const LONGEST_WAIT_SECONDS = 366 * 86_400
+
 export const resultInput: z.ZodType<ResultInput> = named(
   'ResultInput',
   shaped<ResultInput>()({
@@ -140,7 +143,7 @@ export const resultInput: z.ZodType<ResultInput> = named(
     summary: z.string().optional(),
     usage: usage.optional(),
     retryable: z.boolean().optional(),
-    retry_after_seconds: z.number().min(0).optional(),
+    retry_after_seconds: z.int().min(0).max(LONGEST_WAIT_SECONDS).optional(),
     next_check: anyJson.optional(),
   }),
 )
