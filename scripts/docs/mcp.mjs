@@ -36,5 +36,6 @@ function kindOf(schema) {
   if (schema.enum !== undefined) return schema.enum.map((word) => `\`${word}\``).join(', ')
   const { type, format, minimum, maximum, maxLength } = schema
   const range = minimum === undefined && maximum === undefined ? '' : ` ${minimum ?? ''}…${maximum ?? ''}`
-  return `${format ?? type ?? 'anything'}${maxLength === undefined ? range : ` of up to ${maxLength}`}`
+  const kind = Array.isArray(type) ? type.join(' or ') : type
+  return `${format ?? kind ?? 'anything'}${maxLength === undefined ? range : ` of up to ${maxLength}`}`
 }

@@ -48,7 +48,7 @@ interface RpcAnswer {
  * call whose answer was lost is repeated under its key, and done once.
  */
 async function forward({ url, key }: Talk, name: string, input: unknown): Promise<ToolResult> {
-  const idempotencyKey = randomBytes(16).toString('hex')
+  const idempotencyKey = randomBytes(24).toString('hex')
   const outgoing: Outgoing = {
     ...{ method: 'POST', target: TARGET, timeoutMs: TIMEOUT_MS, repeatable: true, idempotencyKey },
     headers: {
