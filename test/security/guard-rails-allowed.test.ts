@@ -1,4 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { attemptId, runId } from '../../src/core/ids.ts'
+import { attemptKeyText, findAttemptPrincipal } from '../../src/service/rails/attempt-keys.ts'
+import { connect } from '../http/mcp/support.ts'
+import { KEYS } from '../http/support.ts'
+import { ORG } from '../store/records.ts'
 import { askAll, createRailWorld, HOURLY, type Asked, type Key, type RailWorld } from './guard-rails-world.ts'
 import { at, changing, DAY, handing, hourly, making } from './guard-rails-asks.ts'
 
@@ -214,6 +219,32 @@ describe('an attempt', () => {
     expect(run.json()).toMatchObject({ parent_run_id: 'run_working' })
     const lineage = await rails.world.ask('GET', '/api/v1/runs/run_working/lineage')
     expect(lineage.json()).toMatchObject({ children: [{ kind: 'schedule', id: made.id }, { kind: 'run' }] })
+  })
+})
+
+describe('the key of an attempt, as it is handed to the agent', () => {
+  it('works on every surface, and on none as soon as the attempt has ended', async () => {
+    const { world } = rails
+    const { ports, db } = world.services
+    await world.ask('PATCH', '/api/v1/agents/writer', { body: { self_service: {} } })
+    const named = { orgId: ORG, runId: runId('run_nested'), attemptId: attemptId('att_run_nested') }
+    const text = await attemptKeyText(ports, named)
+    world.change({
+      authenticate: (given) =>
+        given.startsWith('esa_') ? findAttemptPrincipal(ports, given) : (KEYS.get(given) ?? null),
+    })
+    const guest = await connect(world, text)
+    const rpc = { jsonrpc: '2.0', id: 1, method: 'cron.status' }
+    const statuses = async (): Promise<readonly number[]> => [
+      (await world.ask('GET', schedules, { as: text })).statusCode,
+      (await world.ask('POST', '/rpc', { as: text, body: rpc })).statusCode,
+    ]
+    expect(await statuses()).toEqual([200, 200])
+    const { structured } = await guest.call('schedule_create', { name: 'Later', cron: '0 9 * * *', prompt: 'x' })
+    expect(await shown(String(structured['id']))).toMatchObject({ owner: 'agent:writer', created_by_run: 'run_nested' })
+    await db.query(`delete from pending where id = 'run_nested'`, [])
+    expect(await statuses()).toEqual([401, 401])
+    await expect(guest.call('schedule_list')).rejects.toThrow('401')
   })
 })
 
