@@ -1,3 +1,5 @@
+create sequence rail_act_id_seq as bigint increment 1 start 1;
+
 create table agent (
   org_id text collate C not null,
   id text collate C not null,
@@ -11,7 +13,9 @@ create table agent (
   default_session text,
   version integer not null default 1,
   created_at timestamp with time zone not null,
-  updated_at timestamp with time zone not null
+  updated_at timestamp with time zone not null,
+  provider text collate C,
+  self_service jsonb
 );
 create table alert (
   org_id text collate C not null,
@@ -37,7 +41,8 @@ create table api_key (
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
-  last_used_at timestamp with time zone
+  last_used_at timestamp with time zone,
+  guard_rails jsonb
 ) with (fillfactor=80);
 create table attempt (
   org_id text collate C not null,
@@ -79,7 +84,9 @@ create table budget (
   amount bigint not null,
   on_exceed text not null,
   default_reserve bigint not null default 0,
-  created_at timestamp with time zone not null
+  created_at timestamp with time zone not null,
+  paused_at timestamp with time zone,
+  alerts jsonb
 );
 create table callback (
   token_hash bytea not null,
@@ -292,6 +299,29 @@ create table pending (
   reserves jsonb,
   usage jsonb
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000, vacuum_truncate=false, fillfactor=33);
+create table provider (
+  org_id text collate C not null,
+  name text collate C not null,
+  requests_per_minute integer,
+  tokens_per_minute integer,
+  max_concurrent integer,
+  requests_level bigint not null,
+  tokens_level bigint not null,
+  level_at timestamp with time zone not null,
+  blocked_until timestamp with time zone,
+  refusals integer not null default 0,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+) with (fillfactor=50);
+create table rail_act (
+  org_id text collate C not null,
+  id bigint not null generated as identity,
+  owner text collate C not null,
+  at timestamp with time zone not null,
+  kind text collate C not null,
+  schedule_id text collate C,
+  moment timestamp with time zone
+);
 create table run (
   org_id text collate C not null,
   id text collate C not null,
@@ -331,7 +361,9 @@ create table run (
   summary text,
   usage jsonb,
   delivery jsonb,
-  trace text
+  trace text,
+  owner text collate C,
+  lineage jsonb
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.1, fillfactor=40);
 create table run_count (
   org_id text collate C not null,
@@ -376,7 +408,11 @@ create table schedule (
   version integer not null default 1,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  alerts jsonb
+  alerts jsonb,
+  owner text collate C,
+  created_by_run text collate C,
+  lineage jsonb,
+  approval jsonb
 ) with (fillfactor=70);
 create table sealing_key (
   id text collate C not null,
@@ -583,6 +619,15 @@ alter table pending add constraint pending_runs_on_a_node CHECK (((state <> ALL 
 alter table pending add constraint pending_slot_check CHECK ((slot = ANY (ARRAY['held'::text, 'parked'::text])));
 alter table pending add constraint pending_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'queued'::text, 'assigned'::text, 'running'::text, 'awaiting_callback'::text, 'stopping'::text])));
 alter table pending add constraint pending_waits_for_something CHECK (((state <> 'waiting'::text) OR (not_before IS NOT NULL)));
+alter table provider add constraint provider_max_concurrent_check CHECK ((max_concurrent > 0));
+alter table provider add constraint provider_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table provider add constraint provider_pkey PRIMARY KEY (org_id, name);
+alter table provider add constraint provider_refusals_check CHECK ((refusals >= 0));
+alter table provider add constraint provider_requests_per_minute_check CHECK ((requests_per_minute > 0));
+alter table provider add constraint provider_tokens_per_minute_check CHECK ((tokens_per_minute > 0));
+alter table rail_act add constraint rail_act_kind_check CHECK ((kind = ANY (ARRAY['made'::text, 'moved'::text, 'woken'::text, 'task'::text, 'message'::text])));
+alter table rail_act add constraint rail_act_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table rail_act add constraint rail_act_pkey PRIMARY KEY (org_id, id);
 alter table run_count_place add constraint run_count_place_pkey PRIMARY KEY (org_id);
 alter table run_count add constraint run_count_count_check CHECK ((count > 0));
 alter table run_count add constraint run_count_kind_check CHECK ((kind = ANY (ARRAY['status'::text, 'duration'::text, 'lateness'::text, 'usage'::text])));
@@ -637,6 +682,7 @@ CREATE INDEX alert_list ON alert USING btree (org_id, raised_at, id);
 CREATE UNIQUE INDEX alert_open ON alert USING btree (org_id, kind, subject_id) WHERE (cleared_at IS NULL);
 CREATE INDEX audit_by_actor ON audit USING btree (org_id, actor, no);
 CREATE INDEX audit_by_object ON audit USING btree (org_id, object_kind, object_id, no);
+CREATE INDEX budget_of_scope ON budget USING btree (org_id, scope, scope_id);
 CREATE INDEX callback_by_age ON callback USING btree (created_at);
 CREATE UNIQUE INDEX channel_by_id ON channel USING btree (id);
 CREATE INDEX channel_list ON channel USING btree (org_id, created_at DESC, id DESC);
@@ -664,12 +710,20 @@ CREATE INDEX heartbeat_log_sent ON heartbeat_log USING btree (org_id, agent_id, 
 CREATE INDEX heartbeat_next ON heartbeat USING btree (next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX idempotency_by_age ON idempotency USING btree (created_at);
 CREATE UNIQUE INDEX member_email ON member USING btree (org_id, lower(email)) WHERE (email IS NOT NULL);
+CREATE INDEX rail_act_by_age ON rail_act USING btree (at);
+CREATE INDEX rail_act_by_moment ON rail_act USING btree (org_id, owner, moment) WHERE (moment IS NOT NULL);
+CREATE INDEX rail_act_by_owner ON rail_act USING btree (org_id, owner, at);
+CREATE INDEX rail_act_by_schedule ON rail_act USING btree (org_id, schedule_id, at) WHERE (schedule_id IS NOT NULL);
 CREATE INDEX run_by_age ON run USING btree (org_id, created_at, id);
 CREATE INDEX run_by_agent ON run USING btree (org_id, agent_id, created_at, id);
+CREATE INDEX run_by_owner ON run USING btree (org_id, owner, created_at, id) WHERE (owner IS NOT NULL);
+CREATE INDEX run_by_parent ON run USING btree (org_id, parent_run_id, created_at, id) WHERE (parent_run_id IS NOT NULL);
 CREATE INDEX run_by_schedule ON run USING btree (org_id, schedule_id, created_at, id) WHERE (schedule_id IS NOT NULL);
 CREATE INDEX run_by_session ON run USING btree (org_id, session_key, created_at, id) WHERE (session_key IS NOT NULL);
 CREATE INDEX run_by_trigger ON run USING btree (org_id, trigger, created_at, id) WHERE (trigger <> ALL (ARRAY['message'::text, 'task'::text]));
 CREATE INDEX run_tasks ON run USING btree (org_id, created_at, id) WHERE (trigger = 'task'::text);
+CREATE INDEX schedule_by_creator ON schedule USING btree (org_id, created_by_run, created_at, id) WHERE (created_by_run IS NOT NULL);
+CREATE INDEX schedule_by_owner ON schedule USING btree (org_id, owner, created_at DESC, id) WHERE (owner IS NOT NULL);
 CREATE INDEX schedule_by_target ON schedule USING btree (org_id, (((input -> 'delivery'::text) ->> 'target_id'::text))) WHERE (input ? 'delivery'::text);
 CREATE INDEX schedule_due ON schedule USING btree (next_run_at) WHERE ((state = 'active'::text) AND (next_run_at IS NOT NULL));
 CREATE INDEX schedule_list ON schedule USING btree (org_id, created_at DESC, id);
