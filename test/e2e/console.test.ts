@@ -122,4 +122,5 @@ describe.skipIf(NO_BROWSER !== null)('the console', () => {
 const PAGES: readonly (readonly [name: string, address: string, sign: string])[] = [
   ['overview', '/', '.ribbon-canvas'],
   ['schedules', '/automation/schedules', '[role="row"] .schedule-name'],
+  ['why', '/automation/why?q=09:00', '.why-answer'],
 ]

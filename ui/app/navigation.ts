@@ -3,6 +3,7 @@ import {
   IconBellRinging,
   IconCalendarTime,
   IconHeartbeat,
+  IconHelpCircle,
   IconHistory,
   IconLayoutDashboard,
   IconListDetails,
@@ -60,6 +61,7 @@ export const NAVIGATION: readonly PlaceGroup[] = [
         ...{ permission: 'runs:read', key: 'r', isMain: true },
       },
       { path: '/automation/queue', label: 'nav.queue', icon: IconStack2, permission: 'runs:read', key: 'q' },
+      { path: '/automation/why', label: 'nav.explain', icon: IconHelpCircle, permission: 'runs:read', key: 'w' },
       {
         ...{ path: '/automation/simulate', label: 'nav.simulate', icon: IconTimelineEventText },
         ...{ permission: 'schedules:read', key: 'm' },

@@ -12,6 +12,7 @@ import { readAlertSearch, readAuditSearch, readDeliverySearch } from '../pages/o
 import { readSettingsSearch } from '../pages/settings/settings-search.ts'
 import { readEditorSearch } from '../editor/editor-search.ts'
 import { readChatSearch } from '../pages/chat/chat-search.ts'
+import { readExplainSearch } from '../pages/explain/explain-search.ts'
 import { readRunSearch } from '../pages/runs/run-search.ts'
 import { readScheduleOneSearch } from '../pages/schedules/one/one-search.ts'
 import { readScheduleSearch } from '../pages/schedules/schedule-search.ts'
@@ -117,6 +118,13 @@ const simulate = createRoute({
   component: lazyRouteComponent(() => import('../pages/simulate/SimulatePage.tsx'), 'SimulatePage'),
 })
 
+const why = createRoute({
+  getParentRoute: () => shell,
+  path: '/automation/why',
+  validateSearch: readExplainSearch,
+  component: lazyRouteComponent(() => import('../pages/explain/ExplainPage.tsx'), 'ExplainPage'),
+})
+
 const agents = createRoute({
   getParentRoute: () => shell,
   path: '/agents',
@@ -194,6 +202,7 @@ export const routeTree = root.addChildren([
     chat,
     conversation,
     queue,
+    why,
     simulate,
     agents,
     heartbeats,

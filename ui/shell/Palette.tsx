@@ -1,6 +1,6 @@
 import { Modal, TextInput, useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { IconBolt, IconCalendarTime, IconKeyboard, IconSearch, IconSunMoon } from '@tabler/icons-react'
+import { IconBolt, IconCalendarTime, IconHelpCircle, IconKeyboard, IconSearch, IconSunMoon } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouter } from '@tanstack/react-router'
 import { useState, type KeyboardEvent, type ReactNode } from 'react'
@@ -132,7 +132,24 @@ function useChoices(query: string, openHelp: () => void): readonly Choice[] {
       ...{ label: say('shortcuts.title'), act: openHelp },
     },
   ]
-  return [...pages.filter(fits), ...schedules, ...commands.filter(fits)]
+  return [...pages.filter(fits), ...schedules, ...commands.filter(fits), ...useWhyChoice(query)]
+}
+
+/** What looks like an id or a time can be asked about. */
+const ASKABLE = /^(?:[a-z]{3}_\w|\d{1,2}:\d{2}|\d{4}-\d{2}-\d{2}|agent:)/
+
+function useWhyChoice(query: string): readonly Choice[] {
+  const say = useSay()
+  const navigate = useNavigate()
+  const q = query.trim()
+  if (!useMay('runs:read') || !ASKABLE.test(q)) return []
+  return [
+    {
+      ...{ id: 'why', group: 'palette.commands', icon: <IconHelpCircle {...ICON} /> },
+      label: say('explain.palette', { query: q }),
+      act: () => void navigate({ to: '/automation/why', search: { q } }),
+    },
+  ]
 }
 
 const MOST_FOUND = 6

@@ -20,6 +20,7 @@ const NARROW = 'escapement.rail'
 /** What surrounds every page, and listens to what happens for as long as somebody is signed in. */
 export function Shell(): ReactNode {
   const say = useSay()
+  const navigate = useNavigate()
   const [isNarrow, setNarrow] = useState(() => localStorage.getItem(NARROW) === 'narrow')
   const [open, setOpen] = useState<'palette' | 'help' | null>(null)
   const editor = useSearch({ from: '/shell', select: readEditorSearch, structuralSharing: true })
@@ -28,6 +29,7 @@ export function Shell(): ReactNode {
     ...usePlaceKeys(),
     'mod+k': () => setOpen('palette'),
     '?': () => setOpen('help'),
+    w: () => void navigate({ to: '/automation/why' }),
   })
   const toggle = (): void => {
     localStorage.setItem(NARROW, isNarrow ? 'wide' : 'narrow')

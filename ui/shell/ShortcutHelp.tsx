@@ -11,6 +11,7 @@ const SECTIONS: readonly (readonly [heading: PlainKey, keys: Keys])[] = [
     [
       [['⌘/Ctrl', 'K'], 'shortcuts.palette'],
       [['?'], 'shortcuts.help'],
+      [['w'], 'nav.explain'],
       [['g', 'o'], 'shortcuts.goOverview'],
       [['g', 's'], 'shortcuts.goSchedules'],
       [['g', 'r'], 'shortcuts.goRuns'],

@@ -1,6 +1,7 @@
 import { channelTexts } from './channels.ts'
 import { heartbeatTexts } from './heartbeats.ts'
 import { agentTexts } from './agents.ts'
+import { explainTexts } from './explain.ts'
 import { forecastTexts } from './forecast.ts'
 import { formTexts } from './forms.ts'
 import { operationTexts } from './operations.ts'
@@ -43,6 +44,7 @@ const en = {
   ...queueTexts.en,
   ...railTexts.en,
   ...settingTexts.en,
+  ...explainTexts.en,
   ...forecastTexts.en,
   ...providerTexts.en,
   ...channelTexts.en,
@@ -70,6 +72,7 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...queueTexts.zh,
   ...railTexts.zh,
   ...settingTexts.zh,
+  ...explainTexts.zh,
   ...forecastTexts.zh,
   ...providerTexts.zh,
   ...channelTexts.zh,

@@ -81,10 +81,6 @@ export const reasonTexts = area({
       'Provider {provider} takes nothing more until {until} ({quota}); {behind} other runs wait for it as well.',
     'reason.provider_limit':
       '{in_flight} of {limit} runs that call provider {provider} are in flight; {behind} other runs wait for it as well.',
-    'reason.provider_quota':
-      'Provider {provider} takes nothing more until {until} ({quota}); {behind} other runs wait for it as well.',
-    'reason.provider_limit':
-      '{in_flight} of {limit} runs that call provider {provider} are in flight; {behind} other runs wait for it as well.',
     'reason.budget': 'Budget {budget} has {remaining} {unit} left until {until}, and {reserve} are needed.',
     'reason.lane_full': 'All {size} slots of lane {lane} are taken.',
     'reason.catchup_limit': '{active} of {limit} catch-up runs are active on the node.',
@@ -231,8 +227,6 @@ export const reasonTexts = area({
     'reason.provider_quota': '服务商 {provider} 在 {until} 前不再接受请求（{quota}）；另有 {behind} 个运行等待它。',
     'reason.provider_limit':
       '调用服务商 {provider} 的 {limit} 个运行中已有 {in_flight} 个在途；另有 {behind} 个运行等待它。',
-    'reason.provider_quota': '服务商 {provider} 在 {until} 前不再接受请求（{quota}）；另有 {behind} 个运行等待它。',
-    'reason.provider_limit': '调用服务商 {provider} 的 {limit} 个运行中已有 {in_flight} 个在途；另有 {behind} 个运行等待它。',
     'reason.budget': '预算 {budget} 在 {until} 前剩余 {remaining} {unit}，而需要 {reserve}。',
     'reason.lane_full': '通道 {lane} 的 {size} 个槽位均已占用。',
     'reason.catchup_limit': '节点上有 {active} 个补跑在进行，上限为 {limit}。',

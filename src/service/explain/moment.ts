@@ -159,7 +159,12 @@ function ranked(findings: readonly ExplainFinding[], asked: Instant): readonly E
   const seen = new Set<string>()
   const distance = ({ at }: ExplainFinding): number => (at === null ? Infinity : Math.abs(Date.parse(at) - asked))
   return findings
-    .filter(({ sentence }) => !seen.has(sentence) && seen.add(sentence))
+    .filter(({ sentence, reason, at }) => {
+      // What is still to come around a moment that has passed is no answer.
+      if (seen.has(sentence) || (reason === 'not_yet' && at !== null && Date.parse(at) > asked)) return false
+      seen.add(sentence)
+      return true
+    })
     .toSorted((a, b) => rankOf(a, asked) - rankOf(b, asked) || distance(a) - distance(b))
 }
 

@@ -62,7 +62,9 @@ export async function plannedFindings(
 function plannedMoments(rows: readonly ScheduleRow[], at: Instant, { from, to }: Window): readonly Planned[] {
   const found = rows.flatMap((row) => {
     const moments = occurrencesBetween(row.timing, { after: earlier(from, 1), upTo: to, limit: 500 })
-    return nearest(moments, at, MOST_PER_SCHEDULE).map((nominal) => ({ row, nominal }))
+    // A plan that is anchored at its own creation has that as its first moment, and nobody expects anything of it.
+    const planned = moments.filter((nominal) => nominal !== row.createdAt)
+    return nearest(planned, at, MOST_PER_SCHEDULE).map((nominal) => ({ row, nominal }))
   })
   return found.toSorted((a, b) => Math.abs(a.nominal - at) - Math.abs(b.nominal - at)).slice(0, MOST_MOMENTS)
 }
@@ -153,7 +155,7 @@ function tellRun(run: RunRecord, about: Parameters<typeof finding>[1]): readonly
 
 /** What there is to say of a run that was made: that it had to wait, or only that it is there. */
 export function whyRan(run: RunRecord): Why {
-  const facts = { run: run.id, made: formatInstant(run.createdAt), status: run.state, reason: run.decision.reason }
+  const facts = { run: run.id, made: formatInstant(run.createdAt), status: run.state }
   const waited = run.startedAt === null ? 0 : Math.round((run.startedAt - run.createdAt) / SECOND_MS)
   return run.startedAt !== null && waited >= LONG_WAIT_SECONDS
     ? because('waited', 'picking_order', {

@@ -80,13 +80,21 @@ export function tellRun(known: KnownRun): RunExplanation {
 
 /** Every question on the way of a run, from where it came from to where its result went. */
 export function runSteps({ run, attempts, deliveries, wait }: KnownRun): readonly ExplainStep[] {
-  const isPlanned = run.trigger === 'schedule' || run.trigger === 'catchup'
   return [
-    ...(isPlanned ? policySteps(run.decision) : admissionSteps(run.decision)),
+    ...entrySteps(run),
     ...gateSteps({ ...run, wait }),
     ...executionSteps(attempts.map(standingAttempt)),
     ...deliveries.map(deliveryStep),
   ]
+}
+
+/** Of the policies, only these are asked when a person wants a run now. */
+const ASKED_FOR_NOW = ['runs_per_day', 'concurrency']
+
+function entrySteps({ trigger, decision }: RunRecord): readonly Step[] {
+  if (trigger === 'schedule' || trigger === 'catchup') return policySteps(decision)
+  if (trigger === 'manual') return policySteps(decision).filter(({ name }) => ASKED_FOR_NOW.includes(name))
+  return admissionSteps(decision)
 }
 
 const standingAttempt = (attempt: AttemptView): Parameters<typeof executionSteps>[0][number] => ({

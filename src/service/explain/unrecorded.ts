@@ -41,6 +41,7 @@ export function whyByPlan(
   now: Instant,
 ): Why | null {
   if (!isOccurrence(row.timing, at)) return whyRetimed(audits, at) ?? whyNoOccurrence(row.timing, at, zone)
+  if (at === row.createdAt) return because('no_occurrence', 'timing', { at: formatInstant(at) })
   if (at < row.createdAt) return because('before_creation', 'created_at', { created_at: formatInstant(row.createdAt) })
   if (row.state !== 'active') return whyNotActive(row, { at, audits, now })
   return at > row.watermark ? whyUndecided(row, at, now) : null

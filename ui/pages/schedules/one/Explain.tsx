@@ -4,17 +4,16 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import type { RunView } from '../../../../src/contract/run.ts'
-import type { OccurrenceExplanation, ScheduleView } from '../../../../src/contract/schedule.ts'
+import type { OccurrenceExplanation } from '../../../../src/contract/explain.ts'
+import type { ScheduleView } from '../../../../src/contract/schedule.ts'
 import { api } from '../../../api/client.ts'
 import { messageOf } from '../../../api/refusal.ts'
-import { Door } from '../../../parts/Door.tsx'
-import { useDoors } from '../../../parts/doors.ts'
+import { Doors } from '../../../parts/explain/Doors.tsx'
+import { Next } from '../../../parts/explain/Next.tsx'
+import { Steps } from '../../../parts/explain/Steps.tsx'
+import { Told } from '../../../parts/explain/Told.tsx'
 import { Lines } from '../../../parts/Lines.tsx'
 import { OutcomeMark } from '../../../parts/OutcomeMark.tsx'
-import { Sentence } from '../../../parts/Sentence.tsx'
-import { ShortId } from '../../../parts/ShortId.tsx'
-import { CATALOGUE } from '../../../texts/catalogue.ts'
-import type { PlainKey } from '../../../texts/fill.ts'
 import { useSay } from '../../../texts/TextProvider.tsx'
 import { Time } from '../../../time/Time.tsx'
 import { momentOf, wallTime } from '../../../time/wall.ts'
@@ -84,34 +83,24 @@ interface ExplanationProps {
 }
 
 function Explanation({ explanation, zone }: ExplanationProps): ReactNode {
-  const doors = useDoors()
-  const { status, run_id: runId, rule, reason } = explanation
+  const say = useSay()
+  const { status, rule, reason, evidence, policy, steps, links, next } = explanation
+  const why = { reason, rule, evidence } as RunView['decision']
+  // Of many that were skipped together the evidence is that of the first: the server says what holds for all.
+  const isOneOfMany = evidence['count'] !== undefined && evidence['count'] !== 1
   return (
     <div className="explain-answer" role="status">
       <span>
         <Time at={explanation.at} zone={zone} show="wall" />{' '}
         {status !== null && <OutcomeMark status={status as RunView['status']} />}
       </span>
-      <p>
-        <Words explanation={explanation} />
-      </p>
-      <span className="quiet small">
-        <code className="tag">{reason}</code> <code className="tag">{rule}</code>{' '}
-        {runId !== null && (
-          <Door to={doors.run(runId)} className="door door-seen">
-            <ShortId id={runId} />
-          </Door>
-        )}
-      </span>
+      <Told why={why} policy={policy} {...(isOneOfMany ? { sentence: explanation.sentence } : {})} />
+      <h4>{say('explain.steps')}</h4>
+      <Steps steps={steps} />
+      <h4>{say('explain.links')}</h4>
+      <Doors links={links} />
+      <h4>{say('explain.next')}</h4>
+      <Next next={next} />
     </div>
   )
-}
-
-/** Decisions are told by their own sentence; about moments without one there is something else to say. */
-function Words({ explanation }: Pick<ExplanationProps, 'explanation'>): ReactNode {
-  const say = useSay()
-  const { reason, rule, evidence } = explanation
-  const key = `one.explain.${reason}`
-  if (key in CATALOGUE.en) return say(key as PlainKey)
-  return <Sentence why={{ reason, rule, evidence } as RunView['decision']} />
 }

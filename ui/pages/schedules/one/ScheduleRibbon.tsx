@@ -40,7 +40,11 @@ export function ScheduleRibbon({ schedule }: { readonly schedule: ScheduleView }
     const item = itemOfRun(run, BY_HAND.includes(run.trigger) ? 'hand' : 'plan', doors.run(run.id))
     return item.kind === 'skipped' ? { ...item, note: reasonText(run.decision) } : item
   })
-  const planned = coming.map((start): RibbonItem => ({ kind: 'coming', id: `plan ${start}`, row: 'plan', start }))
+  const planned = coming.map((start): RibbonItem => ({
+    ...{ kind: 'coming', id: `plan ${start}`, row: 'plan', start },
+    // What is still to come has no run yet; its explanation says what it waits for.
+    href: `${doors.schedule(schedule.id) ?? ''}?tab=policy&at=${new Date(start).toISOString()}`,
+  }))
   const rows = [
     { id: 'plan', label: say('one.row.plan') },
     ...(past.some(({ row }) => row === 'hand') ? [{ id: 'hand', label: say('one.row.hand') }] : []),

@@ -1,0 +1,20 @@
+/** What is asked: an id or a time, and of which schedule. */
+export interface ExplainSearch {
+  readonly q?: string
+  readonly schedule?: string
+}
+
+const textOf = (given: unknown): string =>
+  typeof given === 'string' || typeof given === 'number' ? String(given).trim() : ''
+
+/** Reads the address; what makes no sense is left out. */
+export function readExplainSearch(given: Readonly<Record<string, unknown>>): ExplainSearch {
+  const [q, schedule] = [textOf(given['q']), textOf(given['schedule'])]
+  return { ...(q === '' ? {} : { q }), ...(schedule === '' ? {} : { schedule }) }
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2}(?:$|[Tt ])|^\d{1,2}:\d{2}/
+
+/** The question as the API wants it. */
+export const questionOf = ({ q = '', schedule }: ExplainSearch): { readonly id?: string; readonly at?: string } =>
+  TIME.test(q) ? { at: q, ...(schedule === undefined ? {} : { schedule_id: schedule }) } : { id: q }
