@@ -71,11 +71,14 @@ function isSame(given: string | readonly string[] | undefined, wanted: string): 
  * reach so far.
  */
 export function admit(ctx: HttpContext, spec: Needs, principal: Principal): void {
-  permit(ctx, spec, principal)
-  if (principal.railed !== undefined && spec.rails === undefined)
-    throw railRefusal(
-      breach('operation', 'A key with guard rails has no business here: its own schedules, tasks and runs are'),
-    )
+  if (principal.railed === undefined || spec.rails !== undefined || spec.permission === 'none') {
+    permit(ctx, spec, principal)
+    return
+  }
+  // A key that is not good any more is told so, whatever it wants.
+  permit(ctx, { permission: 'any' }, principal)
+  const message = 'A key with guard rails has no business here: its own schedules, tasks and runs are'
+  throw railRefusal(breach('operation', message))
 }
 
 /** Refuses a thing that the guard rails of a key do not reach; those of an operation that is about one. */

@@ -109,11 +109,11 @@ const outside = (name: string, rest: Asked['rest'], rpc?: Asked['rpc']): Row => 
   asked: () => ({ ...(rest === undefined ? {} : { rest }), ...(rpc === undefined ? {} : { rpc }) }),
 })
 
-/** What its role does not reach either, in an org that is not the operator's. */
+/** What its role does not reach either, in an org that is not the operator's: the rails speak first. */
 const barred = (name: string, rest: NonNullable<Asked['rest']>): Row => ({
   name,
   asked: () => ({ rest }),
-  code: 'FORBIDDEN',
+  ...{ code: 'GUARD_RAIL', rail: 'operation' },
 })
 
 /** What no key with rails has business with. */
