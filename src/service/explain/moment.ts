@@ -139,6 +139,10 @@ function tellRuns(
     })
 }
 
+/** What went well is no answer, but says that the question was wrong: a few of them are enough. */
+const WENT_WELL = 9
+const MOST_WELL = 5
+
 /** Reasons of a schedule that was not there to fire. */
 const IDLE: readonly ExplainFinding['reason'][] = [
   ...(['switched_off', 'not_active', 'was_not_active', 'all_fires_made', 'given_up', 'before_creation'] as const),
@@ -147,7 +151,7 @@ const IDLE: readonly ExplainFinding['reason'][] = [
 /** What is said first: what explains silence, then what went wrong, then what nearly was, and last what went well. */
 function rankOf({ kind, reason, at }: ExplainFinding, asked: Instant): number {
   const isExact = at !== null && Math.abs(Date.parse(at) - asked) < 60_000
-  if (reason === 'ran' || reason === 'completed' || reason === 'not_yet') return 9
+  if (reason === 'ran' || reason === 'completed' || reason === 'not_yet') return WENT_WELL
   if (kind === 'occurrence') return isExact ? (IDLE.includes(reason) ? 2 : 0) : 3
   if (kind === 'engine') return 1
   if (kind === 'schedule') return reason === 'deleted_by' ? 2 : 5
@@ -157,6 +161,7 @@ function rankOf({ kind, reason, at }: ExplainFinding, asked: Instant): number {
 
 function ranked(findings: readonly ExplainFinding[], asked: Instant): readonly ExplainFinding[] {
   const seen = new Set<string>()
+  let well = 0
   const distance = ({ at }: ExplainFinding): number => (at === null ? Infinity : Math.abs(Date.parse(at) - asked))
   return findings
     .filter(({ sentence, reason, at }) => {
@@ -166,6 +171,7 @@ function ranked(findings: readonly ExplainFinding[], asked: Instant): readonly E
       return true
     })
     .toSorted((a, b) => rankOf(a, asked) - rankOf(b, asked) || distance(a) - distance(b))
+    .filter((one) => rankOf(one, asked) < WENT_WELL || (well += 1) <= MOST_WELL)
 }
 
 const nothingPlanned = ({ from, to }: Window): ExplainFinding =>
