@@ -33,7 +33,8 @@ export const providerOperations = {
   'providers.update': operation({
     ...{ method: 'PATCH', path: '/api/v1/providers/:name', tag: 'providers', permission: 'budgets:write' },
     summary: 'Changes the quotas of a provider',
-    description: 'What is left out stays; null takes a quota away. More room lets waiting work go on at once.',
+    description:
+      'What is left out stays; null takes a quota away. More room lets waiting work go on at once, and refusals of it are forgotten.',
     readBy: 'service',
     params: one,
     body: providerPatch,

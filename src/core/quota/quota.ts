@@ -116,7 +116,10 @@ export interface QuotaChange {
   readonly now: Instant
 }
 
-/** Other quotas: what is new or more is there at once, what is less holds less, and what is owed stays owed. */
+/**
+ * Other quotas: what is new or more is there at once, what is less holds less, and what is owed stays owed. Whoever sets
+ * them knows better than an earlier refusal, so nothing is left of that.
+ */
 export function withQuotas(state: QuotaState, { before, after, now }: QuotaChange): QuotaState {
   const told = toldAt(state, before, now)
   return {
@@ -124,6 +127,8 @@ export function withQuotas(state: QuotaState, { before, after, now }: QuotaChang
     requests: refitted(told.requests, before.requestsPerMinute, after.requestsPerMinute),
     tokens: refitted(told.tokens, before.tokensPerMinute, after.tokensPerMinute),
     at: now,
+    blockedUntil: null,
+    refusals: 0,
   }
 }
 
