@@ -49,7 +49,7 @@ export const createHttpExecutor =
         ...{ agent, url, secrets, callback, invitation },
         traceparent: options.traceparent?.(attempt) ?? null,
       }),
-      bound: secrets !== undefined,
+      bound: secrets !== undefined || invitation !== null,
       maxBytes: LARGEST_ANSWER,
       signal: context.signal,
       purpose: 'agent',
