@@ -22,6 +22,7 @@ export function overview(now: Instant): string {
     '  escapement doctor                                         whether everything is as it should be',
     '',
     'Without a server:',
+    '  escapement simulate --every 5m --takes 7m --for 1h        what would happen, and why',
     `  npm start -- cron preview "${EXAMPLE.expr}" --tz ${EXAMPLE.tz}`,
     `  echo '${JSON.stringify({ ...EXAMPLE, from: formatInstant(now) })}' | npm start --silent -- cron next`,
     '',

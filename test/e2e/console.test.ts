@@ -123,4 +123,5 @@ const PAGES: readonly (readonly [name: string, address: string, sign: string])[]
   ['overview', '/', '.ribbon-canvas'],
   ['schedules', '/automation/schedules', '[role="row"] .schedule-name'],
   ['why', '/automation/why?q=09:00', '.why-answer'],
+  ['simulate', '/automation/simulate?all=true&for=6h&takes=5m', '.simulate-gantt canvas'],
 ]
