@@ -28,7 +28,7 @@ describe.skipIf(NO_BROWSER !== null)('the console, for whoever approves', () => 
     world = await createConsoleWorld()
     const { api } = world
     const { key } = await api.keys.create({ name: 'Desk', guard_rails: { approval: true } })
-    agent = createClient({ url: world.url, key })
+    agent = createClient({ url: world.url, key: key ?? '' })
     ;({ id: proposed } = await agent.schedules.create({
       name: 'Morning mail',
       cron: '0 9 * * *',
