@@ -23,25 +23,37 @@ Replay it: ESCAPEMENT_SEED=${seed} npm test agreement`)
   }
 }
 
-/** How a history is simulated; another way for wrong ones. */
-export type Simulate = (task: SimulationTask) => SimulationView
+/** A history that has happened for real, and what the tables say of it. */
+export interface LivedHistory {
+  readonly task: SimulationTask
+  readonly recorded: Story
+}
+
+/** Lets the history of a seed happen for real. Nothing of it is left in the database but what nobody looks for. */
+export async function liveHistory(database: Database, seed: number): Promise<LivedHistory> {
+  const task = drawHistory(seed)
+  const org = await live(database, task, `history_${seed}`)
+  const recorded = await recordedStory(database, org, task)
+  await forget(database)
+  return { task, recorded }
+}
 
 /** Lets one history happen twice and compares. Answers with how they differ; null: they agree. */
 export async function compareHistory(
   database: Database,
   seed: number,
-  { met = nothingMet(), simulated = simulate }: { readonly met?: Met; readonly simulated?: Simulate } = {},
+  met = nothingMet(),
 ): Promise<Disagreement | null> {
-  const task = drawHistory(seed)
-  const view = simulated(task)
-  const org = await live(database, task, `history_${seed}_${met.histories}`)
-  const recorded = await recordedStory(database, org, task)
-  await forget(database)
-  const story = simulatedStory(view)
+  const { task, recorded } = await liveHistory(database, seed)
+  const view = simulate(task)
   met.histories += 1
   note(met, task, view)
-  return story.join('\n') === recorded.join('\n') ? null : new Disagreement(seed, story, recorded)
+  const simulated = simulatedStory(view)
+  return isSame(simulated, recorded) ? null : new Disagreement(seed, simulated, recorded)
 }
+
+/** Whether both tell the same, to the last word. */
+export const isSame = (one: Story, other: Story): boolean => one.join('\n') === other.join('\n')
 
 /** A node looks after every org there is, and the next one has to look after its own alone. */
 const forget = (database: Database): Promise<unknown> =>

@@ -29,7 +29,7 @@ export function expectAgreement(name: string, first: number): void {
         try {
           const database = await test.open({ pool: 2, pinPlans: true })
           for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
-            const differs = await compareHistory(database, seed, { met })
+            const differs = await compareHistory(database, seed, met)
             if (differs !== null) throw differs
           }
         } finally {

@@ -56,6 +56,7 @@ function withSilence(random: Random, history: SimulationTask, { from }: Stage): 
     to: formatInstant(instant(until + 8_000)),
     interventions: [],
     schedules: [{ ...first, input }, ...others.slice(0, 1)],
+    budgets: (history.budgets ?? []).filter(({ schedule_id: id }) => id === undefined),
     outages: [{ kind, from: formatInstant(instant(from + 3_000)), to: formatInstant(instant(until)) }],
     settings: { ...history.settings, schedules: { catchup_window_seconds: 6 } },
   }

@@ -24,7 +24,7 @@ async function main({ targets, next, end }: ThreadTask): Promise<void> {
   const streams = targets.map(async (target) => {
     const database = await openPostgres({ target, pool: 2, pinPlans: true })
     for (let seed = Atomics.add(next, 0, 1); seed < end; seed = Atomics.add(next, 0, 1)) {
-      const differs = await compareHistory(database, seed, { met })
+      const differs = await compareHistory(database, seed, met)
       say({ kind: 'over', differs: differs?.message ?? null })
     }
     await database.close()

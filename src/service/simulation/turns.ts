@@ -1,9 +1,11 @@
-import type { AttemptId } from '../../core/ids.ts'
+import type { AttemptId, OrgId } from '../../core/ids.ts'
 import { later } from '../../core/instant.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { bookHabits } from '../desk/budget-book.ts'
+import type { Changes } from '../desk/desk.ts'
 import type { Work } from '../turn-port.ts'
 import { applyBudgets } from '../turn/budgets.ts'
+import { applyQuotas } from '../turn/quotas.ts'
 import { claimRuns, isCapped, type Claim } from '../turn/claim.ts'
 import { noteChanges } from '../turn/notes.ts'
 import { beginTurn, letTimePass, reasonToEnd } from '../turn/passing.ts'
@@ -20,25 +22,52 @@ export type Deed = Pick<Work<unknown>, 'apply'>
  * that decides is what a node uses; here is only the order of it.
  */
 export function takeTurn(world: World, works: readonly Deed[]): void {
-  const { memory, node, lanes, record } = world
+  const { memory, node, record } = world
   const { desk } = memory
   world.turns += 1
-  beginTurn(memory, world.now, world.turns)
+  beginTurn(memory, { now: world.now, no: world.turns, changes: emptied(desk.changes) })
   for (const work of works) work.apply(desk, undefined)
   noteChanges(memory, node)
   letTimePass(memory, node)
   if (desk.budgets !== null || desk.reservesChanged) reviewBudgets(world)
-  const offer = lanes.offer({
-    orgId: NOBODYS_ORG,
-    nodeId: nodeId(world),
-    rivals: () => [],
-    catchupLimit: desk.settings.catchupMaxActive,
-  })
-  const claims = claimRuns(memory, offer)
-  lanes.withdraw(NOBODYS_ORG)
+  if (desk.quotas !== null || desk.quotasChanged) applyQuotas(memory)
+  const claims = claim(world)
   recordChanges(record, desk.changes, world.now)
   settled(world, claims)
   if (isCapped(claims)) takeTurn(world, [])
+}
+
+const NOTHING: readonly Claim[] = []
+
+/** Starts what may start. Where nothing stands in line, nothing has to be offered. */
+function claim(world: World): readonly Claim[] {
+  const { memory, lanes, node } = world
+  let isWanted = false
+  for (const name of node.laneNames()) if (memory.lineUp.hasReady(name)) isWanted = true
+  if (!isWanted) return NOTHING
+  const offer = lanes.offer({
+    orgId: NOBODYS_ORG,
+    nodeId: nodeId(world),
+    rivals: nobody,
+    catchupLimit: memory.desk.settings.catchupMaxActive,
+  })
+  const claims = claimRuns(memory, offer)
+  lanes.withdraw(NOBODYS_ORG)
+  return claims
+}
+
+/** There is one org. */
+const nobody = (): readonly OrgId[] => []
+
+/** The same object again: nobody looks at it after the turn, and there are millions of turns. */
+function emptied(changes: Changes): Changes {
+  for (const name in changes) {
+    const part: unknown = changes[name as keyof Changes]
+    if (Array.isArray(part)) {
+      if (part.length > 0) part.length = 0
+    } else if ((part as Set<unknown>).size > 0) (part as Set<unknown>).clear()
+  }
+  return changes
 }
 
 /** Nothing is on record that has not happened here: whoever is not known has no habits. */

@@ -1,6 +1,6 @@
 import type { AttemptId, RunId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
-import { noChanges } from '../desk/desk.ts'
+import { noChanges, type Changes } from '../desk/desk.ts'
 import { passTime } from '../desk/settle.ts'
 import { noteRun, type Memory, type NodeFacts } from './memory.ts'
 import { noteChanges } from './notes.ts'
@@ -21,13 +21,21 @@ export function letTimePass(memory: Memory, node: NodeFacts): void {
   if (due.length > 0) noteChanges(memory, node)
 }
 
+/** When a turn is taken, and its number. */
+export interface TurnMoment {
+  readonly now: Instant
+  readonly no: number
+  /** Where its changes are collected; empty. Left out: somewhere new. */
+  readonly changes?: Changes
+}
+
 /** A new turn: nothing has changed in it yet. */
-export function beginTurn({ desk }: Memory, now: Instant, no: number): void {
+export function beginTurn({ desk }: Memory, at: TurnMoment): void {
   // Time does not go back inside an org, even if somebody sets the server's clock.
-  if (now > desk.now) desk.now = now
-  desk.turnNo = no
+  if (at.now > desk.now) desk.now = at.now
+  desk.turnNo = at.no
   desk.placesGiven = 0
-  desk.changes = noChanges()
+  desk.changes = at.changes ?? noChanges()
 }
 
 /** When a turn is worth taking although nobody asks for one. */

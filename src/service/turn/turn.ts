@@ -150,7 +150,7 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   const standing = await asking
   const heard = await catchUp(tx, memory, { version: standing.version, node: ctx.node })
   if (heard === null) throw new MemoryTooOld(desk.orgId)
-  beginTurn(memory, ctx.hearClock(standing.now), standing.version + 1)
+  beginTurn(memory, { now: ctx.hearClock(standing.now), no: standing.version + 1 })
   await ahead.arrive()
   const done = await doWorks(tx, ctx, { memory, works: works(), ahead })
   noteAgents(memory)

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type * as draws from '../../src/service/simulation/draws.ts'
+import { simulate } from '../../src/service/simulation/simulate.ts'
+import type * as worlds from '../../src/service/simulation/world.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { isSame, liveHistory, type LivedHistory } from './agree.ts'
+import { askedSeed, PATIENCE_MS } from './agreeing-histories.ts'
+import { MUTANTS } from './mutants.ts'
+import { simulatedStory } from './stories.ts'
+
+/** What the simulator does wrong while it simulates; empty: nothing. The services use some of the same functions. */
+const wrong = vi.hoisted(() => ({ now: '' }))
+
+vi.mock('../../src/service/simulation/draws.ts', async (original) => {
+  const real = await original<typeof draws>()
+  const createRetryChance: typeof real.createRetryChance = (seed) =>
+    wrong.now === 'chance' ? () => 0.5 : real.createRetryChance(seed)
+  return { ...real, createRetryChance }
+})
+
+vi.mock('../../src/service/simulation/world.ts', async (original) => {
+  const real = await original<typeof worlds>()
+  const restart: typeof real.restart = (world) => {
+    real.restart(world)
+    if (wrong.now === 'recovery') world.memory.byNode.clear()
+  }
+  return { ...real, restart }
+})
+
+const HISTORIES = 40
+
+describe.skipIf(askedSeed() !== null)('a simulator in which', () => {
+  let test: TestDatabase
+  const lived: LivedHistory[] = []
+  beforeAll(async () => {
+    test = await createTestDatabase('migrated')
+    const database = await test.open({ pool: 2, pinPlans: true })
+    for (let seed = 500; seed < 500 + HISTORIES; seed += 1) lived.push(await liveHistory(database, seed))
+  }, PATIENCE_MS)
+  afterAll(() => test.drop())
+
+  const isCaught = (mistake: (typeof MUTANTS)[number]['mistake']): boolean =>
+    lived.some(({ task, recorded }) => !isSame(simulatedStory(simulate(mistake(task))), recorded))
+
+  it('nothing is wrong tells these histories as the tables do', () => {
+    expect(isCaught((task) => task)).toBe(false)
+  })
+
+  it.each(MUTANTS.map(({ name, mistake }) => [name, mistake] as const))('%s is caught', (_, mistake) => {
+    expect(isCaught(mistake)).toBe(true)
+  })
+
+  it.each([
+    ['retries come without chance', 'chance'],
+    ['what a lost node held is forgotten', 'recovery'],
+  ])('%s is caught', (_, which) => {
+    wrong.now = which
+    try {
+      expect(isCaught((task) => task)).toBe(true)
+    } finally {
+      wrong.now = ''
+    }
+  })
+})
