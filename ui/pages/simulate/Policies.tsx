@@ -2,7 +2,7 @@ import { NumberInput, Select, Switch } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { POLICIES, policyName, type Policy } from '../../editor/PolicyChoice.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
-import type { PartProps } from './Question.tsx'
+import type { PartProps } from './form.ts'
 import type { PolicySet } from './simulate-search.ts'
 
 const CHOICES = Object.keys(POLICIES) as readonly Policy[]

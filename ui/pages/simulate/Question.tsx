@@ -6,7 +6,7 @@ import { OUTAGE_KINDS } from '../../../src/contract/simulation.ts'
 import { schedulePage } from '../../api/queries.ts'
 import { Panel } from '../../parts/Panel.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
-import { formOf, LENGTHS, searchOf, type SimulateForm } from './form.ts'
+import { formOf, LENGTHS, searchOf, type PartProps } from './form.ts'
 import { Policies } from './Policies.tsx'
 import { draftIn, type OutageForm, type SimulateSearch } from './simulate-search.ts'
 
@@ -14,12 +14,6 @@ interface QuestionProps {
   readonly search: SimulateSearch
   readonly isComputing: boolean
   readonly ask: (search: SimulateSearch) => void
-}
-
-/** What a part of the question needs. */
-export interface PartProps {
-  readonly form: SimulateForm
-  readonly set: (part: Partial<SimulateForm>) => void
 }
 
 /** Which schedules, over which window, under which assumptions. */

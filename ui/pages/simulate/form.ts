@@ -31,6 +31,12 @@ export interface SimulateForm {
   readonly replay: boolean
 }
 
+/** What a part of the question needs. */
+export interface PartProps {
+  readonly form: SimulateForm
+  readonly set: (part: Partial<SimulateForm>) => void
+}
+
 /** What the form begins with. */
 export const formOf = (search: SimulateSearch): SimulateForm => ({
   ids: (search.ids ?? '').split(',').filter((id) => id !== ''),
