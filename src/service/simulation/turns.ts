@@ -7,6 +7,7 @@ import type { Work } from '../turn-port.ts'
 import { applyBudgets } from '../turn/budgets.ts'
 import { applyQuotas } from '../turn/quotas.ts'
 import { claimRuns, isCapped, type Claim } from '../turn/claim.ts'
+import { noteRun } from '../turn/memory.ts'
 import { noteChanges } from '../turn/notes.ts'
 import { beginTurn, letTimePass, reasonToEnd } from '../turn/passing.ts'
 import { reportWork } from '../turn/works.ts'
@@ -150,6 +151,9 @@ export function backdate(world: World, run: RunRow, startedAt: RunRow['startedAt
   if (performance === undefined || startedAt === null || run.startedAt === null) return
   const earlierBy = run.startedAt - startedAt
   run.startedAt = startedAt
+  // Its time limit counts from there, too.
+  if (run.endsBy !== null) run.endsBy = later(run.endsBy, -earlierBy)
+  noteRun(world.memory, run)
   const { plan } = performance
   if (plan.endsAt === null) return
   const endsAt = later(plan.endsAt, -Math.min(earlierBy, plan.endsAt - world.now))
