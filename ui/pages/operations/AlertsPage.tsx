@@ -111,5 +111,6 @@ function useColumns(): readonly Column<AlertView>[] {
 function subjectOf({ subject_kind: kind, subject_id: id }: AlertView, doors: Doors): string | undefined {
   const word: string = kind
   if (word === 'schedule') return doors.schedule(id)
+  if (word === 'budget') return '/settings/limits'
   return word === 'node' ? '/operations/nodes' : '/settings/targets'
 }
