@@ -1,7 +1,7 @@
 import { Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { lazy, Suspense, type ReactNode } from 'react'
 import type { ScheduleView } from '../../../../src/contract/schedule.ts'
 import { scheduleOf } from '../../../api/queries.ts'
 import { useMay } from '../../../api/session.ts'
@@ -13,18 +13,21 @@ import { PageHead } from '../../../parts/PageHead.tsx'
 import { Panel } from '../../../parts/Panel.tsx'
 import { useShortcuts } from '../../../shell/shortcuts.ts'
 import { useSay } from '../../../texts/TextProvider.tsx'
-import { Approval } from './Approval.tsx'
-import { AuditTab } from './AuditTab.tsx'
-import { CalendarTab } from './CalendarTab.tsx'
 import { Facts } from './Facts.tsx'
 import { HeadActions } from './HeadActions.tsx'
 import { HeadLead } from './HeadLead.tsx'
 import { readScheduleOneSearch, TABS, type ScheduleOneSearch, type Tab } from './one-search.ts'
-import { PolicyTab } from './PolicyTab.tsx'
 import { RunsTab } from './RunsTab.tsx'
 import { ScheduleRibbon } from './ScheduleRibbon.tsx'
 import '../schedules.css'
 import './one.css'
+
+// Hardly any schedule waits for somebody, and none of the others should wait for this.
+const Approval = lazy(async () => ({ default: (await import('./Approval.tsx')).Approval }))
+// Loaded when they are looked at: what is seen first is there first.
+const AuditTab = lazy(async () => ({ default: (await import('./AuditTab.tsx')).AuditTab }))
+const CalendarTab = lazy(async () => ({ default: (await import('./CalendarTab.tsx')).CalendarTab }))
+const PolicyTab = lazy(async () => ({ default: (await import('./PolicyTab.tsx')).PolicyTab }))
 
 /** One schedule: how it stands, how it went, what comes, and why. */
 export function SchedulePage(): ReactNode {
@@ -59,7 +62,11 @@ function Known({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
         actions={<HeadActions schedule={schedule} />}
       />
       <div className="one">
-        {schedule.approval !== null && <Approval schedule={schedule} approval={schedule.approval} />}
+        {schedule.approval !== null && (
+          <Suspense fallback={<Lines count={3} />}>
+            <Approval schedule={schedule} approval={schedule.approval} />
+          </Suspense>
+        )}
         <Facts schedule={schedule} />
         <ScheduleRibbon schedule={schedule} />
         <Parts schedule={schedule} />
@@ -88,7 +95,9 @@ function Parts({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
           ))}
         </Tabs.List>
         <Tabs.Panel value={tab}>
-          <Page schedule={schedule} search={search} />
+          <Suspense fallback={<Lines count={6} />}>
+            <Page schedule={schedule} search={search} />
+          </Suspense>
         </Tabs.Panel>
       </Tabs>
     </Panel>
