@@ -1,11 +1,13 @@
 import { invalid, Refusal } from '../../contract/refusals.ts'
 import { MOST_SCHEDULES, type SimulationBasis } from '../../contract/simulate.ts'
-import type { SimulatedAgent, SimulatedBudget, SimulatedScheduleInput, SimulationTask } from '../simulation/task.ts'
+import type { SimulatedAgent, SimulatedBudget, SimulatedProvider } from '../simulation/task.ts'
+import type { SimulatedScheduleInput, SimulationTask } from '../simulation/task.ts'
 import { inlineKindOf } from '../../core/executor/inline-agent.ts'
 import { agentId, scheduleId } from '../../core/ids.ts'
 import { formatInstant } from '../../core/instant.ts'
 import { listAgents, type AgentRow } from '../../store/agents.ts'
 import { loadOrg, type OrgRow } from '../../store/orgs.ts'
+import { loadProviders, type ProviderRow } from '../../store/providers.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { listSchedules, loadSchedules } from '../../store/schedules.ts'
 import { findBudgets } from '../budgets.ts'
@@ -39,6 +41,7 @@ export async function gather(ports: Ports, caller: Caller, asked: ReadSimulation
       schedules: [...given, ...known],
       agents: agents.map(viewAgent),
       budgets: asked.budgets ? (await findBudgets(ports, caller)).map(viewBudget) : [],
+      providers: (await loadProviders(database, { orgId: caller.orgId })).map(viewProvider),
       settings: await settingsFor(ports),
       interventions: [...asked.interventions, ...past.interventions],
       outages: asked.replay ? past.outages : asked.outages,
@@ -113,8 +116,13 @@ function storedSchedule(row: ScheduleRow, asked: ReadSimulation, past: Past): Si
 
 const viewAgent = (agent: AgentRow): SimulatedAgent => ({
   ...{ id: agent.id, executor_kind: agent.executor.kind, retry_policy: agent.retryPolicy },
-  ...{ timeout_seconds: agent.timeoutSeconds, max_concurrent: agent.maxConcurrent },
+  ...{ timeout_seconds: agent.timeoutSeconds, max_concurrent: agent.maxConcurrent, provider: agent.provider },
   default_session: agent.defaultSession,
+})
+
+const viewProvider = ({ name, quotas }: ProviderRow): SimulatedProvider => ({
+  ...{ name, requests_per_minute: quotas.requestsPerMinute, tokens_per_minute: quotas.tokensPerMinute },
+  max_concurrent: quotas.maxConcurrent,
 })
 
 type KnownBudget = Awaited<ReturnType<typeof findBudgets>>[number]

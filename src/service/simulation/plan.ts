@@ -4,6 +4,7 @@ import type { AgentId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Zone } from '../../core/time/zone.ts'
 import type { BudgetOnRecord } from '../../store/budgets.ts'
+import type { ProviderRow } from '../../store/providers.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { AgentOnDesk } from '../desk/desk.ts'
@@ -41,6 +42,7 @@ export interface SimulationPlan {
   readonly schedules: readonly ScheduleRow[]
   readonly agents: readonly AgentOnDesk[]
   readonly budgets: readonly BudgetOnRecord[]
+  readonly providers: readonly Pick<ProviderRow, 'name' | 'quotas' | 'state'>[]
   readonly orgLimit: number | null
   readonly runsPerDay: number | null
   readonly firstRuns: readonly FirstRun[]

@@ -1,10 +1,11 @@
 import { invalid } from '../../contract/refusals.ts'
 import type { OutageInput } from '../../contract/simulation.ts'
-import type { SimulatedAgent, SimulatedBudget, SimulationTask } from './task.ts'
+import type { SimulatedAgent, SimulatedBudget, SimulatedProvider, SimulationTask } from './task.ts'
 import { periodBounds } from '../../core/budget/budget-period.ts'
 import { toMicros, type BudgetScope } from '../../core/budget/budget.ts'
-import { agentId, budgetId, scheduleId } from '../../core/ids.ts'
+import { agentId, budgetId, providerName, scheduleId } from '../../core/ids.ts'
 import { parseInstant } from '../../core/instant.ts'
+import { fullBuckets } from '../../core/quota/quota.ts'
 import { parseZone, UTC, type Zone } from '../../core/time/zone.ts'
 import type { BudgetOnRecord } from '../../store/budgets.ts'
 import type { AgentOnDesk } from '../desk/desk.ts'
@@ -37,6 +38,7 @@ export function readTask(task: SimulationTask): SimulationPlan {
     ...{ task, window, zone, settings, schedules: rows, firstRuns, agentOutages, interventions },
     agents: task.agents.map(agentOf),
     budgets: readBudgets(task.budgets ?? [], window),
+    providers: readProviders(task.providers ?? [], window),
     orgLimit: task.org?.max_concurrent ?? null,
     runsPerDay: task.org?.runs_per_day ?? null,
     engineOutages: joined(outages.engine),
@@ -61,9 +63,19 @@ const agentOf = (agent: SimulatedAgent): AgentOnDesk => {
     retryPolicy: agent.retry_policy ?? null,
     timeoutSeconds: agent.timeout_seconds ?? null,
     maxConcurrent: agent.max_concurrent ?? null,
-    provider: null,
+    provider: agent.provider === null || agent.provider === undefined ? null : providerName(agent.provider),
   }
 }
+
+const readProviders = (given: readonly SimulatedProvider[], { from }: Stretch): SimulationPlan['providers'] =>
+  given.map((provider) => {
+    const quotas = {
+      requestsPerMinute: provider.requests_per_minute,
+      tokensPerMinute: provider.tokens_per_minute,
+      maxConcurrent: provider.max_concurrent,
+    }
+    return { name: providerName(provider.name), quotas, state: fullBuckets(quotas, from) }
+  })
 
 interface Outages {
   readonly engine: Stretch[]

@@ -18,7 +18,17 @@ export interface SimulatedAgent {
   readonly retry_policy?: RetryPolicy | null | undefined
   readonly timeout_seconds?: number | null | undefined
   readonly max_concurrent?: number | null | undefined
+  /** The provider it calls; its quotas hold only if it is among the providers of the task. */
+  readonly provider?: string | null | undefined
   readonly default_session?: string | null | undefined
+}
+
+/** A provider and its quotas; its buckets are full when the window begins. */
+export interface SimulatedProvider {
+  readonly name: string
+  readonly requests_per_minute: number | null
+  readonly tokens_per_minute: number | null
+  readonly max_concurrent: number | null
 }
 
 /** Where a schedule stands when the window begins. */
@@ -96,6 +106,7 @@ export interface SimulationTask {
   readonly changes?: readonly PolicyChange[] | undefined
   readonly interventions?: readonly Intervention[] | undefined
   readonly budgets?: readonly SimulatedBudget[] | undefined
+  readonly providers?: readonly SimulatedProvider[] | undefined
   /** Settings of the engine that differ from the defaults, in the names of the configuration: lanes, schedules, … */
   readonly settings?: Readonly<Record<string, unknown>> | undefined
   readonly org?:

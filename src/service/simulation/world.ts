@@ -4,6 +4,7 @@ import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { deskSettings } from '../desk-settings.ts'
 import { bookHabits, wantHabits, type BudgetBook } from '../desk/budget-book.ts'
 import { takeBudgets } from '../desk/budgets.ts'
+import { bookHabits as bookTokenHabits, takeProviders } from '../desk/quotas.ts'
 import { takeDailyRuns } from '../desk/daily-runs.ts'
 import type { Desk } from '../desk/desk.ts'
 import { inlineAgent } from '../desk/runs.ts'
@@ -114,7 +115,7 @@ function fill(world: World, before: Desk | null): void {
   for (const row of before?.schedules.values() ?? plan.schedules) desk.schedules.set(row.id, row)
   for (const agent of plan.agents) {
     desk.agents.set(agent.id, agent)
-    lineUp.setAgent(agent.id, { maxConcurrent: agent.maxConcurrent })
+    lineUp.setAgent(agent.id, agent)
   }
   for (const { agentId } of desk.schedules.values()) {
     const inline = desk.agents.has(agentId) ? null : inlineAgent(agentId)
@@ -133,11 +134,12 @@ function fill(world: World, before: Desk | null): void {
   memory.missing.schedules.clear()
 }
 
-/** What has been used of budgets and of the day. */
+/** What has been used of budgets, of quotas and of the day. */
 function takeOnRecord({ memory: { desk }, plan }: World, before: Desk | null): void {
   const { runsPerDay, zone, schedules } = plan
   takeDailyRuns(desk, runsPerDay === null ? null : { perDay: runsPerDay, zone }, [])
   if (before !== null) desk.daily = before.daily
+  takeQuotas(desk, plan, before)
   const book = before?.budgets ?? null
   takeBudgets(desk, book === null ? plan.budgets : budgetsIn(plan, book))
   if (desk.budgets === null) return
@@ -146,6 +148,16 @@ function takeOnRecord({ memory: { desk }, plan }: World, before: Desk | null): v
   for (const [id, habit] of book?.habits.schedules ?? []) habits.schedules.set(id, habit)
   for (const { id, agentId } of schedules) wantHabits(desk.budgets, { agentId, scheduleId: id })
   bookHabits(desk.budgets, { agents: [], schedules: [] })
+}
+
+/** What is left of quotas is on record, and so is what agents used; of what has not happened here nothing is known. */
+function takeQuotas(desk: Desk, { providers, agents }: SimulationPlan, before: Desk | null): void {
+  const known = [...(before?.quotas?.providers.values() ?? [])]
+  takeProviders(desk, known.length === 0 ? providers : known)
+  if (desk.quotas === null) return
+  const calling = agents.filter(({ provider }) => provider !== null).map(({ id }) => id)
+  bookTokenHabits(desk.quotas, calling, [])
+  for (const [id, habit] of before?.quotas?.habits ?? []) desk.quotas.habits.set(id, habit)
 }
 
 const budgetsIn = ({ budgets }: SimulationPlan, book: BudgetBook): SimulationPlan['budgets'] =>

@@ -9,6 +9,7 @@ import { NODE_LOST, outcomeOfResult } from '../../../src/core/run/outcome.ts'
 import { takeProviders } from '../../../src/service/desk/quotas.ts'
 import { makeRun } from '../../../src/service/desk/runs.ts'
 import { endAttempt, release, takeReport } from '../../../src/service/desk/settle.ts'
+import { simulate } from '../../../src/service/simulation/simulate.ts'
 import { assignRuns } from '../../../src/service/turn/assign.ts'
 import { claimRuns } from '../../../src/service/turn/claim.ts'
 import { emptyMemory, noteRun, type Memory } from '../../../src/service/turn/memory.ts'
@@ -162,5 +163,29 @@ describe('whatever calls a provider', () => {
     expect(claim(memory)).toEqual([waiting])
     takeProviders(memory.desk, [])
     expect([memory.desk.quotas, memory.desk.quotasChanged]).toEqual([null, true])
+  })
+})
+
+describe('a simulation', () => {
+  const from = new Date(NOW).toISOString()
+  const simulated = (perMinute: number | null) =>
+    simulate({
+      ...{ from, to: new Date(NOW + 2 * MINUTE_MS).toISOString(), timezone: 'UTC', seed: 1 },
+      schedules: [
+        { id: 'sch_1', input: { name: 'Often', every_seconds: 5, agent_id: 'a', concurrency_policy: 'PARALLEL' } },
+      ],
+      agents: [{ id: 'a', executor_kind: 'echo', provider: P }],
+      providers: [{ name: P, requests_per_minute: perMinute, tokens_per_minute: null, max_concurrent: null }],
+    })
+  const startsIn = (view: ReturnType<typeof simulate>): readonly number[] =>
+    view.rows.flatMap(({ started_at: at }) => (at === null ? [] : [(Date.parse(at) - NOW) / 1_000]))
+
+  it('waits for quotas as the engine does', () => {
+    const free = startsIn(simulated(null))
+    const held = startsIn(simulated(6))
+    expect(free.slice(0, 4)).toEqual([5, 10, 15, 20])
+    // Six at once and one in ten seconds: from the eleventh on each waits for its request.
+    expect(held.slice(0, 10)).toEqual(free.slice(0, 10))
+    expect(held.slice(10, 14)).toEqual([55, 65, 75, 85])
   })
 })
