@@ -1,7 +1,8 @@
 import { Link, useParams } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { Suspense, type ReactNode } from 'react'
 import { useIsOperator, useMe } from '../../api/session.ts'
 import { EmptyState } from '../../parts/EmptyState.tsx'
+import { Lines } from '../../parts/Lines.tsx'
 import { PageHead } from '../../parts/PageHead.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { SECTIONS, type SectionName } from './sections.ts'
@@ -35,7 +36,9 @@ export function SettingsPage(): ReactNode {
       {section === undefined ? (
         <EmptyState title={say('form.lacking')} text={say('form.operatorsText')} />
       ) : (
-        <section.component key={name} />
+        <Suspense key={name} fallback={<Lines count={6} height={24} />}>
+          <section.component />
+        </Suspense>
       )}
     </>
   )

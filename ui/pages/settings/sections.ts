@@ -1,14 +1,16 @@
-import type { ComponentType } from 'react'
+import { lazy, type ComponentType } from 'react'
 import type { PermissionName } from '../../../src/contract/me.ts'
-import { BudgetsSection } from './BudgetsSection.tsx'
-import { ChannelsSection } from './ChannelsSection.tsx'
-import { ConfigSection } from './ConfigSection.tsx'
-import { KeysSection } from './KeysSection.tsx'
-import { MembersSection } from './MembersSection.tsx'
-import { OrgsSection } from './OrgsSection.tsx'
-import { ProvidersSection } from './ProvidersSection.tsx'
-import { SecretsSection } from './SecretsSection.tsx'
-import { TargetsSection } from './TargetsSection.tsx'
+
+// One is looked at at a time, and each has forms of its own: they are loaded when they are visited.
+const BudgetsSection = lazy(async () => ({ default: (await import('./BudgetsSection.tsx')).BudgetsSection }))
+const ChannelsSection = lazy(async () => ({ default: (await import('./ChannelsSection.tsx')).ChannelsSection }))
+const ConfigSection = lazy(async () => ({ default: (await import('./ConfigSection.tsx')).ConfigSection }))
+const KeysSection = lazy(async () => ({ default: (await import('./KeysSection.tsx')).KeysSection }))
+const MembersSection = lazy(async () => ({ default: (await import('./MembersSection.tsx')).MembersSection }))
+const OrgsSection = lazy(async () => ({ default: (await import('./OrgsSection.tsx')).OrgsSection }))
+const ProvidersSection = lazy(async () => ({ default: (await import('./ProvidersSection.tsx')).ProvidersSection }))
+const SecretsSection = lazy(async () => ({ default: (await import('./SecretsSection.tsx')).SecretsSection }))
+const TargetsSection = lazy(async () => ({ default: (await import('./TargetsSection.tsx')).TargetsSection }))
 
 interface SectionSpec {
   readonly permission: PermissionName
