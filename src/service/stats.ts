@@ -5,12 +5,7 @@ import type { OrgId } from '../core/ids.ts'
 import { DAY_MS, earlier, formatInstant, HOUR_MS, instant, parseInstant, type Instant } from '../core/instant.ts'
 import { percentile, type Counts, type EndedCounts } from '../core/run/ended-counts.ts'
 import type { Connection } from '../store/database.ts'
-import {
-  addUpTurns,
-  countSchedulesByState,
-  insertCountPlace,
-  loadCounts,
-} from '../store/stats.ts'
+import { addUpTurns, countSchedulesByState, insertCountPlace, loadCounts } from '../store/stats.ts'
 import type { Caller } from './caller.ts'
 import { collectFlaws } from './input-fields.ts'
 import { knownWork } from './known-work.ts'

@@ -1,4 +1,5 @@
-import type { AgentId, AttemptId, BudgetId, OrgId, ProviderName, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
+import type { AgentId, AttemptId, BudgetId, OrgId } from '../../core/ids.ts'
+import type { ProviderName, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import { instant, type Instant } from '../../core/instant.ts'
 import type { BeatOutcome } from '../../core/heartbeat/beat-ending.ts'
 import type { Why } from '../../core/reasons.ts'
@@ -200,10 +201,7 @@ export function emptyDesk(orgId: OrgId, chance: Chance, settings: DeskSettings):
     queuedTasks: new Map(),
     allQueuedTasks: new Set(),
     ...{ budgets: null, quotas: null, quotasChanged: false, daily: null },
-    reservesChanged: false,
-    now: instant(0),
-    turnNo: 0,
-    placesGiven: 0,
+    ...{ reservesChanged: false, now: instant(0), turnNo: 0, placesGiven: 0 },
     changes: noChanges(),
   }
 }
