@@ -64,8 +64,6 @@ function ownerOf(scope: Budget['scope']): string {
     case 'schedule':
       return `schedule ${scope.scheduleId}`
     case 'owner':
-      return scope.owner
-    case 'owner':
       return `everything made by ${scope.owner}`
   }
 }

@@ -23,7 +23,7 @@ describe('a budget', () => {
   it('is made for the org, an agent or a schedule', async () => {
     const org = await create({ unit: 'tokens', amount: 1_000 })
     expect(org).toEqual({
-      ...{ id: org.id, org_id: 'acme', scope: 'org', agent_id: null, schedule_id: null },
+      ...{ id: org.id, org_id: 'acme', scope: 'org', agent_id: null, schedule_id: null, owner: null },
       ...{ unit: 'tokens', amount: 1_000, period: 'day', timezone: 'UTC', on_exceed: 'skip', default_reserve: 0 },
       ...{ spent: 0, reserved: 0, remaining: 1_000, paused_at: null, alerts: [] },
       ...{ period_start: '2026-01-15T00:00:00.000Z', period_end: '2026-01-16T00:00:00.000Z' },

@@ -1,3 +1,4 @@
+import { setImmediate as afterOthers } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ScheduleForecastInput } from '../../../src/contract/forecast.ts'
 import { forecast, scheduleForecast } from '../../../src/contract/schemas/forecast.ts'
@@ -168,24 +169,20 @@ it('forecasts a thousand schedules without holding anybody up', async () => {
     if (timing === undefined) throw new Error('no timing')
     return aScheduleRow(`sch_${n}`, { orgId: ORG, timing, watermark: NOW, nextRunAt: NOW, state: 'active' })
   })
-  await world.db.transaction(async (tx) => {
-    await Promise.resolve()
-    insertSchedules(tx, rows)
+  for (let from = 0; from < rows.length; from += 250)
+    await world.db.transaction(async (tx) => {
+      await Promise.resolve()
+      insertSchedules(tx, rows.slice(from, from + 250))
+    })
+  let isDone = false
+  const counted = forecastOrg(world.ports, world.caller, { days: 30 }).finally(() => {
+    isDone = true
   })
-  let longest = 0
-  let last = performance.now()
-  const beat = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last)
-    last = performance.now()
-  }, 1)
-  const began = performance.now()
-  const view = await forecastOrg(world.ports, world.caller, { days: 30 })
-  clearInterval(beat)
-  const took = performance.now() - began
+  let turns = 0
+  for (; !isDone; turns += 1) await afterOthers()
+  const view = await counted
   expect(view.total.runs).toBeGreaterThan(30 * 86_400 * 250)
   expect(view.days).toHaveLength(31)
-  // Generous: other work shares the machine. By itself it takes about a tenth of this.
-  expect({ took: took < 2_000, longest: longest < 500 }, `${took} ms, ${longest} ms at a stretch`).toEqual({
-    ...{ took: true, longest: true },
-  })
+  // A thousand schedules of 31 days are counted and summed up in slices of ten, and others have their turn after each.
+  expect(turns).toBeGreaterThan(200)
 }, 20_000)

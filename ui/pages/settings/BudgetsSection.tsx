@@ -36,6 +36,17 @@ const CHANGEABLE: readonly FieldSpec[] = [
   { path: 'default_reserve', label: 'budgets.reserve', kind: 'number', hint: 'budgets.reserveHint' },
 ]
 
+const COUNTED: readonly FieldSpec[] = [
+  {
+    ...{ path: 'unit', label: 'budgets.unit', kind: 'choice', isRequired: true },
+    choices: UNITS.map((value) => ({ value, label: `budgets.unit.${value}` as const })),
+  },
+  {
+    ...{ path: 'period', label: 'budgets.period', kind: 'choice', isRequired: true },
+    choices: PERIODS.map((value) => ({ value, label: `budgets.period.${value}` as const })),
+  },
+]
+
 /** What the org, an agent or a schedule may use. */
 export function BudgetsSection(): ReactNode {
   const say = useSay()
@@ -46,14 +57,7 @@ export function BudgetsSection(): ReactNode {
   const edited = rows.find(({ id }) => id === open)
   const form = { touches: TOUCHES, saved: say('budgets.saved'), close: () => show(null) }
   const fields: readonly FieldSpec[] = [
-    {
-      ...{ path: 'unit', label: 'budgets.unit', kind: 'choice', isRequired: true },
-      choices: UNITS.map((value) => ({ value, label: `budgets.unit.${value}` as const })),
-    },
-    {
-      ...{ path: 'period', label: 'budgets.period', kind: 'choice', isRequired: true },
-      choices: PERIODS.map((value) => ({ value, label: `budgets.period.${value}` as const })),
-    },
+    ...COUNTED,
     {
       ...{ path: 'agent_id', label: 'budgets.agent', kind: 'choice', hint: 'budgets.agentHint' },
       choices: agents.map(({ id, name }) => ({ value: id, name })),

@@ -25,7 +25,7 @@ export function ForecastPanel(): ReactNode {
       aside={
         <SegmentedControl
           {...{ size: 'xs', data: units, value: unit, 'aria-label': say('forecast.unit') }}
-          onChange={(value) => choose(value as Unit)}
+          onChange={(value) => choose(value)}
         />
       }
     >
