@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/contract/refusals.ts'
-import type { SimulationTask } from '../../src/contract/simulation.ts'
+import type { SimulationTask } from '../../src/service/simulation/task.ts'
 import { orgId } from '../../src/core/ids.ts'
 import { createSimulations, SIMULATION_BOUNDS, type Simulations } from '../../src/engine/simulations.ts'
 import { computeSimulation } from '../../src/service/simulate/compute.ts'
