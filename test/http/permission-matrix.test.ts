@@ -175,7 +175,9 @@ describe('from another org', () => {
     const theirs = [...objects].filter(([kind]) => kind !== 'lanes.name').map(([, value]) => value)
     for (const value of [...theirs, ORG]) expect(body).not.toContain(value)
     expect(
-      body === '' || body.includes(OTHER_ORG) || /"items":|"findings":|"next_cursor"|"ok"|"tasks":\[\]|"totalQueued":0/.test(body),
+      body === '' ||
+        body.includes(OTHER_ORG) ||
+        /"items":|"findings":|"next_cursor"|"ok"|"tasks":\[\]|"totalQueued":0/.test(body),
     ).toBe(true)
   })
 
