@@ -192,7 +192,7 @@ describe('random traffic', () => {
       { numRuns: CASES },
     )
     expect(hits).toBeGreaterThan(CASES / 4)
-  })
+  }, 600_000)
 
   const mutants: readonly (readonly [string, Tampering])[] = [
     [
