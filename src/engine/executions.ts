@@ -13,6 +13,7 @@ import type {
   Usage,
 } from '../executors/executor.ts'
 import type { Claim } from '../service/turn/claim.ts'
+import { addUsage, withUsage } from './attempt-usage.ts'
 import type { Saying } from './progress.ts'
 import type { EngineTracing } from './tracing-port.ts'
 
@@ -285,19 +286,5 @@ class Performer implements Execution, AttemptContext {
     if (reason === undefined || report.outcome.kind === 'succeeded') return report
     if (reason === 'shutdown') return { ...report, outcome: NODE_SHUTDOWN }
     return reason === 'lease_lost' ? { ...report, outcome: NODE_LOST } : report
-  }
-}
-
-const withUsage = (report: AttemptReport, used: Usage | null): AttemptReport =>
-  used === null ? report : { ...report, usage: { ...used, ...report.usage } }
-
-function addUsage(a: Usage, b: Usage): Usage {
-  const sum = (x: number | undefined, y: number | undefined): number => (x ?? 0) + (y ?? 0)
-  return {
-    inputTokens: sum(a.inputTokens, b.inputTokens),
-    outputTokens: sum(a.outputTokens, b.outputTokens),
-    costMicros: sum(a.costMicros, b.costMicros),
-    ...(b.contextWindow === undefined ? {} : { contextWindow: b.contextWindow }),
-    ...(b.contextWindow === undefined && a.contextWindow !== undefined ? { contextWindow: a.contextWindow } : {}),
   }
 }

@@ -118,10 +118,10 @@ interface Exchange {
 
 async function handle(ctx: HttpContext, route: Route, exchange: Exchange): Promise<unknown> {
   const { spec, handler } = route
-  const { reply } = exchange
+  const { reply, request } = exchange
   const call = callOf(ctx, route, exchange)
-  if (call.principal?.railed !== undefined)
-    await admitTo(ctx, spec, { principal: call.principal, id: idIn(call.params) })
+  const { principal } = request
+  if (principal?.railed !== undefined) await admitTo(ctx, spec, { principal, id: idIn(call.params) })
   if (spec.newWork === true && ctx.isDraining()) throw new ErrGatewayDraining()
   const answered = await (spec.admits === true ? traced(ctx, route, call) : handler(call))
   // A handler that streams has taken the connection over.

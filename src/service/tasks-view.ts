@@ -13,7 +13,8 @@ import {
   TIMEOUT_ERROR,
   type FacadeState,
 } from '../core/run/run-words.ts'
-import { listRuns, loadPositions, type RunRecord } from '../store/run-reads.ts'
+import { loadPositions } from '../store/run-positions.ts'
+import { listRuns, type RunRecord } from '../store/run-reads.ts'
 import { loadTask, type TaskRecord } from '../store/task-reads.ts'
 import type { Caller } from './caller.ts'
 import { parseCursor, writeCursor } from './cursor.ts'

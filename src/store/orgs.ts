@@ -125,7 +125,17 @@ export const ORG_TABLES = [
   ...(['delivery_try', 'delivery', 'target', 'alert', 'signing_secret', 'secret'] as const),
   ...(['heartbeat_log', 'heartbeat'] as const),
   ...(['chat_mark', 'chat', 'channel'] as const),
-  ...(['rail_act', 'budget', 'usage', 'provider', 'agent', 'api_key', 'member', 'run_count', 'run_count_place'] as const),
+  ...([
+    'rail_act',
+    'budget',
+    'usage',
+    'provider',
+    'agent',
+    'api_key',
+    'member',
+    'run_count',
+    'run_count_place',
+  ] as const),
   ...(['task_count', 'task_count_place', 'turn'] as const),
 ] as const
 

@@ -1,4 +1,4 @@
-import type { OrgId, RunId } from '../core/ids.ts'
+import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import { ACCEPTED, COMPLETED, PICKED } from '../core/usual-why.ts'
@@ -141,8 +141,7 @@ const WITH_RAILS: Columns = [...EVERYTHING, ...RAILED]
 const INSERT_RAILED = insertOf(WITH_RAILS)
 
 const isRailed = ({ owner, lineage }: RunRow): boolean => owner !== null || lineage !== null
-const isUsual = (run: RunRow): boolean =>
-  !isRailed(run) && RARE.every(([, , value, usual]) => value(run) === usual)
+const isUsual = (run: RunRow): boolean => !isRailed(run) && RARE.every(([, , value, usual]) => value(run) === usual)
 
 /** Puts new runs on record, all of one org and moment. Most need only half of the columns. */
 export function insertRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
@@ -287,16 +286,4 @@ export function savePayloads(tx: Transaction, orgId: OrgId, runs: readonly RunRo
       where r.ctid = u.place`,
     [orgId, runs.map((run) => run.id), runs.map((run) => json(run.payload))],
   )
-}
-
-/** What runs were given to do. */
-export async function loadPayloads(
-  tx: Transaction,
-  asked: { readonly orgId: OrgId; readonly ids: readonly RunId[] },
-): Promise<ReadonlyMap<RunId, unknown>> {
-  const rows = await tx.query('select id, payload from run where org_id = $1 and id = any($2::text[])', [
-    asked.orgId,
-    asked.ids,
-  ])
-  return new Map(rows.map((row) => [row['id'] as RunId, row['payload']]))
 }

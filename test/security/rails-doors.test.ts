@@ -5,7 +5,7 @@ import { RPC_METHODS, type RpcMethodSpec } from '../../src/contract/rpc/methods.
 import { OPERATOR_ORG } from '../../src/core/access.ts'
 import { principalId } from '../../src/core/ids.ts'
 import { RAIL_DEFAULTS } from '../../src/core/rails/guard-rails.ts'
-import { aPrincipal, createHttpWorld, KEYS, refusedIn, type HttpWorld, type Method } from '../http/support.ts'
+import { aPrincipal, createHttpWorld, KEYS, refusedIn, type HttpWorld } from '../http/support.ts'
 import { seedRun } from '../store/records.ts'
 
 // What a key with guard rails reaches at all. An operation says so itself, and one that says nothing is closed; here it is
@@ -98,7 +98,7 @@ describe('doors for keys with guard rails', () => {
   it.each(KEYED.filter(([, { rails }]) => rails === undefined))('%s is closed', async (_id, spec) => {
     // Of the operator, so that nothing else is in the way.
     const asked = { ...asRailed(spec), as: 'rails-of-operator' }
-    const answer = await world.ask(spec.method as Method, spec.path.replaceAll(/:\w+/g, 'x'), asked)
+    const answer = await world.ask(spec.method, spec.path.replaceAll(/:\w+/g, 'x'), asked)
     expect(refusedIn(spec, answer, 'GUARD_RAIL').details).toMatchObject({ rail: 'operation' })
   })
 
@@ -108,7 +108,7 @@ describe('doors for keys with guard rails', () => {
       const door = spec.rails as 'schedule' | 'run' | 'session'
       const query = spec.path === '/api/v1/schedules/:id/explain' ? '?at=2026-01-01T00:00:00Z' : ''
       const url = spec.path.replaceAll(/:\w+/g, encodeURIComponent(others[door])) + query
-      const answer = await world.ask(spec.method as Method, url, asRailed(spec))
+      const answer = await world.ask(spec.method, url, asRailed(spec))
       refusedIn(spec, answer, door === 'session' ? 'GUARD_RAIL' : 'NOT_FOUND')
     },
   )

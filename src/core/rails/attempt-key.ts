@@ -29,6 +29,9 @@ function hide(value: unknown): unknown {
   }
   const entries = Object.entries(value)
   const hidden = entries.map(([name, inner]) => [hide(name) as string, hide(inner)] as const)
-  const isSame = hidden.every(([name, inner], index) => name === entries[index]?.[0] && inner === entries[index]?.[1])
+  const isSame = hidden.every(([name, inner], index) => {
+    const [was, held] = entries[index] ?? []
+    return name === was && inner === held
+  })
   return isSame ? value : Object.fromEntries(hidden)
 }

@@ -1,4 +1,3 @@
-import type { ScheduleView } from '../../contract/schedule.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Railed } from '../../core/rails/railed.ts'
 import type { Approval, ScheduleRow } from '../../store/schedule-row.ts'
@@ -23,8 +22,7 @@ const UNASKED: ReadonlySet<string> = new Set([
 
 type Fields = Readonly<Record<string, unknown>>
 
-function changedFields(before: ScheduleView, after: ScheduleView): Fields {
-  const [was, is] = [before as unknown as Fields, after as unknown as Fields]
+function changedFields(was: Fields, is: Fields): Fields {
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter(
     (name) => !UNASKED.has(name) && JSON.stringify(was[name]) !== JSON.stringify(is[name]),
   )
@@ -37,7 +35,7 @@ export function proposalOf(
   { before, after }: { readonly before: ScheduleRow | null; readonly after: ScheduleRow },
   now: Instant,
 ): ScheduleRow {
-  const was = before === null ? null : changedFields(viewSchedule(before), viewSchedule(after))
+  const was = before === null ? null : changedFields({ ...viewSchedule(before) }, { ...viewSchedule(after) })
   if (was !== null && Object.keys(was).length === 0) return after
   const open = before?.approval ?? null
   const isOpen = before?.state === 'pending_approval' && open !== null

@@ -2,7 +2,7 @@ import type { OrgId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Connection } from '../../store/database.ts'
 import { loadBusyOrgs } from '../../store/pending.ts'
-import { loadDueSchedules, loadNextMoment } from '../../store/schedules.ts'
+import { loadDueSchedules, loadNextMoment } from '../../store/due-schedules.ts'
 import { loadTurnsAfter, loadVersions, type TurnRow } from '../../store/turns.ts'
 
 /** Due schedules are decided in batches of this many. */
