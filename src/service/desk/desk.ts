@@ -21,7 +21,7 @@ import type { WorkerAttemptRow } from '../../store/worker-attempts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import type { BookedBudget, BudgetBook } from './budget-book.ts'
 import type { DeskEvent } from './desk-event.ts'
-import type { ProviderOnDesk, QuotaBook } from './quotas.ts'
+import type { ProviderOnDesk, QuotaBook } from './quota-book.ts'
 
 /**
  * What is pending in one org, in memory, under the org's lock: loaded once, changed by decisions, written back turn by

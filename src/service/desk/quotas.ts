@@ -1,54 +1,23 @@
 import { amountsUsed } from '../../core/budget/amounts.ts'
 import { reserveFor } from '../../core/budget/budget.ts'
-import { budgetId, type AgentId, type BudgetId, type ProviderName, type RunId } from '../../core/ids.ts'
+import { budgetId, type AgentId, type BudgetId, type ProviderName } from '../../core/ids.ts'
 import { formatInstant, type Instant } from '../../core/instant.ts'
 import type { ProviderLoad } from '../../core/picking/provider-gate.ts'
-import {
-  chargeAttempt,
-  chargeTokens,
-  closedQuota,
-  refuse,
-  succeed,
-  type Quotas,
-  type QuotaState,
-} from '../../core/quota/quota.ts'
+import { chargeAttempt, chargeTokens, closedQuota, refuse, succeed, type QuotaState } from '../../core/quota/quota.ts'
 import type { Outcome } from '../../core/run/outcome.ts'
 import { isInFlight } from '../../core/run/run.ts'
 import { isTerminal, type RunState } from '../../core/run/run-machine.ts'
-import type { RunUsage } from '../../store/budgets.ts'
 import type { ProviderRow } from '../../store/providers.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { amountsStated } from './budget-book.ts'
 import type { Desk } from './desk.ts'
+import { bookTokens, type ProviderOnDesk, type QuotaBook } from './quota-book.ts'
 
 /**
  * Quotas of providers at work. A request is charged when an attempt goes into flight, whoever performs it, with the
  * tokens it will probably use; what it set aside and did not use comes back when it leaves flight, and what it reports is
  * charged then. Everything is decided in turns under the org's lock, so the sums are exact across nodes.
  */
-
-/** What is known of the providers of an org that has any. */
-export interface QuotaBook {
-  readonly providers: Map<ProviderName, ProviderOnDesk>
-  /** Tokens that the newest runs used, newest first, of agents whose provider counts tokens. */
-  readonly habits: Map<AgentId, TokenUse[]>
-}
-
-interface TokenUse {
-  readonly id: RunId
-  readonly tokens: number
-}
-
-/** A provider on the desk. Whoever picks looks at its load, which is brought in line with every change. */
-export interface ProviderOnDesk {
-  readonly name: ProviderName
-  quotas: Quotas
-  state: QuotaState
-  readonly load: { -readonly [Key in keyof ProviderLoad]: ProviderLoad[Key] }
-}
-
-/** How many runs the usual use of an agent is read from. */
-export const TOKEN_HABIT_RUNS = 20
 
 /** What runs set aside for a provider stands among what they set aside in budgets; no budget has such an id. */
 const RESERVE_PREFIX = 'provider:'
@@ -177,19 +146,4 @@ export function unknownHabits(desk: Desk, book: QuotaBook): readonly AgentId[] {
   for (const { id, provider } of desk.agents.values())
     if (provider !== null && names.has(provider) && !book.habits.has(id)) unknown.push(id)
   return unknown
-}
-
-/** Takes in what the newest runs of agents used, oldest first; of those that reported nothing, nothing is known then. */
-export function bookHabits(book: QuotaBook, ids: readonly AgentId[], runs: readonly RunUsage[]): void {
-  for (const id of ids) book.habits.set(id, [])
-  for (const run of runs) bookTokens(book, run)
-}
-
-/** A run has ended and said what it used. Heard twice it counts once. */
-export function bookTokens(book: QuotaBook, { id, agentId, usage }: RunUsage | RunRow): void {
-  const habit = book.habits.get(agentId)
-  const { tokens } = amountsUsed(usage)
-  if (habit === undefined || tokens === null || habit.some((known) => known.id === id)) return
-  habit.unshift({ id, tokens })
-  habit.length = Math.min(habit.length, TOKEN_HABIT_RUNS)
 }

@@ -2,7 +2,8 @@ import type { RunId } from '../../core/ids.ts'
 import { loadHabitsOfAgents, loadUsages } from '../../store/budgets.ts'
 import type { Connection, Transaction } from '../../store/database.ts'
 import { loadProviders } from '../../store/providers.ts'
-import { bookHabits, bookTokens, quotaLoads, takeProviders, TOKEN_HABIT_RUNS, unknownHabits } from '../desk/quotas.ts'
+import { bookHabits, bookTokens, TOKEN_HABIT_RUNS } from '../desk/quota-book.ts'
+import { quotaLoads, takeProviders, unknownHabits } from '../desk/quotas.ts'
 import type { Memory } from './memory.ts'
 
 /** Loads the providers of the org with what is left of their quotas, and what the runs that others have ended used. */
