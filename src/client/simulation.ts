@@ -49,14 +49,19 @@ async function read(response: Response, { onProgress }: SimulationOptions): Prom
   const messages = createStreamReader('')
   const decoder = new TextDecoder()
   const body = (response.body as ReadableStream<Uint8Array>).getReader()
-  for (;;) {
-    const { done, value } = await body.read()
-    if (done) throw brokenOff(response)
-    for (const { event, data } of messages.push(decoder.decode(value, { stream: true }))) {
-      if (event === 'progress') onProgress?.(JSON.parse(data) as SimulationProgress)
-      if (event === 'problem') throw refused(JSON.parse(data) as Problem)
-      if (event === 'result') return JSON.parse(data) as SimulateAnswer
+  try {
+    for (;;) {
+      const { done, value } = await body.read()
+      if (done) throw brokenOff(response)
+      for (const { event, data } of messages.push(decoder.decode(value, { stream: true }))) {
+        if (event === 'progress') onProgress?.(JSON.parse(data) as SimulationProgress)
+        if (event === 'problem') throw refused(JSON.parse(data) as Problem)
+        if (event === 'result') return JSON.parse(data) as SimulateAnswer
+      }
     }
+  } finally {
+    // Whoever has what they want leaves no connection behind.
+    await body.cancel().catch(() => undefined)
   }
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createClient } from '../../src/client/client.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
 import { simulateAnswer } from '../../src/contract/schemas/simulate.ts'
 import type { SimulateAnswer, SimulateInput } from '../../src/contract/simulate.ts'
@@ -12,7 +13,10 @@ let world: HttpWorld
 beforeAll(async () => {
   world = await createHttpWorld()
 })
-afterAll(() => world.close())
+afterAll(async () => {
+  world.app.server.closeAllConnections()
+  await world.close()
+})
 beforeEach(async () => {
   for (const table of ['schedule', 'pending', 'run', 'decision'])
     await world.services.db.query(`delete from ${table}`, [])
@@ -175,6 +179,10 @@ describe('a simulation of stored schedules', () => {
 const through = (compute: SimulationPort['compute']): void =>
   world.change({ ports: { ...world.services.ports, simulations: { compute } } })
 
+/** Where it is reached from outside of this process. */
+let address: Promise<string> | null = null
+const listening = (): Promise<string> => (address ??= world.app.listen({ port: 0 }))
+
 describe('a simulation as a stream', () => {
   const stream = (body: SimulateInput) => world.ask('POST', URL, { body, headers: { accept: 'text/event-stream' } })
   const body: SimulateInput = { schedules: [{ every_seconds: 60 }], window_seconds: 120 }
@@ -201,8 +209,23 @@ describe('a simulation as a stream', () => {
     expect((await stream(body)).body).toContain('"code":"SIMULATION_LIMIT"')
   })
 
+  it('is read by the client: progress, result, and refusals before and after it has begun', async () => {
+    const client = createClient({ url: await listening(), key: 'owner' })
+    const heard: unknown[] = []
+    through((_org, job, listening) => {
+      listening?.progress?.({ done: 1, total: 2 })
+      return job.against === null
+        ? Promise.resolve(computeSimulation(job))
+        : Promise.reject(new Refusal('SIMULATION_LIMIT', 'too long'))
+    })
+    const answer = await client.simulate(body, { onProgress: (progress) => heard.push(progress) })
+    expect([answer.totals.occurrences, heard]).toEqual([1, [{ done: 1, total: 2 }]])
+    await expect(client.simulate({})).rejects.toMatchObject({ code: 'VALIDATION', status: 400 })
+    await expect(client.simulate({ ...body, against: [] })).rejects.toMatchObject({ code: 'SIMULATION_LIMIT' })
+  })
+
   it('ends when whoever asked hangs up', async () => {
-    const url = await world.app.listen({ port: 0 })
+    const url = await listening()
     const asker = new AbortController()
     const ended = new Promise((resolve) => {
       through((_org, _job, listening) => {
