@@ -93,8 +93,8 @@ describe('escapement mcp', () => {
     const child = spawn(process.execPath, [program.entry, 'mcp'], { env: variables })
     const request = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'schedule_list', arguments: {} } }
     child.stdin.end(`${JSON.stringify(request)}\n`)
-    const [written, [code]] = await Promise.all([readAll(child.stdout), once(child, 'close')])
-    expect(code).toBe(0)
+    const [written, ending] = await Promise.all([readAll(child.stdout), once(child, 'close')])
+    expect(ending).toEqual([0, null])
     expect(
       written
         .trim()
