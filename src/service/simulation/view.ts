@@ -13,13 +13,14 @@ import { dstNotes } from '../../core/time/dst-notes.ts'
 import { sentenceFor } from '../../core/time/sentence.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { viewNote } from '../schedule-preview.ts'
-import type { KeptRange, KeptRun } from './record.ts'
+import { closeMoment, type KeptRange, type KeptRun } from './record.ts'
 import { countOne, viewTally } from './tally.ts'
 import type { World } from './world.ts'
 
 /** What has happened, for whoever asked. */
 export function viewWorld(world: World): SimulationView {
   const { plan, record } = world
+  closeMoment(record)
   countPending(world)
   return {
     from: formatInstant(plan.window.from),
