@@ -6,7 +6,6 @@ import type { Changes } from '../desk/desk.ts'
 import type { Work } from '../turn-port.ts'
 import { applyBudgets } from '../turn/budgets.ts'
 import { applyQuotas } from '../turn/quotas.ts'
-import { applyQuotas } from '../turn/quotas.ts'
 import { claimRuns, isCapped, type Claim } from '../turn/claim.ts'
 import { noteRun } from '../turn/memory.ts'
 import { noteChanges } from '../turn/notes.ts'
@@ -32,7 +31,6 @@ export function takeTurn(world: World, works: readonly Deed[]): void {
   noteChanges(memory, node)
   letTimePass(memory, node)
   if (desk.budgets !== null || desk.reservesChanged) reviewBudgets(world)
-  if (desk.quotas !== null || desk.quotasChanged) applyQuotas(memory)
   if (desk.quotas !== null || desk.quotasChanged) applyQuotas(memory)
   const claims = claim(world)
   recordChanges(record, desk.changes, world.now)
