@@ -129,6 +129,9 @@ function fill(world: World, before: Desk | null): void {
   // As they are loaded: by their ids.
   for (const run of [...(before?.runs.values() ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))) {
     run.heldBy = null
+    // How an attempt went is on record with the attempt; with the run only when it has ended.
+    run.errorCode = null
+    run.errorMessage = null
     recallRun(memory, run)
   }
   memory.missing.agents.clear()
