@@ -10,6 +10,7 @@ import type {
   HeartbeatTestAnswer,
   HeartbeatView,
 } from './contract/heartbeat.ts'
+import type { CrontabInput, ImportInput, ImportReport } from './contract/import.ts'
 import type { LaneView } from './contract/lane.ts'
 import type { Health, NodeView } from './contract/node.ts'
 import type { Page, PageFilter } from './contract/page.ts'
@@ -40,6 +41,7 @@ import type {
   TaskStats,
   TaskView,
 } from './contract/task.ts'
+import type { WordsInput, WordsView } from './contract/words.ts'
 import type { Why } from './core/reasons.ts'
 import type { Handler } from './executors/in-process.ts'
 
@@ -127,6 +129,12 @@ export interface Escapement {
     readonly runNow: (id: string, options?: { readonly mode?: 'force' | 'due' }) => Promise<RunNowAnswer>
     readonly runs: (id: string, filter?: RunFilter) => Promise<Page<RunView>>
     readonly explain: (id: string, at: string | number) => Promise<OccurrenceExplanation>
+    /** What a sentence about time means: `every weekday at 9 in Berlin`. Refused with the place of what is not understood. */
+    readonly parse: (input: WordsInput) => Promise<WordsView>
+    /** Takes over a crontab; its lines become prompts of `agent_id`, because a library starts no programs. */
+    readonly importCrontab: (input: CrontabInput) => Promise<ImportReport>
+    /** Takes over a jobs file of OpenClaw. */
+    readonly importOpenclaw: (input: ImportInput) => Promise<ImportReport>
   }
   readonly tasks: {
     /** Refused with `queue_full` (the error carries the id of the rejected task) when there is no room. */

@@ -23,6 +23,7 @@ export type {
   HeartbeatTestAnswer,
   HeartbeatView,
 } from './contract/heartbeat.ts'
+export type { CrontabInput, ImportedLine, ImportInput, ImportOutcome, ImportReport } from './contract/import.ts'
 export type { LaneView } from './contract/lane.ts'
 export type { Health, NodeView } from './contract/node.ts'
 export type { Page } from './contract/page.ts'
@@ -55,3 +56,4 @@ export type {
   TaskStats,
   TaskView,
 } from './contract/task.ts'
+export type { WordsInput, WordsView } from './contract/words.ts'

@@ -9,6 +9,7 @@ import { configHandlers } from './handlers/config.ts'
 import { deliveryHandlers } from './handlers/deliveries.ts'
 import { eventHandlers } from './handlers/events.ts'
 import { heartbeatHandlers } from './handlers/heartbeats.ts'
+import { importHandlers } from './handlers/import.ts'
 import { keyHandlers } from './handlers/keys.ts'
 import { laneHandlers } from './handlers/lanes.ts'
 import { memberHandlers } from './handlers/members.ts'
@@ -30,6 +31,7 @@ import { workerHandlers } from './handlers/workers.ts'
 export const HANDLERS: HandlersOf<Operations> = {
   ...probeHandlers,
   ...scheduleHandlers,
+  ...importHandlers,
   ...runHandlers,
   ...callbackHandlers,
   ...sessionHandlers,

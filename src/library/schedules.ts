@@ -1,4 +1,6 @@
 import type { Escapement } from '../escapement.ts'
+import { importCrontab } from '../service/import/crontab.ts'
+import { importClawJobs } from '../service/import/openclaw.ts'
 import { runScheduleNow } from '../service/run-actions.ts'
 import { findRunsOfSchedule } from '../service/runs-read.ts'
 import { explainOccurrence } from '../service/occurrence-view.ts'
@@ -11,6 +13,7 @@ import {
   getSchedule,
 } from '../service/schedules.ts'
 import { findSchedules } from '../service/schedules-find.ts'
+import { parseWords } from '../service/schedule-words.ts'
 import type { Running } from './running.ts'
 
 /** Schedules: the whole life of a plan. What changes a plan wakes the loop that watches over it. */
@@ -40,5 +43,8 @@ export function schedulesOf(running: () => Running): Escapement['schedules'] {
     },
     runs: async (id, filter) => findRunsOfSchedule(running().app.ports, { orgId: running().orgId, id }, filter),
     explain: async (id, at) => explainOccurrence(running().app.ports, running().caller, { id, at }),
+    parse: async (input) => parseWords(running().app.ports, running().caller, input),
+    importCrontab: (input) => changing(({ app, caller }) => importCrontab(app.ports, caller, input)),
+    importOpenclaw: (input) => changing(({ app, caller }) => importClawJobs(app.ports, caller, input)),
   }
 }

@@ -7,6 +7,7 @@ import { EXIT, type ExitCode } from '../terminal.ts'
 import { explainOccurrence, showPreview } from './schedule-answers.ts'
 import { SCHEDULE_FIELDS, TIMING_FIELDS } from './schedule-fields.ts'
 import { scheduleColumns, scheduleFacts } from './schedule-look.ts'
+import { addParse, withWhen, withWords } from './schedule-words.ts'
 import { commandOf, groupOf } from './group.ts'
 import { ifMatch, withVersion, type VersionOptions } from './versions.ts'
 import { RUN_FILTER, showRuns } from './run-look.ts'
@@ -39,6 +40,7 @@ export function addSchedules(program: Command, desk: Desk): void {
   addChanging(group, desk)
   addSwitching(group, desk)
   addAsking(group, desk)
+  addParse(group, desk)
 }
 
 function addReading(group: Command, desk: Desk): void {
@@ -92,10 +94,12 @@ function addOutcomes(group: Command, desk: Desk): void {
 
 function addChanging(group: Command, desk: Desk): void {
   const names = namesOf(SCHEDULE_FIELDS)
-  remote(desk, withBody(commandOf(group, 'create', 'make a schedule'), SCHEDULE_FIELDS, 'new'), {
-    names,
+  const create = withBody(commandOf(group, 'create', 'make a schedule'), SCHEDULE_FIELDS, 'new')
+  remote<{ readonly when?: string }>(desk, withWhen(create), {
+    names: { ...names, '/text': '--when' },
     work: async (talk, _, options) => {
-      const made = await talk.client.schedules.create(await bodyOf(talk.terminal, SCHEDULE_FIELDS, options))
+      const body = await bodyOf(talk.terminal, SCHEDULE_FIELDS, options)
+      const made = await talk.client.schedules.create(await withWords(talk, options.when, body))
       await showOne(talk, made, () => scheduleFacts(talk, made))
     },
   })

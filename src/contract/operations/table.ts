@@ -7,6 +7,7 @@ import { configOperations } from './config.ts'
 import { deliveryOperations } from './deliveries.ts'
 import { eventOperations } from './events.ts'
 import { heartbeatOperations } from './heartbeats.ts'
+import { importOperations } from './import.ts'
 import { keyOperations } from './keys.ts'
 import { laneOperations } from './lanes.ts'
 import { memberOperations } from './members.ts'
@@ -29,6 +30,7 @@ import { workerOperations } from './workers.ts'
 export const OPERATIONS = {
   ...probeOperations,
   ...scheduleOperations,
+  ...importOperations,
   ...runOperations,
   ...callbackOperations,
   ...sessionOperations,

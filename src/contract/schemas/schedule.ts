@@ -248,7 +248,8 @@ export const explanation: z.ZodType<OccurrenceExplanation> = named(
   }),
 )
 
-const dstNote = shaped<DstNoteView>()({
+/** A change of the clock on the way. */
+export const dstNote = shaped<DstNoteView>()({
   at: moment,
   zone: z.string(),
   kind: z.enum(['gap', 'repeat']),
