@@ -23,7 +23,7 @@ export const importOperations = {
     newWork: true,
     body: crontabInput,
     answers: { 200: importReport },
-    examples: { body: { text: '# Good morning\n0 9 * * 1-5 say good morning\n', agent_id: 'echo', plan: true } },
+    examples: { body: { text: '# Good morning\n0 9 * * 1-5 say good morning\n', plan: true } },
   }),
   'import.openclaw': operation({
     ...{ method: 'POST', path: '/api/v1/import/openclaw', tag: 'import', permission: 'schedules:write' },
