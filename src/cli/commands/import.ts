@@ -103,7 +103,7 @@ function lineText(style: Style, line: ImportedLine): readonly string[] {
   const place = String(line.line).padStart(4)
   const at = line.column === null ? '' : ` (column ${line.column})`
   const when = line.sentence === null ? '' : `  ${style.dim(oneLine(line.sentence))}`
-  const name = oneLine(line.name ?? line.text).trim()
+  const name = oneLine(line.column === null ? (line.name ?? line.text) : line.text).trim()
   const id = line.schedule_id === null ? '' : `  ${style.dim(line.schedule_id)}`
   return [
     `${place}  ${paintOutcome(style, line.outcome)} ${name}${at}${when}${id}`,

@@ -27,7 +27,7 @@ async function showWords(talk: Talk, words: WordsView): Promise<void> {
   await showPreview(talk, words)
   const fields = Object.entries(words.fields).map(([name, value]) => `  ${name}: ${oneLine(valueText(value))}`)
   const rest = words.rest === null ? [] : ['', `To do: ${oneLine(words.rest)}`]
-  await talk.print([...notesOf(words), 'Fields:', ...fields, ...rest, ''].join('\n'))
+  await talk.print(['', ...notesOf(words), 'Fields:', ...fields, ...rest, ''].join('\n'))
 }
 
 const notesOf = ({ notes }: WordsView): readonly string[] =>

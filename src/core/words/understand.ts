@@ -52,10 +52,11 @@ export function understandWords(field: string, value: unknown, context: WordsCon
   const composed = complaint ?? compose(parts, context)
   const language = languageOf(head)
   if (isComplaint(composed)) {
-    const understood = understoodOf(parts, composed, language)
+    const example = nearestExample(head)
     return flawed({
-      ...{ field, value, message: composed.note[language] + understood, position: composed.at },
-      allowed: language === 'en' ? `for example "${nearestExample(head)}"` : `例如“${nearestExample(head)}”`,
+      ...{ field, value, message: composed.note[language], position: composed.at },
+      allowed:
+        (language === 'en' ? `for example "${example}"` : `例如“${example}”`) + understoodOf(parts, composed, language),
     })
   }
   const notes = [...new Set(composed.notes.map((note) => note[language]))]
@@ -69,9 +70,11 @@ const narrow = (text: string): string =>
   )
 
 function understoodOf(parts: readonly Part[], { at }: Complaint, language: 'en' | 'zh'): string {
-  const known = [...new Set(parts.filter((part) => part.at < at).map(({ text }) => text.trim()))].join(', ')
-  if (known === '') return ''
-  return language === 'en' ? `; understood before it: ${known}` : `；已看懂：${known}`
+  const known = [...new Set(parts.filter((part) => part.at < at).map(({ text }) => text.trim()))]
+  if (known.length === 0) return ''
+  return language === 'en'
+    ? `; understood so far: ${known.map((text) => `"${text}"`).join(', ')}`
+    : `；已看懂：${known.map((text) => `“${text}”`).join('')}`
 }
 
 function compose(parts: readonly Part[], context: WordsContext): Composed | Complaint {

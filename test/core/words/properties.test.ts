@@ -49,7 +49,7 @@ describe('the sentence of a simple schedule', () => {
         const window = { after: CONTEXT.now, upTo: later(CONTEXT.now, 4 * 366 * 86_400_000), limit: 60 }
         expect(occurrencesBetween(again, window), sentence).toEqual(occurrencesBetween(given, window))
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 
@@ -96,7 +96,7 @@ describe('the sentence of a simple schedule', () => {
         const answer = understandWords('text', some.join(between), CONTEXT)
         if (!answer.ok) for (const { position = 0 } of answer.flaws) expect(position).toBeLessThanOrEqual(500)
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 })
