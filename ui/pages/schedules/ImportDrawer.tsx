@@ -62,7 +62,7 @@ export function ImportDrawer({ source, choose, close }: ImportDrawerProps): Reac
       closeButtonProps={{ 'aria-label': say('action.close') }}
     >
       <div className="import">
-        <p className="edit-note">{say('import.lead')}</p>
+        <p className="import-lead">{say('import.lead')}</p>
         <SegmentedControl
           {...{ value: source, 'aria-label': say('import.source') }}
           data={(['crontab', 'openclaw'] as const).map((value) => ({ value, label: say(`import.source.${value}`) }))}
@@ -107,7 +107,7 @@ function Fields({ source, form, set }: FieldsProps): ReactNode {
     <>
       <Textarea
         {...{ value: form.text, rows: 9, spellCheck: false, 'data-field': 'import', 'data-autofocus': true }}
-        {...{ classNames: { input: 'code-input' }, label: say(`import.text.${source}`) }}
+        {...{ classNames: { input: 'import-code' }, label: say(`import.text.${source}`) }}
         onChange={(event) => set({ text: event.currentTarget.value })}
       />
       <div>
@@ -119,7 +119,7 @@ function Fields({ source, form, set }: FieldsProps): ReactNode {
           )}
         </FileButton>
       </div>
-      <div className="edit-pair">
+      <div className="import-pair">
         <Select
           {...{ label: say('import.agent'), value: form.agent_id, clearable: true, searchable: true }}
           {...{ description: say(`import.agent.hint.${source}`), placeholder: say('import.agent.none') }}

@@ -26,7 +26,7 @@ function Line({ line }: { readonly line: ImportedLine }): ReactNode {
     <li>
       <span className={`import-mark import-${line.outcome}`}>{say(`import.outcome.${line.outcome}`)}</span>
       <div className="import-said">
-        <code className="import-text">{line.name ?? line.text}</code>
+        <code className="import-text">{line.column === null ? (line.name ?? line.text) : line.text}</code>
         <span className="quiet small">
           {say('import.line', { line: line.line })}
           {line.column !== null && <> {say('import.column', { column: line.column })}</>}
