@@ -12,6 +12,7 @@ import type {
   HeartbeatTestAnswer,
   HeartbeatView,
 } from './contract/heartbeat.ts'
+import type { CrontabInput, ImportInput, ImportReport } from './contract/import.ts'
 import type { LaneView } from './contract/lane.ts'
 import type { LineageView } from './contract/lineage.ts'
 import type { Health, NodeView } from './contract/node.ts'
@@ -39,6 +40,7 @@ import type {
   TaskStats,
   TaskView,
 } from './contract/task.ts'
+import type { WordsInput, WordsView } from './contract/words.ts'
 import type { Handler } from './executors/in-process.ts'
 
 /** Where the rows are: an embedded server in a directory, or a PostgreSQL of your own. */
@@ -140,6 +142,12 @@ export interface Escapement {
     readonly forecast: (input: ScheduleForecastInput) => Promise<ScheduleForecast>
     /** What would happen over a window of time. Computed in a thread of its own; nothing is kept. */
     readonly simulate: (input: SimulateInput, options?: SimulateOptions) => Promise<SimulateAnswer>
+    /** What a sentence about time means: `every weekday at 9 in Berlin`. Refused with the place of what is not understood. */
+    readonly parse: (input: WordsInput) => Promise<WordsView>
+    /** Takes over a crontab; its lines become prompts of `agent_id`, because a library starts no programs. */
+    readonly importCrontab: (input: CrontabInput) => Promise<ImportReport>
+    /** Takes over a jobs file of OpenClaw. */
+    readonly importOpenclaw: (input: ImportInput) => Promise<ImportReport>
   }
   /** Why something happened, or why nothing did: about one thing by its id, or about a moment. */
   readonly explain: (query: ExplainQuery) => Promise<Explanation>

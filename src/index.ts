@@ -47,6 +47,7 @@ export type {
   HeartbeatView,
 } from './contract/heartbeat.ts'
 export type { GuardRailsInput, GuardRailsView, InvitationView } from './contract/guard-rails.ts'
+export type { CrontabInput, ImportedLine, ImportInput, ImportOutcome, ImportReport } from './contract/import.ts'
 export type { LaneView } from './contract/lane.ts'
 export type { LineageNode, LineageView } from './contract/lineage.ts'
 export type { Health, NodeView } from './contract/node.ts'
@@ -91,3 +92,4 @@ export type {
   TaskStats,
   TaskView,
 } from './contract/task.ts'
+export type { WordsInput, WordsView } from './contract/words.ts'

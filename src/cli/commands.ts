@@ -12,6 +12,7 @@ import { addExplain } from './commands/explain.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addEvents } from './commands/events.ts'
 import { addHeartbeat } from './commands/heartbeat.ts'
+import { addImport } from './commands/import.ts'
 import { addKeys } from './commands/keys.ts'
 import { addLanes } from './commands/lanes.ts'
 import { addLogin } from './commands/login.ts'
@@ -38,6 +39,7 @@ const COMMANDS: Readonly<Record<string, readonly Add[]>> = {
   'The server': [addServer, addLogin, addDoctor],
   Work: [
     addSchedules,
+    addImport,
     addTasks,
     addRuns,
     addExplain,

@@ -10,6 +10,7 @@ import { deliveryHandlers } from './handlers/deliveries.ts'
 import { eventHandlers } from './handlers/events.ts'
 import { explainHandlers } from './handlers/explain.ts'
 import { heartbeatHandlers } from './handlers/heartbeats.ts'
+import { importHandlers } from './handlers/import.ts'
 import { keyHandlers } from './handlers/keys.ts'
 import { laneHandlers } from './handlers/lanes.ts'
 import { memberHandlers } from './handlers/members.ts'
@@ -32,6 +33,7 @@ import { workerHandlers } from './handlers/workers.ts'
 export const HANDLERS: HandlersOf<Operations> = {
   ...probeHandlers,
   ...scheduleHandlers,
+  ...importHandlers,
   ...runHandlers,
   ...explainHandlers,
   ...callbackHandlers,

@@ -1,6 +1,8 @@
 import type { Escapement } from '../escapement.ts'
 import { forecastDraft } from '../service/forecast/draft.ts'
 import { approveSchedule, rejectSchedule } from '../service/rails/approve.ts'
+import { importCrontab } from '../service/import/crontab.ts'
+import { importClawJobs } from '../service/import/openclaw.ts'
 import { runScheduleNow } from '../service/run-actions.ts'
 import { findRunsOfSchedule } from '../service/runs-read.ts'
 import { explainOccurrence } from '../service/explain/occurrence.ts'
@@ -15,6 +17,7 @@ import {
 import { findSchedules } from '../service/schedules-find.ts'
 import { simulateSchedules } from '../service/simulate/simulate.ts'
 import { askerOf } from './explain.ts'
+import { parseWords } from '../service/schedule-words.ts'
 import type { Running } from './running.ts'
 
 /** Schedules: the whole life of a plan. What changes a plan wakes the loop that watches over it. */
@@ -49,5 +52,8 @@ export function schedulesOf(running: () => Running): Escapement['schedules'] {
       simulateSchedules(running().app.ports, running().caller, { input, ...options }),
     forecast: async (input) => forecastDraft(running().app.ports, running().caller, { input, seesBudgets: true }),
     explain: async (id, at) => explainOccurrence(running().app.ports, askerOf(running()), { id, at }),
+    parse: async (input) => parseWords(running().app.ports, running().caller, input),
+    importCrontab: (input) => changing(({ app, caller }) => importCrontab(app.ports, caller, input)),
+    importOpenclaw: (input) => changing(({ app, caller }) => importClawJobs(app.ports, caller, input)),
   }
 }

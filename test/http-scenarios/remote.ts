@@ -26,6 +26,8 @@ export function surfaceOf(client: Client): Surface {
       runNow: (id, options) => client.schedules.runNow(id, options),
       runs: (id, filter) => client.schedules.runs(id, wordsOf(filter)),
       explain: (id, at) => client.schedules.explain(id, { at: new Date(at).toISOString() }),
+      importCrontab: (input) => client.import.crontab(input),
+      importOpenclaw: (input) => client.import.openclaw(input),
     },
     sessions: sessionsOf(client),
     runs: runsOf(client),

@@ -186,6 +186,7 @@ const REFERENCES: Readonly<Record<string, string>> = {
   holding: 'workers.id',
   worker_id: 'worker',
   target: 'targets.id',
+  target_id: 'targets.id',
   session: 'sessions.key',
   sessionKey: 'sessions.key',
   session_id: 'sessions.key',

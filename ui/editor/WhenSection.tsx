@@ -6,6 +6,7 @@ import { useEditor } from './context.ts'
 import { ChoiceField, TextBox, TextField } from './fields.tsx'
 import { UNITS, type Unit } from './form.ts'
 import { Section } from './Section.tsx'
+import { WordsLine } from './WordsLine.tsx'
 import { ZonePicker } from './ZonePicker.tsx'
 
 const KINDS: readonly ScheduleView['kind'][] = ['cron', 'every', 'at', 'rrule']
@@ -16,6 +17,7 @@ export function WhenSection(): ReactNode {
   const { form, set } = useEditor()
   return (
     <Section title={say('edit.when')} number={2}>
+      <WordsLine />
       <Tabs value={form.kind} onChange={(kind) => set({ kind: (kind ?? 'cron') as ScheduleView['kind'] })}>
         <Tabs.List aria-label={say('edit.when')}>
           {KINDS.map((kind) => (
@@ -101,11 +103,16 @@ function Expression({ name, examples }: ExpressionProps): ReactNode {
         {...{ autoComplete: 'off', classNames: { input: 'code-input' }, placeholder: examples[0][0] }}
         label={say(`edit.${name}`)}
         description={say(`edit.${name}.hint`)}
-        onChange={(event) => set({ [name]: event.currentTarget.value })}
+        onChange={(event) => set({ [name]: event.currentTarget.value, anchor: '' })}
       />
       <div className="edit-examples">
         {examples.map(([expression, label]) => (
-          <Button key={expression} variant="default" size="compact-xs" onClick={() => set({ [name]: expression })}>
+          <Button
+            key={expression}
+            variant="default"
+            size="compact-xs"
+            onClick={() => set({ [name]: expression, anchor: '' })}
+          >
             {say(label)}
           </Button>
         ))}

@@ -50,7 +50,10 @@ function timingOf(schedule: ScheduleView): Partial<ScheduleForm> {
 }
 
 /** The largest unit that the interval is a whole number of. */
-function everyOf({ every_seconds: seconds, everyMs }: ScheduleView): Partial<ScheduleForm> {
+export function everyOf({
+  every_seconds: seconds,
+  everyMs,
+}: Pick<ScheduleView, 'every_seconds' | 'everyMs'>): Partial<ScheduleForm> {
   const length = seconds ?? (everyMs === undefined ? undefined : everyMs / 1_000)
   if (length === undefined) return {}
   const unit = (['days', 'hours', 'minutes'] as const).find((name) => length % UNITS[name] === 0) ?? 'seconds'

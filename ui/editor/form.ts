@@ -23,6 +23,8 @@ export interface ScheduleForm {
   readonly unit: Unit
   readonly cron: string
   readonly rrule: string
+  /** From when a rule counts, where a sentence has said it; empty: from when it is made. */
+  readonly anchor: string
   readonly timezone: string
   readonly dst: string
   readonly day_match: string
@@ -68,7 +70,17 @@ export interface ScheduleForm {
 /** What a new schedule begins with: the defaults of the server, so that nothing changes by being shown. */
 export const EMPTY: Omit<ScheduleForm, 'timezone'> = {
   ...{ name: '', description: '', agent_id: null, executor: null, enabled: true },
-  ...{ kind: 'cron', at: '', every: 30, unit: 'minutes', cron: '', rrule: '', dst: 'vixie', day_match: 'or' },
+  ...{
+    kind: 'cron',
+    at: '',
+    every: 30,
+    unit: 'minutes',
+    cron: '',
+    rrule: '',
+    anchor: '',
+    dst: 'vixie',
+    day_match: 'or',
+  },
   ...{ starts_at: '', ends_at: '', exclude: '', payload_as: 'text', prompt: '', output: '', json: '' },
   ...{ session_as: 'isolated', session: '', lane: '', target_id: null },
   ...{ misfire_policy: 'CATCH_UP_LIMITED', catchup_limit: 1, catchup_window_seconds: '' },

@@ -23,7 +23,7 @@ export function timingInput(form: ScheduleForm): WholeInput {
     at: { at: moment(form.at, timezone) },
     every: { every_seconds: every === '' ? null : every * UNITS[unit] },
     cron: { cron: some(form.cron), dst: form.dst, day_match: form.day_match },
-    rrule: { rrule: some(form.rrule) },
+    rrule: { rrule: some(form.rrule), ...(form.anchor === '' ? {} : { anchor: form.anchor }) },
   }[kind]
   return {
     ...when,

@@ -1,5 +1,6 @@
 import { channelTexts } from './channels.ts'
 import { heartbeatTexts } from './heartbeats.ts'
+import { importTexts } from './import.ts'
 import { agentTexts } from './agents.ts'
 import { explainTexts } from './explain.ts'
 import { forecastTexts } from './forecast.ts'
@@ -32,6 +33,7 @@ const en = {
   ...reasonTexts.en,
   ...overviewTexts.en,
   ...scheduleTexts.en,
+  ...importTexts.en,
   ...editorTexts.en,
   ...policyTexts.en,
   ...scheduleOneTexts.en,
@@ -60,6 +62,7 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...reasonTexts.zh,
   ...overviewTexts.zh,
   ...scheduleTexts.zh,
+  ...importTexts.zh,
   ...editorTexts.zh,
   ...policyTexts.zh,
   ...scheduleOneTexts.zh,

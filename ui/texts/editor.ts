@@ -3,6 +3,9 @@ import { area } from './area.ts'
 /** The editor of a schedule. */
 export const editorTexts = area({
   en: {
+    'edit.words': 'Say when',
+    'edit.words.example': 'every weekday at 9 in Berlin',
+    'edit.words.read': 'Read',
     'edit.new': 'New schedule',
     'edit.title': 'Edit {name}',
     'edit.copyOf': '{name} (copy)',
@@ -137,6 +140,9 @@ export const editorTexts = area({
     'edit.deleteAfter': 'Delete it once it has succeeded',
   },
   zh: {
+    'edit.words': '用一句话说明时间',
+    'edit.words.example': '每个工作日上午9点（北京时间）',
+    'edit.words.read': '理解',
     'edit.new': '新建计划',
     'edit.title': '编辑 {name}',
     'edit.copyOf': '{name}（副本）',

@@ -10,6 +10,7 @@ import { showDraftForecast } from './forecast-look.ts'
 import { explainOccurrence, showPreview } from './schedule-answers.ts'
 import { SCHEDULE_FIELDS, TIMING_FIELDS } from './schedule-fields.ts'
 import { scheduleColumns, scheduleFacts } from './schedule-look.ts'
+import { addParse, withWhen, withWords } from './schedule-words.ts'
 import { commandOf, groupOf } from './group.ts'
 import { addApproving } from './schedule-approval.ts'
 import { ifMatch, withVersion, type VersionOptions } from './versions.ts'
@@ -45,6 +46,7 @@ export function addSchedules(program: Command, desk: Desk): void {
   addApproving(group, desk)
   addAsking(group, desk)
   addForecast(group, desk)
+  addParse(group, desk)
 }
 
 function addReading(group: Command, desk: Desk): void {
@@ -98,10 +100,12 @@ function addOutcomes(group: Command, desk: Desk): void {
 
 function addChanging(group: Command, desk: Desk): void {
   const names = namesOf(SCHEDULE_FIELDS)
-  remote(desk, withBody(commandOf(group, 'create', 'make a schedule'), SCHEDULE_FIELDS, 'new'), {
-    names,
+  const create = withBody(commandOf(group, 'create', 'make a schedule'), SCHEDULE_FIELDS, 'new')
+  remote<{ readonly when?: string }>(desk, withWhen(create), {
+    names: { ...names, '/text': '--when' },
     work: async (talk, _, options) => {
-      const made = await talk.client.schedules.create(await bodyOf(talk.terminal, SCHEDULE_FIELDS, options))
+      const body = await bodyOf(talk.terminal, SCHEDULE_FIELDS, options)
+      const made = await talk.client.schedules.create(await withWords(talk, options.when, body))
       await showOne(talk, made, () => scheduleFacts(talk, made))
     },
   })

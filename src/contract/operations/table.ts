@@ -8,6 +8,7 @@ import { deliveryOperations } from './deliveries.ts'
 import { eventOperations } from './events.ts'
 import { explainOperations } from './explain.ts'
 import { heartbeatOperations } from './heartbeats.ts'
+import { importOperations } from './import.ts'
 import { keyOperations } from './keys.ts'
 import { laneOperations } from './lanes.ts'
 import { memberOperations } from './members.ts'
@@ -31,6 +32,7 @@ import { workerOperations } from './workers.ts'
 export const OPERATIONS = {
   ...probeOperations,
   ...scheduleOperations,
+  ...importOperations,
   ...runOperations,
   ...explainOperations,
   ...callbackOperations,

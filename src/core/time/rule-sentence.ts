@@ -34,7 +34,7 @@ const TOLD: Readonly<Record<Frequency, readonly string[]>> = {
   YEARLY: ['BYMONTH', 'BYMONTHDAY', 'BYDAY', 'BYHOUR', 'BYMINUTE', 'UNTIL'],
   MONTHLY: ['BYMONTH', 'BYMONTHDAY', 'BYDAY', 'BYHOUR', 'BYMINUTE', 'UNTIL'],
   WEEKLY: ['BYMONTH', 'BYDAY', 'BYHOUR', 'BYMINUTE', 'UNTIL', 'WKST'],
-  DAILY: ['BYMONTH', 'BYMONTHDAY', 'BYDAY', 'BYHOUR', 'BYMINUTE', 'UNTIL'],
+  DAILY: ['BYMONTH', 'BYMONTHDAY', 'BYDAY', 'BYHOUR', 'BYMINUTE', 'BYSETPOS', 'UNTIL'],
   HOURLY: ['UNTIL'],
   MINUTELY: ['UNTIL'],
   SECONDLY: ['UNTIL'],
@@ -114,9 +114,19 @@ function timeClause(rule: RecurrenceRule): string | null {
   const list = (name: string, own: number): readonly number[] => other.get(name)?.split(',').map(Number) ?? [own]
   const hours = list('BYHOUR', Math.floor(start / 3600))
   const minutes = list('BYMINUTE', Math.floor(start / 60) % 60)
-  if (hours.length * minutes.length > 6) return null
-  const times = hours.flatMap((hour) => minutes.map((minute) => hour * 3600 + minute * 60 + (start % 60)))
-  return `at ${joinWords(times.sort((a, b) => a - b).map(formatTimeOfDay))}`
+  const all = hours.flatMap((hour) => minutes.map((minute) => hour * 3600 + minute * 60 + (start % 60)))
+  const times = positioned(
+    all.sort((a, b) => a - b),
+    other.get('BYSETPOS'),
+  )
+  return times.length > 6 ? null : `at ${joinWords(times.map(formatTimeOfDay))}`
+}
+
+/** Of the times of a day those at certain places, from the front or the end. */
+function positioned(times: readonly number[], positions: string | undefined): readonly number[] {
+  if (positions === undefined) return times
+  const wanted = positions.split(',').map((position) => (Number(position) < 0 ? times.length : -1) + Number(position))
+  return times.filter((_, index) => wanted.includes(index))
 }
 
 function untilText(text: string): string {

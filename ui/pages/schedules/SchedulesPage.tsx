@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { IconCalendarOff, IconCalendarPlus, IconPlus } from '@tabler/icons-react'
+import { IconCalendarOff, IconCalendarPlus, IconFileImport, IconPlus } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo, type ReactNode } from 'react'
@@ -15,15 +15,16 @@ import { Panel } from '../../parts/Panel.tsx'
 import { useShortcuts } from '../../shell/shortcuts.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { Filters } from './Filters.tsx'
+import { ImportDrawer } from './ImportDrawer.tsx'
 import { usePendingDeletes } from './pending-deletes.ts'
-import { readScheduleSearch, type ScheduleSearch } from './schedule-search.ts'
+import { readScheduleSearch, type ImportSource, type ScheduleSearch } from './schedule-search.ts'
 import { ScheduleTable } from './ScheduleTable.tsx'
 import './schedules.css'
 
 /** Every schedule of the org: what it does, when it is next, how it went. */
 export function SchedulesPage(): ReactNode {
   const say = useSay()
-  const search = useSearch({
+  const { from, ...search } = useSearch({
     ...{ from: '/shell/automation/schedules', select: readScheduleSearch, structuralSharing: true },
   })
   const list = useInfiniteQuery(scheduleList(search))
@@ -42,13 +43,49 @@ export function SchedulesPage(): ReactNode {
       <PageHead
         title={say('schedules.title')}
         lead={list.data === undefined ? ' ' : say('schedules.count', { count })}
-        actions={<NewSchedule />}
+        actions={
+          <>
+            <OpenImport />
+            <NewSchedule />
+          </>
+        }
       />
       <Panel className="schedules">
         <Filters search={search} />
         <Content {...{ list, schedules, more, isFiltered: isFiltered(search) }} />
       </Panel>
+      {from !== undefined && <Importing source={from} />}
     </>
+  )
+}
+
+/** Goes to the drawer for files of other schedulers, or away from it; filters stay. */
+function useImport(): (source: ImportSource | undefined) => void {
+  const navigate = useNavigate({ from: '/automation/schedules' })
+  return (from) =>
+    void navigate({
+      search: (before) => {
+        const { from: _, ...rest } = readScheduleSearch(before)
+        return from === undefined ? rest : { ...rest, from }
+      },
+      replace: true,
+    })
+}
+
+function Importing({ source }: { readonly source: ImportSource }): ReactNode {
+  const open = useImport()
+  return <ImportDrawer source={source} choose={open} close={() => open(undefined)} />
+}
+
+function OpenImport(): ReactNode {
+  const say = useSay()
+  const open = useImport()
+  return (
+    <Permitted permission="schedules:write">
+      <Button variant="default" leftSection={<IconFileImport size={14} aria-hidden />} onClick={() => open('crontab')}>
+        {say('import.open')}
+      </Button>
+    </Permitted>
   )
 }
 

@@ -8,7 +8,12 @@ export interface ScheduleSearch {
   /** Only those whose last run failed, or that were given up. */
   readonly failing?: true
   readonly sort?: ScheduleSort
+  /** Which file is being taken over, while it is. */
+  readonly from?: ImportSource
 }
+
+/** Whose files can be taken over. */
+export type ImportSource = 'crontab' | 'openclaw'
 
 const words = <Word extends string>(all: Readonly<Record<Word, true>>): readonly Word[] => Object.keys(all) as Word[]
 
@@ -34,5 +39,6 @@ export function readScheduleSearch(given: Readonly<Record<string, unknown>>): Sc
     ...(given['failing'] === true || given['failing'] === 'true' ? { failing: true as const } : {}),
     ...(state === undefined ? {} : { state }),
     ...(sort === undefined ? {} : { sort }),
+    ...(given['from'] === 'crontab' || given['from'] === 'openclaw' ? { from: given['from'] } : {}),
   }
 }

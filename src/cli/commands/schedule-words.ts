@@ -1,0 +1,51 @@
+import type { Command } from 'commander'
+import type { WordsView } from '../../contract/words.ts'
+import { oneLine, valueText } from '../output/text.ts'
+import { namesOf, valuesOf, withFields, type FieldOption, type FieldValues } from '../remote/fields.ts'
+import { printJson } from '../remote/show.ts'
+import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { commandOf } from './group.ts'
+import { showPreview } from './schedule-answers.ts'
+
+const FIELDS: readonly FieldOption[] = [
+  { flags: '--tz <zone>', field: 'timezone', about: 'where the clock hangs if the sentence names no place' },
+]
+
+/** `escapement schedules parse`: what a sentence about time means. */
+export function addParse(group: Command, desk: Desk): void {
+  const command = commandOf(group, 'parse <text>', 'say what a sentence about time means, in fields, words and dates')
+  remote(desk, withFields(command, FIELDS), {
+    names: { ...namesOf(FIELDS), '/text': 'TEXT' },
+    work: async (talk, [text = ''], options) => {
+      const words = await talk.client.schedules.parse({ text, ...valuesOf(FIELDS, options, talk.terminal.now()) })
+      await (talk.json ? printJson(talk, words) : showWords(talk, words))
+    },
+  })
+}
+
+async function showWords(talk: Talk, words: WordsView): Promise<void> {
+  await showPreview(talk, words)
+  const fields = Object.entries(words.fields).map(([name, value]) => `  ${name}: ${oneLine(valueText(value))}`)
+  const rest = words.rest === null ? [] : ['', `To do: ${oneLine(words.rest)}`]
+  await talk.print(['', ...notesOf(words), 'Fields:', ...fields, ...rest, ''].join('\n'))
+}
+
+const notesOf = ({ notes }: WordsView): readonly string[] =>
+  notes.length === 0 ? [] : ['Read so:', ...notes.map((note) => `  ${oneLine(note)}`), '']
+
+/** The option that says when in words. */
+export const withWhen = (command: Command): Command =>
+  command.option(
+    '--when <words>',
+    'when, in words: "every weekday at 9 in Berlin"; what stands behind a colon is the payload',
+  )
+
+/** What is sent, with what the words mean in it; options that were given win. What was decided is told. */
+export async function withWords(talk: Talk, when: string | undefined, body: FieldValues): Promise<FieldValues> {
+  if (when === undefined) return body
+  const { timezone } = body
+  const place = typeof timezone === 'string' ? { timezone } : {}
+  const words = await talk.client.schedules.parse({ text: when, ...place })
+  for (const note of words.notes) await talk.note(`${oneLine(note)}\n`)
+  return { ...words.fields, ...(words.rest === null ? {} : { payload: words.rest }), ...body }
+}
