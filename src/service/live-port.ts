@@ -1,7 +1,6 @@
 import type { LaneView } from '../contract/lane.ts'
 import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { ProviderStanding } from '../core/picking/provider-gate.ts'
-import type { ProviderStanding } from '../core/picking/provider-gate.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Wait } from '../core/picking/gates.ts'
 
@@ -21,8 +20,6 @@ export interface LiveWork {
   readonly ownersOf: (orgId: OrgId, id: RunId) => RunOwners | undefined
   /** What an org has to do; null when this node does not know at the moment. */
   readonly workOf: (orgId: OrgId) => OrgWork | null
-  /** What an org's providers have to do, by name; none when this node does not know at the moment. */
-  readonly providersOf: (orgId: OrgId) => readonly ProviderStanding[]
   /** What an org's providers have to do, by name; none when this node does not know at the moment. */
   readonly providersOf: (orgId: OrgId) => readonly ProviderStanding[]
   /** The lanes of this node with the work of an org on all nodes, or, for null, of every org. */

@@ -12,7 +12,6 @@ import { insertIdempotencies } from '../../store/idempotency.ts'
 import { insertOccurrences } from '../../store/occurrences.ts'
 import { insertDeliveries } from '../../store/outbox.ts'
 import { saveQuotaStates } from '../../store/providers.ts'
-import { saveQuotaStates } from '../../store/providers.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import {
   areUsual,
@@ -163,7 +162,6 @@ function saveModel(tx: Transaction, desk: Desk): void {
   if (changes.spendings.size > 0) addUsage(tx, orgId, [...changes.spendings.values()])
   if (changes.budgets.size > 0) saveBudgetStandings(tx, orgId, [...changes.budgets].map(standingOf))
   if (changes.goneBudgets.size > 0) deleteBudgets(tx, { orgId, ids: [...changes.goneBudgets] })
-  if (changes.providers.size > 0) saveQuotaStates(tx, orgId, [...changes.providers])
   if (changes.providers.size > 0) saveQuotaStates(tx, orgId, [...changes.providers])
   if (changes.deliveries.length > 0) insertDeliveries(tx, orgId, { deliveries: changes.deliveries, now: desk.now })
   if (changes.alerts.length > 0) saveAlerts(tx, orgId, { changes: changes.alerts, now: desk.now })

@@ -117,7 +117,6 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   'agents.id': makeAgent,
   'budgets.id': posting('/api/v1/budgets', () => ({ unit: 'tokens', amount: 1_000, period: 'day' })),
   'providers.name': posting('/api/v1/providers', (name) => ({ name, requests_per_minute: 60 }), 'name'),
-  'providers.name': posting('/api/v1/providers', (name) => ({ name, requests_per_minute: 60 }), 'name'),
   'targets.id': posting('/api/v1/targets', (name) => ({ name, url: 'https://hooks.example.com/in' })),
   'secrets.name': posting(
     '/api/v1/secrets',
