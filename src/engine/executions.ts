@@ -1,4 +1,4 @@
-import type { InvitationView } from '../contract/guard-rails.ts'
+import type { Invitation } from '../core/rails/invitation.ts'
 import type { AgentId, AttemptId, LaneName, OrgId, RunId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { NODE_LOST, NODE_SHUTDOWN } from '../core/run/outcome.ts'
@@ -66,7 +66,7 @@ export interface ExecutionsContext {
   /** Opens secrets of an org. Left out: there are none. */
   readonly expose?: ((orgId: OrgId, asked: SecretsAsked) => Promise<ExposedSecrets>) | undefined
   /** What an attempt needs to make things by itself. Left out: none may. */
-  readonly invite?: ((about: InvitedAttempt) => Promise<InvitationView | null>) | undefined
+  readonly invite?: ((about: InvitedAttempt) => Promise<Invitation | null>) | undefined
 }
 
 /** An attempt, the agent it is of, and when it must be over. */

@@ -1,4 +1,4 @@
-import type { InvitationView } from '../contract/guard-rails.ts'
+import type { Invitation } from '../core/rails/invitation.ts'
 import type { AgentId, OrgId } from '../core/ids.ts'
 import type { AttemptOfRun } from './executions.ts'
 import type { NodeParts } from './node-parts.ts'
@@ -13,7 +13,7 @@ export const isInvited = (
 export async function inviteWorker(
   parts: Pick<NodeParts, 'offices' | 'ctx'>,
   about: AttemptOfRun & { readonly agentId: AgentId },
-): Promise<InvitationView | null> {
+): Promise<Invitation | null> {
   if (!isInvited(parts, about)) return null
   const endsBy = parts.offices.get(about.orgId)?.memory()?.desk.runs.get(about.runId)?.endsBy ?? null
   return (await parts.ctx.invite?.({ ...about, endsBy })) ?? null

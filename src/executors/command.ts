@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import type { InvitationView } from '../contract/guard-rails.ts'
+import type { Invitation } from '../core/rails/invitation.ts'
 import {
   commandRefusal,
   fillArgs,
@@ -72,7 +72,7 @@ interface Starting {
   readonly context: AttemptContext
   readonly cwd: string
   readonly options: CommandExecutorOptions
-  readonly invitation: InvitationView | null
+  readonly invitation: Invitation | null
 }
 
 function requestOf(command: CommandOptions, starting: Starting): ProcessRequest {
@@ -83,7 +83,8 @@ function requestOf(command: CommandOptions, starting: Starting): ProcessRequest 
     program: command.program,
     args: fillArgs(command, values),
     env: { ...fillEnvironment(command, values), ...environmentOf(invitation) },
-    stdin: stdin === null ? `${JSON.stringify(dispatchOf(attempt, null, invitation))}\n` : asText(fillJson(stdin, values)),
+    stdin:
+      stdin === null ? `${JSON.stringify(dispatchOf(attempt, null, invitation))}\n` : asText(fillJson(stdin, values)),
     ...{
       cwd,
       account: options.account,
@@ -95,7 +96,7 @@ function requestOf(command: CommandOptions, starting: Starting): ProcessRequest 
 }
 
 /** What the command line of ours reads, so that a program can call it without a word. */
-const environmentOf = (invitation: InvitationView | null): Readonly<Record<string, string>> =>
+const environmentOf = (invitation: Invitation | null): Readonly<Record<string, string>> =>
   invitation === null
     ? {}
     : {

@@ -1,4 +1,4 @@
-import type { InvitationView } from '../contract/guard-rails.ts'
+import type { Invitation } from '../core/rails/invitation.ts'
 import { formatInstant } from '../core/instant.ts'
 import type { Attempt } from './executor.ts'
 
@@ -19,7 +19,7 @@ export interface Dispatch {
   readonly callback_url?: string
   readonly callback_token?: string
   /** Only for agents with `self_service`: where to ask, and the key of this attempt. */
-  readonly escapement?: InvitationView
+  readonly escapement?: Invitation
 }
 
 /** How somebody reports later. */
@@ -33,7 +33,7 @@ export interface CallbackPlace {
 export function dispatchOf(
   attempt: Attempt,
   callback: CallbackPlace | null,
-  invitation: InvitationView | null = null,
+  invitation: Invitation | null = null,
 ): Dispatch {
   const { trigger, payload } = attempt
   return {

@@ -1,6 +1,6 @@
 import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { InvitationView } from '../contract/guard-rails.ts'
+import type { Invitation } from '../core/rails/invitation.ts'
 import type { Outcome } from '../core/run/outcome.ts'
 import type { Trigger } from '../core/run/run.ts'
 
@@ -59,7 +59,7 @@ export interface AttemptContext {
    * What the attempt needs to make things by itself; null where its agent has no `self_service`. The key is hidden in
    * everything the attempt says, as secrets are.
    */
-  readonly invite: () => Promise<InvitationView | null>
+  readonly invite: () => Promise<Invitation | null>
 }
 
 /** Which secrets somebody wants to send, and where. */

@@ -1,4 +1,4 @@
-import type { InvitationView } from '../contract/guard-rails.ts'
+import type { Invitation } from '../core/rails/invitation.ts'
 import type { HttpOptions } from '../core/executor/http-options.ts'
 import { asText, fillJson, fillText, fillUrl, type TemplateValues } from '../core/executor/template.ts'
 import { formatInstant } from '../core/instant.ts'
@@ -95,7 +95,7 @@ interface Sending {
   readonly secrets: TemplateValues['secrets']
   readonly callback: CallbackPlace
   readonly traceparent: string | null
-  readonly invitation: InvitationView | null
+  readonly invitation: Invitation | null
 }
 
 type Sent = Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body'>
@@ -116,7 +116,12 @@ function requestOf(attempt: Attempt, sending: Sending): Sent {
   }
   if (agent.method !== 'GET') {
     const body = bodyOf(agent.body, values, headers['content-type'])
-    return { url, method: agent.method, headers, body: body ?? JSON.stringify(dispatchOf(attempt, callback, invitation)) }
+    return {
+      url,
+      method: agent.method,
+      headers,
+      body: body ?? JSON.stringify(dispatchOf(attempt, callback, invitation)),
+    }
   }
   const { 'content-type': _, ...bodiless } = headers
   return { url, method: agent.method, headers: bodiless }

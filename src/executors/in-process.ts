@@ -1,4 +1,4 @@
-import type { InvitationView } from '../contract/guard-rails.ts'
+import type { Invitation } from '../core/rails/invitation.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/run/error-codes.ts'
 import { asBusy, outcomeOfHttpStatus, type Outcome } from '../core/run/outcome.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from './executor.ts'
@@ -9,7 +9,7 @@ export interface HandlerContext extends Omit<AttemptContext, 'defer' | 'offer' |
    * Where to ask and the key of this attempt, with which it makes things by itself while it lasts; null where its agent
    * has no `self_service`.
    */
-  readonly escapement: () => Promise<InvitationView | null>
+  readonly escapement: () => Promise<Invitation | null>
   /** Ends the call without a result: the run waits for its callback token instead. Return what it resolves to. */
   readonly defer: () => Promise<Deferred>
 }

@@ -19,14 +19,12 @@ import type { Connection, Transaction } from '../store/database.ts'
 import { loadOrg } from '../store/orgs.ts'
 import { loadSchedules } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
-import { actorOf, changed, created, deleted, type AuditEntry } from './audit-entry.ts'
-import { settingsOf, showAmount, viewBudget } from './budget-view.ts'
+import { actorOf } from './audit-entry.ts'
+import { showAmount, viewBudget } from './budget-view.ts'
 import { parseBudget, parseBudgetChange } from './budgets-input.ts'
 import type { Caller } from './caller.ts'
-import { takeBudgets } from './desk/budgets.ts'
-import { forgetBudgetAlerts } from './desk/budget-standing.ts'
-import type { Desk } from './desk/desk.ts'
 import { bound } from './idempotent.ts'
+import { applyKept, pausedAfter, spentIn, type Kept } from './kept-budget.ts'
 import type { Ports } from './ports.ts'
 import { noteInSchedule, retellSchedule } from './schedule-budget.ts'
 import type { Work } from './turn-port.ts'
@@ -84,21 +82,6 @@ export async function changeBudget(
   return getBudget(ports, caller, id)
 }
 
-/** Whoever makes room, or wants something else than a pause, lets the budget go on. */
-export const pausedAfter = (
-  before: BudgetOnRecord,
-  after: Pick<BudgetRow, 'amount' | 'onExceed'>,
-  now: Instant,
-): Instant | null =>
-  after.onExceed === 'pause' && (after.amount <= before.amount || spentIn(before, now) >= after.amount)
-    ? before.pausedAt
-    : null
-
-const spentIn = ({ period, timezone, uses }: BudgetOnRecord, now: Instant): number => {
-  const { start } = periodBounds(period, timezone, now)
-  return uses.find((use) => use.start === start)?.used ?? 0
-}
-
 /** Lets a budget that stands still go on. One whose period is used up would stand still again at once, and is refused. */
 export async function resumeBudget(ports: Ports, caller: Caller, asked: { readonly id: string }): Promise<BudgetView> {
   const { orgId } = caller
@@ -138,37 +121,6 @@ function refuseRails({ id, scope }: BudgetRow): void {
   if (scope.kind !== 'owner') return
   const how = scope.owner.startsWith('agent:') ? 'change self_service of the agent' : 'make a new key'
   throw new Refusal('CONFLICT', `Budget ${id} belongs to the guard rails of ${scope.owner}; ${how}`)
-}
-
-/** A budget before and after somebody has changed it. */
-export interface Kept {
-  readonly id: string
-  readonly change: 'created' | 'updated' | 'resumed' | 'deleted'
-  readonly before: BudgetRow | null
-  readonly after: BudgetRow | null
-}
-
-/** What the audit log says of it. */
-export function recordOf(actor: string, { id, change, before, after }: Kept): AuditEntry {
-  const object = { kind: 'budget', id }
-  const shown = (row: BudgetRow) => ({ ...settingsOf(row), paused: row.pausedAt !== null })
-  if (after === null) return deleted(actor, object, before === null ? {} : shown(before))
-  if (before === null) return created(actor, object, shown(after))
-  const verb = change === 'resumed' ? { verb: 'resume' } : {}
-  return changed(actor, object, { before: shown(before), after: shown(after), ...verb })
-}
-
-/** Brings what is remembered in line with what was kept, and tells of it. */
-export function applyKept(
-  desk: Desk,
-  actor: string,
-  { kept, budgets }: { readonly kept: Kept; readonly budgets: readonly BudgetOnRecord[] },
-): void {
-  const { before, after } = kept
-  if (after === null && before !== null) forgetBudgetAlerts(desk, { budget: before, alerts: before.alerts ?? {} })
-  takeBudgets(desk, budgets)
-  desk.changes.events.push({ kind: 'budget.changed', subject: kept.id, data: { change: kept.change } })
-  desk.changes.audits.push(recordOf(actor, kept))
 }
 
 interface Prepared {

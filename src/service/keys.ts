@@ -16,7 +16,7 @@ import {
   type ApiKeyRow,
 } from '../store/api-keys.ts'
 import { actorOf, changed, created } from './audit-entry.ts'
-import { applyKept } from './budgets.ts'
+import { applyKept } from './kept-budget.ts'
 import { callerOf, type Caller, type Giver } from './caller.ts'
 import { pageOf, parseCursor, parseLimit } from './cursor.ts'
 import { bound } from './idempotent.ts'

@@ -170,10 +170,7 @@ export async function runScheduleNow(
   }
 }
 
-function runNowWork(
-  caller: Caller,
-  asked: { readonly id: string; readonly mode: 'force' | 'due' },
-): Work<RanNow> {
+function runNowWork(caller: Caller, asked: { readonly id: string; readonly mode: 'force' | 'due' }): Work<RanNow> {
   const id = scheduleId(asked.id)
   return {
     orgId: caller.orgId,

@@ -89,11 +89,7 @@ export const isAccepted = (tasks: readonly SubmittedTask[]): boolean =>
   tasks.some(({ answer }) => answer.kind !== 'rejected')
 
 /** Tasks as work of a turn, in their order; each is decided by itself. */
-export function taskWork(
-  ports: Ports,
-  caller: Caller,
-  tasks: readonly ReadTask[],
-): Work<readonly SubmittedTask[]> {
+export function taskWork(ports: Ports, caller: Caller, tasks: readonly ReadTask[]): Work<readonly SubmittedTask[]> {
   const { orgId, trace, railed } = caller
   const usualMs = ports.settings().tasks.defaultDeadlineSeconds * 1_000
   const making = railed === undefined ? null : makingOf(railed)
@@ -121,11 +117,7 @@ interface Submitting {
   readonly making: Making | null
 }
 
-function submitOn(
-  desk: Desk,
-  task: ReadTask,
-  { usualMs, trace, making }: Submitting,
-): Submitted {
+function submitOn(desk: Desk, task: ReadTask, { usualMs, trace, making }: Submitting): Submitted {
   const agent: AgentId = agentId(task.agentId)
   return submit(desk, {
     ...{ trigger: 'task', agentId: agent, sessionKey: null, content: task.content, sender: null, sentAt: null },

@@ -145,7 +145,9 @@ describe('a run', () => {
     await seed('run_1', { state: 'queued' })
     const explain = async () => runExplanation.parse((await world.ask('GET', `${URL}/run_1/explain`)).json())
     expect(await explain()).toMatchObject({ run_id: 'run_1', status: 'queued', reason: 'accepted' })
-    world.change({ live: { stateOf: () => undefined, positionOf: () => null, explain: () => ({ ...full, gate: 'lane' }) } })
+    world.change({
+      live: { stateOf: () => undefined, positionOf: () => null, explain: () => ({ ...full, gate: 'lane' }) },
+    })
     try {
       expect(await explain()).toMatchObject({ ...full, decision: { reason: 'accepted' } })
       expect((await explain()).sentence).toContain('main')

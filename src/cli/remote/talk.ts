@@ -61,7 +61,11 @@ export function remote<Options extends object>(
     const args = given.slice(0, -2).flat() as readonly string[]
     const { work, names } = told
     desk.settle(
-      await carryOut(desk, names ?? {}, async (screen) => (await work(await startTalk(screen, options), args, options)) ?? EXIT.ok),
+      await carryOut(
+        desk,
+        names ?? {},
+        async (screen) => (await work(await startTalk(screen, options), args, options)) ?? EXIT.ok,
+      ),
     )
   })
 }

@@ -13,20 +13,24 @@ export function addRpc(routing: Routing): void {
     room.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, parsed) => {
       parsed(null, bytes)
     })
-    room.post(RPC_PATH, { onRequest: gateOf(routing, { permission: 'any', rails: 'free' }) }, async (request, reply) => {
-      const { principal, id } = request
-      if (principal === null) throw new Error('nobody has passed the gate')
-      const header = request.headers['idempotency-key']
-      const key = header === undefined ? undefined : readKey(header)
-      const charge = chargeAfterFirst(() => {
-        limit.charge(principal.id, ctx.settings().ratePerSecond, ctx.counter())
-      })
-      const answer = await answerRpc(
-        { ctx, principal, requestId: id, charge, key, traceparent: request.headers['traceparent'] },
-        bytesIn(request),
-      )
-      return answer === null ? reply.code(204).send() : reply.code(200).send(answer)
-    })
+    room.post(
+      RPC_PATH,
+      { onRequest: gateOf(routing, { permission: 'any', rails: 'free' }) },
+      async (request, reply) => {
+        const { principal, id } = request
+        if (principal === null) throw new Error('nobody has passed the gate')
+        const header = request.headers['idempotency-key']
+        const key = header === undefined ? undefined : readKey(header)
+        const charge = chargeAfterFirst(() => {
+          limit.charge(principal.id, ctx.settings().ratePerSecond, ctx.counter())
+        })
+        const answer = await answerRpc(
+          { ctx, principal, requestId: id, charge, key, traceparent: request.headers['traceparent'] },
+          bytesIn(request),
+        )
+        return answer === null ? reply.code(204).send() : reply.code(200).send(answer)
+      },
+    )
     done()
   })
   refuseOthers(app, RPC_PATH, new Set(['POST']))

@@ -89,11 +89,7 @@ export interface RunNowAsked {
 }
 
 /** Somebody wants a run of the schedule now. */
-export function runNow(
-  desk: Desk,
-  id: ScheduleId,
-  { mode, trace, making }: RunNowAsked,
-): RanNow {
+export function runNow(desk: Desk, id: ScheduleId, { mode, trace, making }: RunNowAsked): RanNow {
   const row = desk.schedules.get(id)
   if (row === undefined) throw new Error(`schedule ${id} is not on the desk`)
   const history = historyOf(desk, row)
