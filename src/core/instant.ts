@@ -30,7 +30,16 @@ export const earlier = (at: Instant, ms: number): Instant => instant(at - ms)
 export const latest = (a: Instant, b: Instant): Instant => (a > b ? a : b)
 
 /** RFC 3339 in UTC with milliseconds, as every surface prints it. */
-export const formatInstant = (at: Instant): string => new Date(at).toISOString()
+export function formatInstant(at: Instant): string {
+  if (at !== lastFormatted.at) {
+    lastFormatted.text = new Date(at).toISOString()
+    lastFormatted.at = at
+  }
+  return lastFormatted.text
+}
+
+/** What happens together names the same moment again and again. */
+const lastFormatted: { at: Instant | null; text: string } = { at: null, text: '' }
 
 /** True of a moment that is read again as it is printed. */
 export const isWritten = (epochMs: number): boolean => epochMs >= FIRST_WRITTEN && epochMs <= LAST_WRITTEN

@@ -103,14 +103,14 @@ export function settle(
   attempt: { readonly attempt: number; readonly firstAttempt: number },
   facts: RetryFacts,
 ): Settlement {
-  const plain = { retryAt: null, errorCode: null }
+  const settled = (event: RunEvent, why: Why): Settlement => ({ event, retryAt: null, errorCode: null, why })
   switch (outcome.kind) {
     case 'succeeded':
-      return { ...plain, event: 'succeed', why: COMPLETED }
+      return settled('succeed', COMPLETED)
     case 'accepted':
-      return { ...plain, event: 'accept', why: because('accepted', 'outcome') }
+      return settled('accept', because('accepted', 'outcome'))
     case 'stopped':
-      return { ...plain, event: 'stopped', why: because('cancelled', 'outcome') }
+      return settled('stopped', because('cancelled', 'outcome'))
     case 'failed':
     case 'timed_out': {
       const { errorCode } = outcome

@@ -39,15 +39,15 @@ export function fire(desk: Desk, id: ScheduleId): void {
     const key = { kind: 'occurrence', scheduleId: id, nominal: decision.nominal } as const
     const runId = decision.kind === 'skip' ? desk.chance.newRunId('run', desk.now) : decision.runId
     desk.changes.occurrences.push({ key, runId })
-    const made = { ...runOf(desk, row), id: runId, jobRunId: jobRunIdOf(key), nominal: decision.nominal }
+    // Assigned, not spread: a schedule may fire a million times in a simulation, and copies of wide objects are dear.
+    const made = Object.assign(runOf(desk, row), { id: runId, jobRunId: jobRunIdOf(key), nominal: decision.nominal })
     if (decision.kind === 'skip') {
-      makeRun(desk, { ...made, trigger: 'schedule', state: 'skipped', decision: decision.why })
+      makeRun(desk, Object.assign(made, { trigger: 'schedule', state: 'skipped', decision: decision.why } as const))
       continue
     }
     supersede(desk, decision.supersedes, decision.nominal)
     const waits = decision.notBefore > desk.now
-    makeRun(desk, {
-      ...made,
+    const fields = {
       trigger: decision.trigger,
       trace: desk.chance.newTrace?.(decision.trigger) ?? null,
       slot: decision.slot,
@@ -55,7 +55,8 @@ export function fire(desk: Desk, id: ScheduleId): void {
       state: waits ? 'waiting' : 'queued',
       notBefore: waits ? decision.notBefore : null,
       decision: decision.why,
-    })
+    } as const
+    makeRun(desk, Object.assign(made, fields))
     row.previousRunId = runId
     row.lastRunAt = decision.nominal
   }

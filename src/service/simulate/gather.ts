@@ -41,6 +41,7 @@ export async function gather(ports: Ports, caller: Caller, asked: ReadSimulation
       schedules: [...given, ...known],
       agents: agents.map(viewAgent),
       budgets: asked.budgets ? (await findBudgets(ports, caller)).map(viewBudget) : [],
+      own_budgets: asked.budgets,
       providers: (await loadProviders(database, { orgId: caller.orgId })).map(viewProvider),
       settings: await settingsFor(ports),
       interventions: [...asked.interventions, ...past.interventions],

@@ -8,8 +8,10 @@ import { parseInstant } from '../../core/instant.ts'
 import { fullBuckets } from '../../core/quota/quota.ts'
 import { parseZone, UTC, type Zone } from '../../core/time/zone.ts'
 import type { BudgetOnRecord } from '../../store/budgets.ts'
+import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { AgentOnDesk } from '../desk/desk.ts'
 import { collectFlaws, type Collector } from '../input-fields.ts'
+import { ownBudgetId, ownBudgetOf, termsIn } from '../schedule-budget.ts'
 import { parseSettings } from '../settings.ts'
 import { executorKeyOf } from '../turn/recall.ts'
 import { createAttempts, type AgentOutage } from './attempts.ts'
@@ -37,7 +39,7 @@ export function readTask(task: SimulationTask): SimulationPlan {
   return {
     ...{ task, window, zone, settings, schedules: rows, firstRuns, agentOutages, interventions },
     agents: task.agents.map(agentOf),
-    budgets: readBudgets(task.budgets ?? [], window),
+    budgets: withOwnBudgets(task, rows, readBudgets(task.budgets ?? [], window)),
     providers: readProviders(task.providers ?? [], window),
     orgLimit: task.org?.max_concurrent ?? null,
     runsPerDay: task.org?.runs_per_day ?? null,
@@ -147,6 +149,23 @@ function readBudgets(given: readonly SimulatedBudget[], { from }: Stretch): read
       uses: one.spent === undefined ? [] : [{ start, used: amount(one.spent) }],
     }
   })
+}
+
+/** The budgets that schedules bring with them are there as well; one that is on record is there already. */
+function withOwnBudgets(
+  { own_budgets: holds = true }: SimulationTask,
+  rows: readonly ScheduleRow[],
+  given: readonly BudgetOnRecord[],
+): readonly BudgetOnRecord[] {
+  if (!holds) return given
+  const known = new Set(given.map(({ id }) => id))
+  const own = rows.flatMap((row) => {
+    const terms = termsIn(row)
+    return terms === null || known.has(ownBudgetId(row.id))
+      ? []
+      : [{ ...ownBudgetOf(row, terms, row.createdAt), uses: [] }]
+  })
+  return [...given, ...own]
 }
 
 function scopeOf({ agent_id: agent, schedule_id: schedule }: SimulatedBudget): BudgetScope {

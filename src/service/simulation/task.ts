@@ -106,6 +106,8 @@ export interface SimulationTask {
   readonly changes?: readonly PolicyChange[] | undefined
   readonly interventions?: readonly Intervention[] | undefined
   readonly budgets?: readonly SimulatedBudget[] | undefined
+  /** Whether the budgets that schedules bring with them hold, too. They do unless told otherwise. */
+  readonly own_budgets?: boolean | undefined
   readonly providers?: readonly SimulatedProvider[] | undefined
   /** Settings of the engine that differ from the defaults, in the names of the configuration: lanes, schedules, … */
   readonly settings?: Readonly<Record<string, unknown>> | undefined

@@ -108,13 +108,22 @@ function begin(world: World, { run, lane, attemptId }: Claim): void {
   const { scheduleId } = run
   if (scheduleId === null) throw new Error(`run ${run.id} has no schedule`)
   const plan = world.plan.planAttempt({
-    ...{ scheduleId, agentId: run.agentId, attempt: run.attempt },
+    scheduleId,
+    agentId: run.agentId,
+    attempt: run.attempt,
     moment: run.nominal ?? run.createdAt,
     startedAt: run.startedAt ?? world.now,
   })
   const release = world.lanes.hold({ orgId: NOBODYS_ORG, lane, catchup: run.trigger === 'catchup' })
+  const { now: startedAt } = world
   const performance: Performance = {
-    ...{ attemptId, runId: run.id, scheduleId, startedAt: world.now, release, plan, isStopped: false },
+    attemptId,
+    runId: run.id,
+    scheduleId,
+    startedAt,
+    release,
+    plan,
+    isStopped: false,
   }
   world.performances.set(attemptId, performance)
   world.byRun.set(run.id, performance)

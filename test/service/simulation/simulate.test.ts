@@ -139,6 +139,13 @@ describe('what may come between', () => {
     ])
   })
 
+  it('is the budget that a schedule brings with it, unless budgets are left aside', () => {
+    const bringing = { every_seconds: 10, budget: { unit: 'tokens', amount: 20, timezone: 'UTC' } } as const
+    const task = aTask(bringing, { assume: { tokens: 10 } })
+    expect(simulate(task).totals).toMatchObject({ tokens: 20, skipped_by_reason: { budget: 3 } })
+    expect(simulate({ ...task, own_budgets: false }).totals).toMatchObject({ tokens: 50, skipped_by_reason: {} })
+  })
+
   it('is a budget that is used up', () => {
     const budget = {
       id: 'bud_1',
