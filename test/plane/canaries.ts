@@ -78,9 +78,11 @@ const THINGS: Readonly<Record<string, string>> = {
 export const SHOWS_SIGNING_SECRET: OperationId = 'targets.signingSecret'
 
 /** What operations cannot do without. */
-const QUERIES: Readonly<Record<string, string>> = {
-  'schedules.explain': '?at=2026-01-15T07:00:00Z',
-  'schedules.outcomes': '?ids=sch_1',
+const QUERIES: Readonly<Record<string, () => string>> = {
+  'schedules.explain': () => '?at=2026-01-15T07:00:00Z',
+  'schedules.outcomes': () => '?ids=sch_1',
+  // Everything there is has just been made.
+  'explain.ask': () => `?at=${new Date().toISOString()}&within_seconds=3600`,
 }
 
 const isEndless = (id: OperationId): boolean => id === 'events.stream'
@@ -101,7 +103,7 @@ export async function answersOf(
       const found = (await database.outside(select)).map((row) => encodeURIComponent(String(row['id'])))
       paths = paths.flatMap((path) => found.map((one) => path.replace(`:${param}`, one)))
     }
-    const query = QUERIES[id] ?? ''
+    const query = QUERIES[id]?.() ?? ''
     for (const path of paths) answers.set(`${id} ${path}`, await ask(`${path}${query}`))
   }
   return answers

@@ -12,7 +12,7 @@ import { seedRun } from '../store/records.ts'
 // written down a second time, so that nobody opens a door, or makes a new one, without saying what rails mean there.
 
 const OPEN: Readonly<Record<string, readonly string[]>> = {
-  free: ['auth.me', 'schedules.preview'],
+  free: ['auth.me', 'schedules.preview', 'schedules.parse'],
   list: [
     ...['events.stream', 'runs.list', 'tasks.list', 'tasks.submit', 'tasks.batch'],
     ...['schedules.list', 'schedules.create', 'schedules.bulk', 'schedules.outcomes'],
@@ -32,6 +32,7 @@ const CLOSED_GROUPS = [
   ...['agents', 'audit', 'budgets', 'channels', 'config', 'deliveries', 'alerts', 'heartbeat', 'keys', 'lanes'],
   ...[
     'members',
+    'import',
     'metrics',
     'nodes',
     'orgs',

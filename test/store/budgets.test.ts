@@ -8,14 +8,12 @@ import {
   insertBudget,
   isAgentKnown,
   loadBudgets,
-  loadHabitsOfAgents,
-  loadHabitsOfSchedules,
   loadReserved,
-  loadUsages,
   saveBudget,
   saveBudgetStandings,
   type BudgetRow,
 } from '../../src/store/budgets.ts'
+import { loadHabitsOfAgents, loadHabitsOfSchedules, loadUsages } from '../../src/store/usages.ts'
 import { insertAgents } from '../../src/store/agents.ts'
 import type { Database } from '../../src/store/database.ts'
 import { NOW } from '../support/builders.ts'

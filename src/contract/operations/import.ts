@@ -6,6 +6,7 @@ import { operation } from './operation.ts'
 export const importOperations = {
   'schedules.parse': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/parse', tag: 'schedules', permission: 'schedules:read' },
+    rails: 'free',
     summary: 'Says what a sentence about time means',
     description:
       'In English or Chinese, by a fixed grammar. The answer has the fields of a schedule, the same as a sentence and ' +

@@ -4,9 +4,8 @@ import { givenMoment, id } from '../schemas/common.ts'
 import { occurrenceExplanation } from '../schemas/explain.ts'
 import { runFilter, runPage } from '../schemas/run.ts'
 import { outcomesFilter, scheduleOutcomes } from '../schemas/schedule-outcome.ts'
+import { bulkAnswer, bulkInput } from '../schemas/schedule-bulk.ts'
 import {
-  bulkAnswer,
-  bulkInput,
   preview,
   previewInput,
   rejectInput,

@@ -10,10 +10,7 @@ import { RETRY_STRATEGIES } from '../../core/run/retry-policy.ts'
 import { SCHEDULE_STATES } from '../../core/schedule/schedule-life.ts'
 import { DAY_MATCHES, DST_POLICIES } from '../../core/time/cron.ts'
 import {
-  BULK_ACTIONS,
   SCHEDULE_SORTS,
-  type BulkAnswer,
-  type BulkInput,
   type DstNoteView,
   type PreviewInput,
   type PreviewView,
@@ -25,7 +22,7 @@ import {
   type ApprovalView,
   type RejectInput,
 } from '../schedule.ts'
-import { anyJson, givenMoment, id, moment, oneOf, pageOf, paging } from './common.ts'
+import { anyJson, givenMoment, moment, oneOf, pageOf, paging } from './common.ts'
 import { scheduleBudget, scheduleBudgetInput } from './budget.ts'
 import { executor, inlineExecutor } from './executor.ts'
 import { named, shaped } from './shaped.ts'
@@ -277,26 +274,4 @@ export const dstNote = shaped<DstNoteView>()({
 export const preview: z.ZodType<PreviewView> = named(
   'Preview',
   shaped<PreviewView>()({ sentence: z.string(), next: z.array(moment), dst_notes: z.array(dstNote) }),
-)
-
-export const bulkInput: z.ZodType<BulkInput> = named(
-  'BulkInput',
-  shaped<BulkInput>()({ action: z.enum(BULK_ACTIONS), ids: z.array(id).min(1).max(100) }),
-)
-
-export const bulkAnswer: z.ZodType<BulkAnswer> = named(
-  'BulkAnswer',
-  shaped<BulkAnswer>()({
-    items: z.array(
-      z.strictObject({
-        id: z.string(),
-        ok: z.boolean(),
-        state: z.enum(SCHEDULE_STATES).optional(),
-        code: z.string().optional(),
-        message: z.string().optional(),
-      }),
-    ),
-    done: z.int(),
-    refused: z.int(),
-  }),
 )

@@ -5,7 +5,8 @@ import type { AgentId, BudgetId, RunId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Reserve } from '../../core/picking/gates.ts'
 import { isInFlight } from '../../core/run/run.ts'
-import type { BudgetAlerts, BudgetOnRecord, BudgetRow, RunUsage } from '../../store/budgets.ts'
+import type { BudgetAlerts, BudgetOnRecord, BudgetRow } from '../../store/budgets.ts'
+import type { RunUsage } from '../../store/usages.ts'
 import type { RunRow } from '../../store/run-row.ts'
 
 /** What is known of the budgets of an org that has any. */

@@ -1,6 +1,6 @@
 import { amountsUsed, type Amounts } from '../../core/budget/amounts.ts'
 import type { AgentId, OrgId, ScheduleId } from '../../core/ids.ts'
-import { loadHabitsOfAgents, loadHabitsOfSchedules, type RunUsage } from '../../store/budgets.ts'
+import { loadHabitsOfAgents, loadHabitsOfSchedules, type RunUsage } from '../../store/usages.ts'
 import type { Connection } from '../../store/database.ts'
 import { HABIT_RUNS } from '../desk/budget-book.ts'
 

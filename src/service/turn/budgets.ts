@@ -1,11 +1,6 @@
 import type { RunId } from '../../core/ids.ts'
-import {
-  loadBudgets,
-  loadHabitsOfAgents,
-  loadHabitsOfSchedules,
-  loadUsages,
-  type RunUsage,
-} from '../../store/budgets.ts'
+import { loadBudgets } from '../../store/budgets.ts'
+import { loadHabitsOfAgents, loadHabitsOfSchedules, loadUsages, type RunUsage } from '../../store/usages.ts'
 import type { Connection, Transaction } from '../../store/database.ts'
 import { bookHabits, bookUsage, HABIT_RUNS, wantHabits, type BudgetBook } from '../desk/budget-book.ts'
 import { budgetLoads, takeBudgets } from '../desk/budgets.ts'

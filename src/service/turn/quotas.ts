@@ -1,5 +1,5 @@
 import type { RunId } from '../../core/ids.ts'
-import { loadHabitsOfAgents, loadUsages } from '../../store/budgets.ts'
+import { loadHabitsOfAgents, loadUsages } from '../../store/usages.ts'
 import type { Connection, Transaction } from '../../store/database.ts'
 import { loadProviders } from '../../store/providers.ts'
 import { bookHabits, bookTokens, TOKEN_HABIT_RUNS } from '../desk/quota-book.ts'

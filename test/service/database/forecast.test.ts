@@ -174,12 +174,12 @@ it('forecasts a thousand schedules without holding anybody up', async () => {
       await Promise.resolve()
       insertSchedules(tx, rows.slice(from, from + 250))
     })
-  let isDone = false
+  const state = { isDone: false }
   const counted = forecastOrg(world.ports, world.caller, { days: 30 }).finally(() => {
-    isDone = true
+    state.isDone = true
   })
   let turns = 0
-  for (; !isDone; turns += 1) await afterOthers()
+  for (; !state.isDone; turns += 1) await afterOthers()
   const view = await counted
   expect(view.total.runs).toBeGreaterThan(30 * 86_400 * 250)
   expect(view.days).toHaveLength(31)
