@@ -41,7 +41,8 @@ export function viewBudget(
     ...settingsOf(row),
     spent: show(spent),
     reserved: show(reserved),
-    remaining: show(remaining(row, { spent, reserved })),
+    // What the sums leave, also while it stands still: that it does is said beside it.
+    remaining: show(remaining({ amount: row.amount, pausedAt: null }, { spent, reserved })),
     paused_at: row.pausedAt === null ? null : formatInstant(row.pausedAt),
     alerts: BUDGET_ALERT_KINDS.filter((kind) => row.alerts?.[kind] !== undefined),
     period_start: formatInstant(start),

@@ -11,7 +11,7 @@ export interface PlannedJob {
   readonly user: string | null
   readonly command: string
   readonly stdin: string | null
-  readonly shell: string
+  readonly interpreter: string
   readonly env: Readonly<Record<string, string>>
   readonly description: string
   readonly notes: readonly string[]
@@ -108,7 +108,7 @@ function takeJob(reading: Reading, line: Extract<CrontabLine, { readonly kind: '
   reading.jobs.push({
     ...{ line: line.line, text: line.text, cron: line.cron, column: line.column, user: line.user },
     ...{ command: line.command, stdin: line.stdin, timezone: zone === null ? null : zone.replace(/^:/u, '') },
-    shell: variables.get('SHELL') ?? USUAL_SHELL,
+    interpreter: variables.get('SHELL') ?? USUAL_SHELL,
     env: environmentOf(variables),
     description: says.join('\n').trim(),
     notes: notesOf(line, options),

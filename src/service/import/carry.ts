@@ -154,7 +154,7 @@ async function carryOne(context: Context, wanted: Wanted): Promise<ImportedLine>
   }
   const mark = markOf(context.source, wanted.identity, [wanted.fields, wanted.agent])
   const existing = context.known.get(mark.key)
-  if (existing?.mark.digest === mark.digest)
+  if (existing?.mark.content === mark.content)
     return {
       ...base,
       ...shown(existing.row.id, existing.row),

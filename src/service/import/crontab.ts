@@ -77,7 +77,7 @@ const promptWork = ({ command, stdin }: PlannedJob, agent: string): LineWork => 
 function commandWork(job: PlannedJob, { rules, isOwner }: Asked): LineWork | string {
   if (!isOwner) return 'only an owner of the operator org takes over commands; with --agent the line becomes a prompt'
   const plain = plainCommand(job.command)
-  const ways = [...(plain === null ? [] : [plain]), { program: job.shell, args: ['-c', job.command] }]
+  const ways = [...(plain === null ? [] : [plain]), { program: job.interpreter, args: ['-c', job.command] }]
   const way = ways.find(({ program }) => commandRefusal({ program, cwd: null }, rules) === null)
   if (way === undefined)
     return refusalOf(

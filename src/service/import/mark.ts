@@ -14,7 +14,7 @@ type Source = ImportReport['source']
 export interface Mark {
   readonly source: Source
   readonly key: string
-  readonly digest: string
+  readonly content: string
 }
 
 const MARK = /\((crontab|openclaw):([0-9a-f]{16}):([0-9a-f]{16})\)/u
@@ -25,13 +25,13 @@ const hashed = (value: unknown): string => createHash('sha256').update(JSON.stri
 
 /** The mark of a line that asks for something. */
 export const markOf = (source: Source, identity: string, asked: unknown): Mark => ({
-  ...{ source, key: hashed(identity), digest: hashed(asked) },
+  ...{ source, key: hashed(identity), content: hashed(asked) },
 })
 
 /** A short name for a thing of which there must be one for each value. */
 export const shortNameOf = (value: unknown): string => hashed(value).slice(0, 12)
 
-const textOf = ({ source, key, digest }: Mark): string => `(${source}:${key}:${digest})`
+const textOf = ({ source, key, content }: Mark): string => `(${source}:${key}:${content})`
 
 /** What a new schedule says of itself. */
 export function describedWith(mark: Mark, description: string): string {
@@ -61,9 +61,9 @@ export async function loadMarked(
     const choice = { orgId: asked.orgId, state: null, kind: null, agentId: null, text: `(${asked.source}:` }
     const rows = await listSchedules(database, { ...choice, failing: null, sort: 'created_at', after, limit: PAGE })
     for (const row of rows) {
-      const [, source, key = '', digest = ''] = MARK.exec(row.description) ?? []
+      const [, source, key = '', content = ''] = MARK.exec(row.description) ?? []
       if (source === asked.source && !found.has(key))
-        found.set(key, { row, mark: { source: asked.source, key, digest } })
+        found.set(key, { row, mark: { source: asked.source, key, content } })
     }
     const last = rows.at(-1)
     if (rows.length < PAGE || last === undefined) return found

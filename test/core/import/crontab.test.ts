@@ -147,7 +147,7 @@ describe('a crontab as a whole', () => {
       [10, 'Europe/Berlin', ''],
       [11, 'Europe/Berlin', ''],
     ])
-    expect(jobs[0]).toMatchObject({ shell: '/bin/bash', env: { PATH: '/usr/bin:/bin', KEY: 'value' } })
+    expect(jobs[0]).toMatchObject({ interpreter: '/bin/bash', env: { PATH: '/usr/bin:/bin', KEY: 'value' } })
     expect(others.map(({ line, outcome }) => [line, outcome])).toEqual([
       [1, 'left_out'],
       [3, 'taken'],

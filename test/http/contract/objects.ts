@@ -106,10 +106,24 @@ const hookChannel = (name: string): unknown => ({
 
 const makeAgent = posting('/api/v1/agents', (name) => ({ id: name, name, executor: { kind: 'echo' } }))
 
+const makeSchedule = posting('/api/v1/schedules', (name) => ({ name, every_seconds: 3_600 }))
+
+/** A schedule that waits for somebody's leave. */
+const makeProposal: Maker = async (world) => {
+  const id = await makeSchedule(world)
+  await world.services.db.query(
+    `update schedule set state = 'pending_approval', next_run_at = null where org_id = $1 and id = $2`,
+    [ORG, id],
+  )
+  return id
+}
+
 /** By the kind of thing: the tag of an operation and the name of its parameter; an operation with needs of its own first. */
 export const MAKERS: Readonly<Record<string, Maker>> = {
-  'schedules.id': posting('/api/v1/schedules', (name) => ({ name, every_seconds: 3_600 })),
-  'bulk.ids': posting('/api/v1/schedules', (name) => ({ name, every_seconds: 3_600 })),
+  'schedules.id': makeSchedule,
+  'schedules.approve.id': makeProposal,
+  'schedules.reject.id': makeProposal,
+  'bulk.ids': makeSchedule,
   'runs.id': makeRun,
   'runs.runId': makeRun,
   'runs.cancel.id': makePendingRun,

@@ -97,7 +97,7 @@ describe('a budget that pauses', () => {
     world.pass(13 * HOUR_MS)
     const other = await openNode(world)
     expect(await other.turn(taskWork('three'))).toMatchObject([{ kind: 'rejected', retryAfterMs: null }])
-    expect(await get(id)).toMatchObject({ spent: 0, remaining: 0, alerts: ['budget_low', 'budget_used_up'] })
+    expect(await get(id)).toMatchObject({ spent: 0, remaining: 10, alerts: ['budget_low', 'budget_used_up'] })
     expect(await resumeBudget(world.ports, world.caller, { id })).toMatchObject({ paused_at: null, remaining: 10 })
     await node.turn(taskWork('four'))
     expect(node.started).toEqual(['one', 'two', 'four'])
