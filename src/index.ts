@@ -55,7 +55,14 @@ export type { Page } from './contract/page.ts'
 export type { ProviderInput, ProviderPatch, ProviderView } from './contract/provider.ts'
 export type { RefusalCode } from './contract/refusals.ts'
 export type { AttemptView, CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
-export type { ApprovalView, RunNowAnswer, ScheduleFilter, ScheduleInput, ScheduleView } from './contract/schedule.ts'
+export type {
+  ApprovalView,
+  RejectInput,
+  RunNowAnswer,
+  ScheduleFilter,
+  ScheduleInput,
+  ScheduleView,
+} from './contract/schedule.ts'
 export type {
   NamedAssumption,
   OutageAsked,
