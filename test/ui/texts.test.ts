@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { EVENT_KINDS } from '../../src/contract/event.ts'
+import { ADMISSION_GATES } from '../../src/core/admission.ts'
+import { GATE_NAMES } from '../../src/core/picking/gates.ts'
+import { OCCURRENCE_POLICIES } from '../../src/core/schedule/occurrences.ts'
 import { touchedBy } from '../../ui/api/touched.ts'
 import { CATALOGUE, type TextKey } from '../../ui/texts/catalogue.ts'
 import { createSay } from '../../ui/texts/fill.ts'
+import { stepTexts } from '../../ui/texts/steps.ts'
 import { relativeText, spanText } from '../../ui/time/span.ts'
 
 const KEYS = Object.keys(CATALOGUE.en) as readonly TextKey[]
@@ -16,6 +20,11 @@ describe('the catalogue', () => {
       expect([key, en.trim() === '', zh.trim() === '']).toEqual([key, false, false])
       expect([key, ...holesIn(zh)]).toEqual([key, ...holesIn(en)])
     }
+  })
+
+  it('has words for every gate and policy that a run meets', () => {
+    const names = [...ADMISSION_GATES, ...OCCURRENCE_POLICIES, ...GATE_NAMES, 'turn', 'worker', 'timing']
+    expect(Object.keys(stepTexts.en).sort()).toEqual([...new Set(names.map((name) => `step.${name}`))].sort())
   })
 
   it('says numbers and plurals as people do', () => {

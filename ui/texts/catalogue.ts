@@ -23,6 +23,7 @@ import { scheduleOneTexts } from './schedule.ts'
 import { scheduleTexts } from './schedules.ts'
 import { shellTexts } from './shell.ts'
 import { simulateTexts } from './simulate.ts'
+import { stepTexts } from './steps.ts'
 import { workTexts } from './work.ts'
 
 /** Every text of the console. An area is a file beside this one and a line in each of these two lists. */
@@ -53,6 +54,7 @@ const en = {
   ...heartbeatTexts.en,
   ...targetTexts.en,
   ...simulateTexts.en,
+  ...stepTexts.en,
 } as const
 
 const zh: Readonly<Record<TextKey, string>> = {
@@ -82,6 +84,7 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...heartbeatTexts.zh,
   ...targetTexts.zh,
   ...simulateTexts.zh,
+  ...stepTexts.zh,
 }
 
 /** The names of all texts. */
