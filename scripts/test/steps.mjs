@@ -35,11 +35,23 @@ export const STEPS = [
     budget: FAST,
   },
   {
+    name: 'agreement',
+    folders: ['test/agreement/'],
+    budget: { name: 'the simulator and the tables', seconds: 60 },
+    beside: { name: 'the simulator and the tables, beside other steps', seconds: 180 },
+  },
+  {
     name: 'execution plane',
     folders: ['test/executors/', 'test/outbound/', 'test/delivery/', 'test/channels/', 'test/plane/'],
     budget: { name: 'execution plane', seconds: 90 },
   },
   { name: 'simulation', folders: ['test/simulation/'], budget: FAST },
+  {
+    name: 'faults',
+    folders: ['test/faults/'],
+    budget: { name: 'faulted simulation', seconds: 120 },
+    beside: { name: 'faulted simulation, beside other steps', seconds: 420 },
+  },
   { name: 'store', folders: ['test/store/', 'test/service/database/'], budget: STORED },
   {
     name: 'http',
@@ -47,18 +59,6 @@ export const STEPS = [
     budget: { name: 'http', seconds: 120 },
   },
   { name: 'security', folders: ['test/security/'], budget: { name: 'security', seconds: 60 } },
-  {
-    name: 'faults',
-    folders: ['test/faults/'],
-    budget: { name: 'faulted simulation', seconds: 120 },
-    beside: { name: 'faulted simulation, beside other steps', seconds: 420 },
-  },
-  {
-    name: 'agreement',
-    folders: ['test/agreement/'],
-    budget: { name: 'the simulator and the tables', seconds: 60 },
-    beside: { name: 'the simulator and the tables, beside other steps', seconds: 180 },
-  },
   { name: 'chaos', folders: ['test/chaos/'], budget: { name: 'chaos', seconds: 90 } },
   { name: 'scenarios', folders: ['test/scenarios/'], budget: { name: 'scenarios', seconds: 120 } },
   { name: 'http scenarios', folders: ['test/http-scenarios/'], budget: { name: 'scenarios over HTTP', seconds: 90 } },
