@@ -152,13 +152,14 @@ describe('whatever calls a provider', () => {
 
   it('is counted where its agent calls when that changes', () => {
     const memory = open({ maxConcurrent: 1 })
-    aRun(memory, 'a')
-    const waiting = aRun(memory, 'b')
+    // Which of two that were made together goes first, their ids say.
+    const runs = [aRun(memory, 'a'), aRun(memory, 'b')]
     expect(claim(memory)).toHaveLength(1)
-    expect(waiting.state).toBe('queued')
-    const b = memory.desk.agents.get(agentId('b'))
-    if (b !== undefined) memory.desk.agents.set(b.id, { ...b, provider: null })
-    memory.desk.changes.events.push({ kind: 'agent.changed', subject: 'b', data: {} })
+    const waiting = runs.find(({ state }) => state === 'queued')
+    const agent = waiting === undefined ? undefined : memory.desk.agents.get(waiting.agentId)
+    if (agent === undefined) throw new Error('both have started')
+    memory.desk.agents.set(agent.id, { ...agent, provider: null })
+    memory.desk.changes.events.push({ kind: 'agent.changed', subject: agent.id, data: {} })
     noteAgents(memory)
     expect(claim(memory)).toEqual([waiting])
     takeProviders(memory.desk, [])
