@@ -21,8 +21,8 @@ export interface Witness {
   readonly claimed: (starter: Starter, at: Instant) => void
   /** `ended`: the run has ended with it, and those after it may be judged by it. */
   readonly reported: (attempt: string, used: number, told: { readonly at: Instant; readonly ended: boolean }) => void
-  /** The attempt will never report. */
-  readonly lost: (attempt: string) => void
+  /** The attempt will never report. `ended`: its run has ended with it, and what an earlier attempt used is what is known. */
+  readonly lost: (attempt: string, ended?: boolean) => void
   readonly spent: (id: BudgetId, at: Instant) => number
   readonly left: (id: BudgetId, at: Instant) => number
   /** How often a budget was full, for who wants to know that something was tested at all. */
@@ -43,7 +43,18 @@ interface Book {
 export function createWitness(budgets: readonly Budget[]): Witness {
   const books = budgets.map(bookOf)
   const starters = new Map<string, Starter>()
-  const used = new Map<string, number[]>()
+  /** What the last report of each run said, and by agent the runs that have ended after one. */
+  const said = new Map<string, number>()
+  const ended = new Map<string, string[]>()
+  const end = ({ agent, run }: Starter): void => {
+    if (said.has(run)) ended.set(agent, [...(ended.get(agent) ?? []), run])
+  }
+  /** The newest twenty by when they were made; ids of runs sort so. */
+  const usedBy = (agent: string): readonly number[] =>
+    [...(ended.get(agent) ?? [])]
+      .sort((a, b) => (a < b ? 1 : -1))
+      .slice(0, 20)
+      .map((run) => said.get(run) ?? 0)
   let full = 0
   const booksOf = (starter: Starter): readonly Book[] => books.filter(({ budget }) => isOf(budget, starter))
   const find = (id: BudgetId): Book => books.find(({ budget }) => budget.id === id) ?? fail(`no budget ${id}`)
@@ -51,7 +62,7 @@ export function createWitness(budgets: readonly Budget[]): Witness {
     claimed: (starter, at) => {
       starters.set(starter.attempt, starter)
       for (const book of booksOf(starter)) {
-        const needed = neededBy(starter, used.get(starter.agent) ?? [], book.budget)
+        const needed = neededBy(starter, usedBy(starter.agent), book.budget)
         const left = leftOf(book, at)
         if (left <= 0 || left < needed)
           fail(`${starter.attempt} started although ${book.budget.id} has ${left} left and ${needed} are needed`)
@@ -60,13 +71,17 @@ export function createWitness(budgets: readonly Budget[]): Witness {
         book.beyond = 0
       }
     },
-    reported: (attempt, amount, { at, ended }) => {
+    reported: (attempt, amount, told) => {
+      const { at } = told
       const starter = starters.get(attempt) ?? fail(`${attempt} never started`)
       for (const book of booksOf(starter)) report(book, { attempt, amount, at })
       full += booksOf(starter).filter((book) => leftOf(book, at) <= 0).length
-      if (ended) used.set(starter.agent, [amount, ...(used.get(starter.agent) ?? [])].slice(0, 20))
+      said.set(starter.run, amount)
+      if (told.ended) end(starter)
     },
-    lost: (attempt) => {
+    lost: (attempt, hasEnded = false) => {
+      const starter = starters.get(attempt)
+      if (hasEnded && starter !== undefined) end(starter)
       for (const book of books) book.aside.delete(attempt)
     },
     spent: (id, at) => find(id).spent.get(startOf(find(id), at)) ?? 0,

@@ -137,8 +137,8 @@ function take({ memory, witness }: Playing, step: Step): RunRow | null {
     }
     case 'lose':
       if (chosen === undefined) return null
-      witness.lost(attempt)
       passTime(desk, chosen, desk.now)
+      witness.lost(attempt, isTerminal(chosen.state))
       return null
     case 'pass':
       desk.now = later(desk.now, step.hours * HOUR_MS)
