@@ -23,7 +23,8 @@ export interface AuditHead {
   readonly hash: Uint8Array
 }
 
-const COLUMNS = 'no, at, actor, action, object_kind, object_id, before, after, hash'
+/** What is read of a record, in the order in which it is written. */
+export const AUDIT_COLUMNS = 'no, at, actor, action, object_kind, object_id, before, after, hash'
 
 /** Where the chain of the org ends; undefined before its first record. */
 export async function loadAuditHead(connection: Connection, orgId: OrgId): Promise<AuditHead | undefined> {
@@ -35,7 +36,7 @@ export async function loadAuditHead(connection: Connection, orgId: OrgId): Promi
 export async function insertAudits(tx: Transaction, orgId: OrgId, rows: readonly AuditRow[]): Promise<void> {
   await tx.query(
     `with added as (
-       insert into audit (org_id, ${COLUMNS})
+       insert into audit (org_id, ${AUDIT_COLUMNS})
        select $1, * from unnest($2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
          $8::jsonb[], $9::jsonb[], $10::bytea[])
        returning no, hash)
@@ -66,7 +67,7 @@ export async function loadAuditsFrom(
   wanted: { readonly orgId: OrgId; readonly after: number; readonly limit: number },
 ): Promise<readonly AuditRow[]> {
   const rows = await connection.query(
-    `select ${COLUMNS} from audit where org_id = $1 and no > $2 order by no limit $3`,
+    `select ${AUDIT_COLUMNS} from audit where org_id = $1 and no > $2 order by no limit $3`,
     [wanted.orgId, wanted.after, wanted.limit],
   )
   return rows.map(auditOf)
@@ -87,7 +88,7 @@ export interface AuditChoice {
 /** Records of the org, newest first. */
 export async function listAudits(connection: Connection, choice: AuditChoice): Promise<readonly AuditRow[]> {
   const rows = await connection.query(
-    `select ${COLUMNS} from audit
+    `select ${AUDIT_COLUMNS} from audit
       where org_id = $1 and ($2::text is null or actor = $2) and ($3::text is null or action = $3)
         and ($4::text is null or object_kind = $4) and ($5::text is null or object_id = $5)
         and ($6::timestamptz is null or at >= $6::timestamptz) and ($7::timestamptz is null or at < $7::timestamptz)
@@ -101,7 +102,8 @@ export async function listAudits(connection: Connection, choice: AuditChoice): P
   return rows.map(auditOf)
 }
 
-const auditOf = (row: Row): AuditRow => ({
+/** A record as it is on record. */
+export const auditOf = (row: Row): AuditRow => ({
   no: row['no'] as number,
   at: row['at'] as Instant,
   actor: row['actor'] as string,

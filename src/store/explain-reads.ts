@@ -9,8 +9,8 @@ import {
 } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
-import type { AuditRow } from './audit.ts'
-import type { Connection, Row } from './database.ts'
+import { AUDIT_COLUMNS, auditOf, type AuditRow } from './audit.ts'
+import type { Connection } from './database.ts'
 import type { DecisionRow } from './decisions.ts'
 import type { OccurrenceRow } from './occurrences.ts'
 import { toTimestamp } from './timestamp.ts'
@@ -67,8 +67,6 @@ export async function loadDecisionsBetween(
   }))
 }
 
-const AUDIT = 'no, at, actor, action, object_kind, object_id, before, after, hash'
-
 /** The newest records about some objects of a kind, of each at most so many, newest first. */
 export async function loadAuditsOf(
   connection: Connection,
@@ -77,7 +75,7 @@ export async function loadAuditsOf(
   const rows = await connection.query(
     `select a.* from unnest($3::text[]) as w (id)
       cross join lateral (
-        select ${AUDIT} from audit where org_id = $1 and object_kind = $2 and object_id = w.id
+        select ${AUDIT_COLUMNS} from audit where org_id = $1 and object_kind = $2 and object_id = w.id
          order by no desc limit $4) a
       order by a.no desc`,
     [wanted.orgId, wanted.kind, wanted.ids, wanted.limit],
@@ -91,7 +89,7 @@ export async function loadDeletions(
   wanted: { readonly orgId: OrgId; readonly since: Instant; readonly looks: number; readonly limit: number },
 ): Promise<readonly AuditRow[]> {
   const rows = await connection.query(
-    `select ${AUDIT} from audit
+    `select ${AUDIT_COLUMNS} from audit
       where org_id = $1 and no > (select coalesce(max(no), 0) from audit_head where org_id = $1) - $3::bigint
         and action = 'schedule.delete' and at >= $2::timestamptz
       order by no desc limit $4`,
@@ -99,18 +97,6 @@ export async function loadDeletions(
   )
   return rows.map(auditOf)
 }
-
-const auditOf = (row: Row): AuditRow => ({
-  no: row['no'] as number,
-  at: row['at'] as Instant,
-  actor: row['actor'] as string,
-  action: row['action'] as string,
-  objectKind: row['object_kind'] as string,
-  objectId: row['object_id'] as string,
-  before: row['before'],
-  after: row['after'],
-  hash: row['hash'] as Uint8Array,
-})
 
 /** The run that carries a message, among the newest so many that were made before a moment. */
 export async function findRunOfMessage(

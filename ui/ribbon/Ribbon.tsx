@@ -1,13 +1,13 @@
-import { Link, useRouter } from '@tanstack/react-router'
+import { useRouter } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import { useTexts } from '../texts/TextProvider.tsx'
 import { useNow } from '../time/clock.ts'
 import { shortTime } from '../time/zone.ts'
 import type { RibbonItem, RibbonRow } from './items.ts'
-import { AXIS_HEIGHT, ROW_HEIGHT } from './layout.ts'
 import { RibbonCanvas } from './RibbonCanvas.tsx'
 import { RibbonControls } from './RibbonControls.tsx'
 import { RibbonTable } from './RibbonTable.tsx'
+import { RowNames } from './RowNames.tsx'
 import { viewAt, type RibbonView } from './view.ts'
 import './ribbon.css'
 
@@ -57,15 +57,3 @@ export function Ribbon({ rows, items, view, setView, note }: RibbonProps): React
 }
 
 const endOf = (item: RibbonItem, now: number): number => (item.kind === 'run' ? (item.end ?? now) : item.start)
-
-function RowNames({ rows }: { readonly rows: readonly RibbonRow[] }): ReactNode {
-  return (
-    <ul className="ribbon-rows" style={{ paddingTop: AXIS_HEIGHT }}>
-      {rows.map(({ id, label, href }) => (
-        <li key={id} style={{ height: ROW_HEIGHT }} title={label}>
-          {href === undefined ? label : <Link to={href}>{label}</Link>}
-        </li>
-      ))}
-    </ul>
-  )
-}

@@ -1,12 +1,11 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { IconClockEdit, IconZoomIn, IconZoomOut } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
 import { useMemo, type ReactNode } from 'react'
 import type { SimulationView } from '../../../src/contract/simulation.ts'
 import { useDoors } from '../../parts/doors.ts'
-import type { RibbonMark, RibbonRow, RibbonShade } from '../../ribbon/items.ts'
-import { AXIS_HEIGHT, ROW_HEIGHT } from '../../ribbon/layout.ts'
+import type { RibbonMark, RibbonShade } from '../../ribbon/items.ts'
 import { RibbonCanvas } from '../../ribbon/RibbonCanvas.tsx'
+import { RowNames } from '../../ribbon/RowNames.tsx'
 import { zoom, type RibbonView } from '../../ribbon/view.ts'
 import { layOutSimulation, marksOf, shadesOf } from '../../simulation/items.ts'
 import { Track, type Point } from '../../simulation/Track.tsx'
@@ -79,18 +78,6 @@ function GanttControls({ view, setView, whole }: Sight): ReactNode {
         <IconZoomOut size={16} aria-hidden />
       </ActionIcon>
     </div>
-  )
-}
-
-function RowNames({ rows }: { readonly rows: readonly RibbonRow[] }): ReactNode {
-  return (
-    <ul className="ribbon-rows" style={{ paddingTop: AXIS_HEIGHT }}>
-      {rows.map(({ id, label, href }) => (
-        <li key={id} style={{ height: ROW_HEIGHT }} title={label}>
-          {href === undefined ? label : <Link to={href}>{label}</Link>}
-        </li>
-      ))}
-    </ul>
   )
 }
 
