@@ -187,6 +187,8 @@ async function takeOne(top: Desktop): Promise<void> {
   top.wanted = false
   let batch: readonly Entry[] = []
   const works = (): readonly Work<unknown>[] => {
+    // Whoever has changed a lane and then hands in work for it means the lane as it is now, also in a turn under way.
+    takeInFacts(top)
     batch = nextBatch(top)
     top.queue = top.queue.slice(batch.length)
     return batch.map(({ work }) => work)
@@ -194,8 +196,7 @@ async function takeOne(top: Desktop): Promise<void> {
   try {
     top.memory ??= await ctx.load(office.orgId)
     const turnContext = ctx.turnContext()
-    if (top.stale) applyNodeFacts(top.memory, turnContext.node)
-    top.stale = false
+    takeInFacts(top)
     const ahead = (): readonly Work<unknown>[] => nextBatch(top).map(({ work }) => work)
     const offer = (): Offer | null => ctx.offer(office.orgId)
     const committing = (): void => {
@@ -213,6 +214,11 @@ async function takeOne(top: Desktop): Promise<void> {
     if (!(error instanceof CommitUnknown)) ctx.withdraw(office.orgId)
     await recover(top, batch, error)
   }
+}
+
+function takeInFacts(top: Desktop): void {
+  if (top.stale && top.memory !== null) applyNodeFacts(top.memory, top.ctx.turnContext().node)
+  top.stale = false
 }
 
 function keep(top: Desktop, batch: readonly Entry[], result: TurnResult): void {

@@ -124,6 +124,22 @@ describe('lanes', () => {
     expect(stage.most()).toBe(2)
   })
 
+  scenario('that come while a turn is under way are known to what is sent next', async (world) => {
+    const stage = createStage()
+    const node = await world.start({ agents: { worker: stage.handler }, lanes: { main: 100 } })
+    for (let round = 0; round < 20; round += 1) {
+      const name = `research-${round}`
+      const busy = send(node, chat(`busy-${round}`), 'keeps the node at work')
+      // The turn of that message has begun, and takes in what is handed in before it has heard from the database.
+      for (let breath = 0; breath < round; breath += 1) await Promise.resolve()
+      node.reload({ lanes: { [name]: 1 } })
+      await Promise.all([busy, send(node, chat(name), { text: name, lane: name })])
+      await stage.begun(name)
+      expect(await laneOf(node, name)).toMatchObject({ active: 1 })
+    }
+    stage.open()
+  })
+
   scenario('are taken by default according to what woke the work', async (world) => {
     const stage = createStage()
     const node = await world.start({ agents: { worker: stage.handler } })
