@@ -17,9 +17,10 @@ const MAY_IMPORT = {
   metrics: ['core', 'contract', 'service', 'engine'],
   tracing: ['core', 'engine', 'executors'],
   client: ['contract'],
-  cli: ['contract', 'client', 'core', 'serve', 'mcp'],
+  cli: ['contract', 'client', 'core', 'serve', 'mcp', 'yaml'],
   config: ['contract', 'core'],
   log: [],
+  yaml: [],
   library: ['contract', 'core', 'service', 'engine', 'executors'],
   serve: ['contract', 'core', 'config', 'log', 'store', 'service', 'engine', 'executors', 'http', 'library', 'metrics'],
 }
@@ -45,6 +46,7 @@ const MAY_USE = {
   tracing: ['@opentelemetry/api'],
   cli: ['commander'],
   config: ['yaml'],
+  yaml: ['yaml'],
   log: ['pino'],
 }
 
@@ -116,9 +118,9 @@ module.exports = {
         to: { path: '^src/store/(postgres|embedded)(\\.ts$|/)' },
       },
     ),
-    error('ui-sees-only-the-contract', 'The console knows the wire, not the server.', {
+    error('ui-sees-only-the-contract', 'The console knows the wire and how files are read, not the server.', {
       from: { path: '^ui/' },
-      to: { path: '^src/', pathNot: ['contract', 'client'].map(inFolder) },
+      to: { path: '^src/', pathNot: ['contract', 'client', 'yaml'].map(inFolder) },
     }),
     error('ui-uses-only-its-packages', `The console may use: ${UI_MAY_USE.join(', ')}.`, {
       from: { path: '^ui/', pathNot: '\\.config\\.ts$' },

@@ -30,6 +30,7 @@ export const STEPS = [
       'test/metrics/',
       'test/tracing/',
       'test/ui/',
+      'test/yaml/',
     ],
     budget: FAST,
   },

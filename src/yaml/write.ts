@@ -1,0 +1,29 @@
+import { Document, isCollection, isMap, isSeq } from 'yaml'
+
+export interface Written {
+  /** Lines above everything, without the sign in front. */
+  readonly comment?: readonly string[]
+}
+
+/**
+ * Writes a document so that people like to read it and reading it again gives exactly the same: texts of several lines as
+ * such, no line folded, no aliases, an empty line between the items of a list. Texts that older readers of YAML would take
+ * for something else are quoted.
+ */
+export function writeYaml(value: Readonly<Record<string, unknown>>, { comment = [] }: Written = {}): string {
+  const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1', version: '1.2' })
+  setApart(document)
+  const head = comment.map((line) => `# ${line}\n`).join('')
+  return `${head}${document.toString({ lineWidth: 0, blockQuote: 'literal', indentSeq: true })}`
+}
+
+function setApart({ contents }: Document): void {
+  if (!isMap(contents)) return
+  for (const { key, value } of contents.items) {
+    if (isSeq(value) && value.items.length > 0 && isSpaced(key)) key.spaceBefore = true
+    if (!isSeq(value)) continue
+    for (const item of value.items.slice(1)) if (isCollection(item)) item.spaceBefore = true
+  }
+}
+
+const isSpaced = (key: unknown): key is { spaceBefore?: boolean } => typeof key === 'object' && key !== null
