@@ -8,7 +8,8 @@ import { named, shaped } from './shaped.ts'
 
 const YEAR_SECONDS = 366 * 86_400
 
-const fields = {
+/** Everything about an agent but its id. */
+export const agentFields = {
   name: z.string().min(1).max(200),
   description: z.string().max(10_000).optional(),
   executor: executorInput,
@@ -23,7 +24,7 @@ const fields = {
 
 export const agentInput: z.ZodType<AgentInput> = named(
   'AgentInput',
-  shaped<AgentInput>()({ ...fields, id: z.string().min(1).max(200).optional() }),
+  shaped<AgentInput>()({ ...agentFields, id: z.string().min(1).max(200).optional() }),
   'The id is made unless it is given; it stands in session keys: `agent:<id>:…`.',
 )
 
@@ -32,7 +33,7 @@ export type AgentPatch = Partial<Omit<AgentInput, 'id'>>
 
 export const agentPatch: z.ZodType<AgentPatch> = named(
   'AgentPatch',
-  shaped<AgentPatch>()({ ...fields, name: fields.name.optional(), executor: executorInput.optional() }),
+  shaped<AgentPatch>()({ ...agentFields, name: agentFields.name.optional(), executor: executorInput.optional() }),
 )
 
 export const agent: z.ZodType<AgentView> = named(

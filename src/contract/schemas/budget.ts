@@ -12,17 +12,20 @@ const changeable = {
   default_reserve: z.number().min(0).optional(),
 }
 
+/** Everything a budget is made from. */
+export const budgetFields = {
+  ...changeable,
+  amount,
+  agent_id: id.optional(),
+  schedule_id: id.optional(),
+  unit: z.enum(BUDGET_UNITS),
+  period: z.enum(BUDGET_PERIODS).optional(),
+  timezone: z.string().min(1).optional(),
+}
+
 export const budgetInput: z.ZodType<BudgetInput> = named(
   'BudgetInput',
-  shaped<BudgetInput>()({
-    ...changeable,
-    amount,
-    agent_id: id.optional(),
-    schedule_id: id.optional(),
-    unit: z.enum(BUDGET_UNITS),
-    period: z.enum(BUDGET_PERIODS).optional(),
-    timezone: z.string().min(1).optional(),
-  }),
+  shaped<BudgetInput>()(budgetFields),
   'Of an agent or a schedule, or of the whole org when neither is named.',
 )
 

@@ -4,7 +4,8 @@ import { REFUSAL_CODES, type RefusalCode } from '../refusals.ts'
 import { anyObject, oneOf } from './common.ts'
 import { named, shaped } from './shaped.ts'
 
-const problemError = shaped<ProblemError>()({
+/** One thing that is wrong with what was sent. */
+export const problemError: z.ZodType<ProblemError> = shaped<ProblemError>()({
   pointer: z.string(),
   message: z.string(),
   allowed: z.string().optional(),

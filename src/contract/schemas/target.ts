@@ -41,14 +41,14 @@ const changeable = {
   enabled: z.boolean().optional(),
 }
 
-export const targetInput: z.ZodType<TargetInput> = named(
-  'TargetInput',
-  shaped<TargetInput>()({
-    name: z.string().min(1).max(200),
-    kind: z.enum(TARGET_KIND_WORDS).optional(),
-    ...changeable,
-  }),
-)
+/** Everything a target is made from. */
+export const targetFields = {
+  name: z.string().min(1).max(200),
+  kind: z.enum(TARGET_KIND_WORDS).optional(),
+  ...changeable,
+}
+
+export const targetInput: z.ZodType<TargetInput> = named('TargetInput', shaped<TargetInput>()(targetFields))
 
 export const targetPatch: z.ZodType<TargetPatch> = named(
   'TargetPatch',
