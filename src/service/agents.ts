@@ -41,12 +41,16 @@ import type { Work } from './turn-port.ts'
 const noAgent = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no agent ${id}`)
 
 /** Makes an agent. Its id is made too unless it brings one. */
-export async function createAgent(ports: Ports, caller: Caller, input: AgentInput): Promise<AgentView> {
+export const createAgent = async (ports: Ports, caller: Caller, input: AgentInput): Promise<AgentView> =>
+  ports.turns.take(bound(await agentCreation(ports, caller, input), caller))
+
+/** The work of making an agent, judged as far as it can be before it is handed in. */
+export async function agentCreation(ports: Ports, caller: Caller, input: AgentInput): Promise<Work<AgentView>> {
   const { orgId } = caller
   judgeCommand(ports, caller, input)
   await judgeSelfService(ports, caller, input)
   await judgeExecutor(ports, input)
-  const work: Work<AgentView> = {
+  return {
     orgId,
     prepare: async (tx, now) => {
       const made = newAgent(input, { orgId, now, newId: () => ports.newId('agent', now) })
@@ -65,7 +69,6 @@ export async function createAgent(ports: Ports, caller: Caller, input: AgentInpu
       return view
     },
   }
-  return ports.turns.take(bound(work, caller))
 }
 
 /** The agent. */
@@ -97,17 +100,19 @@ export async function findAgentPage(
   return { items: shown.map(viewAgent), next_cursor: next }
 }
 
+type AskedChange = Asked & { readonly change: Partial<AgentInput> }
+
 /** Changes an agent. Runs that are pending keep the limits they were made with. */
-export async function changeAgent(
-  ports: Ports,
-  caller: Caller,
-  asked: Asked & { readonly change: Partial<AgentInput> },
-): Promise<AgentView> {
+export const changeAgent = async (ports: Ports, caller: Caller, asked: AskedChange): Promise<AgentView> =>
+  ports.turns.take(await agentChange(ports, caller, asked))
+
+/** The work of changing an agent, judged as far as it can be before it is handed in. */
+export async function agentChange(ports: Ports, caller: Caller, asked: AskedChange): Promise<Work<AgentView>> {
   const { orgId } = caller
   judgeCommand(ports, caller, asked.change)
   await judgeSelfService(ports, caller, asked.change)
   await judgeExecutor(ports, asked.change)
-  return ports.turns.take({
+  return {
     orgId,
     prepare: async (tx, now): Promise<ChangedAgent> => {
       const found = await agentAsked(tx, orgId, asked)
@@ -130,7 +135,7 @@ export async function changeAgent(
       desk.changes.audits.push(changed(actorOf(caller), { kind: 'agent', id: view.id }, views))
       return view
     },
-  })
+  }
 }
 
 interface ChangedAgent {
@@ -166,14 +171,18 @@ async function agentAsked(tx: Transaction, orgId: OrgId, { id, version }: Asked)
 }
 
 /** Deletes an agent that no schedule wakes. Its runs stay. */
-export async function removeAgent(ports: Ports, caller: Caller, asked: Asked): Promise<void> {
+export const removeAgent = async (ports: Ports, caller: Caller, asked: Asked): Promise<void> =>
+  ports.turns.take(agentRemoval(caller, asked))
+
+/** The work of deleting an agent. `isUnused`: whoever hands it in has seen to it that no schedule wakes it then. */
+export function agentRemoval(caller: Caller, asked: Asked & { readonly isUnused?: true }): Work<void> {
   const { orgId } = caller
   const { id } = asked
-  await ports.turns.take({
+  return {
     orgId,
     prepare: async (tx, now) => {
       const found = await agentAsked(tx, orgId, asked)
-      const schedules = await countSchedules(tx, { orgId, agentId: agentId(id) })
+      const schedules = asked.isUnused === true ? 0 : await countSchedules(tx, { orgId, agentId: agentId(id) })
       if (schedules > 0)
         throw new Refusal('CONFLICT', `Agent ${id} is woken by ${schedules} schedules`, { details: { schedules } })
       await deleteAgent(tx, { orgId, id: agentId(id) })
@@ -189,7 +198,7 @@ export async function removeAgent(ports: Ports, caller: Caller, asked: Asked): P
       const before = viewAgent(found)
       desk.changes.audits.push(deleted(actorOf(caller), { kind: 'agent', id }, before))
     },
-  })
+  }
 }
 
 function remember(desk: Desk, row: AgentRow, change: string): AgentView {

@@ -33,18 +33,32 @@ const noBudget = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no 
 
 /** Makes a budget. What it counts begins with it; work that is in flight already has set nothing aside. */
 export async function createBudget(ports: Ports, caller: Caller, input: BudgetInput): Promise<BudgetView> {
-  const { orgId } = caller
-  const id = await keepBudgets(ports, caller, async (tx, now) => {
+  const id = await ports.turns.take(bound(budgetCreation(ports, caller, { input }), caller))
+  return getBudget(ports, caller, id)
+}
+
+/** A budget to be made. */
+interface Making {
+  readonly input: BudgetInput
+  /** Made unless given. */
+  readonly id?: string | undefined
+  /** Schedules that are made in the same turn. */
+  readonly coming?: ReadonlySet<string> | undefined
+}
+
+/** The work of making a budget. */
+export const budgetCreation = (ports: Ports, caller: Caller, { input, id: given, coming }: Making): Work<string> =>
+  keepingBudgets(caller, async (tx, now) => {
+    const { orgId } = caller
     const read = parseBudget(input, await zoneOf(tx, orgId))
     if (!read.ok) throw invalid(read.flaws)
-    await refuseUnknown(tx, orgId, read.value.scope)
-    const id = budgetId(ports.newId('budget', now))
+    const { scope } = read.value
+    if (scope.kind !== 'schedule' || coming?.has(scope.scheduleId) !== true) await refuseUnknown(tx, orgId, scope)
+    const id = budgetId(given ?? ports.newId('budget', now))
     const made = { ...read.value, orgId, id, pausedAt: null, alerts: null, createdAt: now }
     if (!(await insertBudget(tx, made))) throw new Refusal('CONFLICT', `There is a budget ${made.id} already`)
     return { id: made.id, change: 'created', before: null, after: made }
   })
-  return getBudget(ports, caller, id)
-}
 
 async function zoneOf(connection: Connection, orgId: OrgId): Promise<Zone> {
   const org = await loadOrg(connection, orgId)
@@ -62,14 +76,20 @@ async function refuseUnknown(connection: Connection, orgId: OrgId, scope: Budget
     throw invalid([{ field: 'schedule_id', value: scope.scheduleId, message: 'names no schedule' }])
 }
 
+interface AskedChange {
+  readonly id: string
+  readonly change: BudgetPatch
+}
+
 /** Changes a budget. More room lets waiting work go on at once, also under a budget that stood still. */
-export async function changeBudget(
-  ports: Ports,
-  caller: Caller,
-  asked: { readonly id: string; readonly change: BudgetPatch },
-): Promise<BudgetView> {
-  const { orgId } = caller
-  const id = await keepBudgets(ports, caller, async (tx, now) => {
+export async function changeBudget(ports: Ports, caller: Caller, asked: AskedChange): Promise<BudgetView> {
+  return getBudget(ports, caller, await ports.turns.take(bound(budgetChange(caller, asked), caller)))
+}
+
+/** The work of changing a budget. */
+export const budgetChange = (caller: Caller, asked: AskedChange): Work<string> =>
+  keepingBudgets(caller, async (tx, now) => {
+    const { orgId } = caller
     const found = (await loadBudgets(tx, { orgId })).find((row) => row.id === asked.id)
     if (found === undefined) throw noBudget(asked.id)
     refuseRails(found)
@@ -79,13 +99,11 @@ export async function changeBudget(
     await saveBudget(tx, after)
     return { id: found.id, change: 'updated', before: found, after }
   })
-  return getBudget(ports, caller, id)
-}
 
 /** Lets a budget that stands still go on. One whose period is used up would stand still again at once, and is refused. */
 export async function resumeBudget(ports: Ports, caller: Caller, asked: { readonly id: string }): Promise<BudgetView> {
   const { orgId } = caller
-  const id = await keepBudgets(ports, caller, async (tx, now) => {
+  const work = keepingBudgets(caller, async (tx, now) => {
     const found = (await loadBudgets(tx, { orgId })).find((row) => row.id === asked.id)
     if (found === undefined) throw noBudget(asked.id)
     const spent = spentIn(found, now)
@@ -94,7 +112,7 @@ export async function resumeBudget(ports: Ports, caller: Caller, asked: { readon
     await saveBudget(tx, after)
     return { id: found.id, change: 'resumed', before: found, after }
   })
-  return getBudget(ports, caller, id)
+  return getBudget(ports, caller, await ports.turns.take(bound(work, caller)))
 }
 
 function stillUsedUp({ id, unit, amount, period, timezone }: BudgetOnRecord, spent: number, now: Instant): Refusal {
@@ -106,15 +124,19 @@ function stillUsedUp({ id, unit, amount, period, timezone }: BudgetOnRecord, spe
 
 /** Deletes a budget and what it has counted. Nothing waits for it any more. */
 export async function removeBudget(ports: Ports, caller: Caller, asked: { readonly id: string }): Promise<void> {
-  const { orgId } = caller
-  await keepBudgets(ports, caller, async (tx) => {
+  await ports.turns.take(bound(budgetRemoval(caller, asked), caller))
+}
+
+/** The work of deleting a budget. */
+export const budgetRemoval = (caller: Caller, asked: { readonly id: string }): Work<string> =>
+  keepingBudgets(caller, async (tx) => {
+    const { orgId } = caller
     const found = (await loadBudgets(tx, { orgId })).find((row) => row.id === asked.id)
     if (found === undefined) throw noBudget(asked.id)
     refuseRails(found)
     deleteBudgets(tx, { orgId, ids: [found.id] })
     return { id: found.id, change: 'deleted', before: found, after: null }
   })
-}
 
 /** What belongs to guard rails is changed with them: otherwise they would say one thing and do another. */
 function refuseRails({ id, scope }: BudgetRow): void {
@@ -131,13 +153,9 @@ interface Prepared {
 }
 
 /** Changes budgets on record and what every node remembers of them. */
-function keepBudgets(
-  ports: Ports,
-  caller: Caller,
-  write: (tx: Transaction, now: Instant) => Promise<Kept>,
-): Promise<string> {
+function keepingBudgets(caller: Caller, write: (tx: Transaction, now: Instant) => Promise<Kept>): Work<string> {
   const { orgId } = caller
-  const work: Work<string> = {
+  return {
     orgId,
     prepare: async (tx, now): Promise<Prepared> => {
       const kept = await write(tx, now)
@@ -151,7 +169,6 @@ function keepBudgets(
       return done.kept.id
     },
   }
-  return ports.turns.take(bound(work, caller))
 }
 
 /** The budget, and where it stands. */

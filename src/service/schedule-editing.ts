@@ -15,6 +15,7 @@ import { judgeEdit, type RailedEdit } from './rails/schedules.ts'
 import { keepOwnBudget, termsIn, type KeptOwn } from './schedule-budget.ts'
 import { disabledTargets } from './schedule-delivery.ts'
 import { viewSchedule } from './schedule-view.ts'
+import type { Work } from './turn-port.ts'
 import type { TurnReads } from './turn/turn-reads.ts'
 
 /** The refusal for a schedule that is not there, or not for whoever asks. */
@@ -43,9 +44,13 @@ interface Edited {
 }
 
 /** Changes a schedule in a turn of its own. */
-export function edit(ports: Ports, caller: Caller, editing: Editing): Promise<ScheduleView> {
+export const edit = (ports: Ports, caller: Caller, editing: Editing): Promise<ScheduleView> =>
+  ports.turns.take(editWork(caller, editing))
+
+/** The work of changing a schedule. */
+export function editWork(caller: Caller, editing: Editing): Work<ScheduleView> {
   const { orgId } = caller
-  return ports.turns.take({
+  return {
     orgId,
     prepare: async (tx, now, reads): Promise<Edited> => {
       const [found] = await loadSchedules(tx, { orgId, ids: [scheduleId(editing.id)] })
@@ -79,7 +84,7 @@ export function edit(ports: Ports, caller: Caller, editing: Editing): Promise<Sc
       desk.changes.audits.push(changed(actorOf(caller), { kind: 'schedule', id: after.id }, views))
       return views.after
     },
-  })
+  }
 }
 
 /** Who switches on what was rejected has changed their mind about it. */

@@ -57,14 +57,22 @@ async function refuseForbidden(ports: Ports, orgId: OrgId, read: ReadTarget): Pr
 }
 
 /** Makes a target. Its address must be one that may be called. */
-export async function createTarget(ports: Ports, caller: Caller, input: TargetInput): Promise<TargetView> {
+export const createTarget = async (ports: Ports, caller: Caller, input: TargetInput): Promise<TargetView> =>
+  ports.turns.take(bound(await targetCreation(ports, caller, { input }), caller))
+
+/** The work of making a target, judged as far as it can be before it is handed in. Its id is made unless given. */
+export async function targetCreation(
+  ports: Ports,
+  caller: Caller,
+  making: { readonly input: TargetInput; readonly id?: string | undefined },
+): Promise<Work<TargetView>> {
   const { orgId } = caller
-  const { enabled, ...read } = readInput(input, null)
+  const { enabled, ...read } = readInput(making.input, null)
   await refuseForbidden(ports, orgId, { ...read, enabled })
-  const work: Work<TargetView> = {
+  return {
     orgId,
     prepare: async (tx, now): Promise<TargetRow> => {
-      const id = targetId(ports.newId('target', now))
+      const id = targetId(making.id ?? ports.newId('target', now))
       const row: TargetRow = {
         ...{ ...read, ...(await keptAddress(ports, { ...read, orgId, id })), orgId, id, failuresInARow: 0 },
         ...{ disabledAt: enabled ? null : now, disabledWhy: null, deliveredAt: null, failedAt: null },
@@ -80,7 +88,6 @@ export async function createTarget(ports: Ports, caller: Caller, input: TargetIn
       return viewTarget(row, 0)
     },
   }
-  return ports.turns.take(bound(work, caller))
 }
 
 /** The target, and how it has fared. */
@@ -121,28 +128,35 @@ export async function findTargets(
   })
 }
 
+interface AskedChange {
+  readonly id: string
+  readonly change: TargetPatch
+}
+
 /** Changes a target. Switching it off holds what is on its way; switching it on sends what was held. */
-export async function changeTarget(
-  ports: Ports,
-  caller: Caller,
-  asked: { readonly id: string; readonly change: TargetPatch },
-): Promise<TargetView> {
+export async function changeTarget(ports: Ports, caller: Caller, asked: AskedChange): Promise<TargetView> {
+  const { released: _released, ...view } = await ports.turns.take(await targetChange(ports, caller, asked))
+  return view
+}
+
+/** The work of changing a target, judged as far as it can be before it is handed in. */
+export async function targetChange(ports: Ports, caller: Caller, asked: AskedChange): Promise<Work<EnabledTargetView>> {
   const known = await readTarget(ports.database, caller.orgId, asked.id)
   const read = readInput(asked.change, facts(known))
   if (isElsewhere(read, known)) await refuseForbidden(ports, caller.orgId, read)
-  const { released: _released, ...view } = await edit(ports, caller, {
+  return editing(ports, caller, {
     id: asked.id,
     verb: 'update',
     read: (row) => readInput(asked.change, facts(row)),
   })
-  return view
 }
 
 /** Switches a target on: what was held for it is sent. */
 export const enableTarget = (ports: Ports, caller: Caller, id: string): Promise<EnabledTargetView> =>
-  edit(ports, caller, { id, verb: 'enable', read: (row) => ({ ...facts(row), enabled: true }) })
+  ports.turns.take(editing(ports, caller, { id, verb: 'enable', read: (row) => ({ ...facts(row), enabled: true }) }))
 
-const facts = ({ name, kind, url, settings, quietHours, alerts, disabledAt }: TargetRow): ReadTarget => ({
+/** What a person has decided about a target. */
+export const facts = ({ name, kind, url, settings, quietHours, alerts, disabledAt }: TargetRow): ReadTarget => ({
   ...{ name, kind, url, settings, quietHours, alerts, enabled: disabledAt === null },
 })
 
@@ -164,9 +178,9 @@ interface Edited {
   readonly over: readonly string[]
 }
 
-function edit(ports: Ports, caller: Caller, { id, verb, read }: Editing): Promise<EnabledTargetView> {
+function editing(ports: Ports, caller: Caller, { id, verb, read }: Editing): Work<EnabledTargetView> {
   const { orgId } = caller
-  return ports.turns.take({
+  return {
     orgId,
     prepare: async (tx, now): Promise<Edited> => {
       const before = await readTarget(tx, orgId, id)
@@ -185,7 +199,7 @@ function edit(ports: Ports, caller: Caller, { id, verb, read }: Editing): Promis
       endDisabled(desk, after, { ids: over, why: because('target_enabled', 'target.enabled', { target: after.name }) })
       return view
     },
-  })
+  }
 }
 
 function standing(
@@ -239,13 +253,17 @@ interface Removed {
 const NAMED = 5
 
 /** Deletes a target that no schedule delivers to. What was on its way to it has failed. */
-export async function removeTarget(ports: Ports, caller: Caller, asked: { readonly id: string }): Promise<void> {
+export const removeTarget = async (ports: Ports, caller: Caller, asked: { readonly id: string }): Promise<void> =>
+  ports.turns.take(targetRemoval(caller, asked))
+
+/** The work of deleting a target. `isUnused`: whoever hands it in has seen to it that no schedule delivers to it then. */
+export function targetRemoval(caller: Caller, asked: { readonly id: string; readonly isUnused?: true }): Work<void> {
   const { orgId } = caller
-  await ports.turns.take({
+  return {
     orgId,
     prepare: async (tx, now) => {
       const row = await readTarget(tx, orgId, asked.id)
-      const users = await loadSchedulesOfTarget(tx, { orgId, id: row.id, limit: NAMED })
+      const users = asked.isUnused === true ? [] : await loadSchedulesOfTarget(tx, { orgId, id: row.id, limit: NAMED })
       if (users.length > 0)
         throw new Refusal('CONFLICT', `Schedules deliver to ${row.id}: ${users.join(', ')}; change them first`, {
           details: { schedule_ids: users },
@@ -262,7 +280,7 @@ export async function removeTarget(ports: Ports, caller: Caller, asked: { readon
       tell(desk, row.id, 'deleted')
       endDisabled(desk, row, { ids: over, why })
     },
-  })
+  }
 }
 
 function tell(desk: Desk, id: string, change: string): void {
