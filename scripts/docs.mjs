@@ -1,6 +1,7 @@
 // `npm run docs`: writes the generated sections of the documents. The tests in test/docs compare the same texts.
 import { writeFileSync } from 'node:fs'
 import { listCommands } from '../dist/cli/reference.js'
+import { asCodeSchema } from '../dist/contract/as-code-schema.js'
 import { CONFIG_KEYS } from '../dist/contract/config/keys.js'
 import { keysOf } from '../dist/contract/config/tree.js'
 import { codesOf, openApiOf } from '../dist/contract/openapi.js'
@@ -35,6 +36,7 @@ const core = {
   rpcCodeOf,
   listCommands,
   listTools,
+  asCodeSchema,
   settings: keysOf(CONFIG_KEYS),
 }
 

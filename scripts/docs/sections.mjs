@@ -46,13 +46,21 @@ export const SECTIONS = [
   { name: 'rpc-errors', file: 'docs/reference/rpc.md', render: (core) => renderRpcErrors(core) },
   { name: 'mcp-tools', file: 'docs/reference/mcp.md', render: (core) => renderTools(core.listTools()) },
   { name: 'routes', file: 'src/client/routes.ts', render: (core) => renderRoutes(core.OPERATIONS) },
+  {
+    name: 'as-code-schema',
+    file: 'schema/escapement.schema.json',
+    render: (core) => JSON.stringify(core.asCodeSchema()),
+  },
 ]
 
 /** The document of a section as it stands, and as it would stand if it were written now. */
 export async function compareSection({ name, file, render }, core) {
   const filepath = path.join(root, file)
   const current = readFileSync(filepath, 'utf8')
-  const written = replaceBetween(current, boundsOf(name, path.extname(file)), await render(core))
+  const text = await render(core)
+  // JSON has no comments to put marks into: such a file is generated as a whole.
+  const isWhole = path.extname(file) === '.json'
+  const written = isWhole ? text : replaceBetween(current, boundsOf(name, path.extname(file)), text)
   // Formatted like everything else, so that writing and `prettier --check` agree.
   const fresh = await prettier.format(written, { ...(await prettier.resolveConfig(filepath)), filepath })
   return { filepath, current, fresh }

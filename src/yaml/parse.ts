@@ -54,7 +54,7 @@ function readOne(document: Document.Parsed, placeAt: PlaceAt): ReadOne {
   if (broken.length > 0)
     return { flaws: broken.map(({ message, pos: [at] }) => ({ ...placeAt(at), message: lowered(message) })) }
   const { contents } = document
-  if (isNothing(contents)) return { document: null }
+  if (contents === null || isNothing(contents)) return { document: null }
   const start = contents.range[0]
   if (!isMap(contents)) return { flaws: [{ ...placeAt(start), message: SHAPE }] }
   const strange = strangeIn(document)
@@ -68,8 +68,7 @@ function readOne(document: Document.Parsed, placeAt: PlaceAt): ReadOne {
 
 const SHAPE = 'must hold lists such as "schedules:" with items below it'
 
-const isNothing = (contents: Node | null): boolean =>
-  contents === null || (isScalar(contents) && (contents.value === null || contents.value === ''))
+const isNothing = (contents: Node): boolean => isScalar(contents) && (contents.value === null || contents.value === '')
 
 /** What YAML can say and JSON cannot. */
 function strangeIn(document: Document.Parsed): readonly { readonly at: number; readonly message: string }[] {

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { listCommands } from '../../src/cli/reference.ts'
+import { asCodeSchema } from '../../src/contract/as-code-schema.ts'
 import { CONFIG_KEYS } from '../../src/contract/config/keys.ts'
 import { keysOf } from '../../src/contract/config/tree.ts'
 import { codesOf, openApiOf } from '../../src/contract/openapi.ts'
@@ -49,6 +50,7 @@ export function compare(name: string): Promise<{ readonly current: string; reado
     ...{ METRICS, RPC_METHODS, RPC_ERRORS, rpcCodeOf },
     listCommands,
     listTools,
+    asCodeSchema,
     settings: keysOf(CONFIG_KEYS),
   })
 }

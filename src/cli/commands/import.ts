@@ -1,11 +1,9 @@
 import type { Command } from 'commander'
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
-import { text as readAll } from 'node:stream/consumers'
 import type { ImportedLine, ImportOutcome, ImportReport } from '../../contract/import.ts'
 import type { Style } from '../output/style.ts'
 import { oneLine } from '../output/text.ts'
 import { namesOf, valuesOf, withFields, type FieldOption } from '../remote/fields.ts'
+import { readText } from '../remote/files.ts'
 import { printJson } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
@@ -56,10 +54,7 @@ export function addImport(program: Command, desk: Desk): void {
 }
 
 async function contentOf(terminal: Terminal, file: string): Promise<string> {
-  const from = path.resolve(terminal.cwd ?? process.cwd(), file)
-  const content = await (file === '-' ? readAll(terminal.stdin) : readFile(from, 'utf8')).catch((error: unknown) => {
-    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
-  })
+  const content = await readText(terminal, file)
   if (content.trim() === '') throw new UsageError(`${file} is empty`)
   return content
 }

@@ -1,10 +1,8 @@
 import type { Command } from 'commander'
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
-import { text as readAll } from 'node:stream/consumers'
 import { DURATION_WORDS, parseDuration, type DurationUnit } from '../../contract/config/duration.ts'
 import { formatInstant, later, type Instant } from '../../core/instant.ts'
 import type { Terminal } from '../terminal.ts'
+import { readText } from './files.ts'
 import type { FieldNames } from './refused.ts'
 import { UsageError } from './usage.ts'
 
@@ -126,10 +124,7 @@ export async function bodyOf(
 }
 
 async function readObject(terminal: Terminal, file: string): Promise<FieldValues> {
-  const from = path.resolve(terminal.cwd ?? process.cwd(), file)
-  const content = await (file === '-' ? readAll(terminal.stdin) : readFile(from, 'utf8')).catch((error: unknown) => {
-    throw new UsageError(`--file ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
-  })
+  const content = await readText(terminal, file, `--file ${file}`)
   const value = json(content, { option: `--file ${file}:`, now: terminal.now() })
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new UsageError(`--file ${file} must hold one JSON object`)
