@@ -11,6 +11,7 @@ import { createSenders } from './delivery/senders.ts'
 import { createChannels } from './channels/channels.ts'
 import { createChannelAttendance } from './engine/channels.ts'
 import { createAlertPass } from './engine/alert-pass.ts'
+import { createBackfills } from './engine/backfills.ts'
 import { createDeliveries } from './engine/deliveries.ts'
 import { createHeartbeats } from './engine/heartbeats.ts'
 import { createLoops, type Loops } from './engine/loops.ts'
@@ -249,7 +250,7 @@ function compose(opened: Opened): App {
   const alertPass = createAlertPass({ parts, database: reads, newId: makeId, orgId: OPERATOR_ORG })
   const loops = createLoops({
     ...{ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes: () => readLaneSizes(ports) },
-    ...{ deliveries, heartbeats, attendance, alertPass },
+    ...{ deliveries, heartbeats, backfills: createBackfills({ parts, ports }), attendance, alertPass },
   })
   const pools = (): ReturnType<App['pools']> => [
     { pool: 'engine', ...(database.use?.() ?? NO_POOL) },

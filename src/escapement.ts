@@ -1,5 +1,6 @@
 import type { AgentInput, AgentView } from './contract/agent.ts'
 import type { AlertFilter, AlertView } from './contract/alert.ts'
+import type { BackfillInput, Backfills, BackfillView } from './contract/backfill.ts'
 import type { BudgetInput, BudgetPatch, BudgetView } from './contract/budget.ts'
 import type { DeliveryFilter, DeliveryView } from './contract/delivery.ts'
 import type { EventKind, EventView } from './contract/event.ts'
@@ -138,6 +139,7 @@ export interface Escapement {
     readonly runNow: (id: string, options?: { readonly mode?: 'force' | 'due' }) => Promise<RunNowAnswer>
     readonly runs: (id: string, filter?: RunFilter) => Promise<Page<RunView>>
     readonly explain: (id: string, at: string | number) => Promise<OccurrenceExplanation>
+    readonly backfill: (id: string, input: BackfillInput) => Promise<BackfillView>
     /** What a schedule would use before it is made, or with `id` what a change of one would do. Nothing is kept. */
     readonly forecast: (input: ScheduleForecastInput) => Promise<ScheduleForecast>
     /** What would happen over a window of time. Computed in a thread of its own; nothing is kept. */
@@ -151,6 +153,7 @@ export interface Escapement {
   }
   /** Why something happened, or why nothing did: about one thing by its id, or about a moment. */
   readonly explain: (query: ExplainQuery) => Promise<Explanation>
+  readonly backfills: Backfills
   readonly tasks: {
     /** Refused with `queue_full` (the error carries the id of the rejected task) when there is no room. */
     readonly submit: (input: TaskInput, options?: SubmitOptions) => Promise<TaskReceipt>

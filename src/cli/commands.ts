@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addAgents } from './commands/agents.ts'
 import { addAudit } from './commands/audit.ts'
 import { addBudgets } from './commands/budgets.ts'
+import { addBackfills } from './commands/backfills.ts'
 import { addChannels } from './commands/channels.ts'
 import { addChat } from './commands/chat.ts'
 import { addCompletion } from './commands/completion.ts'
@@ -41,6 +42,7 @@ const COMMANDS: Readonly<Record<string, readonly Add[]>> = {
     addSchedules,
     addImport,
     addTasks,
+    addBackfills,
     addRuns,
     addExplain,
     addSessions,

@@ -32,7 +32,7 @@ export interface ExplainPolicy {
 export const STEP_STATES = ['passed', 'closed', 'not_reached'] as const
 export type StepState = (typeof STEP_STATES)[number]
 
-export const STEP_STAGES = ['plan', 'admission', 'policies', 'gates', 'execution', 'delivery'] as const
+export const STEP_STAGES = ['plan', 'admission', 'policies', 'gates', 'execution', 'delivery', 'backfill'] as const
 export type StepStage = (typeof STEP_STAGES)[number]
 
 /** One question on the way of a run or an occurrence, in the order in which the engine asks them. */

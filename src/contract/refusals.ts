@@ -68,7 +68,7 @@ export const REFUSAL_TITLES: Readonly<Record<RefusalCode, string>> = {
   CONFLICT: 'It does not fit the present state',
   CONCURRENCY_LIMIT: 'The schedule is full',
   NOT_RETRYABLE: 'The run cannot be retried',
-  ALREADY_ENDED: 'The run has already ended',
+  ALREADY_ENDED: 'It has already ended',
   PENDING_APPROVAL: 'The schedule waits for approval',
   WORKER_LOST: 'The worker is not known any more',
   STALE_VERSION: 'It has been changed since',

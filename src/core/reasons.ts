@@ -16,6 +16,13 @@ export const REASONS = {
   queue_full: '{parked} runs were already waiting for a slot of the schedule, and at most {queue_depth} may.',
   superseded: 'The occurrence of {nominal} took its place.',
 
+  // Backfills, and the runs they make.
+  backfilled: 'The backfill {backfill}, which {by} started, made it for {nominal}.',
+  backfill_done: 'All {total} moments have had their run.',
+  backfill_failing: '{failures} of its runs failed in a row, so it stopped.',
+  backfill_cancelled: '{by} cancelled the backfill {backfill}.',
+  backfill_waits: 'It goes on when nothing of its schedule is pending; {pending} runs are.',
+
   // What is said of a moment of a schedule about which nothing was decided, or of which less is kept.
   no_occurrence: 'The schedule has no occurrence at {at}.',
   excluded_date: 'The rule of the schedule names {at}, and that is excluded from it.',

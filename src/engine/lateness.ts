@@ -1,4 +1,5 @@
 import { isLate } from '../core/alerts.ts'
+import { isBackfilled } from '../core/backfill/backfilled.ts'
 import type { RunId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Desk } from '../service/desk/desk.ts'
@@ -39,8 +40,12 @@ function lateRuns(desk: Desk, now: Instant): readonly RunId[] {
     const row = desk.schedules.get(id)
     const limit = row?.rules.maxLatenessSeconds ?? null
     if (limit === null || row?.alerts?.late !== undefined) continue
-    for (const { id: run, nominal, startedAt } of runs)
-      if (nominal !== null && startedAt === null && isLate(nominal, now, limit)) found.push(run)
+    for (const run of runs) {
+      const { nominal, startedAt } = run
+      // What a backfill makes up for is late on purpose.
+      if (nominal === null || startedAt !== null || isBackfilled(run)) continue
+      if (isLate(nominal, now, limit)) found.push(run.id)
+    }
   }
   return found
 }

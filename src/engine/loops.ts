@@ -7,6 +7,7 @@ import { declareNodesLost, joinNodes, leaveNodes, lookAtNodes, renewLease } from
 import { findDue, findNextMoment, findVersions } from '../service/turn/lookups.ts'
 import { renewWaiting } from '../service/worker-leases.ts'
 import { fireWork, orphanWork, recoverWork } from '../service/turn/works.ts'
+import type { Backfills } from './backfills.ts'
 import type { ChannelAttendance } from './channels.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { Heartbeats } from './heartbeats.ts'
@@ -35,6 +36,8 @@ export interface LoopsContext {
   readonly deliveries?: Deliveries
   /** Left out: no agent looks after a checklist by itself. */
   readonly heartbeats?: Heartbeats
+  /** Left out: nobody takes backfills further. */
+  readonly backfills?: Backfills
   /** Left out: nobody attends to channels. */
   readonly attendance?: ChannelAttendance
   /** Looks whether engines stand still and runs are late. Left out: nobody does. */
@@ -50,6 +53,7 @@ export function createLoops({
   laneSizes,
   deliveries,
   heartbeats,
+  backfills,
   attendance,
   alertPass,
 }: LoopsContext): Loops {
@@ -71,29 +75,38 @@ export function createLoops({
     return undefined
   })
   const loops = [alertLoop, watchLoop, hearLoop, schedulesLoop, leaseLoop, pruneLoop]
+  const wakePlans = (): void => {
+    schedulesLoop.wake()
+    backfills?.wake()
+  }
   const listening: { readonly stop: () => Promise<void> }[] = []
   return {
     start: async () => {
       ctx.clock.hear(await joinNodes(ctx.database, cardOf(parts), node.leaseMs), ctx.clock.counter())
       listening.push(await ctx.database.listen(ctx.channels.turn, hearLoop.wake))
-      listening.push(await ctx.database.listen(ctx.channels.plan, schedulesLoop.wake))
+      listening.push(await ctx.database.listen(ctx.channels.plan, wakePlans))
       noteScan(parts)
       for (const one of loops) one.start()
       deliveries?.start()
       heartbeats?.start()
+      backfills?.start()
       attendance?.start()
     },
     stop: async () => {
-      await Promise.all([...loops.map((one) => one.stop()), heartbeats?.stop(), attendance?.stop(), deliveries?.stop()])
+      await Promise.all([
+        ...loops.map((one) => one.stop()),
+        heartbeats?.stop(),
+        backfills?.stop(),
+        attendance?.stop(),
+        deliveries?.stop(),
+      ])
       for (const one of listening) await one.stop().catch(() => undefined)
       await leaveNodes(ctx.database, parts.id()).catch(() => undefined)
     },
     wake: () => {
       watchLoop.wake()
     },
-    wakeSchedules: () => {
-      schedulesLoop.wake()
-    },
+    wakeSchedules: wakePlans,
   }
 }
 

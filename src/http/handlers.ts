@@ -2,6 +2,7 @@ import type { Operations } from '../contract/operations/table.ts'
 import type { HandlersOf } from './call.ts'
 import { agentHandlers } from './handlers/agents.ts'
 import { auditHandlers } from './handlers/audit.ts'
+import { backfillHandlers } from './handlers/backfills.ts'
 import { budgetHandlers } from './handlers/budgets.ts'
 import { callbackHandlers } from './handlers/callbacks.ts'
 import { channelHandlers } from './handlers/channels.ts'
@@ -34,6 +35,7 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...probeHandlers,
   ...scheduleHandlers,
   ...importHandlers,
+  ...backfillHandlers,
   ...runHandlers,
   ...explainHandlers,
   ...callbackHandlers,

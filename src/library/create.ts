@@ -11,6 +11,7 @@ import { inProcess, type Handler } from '../executors/in-process.ts'
 import type { DatabaseChoice, Escapement, EscapementOptions, LogEntry, Settings } from '../escapement.ts'
 import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../service/settings.ts'
 import { agentsOf, registerAgents } from './agents.ts'
+import { backfillsOf } from './backfills.ts'
 import { budgetsOf } from './budgets.ts'
 import { healthOf } from './health.ts'
 import { heartbeatsOf } from './heartbeats.ts'
@@ -73,7 +74,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     current = await begin(app, { org, listeners, handlers: [...handlers.keys()] })
   }
   return {
-    ...{ schedules: schedulesOf(running), tasks: tasksOf(running) },
+    ...{ schedules: schedulesOf(running), backfills: backfillsOf(running), tasks: tasksOf(running) },
     ...{ sessions: sessionsOf(running), runs: runsOf(running), explain: explainOf(running) },
     ...{ agents: agentsOf(running, register), budgets: budgetsOf(running), ...receivingOf(running) },
     ...{ providers: providersOf(running), secrets: secretsOf(running), heartbeats: heartbeatsOf(running) },

@@ -1,6 +1,7 @@
 import type { Escapement } from '../escapement.ts'
 import { forecastDraft } from '../service/forecast/draft.ts'
 import { approveSchedule, rejectSchedule } from '../service/rails/approve.ts'
+import { startBackfill } from '../service/backfill/backfills.ts'
 import { importCrontab } from '../service/import/crontab.ts'
 import { importClawJobs } from '../service/import/openclaw.ts'
 import { runScheduleNow } from '../service/run-actions.ts'
@@ -47,6 +48,11 @@ export function schedulesOf(running: () => Running): Escapement['schedules'] {
       refuseWhileDraining()
       return runScheduleNow(app.ports, admitting(), { id, mode: options.mode ?? 'force' })
     },
+    backfill: (id, input) =>
+      changing(({ app, caller, refuseWhileDraining }) => {
+        refuseWhileDraining()
+        return startBackfill(app.ports, caller, { id, input })
+      }),
     runs: async (id, filter) => findRunsOfSchedule(running().app.ports, { orgId: running().orgId, id }, filter),
     simulate: async (input, options = {}) =>
       simulateSchedules(running().app.ports, running().caller, { input, ...options }),

@@ -1,3 +1,4 @@
+import { isBackfilled } from '../core/backfill/backfilled.ts'
 import type { Trigger } from '../core/run/run.ts'
 import { isTerminal, type TerminalState } from '../core/run/run-machine.ts'
 import type { Changes } from '../service/desk/desk.ts'
@@ -102,7 +103,8 @@ function countEnded(tally: Tally, run: CountedRun, state: TerminalState): void {
   if (startedAt === null || finishedAt === null) return
   observe(tally.duration, finishedAt - startedAt)
   // Only the first attempt says how late a run began; a later one has waited for its turn.
-  if (nominal !== null && run.attempt === run.firstAttempt) observe(tally.lateness, startedAt - nominal)
+  if (nominal !== null && run.attempt === run.firstAttempt && !isBackfilled(run))
+    observe(tally.lateness, startedAt - nominal)
 }
 
 /** How many were counted under any of the keys. */

@@ -20,6 +20,7 @@ export const ID_PREFIXES = {
   test: 'tst_',
   channel: 'chn_',
   worker: 'wrk_',
+  backfill: 'bkf_',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

@@ -3,6 +3,7 @@ import { runId, type OrgId } from '../core/ids.ts'
 import { DAY_MS, earlier, instant, SECOND_MS, type Instant } from '../core/instant.ts'
 import { RAIL_BOUNDS } from '../core/rails/guard-rails.ts'
 import { deleteOldAlerts } from '../store/alerts.ts'
+import { deleteOldBackfills } from '../store/backfills.ts'
 import type { Connection } from '../store/database.ts'
 import { deleteOldDeliveries } from '../store/deliveries.ts'
 import { deleteOldBeats, deleteSurplusBeats } from '../store/heartbeat-log.ts'
@@ -39,6 +40,7 @@ export interface Pruned {
   readonly deliveries: number
   readonly alerts: number
   /** Entries of the logs of heartbeats. */
+  readonly backfills: number
   readonly heartbeats: number
   readonly callbacks: number
   readonly keys: number
@@ -104,7 +106,7 @@ export function createRetention(
         pause: options.pause ?? (() => Promise.resolve()),
         batch: options.batch ?? BATCH,
       }
-      const found = { tasks: 0, runs: 0, folded: 0, turns: 0, deliveries: 0, alerts: 0, heartbeats: 0 }
+      const found = { tasks: 0, runs: 0, folded: 0, turns: 0, deliveries: 0, alerts: 0, backfills: 0, heartbeats: 0 }
       for (const { id } of await listOrgs(pass.connection)) {
         found.tasks += await pruneTasks(pass, id)
         found.folded += await foldSkips(pass, id, progress)
@@ -113,6 +115,7 @@ export function createRetention(
         found.deliveries += await pruneDeliveries(pass, id)
         found.alerts += await pruneAlerts(pass, id)
         found.heartbeats += await pruneBeats(pass, id)
+        found.backfills += await pruneBackfills(pass, id)
       }
       return { ...found, ...(await pruneDeployment(pass)), orgs: await pruneOrgs(pass) }
     },
@@ -215,6 +218,13 @@ async function pruneAlerts(pass: Pass, orgId: OrgId): Promise<number> {
 
 /** As long as runs are, and of an agent at most as many as a schedule may have runs. */
 async function pruneBeats(pass: Pass, orgId: OrgId): Promise<number> {
+async function pruneBackfills(pass: Pass, orgId: OrgId): Promise<number> {
+  const { runDays } = pass.settings.retention
+  if (runDays === null) return 0
+  const before = earlier(pass.now, runDays * DAY_MS)
+  return repeat(pass, () => deleteOldBackfills(pass.connection, { orgId, before, limit: pass.batch }))
+}
+
   const { runDays, maxRunsPerSchedule: keep } = pass.settings.retention
   const { connection, batch: limit } = pass
   const surplus = await repeat(pass, () => deleteSurplusBeats(connection, { orgId, keep, limit }))

@@ -26,12 +26,13 @@ export async function loadChatRates(
 ): Promise<readonly ObservedRate[]> {
   const rows = await connection.query(
     `with seen as (
-       select agent_id, trigger, created_at from run
+       select agent_id, trigger, nominal_at, created_at from run
         where org_id = $1 and created_at > $2::timestamptz - interval '${LOOK_BACK_DAYS} days'
           and created_at <= $2::timestamptz
         order by created_at desc, id desc limit ${LOOKED_THROUGH})
      select agent_id, count(*)::float8 as made, ${SPAN_OF_SEEN}
-       from seen where trigger in ('message', 'webhook', 'manual', 'retry') group by agent_id`,
+       from seen where trigger in ('message', 'webhook', 'manual', 'retry')
+        and not (trigger = 'manual' and nominal_at is not null) group by agent_id`,
     [wanted.orgId, toTimestamp(wanted.now)],
   )
   return rows.map(rateOf)

@@ -119,6 +119,7 @@ export const ORG_TABLES = [
     'worker_attempt',
     'worker',
     'idempotency',
+    'backfill',
     'schedule',
     'session',
   ] as const),

@@ -38,6 +38,9 @@ interface OfSchedules {
   readonly ids: readonly ScheduleId[]
 }
 
+/** What a backfill has made is no part of the plan, and says nothing about it. */
+const OF_THE_PLAN = "not (trigger = 'manual' and nominal_at is not null)"
+
 const COLUMNS = `r.schedule_id, r.id, r.nominal_at, r.trigger, coalesce(r.state, p.state) as state, r.created_at,
   r.first_attempt, coalesce(r.attempt, p.attempt, r.first_attempt) as attempt,
   coalesce(r.started_at, p.started_at) as started_at, r.finished_at,
@@ -54,6 +57,7 @@ export async function loadRunsBefore(
   const rows = await connection.query(
     `select ${COLUMNS} from unnest($2::text[]) as wanted (id) cross join lateral (
        select * from run where org_id = $1 and schedule_id = wanted.id and created_at < $3::timestamptz
+          and ${OF_THE_PLAN}
         order by created_at desc, id desc limit $4) r
        left join pending p on p.org_id = r.org_id and p.id = r.id
       order by r.schedule_id, r.created_at desc, r.id desc`,
@@ -70,7 +74,7 @@ export async function loadRunsBetween(
   const rows = await connection.query(
     `select ${COLUMNS} from unnest($2::text[]) as wanted (id) cross join lateral (
        select * from run where org_id = $1 and schedule_id = wanted.id
-          and created_at >= $3::timestamptz and created_at < $4::timestamptz
+          and created_at >= $3::timestamptz and created_at < $4::timestamptz and ${OF_THE_PLAN}
         order by created_at, id limit $5) r
        left join pending p on p.org_id = r.org_id and p.id = r.id
       order by r.created_at, r.id limit $5`,
@@ -83,7 +87,7 @@ export async function loadRunsBetween(
 export async function loadPendingOf(connection: Connection, wanted: OfSchedules): Promise<readonly PastRun[]> {
   const rows = await connection.query(
     `select ${COLUMNS} from pending p join run r on r.org_id = p.org_id and r.id = p.id
-      where p.org_id = $1 and r.schedule_id = any($2::text[]) order by r.created_at, r.id`,
+      where p.org_id = $1 and r.schedule_id = any($2::text[]) and ${OF_THE_PLAN} order by r.created_at, r.id`,
     [wanted.orgId, wanted.ids],
   )
   return rows.map(pastOf)

@@ -40,7 +40,23 @@ const wordsOf = (command: string): readonly string[] =>
   )
 
 /** Ids are others on every machine. */
-const withoutIds = (text: string): string => text.replaceAll(/\b(?:sch_\w+|schedule_\d+)/g, 'sch_…')
+const withoutIds = (text: string): string =>
+  text.replaceAll(/\b(?:sch_\w+|schedule_\d+)/g, 'sch_…').replaceAll(/\b(?:bkf_\w+|backfill_\d+)/g, 'bkf_…')
+
+/** What a command of the guide was kept under, by its name. */
+const kept = new Map<string, string>()
+
+/** `NAME=$(escapement … --json | jq -r .field)` keeps a field of the answer, and says nothing. */
+const KEEPS = /^(?<name>[A-Z]+)=\$\((?<command>[^]*) \| jq -r \.(?<field>\w+)\)$/
+
+async function performed(line: string): Promise<string> {
+  const { name, command, field = '' } = KEEPS.exec(line)?.groups ?? {}
+  const known = (text: string): string => text.replaceAll(/\$([A-Z]+)/g, (_, at: string) => kept.get(at) ?? '')
+  if (name === undefined || command === undefined) return typed(known(line))
+  const answer = await typed(known(command))
+  kept.set(name, String((JSON.parse(answer) as Readonly<Record<string, unknown>>)[field]))
+  return ''
+}
 
 const typed = async (line: string): Promise<string> => {
   const now = world.services.ports.clock.now
@@ -51,25 +67,29 @@ const typed = async (line: string): Promise<string> => {
 }
 
 describe('the guide', () => {
-  it.each(['natural-language', 'replace-crontab', 'replace-openclaw'])('%s says what happens', async (name) => {
-    const blocks = [...textOf(`docs/guides/${name}.md`).matchAll(BLOCK)].map(({ groups }) => groups ?? {})
-    let answer: string | null = null
-    let compared = 0
-    for (const { kind, file, content = '' } of blocks) {
-      if (file !== undefined) writeFileSync(path.join(cwd, file), content)
-      else if (kind === 'sh run') {
-        answer = ''
-        for (const line of content.match(/^escapement(?:\\\n|[^\n])*/gm) ?? []) answer += await typed(line)
-      } else if (answer !== null) {
-        const [given, wanted] = [withoutIds(answer).trimEnd(), withoutIds(content).trimEnd()]
-        if (wanted.startsWith('…\n')) expect(given.endsWith(wanted.slice(1)), given).toBe(true)
-        else expect(given).toBe(wanted)
-        answer = null
-        compared += 1
+  it.each(['natural-language', 'replace-crontab', 'replace-openclaw', 'backfill'])(
+    '%s says what happens',
+    async (name) => {
+      const blocks = [...textOf(`docs/guides/${name}.md`).matchAll(BLOCK)].map(({ groups }) => groups ?? {})
+      let answer: string | null = null
+      let compared = 0
+      for (const { kind, file, content = '' } of blocks) {
+        if (file !== undefined) writeFileSync(path.join(cwd, file), content)
+        else if (kind === 'sh run') {
+          answer = ''
+          for (const line of content.match(/^(?:[A-Z]+=\$\()?escapement(?:\\\n|[^\n])*/gm) ?? [])
+            answer += await performed(line)
+        } else if (answer !== null) {
+          const [given, wanted] = [withoutIds(answer).trimEnd(), withoutIds(content).trimEnd()]
+          if (wanted.startsWith('…\n')) expect(given.endsWith(wanted.slice(1)), given).toBe(true)
+          else expect(given).toBe(wanted)
+          answer = null
+          compared += 1
+        }
       }
-    }
-    expect(compared).toBeGreaterThan(1)
-  })
+      expect(compared).toBeGreaterThan(1)
+    },
+  )
 
   it('of sentences has every example that refusals name', () => {
     const guide = textOf('docs/guides/natural-language.md')

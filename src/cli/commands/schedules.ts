@@ -10,6 +10,7 @@ import { showDraftForecast } from './forecast-look.ts'
 import { explainOccurrence, showPreview } from './schedule-answers.ts'
 import { SCHEDULE_FIELDS, TIMING_FIELDS } from './schedule-fields.ts'
 import { scheduleColumns, scheduleFacts } from './schedule-look.ts'
+import { addBackfill } from './backfill.ts'
 import { addParse, withWhen, withWords } from './schedule-words.ts'
 import { commandOf, groupOf } from './group.ts'
 import { addApproving } from './schedule-approval.ts'
@@ -48,6 +49,7 @@ export function addSchedules(program: Command, desk: Desk): void {
   addForecast(group, desk)
   addParse(group, desk)
 }
+  addBackfill(group, desk)
 
 function addReading(group: Command, desk: Desk): void {
   remote<PageOptions>(desk, withPages(withFields(commandOf(group, 'list', 'list schedules'), FILTER)), {

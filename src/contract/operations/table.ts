@@ -1,5 +1,6 @@
 import { agentOperations } from './agents.ts'
 import { auditOperations } from './audit.ts'
+import { backfillOperations } from './backfills.ts'
 import { budgetOperations } from './budgets.ts'
 import { callbackOperations } from './callbacks.ts'
 import { channelOperations } from './channels.ts'
@@ -33,6 +34,7 @@ export const OPERATIONS = {
   ...probeOperations,
   ...scheduleOperations,
   ...importOperations,
+  ...backfillOperations,
   ...runOperations,
   ...explainOperations,
   ...callbackOperations,

@@ -8,7 +8,7 @@ import { OCCURRENCE_POLICIES, type OccurrencePolicy } from '../schedule/occurren
 
 /** One question on the way of a run, and how it was answered. */
 export interface Step {
-  readonly stage: 'plan' | 'admission' | 'policies' | 'gates' | 'execution' | 'delivery'
+  readonly stage: 'plan' | 'admission' | 'policies' | 'gates' | 'execution' | 'delivery' | 'backfill'
   readonly name: string
   readonly state: 'passed' | 'closed' | 'not_reached'
   readonly sentence: string | null

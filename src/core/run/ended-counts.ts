@@ -1,5 +1,7 @@
+import { isBackfilled } from '../backfill/backfilled.ts'
 import { amountsUsed } from '../budget/amounts.ts'
 import type { Instant } from '../instant.ts'
+import type { Trigger } from './run.ts'
 import { isTerminal, type RunState } from './run-machine.ts'
 
 /** How many things fell on each key. */
@@ -22,6 +24,7 @@ export interface CountedRun {
   readonly startedAt: Instant | null
   readonly finishedAt: Instant | null
   readonly nominal: Instant | null
+  readonly trigger: Trigger
   readonly attempt: number
   readonly firstAttempt: number
   readonly usage: unknown
@@ -47,8 +50,9 @@ export function countEnded(runs: Iterable<CountedRun>): EndedCounts | null {
     const { startedAt, finishedAt, nominal } = run
     if (startedAt === null || finishedAt === null) continue
     add(counts.duration, String(stepOf(finishedAt - startedAt)))
-    // Only the first attempt says how late a run began; a later one has waited for its turn.
-    if (nominal !== null && run.attempt === run.firstAttempt) add(counts.lateness, String(stepOf(startedAt - nominal)))
+    // Only the first attempt says how late a run began; a later one has waited for its turn. A backfill is late on purpose.
+    if (nominal !== null && run.attempt === run.firstAttempt && !isBackfilled(run))
+      add(counts.lateness, String(stepOf(startedAt - nominal)))
   }
   return counts
 }

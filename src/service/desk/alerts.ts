@@ -6,6 +6,7 @@ import {
   type OpenAlerts,
   type ScheduleAlertKind,
 } from '../../core/alerts.ts'
+import { isBackfilled } from '../../core/backfill/backfilled.ts'
 import { because, type Why } from '../../core/reasons.ts'
 import type { OccurrencePlan } from '../../core/schedule/occurrences.ts'
 import type { AlertChange } from '../../store/alerts.ts'
@@ -69,7 +70,7 @@ export function judgeMissed(desk: Desk, row: ScheduleRow, { decisions, skippedRa
 /** A run has started. Only its first attempt says whether it is late. */
 export function judgeStart(desk: Desk, run: RunRow): void {
   const row = run.scheduleId === null ? undefined : desk.schedules.get(run.scheduleId)
-  if (row === undefined || run.attempt !== run.firstAttempt) return
+  if (row === undefined || run.attempt !== run.firstAttempt || isBackfilled(run)) return
   if ((row.rules.maxLatenessSeconds ?? null) === null && row.alerts === null) return
   judgeLateness(desk, row, { run, hasStarted: true })
 }

@@ -1,3 +1,4 @@
+import { isBackfilled } from '../../core/backfill/backfilled.ts'
 import type { AgentId, AttemptId, BudgetId, OrgId } from '../../core/ids.ts'
 import type { ProviderName, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import { instant, type Instant } from '../../core/instant.ts'
@@ -290,9 +291,10 @@ export function pendingInSession(desk: Desk, session: SessionRow): readonly RunR
   return found
 }
 
-/** Oldest first, without those that were superseded. */
+/** Oldest first, without those that were superseded, and without what a backfill runs beside the schedule's own work. */
 export function pendingOfSchedule(desk: Desk, id: ScheduleId): readonly RunRow[] {
   const found: RunRow[] = []
-  for (const run of desk.bySchedule.get(id) ?? []) if (!run.superseded && run.finishedAt === null) found.push(run)
+  for (const run of desk.bySchedule.get(id) ?? [])
+    if (!run.superseded && run.finishedAt === null && (run.slot !== null || !isBackfilled(run))) found.push(run)
   return found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
 }

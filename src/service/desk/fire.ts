@@ -1,3 +1,4 @@
+import { isBackfilled } from '../../core/backfill/backfilled.ts'
 import type { RunId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import { defaultLane } from '../../core/lanes.ts'
@@ -119,7 +120,9 @@ export function runNow(desk: Desk, id: ScheduleId, { mode, trace, making }: RunN
 
 /** Superseded runs give up their schedule slot in the same transaction; everything else they keep until they end. */
 function supersede(desk: Desk, ids: readonly RunId[], nominal: Instant): void {
-  const runs = ids.flatMap((id) => desk.runs.get(id) ?? []).filter((run) => !isTerminal(run.state))
+  const runs = ids
+    .flatMap((id) => desk.runs.get(id) ?? [])
+    .filter((run) => !isTerminal(run.state) && !isBackfilled(run))
   for (const run of runs) {
     run.superseded = true
     run.slot = null

@@ -1,3 +1,4 @@
+import { isBackfilled } from '../../core/backfill/backfilled.ts'
 import { inlineKindOf } from '../../core/executor/inline-agent.ts'
 import type { Why } from '../../core/reasons.ts'
 import type { Reserve } from '../../core/picking/gates.ts'
@@ -179,7 +180,8 @@ function close(desk: Desk, run: RunRow): void {
   if (run.delivery !== null) announce(desk, run, run.delivery)
   const schedule = run.scheduleId === null ? undefined : desk.schedules.get(run.scheduleId)
   if (schedule === undefined) return
-  keepScore(desk, schedule, run)
+  // What is made up for long afterwards says nothing about how the plan goes.
+  if (!isBackfilled(run)) keepScore(desk, schedule, run)
   grant(desk, schedule.id)
 }
 

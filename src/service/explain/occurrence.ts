@@ -17,6 +17,7 @@ import type { Caller } from '../caller.ts'
 import type { Live } from '../live-port.ts'
 import { parseMoment } from '../moment-input.ts'
 import type { Ports } from '../ports.ts'
+import { withBackfills } from './backfilled.ts'
 import type { ScheduleAudits } from './history.ts'
 import { evidenceLinks, linkTo, onlyOnce } from './links.ts'
 import { nextOfSchedule } from './next.ts'
@@ -55,7 +56,12 @@ export interface AskedMoment {
 }
 
 /** What is on record about a moment, else what the plan says about it; refused when there is no schedule and no record. */
-export async function explainMoment(
+export async function explainMoment(ports: Reading, asker: Asker, asked: AskedMoment): Promise<OccurrenceExplanation> {
+  const told = await explainPlanned(ports, asker, asked)
+  return withBackfills(ports.database, { orgId: asker.orgId, scheduleId: asked.id, nominal: asked.at }, told)
+}
+
+async function explainPlanned(
   ports: Reading,
   asker: Asker,
   { id, at, zone }: AskedMoment,

@@ -4,7 +4,7 @@ import { instant } from '../../../src/core/instant.ts'
 import { countEnded, lengthOf, percentile, stepOf, type CountedRun } from '../../../src/core/run/ended-counts.ts'
 
 const aRun = (change: Partial<CountedRun> = {}): CountedRun => ({
-  ...{ state: 'success', startedAt: instant(1_000), finishedAt: instant(1_100), nominal: null },
+  ...{ state: 'success', startedAt: instant(1_000), finishedAt: instant(1_100), nominal: null, trigger: 'schedule' },
   ...{ attempt: 1, firstAttempt: 1, usage: null, ...change },
 })
 

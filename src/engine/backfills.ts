@@ -1,0 +1,77 @@
+import { runId, type RunId } from '../core/ids.ts'
+import { isTerminal, type RunState } from '../core/run/run-machine.ts'
+import { advanceWork, findOpenBackfills } from '../service/backfill/advance.ts'
+import type { Ports } from '../service/ports.ts'
+import { createLoop, type Loop } from './loop.ts'
+import type { HistoryRow, NodeParts } from './node-parts.ts'
+
+/** When backfills are taken a step further. What the step is is decided elsewhere. */
+export interface Backfills {
+  readonly start: () => void
+  readonly stop: () => Promise<void>
+  /** Somebody has begun one, or changed a schedule. */
+  readonly wake: () => void
+}
+
+export interface BackfillsContext {
+  readonly parts: NodeParts
+  readonly ports: Pick<Ports, 'database'>
+}
+
+/** Whoever ends a run of a backfill, or begins one, says so; this makes it certain. */
+const LOOK_EVERY_MS = 5_000
+
+/** The loop that looks after backfills: woken when one of their runs ends, on whatever node that was. */
+export function createBackfills({ parts, ports }: BackfillsContext): Backfills {
+  const { ctx, health } = parts
+  const watched = new Set<RunId>()
+  const loop: Loop = createLoop(() => backfillPass({ parts, ports }, watched), {
+    everyMs: LOOK_EVERY_MS,
+    sleep: ctx.sleep,
+    onError: (error, failures) => {
+      health.failed(error)
+      return Math.min(5_000, 50 * 2 ** Math.min(failures, 7)) * (0.5 + ctx.random() / 2)
+    },
+  })
+  const hear = (_org: unknown, turn: HistoryRow): void => {
+    // Nearly nobody backfills, and a busy turn has hundreds of events.
+    if (watched.size > 0 && turn.events.some((event) => isEnding(event, watched))) loop.wake()
+  }
+  return {
+    start: () => {
+      parts.hearers.add(hear)
+      loop.start()
+    },
+    stop: () => {
+      parts.hearers.delete(hear)
+      return loop.stop()
+    },
+    wake: loop.wake,
+  }
+}
+
+function isEnding([kind, subject, data]: HistoryRow['events'][number], watched: ReadonlySet<RunId>): boolean {
+  if (kind !== 'run.changed' || !watched.has(runId(subject))) return false
+  const status = (data as { readonly status?: RunState }).status
+  return status !== undefined && isTerminal(status)
+}
+
+/** Takes each that is ready a step further, and says when to look again. Never waits for a run. */
+export async function backfillPass(
+  { parts, ports }: BackfillsContext,
+  watched: Set<RunId>,
+): Promise<number | undefined> {
+  const { ctx, health } = parts
+  if (parts.state.draining) return undefined
+  const open = await findOpenBackfills(ports, ctx.clock.now())
+  health.answered()
+  watched.clear()
+  for (const { inFlight } of open) for (const id of inFlight) watched.add(id)
+  const steps = await Promise.all(
+    open.map((one) => (one.isReady ? parts.officeOf(one.orgId).take(advanceWork(one), true) : null)),
+  )
+  // A run may have ended before anybody watched it.
+  if (steps.some((row) => row !== null && row.nextAt === null)) return 0
+  const moments = open.flatMap((one, index) => (steps[index] ?? one).nextAt ?? [])
+  return moments.length === 0 ? undefined : Math.max(0, Math.min(...moments) - ctx.clock.now())
+}

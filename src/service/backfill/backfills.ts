@@ -1,0 +1,192 @@
+import type { BackfillCancel, BackfillFilter, BackfillInput, BackfillView } from '../../contract/backfill.ts'
+import type { Page } from '../../contract/page.ts'
+import { invalid, Refusal } from '../../contract/refusals.ts'
+import { scheduleId, type OrgId } from '../../core/ids.ts'
+import type { Instant } from '../../core/instant.ts'
+import { because } from '../../core/reasons.ts'
+import {
+  insertBackfill,
+  listBackfills,
+  loadBackfill,
+  loadRunningBackfill,
+  type BackfillRow,
+} from '../../store/backfills.ts'
+import type { Connection } from '../../store/database.ts'
+import { loadSchedules } from '../../store/schedules.ts'
+import type { ScheduleRow } from '../../store/schedule-row.ts'
+import { acted, actorOf } from '../audit-entry.ts'
+import type { Caller } from '../caller.ts'
+import { pageOf, parseCursor, parseLimit } from '../cursor.ts'
+import { cancelRun } from '../desk/cancel.ts'
+import type { Desk } from '../desk/desk.ts'
+import { agentOn } from '../desk/runs.ts'
+import { bound } from '../idempotent.ts'
+import { collectFlaws } from '../input-fields.ts'
+import type { Ports } from '../ports.ts'
+import { refuseCommand } from '../rails/making.ts'
+import { refusePending } from '../rails/schedules.ts'
+import { noSchedule } from '../schedule-editing.ts'
+import { keepProgress, lookAt } from './advance.ts'
+import { readTerms } from './input.ts'
+import { planBackfill, type BackfillPlan } from './plan.ts'
+import { tellBackfill } from './tell.ts'
+import { viewBackfill, viewPlanned } from './view.ts'
+
+const noBackfill = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no backfill ${id}`)
+
+/** What somebody asks of a schedule. */
+interface AskedBackfill {
+  readonly id: string
+  readonly input: BackfillInput
+}
+
+/** Begins a backfill of past moments; with `dry_run` it says what would be done. */
+export async function startBackfill(ports: Ports, caller: Caller, asked: AskedBackfill): Promise<BackfillView> {
+  if (asked.input.dry_run === true) return previewBackfill(ports, caller, asked)
+  const { orgId } = caller
+  const schedule = scheduleId(asked.id)
+  const work = {
+    orgId,
+    needs: { schedules: [schedule] },
+    prepare: async (tx: Parameters<typeof insertBackfill>[0], now: Instant): Promise<BackfillRow> => {
+      const row = await scheduleAsked(tx, orgId, asked.id)
+      refusePending(row)
+      const under = await loadRunningBackfill(tx, { orgId, scheduleId: row.id })
+      if (under !== undefined)
+        throw new Refusal(
+          'CONFLICT',
+          `Backfill ${under.id} of the schedule is under way; wait for it, or cancel it first`,
+          {
+            details: { backfill: under.id },
+          },
+        )
+      const made = await plan(ports, tx, { caller, row, input: asked.input, now })
+      const planned = { ...made.row, id: ports.newId('backfill', now) }
+      await insertBackfill(tx, planned, made.moments)
+      return planned
+    },
+    apply: (desk: Desk, prepared: unknown): BackfillView => {
+      const row = prepared as BackfillRow
+      const on = desk.schedules.get(schedule)
+      if (on !== undefined) refuseCommand(caller, agentOn(desk, on.agentId).executorKind)
+      tellBackfill(desk, row)
+      const view = viewBackfill(row, desk.now)
+      const { id, total, from, to, which } = view
+      const how = { verb: 'backfill', after: { backfill: id, total, from, to, which } }
+      desk.changes.audits.push(acted(actorOf(caller), { kind: 'schedule', id: schedule }, how))
+      return view
+    },
+  }
+  return ports.turns.take(bound(work, caller))
+}
+
+/** Says what a backfill would do, and changes nothing. */
+async function previewBackfill(ports: Ports, caller: Caller, asked: AskedBackfill): Promise<BackfillView> {
+  const row = await scheduleAsked(ports.database, caller.orgId, asked.id)
+  const now = ports.clock.now()
+  return viewPlanned((await plan(ports, ports.database, { caller, row, input: asked.input, now })).row, now)
+}
+
+async function scheduleAsked(connection: Connection, orgId: OrgId, id: string): Promise<ScheduleRow> {
+  const [row] = await loadSchedules(connection, { orgId, ids: [scheduleId(id)] })
+  if (row === undefined) throw noSchedule(id)
+  return row
+}
+
+interface Planned {
+  readonly row: Omit<BackfillRow, 'id'>
+  readonly moments: BackfillPlan['moments']
+}
+
+async function plan(
+  ports: Pick<Ports, 'settings'>,
+  connection: Connection,
+  of: { readonly caller: Caller; readonly row: ScheduleRow; readonly input: BackfillInput; readonly now: Instant },
+): Promise<Planned> {
+  const { caller, row, now } = of
+  const terms = readTerms(of.input, now)
+  const { runDays } = ports.settings().retention
+  const { moments, outlook } = await planBackfill(connection, { row, terms, now, runDays })
+  const isEmpty = moments.length === 0
+  return {
+    moments,
+    row: {
+      ...{ orgId: caller.orgId, scheduleId: row.id, terms, outlook, total: moments.length, taken: 0, inFlight: [] },
+      ...{ counts: {}, failuresInRow: 0, nextAt: null, createdBy: actorOf(caller), createdAt: now },
+      // Where nothing is missing there is nothing to do, and that is no mistake: a script may ask every day.
+      state: isEmpty ? 'done' : 'running',
+      why: isEmpty ? because('backfill_done', 'backfill', { total: 0 }) : null,
+      finishedAt: isEmpty ? now : null,
+    },
+  }
+}
+
+/** A page of the org's backfills, newest first. */
+export async function findBackfills(
+  { database, clock }: Pick<Ports, 'database' | 'clock'>,
+  { orgId }: Caller,
+  filter: BackfillFilter = {},
+): Promise<Page<BackfillView>> {
+  const { flaws, keep } = collectFlaws()
+  const limit = keep(parseLimit('limit', filter.limit)) ?? 0
+  const cursor = keep(parseCursor('cursor', filter.cursor))
+  if (flaws.length > 0) throw invalid(flaws)
+  const rows = await listBackfills(database, {
+    ...{ orgId, state: filter.state ?? null, limit: limit + 1 },
+    scheduleId: filter.schedule_id === undefined ? null : scheduleId(filter.schedule_id),
+    after: cursor === null ? null : { createdAt: cursor.createdAt, id: cursor.key },
+  })
+  const now = clock.now()
+  return pageOf(rows, limit, {
+    view: (row) => viewBackfill(row, now),
+    cursor: ({ createdAt, id }) => ({ createdAt, key: id }),
+  })
+}
+
+/** How far the backfill has come. */
+export async function getBackfill(
+  { database, clock }: Pick<Ports, 'database' | 'clock'>,
+  { orgId }: Caller,
+  id: string,
+): Promise<BackfillView> {
+  const row = await loadBackfill(database, { orgId, id })
+  if (row === undefined) throw noBackfill(id)
+  return viewBackfill(row, clock.now())
+}
+
+/** Ends a backfill: nothing more is made, what waits is cancelled, and what works goes on unless that is to end too. */
+export async function cancelBackfill(
+  ports: Ports,
+  caller: Caller,
+  { id, cancel }: { readonly id: string; readonly cancel: BackfillCancel },
+): Promise<BackfillView> {
+  const { orgId } = caller
+  return ports.turns
+    .take({
+      orgId,
+      prepare: async (tx) => {
+        const { row } = (await lookAt(tx, { orgId, id })) ?? {}
+        if (row === undefined) throw noBackfill(id)
+        if (row.state !== 'running') throw new Refusal('ALREADY_ENDED', `Backfill ${id} is ${row.state} already`)
+        return row
+      },
+      apply: (desk, prepared) => {
+        const before = prepared as BackfillRow
+        const by = actorOf(caller)
+        const why = because('backfill_cancelled', 'request', { by, backfill: id })
+        for (const run of before.inFlight.flatMap((one) => desk.runs.get(one) ?? []))
+          if (cancel.running === 'cancel' || run.startedAt === null) cancelRun(desk, run.id, why)
+        const row: BackfillRow = { ...before, state: 'cancelled', why, nextAt: null, finishedAt: desk.now }
+        tellBackfill(desk, row)
+        const how = {
+          verb: 'backfill_cancel',
+          before: { state: before.state },
+          after: { backfill: id, state: row.state },
+        }
+        desk.changes.audits.push(acted(by, { kind: 'schedule', id: row.scheduleId }, how))
+        return row
+      },
+      conclude: keepProgress,
+    })
+    .then((row) => viewBackfill(row, ports.clock.now()))
+}

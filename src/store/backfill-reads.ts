@@ -1,0 +1,85 @@
+import { runId, type OrgId, type RunId, type ScheduleId } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import type { Why } from '../core/reasons.ts'
+import type { RunState } from '../core/run/run-machine.ts'
+import type { Connection } from './database.ts'
+import { toTimestamp } from './timestamp.ts'
+
+/** A run of a moment: the plan's, a backfill's, or one that a person repeated. */
+export interface RunOfMoment {
+  readonly nominal: Instant
+  readonly runId: RunId
+  readonly state: RunState
+}
+
+/** The runs that the moments of a range have had, whoever made them; those a person asked for now have no moment. */
+export async function loadRunsOfMoments(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly from: Instant; readonly to: Instant },
+): Promise<readonly RunOfMoment[]> {
+  const rows = await connection.query(
+    `with recursive made as (
+       select o.nominal_at, o.run_id from occurrence o
+        where o.org_id = $1 and o.schedule_id = $2 and o.nominal_at >= $3::timestamptz and o.nominal_at < $4::timestamptz
+          and o.kind in ('occurrence', 'backfill')),
+     repeated as materialized (
+       select r.id, r.retry_of from run r
+        where r.org_id = $1 and r.trigger = 'retry' and r.created_at >= $3::timestamptz and r.schedule_id = $2),
+     every_run as (
+       select nominal_at, run_id from made
+       union
+       select e.nominal_at, r.id from every_run e join repeated r on r.retry_of = e.run_id)
+     select e.nominal_at, e.run_id, coalesce(r.state, p.state) as state
+       from every_run e join run r on r.org_id = $1 and r.id = e.run_id
+       left join pending p on p.org_id = $1 and p.id = e.run_id`,
+    [wanted.orgId, wanted.scheduleId, toTimestamp(wanted.from), toTimestamp(wanted.to)],
+  )
+  return rows.map((row) => ({
+    nominal: row['nominal_at'] as Instant,
+    runId: runId(row['run_id'] as string),
+    state: row['state'] as RunState,
+  }))
+}
+
+/** What backfills made of one moment, newest last. */
+export async function loadBackfilledRuns(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly nominal: Instant; readonly limit: number },
+): Promise<
+  readonly { readonly backfillId: string; readonly runId: RunId; readonly state: RunState; readonly decision: Why }[]
+> {
+  const rows = await connection.query(
+    `select o.discriminator, r.id, r.decision, coalesce(r.state, p.state) as state
+       from occurrence o join run r on r.org_id = o.org_id and r.id = o.run_id
+       left join pending p on p.org_id = r.org_id and p.id = r.id
+      where o.org_id = $1 and o.schedule_id = $2 and o.nominal_at = $3::timestamptz and o.kind = 'backfill'
+      order by r.created_at, r.id limit $4`,
+    [wanted.orgId, wanted.scheduleId, toTimestamp(wanted.nominal), wanted.limit],
+  )
+  return rows.map((row) => ({
+    backfillId: row['discriminator'] as string,
+    runId: runId(row['id'] as string),
+    state: row['state'] as RunState,
+    decision: row['decision'] as Why,
+  }))
+}
+
+/** How long the last runs of a schedule took that succeeded, in milliseconds. */
+export async function loadRunLengths(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly limit: number },
+): Promise<readonly number[]> {
+  const rows = await connection.query(
+    `select started_at, finished_at, state from run
+      where org_id = $1 and schedule_id = $2 order by created_at desc, id desc limit $3`,
+    [wanted.orgId, wanted.scheduleId, wanted.limit],
+  )
+  return rows.flatMap((row) => {
+    const [state, from, to] = [
+      row['state'] as RunState | null,
+      row['started_at'] as Instant | null,
+      row['finished_at'] as Instant | null,
+    ]
+    return state === 'success' && from !== null && to !== null ? [to - from] : []
+  })
+}
