@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { runId, attemptId, type SessionKey } from './core/ids.ts'
 import { OPERATOR_ORG } from './core/access.ts'
-import type { CommandRules } from './core/executor/command-options.ts'
+import { NO_COMMANDS, type CommandRules } from './core/executor/command-options.ts'
 import type { Instant } from './core/instant.ts'
 import type { ContextUse } from './core/session/throttle.ts'
 import type { MailServer } from './core/delivery/mail-settings.ts'
@@ -22,7 +22,9 @@ import { loadOrgMemory } from './engine/org-memory.ts'
 import type { NodeParts } from './engine/node-parts.ts'
 import type { Log } from './engine/health.ts'
 import type { Meter } from './engine/meter.ts'
+import { strangerOf } from './executors/command-account.ts'
 import type { Executor } from './executors/executor.ts'
+import { createLook } from './executors/probe.ts'
 import { createOutboundGuard, type OutboundSettings } from './outbound/guard.ts'
 import { databasePlaces } from './outbound/own-places.ts'
 import { createOutbound, type Outbound } from './outbound/send.ts'
@@ -34,14 +36,14 @@ import type { Live, LiveWork } from './service/live-port.ts'
 import { loseEarlierNodes } from './service/membership.ts'
 import type { Ports } from './service/ports.ts'
 import { createRandomBytes } from './service/random-bytes.ts'
-import { createRetention } from './service/retention.ts'
 import { speak } from './service/speak.ts'
 import { readLaneSizes } from './service/lanes.ts'
+import { gate } from './service/probe/gate.ts'
 import { invite } from './service/rails/invitation.ts'
 import type { EngineSettings } from './service/settings.ts'
 import { exposeSecrets } from './service/secret-use.ts'
 import type { KeySource } from './service/secret-keys.ts'
-import { sealSigningSecrets } from './service/signing-secret.ts'
+import { createPrune } from './service/upkeep.ts'
 import { openNodeVault, type NodeVault } from './service/node-vault.ts'
 import { readClock } from './store/clock.ts'
 import { countUsers } from './store/embedded/company.ts'
@@ -238,6 +240,7 @@ function compose(opened: Opened): App {
     meter: options.meter,
     tracing,
     ...{ keyIds: vault.keyIds, expose: (orgId, asked) => exposeSecrets({ database: reads, vault }, orgId, asked) },
+    gate: (about, signal) => gate(ports, about, signal),
     invite: (about) => invite({ vault }, about, options.outbound?.apiUrl?.() ?? null),
   })
   self.id = parts.id
@@ -281,20 +284,11 @@ function composePorts(
     vault: keys.vault,
     channels,
     commands: options.commands,
+    look: createLook({ send: outbound.send, rules: () => options.commands?.() ?? NO_COMMANDS, account: strangerOf() }),
     simulations: simulations ?? undefined,
     checklists: createChecklistFiles(options.checklistDir ?? (() => null)),
   }
   return ports
-}
-
-/** What is done now and then: old rows go, and what could not be sealed before is. */
-function createPrune(ports: Ports): () => Promise<boolean> {
-  const retention = createRetention(ports)
-  return async () => {
-    await retention.pass()
-    await sealSigningSecrets(ports)
-    return false
-  }
 }
 
 const NO_POOL: PoolUse = { open: 0, idle: 0, waiting: 0 }

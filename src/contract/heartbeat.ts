@@ -1,6 +1,7 @@
 import type { BeatOutcome } from '../core/heartbeat/beat-ending.ts'
 import type { DeliveryState } from '../core/delivery/delivery-states.ts'
 import type { Why } from '../core/reasons.ts'
+import type { ProbeCountsView, ProbeInput } from './probe.ts'
 
 /** What is looked after: words, or a file below the directory of the operator. */
 export type ChecklistInput = { readonly text: string } | { readonly file: string }
@@ -28,6 +29,8 @@ export interface HeartbeatInput {
     | { readonly ok_step?: number | undefined; readonly max_interval_seconds?: number | undefined }
     | null
     | undefined
+  /** What is asked before the agent is woken, after everything that costs nothing. */
+  readonly probe?: ProbeInput | null | undefined
 }
 
 /** The heartbeat of an agent, and when it comes next. */
@@ -43,6 +46,9 @@ export interface HeartbeatView {
   readonly ack_max_chars: number
   readonly session: string
   readonly adaptive: { readonly ok_step: number; readonly max_interval_seconds: number } | null
+  readonly probe: ProbeInput | null
+  /** How often that was asked, and what it has saved; only of one that is asked for, once it was. */
+  readonly probe_counts?: ProbeCountsView | undefined
   /** The moment at which it is looked at next; null while it is switched off. */
   readonly next_at: string | null
   /** Acknowledgements in a row. */

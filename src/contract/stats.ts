@@ -50,6 +50,8 @@ export interface StatsView {
   readonly agents: readonly AgentWork[]
   /** Those the org has, by name. */
   readonly providers: readonly ProviderWork[]
+  /** What was asked before agents were woken; a probe that said no has saved a call. */
+  readonly probes: { readonly asked: number; readonly saved: number; readonly errors: number }
   /** With the org's own work in them. */
   readonly lanes: readonly LaneView[]
 }

@@ -12,34 +12,13 @@ import type {
   SecretsAsked,
   Usage,
 } from '../executors/executor.ts'
+import type { CarriedProbe } from '../service/desk/probes.ts'
+import type { Ended, GatedAttempt } from '../service/probe/gate.ts'
 import type { Claim } from '../service/turn/claim.ts'
+import { AttemptAborted, type AbortReason } from './attempt-aborted.ts'
 import { addUsage, withUsage } from './attempt-usage.ts'
 import type { Saying } from './progress.ts'
 import type { EngineTracing } from './tracing-port.ts'
-
-/** Why an attempt is told to end. */
-export type AbortReason =
-  | 'stopped'
-  | 'stopped_all'
-  | 'interrupted'
-  | 'cancelled'
-  | 'superseded'
-  | 'lane_cleared'
-  | 'timeout'
-  | 'shutdown'
-  | 'lease_lost'
-  | (string & {})
-
-/** What every abort of an attempt carries as its reason. */
-export class AttemptAborted extends Error {
-  readonly reason: AbortReason
-
-  constructor(reason: AbortReason) {
-    super(`the attempt was told to end: ${reason}`)
-    this.name = 'AbortError'
-    this.reason = reason
-  }
-}
 
 /** An attempt this process works on. */
 export interface Execution {
@@ -67,6 +46,8 @@ export interface ExecutionsContext {
   readonly expose?: ((orgId: OrgId, asked: SecretsAsked) => Promise<ExposedSecrets>) | undefined
   /** What an attempt needs to make things by itself. Left out: none may. */
   readonly invite?: ((about: InvitedAttempt) => Promise<Invitation | null>) | undefined
+  /** Asks before somebody is woken; null: they are. Left out: nobody is ever asked. */
+  readonly gate?: ((about: GatedAttempt, signal: AbortSignal) => Promise<Ended | null>) | undefined
 }
 
 /** An attempt, the agent it is of, and when it must be over. */
@@ -83,7 +64,7 @@ export interface AttemptOfRun {
 }
 
 export interface ReportedAttempt extends AttemptOfRun {
-  readonly report: AttemptReport
+  readonly report: AttemptReport & Partial<Pick<Ended, 'probe'>>
 }
 
 export interface Executions {
@@ -169,6 +150,8 @@ class Performer implements Execution, AttemptContext {
   readonly #executor: Executor | undefined
   readonly #attempt: Attempt
   readonly #endsBy: Instant | null
+  /** What is asked first; null for nearly every attempt. */
+  readonly #probe: CarriedProbe | null
   #controller: AbortController | null = null
   #aborted: AttemptAborted | null = null
   #used: Usage | null = null
@@ -186,6 +169,7 @@ class Performer implements Execution, AttemptContext {
     this.#executor = ctx.executorFor(run.executorKey)
     this.#attempt = attemptOf(claim)
     this.#endsBy = run.endsBy
+    this.#probe = claim.probe
     this.release = ctx.hold({ orgId: run.orgId, lane, catchup: run.trigger === 'catchup' })
   }
 
@@ -254,7 +238,7 @@ class Performer implements Execution, AttemptContext {
     this.#mask = createMask(this.#exposed)
   }
 
-  perform(): Promise<AttemptReport> {
+  perform(): Promise<ReportedAttempt['report']> {
     const { tracing } = this.#ctx
     if (tracing?.isOn() !== true) return this.#execute(this.#attempt)
     return tracing.perform(this.#attempt, (traced) => this.#execute(traced))
@@ -266,6 +250,8 @@ class Performer implements Execution, AttemptContext {
     if (this.#executor === undefined)
       return { outcome: { kind: 'failed', errorCode: 'executor_offline', retryable: true, retryAfterMs: null } }
     try {
+      const ended = this.#probe === null ? null : await this.#ask(this.#probe)
+      if (ended !== null) return this.#afterAbort(ended)
       const report = await this.#executor(attempt, this)
       return this.#afterAbort(this.#masked(withUsage(report, this.#used)))
     } catch (error) {
@@ -273,6 +259,13 @@ class Performer implements Execution, AttemptContext {
       const outcome = { kind: 'failed', errorCode: 'internal', retryable: null, retryAfterMs: null } as const
       return this.#afterAbort(this.#masked({ outcome, errorMessage }))
     }
+  }
+
+  async #ask(probe: CarriedProbe): Promise<ReportedAttempt['report'] | null> {
+    const { orgId, runId, attemptId, sessionKey: session, signal } = this
+    const { scheduleId } = this.#attempt
+    const ended = await this.#ctx.gate?.({ ...probe, orgId, runId, attemptId, scheduleId, session }, signal)
+    return this.#aborted === null ? (ended ?? null) : { outcome: { kind: 'stopped' } }
   }
 
   /** Whoever was sent a secret may say it back, in an answer as in an error. */

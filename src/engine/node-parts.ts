@@ -42,6 +42,8 @@ export interface NodeContext {
   readonly expose?: ExecutionsContext['expose']
   /** What an attempt of an agent with `self_service` is handed. Left out: nothing. */
   readonly invite?: ExecutionsContext['invite']
+  /** Asks before somebody is woken. Left out: nobody is ever asked. */
+  readonly gate?: ExecutionsContext['gate']
   /** The keys this node opens sealed texts with. Left out: none. */
   readonly keyIds?: (() => readonly string[]) | undefined
   /** Left out: nobody counts. */

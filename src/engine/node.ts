@@ -54,6 +54,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     offer: (about) => offer(parts, about),
     defer: (about, offered) => defer(parts, about, offered),
     expose: ctx.expose,
+    gate: ctx.gate,
     invite: async (about) => (isInvited(parts, about) ? ((await ctx.invite?.(about)) ?? null) : null),
   })
   const parts: NodeParts = {

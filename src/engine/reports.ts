@@ -1,5 +1,6 @@
 import { hashSecret } from '../service/key-text.ts'
 import { cutOutput, cutText } from '../service/stored-output.ts'
+import { alsoRecording, isApplied } from '../service/probe/gate.ts'
 import { deferWork, offerWork, reportWork } from '../service/turn/works.ts'
 import type { ContextUse } from '../core/session/throttle.ts'
 import type { Usage } from '../executors/executor.ts'
@@ -30,7 +31,9 @@ export async function report(
       context: usage === null ? null : contextOf(usage),
       nextCheck: said.nextCheck,
     })
-    const decision = await parts.officeOf(orgId).take(work, true)
+    const { probe } = said
+    const kept = probe === undefined ? work : alsoRecording(work, { runId, probe }, isApplied)
+    const decision = await parts.officeOf(orgId).take(kept, true)
     if (decision === null || decision.kind === 'stale_report')
       parts.ctx.log({
         level: 'info',

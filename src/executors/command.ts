@@ -51,8 +51,8 @@ export const createCommandExecutor =
   }
 
 /** Where it is started. Links are followed first: a link must not lead out of what the operator has named. */
-async function directoryOf(
-  { cwd }: CommandOptions,
+export async function directoryOf(
+  { cwd }: Pick<CommandOptions, 'cwd'>,
   { directories }: CommandRules,
 ): Promise<string | { readonly flaw: string }> {
   const wanted = cwd ?? directories[0] ?? '/'

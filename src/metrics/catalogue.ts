@@ -46,6 +46,10 @@ export const METRICS = {
   escapement_task_timeout_total: counter('Attempts that ran out of time, whether or not another one followed.'),
   escapement_refusals_total: counter('Requests that were refused, by code.', 'code'),
   escapement_deliveries_total: counter('Tries to deliver a message, by what became of them.', 'outcome'),
+  escapement_probes_total: counter(
+    'Probes that this node has asked before waking an agent, by what they answered; each `no` is a call saved.',
+    'answer',
+  ),
   escapement_heartbeats_total: counter('Heartbeats that were looked at, by what became of them.', 'outcome'),
 
   // What waits, and for what.

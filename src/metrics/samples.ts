@@ -1,3 +1,4 @@
+import { PROBE_ANSWERS } from '../core/probe/verdict.ts'
 import { ALERT_KINDS } from '../core/alerts.ts'
 import { BEAT_OUTCOMES } from '../core/heartbeat/beat-ending.ts'
 import { TRIGGERS } from '../core/run/run.ts'
@@ -62,6 +63,7 @@ type Counted = Pick<
   | 'escapement_refusals_total'
   | 'escapement_deliveries_total'
   | 'escapement_heartbeats_total'
+  | 'escapement_probes_total'
   | 'escapement_scan_duration_seconds'
   | 'escapement_turns_total'
 >
@@ -85,6 +87,7 @@ function counted(tally: Tally): Counted {
     escapement_refusals_total: keyed('code', tally.refusals),
     escapement_deliveries_total: keyed('outcome', tally.deliveries, DELIVERY_OUTCOMES),
     escapement_heartbeats_total: keyed('outcome', tally.heartbeats, COUNTED_BEATS),
+    escapement_probes_total: keyed('answer', tally.probes, PROBE_ANSWERS),
     escapement_scan_duration_seconds: tally.scans,
     escapement_turns_total: only(tally.turns),
   }

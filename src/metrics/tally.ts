@@ -22,6 +22,8 @@ export interface Tally {
   readonly deliveries: Counts
   /** What became of heartbeats. */
   readonly heartbeats: Counts
+  /** What probes answered. */
+  readonly probes: Counts
   /** Occurrences that ran as the retry of a failed one. */
   failureRetries: number
   /** Attempts that ran out of time. */
@@ -44,6 +46,7 @@ export const createTally = (): Tally => ({
   refusals: {},
   deliveries: {},
   heartbeats: {},
+  probes: {},
   failureRetries: 0,
   timeouts: 0,
   attempts: 0,
@@ -68,6 +71,7 @@ export function countTurn(
   tally.attempts += claims.length + changes.assignments.length
   const { made, changed, attempts, ranges, beatOutcomes } = changes
   for (const outcome of beatOutcomes) add(tally.heartbeats, outcome)
+  for (const answer of changes.probeAnswers) add(tally.probes, answer)
   for (const run of made) {
     countMade(tally, run)
     if (!changed.has(run) && isTerminal(run.state)) countEnded(tally, run, run.state)

@@ -1,16 +1,11 @@
 import type { App } from '../app.ts'
 import type { CommandRules } from '../core/executor/command-options.ts'
+import { strangerOf } from '../executors/command-account.ts'
 import { createCommandExecutor } from '../executors/command.ts'
 import { rememberOfAgents } from '../library/remembered.ts'
 import { findCommandOptions } from '../service/command-agents.ts'
 import { readAnsweredResult } from '../service/result-input.ts'
 import type { Configuration } from './configuration.ts'
-
-/**
- * Whom programs run as when we are root: nobody who owns anything. Not `nobody` itself, to whom the files of the
- * embedded database belong then.
- */
-const STRANGER = { uid: 65_533, gid: 65_533 }
 
 /** What the operator's file lets agents start. */
 export const commandRules =
@@ -26,7 +21,7 @@ export function addCommands(app: App, configuration: Configuration): void {
   parts.ctx.executors.set(
     'command',
     createCommandExecutor({
-      ...{ rules, readResult: readAnsweredResult, account: process.getuid?.() === 0 ? STRANGER : null },
+      ...{ rules, readResult: readAnsweredResult, account: strangerOf() },
       optionsOf: rememberOfAgents(app, (attempt) => findCommandOptions(ports, attempt)),
     }),
   )

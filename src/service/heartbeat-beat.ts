@@ -216,7 +216,9 @@ function begin(desk: Desk, one: Prepared, { route, dueAt, why, trace }: Beginnin
     ...{ trigger: 'heartbeat', agentId: row.agentId, sessionKey: config.session, sender: null, sentAt: null },
     content: { prompt: heartbeatMessage(config.prompt, one.checklist ?? '') },
     ...{ lane: null, priority: 0, notBefore: null, deadline: null, retryPolicy: null, parentRunId: null, rules: {} },
-    delivery: { heartbeat: { target, ackMaxChars: config.ackMaxChars, to: deliveryTo(route), dueAt } },
+    delivery: {
+      heartbeat: { target, ackMaxChars: config.ackMaxChars, to: deliveryTo(route), dueAt, ...asking(config) },
+    },
     ...{ trace, why },
   })
   const { runId } = submitted
@@ -228,6 +230,8 @@ function begin(desk: Desk, one: Prepared, { route, dueAt, why, trace }: Beginnin
   }
   return { runId, entry, refused: 'why' in submitted ? submitted.why : null }
 }
+
+const asking = ({ probe }: HeartbeatConfig): Readonly<Record<string, unknown>> => (probe === null ? {} : { probe })
 
 interface Begun {
   readonly runId: RunId

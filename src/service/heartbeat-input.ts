@@ -2,7 +2,7 @@ import { parseHeartbeat, type HeartbeatConfig } from '../core/heartbeat/heartbea
 import type { AgentId } from '../core/ids.ts'
 import { flawed, parsed, type Flaw, type Parsed } from '../core/input.ts'
 import type { Zone } from '../core/time/zone.ts'
-import { parseSessionKey, textField, type Given } from './input-fields.ts'
+import { parseJson, parseSessionKey, textField, type Given } from './input-fields.ts'
 
 /** Longer ones belong into a file. */
 const MOST_TEXT = 256 * 1024
@@ -29,6 +29,10 @@ export function parseHeartbeatInput(
   const flaws: Flaw[] = [...flawsIn('', given, TEXTS)]
   if (given['checklist'] !== null && given['checklist'] !== undefined)
     flaws.push(...flawsIn('checklist.', given['checklist'] as Given, CHECKLIST_TEXTS))
+  if (read.value.probe !== null) {
+    const probe = parseJson('probe', read.value.probe)
+    if (!probe.ok) flaws.push(...probe.flaws)
+  }
   return flaws.length > 0 ? flawed(...flaws) : parsed(read.value)
 }
 

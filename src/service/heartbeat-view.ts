@@ -8,12 +8,14 @@ import { explainWhy } from '../core/reasons.ts'
 import { formatTimeOfDay } from '../core/time/calendar.ts'
 import type { BeatRecord } from '../store/heartbeat-log.ts'
 import type { HeartbeatRow } from '../store/heartbeats.ts'
+import { viewProbe } from './probe/view.ts'
 import { momentOrNull } from './schedule-view.ts'
 
 /** What a person decides about a heartbeat, as everybody reads it and as it is kept. */
 export type HeartbeatSettings = Omit<
   HeartbeatView,
-  'agent_id' | 'org_id' | 'next_at' | 'ok_streak' | 'current_interval_seconds' | 'version' | 'updated_at'
+  | ('agent_id' | 'org_id' | 'next_at' | 'ok_streak' | 'current_interval_seconds' | 'version' | 'updated_at')
+  | 'probe_counts'
 >
 
 /** A configuration in the words it was given in, with every default filled in. */
@@ -34,8 +36,15 @@ export function settingsOf(config: HeartbeatConfig): HeartbeatSettings {
     session: config.session,
     adaptive:
       adaptive === null ? null : { ok_step: adaptive.okStep, max_interval_seconds: adaptive.maxIntervalSeconds },
+    probe: config.probe as HeartbeatView['probe'],
   }
 }
+
+/** The settings as they are shown: what looks like a credential is hidden. */
+export const shownSettings = (settings: HeartbeatSettings): HeartbeatSettings => ({
+  ...settings,
+  probe: viewProbe(settings.probe),
+})
 
 /** The configuration that is kept. It was checked when it was written. */
 export function configOf({
@@ -63,7 +72,7 @@ export function viewHeartbeat(
   const config = row === null ? defaultConfig(of.agentId) : configOf(row)
   const okStreak = row?.okStreak ?? 0
   return {
-    ...{ agent_id: of.agentId, org_id: of.orgId, ...settingsOf(config) },
+    ...{ agent_id: of.agentId, org_id: of.orgId, ...shownSettings(settingsOf(config)) },
     next_at: momentOrNull(row?.nextAt ?? null),
     ok_streak: okStreak,
     current_interval_seconds: heartbeatInterval(config, okStreak),

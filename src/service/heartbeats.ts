@@ -7,6 +7,7 @@ import type {
 } from '../contract/heartbeat.ts'
 import type { Page } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
+import { unmaskedExecutor } from '../core/executor/masked.ts'
 import { BEAT_OUTCOMES } from '../core/heartbeat/beat-ending.ts'
 import type { HeartbeatConfig } from '../core/heartbeat/heartbeat-config.ts'
 import { heartbeatInterval } from '../core/heartbeat/heartbeat.ts'
@@ -29,6 +30,7 @@ import {
   configOf,
   defaultConfig,
   settingsOf,
+  shownSettings,
   viewBeat,
   viewHeartbeat,
   type HeartbeatSettings,
@@ -36,6 +38,8 @@ import {
 import { bound } from './idempotent.ts'
 import { collectFlaws } from './input-fields.ts'
 import type { Ports } from './ports.ts'
+import { bringsProbe, judgeProbe } from './probe/judge.ts'
+import { countsOfHeartbeat } from './probe/view.ts'
 import type { TurnReads } from './turn/turn-reads.ts'
 
 interface Named {
@@ -63,7 +67,8 @@ export async function getHeartbeat(
   { orgId }: Caller,
   id: string,
 ): Promise<HeartbeatView> {
-  return viewHeartbeat(await rowOfAgent(database, orgId, id), { orgId, agentId: agentId(id) })
+  const view = viewHeartbeat(await rowOfAgent(database, orgId, id), { orgId, agentId: agentId(id) })
+  return view.probe === null ? view : { ...view, probe_counts: await countsOfHeartbeat({ database }, orgId, id) }
 }
 
 /** Sets the whole heartbeat of an agent: what is left out takes its default. */
@@ -71,7 +76,7 @@ export const setHeartbeat = (
   ports: Ports,
   caller: Caller,
   asked: Named & { readonly input: HeartbeatInput },
-): Promise<HeartbeatView> => change(ports, caller, { ...asked, next: () => asked.input })
+): Promise<HeartbeatView> => change(ports, caller, { ...asked, brings: asked.input, next: () => asked.input })
 
 /** Switches the heartbeat of an agent on or off; everything else about it stays. */
 export const switchHeartbeat = (
@@ -79,7 +84,7 @@ export const switchHeartbeat = (
   caller: Caller,
   asked: Named & { readonly enabled: boolean },
 ): Promise<HeartbeatView> =>
-  change(ports, caller, { ...asked, next: (settings) => ({ ...settings, enabled: asked.enabled }) })
+  change(ports, caller, { ...asked, brings: null, next: (settings) => ({ ...settings, enabled: asked.enabled }) })
 
 /** Changes what is named; everything else about the heartbeat stays, and null brings back the default. */
 export const patchHeartbeat = (
@@ -89,6 +94,7 @@ export const patchHeartbeat = (
 ): Promise<HeartbeatView> =>
   change(ports, caller, {
     ...asked,
+    brings: asked.change,
     next: ({ enabled, ...settings }) => ({
       // A first checklist switches it on; a heartbeat that somebody has switched off stays off.
       ...(settings.checklist === null ? settings : { ...settings, enabled }),
@@ -99,11 +105,20 @@ export const patchHeartbeat = (
 interface Change extends Named {
   /** What is to be, by what there is. */
   readonly next: (settings: HeartbeatSettings) => HeartbeatInput
+  /** What somebody has sent, whose probe is judged. */
+  readonly brings: HeartbeatInput | null
+}
+
+/** Values that are shown hidden are those it had before. */
+const unhidden = (input: HeartbeatInput, before: HeartbeatSettings): HeartbeatInput => {
+  if (!bringsProbe(input)) return input
+  return { ...input, probe: unmaskedExecutor(input.probe, before.probe) as HeartbeatInput['probe'] }
 }
 
 async function change(ports: Ports, caller: Caller, asked: Change): Promise<HeartbeatView> {
   const { orgId } = caller
   const id = agentId(asked.id)
+  await judgeProbe(ports, caller, asked.brings)
   return ports.turns.take<HeartbeatView>({
     orgId,
     prepare: async (tx, now, reads): Promise<readonly [HeartbeatRow | null, HeartbeatRow]> => {
@@ -111,7 +126,7 @@ async function change(ports: Ports, caller: Caller, asked: Change): Promise<Hear
       const before = await rowOf(tx, orgId, id)
       refuseStale(before, asked)
       const current = settingsOf(before === null ? defaultConfig(id) : configOf(before))
-      const config = await readChange(ports, { tx, reads, orgId, id, input: asked.next(current) })
+      const config = await readChange(ports, { tx, reads, orgId, id, input: unhidden(asked.next(current), current) })
       const after = rowAfter(before, config, { orgId, id, now })
       putHeartbeat(tx, after)
       return [before, { ...after, version: (before?.version ?? 0) + 1 }]
@@ -120,7 +135,7 @@ async function change(ports: Ports, caller: Caller, asked: Change): Promise<Hear
       const [before, after] = prepared as readonly [HeartbeatRow | null, HeartbeatRow]
       const view = viewHeartbeat(after, { orgId, agentId: id })
       const settings = (row: HeartbeatRow | null): HeartbeatSettings =>
-        settingsOf(row === null ? defaultConfig(id) : configOf(row))
+        shownSettings(settingsOf(row === null ? defaultConfig(id) : configOf(row)))
       const views = { before: settings(before), after: settings(after) }
       desk.changes.audits.push(changed(actorOf(caller), { kind: 'heartbeat', id }, views))
       desk.changes.events.push({

@@ -1,6 +1,7 @@
 import type { ChannelsPort } from '../core/channel/services.ts'
 import type { CommandRules } from '../core/executor/command-options.ts'
 import type { Instant } from '../core/instant.ts'
+import type { Look } from '../core/probe/asked.ts'
 import type { Connection } from '../store/database.ts'
 import type { ChecklistFiles } from './checklist-files.ts'
 import type { Clock } from './clock.ts'
@@ -24,6 +25,8 @@ export interface Ports {
   readonly vault: Vault
   /** What the operator lets agents start; left out: nothing. */
   readonly commands?: (() => CommandRules) | undefined
+  /** Looks outside for probes. Left out: nobody can. */
+  readonly look?: Look | undefined
   /** Left out: checklists of heartbeats are words, never files. */
   readonly checklists?: ChecklistFiles | undefined
   /** Where simulations are computed. Left out: where they are asked for. */

@@ -9,6 +9,7 @@ import { deleteOldDeliveries } from '../store/deliveries.ts'
 import { deleteOldBeats, deleteSurplusBeats } from '../store/heartbeat-log.ts'
 import { deleteOldConsoleSessions } from '../store/console-sessions.ts'
 import { deleteOrg, deleteRowsOfOrg, listOrgs, loadDeletedOrgs, ORG_TABLES } from '../store/orgs.ts'
+import { deleteOrphanedProbes } from '../store/probes.ts'
 import { deleteOldRailActs } from '../store/rails.ts'
 import {
   deleteEndedTasks,
@@ -39,8 +40,8 @@ export interface Pruned {
   readonly turns: number
   readonly deliveries: number
   readonly alerts: number
-  /** Entries of the logs of heartbeats. */
   readonly backfills: number
+  /** Entries of the logs of heartbeats. */
   readonly heartbeats: number
   readonly callbacks: number
   readonly keys: number
@@ -114,8 +115,9 @@ export function createRetention(
         found.turns += await pruneTurns(pass, id)
         found.deliveries += await pruneDeliveries(pass, id)
         found.alerts += await pruneAlerts(pass, id)
-        found.heartbeats += await pruneBeats(pass, id)
         found.backfills += await pruneBackfills(pass, id)
+        found.heartbeats += await pruneBeats(pass, id)
+        await deleteOrphanedProbes(pass.connection, id)
       }
       return { ...found, ...(await pruneDeployment(pass)), orgs: await pruneOrgs(pass) }
     },
@@ -216,8 +218,6 @@ async function pruneAlerts(pass: Pass, orgId: OrgId): Promise<number> {
   return repeat(pass, () => deleteOldAlerts(pass.connection, { orgId, before, limit: pass.batch }))
 }
 
-/** As long as runs are, and of an agent at most as many as a schedule may have runs. */
-async function pruneBeats(pass: Pass, orgId: OrgId): Promise<number> {
 async function pruneBackfills(pass: Pass, orgId: OrgId): Promise<number> {
   const { runDays } = pass.settings.retention
   if (runDays === null) return 0
@@ -225,6 +225,8 @@ async function pruneBackfills(pass: Pass, orgId: OrgId): Promise<number> {
   return repeat(pass, () => deleteOldBackfills(pass.connection, { orgId, before, limit: pass.batch }))
 }
 
+/** As long as runs are, and of an agent at most as many as a schedule may have runs. */
+async function pruneBeats(pass: Pass, orgId: OrgId): Promise<number> {
   const { runDays, maxRunsPerSchedule: keep } = pass.settings.retention
   const { connection, batch: limit } = pass
   const surplus = await repeat(pass, () => deleteSurplusBeats(connection, { orgId, keep, limit }))

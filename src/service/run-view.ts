@@ -1,4 +1,5 @@
 import type { DeliveryView } from '../contract/delivery.ts'
+import type { ProbeAnswerView } from '../contract/probe.ts'
 import type { AttemptView, RunDetail, RunView, TimelineEntry, UsageView } from '../contract/run.ts'
 import { formatInstant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
@@ -75,6 +76,8 @@ export function viewUsage(usage: unknown): UsageView | null {
 export interface KnownOfRun {
   readonly attempts: readonly AttemptRow[]
   readonly deliveries: readonly DeliveryView[]
+  /** Left out: nobody was asked first. */
+  readonly probe?: ProbeAnswerView | null
 }
 
 /** A run with its attempts, its way so far and why it is where it is. `why` is what was worked out just now, if anything. */
@@ -83,7 +86,15 @@ export function viewRunDetail(run: RunRecord, known: KnownOfRun, why: Why | null
   const attempts = [...earlier.map(viewAttempt), ...lastAttempt(run)]
   const timeline = timelineOf(run, earlier)
   const trace_id = run.trace === null ? null : traceIdOf(run.trace)
-  return { ...viewRun(run), attempts, deliveries, timeline, why: why ?? run.why ?? run.decision, trace_id }
+  return {
+    ...viewRun(run),
+    attempts,
+    deliveries,
+    timeline,
+    why: why ?? run.why ?? run.decision,
+    probe: known.probe ?? null,
+    trace_id,
+  }
 }
 
 const viewAttempt = (attempt: AttemptRow): AttemptView => ({

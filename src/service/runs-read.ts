@@ -18,6 +18,7 @@ import { collectFlaws, textField, unknownFields } from './input-fields.ts'
 import type { Live } from './live-port.ts'
 import { parseMoment } from './moment-input.ts'
 import type { Ports } from './ports.ts'
+import { answerOfRun } from './probe/view.ts'
 import { ownRuns } from './rails/own.ts'
 import { viewRun, viewRunDetail } from './run-view.ts'
 
@@ -52,7 +53,8 @@ export async function getRunDetail(ports: Reading, asked: AskedRun, live?: Live)
   const attempts = await loadAttempts(ports.database, { orgId: asked.orgId, runId: run.id })
   const deliveries = run.delivery === null ? [] : await deliveriesOfRun(ports.database, asked.orgId, run.id)
   const wait = live?.explain(asked.orgId, run.id) ?? null
-  return viewRunDetail(run, { attempts, deliveries }, wait === null ? null : whyOf(wait))
+  const probe = await answerOfRun(ports, run)
+  return viewRunDetail(run, { attempts, deliveries, probe }, wait === null ? null : whyOf(wait))
 }
 
 /** Whose runs are looked at, and by whom. */

@@ -30,6 +30,7 @@ import {
 } from './input-fields.ts'
 import { secretNamesIn } from '../core/secret/secret-names.ts'
 import { parseExecutor } from './agent-executor.ts'
+import { readProbe } from './probe/judge.ts'
 import { parseDelivery } from './schedule-delivery.ts'
 import { parseTerms, termsIn } from './schedule-budget.ts'
 import { parseNewTiming, parseTimingChange, TIMING_FIELDS, type ReadTiming } from './schedule-timing.ts'
@@ -69,7 +70,7 @@ export interface ReadSchedule extends Pick<
 
 /** Fields that are kept as they were given and read again with every change. */
 const PLAIN_FIELDS = [
-  ...['session', 'lane', 'timeout_seconds', 'jitter_ms', 'delete_after_run', 'delivery', 'budget'],
+  ...['session', 'lane', 'timeout_seconds', 'jitter_ms', 'delete_after_run', 'delivery', 'budget', 'probe'],
 ] as const
 const RULE_FIELDS: readonly string[] = [...SCHEDULE_RULE_FIELDS, ...PLAIN_FIELDS]
 
@@ -143,6 +144,7 @@ function readSchedule(given: Given, context: ScheduleContext, collector: Collect
   const texts = readTexts(given, existing, keep)
   if (plain['delivery'] !== undefined) keep(parseDelivery('delivery', plain['delivery']))
   const budget = plain['budget'] === undefined ? null : keep(readBudget(plain['budget'], context))
+  const probe = plain['probe'] === undefined ? null : keep(readProbe('probe', plain['probe'], existing?.input['probe']))
   const payload = Object.hasOwn(given, 'payload') ? keep(readPayload(given['payload'])) : (existing?.payload ?? null)
   const enabled = isGiven(given['enabled']) ? keep(parseFlag('enabled', given['enabled'])) : null
   if (timing === null || rules === null || jitterMs === null) return null
@@ -154,6 +156,7 @@ function readSchedule(given: Given, context: ScheduleContext, collector: Collect
       ...timing.input,
       ...plain,
       ...(budget === null ? {} : { budget }),
+      ...(probe === null ? {} : { probe }),
       ...(isInline(agent) ? { executor: agent.executor } : {}),
     },
     timing: timing.timing,

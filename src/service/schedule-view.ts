@@ -11,7 +11,9 @@ import { storeTiming, type StoredTiming } from '../core/time/stored-timing.ts'
 import type { Timing } from '../core/time/timing.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { ownBudgetId, termsIn } from './schedule-budget.ts'
+import { viewProbe } from './probe/view.ts'
 import { viewApproval } from './rails/approval-view.ts'
+import { viewPace } from './schedule-pace.ts'
 import { everyField } from './schedule-timing.ts'
 
 /** RFC 3339, or null. */
@@ -36,6 +38,7 @@ export function viewSchedule(row: ScheduleRow, disabled: ReadonlySet<string> = N
     // A reminder that failed for good is off; one that has had all its occurrences was never switched off.
     enabled: row.state === 'active' || row.state === 'finished',
     next_run_at: momentOrNull(row.nextRunAt),
+    pace: viewPace(row),
     last_run_at: momentOrNull(row.lastRunAt),
     last_status: row.lastStatus,
     last_error: row.lastError,
@@ -53,6 +56,7 @@ export function viewSchedule(row: ScheduleRow, disabled: ReadonlySet<string> = N
     delivery,
     delivery_disabled: delivery !== null && disabled.has(delivery.target_id),
     budget: budgetOf(row),
+    probe: viewProbe(row.input['probe']),
     created_by: row.createdBy,
     owner: row.owner,
     created_by_run: row.createdByRun,

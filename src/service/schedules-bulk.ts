@@ -1,5 +1,5 @@
 import { Refusal } from '../contract/refusals.ts'
-import type { BulkAnswer, BulkInput } from '../contract/schedule.ts'
+import type { BulkAnswer, BulkInput } from '../contract/schedule-bulk.ts'
 import type { Caller } from './caller.ts'
 import type { Ports } from './ports.ts'
 import { deleteSchedule, disableSchedule, enableSchedule } from './schedules.ts'

@@ -50,8 +50,13 @@ export async function readStats(
       .slice(0, MOST_AGENTS)
       .map((agent) => ({ agent_id: agent.id, queued: agent.queued, active: agent.active })),
     providers: providers.map(workOfProvider),
+    probes: viewProbes(counts.probe ?? {}),
   }
 }
+
+const viewProbes = ({ yes = 0, no = 0, error = 0 }: Counts): StatsView['probes'] => ({
+  ...{ asked: yes + no + error, saved: no, errors: error },
+})
 
 const MOST_AGENTS = 100
 

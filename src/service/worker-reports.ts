@@ -10,7 +10,9 @@ import { readClock } from '../store/clock.ts'
 import { loadHeldRun, loadWorkerAttempt, type HeldRun, type WorkerAttemptRow } from '../store/worker-attempts.ts'
 import { renewWorkers } from '../store/workers.ts'
 import type { Caller } from './caller.ts'
+import { probeOf } from './desk/probes.ts'
 import type { Ports } from './ports.ts'
+import { alsoRecording, gate, isApplied, type GatedAttempt } from './probe/gate.ts'
 import { readResult, type ReadResult } from './result-input.ts'
 import { momentOrNull } from './schedule-view.ts'
 import { cutOutput, cutText } from './stored-output.ts'
@@ -44,17 +46,33 @@ const answerAbout = (run: HeldRun, attempt: WorkerAttemptRow): WorkerAnswer => {
   }
 }
 
-/** The worker has begun. */
+/** The worker has begun. What is asked before its agent is woken is asked here: on a no there is nothing left to do. */
 export async function startAttempt(ports: Ports, caller: Caller, id: string): Promise<WorkerAnswer> {
   const attempt = await attemptAsked(ports, caller, id)
-  await ports.turns.take({
+  const gated = await ports.turns.take<GatedAttempt | null>({
     orgId: caller.orgId,
     apply: (desk) => {
       const run = desk.runs.get(attempt.runId)
-      if (run?.attemptId === attempt.id && run.state === 'assigned') beginAssigned(desk, run)
+      if (run?.attemptId !== attempt.id || run.state !== 'assigned') return null
+      beginAssigned(desk, run)
+      const probe = probeOf(desk, run)
+      if (probe === null) return null
+      const { orgId, id: runId, scheduleId, sessionKey: session } = run
+      return { ...probe, orgId, runId, attemptId: attempt.id, scheduleId, session }
     },
   })
+  if (gated !== null) await endUnlessWoken(ports, gated)
   return answerAbout(await runOf(ports, attempt), attempt)
+}
+
+/** Asks first, and ends the attempt of a worker that nobody has to perform. */
+async function endUnlessWoken(ports: Ports, attempt: GatedAttempt): Promise<void> {
+  const ended = await gate(ports, attempt, new AbortController().signal)
+  if (ended === null) return
+  const { orgId, runId, attemptId: id } = attempt
+  const { outcome, errorMessage, probe } = ended
+  const work = reportWork(orgId, runId, { attemptId: id, outcome, errorMessage })
+  await ports.turns.take(alsoRecording(work, { runId, probe }, isApplied))
 }
 
 /** The worker is there and wants to know whether to go on. */

@@ -48,6 +48,7 @@ export async function loadExchanges(connection: Connection, choice: Conversation
          from (select id, trigger, sender, payload, output, retry_of, started_at, created_at from run
                 where org_id = $1 and session_key = $2 and generation = $3 and id <> $4
                   and state in ('success', 'cancelled') and started_at is not null
+                  and (why is null or why ->> 'reason' <> 'probe_no')
                 order by created_at desc, id desc limit $5) r) sized
       where bytes <= $6
       order by created_at desc, id desc`,

@@ -134,6 +134,8 @@ export const ORG_TABLES = [
     'agent',
     'api_key',
     'member',
+    'probe',
+    'probe_answer',
     'run_count',
     'run_count_place',
   ] as const),

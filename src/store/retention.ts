@@ -17,6 +17,7 @@ const WITH_ALL_THAT_HANGS_ON = `
   gone as (delete from run r using doomed d where r.org_id = $1 and r.id = d.id
            returning r.id, r.schedule_id, r.nominal_at, r.created_at, r.decision),
   attempts as (delete from attempt a using gone g where a.org_id = $1 and a.run_id = g.id),
+  answers as (delete from probe_answer q using gone g where q.org_id = $1 and q.run_id = g.id),
   entries as (delete from occurrence o using gone g
                where o.org_id = $1 and o.schedule_id = g.schedule_id and o.run_id = g.id
                  and o.nominal_at = coalesce(g.nominal_at, g.created_at)

@@ -61,7 +61,10 @@ function countsOf(rows: readonly Row[]): Required<EndedCounts> {
     Object.fromEntries(
       rows.filter((row) => row['kind'] === kind).map((row) => [row['key'] as string, row['count'] as number]),
     )
-  return { status: of('status'), duration: of('duration'), lateness: of('lateness'), usage: of('usage') }
+  return {
+    ...{ status: of('status'), duration: of('duration'), lateness: of('lateness'), usage: of('usage') },
+    probe: of('probe'),
+  }
 }
 
 /** What was counted from `from` on and before `to`, by hours or days of UTC; steps without anything are left out. */

@@ -32,6 +32,7 @@ export const stepTexts = area({
     'step.lane': 'slot of its lane',
     'step.worker': 'a worker has hands free',
     'step.turn': 'its turn',
+    'step.probe': 'the probe says yes',
   },
   zh: {
     'step.timing': '在计划之中',
@@ -63,5 +64,6 @@ export const stepTexts = area({
     'step.lane': '通道的槽位',
     'step.worker': '有工作者空闲',
     'step.turn': '轮到它',
+    'step.probe': '探测为“是”',
   },
 })

@@ -10,6 +10,7 @@ import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
 import { EXIT, type ExitCode } from '../terminal.ts'
 import { commandOf, groupOf } from './group.ts'
+import { probeFacts, withProbe, withProbeIn, type ProbeOptions } from './probe-options.ts'
 import { ifMatch, withVersion, type VersionOptions } from './versions.ts'
 
 /** `22:00-06:00`, with `@Europe/Berlin` behind it for another zone than the org's. */
@@ -59,10 +60,10 @@ export function addHeartbeat(program: Command, desk: Desk): void {
     work: async (talk, [id = '']) => show(talk, await talk.client.heartbeat.get(id)),
   })
   const set = withBody(commandOf(group, 'set <agent>', 'set it; what is not named stays'), FIELDS, 'change')
-  remote<VersionOptions>(desk, withVersion(set), {
-    names: namesOf(FIELDS),
+  remote<VersionOptions & ProbeOptions>(desk, withProbe(withVersion(set)), {
+    names: { ...namesOf(FIELDS), '/probe': '--probe' },
     work: async (talk, [id = ''], options) => {
-      const change = await bodyOf(talk.terminal, FIELDS, options)
+      const change = withProbeIn(await bodyOf(talk.terminal, FIELDS, options), options, talk.terminal)
       await show(talk, await changed(talk, id, { change, ...ifMatch(options) }))
     },
   })
@@ -99,8 +100,19 @@ async function changed(
   { change, ifMatch: wanted }: { readonly change: Readonly<Record<string, unknown>>; readonly ifMatch?: number },
 ): Promise<HeartbeatView> {
   const now = await talk.client.heartbeat.get(id)
-  const { enabled, interval_seconds, active_hours, checklist, prompt, target, ack_max_chars, session, adaptive } = now
-  const kept = { interval_seconds, active_hours, checklist, prompt, target, ack_max_chars, session, adaptive }
+  const {
+    enabled,
+    interval_seconds,
+    active_hours,
+    checklist,
+    prompt,
+    target,
+    ack_max_chars,
+    session,
+    adaptive,
+    probe,
+  } = now
+  const kept = { interval_seconds, active_hours, checklist, prompt, target, ack_max_chars, session, adaptive, probe }
   // A first checklist switches it on; a heartbeat that somebody has switched off stays off.
   const known = now.version === 0 || now.checklist === null ? kept : { ...kept, enabled }
   const body = { ...known, ...change } as HeartbeatInput
@@ -124,7 +136,8 @@ const show = (talk: Talk, heartbeat: HeartbeatView): Promise<void> =>
 
 const stateOf = ({ enabled }: HeartbeatView): string => (enabled ? 'active' : 'paused')
 
-function factsOf({ terminal, style }: Talk, heartbeat: HeartbeatView): Facts {
+function factsOf(talk: Talk, heartbeat: HeartbeatView): Facts {
+  const { terminal, style } = talk
   const { active_hours: active, checklist, adaptive } = heartbeat
   const every = `${heartbeat.interval_seconds} s`
   const stretched = heartbeat.current_interval_seconds
@@ -145,6 +158,7 @@ function factsOf({ terminal, style }: Talk, heartbeat: HeartbeatView): Facts {
       'adaptive',
       adaptive === null ? null : `doubles after ${adaptive.ok_step}, up to ${adaptive.max_interval_seconds} s`,
     ],
+    ...probeFacts(talk, heartbeat),
     ['in a row', `${heartbeat.ok_streak} acknowledged`],
     ['session', heartbeat.session],
     ['version', String(heartbeat.version)],

@@ -5,6 +5,7 @@ import { manyLines, oneLine, valueText } from '../output/text.ts'
 import { agoText, momentText } from '../output/times.ts'
 import type { Facts } from '../remote/show.ts'
 import type { Talk } from '../remote/talk.ts'
+import { probeFacts } from './probe-options.ts'
 import { approvalFacts } from './schedule-approval.ts'
 
 /** Schedules as a table. */
@@ -28,7 +29,8 @@ const receiverOf = (target: string, { delivery_disabled: isOff }: ScheduleView):
   isOff ? `${target}, which is switched off: results are held` : target
 
 /** One schedule with what matters of it. */
-export function scheduleFacts({ terminal, style }: Talk, schedule: ScheduleView): Facts {
+export function scheduleFacts(talk: Talk, schedule: ScheduleView): Facts {
+  const { terminal, style } = talk
   const now = terminal.now()
   return [
     ['id', schedule.id],
@@ -48,6 +50,7 @@ export function scheduleFacts({ terminal, style }: Talk, schedule: ScheduleView)
     ['lane', schedule.lane],
     ['delivers to', schedule.delivery === null ? null : receiverOf(schedule.delivery.target_id, schedule)],
     ['budget', schedule.budget === null ? null : budgetText(schedule.budget)],
+    ...probeFacts(talk, schedule),
     ['payload', schedule.payload === null ? null : manyLines(valueText(schedule.payload))],
     ['missed', `${schedule.misfire_policy}, at most ${schedule.catchup_limit}`],
     ['overlap', schedule.overlap_action],

@@ -13,6 +13,7 @@ import { scheduleColumns, scheduleFacts } from './schedule-look.ts'
 import { addBackfill } from './backfill.ts'
 import { addParse, withWhen, withWords } from './schedule-words.ts'
 import { commandOf, groupOf } from './group.ts'
+import { addProbe, withProbe, withProbeIn, type ProbeOptions } from './probe-options.ts'
 import { addApproving } from './schedule-approval.ts'
 import { ifMatch, withVersion, type VersionOptions } from './versions.ts'
 import { RUN_FILTER, showRuns } from './run-look.ts'
@@ -48,8 +49,9 @@ export function addSchedules(program: Command, desk: Desk): void {
   addAsking(group, desk)
   addForecast(group, desk)
   addParse(group, desk)
-}
   addBackfill(group, desk)
+  addProbe(group, desk)
+}
 
 function addReading(group: Command, desk: Desk): void {
   remote<PageOptions>(desk, withPages(withFields(commandOf(group, 'list', 'list schedules'), FILTER)), {
@@ -103,19 +105,21 @@ function addOutcomes(group: Command, desk: Desk): void {
 function addChanging(group: Command, desk: Desk): void {
   const names = namesOf(SCHEDULE_FIELDS)
   const create = withBody(commandOf(group, 'create', 'make a schedule'), SCHEDULE_FIELDS, 'new')
-  remote<{ readonly when?: string }>(desk, withWhen(create), {
-    names: { ...names, '/text': '--when' },
+  remote<{ readonly when?: string } & ProbeOptions>(desk, withProbe(withWhen(create)), {
+    names: { ...names, '/text': '--when', '/probe': '--probe' },
     work: async (talk, _, options) => {
-      const body = await bodyOf(talk.terminal, SCHEDULE_FIELDS, options)
+      const given = await bodyOf(talk.terminal, SCHEDULE_FIELDS, options)
+      const body = withProbeIn(given, options, talk.terminal)
       const made = await talk.client.schedules.create(await withWords(talk, options.when, body))
       await showOne(talk, made, () => scheduleFacts(talk, made))
     },
   })
   const update = withBody(commandOf(group, 'update <id>', 'change a schedule'), SCHEDULE_FIELDS, 'change')
-  remote<VersionOptions>(desk, withVersion(update), {
-    names,
+  remote<VersionOptions & ProbeOptions>(desk, withProbe(withVersion(update)), {
+    names: { ...names, '/probe': '--probe' },
     work: async (talk, [id = ''], options) => {
-      const body = await bodyOf(talk.terminal, SCHEDULE_FIELDS, options)
+      const given = await bodyOf(talk.terminal, SCHEDULE_FIELDS, options)
+      const body = withProbeIn(given, options, talk.terminal)
       const changed = await talk.client.schedules.update(id, body, ifMatch(options))
       await showOne(talk, changed, () => scheduleFacts(talk, changed))
     },

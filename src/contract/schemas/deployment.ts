@@ -137,6 +137,7 @@ export const stats: z.ZodType<StatsView> = named(
     schedules: z.partialRecord(z.enum(SCHEDULE_STATES), z.int()),
     agents: z.array(agentWork),
     providers: z.array(providerWork),
+    probes: z.strictObject({ asked: z.int(), saved: z.int(), errors: z.int() }),
     lanes: z.array(lane),
   }),
 )

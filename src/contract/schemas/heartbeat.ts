@@ -12,6 +12,7 @@ import type {
 } from '../heartbeat.ts'
 import { moment, oneOf, pageOf, paging, why, whyFields } from './common.ts'
 import { named, shaped } from './shaped.ts'
+import { probeCounts, probeInput } from './wake-probe.ts'
 
 const YEAR_SECONDS = 366 * 86_400
 const MOST_TEXT = 256 * 1024
@@ -48,6 +49,7 @@ export const heartbeatInput: z.ZodType<HeartbeatInput> = named(
         }),
       ])
       .nullish(),
+    probe: probeInput.nullish(),
   }),
   'The whole heartbeat: what is left out takes its default. Setting a checklist switches it on unless `enabled` is false.',
 )
@@ -66,6 +68,8 @@ export const heartbeat: z.ZodType<HeartbeatView> = named(
     ack_max_chars: z.int(),
     session: z.string(),
     adaptive: z.strictObject({ ok_step: z.int(), max_interval_seconds: z.int() }).nullable(),
+    probe: probeInput.nullable(),
+    probe_counts: probeCounts.optional(),
     next_at: moment.nullable(),
     ok_streak: z.int(),
     current_interval_seconds: z.int(),

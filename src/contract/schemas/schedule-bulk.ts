@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { SCHEDULE_STATES } from '../../core/schedule/schedule-life.ts'
-import { BULK_ACTIONS, type BulkAnswer, type BulkInput } from '../schedule.ts'
+import { BULK_ACTIONS, type BulkAnswer, type BulkInput } from '../schedule-bulk.ts'
 import { id } from './common.ts'
 import { named, shaped } from './shaped.ts'
 

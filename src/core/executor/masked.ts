@@ -14,6 +14,10 @@ const isHidden = (name: string, value: unknown): boolean =>
 /** A reference, and before it at most the word that says what kind of credential follows. */
 const ONLY_REFERENCE = /^(?:(?:bearer|basic|token|apikey|key) +)?\{\{\s*secret:[A-Za-z0-9_-]+\s*\}\}$/i
 
+/** The values of headers that look like credentials. */
+export const privateHeaders = (headers: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(headers).flatMap(([name, value]) => (isHidden(name, value) ? [value] : []))
+
 /** An executor as it is shown: headers and variables that look like credentials are hidden from whoever may only read. */
 export function maskedExecutor<T extends Fields>(executor: T): T {
   const { headers, env } = executor

@@ -31,6 +31,8 @@ export function decideBeatEnding(facts: BeatEndingFacts): BeatEnding {
   const { ending, endedWhy: why } = facts
   switch (ending) {
     case 'success':
+      // Nobody was woken, because there was nothing: as good as if the agent had said so.
+      if (why.reason === 'probe_no') return { outcome: 'suppressed', counts: 'acknowledged', why, content: null }
       return decideReply(facts)
     case 'failed':
     case 'timeout':

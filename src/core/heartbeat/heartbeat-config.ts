@@ -1,6 +1,7 @@
 import { parseActiveHours, type ActiveHours } from './active-hours.ts'
 import { sessionKey, type AgentId, type SessionKey } from '../ids.ts'
 import { flawed, integerField, orNull, parsed, parseFields, type Parsed } from '../input.ts'
+import { parseProbe } from '../probe/probe.ts'
 import type { Zone } from '../time/zone.ts'
 
 /** The word an agent answers with when nothing needs attention. */
@@ -33,6 +34,8 @@ export interface HeartbeatConfig {
   readonly ackMaxChars: number
   readonly session: SessionKey
   readonly adaptive: Adaptive | null
+  /** What is asked before the agent is woken, as it was given. */
+  readonly probe: Readonly<Record<string, unknown>> | null
 }
 
 export const HEARTBEAT_DEFAULTS = {
@@ -69,6 +72,7 @@ export function parseHeartbeat(
     ack_max_chars: orNull(integerField({ min: 0, max: MOST_ACK_CHARS })),
     session: orNull(parseText),
     adaptive: orNull(parseAdaptive),
+    probe: orNull(parseGivenProbe),
   })
   if (!fields.ok) return fields
   const given = fields.value
@@ -100,7 +104,14 @@ export function parseHeartbeat(
     ackMaxChars: given.ack_max_chars ?? HEARTBEAT_DEFAULTS.ackMaxChars,
     session: sessionKey(given.session ?? `agent:${agent.id}:heartbeat:main`),
     adaptive,
+    probe: given.probe ?? null,
   })
+}
+
+/** It is kept as it was given, and read again when it is asked. */
+function parseGivenProbe(field: string, value: unknown): Parsed<Readonly<Record<string, unknown>>> {
+  const read = parseProbe(field, value)
+  return read.ok ? parsed(value as Readonly<Record<string, unknown>>) : read
 }
 
 /** The name of a field inside of what is read, which may be the whole body. */

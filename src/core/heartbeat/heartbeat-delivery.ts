@@ -11,6 +11,8 @@ export interface HeartbeatDelivery {
     readonly to: RunDelivery | null
     /** The moment of the plan; null when somebody wanted to see it now. */
     readonly dueAt: Instant | null
+    /** What is asked before the agent is woken, as it was given; left out: nothing. */
+    readonly probe?: unknown
   }
 }
 

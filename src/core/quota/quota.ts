@@ -99,6 +99,13 @@ export function chargeAttempt(
   }
 }
 
+/** An attempt ended before anything was sent: its request comes back. */
+export function returnRequest(state: QuotaState, quotas: Quotas, now: Instant): QuotaState {
+  if (quotas.requestsPerMinute === null) return state
+  const told = toldAt(state, quotas, now)
+  return { ...told, requests: Math.min(capacityOf(quotas.requestsPerMinute), told.requests + ONE) }
+}
+
 /** Tokens were used, or, below 0, were set aside and not used. What is used beyond what is left is owed. */
 export function chargeTokens(
   state: QuotaState,

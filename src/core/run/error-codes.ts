@@ -21,6 +21,7 @@ export const ERROR_CODES = {
   command_failed: { retryable: true, summary: 'The command ended with an exit code other than 0' },
   outbound_refused: { retryable: false, summary: 'The outbound guard refused the address' },
   secret_refused: { retryable: false, summary: 'A secret is missing, cannot be opened or must not go to that host' },
+  probe_failed: { retryable: true, summary: 'What is asked before the agent is woken could not be asked' },
   budget: { retryable: false, summary: 'A budget did not allow it' },
   internal: { retryable: true, summary: 'Escapement itself failed while running the attempt' },
 } as const satisfies Record<string, { readonly retryable: boolean; readonly summary: string }>

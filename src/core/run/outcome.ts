@@ -8,6 +8,8 @@ import type { Instant } from '../instant.ts'
 /** How an attempt ended, whoever executed it: an answer, a callback, a worker's report, a lapsed lease. */
 export type Outcome =
   | { readonly kind: 'succeeded' }
+  /** Nobody had to be woken: a success that nothing was done for. */
+  | { readonly kind: 'not_needed'; readonly why: Why }
   /** The executor will report later. */
   | { readonly kind: 'accepted' }
   | {
@@ -107,6 +109,8 @@ export function settle(
   switch (outcome.kind) {
     case 'succeeded':
       return settled('succeed', COMPLETED)
+    case 'not_needed':
+      return settled('succeed', outcome.why)
     case 'accepted':
       return settled('accept', because('accepted', 'outcome'))
     case 'stopped':

@@ -24,5 +24,5 @@ export function decideRunNow(
   const concurrency = decideConcurrency(schedule.rules, schedule.history, false)
   if (concurrency.kind === 'skip') return { kind: 'refuse', why: concurrency.why }
   const slot = concurrency.kind === 'run' ? 'held' : 'parked'
-  return { kind: 'run', slot, why: because('run_now', 'run-now', { slot }) }
+  return { kind: 'run', slot, why: because('run_now', 'run-now', mode === 'due' ? { slot, mode } : { slot }) }
 }

@@ -26,6 +26,8 @@ export function announce(desk: Desk, run: RunRow, delivery: RunDelivery | Heartb
     desk.changes.endedBeats.push(run)
     return
   }
+  // Nobody was woken, so nobody has said anything; the run itself says why.
+  if (run.why?.reason === 'probe_no') return
   const saved = 'target' in delivery
   const { kind, why } = decideDelivery({
     ending: run.state as TerminalState,

@@ -3,10 +3,8 @@ import type { AgentId, AttemptId, BudgetId, OrgId } from '../../core/ids.ts'
 import type { ProviderName, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import { instant, type Instant } from '../../core/instant.ts'
 import type { BeatOutcome } from '../../core/heartbeat/beat-ending.ts'
-import type { Why } from '../../core/reasons.ts'
-import type { ErrorCode } from '../../core/run/error-codes.ts'
+import type { ProbeAnswer } from '../../core/probe/verdict.ts'
 import type { RetryPolicy } from '../../core/run/retry-policy.ts'
-import type { OccurrenceKey } from '../../core/schedule/occurrence-key.ts'
 import type { FiringSettings } from '../../core/schedule/schedule-rules.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
 import type { Zone } from '../../core/time/zone.ts'
@@ -21,6 +19,7 @@ import type { SessionRow } from '../../store/session-row.ts'
 import type { WorkerAttemptRow } from '../../store/worker-attempts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import type { BookedBudget, BudgetBook } from './budget-book.ts'
+import type { DecidedOccurrence, EndedAttempt, RangeDecision } from './decided.ts'
 import type { DeskEvent } from './desk-event.ts'
 import type { ProviderOnDesk, QuotaBook } from './quota-book.ts'
 
@@ -125,8 +124,9 @@ export interface Changes {
   readonly endedBeats: RunRow[]
   /** When agents want to be asked again, in their words. */
   readonly nextChecks: Map<RunId, unknown>
-  /** What became of heartbeats, for who counts. */
+  /** What became of heartbeats, and what probes answered, for who counts. */
   readonly beatOutcomes: BeatOutcome[]
+  readonly probeAnswers: ProbeAnswer[]
   /** What a run with a delivery said, uncut, until it ends in this turn. */
   readonly said: Map<RunId, unknown>
   /** What happened, in order, for everybody who watches. */
@@ -135,31 +135,6 @@ export interface Changes {
   readonly audits: AuditEntry[]
   /** What was done for the key of a request, by the name of the key. */
   readonly bindings: Map<string, IdempotencyRow>
-}
-
-export interface DecidedOccurrence {
-  readonly key: OccurrenceKey
-  readonly runId: RunId
-}
-
-export interface RangeDecision {
-  readonly scheduleId: ScheduleId
-  readonly first: Instant
-  readonly last: Instant
-  readonly count: number
-  readonly why: Why
-}
-
-export interface EndedAttempt {
-  readonly runId: RunId
-  readonly number: number
-  readonly id: AttemptId
-  readonly nodeId: string | null
-  readonly startedAt: Instant
-  readonly finishedAt: Instant
-  readonly status: 'failed' | 'timeout'
-  readonly errorCode: ErrorCode | null
-  readonly errorMessage: string | null
 }
 
 export interface DeskSettings {
@@ -231,6 +206,7 @@ export const noChanges = (): Changes => ({
   endedBeats: [],
   nextChecks: new Map(),
   beatOutcomes: [],
+  probeAnswers: [],
   said: new Map(),
   events: [],
   audits: [],

@@ -3,7 +3,15 @@ import { reserveFor } from '../../core/budget/budget.ts'
 import { budgetId, type AgentId, type BudgetId, type ProviderName } from '../../core/ids.ts'
 import { formatInstant, type Instant } from '../../core/instant.ts'
 import type { ProviderLoad } from '../../core/picking/provider-gate.ts'
-import { chargeAttempt, chargeTokens, closedQuota, refuse, succeed, type QuotaState } from '../../core/quota/quota.ts'
+import {
+  chargeAttempt,
+  chargeTokens,
+  closedQuota,
+  refuse,
+  returnRequest,
+  succeed,
+  type QuotaState,
+} from '../../core/quota/quota.ts'
 import type { Outcome } from '../../core/run/outcome.ts'
 import { isInFlight } from '../../core/run/run.ts'
 import { isTerminal, type RunState } from '../../core/run/run-machine.ts'
@@ -119,6 +127,11 @@ export function noteStated(desk: Desk, book: QuotaBook, { run, payload }: { run:
 export function countReport(desk: Desk, book: QuotaBook, { run, outcome }: { run: RunRow; outcome: Outcome }): void {
   const provider = providerOf(desk, book, run.agentId)
   if (provider === undefined) return
+  // Nobody was called.
+  if (outcome.kind === 'not_needed') {
+    changeState(desk, provider, returnRequest(provider.state, provider.quotas, desk.now))
+    return
+  }
   useTokens(desk, provider, amountsUsed(run.usage).tokens ?? 0)
   if (isTerminal(run.state)) bookTokens(book, run)
   const { now } = desk

@@ -1,18 +1,21 @@
 import type { DeliveryView } from '../../contract/delivery.ts'
 import type { ExplainStep, RunExplanation } from '../../contract/explain.ts'
+import type { ProbeAnswerView } from '../../contract/probe.ts'
 import type { AttemptView } from '../../contract/run.ts'
 import { admissionSteps, executionSteps, gateSteps, policySteps, type Step } from '../../core/explain/steps.ts'
 import { instant } from '../../core/instant.ts'
 import type { Wait } from '../../core/picking/gates.ts'
-import { explainWhy, whyOf, type Why } from '../../core/reasons.ts'
+import { because, explainWhy, whyOf, type Why } from '../../core/reasons.ts'
 import { loadAttempts } from '../../store/attempts.ts'
 import type { RunRecord } from '../../store/run-reads.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { loadSchedules } from '../../store/schedules.ts'
 import type { Caller } from '../caller.ts'
+import { whyPaced } from '../desk/pace.ts'
 import { deliveriesOfRun } from '../deliveries.ts'
 import type { Live } from '../live-port.ts'
 import type { Ports } from '../ports.ts'
+import { answerOfRun } from '../probe/view.ts'
 import { viewRunDetail } from '../run-view.ts'
 import { readRun } from '../runs-read.ts'
 import { evidenceLinks, linkTo, onlyOnce, runLinks } from './links.ts'
@@ -27,6 +30,8 @@ export interface KnownRun {
   readonly attempts: readonly AttemptView[]
   readonly deliveries: readonly DeliveryView[]
   readonly schedule: ScheduleRow | null
+  /** What was asked before its agent was woken. */
+  readonly probe: ProbeAnswerView | null
   /** What the picker says of it now. */
   readonly wait: Wait | null
 }
@@ -47,7 +52,14 @@ export async function knowRun({ database }: Reading, run: RunRecord, live: Live)
   const deliveries = run.delivery === null ? [] : await deliveriesOfRun(database, orgId, id)
   const [schedule] = scheduleId === null ? [] : await loadSchedules(database, { orgId, ids: [scheduleId] })
   const { attempts } = viewRunDetail(run, { attempts: earlier, deliveries })
-  return { run, attempts, deliveries, schedule: schedule ?? null, wait: live.explain(orgId, id) }
+  return {
+    run,
+    attempts,
+    deliveries,
+    schedule: schedule ?? null,
+    probe: await answerOfRun({ database }, run),
+    wait: live.explain(orgId, id),
+  }
 }
 
 /** The reason for where a run is. */
@@ -79,10 +91,11 @@ export function tellRun(known: KnownRun): RunExplanation {
 }
 
 /** Every question on the way of a run, from where it came from to where its result went. */
-export function runSteps({ run, attempts, deliveries, wait }: KnownRun): readonly ExplainStep[] {
+export function runSteps({ run, attempts, deliveries, wait, probe }: KnownRun): readonly ExplainStep[] {
   return [
     ...entrySteps(run),
     ...gateSteps({ ...run, wait }),
+    ...(probe === null ? [] : [probeStep(probe)]),
     ...executionSteps(attempts.map(standingAttempt)),
     ...deliveries.map(deliveryStep),
   ]
@@ -92,9 +105,18 @@ export function runSteps({ run, attempts, deliveries, wait }: KnownRun): readonl
 const ASKED_FOR_NOW = ['runs_per_day', 'concurrency']
 
 function entrySteps({ trigger, decision }: RunRecord): readonly Step[] {
-  if (trigger === 'schedule' || trigger === 'catchup') return policySteps(decision)
+  if (trigger === 'schedule' || trigger === 'catchup') {
+    const pace = paceStep(decision)
+    return pace === null ? policySteps(decision) : [pace, ...policySteps(decision)]
+  }
   if (trigger === 'manual') return policySteps(decision).filter(({ name }) => ASKED_FOR_NOW.includes(name))
   return admissionSteps(decision)
+}
+
+/** Why the moment was then, where the interval moves by itself. */
+export function paceStep(decision: Why): Step | null {
+  const why = whyPaced(decision)
+  return why === null ? null : { stage: 'plan', name: 'pace', state: 'passed', sentence: explainWhy(why) }
 }
 
 const standingAttempt = (attempt: AttemptView): Parameters<typeof executionSteps>[0][number] => ({
@@ -105,6 +127,13 @@ const standingAttempt = (attempt: AttemptView): Parameters<typeof executionSteps
   errorCode: attempt.error_code,
   nodeId: attempt.node_id,
 })
+
+const probeStep = ({ answer, asked, sentence: seen }: ProbeAnswerView): Step => ({
+  ...{ stage: 'gates', name: 'probe', state: answer === 'no' ? 'closed' : 'passed' },
+  sentence: explainWhy(because(PROBE_REASONS[answer], 'probe', { asked, seen })),
+})
+
+const PROBE_REASONS = { yes: 'probe_yes', no: 'probe_no', error: 'probe_error' } as const
 
 const deliveryStep = ({ status, sentence, target_id: target, kind }: DeliveryView): Step => ({
   ...{ stage: 'delivery', name: target ?? kind, sentence },

@@ -5,6 +5,7 @@ import { attemptEndsBy, type ExecutorKind } from '../../core/run/timeouts.ts'
 import type { PickingMoment } from '../../core/picking/line-up-next.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { judgeStart } from '../desk/alerts.ts'
+import { probeOf, type CarriedProbe } from '../desk/probes.ts'
 import { agentOn, move } from '../desk/runs.ts'
 import { noteRun, type Memory } from './memory.ts'
 import type { WorkerOffer } from './assign.ts'
@@ -27,6 +28,8 @@ export interface Claim {
   readonly attemptId: AttemptId
   /** What it was given to do; on the desk it is not kept. */
   readonly payload: unknown
+  /** What is asked before anybody is woken; null for nearly every run. */
+  readonly probe: CarriedProbe | null
 }
 
 /**
@@ -56,7 +59,8 @@ export function claimRuns(memory: Memory, offer: Offer): readonly Claim[] {
         continue
       }
       const { name } = asking.at.lane
-      claims.push({ run, lane: name, attemptId: start(memory, run, offer.nodeId), payload: run.payload })
+      const attemptId = start(memory, run, offer.nodeId)
+      claims.push({ run, lane: name, attemptId, payload: run.payload, probe: probeOf(memory.desk, run) })
       asking.lane.held += 1
       asking.at.lane.held += 1
       if (run.trigger === 'catchup') offer.catchup.inFlight += 1

@@ -1,6 +1,7 @@
 import { Button, Modal } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
-import type { BulkAction, ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../src/contract/schedule.ts'
+import type { BulkAction } from '../../../src/contract/schedule-bulk.ts'
 import { Permitted } from '../../parts/Permitted.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { useBulk } from './use-bulk.ts'

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { BulkAction, BulkAnswer, ScheduleView } from '../../../src/contract/schedule.ts'
+import type { ScheduleView } from '../../../src/contract/schedule.ts'
+import type { BulkAction, BulkAnswer } from '../../../src/contract/schedule-bulk.ts'
 import { api } from '../../api/client.ts'
 import { messageOf } from '../../api/refusal.ts'
 import { toast } from '../../parts/toast-store.ts'

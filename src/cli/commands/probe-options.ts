@@ -1,0 +1,127 @@
+import type { Command } from 'commander'
+import type { ProbeCountsView, ProbeInput, ProbeTryView } from '../../contract/probe.ts'
+import { OPERATORS } from '../../core/probe/condition.ts'
+import { parseProbe } from '../../core/probe/probe.ts'
+import { sayProbe } from '../../core/probe/say-probe.ts'
+import { manyLines, oneLine } from '../output/text.ts'
+import { momentText } from '../output/times.ts'
+import { json, type FieldValues } from '../remote/fields.ts'
+import { printJson, type Facts } from '../remote/show.ts'
+import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { UsageError } from '../remote/usage.ts'
+import { EXIT, type ExitCode, type Terminal } from '../terminal.ts'
+import { commandOf } from './group.ts'
+
+/** What options say about a probe. */
+export interface ProbeOptions {
+  readonly probe?: string
+  readonly probeUrl?: string
+  readonly probeWhen?: string
+  readonly probeChanged?: string | true
+  readonly probeOnError?: string
+}
+
+/** The options that say what is asked before the agent is woken. */
+export const withProbe = (command: Command): Command =>
+  command
+    .option('--probe <json>', 'what is asked before the agent is woken, as JSON: {"kind": "http", "url": …}')
+    .option('--probe-url <url>', 'the same: an address that is asked')
+    .option('--probe-when <condition>', 'what has to hold of the answer: "/open > 0", "/items not_empty", or JSON')
+    .option('--probe-changed [pointer]', 'wake only when the answer, or what stands there in it, has changed')
+    .option('--probe-on-error <word>', 'when it cannot be asked: run (default) or fail')
+
+/** The probe that options say; undefined: they say nothing. */
+export function probeIn(options: ProbeOptions, terminal: Terminal): ProbeInput | undefined {
+  const { probe, probeUrl: url, probeWhen: when, probeChanged: changed, probeOnError: onError } = options
+  const parts = {
+    ...(url === undefined ? {} : { kind: 'http', url }),
+    ...(when === undefined ? {} : { when: readWhen(when, terminal) }),
+    ...(changed === undefined ? {} : { changed }),
+    ...(onError === undefined ? {} : { on_error: onError }),
+  }
+  if (probe === undefined && Object.keys(parts).length === 0) return undefined
+  const given = probe === undefined ? {} : json(probe, { option: '--probe', now: terminal.now() })
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new UsageError('--probe must be one JSON object')
+  const whole = { ...given, ...parts }
+  if (!('kind' in whole)) throw new UsageError('--probe-when and its like need --probe-url or --probe')
+  return whole as ProbeInput
+}
+
+/** What is sent, with the probe in it. */
+export function withProbeIn(body: FieldValues, options: ProbeOptions, terminal: Terminal): FieldValues {
+  const probe = probeIn(options, terminal)
+  return probe === undefined ? body : { ...body, probe }
+}
+
+/** `/open > 0` as the condition that it means; without a path it is about the whole answer. What looks like JSON is JSON. */
+function readWhen(text: string, terminal: Terminal): unknown {
+  if (text.trim().startsWith('{')) return json(text, { option: '--probe-when', now: terminal.now() })
+  const [, path = '', op = '', value] = /^(\/\S*)?\s*(\S+)(?:\s+(.+))?$/.exec(text.trim()) ?? []
+  if (!OPERATORS.some((word) => word === op))
+    throw new UsageError(
+      `--probe-when "${text}" is not understood. Allowed: JSON, or PATH OPERATOR VALUE with ${OPERATORS.join(' ')}`,
+    )
+  return { path, op, ...(value === undefined ? {} : { value: jsonOrText(value) }) }
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
+
+/** A probe and what it has saved, as facts of a schedule or a heartbeat. */
+export function probeFacts(
+  { terminal }: Talk,
+  of: { readonly probe: ProbeInput | null; readonly probe_counts?: ProbeCountsView | undefined },
+): Facts {
+  if (of.probe === null) return []
+  const read = parseProbe('probe', of.probe)
+  const counts = of.probe_counts
+  return [
+    ['asks first', read.ok ? sayProbe(read.value) : oneLine(JSON.stringify(of.probe))],
+    ['calls saved', counts === undefined ? 'none yet' : savedText(counts)],
+    [
+      'last answer',
+      counts === undefined
+        ? null
+        : `${counts.last_answer}, ${momentText(counts.last_at, terminal.now()) ?? ''}: ${oneLine(counts.last_sentence)}`,
+    ],
+  ]
+}
+
+function savedText({ asked, saved, errors, saved_tokens: tokens, saved_cost: cost }: ProbeCountsView): string {
+  const worth = [tokens === null ? null : `${tokens} tokens`, cost === null ? null : `${cost} money`]
+  const about = worth.filter((one) => one !== null).join(' and ')
+  const wrong = errors === 0 ? '' : `, ${errors} could not be asked`
+  return `${saved} of ${asked} asked${wrong}${about === '' ? '' : `; an estimated ${about}`}`
+}
+
+/** `escapement schedules probe`: asks once and says what would be decided. */
+export function addProbe(group: Command, desk: Desk): void {
+  const about = 'ask a probe once, of a schedule or as options say it, and say what it would decide; exit code 1 for no'
+  remote<ProbeOptions>(desk, withProbe(commandOf(group, 'probe [id]', about)), {
+    names: { '/probe': '--probe', '/schedule_id': 'ID' },
+    work: async (talk, [id], options): Promise<ExitCode> => {
+      const probe = probeIn(options, talk.terminal)
+      const named = id === undefined || id === '' ? {} : { schedule_id: id }
+      if (probe === undefined && id === undefined)
+        throw new UsageError('Name a schedule, or say what to ask: --probe-url')
+      const answer = await talk.client.schedules.probe({ ...named, ...(probe === undefined ? {} : { probe }) })
+      await (talk.json ? printJson(talk, answer) : showTry(talk, answer))
+      return answer.wakes ? EXIT.ok : EXIT.refused
+    },
+  })
+}
+
+async function showTry(
+  talk: Talk,
+  { answer, wakes, probe, sentence, seen, duration_ms: took }: ProbeTryView,
+): Promise<void> {
+  const what = wakes ? 'The agent would be woken.' : 'Nobody would be woken.'
+  const lines = [`${answer}: ${sentence} (${took} ms). ${what}`, probe, ...(seen === '' ? [] : ['', manyLines(seen)])]
+  await talk.print(`${lines.join('\n')}\n`)
+}

@@ -1,0 +1,264 @@
+import { flawed, integerField, parsed, parseFields, parseWord, wordField, type Flaw, type Parsed } from '../input.ts'
+import { parseCondition, parsePointer, type Condition } from './condition.ts'
+
+/** What a probe looks at. */
+export const PROBE_KINDS = ['http', 'command', 'state'] as const
+export type ProbeKind = (typeof PROBE_KINDS)[number]
+
+/** What a probe that could not be answered means: wake the agent all the same, or fail the attempt. */
+export const ON_ERRORS = ['run', 'fail'] as const
+export type OnError = (typeof ON_ERRORS)[number]
+
+export const PROBE_METHODS = ['GET', 'HEAD', 'POST'] as const
+export type ProbeMethod = (typeof PROBE_METHODS)[number]
+
+/** What holds for every probe. */
+interface Asked {
+  readonly when: Condition | null
+  /** Yes only when this differs from what the last asking saw: the whole answer, or what stands at a JSON pointer. */
+  readonly changed: true | string | null
+  readonly onError: OnError
+  readonly timeoutSeconds: number
+}
+
+export interface HttpProbe extends Asked {
+  readonly kind: 'http'
+  readonly url: string
+  readonly method: ProbeMethod
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+export interface CommandProbe extends Asked {
+  readonly kind: 'command'
+  readonly program: string
+  readonly args: readonly string[]
+  readonly directory: string | null
+}
+
+/** Looks at nothing but what is stored: the last run of a schedule, the schedule, a session. */
+export interface StateProbe extends Asked {
+  readonly kind: 'state'
+  readonly of: { readonly scheduleId: string | null; readonly session: string | null }
+}
+
+/** A cheap question that decides whether an agent is woken. */
+export type Probe = HttpProbe | CommandProbe | StateProbe
+
+export const DEFAULT_TIMEOUT_SECONDS = 5
+/** A gate that takes longer is not cheap. */
+export const MOST_TIMEOUT_SECONDS = 60
+/** The largest answer that is looked at. */
+export const LARGEST_SIGHT = 256 * 1024
+
+const LONGEST_URL = 8_192
+const LONGEST_BODY = 16_384
+const MOST_HEADERS = 32
+const MOST_ARGS = 64
+const LONGEST_WORD = 4_096
+
+type Read<T> = (field: string, value: unknown) => Parsed<T>
+
+const COMMON = {
+  when: parseCondition,
+  changed: parseChanged,
+  on_error: wordField(ON_ERRORS),
+  timeout_seconds: integerField({ min: 1, max: MOST_TIMEOUT_SECONDS }),
+  kind: wordField(PROBE_KINDS),
+} as const satisfies Readonly<Record<string, Read<unknown>>>
+
+/** Reads a probe. Whether it may be asked is judged elsewhere: by the outbound guard and the operator's programs. */
+export function parseProbe(field: string, value: unknown): Parsed<Probe> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return flawed({
+      field,
+      value,
+      message: 'must be a probe',
+      allowed: `an object with kind ${PROBE_KINDS.join(', ')}`,
+    })
+  const kind = parseWord(`${field}.kind`, (value as { readonly kind?: unknown }).kind, PROBE_KINDS)
+  if (!kind.ok) return kind
+  const given = withoutNulls(value)
+  const read = READERS[kind.value](field, given)
+  if (!read.ok) return read
+  const flaws = flawsTogether(field, read.value)
+  return flaws.length > 0 ? flawed(...flaws) : read
+}
+
+/** Null stands for what is left out. */
+const withoutNulls = (value: object): object =>
+  Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null))
+
+const READERS: Readonly<Record<ProbeKind, Read<Probe>>> = {
+  http: (field, value) => {
+    const read = parseFields(field, value, {
+      ...COMMON,
+      url: parseUrl,
+      method: wordField(PROBE_METHODS),
+      headers: parseHeaders,
+      body: plainText({ min: 0, max: LONGEST_BODY }),
+    })
+    if (!read.ok) return read
+    const { url, method, headers, body } = read.value
+    if (url === undefined) return flawed({ field: `${field}.url`, value: undefined, message: 'is missing' })
+    return parsed({
+      ...{ kind: 'http', url, headers: headers ?? {}, body: body ?? null, ...common(read.value) },
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+    })
+  },
+  command: (field, value) => {
+    const read = parseFields(field, value, {
+      ...COMMON,
+      program: absolutePath,
+      args: parseArgs,
+      directory: absolutePath,
+    })
+    if (!read.ok) return read
+    const { program, args, directory } = read.value
+    if (program === undefined) return flawed({ field: `${field}.program`, value: undefined, message: 'is missing' })
+    return parsed({ kind: 'command', program, args: args ?? [], directory: directory ?? null, ...common(read.value) })
+  },
+  state: (field, value) => {
+    const { changed: _changed, ...fields } = COMMON
+    const read = parseFields(field, value, { ...fields, of: parseOf })
+    if (!read.ok) return read
+    const { of } = read.value
+    return parsed({
+      kind: 'state',
+      of: { scheduleId: of?.schedule_id ?? null, session: of?.session ?? null },
+      ...common(read.value),
+    })
+  },
+}
+
+const common = (given: {
+  readonly when?: Condition
+  readonly changed?: true | string | null
+  readonly on_error?: OnError
+  readonly timeout_seconds?: number
+}): Asked => ({
+  when: given.when ?? null,
+  changed: given.changed ?? null,
+  onError: given.on_error ?? 'run',
+  timeoutSeconds: given.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS,
+})
+
+function flawsTogether(field: string, probe: Probe): readonly Flaw[] {
+  const flaws: Flaw[] = []
+  if (probe.kind === 'state' && probe.when === null)
+    flaws.push({ field: `${field}.when`, value: undefined, message: 'is missing: there is nothing else to decide by' })
+  if (probe.kind !== 'http') return flaws
+  const { method, body, when, changed } = probe
+  if (body !== null && method !== 'POST')
+    flaws.push({ field: `${field}.body`, value: undefined, message: `cannot be sent with ${method}`, allowed: 'POST' })
+  if (method !== 'HEAD') return flaws
+  if (when !== null)
+    flaws.push({
+      field: `${field}.when`,
+      value: undefined,
+      message: 'has nothing to look at: HEAD is answered without a body',
+    })
+  if (typeof changed === 'string')
+    flaws.push({
+      field: `${field}.changed`,
+      value: changed,
+      message: 'has nothing to look at with HEAD',
+      allowed: 'true',
+    })
+  return flaws
+}
+
+/** `false` is as good as left out; a text is a JSON pointer. */
+function parseChanged(field: string, value: unknown): Parsed<true | string | null> {
+  if (typeof value === 'boolean') return parsed(value ? true : null)
+  const pointer = parsePointer(field, value)
+  const allowed = 'true, or a JSON pointer such as /items/0/id'
+  return pointer.ok ? parsed(pointer.value === '' ? true : pointer.value) : flawed({ ...first(pointer.flaws), allowed })
+}
+
+const first = (flaws: readonly Flaw[]): Flaw => flaws[0] ?? { field: '', value: undefined, message: 'is wrong' }
+
+const HALF_CHARACTER = /\p{Surrogate}/u
+
+/** A text of a limited length that names no template: a probe is the same for every run, and carries no secret. */
+function plainText(bounds: { readonly min: number; readonly max: number }): Read<string> {
+  const allowed = `a text of ${bounds.min} to ${bounds.max} characters`
+  return (field, value) => {
+    if (typeof value !== 'string' || value.length < bounds.min || value.length > bounds.max)
+      return flawed({ field, value: undefined, message: 'must be a text of limited length', allowed })
+    if (value.includes('\u0000') || HALF_CHARACTER.test(value))
+      return flawed({ field, value: undefined, message: 'must not contain NUL or half of a surrogate pair', allowed })
+    if (value.includes('{{'))
+      return flawed({
+        ...{ field, value: undefined, message: 'has a template, and probes have none' },
+        allowed: 'a text without {{; secrets stand in agents alone',
+      })
+    return parsed(value)
+  }
+}
+
+function parseUrl(field: string, value: unknown): Parsed<string> {
+  const text = plainText({ min: 1, max: LONGEST_URL })(field, value)
+  if (!text.ok) return text
+  const allowed = 'an address such as https://example.com/path'
+  const url = URL.canParse(text.value) ? new URL(text.value) : null
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    return flawed({ field, value, message: 'is not an address that can be asked', allowed })
+  if (url.username !== '' || url.password !== '')
+    return flawed({ field, value: undefined, message: 'must not have a user or a password in it', allowed })
+  return text
+}
+
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$/
+const HEADER_VALUE = /^[\t\u0020-\u007e\u00a0-\u00ff]*$/
+/** They belong to the connection. */
+const TRANSPORT =
+  /^(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/i
+
+function parseHeaders(field: string, value: unknown): Parsed<Readonly<Record<string, string>>> {
+  const allowed = 'texts by name of the header'
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return flawed({ field, value: undefined, message: 'must be an object', allowed })
+  const entries = Object.entries(value as Readonly<Record<string, unknown>>)
+  if (entries.length > MOST_HEADERS)
+    return flawed({ field, value: undefined, message: `has more than ${MOST_HEADERS} headers`, allowed })
+  const flaws = entries.flatMap(([name, text]): readonly Flaw[] => {
+    const of = `${field}.${name}`
+    if (!HEADER_NAME.test(name)) return [{ field: of, value: undefined, message: 'is not the name of a header' }]
+    if (TRANSPORT.test(name)) return [{ field: of, value: undefined, message: 'is set by the connection itself' }]
+    const read = plainText({ min: 0, max: LONGEST_WORD })(of, text)
+    if (!read.ok) return read.flaws
+    if (read.value === HIDDEN)
+      return [{ field: of, value: undefined, message: 'is hidden here; send the value itself' }]
+    return HEADER_VALUE.test(read.value) ? [] : [{ field: of, value: undefined, message: 'cannot stand in a header' }]
+  })
+  return flaws.length > 0 ? flawed(...flaws) : parsed(value as Readonly<Record<string, string>>)
+}
+
+/** What is shown instead of a credential. */
+const HIDDEN = '***'
+
+function absolutePath(field: string, value: unknown): Parsed<string> {
+  const text = plainText({ min: 1, max: LONGEST_WORD })(field, value)
+  if (!text.ok) return text
+  const isPlain = text.value.startsWith('/') && text.value.split('/').every((part) => part !== '..' && part !== '.')
+  return isPlain ? text : flawed({ field, value, message: 'must be an absolute path without . and ..' })
+}
+
+function parseArgs(field: string, value: unknown): Parsed<readonly string[]> {
+  const allowed = `up to ${MOST_ARGS} texts, one for each argument`
+  if (!Array.isArray(value) || value.length > MOST_ARGS)
+    return flawed({ field, value: undefined, message: 'must be a list of arguments', allowed })
+  const read = plainText({ min: 0, max: LONGEST_WORD })
+  const flaws = (value as readonly unknown[]).flatMap((arg, index) => {
+    const one = read(`${field}.${index}`, arg)
+    return one.ok ? [] : one.flaws
+  })
+  return flaws.length > 0 ? flawed(...flaws) : parsed(value as readonly string[])
+}
+
+const parseOf = (field: string, value: unknown): Parsed<{ readonly schedule_id?: string; readonly session?: string }> =>
+  parseFields(field, value, {
+    schedule_id: plainText({ min: 1, max: 200 }),
+    session: plainText({ min: 1, max: 512 }),
+  })
