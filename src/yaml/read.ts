@@ -35,7 +35,9 @@ function join(documents: readonly YamlDocument[], files: readonly NamedText[]): 
   for (const document of documents)
     for (const [name, value] of Object.entries(document.value)) {
       const before = origins.get(name)
-      if (before === undefined) {
+      // A name with nothing behind it takes nothing away from what is said elsewhere.
+      if (before !== undefined && value === null) continue
+      if (before === undefined || joined.get(name) === null) {
         joined.set(name, Array.isArray(value) ? [...(value as unknown[])] : value)
         origins.set(name, originOf(document, value))
       } else if (before.kind === 'list' && Array.isArray(value)) {

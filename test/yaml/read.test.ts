@@ -112,6 +112,12 @@ describe('several files, and several documents in one', () => {
     ])
   })
 
+  it('may have a name with nothing behind it', () => {
+    const read = readGood('schedules:\nagents: [{ name: x }]', 'agents:\nschedules: [{ name: A }]')
+    expect(read.value).toEqual({ schedules: [{ name: 'A' }], agents: [{ name: 'x' }] })
+    expect(whereIs(read, '/schedules/0')).toBe('b.yaml:2:13')
+  })
+
   it('may not contradict each other', () => {
     expect(flawsIn('version: 1', 'a: 1\nversion: 2')).toEqual(['b.yaml:2:1 "version" was said before, and differently'])
     expect(flawsIn('agents: []', 'agents: {}')).toEqual(['b.yaml:1:1 "agents" was said before, and differently'])
