@@ -21,6 +21,7 @@ import type { Page, PageFilter } from './contract/page.ts'
 import type { ProviderInput, ProviderPatch, ProviderView } from './contract/provider.ts'
 import type { CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
 import type { RejectInput, RunNowAnswer, ScheduleFilter, ScheduleInput, ScheduleView } from './contract/schedule.ts'
+import type { DraftInput, ScheduleDraft, ScheduleProposal } from './contract/schedule-draft.ts'
 import type { RotationInput, RotationView, SecretInput, SecretPatch, SecretView } from './contract/secret.ts'
 import type { SimulateAnswer, SimulateInput, SimulationProgress } from './contract/simulate.ts'
 import type { MessageInput, MessageReceipt, SessionPatch, SessionView, StopAnswer } from './contract/session.ts'
@@ -124,7 +125,8 @@ export interface LogEntry {
 /** Escapement inside a Node program. */
 export interface Escapement {
   readonly schedules: {
-    readonly create: (input: ScheduleInput) => Promise<ScheduleView>
+    /** `fromRun`: the run it does again, so that each of them shows the other. */
+    readonly create: (input: ScheduleInput, options?: { readonly fromRun?: string }) => Promise<ScheduleView>
     readonly get: (id: string) => Promise<ScheduleView>
     readonly list: (filter?: ScheduleFilter) => Promise<Page<ScheduleView>>
     readonly update: (id: string, change: ScheduleInput) => Promise<ScheduleView>
@@ -137,9 +139,9 @@ export interface Escapement {
     readonly reject: (id: string, input: RejectInput) => Promise<ScheduleView>
     /** Refused with `CONCURRENCY_LIMIT` when the policy is SKIP and the schedule is full. */
     readonly runNow: (id: string, options?: { readonly mode?: 'force' | 'due' }) => Promise<RunNowAnswer>
+    readonly backfill: (id: string, input: BackfillInput) => Promise<BackfillView>
     readonly runs: (id: string, filter?: RunFilter) => Promise<Page<RunView>>
     readonly explain: (id: string, at: string | number) => Promise<OccurrenceExplanation>
-    readonly backfill: (id: string, input: BackfillInput) => Promise<BackfillView>
     /** What a schedule would use before it is made, or with `id` what a change of one would do. Nothing is kept. */
     readonly forecast: (input: ScheduleForecastInput) => Promise<ScheduleForecast>
     /** What would happen over a window of time. Computed in a thread of its own; nothing is kept. */
@@ -151,9 +153,9 @@ export interface Escapement {
     /** Takes over a jobs file of OpenClaw. */
     readonly importOpenclaw: (input: ImportInput) => Promise<ImportReport>
   }
+  readonly backfills: Backfills
   /** Why something happened, or why nothing did: about one thing by its id, or about a moment. */
   readonly explain: (query: ExplainQuery) => Promise<Explanation>
-  readonly backfills: Backfills
   readonly tasks: {
     /** Refused with `queue_full` (the error carries the id of the rejected task) when there is no room. */
     readonly submit: (input: TaskInput, options?: SubmitOptions) => Promise<TaskReceipt>
@@ -189,6 +191,10 @@ export interface Escapement {
     readonly list: (filter?: RunFilter) => Promise<Page<RunView>>
     readonly cancel: (id: string) => Promise<RunView>
     readonly retry: (id: string, options?: { readonly force?: boolean }) => Promise<RunView>
+    /** What a schedule that does the same begins with. Nothing is kept: give it to `schedules.create` with `fromRun`. */
+    readonly schedule: (id: string, choices?: DraftInput) => Promise<ScheduleDraft>
+    /** The same with everything that can be chosen, and what it is based on. */
+    readonly proposal: (id: string) => Promise<ScheduleProposal>
     /** Why it is where it is: for a waiting run the first closed gate. */
     readonly explain: (id: string) => Promise<RunExplanation>
     /** Where a run comes from, and what it made and woke. */

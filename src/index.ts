@@ -8,7 +8,7 @@ export {
   ErrQueueFull,
   Refusal,
 } from './contract/refusals.ts'
-export { AttemptAborted } from './engine/executions.ts'
+export { AttemptAborted } from './engine/attempt-aborted.ts'
 export type {
   DatabaseChoice,
   Escapement,
@@ -52,6 +52,7 @@ export type { LaneView } from './contract/lane.ts'
 export type { LineageNode, LineageView } from './contract/lineage.ts'
 export type { Health, NodeView } from './contract/node.ts'
 export type { Page } from './contract/page.ts'
+export type { ProbeAnswerView, ProbeCountsView, ProbeInput, ProbeTryInput, ProbeTryView } from './contract/probe.ts'
 export type { ProviderInput, ProviderPatch, ProviderView } from './contract/provider.ts'
 export type { RefusalCode } from './contract/refusals.ts'
 export type { AttemptView, CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
@@ -63,6 +64,14 @@ export type {
   ScheduleInput,
   ScheduleView,
 } from './contract/schedule.ts'
+export type {
+  DraftInput,
+  ProposedConversation,
+  ProposedRequirement,
+  ProposedTiming,
+  ScheduleDraft,
+  ScheduleProposal,
+} from './contract/schedule-draft.ts'
 export type {
   NamedAssumption,
   OutageAsked,

@@ -1,4 +1,5 @@
 import type { DeliveryView } from './delivery.ts'
+import type { ProbeAnswerView } from './probe.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Trigger } from '../core/run/run.ts'
@@ -79,6 +80,8 @@ export interface RunDetail extends RunView {
   readonly deliveries: readonly DeliveryView[]
   readonly timeline: readonly TimelineEntry[]
   readonly why: Why
+  /** What was asked before its agent was woken; null: nothing was. */
+  readonly probe: ProbeAnswerView | null
   /** The trace it belongs to; null when it was not asked for. */
   readonly trace_id: string | null
 }
@@ -87,15 +90,6 @@ export interface RunDetail extends RunView {
 export interface RetryInput {
   /** Also one that succeeded. */
   readonly force?: boolean | undefined
-}
-
-/** What a schedule that does the same as a run begins with; when it is to happen is left to say. */
-export interface ScheduleDraft {
-  readonly name: string
-  /** Left out when the agent is gone, or was only a name on a task. */
-  readonly agent_id?: string
-  readonly payload: unknown
-  readonly timezone: string
 }
 
 export interface RunFilter {

@@ -4,6 +4,8 @@ import type { ScheduleState } from '../core/schedule/schedule-life.ts'
 import type { DstEffect } from '../core/time/dst-notes.ts'
 import type { ScheduleBudgetInput, ScheduleBudgetView } from './budget.ts'
 import type { ExecutorInput } from './executor.ts'
+import type { ProbeCountsView, ProbeInput } from './probe.ts'
+import type { CadenceInput, CadenceView, ComingMoment, PaceView } from './pace.ts'
 import type { ScheduleDelivery } from './target.ts'
 
 /** Everything that can be said about a schedule, in the names of this project. */
@@ -51,11 +53,15 @@ export interface ScheduleFields {
   /** A run that starts later than this raises an alert; however late unless given. */
   readonly max_lateness_seconds: number
   readonly exclude: readonly unknown[]
+  /** How far the interval may move by itself; it stays as it is unless given. Only with `every_seconds`. */
+  readonly cadence: CadenceInput
   readonly delete_after_run: boolean
   /** Where the results of its runs go; nowhere unless given. */
   readonly delivery: ScheduleDelivery
   /** What its runs may use; as much as they want unless given. */
   readonly budget: ScheduleBudgetInput
+  /** What is asked before the agent is woken; nothing unless given. */
+  readonly probe: ProbeInput
 }
 
 /** Other names under which the seeds know some of them. Two names of one field at once are refused. */
@@ -91,6 +97,7 @@ export interface ScheduleTimingView {
   readonly starts_at?: string
   readonly ends_at?: string
   readonly exclude?: readonly (string | { readonly from: string; readonly to: string })[]
+  readonly cadence?: CadenceView
 }
 
 export interface RetryPolicyView {
@@ -139,6 +146,8 @@ export interface ScheduleView extends ScheduleTimingView, ScheduleRulesView {
   readonly state: ScheduleState
   readonly enabled: boolean
   readonly next_run_at: string | null
+  /** How often it comes now; null unless it has a cadence. */
+  readonly pace: PaceView | null
   readonly last_run_at: string | null
   readonly last_status: string | null
   readonly last_error: string | null
@@ -160,10 +169,14 @@ export interface ScheduleView extends ScheduleTimingView, ScheduleRulesView {
   readonly delivery_disabled: boolean
   /** Its own budget. */
   readonly budget: ScheduleBudgetView | null
+  /** What is asked before the agent is woken. */
+  readonly probe: ProbeInput | null
+  /** How often that was asked, and what it has saved; only of one schedule that is asked for, once it was. */
+  readonly probe_counts?: ProbeCountsView | undefined
   readonly created_by: string | null
   /** The key or the agent (`agent:<id>`) that made it under guard rails. */
   readonly owner: string | null
-  /** The run that made it. */
+  /** The run that made it, or that somebody made it of. */
   readonly created_by_run: string | null
   /** What somebody is asked to approve, or has rejected. */
   readonly approval: ApprovalView | null
@@ -256,32 +269,15 @@ export interface PreviewView {
   readonly dst_notes: readonly DstNoteView[]
 }
 
+/** What a schedule would do, and how sure that is where its interval moves by itself. */
+export interface SchedulePreview extends PreviewView {
+  /** The same moments with how sure they are; only with a cadence. */
+  readonly coming?: readonly ComingMoment[] | undefined
+}
+
 /** The fields that say when, and how many occurrences are wanted (5 unless given). */
 export interface PreviewInput extends ScheduleInput {
   readonly count?: number | null | undefined
   /** From when on; now unless given. */
   readonly from?: string | number | null | undefined
-}
-
-export const BULK_ACTIONS = ['enable', 'disable', 'delete'] as const
-export type BulkAction = (typeof BULK_ACTIONS)[number]
-
-/** One thing done to many schedules. */
-export interface BulkInput {
-  readonly action: BulkAction
-  readonly ids: readonly string[]
-}
-
-/** What became of each of them, in the order in which they were named. */
-export interface BulkAnswer {
-  readonly items: readonly {
-    readonly id: string
-    readonly ok: boolean
-    /** Where the schedule stands now; left out when it is gone or nothing was done. */
-    readonly state?: ScheduleState | undefined
-    readonly code?: string | undefined
-    readonly message?: string | undefined
-  }[]
-  readonly done: number
-  readonly refused: number
 }

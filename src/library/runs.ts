@@ -5,6 +5,8 @@ import { explainRun } from '../service/explain/run.ts'
 import { readLineage } from '../service/rails/lineage.ts'
 import { findRuns, getRun, getRunDetail } from '../service/runs-read.ts'
 import { cancelRunById, retryRun, settleByToken } from '../service/run-actions.ts'
+import { draftSchedule, proposeSchedule } from '../service/schedule-draft.ts'
+import type { Drafter } from '../service/schedule-thread.ts'
 import type { RunView } from '../contract/run.ts'
 import type { Running } from './running.ts'
 
@@ -27,6 +29,8 @@ export function runsOf(running: () => Running): Escapement['runs'] {
       const made = await retryRun(app.ports, admitting(), { id, force: options.force ?? false })
       return getRun(app.ports, orgId, made)
     },
+    schedule: async (id, choices = {}) => draftSchedule(running().app.ports, drafter(running()), { id, choices }),
+    proposal: async (id) => proposeSchedule(running().app.ports, drafter(running()), id),
     explain: async (id) => {
       const { app, caller } = running()
       return explainRun(app.ports, caller, { id, live: app.live })
@@ -36,6 +40,9 @@ export function runsOf(running: () => Running): Escapement['runs'] {
     callback: async (token, result) => settleByToken(running().app.ports, token, result),
   }
 }
+
+/** The program that embeds us sees everything. */
+const drafter = ({ caller }: Running): Drafter => ({ ...caller, may: () => true })
 
 /** Waits until the run has ended. Events say when to look; the record says what there is to see. */
 export async function waitForRun(

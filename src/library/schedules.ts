@@ -9,7 +9,7 @@ import { findRunsOfSchedule } from '../service/runs-read.ts'
 import { explainOccurrence } from '../service/explain/occurrence.ts'
 import {
   changeSchedule,
-  createSchedule,
+  createScheduleFrom,
   deleteSchedule,
   disableSchedule,
   enableSchedule,
@@ -30,10 +30,10 @@ export function schedulesOf(running: () => Running): Escapement['schedules'] {
     return changed
   }
   return {
-    create: (input) =>
+    create: (input, options = {}) =>
       changing(({ app, caller, refuseWhileDraining }) => {
         refuseWhileDraining()
-        return createSchedule(app.ports, caller, input)
+        return createScheduleFrom(app.ports, caller, { input, fromRun: options.fromRun })
       }),
     get: async (id) => getSchedule(running().app.ports, running().caller, id),
     list: async (filter) => findSchedules(running().app.ports, running().caller, filter),

@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/refusals.ts'
 import type { ScheduleInput, ScheduleView } from '../contract/schedule.ts'
 import { inlineKindOf } from '../core/executor/inline-agent.ts'
-import { scheduleId, type ScheduleId } from '../core/ids.ts'
+import { scheduleId, type RunId, type ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { because } from '../core/reasons.ts'
 import type { Transaction } from '../store/database.ts'
@@ -18,30 +18,64 @@ import { cancelRun } from './desk/cancel.ts'
 import { pendingOfSchedule, type Desk } from './desk/desk.ts'
 import { bound } from './idempotent.ts'
 import type { Ports } from './ports.ts'
+import { bringsProbe, judgeProbe } from './probe/judge.ts'
+import { countsOfSchedule } from './probe/view.ts'
 import { isWatched, railedWork, refuseCommand, requireCurrent, type AtWork } from './rails/making.ts'
 import { isSeen, madeAct, railedInput, refusePending, underRails } from './rails/schedules.ts'
 import { accepted, agentFor, known, zoneOf } from './schedule-agent.ts'
+import { madeFrom } from './schedule-origin.ts'
 import { parseSchedule, type ReadSchedule } from './schedule-input.ts'
 import { keepOwnBudget, requireBudgets, termsIn, type KeptOwn } from './schedule-budget.ts'
 import { disabledTargets, targetFor } from './schedule-delivery.ts'
-import { edit, noSchedule, tell, type Asked } from './schedule-editing.ts'
+import { edit, editWork, noSchedule, tell, type Asked } from './schedule-editing.ts'
 import { disabledStanding, editedStanding, enabledStanding, firstStanding } from './schedule-plan.ts'
 import { viewSchedule } from './schedule-view.ts'
 import type { Work } from './turn-port.ts'
 import type { TurnReads } from './turn/turn-reads.ts'
 
 /** Makes a schedule. */
-export async function createSchedule(ports: Ports, caller: Caller, input: ScheduleInput): Promise<ScheduleView> {
+export const createSchedule = (ports: Ports, caller: Caller, input: ScheduleInput): Promise<ScheduleView> =>
+  createScheduleFrom(ports, caller, { input, fromRun: undefined })
+
+/** Makes a schedule that does what a run did, where one is named, and keeps which one. */
+export async function createScheduleFrom(
+  ports: Ports,
+  caller: Caller,
+  { input, fromRun }: { readonly input: ScheduleInput; readonly fromRun: string | undefined },
+): Promise<ScheduleView> {
+  const run = await madeFrom(ports, caller, fromRun)
+  return ports.turns.take(bound(await scheduleCreation(ports, caller, { input, run }), caller))
+}
+
+/** A schedule to be made. */
+interface MakingSchedule {
+  readonly input: ScheduleInput
+  /** The run it is made from. */
+  readonly run: RunId | null
+  /** Made unless given. */
+  readonly id?: string | undefined
+  /** Whoever hands it in has seen to it that the org may have one more. */
+  readonly hasRoom?: true | undefined
+}
+
+/** The work of making a schedule, judged as far as it can be before it is handed in. */
+export async function scheduleCreation(
+  ports: Ports,
+  caller: Caller,
+  making: MakingSchedule,
+): Promise<Work<ScheduleView>> {
+  const { input } = making
   // Others that come at the same moment share a turn: only whoever has to be asked about is kept waiting.
   if (bringsAddress(input)) await judgeExecutor(ports, input)
+  if (bringsProbe(input)) await judgeProbe(ports, caller, input)
   requireBudgets(caller, input)
   const { railed, orgId } = caller
-  const look = (reads: TurnReads, now: Instant) => readNew(reads, { ports, caller, input, now })
+  const look = (reads: TurnReads, now: Instant) => readNew(reads, { ports, caller, making, now })
   const alone = async (tx: Transaction, now: Instant, reads: TurnReads): Promise<NewSchedule> => {
     const read = await look(reads, now)
     return withBudget(tx, railed === undefined ? read : await asRailed({ tx, orgId, railed, now }, read))
   }
-  const work: Work<ScheduleView> = {
+  return {
     orgId,
     // Who brings a budget writes it, and who has guard rails is counted: each has a turn to itself.
     ...(railed !== undefined || (input.budget ?? null) !== null ? { prepare: alone } : { look }),
@@ -59,13 +93,12 @@ export async function createSchedule(ports: Ports, caller: Caller, input: Schedu
       ? {}
       : { conclude: (tx, view, at) => insertRailActs(tx, { orgId, owner: railed.owner, at, acts: [madeAct(view)] }) }),
   }
-  return ports.turns.take(bound(work, caller))
 }
 
 interface Creation {
   readonly ports: Ports
   readonly caller: Caller
-  readonly input: ScheduleInput
+  readonly making: MakingSchedule
   readonly now: Instant
 }
 
@@ -93,19 +126,20 @@ async function withBudget(tx: Transaction, read: NewSchedule): Promise<NewSchedu
   }
 }
 
-async function readNew(reads: TurnReads, { ports, caller, input: sent, now }: Creation): Promise<NewSchedule> {
+async function readNew(reads: TurnReads, { ports, caller, making, now }: Creation): Promise<NewSchedule> {
+  const { input: sent, run } = making
   const { railed } = caller
   const { input, notes } = railed === undefined ? { input: sent, notes: [] } : railedInput(railed, sent, now)
   const org = known(await reads.org(), caller.orgId)
-  const id = scheduleId(ports.newId('schedule', now))
+  const id = scheduleId(making.id ?? ports.newId('schedule', now))
   const agent = await agentFor(reads.agent, { org, input, existing: null, id })
   const read = accepted(parseSchedule(input, { now, defaultZone: zoneOf(org), agent, existing: null }))
   refuseCommand(caller, agent.executor.kind)
   const target = await targetFor(reads, input)
-  const most = org.maxSchedules
+  const most = making.hasRoom === true ? null : org.maxSchedules
   return {
     disabled: new Set(target === null || target.disabledAt === null ? [] : [target.id]),
-    made: newSchedule(read, { caller, now, id }),
+    made: { ...newSchedule(read, { caller, now, id }), createdByRun: run },
     room: most === null ? null : { most, had: await reads.schedules() },
     own: null,
     notes,
@@ -156,18 +190,26 @@ export function newSchedule(
 export async function getSchedule(ports: Ports, { orgId }: Caller, id: string): Promise<ScheduleView> {
   const [row] = await loadSchedules(ports.database, { orgId, ids: [scheduleId(id)] })
   if (row === undefined) throw noSchedule(id)
-  return viewSchedule(row, await disabledTargets(ports.database, orgId, [row]))
+  const view = viewSchedule(row, await disabledTargets(ports.database, orgId, [row]))
+  return view.probe === null ? view : { ...view, probe_counts: await countsOfSchedule(ports, orgId, row.id) }
 }
 
+type AskedChange = Asked & { readonly change: ScheduleInput }
+
 /** Changes a schedule. Editing anything but timing never moves the next occurrence. */
-export async function changeSchedule(
+export const changeSchedule = async (ports: Ports, caller: Caller, asked: AskedChange): Promise<ScheduleView> =>
+  ports.turns.take(await scheduleChange(ports, caller, asked))
+
+/** The work of changing a schedule, judged as far as it can be before it is handed in. */
+export async function scheduleChange(
   ports: Ports,
   caller: Caller,
-  { change, ...asked }: Asked & { readonly change: ScheduleInput },
-): Promise<ScheduleView> {
+  { change, ...asked }: AskedChange,
+): Promise<Work<ScheduleView>> {
   if (bringsAddress(change)) await judgeExecutor(ports, change)
+  if (bringsProbe(change)) await judgeProbe(ports, caller, change)
   requireBudgets(caller, change)
-  return edit(ports, caller, {
+  return editWork(caller, {
     ...asked,
     word: 'updated',
     verb: 'update',
@@ -210,7 +252,11 @@ export const disableSchedule = (ports: Ports, caller: Caller, asked: Asked): Pro
  * Deletes a schedule. What runs goes on and stays in the history; runs that only waited for a slot of the schedule are
  * cancelled, because nothing would keep them from running all at once.
  */
-export async function deleteSchedule(ports: Ports, caller: Caller, asked: Asked): Promise<void> {
+export const deleteSchedule = async (ports: Ports, caller: Caller, asked: Asked): Promise<void> =>
+  ports.turns.take(scheduleRemoval(caller, asked))
+
+/** The work of deleting a schedule. */
+export function scheduleRemoval(caller: Caller, asked: Asked): Work<void> {
   const { orgId } = caller
   const id = scheduleId(asked.id)
   const work: Work<void> = {
@@ -235,5 +281,5 @@ export async function deleteSchedule(ports: Ports, caller: Caller, asked: Asked)
       if (caller.railed !== undefined) await forgetMoments(tx, { orgId, id, after: now })
     },
   }
-  await ports.turns.take(railedWork(work, caller, { judge: () => Promise.resolve(), acts: () => [] }))
+  return railedWork(work, caller, { judge: () => Promise.resolve(), acts: () => [] })
 }

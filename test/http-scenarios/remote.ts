@@ -22,6 +22,8 @@ export function surfaceOf(client: Client): Surface {
     schedules: {
       ...client.schedules,
       list: (filter) => client.schedules.list(filter ?? {}),
+      create: (input, { fromRun } = {}) =>
+        client.schedules.create(input, fromRun === undefined ? {} : { query: { from_run: fromRun } }),
       delete: (id) => client.schedules.delete(id),
       runNow: (id, options) => client.schedules.runNow(id, options),
       runs: (id, filter) => client.schedules.runs(id, wordsOf(filter)),
@@ -64,6 +66,8 @@ const runsOf = (client: Client): Surface['runs'] => ({
   retry: client.runs.retry,
   explain: client.runs.explain,
   lineage: (id, filter) => client.runs.lineage(id, filter ?? {}),
+  schedule: (id, choices) => client.runs.schedule(id, choices),
+  proposal: (id) => client.runs.proposal(id),
   wait: (id, { timeoutMs } = {}) =>
     eventually(async () => {
       const run = await client.runs.get(id)

@@ -1,6 +1,7 @@
-import type { ScheduleDraft } from '../../src/contract/run.ts'
+import type { ScheduleDraft } from '../../src/contract/schedule-draft.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
 import { wallTime } from '../time/wall.ts'
+import { probeForm } from './probe-form.ts'
 import { EMPTY, UNITS, type ScheduleForm, type Unit } from './form.ts'
 
 /** The form of a schedule as it is. */
@@ -13,6 +14,7 @@ export function formOf(schedule: ScheduleView): ScheduleForm {
     ...payloadOf(schedule.payload),
     ...rulesOf(schedule),
     ...retryOf(schedule),
+    ...probeForm(schedule.probe),
     session_as: session === 'isolated' || session === 'main' ? session : 'named',
     session: session === 'isolated' || session === 'main' ? '' : session,
     lane: schedule.lane ?? '',

@@ -10,6 +10,7 @@ import { EXIT, isTerminal, type ExitCode } from '../terminal.ts'
 import { showLive, type LiveWords } from './chat-live.ts'
 import { commandOf } from './group.ts'
 import { replyText } from './sessions.ts'
+import { makesSchedule, scheduleInChat, type Proposed } from './chat-schedule.ts'
 import { LONGEST_WAIT_SECONDS } from './waiting.ts'
 
 /** `escapement chat AGENT`: a conversation from the terminal. */
@@ -17,7 +18,7 @@ export function addChat(program: Command, desk: Desk): void {
   const command = commandOf(
     program,
     'chat <agent>',
-    'talk to an agent; /stop and /stopall work, Ctrl-D ends it',
+    'talk to an agent; /stop and /stopall work, /schedule makes a schedule of the last answer, Ctrl-D ends it',
   ).option('--session <key>', 'key of the conversation (default agent:AGENT:cli:direct:USER)')
   remote<{ readonly session?: string }>(desk, command, {
     work: async (talk, [agent = ''], { session }) => {
@@ -38,7 +39,7 @@ async function converse(talk: Talk, key: string): Promise<ExitCode> {
 
 /** One answer after the other; the first refusal ends it. */
 async function converseWithScript(talk: Talk, key: string): Promise<ExitCode> {
-  const chat = { key, shown: new Set<string>(), before: '', live: null }
+  const chat = { key, shown: new Set<string>(), before: '', live: null, proposed: { of: null } }
   let code: ExitCode = EXIT.ok
   for await (const line of createInterface({ input: talk.terminal.stdin })) {
     if (line.trim() !== '' && !(await say(talk, chat, line.trim()))) code = EXIT.refused
@@ -49,10 +50,12 @@ async function converseWithScript(talk: Talk, key: string): Promise<ExitCode> {
 /** A person may go on typing while an answer is awaited, also to stop what goes on, and is not sent away by a refusal. */
 async function converseWithPerson(talk: Talk, key: string): Promise<ExitCode> {
   const { stdin, stdout } = talk.terminal
-  await talk.print(talk.style.dim(`${oneLine(key)}: type, and press enter; /stop stops, Ctrl-D ends.\n`))
+  await talk.print(
+    talk.style.dim(`${oneLine(key)}: type, and press enter; /stop stops, /schedule repeats, Ctrl-D ends.\n`),
+  )
   const lines = createInterface({ input: stdin, output: stdout, prompt: talk.style.cyan('> ') })
   const live = talk.json ? null : showLive(talk, { key, before: CLEAR_LINE })
-  const chat = { key, shown: new Set<string>(), before: CLEAR_LINE, live }
+  const chat = { key, shown: new Set<string>(), before: CLEAR_LINE, live, proposed: { of: null } }
   const pending = new Set<Promise<void>>()
   lines.prompt()
   for await (const line of lines) {
@@ -85,10 +88,13 @@ interface Chat {
   readonly before: string
   /** What is shown before it is whole; null: nothing is. */
   readonly live: LiveWords | null
+  /** The schedule that was last shown and not made. */
+  readonly proposed: Proposed
 }
 
 /** Says something and shows what comes back. True unless it went wrong. */
-async function say(talk: Talk, { key, shown, before, live }: Chat, text: string): Promise<boolean> {
+async function say(talk: Talk, { key, shown, before, live, proposed }: Chat, text: string): Promise<boolean> {
+  if (makesSchedule(text)) return scheduleInChat(talk, { key, before, proposed }, text)
   const query = { wait: LONGEST_WAIT_SECONDS }
   const answer = await talk.client.sessions.send(key, { text, sender: talk.environment.user }, { query })
   if (talk.json) {

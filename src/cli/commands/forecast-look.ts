@@ -14,7 +14,8 @@ const amountText = (amount: ForecastAmount | null): string =>
 
 const short = (amount: ForecastAmount | null): string => (amount === null ? '-' : String(amount.expected))
 
-const figuresText = ({ runs, tokens, cost }: ForecastFigures): string =>
+/** What is expected, in one line. */
+export const figuresText = ({ runs, tokens, cost }: ForecastFigures): string =>
   `${runs} runs, tokens ${amountText(tokens)}, cost ${amountText(cost)}`
 
 const BUDGETS: readonly Column<BudgetForecast>[] = [

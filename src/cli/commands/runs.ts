@@ -10,6 +10,7 @@ import { showLineage } from './lineage-look.ts'
 import { followRun, followRuns } from './run-follow.ts'
 import { RUN_FILTER, runFacts, showRuns } from './run-look.ts'
 import { showExplained, whyFacts, whySentence } from './explain-look.ts'
+import { addScheduleOfRun } from './schedule-of-run.ts'
 
 const OWNERS: readonly FieldOption[] = [
   { flags: '--schedule <id>', field: 'schedule_id', about: 'of this schedule' },
@@ -25,6 +26,7 @@ export function addRuns(program: Command, desk: Desk): void {
   addReading(group, desk)
   addLineage(group, desk)
   addActing(group, desk)
+  addScheduleOfRun(group, desk)
   const watch = withMost(withFields(commandOf(group, 'watch [id]', 'follow a run to its end, or all runs'), OWNERS))
   remote<MostOptions>(desk, watch, {
     work: async (talk, [id], options) => {

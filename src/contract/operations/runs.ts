@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { id, pageFilter } from '../schemas/common.ts'
 import { lineage } from '../schemas/lineage.ts'
-import { retryInput, run, runDetail, runFilter, runPage, scheduleDraft } from '../schemas/run.ts'
+import { retryInput, run, runDetail, runFilter, runPage } from '../schemas/run.ts'
+import { draftInput, scheduleDraft, scheduleProposal } from '../schemas/schedule-draft.ts'
 import { runExplanation } from '../schemas/explain.ts'
 import { operation } from './operation.ts'
 
@@ -88,9 +89,27 @@ export const runOperations = {
     ...{ method: 'POST', path: '/api/v1/runs/:id/schedule', tag: 'runs', permission: 'schedules:write' },
     rails: 'run',
     summary: 'Drafts a schedule that does the same as a run',
-    description: 'Nothing is kept: add when it is to happen, and send the draft to `POST /api/v1/schedules`.',
+    description:
+      'The prompt, the agent, what the answer was like as requirements on the next ones, and when, if the conversation says ' +
+      'it. Nothing is kept: say when unless the draft does, and send it to `POST /api/v1/schedules?from_run=…`. What can ' +
+      'be chosen is told by `GET`.',
     params: one,
+    bodyOptional: true,
+    body: draftInput,
     answers: { 200: scheduleDraft },
+    refusals: ['NOT_FOUND'],
+    examples: { body: { when: 'every weekday at 9 in Berlin' } },
+  }),
+  'runs.proposal': operation({
+    ...{ method: 'GET', path: '/api/v1/runs/:id/schedule', tag: 'runs', permission: 'schedules:write' },
+    rails: 'run',
+    summary: 'Proposes a schedule that does the same as a run, with what can be chosen and what it is based on',
+    description:
+      'Read from the run and its conversation by rules alone: no model is asked. Where the message of the run only wanted ' +
+      'an answer otherwise ("shorter please"), the prompt is the message that asked, and what was wanted is a requirement. ' +
+      'Whoever may not read sessions is told of the run alone.',
+    params: one,
+    answers: { 200: scheduleProposal },
     refusals: ['NOT_FOUND'],
   }),
   'runs.getScheduleRun': operation({

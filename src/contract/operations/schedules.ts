@@ -16,10 +16,12 @@ import {
   scheduleInput,
   schedulePage,
 } from '../schemas/schedule.ts'
+import { probeTry, probeTryInput } from '../schemas/wake-probe.ts'
 import { simulateAnswer, simulateInput } from '../schemas/simulate.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })
+const origin = z.strictObject({ from_run: id.optional() })
 const every30 = { name: 'Look at the inbox', cron: '*/30 8-18 * * MON-FRI', timezone: 'Europe/Berlin', payload: 'Look' }
 
 /** The life of a schedule. */
@@ -28,8 +30,11 @@ export const scheduleOperations = {
     ...{ method: 'POST', path: '/api/v1/schedules', tag: 'schedules', permission: 'schedules:write' },
     rails: 'list',
     summary: 'Makes a schedule',
-    description: 'Without an agent it wakes the default agent of the org. Synonyms of the fields are accepted.',
+    description:
+      'Without an agent it wakes the default agent of the org. Synonyms of the fields are accepted. `from_run` says which ' +
+      'run it was made of: it is kept as `created_by_run`, and the lineage of the run shows the schedule.',
     ...{ creates: true, newWork: true, etag: true, readBy: 'service' },
+    query: origin,
     body: scheduleInput,
     answers: { 201: schedule },
     refusals: ['CONFLICT'],
@@ -164,6 +169,24 @@ export const scheduleOperations = {
     body: previewInput,
     answers: { 200: preview },
     examples: { body: { cron: '0 9 * * *', timezone: 'Europe/Berlin', count: 3 } },
+  }),
+  'schedules.probe': operation({
+    ...{ method: 'POST', path: '/api/v1/schedules/probe', tag: 'schedules', permission: 'schedules:write' },
+    summary: 'Asks a probe once and says what it would decide',
+    description:
+      'A probe as a schedule or a heartbeat would carry it, or with `schedule_id` alone the one that a schedule has. ' +
+      'Nothing is counted, and nobody is woken.',
+    body: probeTryInput,
+    answers: { 200: probeTry },
+    refusals: ['NOT_FOUND'],
+    examples: {
+      body: {
+        probe: {
+          ...{ kind: 'http', url: 'https://status.example.com/api/incidents' },
+          when: { path: '/open', op: '>', value: 0 },
+        },
+      },
+    },
   }),
   'schedules.simulate': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/simulate', tag: 'schedules', permission: 'schedules:read' },

@@ -10,13 +10,13 @@ import type {
   RunDetail,
   RunFilter,
   RunView,
-  ScheduleDraft,
   TimelineEntry,
   UsageView,
 } from '../run.ts'
 import { anyJson, moment, oneOf, pageOf, paging, why } from './common.ts'
 import { delivery } from './delivery.ts'
 import { named, shaped } from './shaped.ts'
+import { probeAnswer } from './wake-probe.ts'
 
 export const errorCode = oneOf(Object.keys(ERROR_CODES) as readonly ErrorCode[])
 
@@ -94,6 +94,7 @@ export const runDetail: z.ZodType<RunDetail> = named(
     deliveries: z.array(delivery),
     timeline: z.array(step),
     why,
+    probe: probeAnswer.nullable(),
     trace_id: z.string().nullable(),
   }),
 )
@@ -101,17 +102,6 @@ export const runDetail: z.ZodType<RunDetail> = named(
 export const retryInput: z.ZodType<RetryInput> = named(
   'RetryInput',
   shaped<RetryInput>()({ force: z.boolean().optional() }),
-)
-
-export const scheduleDraft: z.ZodType<ScheduleDraft> = named(
-  'ScheduleDraft',
-  shaped<ScheduleDraft>()({
-    name: z.string(),
-    agent_id: z.string().optional(),
-    payload: anyJson,
-    timezone: z.string(),
-  }),
-  'The beginning of a schedule; add when it is to happen, and send it to `POST /api/v1/schedules`.',
 )
 
 /** The filter of a list of runs; `status` takes several words with commas between them. */

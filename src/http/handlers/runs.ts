@@ -4,9 +4,10 @@ import { cancelRunById, retryRun } from '../../service/run-actions.ts'
 import { findRuns, getRun, getRunDetail } from '../../service/runs-read.ts'
 import { readLineage } from '../../service/rails/lineage.ts'
 import { explainRun } from '../../service/explain/run.ts'
-import { draftSchedule } from '../../service/schedule-draft.ts'
+import { draftSchedule, proposeSchedule } from '../../service/schedule-draft.ts'
 import type { Call, HandlersOf } from '../call.ts'
 import { requirePermission } from '../gate.ts'
+import { askerOf } from './explain.ts'
 
 type Retry = Pick<Call<(typeof runOperations)['runs.retry']>, 'ctx' | 'ports' | 'caller' | 'principal'>
 
@@ -29,7 +30,8 @@ export const runHandlers: HandlersOf<typeof runOperations> = {
     return getRun(ports, caller.orgId, params.id)
   },
   'runs.retry': (call) => retry(call, call.params.id, call.body),
-  'runs.schedule': ({ ports, caller, params }) => draftSchedule(ports, { orgId: caller.orgId, id: params.id }),
+  'runs.schedule': (call) => draftSchedule(call.ports, askerOf(call), { id: call.params.id, choices: call.body }),
+  'runs.proposal': (call) => proposeSchedule(call.ports, askerOf(call), call.params.id),
   'runs.getScheduleRun': ({ ctx, ports, caller, params }) =>
     getRunDetail(ports, { orgId: caller.orgId, id: params.runId }, ctx.live),
   'runs.retryScheduleRun': (call) => retry(call, call.params.runId, call.body),

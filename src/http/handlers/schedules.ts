@@ -1,6 +1,7 @@
 import type { scheduleOperations } from '../../contract/operations/schedules.ts'
 import { isPermitted } from '../../core/access.ts'
 import { forecastDraft } from '../../service/forecast/draft.ts'
+import { tryProbe } from '../../service/probe/try.ts'
 import { runScheduleNow } from '../../service/run-actions.ts'
 import { findRunsOfSchedule } from '../../service/runs-read.ts'
 import { readOutcomes } from '../../service/schedule-outcomes.ts'
@@ -11,7 +12,7 @@ import { findSchedules } from '../../service/schedules-find.ts'
 import { explainOccurrence } from '../../service/explain/occurrence.ts'
 import {
   changeSchedule,
-  createSchedule,
+  createScheduleFrom,
   deleteSchedule,
   disableSchedule,
   enableSchedule,
@@ -32,7 +33,8 @@ async function changing<T>(ctx: HttpContext, change: Promise<T>): Promise<T> {
 
 /** The life of a schedule. */
 export const scheduleHandlers: HandlersOf<typeof scheduleOperations> = {
-  'schedules.create': ({ ctx, ports, caller, body }) => changing(ctx, createSchedule(ports, caller, body)),
+  'schedules.create': ({ ctx, ports, caller, query, body }) =>
+    changing(ctx, createScheduleFrom(ports, caller, { input: body, fromRun: query.from_run })),
   'schedules.list': ({ ports, caller, query }) => findSchedules(ports, caller, query),
   'schedules.get': ({ ports, caller, params }) => getSchedule(ports, caller, params.id),
   'schedules.update': ({ ctx, ports, caller, params, body, ifMatch }) =>
@@ -57,6 +59,7 @@ export const scheduleHandlers: HandlersOf<typeof scheduleOperations> = {
   'schedules.explain': (call) =>
     explainOccurrence(call.ports, askerOf(call), { id: call.params.id, at: call.query.at }),
   'schedules.preview': ({ ports, caller, body }) => previewSchedule(ports, caller, body),
+  'schedules.probe': ({ ports, caller, body }) => tryProbe(ports, caller, body),
   'schedules.simulate': (call) => simulation(call),
   'schedules.forecast': ({ ports, caller, principal, body }) =>
     forecastDraft(ports, caller, { input: body, seesBudgets: isPermitted(principal, 'budgets:read') }),
