@@ -38,7 +38,9 @@ export function parseYaml({ name, text }: NamedText): ParsedFile {
 /** Null when it is nested so deeply that whoever reads it runs out of stack. */
 function documentsIn(text: string, lineCounter: LineCounter): readonly Document.Parsed[] | null {
   try {
-    const parsed = parseAllDocuments(text, { lineCounter, prettyErrors: false, logLevel: 'error', merge: true })
+    // Names that are said twice are found below: the library compares each with each, which takes long in a long map.
+    const how = { prettyErrors: false, logLevel: 'error', merge: true, uniqueKeys: false } as const
+    const parsed = parseAllDocuments(text, { lineCounter, ...how })
     return Array.isArray(parsed) ? parsed : []
   } catch (error) {
     if (error instanceof RangeError) return null
@@ -66,11 +68,14 @@ function readOne(document: Document.Parsed, placeAt: PlaceAt): ReadOne {
   }
 }
 
+/** What brings in the fields of another map; a map may do that more than once. */
+const MERGED = '<<'
+
 const SHAPE = 'must hold lists such as "schedules:" with items below it'
 
 const isNothing = (contents: Node): boolean => isScalar(contents) && (contents.value === null || contents.value === '')
 
-/** What YAML can say and JSON cannot. */
+/** What YAML can say and JSON cannot, and names that are said twice. */
 function strangeIn(document: Document.Parsed): readonly { readonly at: number; readonly message: string }[] {
   const found: { at: number; message: string }[] = []
   visit(document, {
@@ -78,8 +83,16 @@ function strangeIn(document: Document.Parsed): readonly { readonly at: number; r
       if (typeof value === 'number' && !Number.isFinite(value))
         found.push({ at: range?.[0] ?? 0, message: 'must be a number that can be written with digits' })
     },
-    Pair: (_, { key }) => {
-      if (isMap(key) || isSeq(key)) found.push({ at: key.range?.[0] ?? 0, message: 'a name must be a text' })
+    Map: (_, { items }) => {
+      const names = new Set<string>()
+      for (const { key } of items) {
+        if (isMap(key) || isSeq(key)) found.push({ at: key.range?.[0] ?? 0, message: 'a name must be a text' })
+        if (!isScalar(key)) continue
+        const name = String(key.value)
+        if (names.has(name) && name !== MERGED)
+          found.push({ at: key.range?.[0] ?? 0, message: `"${name}" is said twice` })
+        names.add(name)
+      }
     },
   })
   return found

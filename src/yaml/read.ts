@@ -11,6 +11,9 @@ export interface ReadYaml {
 
 export type YamlAnswer = ReadYaml | { readonly ok: false; readonly flaws: readonly FileFlaw[] }
 
+/** Whoever has more to mend begins with these. */
+const MOST_FLAWS = 50
+
 /**
  * Reads files as one document: lists of the same name are joined in the order of the files, everything else must be said
  * alike wherever it is said. Whole or not at all: every flaw is told with its place.
@@ -19,7 +22,7 @@ export function readYaml(files: readonly NamedText[]): YamlAnswer {
   const parsed = files.map(parseYaml)
   const flaws = parsed.flatMap((file) => file.flaws)
   const documents = parsed.flatMap((file) => file.documents)
-  if (flaws.length > 0) return { ok: false, flaws }
+  if (flaws.length > 0) return { ok: false, flaws: flaws.slice(0, MOST_FLAWS) }
   return join(documents, files)
 }
 

@@ -127,7 +127,7 @@ describe('several files, and several documents in one', () => {
 describe('a file that cannot be read', () => {
   it.each([
     ['a tab for indentation', 'schedules:\n\t- name: A', 'a.yaml:2:1 tabs are not allowed as indentation'],
-    ['a name twice', 'a: 1\nb: 2\na: 3', 'a.yaml:3:1 map keys must be unique'],
+    ['a name twice', 'a: 1\nb: 2\na: 3', 'a.yaml:3:1 "a" is said twice'],
     ['what is not closed', 'a: "x', 'a.yaml:1:6 missing closing "quote'],
     ['a wrong indentation', 'agents:\n  - name: x\n   cron: y', 'a.yaml:3:1 '],
     ['an alias without an anchor', 'a: *b', 'a.yaml:1:1 unresolved alias'],

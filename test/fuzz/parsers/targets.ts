@@ -1,3 +1,4 @@
+import { files } from './files.ts'
 import { INPUT_TARGETS } from './inputs.ts'
 import { outbound } from './outbound.ts'
 import { STREAM_TARGETS } from './streams.ts'
@@ -8,5 +9,5 @@ import { WIRE_TARGETS } from './wire.ts'
 
 /** Everything that is tried. */
 export const TARGETS: readonly Target[] = [
-  ...[...TIME_TARGETS, ...TEXT_TARGETS, ...STREAM_TARGETS, ...WIRE_TARGETS, outbound, ...INPUT_TARGETS],
+  ...[...TIME_TARGETS, ...TEXT_TARGETS, ...STREAM_TARGETS, ...WIRE_TARGETS, outbound, files, ...INPUT_TARGETS],
 ]
