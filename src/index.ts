@@ -22,6 +22,22 @@ export type { Deferred, Handler, HandlerContext } from './executors/in-process.t
 export type { Attempt, Usage } from './executors/executor.ts'
 export type { AgentInput, AgentView } from './contract/agent.ts'
 export type { AlertFilter, AlertView } from './contract/alert.ts'
+export type {
+  AgentItem,
+  ApplyFilter,
+  AsCode,
+  AsCodeAction,
+  AsCodeDocument,
+  AsCodeKind,
+  AsCodeThing,
+  BudgetItem,
+  DeliveryItem,
+  PlannedChange,
+  PlannedItem,
+  PlanView,
+  ScheduleItem,
+  TargetItem,
+} from './contract/as-code.ts'
 export type { DeliveryFilter, DeliveryTryView, DeliveryView } from './contract/delivery.ts'
 export type { EventKind, EventView } from './contract/event.ts'
 export type {
@@ -53,7 +69,7 @@ export type { LineageNode, LineageView } from './contract/lineage.ts'
 export type { Health, NodeView } from './contract/node.ts'
 export type { Page } from './contract/page.ts'
 export type { ProbeAnswerView, ProbeCountsView, ProbeInput, ProbeTryInput, ProbeTryView } from './contract/probe.ts'
-export type { ProviderInput, ProviderPatch, ProviderView } from './contract/provider.ts'
+export type { ProviderInput, ProviderPatch, Providers, ProviderView } from './contract/provider.ts'
 export type { RefusalCode } from './contract/refusals.ts'
 export type { AttemptView, CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
 export type {

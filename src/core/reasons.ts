@@ -59,6 +59,19 @@ export const REASONS = {
   nothing_waits: 'Nothing of {of} waits or runs.',
   at_work: 'Of {of}, {queued} wait and {active} are under way.',
 
+  // How often a schedule with a cadence comes.
+  pace_started:
+    'It comes every {interval_seconds} s, as it was planned; between {min_seconds} s and {max_seconds} s are possible.',
+  pace_quiet:
+    'Quiet runs in a row: {quiet_streak}, so it comes every {interval_seconds} s; between {min_seconds} s and {max_seconds} s are possible.',
+  pace_changed:
+    'Runs in a row that found something: {change_streak}, so it comes every {interval_seconds} s; between {min_seconds} s and {max_seconds} s are possible.',
+  pace_proposed:
+    'The agent asked for the next check in {asked_seconds} s and got it in {got_seconds} s; between {min_seconds} s and {max_seconds} s are possible.',
+  pace_kept: 'No run has changed its pace since the moment before, so it goes on every {interval_seconds} s.',
+  not_at_this_pace:
+    'The schedule comes every {interval_seconds} s now, next at {next}; {at} is no moment at this pace.',
+
   // What was decided about a submission.
   accepted: 'It was accepted.',
   delayed: 'It was accepted and may not start before {not_before}.',
@@ -104,6 +117,7 @@ export const REASONS = {
 
   // Why a run ended the way it did.
   completed: 'The executor reported success.',
+  probe_no: 'Nobody was woken: {asked} was asked first, and {seen}.',
   not_retryable: 'Attempt {attempt} failed with {error_code}, which is not retried.',
   retries_exhausted: 'Attempt {attempt} failed with {error_code}, and all {max_retries} retries are used.',
   retry_scheduled: 'Attempt {attempt} failed with {error_code}; the next starts at {retry_at}.',
@@ -120,6 +134,10 @@ export const REASONS = {
   cancelled: 'A person cancelled it.',
   lane_cleared: 'The session was reset.',
   stale_report: 'The report names attempt {reported}, but {current} is the current one.',
+
+  // What was asked before anybody was woken.
+  probe_yes: '{asked} was asked first, and {seen}: the agent was woken.',
+  probe_error: '{asked} was asked first and could not answer: {seen}. The agent was woken all the same.',
 
   // Heartbeats.
   heartbeat_disabled: 'The heartbeat is switched off.',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Page } from '../../src/contract/page.ts'
-import type { BulkAnswer, PreviewView, RunNowAnswer, ScheduleView } from '../../src/contract/schedule.ts'
+import type { BulkAnswer } from '../../src/contract/schedule-bulk.ts'
+import type { PreviewView, RunNowAnswer, ScheduleView } from '../../src/contract/schedule.ts'
 import { scheduleOutcomes } from '../../src/contract/schemas/schedule-outcome.ts'
 import { schedule, schedulePage } from '../../src/contract/schemas/schedule.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'

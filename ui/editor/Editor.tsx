@@ -1,14 +1,17 @@
 import { Button, Modal, Switch } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useRef, type ReactNode } from 'react'
+import type { ScheduleProposal } from '../../src/contract/schedule-draft.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
 import { messageOf } from '../api/refusal.ts'
 import { Permitted } from '../parts/Permitted.tsx'
 import { useSay } from '../texts/TextProvider.tsx'
 import { AfterSection } from './AfterSection.tsx'
+import { AskSection } from './AskSection.tsx'
 import { Conflict } from './Conflict.tsx'
 import { EditorContext, useEditor, type EditorState } from './context.ts'
 import type { ScheduleForm } from './form.ts'
+import { FromRun } from './FromRun.tsx'
 import { payloadInput } from './input-of.ts'
 import { CollisionSection, TroubleSection } from './PolicySections.tsx'
 import { PreviewPane } from './PreviewPane.tsx'
@@ -21,6 +24,8 @@ interface EditorProps {
   readonly start: ScheduleForm
   /** The schedule that is changed; null for a new one. */
   readonly schedule: ScheduleView | null
+  /** The conversation that a new one is made of; null: of none. */
+  readonly proposal: ScheduleProposal | null
   readonly saved: (schedule: ScheduleView) => void
   readonly close: () => void
 }
@@ -28,7 +33,9 @@ interface EditorProps {
 /** The form on the left, what it would do on the right, and saving below. */
 export function Editor(props: EditorProps): ReactNode {
   const say = useSay()
-  const { form, set, save, isChanged, refused, theirs } = useEditorForm(props)
+  const { proposal } = props
+  const begun = { ...props, fromRun: proposal?.run_id ?? null }
+  const { form, set, save, isChanged, refused, theirs } = useEditorForm(begun)
   const preview = usePreview(form)
   const local = isJson(form) ? {} : { payload: say('edit.payload.noJson') }
   const flaws: Readonly<Record<string, string>> = { ...refused, ...preview.flaws, ...local }
@@ -59,8 +66,10 @@ export function Editor(props: EditorProps): ReactNode {
         <Conflict differences={theirs} />
         <div className="editor-columns">
           <div className="editor-form">
+            {proposal !== null && <FromRun proposal={proposal} />}
             <WhatSection />
             <WhenSection />
+            <AskSection scheduleId={props.schedule?.id ?? null} />
             <CollisionSection />
             <TroubleSection />
             <AfterSection />

@@ -2,6 +2,7 @@ import { Drawer } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import type { ScheduleProposal } from '../../src/contract/schedule-draft.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
 import { api } from '../api/client.ts'
 import { scheduleOf } from '../api/queries.ts'
@@ -12,7 +13,8 @@ import { useSay } from '../texts/TextProvider.tsx'
 import { OWN_ZONE } from '../time/zone.ts'
 import { Editor } from './Editor.tsx'
 import type { EditorSearch } from './editor-search.ts'
-import { formOf, formOfCopy, formOfDraft } from './form-of.ts'
+import { formOfDraft } from './draft-form.ts'
+import { formOf, formOfCopy } from './form-of.ts'
 import { EMPTY, type ScheduleForm } from './form.ts'
 import { useCloseEditor } from './use-editor.ts'
 import './editor.css'
@@ -21,7 +23,7 @@ import './editor.css'
 export function EditorDrawer({ search }: { readonly search: EditorSearch }): ReactNode {
   const say = useSay()
   const close = useCloseEditor()
-  const { id, schedule, start, error, retry } = useBeginning(search)
+  const { id, schedule, start, proposal, error, retry } = useBeginning(search)
   const saved = useSaved(id === undefined)
   return (
     <Drawer
@@ -33,7 +35,7 @@ export function EditorDrawer({ search }: { readonly search: EditorSearch }): Rea
       {start !== undefined ? (
         <Editor
           key={JSON.stringify(search)}
-          {...{ start, schedule: schedule ?? null, saved, close: () => void close(false) }}
+          {...{ start, proposal, schedule: schedule ?? null, saved, close: () => void close(false) }}
         />
       ) : error === null ? (
         <Lines count={10} height={28} />
@@ -50,6 +52,8 @@ interface Beginning {
   readonly id: string | undefined
   readonly schedule: ScheduleView | undefined
   readonly start: ScheduleForm | undefined
+  /** The conversation that a new one is made of. */
+  readonly proposal: ScheduleProposal | null
   readonly error: unknown
   readonly retry: () => void
 }
@@ -57,7 +61,7 @@ interface Beginning {
 const draftOf = (runId: string) =>
   queryOptions({
     queryKey: ['drafts', 'schedule', runId],
-    queryFn: ({ signal }) => api.runs.schedule(runId, { signal }),
+    queryFn: ({ signal }) => api.runs.proposal(runId, { signal }),
     staleTime: Infinity,
   })
 
@@ -71,11 +75,12 @@ function useBeginning({ edit, draft, copy }: EditorSearch): Beginning {
     if (wanted !== undefined && one.data === undefined) return undefined
     if (one.data !== undefined && id !== undefined) return formOf(one.data)
     if (one.data !== undefined) return formOfCopy(one.data, say('edit.copyOf', { name: one.data.name }))
-    if (draft !== undefined) return run.data === undefined ? undefined : formOfDraft(run.data)
+    if (draft !== undefined) return run.data === undefined ? undefined : formOfDraft(run.data.draft)
     return { ...EMPTY, timezone: OWN_ZONE }
   }
   return {
     ...{ id, start: start(), schedule: id === undefined ? undefined : one.data, error: one.error ?? run.error },
+    proposal: wanted === undefined && draft !== undefined ? (run.data ?? null) : null,
     retry: () => void (wanted === undefined ? run.refetch() : one.refetch()),
   }
 }

@@ -1,4 +1,4 @@
-import { SegmentedControl, Select } from '@mantine/core'
+import { Button, SegmentedControl, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { agentList } from '../api/queries.ts'
@@ -7,6 +7,7 @@ import { useSay } from '../texts/TextProvider.tsx'
 import { useEditor } from './context.ts'
 import { TextBox, TextField } from './fields.tsx'
 import { written } from './form-of.ts'
+import type { ScheduleForm } from './form.ts'
 import { payloadInput } from './input-of.ts'
 import { Section } from './Section.tsx'
 
@@ -69,18 +70,35 @@ function PayloadField(): ReactNode {
       ) : (
         <>
           <TextBox name="prompt" named="edit.prompt" example="edit.prompt.example" rows={3} knownAs={['payload']} />
-          <TextField name="output" named="edit.output" example="edit.output.example" />
+          <TextBox name="output" named="edit.output" example="edit.output.example" rows={1} />
+          {form.context !== null && <ContextLine />}
         </>
       )}
     </div>
   )
 }
 
+/** What the prompt comes with; it is written in the JSON, and here it can be left out. */
+function ContextLine(): ReactNode {
+  const say = useSay()
+  const { form, set } = useEditor()
+  return (
+    <div className="context-line">
+      <span className="field-name">{say('draft.context')}</span>
+      <code title={written(form.context)}>{JSON.stringify(form.context)}</code>
+      <Button variant="subtle" color="gray" size="compact-xs" onClick={() => set({ context: null })}>
+        {say('draft.context.leave')}
+      </Button>
+    </div>
+  )
+}
+
 /** What of a piece of JSON are words; the rest is kept in it until somebody types. */
-function textIn(json: string): { readonly prompt?: string; readonly output?: string } {
+function textIn(json: string): Partial<Pick<ScheduleForm, 'prompt' | 'output' | 'context'>> {
   try {
-    const { prompt, output } = (JSON.parse(json) ?? {}) as Readonly<Record<string, unknown>>
+    const { prompt, output, context = null } = (JSON.parse(json) ?? {}) as Readonly<Record<string, unknown>>
     return {
+      context,
       ...(typeof prompt === 'string' ? { prompt } : {}),
       ...(typeof output === 'string' ? { output } : {}),
     }

@@ -1,4 +1,3 @@
-import type { ScheduleDraft } from '../../src/contract/schedule-draft.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
 import { wallTime } from '../time/wall.ts'
 import { probeForm } from './probe-form.ts'
@@ -24,11 +23,6 @@ export function formOf(schedule: ScheduleView): ScheduleForm {
     alert_after: schedule.alert_after ?? '',
     max_lateness_seconds: schedule.max_lateness_seconds ?? '',
   }
-}
-
-/** The form of a schedule that does what a run did; when is left to say. */
-export function formOfDraft({ name, agent_id: agentId, payload, timezone }: ScheduleDraft): ScheduleForm {
-  return { ...EMPTY, name, agent_id: agentId ?? null, timezone, ...payloadOf(payload) }
 }
 
 /** The form of a copy: it wants a name of its own. */
@@ -63,14 +57,14 @@ export function everyOf({
 }
 
 /** Text where a person would have written text, else JSON. */
-function payloadOf(payload: unknown): Partial<ScheduleForm> {
+export function payloadOf(payload: unknown): Partial<ScheduleForm> {
   if (payload == null) return {}
   if (typeof payload === 'string') return { prompt: payload }
   if (typeof payload === 'object') {
-    const { prompt, output, ...rest } = payload as Readonly<Record<string, unknown>>
+    const { prompt, output, context = null, ...rest } = payload as Readonly<Record<string, unknown>>
     const isText = typeof prompt === 'string' && (output === undefined || typeof output === 'string')
     if (isText && Object.keys(rest).length === 0)
-      return { prompt, output: typeof output === 'string' ? output : '', json: written(payload) }
+      return { prompt, output: typeof output === 'string' ? output : '', context, json: written(payload) }
   }
   return { payload_as: 'json', json: written(payload) }
 }

@@ -1,5 +1,6 @@
 import type { ExecutorInput } from '../../src/contract/executor.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
+import { NO_PROBE, type ProbeForm } from './probe-form.ts'
 
 /** A number in a field; empty while nothing is in it. */
 export type Num = number | ''
@@ -9,7 +10,7 @@ export const UNITS = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 } as 
 export type Unit = keyof typeof UNITS
 
 /** What a form holds while a schedule is edited: what people type, not what the server takes. */
-export interface ScheduleForm {
+export interface ScheduleForm extends ProbeForm {
   readonly name: string
   readonly description: string
   /** Null: the default agent, or the executor of its own. */
@@ -35,6 +36,8 @@ export interface ScheduleForm {
   readonly payload_as: 'text' | 'json'
   readonly prompt: string
   readonly output: string
+  /** What a prompt comes with: files, earlier findings. Null: nothing. */
+  readonly context: unknown
   readonly json: string
   readonly session_as: 'isolated' | 'main' | 'named'
   readonly session: string
@@ -69,6 +72,7 @@ export interface ScheduleForm {
 
 /** What a new schedule begins with: the defaults of the server, so that nothing changes by being shown. */
 export const EMPTY: Omit<ScheduleForm, 'timezone'> = {
+  ...NO_PROBE,
   ...{ name: '', description: '', agent_id: null, executor: null, enabled: true },
   ...{
     kind: 'cron',
@@ -81,7 +85,7 @@ export const EMPTY: Omit<ScheduleForm, 'timezone'> = {
     dst: 'vixie',
     day_match: 'or',
   },
-  ...{ starts_at: '', ends_at: '', exclude: '', payload_as: 'text', prompt: '', output: '', json: '' },
+  ...{ starts_at: '', ends_at: '', exclude: '', payload_as: 'text', prompt: '', output: '', context: null, json: '' },
   ...{ session_as: 'isolated', session: '', lane: '', target_id: null },
   ...{ misfire_policy: 'CATCH_UP_LIMITED', catchup_limit: 1, catchup_window_seconds: '' },
   ...{ overlap_action: 'ALLOW', max_parallel: '', failure_action: 'RUN_NEW', failure_ladder: '30, 60, 300, 900, 3600' },

@@ -1,5 +1,6 @@
 import type { ScheduleInput } from '../../src/contract/schedule.ts'
 import { momentOf } from '../time/wall.ts'
+import { probeInput } from './probe-form.ts'
 import { UNITS, type Num, type ScheduleForm } from './form.ts'
 
 /** What the server takes. Everything is written out, so that two forms can be compared field by field. */
@@ -51,10 +52,10 @@ const ladder = (text: string): readonly unknown[] =>
     .map((step) => (/^\d+$/.test(step) ? Number(step) : step))
 
 /** What a run is given. Throws when it is to be JSON and is none. */
-export function payloadInput({ payload_as: as, prompt, output, json }: ScheduleForm): unknown {
+export function payloadInput({ payload_as: as, prompt, output, context, json }: ScheduleForm): unknown {
   if (as === 'json') return json.trim() === '' ? null : (JSON.parse(json) as unknown)
   if (prompt.trim() === '' && output.trim() === '') return null
-  return { prompt, ...(output.trim() === '' ? {} : { output }) }
+  return { prompt, ...(context == null ? {} : { context }), ...(output.trim() === '' ? {} : { output }) }
 }
 
 function retryInput(form: ScheduleForm): Readonly<Record<string, unknown>> | null {
@@ -90,6 +91,7 @@ export function inputOf(form: ScheduleForm): WholeInput {
     session: form.session_as === 'named' ? form.session : form.session_as,
     lane: some(form.lane),
     delivery: form.target_id === null ? null : { target_id: form.target_id },
+    probe: probeInput(form),
     misfire_policy: form.misfire_policy,
     catchup_limit: number(form.catchup_limit),
     catchup_window_seconds: number(form.catchup_window_seconds),

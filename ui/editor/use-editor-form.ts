@@ -27,11 +27,13 @@ interface Begun {
   readonly start: ScheduleForm
   /** The schedule that is changed; null for a new one. */
   readonly schedule: ScheduleView | null
+  /** The run that a new one is made of; null: of none. */
+  readonly fromRun: string | null
   readonly saved: (schedule: ScheduleView) => void
 }
 
 /** The state of the editor and its way to the server. */
-export function useEditorForm({ start, schedule, saved }: Begun) {
+export function useEditorForm({ start, schedule, fromRun, saved }: Begun) {
   const queries = useQueryClient()
   const [edited, setEdited] = useState<Edited>(() => ({
     ...{ base: start, form: start, version: schedule?.version ?? null, refused: {}, theirs: [] },
@@ -39,7 +41,8 @@ export function useEditorForm({ start, schedule, saved }: Begun) {
   const { base, form, version } = edited
   const save = useMutation({
     mutationFn: async () => {
-      if (schedule === null) return api.schedules.create(newInput(form))
+      if (schedule === null)
+        return api.schedules.create(newInput(form), fromRun === null ? {} : { query: { from_run: fromRun } })
       const change = changeBetween(base, form)
       if (Object.keys(change).length === 0) return schedule
       return api.schedules.update(schedule.id, change, version === null ? {} : { ifMatch: version })
@@ -82,7 +85,7 @@ const isSame = (one: ScheduleForm, other: ScheduleForm): boolean =>
 
 /** Fields that the server knows under another name. */
 const KNOWN_AS: Readonly<Record<string, string>> = {
-  ...{ prompt: 'payload', output: 'payload', json: 'payload', payload_as: 'payload' },
+  ...{ prompt: 'payload', output: 'payload', context: 'payload', json: 'payload', payload_as: 'payload' },
   ...{ every: 'every_seconds', unit: 'every_seconds', jitter_seconds: 'jitter_ms', target_id: 'delivery' },
   ...{ session_as: 'session', failure_ladder: 'failure_options', threshold: 'failure_options' },
   ...{ cooldown_seconds: 'failure_options', retry_as: 'retry_policy', strategy: 'retry_policy' },

@@ -4,7 +4,10 @@ import type { ScheduleForm } from './form.ts'
 import { everyOf } from './form-of.ts'
 
 /** What a sentence about time puts into the form. What it does not speak of goes back to nothing. */
-export function formOfWords({ fields, rest }: WordsView, form: ScheduleForm): Partial<ScheduleForm> {
+export function formOfWords(
+  { fields, rest }: Pick<WordsView, 'fields' | 'rest'>,
+  form: ScheduleForm,
+): Partial<ScheduleForm> {
   const { at, cron, rrule, every_seconds: seconds, anchor, exclude, max_fires: fires } = fields
   const timezone = fields.timezone ?? form.timezone
   const wall = (moment: string | number | null | undefined): string =>

@@ -1,7 +1,9 @@
 import { channelTexts } from './channels.ts'
 import { heartbeatTexts } from './heartbeats.ts'
+import { backfillTexts } from './backfill.ts'
 import { importTexts } from './import.ts'
 import { agentTexts } from './agents.ts'
+import { asCodeTexts } from './as-code.ts'
 import { explainTexts } from './explain.ts'
 import { forecastTexts } from './forecast.ts'
 import { formTexts } from './forms.ts'
@@ -11,9 +13,11 @@ import { settingTexts } from './settings.ts'
 import { targetTexts } from './targets.ts'
 import { chatTexts } from './chat.ts'
 import { commonTexts } from './common.ts'
+import { draftTexts } from './draft.ts'
 import { editorTexts } from './editor.ts'
 import { overviewTexts } from './overview.ts'
 import { policyTexts } from './policies.ts'
+import { probeTexts } from './probe.ts'
 import { providerTexts } from './providers.ts'
 import { railTexts } from './rails.ts'
 import { reasonTexts } from './reasons.ts'
@@ -35,7 +39,10 @@ const en = {
   ...overviewTexts.en,
   ...scheduleTexts.en,
   ...importTexts.en,
+  ...backfillTexts.en,
+  ...asCodeTexts.en,
   ...editorTexts.en,
+  ...draftTexts.en,
   ...policyTexts.en,
   ...scheduleOneTexts.en,
   ...runTexts.en,
@@ -49,6 +56,7 @@ const en = {
   ...settingTexts.en,
   ...explainTexts.en,
   ...forecastTexts.en,
+  ...probeTexts.en,
   ...providerTexts.en,
   ...channelTexts.en,
   ...heartbeatTexts.en,
@@ -65,7 +73,10 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...overviewTexts.zh,
   ...scheduleTexts.zh,
   ...importTexts.zh,
+  ...backfillTexts.zh,
+  ...asCodeTexts.zh,
   ...editorTexts.zh,
+  ...draftTexts.zh,
   ...policyTexts.zh,
   ...scheduleOneTexts.zh,
   ...runTexts.zh,
@@ -79,6 +90,7 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...settingTexts.zh,
   ...explainTexts.zh,
   ...forecastTexts.zh,
+  ...probeTexts.zh,
   ...providerTexts.zh,
   ...channelTexts.zh,
   ...heartbeatTexts.zh,

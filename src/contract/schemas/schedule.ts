@@ -13,11 +13,11 @@ import {
   SCHEDULE_SORTS,
   type DstNoteView,
   type PreviewInput,
-  type PreviewView,
   type RetryPolicyView,
   type RunNowAnswer,
   type ScheduleFilter,
   type ScheduleInput,
+  type SchedulePreview,
   type ScheduleView,
   type ApprovalView,
   type RejectInput,
@@ -25,8 +25,10 @@ import {
 import { anyJson, givenMoment, moment, oneOf, pageOf, paging } from './common.ts'
 import { scheduleBudget, scheduleBudgetInput } from './budget.ts'
 import { executor, inlineExecutor } from './executor.ts'
+import { cadence, cadenceInput, comingMoment, pace } from './pace.ts'
 import { named, shaped } from './shaped.ts'
 import { scheduleDelivery } from './target.ts'
+import { probeCounts, probeInput } from './wake-probe.ts'
 
 const DAY_SECONDS = 86_400
 const YEAR_SECONDS = 366 * DAY_SECONDS
@@ -111,9 +113,11 @@ export const scheduleFields = {
   alert_after: z.int().min(1).nullish(),
   max_lateness_seconds: z.int().min(0).nullish(),
   exclude: z.array(anyJson).nullish(),
+  cadence: cadenceInput.nullish(),
   delete_after_run: z.boolean().nullish(),
   delivery: scheduleDelivery.nullish(),
   budget: scheduleBudgetInput.nullish(),
+  probe: probeInput.nullish(),
   kind: z.enum(KIND_WORDS).nullish(),
   schedule_type: z.enum(KIND_WORDS).nullish(),
   cron_expr: z.string().min(1).nullish(),
@@ -158,6 +162,7 @@ const timingView = {
   starts_at: moment.optional(),
   ends_at: moment.optional(),
   exclude: z.array(z.union([z.string(), z.strictObject({ from: moment, to: moment })])).optional(),
+  cadence: cadence.optional(),
 }
 
 const rulesView = {
@@ -213,6 +218,7 @@ export const schedule: z.ZodType<ScheduleView> = named(
     state: z.enum(SCHEDULE_STATES),
     enabled: z.boolean(),
     next_run_at: moment.nullable(),
+    pace: pace.nullable(),
     last_run_at: moment.nullable(),
     last_status: z.string().nullable(),
     last_error: z.string().nullable(),
@@ -229,6 +235,8 @@ export const schedule: z.ZodType<ScheduleView> = named(
     delivery: scheduleDelivery.nullable(),
     delivery_disabled: z.boolean(),
     budget: scheduleBudget.nullable(),
+    probe: probeInput.nullable(),
+    probe_counts: probeCounts.optional(),
     created_by: z.string().nullable(),
     owner: z.string().nullable(),
     created_by_run: z.string().nullable(),
@@ -271,7 +279,10 @@ export const dstNote = shaped<DstNoteView>()({
   sentence: z.string(),
 })
 
-export const preview: z.ZodType<PreviewView> = named(
+export const preview: z.ZodType<SchedulePreview> = named(
   'Preview',
-  shaped<PreviewView>()({ sentence: z.string(), next: z.array(moment), dst_notes: z.array(dstNote) }),
+  shaped<SchedulePreview>()({
+    ...{ sentence: z.string(), next: z.array(moment), dst_notes: z.array(dstNote) },
+    coming: z.array(comingMoment).optional(),
+  }),
 )

@@ -28,6 +28,8 @@ const RULES: Readonly<Record<string, Documented>> = {
   starts_at: at(WHEN, 'starts_at'),
   ends_at: at(WHEN, 'ends_at'),
   exclude: at(WHEN),
+  cadence: at('cadence.md#how-the-interval-moves', 'interval_seconds'),
+  'cadence.next_check': at('cadence.md#what-an-agent-proposes', 'got_seconds'),
   max_fires: at(WHEN, 'max_fires'),
   timezone: at(WHEN, 'timezone'),
   dst: at('schedules.md#clock-changes', 'dst'),
@@ -78,6 +80,7 @@ const RULES: Readonly<Record<string, Documented>> = {
   '/stop': at('sessions.md'),
   '/stopall': at('sessions.md'),
   looking: at('explain.md#why-did-nothing-happen'),
+  probe: at('probes.md', 'answer'),
 }
 
 /** Whole families of rules, by what they begin with; the longest that fits is taken. */
@@ -85,12 +88,12 @@ const FAMILIES: readonly (readonly [start: string, where: Documented])[] = [
   ['session.max_concurrent', at('sessions.md', 'limit')],
   ['session.', at('sessions.md')],
   ['retry_policy.', at(RETRIES)],
-  ['heartbeat.active_hours', at(BEATS)],
-  ['heartbeat.', at(BEATS)],
-  ['target.quiet_hours', at('deliveries.md#quiet-hours')],
   ['backfill.policy', at('../guides/backfill.md#beside-the-schedules-own-work')],
   ['backfill.stop_on_failures', at('../guides/backfill.md#when-it-stops', 'failures')],
   ['backfill', at('../guides/backfill.md')],
+  ['heartbeat.active_hours', at(BEATS)],
+  ['heartbeat.', at(BEATS)],
+  ['target.quiet_hours', at('deliveries.md#quiet-hours')],
   ['target.alerts', at('alerts.md#who-is-sent-alerts')],
   ['target.', at(FAILING_TARGET)],
   ['delivery.max_failures_in_a_row', at(FAILING_TARGET, 'failures')],

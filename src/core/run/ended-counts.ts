@@ -9,13 +9,14 @@ export type Counts = Readonly<Record<string, number>>
 
 /**
  * How runs ended: by state, and how long they took and how late they began, by step of `stepOf`. `usage` has what they
- * used, `tokens` and `money` in millionths; left out when nothing was.
+ * used, `tokens` and `money` in millionths; left out when nothing was. `probe` has what probes answered, where it is read.
  */
 export interface EndedCounts {
   readonly status: Counts
   readonly duration: Counts
   readonly lateness: Counts
   readonly usage?: Counts
+  readonly probe?: Counts
 }
 
 /** What counting looks at. */
@@ -23,8 +24,8 @@ export interface CountedRun {
   readonly state: RunState
   readonly startedAt: Instant | null
   readonly finishedAt: Instant | null
-  readonly nominal: Instant | null
   readonly trigger: Trigger
+  readonly nominal: Instant | null
   readonly attempt: number
   readonly firstAttempt: number
   readonly usage: unknown

@@ -13,7 +13,7 @@ import { Lines } from '../../parts/Lines.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { Permitted } from '../../parts/Permitted.tsx'
 import { Value } from '../../parts/Value.tsx'
-import { useSay } from '../../texts/TextProvider.tsx'
+import { useSay, useTexts } from '../../texts/TextProvider.tsx'
 import { spanText } from '../../time/span.ts'
 import { Time } from '../../time/Time.tsx'
 import { HeartbeatLog } from './HeartbeatLog.tsx'
@@ -88,7 +88,7 @@ function Buttons({ agent: { id }, edit }: { readonly agent: AgentView; readonly 
 }
 
 function Facts({ heartbeat }: { readonly heartbeat: HeartbeatView }): ReactNode {
-  const say = useSay()
+  const { say, locale } = useTexts()
   const { next_at: next, interval_seconds: usual, current_interval_seconds: now, active_hours: hours } = heartbeat
   const seconds = (value: number): string => spanText(value * 1_000, say)
   return (
@@ -111,6 +111,19 @@ function Facts({ heartbeat }: { readonly heartbeat: HeartbeatView }): ReactNode 
           <code>{heartbeat.target}</code>
         </dd>
       </div>
+      {heartbeat.probe !== null && (
+        <div>
+          <dt>{say('probe.saved')}</dt>
+          <dd title={heartbeat.probe_counts?.last_sentence ?? ''}>
+            {heartbeat.probe_counts === undefined
+              ? say('probe.savedNever')
+              : say('probe.savedOf', {
+                  saved: heartbeat.probe_counts.saved.toLocaleString(locale),
+                  asked: heartbeat.probe_counts.asked.toLocaleString(locale),
+                })}
+          </dd>
+        </div>
+      )}
       <div>
         <dt>{say('beats.streak')}</dt>
         <dd>{say('beats.streakOf', { count: heartbeat.ok_streak })}</dd>

@@ -22,6 +22,7 @@ const ADAPTIVE: readonly FieldSpec[] = [
   { path: 'adaptive.max_interval_seconds', label: 'beats.longest', kind: 'number' },
 ]
 const LAST: readonly FieldSpec[] = [
+  { path: 'probe', label: 'probe.title', kind: 'json', hint: 'probe.json.hint' },
   { path: 'prompt', label: 'beats.prompt', kind: 'area', hint: 'beats.promptHint' },
   { path: 'ack_max_chars', label: 'beats.ack', kind: 'number', hint: 'beats.ackHint' },
   { path: 'session', label: 'beats.session', kind: 'code' },

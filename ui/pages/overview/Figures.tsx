@@ -78,7 +78,9 @@ function UsageFigure({ stats, points, words }: ShownProps): ReactNode {
   const cost = sumOf(points, (point) => point.cost)
   const money = new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 })
   const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
-  const note = cost > 0 ? say('overview.cost', { cost: money.format(cost) }) : tokens > 0 ? '' : say('overview.noUsage')
+  const saved = stats?.probes.saved ?? 0
+  const used = cost > 0 ? say('overview.cost', { cost: money.format(cost) }) : tokens > 0 ? '' : say('overview.noUsage')
+  const note = saved === 0 ? used : say('probe.savedDay', { count: saved.toLocaleString(locale) })
   const value = stats === undefined || points.length === 0 ? undefined : tokens === 0 ? '–' : short.format(tokens)
   return <Figure {...{ name: say('overview.usage'), note, value, bars: tokenBars(points, words), words }} />
 }

@@ -41,6 +41,7 @@ export function Facts({ run }: { readonly run: RunDetail }): ReactNode {
         <Row name={say('run.fact.lane')}>
           <code>{run.lane}</code>
         </Row>
+        <Row name={say('probe.asked')}>{run.probe !== null && <Asked probe={run.probe} />}</Row>
         <Row name={say('run.fact.priority')}>{run.priority !== 0 && run.priority.toLocaleString(locale)}</Row>
         <Row name={say('run.fact.attempts')}>{run.attempts.length > 0 && run.attempts.length}</Row>
         <Row name={say('run.fact.retryOf')}>{run.retry_of !== null && <RunDoor id={run.retry_of} />}</Row>
@@ -63,6 +64,16 @@ function Row({ name, children }: { readonly name: string; readonly children: Rea
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  )
+}
+
+/** What was asked before the agent was woken, and what was seen. */
+function Asked({ probe }: { readonly probe: NonNullable<RunDetail['probe']> }): ReactNode {
+  const say = useSay()
+  return (
+    <span title={probe.seen}>
+      <code>{probe.asked}</code> {say(`probe.answer.${probe.answer}`)}: {probe.sentence}
+    </span>
   )
 }
 

@@ -9,7 +9,7 @@ import { Door } from '../../../parts/Door.tsx'
 import { useDoors } from '../../../parts/doors.ts'
 import { OutcomeMark } from '../../../parts/OutcomeMark.tsx'
 import { Sparkline } from '../../../parts/Sparkline.tsx'
-import { useSay } from '../../../texts/TextProvider.tsx'
+import { useSay, useTexts } from '../../../texts/TextProvider.tsx'
 import { Time } from '../../../time/Time.tsx'
 import { AgentCell, NextCell } from '../cells.tsx'
 
@@ -41,6 +41,11 @@ export function Facts({ schedule }: { readonly schedule: ScheduleView }): ReactN
         <Fact name={say('one.failures')}>
           <Failures schedule={schedule} />
         </Fact>
+        {schedule.probe !== null && (
+          <Fact name={say('probe.saved')}>
+            <Saved schedule={schedule} />
+          </Fact>
+        )}
         <Fact name={say('one.agent')}>
           <AgentCell schedule={schedule} />
           <span className="row-sub">
@@ -77,6 +82,23 @@ function Fact({ name, children }: FactProps): ReactNode {
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  )
+}
+
+/** How often its probe said no, and what that was worth. */
+function Saved({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
+  const { say, locale } = useTexts()
+  const counts = schedule.probe_counts
+  if (counts === undefined) return <span className="quiet">{say('probe.savedNever')}</span>
+  const { asked, saved, saved_tokens: tokens, last_sentence: last } = counts
+  const written = (count: number): string => count.toLocaleString(locale)
+  return (
+    <span title={last}>
+      {say('probe.savedOf', { saved: written(saved), asked: written(asked) })}
+      {tokens !== null && tokens > 0 && (
+        <span className="row-sub quiet">{say('probe.savedTokens', { tokens: written(tokens) })}</span>
+      )}
+    </span>
   )
 }
 
