@@ -1,5 +1,6 @@
 import type { AgentInput, AgentView } from './contract/agent.ts'
 import type { AlertFilter, AlertView } from './contract/alert.ts'
+import type { AsCode } from './contract/as-code.ts'
 import type { BackfillInput, Backfills, BackfillView } from './contract/backfill.ts'
 import type { BudgetInput, BudgetPatch, BudgetView } from './contract/budget.ts'
 import type { DeliveryFilter, DeliveryView } from './contract/delivery.ts'
@@ -18,7 +19,7 @@ import type { LaneView } from './contract/lane.ts'
 import type { LineageView } from './contract/lineage.ts'
 import type { Health, NodeView } from './contract/node.ts'
 import type { Page, PageFilter } from './contract/page.ts'
-import type { ProviderInput, ProviderPatch, ProviderView } from './contract/provider.ts'
+import type { Providers } from './contract/provider.ts'
 import type { CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
 import type { RejectInput, RunNowAnswer, ScheduleFilter, ScheduleInput, ScheduleView } from './contract/schedule.ts'
 import type { DraftInput, ScheduleDraft, ScheduleProposal } from './contract/schedule-draft.ts'
@@ -237,13 +238,9 @@ export interface Escapement {
     readonly delete: (id: string) => Promise<void>
   }
   /** Services that several agents call, with quotas they share; an agent names one in its field `provider`. */
-  readonly providers: {
-    readonly create: (input: ProviderInput) => Promise<ProviderView>
-    readonly get: (name: string) => Promise<ProviderView>
-    readonly list: () => Promise<readonly ProviderView[]>
-    readonly update: (name: string, change: ProviderPatch) => Promise<ProviderView>
-    readonly delete: (name: string) => Promise<void>
-  }
+  readonly providers: Providers
+  /** Agents, targets, schedules and budgets as one document that is kept in a file. */
+  readonly asCode: AsCode
   /** Values that agents send and nobody can read; an agent names one as `{{secret:NAME}}`. */
   readonly secrets: {
     readonly create: (input: SecretInput) => Promise<SecretView>

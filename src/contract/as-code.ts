@@ -107,4 +107,14 @@ export interface PlanView {
   readonly permissions: readonly Permission[]
 }
 
+/** Schedules as code, as a program that embeds Escapement reaches them. */
+export interface AsCode {
+  /** Of these kinds, or of all. */
+  readonly export: (kinds?: readonly AsCodeKind[]) => Promise<AsCodeDocument>
+  /** What applying it would change; nothing is kept. */
+  readonly plan: (document: AsCodeDocument, how?: ApplyFilter) => Promise<PlanView>
+  /** All of it or nothing. */
+  readonly apply: (document: AsCodeDocument, how?: ApplyFilter) => Promise<PlanView>
+}
+
 export type { AsCodeAction, AsCodeKind, AsCodeThing }

@@ -19,6 +19,7 @@ const TAGS: Readonly<Record<string, string>> = {
   probes: 'How the process is, and what it speaks',
   schedules: 'Rules that make runs',
   import: 'Schedules from the files of other schedulers',
+  'as-code': 'The configuration of an org as one document',
   backfills: 'Past moments of schedules that are made into runs',
   runs: 'Work on its way through, whatever woke it',
   explain: 'Why something happened, or nothing did',

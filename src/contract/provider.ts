@@ -33,3 +33,12 @@ export interface ProviderView extends Required<ProviderInput> {
   readonly created_at: string
   readonly updated_at: string
 }
+
+/** Providers, as a program that embeds Escapement reaches them. */
+export interface Providers {
+  readonly create: (input: ProviderInput) => Promise<ProviderView>
+  readonly get: (name: string) => Promise<ProviderView>
+  readonly list: () => Promise<readonly ProviderView[]>
+  readonly update: (name: string, change: ProviderPatch) => Promise<ProviderView>
+  readonly delete: (name: string) => Promise<void>
+}

@@ -1,6 +1,7 @@
 import type { Operations } from '../contract/operations/table.ts'
 import type { HandlersOf } from './call.ts'
 import { agentHandlers } from './handlers/agents.ts'
+import { asCodeHandlers } from './handlers/as-code.ts'
 import { auditHandlers } from './handlers/audit.ts'
 import { backfillHandlers } from './handlers/backfills.ts'
 import { budgetHandlers } from './handlers/budgets.ts'
@@ -35,6 +36,7 @@ export const HANDLERS: HandlersOf<Operations> = {
   ...probeHandlers,
   ...scheduleHandlers,
   ...importHandlers,
+  ...asCodeHandlers,
   ...backfillHandlers,
   ...runHandlers,
   ...explainHandlers,

@@ -1,6 +1,7 @@
 import type { Problem, ProblemError } from '../contract/problem.ts'
 import { type Refusal, REFUSAL_TITLES } from '../contract/refusals.ts'
 import { describeFlaw, type Flaw } from '../core/input.ts'
+import { toPointer } from '../core/pointer.ts'
 
 /** The media type of everything that is refused. */
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
@@ -40,7 +41,5 @@ const errorOf = (flaw: Flaw, body: unknown): ProblemError => ({
 export function pointerTo(field: string, body: unknown): string {
   if (field === '') return ''
   const whole = typeof body === 'object' && body !== null && Object.hasOwn(body, field)
-  return (whole ? [field] : field.split('.'))
-    .map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`)
-    .join('')
+  return toPointer(whole ? [field] : field.split('.'))
 }

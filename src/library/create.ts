@@ -11,6 +11,7 @@ import { inProcess, type Handler } from '../executors/in-process.ts'
 import type { DatabaseChoice, Escapement, EscapementOptions, LogEntry, Settings } from '../escapement.ts'
 import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../service/settings.ts'
 import { agentsOf, registerAgents } from './agents.ts'
+import { asCodeOf } from './as-code.ts'
 import { backfillsOf } from './backfills.ts'
 import { budgetsOf } from './budgets.ts'
 import { healthOf } from './health.ts'
@@ -78,6 +79,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     ...{ sessions: sessionsOf(running), runs: runsOf(running), explain: explainOf(running) },
     ...{ agents: agentsOf(running, register), budgets: budgetsOf(running), ...receivingOf(running) },
     ...{ providers: providersOf(running), secrets: secretsOf(running), heartbeats: heartbeatsOf(running) },
+    asCode: asCodeOf(running),
     ...{ lanes: lanesOf(running, reload), nodes: nodesOf(running) },
     on: (kind, hear) => addListener(listeners, kind, hear),
     reload,

@@ -12,7 +12,8 @@ import { collectFlaws, parseObject, parseSessionKey, textField, unknownFields, t
 import { parseProviderName } from './providers-input.ts'
 import { parseTimeout } from './schedule-input.ts'
 
-const FIELDS = [
+/** Every name that an agent may be given by. */
+export const AGENT_FIELDS = [
   ...['id', 'name', 'description', 'executor', 'retry_policy', 'timeout_seconds', 'max_concurrent'],
   ...['context_window', 'default_session', 'provider', 'self_service'],
 ]
@@ -38,7 +39,7 @@ export function parseAgent(value: unknown, existing: AgentRow | null): Parsed<Re
   if (!object.ok) return object
   const given = object.value
   const { flaws, keep } = collectFlaws()
-  flaws.push(...unknownFields('', given, FIELDS))
+  flaws.push(...unknownFields('', given, AGENT_FIELDS))
   const field = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>, otherwise: T): T =>
     given[name] === undefined ? otherwise : (keep(parse(name, given[name])) ?? otherwise)
   // Null is a value here, and `keep` answers null for a flaw: both leave nothing behind.
@@ -77,7 +78,8 @@ function missing(given: Given, existing: AgentRow | null): readonly Flaw[] {
     .map((name) => ({ field: name, value: undefined, message: 'is missing' }))
 }
 
-const usualRetries = (executor: AgentExecutor): number =>
+/** How often what fails is repeated unless the agent says otherwise. */
+export const usualRetries = (executor: AgentExecutor): number =>
   defaultMaxRetries({ trigger: 'message', executorKind: executor.kind, inlineExecutor: false })
 
 const atLeastOne = (max: number) => (field: string, value: unknown) => parseInteger(field, value, { min: 1, max })

@@ -1,4 +1,5 @@
 import { agentOperations } from './agents.ts'
+import { asCodeOperations } from './as-code.ts'
 import { auditOperations } from './audit.ts'
 import { backfillOperations } from './backfills.ts'
 import { budgetOperations } from './budgets.ts'
@@ -34,6 +35,7 @@ export const OPERATIONS = {
   ...probeOperations,
   ...scheduleOperations,
   ...importOperations,
+  ...asCodeOperations,
   ...backfillOperations,
   ...runOperations,
   ...explainOperations,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PERMISSIONS, type Permission } from '../../core/access.ts'
-import { AS_CODE_ACTIONS, AS_CODE_THINGS } from '../../core/as-code/kinds.ts'
+import { AS_CODE_ACTIONS, AS_CODE_THINGS, SCHEDULE_SYNONYMS } from '../../core/as-code/kinds.ts'
 import type {
   AgentItem,
   ApplyFilter,
@@ -46,11 +46,6 @@ function lasting(name: string, schema: z.ZodType): z.ZodType {
 
 const lastingFields = (fields: Fields): Record<string, z.ZodType> =>
   Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, lasting(name, schema)]))
-
-/** Names that only the API knows a field by; a document has one name for each. */
-export const SCHEDULE_SYNONYMS = [
-  ...['kind', 'schedule_type', 'cron_expr', 'expr', 'interval_seconds', 'run_at', 'atMs', 'tz'],
-] as const
 
 const withoutSynonyms = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !SCHEDULE_SYNONYMS.some((word) => word === name)))

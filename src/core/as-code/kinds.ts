@@ -26,3 +26,8 @@ export const KIND_FACTS: {
   schedules: { thing: 'schedule', read: 'schedules:read', write: 'schedules:write', remove: 'schedules:delete' },
   budgets: { thing: 'budget', read: 'budgets:read', write: 'budgets:write', remove: 'budgets:write' },
 }
+
+/** Names that only the API knows a field of a schedule by; a document has one name for each. */
+export const SCHEDULE_SYNONYMS = [
+  ...['kind', 'schedule_type', 'cron_expr', 'expr', 'interval_seconds', 'run_at', 'atMs', 'tz'],
+] as const

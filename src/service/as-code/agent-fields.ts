@@ -1,0 +1,49 @@
+import { unusual } from '../../core/as-code/compare.ts'
+import { isSame, pick, type Fields } from '../../core/as-code/same.ts'
+import { RAIL_DEFAULTS } from '../../core/rails/guard-rails.ts'
+import { DEFAULT_RETRY_POLICY, parseRetryPolicy, type RetryPolicy } from '../../core/run/retry-policy.ts'
+import type { AgentRow } from '../../store/agents.ts'
+import { AGENT_FIELDS, parseAgent, usualRetries } from '../agent-input.ts'
+import { viewAgent } from '../agents.ts'
+import { viewGuardRails } from '../rails/view.ts'
+import { viewRetryPolicy } from '../schedule-view.ts'
+
+const NAMES = AGENT_FIELDS.filter((name) => name !== 'id')
+
+/** An agent in the names of a document, with every default written out and nothing hidden. */
+export const agentFields = (row: AgentRow): Fields => ({ ...shownAgent(row), executor: row.executor })
+
+/** The same as it may be shown. */
+export const shownAgent = (row: AgentRow): Fields => pick({ ...viewAgent(row) }, NAMES)
+
+/** An agent as a document says it: without what is usual, and without what is hidden. */
+export function writtenAgent(row: AgentRow): Fields {
+  const { name, executor } = row
+  const usual = parseAgent({ name, executor }, null)
+  if (!usual.ok) return shownAgent(row)
+  const full = shownAgent(row)
+  const found: Fields = unusual(full, agentFields({ ...row, ...usual.value }))
+  return pick(
+    {
+      ...found,
+      ...{ name, executor: full['executor'] },
+      ...(row.retryPolicy === null ? {} : { retry_policy: writtenPolicy(row.retryPolicy, usualRetries(executor)) }),
+      ...(row.selfService === null
+        ? {}
+        : { self_service: unusual({ ...viewGuardRails(row.selfService) }, { ...viewGuardRails(RAIL_DEFAULTS) }) }),
+    },
+    NAMES,
+  )
+}
+
+/**
+ * A retry policy without what is usual. What one of its fields is when it is left out may depend on another, so what
+ * would be read otherwise is written whole.
+ */
+export function writtenPolicy(policy: RetryPolicy, maxRetries: number): Fields {
+  const base = { ...DEFAULT_RETRY_POLICY, maxRetries }
+  const full: Fields = { ...viewRetryPolicy(policy) }
+  const short = unusual(full, { ...viewRetryPolicy(base) })
+  const read = parseRetryPolicy('retry_policy', short, base)
+  return read.ok && isSame(viewRetryPolicy(read.value), full) ? short : full
+}

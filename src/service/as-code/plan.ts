@@ -1,0 +1,167 @@
+import { clearNames, type Called } from '../../core/as-code/match.ts'
+import type { Fields } from '../../core/as-code/same.ts'
+import { instant } from '../../core/instant.ts'
+import { parseTiming } from '../../core/time/parse-timing.ts'
+import { sentenceFor } from '../../core/time/sentence.ts'
+import type { AgentRow } from '../../store/agents.ts'
+import { parseBudget } from '../budgets-input.ts'
+import { TIMING_FIELDS } from '../schedule-timing.ts'
+import { pick } from '../../core/as-code/same.ts'
+import { budgetKey, budgetName } from './budget-fields.ts'
+import type { Item, Items } from './document.ts'
+import { place, type NamedItem, type Placed } from './meanings.ts'
+import { inNamesOf, resolveBudget, resolveSchedule, type Names } from './references.ts'
+import { calledOf, type Stored } from './stored.ts'
+import { wantAgent } from './want-agent.ts'
+import { wantBudget } from './want-budget.ts'
+import { wantSchedule, type WantedSchedule } from './want-schedule.ts'
+import { wantTarget } from './want-target.ts'
+import type { Context, Wanted } from './wanted.ts'
+
+/** What a document asks for, kind by kind. A kind that it does not name is not there. */
+export interface Asked {
+  readonly agents?: readonly Wanted[]
+  readonly targets?: readonly Wanted[]
+  readonly schedules?: readonly WantedSchedule[]
+  readonly budgets?: readonly Wanted[]
+}
+
+/** Compares a document with what is stored. Nothing is changed, and nothing is called. */
+export async function compare(context: Context, items: Items): Promise<Asked> {
+  const { stored } = context
+  const agents = items.agents && place(context, items.agents.map(byName), calledOf(stored.agents))
+  const targets = items.targets && place(context, items.targets.map(byName), calledOf(stored.targets))
+  const schedules = items.schedules && place(context, bySentence(context, items.schedules), calledOf(stored.schedules))
+  const names: Names = {
+    agents: after(agents, calledOf(stored.agents)),
+    targets: after(targets, calledOf(stored.targets)),
+    schedules: after(schedules, calledOf([...stored.schedules, ...stored.owned])),
+  }
+  const wantedAgents = agents?.map((placed) =>
+    withFlaws(placed, wantAgent(context, { ...placed, known: rowOf(stored.agents, placed) })),
+  )
+  return {
+    ...(wantedAgents === undefined ? {} : { agents: wantedAgents }),
+    ...(targets === undefined ? {} : { targets: await wantTargets(context, targets) }),
+    ...(schedules === undefined
+      ? {}
+      : { schedules: await wantSchedules(context, schedules, { names, agents: wantedAgents ?? [] }) }),
+    ...(items.budgets === undefined ? {} : { budgets: wantBudgets(context, items.budgets, { names, schedules }) }),
+  }
+}
+
+const rowOf = <Row extends { readonly id: string }>(rows: readonly Row[], { id, isStored }: Placed): Row | null =>
+  isStored ? (rows.find((row) => row.id === id) ?? null) : null
+
+const withFlaws = <W extends Wanted>({ item, flaws }: Pick<Placed, 'item' | 'flaws'>, wanted: W): W => {
+  const all = [...flaws, ...inNamesOf(item, wanted.flaws)]
+  return all.length === 0 ? wanted : { ...wanted, item, flaws: all, doing: null }
+}
+
+/** What will be called how: what the document names, and what is stored that it does not mean. */
+function after(placed: readonly Placed[] | undefined, stored: readonly Called[]): readonly Called[] {
+  if (placed === undefined) return stored
+  const meant = new Set(placed.map(({ id }) => id))
+  return [...placed.map(({ id, name }) => ({ id, name })), ...stored.filter(({ id }) => !meant.has(id))]
+}
+
+function byName(item: Item): NamedItem {
+  const { name } = item.fields
+  return { item, name: typeof name === 'string' && name !== '' ? name : null }
+}
+
+/** Earlier than everything: no moment that is read against it is in the past. */
+const BEFORE_EVERYTHING = instant(-8.64e15)
+
+/** A schedule that has no name is called what its plan says. */
+const bySentence = ({ stored: { zone } }: Context, items: readonly Item[]): readonly NamedItem[] =>
+  items.map((item) => {
+    const named = byName(item)
+    if (named.name !== null) return named
+    const context = { now: BEFORE_EVERYTHING, defaultZone: zone }
+    const timing = parseTiming(pick(item.fields, TIMING_FIELDS), context)
+    return { item, name: timing.ok ? sentenceFor(timing.value) : null }
+  })
+
+const wantTargets = (context: Context, placed: readonly Placed[]): Promise<readonly Wanted[]> =>
+  Promise.all(
+    placed.map(async (one) =>
+      withFlaws(one, await wantTarget(context, { ...one, known: rowOf(context.stored.targets, one) })),
+    ),
+  )
+
+interface AroundSchedules {
+  readonly names: Names
+  readonly agents: readonly (Wanted & { readonly row: AgentRow | null })[]
+}
+
+async function wantSchedules(
+  context: Context,
+  placed: readonly Placed[],
+  { names, agents }: AroundSchedules,
+): Promise<readonly WantedSchedule[]> {
+  const { stored } = context
+  const rows = new Map<string, AgentRow>(stored.agents.map((row) => [row.id, row]))
+  for (const { id, row } of agents) if (row !== null) rows.set(id, row)
+  // What is to wake an agent that cannot be made is not judged: the agent's own flaws say it all.
+  const unmade = new Set(agents.filter(({ row }) => row === null).map(({ id }) => id))
+  const around = {
+    agent: (id: string) => Promise.resolve(rows.get(id)),
+    ...{ agents: clearNames(names.agents), targets: clearNames(names.targets) },
+  }
+  const wanted: WantedSchedule[] = []
+  for (const one of placed) {
+    const { item, flaws } = resolveSchedule(one.item, names, stored.org.defaultAgentId)
+    const base = { item: one.item, name: one.name, id: one.id, isNew: !one.isStored, permissions: [] }
+    const idle = { ...base, changes: [], doing: null, row: null }
+    if (flaws.length > 0) wanted.push({ ...idle, flaws: [...one.flaws, ...flaws] })
+    else if (unmade.has(String(item.fields['agent_id']))) wanted.push({ ...idle, flaws: one.flaws })
+    else {
+      const known = rowOf(stored.schedules, one)
+      wanted.push(withFlaws(one, await wantSchedule(context, { ...one, item, known }, around)))
+    }
+  }
+  return wanted
+}
+
+interface AroundBudgets {
+  readonly names: Names
+  readonly schedules: readonly Placed[] | undefined
+}
+
+function wantBudgets(context: Context, items: readonly Item[], { names, schedules }: AroundBudgets): readonly Wanted[] {
+  const { stored } = context
+  const resolved = items.map((item) => resolveBudget(item, names))
+  const nameOf = (kind: 'agents' | 'schedules', id: string): string =>
+    names[kind].find((one) => one.id === id)?.name ?? id
+  const named = resolved.map(({ item }) => ({ item, name: keyOf(item.fields, stored) }))
+  const placed = place(
+    context,
+    named,
+    stored.budgets.map((row) => ({ id: row.id, name: zoned(budgetKey(row), row.timezone.name) })),
+  )
+  const coming = new Set((schedules ?? []).filter(({ isStored }) => !isStored).map(({ id }) => id))
+  return placed.map((one, at) => {
+    const { flaws = [] } = resolved[at] ?? {}
+    const original = items[at] ?? one.item
+    const read = parseBudget(one.item.fields, stored.zone)
+    const name = read.ok ? budgetName(read.value, nameOf) : `budget ${one.item.index + 1}`
+    const known = rowOf(stored.budgets, one)
+    const wanted = wantBudget(context, { ...one, known }, { name, coming })
+    return flaws.length > 0
+      ? { ...wanted, item: original, flaws: [...one.flaws, ...flaws], doing: null }
+      : withFlaws({ item: original, flaws: one.flaws }, wanted)
+  })
+}
+
+const zoned = (key: string, zone: string): string => `${key}\u0000${zone}`
+
+/** What a budget is known by; where the item names no zone, the one that is stored with the same key has it. */
+function keyOf(fields: Fields, { zone, budgets }: Stored): string | null {
+  const read = parseBudget(fields, zone)
+  if (!read.ok) return null
+  const key = budgetKey(read.value)
+  if (fields['timezone'] !== undefined) return zoned(key, read.value.timezone.name)
+  const [only, ...more] = budgets.filter((row) => budgetKey(row) === key)
+  return zoned(key, only !== undefined && more.length === 0 ? only.timezone.name : read.value.timezone.name)
+}
