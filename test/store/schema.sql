@@ -73,6 +73,25 @@ create table audit_head (
   no bigint not null,
   hash bytea not null
 ) with (fillfactor=50);
+create table backfill (
+  org_id text collate C not null,
+  id text collate C not null,
+  schedule_id text collate C not null,
+  state text collate C not null,
+  why jsonb,
+  terms jsonb not null,
+  moments timestamp with time zone[] not null,
+  total integer not null,
+  taken integer not null,
+  in_flight text[] collate C not null,
+  counts jsonb not null,
+  failures_in_row integer not null,
+  next_at timestamp with time zone,
+  outlook jsonb not null,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  finished_at timestamp with time zone
+) with (fillfactor=70);
 create table budget (
   org_id text collate C not null,
   id text collate C not null,
@@ -299,6 +318,29 @@ create table pending (
   reserves jsonb,
   usage jsonb
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000, vacuum_truncate=false, fillfactor=33);
+create table probe (
+  org_id text collate C not null,
+  subject text collate C not null,
+  asked bigint not null default 0,
+  saved bigint not null default 0,
+  errors bigint not null default 0,
+  last_answer text not null,
+  last_sentence text not null,
+  last_at timestamp with time zone not null,
+  last_run_id text collate C not null,
+  seen_mark text,
+  woken_mark text,
+  woken_run_id text collate C
+) with (fillfactor=70);
+create table probe_answer (
+  org_id text collate C not null,
+  run_id text collate C not null,
+  at timestamp with time zone not null,
+  answer text not null,
+  asked text not null,
+  sentence text not null,
+  seen text not null
+);
 create table provider (
   org_id text collate C not null,
   name text collate C not null,
@@ -412,7 +454,8 @@ create table schedule (
   owner text collate C,
   created_by_run text collate C,
   lineage jsonb,
-  approval jsonb
+  approval jsonb,
+  pace jsonb
 ) with (fillfactor=70);
 create table sealing_key (
   id text collate C not null,
@@ -562,6 +605,12 @@ alter table audit_head add constraint audit_head_pkey PRIMARY KEY (org_id);
 alter table audit add constraint audit_hash_check CHECK ((octet_length(hash) = 32));
 alter table audit add constraint audit_no_check CHECK ((no > 0));
 alter table audit add constraint audit_pkey PRIMARY KEY (org_id, no);
+alter table backfill add constraint backfill_check CHECK (((taken >= 0) AND (taken <= total)));
+alter table backfill add constraint backfill_ends CHECK (((state = 'running'::text) = (finished_at IS NULL)));
+alter table backfill add constraint backfill_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table backfill add constraint backfill_pkey PRIMARY KEY (org_id, id);
+alter table backfill add constraint backfill_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'cancelled'::text, 'failed'::text])));
+alter table backfill add constraint backfill_total_check CHECK ((total >= 0));
 alter table budget add constraint budget_amount_check CHECK ((amount > 0));
 alter table budget add constraint budget_default_reserve_check CHECK ((default_reserve >= 0));
 alter table budget add constraint budget_on_exceed_check CHECK ((on_exceed = ANY (ARRAY['skip'::text, 'queue'::text, 'pause'::text])));
@@ -619,6 +668,12 @@ alter table pending add constraint pending_runs_on_a_node CHECK (((state <> ALL 
 alter table pending add constraint pending_slot_check CHECK ((slot = ANY (ARRAY['held'::text, 'parked'::text])));
 alter table pending add constraint pending_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'queued'::text, 'assigned'::text, 'running'::text, 'awaiting_callback'::text, 'stopping'::text])));
 alter table pending add constraint pending_waits_for_something CHECK (((state <> 'waiting'::text) OR (not_before IS NOT NULL)));
+alter table probe_answer add constraint probe_answer_answer_check CHECK ((answer = ANY (ARRAY['yes'::text, 'no'::text, 'error'::text])));
+alter table probe_answer add constraint probe_answer_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table probe_answer add constraint probe_answer_pkey PRIMARY KEY (org_id, run_id);
+alter table probe add constraint probe_last_answer_check CHECK ((last_answer = ANY (ARRAY['yes'::text, 'no'::text, 'error'::text])));
+alter table probe add constraint probe_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table probe add constraint probe_pkey PRIMARY KEY (org_id, subject);
 alter table provider add constraint provider_max_concurrent_check CHECK ((max_concurrent > 0));
 alter table provider add constraint provider_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
 alter table provider add constraint provider_pkey PRIMARY KEY (org_id, name);
@@ -630,7 +685,7 @@ alter table rail_act add constraint rail_act_org_id_fkey FOREIGN KEY (org_id) RE
 alter table rail_act add constraint rail_act_pkey PRIMARY KEY (org_id, id);
 alter table run_count_place add constraint run_count_place_pkey PRIMARY KEY (org_id);
 alter table run_count add constraint run_count_count_check CHECK ((count > 0));
-alter table run_count add constraint run_count_kind_check CHECK ((kind = ANY (ARRAY['status'::text, 'duration'::text, 'lateness'::text, 'usage'::text])));
+alter table run_count add constraint run_count_kind_check CHECK ((kind = ANY (ARRAY['status'::text, 'duration'::text, 'lateness'::text, 'usage'::text, 'probe'::text])));
 alter table run_count add constraint run_count_pkey PRIMARY KEY (org_id, hour, kind, key);
 alter table run add constraint run_ended_is_finished CHECK (((state IS NULL) = (finished_at IS NULL)));
 alter table run add constraint run_executed_has_attempt CHECK (((state <> ALL (ARRAY['success'::text, 'failed'::text, 'timeout'::text])) OR ((attempt_id IS NOT NULL) AND (started_at IS NOT NULL))));
@@ -682,6 +737,9 @@ CREATE INDEX alert_list ON alert USING btree (org_id, raised_at, id);
 CREATE UNIQUE INDEX alert_open ON alert USING btree (org_id, kind, subject_id) WHERE (cleared_at IS NULL);
 CREATE INDEX audit_by_actor ON audit USING btree (org_id, actor, no);
 CREATE INDEX audit_by_object ON audit USING btree (org_id, object_kind, object_id, no);
+CREATE INDEX backfill_by_age ON backfill USING btree (org_id, created_at, id);
+CREATE UNIQUE INDEX backfill_of_schedule ON backfill USING btree (org_id, schedule_id) WHERE (state = 'running'::text);
+CREATE INDEX backfill_open ON backfill USING btree (org_id, id) WHERE ((state = 'running'::text) OR (in_flight <> '{}'::text[]));
 CREATE INDEX budget_of_scope ON budget USING btree (org_id, scope, scope_id);
 CREATE INDEX callback_by_age ON callback USING btree (created_at);
 CREATE UNIQUE INDEX channel_by_id ON channel USING btree (id);
