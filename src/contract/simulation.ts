@@ -30,6 +30,13 @@ export interface AssumptionInput {
   readonly tokens?: number | undefined
   /** What an attempt costs, in whole money. */
   readonly cost?: number | undefined
+  /**
+   * The share of runs that find nothing new, 0 to 1; none unless given, so that a schedule with a cadence is never
+   * simulated as rarer than it may be.
+   */
+  readonly quiet_rate?: number | undefined
+  /** In how many seconds every agent asks to be woken next; none asks unless given. */
+  readonly next_check_seconds?: number | undefined
 }
 
 /** How an attempt that is on record went. */

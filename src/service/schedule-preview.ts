@@ -1,5 +1,6 @@
 import { invalid, Refusal } from '../contract/refusals.ts'
-import type { DstNoteView, PreviewInput, PreviewView } from '../contract/schedule.ts'
+import type { DstNoteView, PreviewInput, SchedulePreview } from '../contract/schedule.ts'
+import { pacedOf } from '../core/cadence/pace.ts'
 import { parseInteger, type Parsed } from '../core/input.ts'
 import { formatInstant } from '../core/instant.ts'
 import { previewTiming } from '../core/time/preview.ts'
@@ -11,6 +12,7 @@ import { collectFlaws, parseObject, unknownFields } from './input-fields.ts'
 import { parseMoment } from './moment-input.ts'
 import type { Ports } from './ports.ts'
 import { SCHEDULE_FIELDS } from './schedule-input.ts'
+import { asComing } from './schedule-pace.ts'
 import { parseNewTiming } from './schedule-timing.ts'
 
 const MOST_SHOWN = 1_000
@@ -24,7 +26,7 @@ export async function previewSchedule(
   { database, clock }: Pick<Ports, 'database' | 'clock'>,
   { orgId }: Caller,
   input: PreviewInput,
-): Promise<PreviewView> {
+): Promise<SchedulePreview> {
   const { flaws, keep } = collectFlaws()
   const given = keep(parseObject('schedule', input))
   if (given === null) throw invalid(flaws)
@@ -40,7 +42,8 @@ export async function previewSchedule(
   const timing = keep(parseNewTiming(given, { now, defaultZone: zone.ok ? zone.value : UTC }))
   if (timing === null || flaws.length > 0) throw invalid(flaws)
   const { sentence, next, dstNotes } = previewTiming(timing.timing, { now, count: count ?? USUALLY_SHOWN })
-  return { sentence, next: next.map(formatInstant), dst_notes: dstNotes.map(viewNote) }
+  const view = { sentence, next: next.map(formatInstant), dst_notes: dstNotes.map(viewNote) }
+  return pacedOf(timing.timing) === null ? view : { ...view, coming: asComing(next) }
 }
 
 /** A change of the clock as it is told. */

@@ -17,7 +17,7 @@ const PLANS: Readonly<Record<Timing['kind'], readonly string[]>> = {
 const PLAN_NAMES = Object.values(PLANS).flat()
 const ZONE_NAMES = ['timezone', 'tz']
 const MOMENTS = ['at', 'run_at', 'anchor', 'starts_at', 'ends_at']
-const LIMIT_NAMES = ['dst', 'day_match', 'starts_at', 'ends_at', 'exclude'] as const
+const LIMIT_NAMES = ['dst', 'day_match', 'starts_at', 'ends_at', 'exclude', 'cadence'] as const
 
 /** Every name of a field that says when a schedule fires. */
 export const TIMING_FIELDS: readonly string[] = [

@@ -1,4 +1,5 @@
 import type { OpenAlerts } from '../core/alerts.ts'
+import type { Pace } from '../core/cadence/pace.ts'
 import type { AgentId, LaneName, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Lineage } from '../core/rails/railed.ts'
@@ -50,6 +51,8 @@ export interface ScheduleRow {
   /** Everything up to and including this moment has been decided. */
   watermark: Instant
   nextRunAt: Instant | null
+  /** Where its interval stands, if that moves by itself. Null for nearly every schedule. */
+  pace: Pace | null
   failureStreak: number
   failureCount: number
   skippedFor: RunId | null

@@ -25,28 +25,28 @@ import { toTimestamp } from './timestamp.ts'
 const COLUMNS = `org_id, id, agent_id, created_by, name, description, input, timing, rules, retry_policy,
   timeout_seconds, lane, session_key, payload, delete_after_run, state, watermark, next_run_at, failure_streak,
   failure_count, skipped_for, fires, previous_run_id, last_ending, last_run_at, last_status, last_error, alerts,
-  version, created_at, updated_at, owner, created_by_run, lineage, approval`
+  version, created_at, updated_at, owner, created_by_run, lineage, approval, pace`
 
 /** Puts new schedules on record, many in one statement. They have no history yet, and their version is 1. */
 export function insertSchedules(tx: Transaction, schedules: readonly ScheduleRow[]): void {
   const rows = schedules.map((row) => [
     ...[...editable(row), row.createdBy, toTimestamp(row.createdAt)],
-    ...[row.owner, row.createdByRun, jsonOrNull(row.lineage), jsonOrNull(row.approval)],
+    ...[row.owner, row.createdByRun, jsonOrNull(row.lineage), jsonOrNull(row.approval), jsonOrNull(row.pace)],
   ])
   tx.send(
     `insert into schedule (org_id, id, agent_id, name, description, kind, input, timing, rules, retry_policy,
        timeout_seconds, lane, session_key, payload, delete_after_run, state, watermark, next_run_at, updated_at,
-       created_by, created_at, owner, created_by_run, lineage, approval)
+       created_by, created_at, owner, created_by_run, lineage, approval, pace)
      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[],
        $8::jsonb[], $9::jsonb[], $10::jsonb[], $11::int[], $12::text[], $13::text[], $14::jsonb[], $15::boolean[],
        $16::text[], $17::timestamptz[], $18::timestamptz[], $19::timestamptz[], $20::text[], $21::timestamptz[], $22::text[],
-       $23::text[], $24::jsonb[], $25::jsonb[])`,
+       $23::text[], $24::jsonb[], $25::jsonb[], $26::jsonb[])`,
     Array.from({ length: NEW_COLUMNS }, (_, column) => rows.map((row) => row[column] ?? null)),
   )
 }
 
 /** As many as the statement that inserts has. */
-const NEW_COLUMNS = 25
+const NEW_COLUMNS = 26
 
 /**
  * Writes back what a person edits, and where that leaves the plan. Only a row of the version that was read is changed:
@@ -58,10 +58,10 @@ export async function updateSchedule(tx: Transaction, schedule: ScheduleRow): Pr
        rules = $9::jsonb, retry_policy = $10::jsonb, timeout_seconds = $11, lane = $12, session_key = $13,
        payload = $14::jsonb, delete_after_run = $15, state = $16, watermark = $17::timestamptz,
        next_run_at = $18::timestamptz, updated_at = $19::timestamptz, version = version + 1,
-       approval = $21::jsonb
+       approval = $21::jsonb, pace = $22::jsonb
      where org_id = $1 and id = $2 and version = $20
      returning id`,
-    [...editable(schedule), schedule.version, jsonOrNull(schedule.approval)],
+    [...editable(schedule), schedule.version, jsonOrNull(schedule.approval), jsonOrNull(schedule.pace)],
   )
   return rows.length > 0
 }
@@ -106,13 +106,13 @@ export function saveSchedules(tx: Transaction, schedules: readonly ScheduleRow[]
     `update schedule s set state = n.state, watermark = n.watermark, next_run_at = n.next_run_at,
        failure_streak = n.failure_streak, failure_count = n.failure_count, skipped_for = n.skipped_for, fires = n.fires,
        previous_run_id = n.previous_run_id, last_ending = n.last_ending, last_run_at = n.last_run_at,
-       last_status = n.last_status, last_error = n.last_error, alerts = n.alerts
+       last_status = n.last_status, last_error = n.last_error, alerts = n.alerts, pace = n.pace
      from (select i.*, (select t.ctid from schedule t where t.org_id = i.org_id and t.id = i.id) as place
              from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::int[], $7::int[],
                          $8::text[], $9::int[], $10::text[], $11::jsonb[], $12::timestamptz[], $13::text[], $14::text[],
-                         $15::jsonb[])
+                         $15::jsonb[], $16::jsonb[])
                as i (org_id, id, state, watermark, next_run_at, failure_streak, failure_count, skipped_for, fires,
-                     previous_run_id, last_ending, last_run_at, last_status, last_error, alerts)) n
+                     previous_run_id, last_ending, last_run_at, last_status, last_error, alerts, pace)) n
      where s.ctid = n.place`,
     columnsOf(
       schedules,
@@ -131,6 +131,7 @@ export function saveSchedules(tx: Transaction, schedules: readonly ScheduleRow[]
       (schedule) => schedule.lastStatus,
       (schedule) => schedule.lastError,
       (schedule) => jsonOrNull(schedule.alerts),
+      (schedule) => jsonOrNull(schedule.pace),
     ),
   )
 }
@@ -258,6 +259,7 @@ function scheduleOf(row: Row): ScheduleRow {
     state: row['state'] as ScheduleState,
     watermark: row['watermark'] as Instant,
     nextRunAt: row['next_run_at'] as Instant | null,
+    pace: row['pace'] as ScheduleRow['pace'],
     failureStreak: row['failure_streak'] as number,
     failureCount: row['failure_count'] as number,
     skippedFor: brandOrNull(row['skipped_for'], runId),

@@ -75,7 +75,7 @@ export async function startNode(world: RealWorld): Promise<RealNode> {
       const due = [...performed].filter(([, { plan }]) => plan.endsAt !== null && plan.endsAt <= world.now)
       for (const [id, { plan, report }] of due.sort(([a], [b]) => (a < b ? -1 : 1))) {
         performed.delete(id)
-        report({ outcome: plan.outcome, ...(plan.usage === null ? {} : { usage: plan.usage }) })
+        report({ outcome: plan.outcome, ...(plan.usage === null ? {} : { usage: plan.usage }), ...plan.said })
       }
     },
     connect: (agent: string) => executors.set(keyOf(agent), executor),

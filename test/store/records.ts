@@ -73,6 +73,7 @@ export const aScheduleRow = (id: string, over: Partial<ScheduleRow> = {}): Sched
   state: 'active',
   watermark: NOW,
   nextRunAt: later(NOW, 60_000),
+  pace: null,
   failureStreak: 0,
   failureCount: 0,
   skippedFor: null,

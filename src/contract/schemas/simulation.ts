@@ -47,6 +47,12 @@ export const assumption: z.ZodType<AssumptionInput> = named(
     stops_in_ms: milliseconds.nullable().optional(),
     tokens: z.int().min(0).max(1_000_000_000).optional(),
     cost: z.number().min(0).max(1_000_000).optional(),
+    quiet_rate: shareOfAll.optional(),
+    next_check_seconds: z
+      .int()
+      .min(0)
+      .max(YEAR_MS / 1_000)
+      .optional(),
   }),
   'How attempts go that nobody performs.',
 )

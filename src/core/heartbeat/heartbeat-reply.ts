@@ -42,6 +42,12 @@ export function decideHeartbeatReply(reply: string, facts: HeartbeatReplyFacts):
   return { kind: 'deliver', content, why: because('heartbeat_news', 'heartbeat.reply') }
 }
 
+/** Whether a reply says that nothing needs attention, with no more other text than that. */
+export function isAcknowledged(reply: string, ackMaxChars: number): boolean {
+  const acknowledgement = findAcknowledgement(reply)
+  return acknowledgement !== null && countCodePoints(acknowledgement.other) <= ackMaxChars
+}
+
 /** A pair of surrogates is one character to everybody but UTF-16. */
 function countCodePoints(text: string): number {
   let count = 0

@@ -1,3 +1,4 @@
+import { intervalAt } from '../cadence/interval.ts'
 import { activeFrom, outsideActiveHours } from './active-hours.ts'
 import { hasMeaningfulContent } from './checklist.ts'
 import { formatHeartbeatTarget, type HeartbeatConfig, type HeartbeatTarget } from './heartbeat-config.ts'
@@ -131,9 +132,10 @@ export function heartbeatInterval(
   okStreak: number,
 ): number {
   if (config.adaptive === null) return config.intervalSeconds
-  const stretched = config.intervalSeconds * 2 ** Math.floor(okStreak / config.adaptive.okStep)
+  const { intervalSeconds: base } = config
   // A bound below the interval, left over from an edit, must not make heartbeats more frequent.
-  return Math.max(config.intervalSeconds, Math.min(stretched, config.adaptive.maxIntervalSeconds))
+  const bounds = { base, min: base, max: config.adaptive.maxIntervalSeconds, stretch: 2 }
+  return intervalAt(bounds, Math.floor(okStreak / config.adaptive.okStep))
 }
 
 /** How a heartbeat that was due came out, as far as the streak of acknowledgements is concerned. */

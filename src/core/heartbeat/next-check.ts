@@ -9,10 +9,16 @@ const LATEST_SECONDS = 366 * 86_400
  * far away is passed over: an answer is not refused for it, and the plan stays as it is.
  */
 export function readNextCheck(value: unknown, now: Instant): Instant | null {
+  const inMs = wishedIn(value, now)
+  if (inMs === null) return null
+  const isBetween = inMs >= SOONEST_SECONDS * SECOND_MS && inMs <= LATEST_SECONDS * SECOND_MS
+  return isBetween ? later(now, inMs) : null
+}
+
+/** In how many milliseconds a moment, or a number of seconds, is from now, wherever that is; null: it is neither. */
+export function wishedIn(value: unknown, now: Instant): number | null {
   const at = typeof value === 'number' ? later(now, Math.round(value * SECOND_MS)) : momentOf(value)
-  if (at === null || !Number.isSafeInteger(at)) return null
-  const isBetween = at >= later(now, SOONEST_SECONDS * SECOND_MS) && at <= later(now, LATEST_SECONDS * SECOND_MS)
-  return isBetween ? at : null
+  return at === null || !Number.isSafeInteger(at) ? null : at - now
 }
 
 function momentOf(value: unknown): Instant | null {

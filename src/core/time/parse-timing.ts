@@ -1,3 +1,4 @@
+import { misplacedCadence, parseCadence, type Cadence } from '../cadence/cadence.ts'
 import { flawed, parsed, parseInteger, parseWord, type Flaw, type Parsed } from '../input.ts'
 import { durationMs, instant, parseInstant, type Instant } from '../instant.ts'
 import { DAY_MATCHES, DST_POLICIES, type DayMatch, type DstPolicy } from './cron.ts'
@@ -27,6 +28,8 @@ export function parseTiming(input: Input, context: TimingContext): Parsed<Timing
   const plan = kind === null ? null : readPlan(kind, { input, common, context, flaws })
   if (plan !== null && plan.kind !== 'every' && !(plan.kind === 'rrule') && isGiven(input, 'anchor'))
     flaws.push(misplacedAnchor(input['anchor']))
+  if (plan !== null && plan.kind !== 'every' && isGiven(input, 'cadence'))
+    flaws.push(misplacedCadence(input['cadence']))
   return plan === null || flaws.length > 0 ? flawed(...flaws) : parsed(plan)
 }
 
@@ -106,7 +109,10 @@ function readPlan(given: Given, reading: Reading): Timing | null {
     case 'every': {
       const intervalMs = keep(parseInterval(given), flaws)
       const anchor = readAnchor(reading) ?? context.now
-      return intervalMs === null ? null : { kind: 'every', ...limits, intervalMs: durationMs(intervalMs), anchor }
+      const cadence = readCadence(reading, intervalMs)
+      if (intervalMs === null) return null
+      const plan = { kind: 'every', ...limits, intervalMs: durationMs(intervalMs), anchor } as const
+      return cadence === null ? plan : { ...plan, cadence }
     }
     case 'cron': {
       const expression = keep(parseCron(given.name, given.value), flaws)
@@ -131,6 +137,9 @@ const ruledOut = ({ name: field, value }: Given): Flaw => ({
 
 const readAnchor = ({ input, flaws }: Reading): Instant | null =>
   isGiven(input, 'anchor') ? keep(parseInstant('anchor', input['anchor']), flaws) : null
+
+const readCadence = ({ input, flaws }: Reading, intervalMs: number | null): Cadence | null =>
+  isGiven(input, 'cadence') ? keep(parseCadence('cadence', input['cadence'], intervalMs), flaws) : null
 
 function parseAt(given: Given, now: Instant): Parsed<Instant> {
   const { name: field, value } = given

@@ -1,9 +1,9 @@
+import { boundsText, everyText } from '../cadence/sentence.ts'
 import { cronSentence } from './cron-sentence.ts'
 import { ruleSentence } from './rule-sentence.ts'
 import type { Exclusion } from './exclusion.ts'
 import type { Timing } from './timing.ts'
 import { formatInZone } from './wall-clock.ts'
-import { everyUnit } from './words.ts'
 
 /** A timing in one English sentence without a full stop: "At 09:00, Monday through Friday (Europe/Berlin)". */
 export function sentenceFor(timing: Timing): string {
@@ -18,19 +18,14 @@ function planText(timing: Timing): string {
     case 'at':
       return `once, on ${formatInZone(timing.zone, timing.at).replace(' ', ' at ')}`
     case 'every':
-      return intervalText(timing.intervalMs)
+      return timing.cadence === undefined
+        ? everyText(timing.intervalMs)
+        : `${everyText(timing.intervalMs)}, ${boundsText(timing.cadence)} by what it finds`
     case 'cron':
       return cronSentence(timing.expression, timing.dayMatch === 'and')
     case 'rrule':
       return ruleSentence(timing.rule)
   }
-}
-
-/** Days are not used: a day has 23 or 25 hours now and then, and an interval has not. */
-function intervalText(ms: number): string {
-  if (ms % 3_600_000 === 0) return everyUnit(ms / 3_600_000, 'hour')
-  if (ms % 60_000 === 0) return everyUnit(ms / 60_000, 'minute')
-  return ms % 1000 === 0 ? everyUnit(ms / 1000, 'second') : everyUnit(ms, 'millisecond')
 }
 
 function limitClauses(timing: Timing): readonly string[] {

@@ -16,7 +16,7 @@ export function shortestInterval(timing: Timing): DurationMs | null {
     case 'at':
       return null
     case 'every':
-      return timing.intervalMs
+      return timing.cadence === undefined ? timing.intervalMs : durationMs(timing.cadence.minSeconds * 1000)
     case 'cron':
       return shortestOfCron(timing)
     case 'rrule':

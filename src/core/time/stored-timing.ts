@@ -1,3 +1,4 @@
+import { storeCadence } from '../cadence/cadence.ts'
 import { describeFlaw } from '../input.ts'
 import { formatInstant, instant, type Instant } from '../instant.ts'
 import { formatDay } from './calendar.ts'
@@ -21,7 +22,10 @@ export function storeTiming(timing: Timing): StoredTiming {
     case 'at':
       return { ...common, at: formatInstant(timing.at) }
     case 'every':
-      return { ...common, everyMs: timing.intervalMs, anchor: formatInstant(timing.anchor) }
+      return {
+        ...{ ...common, everyMs: timing.intervalMs, anchor: formatInstant(timing.anchor) },
+        ...(timing.cadence === undefined ? {} : { cadence: storeCadence(timing.cadence) }),
+      }
     case 'cron':
       return { ...common, cron: timing.expression.text, dst: timing.dst, day_match: timing.dayMatch }
     case 'rrule':

@@ -1,3 +1,4 @@
+import type { Cadence } from '../cadence/cadence.ts'
 import { earlier, instant, latest, type Instant } from '../instant.ts'
 import { countFires, nextFire, previousFire, type CronPlan } from './cron.ts'
 import { excludedWithin, exclusionAround, type Exclusion } from './exclusion.ts'
@@ -21,6 +22,8 @@ export interface AtTiming extends Limits {
 }
 export interface EveryTiming extends Limits, IntervalPlan {
   readonly kind: 'every'
+  /** Set when the interval moves by itself; the plan here is the one it starts with. */
+  readonly cadence?: Cadence
 }
 export interface CronTiming extends Limits, CronPlan {
   readonly kind: 'cron'

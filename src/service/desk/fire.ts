@@ -1,4 +1,5 @@
 import { isBackfilled } from '../../core/backfill/backfilled.ts'
+import { plannedTiming } from '../../core/cadence/pace.ts'
 import type { RunId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import { defaultLane } from '../../core/lanes.ts'
@@ -18,6 +19,7 @@ import { applyCancellations } from './cancel.ts'
 import { closedDay, dailyRuns } from './daily-runs.ts'
 import { pendingOfSchedule, type Desk } from './desk.ts'
 import { deliveryOf } from './announce.ts'
+import { withPace } from './pace.ts'
 import { agentOn, makeRun, usualRetryPolicy } from './runs.ts'
 
 /** Decides every due occurrence of a schedule on the desk, and when to look again. */
@@ -25,8 +27,10 @@ export function fire(desk: Desk, id: ScheduleId): void {
   const row = desk.schedules.get(id)
   if (row?.state !== 'active') return
   const budget = desk.budgets === null ? null : (closedBudget(desk, { ...row, scheduleId: id })?.why ?? null)
+  const { pace } = row
+  const timing = pace === null ? row.timing : plannedTiming(row)
   const plan = planOccurrences(
-    { rules: row.rules, timing: row.timing, history: historyOf(desk, row), budget, runsPerDay: dailyRuns(desk) },
+    { rules: row.rules, timing, history: historyOf(desk, row), budget, runsPerDay: dailyRuns(desk) },
     {
       due: { watermark: row.watermark, seen: desk.now, jitterSeed: row.id },
       settings: desk.settings.firing,
@@ -40,10 +44,11 @@ export function fire(desk: Desk, id: ScheduleId): void {
     const key = { kind: 'occurrence', scheduleId: id, nominal: decision.nominal } as const
     const runId = decision.kind === 'skip' ? desk.chance.newRunId('run', desk.now) : decision.runId
     desk.changes.occurrences.push({ key, runId })
+    const why = pace === null ? decision.why : withPace(decision.why, { timing, pace }, decision.nominal)
     // Assigned, not spread: a schedule may fire a million times in a simulation, and copies of wide objects are dear.
     const made = Object.assign(runOf(desk, row), { id: runId, jobRunId: jobRunIdOf(key), nominal: decision.nominal })
     if (decision.kind === 'skip') {
-      makeRun(desk, Object.assign(made, { trigger: 'schedule', state: 'skipped', decision: decision.why } as const))
+      makeRun(desk, Object.assign(made, { trigger: 'schedule', state: 'skipped', decision: why } as const))
       continue
     }
     supersede(desk, decision.supersedes, decision.nominal)
@@ -55,7 +60,7 @@ export function fire(desk: Desk, id: ScheduleId): void {
       firstAttempt: decision.firstAttempt,
       state: waits ? 'waiting' : 'queued',
       notBefore: waits ? decision.notBefore : null,
-      decision: decision.why,
+      decision: why,
     } as const
     makeRun(desk, Object.assign(made, fields))
     row.previousRunId = runId
@@ -65,7 +70,7 @@ export function fire(desk: Desk, id: ScheduleId): void {
   row.skippedFor = plan.history.skippedFor
   row.fires = plan.history.fires
   if (desk.now > row.watermark) row.watermark = desk.now
-  const life = lifeAfter({ timing: row.timing, maxFires: row.rules.maxFires, fires: row.fires }, row.watermark)
+  const life = lifeAfter({ timing, maxFires: row.rules.maxFires, fires: row.fires }, row.watermark)
   row.nextRunAt = life.nextRunAt
   // An `at` is not finished by having fired: how its run ends decides that.
   if (row.timing.kind !== 'at') row.state = life.state
@@ -118,7 +123,10 @@ export function runNow(desk: Desk, id: ScheduleId, { mode, trace, making }: RunN
   return { ...decision, runId }
 }
 
-/** Superseded runs give up their schedule slot in the same transaction; everything else they keep until they end. */
+/**
+ * Superseded runs give up their schedule slot in the same transaction; everything else they keep until they end. A moment
+ * that is made up for is not superseded by a newer one.
+ */
 function supersede(desk: Desk, ids: readonly RunId[], nominal: Instant): void {
   const runs = ids
     .flatMap((id) => desk.runs.get(id) ?? [])

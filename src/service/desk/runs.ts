@@ -17,6 +17,7 @@ import { noteSpender } from './budgets.ts'
 import { dropBudgetsOf } from './budget-standing.ts'
 import { countDailyRun } from './daily-runs.ts'
 import { countTask, pendingOfSchedule, putRun, type AgentOnDesk, type Desk } from './desk.ts'
+import { keepPace } from './pace.ts'
 import { noteFlight } from './quotas.ts'
 
 const NOTHING_RESERVED: readonly Reserve[] = []
@@ -199,6 +200,7 @@ function keepScore(desk: Desk, row: ScheduleRow, run: RunRow): void {
   }
   if (isSpeaking(state)) row.lastEnding = { id: run.id, status: state, attempt, endedAt: finishedAt ?? desk.now }
   const planned = run.trigger === 'schedule' || run.trigger === 'catchup'
+  if (row.pace !== null && planned && state === 'success') keepPace(desk, row, run)
   const after = decideAfterRun(row, { state, planned })
   if (after.kind === 'delete') forgetSchedule(desk, row)
   if (after.kind === 'end') row.state = after.state

@@ -22,7 +22,7 @@ export interface Report {
   readonly usage?: unknown
   /** The output before it was cut, for whoever gets it delivered. */
   readonly uncut?: unknown
-  /** When a heartbeat wants to be asked again. */
+  /** When the agent wants to be asked again: heartbeats obey it, and schedules with a cadence. */
   readonly nextCheck?: unknown
 }
 
@@ -43,10 +43,8 @@ export function takeReport(desk: Desk, run: RunRow, report: Report): ReportDecis
   run.summary = report.summary ?? null
   run.usage = report.usage ?? null
   run.errorMessage = report.errorMessage ?? null
-  if (run.delivery !== null) {
-    desk.changes.said.set(run.id, report.uncut)
-    if (report.nextCheck !== undefined) desk.changes.nextChecks.set(run.id, report.nextCheck)
-  }
+  if (run.delivery !== null) desk.changes.said.set(run.id, report.uncut)
+  if (report.nextCheck !== undefined) desk.changes.nextChecks.set(run.id, report.nextCheck)
   endAttempt(desk, run, report.outcome)
   if (desk.budgets !== null) spend(desk, run)
   if (desk.quotas !== null) countReport(desk, desk.quotas, { run, outcome: report.outcome })

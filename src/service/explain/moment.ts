@@ -1,5 +1,6 @@
 import type { ExplainFinding, ExplainNext, Explanation, ExplainQuery, PlannedMoment } from '../../contract/explain.ts'
 import { invalid } from '../../contract/refusals.ts'
+import { plannedTiming } from '../../core/cadence/pace.ts'
 import { agentId, scheduleId, sessionKey, type RunId } from '../../core/ids.ts'
 import { formatInstant, type Instant } from '../../core/instant.ts'
 import { because } from '../../core/reasons.ts'
@@ -186,7 +187,8 @@ function nearestOf(rows: readonly ScheduleRow[], at: Instant): Nearest {
   let [before, after]: [PlannedMoment | null, PlannedMoment | null] = [null, null]
   for (const row of rows) {
     if (row.state !== 'active') continue
-    const [last, next] = [previousOccurrence(row.timing, at), nextOccurrence(row.timing, at)]
+    const timing = plannedTiming(row)
+    const [last, next] = [previousOccurrence(timing, at), nextOccurrence(timing, at)]
     if (last !== null && last >= row.createdAt && (before === null || formatInstant(last) > before.at))
       before = { schedule_id: row.id, name: row.name, at: formatInstant(last) }
     if (next !== null && (after === null || formatInstant(next) < after.at))

@@ -21,7 +21,7 @@ import { withBackfills } from './backfilled.ts'
 import type { ScheduleAudits } from './history.ts'
 import { evidenceLinks, linkTo, onlyOnce } from './links.ts'
 import { nextOfSchedule } from './next.ts'
-import { knowRun, runSteps, tellRun } from './run.ts'
+import { knowRun, paceStep, runSteps, tellRun } from './run.ts'
 import { policyOf } from './tell.ts'
 import { whyUnrecorded } from './unrecorded.ts'
 
@@ -74,7 +74,8 @@ async function explainPlanned(
   if (run !== undefined) return tellPlannedRun(await knowRun(ports, run, asker.live), at)
   const told = { id, at, row: row ?? null }
   const decision = await loadDecisionAt(database, { orgId, scheduleId: id, at })
-  if (decision !== undefined && (row === undefined || isOccurrence(row.timing, at))) return tellRange(told, decision)
+  if (decision !== undefined && (row === undefined || row.pace !== null || isOccurrence(row.timing, at)))
+    return tellRange(told, decision)
   if (entry !== undefined)
     return tell(told, because('pruned', 'retention', { run_id: entry.runId }), { status: null, run: entry.runId })
   const audits = asker.may('audit:read')
@@ -100,7 +101,7 @@ function tellPlannedRun(known: Awaited<ReturnType<typeof knowRun>>, at: Instant)
     sentence: explainWhy(run.decision),
     policy: policyOf(run.decision),
     links,
-    steps: [PLANNED, ...runSteps(known)],
+    steps: [...(paceStep(run.decision) === null ? [PLANNED] : []), ...runSteps(known)],
     next,
   }
 }
@@ -170,7 +171,7 @@ type PlanStep = (typeof PLAN_STEPS)[number]
 const PLAN_STEP_OF: Partial<Readonly<Record<Reason, PlanStep>>> = {
   ...{ deleted_by: 'schedule', before_creation: 'schedule' },
   ...{ no_occurrence: 'timing', excluded_date: 'timing', clock_change: 'timing', other_zone: 'timing' },
-  ...{ before_start: 'timing', after_end: 'timing', retimed: 'timing' },
+  ...{ before_start: 'timing', after_end: 'timing', retimed: 'timing', not_at_this_pace: 'timing' },
   ...{ not_active: 'state', was_not_active: 'state', switched_off: 'state', awaits_approval: 'state' },
   ...{ all_fires_made: 'state', given_up: 'state' },
   ...{ not_yet: 'moment', being_decided: 'moment', undecided: 'moment' },

@@ -1,4 +1,5 @@
 import type { ExplainFinding } from '../../contract/explain.ts'
+import { plannedTiming } from '../../core/cadence/pace.ts'
 import { isOccurrence, whyNoOccurrence } from '../../core/explain/plan.ts'
 import type { RunId, ScheduleId } from '../../core/ids.ts'
 import { DAY_MS, earlier, formatInstant, instant, SECOND_MS, type Instant } from '../../core/instant.ts'
@@ -61,7 +62,7 @@ export async function plannedFindings(
 
 function plannedMoments(rows: readonly ScheduleRow[], at: Instant, { from, to }: Window): readonly Planned[] {
   const found = rows.flatMap((row) => {
-    const moments = occurrencesBetween(row.timing, { after: earlier(from, 1), upTo: to, limit: 500 })
+    const moments = occurrencesBetween(plannedTiming(row), { after: earlier(from, 1), upTo: to, limit: 500 })
     // A plan that is anchored at its own creation has that as its first moment, and nobody expects anything of it.
     const planned = moments.filter((nominal) => nominal !== row.createdAt)
     return nearest(planned, at, MOST_PER_SCHEDULE).map((nominal) => ({ row, nominal }))
@@ -203,8 +204,9 @@ const NEARLY: readonly Why['reason'][] = [
 export function nearMisses(rows: readonly ScheduleRow[], { at, zone }: AskedAt): readonly ExplainFinding[] {
   return rows.flatMap((row) => {
     // One that is off would not have fired in any case.
-    if (row.state !== 'active' || isOccurrence(row.timing, at)) return []
-    const why = whyNoOccurrence(row.timing, at, zone)
+    const timing = plannedTiming(row)
+    if (row.state !== 'active' || isOccurrence(timing, at)) return []
+    const why = whyNoOccurrence(timing, at, zone)
     if (!NEARLY.includes(why.reason)) return []
     return [finding(why, { kind: 'schedule', about: row.name, at, links: [linkTo('schedule', row.id)] })]
   })

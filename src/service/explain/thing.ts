@@ -112,7 +112,9 @@ async function ofSchedule(ports: Reading, asker: Asker, { id, session }: AskedTh
   if (why === null) return null
   const links = [linkTo('schedule', id), ...(audits.length === 0 ? [] : [linkTo('audit', id)])]
   const about = { kind: 'schedule', about: row?.name ?? null, at: row?.nextRunAt ?? null, links } as const
-  return { findings: [finding(why, about)], next: nextOfSchedule(row ?? null) }
+  const pace = row?.pace ?? null
+  const paced = pace === null || row?.nextRunAt === null ? [] : [finding(pace.why, about)]
+  return { findings: [finding(why, about), ...paced], next: nextOfSchedule(row ?? null) }
 }
 
 async function ofMoment(

@@ -1,3 +1,4 @@
+import { pacedOf, paceInterval, plannedTiming } from '../../core/cadence/pace.ts'
 import { isOccurrence, whyNoOccurrence } from '../../core/explain/plan.ts'
 import type { OrgId, ScheduleId } from '../../core/ids.ts'
 import { DAY_MS, earlier, formatInstant, SECOND_MS, type Instant } from '../../core/instant.ts'
@@ -40,11 +41,25 @@ export function whyByPlan(
   { at, audits, zone }: Pick<UnrecordedMoment, 'at' | 'audits' | 'zone'>,
   now: Instant,
 ): Why | null {
-  if (!isOccurrence(row.timing, at)) return whyRetimed(audits, at) ?? whyNoOccurrence(row.timing, at, zone)
+  const timing = plannedTiming(row)
+  if (!isOccurrence(timing, at))
+    return whyRetimed(audits, at) ?? whyPassedOver(row, at) ?? whyNoOccurrence(timing, at, zone)
   if (at === row.createdAt) return because('no_occurrence', 'timing', { at: formatInstant(at) })
   if (at < row.createdAt) return because('before_creation', 'created_at', { created_at: formatInstant(row.createdAt) })
   if (row.state !== 'active') return whyNotActive(row, { at, audits, now })
   return at > row.watermark ? whyUndecided(row, at, now) : null
+}
+
+/** A moment at which it would have come at another pace; null: its interval does not move, or its limits rule it out. */
+function whyPassedOver(row: ScheduleRow, at: Instant): Why | null {
+  const timing = pacedOf(row.timing)
+  const { pace, nextRunAt } = row
+  if (timing === null || pace === null || nextRunAt === null || at <= row.createdAt) return null
+  const seconds = paceInterval(timing, pace.level) / SECOND_MS
+  return because('not_at_this_pace', 'cadence', {
+    ...{ ...pace.why.evidence, pace: pace.why.reason },
+    ...{ interval_seconds: seconds, next: formatInstant(nextRunAt), at: formatInstant(at) },
+  })
 }
 
 function whyNotActive(

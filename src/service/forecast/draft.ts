@@ -1,6 +1,8 @@
 import type { BudgetEffect, BudgetForecast, ScheduleForecast, ScheduleForecastInput } from '../../contract/forecast.ts'
 import { invalid } from '../../contract/refusals.ts'
 import type { ScheduleInput } from '../../contract/schedule.ts'
+import { pacedOf, paceInterval, startPace } from '../../core/cadence/pace.ts'
+import { boundsText, everyText } from '../../core/cadence/sentence.ts'
 import { scheduleId, type AgentId } from '../../core/ids.ts'
 import { formatInstant, type Instant } from '../../core/instant.ts'
 import type { Zone } from '../../core/time/zone.ts'
@@ -80,8 +82,9 @@ async function readDraft(
   const agent = await agentFor(load, { org, input: change, existing, id: existing?.id ?? DRAFT })
   const zone = zoneOf(org)
   const read = accepted(parseSchedule(change, { now, defaultZone: zone, agent, existing }))
-  const { timingChanged: _timing, enabled: _enabled, ...fields } = read
-  const row = existing === null ? newSchedule(read, { caller, now, id: DRAFT }) : { ...existing, ...fields }
+  const { timingChanged, enabled: _enabled, ...fields } = read
+  const changed = timingChanged ? { ...fields, pace: startPace(read.timing, now) } : fields
+  const row = existing === null ? newSchedule(read, { caller, now, id: DRAFT }) : { ...existing, ...changed }
   // One that is off is judged as if it were on: that is when it will cost something.
   return { after: { ...row, watermark: now }, existing, zone, days }
 }
@@ -193,11 +196,20 @@ function warningOf({ before, after }: BudgetEffect): readonly string[] {
   return [`With it, the budget of ${what} is used up about ${will}. ${after.sentence}`]
 }
 
+/** At the bounds it would be more or less than at the pace it has: how much is said, because nobody knows what it will find. */
+function paceNotes(row: ScheduleRow): readonly string[] {
+  const timing = pacedOf(row.timing)
+  if (timing === null || row.pace === null) return []
+  const every = everyText(paceInterval(timing, row.pace.level))
+  return [`It is counted at its present pace, ${every}; its cadence lets it come ${boundsText(timing.cadence)} apart.`]
+}
+
 function notesOf({ after, existing }: Draft, { use }: Source): readonly string[] {
   const isOff = after.state !== 'active' && after.state !== 'finished' && existing !== null
   return [
     ASSUMED,
     ...(isOff ? ['It is off; this is what it would use if it were on.'] : []),
+    ...paceNotes(after),
     ...(use.tokens === null && use.money === null ? ['Nobody knows yet what a run of it uses.'] : []),
   ]
 }

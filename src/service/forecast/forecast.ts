@@ -10,7 +10,7 @@ import { known, zoneOf } from '../schedule-agent.ts'
 import { forecastBudget } from './budget-forecast.ts'
 import { addRuns, emptySum, viewBasis, viewFigures, type Sum } from './figures.ts'
 import { loadHabits } from './habits.ts'
-import { loadPlan, MOST_SCHEDULES } from './plan.ts'
+import { loadPlan, MOST_SCHEDULES, type Plan } from './plan.ts'
 import { countingOf, slicing, type Series, type Window } from './series.ts'
 import { sourceOf, type Origin, type Source } from './source.ts'
 
@@ -53,7 +53,7 @@ export async function forecastOrg(
     ...{ from: formatInstant(window.from), to: formatInstant(window.to), timezone: zone.name },
     ...(await summed(series)),
     budgets: await Promise.all(outlooks),
-    notes: notesOf(sources, plan.leftOut),
+    notes: notesOf(sources, plan),
   }
 }
 
@@ -114,13 +114,14 @@ const viewSource = ({
 /** What the forecast takes for granted, and what it does not know. */
 export const ASSUMED = 'Every occurrence is taken for one run: what policies and budgets hold back is not taken off.'
 
-function notesOf(sources: readonly Source[], leftOut: number): readonly string[] {
+function notesOf(sources: readonly Source[], { leftOut, paced }: Pick<Plan, 'leftOut' | 'paced'>): readonly string[] {
   const unknown = sources.filter(({ use }) => use.tokens === null && use.money === null).length
   return [
     ASSUMED,
     ...(unknown === 0
       ? []
       : [`Of ${unknown} of ${sources.length} sources nobody knows what their runs use; they are not in the sums.`]),
+    ...(paced === 0 ? [] : [`Schedules with a cadence are counted at the pace they have now: ${paced}.`]),
     ...(leftOut === 0 ? [] : [`Only the newest ${MOST_SCHEDULES} schedules are counted.`]),
   ]
 }

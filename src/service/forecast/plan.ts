@@ -1,3 +1,4 @@
+import { plannedTiming } from '../../core/cadence/pace.ts'
 import { inlineKindOf } from '../../core/executor/inline-agent.ts'
 import { heartbeatRuns, observedRuns, scheduledRuns } from '../../core/forecast/runs-per-day.ts'
 import type { OrgId } from '../../core/ids.ts'
@@ -16,6 +17,8 @@ export const MOST_SCHEDULES = 10_000
 export interface Plan {
   readonly origins: readonly Origin[]
   readonly leftOut: number
+  /** Schedules whose interval moves by itself, which are counted at the pace they have. */
+  readonly paced: number
 }
 
 /** The plan of an org: its active schedules and heartbeats, and what comes without a plan at the pace it had. */
@@ -38,7 +41,8 @@ export async function loadPlan(
     ...chats.map((rate) => observed('chat', rate)),
     ...tasks.map((rate) => observed('tasks', rate)),
   ]
-  return { origins, leftOut: Math.max(0, schedules.length - MOST_SCHEDULES) }
+  const paced = schedules.filter(({ pace }) => pace !== null).length
+  return { origins, leftOut: Math.max(0, schedules.length - MOST_SCHEDULES), paced }
 }
 
 /** So many are read at once: a schedule has to be read and understood, and others wait meanwhile. */
@@ -58,7 +62,9 @@ async function loadActive(connection: Connection, orgId: OrgId): Promise<readonl
 
 /** A schedule as something that makes runs. */
 export function originOf(row: ScheduleRow): Origin {
-  const { id, name, agentId, owner, payload, timing, rules, fires, watermark } = row
+  const { id, name, agentId, owner, payload, rules, fires, watermark } = row
+  // At the pace it has now: what its runs will find is not foreseen.
+  const timing = plannedTiming(row)
   const runsOn: Origin['runsOn'] = (days) => scheduledRuns({ timing, maxFires: rules.maxFires, fires, watermark }, days)
   return { kind: 'schedule', name, agentId, scheduleId: id, owner, payload, runsOn }
 }

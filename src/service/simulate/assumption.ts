@@ -39,6 +39,8 @@ const FIELDS = {
   stops_in_ms: orNull(milliseconds),
   tokens: integerField({ min: 0, max: 1_000_000_000 }),
   cost: number(1_000_000),
+  quiet_rate: share,
+  next_check_seconds: integerField({ min: 0, max: YEAR_MS / 1_000 }),
 } satisfies Record<keyof AssumptionInput, unknown>
 
 /** Reads what is assumed of attempts. */

@@ -74,6 +74,7 @@ function standingNow(
       fires,
       failure_streak: failureStreak,
       ...(row.state === 'active' ? { watermark: formatInstant(watermark) } : {}),
+      ...(row.state === 'active' && row.pace !== null ? { pace: row.pace } : {}),
     },
     ...(lastEnding === null ? {} : { last_ending: endingOf(lastEnding) }),
     pending: pendingNow(pending.get(row.id) ?? []),

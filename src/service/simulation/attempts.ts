@@ -6,6 +6,7 @@ import type {
   RecordedAttempt,
 } from '../../contract/simulation.ts'
 import { toMicros } from '../../core/budget/budget.ts'
+import { NO_REPLY } from '../../core/delivery/delivery.ts'
 import type { AgentId, ScheduleId } from '../../core/ids.ts'
 import { instant, later, type Instant } from '../../core/instant.ts'
 import type { ErrorCode } from '../../core/run/error-codes.ts'
@@ -25,8 +26,16 @@ export interface AttemptPlan {
   readonly endsAt: Instant | null
   readonly outcome: Outcome
   readonly usage: AttemptUsage | null
+  /** What it finds and asks for, where that decides how soon it comes again. */
+  readonly said?: AttemptSaid
   /** How long it goes on when it is told to stop. Null: it does not listen. */
   readonly stopsInMs: number | null
+}
+
+/** What an attempt says, as executors report it. */
+export interface AttemptSaid {
+  readonly output: string
+  readonly nextCheck?: number
 }
 
 /** What an attempt uses, as executors report it. */
@@ -45,6 +54,7 @@ interface Assumed {
   readonly draw: Draw
   readonly assumption: AssumptionInput
   readonly recorded: ReadonlyMap<string, RecordedAttempt>
+  readonly isPaced: boolean
   begun: number
 }
 
@@ -56,6 +66,8 @@ export interface AssumedOf {
     readonly id: ScheduleId
     readonly assume: AssumptionInput | undefined
     readonly recorded: readonly RecordedAttempt[] | undefined
+    /** Whether what its attempts say matters. */
+    readonly isPaced: boolean
   }[]
   readonly outages: readonly AgentOutage[]
 }
@@ -72,11 +84,12 @@ export interface AgentOutage {
 /** What the assumptions make of attempts. */
 export function createAttempts(of: AssumedOf): PlanAttempt {
   const known = new Map<ScheduleId, Assumed>()
-  for (const { id, assume, recorded } of of.schedules)
+  for (const { id, assume, recorded, isPaced } of of.schedules)
     known.set(id, {
       draw: createDraw(of.seed, id),
       assumption: { ...of.assume, ...assume },
       recorded: new Map((recorded ?? []).map((one) => [nameOf(Date.parse(one.nominal), one.attempt), one])),
+      isPaced,
       begun: 0,
     })
   const breaking = of.outages.filter(({ effect }) => effect !== 'offline')
@@ -100,7 +113,15 @@ function planOf(assumed: Assumed, begun: BegunAttempt): AttemptPlan {
     outcome: outcomeOf(outcome, record?.error_code ?? assumption.error_code ?? 'agent_error'),
     usage: usageOf(record?.tokens ?? assumption.tokens, record?.cost ?? assumption.cost),
     stopsInMs: assumption.stops_in_ms === undefined ? 0 : assumption.stops_in_ms,
+    ...(assumed.isPaced ? { said: saidBy(assumed, begun) } : {}),
   }
+}
+
+/** Something that nobody has said before, or that there is nothing to say. */
+function saidBy({ assumption, draw }: Assumed, begun: BegunAttempt): AttemptSaid {
+  const { quiet_rate: quiet = 0, next_check_seconds: nextCheck } = assumption
+  const output = quiet > 0 && draw(begun, 2) < quiet ? NO_REPLY : `${begun.moment} ${begun.attempt}`
+  return nextCheck === undefined ? { output } : { output, nextCheck }
 }
 
 function drawOutcome(assumed: Assumed, begun: BegunAttempt): AssumedOutcome {

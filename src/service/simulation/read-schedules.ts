@@ -1,4 +1,5 @@
 import type { SimulatedScheduleInput, SimulatedStanding, SimulationTask } from './task.ts'
+import { plannedTiming } from '../../core/cadence/pace.ts'
 import { inlineAgentId } from '../../core/executor/inline-agent.ts'
 import { agentId, runId, scheduleId, sessionKey } from '../../core/ids.ts'
 import { earlier, type Instant } from '../../core/instant.ts'
@@ -74,7 +75,9 @@ function standingAt(
   const { standing, from, createdAt } = at
   const fires = standing?.fires ?? 0
   const ending = standing?.last_ending
-  const plan = { timing: row.timing, maxFires: row.rules.maxFires, fires }
+  const pace = row.pace === null ? null : (standing?.pace ?? row.pace)
+  const timing = plannedTiming({ timing: row.timing, pace })
+  const plan = { timing, maxFires: row.rules.maxFires, fires }
   // What was made before the window has its first moment in it, too; what is made with it has not.
   const before = standing?.watermark === undefined ? null : momentOf(standing.watermark)
   const watermark = before ?? (createdAt < from ? earlier(from, 1) : createdAt)
@@ -82,6 +85,7 @@ function standingAt(
   const life = state === 'active' || state === 'finished' ? lifeAfter(plan, watermark) : { state, nextRunAt: null }
   return {
     ...life,
+    pace,
     watermark,
     fires,
     failureStreak: standing?.failure_streak ?? 0,

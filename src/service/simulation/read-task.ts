@@ -51,6 +51,7 @@ export function readTask(task: SimulationTask): SimulationPlan {
       outages: agentOutages,
       schedules: task.schedules.map((one) => ({
         ...{ id: scheduleId(one.id), assume: one.assume, recorded: one.recorded },
+        isPaced: rows.some(({ id, pace }) => pace !== null && id === one.id),
       })),
     }),
   }

@@ -6,6 +6,7 @@ import type {
   PolicyChange,
   RecordedAttempt,
 } from '../../contract/simulation.ts'
+import type { Pace } from '../../core/cadence/pace.ts'
 import type { BudgetAction, BudgetUnit } from '../../core/budget/budget.ts'
 import type { BudgetPeriod } from '../../core/budget/budget-period.ts'
 import type { RetryPolicy } from '../../core/run/retry-policy.ts'
@@ -38,6 +39,8 @@ export interface SimulatedStanding {
   readonly watermark?: string | undefined
   readonly fires?: number | undefined
   readonly failure_streak?: number | undefined
+  /** How often it comes, if its interval moves by itself; as it was given unless said. */
+  readonly pace?: Pace | undefined
   readonly last_ending?:
     | {
         readonly status: 'success' | 'failed' | 'timeout' | 'cancelled'

@@ -139,7 +139,7 @@ export function takeEndings(world: World): void {
     if (performance === undefined) continue
     const { runId, attemptId, plan } = performance
     leave(world, performance)
-    works.push(reportWork(NOBODYS_ORG, runId, { attemptId, outcome: plan.outcome, usage: plan.usage }))
+    works.push(reportWork(NOBODYS_ORG, runId, { attemptId, outcome: plan.outcome, usage: plan.usage, ...plan.said }))
   }
   takeTurn(world, works)
 }

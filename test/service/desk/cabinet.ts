@@ -135,6 +135,7 @@ export function aScheduleOn({ desk }: Cabinet, timing: Timing, over: Partial<Sch
     deleteAfterRun: timing.kind === 'at',
     state: 'active',
     watermark: desk.now,
+    pace: null,
     nextRunAt: null,
     failureStreak: 0,
     failureCount: 0,
