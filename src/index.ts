@@ -38,6 +38,7 @@ export type {
   ScheduleItem,
   TargetItem,
 } from './contract/as-code.ts'
+export type { BackfillCancel, BackfillFilter, BackfillInput, Backfills, BackfillView } from './contract/backfill.ts'
 export type { DeliveryFilter, DeliveryTryView, DeliveryView } from './contract/delivery.ts'
 export type { EventKind, EventView } from './contract/event.ts'
 export type {

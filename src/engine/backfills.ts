@@ -68,7 +68,7 @@ export async function backfillPass(
   watched.clear()
   for (const { inFlight } of open) for (const id of inFlight) watched.add(id)
   const steps = await Promise.all(
-    open.map((one) => (one.isReady ? parts.officeOf(one.orgId).take(advanceWork(one), true) : null)),
+    open.map((one) => (one.isReady ? parts.officeOf(one.orgId).take(advanceWork(one), true) : Promise.resolve(null))),
   )
   // A run may have ended before anybody watched it.
   if (steps.some((row) => row !== null && row.nextAt === null)) return 0

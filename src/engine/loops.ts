@@ -75,6 +75,7 @@ export function createLoops({
     return undefined
   })
   const loops = [alertLoop, watchLoop, hearLoop, schedulesLoop, leaseLoop, pruneLoop]
+  const others = [deliveries, heartbeats, backfills, attendance].filter((one) => one !== undefined)
   const wakePlans = (): void => {
     schedulesLoop.wake()
     backfills?.wake()
@@ -86,20 +87,10 @@ export function createLoops({
       listening.push(await ctx.database.listen(ctx.channels.turn, hearLoop.wake))
       listening.push(await ctx.database.listen(ctx.channels.plan, wakePlans))
       noteScan(parts)
-      for (const one of loops) one.start()
-      deliveries?.start()
-      heartbeats?.start()
-      backfills?.start()
-      attendance?.start()
+      for (const one of [...loops, ...others]) one.start()
     },
     stop: async () => {
-      await Promise.all([
-        ...loops.map((one) => one.stop()),
-        heartbeats?.stop(),
-        backfills?.stop(),
-        attendance?.stop(),
-        deliveries?.stop(),
-      ])
+      await Promise.all([...loops, ...others].map((one) => one.stop()))
       for (const one of listening) await one.stop().catch(() => undefined)
       await leaveNodes(ctx.database, parts.id()).catch(() => undefined)
     },

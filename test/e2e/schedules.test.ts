@@ -103,6 +103,25 @@ describe.skipIf(NO_BROWSER !== null)('schedules in depth', () => {
     expect(await world.api.schedules.get(nightly.id)).toMatchObject({ id: nightly.id })
   }, 60_000)
 
+  it('runs what was missed: plans a backfill, begins it, watches it to its end', async () => {
+    const visitor = await world.open()
+    const { page, signIn, go, complaints } = visitor
+    await signIn()
+    await go(`/automation/schedules/${nightly.id}`)
+    await page.getByRole('button', { name: 'More' }).first().click()
+    await page.getByRole('menuitem', { name: 'Backfill…' }).click()
+    await page.getByRole('button', { name: 'See the plan' }).click()
+    await page.waitForSelector('.backfill-plan >> text=7 moments')
+    expect(await inspect(visitor, 'backfill')).toEqual([])
+    expect((await world.api.backfills.list()).items).toEqual([])
+    await page.getByRole('button', { name: 'Make 7 runs' }).click()
+    await page.waitForSelector('.backfill-row >> text=7 of 7 moments done')
+    await page.waitForSelector('.backfill-row >> text=Done')
+    expect(await inspect(visitor, 'backfills')).toEqual([])
+    expect((await world.api.schedules.get(nightly.id)).last_status).toBeNull()
+    expect(complaints).toEqual([])
+  }, 60_000)
+
   it('is open to everybody, in every size and theme', async () => {
     const findings: string[] = []
     const visitor = await world.open()

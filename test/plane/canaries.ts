@@ -59,6 +59,7 @@ export async function dumpOf({ outside }: TestDatabase): Promise<Readonly<Record
 const THINGS: Readonly<Record<string, string>> = {
   'agents.id': 'select id from escapement.agent',
   'budgets.id': 'select id from escapement.budget',
+  'backfills.id': 'select id from escapement.backfill',
   'providers.name': 'select name as id from escapement.provider',
   'channels.id': 'select id from escapement.channel',
   'deliveries.id': 'select id from escapement.delivery',

@@ -142,6 +142,9 @@ async function plantWork(planter: Planter): Promise<void> {
   await put('sessions.update', ['PATCH', `/api/v1/sessions/${encodeURIComponent(session)}`], { cap: 7 })
   const { items } = (await world.ask('GET', '/api/v1/schedules')).json<{ items: readonly { readonly id: string }[] }>()
   await put('schedules.runNow', ['POST', `/api/v1/schedules/${items[0]?.id ?? ''}/run-now`], {})
+  await put('schedules.backfill', ['POST', `/api/v1/schedules/${items[0]?.id ?? ''}/backfill`], {
+    ...{ from: '2026-01-10T00:00:00Z', to: '2026-01-12T00:00:00Z', which: 'all' },
+  })
   const task = { tabId: mark('tab'), selector: mark('selector'), ref: mark('ref'), params: { text: mark('param') } }
   const callbackUrl = `https://${mark('callback-host')}.example.com/`
   await put('tasks.submit', ['POST', '/tasks'], {
@@ -239,6 +242,7 @@ async function agentsOf({ services }: HttpWorld): Promise<readonly string[]> {
 
 const TABLES: Readonly<Record<string, string>> = {
   'schedules.id': 'schedule',
+  'backfills.id': 'backfill',
   'runs.id': 'run',
   'runs.runId': 'run',
   'agents.id': 'agent',

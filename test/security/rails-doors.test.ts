@@ -29,7 +29,19 @@ const OPEN: Readonly<Record<string, readonly string[]>> = {
 }
 
 const CLOSED_GROUPS = [
-  ...['agents', 'audit', 'budgets', 'channels', 'config', 'deliveries', 'alerts', 'heartbeat', 'keys', 'lanes'],
+  ...[
+    'agents',
+    'audit',
+    'backfills',
+    'budgets',
+    'channels',
+    'config',
+    'deliveries',
+    'alerts',
+    'heartbeat',
+    'keys',
+    'lanes',
+  ],
   ...[
     'members',
     'import',
@@ -47,7 +59,14 @@ const CLOSED_GROUPS = [
 ]
 /** Of groups that are open, what is closed. */
 const CLOSED = [
-  ...['schedules.approve', 'schedules.reject', 'schedules.simulate', 'schedules.compare', 'schedules.forecast'],
+  ...[
+    'schedules.approve',
+    'schedules.reject',
+    'schedules.backfill',
+    'schedules.simulate',
+    'schedules.compare',
+    'schedules.forecast',
+  ],
   ...['sessions.list', 'sessions.update', 'sessions.reset', 'tasks.stats', 'auth.link', 'auth.signOut'],
 ]
 

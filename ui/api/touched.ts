@@ -15,6 +15,7 @@ export function touchedBy({ kind, subject }: Pick<EventView, 'kind' | 'subject'>
         ['schedules', 'get', subject],
         ['schedules', 'coming', subject],
         ['names', 'schedule', subject],
+        ['backfills'],
         ['stats'],
         ['audit'],
       ]
@@ -25,6 +26,7 @@ export function touchedBy({ kind, subject }: Pick<EventView, 'kind' | 'subject'>
         ['schedules', 'list'],
         ['schedules', 'runs'],
         ['schedules', 'get'],
+        ['backfills'],
         ...BUSY,
       ]
     case 'run.output':

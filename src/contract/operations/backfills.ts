@@ -8,7 +8,7 @@ const one = z.strictObject({ id })
 /** Past moments of schedules that are made into runs. */
 export const backfillOperations = {
   'schedules.backfill': operation({
-    ...{ method: 'POST', path: '/api/v1/schedules/:id/backfill', tag: 'backfills', permission: 'schedules:run' },
+    ...{ method: 'POST', path: '/api/v1/schedules/:id/backfill', tag: 'schedules', permission: 'schedules:run' },
     summary: 'Makes runs for past moments of a schedule',
     description:
       'Of the moments from `from` on and before `to`, those that `which` takes, at most 10,000, in order and no faster ' +
@@ -19,7 +19,7 @@ export const backfillOperations = {
     body: backfillInput,
     answers: { 200: backfill, 202: backfill },
     refusals: ['NOT_FOUND', 'CONFLICT', 'PENDING_APPROVAL'],
-    examples: { body: { from: '2026-10-01T00:00:00Z', to: '2026-11-01T00:00:00Z', max_active: 2, dry_run: true } },
+    examples: { body: { from: '2025-10-01T00:00:00Z', to: '2025-11-01T00:00:00Z', max_active: 2, dry_run: true } },
   }),
   'backfills.list': operation({
     ...{ method: 'GET', path: '/api/v1/backfills', tag: 'backfills', permission: 'schedules:read' },

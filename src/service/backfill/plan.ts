@@ -125,6 +125,8 @@ function notesOn({ row, terms }: Planning, count: number): readonly string[] {
     notes.push(`All runs are in the session ${row.sessionKey}, one after the other, with whatever else is said there`)
   if (terms.deliver && hasDelivery(row) && count > 1)
     notes.push(`Up to ${count} results go where the schedule sends its own; \`deliver: false\` keeps them`)
+  if ((row.input['cadence'] ?? null) !== null)
+    notes.push('The schedule has a cadence: its moments are taken from the interval it was given, whatever pace it had')
   if (row.rules.maxFires !== null) notes.push('max_fires neither limits a backfill nor is it used up by one')
   return notes
 }

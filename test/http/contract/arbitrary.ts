@@ -177,6 +177,9 @@ export const fittingChannel = (): fc.Arbitrary<Record<string, unknown>> =>
 const TIMINGS = fc.oneof(
   coming.map((at) => ({ at })),
   fc.integer({ min: 60, max: 90_000 }).map((every_seconds) => ({ every_seconds })),
+  fc
+    .integer({ min: 60, max: 90_000 })
+    .map((every_seconds) => ({ every_seconds, cadence: { min_seconds: 30, max_seconds: every_seconds * 2 } })),
   crons.map((cron) => ({ cron })),
   crons.map((cron_expr) => ({ schedule_type: 'cron', cron_expr })),
   fc.constant({ kind: 'interval', everyMs: 60_000 }),
@@ -207,6 +210,7 @@ const TIMING_FIELDS: ReadonlySet<string> = new Set([
     'exclude',
     'jitter_ms',
     'max_fires',
+    'cadence',
   ],
 ])
 
@@ -238,4 +242,14 @@ export function fittingSimulation({ properties = {} }: Shape): fc.Arbitrary<Reco
     { requiredKeys: [] },
   )
   return fc.tuple(rest, which).map(([more, chosen]) => ({ ...more, ...chosen }))
+}
+
+/** A range that is over, and some of the rest. */
+export function fittingBackfill({ properties = {} }: Shape): fc.Arbitrary<Record<string, unknown>> {
+  const { from: _from, to: _to, ...rest } = properties
+  const range = fc.tuple(fc.integer({ min: 1, max: 14 }), fc.boolean()).map(([day, isOpen]) => ({
+    from: `2026-01-${String(day).padStart(2, '0')}T00:00:00Z`,
+    ...(isOpen ? {} : { to: '2026-01-15T00:00:00Z' }),
+  }))
+  return fc.tuple(fittingObject({ properties: rest }), range).map(([more, chosen]) => ({ ...more, ...chosen }))
 }

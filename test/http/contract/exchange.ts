@@ -11,7 +11,15 @@ import { taskError } from '../../../src/contract/schemas/task.ts'
 import { facadeCodeOf } from '../../../src/contract/task-errors.ts'
 import { isFacadePath } from '../../../src/http/tasks/facade.ts'
 import type { HttpWorld } from '../support.ts'
-import { fitting, fittingChannel, fittingObject, fittingSchedule, fittingSimulation, shapeOf } from './arbitrary.ts'
+import {
+  fitting,
+  fittingBackfill,
+  fittingChannel,
+  fittingObject,
+  fittingSchedule,
+  fittingSimulation,
+  shapeOf,
+} from './arbitrary.ts'
 import { sometimesHostile, type Drawn, type Shapes } from './hostile.ts'
 import { fillPath, kindOf, make, paramsIn } from './objects.ts'
 
@@ -41,9 +49,11 @@ function bodiesOf(id: string, spec: OperationSpec, { body }: Shapes): fc.Arbitra
       ? fittingChannel()
       : id === 'schedules.simulate'
         ? fittingSimulation(body)
-        : /^schedules\.(create|preview)$/.test(id)
-          ? fittingSchedule(body)
-          : fitting(body)
+        : id === 'schedules.backfill'
+          ? fittingBackfill(body)
+          : /^schedules\.(create|preview)$/.test(id)
+            ? fittingSchedule(body)
+            : fitting(body)
   return fc.oneof({ weight: 1, arbitrary: example }, { weight: 4, arbitrary: made })
 }
 

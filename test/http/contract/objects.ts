@@ -118,12 +118,20 @@ const makeProposal: Maker = async (world) => {
   return id
 }
 
+/** A backfill that is under way. */
+const makeBackfill: Maker = async (world) => {
+  const id = await posting('/api/v1/schedules', (name) => ({ name, cron: '0 * * * *' }))(world)
+  const range = { from: '2026-01-15T00:00:00Z', to: '2026-01-15T03:00:00Z' }
+  return posting(`/api/v1/schedules/${id}/backfill`, () => range)(world)
+}
+
 /** By the kind of thing: the tag of an operation and the name of its parameter; an operation with needs of its own first. */
 export const MAKERS: Readonly<Record<string, Maker>> = {
   'schedules.id': makeSchedule,
   'schedules.approve.id': makeProposal,
   'schedules.reject.id': makeProposal,
   'bulk.ids': makeSchedule,
+  'backfills.id': makeBackfill,
   'runs.id': makeRun,
   'runs.runId': makeRun,
   'runs.cancel.id': makePendingRun,

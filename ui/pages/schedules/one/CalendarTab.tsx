@@ -59,8 +59,10 @@ export function CalendarTab({ schedule }: { readonly schedule: ScheduleView }): 
   const { runs, isCut } = past.data
   const times = coming.data ?? []
   const oldest = runs.at(-1)
+  // A backfill may have run moments from before the schedule was made.
+  const begins = Math.min(createdAt, ...runs.map((run) => Date.parse(run.nominal_time ?? run.created_at)))
   const weeks = calendarOf({
-    ...{ runs, coming: times, zone, now, createdAt },
+    ...{ runs, coming: times, zone, now, createdAt: begins },
     readFrom: isCut && oldest !== undefined ? Date.parse(oldest.created_at) : null,
     readTo: times.length === MOST_COMING ? (times.at(-1) ?? null) : null,
   })

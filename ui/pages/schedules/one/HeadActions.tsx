@@ -1,5 +1,13 @@
 import { ActionIcon, Button, Menu, Modal, Switch } from '@mantine/core'
-import { IconBolt, IconCopy, IconDots, IconPencil, IconTimelineEventText, IconTrash } from '@tabler/icons-react'
+import {
+  IconBolt,
+  IconCopy,
+  IconDots,
+  IconPencil,
+  IconPlayerSkipBack,
+  IconTimelineEventText,
+  IconTrash,
+} from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import type { ScheduleView } from '../../../../src/contract/schedule.ts'
@@ -70,6 +78,19 @@ function More({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
           >
             {say('sim.open')}
           </Menu.Item>
+          <Permitted permission="schedules:run">
+            <Menu.Item
+              {...{ leftSection: <IconPlayerSkipBack {...ICON} />, disabled: schedule.state === 'pending_approval' }}
+              onClick={() =>
+                void navigate({
+                  ...{ to: '/automation/schedules/$id', params: { id: schedule.id } },
+                  search: { tab: 'backfills', backfill: 'new' },
+                })
+              }
+            >
+              {say('backfill.open')}
+            </Menu.Item>
+          </Permitted>
           <Permitted permission="schedules:write">
             <Menu.Item leftSection={<IconCopy {...ICON} />} onClick={() => open({ edit: 'new', copy: schedule.id })}>
               {say('one.duplicate')}

@@ -27,6 +27,7 @@ const Approval = lazy(async () => ({ default: (await import('./Approval.tsx')).A
 // Loaded when they are looked at: what is seen first is there first.
 const AuditTab = lazy(async () => ({ default: (await import('./AuditTab.tsx')).AuditTab }))
 const CalendarTab = lazy(async () => ({ default: (await import('./CalendarTab.tsx')).CalendarTab }))
+const BackfillTab = lazy(async () => ({ default: (await import('./BackfillTab.tsx')).BackfillTab }))
 const PolicyTab = lazy(async () => ({ default: (await import('./PolicyTab.tsx')).PolicyTab }))
 
 /** One schedule: how it stands, how it went, what comes, and why. */
@@ -82,7 +83,7 @@ function Parts({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
   const { tab = 'runs' } = search
   const show = (next: string | null): void =>
     void navigate({ search: next === 'runs' ? {} : { tab: next as Tab }, resetScroll: false })
-  const page = { runs: RunsTab, calendar: CalendarTab, policy: PolicyTab, audit: AuditTab }
+  const page = { runs: RunsTab, calendar: CalendarTab, backfills: BackfillTab, policy: PolicyTab, audit: AuditTab }
   const Page = page[tab]
   return (
     <Panel className="one-parts">

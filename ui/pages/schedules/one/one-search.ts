@@ -1,6 +1,6 @@
 import type { RunView } from '../../../../src/contract/run.ts'
 
-export const TABS = ['runs', 'calendar', 'policy', 'audit'] as const
+export const TABS = ['runs', 'calendar', 'backfills', 'policy', 'audit'] as const
 /** A part of the page of a schedule. */
 export type Tab = (typeof TABS)[number]
 
@@ -13,6 +13,8 @@ export interface ScheduleOneSearch {
   readonly status?: RunView['status']
   /** Runs of this day, on the clock of the schedule's zone. */
   readonly day?: string
+  /** `new`: a backfill is being planned. */
+  readonly backfill?: 'new'
   /** The moment that is explained. */
   readonly at?: string
 }
@@ -26,6 +28,7 @@ export function readScheduleOneSearch(given: Readonly<Record<string, unknown>>):
     ...(tab === undefined ? {} : { tab }),
     ...(status === undefined ? {} : { status }),
     ...(typeof day === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(day) ? { day } : {}),
+    ...(given['backfill'] === 'new' ? { backfill: 'new' as const } : {}),
     ...(typeof at === 'string' && !Number.isNaN(Date.parse(at)) ? { at } : {}),
   }
 }
