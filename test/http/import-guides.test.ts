@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { asCodeSchema } from '../../src/contract/as-code-schema.ts'
 import { EXAMPLES } from '../../src/core/words/examples.ts'
 import { run } from '../cli/run.ts'
 import { textOf } from '../docs/tracked-files.ts'
@@ -16,7 +17,9 @@ let cwd: string
 beforeAll(async () => {
   world = await createHttpWorld()
   const rules = { enabled: true, programs: ['/usr/local/bin/backup', '/bin/sh'], directories: [] }
-  world.change({ ports: { ...world.services.ports, commands: () => rules } })
+  // The status page of the guide to probes.
+  const look = () => Promise.resolve({ kind: 'seen', value: { open: 0 }, how: 'it answered 200', mark: null } as const)
+  world.change({ ports: { ...world.services.ports, commands: () => rules, look } })
   const echo = { id: 'echo', name: 'Echo', executor: { kind: 'echo' } }
   expect((await world.ask('POST', '/api/v1/agents', { as: 'operator', body: echo })).statusCode).toBe(201)
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
@@ -41,20 +44,28 @@ const wordsOf = (command: string): readonly string[] =>
 
 /** Ids are others on every machine. */
 const withoutIds = (text: string): string =>
-  text.replaceAll(/\b(?:sch_\w+|schedule_\d+)/g, 'sch_…').replaceAll(/\b(?:bkf_\w+|backfill_\d+)/g, 'bkf_…')
+  text
+    .replaceAll(/\b(?:sch_\w+|schedule_\d+)/g, 'sch_…')
+    .replaceAll(/\b(?:bkf_\w+|backfill_\d+)/g, 'bkf_…')
+    .replaceAll(/--expect \S+/g, '--expect …')
 
 /** What a command of the guide was kept under, by its name. */
 const kept = new Map<string, string>()
 
 /** `NAME=$(escapement … --json | jq -r .field)` keeps a field of the answer, and says nothing. */
-const KEEPS = /^(?<name>[A-Z]+)=\$\((?<command>[^]*) \| jq -r \.(?<field>\w+)\)$/
+const KEEPS = /^(?<name>[A-Z]+)=\$\((?<command>[^]*) \| jq -r '?\.(?<field>[\w.[\]]+)'?\)$/
 
 async function performed(line: string): Promise<string> {
   const { name, command, field = '' } = KEEPS.exec(line)?.groups ?? {}
   const known = (text: string): string => text.replaceAll(/\$([A-Z]+)/g, (_, at: string) => kept.get(at) ?? '')
   if (name === undefined || command === undefined) return typed(known(line))
   const answer = await typed(known(command))
-  kept.set(name, String((JSON.parse(answer) as Readonly<Record<string, unknown>>)[field]))
+  const steps = field.split(/[.[\]]+/).filter((step) => step !== '')
+  const found = steps.reduce(
+    (at, step) => (at as Readonly<Record<string, unknown>>)[step],
+    JSON.parse(answer) as unknown,
+  )
+  kept.set(name, String(found))
   return ''
 }
 
@@ -67,29 +78,39 @@ const typed = async (line: string): Promise<string> => {
 }
 
 describe('the guide', () => {
-  it.each(['natural-language', 'replace-crontab', 'replace-openclaw', 'backfill'])(
-    '%s says what happens',
-    async (name) => {
-      const blocks = [...textOf(`docs/guides/${name}.md`).matchAll(BLOCK)].map(({ groups }) => groups ?? {})
-      let answer: string | null = null
-      let compared = 0
-      for (const { kind, file, content = '' } of blocks) {
-        if (file !== undefined) writeFileSync(path.join(cwd, file), content)
-        else if (kind === 'sh run') {
-          answer = ''
-          for (const line of content.match(/^(?:[A-Z]+=\$\()?escapement(?:\\\n|[^\n])*/gm) ?? [])
-            answer += await performed(line)
-        } else if (answer !== null) {
-          const [given, wanted] = [withoutIds(answer).trimEnd(), withoutIds(content).trimEnd()]
-          if (wanted.startsWith('…\n')) expect(given.endsWith(wanted.slice(1)), given).toBe(true)
-          else expect(given).toBe(wanted)
-          answer = null
-          compared += 1
-        }
+  it.each([
+    'schedules-as-code',
+    'natural-language',
+    'replace-crontab',
+    'replace-openclaw',
+    'backfill',
+    'probe-before-model',
+  ])('%s says what happens', async (name) => {
+    const blocks = [...textOf(`docs/guides/${name}.md`).matchAll(BLOCK)].map(({ groups }) => groups ?? {})
+    let answer: string | null = null
+    let compared = 0
+    for (const { kind, file, content = '' } of blocks) {
+      if (file !== undefined) writeFileSync(path.join(cwd, file), content)
+      else if (kind === 'sh run') {
+        answer = ''
+        for (const line of content.match(/^(?:[A-Z]+=\$\()?escapement(?:\\\n|[^\n])*/gm) ?? [])
+          answer += await performed(line)
+      } else if (answer !== null) {
+        const [given, wanted] = [withoutIds(answer).trimEnd(), withoutIds(content).trimEnd()]
+        if (wanted.startsWith('…\n')) expect(given.endsWith(wanted.slice(1)), given).toBe(true)
+        else expect(given).toBe(wanted)
+        answer = null
+        compared += 1
       }
-      expect(compared).toBeGreaterThan(1)
-    },
-  )
+    }
+    expect(compared).toBeGreaterThan(1)
+  })
+
+  it('of schedules as code shows the example, and servers describe such files to editors without a key', async () => {
+    expect(textOf('docs/guides/schedules-as-code.md')).toContain(textOf('examples/schedules.yaml'))
+    const answer = await world.ask('GET', '/schema/escapement.schema.json', { as: null })
+    expect([answer.statusCode, answer.json()]).toEqual([200, asCodeSchema()])
+  })
 
   it('of sentences has every example that refusals name', () => {
     const guide = textOf('docs/guides/natural-language.md')
