@@ -1,5 +1,5 @@
 import type { OccurrenceExplanation } from '../../contract/explain.ts'
-import type { PreviewView } from '../../contract/schedule.ts'
+import type { SchedulePreview } from '../../contract/schedule.ts'
 import { paintState } from '../output/style.ts'
 import { agoText, momentText } from '../output/times.ts'
 import type { Facts } from '../remote/show.ts'
@@ -7,9 +7,11 @@ import type { Talk } from '../remote/talk.ts'
 import { whyFacts } from './explain-look.ts'
 
 /** What a schedule would do, in words and dates. */
-export async function showPreview({ terminal, style, print }: Talk, preview: PreviewView): Promise<void> {
+export async function showPreview({ terminal, style, print }: Talk, preview: SchedulePreview): Promise<void> {
   const now = terminal.now()
-  const next = preview.next.map((at) => `  ${at}   ${style.dim(agoText(at, now))}`)
+  // Without a cadence every moment is as sure as the others, and nothing is said about it.
+  const sure = new Map(preview.coming?.map(({ at, certainty }) => [at, `   ${certainty}`]))
+  const next = preview.next.map((at) => `  ${at}   ${style.dim(agoText(at, now))}${sure.get(at) ?? ''}`)
   const notes = preview.dst_notes.filter(({ effect }) => effect !== 'none').map(({ sentence }) => `  ${sentence}`)
   const never = ['  never']
   const changes = notes.length === 0 ? [] : ['', 'Clock changes:', ...notes]

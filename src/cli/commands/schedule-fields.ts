@@ -22,10 +22,22 @@ const readBudget: ReadText = (text, about) => {
   return { amount: Number(amount), unit, ...(period === undefined ? {} : { period }) }
 }
 
+/** `5m..6h`, as JSON, or `none`, which lets the interval stay as it is. */
+const readCadence: ReadText = (text, about) => {
+  if (text === 'none') return null
+  const [low, high, ...more] = text.split('..')
+  if (low === undefined || high === undefined || more.length > 0) return json(text, about)
+  return { min_seconds: seconds(low.trim(), about), max_seconds: seconds(high.trim(), about) }
+}
+
 /** When a schedule fires. */
 export const TIMING_FIELDS: readonly FieldOption[] = [
   { flags: '--cron <expr>', field: 'cron', about: 'cron expression, quoted' },
   { flags: '--every <duration>', field: 'every_seconds', read: seconds, about: 'interval, as in 30m' },
+  {
+    ...{ flags: '--cadence <range|json>', field: 'cadence', read: readCadence },
+    about: 'with --every: how far the interval may move by itself, as in 5m..6h, JSON, or none',
+  },
   { flags: '--at <time>', field: 'at', read: moment, about: 'once: an RFC 3339 time, or how long from now, as in 30m' },
   { flags: '--rrule <rule>', field: 'rrule', about: 'recurrence rule (RFC 5545)' },
   { flags: '--tz <zone>', field: 'timezone', about: 'IANA time zone' },

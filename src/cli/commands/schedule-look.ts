@@ -38,6 +38,8 @@ export function scheduleFacts(talk: Talk, schedule: ScheduleView): Facts {
     ['description', schedule.description === '' ? null : manyLines(schedule.description)],
     ['state', paintState(style, schedule.state)],
     ['when', schedule.sentence],
+    ['pace', schedule.pace === null ? null : schedule.pace.sentence],
+    ['because', schedule.pace === null ? null : schedule.pace.because.sentence],
     ['next run', momentText(schedule.next_run_at, now) ?? 'none'],
     ['last run', momentText(schedule.last_run_at, now) ?? 'none yet'],
     ['last status', schedule.last_status === null ? null : paintState(style, schedule.last_status)],

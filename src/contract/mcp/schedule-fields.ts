@@ -11,6 +11,9 @@ export const toolFields = {
   payload: anyObject.optional().describe('Instead of `prompt`: {prompt, context, output} or whatever the agent reads'),
   at: fields.at.describe('Once, at this moment: RFC 3339 with an offset, as "2030-05-01T09:00:00+02:00"'),
   every_seconds: fields.every_seconds.describe('Again and again, with so many SECONDS between: 900 is 15 minutes'),
+  cadence: fields.cadence.describe(
+    'With every_seconds: {min_seconds, max_seconds} between which the interval moves by what runs find, and by `next_check` in an answer',
+  ),
   cron: fields.cron.describe('A cron expression of 5 fields (6: seconds first), as "0 9 * * MON-FRI"'),
   rrule: fields.rrule.describe('A recurrence of RFC 5545, as "FREQ=MONTHLY;BYDAY=-1FR"'),
   timezone: fields.timezone.describe('IANA zone in which cron and rrule are meant, as "Europe/Berlin"'),

@@ -98,7 +98,7 @@ const scheduleDelete = tool({
   }),
 })
 
-const { cron, rrule, at, every_seconds, timezone, starts_at, ends_at } = toolFields
+const { cron, rrule, at, every_seconds, cadence, timezone, starts_at, ends_at } = toolFields
 
 const schedulePreview = tool({
   title: 'Preview a schedule',
@@ -108,7 +108,7 @@ const schedulePreview = tool({
     `Example: {"cron": "0 9 * * MON-FRI", "timezone": "Europe/Berlin", "count": 3}. \`count\` is ${PREVIEW_LENGTH} unless given, up to ${MOST_PREVIEWED}.`,
   ].join(' '),
   input: z.strictObject({
-    ...{ at, every_seconds, cron, rrule, timezone, starts_at, ends_at },
+    ...{ at, every_seconds, cadence, cron, rrule, timezone, starts_at, ends_at },
     count: z.int().min(1).max(MOST_PREVIEWED).optional(),
     from: givenMoment.optional().describe('From this moment on; now unless given'),
   }),

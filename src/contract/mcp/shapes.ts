@@ -12,6 +12,8 @@ export interface ToldSchedule {
   readonly timezone: string
   readonly at?: string | undefined
   readonly every_seconds?: number | undefined
+  /** How often it comes now, in words; only where its interval moves by itself. */
+  readonly pace?: string | undefined
   readonly cron?: string | undefined
   readonly rrule?: string | undefined
   readonly ends_at?: string | undefined
@@ -33,6 +35,7 @@ export const toldSchedule: z.ZodType<ToldSchedule> = shaped<ToldSchedule>()({
   timezone: z.string(),
   at: z.string().optional(),
   every_seconds: z.number().optional(),
+  pace: z.string().optional().describe('How often it comes now, where its interval moves by itself'),
   cron: z.string().optional(),
   rrule: z.string().optional(),
   ends_at: z.string().optional(),
@@ -55,6 +58,7 @@ export function tellSchedule(view: ScheduleView): ToldSchedule {
     ...{ id: view.id, name: view.name, state: view.state, when: view.sentence, timezone: view.timezone },
     ...(at === undefined ? {} : { at }),
     ...(seconds === undefined ? {} : { every_seconds: seconds }),
+    ...(view.pace === null ? {} : { pace: view.pace.sentence }),
     ...(cron === undefined ? {} : { cron }),
     ...(rrule === undefined ? {} : { rrule }),
     ...(ends_at === undefined ? {} : { ends_at }),

@@ -49,17 +49,11 @@ export function withPace(why: Why, row: { readonly timing: Timing; readonly pace
   return { ...why, evidence: { ...paced.evidence, ...why.evidence, pace: paced.reason } }
 }
 
+const PACES = ['pace_started', 'pace_quiet', 'pace_changed', 'pace_proposed', 'pace_kept'] as const
+
 /** Why an occurrence that was made at some pace had its moment; null: its schedule had no cadence. */
 export function whyPaced({ evidence }: Why): Why | null {
-  switch (evidence['pace']) {
-    case 'pace_started':
-    case 'pace_quiet':
-    case 'pace_changed':
-    case 'pace_proposed':
-    case 'pace_kept':
-      // As it was written: whatever is missing is told as missing.
-      return { reason: evidence['pace'], rule: 'cadence', evidence }
-    default:
-      return null
-  }
+  const reason = PACES.find((one) => one === evidence['pace'])
+  // As it was written: whatever is missing is told as missing.
+  return reason === undefined ? null : { reason, rule: 'cadence', evidence }
 }

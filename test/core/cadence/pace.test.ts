@@ -31,6 +31,9 @@ const timingOf = (cadence: Partial<PacedTiming['cadence']> = {}, everyMinutes = 
 const NEWS = { isQuiet: false, found: 'new', digest: 'd' } as const
 const QUIET = { isQuiet: true, found: 'empty', digest: null } as const
 
+/** q: quiet, n: news. */
+const lettersOf = (story: string): readonly string[] => Array.from(story)
+
 /** A schedule whose runs take a minute each and end before the next moment. */
 class Walk {
   pace: Pace
@@ -71,7 +74,6 @@ describe('the pace of a schedule', () => {
     expect(paceSentence(walk.timing, walk.pace)).toBe('Between 5 minutes and 6 hours, now every 20 minutes')
   })
 
-  // q: quiet, n: news.
   it.each([
     ['q', [40]],
     ['qqq', [40, 80, 160]],
@@ -87,19 +89,19 @@ describe('the pace of a schedule', () => {
     ['nnqn', [20, 10, 20, 20]],
   ])('follows what runs find: %s', (story, minutes) => {
     const walk = new Walk(timingOf())
-    expect([...story].map((one) => walk.run(one === 'q' ? QUIET : NEWS).minutes)).toEqual(minutes)
+    expect(lettersOf(story).map((one) => walk.run(one === 'q' ? QUIET : NEWS).minutes)).toEqual(minutes)
   })
 
   it('waits for as many quiet runs as it was told', () => {
     const walk = new Walk(timingOf({ quietAfter: 3 }))
-    expect([...'qqqqn'].map((one) => walk.run(one === 'q' ? QUIET : NEWS).minutes)).toEqual([20, 20, 40, 80, 20])
+    expect(lettersOf('qqqqn').map((one) => walk.run(one === 'q' ? QUIET : NEWS).minutes)).toEqual([20, 20, 40, 80, 20])
   })
 
   it('moves by whole seconds with any step, and not at all with a step of 1', () => {
     const walk = new Walk(timingOf({ stretch: 1.5 }))
-    expect([...'qqq'].map(() => walk.run(QUIET).minutes)).toEqual([30, 45, 67.5])
+    expect(lettersOf('qqq').map(() => walk.run(QUIET).minutes)).toEqual([30, 45, 67.5])
     const still = new Walk(timingOf({ stretch: 1 }))
-    expect([...'qqnn'].map((one) => still.run(one === 'q' ? QUIET : NEWS).minutes)).toEqual([20, 20, 20, 20])
+    expect(lettersOf('qqnn').map((one) => still.run(one === 'q' ? QUIET : NEWS).minutes)).toEqual([20, 20, 20, 20])
   })
 
   it('counts from the last moment, so that long runs do not make it drift', () => {
