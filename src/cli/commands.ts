@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { addAgents } from './commands/agents.ts'
+import { addApply } from './commands/apply.ts'
 import { addAudit } from './commands/audit.ts'
-import { addBudgets } from './commands/budgets.ts'
 import { addBackfills } from './commands/backfills.ts'
+import { addBudgets } from './commands/budgets.ts'
 import { addChannels } from './commands/channels.ts'
 import { addChat } from './commands/chat.ts'
 import { addCompletion } from './commands/completion.ts'
@@ -12,6 +13,7 @@ import { addAlerts, addDeliveries } from './commands/deliveries.ts'
 import { addExplain } from './commands/explain.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addEvents } from './commands/events.ts'
+import { addExport } from './commands/export.ts'
 import { addHeartbeat } from './commands/heartbeat.ts'
 import { addImport } from './commands/import.ts'
 import { addKeys } from './commands/keys.ts'
@@ -40,9 +42,11 @@ const COMMANDS: Readonly<Record<string, readonly Add[]>> = {
   'The server': [addServer, addLogin, addDoctor],
   Work: [
     addSchedules,
-    addImport,
-    addTasks,
     addBackfills,
+    addImport,
+    addApply,
+    addExport,
+    addTasks,
     addRuns,
     addExplain,
     addSessions,

@@ -23,8 +23,8 @@ export interface Signals {
   readonly listen: (hear: (signal: Signal) => void) => void
 }
 
-/** How a command ended, as other programs see it. */
-export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3 } as const
+/** How a command ended, as other programs see it; `differs` only where it was asked for. */
+export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3, differs: 4 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 

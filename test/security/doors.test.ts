@@ -131,7 +131,7 @@ describe('every door', () => {
     const open = ALL_OPERATIONS.filter(([, { permission }]) => permission === 'none').map(([id]) => id)
     expect(open.toSorted()).toEqual([
       ...['auth.signIn', 'callbacks.settle', 'hooks.receive'],
-      ...['probes.health', 'probes.openapi', 'probes.ready', 'probes.version'],
+      ...['probes.fileSchema', 'probes.health', 'probes.openapi', 'probes.ready', 'probes.version'],
     ])
     const inPrivate = ALL_OPERATIONS.filter(([, { openInPrivate }]) => openInPrivate === true).map(([id]) => id)
     expect(inPrivate).toEqual(['metrics.get'])

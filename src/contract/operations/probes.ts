@@ -1,4 +1,4 @@
-import { alive, health, openApiDocument, version } from '../schemas/probe.ts'
+import { alive, fileSchema, health, openApiDocument, version } from '../schemas/probe.ts'
 import { operation } from './operation.ts'
 
 /** How the process is, and what it speaks. */
@@ -25,5 +25,10 @@ export const probeOperations = {
     ...{ method: 'GET', path: '/openapi.json', tag: 'probes', permission: 'none' },
     summary: 'Describes this API as OpenAPI 3.1',
     answers: { 200: openApiDocument },
+  }),
+  'probes.fileSchema': operation({
+    ...{ method: 'GET', path: '/schema/escapement.schema.json', tag: 'probes', permission: 'none' },
+    summary: 'Describes the files of schedules as code as a JSON schema, for editors',
+    answers: { 200: fileSchema },
   }),
 }

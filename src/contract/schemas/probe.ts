@@ -22,3 +22,6 @@ export const version = named('Version', z.strictObject({ name: z.literal('escape
 
 /** The document that describes this API. */
 export const openApiDocument = z.looseObject({ openapi: z.string() })
+
+/** The schema of the files that can be applied. */
+export const fileSchema = z.looseObject({ $schema: z.string() })
