@@ -5,7 +5,7 @@ import { defineConfig } from 'vite'
 const SERVER = 'http://127.0.0.1:7420'
 
 /** What belongs to the server while Vite serves the sources of the console. */
-const PROXIED = ['/api', '/docs', '/openapi.json', '/health', '/ready']
+const PROXIED = ['/api', '/docs', '/openapi.json', '/schema', '/health', '/ready']
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),

@@ -2,6 +2,7 @@ import {
   IconTimelineEventText,
   IconBellRinging,
   IconCalendarTime,
+  IconFileCode,
   IconHeartbeat,
   IconHelpCircle,
   IconHistory,
@@ -66,6 +67,7 @@ export const NAVIGATION: readonly PlaceGroup[] = [
         ...{ path: '/automation/simulate', label: 'nav.simulate', icon: IconTimelineEventText },
         ...{ permission: 'schedules:read', key: 'm' },
       },
+      { path: '/automation/as-code', label: 'nav.asCode', icon: IconFileCode, permission: 'schedules:read', key: 'y' },
     ],
   },
   {

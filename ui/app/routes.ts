@@ -7,6 +7,7 @@ import { NotFound } from '../shell/NotFound.tsx'
 import { PageCrash } from '../shell/PageCrash.tsx'
 import { Shell } from '../shell/Shell.tsx'
 import { readAgentSearch } from '../pages/agents/agent-search.ts'
+import { readAsCodeSearch } from '../pages/as-code/as-code-search.ts'
 import { readHeartbeatSearch } from '../pages/heartbeats/heartbeat-search.ts'
 import { readAlertSearch, readAuditSearch, readDeliverySearch } from '../pages/operations/operation-search.ts'
 import { readSettingsSearch } from '../pages/settings/settings-search.ts'
@@ -118,6 +119,13 @@ const simulate = createRoute({
   component: lazyRouteComponent(() => import('../pages/simulate/SimulatePage.tsx'), 'SimulatePage'),
 })
 
+const asCode = createRoute({
+  getParentRoute: () => shell,
+  path: '/automation/as-code',
+  validateSearch: readAsCodeSearch,
+  component: lazyRouteComponent(() => import('../pages/as-code/AsCodePage.tsx'), 'AsCodePage'),
+})
+
 const why = createRoute({
   getParentRoute: () => shell,
   path: '/automation/why',
@@ -204,6 +212,7 @@ export const routeTree = root.addChildren([
     queue,
     why,
     simulate,
+    asCode,
     agents,
     heartbeats,
     operations,

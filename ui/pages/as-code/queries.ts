@@ -1,0 +1,19 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { AsCodeDocument } from '../../../src/contract/as-code.ts'
+import { writeYaml } from '../../../src/yaml/write.ts'
+import { api } from '../../api/client.ts'
+
+/** The first line tells editors how to complete and check the file. */
+const asYaml = (document: AsCodeDocument): string =>
+  writeYaml(document as unknown as Readonly<Record<string, unknown>>, {
+    comment: [`yaml-language-server: $schema=${window.location.origin}/schema/escapement.schema.json`],
+  })
+
+/** What is stored as a file of YAML; kinds with commas between them, all for none. */
+export const exportedFile = (kinds: string | undefined) =>
+  queryOptions({
+    queryKey: ['asCode', 'export', kinds ?? ''],
+    queryFn: async () => asYaml(await api.asCode.export(kinds === undefined ? {} : { kinds })),
+    // It is about everything, and no event names it: whoever looks again reads again.
+    staleTime: 0,
+  })
