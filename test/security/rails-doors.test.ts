@@ -64,6 +64,7 @@ const CLOSED = [
     'schedules.reject',
     'schedules.backfill',
     'schedules.simulate',
+    'schedules.probe',
     'schedules.compare',
     'schedules.forecast',
   ],

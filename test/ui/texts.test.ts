@@ -23,7 +23,7 @@ describe('the catalogue', () => {
   })
 
   it('has words for every gate and policy that a run meets', () => {
-    const names = [...ADMISSION_GATES, ...OCCURRENCE_POLICIES, ...GATE_NAMES, 'turn', 'worker', 'timing']
+    const names = [...ADMISSION_GATES, ...OCCURRENCE_POLICIES, ...GATE_NAMES, 'turn', 'worker', 'probe', 'timing']
     expect(Object.keys(stepTexts.en).sort()).toEqual([...new Set(names.map((name) => `step.${name}`))].sort())
   })
 

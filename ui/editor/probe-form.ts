@@ -54,8 +54,9 @@ function jsonOr(text: string, otherwise: unknown): unknown {
 type Clause = { readonly path?: unknown; readonly op?: unknown; readonly value?: unknown }
 
 /** The form of a probe: fields where there are fields for all of it, else JSON. */
-export function probeForm(probe: ProbeInput | null): ProbeForm {
-  if (probe === null) return NO_PROBE
+export function probeForm(probe: ProbeInput | null | undefined): ProbeForm {
+  // A server of the release before says nothing about it.
+  if (probe == null) return NO_PROBE
   const { kind, url, when, changed, on_error: onError, ...rest } = probe
   const clause = (when ?? {}) as Clause
   const json = JSON.stringify(probe, null, 2)

@@ -99,6 +99,7 @@ describe('which errors are retried', () => {
     'condition_failed',
     'agent_error',
     'command_failed',
+    'probe_failed',
     'internal',
   ]
   it.each(Object.keys(ERROR_CODES) as ErrorCode[])('%s', (errorCode) => {
