@@ -15,10 +15,13 @@ export interface WantedAgent extends Wanted {
   readonly row: AgentRow | null
 }
 
-/** Every field at its default. What every agent must have is not among them. */
+/** What every agent must have. */
+const NEEDED = ['name', 'executor']
+
+/** Every other field at its default. */
 const DEFAULTS: Fields = {
   ...Object.fromEntries(
-    AGENT_FIELDS.filter((name) => !['id', 'name', 'executor'].includes(name)).map((name) => [name, null]),
+    AGENT_FIELDS.filter((name) => name !== 'id' && !NEEDED.includes(name)).map((name) => [name, null]),
   ),
   description: '',
 }
@@ -50,8 +53,11 @@ function made({ ports, caller, now }: Context, base: Base): WantedAgent {
 
 function changed({ ports, caller }: Context, base: Base, known: AgentRow): WantedAgent {
   const { fields } = base.item
-  const whole = parseAgent(fields, null)
-  if (!whole.ok) return { ...base, changes: [], flaws: whole.flaws, doing: null, row: null }
+  const missing = NEEDED.filter((name) => fields[name] === undefined)
+  if (missing.length > 0) {
+    const flaws = missing.map((field) => ({ field, value: undefined, message: 'is missing' }))
+    return { ...base, changes: [], flaws, doing: null, row: null }
+  }
   const change = { ...DEFAULTS, ...fields, executor: restored(fields['executor'], known.executor) }
   const read = parseAgent(change, known)
   if (!read.ok) return { ...base, changes: [], flaws: read.flaws, doing: null, row: null }
