@@ -144,7 +144,7 @@ export interface OpenBackfill {
   readonly isReady: boolean
 }
 
-/** The open backfills of every org. There are few, and an index has nothing but them. */
+/** The open backfills of every org that is there. There are few, and an index has nothing but them. */
 export async function loadOpenBackfills(
   connection: Connection,
   at: { readonly now: Instant; readonly limit: number },
@@ -156,7 +156,8 @@ export async function loadOpenBackfills(
        or (b.state = 'running' and (b.next_at is null or b.next_at <= $1::timestamptz)
            and (b.in_flight = '{}'
                 or (b.taken < b.total and cardinality(b.in_flight) < (b.terms->>'maxActive')::int))) as is_ready
-       from backfill b where b.state = 'running' or b.in_flight <> '{}' order by b.org_id, b.id limit $2`,
+       from backfill b join org o on o.id = b.org_id and o.deleted_at is null
+      where b.state = 'running' or b.in_flight <> '{}' order by b.org_id, b.id limit $2`,
     [toTimestamp(at.now), at.limit],
   )
   return rows.map((row) => ({

@@ -98,7 +98,10 @@ function advance(desk: Desk, { row, moments, isNews }: Prepared): BackfillRow | 
     case 'make': {
       if (schedule === undefined) return asItWas
       if (schedule.sessionKey !== null) sessionFor({ desk }, schedule.sessionKey)
-      const made = moments.slice(0, step.count).map((moment) => makeOne(desk, { row, schedule, moment }))
+      const made: RunId[] = []
+      // Each is one of the runs of the day; where they end, the rest is for another.
+      for (const moment of moments.slice(0, step.count))
+        if (closedDay(desk) === null) made.push(makeOne(desk, { row, schedule, moment }))
       return {
         ...{ ...row, why: null, nextAt: step.nextAt },
         ...{ taken: row.taken + made.length, inFlight: [...row.inFlight, ...made] },

@@ -13,7 +13,7 @@ import { move } from '../../../src/service/desk/runs.ts'
 import { endAttempt } from '../../../src/service/desk/settle.ts'
 import { explainOccurrence } from '../../../src/service/explain/occurrence.ts'
 import { retryRun, runScheduleNow } from '../../../src/service/run-actions.ts'
-import { createSchedule, deleteSchedule, getSchedule } from '../../../src/service/schedules.ts'
+import { createSchedule, deleteSchedule, disableSchedule, getSchedule } from '../../../src/service/schedules.ts'
 import type { RunRow } from '../../../src/store/run-row.ts'
 import { ORG } from '../../store/records.ts'
 import { anAsker } from '../../support/asker.ts'
@@ -109,6 +109,15 @@ describe('a plan', () => {
     expect(forgotten).toMatchObject({ code: 'VALIDATION', flaws: [{ field: 'from' }] })
     expect(forgotten.message).toContain(formatInstant(earlier(NOW, 30 * DAY_MS)))
     await expect(start(id, { from, which: 'all', dry_run: true })).resolves.toMatchObject({ total: 960 })
+  })
+
+  it('leaves to an active schedule what it has not looked at yet', async () => {
+    const id = await hourly()
+    world.pass(2 * HOUR_MS)
+    const range = { from: hoursAgo(2), to: hoursAgo(-2), dry_run: true }
+    expect(await start(id, range)).toMatchObject({ total: 3, last: hoursAgo(0), left_out: { pending: 1 } })
+    await disableSchedule(world.ports, world.caller, { id })
+    expect(await start(id, range)).toMatchObject({ total: 4, left_out: { pending: 0 } })
   })
 
   it('keeps to exclusions, to beginning and end, and to clock changes', async () => {
@@ -239,6 +248,19 @@ describe('a backfill', () => {
       remaining: 3,
       why: { reason: 'backfill_failing' },
     })
+  })
+
+  it('makes no more runs than the org may have in a day, and waits for the next', async () => {
+    const id = await hourly({ max_concurrency: 9 })
+    await world.db.query(`update org set runs_per_day = 2 where id = 'acme'`, [])
+    const begun = await start(id, { max_active: 4 })
+    await look()
+    expect(await runs()).toHaveLength(2)
+    expect(await get(begun.id)).toMatchObject({ remaining: 3, why: { reason: 'runs_per_day' } })
+    world.pass(DAY_MS)
+    await look()
+    expect(await runs()).toHaveLength(4)
+    await world.db.query('update org set runs_per_day = null', [])
   })
 
   it('is one at a time for a schedule, and nothing to do is done at once', async () => {
