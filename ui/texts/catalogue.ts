@@ -22,6 +22,7 @@ import { providerTexts } from './providers.ts'
 import { railTexts } from './rails.ts'
 import { reasonTexts } from './reasons.ts'
 import { oneRunTexts } from './run.ts'
+import { toldReasonTexts } from './told-reasons.ts'
 import { runTexts } from './runs.ts'
 import { scheduleOneTexts } from './schedule.ts'
 import { scheduleTexts } from './schedules.ts'
@@ -37,6 +38,7 @@ const en = {
   ...workTexts.en,
   ...reasonTexts.en,
   ...overviewTexts.en,
+  ...toldReasonTexts.en,
   ...scheduleTexts.en,
   ...importTexts.en,
   ...backfillTexts.en,
@@ -72,6 +74,7 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...reasonTexts.zh,
   ...overviewTexts.zh,
   ...scheduleTexts.zh,
+  ...toldReasonTexts.zh,
   ...importTexts.zh,
   ...backfillTexts.zh,
   ...asCodeTexts.zh,
