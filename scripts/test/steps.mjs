@@ -16,6 +16,7 @@ export const STEPS = [
       'test/core/',
       'test/service/desk/',
       'test/service/simulation/',
+      'test/service/as-code',
       'test/service/clock',
       'test/service/run-view',
       'test/service/schedule-',

@@ -31,6 +31,7 @@ const OPEN: Readonly<Record<string, readonly string[]>> = {
 const CLOSED_GROUPS = [
   ...[
     'agents',
+    'asCode',
     'audit',
     'backfills',
     'budgets',
