@@ -69,8 +69,7 @@ async function readKnown(
   const [agent] = await loadAgents(ports.database, { orgId, ids: [run.agentId] })
   const zone = await zoneFor(ports, orgId, timezone)
   const around = await readThread(ports, drafter, { run, zone })
-  const answer = run.state === 'success' ? run.output : null
-  const requirements = around.thread === null ? [] : requirementsOf(around.thread, { runId: run.id, answer })
+  const requirements = around.thread === null ? [] : requirementsOf(around.thread)
   return { run, agent, zone, around, requirements }
 }
 

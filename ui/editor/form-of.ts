@@ -1,5 +1,6 @@
 import type { ScheduleView } from '../../src/contract/schedule.ts'
 import { wallTime } from '../time/wall.ts'
+import { cadenceForm } from './cadence-form.ts'
 import { probeForm } from './probe-form.ts'
 import { EMPTY, UNITS, type ScheduleForm, type Unit } from './form.ts'
 
@@ -14,6 +15,7 @@ export function formOf(schedule: ScheduleView): ScheduleForm {
     ...rulesOf(schedule),
     ...retryOf(schedule),
     ...probeForm(schedule.probe),
+    ...cadenceForm(schedule.cadence),
     session_as: session === 'isolated' || session === 'main' ? session : 'named',
     session: session === 'isolated' || session === 'main' ? '' : session,
     lane: schedule.lane ?? '',

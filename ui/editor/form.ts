@@ -1,5 +1,6 @@
 import type { ExecutorInput } from '../../src/contract/executor.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
+import { NO_CADENCE, type CadenceForm } from './cadence-form.ts'
 import { NO_PROBE, type ProbeForm } from './probe-form.ts'
 
 /** A number in a field; empty while nothing is in it. */
@@ -10,7 +11,7 @@ export const UNITS = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 } as 
 export type Unit = keyof typeof UNITS
 
 /** What a form holds while a schedule is edited: what people type, not what the server takes. */
-export interface ScheduleForm extends ProbeForm {
+export interface ScheduleForm extends ProbeForm, CadenceForm {
   readonly name: string
   readonly description: string
   /** Null: the default agent, or the executor of its own. */
@@ -73,6 +74,7 @@ export interface ScheduleForm extends ProbeForm {
 /** What a new schedule begins with: the defaults of the server, so that nothing changes by being shown. */
 export const EMPTY: Omit<ScheduleForm, 'timezone'> = {
   ...NO_PROBE,
+  ...NO_CADENCE,
   ...{ name: '', description: '', agent_id: null, executor: null, enabled: true },
   ...{
     kind: 'cron',

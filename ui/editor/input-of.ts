@@ -1,5 +1,6 @@
 import type { ScheduleInput } from '../../src/contract/schedule.ts'
 import { momentOf } from '../time/wall.ts'
+import { cadenceInput } from './cadence-form.ts'
 import { probeInput } from './probe-form.ts'
 import { UNITS, type Num, type ScheduleForm } from './form.ts'
 
@@ -29,6 +30,7 @@ export function timingInput(form: ScheduleForm): WholeInput {
   return {
     ...when,
     timezone,
+    cadence: kind === 'every' ? cadenceInput(form) : null,
     starts_at: moment(form.starts_at, timezone),
     ends_at: moment(form.ends_at, timezone),
     exclude: exclusions(form.exclude),

@@ -90,7 +90,8 @@ const KNOWN_AS: Readonly<Record<string, string>> = {
   ...{ session_as: 'session', failure_ladder: 'failure_options', threshold: 'failure_options' },
   ...{ cooldown_seconds: 'failure_options', retry_as: 'retry_policy', strategy: 'retry_policy' },
   ...{ max_retries: 'retry_policy', base_seconds: 'retry_policy', max_seconds: 'retry_policy' },
-  ...{ jitter: 'retry_policy', ladder: 'retry_policy' },
+  ...{ jitter: 'retry_policy', ladder: 'retry_policy', is_paced: 'cadence', pace_min: 'cadence' },
+  ...{ pace_max: 'cadence', pace_stretch: 'cadence', pace_quiet_after: 'cadence' },
 }
 
 function without(flaws: Flaws, changed: readonly string[]): Flaws {

@@ -17,12 +17,13 @@ import { draftTexts } from './draft.ts'
 import { editorTexts } from './editor.ts'
 import { overviewTexts } from './overview.ts'
 import { policyTexts } from './policies.ts'
+import { paceTexts } from './pace.ts'
 import { probeTexts } from './probe.ts'
 import { providerTexts } from './providers.ts'
 import { railTexts } from './rails.ts'
 import { reasonTexts } from './reasons.ts'
-import { oneRunTexts } from './run.ts'
 import { toldReasonTexts } from './told-reasons.ts'
+import { oneRunTexts } from './run.ts'
 import { runTexts } from './runs.ts'
 import { scheduleOneTexts } from './schedule.ts'
 import { scheduleTexts } from './schedules.ts'
@@ -37,8 +38,8 @@ const en = {
   ...shellTexts.en,
   ...workTexts.en,
   ...reasonTexts.en,
-  ...overviewTexts.en,
   ...toldReasonTexts.en,
+  ...overviewTexts.en,
   ...scheduleTexts.en,
   ...importTexts.en,
   ...backfillTexts.en,
@@ -58,6 +59,7 @@ const en = {
   ...settingTexts.en,
   ...explainTexts.en,
   ...forecastTexts.en,
+  ...paceTexts.en,
   ...probeTexts.en,
   ...providerTexts.en,
   ...channelTexts.en,
@@ -72,9 +74,9 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...shellTexts.zh,
   ...workTexts.zh,
   ...reasonTexts.zh,
+  ...toldReasonTexts.zh,
   ...overviewTexts.zh,
   ...scheduleTexts.zh,
-  ...toldReasonTexts.zh,
   ...importTexts.zh,
   ...backfillTexts.zh,
   ...asCodeTexts.zh,
@@ -93,6 +95,7 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...settingTexts.zh,
   ...explainTexts.zh,
   ...forecastTexts.zh,
+  ...paceTexts.zh,
   ...probeTexts.zh,
   ...providerTexts.zh,
   ...channelTexts.zh,

@@ -20,15 +20,13 @@ export interface Requirement {
 }
 
 /** What made an answer good, as far as that can be seen and was said: no model is asked. */
-export function requirementsOf(
-  thread: Thread,
-  chosen: { readonly runId: string; readonly answer: unknown },
-): readonly Requirement[] {
+export function requirementsOf(thread: Thread): readonly Requirement[] {
+  const { runId, answer } = thread.answered
   const spoken = spokenIn(thread.prompt)
   const wanted = new Set(thread.before.filter(({ wish }) => wish.text !== null).map(({ wish }) => wish.kind))
-  const seen = traitSentences(traitsOf(chosen.answer), { prompt: thread.prompt, spoken })
+  const seen = traitSentences(traitsOf(answer), { prompt: thread.prompt, spoken })
     .filter(({ kind }) => !wanted.has(kind))
-    .map((trait) => ({ ...trait, id: trait.kind, said: null, runId: chosen.runId }))
+    .map((trait) => ({ ...trait, id: trait.kind, said: null, runId }))
   const said = [
     ...thread.before.map((one) => ({ one, taken: true, text: one.wish.text })),
     ...thread.after.map((one) => ({ one, taken: false, text: one.wish.text ?? comparedText(one, spoken) })),

@@ -20,6 +20,8 @@ export interface SaidWish {
 export interface Thread {
   /** The message that asks. */
   readonly asked: SaidMessage
+  /** The message whose answer is the good one: not one that only says when, whatever came back to that. */
+  readonly answered: SaidMessage
   /** What it asks, without the words that say when. */
   readonly prompt: string
   /** What was wanted until the chosen answer came: the answer is so because of them. */
@@ -53,8 +55,10 @@ export function threadOf(messages: readonly SaidMessage[], chosen: string, conte
   if (asked === undefined) return null
   const timed = [...until, ...since].findLast(({ timing }) => timing !== null)
   const rest = asked.timing?.rest ?? ''
+  const answered = until.findLast(({ asks, wish }) => asks || wish !== null) ?? asked
   return {
     asked: asked.message,
+    answered: answered.message,
     prompt: rest === '' || isFiller(rest) ? asked.message.text : rest,
     // Whoever begins with a wish means it as a question.
     before: wishesIn(until.slice(1)),

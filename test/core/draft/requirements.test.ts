@@ -16,8 +16,7 @@ const said = (...lines: readonly (readonly [string, unknown])[]): readonly SaidM
 const drawn = (messages: readonly SaidMessage[], chosen: string) => {
   const thread = threadOf(messages, chosen, context)
   if (thread === null) throw new Error('no thread')
-  const answer = messages.find(({ runId }) => runId === chosen)?.answer
-  return { thread, requirements: requirementsOf(thread, { runId: chosen, answer }) }
+  return { thread, requirements: requirementsOf(thread) }
 }
 
 describe('what can be seen of an answer', () => {
@@ -95,6 +94,16 @@ describe('what a good answer requires', () => {
       '不超过约 20 字。',
       '用中文回答。',
     ])
+  })
+
+  it('is not what came back to whoever only said when', () => {
+    const messages = said(
+      ['What is new in the inbox?', LIST],
+      ['Great, do that every day at 9', 'I will, as you wish.'],
+    )
+    const { thread, requirements } = drawn(messages, 'run_1')
+    expect([thread.answered.runId, thread.prompt]).toEqual(['run_0', 'What is new in the inbox?'])
+    expect(requirements[0]).toMatchObject({ id: 'format', runId: 'run_0' })
   })
 
   it('a wish without anything before it is a question', () => {

@@ -24,10 +24,12 @@ import './one.css'
 
 // Hardly any schedule waits for somebody, and none of the others should wait for this.
 const Approval = lazy(async () => ({ default: (await import('./Approval.tsx')).Approval }))
+const Pace = lazy(async () => ({ default: (await import('./Pace.tsx')).Pace }))
+const Origin = lazy(async () => ({ default: (await import('./Origin.tsx')).Origin }))
 // Loaded when they are looked at: what is seen first is there first.
 const AuditTab = lazy(async () => ({ default: (await import('./AuditTab.tsx')).AuditTab }))
-const CalendarTab = lazy(async () => ({ default: (await import('./CalendarTab.tsx')).CalendarTab }))
 const BackfillTab = lazy(async () => ({ default: (await import('./BackfillTab.tsx')).BackfillTab }))
+const CalendarTab = lazy(async () => ({ default: (await import('./CalendarTab.tsx')).CalendarTab }))
 const PolicyTab = lazy(async () => ({ default: (await import('./PolicyTab.tsx')).PolicyTab }))
 
 /** One schedule: how it stands, how it went, what comes, and why. */
@@ -69,6 +71,17 @@ function Known({ schedule }: { readonly schedule: ScheduleView }): ReactNode {
           </Suspense>
         )}
         <Facts schedule={schedule} />
+        {schedule.pace !== null && (
+          <Suspense fallback={<Lines count={3} />}>
+            <Pace pace={schedule.pace} zone={schedule.timezone} />
+          </Suspense>
+        )}
+        {/* What an agent made by itself has a run too; what a person made of one is compared with it. */}
+        {schedule.created_by_run !== null && schedule.owner === null && (
+          <Suspense fallback={<Lines count={3} />}>
+            <Origin schedule={schedule} runId={schedule.created_by_run} />
+          </Suspense>
+        )}
         <ScheduleRibbon schedule={schedule} />
         <Parts schedule={schedule} />
       </div>
