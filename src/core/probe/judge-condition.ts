@@ -52,7 +52,10 @@ function judgeClause({ path, op, value }: Clause, found: unknown): Judgement {
     case 'ends_with':
       if (typeof found !== 'string' || typeof value !== 'string') return mismatch(is, 'no text')
       return { holds: op === 'starts_with' ? found.startsWith(value) : found.endsWith(value), sentence: is }
-    default:
+    case '>':
+    case '>=':
+    case '<':
+    case '<=':
       return judgeOrder({ op, is }, found, value)
   }
 }
@@ -66,13 +69,17 @@ function judgeContains(found: unknown, value: unknown, is: string): Judgement {
   return mismatch(is, 'neither a text nor a list')
 }
 
+const orderOf = <T extends number | string>(left: T, right: T): number => (left < right ? -1 : left > right ? 1 : 0)
+
 /** Numbers by size, texts by their characters: moments as RFC 3339 writes them in UTC are in order then. */
 function judgeOrder({ op, is }: { readonly op: Operator; readonly is: string }, a: unknown, b: unknown): Judgement {
-  const sides = typeof a === 'number' && typeof b === 'number' ? ([a, b] as const) : null
-  const texts = typeof a === 'string' && typeof b === 'string' ? ([a, b] as const) : null
-  const [left, right] = sides ?? texts ?? [null, null]
-  if (left === null || right === null) return mismatch(is, `not a ${typeof b === 'number' ? 'number' : 'text'}`)
-  const order = left < right ? -1 : left > right ? 1 : 0
+  const order =
+    typeof a === 'number' && typeof b === 'number'
+      ? orderOf(a, b)
+      : typeof a === 'string' && typeof b === 'string'
+        ? orderOf(a, b)
+        : null
+  if (order === null) return mismatch(is, `not a ${typeof b === 'number' ? 'number' : 'text'}`)
   const holds = op === '>' ? order > 0 : op === '>=' ? order >= 0 : op === '<' ? order < 0 : order <= 0
   return { holds, sentence: is }
 }

@@ -25,7 +25,10 @@ export function probeOf(desk: Desk, run: RunRow): CarriedProbe | null {
       const given = delivery.heartbeat.probe ?? null
       return given === null ? null : { given, subject: heartbeatSubject(run.agentId) }
     }
-    default:
+    case 'message':
+    case 'task':
+    case 'webhook':
+    case 'retry':
       return null
   }
 }
