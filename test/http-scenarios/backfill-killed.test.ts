@@ -6,9 +6,9 @@ import { scenario } from './world.ts'
 // Real processes: one is killed while it backfills, and another goes on where it stood.
 
 const MOMENTS = 120
-const LEASE_MS = 3_000
+const LEASE_MS = 2_000
 const VARIABLES = {
-  ...{ ESCAPEMENT_NODE_LEASE_MS: String(LEASE_MS), ESCAPEMENT_NODE_RENEW_MS: '800', ESCAPEMENT_DATABASE_POOL: '4' },
+  ...{ ESCAPEMENT_NODE_LEASE_MS: String(LEASE_MS), ESCAPEMENT_NODE_RENEW_MS: '500', ESCAPEMENT_DATABASE_POOL: '4' },
 }
 const HOUR = 3_600_000
 
@@ -16,6 +16,7 @@ describe('a backfill whose server is killed half-way', () => {
   scenario('is taken to its end by another: every moment has its run, and none has two', async (world) => {
     const served = world.spawn([], VARIABLES, { entry: 'test/http-scenarios/program.ts' })
     const before = await world.join(served)
+    await before.agents.update('worker', { retry_policy: { max_retries: 2, strategy: 'fixed', base_ms: 100 } })
     const { id: schedule } = await before.schedules.create({ agent_id: 'worker', cron: '0 * * * *', payload: 'tick' })
     const to = Math.floor(Date.now() / HOUR) * HOUR
     const range = { from: to - MOMENTS * HOUR, to }
@@ -28,7 +29,7 @@ describe('a backfill whose server is killed half-way', () => {
     await served.ended
 
     const stage = createStage({ open: true })
-    const node = { lease_ms: LEASE_MS, renew_ms: 800 }
+    const node = { lease_ms: LEASE_MS, renew_ms: 500 }
     const after = await world.start({ agents: { worker: stage.handler }, node })
     expect((await after.client.backfills.get(id)).ended).toBeLessThan(MOMENTS)
     await eventually(async () => expect((await after.client.backfills.get(id)).state).toBe('done'), 30_000)

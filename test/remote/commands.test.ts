@@ -48,6 +48,35 @@ const idOf = async (...args: readonly string[]): Promise<string> => String((awai
 const itemsOf = (page: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] =>
   page['items'] as readonly Readonly<Record<string, unknown>>[]
 
+describe('a backfill', () => {
+  const schedule = (agent: string): Promise<string> =>
+    idOf('schedules', 'create', '--name', 'Hourly', '--agent', agent, '--cron', '0 * * * *', '--payload', 'x')
+
+  it('is planned, followed to its end with a bar for whoever sits there, and listed', async () => {
+    const id = await schedule('echo')
+    const planned = await type('schedules', 'backfill', id, '--from', '5h', '--dry-run')
+    expect([planned.code, planned.stdout]).toEqual([
+      0,
+      expect.stringMatching(/takes +5 missing moments[^]*nothing was changed/),
+    ])
+    const around = { cwd: '/', now, columns: 100, variables: { ...variables, ESCAPEMENT_DATA: world.data } }
+    const followed = await run(['schedules', 'backfill', id, '--from', '5h', '--max-active', '2', '--wait'], '', around)
+    expect([followed.code, followed.stderr]).toEqual([0, expect.stringContaining('Backfilling [')])
+    expect(followed.stdout).toMatch(/done[^]*5 of 5[^]*ended[^]*5 success/)
+    const [listed] = itemsOf(await ask('backfills', 'list', '--schedule', id))
+    expect(listed).toMatchObject({ state: 'done', total: 5, policy: 'wait' })
+    const again = await ask('schedules', 'backfill', id, '--from', '5h', '--wait')
+    expect(again).toMatchObject({ state: 'done', total: 0 })
+  })
+
+  it('that fails is told by its exit code, quietly in a pipe', async () => {
+    const id = await schedule('failing')
+    const failed = await type('schedules', 'backfill', id, '--from', '5h', '--stop-after', '2', '--wait')
+    expect([failed.code, failed.stderr]).toEqual([1, ''])
+    expect(failed.stdout).toMatch(/state +failed[^]*2 of its runs failed in a row/)
+  })
+})
+
 describe('the life of a schedule', () => {
   it('from its making to its end', async () => {
     const made = await type(

@@ -3,6 +3,7 @@ import { area } from './area.ts'
 /** Backfills: runs for past moments of a schedule. */
 export const backfillTexts = area({
   en: {
+    'backfill.trigger': 'Backfill',
     'backfill.open': 'Backfill…',
     'backfill.title': 'Backfill {name}',
     'backfill.lead': 'Makes runs for past moments of the schedule. Its plan stays as it is.',
@@ -69,6 +70,7 @@ export const backfillTexts = area({
     'backfill.none.text': 'Moments that were missed or failed can be run afterwards, at a pace you choose.',
   },
   zh: {
+    'backfill.trigger': '补跑',
     'backfill.open': '补跑…',
     'backfill.title': '补跑 {name}',
     'backfill.lead': '为该计划过去的时刻创建运行。计划本身保持不变。',

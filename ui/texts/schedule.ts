@@ -68,6 +68,8 @@ export const scheduleOneTexts = area({
     'one.audit.schedule.disable': 'Switched off',
     'one.audit.schedule.delete': 'Deleted',
     'one.audit.schedule.run_now': 'Run by hand',
+    'one.audit.schedule.backfill': 'Backfill begun',
+    'one.audit.schedule.backfill_cancel': 'Backfill cancelled',
   },
   zh: {
     'shortcuts.edit': '编辑计划',
@@ -134,5 +136,7 @@ export const scheduleOneTexts = area({
     'one.audit.schedule.disable': '停用',
     'one.audit.schedule.delete': '删除',
     'one.audit.schedule.run_now': '手动运行',
+    'one.audit.schedule.backfill': '开始补跑',
+    'one.audit.schedule.backfill_cancel': '取消补跑',
   },
 })

@@ -26,10 +26,13 @@ export function StatusCell({ run }: CellProps): ReactNode {
 /** When it was planned, or made where nothing was planned; and what woke it when it was not the plan. */
 export function WhenCell({ run, zone }: CellProps & { readonly zone: string }): ReactNode {
   const say = useSay()
+  const isBackfilled = run.trigger === 'manual' && run.nominal_time !== null
   return (
     <div>
       <Time at={run.nominal_time ?? run.created_at} zone={zone} show="both" />
-      {run.trigger !== 'schedule' && <div className="quiet small">{say(`trigger.${run.trigger}`)}</div>}
+      {run.trigger !== 'schedule' && (
+        <div className="quiet small">{say(isBackfilled ? 'backfill.trigger' : `trigger.${run.trigger}`)}</div>
+      )}
     </div>
   )
 }
