@@ -279,6 +279,24 @@ describe('a backfill', () => {
     expect(await get(begun.id)).toMatchObject({ state: 'cancelled', why: { reason: 'schedule_gone' } })
   })
 
+  it('has made nothing when its step was not kept: the runs and how far it is stand or fall together', async () => {
+    await start(await hourly())
+    const [open] = await findOpenBackfills(world.ports, world.now)
+    if (open === undefined) throw new Error('it is not open')
+    const step = advanceWork(open)
+    const killed: typeof step = {
+      ...step,
+      conclude: async (tx, row, now) => {
+        await step.conclude?.(tx, row, now)
+        throw new Error('killed')
+      },
+    }
+    await expect(world.take(killed)).rejects.toThrow('killed')
+    expect(await runs()).toEqual([])
+    await world.take(step)
+    expect(await moments()).toEqual(['07:00'])
+  })
+
   it('makes nothing twice, however often and from wherever a step is taken', async () => {
     const id = await hourly()
     await start(id)
