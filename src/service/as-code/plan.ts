@@ -1,12 +1,12 @@
 import { clearNames, type Called } from '../../core/as-code/match.ts'
-import type { Fields } from '../../core/as-code/same.ts'
+import { pick, type Fields } from '../../core/as-code/same.ts'
+import type { Flaw } from '../../core/input.ts'
 import { instant } from '../../core/instant.ts'
 import { parseTiming } from '../../core/time/parse-timing.ts'
 import { sentenceFor } from '../../core/time/sentence.ts'
 import type { AgentRow } from '../../store/agents.ts'
 import { parseBudget } from '../budgets-input.ts'
 import { TIMING_FIELDS } from '../schedule-timing.ts'
-import { pick } from '../../core/as-code/same.ts'
 import { budgetKey, budgetName } from './budget-fields.ts'
 import type { Item, Items } from './document.ts'
 import { place, type NamedItem, type Placed } from './meanings.ts'
@@ -113,16 +113,21 @@ async function wantSchedules(
   for (const one of placed) {
     const { item, flaws } = resolveSchedule(one.item, names, stored.org.defaultAgentId)
     const base = { item: one.item, name: one.name, id: one.id, isNew: !one.isStored, permissions: [] }
-    const idle = { ...base, changes: [], doing: null, row: null }
-    if (flaws.length > 0) wanted.push({ ...idle, flaws: [...one.flaws, ...flaws] })
-    else if (unmade.has(String(item.fields['agent_id']))) wanted.push({ ...idle, flaws: one.flaws })
-    else {
-      const known = rowOf(stored.schedules, one)
-      wanted.push(withFlaws(one, await wantSchedule(context, { ...one, item, known }, around)))
-    }
+    const idle: WantedSchedule = { ...base, changes: [], flaws: [], doing: null, row: null }
+    const known = rowOf(stored.schedules, one)
+    const found = unmade.has(String(item.fields['agent_id']))
+      ? idle
+      : await wantSchedule(context, { ...one, item, known }, around)
+    wanted.push(withFlaws({ item: one.item, flaws: [...one.flaws, ...flaws] }, withoutSame(found, flaws)))
   }
   return wanted
 }
+
+/** Whoever wakes nobody that is known would be told so twice. */
+const withoutSame = <W extends Wanted>(wanted: W, told: readonly Flaw[]): W =>
+  told.some(({ field }) => field === 'agent')
+    ? { ...wanted, flaws: wanted.flaws.filter(({ field }) => field !== 'agent_id') }
+    : wanted
 
 interface AroundBudgets {
   readonly names: Names
@@ -148,9 +153,7 @@ function wantBudgets(context: Context, items: readonly Item[], { names, schedule
     const name = read.ok ? budgetName(read.value, nameOf) : `budget ${one.item.index + 1}`
     const known = rowOf(stored.budgets, one)
     const wanted = wantBudget(context, { ...one, known }, { name, coming })
-    return flaws.length > 0
-      ? { ...wanted, item: original, flaws: [...one.flaws, ...flaws], doing: null }
-      : withFlaws({ item: original, flaws: one.flaws }, wanted)
+    return withFlaws({ item: original, flaws: [...one.flaws, ...flaws] }, wanted)
   })
 }
 

@@ -61,12 +61,13 @@ export function resolveSchedule(item: Item, names: Names, defaultAgent: string |
   const brings = [fields['agent_id'], fields['executor'], known['agent']].some(
     (one) => one !== undefined && one !== null,
   )
-  const delivery = resolvedDelivery(fields['delivery'], names, flaws)
+  const { delivery: given, ...others } = fields
+  const delivery = resolvedDelivery(given, names, flaws)
   return {
     item: {
       ...item,
       fields: {
-        ...fields,
+        ...others,
         ...(delivery === undefined ? {} : { delivery }),
         ...(brings || defaultAgent === null ? {} : { agent_id: defaultAgent }),
       },

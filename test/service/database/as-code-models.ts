@@ -175,9 +175,9 @@ const probe = fc.constantFrom(
       kind: 'http',
       url: 'https://check.example/',
       headers: { authorization: 'x' },
-      when: { path: '/n', op: 'gt', value: 0 },
+      when: { path: '/n', op: '>', value: 0 },
     },
-    { kind: 'state', when: { path: '/runs', op: 'eq', value: 1 }, on_error: 'fail' },
+    { kind: 'state', when: { path: '/runs', op: '=', value: 1 }, on_error: 'fail' },
   ],
 )
 
@@ -239,3 +239,22 @@ export const model: fc.Arbitrary<Model> = fc.record({
   schedules: fc.array(schedule, { minLength: 1, maxLength: 4 }),
   budgets: fc.array(budget, { maxLength: 2 }),
 })
+
+const OPEN_HEADERS = { 'x-team': 'ops' }
+const withoutPrivate = <Of extends { readonly headers?: unknown }>(of: Of): Of =>
+  of.headers === undefined ? of : { ...of, headers: OPEN_HEADERS }
+
+/** The same without anything that is hidden, so that their documents can be applied elsewhere. */
+export const openModel: fc.Arbitrary<Model> = model.map(({ agents, targets, schedules, budgets }) => ({
+  agents: agents.map((one) => ({ ...one, executor: withoutPrivate(one.executor) })),
+  targets: targets.filter(({ kind }) => kind !== 'slack'),
+  schedules: schedules.map(({ input: { executor, probe: asked, ...input }, ...refs }) => ({
+    ...refs,
+    input: {
+      ...input,
+      ...(executor === undefined || executor === null ? {} : { executor: withoutPrivate(executor) }),
+      ...(asked === undefined || asked === null ? {} : { probe: withoutPrivate(asked) }),
+    } as ScheduleInput,
+  })),
+  budgets,
+}))

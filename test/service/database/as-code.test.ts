@@ -384,7 +384,13 @@ describe('a document that cannot be read', () => {
     ]
     const plans = await plan({ version: 1, schedules: items })
     expect(plans.items.flatMap(({ flaws }) => flaws.map(({ pointer }) => pointer))).toEqual([
-      ...['/schedules/0/cron_expr', '/schedules/0/timezon', '/schedules/1/timeout_seconds', '/schedules/2/id'],
+      ...[
+        '/schedules/0/cron_expr',
+        '/schedules/0/timezon',
+        '/schedules/0/cron',
+        '/schedules/1/timeout_seconds',
+        '/schedules/2/id',
+      ],
     ])
     await apply({ version: 1, schedules: [{ ...items[1], timeout_seconds: '1h30m' }] })
     expect((await exported('schedules')).schedules).toMatchObject([
