@@ -82,9 +82,14 @@ export async function startBackfill(ports: Ports, caller: Caller, asked: AskedBa
 
 /** Says what a backfill would do, and changes nothing. */
 async function previewBackfill(ports: Ports, caller: Caller, asked: AskedBackfill): Promise<BackfillView> {
-  const row = await scheduleAsked(ports.database, caller.orgId, asked.id)
+  const { orgId } = caller
+  const row = await scheduleAsked(ports.database, orgId, asked.id)
   const now = ports.clock.now()
-  return viewPlanned((await plan(ports, ports.database, { caller, row, input: asked.input, now })).row, now)
+  const view = viewPlanned((await plan(ports, ports.database, { caller, row, input: asked.input, now })).row, now)
+  const under = await loadRunningBackfill(ports.database, { orgId, scheduleId: row.id })
+  if (under === undefined) return view
+  const note = `Backfill ${under.id} of the schedule is under way: this one can begin when it has ended`
+  return { ...view, notes: [...view.notes, note] }
 }
 
 async function scheduleAsked(connection: Connection, orgId: OrgId, id: string): Promise<ScheduleRow> {

@@ -267,6 +267,7 @@ describe('a backfill', () => {
     const id = await hourly()
     const begun = await start(id)
     expect(await refused(start(id))).toMatchObject({ code: 'CONFLICT', details: { backfill: begun.id } })
+    expect((await start(id, { dry_run: true })).notes.join()).toContain(`Backfill ${begun.id ?? ''}`)
     const nothing = await start(await hourly(), { from: '2026-01-15T11:10:00Z', to: '2026-01-15T11:20:00Z' })
     expect(nothing).toMatchObject({ state: 'done', total: 0 })
   })
