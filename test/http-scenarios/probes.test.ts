@@ -61,6 +61,9 @@ scenario('a probe that says no costs no model call, of schedules and of heartbea
       make('true', { kind: 'command', program: '/bin/true' }),
       make('never', { kind: 'state', when: { path: '/schedule/failure_streak', op: '>=', value: 1 } }),
     ])
+    await client.agents.create({ name: 'Hand', id: 'hand', executor: { kind: 'worker' } })
+    const handed = await make('hand', { kind: 'http', url: url('/closed'), when: WHEN }, { agent_id: 'hand' })
+    const claimed = client.worker.claim({ agents: ['hand'], capacity: 1, wait_seconds: 20 })
     await client.heartbeat.set('model', {
       ...{ interval_seconds: 1, checklist: { text: 'look at the inbox' }, target: 'none' },
       probe: { kind: 'http', url: url('/closed'), when: WHEN },
@@ -87,6 +90,10 @@ scenario('a probe that says no costs no model call, of schedules and of heartbea
     expect(beat?.outcome).toBe('suppressed')
     const prompts = model.questions().map(({ messages }) => messages.at(-1)?.content)
     expect(prompts.toSorted()).toEqual(['error', 'true', 'yes'])
+
+    const { attempts } = await claimed
+    expect(await client.worker.start(attempts[0]?.attempt_id ?? '')).toMatchObject({ status: 'success', cancel: true })
+    expect((await client.schedules.runs(handed.id)).items).toMatchObject([{ status: 'success', reason: 'probe_no' }])
 
     const [no, yes, error] = ended
     const detail = await client.runs.get(no?.id ?? '')

@@ -13,6 +13,7 @@ import { createProvider, getProvider } from '../../../src/service/providers.ts'
 import { runScheduleNow } from '../../../src/service/run-actions.ts'
 import { getRunDetail } from '../../../src/service/runs-read.ts'
 import { changeSchedule, createSchedule, getSchedule } from '../../../src/service/schedules.ts'
+import { createTarget } from '../../../src/service/targets.ts'
 import type { Work } from '../../../src/service/turn-port.ts'
 import type { Claim } from '../../../src/service/turn/claim.ts'
 import { fireWork, recoverWork, reportWork } from '../../../src/service/turn/works.ts'
@@ -92,7 +93,10 @@ const countsOf = async (id: string) => (await getSchedule(ports, world.caller, i
 
 describe('a probe', () => {
   it('that says no ends the run as a success of which nothing is said, and is counted', async () => {
-    const id = await schedule(HTTP)
+    const { id: target } = await createTarget(ports, world.caller, {
+      ...{ name: 'Room', kind: 'webhook', url: 'https://a.example/hook' },
+    })
+    const id = await schedule(HTTP, { delivery: { target_id: target } })
     const node = await openNode(world)
     outside.sight = { kind: 'nothing', how: 'it answered 204' }
     const claim = await fireOn(node, id)
@@ -104,6 +108,12 @@ describe('a probe', () => {
       probe: { answer: 'no', asked: 'GET https://a.example/open', sentence: 'it answered 204' },
     })
     expect(await countsOf(id)).toMatchObject({ asked: 1, saved: 1, errors: 0, last_answer: 'no', saved_tokens: null })
+    const delivered = () => world.rows('select run_id from delivery')
+    expect(await delivered()).toEqual([])
+    outside.sight = seeing('news')
+    const woken = await fireOn(node, id)
+    await report(node, woken, await ask(woken))
+    expect(await delivered()).toEqual([{ run_id: woken.run.id }])
   })
 
   it('that says yes is not asked again for the same run, on whatever node that is tried again', async () => {
