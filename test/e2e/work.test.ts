@@ -54,7 +54,8 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
   }, 60_000)
 
   it('talks, stops, shows what waits, and makes a schedule of an answer in three steps', async () => {
-    const { page, signIn, go, complaints } = await world.open()
+    const visitor = await world.open()
+    const { page, signIn, go, complaints } = visitor
     await signIn()
     await go('/chat?begin=true')
     await page.getByLabel('Name of the conversation').fill('front desk')
@@ -80,11 +81,25 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
     await page.locator('.exchange').last().getByRole('button', { name: 'Make this a schedule' }).click()
     const filled = () => page.inputValue('[data-field="name"]')
     await expect.poll(filled, { timeout: 12_000 }).toBe('Are you')
+    await page.waitForSelector('.from-run >> text=Nobody said when')
+    expect(await page.getByLabel('Answer in one line.').isChecked()).toBe(true)
     await page.getByRole('button', { name: 'daily at nine' }).click()
+    await page.waitForSelector('.from-run >> text=Nobody said when', { state: 'detached' })
+    expect(await inspect(visitor, 'editor-from-conversation')).toEqual([])
     await page.getByRole('button', { name: 'Create schedule' }).click()
     await page.waitForSelector('.editor', { state: 'detached' })
     const [made] = (await world.api.schedules.list({ agent_id: 'clerk', q: 'Are you' })).items
-    expect(made).toMatchObject({ cron: '0 9 * * *', payload: { prompt: 'Are you\nstill there?' } })
+    expect(made).toMatchObject({
+      cron: '0 9 * * *',
+      payload: { prompt: 'Are you\nstill there?', output: 'Answer in one line.' },
+    })
+    // The answer it was made from beside the one it gives, and each page leads to the other.
+    await page.getByRole('button', { name: 'Try it now' }).click()
+    await page.waitForSelector('[aria-label="Its last answer"] >> text=done: Answer in one line.')
+    expect(await inspect(visitor, 'schedule-from-conversation')).toEqual([])
+    await page.getByRole('link', { name: 'The answer then' }).click()
+    await page.waitForURL(`**/automation/runs/${made?.created_by_run ?? 'none'}`)
+    await page.waitForSelector(`[href$="/automation/schedules/${made?.id ?? ''}"]`)
     expect(complaints).toEqual([])
   }, 60_000)
 
