@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { IconPlus, IconRobot } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useCallback, type ReactNode } from 'react'
+import { lazy, Suspense, useCallback, type ReactNode } from 'react'
 import type { AgentView } from '../../../src/contract/agent.ts'
 import { agentList } from '../../api/queries.ts'
 import { EmptyState } from '../../parts/EmptyState.tsx'
@@ -12,9 +12,11 @@ import { Permitted } from '../../parts/Permitted.tsx'
 import { Listing } from '../../table/Listing.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { useAgentColumns } from './agent-columns.tsx'
-import { AgentDrawer } from './AgentDrawer.tsx'
 import { readAgentSearch } from './agent-search.ts'
 import './agents.css'
+
+// Loaded when somebody opens it: its fields are most of the page.
+const AgentDrawer = lazy(async () => ({ default: (await import('./AgentDrawer.tsx')).AgentDrawer }))
 
 const NO_AGENTS: readonly never[] = []
 
@@ -58,7 +60,11 @@ export function AgentsPage(): ReactNode {
           }
         />
       </Panel>
-      {open !== undefined && <AgentDrawer key={open} id={open} close={() => show(null)} />}
+      {open !== undefined && (
+        <Suspense fallback={null}>
+          <AgentDrawer key={open} id={open} close={() => show(null)} />
+        </Suspense>
+      )}
     </>
   )
 }

@@ -17,7 +17,6 @@ import { Facts } from './Facts.tsx'
 import { HeadActions } from './HeadActions.tsx'
 import { HeadLead } from './HeadLead.tsx'
 import { readScheduleOneSearch, TABS, type ScheduleOneSearch, type Tab } from './one-search.ts'
-import { RunsTab } from './RunsTab.tsx'
 import { ScheduleRibbon } from './ScheduleRibbon.tsx'
 import '../schedules.css'
 import './one.css'
@@ -30,6 +29,7 @@ const Origin = lazy(async () => ({ default: (await import('./Origin.tsx')).Origi
 const AuditTab = lazy(async () => ({ default: (await import('./AuditTab.tsx')).AuditTab }))
 const BackfillTab = lazy(async () => ({ default: (await import('./BackfillTab.tsx')).BackfillTab }))
 const CalendarTab = lazy(async () => ({ default: (await import('./CalendarTab.tsx')).CalendarTab }))
+const RunsTab = lazy(async () => ({ default: (await import('./RunsTab.tsx')).RunsTab }))
 const PolicyTab = lazy(async () => ({ default: (await import('./PolicyTab.tsx')).PolicyTab }))
 
 /** One schedule: how it stands, how it went, what comes, and why. */
