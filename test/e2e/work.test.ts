@@ -83,9 +83,9 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
     await expect.poll(filled, { timeout: 12_000 }).toBe('Are you')
     await page.waitForSelector('.from-run >> text=Nobody said when')
     expect(await page.getByLabel('Answer in one line.').isChecked()).toBe(true)
+    expect(await inspect(visitor, 'editor-from-conversation')).toEqual([])
     await page.getByRole('button', { name: 'daily at nine' }).click()
     await page.waitForSelector('.from-run >> text=Nobody said when', { state: 'detached' })
-    expect(await inspect(visitor, 'editor-from-conversation')).toEqual([])
     await page.getByRole('button', { name: 'Create schedule' }).click()
     await page.waitForSelector('.editor', { state: 'detached' })
     const [made] = (await world.api.schedules.list({ agent_id: 'clerk', q: 'Are you' })).items
