@@ -28,11 +28,17 @@ export function meaningsOf(items: readonly Sought[], stored: readonly Called[]):
   const claimed = new Set(items.flatMap(({ id }) => (id === null ? [] : [id])))
   const known = new Set(stored.map(({ id }) => id))
   const free = new Map<string, string[]>()
-  for (const { id, name } of stored) if (!claimed.has(id)) free.set(name, [...(free.get(name) ?? []), id])
+  for (const { id, name } of stored) {
+    if (claimed.has(id)) continue
+    const others = free.get(name)
+    if (others === undefined) free.set(name, [id])
+    else others.push(id)
+  }
+  const seen = new Map<string, number>()
   return items.map((item, index): Meaning => {
-    const first = items.findIndex((other) =>
-      item.id === null ? other.id === null && other.name === item.name : other.id === item.id,
-    )
+    const key = item.id === null ? `name ${item.name}` : `id ${item.id}`
+    const first = seen.get(key) ?? index
+    seen.set(key, first)
     if (first < index) return { kind: 'twice', by: item.id === null ? 'name' : 'id', index: first }
     if (item.id !== null) return known.has(item.id) ? { kind: 'stored', id: item.id } : { kind: 'new' }
     const [id, ...others] = free.get(item.name) ?? []

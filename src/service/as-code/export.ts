@@ -61,9 +61,18 @@ const writeTargets = ({ targets }: Stored): readonly Fields[] => inOrder(targets
 function writeSchedules(stored: Stored): readonly Fields[] {
   const names = { agents: clearNames(calledOf(stored.agents)), targets: clearNames(calledOf(stored.targets)) }
   const rows = new Map<string, WokenAgent>(stored.agents.map((row) => [row.id, row]))
-  return inOrder(stored.schedules, (row) =>
-    writtenSchedule(row, { ...names, zone: stored.zone, agent: rows.get(row.agentId) ?? inlineAgent(row) }),
+  const asked = new Set(stored.schedules.flatMap(askedOf))
+  return inOrder(
+    stored.schedules,
+    (row) => writtenSchedule(row, { ...names, zone: stored.zone, agent: rows.get(row.agentId) ?? inlineAgent(row) }),
+    ({ id }) => asked.has(id),
   )
+}
+
+/** The schedule whose state a probe asks for. It is named by its id, which therefore has to come along. */
+function askedOf({ input }: ScheduleRow): readonly string[] {
+  const { of } = (input['probe'] ?? {}) as { readonly of?: { readonly schedule_id?: unknown } | null }
+  return typeof of?.schedule_id === 'string' ? [of.schedule_id] : []
 }
 
 /** The agent of a schedule that brings its executor, or of one whose agent is gone. */

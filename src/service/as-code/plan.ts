@@ -37,8 +37,9 @@ export async function compare(context: Context, items: Items): Promise<Asked> {
     targets: after(targets, calledOf(stored.targets)),
     schedules: after(schedules, calledOf([...stored.schedules, ...stored.owned])),
   }
+  const agentOf = rowsOf(stored.agents)
   const wantedAgents = agents?.map((placed) =>
-    withFlaws(placed, wantAgent(context, { ...placed, known: rowOf(stored.agents, placed) })),
+    withFlaws(placed, wantAgent(context, { ...placed, known: agentOf(placed) })),
   )
   return {
     ...(wantedAgents === undefined ? {} : { agents: wantedAgents }),
@@ -50,8 +51,11 @@ export async function compare(context: Context, items: Items): Promise<Asked> {
   }
 }
 
-const rowOf = <Row extends { readonly id: string }>(rows: readonly Row[], { id, isStored }: Placed): Row | null =>
-  isStored ? (rows.find((row) => row.id === id) ?? null) : null
+/** Looks up the stored things that items mean. */
+function rowsOf<Row extends { readonly id: string }>(rows: readonly Row[]): (placed: Placed) => Row | null {
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ({ id, isStored }) => (isStored ? (byId.get(id) ?? null) : null)
+}
 
 const withFlaws = <W extends Wanted>({ item, flaws }: Pick<Placed, 'item' | 'flaws'>, wanted: W): W => {
   const all = [...flaws, ...inNamesOf(item, wanted.flaws)]
@@ -83,12 +87,12 @@ const bySentence = ({ stored: { zone } }: Context, items: readonly Item[]): read
     return { item, name: timing.ok ? sentenceFor(timing.value) : null }
   })
 
-const wantTargets = (context: Context, placed: readonly Placed[]): Promise<readonly Wanted[]> =>
-  Promise.all(
-    placed.map(async (one) =>
-      withFlaws(one, await wantTarget(context, { ...one, known: rowOf(context.stored.targets, one) })),
-    ),
+function wantTargets(context: Context, placed: readonly Placed[]): Promise<readonly Wanted[]> {
+  const targetOf = rowsOf(context.stored.targets)
+  return Promise.all(
+    placed.map(async (one) => withFlaws(one, await wantTarget(context, { ...one, known: targetOf(one) }))),
   )
+}
 
 interface AroundSchedules {
   readonly names: Names
@@ -109,12 +113,13 @@ async function wantSchedules(
     agent: (id: string) => Promise.resolve(rows.get(id)),
     ...{ agents: clearNames(names.agents), targets: clearNames(names.targets) },
   }
+  const scheduleOf = rowsOf(stored.schedules)
   const wanted: WantedSchedule[] = []
   for (const one of placed) {
     const { item, flaws } = resolveSchedule(one.item, names, stored.org.defaultAgentId)
     const base = { item: one.item, name: one.name, id: one.id, isNew: !one.isStored, permissions: [] }
     const idle: WantedSchedule = { ...base, changes: [], flaws: [], doing: null, row: null }
-    const known = rowOf(stored.schedules, one)
+    const known = scheduleOf(one)
     const found = unmade.has(String(item.fields['agent_id']))
       ? idle
       : await wantSchedule(context, { ...one, item, known }, around)
@@ -145,13 +150,14 @@ function wantBudgets(context: Context, items: readonly Item[], { names, schedule
     named,
     stored.budgets.map((row) => ({ id: row.id, name: zoned(budgetKey(row), row.timezone.name) })),
   )
+  const budgetOf = rowsOf(stored.budgets)
   const coming = new Set((schedules ?? []).filter(({ isStored }) => !isStored).map(({ id }) => id))
   return placed.map((one, at) => {
     const { flaws = [] } = resolved[at] ?? {}
     const original = items[at] ?? one.item
     const read = parseBudget(one.item.fields, stored.zone)
     const name = read.ok ? budgetName(read.value, nameOf) : `budget ${one.item.index + 1}`
-    const known = rowOf(stored.budgets, one)
+    const known = budgetOf(one)
     const wanted = wantBudget(context, { ...one, known }, { name, coming })
     return withFlaws({ item: original, flaws: [...one.flaws, ...flaws] }, wanted)
   })

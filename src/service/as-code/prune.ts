@@ -79,7 +79,9 @@ function usersOf({ stored }: Context, asked: Asked, gone: ReadonlySet<string>): 
   const agents = new Map<string, string[]>()
   const targets = new Map<string, string[]>()
   const note = (map: Map<string, string[]>, key: string, name: string): void => {
-    map.set(key, [...(map.get(key) ?? []), name])
+    const known = map.get(key)
+    if (known === undefined) map.set(key, [name])
+    else known.push(name)
   }
   for (const row of [...stay, ...wanted.values()].filter((one): one is ScheduleRow => one !== null)) {
     note(agents, row.agentId, row.name)

@@ -241,8 +241,8 @@ export const model: fc.Arbitrary<Model> = fc.record({
 })
 
 const OPEN_HEADERS = { 'x-team': 'ops' }
-const withoutPrivate = <Of extends { readonly headers?: unknown }>(of: Of): Of =>
-  of.headers === undefined ? of : { ...of, headers: OPEN_HEADERS }
+const withoutPrivate = <Of extends object>(of: Of): Of =>
+  'headers' in of && of.headers !== undefined ? { ...of, headers: OPEN_HEADERS } : of
 
 /** The same without anything that is hidden, so that their documents can be applied elsewhere. */
 export const openModel: fc.Arbitrary<Model> = model.map(({ agents, targets, schedules, budgets }) => ({
@@ -254,7 +254,7 @@ export const openModel: fc.Arbitrary<Model> = model.map(({ agents, targets, sche
       ...input,
       ...(executor === undefined || executor === null ? {} : { executor: withoutPrivate(executor) }),
       ...(asked === undefined || asked === null ? {} : { probe: withoutPrivate(asked) }),
-    } as ScheduleInput,
+    },
   })),
   budgets,
 }))
