@@ -6,8 +6,8 @@ import { scenario, type Remote, type World } from './world.ts'
 /** What the probes of the tests ask: each path answers as it is named. */
 const startAsked = (): Promise<Peer> =>
   startPeer((heard, response) => {
-    if (heard.url === '/broken') return json(response, 500, { error: 'no' })
-    return json(response, 200, { open: heard.url === '/open' ? 2 : 0 })
+    if (heard.url === '/broken') json(response, 500, { error: 'no' })
+    else json(response, 200, { open: heard.url === '/open' ? 2 : 0 })
   })
 
 const startModel = (): Promise<ModelServer> =>
@@ -109,6 +109,6 @@ scenario('a probe that says no costs no model call, of schedules and of heartbea
     const told = await fetch(`${node.url}/metrics`, { headers: { authorization: `Bearer ${node.key}` } })
     expect(await told.text()).toMatch(/^escapement_probes_total\{answer="error"\} 2$/m)
     await client.schedules.runNow(made[0].id, { mode: 'force' })
-    await until(async () => expect(model.questions().length).toBe(4))
+    await vi.waitFor(() => expect(model.questions().length).toBe(4), { timeout: 20_000 })
   })
 })

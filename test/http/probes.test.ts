@@ -23,8 +23,8 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const ask = (probe: unknown, as = 'owner') =>
-  world.ask('POST', URL, { as: as as 'owner', body: { every_seconds: 60, probe } })
+const ask = (probe: unknown, as: 'owner' | 'operator' = 'owner') =>
+  world.ask('POST', URL, { as, body: { every_seconds: 60, probe } })
 
 describe('a probe of a schedule', () => {
   it.each<[string, unknown, readonly string[]]>([
