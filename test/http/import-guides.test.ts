@@ -62,10 +62,8 @@ async function performed(line: string): Promise<string> {
   if (name === undefined || command === undefined) return typed(known(line))
   const answer = await typed(known(command))
   const steps = field.split(/[.[\]]+/).filter((step) => step !== '')
-  const found = steps.reduce(
-    (at, step) => (at as Readonly<Record<string, unknown>>)[step],
-    JSON.parse(answer) as unknown,
-  )
+  let found = JSON.parse(answer) as unknown
+  for (const step of steps) found = (found as Readonly<Record<string, unknown>>)[step]
   kept.set(name, String(found))
   return ''
 }

@@ -45,7 +45,8 @@ export const files: Target = {
         must(line >= 1 && column >= 1 && message !== '', 'a flaw has a place and says something')
       return `refused ${plain(read.flaws[0]?.message ?? '')}`
     }
-    must(read.placeOf('/schedules/0/name') !== undefined, 'everything has a place, or none')
+    const { line = 1, column = 1 } = read.placeOf('/schedules/0/name') ?? {}
+    must(line >= 1 && column >= 1, 'everything has a place, or none')
     // What begins a file may be a mark of its encoding; below a comment it is a text like any other.
     const again = readYaml([{ name: 'f', text: writeYaml(read.value, { comment: ['again'] }) }])
     mustAgree(again.ok ? again.value : again.flaws, read.value, 'what is written is read again as it was')

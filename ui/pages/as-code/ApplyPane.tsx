@@ -6,6 +6,7 @@ import type { PlanView } from '../../../src/contract/as-code.ts'
 import { messageOf } from '../../api/refusal.ts'
 import { useMe } from '../../api/session.ts'
 import { Panel } from '../../parts/Panel.tsx'
+import { toast } from '../../parts/toast-store.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { Flaws } from './Flaws.tsx'
 import { PlanList } from './PlanList.tsx'
@@ -81,7 +82,12 @@ function Sources({ write }: { readonly write: (text: string) => void }): ReactNo
     <div className="as-code-take">
       <Button
         {...{ variant: 'default', size: 'compact-sm' }}
-        onClick={() => void queries.fetchQuery(exportedFile(undefined)).then(write)}
+        onClick={() => {
+          queries
+            .query(exportedFile(undefined))
+            .then(write)
+            .catch((error: unknown) => toast({ tone: 'failed', message: messageOf(error, say) }))
+        }}
       >
         {say('asCode.fill')}
       </Button>
