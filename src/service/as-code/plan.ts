@@ -31,7 +31,9 @@ export async function compare(context: Context, items: Items): Promise<Asked> {
   const { stored } = context
   const agents = items.agents && place(context, items.agents.map(byName), calledOf(stored.agents))
   const targets = items.targets && place(context, items.targets.map(byName), calledOf(stored.targets))
-  const schedules = items.schedules && place(context, bySentence(context, items.schedules), calledOf(stored.schedules))
+  const schedules =
+    items.schedules &&
+    withoutOwned(stored, place(context, bySentence(context, items.schedules), calledOf(stored.schedules)))
   const names: Names = {
     agents: after(agents, calledOf(stored.agents)),
     targets: after(targets, calledOf(stored.targets)),
@@ -60,6 +62,17 @@ function rowsOf<Row extends { readonly id: string }>(rows: readonly Row[]): (pla
 const withFlaws = <W extends Wanted>({ item, flaws }: Pick<Placed, 'item' | 'flaws'>, wanted: W): W => {
   const all = [...flaws, ...inNamesOf(item, wanted.flaws)]
   return all.length === 0 ? wanted : { ...wanted, item, flaws: all, doing: null }
+}
+
+/** What agents have made for themselves is theirs, also for whoever knows its id. */
+function withoutOwned({ owned }: Stored, placed: readonly Placed[]): readonly Placed[] {
+  const owners = new Map<string, string | null>(owned.map(({ id, owner }) => [id, owner]))
+  return placed.map((one) => {
+    const owner = owners.get(one.id)
+    if (owner === undefined) return one
+    const message = `is the id of a schedule that ${String(owner)} has made for itself; no document speaks of those`
+    return { ...one, flaws: [...one.flaws, { field: 'id', value: one.id, message }] }
+  })
 }
 
 /** What will be called how: what the document names, and what is stored that it does not mean. */

@@ -272,6 +272,11 @@ describe('what is stored and not in the document', () => {
     await world.db.query(`update schedule set owner = 'agent:writer'`, [])
     expect((await exported('schedules')).schedules).toEqual([])
     expect((await plan({ version: 1, schedules: [] }, { prune: true })).items).toEqual([])
+    const [row] = await world.rows('select id from schedule')
+    const theirs = { version: 1, schedules: [{ id: String(row?.['id']), name: 'Mine', every_seconds: 60 }] }
+    expect((await plan(theirs)).items[0]?.flaws).toMatchObject([
+      { pointer: '/schedules/0/id', message: expect.stringContaining('agent:writer has made for itself') as string },
+    ])
   })
 })
 
