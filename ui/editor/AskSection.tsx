@@ -33,7 +33,7 @@ export function AskSection({ scheduleId }: { readonly scheduleId: string | null 
   }
   return (
     <Fold title={say('probe.title')} number={3} summary={summary} isWrong={isWrongIn(['probe'])}>
-      <p className="quiet small">{say('probe.about')}</p>
+      <p className="quiet small probe-about">{say('probe.about')}</p>
       <SegmentedControl
         {...{ value: as, onChange: change, size: 'xs', 'aria-label': say('probe.as') }}
         data={WAYS.map((way) => ({ value: way, label: say(`probe.as.${way}`) }))}

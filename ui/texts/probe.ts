@@ -18,7 +18,7 @@ export const probeTexts = area({
     'probe.path.example': '/open',
     'probe.op': 'Wake when it is',
     'probe.op.none': 'anything at all',
-    'probe.value': 'than or to',
+    'probe.value': 'Compared with',
     'probe.onError': 'If it cannot be asked',
     'probe.onError.run': 'wake the agent',
     'probe.onError.fail': 'fail the attempt',
