@@ -68,6 +68,7 @@ export type { CrontabInput, ImportedLine, ImportInput, ImportOutcome, ImportRepo
 export type { LaneView } from './contract/lane.ts'
 export type { LineageNode, LineageView } from './contract/lineage.ts'
 export type { Health, NodeView } from './contract/node.ts'
+export type { CadenceInput, CadenceView, PaceView } from './contract/pace.ts'
 export type { Page } from './contract/page.ts'
 export type { ProbeAnswerView, ProbeCountsView, ProbeInput, ProbeTryInput, ProbeTryView } from './contract/probe.ts'
 export type { ProviderInput, ProviderPatch, Providers, ProviderView } from './contract/provider.ts'

@@ -107,6 +107,8 @@ function drawAssumption(random: Random, { isLong, lengthMs }: Stage): Assumption
     error_code: random.one(['agent_error', 'executor_http_5xx', 'executor_http_4xx']),
     stops_in_ms: random.one([0, 0, 400, 7_000, null]),
     ...(random.chance(0.5) ? { tokens: random.int(0, 40) } : {}),
+    quiet_rate: random.one([0, 0.5, 1]),
+    ...(random.chance(0.2) ? { next_check_seconds: isLong ? random.int(0, 50_000) : random.int(0, 100) } : {}),
   }
 }
 

@@ -124,8 +124,11 @@ function nextOf({ node, nextFire, isStalled }: Happening): number {
 function passMoment(happening: Happening): void {
   const { node, world } = happening
   if (node === null) return
-  if ((node.nextEnd() ?? Infinity) <= world.now) node.endDue()
-  else if (node.ring !== null && node.ring.at <= world.now) node.ring.happen()
+  if ((node.nextEnd() ?? Infinity) <= world.now) {
+    node.endDue()
+    // What a run found may bring the next moment nearer: nodes hear of that, and look again.
+    if (happening.plan.schedules.some(({ pace }) => pace !== null)) happening.nextFire = world.now
+  } else if (node.ring !== null && node.ring.at <= world.now) node.ring.happen()
   else void fire(happening, node)
 }
 

@@ -1,6 +1,6 @@
 import { IconClockEdit } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import type { DstNoteView } from '../../src/contract/schedule.ts'
+import type { DstNoteView, SchedulePreview } from '../../src/contract/schedule.ts'
 import { messageOf } from '../api/refusal.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { useNow } from '../time/clock.ts'
@@ -32,7 +32,7 @@ export function PreviewPane({ preview, scheduleId }: PreviewProps): ReactNode {
       </p>
       {view !== undefined && (
         <>
-          <Times next={view.next} notes={view.dst_notes} />
+          <Times next={view.next} notes={view.dst_notes} coming={view.coming} />
           <DayRibbon occurrences={day} />
           <CostEstimate scheduleId={scheduleId} />
         </>
@@ -44,10 +44,12 @@ export function PreviewPane({ preview, scheduleId }: PreviewProps): ReactNode {
 interface TimesProps {
   readonly next: readonly string[]
   readonly notes: readonly DstNoteView[]
+  /** How sure each of them is, where that differs. */
+  readonly coming: SchedulePreview['coming']
 }
 
 /** The next times. A change of the clock stands between the two that it falls between. */
-function Times({ next, notes }: TimesProps): ReactNode {
+function Times({ next, notes, coming }: TimesProps): ReactNode {
   const say = useSay()
   const { form } = useEditor()
   const zone = form.timezone
@@ -69,6 +71,7 @@ function Times({ next, notes }: TimesProps): ReactNode {
               <Time at={at} zone={zone} show="wall" />
               <span className="quiet">
                 <Time at={at} zone={zone} />
+                {coming?.[index] !== undefined && ` · ${say(`pace.${coming[index].certainty}`)}`}
               </span>
             </span>
           </li>

@@ -5,6 +5,7 @@ import { useSay } from '../texts/TextProvider.tsx'
 import { useEditor } from './context.ts'
 import { ChoiceField, TextBox, TextField } from './fields.tsx'
 import { UNITS, type Unit } from './form.ts'
+import { PaceFields } from './PaceFields.tsx'
 import { Section } from './Section.tsx'
 import { WordsLine } from './WordsLine.tsx'
 import { ZonePicker } from './ZonePicker.tsx'
@@ -31,6 +32,7 @@ export function WhenSection(): ReactNode {
         </Tabs.Panel>
         <Tabs.Panel value="every" className="edit-kind">
           <EveryField />
+          <PaceFields />
         </Tabs.Panel>
         <Tabs.Panel value="at" className="edit-kind">
           <TextField name="at" named="edit.at" type="datetime-local" hint="edit.at.hint" />

@@ -1,6 +1,6 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
-import type { PreviewInput, PreviewView } from '../../src/contract/schedule.ts'
+import type { PreviewInput, SchedulePreview } from '../../src/contract/schedule.ts'
 import { api } from '../api/client.ts'
 import { fieldErrorsOf } from '../api/refusal.ts'
 import type { ScheduleForm } from './form.ts'
@@ -15,7 +15,7 @@ const DAY = 86_400_000
 /** What the server says about when a schedule would happen. */
 export interface Preview {
   /** Undefined until there is something to say. */
-  readonly view: PreviewView | undefined
+  readonly view: SchedulePreview | undefined
   /** What it would be on the day that is drawn. */
   readonly day: readonly number[]
   /** What is wrong with the fields that say when. */

@@ -53,6 +53,18 @@ export const reasonTexts = area({
     'reason.target_open': 'The target {target} takes what is sent to it.',
     'reason.nothing_waits': 'Nothing of {of} waits or runs.',
     'reason.at_work': 'Of {of}, {queued} wait and {active} are under way.',
+    'reason.pace_started':
+      'It comes every {interval_seconds} s, as it was planned; between {min_seconds} s and {max_seconds} s are possible.',
+    'reason.pace_quiet':
+      'Quiet runs in a row: {quiet_streak}, so it comes every {interval_seconds} s; between {min_seconds} s and {max_seconds} s are possible.',
+    'reason.pace_changed':
+      'Runs in a row that found something: {change_streak}, so it comes every {interval_seconds} s; between {min_seconds} s and {max_seconds} s are possible.',
+    'reason.pace_proposed':
+      'The agent asked for the next check in {asked_seconds} s and got it in {got_seconds} s; between {min_seconds} s and {max_seconds} s are possible.',
+    'reason.pace_kept':
+      'No run has changed its pace since the moment before, so it goes on every {interval_seconds} s.',
+    'reason.not_at_this_pace':
+      'The schedule comes every {interval_seconds} s now, next at {next}; {at} is no moment at this pace.',
     'reason.accepted': 'It was accepted.',
     'reason.delayed': 'It was accepted and may not start before {not_before}.',
     'reason.debouncing': 'It waits until {until} for more messages of the same sender.',
@@ -176,6 +188,15 @@ export const reasonTexts = area({
     'reason.target_open': '目标 {target} 接收发送给它的内容。',
     'reason.nothing_waits': '{of} 没有等待或进行中的工作。',
     'reason.at_work': '{of} 有 {queued} 个在等待，{active} 个在进行。',
+    'reason.pace_started': '按计划每 {interval_seconds} 秒一次；可在 {min_seconds} 秒到 {max_seconds} 秒之间变化。',
+    'reason.pace_quiet':
+      '连续 {quiet_streak} 次没有新发现，因此每 {interval_seconds} 秒一次；可在 {min_seconds} 秒到 {max_seconds} 秒之间变化。',
+    'reason.pace_changed':
+      '连续 {change_streak} 次有新发现，因此每 {interval_seconds} 秒一次；可在 {min_seconds} 秒到 {max_seconds} 秒之间变化。',
+    'reason.pace_proposed':
+      '代理要求 {asked_seconds} 秒后再检查，实际为 {got_seconds} 秒后；可在 {min_seconds} 秒到 {max_seconds} 秒之间变化。',
+    'reason.pace_kept': '自上一个时刻以来没有运行改变节奏，因此继续每 {interval_seconds} 秒一次。',
+    'reason.not_at_this_pace': '该计划现在每 {interval_seconds} 秒一次，下次在 {next}；按此节奏 {at} 不是它的时刻。',
     'reason.accepted': '已接受。',
     'reason.delayed': '已接受，{not_before} 之前不会开始。',
     'reason.debouncing': '等待同一发送者的更多消息，直至 {until}。',

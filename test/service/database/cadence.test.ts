@@ -192,13 +192,20 @@ describe('a schedule with a cadence', () => {
 
 describe('what is told of it', () => {
   it('is in the preview, in the forecast, and in why a run came when it did', async () => {
-    const preview = await previewSchedule(world.ports, world.caller, { every_seconds: 1_200, cadence: CADENCE, count: 2 })
+    const preview = await previewSchedule(world.ports, world.caller, {
+      every_seconds: 1_200,
+      cadence: CADENCE,
+      count: 2,
+    })
     expect(preview.coming?.map(({ certainty }) => certainty)).toEqual(['firm', 'likely'])
     const { id } = await make()
     await run(id, {})
     await run(id, { nextCheck: 3_600 })
     const [newest] = await world.rows('select id, nominal_at from run order by created_at desc limit 1')
-    const told = await explainRun(world.ports, world.caller, { id: String(newest?.['id']), live: anAsker(world.caller).live })
+    const told = await explainRun(world.ports, world.caller, {
+      id: String(newest?.['id']),
+      live: anAsker(world.caller).live,
+    })
     expect(told.steps[0]).toMatchObject({
       ...{ stage: 'plan', name: 'pace', state: 'passed' },
       sentence: expect.stringMatching(/^Quiet runs in a row: 1, so it comes every 2400 s/),

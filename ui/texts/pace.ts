@@ -1,0 +1,42 @@
+import { area } from './area.ts'
+
+/** How often a schedule comes when its interval moves by itself. */
+export const paceTexts = area({
+  en: {
+    'pace.on': 'Let it find its pace',
+    'pace.on.hint':
+      'Quiet runs make the interval longer, news makes it shorter, and the agent may ask for its next check with next_check.',
+    'pace.min': 'At the soonest (minutes)',
+    'pace.max': 'At the latest (minutes)',
+    'pace.stretch': 'Each step',
+    'pace.stretch.hint': '2 doubles and halves; 1: only what the agent asks for moves it',
+    'pace.quietAfter': 'Quiet runs before the first step',
+    'pace.quietAfter.hint': 'in a row',
+    'pace.title': 'Pace',
+    'pace.next': 'Next moments',
+    'pace.firm': 'firm',
+    'pace.likely': 'likely',
+    'pace.path': 'How it came to this pace',
+    'pace.step.quiet': 'Nothing new',
+    'pace.step.changed': 'Something new',
+    'pace.step.proposed': 'The agent asked',
+  },
+  zh: {
+    'pace.on': '让它自己调整节奏',
+    'pace.on.hint': '没有新发现时间隔变长，有新发现时变短；代理也可以用 next_check 提出下次检查的时间。',
+    'pace.min': '最短间隔（分钟）',
+    'pace.max': '最长间隔（分钟）',
+    'pace.stretch': '每一步',
+    'pace.stretch.hint': '2 表示加倍和减半；1：只按代理提出的时间调整',
+    'pace.quietAfter': '开始变长前的安静次数',
+    'pace.quietAfter.hint': '连续',
+    'pace.title': '节奏',
+    'pace.next': '接下来的时刻',
+    'pace.firm': '确定',
+    'pace.likely': '可能',
+    'pace.path': '节奏的变化过程',
+    'pace.step.quiet': '没有新发现',
+    'pace.step.changed': '有新发现',
+    'pace.step.proposed': '代理提出',
+  },
+})
