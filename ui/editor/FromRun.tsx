@@ -113,10 +113,15 @@ function Conversation({ proposal: { conversation } }: FromRunProps): ReactNode {
   if (conversation === null) return null
   const { key, earlier } = conversation
   const goesOn = form.session_as === 'named' && form.session === key
+  const means = goesOn
+    ? say('draft.goesOn.yes')
+    : earlier === 0
+      ? say('draft.goesOn.first')
+      : say('draft.goesOn.no', { count: earlier })
   return (
     <Switch
       {...{ size: 'xs', checked: goesOn, label: say('draft.goesOn') }}
-      description={goesOn ? say('draft.goesOn.yes') : say('draft.goesOn.no', { count: earlier })}
+      description={means}
       onChange={(event) =>
         set(
           event.currentTarget.checked ? { session_as: 'named', session: key } : { session_as: 'isolated', session: '' },

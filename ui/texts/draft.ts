@@ -17,6 +17,7 @@ export const draftTexts = area({
     'draft.said': 'said: “{words}”',
     'draft.goesOn': 'Go on in this conversation',
     'draft.goesOn.yes': 'Each run knows what was said before, and is said here. The conversation grows.',
+    'draft.goesOn.first': 'Each run begins anew: the prompt must say all.',
     'draft.goesOn.no':
       'Each run begins anew and knows nothing of the {count} earlier {count|message|messages}: the prompt must say all.',
     'draft.context': 'Comes with it',
@@ -45,6 +46,7 @@ export const draftTexts = area({
     'draft.said': '原话：“{words}”',
     'draft.goesOn': '在这个对话中继续',
     'draft.goesOn.yes': '每次运行都知道之前说过的话，并在这里回答；对话会越来越长。',
+    'draft.goesOn.first': '每次运行都从头开始：提示词要说清楚一切。',
     'draft.goesOn.no': '每次运行都从头开始，不知道之前的 {count} 条消息：提示词要说清楚一切。',
     'draft.context': '附带内容',
     'draft.context.leave': '去掉',
