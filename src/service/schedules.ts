@@ -43,8 +43,17 @@ export async function createScheduleFrom(
   caller: Caller,
   { input, fromRun }: { readonly input: ScheduleInput; readonly fromRun: string | undefined },
 ): Promise<ScheduleView> {
-  const run = await madeFrom(ports, caller, fromRun)
-  return ports.turns.take(bound(await scheduleCreation(ports, caller, { input, run }), caller))
+  // Others that come at the same moment share a turn: only whoever has to be asked about is kept waiting.
+  const run = fromRun === undefined ? null : await madeFrom(ports, caller, fromRun)
+  if (isAskedAbout(input)) await judgeInput(ports, caller, input)
+  return ports.turns.take(bound(creationWork(ports, caller, { input, run }), caller))
+}
+
+const isAskedAbout = (input: ScheduleInput): boolean => bringsAddress(input) || bringsProbe(input)
+
+async function judgeInput(ports: Ports, caller: Caller, input: ScheduleInput): Promise<void> {
+  if (bringsAddress(input)) await judgeExecutor(ports, input)
+  if (bringsProbe(input)) await judgeProbe(ports, caller, input)
 }
 
 /** A schedule to be made. */
@@ -64,10 +73,12 @@ export async function scheduleCreation(
   caller: Caller,
   making: MakingSchedule,
 ): Promise<Work<ScheduleView>> {
+  await judgeInput(ports, caller, making.input)
+  return creationWork(ports, caller, making)
+}
+
+function creationWork(ports: Ports, caller: Caller, making: MakingSchedule): Work<ScheduleView> {
   const { input } = making
-  // Others that come at the same moment share a turn: only whoever has to be asked about is kept waiting.
-  if (bringsAddress(input)) await judgeExecutor(ports, input)
-  if (bringsProbe(input)) await judgeProbe(ports, caller, input)
   requireBudgets(caller, input)
   const { railed, orgId } = caller
   const look = (reads: TurnReads, now: Instant) => readNew(reads, { ports, caller, making, now })
@@ -206,8 +217,7 @@ export async function scheduleChange(
   caller: Caller,
   { change, ...asked }: AskedChange,
 ): Promise<Work<ScheduleView>> {
-  if (bringsAddress(change)) await judgeExecutor(ports, change)
-  if (bringsProbe(change)) await judgeProbe(ports, caller, change)
+  await judgeInput(ports, caller, change)
   requireBudgets(caller, change)
   return editWork(caller, {
     ...asked,
