@@ -1,5 +1,6 @@
 // `npm run docs`: writes the generated sections of the documents. The tests in test/docs compare the same texts.
 import { writeFileSync } from 'node:fs'
+import { TROUBLES } from '../dist/cli/doctor/troubles.js'
 import { listCommands } from '../dist/cli/reference.js'
 import { CONFIG_KEYS } from '../dist/contract/config/keys.js'
 import { keysOf } from '../dist/contract/config/tree.js'
@@ -35,6 +36,7 @@ const core = {
   rpcCodeOf,
   listCommands,
   listTools,
+  TROUBLES,
   settings: keysOf(CONFIG_KEYS),
 }
 

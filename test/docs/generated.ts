@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { TROUBLES } from '../../src/cli/doctor/troubles.ts'
 import { listCommands } from '../../src/cli/reference.ts'
 import { CONFIG_KEYS } from '../../src/contract/config/keys.ts'
 import { keysOf } from '../../src/contract/config/tree.ts'
@@ -48,7 +49,7 @@ export function compare(name: string): Promise<{ readonly current: string; reado
     ...{ openApiOf, codesOf, words, REFUSAL_CODES, REFUSAL_TITLES },
     ...{ METRICS, RPC_METHODS, RPC_ERRORS, rpcCodeOf },
     listCommands,
-    listTools,
+    ...{ listTools, TROUBLES },
     settings: keysOf(CONFIG_KEYS),
   })
 }
