@@ -34,7 +34,7 @@ async function examine({ terminal, version }: Desk, options: DoctorOptions): Pro
   if (options.url === undefined && environment.url === null) {
     const { variables } = readServerEnvironment(terminal.variables)
     const runs = reached.finding.code !== 'server_none'
-    findings.push(await lookAtData(dataOf(options, surroundings)))
+    findings.push(await lookAtData(dataOf(options, surroundings), runs))
     findings.push(...(await lookAtStart({ options, variables, cwd: surroundings.cwd, runs })))
   }
   findings.push(reached.finding)

@@ -14,8 +14,8 @@ export function lookAtNode(version: string): Finding {
 /** What is kept there for us alone. */
 const PRIVATE = ['owner.key', 'secret.key', 'postgres.password'] as const
 
-/** Keys must be readable to us and to nobody else, and the directory must be ours to write. */
-export async function lookAtData(data: string): Promise<Finding> {
+/** Keys must be readable to us and to nobody else, and the directory must be ours to write. A server may do without. */
+export async function lookAtData(data: string, runs: boolean): Promise<Finding> {
   for (const name of PRIVATE) {
     const file = path.join(data, name)
     const found = await stat(file).catch(() => null)
@@ -37,7 +37,7 @@ export async function lookAtData(data: string): Promise<Finding> {
     () => true,
     () => false,
   )
-  return hasKey ? well('data', data) : trouble('data_missing', `${path.join(data, 'owner.key')} is not there`)
+  return hasKey || runs ? well('data', data) : trouble('data_missing', `${path.join(data, 'owner.key')} is not there`)
 }
 
 /** The directory that stands in the way of writing to this one, which need not be there yet; null: none does. */
