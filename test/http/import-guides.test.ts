@@ -51,7 +51,7 @@ const typed = async (line: string): Promise<string> => {
 }
 
 describe('the guide', () => {
-  it.each(['natural-language', 'replace-crontab', 'replace-openclaw'])('%s says what happens', async (name) => {
+  it.each(['natural-language', 'replace-crontab', 'replace-openclaw', 'replace-goclaw'])('%s says what happens', async (name) => {
     const blocks = [...textOf(`docs/guides/${name}.md`).matchAll(BLOCK)].map(({ groups }) => groups ?? {})
     let answer: string | null = null
     let compared = 0
