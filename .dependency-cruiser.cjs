@@ -109,11 +109,15 @@ module.exports = {
     }),
     error(
       'only-app-chooses-a-driver',
-      'The composition root picks the database driver, and a thread of its own is one too; everybody else gets the port.',
+      'The composition root picks the database driver; a thread of its own and a look before the start have none to get it from. Everybody else gets the port.',
       {
         from: {
           path: '^src/',
-          pathNot: [topFile('app.ts'), '^src/serve/watchdog-thread\\.ts$', '^src/store/(postgres|embedded)(\\.ts$|/)'],
+          pathNot: [
+            topFile('app.ts'),
+            '^src/serve/(watchdog-thread|look-at-database)\\.ts$',
+            '^src/store/(postgres|embedded)(\\.ts$|/)',
+          ],
         },
         to: { path: '^src/store/(postgres|embedded)(\\.ts$|/)' },
       },

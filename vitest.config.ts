@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 
 const NEEDS_DATABASE = [
   'test/store/**/*.test.ts',
@@ -30,6 +31,7 @@ export default defineConfig({
     globals: false,
     // The order of files is the same everywhere, and steps that run side by side do not write one file.
     cache: false,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 30_000,
     exclude: ['**/node_modules/**', 'test/**/fixtures/**'],

@@ -1,5 +1,6 @@
 // `npm run docs`: writes the generated sections of the documents. The tests in test/docs compare the same texts.
 import { writeFileSync } from 'node:fs'
+import { TROUBLES } from '../dist/cli/doctor/troubles.js'
 import { listCommands } from '../dist/cli/reference.js'
 import { asCodeSchema } from '../dist/contract/as-code-schema.js'
 import { CONFIG_KEYS } from '../dist/contract/config/keys.js'
@@ -37,6 +38,7 @@ const core = {
   listCommands,
   listTools,
   asCodeSchema,
+  TROUBLES,
   settings: keysOf(CONFIG_KEYS),
 }
 

@@ -139,7 +139,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   try {
     const reads = await pools.openReads()
     opened.push(reads)
-    const report = await migrate(reads)
+    const report = await migrate(reads, { schema })
     const database = await pools.openEngine()
     opened.push(database)
     if (server !== null && (await countUsers(reads)) <= 1)

@@ -8,7 +8,7 @@ import { renderTools } from './mcp.mjs'
 import { drawImports } from './picture.mjs'
 import { renderRoutes } from './routes.mjs'
 import { renderMetrics, renderRpcErrors, renderRpcMethods } from './observed.mjs'
-import { renderErrorCodes, renderPermissions, renderReasons, renderSettings } from './tables.mjs'
+import { renderErrorCodes, renderPermissions, renderReasons, renderSettings, renderTroubles } from './tables.mjs'
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 
@@ -45,6 +45,7 @@ export const SECTIONS = [
   { name: 'rpc-methods', file: 'docs/reference/rpc.md', render: (core) => renderRpcMethods(core.RPC_METHODS) },
   { name: 'rpc-errors', file: 'docs/reference/rpc.md', render: (core) => renderRpcErrors(core) },
   { name: 'mcp-tools', file: 'docs/reference/mcp.md', render: (core) => renderTools(core.listTools()) },
+  { name: 'doctor', file: 'docs/guides/troubleshoot.md', render: (core) => renderTroubles(core.TROUBLES) },
   { name: 'routes', file: 'src/client/routes.ts', render: (core) => renderRoutes(core.OPERATIONS) },
   {
     name: 'as-code-schema',

@@ -42,6 +42,19 @@ export function renderSettings(settings) {
   )
 }
 
+/** What `escapement doctor` finds, of src/cli/doctor/troubles.ts, as a table. */
+export function renderTroubles(troubles) {
+  return table(
+    ['Finding', 'Of', 'What is so', 'What to do'],
+    Object.entries(troubles).map(([code, { what, state, means, advice }]) => [
+      `\`${code}\``,
+      state === 'bad' ? what : `${what} (warning)`,
+      means,
+      advice,
+    ]),
+  )
+}
+
 /** Rows as Markdown. */
 export function table(head, rows) {
   const line = (row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`

@@ -1,6 +1,6 @@
 /**
  * Runs steps in their order and answers with their results in the same order. One that has a budget `beside` others waits
- * for nothing but its turn to compute: it starts when it is due, at low priority, and the next ones do not wait for it.
+ * for nothing but its turn to compute: it starts when it is due, behind them, and the next ones do not wait for it.
  * What it prints is kept until nobody else is printing. Alone, or when `apart` is asked for, it is a step like any other.
  *
  * `run(step, isBeside)` runs one and answers `{ output, interrupted, … }`.

@@ -63,7 +63,8 @@ async function applyNext(tx: Transaction, schema: string, known: readonly Migrat
   return next.number
 }
 
-function refuseStrangeHistory(applied: readonly AppliedMigration[], known: readonly Migration[]): void {
+/** Throws when the record of a schema is none that this program could have begun. */
+export function refuseStrangeHistory(applied: readonly AppliedMigration[], known: readonly Migration[]): void {
   const newest = applied.at(-1)?.number ?? 0
   if (newest > known.length)
     throw new DatabaseError('database_newer', {

@@ -42,6 +42,20 @@ describe('the layer table of docs/architecture.md', () => {
   })
 })
 
+describe('the walks of docs/architecture.md', () => {
+  const steps = [...textOf('docs/architecture.md').matchAll(/^\| `(\w+)` +\| \[[^\]]+\]\(\.\.\/(src\/[^)]+)\)/gm)].map(
+    ([, name = '', file = '']) => [name, file] as const,
+  )
+
+  it('are long enough to be walks', () => {
+    expect(steps.length).toBeGreaterThan(25)
+  })
+
+  it.each(steps)('pass %s in %s', (name, file) => {
+    expect(textOf(file)).toMatch(new RegExp(`^export (?:async )?(?:function|const) ${name}\\b`, 'm'))
+  })
+})
+
 describe('docs/reference/cli.md', () => {
   it.each([[['serve']], [['cron', 'preview']], [['cron', 'next']]])('describes every option of %j', async (command) => {
     const document = textOf('docs/reference/cli.md')

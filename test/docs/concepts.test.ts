@@ -1,9 +1,19 @@
 import { describe, expect, it } from 'vitest'
+import { CHANNEL_KINDS } from '../../src/core/channel/channel.ts'
+import { SECRETS_OF } from '../../src/core/channel/channel-settings.ts'
 import { CHAT_OPTIONS } from '../../src/core/chat/chat-options.ts'
+import { DELIVERY_STATES } from '../../src/core/delivery/delivery-states.ts'
+import { TARGET_KINDS } from '../../src/core/delivery/target-kinds.ts'
 import { HTTP_OPTIONS } from '../../src/core/executor/http-options.ts'
-import { DEFAULT_LANES } from '../../src/core/lanes.ts'
+import { BEAT_OUTCOMES } from '../../src/core/heartbeat/beat-ending.ts'
+import { HEARTBEAT_DEFAULTS, parseHeartbeat } from '../../src/core/heartbeat/heartbeat-config.ts'
+import { agentId } from '../../src/core/ids.ts'
+import { DEFAULT_LANES, defaultLane } from '../../src/core/lanes.ts'
+import { TRIGGERS } from '../../src/core/run/run.ts'
+import { defaultMaxRetries } from '../../src/core/run/retry.ts'
 import { DEFAULT_RETRY_POLICY, RETRY_STRATEGIES } from '../../src/core/run/retry-policy.ts'
 import { DEFAULT_TIMEOUT_SECONDS, EXECUTOR_KINDS } from '../../src/core/run/timeouts.ts'
+import { SCHEDULE_STATES } from '../../src/core/schedule/schedule-life.ts'
 import {
   CONCURRENCY_POLICIES,
   DEFAULT_SCHEDULE_RULES,
@@ -12,7 +22,7 @@ import {
   OVERLAP_ACTIONS,
 } from '../../src/core/schedule/schedule-rules.ts'
 import { DEFAULT_SESSION_RULES, DROP_POLICIES, SESSION_MODES } from '../../src/core/session/session-rules.ts'
-import { DST_POLICIES } from '../../src/core/time/cron.ts'
+import { DAY_MATCHES, DST_POLICIES } from '../../src/core/time/cron.ts'
 import { textOf } from './tracked-files.ts'
 
 /** The first cells of the table under a head, as they are written. */
@@ -28,9 +38,14 @@ function rowsUnder(file: string, head: string): readonly (readonly string[])[] {
   )
 }
 
+/** A cell without the marks of code, and `none` as what it stands for. */
+const plain = (cell = ''): string => cell.replaceAll('`', '')
+const numbered = (cell: string | undefined): number | null => (cell === 'none' ? null : Number(cell))
+
 describe('the concept pages', () => {
   it.each<[string, string, readonly string[], string]>([
     ['schedules', '`dst`', DST_POLICIES, 'vixie'],
+    ['schedules', '`day_match`', DAY_MATCHES, 'or'],
     ['schedules', '`misfire_policy`', MISFIRE_POLICIES, DEFAULT_SCHEDULE_RULES.misfirePolicy],
     ['schedules', '`overlap_action`', OVERLAP_ACTIONS, DEFAULT_SCHEDULE_RULES.overlapAction],
     ['schedules', '`failure_action`', FAILURE_ACTIONS, DEFAULT_SCHEDULE_RULES.failureAction],
@@ -75,5 +90,70 @@ describe('the concept pages', () => {
       max_concurrent: String(maxConcurrent),
     }
     expect(Object.fromEntries(written)).toEqual(expected)
+  })
+
+  it.each<[string, string, readonly string[]]>([
+    ['schedules', '`state`', SCHEDULE_STATES],
+    ['deliveries', '`status`', DELIVERY_STATES],
+    ['heartbeats', 'outcome', BEAT_OUTCOMES],
+    ['runs', 'Trigger', TRIGGERS],
+    ['channels', '`kind`', CHANNEL_KINDS],
+  ])('of %s list every %s there is', (file, head, values) => {
+    expect(rowsUnder(file, head).map(([cell]) => plain(cell))).toEqual([...values])
+  })
+
+  it('say the numbers of the policies', () => {
+    const written = rowsUnder('schedules', 'Setting').map(([name, value]) => [plain(name), numbered(value)])
+    const { failureOptions, ...rules } = DEFAULT_SCHEDULE_RULES
+    expect(Object.fromEntries(written)).toEqual({
+      ...{ catchup_limit: rules.catchupLimit, catchup_window_seconds: rules.catchupWindowSeconds },
+      ...{ max_parallel: rules.maxParallel, max_concurrency: rules.maxConcurrency, queue_depth: rules.queueDepth },
+      'failure_options.threshold': failureOptions.threshold,
+      'failure_options.cooldown_seconds': failureOptions.cooldownSeconds,
+      ...{ max_fires: rules.maxFires, jitter_ms: rules.jitterMs, alert_after: rules.alertAfter },
+      max_lateness_seconds: rules.maxLatenessSeconds,
+    })
+  })
+
+  it('say which lane each trigger takes', () => {
+    for (const [trigger, , lanes = ''] of rowsUnder('runs', 'Trigger')) {
+      const woken = TRIGGERS.find((word) => word === plain(trigger))
+      if (woken === undefined || woken === 'retry') continue
+      const taken = [false, true].map((hasParent) => defaultLane({ trigger: woken, hasParent }))
+      expect([...lanes.matchAll(/`(\w+)`/g)].map(([, lane]) => lane)).toEqual([...new Set(taken)])
+    }
+  })
+
+  it('say who is retried how often', () => {
+    const usual = { trigger: 'message', executorKind: 'http', inlineExecutor: false } as const
+    const expected = [{}, { trigger: 'task' }, { executorKind: 'command' }, { inlineExecutor: true }] as const
+    expect(rowsUnder('runs', 'Who').map(([, count]) => Number(count))).toEqual(
+      expected.map((over) => defaultMaxRetries({ ...usual, ...over })),
+    )
+  })
+
+  it('say of every kind of target how it is reached and who reads it', () => {
+    const written = rowsUnder('deliveries', '`kind` of a target').map((cells) => cells.slice(0, 3).map(plain))
+    expect(written).toEqual(Object.entries(TARGET_KINDS).map(([kind, { url, audience }]) => [kind, url, audience]))
+  })
+
+  it('say which secrets a channel needs', () => {
+    const written = rowsUnder('channels', '`kind`').map(([kind, , , secrets]) => [plain(kind), plain(secrets)])
+    expect(written).toEqual(CHANNEL_KINDS.map((kind) => [kind, SECRETS_OF[kind].join(', ')]))
+  })
+
+  it('say the defaults of a heartbeat', () => {
+    const written = new Map(rowsUnder('heartbeats', 'setting').map(([name, value]) => [plain(name), plain(value)]))
+    const read = parseHeartbeat('heartbeat', {}, { id: agentId('watch') })
+    if (!read.ok) throw new Error('nothing given is fine')
+    expect([...written.keys()].toSorted()).toEqual(
+      Object.keys(read.value)
+        .map((name) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+        .toSorted(),
+    )
+    expect(written.get('interval_seconds')).toBe(String(HEARTBEAT_DEFAULTS.intervalSeconds))
+    expect(written.get('ack_max_chars')).toBe(String(HEARTBEAT_DEFAULTS.ackMaxChars))
+    expect(written.get('target')).toBe(HEARTBEAT_DEFAULTS.target.kind)
+    expect(written.get('session')).toBe(read.value.session.replace('watch', '<agent>'))
   })
 })

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { TROUBLES } from '../../src/cli/doctor/troubles.ts'
 import { listCommands } from '../../src/cli/reference.ts'
 import { asCodeSchema } from '../../src/contract/as-code-schema.ts'
 import { CONFIG_KEYS } from '../../src/contract/config/keys.ts'
@@ -49,8 +50,7 @@ export function compare(name: string): Promise<{ readonly current: string; reado
     ...{ openApiOf, codesOf, words, REFUSAL_CODES, REFUSAL_TITLES },
     ...{ METRICS, RPC_METHODS, RPC_ERRORS, rpcCodeOf },
     listCommands,
-    listTools,
-    asCodeSchema,
+    ...{ listTools, asCodeSchema, TROUBLES },
     settings: keysOf(CONFIG_KEYS),
   })
 }

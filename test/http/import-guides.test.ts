@@ -82,6 +82,7 @@ describe('the guide', () => {
     'natural-language',
     'replace-crontab',
     'replace-openclaw',
+    'replace-goclaw',
     'backfill',
     'probe-before-model',
   ])('%s says what happens', async (name) => {

@@ -147,7 +147,7 @@ describe.concurrent('11: /stopall', () => {
 })
 
 describe.concurrent('cancelling one run', () => {
-  scenario('aborts the attempt with a reason, and keeps the output it had', async (world) => {
+  scenario('aborts the attempt with a reason, once: what has ended is not cancelled again', async (world) => {
     const stage = createStage()
     const node = await world.start({ agents: { worker: stage.handler } })
     const { run_id: id } = await send(node, chat('s'), 'work')

@@ -105,6 +105,32 @@ describe.concurrent('where spans are recorded', () => {
     expect(thinking?.parentSpanContext?.spanId).toBe(second?.spanContext().spanId)
   })
 
+  scenario(
+    'the attempt of a run that is cancelled ends its span, and the run keeps its trace and its output',
+    async (world) => {
+      const { id: traceId, traceparent } = aTrace()
+      const node = await world.start({
+        agents: {
+          worker: (_, { signal }) =>
+            new Promise((resolve) => signal.addEventListener('abort', () => resolve('as far as it came'))),
+        },
+      })
+      const id = await message(node, 'a', traceparent)
+      await eventually(async () => {
+        expect((await node.runs.get(id)).status).toBe('running')
+      })
+      await node.runs.cancel(id)
+      await ended(node, id)
+      const [attempt] = named(await spansOf(traceId, 2), 'attempt')
+      expect(attempt?.attributes).toMatchObject({ 'escapement.run_id': id, 'escapement.attempt': 1 })
+      expect(attempt?.status.code).toBe(SpanStatusCode.UNSET)
+      const run = await node.runs.get(id)
+      expect(run).toMatchObject({ status: 'cancelled', output: 'as far as it came', trace_id: traceId })
+      expect(run.timeline.at(-1)?.status).toBe('cancelled')
+      expect(run.attempts).toMatchObject([{ number: 1, status: 'cancelled' }])
+    },
+  )
+
   scenario('what comes by itself begins a trace of its own, and what is refused is an error', async (world) => {
     const node = await world.start({ agents: { worker: () => 'done' } })
     const made = await node.schedules.create({ agent_id: 'worker', every_seconds: 1, payload: 'x', max_fires: 1 })

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { LONG_FILES } from '../support/longest-first.ts'
 import { ROOT } from './root.ts'
 
 interface Step {
@@ -34,5 +35,9 @@ describe('npm test', () => {
       (step) => !testFiles.some((file) => step.folders.some((folder) => file.startsWith(folder))),
     )
     expect(empty.map((step) => step.name)).toEqual([])
+  })
+
+  it('begins with files that exist', () => {
+    expect(Object.keys(LONG_FILES).filter((file) => !testFiles.includes(file))).toEqual([])
   })
 })

@@ -2,8 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { EVENT_KINDS } from '../../src/contract/event.ts'
 import { ADMISSION_GATES } from '../../src/core/admission.ts'
 import { GATE_NAMES } from '../../src/core/picking/gates.ts'
+import { TARGET_KINDS as KINDS_OF_TARGETS } from '../../src/core/delivery/target-kinds.ts'
+import { EXECUTOR_KINDS } from '../../src/core/run/timeouts.ts'
 import { OCCURRENCE_POLICIES } from '../../src/core/schedule/occurrences.ts'
+import {
+  CONCURRENCY_POLICIES,
+  FAILURE_ACTIONS,
+  MISFIRE_POLICIES,
+  OVERLAP_ACTIONS,
+} from '../../src/core/schedule/schedule-rules.ts'
 import { touchedBy } from '../../ui/api/touched.ts'
+import { POLICIES, policyName, policyText } from '../../ui/editor/policies.ts'
+import { KINDS } from '../../ui/pages/agents/executor-fields.ts'
+import { TARGET_KINDS } from '../../ui/pages/settings/target-fields.ts'
 import { CATALOGUE, type TextKey } from '../../ui/texts/catalogue.ts'
 import { createSay } from '../../ui/texts/fill.ts'
 import { stepTexts } from '../../ui/texts/steps.ts'
@@ -25,6 +36,23 @@ describe('the catalogue', () => {
   it('has words for every gate and policy that a run meets', () => {
     const names = [...ADMISSION_GATES, ...OCCURRENCE_POLICIES, ...GATE_NAMES, 'turn', 'worker', 'probe', 'timing']
     expect(Object.keys(stepTexts.en).sort()).toEqual([...new Set(names.map((name) => `step.${name}`))].sort())
+  })
+
+  it.each([
+    ['misfire', MISFIRE_POLICIES],
+    ['overlap', OVERLAP_ACTIONS],
+    ['failure', FAILURE_ACTIONS],
+    ['concurrency', CONCURRENCY_POLICIES],
+  ] as const)('offers every value of %s that the core knows, with its name and what it does', (policy, values) => {
+    expect([...POLICIES[policy].words].sort()).toEqual([...values].sort())
+    const wanted: readonly string[] = values.flatMap((word) => [policyName(policy, word), policyText(policy, word)])
+    expect(wanted.filter((key) => !(key in CATALOGUE.en))).toEqual([])
+  })
+
+  it('offers every kind of executor and of target there is, each with its name', () => {
+    expect([...KINDS].sort()).toEqual([...EXECUTOR_KINDS].sort())
+    expect([...TARGET_KINDS].sort()).toEqual(Object.keys(KINDS_OF_TARGETS).sort())
+    expect(KINDS.map((kind) => `agents.kind.${kind}`).filter((key) => !(key in CATALOGUE.en))).toEqual([])
   })
 
   it('says numbers and plurals as people do', () => {

@@ -16,9 +16,13 @@ export interface PlaceOptions {
 
 /** There is nobody to talk to, or nothing to talk with. The message says what to do. */
 export class NoServer extends Error {
-  constructor(message: string) {
+  /** What is missing: a server, a key for it, or an address that is one. */
+  readonly kind: 'server' | 'key' | 'address'
+
+  constructor(kind: NoServer['kind'], message: string) {
     super(message)
     this.name = 'NoServer'
+    this.kind = kind
   }
 }
 
@@ -43,11 +47,11 @@ export async function findPlace(options: PlaceOptions, surroundings: Surrounding
   const servers = await findServers(data)
   const given = options.url ?? environment.url
   const url = given === null ? servers[0]?.url : readUrl(given)
-  if (url === undefined) throw new NoServer(noServerIn(data))
+  if (url === undefined) throw new NoServer('server', noServerIn(data))
   if (environment.key !== null) return { url, key: environment.key }
   const isOwn = servers.some((server) => originOf(server.url) === originOf(url))
   const key = isOwn ? await readKey(path.join(data, 'owner.key')) : null
-  if (key === null) throw new NoServer(noKeyFor(url, data, isOwn))
+  if (key === null) throw new NoServer('key', noKeyFor(url, data, isOwn))
   return { url, key }
 }
 
@@ -56,7 +60,7 @@ const originOf = (url: string): string => new URL(url).origin.replace('//localho
 function readUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !['http:', 'https:'].includes(url.protocol))
-    throw new NoServer(`"${text}" is no address of a server. Allowed: http://HOST:PORT or https://HOST`)
+    throw new NoServer('address', `"${text}" is no address of a server. Allowed: http://HOST:PORT or https://HOST`)
   return text
 }
 

@@ -35,6 +35,9 @@ const textIn = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : null
 const objectIn = (value: unknown): Json => (isObject(value) ? value : {})
 
+/** GoClaw's jobs, as its `cron.list` shows them, differ in a few words. */
+const isOfGoClaw = (job: Json): boolean => objectIn(job['payload'])['kind'] === 'agent_turn'
+
 /** Reads a jobs file; a sentence instead says why it is none. */
 export function readClawJobs(text: string): readonly ClawJob[] | string {
   let file: unknown
@@ -122,7 +125,7 @@ function timingOf(schedule: Json, job: Json): Found | string {
   const zone = textIn(schedule['tz'])
   const stagger = schedule['staggerMs']
   const jitter = typeof stagger === 'number' && stagger > 0 ? { jitter_ms: Math.floor(stagger) } : {}
-  const isTopOfHour = /^(?:0\s+)?0\s+\*(?:\/\d+)?\s/u.test(cron) && stagger === undefined
+  const isTopOfHour = /^(?:0\s+)?0\s+\*(?:\/\d+)?\s/u.test(cron) && stagger === undefined && !isOfGoClaw(job)
   return {
     fields: { cron, ...(zone === null ? {} : { timezone: zone }), ...jitter },
     notes: isTopOfHour
@@ -151,7 +154,8 @@ const OF_AGENT = [
 function workOf(job: Json): (Found & { readonly prompt: string }) | string {
   const payload = objectIn(job['payload'])
   const kind =
-    textIn(payload['kind'])?.toLowerCase() ?? (textIn(payload['message']) === null ? 'systemevent' : 'agentturn')
+    textIn(payload['kind'])?.toLowerCase().replace('_', '') ??
+    (textIn(payload['message']) === null ? 'systemevent' : 'agentturn')
   if (kind !== 'systemevent' && kind !== 'agentturn')
     return `payload.kind ${textIn(payload['kind']) ?? ''} starts no agent: make an agent with a command or http executor, and a schedule for it`
   const prompt =
@@ -169,8 +173,7 @@ function workOf(job: Json): (Found & { readonly prompt: string }) | string {
 }
 
 function sessionOf(job: Json): Found | string {
-  const target =
-    textIn(job['sessionTarget']) ?? (textIn(objectIn(job['payload'])['kind']) === 'agentTurn' ? 'isolated' : 'main')
+  const target = textIn(job['sessionTarget']) ?? usualSession(job)
   const key = textIn(job['sessionKey'])
   const wake = textIn(job['wakeMode'])
   const notes =
@@ -184,6 +187,12 @@ function sessionOf(job: Json): Found | string {
   return `sessionTarget ${target} is not one of main, isolated, session:<id>`
 }
 
+/** There a turn has a session of its own, and an event is told to the main one; in GoClaw `stateless` says which. */
+function usualSession(job: Json): 'isolated' | 'main' {
+  if (isOfGoClaw(job)) return job['stateless'] === false ? 'main' : 'isolated'
+  return textIn(objectIn(job['payload'])['kind']) === 'agentTurn' ? 'isolated' : 'main'
+}
+
 function lifeOf(job: Json): Json {
   const keeps = job['deleteAfterRun']
   return typeof keeps === 'boolean' ? { delete_after_run: keeps } : {}
@@ -194,9 +203,10 @@ interface ClawDelivery {
   readonly notes: readonly string[]
 }
 
-/** Older files have it in the payload. */
+/** Older files have it in the payload, GoClaw beside it. */
 function deliveryOf(job: Json): ClawDelivery {
-  const payload = objectIn(job['payload'])
+  const beside = { deliver: job['deliver'], channel: job['deliverChannel'], to: job['deliverTo'] }
+  const payload = isOfGoClaw(job) && job['deliver'] === true ? beside : objectIn(job['payload'])
   const isOld = payload['deliver'] === true || payload['channel'] !== undefined || payload['to'] !== undefined
   const given = isObject(job['delivery'])
     ? job['delivery']

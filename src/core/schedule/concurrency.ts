@@ -17,16 +17,22 @@ export function decideConcurrency(
   mayWait: boolean,
 ): ConcurrencyDecision {
   const reserved = slotsHeld(history)
-  if (reserved < rules.maxConcurrency || rules.concurrencyPolicy === 'PARALLEL') return { kind: 'run' }
-  if (rules.concurrencyPolicy === 'SKIP') {
-    const evidence = { reserved, max_concurrency: rules.maxConcurrency }
-    return mayWait
-      ? { kind: 'park' }
-      : { kind: 'skip', why: because('concurrency', 'concurrency_policy=SKIP', evidence) }
+  if (reserved < rules.maxConcurrency) return { kind: 'run' }
+  switch (rules.concurrencyPolicy) {
+    case 'PARALLEL':
+      return { kind: 'run' }
+    case 'SKIP': {
+      const evidence = { reserved, max_concurrency: rules.maxConcurrency }
+      return mayWait
+        ? { kind: 'park' }
+        : { kind: 'skip', why: because('concurrency', 'concurrency_policy=SKIP', evidence) }
+    }
+    case 'QUEUE': {
+      const parked = slotsAwaited(history)
+      if (parked < rules.queueDepth || mayWait) return { kind: 'park' }
+      return { kind: 'skip', why: because('queue_full', 'queue_depth', { parked, queue_depth: rules.queueDepth }) }
+    }
   }
-  const parked = slotsAwaited(history)
-  if (parked < rules.queueDepth || mayWait) return { kind: 'park' }
-  return { kind: 'skip', why: because('queue_full', 'queue_depth', { parked, queue_depth: rules.queueDepth }) }
 }
 
 /** The parked runs that get a slot, oldest first. Called by whatever frees a slot, and when the limit is raised. */

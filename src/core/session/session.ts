@@ -5,7 +5,7 @@ import { formatInstant, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
 import { ACCEPTED } from '../usual-why.ts'
 import { isActive, isWaitingWork, type RunFacts, type Trigger } from '../run/run.ts'
-import type { SessionRules } from './session-rules.ts'
+import type { SessionMode, SessionRules } from './session-rules.ts'
 
 export type SessionRun = Pick<RunFacts, 'id' | 'state' | 'seq' | 'createdAt' | 'attempt' | 'firstAttempt'>
 
@@ -84,19 +84,31 @@ export function admitToSession(
   if (isInterrupting(arrival, rules)) return interrupt(entry, facts, clock)
   const waiting = facts.runs.filter(isWaitingWork)
   if (waiting.length < rules.cap) return entry
-  const full = { waiting: waiting.length, cap: rules.cap }
-  const oldest = waiting.toSorted(byAge)[0]
-  // What is pushed out has no more window to close.
-  return rules.drop === 'old' && oldest !== undefined
-    ? { ...entry, dropped: oldest.id, closes: entry.closes === oldest.id ? null : entry.closes }
-    : { kind: 'reject', why: because('session_queue_full', 'session.drop=new', full) }
+  return giveWay(entry, rules, waiting)
 }
+
+/** The cap is reached: somebody has to give way. */
+function giveWay(entry: Entry, { drop, cap }: SessionRules, waiting: readonly SessionRun[]): SessionAdmission {
+  const full = { waiting: waiting.length, cap }
+  switch (drop) {
+    case 'new':
+      return { kind: 'reject', why: because('session_queue_full', 'session.drop=new', full) }
+    case 'old': {
+      const oldest = waiting.toSorted(byAge)[0]?.id ?? null
+      // What is pushed out has no more window to close.
+      return { ...entry, dropped: oldest, closes: entry.closes === oldest ? null : entry.closes }
+    }
+  }
+}
+
+/** Which modes end what is there before the newcomer starts. */
+const INTERRUPTS: Readonly<Record<SessionMode, boolean>> = { queue: false, followup: false, interrupt: true }
 
 /** Only somebody speaking interrupts or is debounced: a schedule that reports into a chat must not cut a person off. */
 const isMessage = (trigger: Trigger): boolean => trigger === 'message' || trigger === 'webhook'
 
 const isInterrupting = (arrival: Arrival, rules: SessionRules): boolean =>
-  rules.mode === 'interrupt' && isMessage(arrival.trigger)
+  INTERRUPTS[rules.mode] && isMessage(arrival.trigger)
 
 /** Work with its own not-before is delayed, not debounced: merging it would move a time somebody chose. */
 function debounceOf(arrival: Arrival, facts: SessionFacts, now: Instant): Debounce {

@@ -168,3 +168,23 @@ describe('a file', () => {
     expect(readClawJobs('{')).toMatch(/is not JSON/)
   })
 })
+
+describe('a job of GoClaw', () => {
+  const go = { id: 'g1', name: 'Queue', schedule: { kind: 'cron', expr: '0 * * * *' } }
+  const payload = { kind: 'agent_turn', message: 'Is it growing?' }
+
+  it.each([
+    [{}, 'isolated'],
+    [{ stateless: true }, 'isolated'],
+    [{ stateless: false }, 'main'],
+  ])('%j runs in its session, exact at the top of the hour: %s', (said, session) => {
+    const fields = { cron: '0 * * * *', payload: { prompt: 'Is it growing?' }, session }
+    expect(jobOf({ ...go, payload, ...said })).toMatchObject({ fields, notes: [], delivery: null })
+  })
+
+  it('says where its results went', () => {
+    const said = { deliver: true, deliverChannel: 'telegram', deliverTo: '12345' }
+    expect(jobOf({ ...go, payload, ...said })).toMatchObject({ delivery: { place: 'telegram 12345' } })
+    expect(jobOf({ ...go, payload, ...said, deliver: false })).toMatchObject({ delivery: null })
+  })
+})

@@ -92,6 +92,24 @@ describe('the oldest run of a full queue', () => {
   })
 })
 
+describe('the modes that wait', () => {
+  const runs = [running, waiting('r2', 2), waiting('r3', 3)]
+  const open = { runId: runId('r3'), firstAt: NOW, closesAt: later(NOW, 800), interrupts: false }
+
+  it.each([
+    ['behind what runs', {}, { runs }, {}],
+    ['in an empty session', {}, {}, {}],
+    ['in a full one', { cap: 2 }, { runs }, {}],
+    ['in a full one that turns away', { cap: 2, drop: 'new' }, { runs }, {}],
+    ['into an open window', {}, { runs, open }, { sender: 'ann' }],
+  ] as const)('are the same: a follow-up stands %s as anything in mode queue does', (_, rules, facts, arrival) => {
+    const inMode = (mode: SessionRules['mode']): SessionAdmission =>
+      admit(withRules({ ...rules, mode }, facts), arrival)
+    expect(inMode('followup')).toEqual(inMode('queue'))
+    expect(inMode('followup')).not.toMatchObject({ interrupts: true })
+  })
+})
+
 describe('mode interrupt', () => {
   const interrupting = withRules({ mode: 'interrupt', cap: 1 }, { runs: [running, waiting('r2', 2), waiting('r3', 3)] })
 

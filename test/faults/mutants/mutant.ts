@@ -7,6 +7,8 @@ export interface Mutant {
   readonly name: string
   /** Any of these may be what notices it first. */
   readonly breaks: readonly Invariant[]
+  /** The world that noticed it last time, asked first; the first one unless given. When it no longer does, others are. */
+  readonly seed?: number
   readonly mutate: (database: Database) => Database
 }
 

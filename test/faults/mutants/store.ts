@@ -50,6 +50,7 @@ export const STORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'a commit of unknown fate is taken for kept',
     breaks: ['nothing_lost', 'attempts_are_real', 'heard_once_in_order'],
+    seed: 1,
     mutate: unknownTakenFor('kept'),
   },
   {
@@ -60,16 +61,19 @@ export const STORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'catching up forgets runs that changed without changing their state',
     breaks: ['memory_is_true'],
+    seed: 4,
     mutate: withoutEvents(([kind]) => kind === 'run.touched' || kind === 'message.merged'),
   },
   {
     name: 'recovery takes no notice of lost nodes',
     breaks: ['leases_are_kept'],
+    seed: 3,
     mutate: misreading('select id, started_at, lease_until', (row) => ({ ...row, lost: false, lease_until: FOR_EVER })),
   },
   {
     name: 'a node claims although its lease has lapsed',
     breaks: ['leases_are_kept'],
+    seed: 3,
     mutate: misreading('select clock_timestamp() as now', (row) => ({ ...row, lease_until: FOR_EVER })),
   },
   {
@@ -105,6 +109,7 @@ export const STORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'what was spent replaces what was spent before',
     breaks: ['spent_once'],
+    seed: 13,
     mutate: (database) =>
       withStatements(
         database,
@@ -115,6 +120,7 @@ export const STORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'what was spent is not written',
     breaks: ['spent_once'],
+    seed: 5,
     mutate: forgetting('insert into usage'),
   },
   {

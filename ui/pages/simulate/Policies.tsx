@@ -1,6 +1,6 @@
 import { NumberInput, Select, Switch } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { POLICIES, policyName, type Policy } from '../../editor/PolicyChoice.tsx'
+import { POLICIES, policyName, type Policy } from '../../editor/policies.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import type { PartProps } from './form.ts'
 import type { PolicySet } from './simulate-search.ts'

@@ -1,0 +1,147 @@
+// `npm run package-check`: what would be published, tried as somebody who installs it. Packs, lets publint and
+// arethetypeswrong read the package, installs it in an empty directory, compiles against its types, starts its server and
+// asks it. Needs a registry, so no test runs it; ends with 1 when there is a finding.
+import { execFileSync, spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
+const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
+
+/** Pinned here and not installed with the rest: together they are 63 packages that nothing else needs. */
+const READERS = [
+  { package: 'publint@0.3.25', command: ['publint', '--strict'] },
+  // For modules alone: `require` of a module is what Node makes of it.
+  { package: '@arethetypeswrong/cli@0.18.5', command: ['attw', '--no-emoji', '--profile', 'esm-only'] },
+]
+
+/** A program against each entry, for both ways of resolving that are in use. */
+const PROGRAM = `import { createEscapement } from 'escapement'
+import { createClient } from 'escapement/client'
+import { startWorker } from 'escapement/worker'
+const escapement = createEscapement({ agents: { clerk: (run) => JSON.stringify(run.payload) } })
+const client = createClient({ url: 'http://127.0.0.1:7420', key: 'esc_' })
+const names: Promise<readonly string[]> = client.schedules.list({}).then(({ items }) => items.map(({ name }) => name))
+console.log(escapement, names, startWorker)
+`
+const RESOLUTIONS = [
+  ['NodeNext', 'NodeNext'],
+  ['bundler', 'ESNext'],
+]
+
+const work = mkdtempSync(path.join(tmpdir(), 'escapement-package-'))
+// As root the embedded PostgreSQL runs as somebody else, who has to get in.
+chmodSync(work, 0o755)
+const findings = []
+try {
+  const archive = pack()
+  for (const reader of READERS) attempt(reader.package, () => read(reader, archive))
+  attempt('installs in an empty directory', () => install(archive))
+  attempt('brings no development package', noDevelopment)
+  for (const [resolution, module] of RESOLUTIONS)
+    attempt(`types resolve: ${resolution}`, () => compile(resolution, module))
+  await serve().then(
+    (said) => report('ok     ', `serves: ${said}`),
+    (error) => failed('serves', error),
+  )
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}
+report(findings.length === 0 ? 'ok     ' : 'FAILED ', `${findings.length} findings`)
+process.exitCode = findings.length === 0 ? 0 : 1
+
+function report(mark, text) {
+  process.stdout.write(`${mark} ${text}\n`)
+}
+
+function failed(name, error) {
+  findings.push(name)
+  report('FAILED ', `${name}\n${error.stdout ?? ''}${error.stderr ?? ''}${error.message}`)
+}
+
+function attempt(name, look) {
+  try {
+    look()
+    report('ok     ', name)
+  } catch (error) {
+    failed(name, error)
+  }
+}
+
+function run(command, args, cwd = work) {
+  return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+/** Builds nothing: `npm run build` comes first, as before a release. */
+function pack() {
+  const [packed] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', work], root))
+  const stray = packed.files.filter(({ path: file }) => /(?<!\.d)\.tsx?$|\.map$|\.sha256$|\.tsbuildinfo$/.test(file))
+  const size = `${megabytes(packed.size)} packed, ${megabytes(packed.unpackedSize)} unpacked, ${packed.files.length} files`
+  if (stray.length === 0) report('ok     ', size)
+  else failed('pack', new Error(`${stray.length} files too many, ${stray[0].path} among them`))
+  return path.join(work, packed.filename)
+}
+
+function megabytes(bytes) {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`
+}
+
+function read({ package: name, command }, archive) {
+  const [program, ...options] = command
+  run('npm', ['exec', '--yes', `--package=${name}`, '--', program, archive, ...options])
+}
+
+function install(archive) {
+  writeFileSync(path.join(work, 'package.json'), '{ "private": true, "type": "module" }\n')
+  run('npm', ['install', '--no-audit', '--no-fund', archive])
+}
+
+function noDevelopment() {
+  const namesOf = (isDev) =>
+    Object.entries(packages).flatMap(([place, { dev }]) =>
+      (dev === true) === isDev ? [place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)] : [],
+    )
+  // Some are there in one version for us and in another for everybody.
+  const shipped = new Set(namesOf(false))
+  const leaked = namesOf(true).filter(
+    (name) => !shipped.has(name) && existsSync(path.join(work, 'node_modules', name, 'package.json')),
+  )
+  if (leaked.length > 0) throw new Error(leaked.join(', '))
+}
+
+function compile(resolution, module) {
+  writeFileSync(path.join(work, 'program.ts'), PROGRAM)
+  run(process.execPath, [
+    path.join(root, 'node_modules/typescript/bin/tsc'),
+    ...['--noEmit', '--strict', '--target', 'es2023', '--module', module, '--moduleResolution', resolution],
+    ...['--types', 'node', '--typeRoots', path.join(root, 'node_modules/@types'), 'program.ts'],
+  ])
+}
+
+/** The command as `npx` finds it. */
+async function serve() {
+  const child = spawn(path.join(work, 'node_modules/.bin/escapement'), ['serve', '--port', '0', '--data', 'data'], {
+    cwd: work,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  try {
+    const url = await new Promise((resolve, reject) => {
+      let said = ''
+      child.stdout.on('data', (text) => {
+        said += text
+        const [found] = /http:\/\/\S+/.exec(said) ?? []
+        if (found !== undefined) resolve(found)
+      })
+      child.once('close', (code) => reject(new Error(`it ended with ${code}`)))
+    })
+    const { status } = await globalThis.fetch(`${url}/ready`)
+    if (status !== 200) throw new Error(`/ready answered ${status}`)
+    return `/ready answered ${status}, Node ${process.versions.node}`
+  } finally {
+    child.kill('SIGTERM')
+    await ended
+  }
+}
