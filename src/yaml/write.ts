@@ -7,7 +7,7 @@ export interface Written {
 
 /**
  * Writes a document so that people like to read it and reading it again gives exactly the same: texts of several lines as
- * such, no line folded, no aliases, an empty line between the items of a list. Texts that older readers of YAML would take
+ * such, no line folded, no aliases, an empty line between lists and between their items. Texts that older readers of YAML would take
  * for something else are quoted.
  */
 export function writeYaml(value: Readonly<Record<string, unknown>>, { comment = [] }: Written = {}): string {
@@ -20,8 +20,8 @@ export function writeYaml(value: Readonly<Record<string, unknown>>, { comment = 
 function setApart({ contents }: Document): void {
   if (!isMap(contents)) return
   for (const { key, value } of contents.items) {
-    if (isSeq(value) && value.items.length > 0 && isSpaced(key)) key.spaceBefore = true
     if (!isSeq(value)) continue
+    if (isSpaced(key)) key.spaceBefore = true
     for (const item of value.items.slice(1)) if (isCollection(item)) item.spaceBefore = true
   }
 }

@@ -4,7 +4,7 @@ import { formatInstant, instant } from '../../src/core/instant.ts'
 import { DEFAULT_RETRY_POLICY } from '../../src/core/run/retry-policy.ts'
 import type { SimulatedAgent, SimulatedBudget, SimulationTask } from '../../src/service/simulation/task.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
-import { drawPolicies, drawTiming, type Stage } from './random-schedule.ts'
+import { drawCadence, drawPolicies, drawTiming, type Stage } from './random-schedule.ts'
 
 /** Changes of the clock, so that histories lie around some. */
 const CHANGES = ['2026-03-29T01:00:00Z', '2026-11-01T06:00:00Z', '2026-10-25T01:00:00Z', '2026-03-08T07:00:00Z']
@@ -41,7 +41,22 @@ export function drawHistory(seed: number): SimulationTask {
       runs_per_day: random.chance(0.1) ? random.int(3, 20) : null,
     },
   }
-  return !stage.isLong && random.chance(0.06) ? withSilence(random, history, stage) : history
+  const whole = !stage.isLong && random.chance(0.06) ? withSilence(random, history, stage) : history
+  return withCadences(createRandom(seed + 7_919), whole, stage)
+}
+
+/** Some intervals move by themselves. Drawn apart from the rest, so that the rest is what it was without. */
+function withCadences(random: Random, history: SimulationTask, { isLong }: Stage): SimulationTask {
+  const said = {
+    quiet_rate: random.one([0, 0.5, 1]),
+    ...(random.chance(0.3) ? { next_check_seconds: random.int(0, isLong ? 50_000 : 100) } : {}),
+  }
+  const schedules = history.schedules.map((one) => {
+    const every = one.input.every_seconds ?? 1
+    if (every === 1 || random.chance(0.5)) return one
+    return { ...one, input: { ...one.input, cadence: drawCadence(random, every) } }
+  })
+  return { ...history, schedules, assume: { ...history.assume, ...said } }
 }
 
 /** So much is missed that it is put on record as one range. */
@@ -107,8 +122,6 @@ function drawAssumption(random: Random, { isLong, lengthMs }: Stage): Assumption
     error_code: random.one(['agent_error', 'executor_http_5xx', 'executor_http_4xx']),
     stops_in_ms: random.one([0, 0, 400, 7_000, null]),
     ...(random.chance(0.5) ? { tokens: random.int(0, 40) } : {}),
-    quiet_rate: random.one([0, 0.5, 1]),
-    ...(random.chance(0.2) ? { next_check_seconds: isLong ? random.int(0, 50_000) : random.int(0, 100) } : {}),
   }
 }
 

@@ -29,11 +29,13 @@ export function drawTiming(random: Random, stage: Stage): ScheduleInput {
 
 function drawEvery(random: Random, { isLong, from }: Stage): ScheduleInput {
   const every_seconds = isLong ? random.int(3_600, 40_000) : random.int(5, 60)
-  const paced = random.chance(0.4) ? { every_seconds, cadence: drawCadence(random, every_seconds) } : { every_seconds }
-  return random.chance(0.3) ? { ...paced, anchor: formatInstant(instant(from + random.int(-100_000, 100_000))) } : paced
+  return random.chance(0.3)
+    ? { every_seconds, anchor: formatInstant(instant(from + random.int(-100_000, 100_000))) }
+    : { every_seconds }
 }
 
-const drawCadence = (random: Random, every: number): CadenceInput => ({
+/** How far an interval may move by itself. */
+export const drawCadence = (random: Random, every: number): CadenceInput => ({
   min_seconds: random.int(Math.ceil(every / 3), every),
   max_seconds: every * random.int(1, 4),
   ...(random.chance(0.5) ? { stretch: random.one([1, 1.5, 2, 3]) } : {}),

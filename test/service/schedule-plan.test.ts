@@ -20,7 +20,12 @@ const read = (row: ScheduleRow, over: Partial<ReadSchedule> = {}): ReadSchedule 
 
 describe('a new schedule', () => {
   it('waits for its first occurrence, and nothing before was planned', () => {
-    expect(firstStanding(read(minutely), NOW)).toEqual({ state: 'active', watermark: NOW, nextRunAt: NOW + 60_000 })
+    expect(firstStanding(read(minutely), NOW)).toEqual({
+      state: 'active',
+      watermark: NOW,
+      nextRunAt: NOW + 60_000,
+      pace: null,
+    })
   })
 
   it('waits for nothing when it is off or has no occurrence', () => {
@@ -36,6 +41,7 @@ describe('an edit', () => {
       state: 'active',
       watermark: minutely.watermark,
       nextRunAt: minutely.nextRunAt,
+      pace: null,
     })
   })
 
@@ -46,6 +52,7 @@ describe('an edit', () => {
       state: 'active',
       watermark: LATER,
       nextRunAt: next,
+      pace: null,
     })
   })
 
@@ -80,7 +87,12 @@ describe('an edit', () => {
 describe('the switch', () => {
   it('on makes up for nothing', () => {
     const paused = { ...minutely, state: 'paused', nextRunAt: null } as const
-    expect(enabledStanding(paused, LATER)).toEqual({ state: 'active', watermark: LATER, nextRunAt: NOW + 120_000 })
+    expect(enabledStanding(paused, LATER)).toEqual({
+      state: 'active',
+      watermark: LATER,
+      nextRunAt: NOW + 120_000,
+      pace: null,
+    })
   })
 
   it('on finds that a reminder whose moment has passed is over', () => {

@@ -112,6 +112,7 @@ schedules:
     at: "2026-12-24T18:00:00Z"
     exclude:
       - "2026-12-25"
+
 targets: []
 `)
   })

@@ -39,7 +39,9 @@ class Walk {
   pace: Pace
   watermark = START
   now = START
-  constructor(readonly timing: PacedTiming) {
+  readonly timing: PacedTiming
+  constructor(timing: PacedTiming) {
+    this.timing = timing
     const pace = startPace(timing, START)
     if (pace === null) throw new Error('it has a cadence')
     this.pace = pace

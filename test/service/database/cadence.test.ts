@@ -110,7 +110,7 @@ describe('a schedule with a cadence', () => {
     const { id } = await make()
     const [first, second] = [await openNode(world), await openNode(world)]
     const by = (node: typeof first) => async (work: Work<void>) => {
-      const [answer] = await node.turn(work)
+      const [answer] = await node.turn(work as Work<unknown>)
       if (answer instanceof Error) throw answer
     }
     await run(id, {}, by(first))
