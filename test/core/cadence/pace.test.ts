@@ -231,7 +231,7 @@ describe('whatever runs find and ask for', () => {
           pace = after
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     )
   })
 })

@@ -44,7 +44,10 @@ function Path({ steps, zone }: { readonly steps: readonly PaceStepView[]; readon
             to="/automation/runs/$id"
             params={{ id: step.run_id }}
             className="pace-step"
-            aria-label={`${say(`pace.step.${nameOf(step)}`)}, ${lengthOf(step.interval_seconds)}`}
+            aria-label={say('pace.step', {
+              what: say(`pace.step.${nameOf(step)}`),
+              length: lengthOf(step.interval_seconds),
+            })}
           >
             <span className="pace-bar" data-why={nameOf(step)} style={{ height: `${heightOf(step, longest)}%` }} />
             <span className="pace-length">{lengthOf(step.interval_seconds)}</span>
