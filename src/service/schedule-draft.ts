@@ -76,7 +76,7 @@ async function readKnown(
 type TimingFields = Partial<ScheduleDraft>
 
 /** When, as the conversation says it; nothing where it does not. */
-const timingOf = ({ around }: Known): TimingFields => (around.thread?.timing?.said.fields ?? {})
+const timingOf = ({ around }: Known): TimingFields => around.thread?.timing?.said.fields ?? {}
 
 /** When, as whoever asks says it. */
 function timingIn(ports: Reading, { zone }: Known, when: string): TimingFields {

@@ -1,5 +1,5 @@
 import type { CadenceView } from '../../src/contract/pace.ts'
-import type { Num } from './form.ts'
+import type { Num } from './num.ts'
 
 /** How far an interval may move by itself, as people type it: bounds in minutes. */
 export interface CadenceForm {

@@ -1,10 +1,8 @@
 import type { ExecutorInput } from '../../src/contract/executor.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
 import { NO_CADENCE, type CadenceForm } from './cadence-form.ts'
+import type { Num } from './num.ts'
 import { NO_PROBE, type ProbeForm } from './probe-form.ts'
-
-/** A number in a field; empty while nothing is in it. */
-export type Num = number | ''
 
 export const UNITS = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 } as const
 /** What an interval is counted in. */

@@ -2,7 +2,8 @@ import type { ScheduleInput } from '../../src/contract/schedule.ts'
 import { momentOf } from '../time/wall.ts'
 import { cadenceInput } from './cadence-form.ts'
 import { probeInput } from './probe-form.ts'
-import { UNITS, type Num, type ScheduleForm } from './form.ts'
+import { UNITS, type ScheduleForm } from './form.ts'
+import type { Num } from './num.ts'
 
 /** What the server takes. Everything is written out, so that two forms can be compared field by field. */
 export type WholeInput = Readonly<Record<string, unknown>>
