@@ -17,19 +17,22 @@ export const NO_CADENCE: CadenceForm = {
   ...{ is_paced: false, pace_min: 5, pace_max: 360, pace_stretch: 2, pace_quiet_after: 1 },
 }
 
+/** As many digits as tell one second from the next. */
+const minutes = (seconds: number): number => Math.round((seconds / MINUTE) * 1e4) / 1e4
+
 /** The form of a cadence as it is. */
 export const cadenceForm = (cadence: CadenceView | undefined): CadenceForm =>
   cadence === undefined
     ? NO_CADENCE
     : {
         is_paced: true,
-        pace_min: cadence.min_seconds / MINUTE,
-        pace_max: cadence.max_seconds / MINUTE,
+        pace_min: minutes(cadence.min_seconds),
+        pace_max: minutes(cadence.max_seconds),
         pace_stretch: cadence.stretch,
         pace_quiet_after: cadence.quiet_after,
       }
 
-const seconds = (minutes: Num): number | undefined => (minutes === '' ? undefined : Math.round(minutes * MINUTE))
+const seconds = (length: Num): number | undefined => (length === '' ? undefined : Math.round(length * MINUTE))
 const given = (value: Num): number | undefined => (value === '' ? undefined : value)
 
 /** What the server takes; null: the interval stays as it is. */
