@@ -22,7 +22,7 @@ export function Pace({ pace, zone }: PaceProps): ReactNode {
         <ul className="pace-next" aria-label={say('pace.next')}>
           {pace.next.map(({ at, certainty }) => (
             <li key={at} data-certainty={certainty}>
-              <Time at={at} zone={zone} show="wall" /> <span className="quiet">{say(`pace.${certainty}`)}</span>
+              <Time at={at} show="wall" /> <span className="quiet">{say(`pace.${certainty}`)}</span>
             </li>
           ))}
         </ul>
