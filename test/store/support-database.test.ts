@@ -15,7 +15,7 @@ describe('two databases of a test run', () => {
   })
 
   it('do not see each other', async () => {
-    await one.outside('create table escapement.probe (n int)')
-    expect(await other.outside("select to_regclass('escapement.probe') as found")).toEqual([{ found: null }])
+    await one.outside('create table escapement.only_here (n int)')
+    expect(await other.outside("select to_regclass('escapement.only_here') as found")).toEqual([{ found: null }])
   })
 })

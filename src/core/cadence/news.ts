@@ -24,14 +24,16 @@ export interface News {
 /** Whether a run has found something new. `before` is the digest of what the last one that counted said. */
 export function judgeNews({ reason, output, summary }: Said, before: string | null): News {
   // What a probe has spared says nothing about the last answer: that stays what others are compared with.
-  if (reason === ('probe_no' as Reason)) return { isQuiet: true, found: 'probe_no', digest: before }
+  if (reason === 'probe_no') return { isQuiet: true, found: 'probe_no', digest: before }
   const text = trimBlank(textOf(withoutProposal(output)) || (summary ?? ''))
   const quiet = (found: News['found']): News => ({ isQuiet: true, found, digest: before })
   if (text === '') return quiet('empty')
   if (text === NO_REPLY) return quiet('no_reply')
   if (isAcknowledged(text, HEARTBEAT_DEFAULTS.ackMaxChars)) return quiet('acknowledged')
-  const digest = digestOf(text)
-  return digest === before ? { isQuiet: true, found: 'same', digest } : { isQuiet: false, found: 'new', digest }
+  const mark = digestOf(text)
+  return mark === before
+    ? { isQuiet: true, found: 'same', digest: mark }
+    : { isQuiet: false, found: 'new', digest: mark }
 }
 
 function textOf(output: unknown): string {
