@@ -5,7 +5,7 @@ import { runScript } from '../bootstrap/run-script.mjs'
 import { countRun } from './counts.mjs'
 
 /**
- * Runs one step with vitest and answers its counts, its troubles and its seconds. `isBeside`: behind the others, and what
+ * Runs one step with vitest and answers its counts, its troubles and its seconds. `isBeside`: at low priority, and what
  * it prints is answered, too.
  */
 export async function runStep(root, { folders, vitestArgs, isBeside = false }) {
@@ -21,7 +21,7 @@ export async function runStep(root, { folders, vitestArgs, isBeside = false }) {
       path.join(root, 'node_modules/vitest/vitest.mjs'),
       // A focused test would silence all others, here as in CI.
       ['run', ...folders, ...vitestArgs, '--allowOnly=false', ...reporters],
-      { cwd: root, output, priority: isBeside ? os.constants.priority.PRIORITY_BELOW_NORMAL : undefined },
+      { cwd: root, output, priority: isBeside ? os.constants.priority.PRIORITY_LOW : undefined },
     )
     const seconds = (performance.now() - started) / 1000
     const counted = countRun({
