@@ -233,7 +233,8 @@ export async function seriousFindings({ page }: Visitor, rules?: readonly string
 const LOOKS: readonly (Partial<Look> & { readonly rules: readonly string[] | undefined | null })[] = [
   { width: 1440, theme: 'light', rules: undefined },
   { width: 1440, theme: 'dark', rules: ['color-contrast'] },
-  { width: 390, theme: 'dark', rules: null },
+  // Nothing is asked about it that was not asked before: it is there to be looked at, when somebody wants to.
+  ...(process.env['ESCAPEMENT_SCREENSHOTS'] === '1' ? [{ width: 390, theme: 'dark', rules: null } as const] : []),
   {
     width: 390,
     theme: 'light',
