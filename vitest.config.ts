@@ -1,26 +1,18 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { compiledForTestsOnly } from './test/support/compiled-for-tests-only.ts'
 import { LongestFirst } from './test/support/longest-first.ts'
+import { MOCKING_FOLDERS, NEEDS_DATABASE } from './test/support/projects.ts'
 
-const NEEDS_DATABASE = [
-  'test/store/**/*.test.ts',
-  'test/service/database/**/*.test.ts',
-  'test/http/**/*.test.ts',
-  'test/fuzz/api/**/*.test.ts',
-  'test/fuzz/connections/**/*.test.ts',
-  'test/security/{isolation,doors,requests,guard-rails,guard-rails-allowed,rails-doors}.test.ts',
-  'test/scenarios/**/*.test.ts',
-  'test/http-scenarios/**/*.test.ts',
-  'test/faults/**/*.test.ts',
-  'test/agreement/**/*.test.ts',
-  'test/serve/**/*.test.ts',
-  'test/remote/**/*.test.ts',
-  'test/plane/**/*.test.ts',
-  'test/e2e/**/*.test.ts',
-]
+const MOCKING = MOCKING_FOLDERS.map((folder) => `${folder}**/*.test.ts`)
+
+/** Where the steps of one run keep what they have compiled for each other; a run by hand compiles for itself. */
+const COMPILED = process.env['ESCAPEMENT_TEST_COMPILED'] ?? ''
 
 export default defineConfig({
+  plugins: [compiledForTestsOnly],
   test: {
+    experimental: COMPILED === '' ? {} : { fsModuleCache: true, fsModuleCachePath: COMPILED },
     // Vitest leaves one core idle by default; on two cores that would be half of the machine.
     maxWorkers: availableParallelism(),
     dangerouslyIgnoreUnhandledErrors: false,
@@ -35,19 +27,28 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     exclude: ['**/node_modules/**', 'test/**/fixtures/**'],
-    // Two projects, so that a database server is started when a test needs one and not otherwise.
+    // Projects, so that a database server is started when a test needs one and not otherwise.
     projects: [
       {
         extends: true,
         test: {
           name: 'plain',
           include: ['test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/**/fixtures/**', ...NEEDS_DATABASE],
+          exclude: ['**/node_modules/**', 'test/**/fixtures/**', ...NEEDS_DATABASE, ...MOCKING],
         },
       },
       {
         extends: true,
         test: { name: 'database', include: NEEDS_DATABASE, globalSetup: ['test/support/database-server.ts'] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'mocking',
+          include: MOCKING,
+          isolate: true,
+          globalSetup: ['test/support/database-server.ts'],
+        },
       },
     ],
   },

@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { LONG_FILES } from '../support/longest-first.ts'
+import { MOCKING_FOLDERS } from '../support/projects.ts'
 import { ROOT } from './root.ts'
 
 interface Step {
@@ -35,6 +36,12 @@ describe('npm test', () => {
       (step) => !testFiles.some((file) => step.folders.some((folder) => file.startsWith(folder))),
     )
     expect(empty.map((step) => step.name)).toEqual([])
+  })
+
+  it('gives a worker of its own to every file that mocks modules', () => {
+    const mocking = testFiles.filter((file) => /\bvi\.(m|doM)ock\(/.test(readFileSync(path.join(ROOT, file), 'utf8')))
+    expect(mocking.filter((file) => !MOCKING_FOLDERS.some((folder) => file.startsWith(folder)))).toEqual([])
+    expect(mocking).not.toEqual([])
   })
 
   it('begins with files that exist', () => {

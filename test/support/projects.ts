@@ -1,0 +1,21 @@
+/** The files whose tests need a database server. */
+export const NEEDS_DATABASE = [
+  'test/store/**/*.test.ts',
+  'test/service/database/**/*.test.ts',
+  'test/http/**/*.test.ts',
+  'test/fuzz/api/**/*.test.ts',
+  'test/fuzz/connections/**/*.test.ts',
+  'test/security/{isolation,doors,requests,guard-rails,guard-rails-allowed,rails-doors}.test.ts',
+  'test/scenarios/**/*.test.ts',
+  'test/http-scenarios/**/*.test.ts',
+  'test/serve/**/*.test.ts',
+  'test/remote/**/*.test.ts',
+  'test/plane/**/*.test.ts',
+  'test/e2e/**/*.test.ts',
+]
+
+/**
+ * Folders in which a file mocks modules. Their files need a database server, too, and each has a worker of its own: a
+ * mock does not reach what another file has loaded before it.
+ */
+export const MOCKING_FOLDERS = ['test/agreement/', 'test/faults/']
