@@ -1,4 +1,6 @@
 // `npm test [-- step …] [vitest arguments]`: runs the suites in named steps and ends with `N passed, N failed`.
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describeCounts, NOTHING, total } from './test/counts.mjs'
@@ -29,12 +31,15 @@ function readArguments(args) {
 
 async function test(steps) {
   const started = performance.now()
+  // Each step is a process of its own, and most load the same sources: what one has compiled the others need not.
+  const compiled = mkdtempSync(path.join(os.tmpdir(), 'escapement-test-compiled-'))
+  process.env['ESCAPEMENT_TEST_COMPILED'] = compiled
   const results = await runSteps(steps, {
     run: (step, isBeside) => runStep(root, { ...step, vitestArgs, isBeside }),
     print: (text) => process.stdout.write(text),
     // On one server for all they would take each other's template away.
     apart: (process.env['ESCAPEMENT_TEST_DATABASE_URL'] ?? '') !== '',
-  })
+  }).finally(() => rmSync(compiled, { recursive: true, force: true }))
   const seconds = (performance.now() - started) / 1000
   process.stdout.write('\n')
   for (const { step, counts, seconds: spent, troubles, budget } of results) {
