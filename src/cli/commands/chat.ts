@@ -57,15 +57,21 @@ async function converseWithPerson(talk: Talk, key: string): Promise<ExitCode> {
   const live = talk.json ? null : showLive(talk, { key, before: CLEAR_LINE })
   const chat = { key, shown: new Set<string>(), before: CLEAR_LINE, live, proposed: { of: null } }
   const pending = new Set<Promise<void>>()
-  lines.prompt()
+  let isOpen = true
+  lines.once('close', () => (isOpen = false))
+  // The last lines and answers come when the person has gone already; from Node 24 on it throws to ask them for more.
+  const prompt = (keepsCursor = false): void => {
+    if (isOpen) lines.prompt(keepsCursor)
+  }
+  prompt()
   for await (const line of lines) {
-    lines.prompt()
+    prompt()
     if (line.trim() === '') continue
     const answered = say(talk, chat, line.trim())
       .catch((error: unknown) => talk.print(CLEAR_LINE + refusalText(talk, error)))
       .then(() => {
         pending.delete(answered)
-        lines.prompt(true)
+        prompt(true)
       })
     pending.add(answered)
   }
