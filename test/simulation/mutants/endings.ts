@@ -24,11 +24,14 @@ export const ENDING_MUTANTS: readonly Mutant[] = [
   mutant('a retry is planned for never', 'nothing_stuck', {
     settle: (outcome, attempt, facts) => ({ ...settle(outcome, attempt, facts), retryAt: null }),
   }),
-  mutant('the answer of an executor is thrown away', 'nothing_stuck', {
-    decideReport: (run, reported) =>
-      run.state === 'stopping' ? decideReport(run, reported) : decideReport({ ...run, attemptId: null }, reported),
-    attemptEndsBy: (startedAt) => later(startedAt, 1e12),
-  }),
+  {
+    ...mutant('the answer of an executor is thrown away', 'nothing_stuck', {
+      decideReport: (run, reported) =>
+        run.state === 'stopping' ? decideReport(run, reported) : decideReport({ ...run, attemptId: null }, reported),
+      attemptEndsBy: (startedAt) => later(startedAt, 1e12),
+    }),
+    seed: 186,
+  },
   mutant('a stop that nobody confirms waits for ever', 'nothing_stuck', { isAbandoned: () => false }),
   mutant('waiting work never expires', 'deadlines', { isExpired: () => false }),
   mutant('work expires when it would have been its turn to wait longer', 'deadlines', {

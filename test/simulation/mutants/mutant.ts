@@ -8,6 +8,8 @@ export interface Mutant {
   /** The invariant that must catch it. */
   readonly breaks: Invariant
   readonly core: Core
+  /** A world that shows it, if none of the first does: it is tried before all others. */
+  readonly seed?: number
 }
 
 export const mutant = (name: string, breaks: Invariant, wrong: Partial<Core>): Mutant => ({
