@@ -77,11 +77,11 @@ async function buildServer(root) {
   writeFileSync(path.join(root, STAMP), `${hash}\n`)
 }
 
-/** A deleted source must not live on as a module that can still be imported. */
+/** A deleted source must not live on as a module that can still be imported, nor the map of an earlier build. */
 function removeLeftovers(root) {
   for (const file of filesUnder(path.join(root, 'dist'))) {
     if (file.startsWith(path.join(root, 'dist/ui/'))) continue
-    const compiled = /^(.*?)(\.d\.ts|\.js|\.js\.map)$/.exec(path.relative(path.join(root, 'dist'), file))
+    const compiled = /^(.*?)(\.d\.ts|\.js|\.map)$/.exec(path.relative(path.join(root, 'dist'), file))
     if (compiled !== null && !existsSync(path.join(root, 'src', `${compiled[1]}.ts`))) rmSync(file)
   }
 }

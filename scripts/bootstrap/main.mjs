@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { build, whyBuild } from './build.mjs'
 import { install, whyInstall } from './install.mjs'
 import { withLock } from './lock.mjs'
+import { endWithNpm } from './npm-ended.mjs'
 import { runScript } from './run-script.mjs'
 import { Stop } from './stop.mjs'
 
@@ -10,6 +11,7 @@ const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 
 /** Prepares the checkout, then becomes the given script. Without a script it only prepares. */
 export async function main([script, ...args]) {
+  endWithNpm()
   try {
     await prepare(ROOT)
   } catch (error) {

@@ -11,8 +11,8 @@ if (isServer)
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const) process.on(signal, () => hear(signal))
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever read our output has seen enough, as in `… | head`. A server has more to do than to print.
-  if (error.code === 'EPIPE' && isServer) return
+  // Whoever read our output has seen enough, as in `… | head`, or has closed the terminal. A server has more to do.
+  if ((error.code === 'EPIPE' || error.code === 'EIO') && isServer) return
   if (error.code === 'EPIPE') process.exit(0)
   throw error
 })

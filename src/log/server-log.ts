@@ -106,15 +106,19 @@ function openSink(to: number | ((text: string) => void), pretty: boolean): Sink 
   const destination = pino.destination({
     fd: to,
     sync: false,
-    minLength: pretty ? 0 : BATCH_BYTES,
+    // One and not nothing: otherwise it does not say when a write has ended.
+    minLength: pretty ? 1 : BATCH_BYTES,
     maxWrite: WRITE_BYTES,
     periodicFlush: pretty ? 0 : FLUSH_MS,
     maxLength: MOST_WAITING_BYTES,
   })
   let lost = 0
   destination.on('drop', (text: string) => (lost += text.split('\n').length - 1))
-  // A closed pipe is nobody who reads; there is nowhere left to say it.
-  destination.on('error', nothing)
+  // A closed pipe or terminal is nobody who reads; there is nowhere left to say it. What is left is not flushed before the
+  // end of the process then: that would be tried for ever.
+  const flushSync = destination.flushSync.bind(destination)
+  destination.on('error', () => (destination.flushSync = nothing))
+  destination.on('write', () => (destination.flushSync = flushSync))
   return {
     write: (text) => void destination.write(pretty ? prettyText(text) : text),
     onLost: (hear) => {
@@ -137,11 +141,9 @@ function openSink(to: number | ((text: string) => void), pretty: boolean): Sink 
           resolve()
         }
         // What is being written has to be waited for; what has come since is too little for a batch and is written now.
-        if (pretty) flushNow(destination, done)
-        else
-          destination.flush(() => {
-            flushNow(destination, done)
-          })
+        destination.flush(() => {
+          flushNow(destination, done)
+        })
       }),
   }
 }

@@ -12,10 +12,10 @@ import { inviteWorker } from '../engine/invited.ts'
 import { createAuthentication } from '../service/authentication.ts'
 import { csrfTokenOf } from '../service/console-sessions.ts'
 import { defaultAgentOf } from '../service/first-start.ts'
+import { notListening } from './address.ts'
 import type { Configuration } from './configuration.ts'
 import { bare } from './loopback.ts'
 import { metricsPort } from './metrics.ts'
-import { StartRefused } from './start-refused.ts'
 
 /** The way in: an address that is listened on. */
 export interface Door {
@@ -196,17 +196,4 @@ function reachable(host: string): string {
   const name = bare(host)
   if (name === '0.0.0.0' || name === '::') return '127.0.0.1'
   return isIPv6(name) ? `[${name}]` : name
-}
-
-function notListening(error: NodeJS.ErrnoException, { host, port }: Config['server']): StartRefused {
-  const where = `port ${port} of ${host}`
-  const messages: Readonly<Record<string, string>> = {
-    EADDRINUSE: `Another program listens on ${where}. End it, or take another port: --port 0 finds a free one.`,
-    EACCES: `This user may not listen on ${where}. Take a port above 1023: --port 7420`,
-    EADDRNOTAVAIL: `${host} is no address of this machine. Listen on 127.0.0.1, or name one that is: --host ADDRESS`,
-    ENOTFOUND: `${host} is no name this machine knows. Listen on 127.0.0.1, or name an address: --host ADDRESS`,
-  }
-  return new StartRefused(messages[error.code ?? ''] ?? `It cannot listen on ${where}: ${error.message}`, {
-    cause: error,
-  })
 }

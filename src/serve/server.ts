@@ -19,6 +19,7 @@ import { createCounting, type Counting } from '../metrics/metrics.ts'
 import { loadStored, recordReload } from '../service/config.ts'
 import { ensureAgents } from '../service/first-start.ts'
 import { settingsOf, type EngineSettings } from '../service/settings.ts'
+import { checkAddress } from './address.ts'
 import { addCommands, commandRules } from './commands.ts'
 import { openDoor, type Door } from './door.ts'
 import { prepareOwner, prepareSignIn } from './first-start.ts'
@@ -67,6 +68,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { config } = options.configuration.keeper.current()
   const { url, schema, pool } = config.database
   const data = path.resolve(options.configuration.places.cwd, config.data)
+  await checkAddress(config.server, data)
   const counting = createCounting(() => performance.now())
   const outbound = outboundOf(options.configuration)
   const app = await openApp({

@@ -10,7 +10,8 @@ export async function tryListening({
   readonly host: string
   readonly port: number
 }): Promise<NodeJS.ErrnoException | null> {
-  const server = createServer()
+  // Whoever comes in this moment is to come again, and not to wait for an answer.
+  const server = createServer((socket) => void socket.destroy())
   try {
     server.listen({ host: bare(host), port })
     await once(server, 'listening')

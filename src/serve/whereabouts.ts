@@ -52,7 +52,7 @@ async function readServer(file: string): Promise<RunningServer | null> {
 }
 
 /** Whether there is such a process. One of another user is there too. */
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, constants, createReadStream, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -75,14 +84,25 @@ describe('the log for people', () => {
 })
 
 describe('a log in a file', () => {
-  it('has everything that was said when it ends', async () => {
+  it.each([true, false])('has everything that was said when it ends (for people: %j)', async (pretty) => {
     const file = path.join(directory, 'log')
-    const log = createServerLog({ level: 'info', pretty: false, to: openSync(file, 'w') })
+    const log = createServerLog({ level: 'info', pretty, to: openSync(file, 'w') })
     for (let n = 0; n < 1_000; n += 1) log.log(entry('info', `line ${n}`))
     await log.end()
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
     expect(lines).toHaveLength(1_000)
     expect(lines.at(-1)).toContain('line 999')
+  })
+})
+
+// A closed terminal refuses like this device: every time.
+describe.runIf(existsSync('/dev/full'))('a place that takes nothing', () => {
+  it.each([true, false])('is not waited for at the end (for people: %j)', async (pretty) => {
+    const log = createServerLog({ level: 'info', pretty, to: openSync('/dev/full', 'w') })
+    for (let n = 0; n < 3; n += 1) log.log(entry('info', `line ${n}`))
+    const began = performance.now()
+    await log.end()
+    expect(performance.now() - began).toBeLessThan(1_000)
   })
 })
 

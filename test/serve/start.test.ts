@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import path from 'node:path'
@@ -77,6 +77,9 @@ describe('two servers in one directory', () => {
     ]
     const urls = await Promise.all([one.url, two.url])
     expect(new Set(urls).size).toBe(2)
+    const third = world.serve({ port: new URL(urls[0]).port })
+    expect(await third.ended).toBe(1)
+    expect(third.stderr()).toContain(`Escapement runs on this data already: ${urls[0]}, process ${one.child.pid}.`)
     const made = await ask(world, one, { path: '/api/v1/schedules', body: { name: 'shared', cron: '0 0 1 1 *' } })
     expect(made.status).toBe(201)
     expect((await ask(world, two, { path: `/api/v1/schedules/${String(made.body['id'])}` })).body['name']).toBe(
@@ -96,7 +99,7 @@ describe('a start that cannot be', () => {
     return server.stderr()
   }
 
-  it('says so when the port is taken, and the engine has not begun', async () => {
+  it('says so when the port is taken, and has made nothing', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as { readonly port: number }
@@ -106,6 +109,7 @@ describe('a start that cannot be', () => {
       `Another program listens on port ${port} of 127.0.0.1. End it, or take another port: --port 0`,
     )
     expect(await world.database.outside('select id from escapement.node')).toEqual([])
+    expect(readdirSync(world.data)).toEqual([])
   })
 
   it.each([

@@ -155,6 +155,44 @@ export {}
   })
 })
 
+describe('a command that npm runs', () => {
+  const checkout = withCheckout()
+  /** Says which signals it gets. After a hang-up it stays long enough for everybody to notice that npm is gone. */
+  const PROGRAM = `${DECLARE_PROCESS}
+declare function setTimeout(act: () => void, ms: number): unknown
+process.on('SIGTERM', () => {
+  process.stdout.write('got SIGTERM\\n')
+  process.exit(0)
+})
+process.on('SIGHUP', () => setTimeout(() => process.exit(0), 900))
+setInterval(() => {}, 1000)
+process.stdout.write('ready\\n')
+export {}
+`
+  const started = async () => {
+    checkout().write('src/cli/main.ts', PROGRAM)
+    const program = checkout().start([], { npm: true })
+    await program.printed('ready')
+    return program
+  }
+
+  // The output is closed when the last one who could write to it has ended.
+  it('is told once when npm is told to end, and ends', async () => {
+    const { child, ended } = await started()
+    child.kill('SIGTERM')
+    const { stdout } = await ended
+    expect(stdout.match(/got SIGTERM/g)).toHaveLength(1)
+  })
+
+  it('survives a hang-up that npm does not, when there is no terminal that could have been closed', async () => {
+    const { child, ended } = await started()
+    process.kill(-Number(child.pid), 'SIGHUP')
+    const { signal, stdout } = await ended
+    expect(signal).toBe('SIGHUP')
+    expect(stdout).not.toContain('got SIGTERM')
+  })
+})
+
 describe('an old Node', () => {
   const checkout = withCheckout()
 

@@ -33,6 +33,8 @@ export interface SmallCheckout {
 export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly nodeArgs?: readonly string[]
+  /** Runs `npm start` instead, which knows its script itself, in a process group of its own. */
+  readonly npm?: boolean
 }
 
 const typescript = JSON.parse(readFileSync(path.join(ROOT, 'node_modules/typescript/package.json'), 'utf8')) as {
@@ -72,7 +74,8 @@ export function makeSmallCheckout(): SmallCheckout {
   const start = (args: readonly string[], options?: StartOptions): Started => startBootstrap(directory, args, options)
 
   cpSync(path.join(ROOT, 'scripts'), path.join(directory, 'scripts'), { recursive: true })
-  write('package.json', JSON.stringify({ type: 'module', devDependencies: LOCK.packages[''].devDependencies }))
+  const scripts = { start: 'node scripts/bootstrap.mjs dist/cli/main.js' }
+  write('package.json', JSON.stringify({ type: 'module', scripts, devDependencies: LOCK.packages[''].devDependencies }))
   write('package-lock.json', JSON.stringify(LOCK))
   const { '': _root, ...installed } = LOCK.packages
   write('node_modules/.package-lock.json', JSON.stringify({ ...LOCK, packages: installed }))
@@ -87,8 +90,11 @@ export function makeSmallCheckout(): SmallCheckout {
 }
 
 function startBootstrap(directory: string, args: readonly string[], options: StartOptions = {}): Started {
-  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), 'scripts/bootstrap.mjs', ...args], {
+  const { npm = false, nodeArgs = [] } = options
+  const [command, before] = npm ? ['npm', ['start', '--']] : [process.execPath, [...nodeArgs, 'scripts/bootstrap.mjs']]
+  const child = spawn(command, [...before, ...args], {
     cwd: directory,
+    detached: npm,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...withoutNpm(process.env), ...options.env },
   })
