@@ -70,6 +70,7 @@ describe('a wrong command', () => {
     ['npm start -- cron nxt', 'unknown command'],
     ['npm run fuzz -- parsers --secnds 3', 'knows no --secnds'],
     ['npm run chaos -- fualts', 'knows no fualts'],
+    ['npm test -- corse', 'knows no corse'],
     ['node examples/gone.mjs', 'there is no examples/gone.mjs'],
     ['cp deploy/gone.env deploy/mine.env', 'there is no deploy/gone.env'],
     ['fetch http://127.0.0.1:7420/health', 'no program that documents may use'],
@@ -100,6 +101,8 @@ describe('a wrong command', () => {
     ['`escapement apply --plain`', 'has no --plain'],
     ['`npm run banch`', 'there is no script'],
     ['`node bench/gone.mjs`', 'there is no bench/gone.mjs'],
+    ['`npx vitest run test/gone.test.ts -u`', 'there is no test/gone.test.ts'],
+    ['`A=1 npm test -- stor`', 'knows no stor'],
   ])('%j is found in a sentence', (text, wrong) => {
     expect(inlineCodeIn('a.md', `See ${text}, please.`).map(wrongInline)).toEqual([expect.stringContaining(wrong)])
   })

@@ -100,7 +100,7 @@ function strangeOption(script: string, args: readonly string[]): string | null {
   const [part] = args
   const words = args
     .map((word) => word.replaceAll(/[[\]]/g, ''))
-    .filter((word) => word.startsWith('--') || (word === part && script !== 'test'))
+    .filter((word) => word.startsWith('--') || word === part)
   const strange = words.find((word) => {
     const name = word.replace(/^--/, '').split('=')[0] ?? ''
     return !new RegExp(`(?:--|['"\`/ ,])${name}(?![\\w-])`).test(sources)
@@ -149,10 +149,11 @@ const SPANS = new Set(['admit', 'attempt', 'delivery'])
 
 /** What is wrong with a command in a sentence, or null: whatever it takes may be left out, but not be another. */
 export function wrongInline({ document, text }: InlineCode): string | null {
-  const [name, ...args] = text.split(' ')
+  const [name, ...args] = text.split(' ').filter((word, index) => index > 0 || !/^\w+=/.test(word))
   if (args.some((word) => /^<\w+>$/.test(word))) return null
   if (name === 'npm' && args.length > 0) return wrongNpm(args.map((word) => word.replace(/^"|"$/g, '')))
   if (name === 'node' && args.length > 0 && !args.includes('…')) return wrongNode(args)
+  if (name === 'npx' && args[0] === 'vitest') return wrongNode(args.filter((word) => word.startsWith('test/')))
   if (name !== 'escapement' || args.length === 0) return null
   if (document === 'docs/concepts/metrics.md' && SPANS.has(args[0] ?? '')) return null
   return strangeWordOf(args)
