@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { blocksOf, type Block } from '../docs/written/markdown.ts'
 import { formOf, stepsOf } from '../docs/written/transcript.ts'
 import { openShell, type Shell } from '../support/shell.ts'
 import { createExamplesWorld, type ExamplesWorld } from './world.ts'
@@ -68,5 +69,33 @@ describe('the five minutes', () => {
       if (command.startsWith('kill')) continue
       expect(formOf(printed), command).toBe(formOf(here(output)))
     }
+  })
+})
+
+describe('docs/guides/backup-restore.md', () => {
+  const blocks = blocksOf('docs/guides/backup-restore.md').filter(({ text }) => text.startsWith('tar '))
+
+  /** Types a block: a server goes on behind whoever types, and today is another day. */
+  async function typeBlock({ text }: Block): Promise<void> {
+    for (const line of text.trim().split('\n'))
+      if (line.startsWith('escapement serve')) await shell.type(`${line} 2>server.log &`, 'listens on')
+      else expect(await shell.type(`${line.replace(/\d{4}-\d\d-\d\d/, '$(date +%F)')} || echo failed`)).toBe('')
+  }
+
+  it('keeps what the five minutes have made, and brings it back elsewhere', { timeout: 120_000 }, async () => {
+    const [save, restore, ...others] = blocks
+    if (save === undefined || restore === undefined)
+      throw new Error('the guide says neither how to save nor how to restore')
+    expect(others).toEqual([])
+    await shell.type('wait')
+    await typeBlock(save)
+    // As the five minutes ask, because starting a Node for it takes as long as a restore.
+    const ask = `curl -s -H "Authorization: Bearer $(cat .escapement/owner.key)" $API/schedules | grep -o '"id":"sch_[^"]*"'`
+    const before = await shell.type(ask)
+    expect(before.split('\n')).toHaveLength(2)
+    await shell.type('kill %1; wait; mkdir elsewhere; cd elsewhere; mv ../*.tgz .')
+    await typeBlock(restore)
+    expect(await shell.type(ask)).toBe(before)
+    await shell.type('kill %1; wait')
   })
 })

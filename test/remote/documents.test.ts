@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { blocksOf, type Block } from '../docs/written/markdown.ts'
@@ -120,14 +120,20 @@ async function typeBlock(block: Block): Promise<string> {
   return last
 }
 
+/** What a document tells its reader to write down. */
+const filesIn = (blocks: readonly Block[]): readonly (readonly [file: string, text: string])[] =>
+  blocks.flatMap(({ marks, text }) =>
+    marks
+      .filter((mark) => mark.startsWith('file='))
+      .map((mark) => [path.join(world.cwd, mark.slice('file='.length)), text] as const),
+  )
+
 describe('the commands of', () => {
   it.each(TYPED)('%s do what they say', async (document) => {
     const { before = [], between = {}, compares = false, typed: hidden = '' } = READERS[document] ?? {}
     const blocks = blocksOf(document)
-    for (const { marks, text } of blocks) {
-      const file = marks.find((mark) => mark.startsWith('file='))?.slice('file='.length)
-      if (file !== undefined) writeFileSync(path.join(world.cwd, file), text)
-    }
+    const files = filesIn(blocks)
+    for (const [file, text] of files) writeFileSync(file, text)
     await typeAll(before)
     world.typed = hidden
     for (const [index, block] of blocks.entries()) {
@@ -139,5 +145,6 @@ describe('the commands of', () => {
       if (compares && below?.kind === 'json') expect(JSON.parse(printed)).toEqual(JSON.parse(below.text))
     }
     world.typed = ''
+    for (const [file] of files) rmSync(file)
   })
 })

@@ -13,6 +13,7 @@ export const RUN_BY: readonly (Which & { readonly test: string })[] = [
   { document: 'README.md', kind: 'console', test: 'test/examples/quickstart.test.ts' },
   { document: 'docs/guides/five-minutes.md', kind: 'console', test: 'test/examples/quickstart.test.ts' },
   { document: 'docs/guides/five-minutes.md', begins: 'node examples/', test: 'test/examples/examples.test.ts' },
+  { document: 'docs/guides/backup-restore.md', begins: 'tar -', test: 'test/examples/quickstart.test.ts' },
   { document: 'docs/guides/simulate.md', kind: 'console', test: 'test/cli/simulate.test.ts' },
   { document: 'docs/guides/tasks.md', mark: 'run', test: 'test/remote/tasks-guide.test.ts' },
   { document: 'docs/guides/mcp.md', mark: 'run', test: 'test/remote/mcp-guide.test.ts' },
@@ -105,10 +106,6 @@ export const NOT_RUN: readonly (Which & { readonly begins: string; readonly why:
     ...{ document: 'docs/guides/troubleshoot.md', begins: '$ escapement doctor --database-url' },
     why: 'shows what is wrong on a machine that is not this one; test/cli/doctor.test.ts makes each finding',
   },
-  ...['tar -cpzf', 'tar -xpzf'].map((begins) => ({
-    ...{ document: 'docs/guides/backup-restore.md', begins },
-    why: 'starts embedded databases, for as long as a whole step of the tests may take',
-  })),
   ...['pg_dump', 'createdb'].map((begins) => ({
     ...{ document: 'docs/guides/backup-restore.md', begins },
     why: 'the programs of PostgreSQL are not among what npm installs',
