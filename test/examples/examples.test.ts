@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../tooling/root.ts'
 import { createExamplesWorld, type ExamplesWorld } from './world.ts'
 
+// docs/guides/five-minutes.md names them at its end.
+
 let world: ExamplesWorld
 
 beforeAll(() => {

@@ -1,35 +1,21 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { textOf } from '../docs/tracked-files.ts'
+import { blocksOf, type Block } from '../docs/written/markdown.ts'
+import { formOf, stepsOf } from '../docs/written/transcript.ts'
+import { openShell, type Shell } from '../support/shell.ts'
 import { createExamplesWorld, type ExamplesWorld } from './world.ts'
 
 // The transcript of docs/guides/five-minutes.md, typed into a shell in an empty directory; README.md shows a part of it.
 // What differs each time (ids, times, the port) is compared by its form.
 
-interface Step {
-  readonly command: string
-  readonly output: string
-}
-
-const stepsOf = (document: string): readonly Step[] =>
-  [...textOf(document).matchAll(/^```console\n([^]*?)^```/gm)].flatMap(([, text = '']) =>
-    text
-      .split(/^\$ /m)
-      .slice(1)
-      .map((one) => {
-        const [command = '', ...lines] = one.split('\n')
-        return { command, output: lines.join('\n').trim() }
-      }),
-  )
-
 const steps = stepsOf('docs/guides/five-minutes.md')
 
 let world: ExamplesWorld
 let shell: Shell
+let port: number
 
 beforeAll(async () => {
   world = createExamplesWorld()
@@ -39,20 +25,15 @@ beforeAll(async () => {
   const command = path.join(bin, 'escapement')
   writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${world.checkout}/dist/cli/main.js" "$@"\n`)
   chmodSync(command, 0o755)
-  shell = await openShell(directory, bin)
+  port = await freePort()
+  const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}`, ESCAPEMENT_SERVER_PORT: String(port) }
+  shell = await openShell(directory, env)
 }, 120_000)
 
 afterAll(async () => {
   await shell.end()
   await world.end()
 })
-
-interface Shell {
-  readonly port: number
-  /** Types a command and answers what it printed. */
-  readonly type: (command: string, until?: string) => Promise<string>
-  readonly end: () => Promise<void>
-}
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -62,63 +43,6 @@ async function freePort(): Promise<number> {
   await once(server, 'close')
   return port
 }
-
-async function openShell(cwd: string, bin: string): Promise<Shell> {
-  const port = await freePort()
-  const child: ChildProcess = spawn('bash', ['--norc', '--noprofile'], {
-    cwd,
-    env: { PATH: `${bin}:${process.env['PATH'] ?? ''}`, ESCAPEMENT_SERVER_PORT: String(port) },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
-  let said = ''
-  const waiting = new Set<() => void>()
-  const hear = (chunk: Buffer): void => {
-    said += chunk.toString('utf8')
-    for (const check of [...waiting]) check()
-  }
-  child.stdout?.on('data', hear)
-  child.stderr?.on('data', hear)
-  const ended = once(child, 'close')
-  const heard = (text: string): Promise<void> =>
-    new Promise((resolve) => {
-      const check = (): void => {
-        if (!said.includes(text)) return
-        waiting.delete(check)
-        resolve()
-      }
-      waiting.add(check)
-      check()
-    })
-  let count = 0
-  const type: Shell['type'] = async (command, until) => {
-    const mark = `--- ${(count += 1)} ---`
-    said = ''
-    child.stdin?.write(`${command}\n`)
-    if (until !== undefined) await heard(until)
-    child.stdin?.write(`printf '%s\\n' '${mark}'\n`)
-    await heard(mark)
-    return said.replace(`${mark}\n`, '').trim()
-  }
-  // Jobs have numbers, as they have for whoever sits at a terminal.
-  await type('set -m')
-  return {
-    port,
-    type,
-    end: async () => {
-      child.stdin?.end('kill %1 2>/dev/null; wait\n')
-      await ended
-    },
-  }
-}
-
-/** The form of an output: everything that is another one each time, by its kind. */
-const formOf = (output: string): string =>
-  output
-    .replaceAll(/\b(sch|run)_[a-z0-9]{26}\b/g, '$1_ID')
-    .replaceAll(/\b202\d-\d\d-\d\dT[\d:.]+Z\b/g, 'TIME')
-    .replaceAll(/\bin \d[\d.]* \w+( \d+ \w+)?|\d[\d.]* \w+( \d+ \w+)? ago|\bnow\b/g, 'AWAY')
-    .replaceAll(/\b\d[\d.]* m?s\b/g, 'LENGTH')
-    .replaceAll(/ +/g, ' ')
 
 describe('the five minutes', () => {
   it('are a whole story', () => {
@@ -136,7 +60,7 @@ describe('the five minutes', () => {
   })
 
   it('are true, from an empty directory', { timeout: 120_000 }, async () => {
-    const here = (text: string): string => text.replaceAll('127.0.0.1:7420', `127.0.0.1:${shell.port}`)
+    const here = (text: string): string => text.replaceAll('127.0.0.1:7420', `127.0.0.1:${port}`)
     for (const { command, output } of steps) {
       const isServer = command.includes(' serve ')
       let printed = await shell.type(here(command), isServer ? 'listens on' : undefined)
@@ -145,5 +69,33 @@ describe('the five minutes', () => {
       if (command.startsWith('kill')) continue
       expect(formOf(printed), command).toBe(formOf(here(output)))
     }
+  })
+})
+
+describe('docs/guides/backup-restore.md', () => {
+  const blocks = blocksOf('docs/guides/backup-restore.md').filter(({ text }) => text.startsWith('tar '))
+
+  /** Types a block: a server goes on behind whoever types, and today is another day. */
+  async function typeBlock({ text }: Block): Promise<void> {
+    for (const line of text.trim().split('\n'))
+      if (line.startsWith('escapement serve')) await shell.type(`${line} 2>server.log &`, 'listens on')
+      else expect(await shell.type(`${line.replace(/\d{4}-\d\d-\d\d/, '$(date +%F)')} || echo failed`)).toBe('')
+  }
+
+  it('keeps what the five minutes have made, and brings it back elsewhere', { timeout: 120_000 }, async () => {
+    const [save, restore, ...others] = blocks
+    if (save === undefined || restore === undefined)
+      throw new Error('the guide says neither how to save nor how to restore')
+    expect(others).toEqual([])
+    await shell.type('wait')
+    await typeBlock(save)
+    // As the five minutes ask, because starting a Node for it takes as long as a restore.
+    const ask = `curl -s -H "Authorization: Bearer $(cat .escapement/owner.key)" $API/schedules | grep -o '"id":"sch_[^"]*"'`
+    const before = await shell.type(ask)
+    expect(before.split('\n')).toHaveLength(2)
+    await shell.type('kill %1; wait; mkdir elsewhere; cd elsewhere; mv ../*.tgz .')
+    await typeBlock(restore)
+    expect(await shell.type(ask)).toBe(before)
+    await shell.type('kill %1; wait')
   })
 })
