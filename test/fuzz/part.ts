@@ -1,5 +1,5 @@
 /** What somebody may find by trying. */
-export const FINDING_KINDS = ['crash', 'hang', '5xx', 'wrong'] as const
+const FINDING_KINDS = ['crash', 'hang', '5xx', 'wrong'] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
 /** Something that must not be, and the input that showed it. */
