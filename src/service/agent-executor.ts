@@ -5,7 +5,7 @@ import { parseHttpOptions, sampleUrl, type HttpOptions } from '../core/executor/
 import { unmaskedExecutor } from '../core/executor/masked.ts'
 import { agentId, type OrgId, type ScheduleId } from '../core/ids.ts'
 import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
-import { EXECUTOR_KINDS } from '../core/run/timeouts.ts'
+import { EXECUTOR_KINDS, type ExecutorKind } from '../core/run/timeouts.ts'
 import { loadAgents, type AgentExecutor } from '../store/agents.ts'
 import { loadSchedules } from '../store/schedules.ts'
 import { parseJson, parseObject, unknownFields, type Given } from './input-fields.ts'
@@ -22,23 +22,25 @@ export function parseExecutor(field: string, value: unknown, before?: unknown): 
   if (!kind.ok) return kind
   const stored = parseJson(field, { ...object.value, kind: kind.value })
   if (!stored.ok) return stored
-  const executor = stored.value as AgentExecutor
-  if (kind.value === 'command') {
-    const read = parseCommandOptions(field, executor)
-    return read.ok ? parsed({ ...read.value }) : read
-  }
-  if (kind.value === 'tab-action' || kind.value === 'worker') {
-    // Where browsers are is the operator's word alone, and workers say by themselves what they do.
-    const flaws = unknownFields(field, executor, ['kind'])
-    return flaws.length > 0 ? flawed(...flaws) : parsed(executor)
-  }
-  if (kind.value === 'chat') {
-    const read = parseChatOptions(field, executor)
-    return read.ok ? parsed({ ...read.value }) : read
-  }
-  if (kind.value !== 'http') return parsed(executor)
-  const read = parseHttpOptions(field, executor)
+  const read = OPTIONS[kind.value](field, stored.value as AgentExecutor)
   return read.ok ? parsed({ ...read.value }) : read
+}
+
+type ReadOptions = (field: string, given: AgentExecutor) => Parsed<{ readonly kind: string }>
+
+/** What is said about them is kept as it was said. */
+const anything: ReadOptions = (_, given) => parsed(given)
+
+/** Where browsers are is the operator's word alone, and workers say by themselves what they do. */
+const nothing: ReadOptions = (field, given) => {
+  const flaws = unknownFields(field, given, ['kind'])
+  return flaws.length > 0 ? flawed(...flaws) : parsed(given)
+}
+
+/** Who reads the options of a kind. */
+const OPTIONS: Readonly<Record<ExecutorKind, ReadOptions>> = {
+  ...{ http: parseHttpOptions, chat: parseChatOptions, command: parseCommandOptions },
+  ...{ 'tab-action': nothing, worker: nothing, echo: anything, 'in-process': anything },
 }
 
 /** Whether somebody brings an executor whose address has to be judged. */

@@ -15,7 +15,7 @@ export interface Met {
 export const nothingMet = (): Met => ({ histories: 0, counts: new Map() })
 
 /** A history of which the simulation says something else than the tables. */
-export class Disagreement extends Error {
+class Disagreement extends Error {
   constructor(seed: number, simulated: Story, recorded: Story) {
     super(`Seed ${seed}: the simulation and the tables disagree.\n${sideBySide(simulated, recorded)}
 Replay it: ESCAPEMENT_SEED=${seed} npm test agreement`)

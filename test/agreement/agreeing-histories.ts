@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { createTestDatabase } from '../support/database.ts'
+import { askedSeed } from '../support/seeds.ts'
 import { compareHistory, nothingMet } from './agree.ts'
 import { EXPECTED } from './expected.ts'
 
@@ -10,12 +11,6 @@ const STREAMS = 3
 
 /** Only what hangs takes this long, also beside other steps on a machine that others use, too. */
 export const PATIENCE_MS = 2_400_000
-
-/** Whoever asks for one history wants to see that one alone: `ESCAPEMENT_SEED=123 npm test agreement`. */
-export const askedSeed = (): number | null => {
-  const asked = process.env['ESCAPEMENT_SEED']
-  return asked === undefined || asked === '' ? null : Number(asked)
-}
 
 /** Half of the histories of the suite. */
 export function expectAgreement(name: string, first: number): void {

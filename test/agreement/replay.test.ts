@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { createTestDatabase } from '../support/database.ts'
 import { compareHistory } from './agree.ts'
-import { askedSeed, PATIENCE_MS } from './agreeing-histories.ts'
+import { askedSeed } from '../support/seeds.ts'
+import { PATIENCE_MS } from './agreeing-histories.ts'
 
 const asked = askedSeed()
 

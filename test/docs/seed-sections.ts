@@ -6,6 +6,29 @@ export interface SeedSection {
   readonly rows?: readonly string[]
 }
 
+// The first two describe the same gateway at different times, and share whole parts.
+
+const SESSIONS: readonly SeedSection[] = [
+  { name: '2. Session Queue' },
+  { name: 'Concurrent Runs', rows: ['DMs', 'Groups'] },
+  { name: 'Queue Modes', rows: ['`queue` (default)', '`followup`', '`interrupt`'] },
+  { name: 'Drop Policies', rows: ['`old` (default)', '`new`'] },
+  { name: 'Queue Config Defaults', rows: ['`mode`', '`cap`', '`drop`', '`debounce_ms`'] },
+  { name: '3. /stop and /stopall Commands', rows: ['`/stop`', '`/stopall`'] },
+  { name: 'Implementation Details' },
+]
+
+const JOBS: readonly SeedSection[] = [
+  { name: 'Schedule Types', rows: ['`at`', '`every`', '`cron`'] },
+  { name: 'Job States' },
+  { name: 'Retry -- Exponential Backoff with Jitter', rows: ['MaxRetries', 'BaseDelay', 'MaxDelay'] },
+]
+
+const ELSEWHERE: SeedSection = {
+  name: 'Cross-References',
+  rows: ['00-architecture-overview.md', '01-agent-loop.md', '06-store-data-model.md'],
+}
+
 /** What docs/coverage.md has to have an entry for, in the order of the descriptions. */
 export const SEED_SECTIONS: Readonly<Record<string, readonly SeedSection[]>> = {
   '000': [
@@ -13,18 +36,10 @@ export const SEED_SECTIONS: Readonly<Record<string, readonly SeedSection[]>> = {
     { name: 'Responsibilities' },
     { name: '1. Scheduler Lanes' },
     { name: 'Lane Defaults', rows: ['`main`', '`subagent`', '`team`', '`cron`'] },
-    { name: '2. Session Queue' },
-    { name: 'Concurrent Runs', rows: ['DMs', 'Groups'] },
-    { name: 'Queue Modes', rows: ['`queue` (default)', '`followup`', '`interrupt`'] },
-    { name: 'Drop Policies', rows: ['`old` (default)', '`new`'] },
-    { name: 'Queue Config Defaults', rows: ['`mode`', '`cap`', '`drop`', '`debounce_ms`'] },
-    { name: '3. /stop and /stopall Commands', rows: ['`/stop`', '`/stopall`'] },
-    { name: 'Implementation Details' },
+    ...SESSIONS,
     { name: '4. Adaptive Concurrency Control' },
     { name: '5. Cron Lifecycle' },
-    { name: 'Schedule Types', rows: ['`at`', '`every`', '`cron`'] },
-    { name: 'Job States' },
-    { name: 'Retry -- Exponential Backoff with Jitter', rows: ['MaxRetries', 'BaseDelay', 'MaxDelay'] },
+    ...JOBS,
     { name: 'File Reference' },
     {
       name: 'Scheduler (Lane-Based Concurrency)',
@@ -60,24 +75,16 @@ export const SEED_SECTIONS: Readonly<Record<string, readonly SeedSection[]>> = {
       name: 'Gateway Integration',
       rows: ['`cmd/gateway_cron.go`', '`cmd/gateway_agents.go`', '`internal/gateway/methods/cron.go`'],
     },
-    { name: 'Cross-References', rows: ['00-architecture-overview.md', '01-agent-loop.md', '06-store-data-model.md'] },
+    ELSEWHERE,
   ],
   '001': [
     { name: '08 - Scheduling, Cron & Heartbeat' },
     { name: 'Responsibilities' },
     { name: '1. Scheduler Lanes' },
     { name: 'Lane Defaults', rows: ['`main`', '`subagent`', '`delegate`', '`cron`'] },
-    { name: '2. Session Queue' },
-    { name: 'Concurrent Runs', rows: ['DMs', 'Groups'] },
-    { name: 'Queue Modes', rows: ['`queue` (default)', '`followup`', '`interrupt`'] },
-    { name: 'Drop Policies', rows: ['`old` (default)', '`new`'] },
-    { name: 'Queue Config Defaults', rows: ['`mode`', '`cap`', '`drop`', '`debounce_ms`'] },
-    { name: '3. /stop and /stopall Commands', rows: ['`/stop`', '`/stopall`'] },
-    { name: 'Implementation Details' },
+    ...SESSIONS,
     { name: '4. Cron Lifecycle' },
-    { name: 'Schedule Types', rows: ['`at`', '`every`', '`cron`'] },
-    { name: 'Job States' },
-    { name: 'Retry -- Exponential Backoff with Jitter', rows: ['MaxRetries', 'BaseDelay', 'MaxDelay'] },
+    ...JOBS,
     { name: '5. Heartbeat -- 5 Steps' },
     { name: 'Heartbeat Configuration', rows: ['Interval', 'ActiveHours', 'Target', 'AckMaxChars'] },
     { name: 'HEARTBEAT_OK Detection' },
@@ -93,7 +100,7 @@ export const SEED_SECTIONS: Readonly<Record<string, readonly SeedSection[]>> = {
         '`internal/store/pg/cron.go`',
       ],
     },
-    { name: 'Cross-References', rows: ['00-architecture-overview.md', '01-agent-loop.md', '06-store-data-model.md'] },
+    ELSEWHERE,
   ],
   '002': [
     { name: 'Cron in the control plane', there: 'Cron 调度能力设计（Control Plane 驱动）' },

@@ -194,7 +194,7 @@ async function openVisitor({ browser, url, key: ownerKey }: Door, first: Look): 
 }
 
 /** Keeps a picture of the page under `<name>-<width>-<theme>.png`. */
-export async function screenshot({ page, look }: Visitor, name: string): Promise<void> {
+async function screenshot({ page, look }: Visitor, name: string): Promise<void> {
   mkdirSync(SHOTS, { recursive: true })
   await page.evaluate('document.fonts.ready.then(() => true)')
   await page.screenshot({
@@ -214,7 +214,7 @@ interface AxeResult {
 }
 
 /** What axe finds on the page that is serious or critical, each with where it is and why; all of it, or by some rules only. */
-export async function seriousFindings({ page }: Visitor, rules?: readonly string[]): Promise<readonly string[]> {
+async function seriousFindings({ page }: Visitor, rules?: readonly string[]): Promise<readonly string[]> {
   // Evaluated by the driver: the policy of the page would refuse a script element, and should.
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(`(() => { ${AXE} })()`)
   const options = { resultTypes: ['violations'], ...(rules === undefined ? {} : { runOnly: rules }) }

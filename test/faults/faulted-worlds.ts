@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { RUN_STATES, isTerminal } from '../../src/core/run/run-machine.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { askedSeed, seedsFrom } from '../support/seeds.ts'
 import { FAULT_KINDS } from './faults.ts'
-import { askedSeed, noTotals, PATIENCE_MS, printTotals, runSeeds, seedsFrom } from './run-seeds.ts'
+import { noTotals, PATIENCE_MS, printTotals, runSeeds } from './run-seeds.ts'
 import { OPERATION_KINDS } from './traffic.ts'
 
 const WORLDS = 150

@@ -34,8 +34,7 @@ export const NODE_FAULTS = [
 ] as const
 export type NodeFault = (typeof NODE_FAULTS)[number]
 
-export const NOTICE_FAULTS = ['notice_lost', 'notice_doubled'] as const
-export type NoticeFault = (typeof NOTICE_FAULTS)[number]
+const NOTICE_FAULTS = ['notice_lost', 'notice_doubled'] as const
 
 export const FAULT_KINDS = [...STORE_FAULTS, ...NODE_FAULTS, ...NOTICE_FAULTS] as const
 export type FaultKind = (typeof FAULT_KINDS)[number]

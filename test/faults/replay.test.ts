@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../src/store/database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { askedSeed, PATIENCE_MS, runSeed, seedsFrom } from './run-seeds.ts'
+import { askedSeed, seedsFrom } from '../support/seeds.ts'
+import { PATIENCE_MS, runSeed } from './run-seeds.ts'
 
 let test: TestDatabase
 let database: Database

@@ -1,7 +1,8 @@
 import type { RunState } from '../../src/core/run/run-machine.ts'
 import type { Database } from '../../src/store/database.ts'
+import { countsLine } from '../support/seeds.ts'
+import { Violation } from '../support/violation.ts'
 import { checkWorld } from './checks/world.ts'
-import { Violation } from './checks/violation.ts'
 import { FAULT_KINDS, NODE_FAULTS, noFaults, STORE_FAULTS, type FaultCounts } from './faults.ts'
 import { OPERATIONS, simulate } from './simulate.ts'
 import type { WorldOptions } from './world.ts'
@@ -97,29 +98,15 @@ const wipe = (database: Database): Promise<unknown> =>
     ].join('; '),
   )
 
-export const seedsFrom = (first: number, count: number, step = 1): readonly number[] =>
-  Array.from({ length: count }, (_, index) => first + index * step)
-
 /** The totals as lines for the log: what was not exercised was not tested. */
 export function printTotals(totals: Totals): string {
-  const line = (what: string, counts: Readonly<Record<string, number>>): string =>
-    `  ${what.padEnd(11)}${Object.entries(counts)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, count]) => `${name} ${count}`)
-      .join(', ')}`
   const { worlds, turns, looks } = totals
   return [
     `${worlds} worlds of ${OPERATIONS} operations, ${turns} turns, ${looks} looks into the memory of a node`,
-    line('faults', totals.faults),
-    line('operations', totals.operations),
-    line('endings', totals.endings),
-    line('triggers', totals.triggers),
-    line('errors', totals.errors),
+    countsLine('faults', totals.faults),
+    countsLine('operations', totals.operations),
+    countsLine('endings', totals.endings),
+    countsLine('triggers', totals.triggers),
+    countsLine('errors', totals.errors),
   ].join('\n')
-}
-
-/** Whoever asks for one world wants to see that one alone: `ESCAPEMENT_SEED=123 npm test faults`. */
-export const askedSeed = (): number | null => {
-  const asked = process.env['ESCAPEMENT_SEED']
-  return asked === undefined || asked === '' ? null : Number(asked)
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { KeptInput } from './part.ts'
 
 /** Where the inputs of a part are kept. */
-export const corpusOf = (part: string): string => fileURLToPath(new URL(`./corpus/${part}`, import.meta.url))
+const corpusOf = (part: string): string => fileURLToPath(new URL(`./corpus/${part}`, import.meta.url))
 
 /** The inputs of a part that were worth keeping, file by file; a file holds one or a list of them. */
 export function readCorpus(part: string): readonly KeptInput[] {

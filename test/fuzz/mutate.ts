@@ -14,7 +14,7 @@ export function mutate(input: unknown, random: Random, words: Words): unknown {
 }
 
 /** A few changes at once: insert, cut out, double, swap, replace. */
-export function mutateText(text: string, random: Random, words: Words): string {
+function mutateText(text: string, random: Random, words: Words): string {
   let changed = text
   for (let left = random.int(1, 3); left > 0; left -= 1) changed = changeOnce(changed, random, words)
   return changed

@@ -1,6 +1,5 @@
 /** What somebody may find by trying. */
-export const FINDING_KINDS = ['crash', 'hang', '5xx', 'wrong'] as const
-export type FindingKind = (typeof FINDING_KINDS)[number]
+export type FindingKind = 'crash' | 'hang' | '5xx' | 'wrong'
 
 /** Something that must not be, and the input that showed it. */
 export interface Finding {

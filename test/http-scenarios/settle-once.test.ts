@@ -3,20 +3,10 @@ import { isTerminal } from '../../src/core/run/run-machine.ts'
 import { EscapementError } from '../../src/client/errors.ts'
 import type { MessageInput } from '../../src/contract/session.ts'
 import { chat, ended, eventually, nothingFor, send } from '../scenarios/support.ts'
+import { createRandom } from '../simulation/random.ts'
 import { scenario, type Remote, type World } from './world.ts'
 
 // 14: every accepted submission settles exactly once under any mix of drop, stop, interrupt, reset, drain and crash.
-
-/** Numbers in [0, 1) that come again with the same seed (mulberry32). */
-function createDice(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b_79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000
-  }
-}
 
 const SESSIONS = ['a', 'b', 'c'].map((peer) => chat(peer))
 
@@ -36,7 +26,7 @@ function disturb(node: Remote, key: string, chance: number): Promise<unknown> {
 }
 
 async function play(world: World, seed: number): Promise<void> {
-  const dice = createDice(seed)
+  const dice = createRandom(seed).next
   const settings = { sessions: { cap: 2, debounce_ms: 30 }, node: { lease_ms: 3_000, renew_ms: 800 } }
   const worker = (): Promise<void> => nothingFor(dice() * 40)
   const staying = await world.start({ agents: { worker }, ...settings })

@@ -61,7 +61,7 @@ function changed(settings: EngineSettings, change: Readonly<Record<string, unkno
   return read.value
 }
 
-export function createTasksClient({ ask }: Pick<LiveWorld, 'ask'>): TasksClient {
+function createTasksClient({ ask }: Pick<LiveWorld, 'ask'>): TasksClient {
   const answered = (response: LightMyRequestResponse, status: number): unknown => {
     expect(response.statusCode, response.body).toBe(status)
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8')

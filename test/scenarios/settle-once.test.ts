@@ -4,22 +4,12 @@ import type { MessageInput } from '../../src/contract/session.ts'
 import type { Escapement } from '../../src/escapement.ts'
 import { isTerminal } from '../../src/core/run/run-machine.ts'
 import { Refusal } from '../../src/contract/refusals.ts'
+import { createRandom } from '../simulation/random.ts'
 import { chat, ended, eventually, nothingFor, send } from './support.ts'
 import { scenario, type World } from './world.ts'
 
 // 14: every accepted submission settles exactly once under any mix of drop, stop, interrupt, reset and drain. Crashes
 // are in crash.test.ts.
-
-/** Numbers in [0, 1) that come again with the same seed (mulberry32). */
-function createDice(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b_79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000
-  }
-}
 
 /** Sends, waits, and answers with the run that the caller was told of. Null: it was refused without one. */
 async function ask(node: Escapement, key: string, message: MessageInput): Promise<string | null> {
@@ -50,7 +40,7 @@ async function disturb(node: Escapement, key: string, chance: number): Promise<v
 }
 
 async function play(world: World, seed: number): Promise<void> {
-  const dice = createDice(seed)
+  const dice = createRandom(seed).next
   const starts = new Map<string, number>()
   const options = {
     agents: {

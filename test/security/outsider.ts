@@ -5,7 +5,7 @@ import type { HttpWorld, More } from '../http/support.ts'
 import type { Garden } from './plant.ts'
 
 /** No org has anything of this name. */
-export const NOT_THERE = 'nobody_made_this'
+const NOT_THERE = 'nobody_made_this'
 
 /** One request of somebody from outside. */
 export interface Asked {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { RUN_STATES, isTerminal } from '../../src/core/run/run-machine.ts'
+import { seedsFrom } from '../support/seeds.ts'
 import { REAL_CORE } from './core.ts'
-import { printTotals, runSeeds, seedsFrom } from './run-seeds.ts'
+import { printTotals, runSeeds } from './run-seeds.ts'
 import { OPERATION_KINDS } from './traffic.ts'
 
 const WORLDS = 1_000

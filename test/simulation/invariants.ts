@@ -2,6 +2,7 @@ import type { Instant } from '../../src/core/instant.ts'
 import { isActive, isInFlight, isWaitingWork } from '../../src/core/run/run.ts'
 import { isTerminal } from '../../src/core/run/run-machine.ts'
 import { naivePick } from '../core/picking/naive-picker.ts'
+import { demand as demandAny, type Demand } from '../support/violation.ts'
 import { pendingOfSchedule } from './rows.ts'
 import { laneOn, pickingFacts } from './turn.ts'
 import {
@@ -31,19 +32,7 @@ export const INVARIANTS = [
 ] as const
 export type Invariant = (typeof INVARIANTS)[number]
 
-/** An invariant does not hold. */
-export class Violation extends Error {
-  override readonly name = 'Violation'
-  readonly invariant: Invariant
-  constructor(invariant: Invariant, detail: string) {
-    super(`${invariant}: ${detail}`)
-    this.invariant = invariant
-  }
-}
-
-const demand = (holds: boolean, invariant: Invariant, detail: () => string): void => {
-  if (!holds) throw new Violation(invariant, detail())
-}
+const demand: Demand<Invariant> = demandAny
 
 interface Memory {
   readonly occurrences: Set<string>

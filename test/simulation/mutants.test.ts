@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { INVARIANTS, Violation } from './invariants.ts'
+import { seedsFrom } from '../support/seeds.ts'
+import { Violation } from '../support/violation.ts'
+import { INVARIANTS } from './invariants.ts'
 import { ENDING_MUTANTS } from './mutants/endings.ts'
 import { FIRING_MUTANTS } from './mutants/firing.ts'
 import { PICKING_MUTANTS } from './mutants/picking.ts'
 import { SESSION_MUTANTS } from './mutants/sessions.ts'
-import { runSeed, seedsFrom } from './run-seeds.ts'
+import { runSeed } from './run-seeds.ts'
 import type { Mutant } from './mutants/mutant.ts'
 
 const MUTANTS: readonly Mutant[] = [...FIRING_MUTANTS, ...PICKING_MUTANTS, ...SESSION_MUTANTS, ...ENDING_MUTANTS]

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
+import { askedSeed, seedsFrom } from '../support/seeds.ts'
+import { Violation } from '../support/violation.ts'
 import { REAL_CORE } from './core.ts'
-import { createChecker, Violation } from './invariants.ts'
-import { seedsFrom } from './run-seeds.ts'
+import { createChecker } from './invariants.ts'
 import { simulate } from './simulate.ts'
 import { withTrace } from './trace.ts'
 
@@ -22,10 +23,10 @@ it('the same seed gives the same world, to the last line', () => {
 })
 
 // For people: ESCAPEMENT_SEED=123 npm test simulation prints what happened in world 123.
-const asked = process.env['ESCAPEMENT_SEED']
-if (asked !== undefined)
+const asked = askedSeed()
+if (asked !== null)
   it(`the world of seed ${asked}`, () => {
-    const lines = traceOf(Number(asked))
+    const lines = traceOf(asked)
     console.log(lines.join('\n'))
     expect(lines.at(-1)).toMatch(/^came to rest/)
   })

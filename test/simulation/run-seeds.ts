@@ -1,6 +1,8 @@
 import type { RunState } from '../../src/core/run/run-machine.ts'
+import { countsLine } from '../support/seeds.ts'
+import { Violation } from '../support/violation.ts'
 import type { Core } from './core.ts'
-import { createChecker, Violation } from './invariants.ts'
+import { createChecker } from './invariants.ts'
 import { simulate } from './simulate.ts'
 import type { OperationKind } from './traffic.ts'
 
@@ -44,20 +46,12 @@ export function runSeed(seed: number, core: Core): ReturnType<typeof simulate> |
   }
 }
 
-export const seedsFrom = (first: number, count: number, step = 1): readonly number[] =>
-  Array.from({ length: count }, (_, index) => first + index * step)
-
 /** The totals as lines for the log: what was not exercised was not tested. */
 export function printTotals(totals: Totals): string {
-  const line = (what: string, counts: Readonly<Record<string, number>>): string =>
-    `  ${what.padEnd(11)}${Object.entries(counts)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, count]) => `${name} ${count}`)
-      .join(', ')}`
   return [
     `${totals.worlds} worlds of ${EVENTS} events`,
-    line('operations', totals.operations),
-    line('endings', totals.endings),
-    line('triggers', totals.triggers),
+    countsLine('operations', totals.operations),
+    countsLine('endings', totals.endings),
+    countsLine('triggers', totals.triggers),
   ].join('\n')
 }

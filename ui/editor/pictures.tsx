@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import type { PolicyWord } from './policies.ts'
 
 /** One mark of a picture: what it is, where it begins, how long it is, and in which row. */
 type Mark = readonly [kind: 'run' | 'cut' | 'fail' | 'wait' | 'skip' | 'down', x: number, width?: number, row?: number]
@@ -13,12 +14,13 @@ const THREE = [14, 52, 90] as const
 const OUTAGE: Mark = ['down', 6, 62]
 const MISSED = [14, 32, 50, 78, 98] as const
 
-const SKETCHES: Readonly<Record<string, Sketch>> = {
-  CATCH_UP_LIMITED: {
+/** A choice that is not drawn does not compile. */
+const SKETCHES: Readonly<Record<PolicyWord, Sketch>> = {
+  'misfire.CATCH_UP_LIMITED': {
     ticks: MISSED,
     marks: [OUTAGE, ['skip', 14], ['skip', 32], ['run', 69, 7], ['run', 80, 9], ['run', 98, 9]],
   },
-  FIRE_NOW: {
+  'misfire.FIRE_NOW': {
     ticks: MISSED,
     marks: [OUTAGE, ['run', 69, 5], ['run', 75, 5], ['run', 81, 5], ['run', 88, 6], ['run', 98, 9]],
   },
@@ -26,7 +28,7 @@ const SKETCHES: Readonly<Record<string, Sketch>> = {
     ticks: MISSED,
     marks: [OUTAGE, ['skip', 14], ['skip', 32], ['skip', 50], ['run', 78, 9], ['run', 98, 9]],
   },
-  ALLOW: {
+  'overlap.ALLOW': {
     ticks: THREE,
     marks: [
       ['run', 14, 54],
@@ -44,7 +46,7 @@ const SKETCHES: Readonly<Record<string, Sketch>> = {
       ['run', 90, 24],
     ],
   },
-  CANCEL_PREV: {
+  'overlap.CANCEL_PREV': {
     ticks: THREE,
     marks: [
       ['cut', 14, 38],
@@ -60,7 +62,7 @@ const SKETCHES: Readonly<Record<string, Sketch>> = {
       ['run', 90, 24],
     ],
   },
-  BUFFER_ONE: {
+  'overlap.BUFFER_ONE': {
     ticks: [14, 34, 54, 90],
     marks: [
       ['run', 14, 56],
@@ -69,7 +71,7 @@ const SKETCHES: Readonly<Record<string, Sketch>> = {
       ['run', 70, 44, 1],
     ],
   },
-  RUN_NEW: {
+  'failure.RUN_NEW': {
     ticks: THREE,
     marks: [
       ['fail', 14, 14],
@@ -77,7 +79,7 @@ const SKETCHES: Readonly<Record<string, Sketch>> = {
       ['run', 90, 20],
     ],
   },
-  RETRY: {
+  'failure.RETRY': {
     ticks: THREE,
     marks: [
       ['fail', 14, 14],
@@ -93,7 +95,7 @@ const SKETCHES: Readonly<Record<string, Sketch>> = {
       ['run', 90, 20],
     ],
   },
-  BACKOFF: {
+  'failure.BACKOFF': {
     ticks: [10, 30, 50, 70, 90],
     marks: [
       ['fail', 10, 8],
@@ -103,7 +105,7 @@ const SKETCHES: Readonly<Record<string, Sketch>> = {
       ['skip', 90],
     ],
   },
-  HALF_OPEN: {
+  'failure.HALF_OPEN': {
     ticks: [8, 26, 44, 62, 80, 98],
     marks: [
       ['fail', 8, 8],
@@ -114,7 +116,7 @@ const SKETCHES: Readonly<Record<string, Sketch>> = {
       ['run', 98, 14],
     ],
   },
-  QUEUE: {
+  'concurrency.QUEUE': {
     ticks: [14, 34, 54],
     marks: [
       ['run', 14, 32],
@@ -150,7 +152,9 @@ const BAR = 8
 
 /** A small picture of what a policy does; the words beside it say the same. */
 export function PolicyPicture({ policy, word }: { readonly policy: string; readonly word: string }): ReactNode {
-  const sketch = SKETCHES[`${policy}.${word}`] ?? SKETCHES[word]
+  // A newer server may have a word that is not drawn here.
+  const drawn: Readonly<Record<string, Sketch>> = SKETCHES
+  const sketch = drawn[`${policy}.${word}`]
   if (sketch === undefined) return null
   return (
     <svg className="policy-picture" width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden>

@@ -10,6 +10,9 @@ export const POLICIES = {
 /** The name of a policy. */
 export type Policy = keyof typeof POLICIES
 
+/** A choice of a policy, as in `overlap.SKIP`. */
+export type PolicyWord = { [P in Policy]: `${P}.${(typeof POLICIES)[P]['words'][number]}` }[Policy]
+
 /** The name of a choice, in plain words. */
 export const policyName = (policy: Policy, word: string): PlainKey => `policy.${policy}.${word}` as PlainKey
 /** What it does, in a sentence. */

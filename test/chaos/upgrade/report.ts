@@ -26,10 +26,10 @@ export interface Upgraded {
 }
 
 /** Nobody may be kept waiting longer than this, whoever migrates, leaves or is killed. */
-export const LONGEST_PAUSE_MS = 5_000
+const LONGEST_PAUSE_MS = 5_000
 
 /** Each build has to do this much while both are there: otherwise nothing was shown about the two together. */
-export const LEAST_STARTS = 100
+const LEAST_STARTS = 100
 
 /** What a node answers that has been told to leave; everything else without an outcome is an error of the program. */
 const OF_LEAVING = new Set(['NOT_STARTED'])
@@ -40,7 +40,7 @@ const isOld = (process: string): boolean => process.startsWith('old')
 const within = ({ from, until }: Window, at: number): boolean => from <= at && at <= until
 
 /** Attempts that each build started while both were at work. */
-export function startsTogether({ handled, mixed }: Upgraded): { readonly old: number; readonly new: number } {
+function startsTogether({ handled, mixed }: Upgraded): { readonly old: number; readonly new: number } {
   const together = handled.filter(({ startedAt }) => within(mixed, startedAt))
   const old = together.filter(({ process }) => isOld(process)).length
   return { old, new: together.length - old }

@@ -27,7 +27,7 @@ export interface Workshop {
 }
 
 /** The migrations of the release before this one, with which the database may be shared during an upgrade. */
-export const RELEASE_BEFORE = 10
+const RELEASE_BEFORE = 10
 
 /** The commits to upgrade from, or why there are none. Unless one is named: the last before the newest migration, and the release before. */
 export function chooseCommits(workshop: Workshop, from: string | null): readonly KnownCommit[] | string {

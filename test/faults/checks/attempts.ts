@@ -1,7 +1,7 @@
 import type { Instant } from '../../../src/core/instant.ts'
 import type { World } from '../shapes.ts'
 import type { StoredAttempt, StoredRun, Tables } from './tables.ts'
-import { demand } from './violation.ts'
+import { demand } from './invariants.ts'
 
 /** What is on record as executed was executed, by whom it says, while it held its lease; and nothing else was. */
 export function checkAttempts(world: World, tables: Tables): void {

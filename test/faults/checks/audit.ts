@@ -2,7 +2,7 @@ import { verifyAudit } from '../../../src/service/audit.ts'
 import type { Row } from '../../../src/store/database.ts'
 import type { World } from '../shapes.ts'
 import type { Tables } from './tables.ts'
-import { demand } from './violation.ts'
+import { demand } from './invariants.ts'
 
 /** What somebody did is on record once, in a chain that is whole, whatever became of the answer. */
 export async function checkAudit(world: World, { runs, audits }: Tables): Promise<void> {

@@ -3,7 +3,7 @@ import { isTerminal } from '../../../src/core/run/run-machine.ts'
 import type { Request } from '../journal.ts'
 import type { World } from '../shapes.ts'
 import { groupBy, isEnded, type StoredRun, type Tables } from './tables.ts'
-import { demand } from './violation.ts'
+import { demand } from './invariants.ts'
 
 /** Every run has ended once, for a reason, and was told once; everything that was acknowledged is there. */
 export function checkEndings(world: World, tables: Tables): void {

@@ -1,6 +1,6 @@
 import type { Instant } from '../../../src/core/instant.ts'
 import type { World } from '../shapes.ts'
-import { demand } from './violation.ts'
+import { demand } from './invariants.ts'
 
 /** Enough for a lease, for everybody to be sure that the database is steady, and for somebody to look. */
 const MISSED_AFTER_MS = 20_000

@@ -1,7 +1,7 @@
 import type { Instant } from '../../../src/core/instant.ts'
 import type { SimulatedOrg, World } from '../shapes.ts'
 import { groupBy, type StoredRun, type Tables } from './tables.ts'
-import { demand } from './violation.ts'
+import { demand } from './invariants.ts'
 
 /** From when to when something counted. What ends and what begins at the same moment do not meet. */
 interface Span {

@@ -7,7 +7,7 @@ import { findVersions } from '../../../src/service/turn/lookups.ts'
 import type { RunRow } from '../../../src/store/run-row.ts'
 import type { SimulatedNode } from '../shapes.ts'
 import type { World } from '../shapes.ts'
-import { demand } from './violation.ts'
+import { demand } from './invariants.ts'
 
 /** What a node remembers, brought up to date, is what somebody finds who looks at the tables for the first time. */
 export async function expectTrueMemory(world: World, node: SimulatedNode): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Instant } from '../../../src/core/instant.ts'
 import type { World } from '../shapes.ts'
 import { groupBy, type Tables } from './tables.ts'
-import { demand } from './violation.ts'
+import { demand } from './invariants.ts'
 
 /** The ledger and the runs say the same, and every moment of a schedule that was left alone has been decided. */
 export function checkSchedules(world: World, tables: Tables): void {

@@ -1,6 +1,6 @@
 import { hasBudget, type World } from '../shapes.ts'
 import type { StoredRun, Tables } from './tables.ts'
-import { demand } from './violation.ts'
+import { demand } from './invariants.ts'
 
 /** What counted reports said they used is what the budget of the org has spent: no more, no less, whatever was lost. */
 export function checkSpent(world: World, { runs, usage }: Tables): void {

@@ -1,5 +1,5 @@
 import type { Connection, Database, Row } from '../../../src/store/database.ts'
-import type { Invariant } from '../checks/violation.ts'
+import type { Invariant } from '../checks/invariants.ts'
 import { transactionThrough, type Statement } from '../sending.ts'
 
 /** A store or a service with one thing done wrong, as somebody might do it on a bad day. Some seed must notice. */

@@ -11,8 +11,8 @@ export interface Frame {
 }
 
 export const TEXT = 1
-export const BINARY = 2
-export const CLOSE = 8
+const BINARY = 2
+const CLOSE = 8
 export const PING = 9
 export const PONG = 10
 
@@ -80,7 +80,7 @@ export const BAD_FRAMES: readonly BadFrames[] = [
 ]
 
 /** What follows the head of the answer to a handshake. */
-export const afterHandshake = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4)
+const afterHandshake = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4)
 
 /** The code of the first closing frame in what a server has said; null when there is none. */
 export function closingCode(text: string): number | null {

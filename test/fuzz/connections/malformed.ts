@@ -43,7 +43,7 @@ export interface SentBytes {
 const SOMEWHERE: Place = { port: 0, key: '<key>' }
 
 /** The bytes for a server. */
-export const forPlace = ({ bytes }: SentBytes, { port, key }: Place): Buffer =>
+const forPlace = ({ bytes }: SentBytes, { port, key }: Place): Buffer =>
   Buffer.from(bytes.replaceAll('127.0.0.1:0', `127.0.0.1:${port}`).replaceAll('<key>', key), 'latin1')
 
 /** What changed requests are made from. */
@@ -84,7 +84,7 @@ const PIECES = [
 const LINES = ['Content-Length: 7\r\n', 'Transfer-Encoding: chunked\r\n', 'Expect: 100-continue\r\n', 'Upgrade: x\r\n']
 
 /** Text that is like another one, but not quite. */
-export function changedBytes(random: Random, texts: readonly string[]): string {
+function changedBytes(random: Random, texts: readonly string[]): string {
   let text = random.one(texts)
   for (let left = random.int(1, 4); left > 0; left -= 1) {
     const at = random.int(0, text.length)

@@ -1,6 +1,7 @@
 import { readYaml } from '../../../src/yaml/read.ts'
 import { writeYaml } from '../../../src/yaml/write.ts'
 import { asText, must, mustAgree, plain, type Target } from './target.ts'
+import { YAML_WORDS } from './yaml-words.ts'
 
 const FILES = [
   'version: 1\nschedules:\n  - &one { name: A, cron: "0 9 * * *" }\n  - <<: *one\n    name: B\n',
@@ -14,25 +15,8 @@ const FILES = [
 export const files: Target = {
   name: 'files of schedules as code',
   words: [
-    ...[
-      'schedules:',
-      'agents:',
-      '\n',
-      '\n  ',
-      '\n\t',
-      '- ',
-      ': ',
-      '{',
-      '}',
-      '[',
-      ']',
-      '&a',
-      '*a',
-      '<<: *a',
-      '<<: [*a]',
-    ],
-    ...['|', '|+2', '>-', '---', '...', '%YAML 1.1', '? ', '# ', '"', "'", '~', '0o17', '.inf', '2026-01-01', '!!set'],
-    ...['__proto__: ', '\u2028', '\ufeff', '\r', '!!binary', 'null: '],
+    ...YAML_WORDS,
+    ...['schedules:', 'agents:', '\n\t', '<<: [*a]', '|+2', '>-', '__proto__: ', '\u2028', '\ufeff', '\r', 'null: '],
   ],
   draw: (random) => random.one(FILES),
   mostMs: 1_500,

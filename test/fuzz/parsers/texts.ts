@@ -16,6 +16,7 @@ import { parseSessionCommand } from '../../../src/core/session/stop.ts'
 import { parseSessionKey } from '../../../src/service/input-fields.ts'
 import type { Random } from '../../simulation/random.ts'
 import { asFields, asText, classOf, must, mustAgree, plain, type Target } from './target.ts'
+import { YAML_WORDS } from './yaml-words.ts'
 
 const CONFIG_TEXTS = [
   'tasks: { max_queue: 500, max_per_agent: 50 }\nlanes:\n  main: 30\n  fast: 4\n',
@@ -27,43 +28,7 @@ const CONFIG_TEXTS = [
 
 const config: Target = {
   name: 'configuration file',
-  words: [
-    ...[
-      'tasks:',
-      'lanes:',
-      'server:',
-      '\n',
-      '\n  ',
-      '- ',
-      ': ',
-      '{',
-      '}',
-      '[',
-      ']',
-      '&a',
-      '*a',
-      '!!binary',
-      '!!set',
-      '<<: *a',
-    ],
-    ...[
-      '|',
-      '>',
-      '---',
-      '...',
-      '%YAML 1.1',
-      '? ',
-      '# ',
-      '"',
-      "'",
-      '~',
-      '0o17',
-      '.inf',
-      '.nan',
-      '2026-01-01',
-      '!!js/function',
-    ],
-  ],
+  words: [...YAML_WORDS, 'tasks:', 'lanes:', 'server:', '>', '.nan', '!!js/function'],
   draw: (random) => random.one(CONFIG_TEXTS),
   mostMs: 1_500,
   attempt: (input) => {

@@ -25,7 +25,7 @@ export interface McpGuest {
 }
 
 /** A `fetch` that asks a server in this process. */
-export const fetchOf =
+const fetchOf =
   (world: Pick<HttpWorld, 'app'>): typeof fetch =>
   async (place, init = {}) => {
     const { pathname } = new URL(place instanceof Request ? place.url : place)

@@ -4,6 +4,12 @@ import type { BudgetInput } from '../../../src/contract/budget.ts'
 import type { ScheduleInput } from '../../../src/contract/schedule.ts'
 import type { TargetInput } from '../../../src/contract/target.ts'
 import { formatInstant, later } from '../../../src/core/instant.ts'
+import {
+  CONCURRENCY_POLICIES,
+  FAILURE_ACTIONS,
+  MISFIRE_POLICIES,
+  OVERLAP_ACTIONS,
+} from '../../../src/core/schedule/schedule-rules.ts'
 import { NOW } from '../../support/builders.ts'
 
 /** A schedule of a random org; what it names is the how manieth agent or target of the org, if there are that many. */
@@ -151,14 +157,14 @@ const plan: fc.Arbitrary<ScheduleInput> = fc.oneof(
 
 const rules = fc.record(
   {
-    misfire_policy: anyCase('FIRE_NOW', 'SKIP', 'CATCH_UP_LIMITED'),
+    misfire_policy: anyCase(...MISFIRE_POLICIES),
     catchup_limit: fc.constantFrom(1, 4),
     catchup_window_seconds: fc.constantFrom(0, 900, 3_600),
-    overlap_action: anyCase('ALLOW', 'SKIP', 'CANCEL_PREV', 'PARALLEL', 'BUFFER_ONE'),
+    overlap_action: anyCase(...OVERLAP_ACTIONS),
     max_parallel: fc.constantFrom(2),
-    failure_action: anyCase('RUN_NEW', 'RETRY', 'SKIP', 'BACKOFF', 'HALF_OPEN'),
+    failure_action: anyCase(...FAILURE_ACTIONS),
     failure_options: fc.constantFrom({ threshold: 5 }, { ladder_seconds: [9, 99] }, { cooldown_seconds: 300 }),
-    concurrency_policy: anyCase('QUEUE', 'SKIP', 'PARALLEL'),
+    concurrency_policy: anyCase(...CONCURRENCY_POLICIES),
     max_concurrency: fc.constantFrom(1, 3),
     queue_depth: fc.constantFrom(0, 10),
     max_fires: fc.constantFrom(7),

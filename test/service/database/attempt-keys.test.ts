@@ -21,11 +21,8 @@ beforeAll(async () => {
   world = await createServiceWorld()
 })
 beforeEach(async () => {
-  world.now = NOW
-  await world.db.query(
-    `delete from schedule; delete from run; delete from pending; delete from turn; delete from rail_act;
-     delete from agent where id = 'maker'; delete from budget; delete from usage`,
-  )
+  await world.startOver('schedule', 'run', 'pending', 'turn', 'rail_act', 'budget', 'usage')
+  await world.db.query(`delete from agent where id = 'maker'`, [])
 })
 afterAll(() => world.drop())
 

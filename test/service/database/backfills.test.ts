@@ -25,13 +25,7 @@ let world: ServiceWorld
 beforeAll(async () => {
   world = await createServiceWorld()
 })
-beforeEach(async () => {
-  world.now = NOW
-  await world.db.query(
-    `delete from backfill; delete from schedule; delete from run; delete from pending; delete from occurrence;
-     delete from turn`,
-  )
-})
+beforeEach(() => world.startOver('backfill', 'schedule', 'run', 'pending', 'occurrence', 'turn'))
 afterAll(() => world.drop())
 
 /** Every hour, made so long ago that it could have run. */

@@ -14,7 +14,6 @@ import { reportWork } from '../../../src/service/turn/works.ts'
 import { loadBudgets } from '../../../src/store/budgets.ts'
 import { createRandom, type Random } from '../../simulation/random.ts'
 import { ORG } from '../../store/records.ts'
-import { NOW } from '../../support/builders.ts'
 import { aTask } from '../desk/cabinet.ts'
 import { createWitness, type Witness } from '../desk/budget-witness.ts'
 import { openNode, type TestNode } from './node.ts'
@@ -32,9 +31,7 @@ beforeAll(async () => {
 afterAll(() => world.drop())
 
 async function empty(): Promise<void> {
-  world.now = NOW
-  await world.db.query('delete from budget; delete from usage; delete from run; delete from pending; delete from node')
-  await world.db.query('delete from attempt; delete from alert')
+  await world.startOver('budget', 'usage', 'run', 'pending', 'node', 'attempt', 'alert')
 }
 
 function drawBudgets(random: Random): readonly BudgetInput[] {

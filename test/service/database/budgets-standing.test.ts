@@ -7,7 +7,6 @@ import { changeBudget, createBudget, getBudget, removeBudget, resumeBudget } fro
 import { submit } from '../../../src/service/desk/submit.ts'
 import type { Work } from '../../../src/service/turn-port.ts'
 import { ORG } from '../../store/records.ts'
-import { NOW } from '../../support/builders.ts'
 import { aTask } from '../desk/cabinet.ts'
 import { openNode } from './node.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -22,11 +21,7 @@ beforeAll(async () => {
     [ORG],
   )
 })
-beforeEach(async () => {
-  world.now = NOW
-  await world.db.query('delete from budget; delete from usage; delete from run; delete from pending; delete from node')
-  await world.db.query('delete from alert; delete from delivery')
-})
+beforeEach(() => world.startOver('budget', 'usage', 'run', 'pending', 'node', 'alert', 'delivery'))
 afterAll(() => world.drop())
 
 const create = (input: BudgetInput) => createBudget(world.ports, world.caller, input)

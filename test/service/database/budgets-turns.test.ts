@@ -17,10 +17,7 @@ let world: ServiceWorld
 beforeAll(async () => {
   world = await createServiceWorld()
 })
-beforeEach(async () => {
-  world.now = NOW
-  await world.db.query('delete from budget; delete from usage; delete from run; delete from pending; delete from node')
-})
+beforeEach(() => world.startOver('budget', 'usage', 'run', 'pending', 'node'))
 afterAll(() => world.drop())
 
 const create = (input: BudgetInput) => createBudget(world.ports, world.caller, input)

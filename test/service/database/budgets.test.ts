@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BudgetInput, BudgetPatch } from '../../../src/contract/budget.ts'
 import { changeBudget, createBudget, findBudgets, getBudget, removeBudget } from '../../../src/service/budgets.ts'
 import { createSchedule } from '../../../src/service/schedules.ts'
-import { NOW } from '../../support/builders.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
 let world: ServiceWorld
@@ -10,10 +9,7 @@ let world: ServiceWorld
 beforeAll(async () => {
   world = await createServiceWorld()
 })
-beforeEach(async () => {
-  world.now = NOW
-  await world.db.query('delete from budget; delete from usage; delete from run; delete from pending')
-})
+beforeEach(() => world.startOver('budget', 'usage', 'run', 'pending'))
 afterAll(() => world.drop())
 
 const create = (input: BudgetInput) => createBudget(world.ports, world.caller, input)

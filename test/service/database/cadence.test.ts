@@ -32,12 +32,7 @@ let world: ServiceWorld
 beforeAll(async () => {
   world = await createServiceWorld()
 })
-beforeEach(async () => {
-  world.now = NOW
-  await world.db.query(
-    'delete from schedule; delete from run; delete from pending; delete from occurrence; delete from turn; delete from node',
-  )
-})
+beforeEach(() => world.startOver('schedule', 'run', 'pending', 'occurrence', 'turn', 'node'))
 afterAll(() => world.drop())
 
 const CADENCE = { min_seconds: 300, max_seconds: 21_600 }

@@ -18,13 +18,7 @@ let world: ServiceWorld
 beforeAll(async () => {
   world = await createServiceWorld()
 })
-beforeEach(async () => {
-  world.now = NOW
-  await world.db.query(
-    'delete from budget; delete from usage; delete from schedule; delete from run; delete from pending',
-  )
-  await world.db.query('delete from heartbeat')
-})
+beforeEach(() => world.startOver('budget', 'usage', 'schedule', 'run', 'pending', 'heartbeat'))
 afterAll(() => world.drop())
 
 const caller = () => ({ ...world.caller, writesBudgets: true })

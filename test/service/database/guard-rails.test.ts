@@ -24,7 +24,6 @@ import {
 import { submitTask } from '../../../src/service/tasks.ts'
 import { insertAgents } from '../../../src/store/agents.ts'
 import { anAgent, ORG } from '../../store/records.ts'
-import { NOW } from '../../support/builders.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
 let world: ServiceWorld
@@ -35,12 +34,7 @@ beforeAll(async () => {
     insertAgents(tx, [anAgent({ id: agentId('shell'), executor: { kind: 'command', program: '/bin/true' } })]),
   )
 })
-beforeEach(async () => {
-  world.now = NOW
-  await world.db.query(
-    'delete from schedule; delete from run; delete from pending; delete from occurrence; delete from turn; delete from rail_act',
-  )
-})
+beforeEach(() => world.startOver('schedule', 'run', 'pending', 'occurrence', 'turn', 'rail_act'))
 afterAll(() => world.drop())
 
 const railed = (over: Partial<GuardRails> = {}, more: Partial<Railed> = {}): Caller => ({

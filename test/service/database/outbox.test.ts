@@ -20,12 +20,7 @@ let world: ServiceWorld
 beforeAll(async () => {
   world = await createServiceWorld()
 })
-beforeEach(async () => {
-  world.now = NOW
-  await world.db.query(
-    'delete from run; delete from pending; delete from delivery; delete from delivery_try; delete from alert; delete from schedule; delete from target',
-  )
-})
+beforeEach(() => world.startOver('run', 'pending', 'delivery', 'delivery_try', 'alert', 'schedule', 'target'))
 afterAll(() => world.drop())
 
 const newTarget = (): Promise<{ readonly id: string }> =>

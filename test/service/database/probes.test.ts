@@ -37,12 +37,9 @@ beforeAll(async () => {
   ports = { ...world.ports, look }
 })
 beforeEach(async () => {
-  world.now = NOW
   outside.looks = 0
-  await world.db.query(
-    `delete from run; delete from pending; delete from node; delete from schedule; delete from probe;
-     delete from probe_answer; update agent set provider = null; delete from provider`,
-  )
+  await world.db.query('update agent set provider = null')
+  await world.startOver('run', 'pending', 'node', 'schedule', 'probe', 'probe_answer', 'provider')
 })
 afterAll(() => world.drop())
 

@@ -29,10 +29,8 @@ beforeAll(async () => {
   ports = { ...world.ports, work: { workOf: () => null } }
 })
 beforeEach(async () => {
-  world.now = NOW
-  await world.db.query(
-    `delete from run; delete from pending; delete from node; update agent set provider = null; delete from provider`,
-  )
+  await world.db.query('update agent set provider = null')
+  await world.startOver('run', 'pending', 'node', 'provider')
 })
 afterAll(() => world.drop())
 

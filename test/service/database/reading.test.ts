@@ -19,10 +19,7 @@ let world: ServiceWorld
 beforeAll(async () => {
   world = await createServiceWorld()
 })
-beforeEach(async () => {
-  world.now = NOW
-  await world.db.query('delete from run; delete from pending; delete from attempt; delete from session')
-})
+beforeEach(() => world.startOver('run', 'pending', 'attempt', 'session'))
 afterAll(() => world.drop())
 
 describe('runs', () => {

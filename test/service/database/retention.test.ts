@@ -18,11 +18,8 @@ beforeAll(async () => {
   world = await createServiceWorld()
 })
 beforeEach(async () => {
-  world.now = NOW
   world.settings = DEFAULT_SETTINGS
-  await world.db.query(
-    'delete from run; delete from pending; delete from turn; delete from schedule; delete from decision',
-  )
+  await world.startOver('run', 'pending', 'turn', 'schedule', 'decision')
 })
 afterAll(() => world.drop())
 

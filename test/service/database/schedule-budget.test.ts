@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { changeBudget, createBudget, findBudgets, removeBudget } from '../../../src/service/budgets.ts'
 import { changeSchedule, createSchedule, deleteSchedule, getSchedule } from '../../../src/service/schedules.ts'
 import type { ScheduleInput } from '../../../src/contract/schedule.ts'
-import { NOW } from '../../support/builders.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
 let world: ServiceWorld
@@ -10,10 +9,7 @@ let world: ServiceWorld
 beforeAll(async () => {
   world = await createServiceWorld()
 })
-beforeEach(async () => {
-  world.now = NOW
-  await world.db.query('delete from budget; delete from usage; delete from schedule')
-})
+beforeEach(() => world.startOver('budget', 'usage', 'schedule'))
 afterAll(() => world.drop())
 
 const caller = () => ({ ...world.caller, writesBudgets: true })

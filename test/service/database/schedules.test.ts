@@ -22,10 +22,7 @@ beforeAll(async () => {
   world = await createServiceWorld()
 })
 beforeEach(async () => {
-  world.now = NOW
-  await world.db.query(
-    'delete from schedule; delete from run; delete from pending; delete from occurrence; delete from turn',
-  )
+  await world.startOver('schedule', 'run', 'pending', 'occurrence', 'turn')
   await world.db.query('update org set max_schedules = null', [])
 })
 afterAll(() => world.drop())

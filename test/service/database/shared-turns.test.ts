@@ -4,7 +4,6 @@ import type { ScheduleView } from '../../../src/contract/schedule.ts'
 import type { Ports } from '../../../src/service/ports.ts'
 import { createSchedule, deleteSchedule } from '../../../src/service/schedules.ts'
 import type { Work } from '../../../src/service/turn-port.ts'
-import { NOW } from '../../support/builders.ts'
 import { openNode } from './node.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
@@ -14,8 +13,7 @@ beforeAll(async () => {
   world = await createServiceWorld()
 })
 beforeEach(async () => {
-  world.now = NOW
-  await world.db.query('delete from schedule; delete from idempotency; delete from turn; delete from node')
+  await world.startOver('schedule', 'idempotency', 'turn', 'node')
   await world.db.query('update org set max_schedules = null', [])
 })
 afterAll(() => world.drop())

@@ -26,6 +26,8 @@ export interface ServiceWorld {
   settings: EngineSettings
   now: Instant
   readonly pass: (ms: number) => void
+  /** It is the usual moment again, and these tables are empty. */
+  readonly startOver: (...tables: readonly string[]) => Promise<void>
   /** Takes a turn with nothing else in it. */
   readonly take: <Answer>(work: Work<Answer>) => Promise<Answer>
   /** Decides what is due of a schedule. */
@@ -56,6 +58,10 @@ export async function createServiceWorld(): Promise<ServiceWorld> {
     now: NOW,
     pass: (ms) => {
       world.now = later(world.now, ms)
+    },
+    startOver: async (...tables) => {
+      world.now = NOW
+      await db.query(tables.map((table) => `delete from ${table}`).join('; '))
     },
     take: (work) => takeAlone(world, work),
     fire: (id) => takeAlone(world, fireWork(ORG, [scheduleId(id)])),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PlannedSchedule } from '../../../src/core/schedule/occurrences.ts'
+import { Violation } from '../../support/violation.ts'
 import { REAL_CORE } from '../core.ts'
-import { Violation } from '../invariants.ts'
 import { FIRING_MUTANTS } from '../mutants/firing.ts'
 import { mutant, type Mutant } from '../mutants/mutant.ts'
 import { simulateDay, type DayOptions } from './day.ts'

@@ -1,3 +1,5 @@
+import { demand as demandAny, type Demand } from '../../support/violation.ts'
+
 /** What must be true of every world, whatever goes wrong in it. */
 export const INVARIANTS = [
   'one_run_per_occurrence',
@@ -22,17 +24,5 @@ export const INVARIANTS = [
 ] as const
 export type Invariant = (typeof INVARIANTS)[number]
 
-/** An invariant does not hold. */
-export class Violation extends Error {
-  override readonly name = 'Violation'
-  readonly invariant: Invariant
-  constructor(invariant: Invariant, detail: string) {
-    super(`${invariant}: ${detail}`)
-    this.invariant = invariant
-  }
-}
-
-/** Throws the violation unless it holds. */
-export function demand(holds: boolean, invariant: Invariant, detail: () => string): void {
-  if (!holds) throw new Violation(invariant, detail())
-}
+/** Throws a violation of one of them unless it holds. */
+export const demand: Demand<Invariant> = demandAny
