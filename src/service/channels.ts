@@ -25,7 +25,7 @@ import type { Ports } from './ports.ts'
 import type { Work } from './turn-port.ts'
 
 /** The channel as it is on record, or a refusal. */
-export async function readChannel(connection: Connection, orgId: OrgId, id: string): Promise<ChannelRow> {
+async function readChannel(connection: Connection, orgId: OrgId, id: string): Promise<ChannelRow> {
   // PostgreSQL takes no NUL in a text, and no id has one.
   const row = id.includes('\u0000') ? undefined : await loadChannel(connection, { orgId, id: channelId(id) })
   if (row === undefined) throw new Refusal('NOT_FOUND', `There is no channel ${id}`)

@@ -156,7 +156,7 @@ export const enableTarget = (ports: Ports, caller: Caller, id: string): Promise<
   ports.turns.take(editing(ports, caller, { id, verb: 'enable', read: (row) => ({ ...facts(row), enabled: true }) }))
 
 /** What a person has decided about a target. */
-export const facts = ({ name, kind, url, settings, quietHours, alerts, disabledAt }: TargetRow): ReadTarget => ({
+const facts = ({ name, kind, url, settings, quietHours, alerts, disabledAt }: TargetRow): ReadTarget => ({
   ...{ name, kind, url, settings, quietHours, alerts, enabled: disabledAt === null },
 })
 

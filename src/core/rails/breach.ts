@@ -1,5 +1,5 @@
 /** The rails by the names they are refused with. */
-export const RAIL_NAMES = [
+const RAIL_NAMES = [
   'operation',
   'own_schedules_only',
   'max_schedules',
