@@ -3,8 +3,7 @@ import type { Instant } from '../instant.ts'
 import type { BackfillChoice, BackfillOrder } from './backfill.ts'
 
 /** What has become of a moment so far, whoever made its runs. */
-const MOMENT_STANDINGS = ['not_run', 'failed', 'cancelled', 'succeeded', 'pending'] as const
-export type MomentStanding = (typeof MOMENT_STANDINGS)[number]
+export type MomentStanding = 'not_run' | 'failed' | 'cancelled' | 'succeeded' | 'pending'
 
 /** Which moments are taken, by what has become of them. What is still on its way is never made a second time. */
 const TAKES: Readonly<Record<BackfillChoice, readonly MomentStanding[]>> = {
