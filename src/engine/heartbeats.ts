@@ -1,4 +1,4 @@
-import { beatWork, findDueHeartbeats, findNextHeartbeat } from '../service/heartbeat-beat.ts'
+import { beatWork, findDueHeartbeats, findNextHeartbeat } from '../service/heartbeat/beat.ts'
 import type { Ports } from '../service/ports.ts'
 import { createLoop, type Loop } from './loop.ts'
 import type { NodeParts } from './node-parts.ts'
