@@ -1,9 +1,9 @@
-// The hot-queue experiment: `node bench/queue-shapes/run.mjs [--modules <file>] [--shapes A,B,C,D,E] [part …]`.
+// The hot-queue experiment: `node bench/queue-shapes/run.mjs [--shapes A,B,C,D,E] [part …]`.
 // Parts: drain, steady, buffers, history, submit; all of them take about three quarters of an hour. Needs `npm run build`.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { startServer } from '../engine/server.mjs'
 import * as measure from './measure.mjs'
-import { startServer } from './server.mjs'
 import * as line from './shapes/line.mjs'
 import * as marked from './shapes/marked.mjs'
 import * as naive from './shapes/naive.mjs'
@@ -15,7 +15,6 @@ import { LAYOUTS } from './world.mjs'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    modules: { type: 'string' },
     shapes: { type: 'string', default: 'A,B,C,D,E' },
     seconds: { type: 'string', default: '60' },
     largest: { type: 'string', default: '1000000' },
@@ -108,7 +107,7 @@ const PARTS = {
   },
 }
 
-const server = await startServer(values.modules)
+const server = await startServer({ log_min_messages: 'fatal' })
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void server.stop().then(() => process.exit(1)))
 try {
   for (const part of wanted) {

@@ -22,7 +22,7 @@ const FINE: TryOutcome = { ok: true, statusCode: 200 }
 const NEVER = new AbortController().signal
 
 /** What Telegram sends back with every update, so that nobody else can bring some. It is made from the token. */
-export const telegramHookSecret = (token: string): string =>
+const telegramHookSecret = (token: string): string =>
   createHmac('sha256', token).update('escapement telegram webhook').digest('hex')
 
 /** Puts the services behind channels together. */

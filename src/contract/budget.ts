@@ -19,14 +19,27 @@ export interface BudgetInput {
   readonly default_reserve?: number
 }
 
-/** What a budget is, without whose it is: how a schedule says what its runs may use. */
-export interface BudgetTerms {
+/** How much may be used in which time, and what happens then. */
+export interface BudgetLimit {
   readonly unit: BudgetUnit
   readonly amount: number
   readonly period: BudgetPeriod
   readonly timezone: string
   readonly on_exceed: BudgetAction
+}
+
+/** What a budget is, without whose it is: how a schedule says what its runs may use. */
+export interface BudgetTerms extends BudgetLimit {
   readonly default_reserve: number
+}
+
+/** Whose a budget is. */
+export interface BudgetSubject {
+  readonly scope: BudgetScope['kind']
+  readonly agent_id: string | null
+  readonly schedule_id: string | null
+  /** The key or the agent (`agent:<id>`) whose guard rails it belongs to. */
+  readonly owner: string | null
 }
 
 /** The same as it is given: what is left out has the default of a budget. */
@@ -43,20 +56,9 @@ export interface ScheduleBudgetView extends BudgetTerms {
 export type BudgetPatch = Partial<Pick<BudgetInput, 'amount' | 'on_exceed' | 'default_reserve'>>
 
 /** A budget and where it stands. Amounts are tokens, or money in whole units. */
-export interface BudgetView {
+export interface BudgetView extends BudgetSubject, BudgetTerms {
   readonly id: string
   readonly org_id: string
-  readonly scope: BudgetScope['kind']
-  readonly agent_id: string | null
-  readonly schedule_id: string | null
-  /** The key or the agent (`agent:<id>`) whose guard rails it belongs to. */
-  readonly owner: string | null
-  readonly unit: BudgetUnit
-  readonly amount: number
-  readonly period: BudgetPeriod
-  readonly timezone: string
-  readonly on_exceed: BudgetAction
-  readonly default_reserve: number
   /** What the present period has used, what runs in flight have set aside, and what is left. */
   readonly spent: number
   readonly reserved: number

@@ -1,5 +1,5 @@
 import type { ChannelKind } from '../core/channel/channel.ts'
-import type { TelegramMode } from '../core/channel/channel-settings.ts'
+import type { ChannelSettings, TelegramMode } from '../core/channel/channel-settings.ts'
 
 /** A new channel: where messages come from and answers go. Which fields there are depends on its kind. */
 export interface ChannelInput {
@@ -38,7 +38,7 @@ export type ChannelPatch = {
 }
 
 /** A channel, and how it fares. */
-export interface ChannelView {
+export interface ChannelView extends ChannelSettings {
   readonly id: string
   readonly org_id: string
   readonly name: string
@@ -47,15 +47,6 @@ export interface ChannelView {
   readonly enabled: boolean
   readonly has_token: boolean
   readonly has_signing_secret: boolean
-  readonly mode: TelegramMode | null
-  readonly hears_all: boolean | null
-  readonly open: boolean | null
-  readonly allowed_users: readonly string[] | null
-  readonly allowed_chats: readonly string[] | null
-  readonly default_recipient: string | null
-  readonly session: string | null
-  readonly text: string | null
-  readonly lane: string | null
   /** Where requests to it go. */
   readonly hook_path: string
   /** The name of the bot, once Telegram has told it. */

@@ -1,6 +1,5 @@
-import type { BudgetAction, BudgetScope, BudgetUnit } from '../core/budget/budget.ts'
-import type { BudgetPeriod } from '../core/budget/budget-period.ts'
 import type { UseSource } from '../core/forecast/expected-use.ts'
+import type { BudgetLimit, BudgetSubject } from './budget.ts'
 import type { ScheduleInput } from './schedule.ts'
 
 /** What is expected, and what it is if every run uses as much as 95 in 100 of the last ones did at most. */
@@ -52,17 +51,8 @@ export interface ForecastPeriod extends ForecastAmount {
 }
 
 /** Where a budget is going. */
-export interface BudgetForecast {
+export interface BudgetForecast extends BudgetSubject, BudgetLimit {
   readonly budget_id: string
-  readonly scope: BudgetScope['kind']
-  readonly agent_id: string | null
-  readonly schedule_id: string | null
-  readonly owner: string | null
-  readonly unit: BudgetUnit
-  readonly amount: number
-  readonly period: BudgetPeriod
-  readonly timezone: string
-  readonly on_exceed: BudgetAction
   readonly paused: boolean
   readonly periods: readonly ForecastPeriod[]
   /** When it will first be used up. Null: not within the forecast. */

@@ -1,3 +1,4 @@
+import type { DispatchedAttempt } from '../core/executor/dispatch.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { InvitationView } from './guard-rails.ts'
 
@@ -20,20 +21,8 @@ export interface ClaimInput {
 }
 
 /** One attempt of a run, as a worker is handed it: what an agent over HTTP is told, and whose work it is. */
-export interface WorkerAttempt {
+export interface WorkerAttempt extends DispatchedAttempt {
   readonly agent_id: string
-  readonly trigger_type: string
-  readonly schedule_id: string | null
-  readonly job_run_id: string
-  readonly run_id: string
-  readonly attempt: number
-  readonly attempt_id: string
-  readonly nominal_time: string | null
-  readonly session_id: string | null
-  readonly message: string | null
-  readonly schedule_payload: unknown
-  readonly payload: unknown
-  readonly deadline: string | null
   readonly traceparent: string | null
   /** Only for agents with `self_service`: where to ask, and the key of this attempt. */
   readonly escapement?: InvitationView | undefined

@@ -52,7 +52,7 @@ export const ROLES: Record<Role, readonly string[]> = {
 }
 
 /** Who may approve what an agent proposed, and who may change the deployment from the operator org. */
-export const APPROVERS: readonly Role[] = ['owner', 'admin']
+const APPROVERS: readonly Role[] = ['owner', 'admin']
 
 /** The org that operates the deployment. */
 export const OPERATOR_ORG: OrgId = orgId('default')
@@ -119,7 +119,7 @@ function invalidKey({ id, revokedAt, expiresAt }: Principal, now: Instant): Why 
 }
 
 /** Whether a list of grants covers a permission or, asked for `targets:*`, all of its group. */
-export const isCovered = (grants: readonly string[], permission: string): boolean =>
+const isCovered = (grants: readonly string[], permission: string): boolean =>
   grants.includes('*') || grants.includes(permission) || grants.includes(`${groupOf(permission)}:*`)
 
 /** Whether role and scopes of a principal cover a permission. */

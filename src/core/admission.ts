@@ -64,7 +64,7 @@ export type Admission =
   | Extract<SessionAdmission, { kind: 'merge' | 'enter' }>
 
 /** What a refused sender is told to wait before trying again when nobody can know better. */
-export const RETRY_AFTER_MS = 1_000
+const RETRY_AFTER_MS = 1_000
 
 type Gate = (arrival: Arrival, facts: AdmissionFacts) => Admission | null
 

@@ -21,8 +21,6 @@ export const instant = (epochMs: number): Instant => epochMs as Instant
 /** Brands a number of milliseconds that is known to be a length of time. */
 export const durationMs = (ms: number): DurationMs => ms as DurationMs
 
-export const seconds = (count: number): DurationMs => durationMs(count * SECOND_MS)
-
 export const later = (at: Instant, ms: number): Instant => instant(at + ms)
 
 export const earlier = (at: Instant, ms: number): Instant => instant(at - ms)

@@ -57,7 +57,7 @@ function isEnding([kind, subject, data]: HistoryRow['events'][number], watched: 
 }
 
 /** Takes each that is ready a step further, and says when to look again. Never waits for a run. */
-export async function backfillPass(
+async function backfillPass(
   { parts, ports }: BackfillsContext,
   watched: Set<RunId>,
 ): Promise<number | undefined> {

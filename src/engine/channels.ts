@@ -13,7 +13,7 @@ import {
   takeUpdates,
   type ChannelRow,
   type TendedMark,
-} from '../service/channel-attendance.ts'
+} from '../service/channel/attendance.ts'
 import type { Ports } from '../service/ports.ts'
 import { createLoop } from './loop.ts'
 import type { NodeParts } from './node-parts.ts'

@@ -1,6 +1,6 @@
 import type { OrgId } from '../core/ids.ts'
 import { explainWhy } from '../core/reasons.ts'
-import { recordWork, type Recorded, type Tried } from '../service/outbox-record.ts'
+import { recordWork, type Recorded, type Tried } from '../service/outbox/record.ts'
 import type { Ports } from '../service/ports.ts'
 import type { NodeParts } from './node-parts.ts'
 

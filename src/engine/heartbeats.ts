@@ -1,4 +1,4 @@
-import { beatWork, findDueHeartbeats, findNextHeartbeat } from '../service/heartbeat-beat.ts'
+import { beatWork, findDueHeartbeats, findNextHeartbeat } from '../service/heartbeat/beat.ts'
 import type { Ports } from '../service/ports.ts'
 import { createLoop, type Loop } from './loop.ts'
 import type { NodeParts } from './node-parts.ts'
@@ -29,7 +29,7 @@ export function createHeartbeats(context: HeartbeatsContext): Heartbeats {
 }
 
 /** Decides what is due, in as many turns as orgs, and says when to look again. Never waits for an agent. */
-export async function beatPass({ parts, ports }: HeartbeatsContext): Promise<number | undefined> {
+async function beatPass({ parts, ports }: HeartbeatsContext): Promise<number | undefined> {
   const { ctx, health } = parts
   if (parts.state.draining) return undefined
   const now = ctx.clock.now()

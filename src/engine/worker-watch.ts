@@ -1,6 +1,6 @@
 import { isWorkerId } from '../core/executor/worker-agent.ts'
 import type { Instant } from '../core/instant.ts'
-import { lookAtWorkers, loseWorkers } from '../service/worker-leases.ts'
+import { lookAtWorkers, loseWorkers } from '../service/worker/leases.ts'
 import { recoverWork } from '../service/turn/works.ts'
 import type { NodeParts } from './node-parts.ts'
 

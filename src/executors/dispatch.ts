@@ -1,21 +1,10 @@
+import type { DispatchedAttempt } from '../core/executor/dispatch.ts'
 import type { Invitation } from '../core/rails/invitation.ts'
 import { formatInstant } from '../core/instant.ts'
 import type { Attempt } from './executor.ts'
 
 /** What an agent is told over HTTP: start a session and say this in it, in one. */
-export interface Dispatch {
-  readonly trigger_type: string
-  readonly schedule_id: string | null
-  readonly job_run_id: string
-  readonly run_id: string
-  readonly attempt: number
-  readonly attempt_id: string
-  readonly nominal_time: string | null
-  readonly session_id: string | null
-  readonly message: string | null
-  readonly schedule_payload: unknown
-  readonly payload: unknown
-  readonly deadline: string | null
+export interface Dispatch extends DispatchedAttempt {
   readonly callback_url?: string
   readonly callback_token?: string
   /** Only for agents with `self_service`: where to ask, and the key of this attempt. */

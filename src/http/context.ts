@@ -4,7 +4,7 @@ import type { AgentId, OrgId, RunId } from '../core/ids.ts'
 import type { ConfigPort } from '../service/config.ts'
 import type { Live, LiveWork } from '../service/live-port.ts'
 import type { Ports } from '../service/ports.ts'
-import type { WorkerPort } from '../service/worker-port.ts'
+import type { WorkerPort } from '../service/worker/port.ts'
 import type { EventStreams } from './events/streams.ts'
 import type { MostPlaces } from './places.ts'
 

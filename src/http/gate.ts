@@ -17,7 +17,7 @@ import type { HttpContext } from './context.ts'
 
 /** The cookie of the console, and the header in which its token comes back. */
 export const CONSOLE_COOKIE = 'escapement_session'
-export const CSRF_HEADER = 'x-csrf-token'
+const CSRF_HEADER = 'x-csrf-token'
 
 /** What the gate looks at. */
 export interface Asker {

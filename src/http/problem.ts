@@ -38,7 +38,7 @@ const errorOf = (flaw: Flaw, body: unknown): ProblemError => ({
 })
 
 /** `retry_policy.base_ms` as JSON pointer. A name with a dot in it is one name if the body has it so. */
-export function pointerTo(field: string, body: unknown): string {
+function pointerTo(field: string, body: unknown): string {
   if (field === '') return ''
   const whole = typeof body === 'object' && body !== null && Object.hasOwn(body, field)
   return toPointer(whole ? [field] : field.split('.'))

@@ -1,5 +1,11 @@
 import type { Escapement } from '../escapement.ts'
-import { findBeats, getHeartbeat, setHeartbeat, switchHeartbeat, testHeartbeat } from '../service/heartbeats.ts'
+import {
+  findBeats,
+  getHeartbeat,
+  setHeartbeat,
+  switchHeartbeat,
+  testHeartbeat,
+} from '../service/heartbeat/heartbeats.ts'
 import type { Running } from './running.ts'
 
 /** Agents that look after a checklist by themselves. */

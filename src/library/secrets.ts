@@ -1,6 +1,6 @@
 import type { Escapement } from '../escapement.ts'
-import { rotateKey } from '../service/secret-rotation.ts'
-import { changeSecret, createSecret, findSecrets, getSecret, removeSecret } from '../service/secrets.ts'
+import { rotateKey } from '../service/secret/rotation.ts'
+import { changeSecret, createSecret, findSecrets, getSecret, removeSecret } from '../service/secret/secrets.ts'
 import type { Running } from './running.ts'
 
 /** Values that agents send and nobody can read. */

@@ -1,9 +1,16 @@
 import type { Escapement } from '../escapement.ts'
 import { findAlerts } from '../service/alerts.ts'
 import { findDeliveries, getDelivery, retryDelivery } from '../service/deliveries.ts'
-import { getSigningSecret, rotateSecret } from '../service/signing-secret.ts'
-import { testTarget } from '../service/target-test.ts'
-import { changeTarget, createTarget, enableTarget, findTargets, getTarget, removeTarget } from '../service/targets.ts'
+import { getSigningSecret, rotateSecret } from '../service/target/signing-secret.ts'
+import { testTarget } from '../service/target/test.ts'
+import {
+  changeTarget,
+  createTarget,
+  enableTarget,
+  findTargets,
+  getTarget,
+  removeTarget,
+} from '../service/target/targets.ts'
 import type { Running } from './running.ts'
 
 /** Where results are delivered, results on their way, and what somebody should look at. */

@@ -44,9 +44,6 @@ function shown(name: MetricName, samples: readonly Sample[] | Histogram): Shown 
   return { name, help, type, get: () => Promise.resolve({ name, help, type, values }) }
 }
 
-/** The media type of the text. */
-export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
-
 /** The numbers in the text format of Prometheus. */
 export function renderMetrics(samples: Samples): Promise<string> {
   const registry = new Registry()

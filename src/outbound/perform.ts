@@ -15,7 +15,7 @@ const OURS = new Set([
 ])
 
 /** Whether a header is one that nobody but the transport sets. */
-export const isTransportHeader = (name: string): boolean => OURS.has(name.toLowerCase())
+const isTransportHeader = (name: string): boolean => OURS.has(name.toLowerCase())
 
 /** Sends one request to one place and reads what comes back, up to its limit. */
 export async function perform(request: OutboundRequest, { pool, target, limit }: Performing): Promise<OutboundAnswer> {

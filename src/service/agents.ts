@@ -34,7 +34,7 @@ import { viewRailsOrNull } from './rails/view.ts'
 import type { KeptOwn } from './schedule-budget.ts'
 import { viewRetryPolicy } from './schedule-view.ts'
 import type { Asked } from './schedule-editing.ts'
-import { judgeSecrets } from './secret-use.ts'
+import { judgeSecrets } from './secret/use.ts'
 import { onDesk } from './turn/recall.ts'
 import type { Work } from './turn-port.ts'
 

@@ -61,7 +61,7 @@ export function saveAlertAtOnce(
 const ALERTED = because('alerted', 'target.alerts')
 
 /** What is sent about alerts. */
-export function messagesOf(orgId: OrgId, changes: readonly AlertChange[], now: Instant): readonly AlertMessage[] {
+function messagesOf(orgId: OrgId, changes: readonly AlertChange[], now: Instant): readonly AlertMessage[] {
   const [first] = changes
   if (first === undefined) return []
   if (changes.length <= MOST_SINGLE)

@@ -11,7 +11,7 @@ export interface AuditEntry {
 }
 
 /** Who did something when it was neither a key nor a member. */
-export const LIBRARY_ACTOR = 'library'
+const LIBRARY_ACTOR = 'library'
 export const SYSTEM_ACTOR = 'system'
 export const SIGNAL_ACTOR = 'signal'
 

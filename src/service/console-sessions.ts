@@ -13,7 +13,7 @@ import type { Ports } from './ports.ts'
 
 /** A browser that is not heard of for so long is signed out, and every browser after so long. */
 export const IDLE_MS = 12 * HOUR_MS
-export const LONGEST_MS = 7 * DAY_MS
+const LONGEST_MS = 7 * DAY_MS
 
 /** Somebody who is signed in at the console. */
 export interface SignedIn {

@@ -51,8 +51,8 @@ export function parseIdCursor(field: string, value: unknown): Parsed<string | nu
 export const isMoment = (value: unknown): boolean =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 253_402_300_799_999
 
-export const DEFAULT_PAGE = 20
-export const LARGEST_PAGE = 200
+const DEFAULT_PAGE = 20
+const LARGEST_PAGE = 200
 
 /** Reads how long a page is to be. */
 export function parseLimit(field: string, value: unknown): Parsed<number> {

@@ -16,7 +16,7 @@ export interface Kept {
 }
 
 /** What the audit log says of it. */
-export function recordOf(actor: string, { id, change, before, after }: Kept): AuditEntry {
+function recordOf(actor: string, { id, change, before, after }: Kept): AuditEntry {
   const object = { kind: 'budget', id }
   const shown = (row: BudgetRow) => ({ ...settingsOf(row), paused: row.pausedAt !== null })
   if (after === null) return deleted(actor, object, before === null ? {} : shown(before))

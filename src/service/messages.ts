@@ -257,7 +257,7 @@ function receipt(ctx: MessageContext, { submitted, messageId: known }: Sent): Me
 }
 
 /** Work whose time is over before it begins is a mistake of the sender. */
-export function refusePast(deadline: Instant | undefined, now: Instant): void {
+function refusePast(deadline: Instant | undefined, now: Instant): void {
   if (deadline !== undefined && deadline <= now)
     throw invalid([{ field: 'deadline', value: deadline, message: 'is in the past', allowed: 'a later time' }])
 }

@@ -5,7 +5,7 @@ import type { Ports } from './ports.ts'
 import { momentOrNull } from './schedule-view.ts'
 
 /** A node as the others see it. */
-export const viewNode = (node: NodeRow, now: Instant): NodeView => ({
+const viewNode = (node: NodeRow, now: Instant): NodeView => ({
   id: node.id,
   started_at: formatInstant(node.startedAt),
   lease_until: formatInstant(node.leaseUntil),

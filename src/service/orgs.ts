@@ -215,7 +215,7 @@ export async function removeOrg(ports: Ports, caller: Pick<Caller, 'principal'>,
 }
 
 /** An org as every surface shows it. */
-export const viewOrg = (row: OrgRow): OrgView => ({
+const viewOrg = (row: OrgRow): OrgView => ({
   id: row.id,
   name: row.name,
   default_timezone: row.defaultTimezone,

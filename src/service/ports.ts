@@ -10,7 +10,7 @@ import type { OutboundPort } from './outbound-port.ts'
 import type { EngineSettings } from './settings.ts'
 import type { SimulationPort } from './simulate/port.ts'
 import type { Turns } from './turn-port.ts'
-import type { Vault } from './vault-port.ts'
+import type { Vault } from './secret/vault-port.ts'
 
 /** What services have instead of globals. */
 export interface Ports {

@@ -25,7 +25,7 @@ import { viewRun, viewRunDetail } from './run-view.ts'
 type Reading = Pick<Ports, 'database'>
 
 /** The refusal for a run that is not there, or not this org's. */
-export const noRun = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no run ${id}`)
+const noRun = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no run ${id}`)
 
 /** The run as it is on record. */
 export async function readRun({ database }: Reading, orgId: OrgId, id: string): Promise<RunRecord> {
@@ -96,7 +96,7 @@ const FILTER_FIELDS = [
 ]
 
 /** Reads which runs are wanted. */
-export function parseRunFilter(orgId: OrgId, filter: RunFilter): Parsed<RunChoice> {
+function parseRunFilter(orgId: OrgId, filter: RunFilter): Parsed<RunChoice> {
   const { flaws, keep } = collectFlaws()
   flaws.push(...unknownFields('', { ...filter }, FILTER_FIELDS))
   const text = (field: string, value: unknown): string | null =>

@@ -232,7 +232,7 @@ function sessionFor(word: string, agent: WokenAgent): SessionKey | null {
 }
 
 /** The session that `main` means. */
-export const mainSessionOf = (agent: Pick<AgentRow, 'id' | 'defaultSession'>): SessionKey =>
+const mainSessionOf = (agent: Pick<AgentRow, 'id' | 'defaultSession'>): SessionKey =>
   agent.defaultSession ?? sessionKey(`agent:${agent.id}:main`)
 
 /** A year; nothing that takes longer is one attempt. */

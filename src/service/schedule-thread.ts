@@ -32,7 +32,7 @@ const MOST_EXCHANGES = 200
 const MOST_BYTES = 1_048_576
 
 /** The retry of a message carries what the message carried. */
-export const isMessage = ({ payload, trigger }: Pick<RunRecord, 'payload' | 'trigger'>): boolean =>
+const isMessage = ({ payload, trigger }: Pick<RunRecord, 'payload' | 'trigger'>): boolean =>
   trigger === 'message' || (typeof payload === 'object' && payload !== null && 'messageIds' in payload)
 
 /** Reads what a run is about: its message, and what was said around it by whom. */

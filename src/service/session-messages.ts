@@ -33,7 +33,7 @@ export async function findMessages(
 }
 
 /** A run as a message of its session. */
-export function viewMessage(run: RunRecord): MessageView {
+function viewMessage(run: RunRecord): MessageView {
   const { attachments, messageIds } = objectOf(run.payload)
   return {
     run_id: run.id,

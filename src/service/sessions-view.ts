@@ -19,7 +19,7 @@ type Reading = Pick<Ports, 'database' | 'settings'>
 const NOTHING: SessionCounts = { active: 0, waiting: 0 }
 
 /** A session as every surface shows it: its own rules, and the deployment's where it has none. */
-export function viewSession(row: SessionRow, deployment: SessionRules, counts: SessionCounts = NOTHING): SessionView {
+function viewSession(row: SessionRow, deployment: SessionRules, counts: SessionCounts = NOTHING): SessionView {
   const rules = { ...deployment, ...row.own }
   return {
     key: row.key,

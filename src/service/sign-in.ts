@@ -18,7 +18,7 @@ import type { Ports } from './ports.ts'
 import { railRefusal } from './rails/refusals.ts'
 
 /** How long a link can be used. */
-export const LINK_MS = 10 * MINUTE_MS
+const LINK_MS = 10 * MINUTE_MS
 
 const TOKEN_TEXT = /^[\w-]{43}$/
 

@@ -2,7 +2,7 @@ import type { TryOutcome } from '../core/delivery/message.ts'
 import type { OrgId, RunId, SessionKey } from '../core/ids.ts'
 import { loadChannelNamed } from '../store/channels.ts'
 import { closeMark, deleteMark, loadPlaceOfSession } from '../store/chats.ts'
-import { openChannel } from './channel-credentials.ts'
+import { openChannel } from './channel/credentials.ts'
 import type { Ports } from './ports.ts'
 import { cutText } from './stored-output.ts'
 

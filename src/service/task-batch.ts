@@ -10,7 +10,7 @@ import { readTask, type ReadTask } from './task-input.ts'
 import { callbackFlaw, isAccepted, stateOf, taskWork, type SubmittedTask, type TaskContext } from './tasks.ts'
 
 /** Most tasks of a batch. */
-export const MOST_IN_BATCH = 50
+const MOST_IN_BATCH = 50
 
 /** What the tasks of a batch have in common, as it was sent. */
 export interface Shared {

@@ -101,7 +101,7 @@ const isOverdue = ({ deadline, finishedAt }: TaskRecord): boolean =>
   deadline !== null && finishedAt !== null && finishedAt >= deadline
 
 /** The refusal for a task that is not there, or not this org's. */
-export const noTask = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no task ${id}`)
+const noTask = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no task ${id}`)
 
 /** What ended before this has outlived its time, also while it is still on record. */
 const keptSince = ({ clock, settings }: Reading): Instant =>
@@ -122,7 +122,7 @@ export async function getTask(ports: Reading, orgId: OrgId, id: string): Promise
 }
 
 /** So many tasks are in one answer, whoever asks for everything: what is answered is in memory. */
-export const MOST_TASKS = 1_000
+const MOST_TASKS = 1_000
 
 /** A page ends early when what it holds is larger than this. */
 const MOST_BYTES = 8 << 20

@@ -1,6 +1,6 @@
 import type { Ports } from './ports.ts'
 import { createRetention } from './retention.ts'
-import { sealSigningSecrets } from './signing-secret.ts'
+import { sealSigningSecrets } from './target/signing-secret.ts'
 
 /** What is done now and then: old rows go, and what could not be sealed before is. */
 export function createPrune(ports: Ports): () => Promise<boolean> {

@@ -3,6 +3,8 @@ import { orgId, type OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Row, SqlValue, Transaction } from './database.ts'
+import type { OrgPage } from './page.ts'
+import { countRemoved, type OldRows } from './removal.ts'
 import { columnsOf, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -186,13 +188,10 @@ export async function loadAlertsBetween(
 /** Alerts of the org, newest first. `open` null: both. */
 export async function listAlerts(
   connection: Connection,
-  page: {
-    readonly orgId: OrgId
+  page: OrgPage & {
     readonly open: boolean | null
     readonly kind: AlertKind | null
     readonly subjectId: string | null
-    readonly after: { readonly createdAt: Instant; readonly id: string } | null
-    readonly limit: number
   },
 ): Promise<readonly AlertRow[]> {
   const rows = await connection.query(
@@ -210,11 +209,9 @@ export async function listAlerts(
 }
 
 /** Alerts that were cleared before a moment. Answers with how many. */
-export async function deleteOldAlerts(
-  connection: Connection,
-  old: { readonly orgId: OrgId; readonly before: Instant; readonly limit: number },
-): Promise<number> {
-  const rows = await connection.query(
+export function deleteOldAlerts(connection: Connection, old: OldRows): Promise<number> {
+  return countRemoved(
+    connection,
     `with doomed as (
        select id from alert where org_id = $1 and raised_at < $2::timestamptz and cleared_at < $2::timestamptz
         order by raised_at, id limit $3 for update skip locked),
@@ -222,7 +219,6 @@ export async function deleteOldAlerts(
      select count(*) as removed from gone`,
     [old.orgId, toTimestamp(old.before), old.limit],
   )
-  return rows[0]?.['removed'] as number
 }
 
 const alertOf = (row: Row): AlertRow => ({

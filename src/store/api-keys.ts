@@ -3,6 +3,7 @@ import { orgId, type OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { GuardRails } from '../core/rails/guard-rails.ts'
 import type { Connection, Row, Transaction } from './database.ts'
+import type { OrgPage } from './page.ts'
 import { jsonOrNull, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -63,13 +64,10 @@ export async function loadApiKey(
   return row === undefined ? undefined : keyOf(row)
 }
 
-export interface ApiKeyChoice {
-  readonly orgId: OrgId
+export interface ApiKeyChoice extends OrgPage {
   /** Null: in any state. */
   readonly state: 'active' | 'expired' | 'revoked' | null
   readonly now: Instant
-  readonly after: { readonly createdAt: Instant; readonly id: string } | null
-  readonly limit: number
 }
 
 /** Keys of the org, newest first. */

@@ -5,6 +5,8 @@ import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { TerminalState } from '../core/run/run-machine.ts'
 import type { Connection, Row, Transaction } from './database.ts'
+import type { OrgPage } from './page.ts'
+import { countRemoved, type OldRows } from './removal.ts'
 import { jsonOrNull, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -112,13 +114,7 @@ export async function loadRunningBackfill(
 /** Backfills of the org, newest first. */
 export async function listBackfills(
   connection: Connection,
-  page: {
-    readonly orgId: OrgId
-    readonly scheduleId: ScheduleId | null
-    readonly state: BackfillState | null
-    readonly after: { readonly createdAt: Instant; readonly id: string } | null
-    readonly limit: number
-  },
+  page: OrgPage & { readonly scheduleId: ScheduleId | null; readonly state: BackfillState | null },
 ): Promise<readonly BackfillRow[]> {
   const rows = await connection.query(
     `select ${COLUMNS} from backfill
@@ -191,11 +187,9 @@ export async function loadEndedRuns(
 }
 
 /** Backfills that ended before a moment. Answers with how many went. */
-export async function deleteOldBackfills(
-  connection: Connection,
-  old: { readonly orgId: OrgId; readonly before: Instant; readonly limit: number },
-): Promise<number> {
-  const rows = await connection.query(
+export function deleteOldBackfills(connection: Connection, old: OldRows): Promise<number> {
+  return countRemoved(
+    connection,
     `with doomed as (
        select id from backfill where org_id = $1 and created_at < $2::timestamptz and finished_at < $2::timestamptz
           and in_flight = '{}' order by created_at, id limit $3 for update skip locked),
@@ -203,7 +197,6 @@ export async function deleteOldBackfills(
      select count(*) as removed from gone`,
     [old.orgId, toTimestamp(old.before), old.limit],
   )
-  return rows[0]?.['removed'] as number
 }
 
 const backfillOf = (row: Row): BackfillRow => ({

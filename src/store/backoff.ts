@@ -10,7 +10,7 @@ export interface BackoffLimits {
 export const RECONNECT_BACKOFF: BackoffLimits = { baseMs: 50, maxMs: 5_000 }
 
 /** How long to wait before a transaction that collided is repeated. */
-export const CONFLICT_BACKOFF: BackoffLimits = { baseMs: 5, maxMs: 200 }
+const CONFLICT_BACKOFF: BackoffLimits = { baseMs: 5, maxMs: 200 }
 
 /**
  * The wait after so many failures in a row: doubling up to a limit, half of it by chance, so that nodes that failed

@@ -3,6 +3,7 @@ import type { ChannelSettings } from '../core/channel/channel-settings.ts'
 import { agentId, channelId, orgId, type AgentId, type ChannelId, type OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Row, Transaction } from './database.ts'
+import type { OrgPage } from './page.ts'
 import { timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -109,14 +110,7 @@ export async function loadChannelNamed(
 }
 
 /** Channels of the org, newest first, after one of them. */
-export async function listChannels(
-  connection: Connection,
-  page: {
-    readonly orgId: OrgId
-    readonly after: { readonly createdAt: Instant; readonly id: string } | null
-    readonly limit: number
-  },
-): Promise<readonly ChannelRow[]> {
+export async function listChannels(connection: Connection, page: OrgPage): Promise<readonly ChannelRow[]> {
   const rows = await connection.query(
     `select ${COLUMNS} from channel
       where org_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2::timestamptz, $3::text))

@@ -4,7 +4,9 @@ import { orgId, runId, type OrgId, type RunId, type TargetId } from '../core/ids
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Row, Transaction } from './database.ts'
+import type { OrgPage } from './page.ts'
 import type { TryRow } from './outbox.ts'
+import { countRemoved, type OldRows } from './removal.ts'
 import { brandOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -36,13 +38,10 @@ const COLUMNS = `org_id, id, run_id, alert_id, digest_id, is_digest, kind, line,
   next_try_at, why, created_at, finished_at`
 
 /** Which deliveries are wanted; what is null does not matter. */
-export interface DeliveryChoice {
-  readonly orgId: OrgId
+export interface DeliveryChoice extends OrgPage {
   readonly runId: RunId | null
   readonly targetId: TargetId | null
   readonly states: readonly DeliveryState[] | null
-  readonly after: { readonly createdAt: Instant; readonly id: string } | null
-  readonly limit: number
 }
 
 /** Deliveries of the org, newest first. */
@@ -134,16 +133,12 @@ export async function isSendable(
 }
 
 /** Ended deliveries of a kind from before a moment, with their tries. Answers with how many. */
-export async function deleteOldDeliveries(
+export function deleteOldDeliveries(
   connection: Connection,
-  old: {
-    readonly orgId: OrgId
-    readonly kind: DeliveryKind
-    readonly before: Instant
-    readonly limit: number
-  },
+  old: OldRows & { readonly kind: DeliveryKind },
 ): Promise<number> {
-  const rows = await connection.query(
+  return countRemoved(
+    connection,
     `with doomed as (
        select id from delivery
         where org_id = $1 and kind = $2 and finished_at is not null and finished_at < $3::timestamptz
@@ -153,7 +148,6 @@ export async function deleteOldDeliveries(
      select count(*) as removed from gone`,
     [old.orgId, old.kind, toTimestamp(old.before), old.limit],
   )
-  return rows[0]?.['removed'] as number
 }
 
 const deliveryOf = (row: Row): DeliveryRecord => ({

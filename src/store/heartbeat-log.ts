@@ -4,6 +4,7 @@ import type { BeatOutcome } from '../core/heartbeat/beat-ending.ts'
 import type { DeliveryState } from '../core/delivery/delivery-states.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Row, Transaction } from './database.ts'
+import { countRemoved, type OldRows } from './removal.ts'
 import { brandOrNull, columnsOf, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -181,11 +182,9 @@ export async function countBeats(
  * Removes entries whose last look was before a moment. Those of runs that are under way and of deliveries that have not
  * ended stay. Answers with how many.
  */
-export async function deleteOldBeats(
-  connection: Connection,
-  old: { readonly orgId: OrgId; readonly before: Instant; readonly limit: number },
-): Promise<number> {
-  const rows = await connection.query(
+export function deleteOldBeats(connection: Connection, old: OldRows): Promise<number> {
+  return countRemoved(
+    connection,
     `with doomed as (
        select l.id from heartbeat_log l
         where l.org_id = $1 and l.last_at < $2::timestamptz and l.outcome <> 'running'
@@ -196,15 +195,15 @@ export async function deleteOldBeats(
      select count(*) as removed from gone`,
     [old.orgId, toTimestamp(old.before), old.limit],
   )
-  return rows[0]?.['removed'] as number
 }
 
 /** Removes what agents have in their logs beyond the newest, except what was sent. Answers with how many. */
-export async function deleteSurplusBeats(
+export function deleteSurplusBeats(
   connection: Connection,
   surplus: { readonly orgId: OrgId; readonly keep: number; readonly limit: number },
 ): Promise<number> {
-  const rows = await connection.query(
+  return countRemoved(
+    connection,
     `with doomed as (
        select b.id from heartbeat h cross join lateral (
          select l.id, l.outcome, l.delivery_id from heartbeat_log l
@@ -214,7 +213,6 @@ export async function deleteSurplusBeats(
      select count(*) as removed from gone`,
     [surplus.orgId, surplus.keep, surplus.limit],
   )
-  return rows[0]?.['removed'] as number
 }
 
 const beatOf = (row: Row): BeatRecord => ({

@@ -1,6 +1,7 @@
 import type { OrgId, RunId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Row } from './database.ts'
+import type { OrgPage } from './page.ts'
 import { timestampOrNull } from './rows.ts'
 
 /** A run or a schedule, as far as the tree of what woke what shows it. */
@@ -43,13 +44,10 @@ export async function loadRunsAbove(
 /** What a run made and woke itself, oldest first. */
 export async function loadBelow(
   connection: Connection,
-  asked: {
-    readonly orgId: OrgId
+  asked: OrgPage & {
     readonly id: RunId
     /** Whose they must be; null: anybody's. */
     readonly owner: string | null
-    readonly after: { readonly createdAt: Instant; readonly id: string } | null
-    readonly limit: number
   },
 ): Promise<readonly LineageRow[]> {
   const rows = await connection.query(

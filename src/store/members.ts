@@ -2,6 +2,7 @@ import type { Role } from '../core/access.ts'
 import { orgId, type OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Row, Transaction } from './database.ts'
+import type { OrgPage } from './page.ts'
 import { timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -93,14 +94,7 @@ export async function loadOwners(connection: Connection, of: OrgId): Promise<rea
 }
 
 /** Members of the org, newest first. */
-export async function listMembers(
-  connection: Connection,
-  choice: {
-    readonly orgId: OrgId
-    readonly after: { readonly createdAt: Instant; readonly id: string } | null
-    readonly limit: number
-  },
-): Promise<readonly MemberRow[]> {
+export async function listMembers(connection: Connection, choice: OrgPage): Promise<readonly MemberRow[]> {
   const rows = await connection.query(
     `select ${COLUMNS} from member m
       where m.org_id = $1 and ($2::timestamptz is null or (m.created_at, m.id) < ($2::timestamptz, $3::text))

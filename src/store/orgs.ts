@@ -1,6 +1,7 @@
 import { agentId, orgId, type AgentId, type OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Row, Transaction } from './database.ts'
+import type { OrgPage } from './page.ts'
 import { brandOrNull, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -78,7 +79,7 @@ export async function listOrgs(connection: Connection): Promise<readonly OrgRow[
 /** Orgs of the deployment, newest first. */
 export async function listOrgsPage(
   connection: Connection,
-  choice: { readonly after: { readonly createdAt: Instant; readonly id: string } | null; readonly limit: number },
+  choice: Pick<OrgPage, 'after' | 'limit'>,
 ): Promise<readonly OrgRow[]> {
   const rows = await connection.query(
     `select ${COLUMNS} from org

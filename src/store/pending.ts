@@ -69,15 +69,6 @@ export async function loadLives(
   })
 }
 
-/** Orgs in which anything is pending. Jumps from org to org in the index. */
-export async function loadBusyOrgs(connection: Connection): Promise<readonly OrgId[]> {
-  const rows = await connection.query(
-    'select o.id from org o where exists (select 1 from pending p where p.org_id = o.id)',
-    [],
-  )
-  return rows.map((row) => row['id'] as OrgId)
-}
-
 function runOf(row: Row, orgId: OrgId): RunRow {
   const trigger = row['trigger'] as RunRow['trigger']
   const debouncing = row['debouncing'] as boolean

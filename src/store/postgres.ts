@@ -32,7 +32,7 @@ export interface PostgresOptions {
   readonly connections?: Connections
 }
 
-export const DEFAULT_POOL = 10
+const DEFAULT_POOL = 10
 
 /** Opens a database by way of `pg`. Connects once, so that a wrong URL or an old server is refused here and not later. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {

@@ -1,6 +1,7 @@
 import { runId, scheduleId, type OrgId, type RunId, type ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection } from './database.ts'
+import { countRemoved, type OldRows } from './removal.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /**
@@ -29,11 +30,12 @@ const isDelivered = (run: string): string =>
   `not exists (select 1 from delivery u where u.org_id = $1 and u.run_id = ${run}.id and u.finished_at is null)`
 
 /** Tasks that ended before a moment. Answers with how many. */
-export async function deleteEndedTasks(
+export function deleteEndedTasks(
   connection: Connection,
   old: { readonly orgId: OrgId; readonly endedBefore: Instant; readonly limit: number },
 ): Promise<number> {
-  const rows = await connection.query(
+  return countRemoved(
+    connection,
     `with doomed as (
        select id from run
         where org_id = $1 and trigger = 'task' and created_at < $2::timestamptz and state is not null
@@ -43,7 +45,6 @@ export async function deleteEndedTasks(
      select count(*) as removed from gone`,
     [old.orgId, toTimestamp(old.endedBefore), old.limit],
   )
-  return rows[0]?.['removed'] as number
 }
 
 /** Where a walk through the runs of an org stands: after this one. */
@@ -171,11 +172,12 @@ export async function loadBusySchedules(
 }
 
 /** Runs of a schedule that have ended and are not among its newest `keep`, however young they are. */
-export async function deleteSurplusRuns(
+export function deleteSurplusRuns(
   connection: Connection,
   surplus: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly keep: number; readonly limit: number },
 ): Promise<number> {
-  const rows = await connection.query(
+  return countRemoved(
+    connection,
     `with bound as (
        select created_at, id from run where org_id = $1 and schedule_id = $2
         order by created_at desc, id desc offset greatest($3::int - 1, 0) limit 1),
@@ -188,15 +190,12 @@ export async function deleteSurplusRuns(
      select count(*) as removed from gone`,
     [surplus.orgId, surplus.scheduleId, surplus.keep, surplus.limit],
   )
-  return rows[0]?.['removed'] as number
 }
 
 /** Turns before a moment. The newest stays whatever its age: its number is the org's version. */
-export async function deleteOldTurns(
-  connection: Connection,
-  old: { readonly orgId: OrgId; readonly before: Instant; readonly limit: number },
-): Promise<number> {
-  const rows = await connection.query(
+export function deleteOldTurns(connection: Connection, old: OldRows): Promise<number> {
+  return countRemoved(
+    connection,
     `with doomed as (
        select no from turn
         where org_id = $1 and at < $2::timestamptz
@@ -206,15 +205,15 @@ export async function deleteOldTurns(
      select count(*) as removed from gone`,
     [old.orgId, toTimestamp(old.before), old.limit],
   )
-  return rows[0]?.['removed'] as number
 }
 
 /** Tokens made before a moment, except those whose attempt is still awaited. Of all orgs. */
-export async function deleteOldCallbacks(
+export function deleteOldCallbacks(
   connection: Connection,
   old: { readonly before: Instant; readonly limit: number },
 ): Promise<number> {
-  const rows = await connection.query(
+  return countRemoved(
+    connection,
     `with doomed as (
        select c.token_hash from callback c
         where c.created_at < $1::timestamptz
@@ -225,15 +224,15 @@ export async function deleteOldCallbacks(
      select count(*) as removed from gone`,
     [toTimestamp(old.before), old.limit],
   )
-  return rows[0]?.['removed'] as number
 }
 
 /** Bindings of idempotency keys made before a moment. Of all orgs. */
-export async function deleteOldKeys(
+export function deleteOldKeys(
   connection: Connection,
   old: { readonly before: Instant; readonly limit: number },
 ): Promise<number> {
-  const rows = await connection.query(
+  return countRemoved(
+    connection,
     `with doomed as (
        select org_id, principal, route, key from idempotency where created_at < $1::timestamptz
         order by created_at limit $2 for update skip locked),
@@ -243,7 +242,6 @@ export async function deleteOldKeys(
      select count(*) as removed from gone`,
     [toTimestamp(old.before), old.limit],
   )
-  return rows[0]?.['removed'] as number
 }
 
 /** Nodes whose lease lapsed before a moment and that hold nothing any more. */

@@ -4,6 +4,7 @@ import type { StoredQuietHours } from '../core/delivery/quiet-hours.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Row, Transaction } from './database.ts'
+import type { OrgPage } from './page.ts'
 import { columnsOf, jsonOrNull, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -109,14 +110,7 @@ export async function loadTargets(
 }
 
 /** Targets of the org, newest first, after one of them. */
-export async function listTargets(
-  connection: Connection,
-  page: {
-    readonly orgId: OrgId
-    readonly after: { readonly createdAt: Instant; readonly id: string } | null
-    readonly limit: number
-  },
-): Promise<readonly TargetRow[]> {
+export async function listTargets(connection: Connection, page: OrgPage): Promise<readonly TargetRow[]> {
   const rows = await connection.query(
     `select ${COLUMNS} from target
       where org_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2::timestamptz, $3::text))

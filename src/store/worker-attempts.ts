@@ -3,6 +3,7 @@ import type { Instant } from '../core/instant.ts'
 import type { Reason } from '../core/reasons.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Connection, Transaction } from './database.ts'
+import { countRemoved } from './removal.ts'
 import { columnsOf } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -80,11 +81,12 @@ export async function loadHeldRun(
 }
 
 /** Forgets attempts of long ago whose run has gone on. Answers with how many; of all orgs. */
-export async function deleteOldWorkerAttempts(
+export function deleteOldWorkerAttempts(
   connection: Connection,
   old: { readonly before: Instant; readonly limit: number },
 ): Promise<number> {
-  const rows = await connection.query(
+  return countRemoved(
+    connection,
     `with doomed as (
        select a.org_id, a.id from worker_attempt a
         where a.assigned_at < $1::timestamptz
@@ -94,5 +96,4 @@ export async function deleteOldWorkerAttempts(
      select count(*) as removed from gone`,
     [toTimestamp(old.before), old.limit],
   )
-  return rows[0]?.['removed'] as number
 }

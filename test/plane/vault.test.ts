@@ -4,12 +4,17 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { OPERATOR_ORG } from '../../src/core/access.ts'
 import { later } from '../../src/core/instant.ts'
-import { rotateKey } from '../../src/service/secret-rotation.ts'
-import { createSecret, findSecrets } from '../../src/service/secrets.ts'
-import { exposeSecrets } from '../../src/service/secret-use.ts'
-import { getSigningSecret, rotateSecret, sealSigningSecrets, secretsOf } from '../../src/service/signing-secret.ts'
-import { openVault } from '../../src/service/vault.ts'
-import type { Vault } from '../../src/service/vault-port.ts'
+import { rotateKey } from '../../src/service/secret/rotation.ts'
+import { createSecret, findSecrets } from '../../src/service/secret/secrets.ts'
+import { exposeSecrets } from '../../src/service/secret/use.ts'
+import {
+  getSigningSecret,
+  rotateSecret,
+  sealSigningSecrets,
+  secretsOf,
+} from '../../src/service/target/signing-secret.ts'
+import { openVault } from '../../src/service/secret/vault.ts'
+import type { Vault } from '../../src/service/secret/vault-port.ts'
 import { insertNode } from '../../src/store/nodes.ts'
 import { ensureOrg } from '../../src/store/orgs.ts'
 import { createServiceWorld, type ServiceWorld } from '../service/database/world.ts'

@@ -47,7 +47,7 @@ const SECRET_COMPARED =
 
 /** Comparisons that give nothing away, with why. `file words of the line`. */
 const NO_SECRETS: Readonly<Record<string, string>> = {
-  'src/service/channels.ts credentials.token !== kept.token':
+  'src/service/channel/channels.ts credentials.token !== kept.token':
     'both are the own org’s: whether a new bot takes the place of the old',
   'src/core/run/reports.ts token.attemptId':
     'the id of an attempt, which is no secret; the token itself was found by its hash',

@@ -1,5 +1,5 @@
 import { Refusal } from '../../src/contract/refusals.ts'
-import type { Vault } from '../../src/service/vault-port.ts'
+import type { Vault } from '../../src/service/secret/vault-port.ts'
 
 const none = (): Promise<never> => Promise.reject(new Refusal('SECRET_KEY', 'nothing is sealed here'))
 

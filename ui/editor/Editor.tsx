@@ -161,7 +161,7 @@ function Leaving({ isChanged }: { readonly isChanged: boolean }): ReactNode {
       closeButtonProps={{ 'aria-label': say('action.close') }}
     >
       <p>{say('edit.leave.text')}</p>
-      <div className="modal-actions">
+      <div className="modal-foot">
         <Button variant="default" onClick={() => reset?.()} data-autofocus>
           {say('edit.leave.stay')}
         </Button>

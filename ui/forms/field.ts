@@ -46,7 +46,7 @@ export type FormValues = Readonly<Record<string, FormValue>>
 type Json = Readonly<Record<string, unknown>>
 
 /** What is at a path of a thing. */
-export const valueAt = (thing: unknown, path: string): unknown =>
+const valueAt = (thing: unknown, path: string): unknown =>
   path
     .split('.')
     .reduce<unknown>((at, name) => (typeof at === 'object' && at !== null ? (at as Json)[name] : undefined), thing)

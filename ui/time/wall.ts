@@ -25,7 +25,7 @@ function shownAt(at: number, zone: string): number {
 }
 
 /** What the clock of a zone is ahead of UTC at a moment, in milliseconds. */
-export const offsetAt = (at: number, zone: string): number => shownAt(at, zone) - Math.floor(at / 1_000) * 1_000
+const offsetAt = (at: number, zone: string): number => shownAt(at, zone) - Math.floor(at / 1_000) * 1_000
 
 /** The offset as people write it: `UTC+05:30`. */
 export function offsetName(at: number, zone: string): string {

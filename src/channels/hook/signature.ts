@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** A request is not believed when its time is further away than this. */
-export const HOOK_TOLERANCE_SECONDS = 300
+const HOOK_TOLERANCE_SECONDS = 300
 
 /** What is wrong with a request that should be signed as Standard Webhooks says, or null. */
 export function hookFlaw(

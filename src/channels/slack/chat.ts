@@ -12,7 +12,7 @@ export interface SlackAccess {
 }
 
 /** Slack cuts longer texts; this is what it recommends at most. */
-export const MOST_SLACK_TEXT = 4_000
+const MOST_SLACK_TEXT = 4_000
 
 const CALL_MS = 10_000
 const MOST_ANSWER_BYTES = 256 * 1024

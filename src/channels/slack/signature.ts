@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** A request is not believed when its time is further away than this. */
-export const SLACK_TOLERANCE_SECONDS = 300
+const SLACK_TOLERANCE_SECONDS = 300
 
 /** What is wrong with a request that says it comes from Slack, or null. */
 export function slackFlaw(

@@ -5,7 +5,7 @@ import type { CallTelegram, Called, TelegramAccess } from './api.ts'
 import type { BotIdentity } from './updates.ts'
 
 /** Telegram takes so much in one message. */
-export const MOST_TELEGRAM_TEXT = 4_096
+const MOST_TELEGRAM_TEXT = 4_096
 
 /** Shown on a message until it is answered. */
 const SEEN = '👀'

@@ -61,7 +61,7 @@ function progressOf(view: BackfillView, { terminal }: Talk): Facts {
 }
 
 /** One backfill with what matters of it. */
-export const backfillFacts = (talk: Talk, view: BackfillView): Facts => [
+const backfillFacts = (talk: Talk, view: BackfillView): Facts => [
   ['id', view.id],
   ['schedule', view.schedule_id],
   ['state', paintState(talk.style, view.state)],

@@ -6,7 +6,7 @@ import type {
   ScheduleForecast,
 } from '../../contract/forecast.ts'
 import { renderFacts, renderTable, type Column } from '../output/table.ts'
-import { printJson } from '../remote/show.ts'
+import { printJson, type Facts } from '../remote/show.ts'
 import type { Talk } from '../remote/talk.ts'
 
 const amountText = (amount: ForecastAmount | null): string =>
@@ -40,25 +40,18 @@ const SOURCES: readonly Column<ForecastView['sources'][number]>[] = [
 const basisText = (source: string, runs: number): string =>
   source === 'schedule' || source === 'agent' ? `${runs} runs of the ${source}` : source.replace('_', ' ')
 
+const spanOf = ({ from, to, timezone }: Pick<ForecastView, 'from' | 'to' | 'timezone'>): Facts => [
+  ['from', from],
+  ['to', `${to} (${timezone})`],
+]
+
 /** So many sources are shown; all of them are in the JSON. */
 const MOST_SHOWN = 20
 
 /** Shows what the next days of an org will use. */
 export async function showForecast(talk: Talk, view: ForecastView): Promise<void> {
-  if (talk.json) {
-    await printJson(talk, view)
-    return
-  }
-  await talk.print(
-    renderFacts(
-      [
-        ['from', view.from],
-        ['to', `${view.to} (${view.timezone})`],
-        ['expected', figuresText(view.total)],
-      ],
-      talk,
-    ),
-  )
+  if (talk.json) return printJson(talk, view)
+  await talk.print(renderFacts([...spanOf(view), ['expected', figuresText(view.total)]], talk))
   if (view.sources.length > 0) await talk.print(`\n${renderTable(SOURCES, view.sources.slice(0, MOST_SHOWN), talk)}`)
   if (view.sources.length > MOST_SHOWN) await talk.note(`And ${view.sources.length - MOST_SHOWN} more: --json\n`)
   if (view.budgets.length > 0) await talk.print(`\n${renderTable(BUDGETS, view.budgets, talk)}`)
@@ -67,15 +60,11 @@ export async function showForecast(talk: Talk, view: ForecastView): Promise<void
 
 /** Shows what a schedule would use, before it is saved. */
 export async function showDraftForecast(talk: Talk, view: ScheduleForecast): Promise<void> {
-  if (talk.json) {
-    await printJson(talk, view)
-    return
-  }
+  if (talk.json) return printJson(talk, view)
   await talk.print(
     renderFacts(
       [
-        ['from', view.from],
-        ['to', `${view.to} (${view.timezone})`],
+        ...spanOf(view),
         ['expected', figuresText(view.figures)],
         ['as it is', view.before === null ? null : figuresText(view.before)],
         ['based on', basisText(view.based_on.tokens, view.based_on.runs)],

@@ -31,7 +31,7 @@ export const withProbe = (command: Command): Command =>
     .option('--probe-on-error <word>', 'when it cannot be asked: run (default) or fail')
 
 /** The probe that options say; undefined: they say nothing. */
-export function probeIn(options: ProbeOptions, terminal: Terminal): ProbeInput | undefined {
+function probeIn(options: ProbeOptions, terminal: Terminal): ProbeInput | undefined {
   const { probe, probeUrl: url, probeWhen: when, probeChanged: changed, probeOnError: onError } = options
   const parts = {
     ...(url === undefined ? {} : { kind: 'http', url }),

@@ -27,7 +27,7 @@ import {
   withoutPassword,
 } from './text-shapes.ts'
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 const hidden = (value: unknown): unknown => (value === null ? null : '***')

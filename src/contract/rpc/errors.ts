@@ -4,7 +4,7 @@ import type { RefusalCode } from '../refusals.ts'
 export const PARSE_ERROR = -32_700
 export const INVALID_REQUEST = -32_600
 export const METHOD_NOT_FOUND = -32_601
-export const INVALID_PARAMS = -32_602
+const INVALID_PARAMS = -32_602
 const INTERNAL_ERROR = -32_603
 
 /** Our own, from the range that JSON-RPC leaves to servers: the last digits are those of the HTTP status. */

@@ -3,7 +3,7 @@ import type { AuditFault, AuditFilter, AuditVerdict, AuditView } from '../audit.
 import { anyJson, moment, pageOf, paging } from './common.ts'
 import { named, shaped } from './shaped.ts'
 
-export const audit: z.ZodType<AuditView> = named(
+const audit: z.ZodType<AuditView> = named(
   'AuditRecord',
   shaped<AuditView>()({
     no: z.int(),

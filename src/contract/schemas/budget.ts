@@ -34,20 +34,30 @@ export const budgetPatch: z.ZodType<BudgetPatch> = named(
   shaped<BudgetPatch>()({ ...changeable, amount: amount.optional() }),
 )
 
+/** Whose a budget is, as it is shown. */
+export const subjectFields = {
+  scope: z.enum(BUDGET_SCOPES),
+  agent_id: z.string().nullable(),
+  schedule_id: z.string().nullable(),
+  owner: z.string().nullable(),
+}
+
+/** How much may be used in which time, as it is shown. */
+export const limitFields = {
+  unit: z.enum(BUDGET_UNITS),
+  amount: z.number(),
+  period: z.enum(BUDGET_PERIODS),
+  timezone: z.string(),
+  on_exceed: z.enum(BUDGET_ACTIONS),
+}
+
 export const budget: z.ZodType<BudgetView> = named(
   'Budget',
   shaped<BudgetView>()({
     id: z.string(),
     org_id: z.string(),
-    scope: z.enum(BUDGET_SCOPES),
-    agent_id: z.string().nullable(),
-    schedule_id: z.string().nullable(),
-    owner: z.string().nullable(),
-    unit: z.enum(BUDGET_UNITS),
-    amount: z.number(),
-    period: z.enum(BUDGET_PERIODS),
-    timezone: z.string(),
-    on_exceed: z.enum(BUDGET_ACTIONS),
+    ...subjectFields,
+    ...limitFields,
     default_reserve: z.number(),
     spent: z.number(),
     reserved: z.number(),
@@ -78,11 +88,7 @@ export const scheduleBudget: z.ZodType<ScheduleBudgetView> = named(
   'ScheduleBudget',
   shaped<ScheduleBudgetView>()({
     id: z.string(),
-    unit: z.enum(BUDGET_UNITS),
-    amount: z.number(),
-    period: z.enum(BUDGET_PERIODS),
-    timezone: z.string(),
-    on_exceed: z.enum(BUDGET_ACTIONS),
+    ...limitFields,
     default_reserve: z.number(),
   }),
 )

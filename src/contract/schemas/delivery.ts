@@ -56,7 +56,7 @@ export const deliveryFilter = shaped<DeliveryFilter>()({
   ...paging,
 })
 
-export const alert: z.ZodType<AlertView> = named(
+const alert: z.ZodType<AlertView> = named(
   'Alert',
   shaped<AlertView>()({
     id: z.string(),

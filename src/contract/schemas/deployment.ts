@@ -29,7 +29,7 @@ export const lanePage = pageOf('LanePage', lane)
 /** The size of a lane on every node; nothing can run in a lane of size 0, so that is refused. */
 export const laneSize = named('LaneSize', z.strictObject({ concurrency: z.int().min(1) }))
 
-export const node: z.ZodType<NodeView> = named(
+const node: z.ZodType<NodeView> = named(
   'Node',
   shaped<NodeView>()({
     id: z.string(),

@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import { BUDGET_ACTIONS, BUDGET_SCOPES, BUDGET_UNITS } from '../../core/budget/budget.ts'
-import { BUDGET_PERIODS } from '../../core/budget/budget-period.ts'
 import { USE_SOURCES } from '../../core/forecast/expected-use.ts'
 import {
   FORECAST_SOURCES,
@@ -18,6 +16,7 @@ import {
   type ScheduleForecast,
   type ScheduleForecastInput,
 } from '../forecast.ts'
+import { limitFields, subjectFields } from './budget.ts'
 import { id, moment } from './common.ts'
 import { scheduleFields } from './schedule.ts'
 import { named, shaped } from './shaped.ts'
@@ -59,15 +58,8 @@ const budget: z.ZodType<BudgetForecast> = named(
   'BudgetForecast',
   shaped<BudgetForecast>()({
     budget_id: z.string(),
-    scope: z.enum(BUDGET_SCOPES),
-    agent_id: z.string().nullable(),
-    schedule_id: z.string().nullable(),
-    owner: z.string().nullable(),
-    unit: z.enum(BUDGET_UNITS),
-    amount: z.number(),
-    period: z.enum(BUDGET_PERIODS),
-    timezone: z.string(),
-    on_exceed: z.enum(BUDGET_ACTIONS),
+    ...subjectFields,
+    ...limitFields,
     paused: z.boolean(),
     periods: z.array(period),
     used_up_at: moment.nullable(),

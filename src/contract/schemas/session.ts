@@ -56,7 +56,7 @@ export const messageReceipt: z.ZodType<MessageReceipt> = named(
   }),
 )
 
-export const message: z.ZodType<MessageView> = named(
+const message: z.ZodType<MessageView> = named(
   'Message',
   shaped<MessageView>()({
     run_id: z.string(),

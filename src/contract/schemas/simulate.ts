@@ -8,7 +8,6 @@ import {
   type SimulateAnswer,
   type SimulateInput,
   type SimulationBasis,
-  type SimulationProgress,
 } from '../simulate.ts'
 import { OUTAGE_EFFECTS, OUTAGE_KINDS } from '../simulation.ts'
 import { givenMoment, id } from './common.ts'
@@ -79,8 +78,3 @@ export const simulateAnswer: z.ZodType<SimulateAnswer> = named(
   }),
   'What would happen, what it is based on, and what other policies would change.',
 )
-
-export const simulationProgress: z.ZodType<SimulationProgress> = shaped<SimulationProgress>()({
-  done: z.number(),
-  total: z.number(),
-})

@@ -57,7 +57,7 @@ export const assumption: z.ZodType<AssumptionInput> = named(
   'How attempts go that nobody performs.',
 )
 
-export const outage: z.ZodType<OutageInput> = named(
+const outage: z.ZodType<OutageInput> = named(
   'SimulationOutage',
   shaped<OutageInput>()({
     kind: z.enum(OUTAGE_KINDS),

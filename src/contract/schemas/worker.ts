@@ -17,7 +17,7 @@ import { named, shaped } from './shaped.ts'
 const MOST_CAPACITY = 1_000
 const MOST_AGENTS = 100
 /** Longer than this no question is held open: what stands between us and a worker closes connections that say nothing. */
-export const LONGEST_WAIT_SECONDS = 30
+const LONGEST_WAIT_SECONDS = 30
 const MOST_EVENTS = 100
 
 export const claimInput: z.ZodType<ClaimInput> = named(

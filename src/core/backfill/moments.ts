@@ -3,8 +3,7 @@ import type { Instant } from '../instant.ts'
 import type { BackfillChoice, BackfillOrder } from './backfill.ts'
 
 /** What has become of a moment so far, whoever made its runs. */
-export const MOMENT_STANDINGS = ['not_run', 'failed', 'cancelled', 'succeeded', 'pending'] as const
-export type MomentStanding = (typeof MOMENT_STANDINGS)[number]
+export type MomentStanding = 'not_run' | 'failed' | 'cancelled' | 'succeeded' | 'pending'
 
 /** Which moments are taken, by what has become of them. What is still on its way is never made a second time. */
 const TAKES: Readonly<Record<BackfillChoice, readonly MomentStanding[]>> = {
@@ -25,7 +24,7 @@ export function standingOf(states: readonly RunState[]): MomentStanding {
 /** How many moments of each standing there are. */
 export type StandingCounts = Readonly<Record<MomentStanding, number>>
 
-export const NO_MOMENTS: StandingCounts = { not_run: 0, failed: 0, cancelled: 0, succeeded: 0, pending: 0 }
+const NO_MOMENTS: StandingCounts = { not_run: 0, failed: 0, cancelled: 0, succeeded: 0, pending: 0 }
 
 /** The moments a backfill takes, in its order, and what it leaves out. */
 export interface ChosenMoments {

@@ -4,7 +4,7 @@ import { because } from '../reasons.ts'
 import { hasRoom, unitWord, untilWord, type Budget, type BudgetUse } from './budget.ts'
 
 /** The share of a budget, in percent, at which each alert is raised. */
-export const BUDGET_THRESHOLDS: Readonly<Record<BudgetAlertKind, number>> = { budget_low: 80, budget_used_up: 100 }
+const BUDGET_THRESHOLDS: Readonly<Record<BudgetAlertKind, number>> = { budget_low: 80, budget_used_up: 100 }
 
 /** What the alerts of a budget look at. */
 export interface BudgetAlertFacts {

@@ -1,5 +1,5 @@
 import type { RunId } from '../ids.ts'
-import { durationMs, instant, later, SECOND_MS, type DurationMs, type Instant } from '../instant.ts'
+import { durationMs, later, SECOND_MS, type DurationMs, type Instant } from '../instant.ts'
 import { because, type Evidence, type Why } from '../reasons.ts'
 import { nextTick, previousTick, type IntervalPlan } from '../time/interval.ts'
 import type { EveryTiming, Timing } from '../time/timing.ts'
@@ -185,12 +185,3 @@ export function whyThen(pace: Pace, timing: Timing, nominal: Instant): Why {
   if (paced === null || nominal <= pace.anchor || pace.why.reason === 'pace_started') return pace.why
   return because('pace_kept', 'cadence', { ...boundsOf(paced, pace.level), quiet_streak: pace.quiet })
 }
-
-/** The earliest and the latest that the occurrence behind this one can be, whatever its run finds. */
-export const reachOf = (
-  { cadence }: PacedTiming,
-  after: Instant,
-): { readonly from: Instant; readonly to: Instant } => ({
-  from: instant(after + cadence.minSeconds * SECOND_MS),
-  to: instant(after + cadence.maxSeconds * SECOND_MS),
-})

@@ -4,7 +4,7 @@ import type { Cadence } from './cadence.ts'
 import { paceInterval, type Pace, type PacedTiming } from './pace.ts'
 
 /** A length of time in its largest whole unit. Days are not used: a day has 23 or 25 hours now and then. */
-export function lengthText(ms: number): string {
+function lengthText(ms: number): string {
   const [size, unit] = unitOf(ms)
   return `${size} ${unit}${size === 1 ? '' : 's'}`
 }

@@ -17,7 +17,7 @@ function utf8Length(text: string): number {
 }
 
 /** What is assumed of a model when its agent does not say; only for how much of a conversation is sent. */
-export const USUAL_WINDOW = 16_384
+const USUAL_WINDOW = 16_384
 /** An answer is left this share of the window when nobody has said how long it may be. */
 const ANSWER_SHARE = 4
 

@@ -80,9 +80,8 @@ function waitAfter(failed: FailedTry): number {
 /** What receivers recognise a repeated message by: it depends on the delivery alone, so every try sends the same. */
 export const deliveryIdempotencyKey = (deliveryId: string): string => `msg_${deliveryId}`
 
-/** What is delivered of an output, and what is stored of an output or an error. */
+/** What is delivered of an output. */
 export const DELIVERED_OUTPUT_BYTES = 1_048_576
-export const STORED_OUTPUT_BYTES = 16_384
 
 /** Stands at the end of what was cut. */
 export const CUT_MARK = '\n… [cut]'

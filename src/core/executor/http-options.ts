@@ -5,7 +5,7 @@ import { MASK } from './masked.ts'
 import { parseSuccessWhen, type SuccessWhen } from './success-when.ts'
 import { fillUrl, parseUrlTemplate, templateFlaws } from './template.ts'
 
-export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type HttpMethod = (typeof HTTP_METHODS)[number]
 
 /** How an agent is called over HTTP, as it is kept. */

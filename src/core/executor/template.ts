@@ -2,7 +2,7 @@ import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
 import { isSecretName, SECRET_NAME_ALLOWED } from '../secret/secret-names.ts'
 
 /** What templates may name beside `payload.…`. */
-export const TEMPLATE_NAMES = ['run_id', 'job_run_id', 'scheduled_time', 'attempt'] as const
+const TEMPLATE_NAMES = ['run_id', 'job_run_id', 'scheduled_time', 'attempt'] as const
 
 /** What the names stand for in one attempt. */
 export interface TemplateValues {

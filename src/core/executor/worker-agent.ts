@@ -13,7 +13,7 @@ export const workerKeyOf = (id: AgentId): string => `${WORKER_KEY}${id}`
 export const isWorkerKey = (executorKey: string): boolean => executorKey.startsWith(WORKER_KEY)
 
 /** What ids of workers begin with; those of nodes begin otherwise, and a run is held by one or the other. */
-export const WORKER_ID_PREFIX = 'wrk_'
+const WORKER_ID_PREFIX = 'wrk_'
 
 /** Whether who holds a run is a worker and no node. */
 export const isWorkerId = (holder: string): boolean => holder.startsWith(WORKER_ID_PREFIX)

@@ -3,7 +3,7 @@ import { DAY_MS, formatInstant, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
 
 /** The same content is not sent to the same target again before this much time has passed. */
-export const DUPLICATE_WINDOW_MS = DAY_MS
+const DUPLICATE_WINDOW_MS = DAY_MS
 
 export interface HeartbeatReplyFacts {
   readonly ackMaxChars: number

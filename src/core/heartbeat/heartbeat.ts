@@ -7,7 +7,7 @@ import { instant, later, SECOND_MS, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
 
 /** A busy agent is asked again this soon; the law is "within a minute", and the engine needs part of it to notice. */
-export const BUSY_RETRY_MS = 30_000
+const BUSY_RETRY_MS = 30_000
 
 /** Somebody in a channel, or a target of the org; `none` runs and logs, and sends nothing. */
 export type HeartbeatRoute =

@@ -95,7 +95,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** Equal as JSON is: the order of names does not count. */
-export function isEqual(one: unknown, other: unknown): boolean {
+function isEqual(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other
   if (Array.isArray(one) !== Array.isArray(other)) return false
   const [a, b] = [one as Fields, other as Fields]
@@ -108,7 +108,7 @@ export function isEqual(one: unknown, other: unknown): boolean {
 const MOST_SHOWN = 200
 
 /** A value as a sentence quotes it. */
-export function shown(value: unknown): string {
+function shown(value: unknown): string {
   const text = (value === undefined ? undefined : (JSON.stringify(value) as string | undefined)) ?? 'missing'
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
 }

@@ -1,7 +1,7 @@
 import { MASK } from '../executor/masked.ts'
 
 /** What the texts of keys of attempts begin with. */
-export const ATTEMPT_KEY_PREFIX = 'esa_'
+const ATTEMPT_KEY_PREFIX = 'esa_'
 
 const ATTEMPT_KEY = /^esa_([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{43})$/
 const ANYWHERE = /esa_[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}/g

@@ -1,17 +1,15 @@
 /** The rails by the names they are refused with. */
-export const RAIL_NAMES = [
-  'operation',
-  'own_schedules_only',
-  'max_schedules',
-  'min_interval_seconds',
-  'max_runs_per_hour',
-  'max_lifetime_seconds',
-  'approval',
-  'executor',
-  'session',
-  'lineage',
-] as const
-export type RailName = (typeof RAIL_NAMES)[number]
+export type RailName =
+  | 'operation'
+  | 'own_schedules_only'
+  | 'max_schedules'
+  | 'min_interval_seconds'
+  | 'max_runs_per_hour'
+  | 'max_lifetime_seconds'
+  | 'approval'
+  | 'executor'
+  | 'session'
+  | 'lineage'
 
 /** What somebody wants that their rails do not let them, and what to do instead. */
 export interface RailBreach {

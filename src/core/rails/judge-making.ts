@@ -5,7 +5,7 @@ import type { GuardRails } from './guard-rails.ts'
 import { schedulesAbove, type Railed } from './railed.ts'
 
 /** Chains of runs that wake runs are no longer than this. */
-export const DEEPEST = 3
+const DEEPEST = 3
 
 /** Whether there is room for one more schedule. */
 export function judgeCount({ maxSchedules }: GuardRails, has: number): RailBreach | null {

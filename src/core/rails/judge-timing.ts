@@ -5,7 +5,7 @@ import { breach, type RailBreach } from './breach.ts'
 import type { GuardRails } from './guard-rails.ts'
 
 /** So many coming occurrences are looked at. */
-export const LOOKED_AT = 1_000
+const LOOKED_AT = 1_000
 
 /** When a schedule would fire. */
 export interface JudgedTiming {

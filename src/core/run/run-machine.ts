@@ -78,7 +78,7 @@ const TRANSITIONS: Record<RunState, Partial<Record<RunEvent, RunState>>> = {
 }
 
 /** What each state means, in the words of the glossary. */
-export const STATE_MEANINGS: Record<RunState, string> = {
+const STATE_MEANINGS: Record<RunState, string> = {
   waiting: 'has a not-before time: debounce, delay, spacing, retry back-off',
   queued: 'may start as soon as its gates open',
   assigned: "claimed by a remote worker, not yet started (a node's own claims go straight to `running`)",

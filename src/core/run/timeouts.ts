@@ -19,7 +19,7 @@ export const DEFAULT_TIMEOUT_SECONDS: Record<ExecutorKind, number> = {
 }
 
 /** Seconds to wait for a callback when nobody has said. */
-export const DEFAULT_CALLBACK_SECONDS = 300
+const DEFAULT_CALLBACK_SECONDS = 300
 
 export interface TimeLimits {
   /** Missing or not above 0: the default. */

@@ -1,5 +1,5 @@
 /** From this share of the context window on, a session starts one run at a time. */
-export const THROTTLE_SHARE = 0.6
+const THROTTLE_SHARE = 0.6
 
 /** How full a session's context is, as its executor last reported or its estimator says. */
 export interface ContextUse {

@@ -42,7 +42,7 @@ export function civilFromDay(day: number): CivilDate {
   }
 }
 
-export const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
 
 export function monthLength(year: number, month: number): number {
   if (month === 2) return isLeapYear(year) ? 29 : 28

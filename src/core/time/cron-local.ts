@@ -22,7 +22,7 @@ import {
 /** No answer: there is no such wall-clock time in the years of the grammar. */
 export const NONE = -1
 
-export const END_OF_YEARS = DAY_COUNT * DAY_SECONDS
+const END_OF_YEARS = DAY_COUNT * DAY_SECONDS
 
 /** The first match at `from` or later. `both`: a day must match both day fields where both are restricted. */
 export function nextLocal(cron: CronExpression, both: boolean, from: number): number {

@@ -97,7 +97,7 @@ function firstOfGap(plan: CronPlan, segment: Segment, from: number): number {
 }
 
 /** Whether a wall-clock time that the gap in front of a stretch leaves out would have matched. */
-export function gapMatches(plan: CronPlan, segment: Segment): boolean {
+function gapMatches(plan: CronPlan, segment: Segment): boolean {
   const match = nextLocal(plan.expression, plan.dayMatch === 'and', segment.since + segment.offsetBefore)
   return match !== NONE && match < segment.since + segment.offset
 }

@@ -53,7 +53,7 @@ function parseItem(field: string, value: unknown): Parsed<number | Window> {
 }
 
 /** Sorted, and windows that touch or overlap made one, so that leaving a window cannot lead into another. */
-export function mergeWindows(windows: readonly Window[]): readonly Window[] {
+function mergeWindows(windows: readonly Window[]): readonly Window[] {
   const merged: Window[] = []
   for (const window of [...windows].sort((a, b) => a.from - b.from)) {
     const last = merged.at(-1)

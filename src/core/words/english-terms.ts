@@ -32,7 +32,7 @@ export const UNIT = String.raw`(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days
 export const WEEKDAY =
   String.raw`(?:sun(?:day)?s?|mon(?:day)?s?|tue(?:s(?:day)?)?s?|wed(?:nesday)?s?|thu(?:r(?:s(?:day)?)?)?s?|` +
   String.raw`fri(?:day)?s?|sat(?:urday)?s?)${END}`
-export const DAY_SET = String.raw`(?:(?:week|work|working |business )days?|weekends?)${END}`
+const DAY_SET = String.raw`(?:(?:week|work|working |business )days?|weekends?)${END}`
 export const MONTH =
   String.raw`(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|` +
   String.raw`oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)${END}`

@@ -25,7 +25,7 @@ export interface DescribedOperation {
 }
 
 /** Names of shapes become links to them. */
-export const linked = (words: string): readonly Html[] =>
+const linked = (words: string): readonly Html[] =>
   words
     .split(/\[(\w+)\]/)
     .map((part, index) => (index % 2 === 1 ? html`<a href="#shape-${part}">${part}</a>` : html`${part}`))

@@ -1,6 +1,6 @@
 import type { channelOperations } from '../../contract/operations/channels.ts'
 import { Refusal } from '../../contract/refusals.ts'
-import { receiveHook } from '../../service/channel-hooks.ts'
+import { receiveHook } from '../../service/channel/hooks.ts'
 import {
   changeChannel,
   createChannel,
@@ -8,7 +8,7 @@ import {
   getChannel,
   removeChannel,
   testChannel,
-} from '../../service/channels.ts'
+} from '../../service/channel/channels.ts'
 import { answer, type Call, type HandlersOf } from '../call.ts'
 import { readJsonBody } from '../json-body.ts'
 

@@ -1,5 +1,5 @@
 import type { heartbeatOperations } from '../../contract/operations/heartbeats.ts'
-import { findBeats, getHeartbeat, setHeartbeat, testHeartbeat } from '../../service/heartbeats.ts'
+import { findBeats, getHeartbeat, setHeartbeat, testHeartbeat } from '../../service/heartbeat/heartbeats.ts'
 import type { HandlersOf } from '../call.ts'
 
 /** Agents that look after a checklist by themselves. */

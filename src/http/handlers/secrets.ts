@@ -1,6 +1,6 @@
 import type { secretOperations } from '../../contract/operations/secrets.ts'
-import { rotateKey } from '../../service/secret-rotation.ts'
-import { changeSecret, createSecret, findSecrets, getSecret, removeSecret } from '../../service/secrets.ts'
+import { rotateKey } from '../../service/secret/rotation.ts'
+import { changeSecret, createSecret, findSecrets, getSecret, removeSecret } from '../../service/secret/secrets.ts'
 import type { HandlersOf } from '../call.ts'
 
 /** Values that agents may send and nobody can read. */

@@ -1,6 +1,6 @@
 import type { targetOperations } from '../../contract/operations/targets.ts'
-import { getSigningSecret, rotateSecret } from '../../service/signing-secret.ts'
-import { testTarget } from '../../service/target-test.ts'
+import { getSigningSecret, rotateSecret } from '../../service/target/signing-secret.ts'
+import { testTarget } from '../../service/target/test.ts'
 import {
   changeTarget,
   createTarget,
@@ -8,7 +8,7 @@ import {
   findTargets,
   getTarget,
   removeTarget,
-} from '../../service/targets.ts'
+} from '../../service/target/targets.ts'
 import type { HandlersOf } from '../call.ts'
 
 /** Where results are delivered. */

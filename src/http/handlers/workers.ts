@@ -1,6 +1,6 @@
 import type { workerOperations } from '../../contract/operations/workers.ts'
-import { claimAttempts, findWorkers } from '../../service/workers.ts'
-import { completeAttempt, renewAttempt, startAttempt, tellEvents } from '../../service/worker-reports.ts'
+import { claimAttempts, findWorkers } from '../../service/worker/workers.ts'
+import { completeAttempt, renewAttempt, startAttempt, tellEvents } from '../../service/worker/reports.ts'
 import type { HandlersOf } from '../call.ts'
 import type { HttpContext } from '../context.ts'
 

@@ -6,7 +6,7 @@ import { gateOf, readKey, refuseOthers, type Routing } from '../routes.ts'
 import { MOST_IN_BATCH } from '../rpc/answer.ts'
 import { performTool } from './perform.ts'
 
-export const MCP_PATH = '/mcp'
+const MCP_PATH = '/mcp'
 
 type Handlers = Readonly<Record<string, (call: never) => unknown>>
 

@@ -7,7 +7,7 @@ import {
   patchHeartbeat,
   switchHeartbeat,
   testHeartbeat,
-} from '../../service/heartbeats.ts'
+} from '../../service/heartbeat/heartbeats.ts'
 import { stopByKey } from '../../service/messages.ts'
 import { runScheduleNow } from '../../service/run-actions.ts'
 import { findRunsOfSchedule } from '../../service/runs-read.ts'

@@ -29,7 +29,7 @@ const HIDING = ['executor', 'probe']
  * Whether somebody wants it to fire. A reminder that failed for good was never switched off; how it fared is no matter of
  * a document.
  */
-export const isOn = ({ state, approval }: Pick<ScheduleRow, 'state' | 'approval'>): boolean =>
+const isOn = ({ state, approval }: Pick<ScheduleRow, 'state' | 'approval'>): boolean =>
   state === 'pending_approval' ? approval?.rests !== true : state !== 'paused'
 
 /** A schedule in the names of the API as it may be shown, with every default written out. */

@@ -3,13 +3,13 @@ import { shownSettings } from '../../core/delivery/target-kinds.ts'
 import type { TargetRow } from '../../store/targets.ts'
 
 /** Every name of a target in a document but its id, in the order in which they are written. */
-export const TARGET_FIELDS = ['name', 'kind', 'url', 'settings', 'quiet_hours', 'alerts', 'enabled'] as const
+const TARGET_FIELDS = ['name', 'kind', 'url', 'settings', 'quiet_hours', 'alerts', 'enabled'] as const
 
 /**
  * Whether somebody wants results to go there. One that was switched off because nothing arrived is still wanted; how it
  * fares is no matter of a document.
  */
-export const isWanted = ({ disabledAt, disabledWhy }: TargetRow): boolean => disabledAt === null || disabledWhy !== null
+const isWanted = ({ disabledAt, disabledWhy }: TargetRow): boolean => disabledAt === null || disabledWhy !== null
 
 /** A target in the names of a document, with every default written out. */
 export const targetFields = (row: TargetRow): Fields => ({

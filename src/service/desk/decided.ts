@@ -1,8 +1,8 @@
-import type { AttemptId, RunId, ScheduleId } from '../../core/ids.ts'
+import type { RunId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Why } from '../../core/reasons.ts'
-import type { ErrorCode } from '../../core/run/error-codes.ts'
 import type { OccurrenceKey } from '../../core/schedule/occurrence-key.ts'
+import type { AttemptRow } from '../../store/attempts.ts'
 
 /** An entry of the ledger. */
 export interface DecidedOccurrence {
@@ -20,14 +20,4 @@ export interface RangeDecision {
 }
 
 /** An attempt that another one follows. */
-export interface EndedAttempt {
-  readonly runId: RunId
-  readonly number: number
-  readonly id: AttemptId
-  readonly nodeId: string | null
-  readonly startedAt: Instant
-  readonly finishedAt: Instant
-  readonly status: 'failed' | 'timeout'
-  readonly errorCode: ErrorCode | null
-  readonly errorMessage: string | null
-}
+export type EndedAttempt = Omit<AttemptRow, 'orgId'>

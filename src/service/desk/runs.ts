@@ -234,7 +234,7 @@ export function grant(desk: Desk, id: NonNullable<RunRow['scheduleId']>): void {
 }
 
 /** The reason of the newest decision about a run, for events and lists. */
-export const reasonOf = (run: RunRow): string => (run.why ?? run.decision).reason
+const reasonOf = (run: RunRow): string => (run.why ?? run.decision).reason
 
 /** Which session a run is in was told when it was made. What is the same for many in a row is told in one object. */
 function tell({ changes, turnNo }: Desk, run: RunRow): void {

@@ -117,7 +117,7 @@ function scheduleFollows(run: RunRecord, schedule: ScheduleRow | null): string {
 }
 
 /** What a schedule does next. */
-export const planFollows = ({ nextRunAt, state }: ScheduleRow): string =>
+const planFollows = ({ nextRunAt, state }: ScheduleRow): string =>
   nextRunAt === null ? `The schedule is ${state} and has no next moment.` : `Next moment: ${formatInstant(nextRunAt)}.`
 
 const REPEATABLE: readonly RunState[] = ['failed', 'timeout', 'cancelled', 'skipped', 'expired', 'dropped', 'rejected']

@@ -14,8 +14,8 @@ import { loadPlan, MOST_SCHEDULES, type Plan } from './plan.ts'
 import { countingOf, slicing, type Series, type Window } from './series.ts'
 import { sourceOf, type Origin, type Source } from './source.ts'
 
-export const USUAL_DAYS = 30
-export const MOST_DAYS = 92
+const USUAL_DAYS = 30
+const MOST_DAYS = 92
 
 /** What a forecast looks with. */
 export type Looking = Pick<Ports, 'database' | 'clock'>

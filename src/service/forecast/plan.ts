@@ -7,7 +7,7 @@ import type { Connection } from '../../store/database.ts'
 import { loadChatRates, loadEnabledHeartbeats, loadTaskRates, type ObservedRate } from '../../store/forecast.ts'
 import { listSchedules } from '../../store/schedules.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
-import { configOf } from '../heartbeat-view.ts'
+import { configOf } from '../heartbeat/view.ts'
 import type { Origin } from './source.ts'
 
 /** More schedules than these are not forecast; those that were made last are. */

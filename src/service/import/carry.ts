@@ -23,7 +23,7 @@ import { textField } from '../input-fields.ts'
 import type { Ports } from '../ports.ts'
 import { parseSchedule, type ReadSchedule, type WokenAgent } from '../schedule-input.ts'
 import { changeSchedule, createSchedule } from '../schedules.ts'
-import { readTarget } from '../targets.ts'
+import { readTarget } from '../target/targets.ts'
 import { describedWith, loadMarked, markOf, remarked, type Mark, type Marked } from './mark.ts'
 
 /** Something of a file that is to be a schedule. */

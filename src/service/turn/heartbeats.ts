@@ -13,7 +13,7 @@ import { loadHeartbeats, saveHeartbeats, type HeartbeatRow } from '../../store/h
 import type { RunRow } from '../../store/run-row.ts'
 import { deliveryIdOf } from '../desk/announce.ts'
 import type { Desk } from '../desk/desk.ts'
-import { configOf } from '../heartbeat-view.ts'
+import { configOf } from '../heartbeat/view.ts'
 import { cutOutput, cutText } from '../stored-output.ts'
 
 type Planned = HeartbeatDelivery['heartbeat']

@@ -1,7 +1,6 @@
 import type { OrgId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Connection } from '../../store/database.ts'
-import { loadBusyOrgs } from '../../store/pending.ts'
 import { loadDueSchedules, loadNextMoment } from '../../store/due-schedules.ts'
 import { loadTurnsAfter, loadVersions, type TurnRow } from '../../store/turns.ts'
 
@@ -31,9 +30,6 @@ export const findNextMoment = (connection: Connection, since: Instant): Promise<
 
 /** The version of every org. */
 export const findVersions = (connection: Connection): Promise<ReadonlyMap<OrgId, number>> => loadVersions(connection)
-
-/** Orgs in which anything is pending. */
-export const findBusyOrgs = (connection: Connection): Promise<readonly OrgId[]> => loadBusyOrgs(connection)
 
 /** The history of an org after a turn; at most a thousand turns at a time. */
 export const findTurnsAfter = (connection: Connection, orgId: OrgId, after: number): Promise<readonly TurnRow[]> =>

@@ -10,7 +10,7 @@ export interface Account {
 }
 
 /** `nobody` on every Linux and close enough elsewhere; PostgreSQL refuses to run as root. */
-export const NOBODY: Account = { uid: 65534, gid: 65534 }
+const NOBODY: Account = { uid: 65534, gid: 65534 }
 
 export const isRoot = (): boolean => process.getuid?.() === 0
 

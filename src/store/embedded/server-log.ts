@@ -3,7 +3,7 @@ import { copyFile, open, truncate, type FileHandle } from 'node:fs/promises'
 import { codeOf, refuseFile } from './files.ts'
 
 /** Two files of at most about this size: the current one and the one before. */
-export const LARGEST_LOG_BYTES = 5 * 1024 * 1024
+const LARGEST_LOG_BYTES = 5 * 1024 * 1024
 
 /**
  * Opens the server's log for appending. It is a plain file and not a pipe, because the server may outlive us; no link

@@ -21,7 +21,7 @@ const parseTextArray = driverParser(OID.textArray) as (text: string) => readonly
 const asText = (text: string): string => text
 
 /** BIGINT is a number where that is exact; beyond, a bigint, so that nothing is rounded in silence. */
-export function parseInt8(text: string): number | bigint {
+function parseInt8(text: string): number | bigint {
   const value = Number(text)
   return Number.isSafeInteger(value) ? value : BigInt(text)
 }

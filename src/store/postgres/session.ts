@@ -39,7 +39,7 @@ export function limitsWithin(leaseMs: number): Pick<SessionLimits, 'statementMs'
   }
 }
 
-export const OLDEST_SERVER = 15
+const OLDEST_SERVER = 15
 
 export interface SessionSettings {
   readonly schema: string

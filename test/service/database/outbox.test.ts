@@ -7,7 +7,13 @@ import { createRetention } from '../../../src/service/retention.ts'
 import { cancelRunById, retryRun, runScheduleNow } from '../../../src/service/run-actions.ts'
 import { getRunDetail } from '../../../src/service/runs-read.ts'
 import { createSchedule, getSchedule } from '../../../src/service/schedules.ts'
-import { changeTarget, createTarget, enableTarget, getTarget, removeTarget } from '../../../src/service/targets.ts'
+import {
+  changeTarget,
+  createTarget,
+  enableTarget,
+  getTarget,
+  removeTarget,
+} from '../../../src/service/target/targets.ts'
 import { ORG } from '../../store/records.ts'
 import { NOW } from '../../support/builders.ts'
 import { ARRIVED, aTask, claim, end, FAILED, messageOf, record } from './outbox-stage.ts'

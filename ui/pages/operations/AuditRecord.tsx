@@ -30,7 +30,7 @@ export function AuditRecord({ record, close }: AuditRecordProps): ReactNode {
         <p>
           <strong>{action}</strong> · <Time at={at} show="short" />
         </p>
-        <dl className="facts">
+        <dl className="operation-facts">
           <dt>{say('audit.col.actor')}</dt>
           <dd>
             <code>{actor}</code>

@@ -68,7 +68,7 @@ function Details({ delivery }: { readonly delivery: DeliveryView }): ReactNode {
           {say('deliveries.next')} <Time at={next} show="both" />
         </p>
       )}
-      <dl className="facts">
+      <dl className="operation-facts">
         {run !== null && (
           <>
             <dt>{say('deliveries.run')}</dt>
@@ -102,7 +102,7 @@ function Tries({ tries }: { readonly tries: readonly DeliveryTryView[] }): React
   const say = useSay()
   if (tries.length === 0) return <p className="quiet">{say('deliveries.noTries')}</p>
   return (
-    <ol className="tries">
+    <ol className="operation-tries">
       {[...tries].reverse().map((one) => (
         <li key={one.number}>
           {one.delivered ? (

@@ -108,7 +108,7 @@ function ConfirmCancel({ run, isAsking, close }: ConfirmCancelProps): ReactNode 
       closeButtonProps={{ 'aria-label': say('action.close') }}
     >
       <p>{say('run.cancelText')}</p>
-      <div className="run-modal-actions">
+      <div className="modal-foot">
         <Button variant="default" onClick={close}>
           {say('run.keep')}
         </Button>

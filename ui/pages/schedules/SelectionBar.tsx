@@ -74,7 +74,7 @@ function ConfirmDelete({ isAsking, selected, cancel, confirm }: ConfirmDeletePro
         )}
       </ul>
       <p>{say('schedules.bulk.deleteText')}</p>
-      <div className="modal-actions">
+      <div className="modal-foot">
         <Button variant="default" onClick={cancel}>
           {say('action.cancel')}
         </Button>

@@ -1,9 +1,7 @@
-import { ActionIcon, Button, Menu } from '@mantine/core'
-import { IconDots, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react'
-import { useState, type ReactNode } from 'react'
-import type { PermissionName } from '../../../src/contract/me.ts'
-import { useAct } from '../../api/use-act.ts'
-import { Confirm } from '../../forms/Confirm.tsx'
+import { Button } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import { ThingMenu, type ThingMenuProps } from '../../forms/ThingMenu.tsx'
 import { EmptyState } from '../../parts/EmptyState.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { Permitted } from '../../parts/Permitted.tsx'
@@ -11,36 +9,14 @@ import type { Column } from '../../table/column.ts'
 import { Listing } from '../../table/Listing.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'
 
-/** How a thing goes away, and what is said about it. */
-export interface Removal<Row> {
-  readonly word: string
-  readonly title: (row: Row) => string
-  readonly text: string
-  readonly act: (row: Row) => Promise<unknown>
-  readonly done: (row: Row) => string
-  readonly isPossible?: (row: Row) => boolean
-}
-
-interface ThingListProps<Row> {
+interface ThingListProps<Row> extends Omit<ThingMenuProps<Row>, 'row'> {
   readonly title: string
   readonly list: { readonly isPending: boolean; readonly error: unknown; readonly refetch: () => unknown }
   readonly rows: readonly Row[]
   readonly columns: readonly Column<Row>[]
-  readonly idOf: (row: Row) => string
-  readonly nameOf: (row: Row) => string
   readonly empty: { readonly title: string; readonly text: string; readonly icon: ReactNode }
-  /** What changing any of them needs. */
-  readonly permission: PermissionName
-  readonly operatorOnly?: boolean
   /** What the button that makes one says; left out where nobody makes any. */
   readonly create?: string
-  readonly show: (id: string) => void
-  /** False where there is nothing to change about one. */
-  readonly canEdit?: boolean
-  readonly removal: Removal<Row>
-  readonly touches: readonly (readonly string[])[]
-  /** More that can be done with one. */
-  readonly more?: (row: Row) => ReactNode
   readonly hint?: string
 }
 
@@ -58,7 +34,7 @@ export function ThingList<Row>(props: ThingListProps<Row>): ReactNode {
     )
   const actions: Column<Row> = {
     ...{ id: 'actions', width: '34px', header: <span className="visually-hidden">{say('action.more')}</span> },
-    cell: (row) => <Actions {...props} row={row} />,
+    cell: (row) => <ThingMenu {...props} row={row} />,
   }
   return (
     <Panel className="things" title={title} aside={button}>
@@ -69,55 +45,5 @@ export function ThingList<Row>(props: ThingListProps<Row>): ReactNode {
         empty={<EmptyState {...empty} />}
       />
     </Panel>
-  )
-}
-
-const ICON = { size: 15, 'aria-hidden': true } as const
-
-function Actions<Row>(props: ThingListProps<Row> & { readonly row: Row }): ReactNode {
-  const { row, idOf, nameOf, permission, operatorOnly = false, show, canEdit = true, removal, touches, more } = props
-  const say = useSay()
-  const [isAsking, setAsking] = useState(false)
-  const remove = useAct({
-    act: () => removal.act(row),
-    touches: [...touches, ['audit']],
-    told: () => ({ tone: 'done', message: removal.done(row) }),
-  })
-  const name = nameOf(row)
-  if (removal.isPossible?.(row) === false && !canEdit) return null
-  return (
-    <>
-      <Menu>
-        <Menu.Target>
-          <ActionIcon aria-label={`${say('action.more')}: ${name}`}>
-            <IconDots size={16} aria-hidden />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {canEdit && (
-            <Permitted {...{ permission, operatorOnly }}>
-              <Menu.Item leftSection={<IconPencil {...ICON} />} onClick={() => show(idOf(row))}>
-                {say('form.edit')}
-              </Menu.Item>
-            </Permitted>
-          )}
-          {more?.(row)}
-          <Permitted {...{ permission, operatorOnly }}>
-            <Menu.Item
-              {...{ color: 'red', leftSection: <IconTrash {...ICON} />, onClick: () => setAsking(true) }}
-              disabled={removal.isPossible?.(row) === false}
-            >
-              {removal.word}
-            </Menu.Item>
-          </Permitted>
-        </Menu.Dropdown>
-      </Menu>
-      {isAsking && (
-        <Confirm
-          {...{ title: removal.title(row), text: removal.text, word: removal.word }}
-          {...{ confirm: () => remove.run(undefined), cancel: () => setAsking(false) }}
-        />
-      )}
-    </>
   )
 }

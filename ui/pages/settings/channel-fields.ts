@@ -2,7 +2,7 @@ import type { ChannelView } from '../../../src/contract/channel.ts'
 import type { Choice, FieldSpec, FormValues } from '../../forms/field.ts'
 
 /** The kinds of channels. */
-export const CHANNEL_KINDS = ['telegram', 'slack', 'hook'] as const satisfies readonly ChannelView['kind'][]
+const CHANNEL_KINDS = ['telegram', 'slack', 'hook'] as const satisfies readonly ChannelView['kind'][]
 
 const TOKEN: FieldSpec = { path: 'token', label: 'channels.token', kind: 'secret' }
 const SIGNING: FieldSpec = { path: 'signing_secret', label: 'channels.signing', kind: 'secret' }

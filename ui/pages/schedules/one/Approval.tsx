@@ -176,7 +176,7 @@ function AskApprove({ schedule, close }: AskProps): ReactNode {
       closeButtonProps={{ 'aria-label': say('action.close') }}
     >
       <p>{say('approval.askText', { sentence })}</p>
-      <div className="modal-actions">
+      <div className="modal-foot">
         <Button variant="default" onClick={close} data-autofocus>
           {say('action.cancel')}
         </Button>
@@ -214,7 +214,7 @@ function AskReject({ schedule, close }: AskProps): ReactNode {
         data-autofocus
         onChange={(event) => setReason(event.currentTarget.value)}
       />
-      <div className="modal-actions">
+      <div className="modal-foot">
         <Button variant="default" onClick={close}>
           {say('action.cancel')}
         </Button>

@@ -30,7 +30,7 @@ export function CancelBackfill({ id, close }: CancelBackfillProps): ReactNode {
       closeButtonProps={{ 'aria-label': say('action.close') }}
     >
       <p>{say('backfill.cancel.text')}</p>
-      <div className="modal-actions">
+      <div className="modal-foot">
         <Button variant="default" disabled={isPending} onClick={() => mutate('finish')}>
           {say('backfill.cancel.finish')}
         </Button>

@@ -21,7 +21,7 @@ export function Facts({ schedule }: { readonly schedule: ScheduleView }): ReactN
   const sessionDoor = session === 'isolated' || session === 'main' ? undefined : doors.session(session)
   return (
     <>
-      <dl className="one-facts figures">
+      <dl className="one-facts">
         <Fact name={say('one.next')}>
           <NextCell schedule={schedule} />
         </Fact>

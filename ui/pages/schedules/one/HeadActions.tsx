@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, Modal, Switch } from '@mantine/core'
+import { ActionIcon, Button, Menu, Switch } from '@mantine/core'
 import {
   IconBolt,
   IconCopy,
@@ -13,6 +13,7 @@ import { useState, type ReactNode } from 'react'
 import type { ScheduleView } from '../../../../src/contract/schedule.ts'
 import { useRunNow } from '../../../api/run-now.ts'
 import { useOpenEditor } from '../../../editor/use-editor.ts'
+import { Confirm } from '../../../forms/Confirm.tsx'
 import { Permitted } from '../../../parts/Permitted.tsx'
 import { useSay } from '../../../texts/TextProvider.tsx'
 import { useBulk } from '../use-bulk.ts'
@@ -123,19 +124,9 @@ function AskDelete({ schedule, close }: AskDeleteProps): ReactNode {
     void navigate({ to: '/automation/schedules', search: {} })
   }
   return (
-    <Modal
-      {...{ opened: true, onClose: close, title: say('one.delete', { name: schedule.name }) }}
-      closeButtonProps={{ 'aria-label': say('action.close') }}
-    >
-      <p>{say('schedules.bulk.deleteText')}</p>
-      <div className="modal-actions">
-        <Button variant="default" onClick={close}>
-          {say('action.cancel')}
-        </Button>
-        <Button color="red" onClick={remove}>
-          {say('action.delete')}
-        </Button>
-      </div>
-    </Modal>
+    <Confirm
+      {...{ title: say('one.delete', { name: schedule.name }), text: say('schedules.bulk.deleteText') }}
+      {...{ word: say('action.delete'), confirm: remove, cancel: close }}
+    />
   )
 }

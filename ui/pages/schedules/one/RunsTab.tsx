@@ -103,7 +103,12 @@ function LogFilters({ schedule, search }: RunsTabProps): ReactNode {
       />
       {day !== undefined && (
         <Link
-          {...{ to: '/automation/schedules/$id', params: { id: schedule.id }, className: 'chip', resetScroll: false }}
+          {...{
+            to: '/automation/schedules/$id',
+            params: { id: schedule.id },
+            className: 'log-chip',
+            resetScroll: false,
+          }}
           search={status === undefined ? {} : { status }}
         >
           {say('one.onDay', { day })} <IconX size={12} aria-hidden />

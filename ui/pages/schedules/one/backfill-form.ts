@@ -4,7 +4,7 @@ import { momentOf, wallTime } from '../../../time/wall.ts'
 const DAY = 86_400_000
 
 /** Ranges that most people mean, in days up to now. */
-export const RANGES = { day: 1, week: 7, month: 30 } as const
+const RANGES = { day: 1, week: 7, month: 30 } as const
 export type Range = keyof typeof RANGES | 'other'
 
 /** What a person has chosen, as it stands in the fields. */

@@ -1,0 +1,15 @@
+/** What whoever performs an attempt is told of it: an agent over HTTP, a command, a worker. */
+export interface DispatchedAttempt {
+  readonly trigger_type: string
+  readonly schedule_id: string | null
+  readonly job_run_id: string
+  readonly run_id: string
+  readonly attempt: number
+  readonly attempt_id: string
+  readonly nominal_time: string | null
+  readonly session_id: string | null
+  readonly message: string | null
+  readonly schedule_payload: unknown
+  readonly payload: unknown
+  readonly deadline: string | null
+}

@@ -1,0 +1,179 @@
+import type { ChannelInput, ChannelPatch, ChannelTestView, ChannelView } from '../../contract/channel.ts'
+import type { Page, PageFilter } from '../../contract/page.ts'
+import { invalid, Refusal } from '../../contract/refusals.ts'
+import { channelId, type OrgId } from '../../core/ids.ts'
+import { loadAgents } from '../../store/agents.ts'
+import {
+  deleteChannel,
+  insertChannel,
+  listChannels,
+  loadChannel,
+  saveChannel,
+  saveIdentity,
+  type ChannelRow,
+} from '../../store/channels.ts'
+import type { Connection } from '../../store/database.ts'
+import { acted, actorOf, changed, created, deleted } from '../audit-entry.ts'
+import type { Caller } from '../caller.ts'
+import { openChannel, sealCredentials } from './credentials.ts'
+import { parseChannel, type ReadChannel } from './input.ts'
+import { channelSettings, viewChannel } from './view.ts'
+import { pageOf, parseCursor, parseLimit } from '../cursor.ts'
+import { bound } from '../idempotent.ts'
+import { collectFlaws } from '../input-fields.ts'
+import type { Ports } from '../ports.ts'
+import type { Work } from '../turn-port.ts'
+
+/** The channel as it is on record, or a refusal. */
+async function readChannel(connection: Connection, orgId: OrgId, id: string): Promise<ChannelRow> {
+  // PostgreSQL takes no NUL in a text, and no id has one.
+  const row = id.includes('\u0000') ? undefined : await loadChannel(connection, { orgId, id: channelId(id) })
+  if (row === undefined) throw new Refusal('NOT_FOUND', `There is no channel ${id}`)
+  return row
+}
+
+function readInput(value: unknown, existing: ChannelRow | null): ReadChannel {
+  const read = parseChannel(value, existing)
+  if (!read.ok) throw invalid(read.flaws)
+  return read.value
+}
+
+async function refuseUnknownAgent(connection: Connection, orgId: OrgId, { agentId }: ReadChannel): Promise<void> {
+  const [agent] = await loadAgents(connection, { orgId, ids: [agentId] })
+  if (agent === undefined) throw invalid([{ field: 'agent_id', value: agentId, message: 'names no agent of the org' }])
+}
+
+/** Makes a channel. Its secrets are sealed before anything is written. */
+export async function createChannel(ports: Ports, caller: Caller, input: ChannelInput): Promise<ChannelView> {
+  const { orgId } = caller
+  const read = readInput(input, null)
+  await refuseUnknownAgent(ports.database, orgId, read)
+  const id = channelId(ports.newId('channel', ports.clock.now()))
+  const sealedCredentials = await sealCredentials(ports, { orgId, id }, read.credentials)
+  const work: Work<ChannelView> = {
+    orgId,
+    prepare: async (tx, now): Promise<ChannelRow> => {
+      const { name, kind, agentId, settings, enabled } = read
+      const row: ChannelRow = {
+        ...{ orgId, id, name, kind, agentId, settings, enabled, sealedCredentials, identity: null, lastUpdate: null },
+        ...{ holder: null, heldUntil: null, heardAt: null, failedAt: null, failure: null },
+        ...{ createdBy: caller.principal, createdAt: now, updatedAt: now },
+      }
+      if (await insertChannel(tx, row)) return row
+      throw new Refusal('CONFLICT', `There is a channel named ${name} already; names never change and are unique`)
+    },
+    apply: (desk, prepared) => {
+      const row = prepared as ChannelRow
+      desk.changes.audits.push(created(actorOf(caller), { kind: 'channel', id: row.id }, channelSettings(row)))
+      return viewChannel(row, desk.now)
+    },
+  }
+  return ports.turns.take(bound(work, caller))
+}
+
+/** The channel, and how it fares. */
+export const getChannel = async (
+  { database, clock }: Pick<Ports, 'database' | 'clock'>,
+  { orgId }: Caller,
+  id: string,
+): Promise<ChannelView> => viewChannel(await readChannel(database, orgId, id), clock.now())
+
+/** A page of the org's channels, newest first. */
+export async function findChannels(
+  { database, clock }: Pick<Ports, 'database' | 'clock'>,
+  { orgId }: Caller,
+  filter: PageFilter = {},
+): Promise<Page<ChannelView>> {
+  const { flaws, keep } = collectFlaws()
+  const limit = keep(parseLimit('limit', filter.limit)) ?? 0
+  const cursor = keep(parseCursor('cursor', filter.cursor))
+  if (flaws.length > 0) throw invalid(flaws)
+  const after = cursor === null ? null : { createdAt: cursor.createdAt, id: cursor.key }
+  const rows = await listChannels(database, { orgId, after, limit: limit + 1 })
+  const now = clock.now()
+  return pageOf(rows, limit, {
+    view: (row) => viewChannel(row, now),
+    cursor: ({ createdAt, id }) => ({ createdAt, key: id }),
+  })
+}
+
+/** Changes a channel. */
+export async function changeChannel(
+  ports: Ports,
+  caller: Caller,
+  asked: { readonly id: string; readonly change: ChannelPatch; readonly verb?: 'enable' | 'disable' },
+): Promise<ChannelView> {
+  const { orgId } = caller
+  const known = await readChannel(ports.database, orgId, asked.id)
+  const read = readInput(asked.change, known)
+  if (read.agentId !== known.agentId) await refuseUnknownAgent(ports.database, orgId, read)
+  const { credentials } = read
+  const isSealedAnew = Object.keys(credentials).length > 0
+  const kept = isSealedAnew ? (await openChannel(ports, known)).credentials : {}
+  const sealed = isSealedAnew ? await sealCredentials(ports, known, { ...kept, ...credentials }) : null
+  const isAnother = credentials.token !== undefined && credentials.token !== kept.token
+  return ports.turns.take({
+    orgId,
+    prepare: async (tx, now): Promise<readonly [ChannelRow, ChannelRow]> => {
+      const before = await readChannel(tx, orgId, asked.id)
+      const { agentId, enabled, settings } = readInput(asked.change, before)
+      const after: ChannelRow = {
+        ...{ ...before, agentId, enabled, settings, sealedCredentials: sealed ?? before.sealedCredentials },
+        ...(isAnother ? { identity: null, lastUpdate: null } : {}),
+        ...{ failedAt: null, failure: null, updatedAt: now },
+      }
+      await saveChannel(tx, after)
+      return [before, after]
+    },
+    apply: (desk, prepared) => {
+      const [before, after] = prepared as readonly [ChannelRow, ChannelRow]
+      // That a secret was replaced is worth a record, what it is is not.
+      const replaced = Object.fromEntries(Object.keys(credentials).map((name) => [`replaced_${name}`, true]))
+      const views = { before: channelSettings(before), after: { ...channelSettings(after), ...replaced } }
+      const verb = asked.verb === undefined ? {} : { verb: asked.verb }
+      desk.changes.audits.push(changed(actorOf(caller), { kind: 'channel', id: after.id }, { ...views, ...verb }))
+      return viewChannel(after, desk.now)
+    },
+  })
+}
+
+/** Deletes a channel. Its conversations stay as sessions. */
+export async function removeChannel(ports: Ports, caller: Caller, id: string): Promise<void> {
+  const { orgId } = caller
+  await ports.turns.take({
+    orgId,
+    prepare: async (tx) => {
+      const row = await readChannel(tx, orgId, id)
+      await deleteChannel(tx, { orgId, id: row.id })
+      return row
+    },
+    apply: (desk, prepared) => {
+      const row = prepared as ChannelRow
+      desk.changes.audits.push(deleted(actorOf(caller), { kind: 'channel', id: row.id }, channelSettings(row)))
+    },
+  })
+}
+
+/** Asks the service behind a channel who the channel is. A hook has none: whoever calls it finds out. */
+export async function testChannel(ports: Ports, caller: Caller, id: string): Promise<ChannelTestView> {
+  const { orgId } = caller
+  const row = await readChannel(ports.database, orgId, id)
+  const found = await ports.channels.identify(await openChannel(ports, row), new AbortController().signal)
+  const identity = found?.identity ?? null
+  if (identity !== null) await saveIdentity(ports.database, { orgId, id: row.id, identity })
+  const outcome = found?.outcome ?? null
+  const view: ChannelTestView = {
+    ok: outcome?.ok ?? row.kind === 'hook',
+    username: identity?.username ?? null,
+    status_code: outcome?.statusCode ?? null,
+    message: outcome === null || outcome.ok ? null : outcome.message,
+  }
+  const after = { ok: view.ok, status_code: view.status_code }
+  await ports.turns.take({
+    orgId,
+    apply: (desk) => {
+      desk.changes.audits.push(acted(actorOf(caller), { kind: 'channel', id: row.id }, { verb: 'test', after }))
+    },
+  })
+  return view
+}

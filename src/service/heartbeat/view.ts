@@ -1,0 +1,103 @@
+import type { HeartbeatLogView, HeartbeatView } from '../../contract/heartbeat.ts'
+import { formatHeartbeatTarget, parseHeartbeat, type HeartbeatConfig } from '../../core/heartbeat/heartbeat-config.ts'
+import { heartbeatInterval } from '../../core/heartbeat/heartbeat.ts'
+import type { AgentId, OrgId } from '../../core/ids.ts'
+import { describeFlaw } from '../../core/input.ts'
+import { formatInstant } from '../../core/instant.ts'
+import { explainWhy } from '../../core/reasons.ts'
+import { formatTimeOfDay } from '../../core/time/calendar.ts'
+import type { BeatRecord } from '../../store/heartbeat-log.ts'
+import type { HeartbeatRow } from '../../store/heartbeats.ts'
+import { viewProbe } from '../probe/view.ts'
+import { momentOrNull } from '../schedule-view.ts'
+
+/** What a person decides about a heartbeat, as everybody reads it and as it is kept. */
+export type HeartbeatSettings = Omit<
+  HeartbeatView,
+  | ('agent_id' | 'org_id' | 'next_at' | 'ok_streak' | 'current_interval_seconds' | 'version' | 'updated_at')
+  | 'probe_counts'
+>
+
+/** A configuration in the words it was given in, with every default filled in. */
+export function settingsOf(config: HeartbeatConfig): HeartbeatSettings {
+  const { activeHours: hours, checklist, adaptive } = config
+  return {
+    enabled: config.enabled,
+    interval_seconds: config.intervalSeconds,
+    active_hours:
+      hours === null
+        ? null
+        : { start: formatTimeOfDay(hours.start), end: formatTimeOfDay(hours.end), timezone: hours.timezone.name },
+    checklist:
+      checklist === null ? null : checklist.kind === 'text' ? { text: checklist.text } : { file: checklist.file },
+    prompt: config.prompt,
+    target: formatHeartbeatTarget(config.target),
+    ack_max_chars: config.ackMaxChars,
+    session: config.session,
+    adaptive:
+      adaptive === null ? null : { ok_step: adaptive.okStep, max_interval_seconds: adaptive.maxIntervalSeconds },
+    probe: config.probe as HeartbeatView['probe'],
+  }
+}
+
+/** The settings as they are shown: what looks like a credential is hidden. */
+export const shownSettings = (settings: HeartbeatSettings): HeartbeatSettings => ({
+  ...settings,
+  probe: viewProbe(settings.probe),
+})
+
+/** The configuration that is kept. It was checked when it was written. */
+export function configOf({
+  agentId: id,
+  settings,
+  enabled,
+}: Pick<HeartbeatRow, 'agentId' | 'settings' | 'enabled'>): HeartbeatConfig {
+  const read = parseHeartbeat('', settings, { id })
+  if (!read.ok) throw new Error(`the heartbeat of ${id} cannot be read: ${read.flaws.map(describeFlaw).join('; ')}`)
+  return { ...read.value, enabled }
+}
+
+/** The configuration of an agent whose heartbeat nobody has set. */
+export function defaultConfig(id: AgentId): HeartbeatConfig {
+  const read = parseHeartbeat('', {}, { id })
+  if (!read.ok) throw new Error('a heartbeat needs no settings')
+  return read.value
+}
+
+/** The heartbeat of an agent; without a row the one that everybody has until it is set. */
+export function viewHeartbeat(
+  row: HeartbeatRow | null,
+  of: { readonly orgId: OrgId; readonly agentId: AgentId },
+): HeartbeatView {
+  const config = row === null ? defaultConfig(of.agentId) : configOf(row)
+  const okStreak = row?.okStreak ?? 0
+  return {
+    ...{ agent_id: of.agentId, org_id: of.orgId, ...shownSettings(settingsOf(config)) },
+    next_at: momentOrNull(row?.nextAt ?? null),
+    ok_streak: okStreak,
+    current_interval_seconds: heartbeatInterval(config, okStreak),
+    version: row?.version ?? 0,
+    updated_at: momentOrNull(row?.updatedAt ?? null),
+  }
+}
+
+/** An entry of the log as every surface shows it. */
+export const viewBeat = (row: BeatRecord): HeartbeatLogView => ({
+  id: row.id,
+  agent_id: row.agentId,
+  kind: row.dueAt === null ? 'asked' : 'planned',
+  due_at: momentOrNull(row.dueAt),
+  at: formatInstant(row.at),
+  looks: row.looks,
+  last_at: formatInstant(row.lastAt),
+  outcome: row.outcome,
+  reason: row.why.reason,
+  sentence: explainWhy(row.why),
+  why: row.why,
+  target: row.target,
+  run_id: row.runId,
+  content: row.content,
+  delivery_id: row.deliveryId,
+  delivery_status: row.deliveryState,
+  finished_at: momentOrNull(row.finishedAt),
+})
