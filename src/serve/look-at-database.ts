@@ -1,10 +1,20 @@
+import { Refusal } from '../contract/refusals.ts'
+import { instant } from '../core/instant.ts'
+import type { KeySource } from '../service/secret-keys.ts'
+import { openVault } from '../service/vault.ts'
+import type { Database } from '../store/database.ts'
 import { DatabaseError, REFUSALS } from '../store/database-error.ts'
 import { openPostgres } from '../store/postgres.ts'
 import { countMissingMigrations } from '../store/schema-look.ts'
 
 /** What a look at a database has shown. */
 export type DatabaseLook =
-  | { readonly ok: true; readonly missing: number }
+  | {
+      readonly ok: true
+      readonly missing: number
+      /** Why the keys that were given do not open the secrets in it; null: they do, or there are none. */
+      readonly locked: string | null
+    }
   | { readonly ok: false; readonly code: string; readonly message: string; readonly way: string }
 
 /** Whoever asks sits there and waits. */
@@ -14,15 +24,21 @@ const PATIENCE_MS = 5_000
 export async function lookAtDatabase({
   url,
   schema,
+  keys,
 }: {
   readonly url: string
   readonly schema: string
+  /** What secrets would be opened with; left out: nobody asks. */
+  readonly keys?: KeySource | undefined
 }): Promise<DatabaseLook> {
   try {
     const limits = { connectMs: PATIENCE_MS, statementMs: PATIENCE_MS }
     const database = await openPostgres({ target: url, schema, pool: 1, limits, applicationName: 'escapement doctor' })
     try {
-      return { ok: true, missing: await countMissingMigrations(database, schema) }
+      const missing = await countMissingMigrations(database, schema)
+      // An older schema may not have the table that says which key is in use.
+      const locked = keys === undefined || missing > 0 ? null : await lookAtSecrets(database, keys)
+      return { ok: true, missing, locked }
     } finally {
       await database.close()
     }
@@ -36,5 +52,18 @@ export async function lookAtDatabase({
       message: `${message.replace(` ${REFUSALS[code].way}.`, '')}${more}`,
       way: REFUSALS[code].way,
     }
+  }
+}
+
+const NOTHING_IS_SEALED = instant(0)
+
+/** A start opens the vault in the same way, and is refused with the same words. */
+async function lookAtSecrets(database: Database, source: KeySource): Promise<string | null> {
+  try {
+    await openVault({ database, source, alone: false, now: () => NOTHING_IS_SEALED, nodeId: () => '' })
+    return null
+  } catch (error) {
+    if (error instanceof Refusal) return error.message
+    throw error
   }
 }

@@ -1,11 +1,14 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { lookAtNode } from '../../src/cli/doctor/machine.ts'
+import { lookAtNode, lookAtSpace } from '../../src/cli/doctor/machine.ts'
 import { lookAtServer } from '../../src/cli/doctor/server.ts'
 import { TROUBLES, type Finding } from '../../src/cli/doctor/troubles.ts'
+import { isHidden } from '../../src/cli/remote/place.ts'
 import { createClient } from '../../src/client/client.ts'
+import { recordServer } from '../../src/serve/whereabouts.ts'
 import { makeScratch } from '../support/scratch.ts'
 import { ROOT } from '../tooling/root.ts'
 import { run, type Ran } from './run.ts'
@@ -92,12 +95,54 @@ describe('on a machine where nothing runs', () => {
     expect((await doctor(['--data', path.join(file, 'below')])).stdout).toMatch(/\(data_unwritable\)$/m)
   })
 
+  it('notices a disk that is full, and passes over one that does not say', async () => {
+    const with_ = (bavail: number) => () => Promise.resolve({ bavail, bsize: 4096 })
+    expect(await lookAtSpace('/data', with_(1000))).toMatchObject({
+      ...{ what: 'data', code: 'disk_full', state: 'bad', detail: '4 MB are free where /data lies' },
+    })
+    expect(await lookAtSpace('/data', with_(1_000_000))).toBeNull()
+    expect(await lookAtSpace('/data', () => Promise.reject(new Error('ENOSYS')))).toBeNull()
+  })
+
+  it('says whose the key is that a second node on the same PostgreSQL does not have', async () => {
+    const data = path.join(home, 'second')
+    await recordServer(data, { url: 'http://127.0.0.1:1', pid: process.pid, started_at: at(0) })
+    const { code, stdout } = await doctor(['--data', data])
+    expect(code).toBe(3)
+    expect(stdout).toContain(`There is no owner.key in ${data}.  (key_missing)\n      The node that was first`)
+    expect(stdout).toContain('or set ESCAPEMENT_KEY: to the ESCAPEMENT_OWNER_KEY of the nodes')
+    mkdirSync(path.join(data, 'owner.key'))
+    expect((await doctor(['--data', data])).stdout).toMatch(
+      /owner\.key cannot be read: .*\(key_missing\)\n {6}Ask as the/m,
+    )
+  })
+
+  it('does not take a directory it may not look into for one without a server', async () => {
+    const refuse = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }))
+    expect([await isHidden(home, refuse('EACCES')), await isHidden(home, refuse('ENOENT'))]).toEqual([true, false])
+  })
+
   it('looks at nothing of this machine when a server elsewhere was named', async () => {
     const { code, stdout } = await doctor(['--url', 'http://127.0.0.1:1'], { ESCAPEMENT_KEY: 'esc_x' })
     expect(code).toBe(3)
     expect(stdout).toMatch(/\(server_silent\)$/m)
     expect(stdout).not.toMatch(/^\w+ +(?:data|port|config) /m)
     expect((await doctor(['--url', 'http://127.0.0.1:1'])).stdout).toMatch(/\(key_missing\)$/m)
+  })
+})
+
+describe('at an address where something answers', () => {
+  it.each([
+    [503, '', 'proxy_alone'],
+    [502, '<html>Bad Gateway</html>', 'proxy_alone'],
+    [200, '<html>Welcome</html>', 'server_strange'],
+  ])('takes %i and %j for %s', async (status, body, expected) => {
+    const proxy = createHttpServer((_, answer) => answer.writeHead(status).end(body)).listen(0, '127.0.0.1')
+    await new Promise((resolve) => proxy.once('listening', resolve))
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const { code, stdout } = await doctor(['--url', url], { ESCAPEMENT_KEY: 'esc_x' })
+    proxy.close()
+    expect([code, /\((\w+)\)$/m.exec(stdout)?.[1]]).toEqual([3, expected])
   })
 })
 
@@ -166,6 +211,10 @@ describe('at a server', () => {
       'node_stalled: node node_b: It stands still',
       { '/api/v1/alerts?engine_stalled': { items: [{ subject_id: 'node_b', sentence: 'It stands still' }] } },
     ],
+    [
+      'node_gone: 1 alive, 1 gone: node_b',
+      { '/api/v1/nodes': { items: [NODE, { ...NODE, id: 'node_b', alive: false }] } },
+    ],
     ['node_none: no node is alive', { '/api/v1/nodes': { items: [{ ...NODE, alive: false }] } }],
     [
       'clock_differs: the clock of this machine is 2 min ahead of the database',
@@ -191,6 +240,13 @@ describe('at a server', () => {
     [
       'agent_homeless: clerk: no node executes in-process agents for it',
       { '/api/v1/agents': { items: [{ id: 'clerk', executor: { kind: 'in-process' } }] } },
+    ],
+    [
+      'worker_missing: clerk: no worker is connected that does its work',
+      {
+        '/api/v1/agents': { items: ['clerk', 'smith'].map((id) => ({ id, executor: { kind: 'worker' } })) },
+        '/api/v1/workers': { items: ['clerk', 'smith'].map((id) => ({ agents: [id], alive: id === 'smith' })) },
+      },
     ],
     [
       'alert_open: late of sch_1: It was late',

@@ -32,10 +32,10 @@ async function examine({ terminal, version }: Desk, options: DoctorOptions): Pro
   const findings: Finding[] = [lookAtNode(process.versions.node)]
   // A server that was named is elsewhere: what is on this machine says nothing about it.
   if (options.url === undefined && environment.url === null) {
-    const { variables } = readServerEnvironment(terminal.variables)
+    const { variables, secretKey } = readServerEnvironment(terminal.variables)
     const runs = reached.finding.code !== 'server_none'
     findings.push(await lookAtData(dataOf(options, surroundings), runs))
-    findings.push(...(await lookAtStart({ options, variables, cwd: surroundings.cwd, runs })))
+    findings.push(...(await lookAtStart({ options, variables, secretKey, cwd: surroundings.cwd, runs })))
   }
   findings.push(reached.finding)
   if (reached.client !== null)
@@ -88,14 +88,21 @@ async function reach(options: PlaceOptions, surroundings: Surroundings): Promise
   }
 }
 
-const ABSENT = { server: 'server_none', key: 'key_missing', address: 'server_silent' } as const
+const ABSENT = { server: 'server_none', sight: 'server_hidden', key: 'key_missing', address: 'server_silent' } as const
 
 function absent({ message, kind }: NoServer): Finding {
-  const [detail = ''] = message.split('\n')
-  return trouble(ABSENT[kind], detail)
+  const [detail = '', ...ways] = message.split('\n')
+  // Which key is missing, and where it would be, is known better than the table can say it.
+  return kind === 'key'
+    ? trouble(ABSENT[kind], detail, ways.map((way) => way.trim()).join('; '))
+    : trouble(ABSENT[kind], detail)
 }
 
-function silent({ code, message }: EscapementError): Finding {
+/** What a proxy says that has nobody to ask. */
+const ALONE: ReadonlySet<number | null> = new Set([502, 503, 504])
+
+function silent({ code, status, message }: EscapementError): Finding {
   if (code === 'MISDIRECTED') return trouble('host_refused', message)
-  return trouble(code === 'BAD_ANSWER' ? 'server_strange' : 'server_silent', message)
+  if (code !== 'BAD_ANSWER') return trouble('server_silent', message)
+  return trouble(ALONE.has(status) ? 'proxy_alone' : 'server_strange', message)
 }

@@ -5,6 +5,7 @@ import { oneLine, valueText } from '../output/text.ts'
 import { agoText, momentText } from '../output/times.ts'
 import { namesOf, valuesOf, withFields, type FieldOption } from '../remote/fields.ts'
 import { readPages, showDone, showList, showOne, withPages, type Facts, type PageOptions } from '../remote/show.ts'
+import { signInLink } from '../remote/sign-in-link.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { commandOf, groupOf } from './group.ts'
 
@@ -49,13 +50,11 @@ export function addMembers(program: Command, desk: Desk): void {
   remote(desk, commandOf(group, 'invite <org> <id>', 'make a link that signs a member in, once'), {
     work: async (talk, [org_id = '', id = '']) => {
       const link = await talk.client.members.invite({ org_id, id })
-      await showDone(talk, { ...link, url: linkOf(talk, link.token) }, linkOf(talk, link.token))
+      const url = await signInLink(talk, link.token)
+      await showDone(talk, { ...link, url }, url)
     },
   })
 }
-
-/** The address that signs in. The token is in its fragment, which no server and no proxy gets to see. */
-export const linkOf = ({ url }: Talk, token: string): string => `${url}/#signin=${token}`
 
 function columnsOf({ terminal }: Talk): readonly Column<MemberView>[] {
   const now = terminal.now()

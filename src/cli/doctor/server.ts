@@ -1,5 +1,6 @@
 import type { Client } from '../../client/client.ts'
 import { EscapementError } from '../../client/errors.ts'
+import type { NodeView } from '../../contract/node.ts'
 import { lengthText } from '../output/times.ts'
 import { trouble, well, type Finding, type Subject } from './troubles.ts'
 import { lookAtAgents, lookAtAlerts, lookAtLanes } from './work.ts'
@@ -79,17 +80,26 @@ async function lookAtNodes({ client, now }: Asking): Promise<readonly Finding[]>
   const alive = items.filter((node) => node.alive)
   if (alive.length === 0) return [trouble('node_none', 'no node is alive')]
   const stalled = await client.alerts.list({ status: 'open', kind: 'engine_stalled' }, PATIENCE)
-  const drains = alive.some(({ draining }) => draining) ? ', some draining' : ''
-  const lost = items.length > alive.length ? `, ${items.length - alive.length} gone` : ''
   return [
     ...(stalled.items.length > 0
       ? stalled.items.map(({ sentence, subject_id }) => trouble('node_stalled', `node ${subject_id}: ${sentence}`))
-      : [well('nodes', `${alive.length} alive${drains}${lost}`)]),
+      : [countNodes(items)]),
     ...lookAtClock(
       alive.flatMap(({ scanned_at }) => (scanned_at === null ? [] : [Date.parse(scanned_at)])),
       now,
     ),
   ]
+}
+
+/** A node that says goodbye is forgotten at once; one that was lost, after an hour. */
+function countNodes(items: readonly NodeView[]): Finding {
+  const alive = items.filter((node) => node.alive)
+  const gone = items.filter((node) => !node.alive)
+  const drains = alive.some(({ draining }) => draining) ? ', some draining' : ''
+  const counted = `${alive.length} alive${drains}`
+  return gone.length === 0
+    ? well('nodes', counted)
+    : trouble('node_gone', `${counted}, ${gone.length} gone: ${gone.map(({ id }) => id).join(', ')}`)
 }
 
 /** Nodes write down when they looked, by the clock of the database: about now. */

@@ -1,4 +1,6 @@
+import path from 'node:path'
 import type { Configuration } from '../../serve/configuration.ts'
+import type { lookAtDatabase as LookAtDatabase } from '../../serve/look-at-database.ts'
 import { StartRefused } from '../../serve/start-refused.ts'
 import { trouble, TROUBLES, well, type Finding, type TroubleCode } from './troubles.ts'
 
@@ -16,7 +18,9 @@ export interface StartPlace {
   readonly options: StartOptions
   readonly variables: Readonly<Record<string, string | undefined>>
   readonly cwd: string
-  /** Whether the server is there already: then it has its port. */
+  /** `ESCAPEMENT_SECRET_KEY`; null: the key would be in the data directory. */
+  readonly secretKey: string | null
+  /** Whether the server is there already: then it has its port, and its key. */
   readonly runs: boolean
 }
 
@@ -24,11 +28,13 @@ export interface StartPlace {
 export async function lookAtStart(place: StartPlace): Promise<readonly Finding[]> {
   const { configuration, findings } = await readConfiguration(place)
   if (configuration === null) return findings
-  const { database, server } = configuration.keeper.current().config
+  const { database, server, data } = configuration.keeper.current().config
+  const file = path.join(path.resolve(place.cwd, data), 'secret.key')
+  const keys = place.runs ? undefined : { environment: place.secretKey, file }
   return [
     ...findings,
     ...(place.runs ? [] : [await lookAtPort(server)]),
-    ...(database.url === null ? [] : [await lookAtUrl(database.url, database.schema)]),
+    ...(database.url === null ? [] : await lookAtUrl({ url: database.url, schema: database.schema, keys })),
   ]
 }
 
@@ -64,14 +70,18 @@ async function lookAtPort({ host, port }: { readonly host: string; readonly port
     : trouble('port_refused', problem.message)
 }
 
-async function lookAtUrl(url: string, schema: string): Promise<Finding> {
+async function lookAtUrl(where: Parameters<typeof LookAtDatabase>[0]): Promise<readonly Finding[]> {
   const { lookAtDatabase } = await import('../../serve/look-at-database.ts')
-  const look = await lookAtDatabase({ url, schema })
-  if (look.ok)
-    return look.missing === 0
-      ? well('database', 'answers, and its schema is up to date')
-      : trouble('database_behind', `${look.missing} ${look.missing === 1 ? 'migration is' : 'migrations are'} missing`)
-  return isTrouble(look.code) ? trouble(look.code, look.message) : trouble('database_failed', look.message, look.way)
+  const look = await lookAtDatabase(where)
+  if (!look.ok)
+    return [
+      isTrouble(look.code) ? trouble(look.code, look.message) : trouble('database_failed', look.message, look.way),
+    ]
+  const { missing, locked } = look
+  if (missing > 0)
+    return [trouble('database_behind', `${missing} ${missing === 1 ? 'migration is' : 'migrations are'} missing`)]
+  const answers = well('database', 'answers, and its schema is up to date')
+  return locked === null ? [answers] : [answers, trouble('secrets_locked', locked)]
 }
 
 const isTrouble = (code: string): code is TroubleCode => Object.hasOwn(TROUBLES, code)

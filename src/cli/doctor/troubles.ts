@@ -1,6 +1,6 @@
 /** What a finding is about: the first word of its line. */
 export type Subject =
-  'node' | 'data' | 'config' | 'port' | 'database' | 'server' | 'version' | 'ready' | 'key' | 'clock' | Work
+  'node' | 'data' | 'config' | 'port' | 'database' | 'secrets' | 'server' | 'version' | 'ready' | 'key' | 'clock' | Work
 
 /** What only a server can say. */
 type Work = 'nodes' | 'lanes' | 'agents' | 'alerts'
@@ -28,12 +28,17 @@ export const TROUBLES = {
   data_unwritable: bad(
     'data',
     'This user may not write to the data directory.',
-    'Give it to the user that runs Escapement (chown -R USER DIRECTORY), or choose another: --data DIRECTORY',
+    'If a server of another user runs there, ask as that user: sudo -u USER escapement doctor. Else give it to the user that runs Escapement (chown -R USER DIRECTORY), or choose another: --data DIRECTORY',
   ),
   key_exposed: bad(
     'data',
     'Other users of the machine can read a key.',
     'chmod 600 FILE, and make another key if others were there.',
+  ),
+  disk_full: bad(
+    'data',
+    'Less than 100 MB are free where the data directory lies, or the embedded database.',
+    'Free some space; what was acknowledged is not lost. escapement config get retention says how long runs are kept.',
   ),
   config_refused: bad(
     'config',
@@ -86,10 +91,20 @@ export const TROUBLES = {
     'The database can be reached and cannot be used.',
     'The detail says what to do; docs/concepts/database.md lists every refusal.',
   ),
+  secrets_locked: bad(
+    'secrets',
+    'The database holds secrets, and the key that opens them is not here: nothing starts.',
+    'Bring the key from where it was: docs/guides/backup-restore.md',
+  ),
   server_none: bad(
     'server',
     'No server runs on the data directory.',
     'Start one: escapement serve. Or name another: --data DIRECTORY, or --url with ESCAPEMENT_KEY',
+  ),
+  server_hidden: bad(
+    'server',
+    'The data directory belongs to somebody else, and this user may not see who runs on it.',
+    'Ask as the user that runs it: sudo -u USER escapement doctor --data DIRECTORY. Or name it: --url with ESCAPEMENT_KEY',
   ),
   server_silent: bad(
     'server',
@@ -101,10 +116,15 @@ export const TROUBLES = {
     'Something answers at the address, and it is no Escapement.',
     'Check the address; a proxy in between has to pass on every path, and the Host header.',
   ),
+  proxy_alone: bad(
+    'server',
+    'A proxy answers, and no node behind it does: all are gone, drain, or have lost the database.',
+    'Ask on the machine of a node: escapement doctor there, or escapement doctor --url http://NODE:7420',
+  ),
   key_missing: bad(
     'server',
     'There is no key to show to this server.',
-    'Set ESCAPEMENT_KEY to a key of that server (escapement keys create there), or --data to its directory.',
+    'Set ESCAPEMENT_KEY to a key of that server: the ESCAPEMENT_OWNER_KEY of its nodes, or one of escapement keys create. Or --data to the directory with its owner.key: that of the node which came first.',
   ),
   key_refused: bad(
     'key',
@@ -134,7 +154,12 @@ export const TROUBLES = {
   node_stalled: bad(
     'nodes',
     'A node lives and does not look for what is due.',
-    'Look at its log and its processor: a busy loop, a suspended machine, or a lock in the database. Restart it; others take over what it held.',
+    'Look at its log and its processor: a busy loop, a suspended machine, a full disk, or a lock in the database. Restart it; others take over what it held.',
+  ),
+  node_gone: warning(
+    'nodes',
+    'A node died within the last hour without a goodbye; the others have done what it held.',
+    'Look at the end of its log (killed, out of memory?), and start it again unless it is back. Its line Escapement has started has the id.',
   ),
   node_none: bad('nodes', 'No node is alive, so nothing runs.', 'Start one: escapement serve'),
   clock_differs: warning(
@@ -161,6 +186,11 @@ export const TROUBLES = {
     'agents',
     'No node that is alive can execute an agent, so its runs wait.',
     'Start the program that brings it; for a program of this machine set executors.command.enabled',
+  ),
+  worker_missing: warning(
+    'agents',
+    'An agent is done by workers, and none is connected for it: its runs wait.',
+    'Start one: escapement worker --agent ID PROGRAM; escapement workers lists those that are connected.',
   ),
   agent_failing: warning(
     'agents',

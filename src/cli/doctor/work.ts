@@ -26,8 +26,7 @@ export async function lookAtAgents(client: Client): Promise<readonly Finding[]> 
   const newest = new Map<string, RunView>()
   for (const run of runs) if (ENDED.has(run.status) && !newest.has(run.agent_id)) newest.set(run.agent_id, run)
   const failing = [...newest.values()].filter(({ status }) => status !== 'success').map(failureOf)
-  const homeless = await findHomeless(client, agents)
-  const found = [...homeless, ...failing]
+  const found = [...(await findHomeless(client, agents)), ...(await findWorkerless(client, agents)), ...failing]
   return found.length > 0 ? found : [well('agents', agents.map(({ id }) => id).join(', '))]
 }
 
@@ -45,20 +44,36 @@ function failureOf({ id, agent_id, error_code, error_message, status }: RunView)
 
 /** Only the operator sees nodes; for others it is left out. */
 async function findHomeless(client: Client, agents: readonly AgentView[]): Promise<readonly Finding[]> {
-  const nodes = await client.nodes.list().catch((error: unknown) => {
-    if (error instanceof EscapementError && error.code === 'FORBIDDEN') return null
-    throw error
-  })
+  const nodes = await unlessForbidden(client.nodes.list())
   if (nodes === null) return []
   const executors = new Set(nodes.items.flatMap((node) => (node.alive ? node.executors : [])))
   return agents
-    .filter(({ id, executor: { kind } }) => !isExecutable(executors, id, kind))
+    .filter(({ id, executor: { kind } }) => kind !== 'worker' && !isExecutable(executors, id, kind))
     .map(({ id, executor: { kind } }) => trouble('agent_homeless', `${id}: no node executes ${kind} agents for it`))
 }
 
-/** Workers come to fetch their work: there is no node for them. */
 const isExecutable = (executors: ReadonlySet<string>, id: string, kind: string): boolean =>
-  kind === 'worker' || executors.has(kind === 'in-process' ? `in-process:${id}` : kind)
+  executors.has(kind === 'in-process' ? `in-process:${id}` : kind)
+
+/** Workers come to fetch their work: no node has to know it. */
+async function findWorkerless(client: Client, agents: readonly AgentView[]): Promise<readonly Finding[]> {
+  const fetched = agents.filter(({ executor: { kind } }) => kind === 'worker')
+  const workers = fetched.length === 0 ? null : await unlessForbidden(client.workers.list())
+  if (workers === null) return []
+  const served = new Set(workers.items.flatMap((worker) => (worker.alive ? worker.agents : [])))
+  return fetched
+    .filter(({ id }) => !served.has(id))
+    .map(({ id }) => trouble('worker_missing', `${id}: no worker is connected that does its work`))
+}
+
+async function unlessForbidden<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof EscapementError && error.code === 'FORBIDDEN') return null
+    throw error
+  }
+}
 
 /** What was noticed. Standing still is told with the nodes. */
 export async function lookAtAlerts(client: Client): Promise<readonly Finding[]> {

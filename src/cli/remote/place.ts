@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { access, constants, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { CommandEnvironment } from '../../config.ts'
 import { findServers } from '../../serve/whereabouts.ts'
@@ -16,8 +16,8 @@ export interface PlaceOptions {
 
 /** There is nobody to talk to, or nothing to talk with. The message says what to do. */
 export class NoServer extends Error {
-  /** What is missing: a server, a key for it, or an address that is one. */
-  readonly kind: 'server' | 'key' | 'address'
+  /** What is missing: a server, the right to see whether there is one, a key for it, or an address that is one. */
+  readonly kind: 'server' | 'sight' | 'key' | 'address'
 
   constructor(kind: NoServer['kind'], message: string) {
     super(message)
@@ -47,12 +47,12 @@ export async function findPlace(options: PlaceOptions, surroundings: Surrounding
   const servers = await findServers(data)
   const given = options.url ?? environment.url
   const url = given === null ? servers[0]?.url : readUrl(given)
-  if (url === undefined) throw new NoServer('server', noServerIn(data))
+  if (url === undefined)
+    throw (await isHidden(data)) ? new NoServer('sight', hiddenIn(data)) : new NoServer('server', noServerIn(data))
   if (environment.key !== null) return { url, key: environment.key }
   const isOwn = servers.some((server) => originOf(server.url) === originOf(url))
-  const key = isOwn ? await readKey(path.join(data, 'owner.key')) : null
-  if (key === null) throw new NoServer('key', noKeyFor(url, data, isOwn))
-  return { url, key }
+  if (!isOwn) throw new NoServer('key', noKeyFor(url, data))
+  return { url, key: await readKey(data) }
 }
 
 const originOf = (url: string): string => new URL(url).origin.replace('//localhost', '//127.0.0.1')
@@ -64,13 +64,32 @@ function readUrl(text: string): string {
   return text
 }
 
-async function readKey(file: string): Promise<string | null> {
+async function readKey(data: string): Promise<string> {
+  const file = path.join(data, 'owner.key')
   try {
     return (await readFile(file, 'utf8')).trim()
-  } catch {
-    return null
+  } catch (error) {
+    const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    throw new NoServer('key', isAbsent ? noKeyIn(data) : `${unreadable(file, error)}\n${WITH_ITS_USER}`)
   }
 }
+
+/** Whether this user may not even see who runs on a directory. */
+export async function isHidden(data: string, ask: typeof access = access): Promise<boolean> {
+  try {
+    await ask(path.join(data, 'servers'), constants.R_OK | constants.X_OK)
+    return false
+  } catch (error) {
+    return ['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')
+  }
+}
+
+const hiddenIn = (data: string): string =>
+  [
+    `This user may not see whether a server runs on ${data}.`,
+    '  Ask as the user that runs it: sudo -u USER escapement …',
+    '  or name it: --url with ESCAPEMENT_KEY',
+  ].join('\n')
 
 const noServerIn = (data: string): string =>
   [
@@ -79,9 +98,25 @@ const noServerIn = (data: string): string =>
     '  or name another:    --data DIRECTORY, or --url with ESCAPEMENT_KEY',
   ].join('\n')
 
-const noKeyFor = (url: string, data: string, isOwn: boolean): string =>
+const noKeyFor = (url: string, data: string): string =>
   [
-    isOwn ? `The key in ${data} cannot be read.` : `There is no key for ${url}.`,
+    `There is no key for ${url}.`,
     '  Set ESCAPEMENT_KEY to a key of that server: escapement keys create',
-    ...(isOwn ? [] : [`  or name the directory it runs on: --data DIRECTORY (not ${data})`]),
+    `  or name the directory it runs on: --data DIRECTORY (not ${data})`,
   ].join('\n')
+
+/** With a PostgreSQL of one's own the deployment has one owner, and each node a directory. */
+const noKeyIn = (data: string): string =>
+  [
+    `There is no owner.key in ${data}.`,
+    '  The node that was first on this database has made it: --data ITS_DIRECTORY',
+    '  or set ESCAPEMENT_KEY: to the ESCAPEMENT_OWNER_KEY of the nodes, or to a key of: escapement keys create',
+  ].join('\n')
+
+const unreadable = (file: string, error: unknown): string =>
+  `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`
+
+const WITH_ITS_USER = [
+  '  Ask as the user that runs the server: sudo -u USER escapement …',
+  '  or set ESCAPEMENT_KEY to a key of that server: escapement keys create',
+].join('\n')
