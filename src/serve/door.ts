@@ -16,6 +16,7 @@ import type { Configuration } from './configuration.ts'
 import { bare } from './loopback.ts'
 import { metricsPort } from './metrics.ts'
 import { StartRefused } from './start-refused.ts'
+import { tryListening } from './try-listening.ts'
 
 /** The way in: an address that is listened on. */
 export interface Door {
@@ -196,6 +197,34 @@ function reachable(host: string): string {
   const name = bare(host)
   if (name === '0.0.0.0' || name === '::') return '127.0.0.1'
   return isIPv6(name) ? `[${name}]` : name
+}
+
+/** Refuses an address that cannot be had before anything is made for it, such as a database. */
+export async function refuseTaken(server: Config['server']): Promise<void> {
+  const inTheWay = await tryListening(server)
+  if (inTheWay === null) return
+  const refused = notListening(inTheWay, server)
+  const url = `http://${reachable(server.host)}:${server.port}`
+  if (inTheWay.code !== 'EADDRINUSE' || !(await isEscapement(url))) throw refused
+  throw new StartRefused(
+    [
+      refused.message,
+      `  It is Escapement, at ${url}: commands reach it from the directory it was started in, or with --data.`,
+    ].join('\n'),
+    { cause: inTheWay },
+  )
+}
+
+/** Nobody who starts something waits longer to learn who was there first. */
+const ASK_MS = 1_000
+
+async function isEscapement(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/api/v1/version`, { signal: AbortSignal.timeout(ASK_MS) })
+    return ((await answer.json()) as { readonly name?: unknown }).name === 'escapement'
+  } catch {
+    return false
+  }
 }
 
 function notListening(error: NodeJS.ErrnoException, { host, port }: Config['server']): StartRefused {

@@ -20,7 +20,7 @@ import { loadStored, recordReload } from '../service/config.ts'
 import { ensureAgents } from '../service/first-start.ts'
 import { settingsOf, type EngineSettings } from '../service/settings.ts'
 import { addCommands, commandRules } from './commands.ts'
-import { openDoor, type Door } from './door.ts'
+import { openDoor, refuseTaken, type Door } from './door.ts'
 import { prepareOwner, prepareSignIn } from './first-start.ts'
 import type { ServerOptions } from './options.ts'
 import { outboundOf, type ServerOutbound } from './outbound.ts'
@@ -65,6 +65,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const executors = new Map<string, Executor>([['echo', echo]])
   for (const [id, handler] of agents) executors.set(`in-process:${id}`, inProcess(handler))
   const { config } = options.configuration.keeper.current()
+  await refuseTaken(config.server)
   const { url, schema, pool } = config.database
   const data = path.resolve(options.configuration.places.cwd, config.data)
   const counting = createCounting(() => performance.now())
