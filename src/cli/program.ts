@@ -14,13 +14,20 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   const program = beginProgram(terminal)
   describeCommands(program, { terminal, version: ownVersion(), settle: (outcome) => (code = outcome) })
   try {
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(meant(program, args), { from: 'user' })
     return code
   } catch (error) {
     // Commander has already told the user; help and version arrive here too, as endings with code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
     throw error
   }
+}
+
+/** `help x` of what is no command is told so, with what comes near, as `x` itself would be. */
+function meant({ commands }: Command, args: readonly string[]): readonly string[] {
+  const [first, about] = args
+  const isUnknown = about !== undefined && !['help', ...commands.map((one) => one.name())].includes(about)
+  return first === 'help' && isUnknown ? args.slice(1) : args
 }
 
 function beginProgram(terminal: Terminal): Command {

@@ -27,7 +27,8 @@ function entriesOf(command: Command, heading: string, before: readonly string[])
     const name = argument.variadic ? `${argument.name()}...` : argument.name()
     return argument.required ? `<${name}>` : `[${name}]`
   })
-  const options = command.options.map(({ flags, description, defaultValue }) => ({
+  const listed = command.options.filter(({ hidden }) => !hidden)
+  const options = listed.map(({ flags, description, defaultValue }) => ({
     flags,
     about: description,
     usual: typeof defaultValue === 'string' ? defaultValue : null,

@@ -83,9 +83,6 @@ export function createHttpServer(
     done(checked(request))
   })
   app.setErrorHandler((error, request, reply) => refuse(ctx, { error, request, reply }))
-  app.setNotFoundHandler((request, reply) =>
-    refuse(ctx, { error: new Refusal('NOT_FOUND', `There is nothing at ${pathOf(request)}`), request, reply }),
-  )
   // Streams never end by themselves, and whoever closes the door waits for everybody inside.
   app.addHook('preClose', (done) => {
     ctx.events.close()
@@ -98,7 +95,12 @@ export function createHttpServer(
   addMcp(routing, api.handlers)
   addSockets(routing, hosts, { services: [rpcSockets, workerSockets] })
   addDocs(app, api.operations, ctx.version)
-  addConsole(app)
+  const nowhere = addConsole(app)
+  app.setNotFoundHandler(
+    (request, reply) =>
+      nowhere(request, reply) ??
+      refuse(ctx, { error: new Refusal('NOT_FOUND', `There is nothing at ${pathOf(request)}`), request, reply }),
+  )
   return app
 }
 

@@ -1,4 +1,5 @@
 import type { Config } from '../contract/config/keys.ts'
+import { reachable } from './loopback.ts'
 import { StartRefused } from './start-refused.ts'
 import { tryListening } from './try-listening.ts'
 import { findServers, isAlive } from './whereabouts.ts'
@@ -10,7 +11,10 @@ export async function checkAddress(address: Address, data: string): Promise<void
   if (address.port === 0) return
   const problem = await tryListening(address)
   if (problem === null) return
-  if (problem.code === 'EADDRINUSE') await checkSameData(address.port, data)
+  if (problem.code === 'EADDRINUSE') {
+    await checkSameData(address.port, data)
+    await checkOtherData(problem, address)
+  }
   throw notListening(problem, address)
 }
 
@@ -22,6 +26,31 @@ async function checkSameData(port: number, data: string): Promise<void> {
       `Escapement runs on this data already: ${there.url}, process ${there.pid}. Open that, or end it first; ` +
         `another server beside it takes another port: --port 0 finds a free one.`,
     )
+}
+
+/** Another project's server, say; its commands do not find it from here. */
+async function checkOtherData(problem: NodeJS.ErrnoException, address: Address): Promise<void> {
+  const url = `http://${reachable(address.host)}:${address.port}`
+  if (!(await isEscapement(url))) return
+  throw new StartRefused(
+    [
+      notListening(problem, address).message,
+      `  It is Escapement, at ${url}: commands reach it from the directory it was started in, or with --data.`,
+    ].join('\n'),
+    { cause: problem },
+  )
+}
+
+/** Nobody who starts something waits longer to learn who was there first. */
+const ASK_MS = 1_000
+
+async function isEscapement(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/api/v1/version`, { signal: AbortSignal.timeout(ASK_MS) })
+    return ((await answer.json()) as { readonly name?: unknown }).name === 'escapement'
+  } catch {
+    return false
+  }
 }
 
 /** Why an address cannot be listened on, and what to do about it. */

@@ -1,4 +1,3 @@
-import { isIPv6 } from 'node:net'
 import type { App } from '../app.ts'
 import type { Config } from '../contract/config/keys.ts'
 import type { AgentId, OrgId } from '../core/ids.ts'
@@ -14,7 +13,7 @@ import { csrfTokenOf } from '../service/console-sessions.ts'
 import { defaultAgentOf } from '../service/first-start.ts'
 import { notListening } from './address.ts'
 import type { Configuration } from './configuration.ts'
-import { bare } from './loopback.ts'
+import { bare, reachable } from './loopback.ts'
 import { metricsPort } from './metrics.ts'
 
 /** The way in: an address that is listened on. */
@@ -189,11 +188,4 @@ function rememberDefaultAgents({ ports }: App): {
       for (const [kind] of events) if (kind === 'org.changed' || kind === 'agent.changed') known.clear()
     },
   }
-}
-
-/** An address somebody on this machine can open, also when we listen everywhere. */
-function reachable(host: string): string {
-  const name = bare(host)
-  if (name === '0.0.0.0' || name === '::') return '127.0.0.1'
-  return isIPv6(name) ? `[${name}]` : name
 }

@@ -12,3 +12,10 @@ export function isLoopback(host: string): boolean {
   const name = bare(host).toLowerCase()
   return name === 'localhost' || LOOPBACK.check(name, isIPv6(name) ? 'ipv6' : 'ipv4')
 }
+
+/** An address somebody on this machine can open, also when we listen everywhere. */
+export function reachable(host: string): string {
+  const name = bare(host)
+  if (name === '0.0.0.0' || name === '::') return '127.0.0.1'
+  return isIPv6(name) ? `[${name}]` : name
+}

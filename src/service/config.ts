@@ -83,7 +83,8 @@ function readPatch(patch: unknown): ReadLayer {
 const onlyAtStart = (path: string): Flaw => ({
   field: path,
   value: undefined,
-  message: 'takes effect at a start only: set it in the file, the environment or by a flag, and start again',
+  message:
+    'takes effect at a start only: set it in config.yaml of the data directory, the environment or by a flag, and start again',
 })
 
 /** What differs from what was stored. */

@@ -40,7 +40,8 @@ export async function agentFor(
   const field = 'agent_id'
   if (id === null) throw invalid([{ field, value: undefined, message: 'is missing, and the org has no default agent' }])
   const agent = await load(agentId(id))
-  if (agent === undefined) throw invalid([{ field, value: id, message: 'names no agent of the org' }])
+  const allowed = 'the id of an agent, as the list of agents has it'
+  if (agent === undefined) throw invalid([{ field, value: id, message: 'names no agent of the org', allowed }])
   return agent
 }
 

@@ -6,9 +6,10 @@ describe('without a command', () => {
     const { code, stdout } = await run([])
     expect(code).toBe(0)
     expect(stdout).toContain('the scheduling control plane for AI agents')
-    expect(stdout).toContain('npm start -- cron preview "0 9 * * 1-5" --tz Europe/Berlin')
+    expect(stdout).toContain('escapement cron preview "0 9 * * 1-5" --tz Europe/Berlin')
     expect(stdout).toContain('escapement serve')
     expect(stdout).toContain('cron next')
+    expect(stdout).toContain('escapement --help lists the commands')
     expect(stdout).toContain('2026-11-16 09:00   2026-11-16T08:00:00.000Z')
   })
 })
@@ -18,11 +19,14 @@ describe('a question about the program', () => {
     expect(await run(['--version'])).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' })
   })
 
-  it.each([[['--help']], [['cron', '--help']], [['cron', 'preview', '--help']]])('is answered: %j', async (args) => {
-    const { code, stdout } = await run(args)
-    expect(code).toBe(0)
-    expect(stdout).toContain('Usage: escapement')
-  })
+  it.each([[['--help']], [['help']], [['help', 'cron']], [['cron', '--help']], [['cron', 'preview', '--help']]])(
+    'is answered: %j',
+    async (args) => {
+      const { code, stdout } = await run(args)
+      expect(code).toBe(0)
+      expect(stdout).toContain('Usage: escapement')
+    },
+  )
 })
 
 describe('a command line that is not understood', () => {
@@ -34,6 +38,7 @@ describe('a command line that is not understood', () => {
     [['cron', 'preview', '* * * * *', '--zone', 'UTC'], "unknown option '--zone'"],
     [['cron', 'preview', '*', '*', '*', '*', '*'], 'too many arguments'],
     [['cron', 'next', 'now'], 'too many arguments'],
+    [['help', 'schedule'], "unknown command 'schedule'\n(Did you mean schedules?)"],
     [['schedules'], 'Usage: escapement schedules'],
     [['schedules', 'get'], "missing required argument 'id'"],
     [['schedules', 'creat'], 'Did you mean create?'],

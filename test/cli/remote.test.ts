@@ -58,6 +58,13 @@ describe('options', () => {
     })
   })
 
+  it('are taken under the names that the API has for them', async () => {
+    const args = ['--cron', '0 9 * * 1-5', '--timezone', 'Europe/Berlin', '--prompt', 'What is new?']
+    await against([json({}, 201)], ['schedules', 'create', '--json', ...args])
+    expect(sent()).toEqual({ cron: '0 9 * * 1-5', timezone: 'Europe/Berlin', payload: 'What is new?' })
+    expect((await run(['schedules', 'create', '--help'])).stdout).not.toContain('--timezone')
+  })
+
   it('win over a file, and a field can go back to its default', async () => {
     writeFileSync(path.join(cwd, 'change.json'), '{"name":"from the file","lane":"main","every_seconds":60}')
     const args = ['-f', 'change.json', '--name', 'from the option', '--unset', 'lane', '--if-version', '4']
@@ -85,6 +92,10 @@ describe('options', () => {
   })
 
   const bad: readonly (readonly [args: readonly string[], complaint: string])[] = [
+    [
+      ['schedules', 'create', '--name', 'Look'],
+      'Nothing says when: give --when "every weekday at 9 in Berlin", --cron',
+    ],
     [['schedules', 'create', '--every', 'soon'], '--every "soon" is not understood. Allowed: a number with ms'],
     [['schedules', 'create', '--max-fires', 'x'], '--max-fires "x" is not understood. Allowed: a number'],
     [['schedules', 'create', '--retry', '{'], '--retry "{" is not understood. Allowed: JSON'],
@@ -224,6 +235,16 @@ describe('a refusal', () => {
     expect(stderr).toContain('It is refused')
     expect(stderr).toContain(advice)
   })
+})
+
+it('names what is not there once, and where its like are listed', async () => {
+  const refusal = { status: 404, code: 'NOT_FOUND', title: 'There is no such thing' }
+  const missing = problem({ ...refusal, detail: 'There is no schedule Morning' })
+  const { code, stderr } = await against([missing], ['schedules', 'get', 'Morning'])
+  expect(code).toBe(1)
+  expect(stderr).toBe(
+    'There is no schedule Morning\n  escapement schedules list shows which there are, with their ids.\n',
+  )
 })
 
 describe('a server', () => {

@@ -21,7 +21,8 @@ beforeAll(async () => {
     writeFileSync(path.join(directory, name), text)
   writeFileSync(path.join(directory, 'assets/one-abc123.js.gz'), gzipSync(SCRIPT))
   app = Fastify()
-  addConsole(app, directory)
+  const nowhere = addConsole(app, directory)
+  app.setNotFoundHandler((request, reply) => nowhere(request, reply) ?? reply.code(404).send('nothing'))
   world = await createHttpWorld()
 })
 afterAll(async () => {
@@ -46,6 +47,17 @@ describe('the console', () => {
       expect([again.statusCode, again.body]).toEqual([304, ''])
     },
   )
+
+  it('shows somebody with a browser that there is no such page, and tells programs so', async () => {
+    const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+    const page = await get('/nowhere', browser)
+    expect([page.statusCode, page.body]).toEqual([404, '<!doctype html><title>Built</title>'])
+    for (const [url, headers] of [
+      ['/nowhere', { accept: '*/*' }],
+      ['/api/v1/nowhere', browser],
+    ] as const)
+      expect((await get(url, headers)).body).toBe('nothing')
+  })
 
   it('lets files with a hash in their name be kept for ever, packed where the browser can unpack', async () => {
     const plain = await get('/assets/one-abc123.js')

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import path from 'node:path'
@@ -108,8 +109,21 @@ describe('a start that cannot be', () => {
     expect(said).toContain(
       `Another program listens on port ${port} of 127.0.0.1. End it, or take another port: --port 0`,
     )
+    expect(said).not.toContain('It is Escapement')
     expect(await world.database.outside('select id from escapement.node')).toEqual([])
     expect(readdirSync(world.data)).toEqual([])
+  })
+
+  it('says who listens there where that is Escapement, and makes nothing', async () => {
+    const other = createHttpServer((_, answer) => answer.end('{"name":"escapement","version":"0.1.0"}'))
+    other.listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as { readonly port: number }
+    const data = path.join(world.data, 'never-made')
+    const said = await refusal({ port: String(port), data })
+    other.close()
+    expect(said).toContain(`It is Escapement, at http://127.0.0.1:${port}: commands reach it from the directory`)
+    expect(existsSync(data)).toBe(false)
   })
 
   it.each([

@@ -42,7 +42,7 @@ export const overviewTexts = area({
     'overview.first.title': 'Your first schedule is a minute away',
     'overview.first.text':
       'A schedule wakes an agent at the times you choose. The agent “echo” is there already and answers offline.',
-    'overview.first.command': 'escapement schedules create --name Hello --every-seconds 60 --payload hello',
+    'overview.first.command': 'escapement schedules create --name Hello --every 60s --payload hello',
   },
   zh: {
     'overview.title': '总览',
@@ -83,6 +83,6 @@ export const overviewTexts = area({
     'overview.agentWork': '{active} 个活动 · {queued} 个排队',
     'overview.first.title': '一分钟创建第一个计划',
     'overview.first.text': '计划会在您选择的时间唤醒智能体。智能体“echo”已经就绪，可离线应答。',
-    'overview.first.command': 'escapement schedules create --name Hello --every-seconds 60 --payload hello',
+    'overview.first.command': 'escapement schedules create --name Hello --every 60s --payload hello',
   },
 })

@@ -81,7 +81,7 @@ export const shellTexts = area({
     'signIn.keyHint': 'It is exchanged for a cookie and kept nowhere else.',
     'signIn.submit': 'Sign in',
     'signIn.working': 'Signing in',
-    'signIn.howTo': 'No key at hand? A new link is made by',
+    'signIn.howTo': 'No key at hand? A new link is made, where the server was started, by',
     'signIn.expired': 'Your session has ended. Sign in again; you will be back where you were.',
     'signIn.linkOver': 'This link was used before, or its time is over.',
   },

@@ -37,8 +37,8 @@ const isShell = (text: string): text is Shell => (SHELLS as readonly string[]).i
 function stopsOf(command: Command, words: readonly string[]): readonly Stop[] {
   const follow = [
     ...command.commands.map((one) => ({ word: one.name(), about: one.description() })),
-    ...command.options.flatMap(({ long, description }) =>
-      typeof long === 'string' ? [{ word: long, about: description }] : [],
+    ...command.options.flatMap(({ long, description, hidden }) =>
+      typeof long === 'string' && !hidden ? [{ word: long, about: description }] : [],
     ),
   ]
   return [{ words, follow }, ...command.commands.flatMap((one) => stopsOf(one, [...words, one.name()]))]

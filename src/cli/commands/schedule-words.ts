@@ -4,11 +4,15 @@ import { oneLine, valueText } from '../output/text.ts'
 import { namesOf, valuesOf, withFields, type FieldOption, type FieldValues } from '../remote/fields.ts'
 import { printJson } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { UsageError } from '../remote/usage.ts'
 import { commandOf } from './group.ts'
 import { showPreview } from './schedule-answers.ts'
 
 const FIELDS: readonly FieldOption[] = [
-  { flags: '--tz <zone>', field: 'timezone', about: 'where the clock hangs if the sentence names no place' },
+  {
+    ...{ flags: '--tz <zone>', also: '--timezone <zone>', field: 'timezone' },
+    about: 'where the clock hangs if the sentence names no place',
+  },
 ]
 
 /** `escapement schedules parse`: what a sentence about time means. */
@@ -39,6 +43,16 @@ export const withWhen = (command: Command): Command =>
     '--when <words>',
     'when, in words: "every weekday at 9 in Berlin"; what stands behind a colon is the payload',
   )
+
+const TIMES = ['cron', 'every_seconds', 'at', 'rrule']
+
+/** Says how to say when, where no option does: the server would name its fields, which are called otherwise here. */
+export function refuseWithoutTime(body: FieldValues): void {
+  if (TIMES.some((field) => body[field] !== undefined)) return
+  throw new UsageError(
+    'Nothing says when: give --when "every weekday at 9 in Berlin", --cron "0 9 * * 1-5" with --tz, --every 30m, --at or --rrule',
+  )
+}
 
 /** What is sent, with what the words mean in it; options that were given win. What was decided is told. */
 export async function withWords(talk: Talk, when: string | undefined, body: FieldValues): Promise<FieldValues> {

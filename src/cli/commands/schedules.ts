@@ -11,7 +11,7 @@ import { explainOccurrence, showPreview } from './schedule-answers.ts'
 import { SCHEDULE_FIELDS, TIMING_FIELDS } from './schedule-fields.ts'
 import { scheduleColumns, scheduleFacts } from './schedule-look.ts'
 import { addBackfill } from './backfill.ts'
-import { addParse, withWhen, withWords } from './schedule-words.ts'
+import { addParse, refuseWithoutTime, withWhen, withWords } from './schedule-words.ts'
 import { commandOf, groupOf } from './group.ts'
 import { addProbe, withProbe, withProbeIn, type ProbeOptions } from './probe-options.ts'
 import { addApproving } from './schedule-approval.ts'
@@ -105,11 +105,12 @@ function addOutcomes(group: Command, desk: Desk): void {
 function addChanging(group: Command, desk: Desk): void {
   const names = namesOf(SCHEDULE_FIELDS)
   const create = withBody(commandOf(group, 'create', 'make a schedule'), SCHEDULE_FIELDS, 'new')
-  remote<{ readonly when?: string } & ProbeOptions>(desk, withProbe(withWhen(create)), {
+  remote<{ readonly when?: string; readonly file?: string } & ProbeOptions>(desk, withProbe(withWhen(create)), {
     names: { ...names, '/text': '--when', '/probe': '--probe' },
     work: async (talk, _, options) => {
       const given = await bodyOf(talk.terminal, SCHEDULE_FIELDS, options)
       const body = withProbeIn(given, options, talk.terminal)
+      if (options.when === undefined && options.file === undefined) refuseWithoutTime(body)
       const made = await talk.client.schedules.create(await withWords(talk, options.when, body))
       await showOne(talk, made, () => scheduleFacts(talk, made))
     },

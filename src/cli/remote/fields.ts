@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { DURATION_WORDS, parseDuration, type DurationUnit } from '../../contract/config/duration.ts'
 import { formatInstant, later, type Instant } from '../../core/instant.ts'
 import type { Terminal } from '../terminal.ts'
@@ -15,6 +15,8 @@ export interface FieldOption {
   readonly flags: string
   readonly field: string
   readonly about: string
+  /** What people type who know the field from elsewhere: taken, and not listed. */
+  readonly also?: string
   /** Left out: the text as it is. */
   readonly read?: ReadText
   /** What an option without a value stands for. */
@@ -79,7 +81,10 @@ const keyOf = (flags: string): string => nameOf(flags).replaceAll(/-(\w)/g, (_, 
 
 /** Adds an option for each field. */
 export function withFields(command: Command, fields: readonly FieldOption[]): Command {
-  for (const { flags, about } of fields) command.option(flags, about)
+  for (const { flags, about, also } of fields) {
+    command.option(flags, about)
+    if (also !== undefined) command.addOption(new Option(also).hideHelp())
+  }
   return command
 }
 
@@ -98,8 +103,8 @@ export const namesOf = (fields: readonly FieldOption[]): FieldNames =>
 export function valuesOf(fields: readonly FieldOption[], options: object, now: Instant): FieldValues {
   const given = options as Readonly<Record<string, unknown>>
   const values: Record<string, unknown> = {}
-  for (const { flags, field, read, stands } of fields) {
-    const value = given[keyOf(flags)]
+  for (const { flags, also, field, read, stands } of fields) {
+    const value = given[keyOf(flags)] ?? (also === undefined ? undefined : given[keyOf(also)])
     if (value === undefined) continue
     if (typeof value !== 'string') values[field] = stands ?? value
     else values[field] = read === undefined ? value : read(value, { option: `--${nameOf(flags)}`, now })

@@ -10,7 +10,7 @@ export function refusedText(error: EscapementError, names: FieldNames, style: St
   const title = error.title ?? (error.code === 'UNREACHABLE' ? 'Not reached' : 'Not understood')
   const lines =
     error.errors.length === 0
-      ? [`${style.red(title)}: ${manyLines(error.message)}`]
+      ? [saidOnce(error, style.red(title))]
       : [
           `${style.red(title)}:`,
           ...error.errors.flatMap(({ pointer, message, allowed }) => [
@@ -24,6 +24,10 @@ export function refusedText(error: EscapementError, names: FieldNames, style: St
     lines.push(style.dim(`  request ${error.requestId}`))
   return `${lines.join('\n')}\n`
 }
+
+/** What is not there is named by the sentence alone: a title in front would say it twice. */
+const saidOnce = ({ code, message }: EscapementError, title: string): string =>
+  code === 'NOT_FOUND' && message.startsWith('There is no') ? manyLines(message) : `${title}: ${manyLines(message)}`
 
 /** `/retry_policy/base_ms` is `--retry-policy`'s field, or `retry_policy.base_ms` where no option is for it. */
 function nameOf(pointer: string, names: FieldNames): string {
@@ -45,9 +49,27 @@ const ADVICE: Readonly<Partial<Record<EscapementError['code'], string>>> = {
   MISDIRECTED: 'Name the host in server.allowed_hosts or server.public_url of the server.',
 }
 
-function adviceOn({ code, retryAfterMs, runId }: EscapementError): string | null {
-  const advice = ADVICE[code]
-  if (advice !== undefined) return advice
+/** Where the ids of a kind of things are listed. */
+const LISTS: Readonly<Record<string, string>> = {
+  ...{ schedule: 'schedules', run: 'runs', task: 'tasks', session: 'sessions', agent: 'agents', target: 'targets' },
+  ...{
+    channel: 'channels',
+    delivery: 'deliveries',
+    alert: 'alerts',
+    budget: 'budgets',
+    secret: 'secrets',
+    key: 'keys',
+  },
+}
+
+function listOf(message: string): string | null {
+  const list = LISTS[/^There is no (\w+) /.exec(message)?.[1] ?? '']
+  return list === undefined ? null : `escapement ${list} list shows which there are, with their ids.`
+}
+
+function adviceOn({ code, message, retryAfterMs, runId }: EscapementError): string | null {
+  const advice = ADVICE[code] ?? (code === 'NOT_FOUND' ? listOf(message) : null)
+  if (advice !== null) return advice
   if (retryAfterMs !== null) return `Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`
   return runId === null ? null : `escapement runs get ${runId} shows the record of it.`
 }

@@ -116,7 +116,7 @@ function wayOut(
     kind === 'loopback' && purpose === 'agent'
       ? `set outbound.allow_loopback to true for agents on this machine, or ${hosts}`
       : hosts
-  return `${shown} is ${ADDRESS_KINDS[kind]}, which is not called; the operator can ${ways}`
+  return `${shown} is ${ADDRESS_KINDS[kind]}, which is not called; the operator can ${ways}, in config.yaml of the data directory`
 }
 
 function isAllowed(allowed: string, { host, port }: OutboundTarget): boolean {

@@ -1,3 +1,4 @@
+import { nearestWord } from '../nearest-word.ts'
 import { flawed, parsed, type Parsed } from '../input.ts'
 import { DAY_SECONDS, civilFromDay, dayFromCivil } from './calendar.ts'
 import { conventionalZoneName, isZoneNameLike } from './zone-name.ts'
@@ -62,8 +63,22 @@ export function parseZone(field: string, value: unknown): Parsed<Zone> {
   const known = zones.get(value)
   if (known !== undefined) return parsed(known)
   const canonical = isZoneNameLike(value) ? canonicalName(value) : null
-  if (canonical === null) return flawed({ field, value, message: 'is not a known time zone', allowed })
+  if (canonical === null) return flawed({ field, value, message: `is not a known time zone${meant(value)}`, allowed })
   return parsed(zoneNamed(conventionalZoneName(value, canonical), canonical))
+}
+
+/** By their names in small letters; asked for once, and only by whoever names none of them. */
+let names: ReadonlyMap<string, string> | null = null
+const everyName = (): ReadonlyMap<string, string> =>
+  (names ??= new Map(Intl.supportedValuesOf('timeZone').map((name) => [name.toLowerCase(), name])))
+
+/** A city without its continent, or a slip of the pen: which zone was probably meant. */
+function meant(text: string): string {
+  const word = text.trim().replaceAll(' ', '_').toLowerCase()
+  const known = everyName()
+  const city = [...known.keys()].find((name) => name.endsWith(`/${word}`))
+  const near = known.get(city ?? nearestWord(word, [...known.keys()]) ?? '')
+  return near === undefined ? '' : `; did you mean ${near}?`
 }
 
 function zoneNamed(name: string, canonical: string): Zone {

@@ -24,8 +24,14 @@ const HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-/** Serves the console: its files by their exact names, and its document at the addresses of its pages. */
-export function addConsole(app: FastifyInstance, directory?: string): void {
+/**
+ * Serves the console: its files by their exact names, and its document at the addresses of its pages. What it returns
+ * answers a browser at any other address with the page that says so and leads back; null: no person asks for a page.
+ */
+export function addConsole(
+  app: FastifyInstance,
+  directory?: string,
+): (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null {
   const files = readConsoleFiles(directory)
   for (const [url, file] of files) if (url !== DOCUMENT) add(app, url, serving(file))
   const document = files.get(DOCUMENT)
@@ -34,7 +40,12 @@ export function addConsole(app: FastifyInstance, directory?: string): void {
     add(app, url, page)
     if (url !== '/') add(app, `${url}/*`, page)
   }
+  return (request, reply) => (document !== undefined && isOpened(request) ? page(request, reply.code(404)) : null)
 }
+
+/** Browsers ask for HTML where a person opens an address; programs, and whoever means the API, do not. */
+const isOpened = ({ method, url, headers }: FastifyRequest): boolean =>
+  method === 'GET' && !url.startsWith('/api/') && headers.accept?.includes('text/html') === true
 
 type Serve = (request: FastifyRequest, reply: FastifyReply) => FastifyReply
 

@@ -52,10 +52,10 @@ describe('what is written', () => {
   it('says what is wrong and who can change it', () => {
     expect(judge('http://127.0.0.1:9000/', 'agent')).toBe(
       '127.0.0.1 is a loopback address, which is not called; the operator can set outbound.allow_loopback to true ' +
-        'for agents on this machine, or add 127.0.0.1:9000 to outbound.allow_hosts',
+        'for agents on this machine, or add 127.0.0.1:9000 to outbound.allow_hosts, in config.yaml of the data directory',
     )
     expect(judge('http://[fd00::1]/', 'webhook')).toBe(
-      'fd00::1 is a unique-local address, which is not called; the operator can add [fd00::1]:80 to outbound.allow_hosts',
+      'fd00::1 is a unique-local address, which is not called; the operator can add [fd00::1]:80 to outbound.allow_hosts, in config.yaml of the data directory',
     )
     expect(judge('http://a:b@example.com/', 'agent')).toBe('must not have a user or a password in it')
     expect(judge('ftp://example.com/', 'agent')).toBe('must begin with http:// or https://')
@@ -164,7 +164,7 @@ describe('what a name stands for', () => {
   it('is said with the name and the address', () => {
     expect(judgeAnswer('http://rebind.example/', ['10.0.0.1'])).toBe(
       'rebind.example stands for 10.0.0.1, which is a private address, which is not called; the operator can add ' +
-        'rebind.example:80 to outbound.allow_hosts',
+        'rebind.example:80 to outbound.allow_hosts, in config.yaml of the data directory',
     )
   })
 })

@@ -34,7 +34,11 @@ export function SettingsPage(): ReactNode {
         ))}
       </nav>
       {section === undefined ? (
-        <EmptyState title={say('form.lacking')} text={say('form.operatorsText')} />
+        <EmptyState
+          {...(name in SECTIONS
+            ? { title: say('form.lacking'), text: say('form.operatorsText') }
+            : { title: say('error.notFound'), text: say('error.notFoundHint') })}
+        />
       ) : (
         <Suspense key={name} fallback={<Lines count={6} height={24} />}>
           <section.component />

@@ -36,7 +36,7 @@ export function TargetsSection(): ReactNode {
         empty={{
           icon: <IconSend size={22} aria-hidden />,
           title: say('targets.empty.title'),
-          text: say('targets.hint'),
+          text: say('targets.empty.text'),
         }}
         removal={{
           word: say('action.delete'),
