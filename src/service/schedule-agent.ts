@@ -40,7 +40,10 @@ export async function agentFor(
   const field = 'agent_id'
   if (id === null) throw invalid([{ field, value: undefined, message: 'is missing, and the org has no default agent' }])
   const agent = await load(agentId(id))
-  if (agent === undefined) throw invalid([{ field, value: id, message: 'names no agent of the org' }])
+  if (agent === undefined)
+    throw invalid([
+      { field, value: id, message: 'names no agent of the org', allowed: 'the id of one; listing agents shows them' },
+    ])
   return agent
 }
 
