@@ -116,7 +116,8 @@ function curlOf({ method, path, permission, examples, body }) {
     sent === undefined
       ? ''
       : ` \\\n  -H 'Content-Type: application/json' -d '${JSON.stringify(sent).replaceAll("'", String.raw`'\''`)}'`
-  return `curl${verb} "$ESCAPEMENT_URL${address}"${key}${data}`
+  const query = examples?.query === undefined ? '' : `?${examples.query}`
+  return `curl${verb} "$ESCAPEMENT_URL${address}${query}"${key}${data}`
 }
 
 function renderShapes(document, { fieldWords, typeWords }) {

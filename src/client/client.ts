@@ -2,7 +2,7 @@ import type { EventView } from '../contract/event.ts'
 import type { SimulateAnswer, SimulateInput } from '../contract/simulate.ts'
 import type { CallOptions, Calls } from './calls.ts'
 import { streamEvents, type EventsFilter, type EventsOptions, type EventsReset } from './events.ts'
-import { bodyOf, send, type ClientOptions, type Outgoing } from './request.ts'
+import { bodyOf, requireAddress, send, type ClientOptions, type Outgoing } from './request.ts'
 import { ROUTES, type Route } from './routes.ts'
 import { streamSimulation, type SimulationOptions } from './simulation.ts'
 
@@ -20,8 +20,9 @@ export type Client = Omit<Calls, 'events'> & {
 const EVENTS_PATH = '/api/v1/events'
 const USUAL_TIMEOUT_MS = 30_000
 
-/** A client for the server at `url`. Opens nothing before the first call. */
+/** A client for the server at `url`. Opens nothing before the first call; throws when `url` is no address. */
 export function createClient(options: ClientOptions = {}): Client {
+  requireAddress(options)
   const groups: Record<string, Record<string, Call>> = {}
   for (const [id, route] of Object.entries(ROUTES)) {
     const [group = '', name = ''] = id.split('.')

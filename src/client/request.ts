@@ -34,6 +34,20 @@ const LONGEST_PAUSE_MS = 10_000
 /** The address of a server without what must not be doubled. */
 export const baseOf = ({ url = '' }: ClientOptions): string => url.replace(/\/+$/, '')
 
+/**
+ * Refuses an address that no request could go to. Without one, requests go where the page comes from, so there has to be
+ * a page; a `fetch` of one's own may know better.
+ */
+export function requireAddress({ url, fetch }: ClientOptions): void {
+  const example = 'as in http://127.0.0.1:7420'
+  if (url === undefined || url === '') {
+    if (fetch !== undefined || 'location' in globalThis) return
+    throw new TypeError(`url is missing: the address of the server, ${example}`)
+  }
+  if (typeof url !== 'string' || !/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
+    throw new TypeError(`url ${JSON.stringify(url)} is no address of a server: ${example}`)
+}
+
 /** The headers that say who asks. */
 export function identityOf({ key, csrfToken }: ClientOptions, method: string): Record<string, string> {
   const token = method === 'GET' ? null : (csrfToken?.() ?? null)

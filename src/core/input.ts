@@ -26,7 +26,9 @@ export function describeFlaw(flaw: Flaw): string {
   const given = flaw.value === undefined ? '' : ` ${showValue(flaw.value)}`
   const at = flaw.position === undefined ? '' : ` at position ${flaw.position + 1}`
   const allowed = flaw.allowed === undefined ? '' : ` (allowed: ${flaw.allowed})`
-  return `${flaw.field}${given}: ${flaw.message}${at}${allowed}`
+  // What is wrong as a whole has no name.
+  const what = `${flaw.field}${given}`.trim()
+  return `${what === '' ? '' : `${what}: `}${flaw.message}${at}${allowed}`
 }
 
 /** Longer values are cut: a complaint about a megabyte must not be a megabyte. */

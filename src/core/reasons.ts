@@ -81,7 +81,7 @@ export const REASONS = {
   repeated: 'The same idempotency key was accepted before; this is the first answer again.',
   key_in_flight: 'A submission with the same idempotency key is still being accepted.',
   key_reused: 'The idempotency key was used before with another body.',
-  forbidden: '{principal} lacks the permission {permission}.',
+  forbidden: '{principal} lacks the permission {permission}; use a key whose role and scopes have it.',
   operators_only: 'It belongs to the deployment, and {principal} is not of the org that operates it.',
   approvers_only: '{principal} is {role}, and this is for owners and admins.',
   other_org: 'It belongs to another org.',

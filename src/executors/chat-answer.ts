@@ -32,7 +32,7 @@ export function reportOfCompletion(completion: Completion, asked: Asked): Attemp
     return { ...failure('answer_too_large', `the answer is larger than ${LARGEST_ANSWER} bytes`), ...said }
   if (error !== null) return { ...reportOfError(error, options), ...said }
   const flaw = completion.flaw()
-  if (flaw !== null) return { ...failure('malformed_answer', flaw), ...said }
+  if (flaw !== null) return { ...failure('malformed_answer', `${flaw} (${asksRightPlace(options)})`), ...said }
   if (completion.wantsTools())
     return {
       ...failure('agent_error', 'the model wants a tool to be used, and nobody here could', { retryable: false }),
@@ -113,6 +113,9 @@ function wordsIn(text: string): string {
   }
 }
 
+const asksRightPlace = (options: ChatOptions): string =>
+  `check executor.base_url: ${completionsUrl(options)} was asked; the base mostly ends with /v1`
+
 const TOO_LONG = /context[ _](?:length|window|size)|maximum context|too many tokens|context_length_exceeded/i
 
 /** Whether a server says that the conversation is longer than its model takes. */
@@ -129,7 +132,7 @@ function hintFor(status: number, said: string, options: ChatOptions): string {
         ? ` (the agent sends no key; put one on record with escapement secrets set NAME, and set executor.api_key to {{secret:NAME}})`
         : ` (the key in the secret ${secret} is not accepted; set another with escapement secrets set ${secret})`
     case 404:
-      return ` (check executor.model, "${options.model}", and executor.base_url: ${completionsUrl(options)} was asked; the base mostly ends with /v1)`
+      return ` (check executor.model, "${options.model}"; ${asksRightPlace(options)})`
     case 400:
     case 413:
     case 422:
@@ -139,6 +142,8 @@ function hintFor(status: number, said: string, options: ChatOptions): string {
       return /max_completion_tokens/.test(said)
         ? ` (leave out executor.max_tokens and set executor.body.max_completion_tokens)`
         : ''
+    case 429:
+      return ` (it is tried again under retry_policy; requests_per_minute of a provider, named in the agent's field provider, keeps it below the quota)`
     default:
       return ''
   }

@@ -49,7 +49,8 @@ export function identify(
 }
 
 function known(principal: Principal | null): Principal {
-  if (principal === null) throw unauthenticated('The key is not known')
+  if (principal === null)
+    throw unauthenticated('The key is not known here: it is mistyped, of another server, or was deleted')
   return principal
 }
 

@@ -19,6 +19,7 @@ import { TASK_ERROR_TYPE, taskErrorOf } from './tasks/task-error.ts'
 import { PROBLEM_TYPE, problemOf } from './problem.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { checkHead } from './request-head.ts'
+import { readRest } from './rest-of-body.ts'
 import { addRoutes } from './routes.ts'
 import { addRpc } from './rpc/routes.ts'
 import { rpcSockets } from './rpc/sockets.ts'
@@ -82,7 +83,10 @@ export function createHttpServer(
     for (const [name, value] of SAFE) reply.raw.setHeader(name, value)
     done(checked(request))
   })
-  app.setErrorHandler((error, request, reply) => refuse(ctx, { error, request, reply }))
+  app.setErrorHandler((error, request, reply) => {
+    const answer = (): FastifyReply => refuse(ctx, { error, request, reply })
+    return refusalOf(error)?.code === 'BODY_TOO_LARGE' ? readRest(request.raw).then(answer) : answer()
+  })
   // Streams never end by themselves, and whoever closes the door waits for everybody inside.
   app.addHook('preClose', (done) => {
     ctx.events.close()
@@ -96,11 +100,10 @@ export function createHttpServer(
   addSockets(routing, hosts, { services: [rpcSockets, workerSockets] })
   addDocs(app, api.operations, ctx.version)
   const nowhere = addConsole(app)
-  app.setNotFoundHandler(
-    (request, reply) =>
-      nowhere(request, reply) ??
-      refuse(ctx, { error: new Refusal('NOT_FOUND', `There is nothing at ${pathOf(request)}`), request, reply }),
-  )
+  app.setNotFoundHandler((request, reply) => {
+    const error = new Refusal('NOT_FOUND', `There is nothing at ${pathOf(request)}; /docs lists what there is`)
+    return nowhere(request, reply) ?? refuse(ctx, { error, request, reply })
+  })
   return app
 }
 

@@ -3,8 +3,11 @@ import { readFailure } from '../service/turn/failures.ts'
 
 /** The refusals that Fastify itself makes, by its codes. What is not here and is a mistake of the client is malformed. */
 const BY_CODE: Readonly<Record<string, readonly [RefusalCode, string]>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json'],
-  FST_ERR_CTP_BODY_TOO_LARGE: ['BODY_TOO_LARGE', 'A body may have 1 MiB'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'UNSUPPORTED_MEDIA_TYPE',
+    'Send the body as JSON, with the header "Content-Type: application/json"',
+  ],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['BODY_TOO_LARGE', 'A body may have 1 MiB; send less at a time'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['MALFORMED', 'The body is not as long as Content-Length says'],
   FST_ERR_BAD_URL: ['MALFORMED', 'The address cannot be decoded'],
   FST_ERR_MAX_PARAM_LENGTH: ['URL_TOO_LONG', 'A part of the address is too long'],

@@ -3,6 +3,7 @@ import type { Escapement } from '../escapement.ts'
 import { changeAgent, createAgent, findAgents, getAgent, removeAgent } from '../service/agents.ts'
 import { ensureAgents } from '../service/first-start.ts'
 import type { Handler } from '../executors/in-process.ts'
+import { requireFunction } from './given.ts'
 import type { Running } from './running.ts'
 
 /** Agents: what does the work. */
@@ -16,7 +17,10 @@ export function agentsOf(
     list: async () => findAgents(running().app.ports, running().caller),
     update: async (id, change) => changeAgent(running().app.ports, running().caller, { id, change }),
     delete: async (id) => removeAgent(running().app.ports, running().caller, { id }),
-    register,
+    register: async (id, handler) => {
+      requireFunction('handler', handler)
+      await register(id, handler)
+    },
   }
 }
 

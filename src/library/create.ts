@@ -3,6 +3,7 @@ import { readEnvironment } from '../config.ts'
 import { EVENT_KINDS, type EventKind, type EventView } from '../contract/event.ts'
 import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
 import { agentId, orgId as toOrgId, type OrgId } from '../core/ids.ts'
+import { parseWord } from '../core/input.ts'
 import { formatInstant } from '../core/instant.ts'
 import { resetSessions } from '../engine/node.ts'
 import { echo } from '../executors/echo.ts'
@@ -14,12 +15,14 @@ import { agentsOf, registerAgents } from './agents.ts'
 import { asCodeOf } from './as-code.ts'
 import { backfillsOf } from './backfills.ts'
 import { budgetsOf } from './budgets.ts'
+import { requireFunction } from './given.ts'
 import { healthOf } from './health.ts'
 import { heartbeatsOf } from './heartbeats.ts'
 import { addChatAgents } from './chat-agents.ts'
 import { addHttpAgents } from './http-agents.ts'
 import { lanesOf, nodesOf } from './lanes.ts'
 import { explainOf } from './explain.ts'
+import { requireOptions, SETTINGS } from './options.ts'
 import { runsOf } from './runs.ts'
 import type { Running } from './running.ts'
 import { providersOf } from './providers.ts'
@@ -31,10 +34,7 @@ import { receivingOf } from './targets.ts'
 import { tasksOf } from './tasks.ts'
 import { createWaiters } from './waiters.ts'
 
-/** What can be set and changed while running. */
-const SETTINGS = ['node', 'lanes', 'sessions', 'tasks', 'schedules', 'retention', 'drain_grace_seconds'] as const
-
-/** Escapement inside this program. Nothing happens before `start`. */
+/** Escapement inside this program. Nothing happens before `start`. Refuses options that there are not. */
 export function createEscapement(options: EscapementOptions = {}): Escapement {
   const environment = readEnvironment(DEFAULT_SETTINGS.lanes)
   let settings = readSettings(pickSettings(options), { ...DEFAULT_SETTINGS, lanes: environment.lanes.sizes })
@@ -132,6 +132,10 @@ function estimated<T>(estimate: () => T | null): T | null {
 type Listeners = Map<EventKind, Set<(event: EventView) => void>>
 
 function addListener(listeners: Listeners, kind: EventKind, hear: (event: EventView) => void): () => void {
+  // Whoever listens to what never happens would wait for ever.
+  const kinds = parseWord('kind', kind, EVENT_KINDS)
+  if (!kinds.ok) throw invalid(kinds.flaws)
+  requireFunction('hear', hear)
   const known = listeners.get(kind) ?? new Set()
   listeners.set(kind, known.add(hear))
   return () => known.delete(hear)
@@ -213,6 +217,7 @@ const safely =
 const resetNode = ({ app, waiters }: Running): Promise<void> => resetSessions(app.parts, waiters.sessions())
 
 function pickSettings(options: EscapementOptions): Settings {
+  requireOptions(options)
   return Object.fromEntries(SETTINGS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])))
 }
 

@@ -18,8 +18,11 @@ import {
 import { findSchedules } from '../service/schedules-find.ts'
 import { simulateSchedules } from '../service/simulate/simulate.ts'
 import { askerOf } from './explain.ts'
+import { requireObject } from './given.ts'
 import { parseWords } from '../service/schedule-words.ts'
 import type { Running } from './running.ts'
+
+const FIELDS = 'an object with the fields of a schedule, as { cron, agent_id, payload }'
 
 /** Schedules: the whole life of a plan. What changes a plan wakes the loop that watches over it. */
 export function schedulesOf(running: () => Running): Escapement['schedules'] {
@@ -32,12 +35,17 @@ export function schedulesOf(running: () => Running): Escapement['schedules'] {
   return {
     create: (input, options = {}) =>
       changing(({ app, caller, refuseWhileDraining }) => {
+        requireObject('schedule', input, FIELDS)
         refuseWhileDraining()
         return createScheduleFrom(app.ports, caller, { input, fromRun: options.fromRun })
       }),
     get: async (id) => getSchedule(running().app.ports, running().caller, id),
     list: async (filter) => findSchedules(running().app.ports, running().caller, filter),
-    update: (id, change) => changing(({ app, caller }) => changeSchedule(app.ports, caller, { id, change })),
+    update: (id, change) =>
+      changing(({ app, caller }) => {
+        requireObject('change', change, FIELDS)
+        return changeSchedule(app.ports, caller, { id, change })
+      }),
     delete: (id) => changing(({ app, caller }) => deleteSchedule(app.ports, caller, { id })),
     enable: (id) => changing(({ app, caller }) => enableSchedule(app.ports, caller, { id })),
     disable: (id) => changing(({ app, caller }) => disableSchedule(app.ports, caller, { id })),

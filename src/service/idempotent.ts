@@ -25,7 +25,10 @@ export function once<Answer>(work: Work<Answer>, key: Once, isAccepted: (answer:
   const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest()
   const repeated = (known: IdempotencyRow): Prepared => {
     if (Buffer.compare(known.bodyHash, bodyHash) !== 0)
-      throw new Refusal('IDEMPOTENCY_MISMATCH', `The idempotency key ${key.key} was used before with another body`)
+      throw new Refusal(
+        'IDEMPOTENCY_MISMATCH',
+        `The idempotency key ${key.key} was used before with another body; take a new key for another request`,
+      )
     return { kind: 'repeated', answer: known.answer }
   }
   const looked = async (reads: TurnReads, first: () => Promise<unknown> | undefined): Promise<Prepared> => {

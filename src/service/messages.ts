@@ -109,7 +109,8 @@ const saidLineage = (): Refusal =>
 
 /** Whether a message is a command: those end work, and a node that goes down is glad of them. */
 export function isCommand(message: MessageInput | string): boolean {
-  const text: unknown = typeof message === 'string' ? message : message.text
+  // A program in JavaScript may hand in nothing at all; what is wrong with that is said where messages are read.
+  const text = typeof message === 'string' ? message : (message as MessageInput | null | undefined)?.text
   return typeof text === 'string' && parseSessionCommand(text) !== null
 }
 

@@ -19,7 +19,7 @@ import { cancelRun } from './desk/cancel.ts'
 import type { Desk } from './desk/desk.ts'
 import { historyOf, runNow, type RanNow } from './desk/fire.ts'
 import { makeRun } from './desk/runs.ts'
-import { endAttempt, takeReport } from './desk/settle.ts'
+import { endAttempt, takeReport, tellTimeout } from './desk/settle.ts'
 import { agentOn, usualRetryPolicy } from './desk/runs.ts'
 import { bound } from './idempotent.ts'
 import { hashSecret } from './key-text.ts'
@@ -227,6 +227,7 @@ function callbackWork(
       const decision = decideCallback({ ...run, callbackUntil: run.endsBy }, callback, desk.now)
       if (decision.kind === 'ignored' || isAboutAnother(result, run)) return { status: run.state, ignored: true }
       if (decision.kind === 'too_late') {
+        run.errorMessage = tellTimeout(run, run.endsBy ?? desk.now)
         endAttempt(desk, run, { kind: 'timed_out', errorCode: 'callback_timeout' })
         return { status: run.state, ignored: true }
       }

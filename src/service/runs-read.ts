@@ -29,8 +29,9 @@ const noRun = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no run
 
 /** The run as it is on record. */
 export async function readRun({ database }: Reading, orgId: OrgId, id: string): Promise<RunRecord> {
-  // PostgreSQL takes no NUL in a text, and no id has one.
-  const run = id.includes('\u0000') ? undefined : await loadRun(database, { orgId, id: runId(id) })
+  // PostgreSQL takes no NUL in a text, and no id has one; a program in JavaScript may hand in what is no text.
+  const run =
+    typeof id !== 'string' || id.includes('\u0000') ? undefined : await loadRun(database, { orgId, id: runId(id) })
   if (run === undefined) throw noRun(id)
   return run
 }

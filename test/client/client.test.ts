@@ -218,3 +218,19 @@ describe('a redirect', () => {
     expect(server.arrived).toHaveLength(1)
   })
 })
+
+describe('the address', () => {
+  const creating = (url: unknown) => (): unknown => createClient({ url: url as string, key: 'esc_key' })
+
+  it.each([['127.0.0.1:7420'], ['localhost:7420'], ['http://'], ['ftp://here'], [7420]])(
+    '%j is refused before anything is asked',
+    (url) => {
+      expect(creating(url)).toThrow(`url ${JSON.stringify(url)} is no address of a server: as in http://127.0.0.1:7420`)
+    },
+  )
+
+  it('is needed where no page has one', () => {
+    expect(creating(undefined)).toThrow('url is missing: the address of the server, as in http://127.0.0.1:7420')
+    expect(creating('')).toThrow('url is missing')
+  })
+})

@@ -202,3 +202,15 @@ describe('a worker', () => {
     expect(worker.working()).toBe(0)
   })
 })
+
+describe('a worker that lacks something', () => {
+  const starting = (options: object) => (): unknown =>
+    startWorker({ url: 'http://plane.test', key: 'k', ...options } as unknown as Parameters<typeof startWorker>[0])
+
+  it('is not started', () => {
+    expect(starting({})).toThrow('agents is missing: a function for each agent, by its id')
+    expect(starting({ agents: {} })).toThrow('agents is missing')
+    expect(starting({ agents: { a: 'a.js' } })).toThrow('agents.a is no function')
+    expect(starting({ agents: { a: () => 1 }, url: undefined })).toThrow('url is missing')
+  })
+})

@@ -62,6 +62,11 @@ describe('a flaw', () => {
     ).toBe('cron "61 * * * *": minute is above 59 at position 1 (allowed: 0-59)')
   })
 
+  it('of the whole has no name to begin with', () => {
+    expect(describeFlaw({ field: '', value: undefined, message: 'a body is missing' })).toBe('a body is missing')
+    expect(describeFlaw({ field: '', value: 5, message: 'must be an object' })).toBe('5: must be an object')
+  })
+
   it.each([
     [Number.NaN, 'NaN'],
     [-Infinity, '-Infinity'],

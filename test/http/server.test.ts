@@ -12,6 +12,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const URL = '/api/v1/schedules'
+const MIB = 1_048_576
 
 describe('every request', () => {
   it('has an id of its own, or the one a proxy gave it', async () => {
@@ -150,18 +151,19 @@ describe('on a real socket', () => {
     if (code !== null) expect(problemOf(text)).toMatchObject({ status, code })
   })
 
-  it('refuses a body that grows beyond the limit without having said so', async () => {
+  // Much more than fits between two sockets: whoever still sends when the connection is closed never reads the answer.
+  const chunk = `40000\r\n${'x'.repeat(0x40000)}\r\n`
+  it.each([
+    ['says so', `content-length: ${8 * MIB}`, 'x'.repeat(8 * MIB)],
+    ['does not say so', 'transfer-encoding: chunked', `${chunk.repeat(32)}0\r\n\r\n`],
+  ])('refuses a body beyond the limit that %s, and is heard', async (_, length, body) => {
     const head = request([
       'POST /api/v1/schedules HTTP/1.1',
       'authorization: Bearer owner',
       'content-type: application/json',
-      'transfer-encoding: chunked',
+      length,
     ])
-    const chunk = `40000\r\n${'x'.repeat(0x40000)}\r\n`
-    const text = await exchange(`${head}${chunk.repeat(6)}0\r\n\r\n`).catch((error: unknown) => String(error))
-    // The server may close before everything was sent; then there is nothing left to read.
-    if (text.startsWith('HTTP')) expect(problemOf(text)).toMatchObject({ code: 'BODY_TOO_LARGE', status: 413 })
-    else expect(text).toMatch(/ECONNRESET|EPIPE/)
+    expect(problemOf(await exchange(`${head}${body}`))).toMatchObject({ code: 'BODY_TOO_LARGE', status: 413 })
     expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
   })
 })

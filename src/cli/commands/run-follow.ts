@@ -51,7 +51,10 @@ async function showSteps(talk: Talk, run: RunDetail, shown: { steps: number }): 
 
 async function showEnd({ print, style }: Talk, run: RunDetail): Promise<void> {
   const took = run.duration_ms === null ? '' : ` after ${lengthText(run.duration_ms)}`
-  const error = run.error_code === null ? '' : ` (${run.error_code}: ${oneLine(run.error_message ?? '')})`
+  const error =
+    run.error_code === null
+      ? ''
+      : ` (${[run.error_code, ...(run.error_message === null ? [] : [oneLine(run.error_message)])].join(': ')})`
   await print(`${run.id} ended ${paintState(style, run.status)}${took}${error}. ${whySentence(run.why)}\n`)
   if (run.output !== null) await print(`${manyLines(valueText(run.output))}\n`)
 }

@@ -63,7 +63,12 @@ export function runFacts({ terminal, style }: Talk, run: RunDetail): Facts {
     ['made', momentText(run.created_at, now)],
     ['took', run.duration_ms === null ? null : lengthText(run.duration_ms)],
     ['repeats', run.retry_of],
-    ['error', run.error_code === null ? null : `${run.error_code}: ${manyLines(run.error_message ?? '')}`],
+    [
+      'error',
+      run.error_code === null
+        ? null
+        : [run.error_code, ...(run.error_message === null ? [] : [manyLines(run.error_message)])].join(': '),
+    ],
     ['output', run.output === null ? null : manyLines(valueText(run.output))],
     ['attempts', attempts.length === 0 ? 'none' : attempts.join('\n')],
     ['deliveries', run.deliveries.length === 0 ? null : deliveriesText(run)],

@@ -56,9 +56,19 @@ interface State {
   failures: number
 }
 
-/** Connects a worker. It works until it is stopped, through restarts of the server and of the network. */
+/** A mistake that no server has to be asked about, and that no compiler has told a program in JavaScript. */
+function requireAgents(agents: unknown): void {
+  const wanted = 'a function for each agent, by its id'
+  if (typeof agents !== 'object' || agents === null || Object.keys(agents).length === 0)
+    throw new TypeError(`agents is missing: ${wanted}`)
+  for (const [id, handler] of Object.entries(agents))
+    if (typeof handler !== 'function') throw new TypeError(`agents.${id} is no function: ${wanted}`)
+}
+
+/** Connects a worker; throws when it has no address or no agents. It works until it is stopped, through restarts of the server and of the network. */
 export function startWorker(options: WorkerOptions): Worker {
   const { url, key, fetch, log = () => undefined } = options
+  requireAgents(options.agents)
   // Nothing is repeated behind our back: what has to be is repeated here, where it is known for how long.
   const client = createClient({ url, key, fetch, retries: 0 })
   const state: State = {

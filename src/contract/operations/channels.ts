@@ -27,7 +27,7 @@ export const channelOperations = {
     answers: { 201: channel },
     refusals: ['CONFLICT', 'SECRET_KEY'],
     examples: {
-      body: { name: 'telegram', kind: 'telegram', agent_id: 'writer', token: '4711:secret', allowed_users: ['1001'] },
+      body: { name: 'telegram', kind: 'telegram', agent_id: 'echo', token: '4711:secret', allowed_users: ['1001'] },
     },
   }),
   'channels.list': operation({

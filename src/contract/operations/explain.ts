@@ -15,5 +15,6 @@ export const explainOperations = {
     query: explainQuery,
     answers: { 200: explanation },
     refusals: ['NOT_FOUND'],
+    examples: { query: 'id=$ID' },
   }),
 }

@@ -72,7 +72,8 @@ export interface OperationSpec {
   readonly answers: Readonly<Record<number, AnswerSpec>>
   /** What it may be refused with beside what everything may be refused with. */
   readonly refusals?: readonly RefusalCode[]
-  readonly examples?: { readonly body?: unknown; readonly answer?: unknown }
+  /** `query` is shown in the address, where nothing can be asked without one. */
+  readonly examples?: { readonly body?: unknown; readonly answer?: unknown; readonly query?: string }
 }
 
 export type OperationTable = Readonly<Record<string, OperationSpec>>

@@ -150,6 +150,7 @@ export const scheduleOperations = {
       'Schedules that are not there are left out.',
     query: outcomesFilter,
     answers: { 200: scheduleOutcomes },
+    examples: { query: 'ids=$ID,$OTHER_ID' },
   }),
   'schedules.explain': operation({
     ...{ method: 'GET', path: '/api/v1/schedules/:id/explain', tag: 'schedules', permission: 'schedules:read' },
@@ -160,6 +161,7 @@ export const scheduleOperations = {
     query: z.strictObject({ at: givenMoment }),
     answers: { 200: occurrenceExplanation },
     refusals: ['NOT_FOUND'],
+    examples: { query: 'at=2026-05-01T09:00:00Z' },
   }),
   'schedules.preview': operation({
     ...{ method: 'POST', path: '/api/v1/schedules/preview', tag: 'schedules', permission: 'schedules:read' },

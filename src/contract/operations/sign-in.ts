@@ -14,6 +14,7 @@ export const signInOperations = {
     body: signInInput,
     answers: { 200: consoleSession },
     refusals: ['UNAUTHENTICATED'],
+    examples: { body: { key: 'esc_…' } },
   }),
   'auth.signOut': operation({
     ...{ method: 'POST', path: '/api/v1/sign-out', tag: 'sign-in', permission: 'any' },

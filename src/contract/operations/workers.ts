@@ -29,7 +29,7 @@ export const workerOperations = {
     answers: { 200: claimAnswer },
     refusals: ['WORKER_LOST'],
     examples: {
-      body: { worker_id: 'wrk_01', agents: ['researcher'], capacity: 4, holding: ['att_01'], wait_seconds: 20 },
+      body: { agents: ['researcher'], capacity: 4, wait_seconds: 20 },
       answer: {
         ...{ worker_id: 'wrk_01', lease_until: '2026-03-01T07:00:15.000Z', renew_seconds: 5, attempts: [], cancel: [] },
       },

@@ -118,6 +118,8 @@ export interface StandingAttempt {
   readonly finishedAt: Instant | null
   readonly status: 'success' | 'failed' | 'timeout' | 'cancelled' | null
   readonly errorCode: string | null
+  /** What was said about it. */
+  readonly errorMessage?: string | null
   readonly nodeId: string | null
 }
 
@@ -131,11 +133,18 @@ export function executionSteps(attempts: readonly StandingAttempt[]): readonly S
   }))
 }
 
-function tellAttempt({ startedAt, finishedAt, status, errorCode, nodeId }: StandingAttempt): string {
+/** Enough of what was said to know what it is about; all of it is in the run. */
+const MOST_SAID = 500
+
+function tellAttempt(attempt: StandingAttempt): string {
+  const { startedAt, finishedAt, status, errorCode, errorMessage = null, nodeId } = attempt
   const where = nodeId === null ? '' : ` on ${nodeId}`
   if (finishedAt === null || status === null) return `It has been under way since ${formatInstant(startedAt)}${where}.`
   const took = `${((finishedAt - startedAt) / 1_000).toFixed(1)} s${where}`
   return status === 'success'
     ? `It succeeded after ${took}.`
-    : `It ended ${status} after ${took}${errorCode === null ? '' : `: ${errorCode}`}.`
+    : `It ended ${status} after ${took}${errorCode === null ? '' : `: ${errorCode}`}${saidText(errorMessage)}.`
 }
+
+const saidText = (said: string | null): string =>
+  said === null ? '' : `, ${said.length > MOST_SAID ? `${said.slice(0, MOST_SAID)}…` : said.replace(/\.$/, '')}`

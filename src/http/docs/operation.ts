@@ -121,7 +121,8 @@ function curlOf({ method, path, permission, examples, body }: OperationSpec): st
   const key = permission === 'none' ? '' : ' \\\n  -H "Authorization: Bearer $ESCAPEMENT_KEY"'
   const sent = examples?.body ?? (body === undefined ? undefined : {})
   const data = sent === undefined ? '' : ` \\\n  -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(sent)}'`
-  return `curl${method === 'GET' ? '' : ` -X ${method}`} "$ESCAPEMENT_URL${address}"${key}${data}`
+  const query = examples?.query === undefined ? '' : `?${examples.query}`
+  return `curl${method === 'GET' ? '' : ` -X ${method}`} "$ESCAPEMENT_URL${address}${query}"${key}${data}`
 }
 
 /** A shape with its fields. */

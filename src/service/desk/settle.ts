@@ -108,11 +108,11 @@ export function passTime(desk: Desk, run: RunRow, leaseUntil: Instant | null): v
   }
   if (isInFlight(run.state)) {
     if (leaseUntil !== null && now >= leaseUntil) endAttempt(desk, run, NODE_LOST)
-    else if (run.endsBy !== null && now >= run.endsBy)
-      endAttempt(desk, run, {
-        kind: 'timed_out',
-        errorCode: run.state === 'awaiting_callback' ? 'callback_timeout' : 'timeout',
-      })
+    else if (run.endsBy !== null && now >= run.endsBy) {
+      const isAwaited = run.state === 'awaiting_callback'
+      run.errorMessage = tellTimeout(run, run.endsBy)
+      endAttempt(desk, run, { kind: 'timed_out', errorCode: isAwaited ? 'callback_timeout' : 'timeout' })
+    }
     return
   }
   if (isExpired(run, now)) {
@@ -121,6 +121,14 @@ export function passTime(desk: Desk, run: RunRow, leaseUntil: Instant | null): v
   }
   if (run.state === 'waiting' && run.notBefore !== null && now >= run.notBefore)
     move(desk, run, { event: 'due', why: because('accepted', 'not_before') })
+}
+
+/** What was not there in time, and who decides how long that is. */
+export function tellTimeout({ state, startedAt, deadline }: RunRow, endsBy: Instant): string {
+  const what = state === 'awaiting_callback' ? 'no callback came' : 'it was not over'
+  if (deadline !== null && endsBy >= deadline) return `${what} by its deadline, ${formatInstant(deadline)}`
+  const seconds = Math.round((endsBy - (startedAt ?? endsBy)) / 100) / 10
+  return `${what} within ${seconds} s; timeout_seconds of the agent or the schedule can give it longer`
 }
 
 /** A worker has taken the run and has not begun: nothing was executed, so there is nothing to count as failed. */

@@ -125,6 +125,7 @@ const standingAttempt = (attempt: AttemptView): Parameters<typeof executionSteps
   finishedAt: attempt.finished_at === null ? null : instant(Date.parse(attempt.finished_at)),
   status: attempt.status,
   errorCode: attempt.error_code,
+  errorMessage: attempt.error_message,
   nodeId: attempt.node_id,
 })
 

@@ -131,5 +131,9 @@ describe('attempts', () => {
       { name: 'attempt 1', state: 'closed', sentence: 'It ended failed after 1.5 s on nod_1: network.' },
       { name: 'attempt 2', state: 'passed' },
     ])
+    const said = { ...attempt, status: 'failed', errorMessage: 'the host did not answer.' } as const
+    expect(executionSteps([said])[0]?.sentence).toBe(
+      'It ended failed after 1.5 s on nod_1: network, the host did not answer.',
+    )
   })
 })
