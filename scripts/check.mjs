@@ -34,6 +34,8 @@ if (steps === undefined) {
 
 async function runAll(all) {
   const failed = []
+  const titles = all.map(({ name }) => name).join(', ')
+  process.stdout.write(`Checks: ${titles}. Most of them say nothing until they are done.\n`)
   for (const { name, script, args } of all) {
     const started = performance.now()
     const { code, interrupted } = await runScript(script, args, { cwd: root })
@@ -42,6 +44,9 @@ async function runAll(all) {
     if (code !== 0) failed.push(name)
     if (interrupted) return 1
   }
-  if (failed.length > 0) process.stdout.write(`Failed: ${failed.join(', ')}\n`)
+  const passed = `All ${all.length} steps passed.`
+  process.stdout.write(
+    failed.length > 0 ? `Failed: ${failed.join(', ')}. What to mend is said above.\n` : `${passed}\n`,
+  )
   return failed.length > 0 ? 1 : 0
 }
