@@ -42,11 +42,15 @@ async function runAll(all) {
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
     process.stdout.write(`${code === 0 ? 'ok    ' : 'FAILED'}  ${name}  ${seconds} s\n`)
     if (code !== 0) failed.push(name)
-    if (interrupted) return 1
+    if (interrupted) {
+      process.stdout.write(`Interrupted in ${name}.\n`)
+      return 1
+    }
   }
-  const passed = `All ${all.length} steps passed.`
   process.stdout.write(
-    failed.length > 0 ? `Failed: ${failed.join(', ')}. What to mend is said above.\n` : `${passed}\n`,
+    failed.length === 0
+      ? `All ${all.length} steps passed.\n`
+      : `Failed: ${failed.join(', ')}. What to mend is said above.\n`,
   )
   return failed.length > 0 ? 1 : 0
 }
