@@ -34,14 +34,23 @@ if (steps === undefined) {
 
 async function runAll(all) {
   const failed = []
+  const titles = all.map(({ name }) => name).join(', ')
+  process.stdout.write(`Checks: ${titles}. Most of them say nothing until they are done.\n`)
   for (const { name, script, args } of all) {
     const started = performance.now()
     const { code, interrupted } = await runScript(script, args, { cwd: root })
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
     process.stdout.write(`${code === 0 ? 'ok    ' : 'FAILED'}  ${name}  ${seconds} s\n`)
     if (code !== 0) failed.push(name)
-    if (interrupted) return 1
+    if (interrupted) {
+      process.stdout.write(`Interrupted in ${name}.\n`)
+      return 1
+    }
   }
-  if (failed.length > 0) process.stdout.write(`Failed: ${failed.join(', ')}\n`)
+  process.stdout.write(
+    failed.length === 0
+      ? `All ${all.length} steps passed.\n`
+      : `Failed: ${failed.join(', ')}. What to mend is said above.\n`,
+  )
   return failed.length > 0 ? 1 : 0
 }

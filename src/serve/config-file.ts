@@ -26,8 +26,9 @@ export async function findConfigFile(places: FilePlaces): Promise<FoundFile | nu
     try {
       return { path: file, text: await readFile(file, 'utf8') }
     } catch (error) {
-      const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-      if (!isMissing || places.named !== null) throw unreadable(file, error as NodeJS.ErrnoException)
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOTDIR' && places.named === null) throw noDirectory(path.dirname(file))
+      if (code !== 'ENOENT' || places.named !== null) throw unreadable(file, error as NodeJS.ErrnoException)
     }
   return null
 }
@@ -50,6 +51,10 @@ const REASONS: Readonly<Record<string, string>> = {
 
 const unreadable = (file: string, { code = '', message }: NodeJS.ErrnoException): Error =>
   new Error(`${file} cannot be read: ${REASONS[code] ?? message}`)
+
+/** Somebody who has named no configuration file has not asked for one: it is the data directory that is wrong. */
+const noDirectory = (data: string): Error =>
+  new Error(`${data} is no directory. Name one for the data that is there or can be made: --data DIRECTORY`)
 
 /** Everything that is wrong with a file, one line each, as compilers say it. */
 export const fileComplaints = (file: string, read: Extract<ReadFile, { readonly ok: false }>): readonly string[] =>

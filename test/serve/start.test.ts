@@ -130,6 +130,7 @@ describe('a start that cannot be', () => {
     [{ port: 'abc' }, '--port "abc": must be a whole number (allowed: a whole number from 0 to 65535)'],
     [{ host: 'a b' }, '--host "a b": is not a host name or an IP address'],
     [{ databaseUrl: 'mysql://u:sesame@h/d' }, '--database-url "***": is not a postgres:// address'],
+    [{ data: import.meta.filename }, `${import.meta.filename} is no directory. Name one for the data`],
     [{ config: './nowhere.yaml' }, 'nowhere.yaml cannot be read: there is no such file'],
     [
       { variables: { ESCAPEMENT_TASKS_MAX_QUEUE: '-1' } },
