@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { PATIENCE_MS } from './healthy-worlds.ts'
 import { INVARIANTS, Violation } from './invariants.ts'
 import { ENDING_MUTANTS } from './mutants/endings.ts'
 import { FIRING_MUTANTS } from './mutants/firing.ts'
@@ -20,7 +21,7 @@ describe('a wrong core', () => {
       })
       expect(caught, 'the seed that catches it').toBeDefined()
     },
-    120_000,
+    PATIENCE_MS,
   )
 
   it('exists for every invariant', () => {
