@@ -1,6 +1,7 @@
 /**
  * Runs steps in their order and answers with their results in the same order. One that has a budget `beside` others waits
  * for nothing but its turn to compute: it starts when it is due, behind them, and the next ones do not wait for it.
+ * Of several such steps one runs at a time: what waits for real clocks is held up by one of them at most.
  * What it prints is kept until nobody else is printing. Alone, or when `apart` is asked for, it is a step like any other.
  *
  * `run(step, isBeside)` runs one and answers `{ output, interrupted, … }`.
@@ -10,10 +11,18 @@ export async function runSteps(steps, { run, print, apart = false }) {
   const results = new Map()
   const running = new Map()
   const done = []
+  let isInterrupted = false
+  let before
+  const runBeside = async (step) => {
+    if (isInterrupted) return
+    const result = await run(step, true)
+    isInterrupted ||= result.interrupted
+    done.push({ step, result })
+  }
   const start = (step) => {
-    const ended = run(step, true).then((result) => void done.push({ step, result }))
+    const ended = before?.then(() => runBeside(step)) ?? runBeside(step)
     // Whoever starts it asks what became of it at the end.
-    ended.catch(() => {})
+    before = ended.catch(() => {})
     running.set(step, ended)
   }
   const printDone = () => {
@@ -32,7 +41,8 @@ export async function runSteps(steps, { run, print, apart = false }) {
       const result = await run(step, false)
       results.set(step, { ...result, budget: step.budget })
       printDone()
-      if (result.interrupted) break
+      isInterrupted ||= result.interrupted
+      if (isInterrupted) break
     }
   } finally {
     // Also when something has gone wrong: nothing that was started here may live on.

@@ -35,7 +35,12 @@ export const STEPS = [
     ],
     budget: FAST,
   },
-  { name: 'simulation', folders: ['test/simulation/'], budget: FAST },
+  {
+    name: 'simulation',
+    folders: ['test/simulation/'],
+    budget: FAST,
+    beside: { name: 'simulation, beside other steps', seconds: 180 },
+  },
   {
     name: 'agreement',
     folders: ['test/agreement/'],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { seedsFrom } from '../support/seeds.ts'
 import { Violation } from '../support/violation.ts'
+import { PATIENCE_MS } from './healthy-worlds.ts'
 import { INVARIANTS } from './invariants.ts'
 import { ENDING_MUTANTS } from './mutants/endings.ts'
 import { FIRING_MUTANTS } from './mutants/firing.ts'
@@ -22,7 +23,7 @@ describe('a wrong core', () => {
       })
       expect(caught, 'the seed that catches it').toBeDefined()
     },
-    120_000,
+    PATIENCE_MS,
   )
 
   it('exists for every invariant', () => {

@@ -75,6 +75,27 @@ it('runs steps one after the other, and beside them the one that may', async () 
   ])
 })
 
+it('runs one at a time of those that may run beside others', async () => {
+  const { events, end, how } = stage()
+  const later = aStep('later', { beside: 'beside' })
+  const running = runSteps([under, later, aStep('one')], how)
+  await end('one')
+  expect(events).not.toContain('later starts beside')
+  await end('under')
+  expect(events).toContain('later starts beside')
+  await end('later')
+  expect((await running).map(({ step }) => step.name)).toEqual(['under', 'later', 'one'])
+})
+
+it('does not begin with the next of them after an interruption', async () => {
+  const { events, end, how } = stage()
+  const running = runSteps([under, aStep('later', { beside: 'beside' }), aStep('one')], how)
+  await end('under', { ...FINE, interrupted: true })
+  await end('one')
+  expect((await running).map(({ step }) => step.name)).toEqual(['under', 'one'])
+  expect(events).not.toContain('later starts beside')
+})
+
 it('waits at the end for what runs beside', async () => {
   const { events, end, how } = stage()
   const running = runSteps([under, aStep('one')], how)
