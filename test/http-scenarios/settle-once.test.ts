@@ -2,8 +2,8 @@ import { describe, expect } from 'vitest'
 import { isTerminal } from '../../src/core/run/run-machine.ts'
 import { EscapementError } from '../../src/client/errors.ts'
 import type { MessageInput } from '../../src/contract/session.ts'
+import { createDice } from '../scenarios/dice.ts'
 import { chat, ended, eventually, nothingFor, send } from '../scenarios/support.ts'
-import { createRandom } from '../simulation/random.ts'
 import { scenario, type Remote, type World } from './world.ts'
 
 // 14: every accepted submission settles exactly once under any mix of drop, stop, interrupt, reset, drain and crash.
@@ -26,7 +26,7 @@ function disturb(node: Remote, key: string, chance: number): Promise<unknown> {
 }
 
 async function play(world: World, seed: number): Promise<void> {
-  const dice = createRandom(seed).next
+  const dice = createDice(seed)
   const settings = { sessions: { cap: 2, debounce_ms: 30 }, node: { lease_ms: 3_000, renew_ms: 800 } }
   const worker = (): Promise<void> => nothingFor(dice() * 40)
   const staying = await world.start({ agents: { worker }, ...settings })

@@ -4,7 +4,7 @@ import type { MessageInput } from '../../src/contract/session.ts'
 import type { Escapement } from '../../src/escapement.ts'
 import { isTerminal } from '../../src/core/run/run-machine.ts'
 import { Refusal } from '../../src/contract/refusals.ts'
-import { createRandom } from '../simulation/random.ts'
+import { createDice } from './dice.ts'
 import { chat, ended, eventually, nothingFor, send } from './support.ts'
 import { scenario, type World } from './world.ts'
 
@@ -40,7 +40,7 @@ async function disturb(node: Escapement, key: string, chance: number): Promise<v
 }
 
 async function play(world: World, seed: number): Promise<void> {
-  const dice = createRandom(seed).next
+  const dice = createDice(seed)
   const starts = new Map<string, number>()
   const options = {
     agents: {
