@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { nothingYet, wrongCommands, wrongInline } from './written/commands.ts'
 import { blocksOf, documents, inlineCodeIn, inlineCodeOf } from './written/markdown.ts'
-import { commandsIn } from './written/shell.ts'
+import { commandsIn, linesOf } from './written/shell.ts'
 
 // Every command of every document exists, with its options, and every request has an operation that takes it.
 
@@ -51,6 +51,12 @@ describe('a shell', () => {
       },
     ])
     for (const text of [`a 'b`, 'a "b', 'a $(b']) expect(() => commandsIn(text)).toThrow(/not closed/)
+  })
+})
+
+describe('the lines of a block', () => {
+  it('are commands, however many lines they have', () => {
+    expect(linesOf('a \\\n  b\n\nc "d\ne"\nf\n')).toEqual(['a \\\n  b', 'c "d\ne"', 'f'])
   })
 })
 

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { ROOT } from '../tooling/root.ts'
 import { textOf } from './tracked-files.ts'
 import { blocksIn, blocksOf, documents } from './written/markdown.ts'
-import { claimsOf, idleEntries, isTyped, NOT_RUN, RUN_BY } from './written/who-runs.ts'
+import { claimsOf, idleEntries, isCarriedOut, NOT_RUN, RUN_BY } from './written/who-runs.ts'
 
-// Every block of commands is carried out by a test, or is on a list with the reason why not.
+// Every block of commands and every program is carried out by a test, or is on a list with the reason why not.
 
-const blocks = documents().flatMap(blocksOf).filter(isTyped)
+const blocks = documents().flatMap(blocksOf).filter(isCarriedOut)
 
-describe('the commands of documents', () => {
+describe('the commands and programs of documents', () => {
   it('are each carried out by one test, or are listed with a reason', () => {
     const fallen = blocks.filter((block) => claimsOf(block).length !== 1)
     expect(fallen.map((block) => [`${block.document}:${block.line}`, block.text, claimsOf(block)])).toEqual([])
@@ -21,7 +21,7 @@ describe('the commands of documents', () => {
   })
 
   it('would fall through without a list', () => {
-    const [block] = blocksIn('docs/new.md', '```sh\nescapement doctor\n```\n').filter(isTyped)
+    const [block] = blocksIn('docs/new.md', '```sh\nescapement doctor\n```\n').filter(isCarriedOut)
     expect(block === undefined ? null : claimsOf(block)).toEqual([])
   })
 

@@ -96,6 +96,21 @@ describe('docs/guides/backup-restore.md', () => {
     await shell.type('kill %1; wait; mkdir elsewhere; cd elsewhere; mv ../*.tgz .')
     await typeBlock(restore)
     expect(await shell.type(ask)).toBe(before)
-    await shell.type('kill %1; wait')
+  })
+})
+
+describe('the program at the end of the five minutes', () => {
+  const programs = blocksOf('docs/guides/five-minutes.md').filter(({ kind }) => kind === 'js')
+
+  it('does its work beside a server, on the same database', { timeout: 120_000 }, async () => {
+    expect(programs).toHaveLength(1)
+    const file = path.join(world.checkout, world.write('clerk.mjs', programs[0]?.text ?? ''))
+    await shell.type(`node "${file}" 2>clerk.log &`)
+    const ask = `curl -s -H "Authorization: Bearer $(cat .escapement/owner.key)" "$API/schedules?q=Morning%20report"`
+    let found = ''
+    // It is looked for until it is there, or the program has ended without it.
+    while (found === '') found = await shell.type(`${ask} | grep -o '"agent_id":"clerk"' || jobs %2 | grep -v Running`)
+    expect(found).toBe('"agent_id":"clerk"')
+    expect(await shell.type('kill %2; wait %2; echo "ended $?"')).toBe('ended 0')
   })
 })

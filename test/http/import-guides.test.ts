@@ -6,6 +6,7 @@ import { asCodeSchema } from '../../src/contract/as-code-schema.ts'
 import { EXAMPLES } from '../../src/core/words/examples.ts'
 import { run } from '../cli/run.ts'
 import { textOf } from '../docs/tracked-files.ts'
+import { linesOf, wordsOf } from '../docs/written/shell.ts'
 import { createHttpWorld, type HttpWorld } from './support.ts'
 
 // The commands of the guides, one after the other, with the answers that stand below them.
@@ -37,11 +38,6 @@ beforeEach(async () => {
 
 const BLOCK = /```(?<kind>sh run|text|\w+ file=(?<file>\S+))\n(?<content>[^]*?)```/g
 
-const wordsOf = (command: string): readonly string[] =>
-  [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
-    ([, single, double, plain]) => single ?? double ?? plain ?? '',
-  )
-
 /** Ids are others on every machine. */
 const withoutIds = (text: string): string =>
   text
@@ -71,7 +67,7 @@ async function performed(line: string): Promise<string> {
 const typed = async (line: string): Promise<string> => {
   const now = world.services.ports.clock.now
   const variables = { ESCAPEMENT_URL: url, ESCAPEMENT_KEY: 'operator' }
-  const [, ...args] = wordsOf(line.replaceAll('\\\n', ' '))
+  const [, ...args] = wordsOf(line)
   const { stdout, stderr, code } = await run(args, '', { cwd, now, variables })
   return `${stdout}${stderr}${code === 0 ? '' : `exit code ${code}\n`}`
 }
@@ -93,8 +89,7 @@ describe('the guide', () => {
       if (file !== undefined) writeFileSync(path.join(cwd, file), content)
       else if (kind === 'sh run') {
         answer = ''
-        for (const line of content.match(/^(?:[A-Z]+=\$\()?escapement(?:\\\n|[^\n])*/gm) ?? [])
-          answer += await performed(line)
+        for (const line of linesOf(content)) answer += await performed(line)
       } else if (answer !== null) {
         const [given, wanted] = [withoutIds(answer).trimEnd(), withoutIds(content).trimEnd()]
         if (wanted.startsWith('…\n')) expect(given.endsWith(wanted.slice(1)), given).toBe(true)

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { instant } from '../../src/core/instant.ts'
 import { run } from '../cli/run.ts'
 import { textOf } from '../docs/tracked-files.ts'
+import { wordsOf } from '../docs/written/shell.ts'
 import { startModelServer, type ModelServer } from '../executors/model-server.ts'
 import { createServeWorld, type ServeWorld } from '../serve/support.ts'
 
@@ -41,12 +42,6 @@ afterAll(async () => {
   await world.end()
   await model.close()
 })
-
-/** The words of a command as a shell has them. */
-const wordsOf = (command: string): readonly string[] =>
-  [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
-    ([, single, double, plain]) => single ?? double ?? plain ?? '',
-  )
 
 async function type(command: string, input = ''): Promise<string> {
   const { stdout, stderr, code } = await run(wordsOf(command), input, { cwd: '/', now, variables })

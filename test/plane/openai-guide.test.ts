@@ -6,6 +6,7 @@ import { runCli } from '../../src/cli/program.ts'
 import { instant } from '../../src/core/instant.ts'
 import { run } from '../cli/run.ts'
 import { textOf } from '../docs/tracked-files.ts'
+import { linesOf, wordsOf } from '../docs/written/shell.ts'
 import { startModelServer, type ModelServer, type Speaking } from '../executors/model-server.ts'
 import { createServeWorld, type ServeWorld } from '../serve/support.ts'
 
@@ -13,11 +14,7 @@ import { createServeWorld, type ServeWorld } from '../serve/support.ts'
 
 const KEY = 'sk-canary-of-the-guide'
 const COMMANDS = [...textOf('docs/guides/openai-agent.md').matchAll(/```sh run\n([^]*?)```/g)].flatMap(
-  ([, block = '']) =>
-    block
-      .replaceAll('\\\n', ' ')
-      .split('\n')
-      .filter((line) => line !== ''),
+  ([, block = '']) => linesOf(block),
 )
 
 let world: ServeWorld
@@ -38,12 +35,6 @@ afterAll(async () => {
 })
 
 const now = () => instant(Date.now())
-
-/** The words of a command as a shell has them. */
-const wordsOf = (command: string): readonly string[] =>
-  [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
-    ([, single, double, plain]) => single ?? double ?? plain ?? '',
-  )
 
 async function obey(line: string): Promise<string> {
   const [input, command] = line.includes(' | ') ? [KEY, line.split(' | ')[1] ?? ''] : ['', line]

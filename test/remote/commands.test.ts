@@ -7,6 +7,7 @@ import { instant } from '../../src/core/instant.ts'
 import { findServers } from '../../src/serve/whereabouts.ts'
 import { run, type Ran } from '../cli/run.ts'
 import { textOf } from '../docs/tracked-files.ts'
+import { linesOf, wordsOf } from '../docs/written/shell.ts'
 import { eventually } from '../scenarios/support.ts'
 import { createServeWorld, type Served, type ServeWorld } from '../serve/support.ts'
 
@@ -224,8 +225,6 @@ describe('a conversation', () => {
 describe('docs/concepts/providers.md', () => {
   const page = textOf('docs/concepts/providers.md')
   const example = [...page.matchAll(/```sh run\n([^]*?)```|```text\n([^]*?)```/g)]
-  const wordsOf = (line: string): readonly string[] =>
-    [...line.matchAll(/"([^"]*)"|(\S+)/g)].map((m) => m[1] ?? m[2] ?? '')
   /** What passes while one looks is not compared. */
   const steady = (text: string): string => text.replace(/in \d+ s/, 'in 30 s').replace(/\d+\/60/, '57/60')
   const obey = async (line: string): Promise<string> => {
@@ -239,7 +238,7 @@ describe('docs/concepts/providers.md', () => {
     for (const [, commands, printed] of example) {
       // What goes on at once may still be under way when it is looked at.
       if (printed !== undefined) await eventually(async () => expect(steady(await obey(last))).toBe(printed))
-      for (const line of (commands ?? '').split('\n').filter((one) => one !== '')) {
+      for (const line of linesOf(commands ?? '')) {
         await obey(line)
         last = line
       }

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { blocksOf, type Block } from '../docs/written/markdown.ts'
-import { commandsIn } from '../docs/written/shell.ts'
+import { linesOf } from '../docs/written/shell.ts'
 import { formOf, stepsIn, type Step } from '../docs/written/transcript.ts'
 import { claimsOf, HERE, isTyped, TYPED } from '../docs/written/who-runs.ts'
 import type { Shell, Typed } from '../support/shell.ts'
@@ -74,28 +74,6 @@ afterEach(async () => {
 beforeEach(async () => {
   shell = await world.open()
 })
-
-/** Commands that stand on lines of their own; a quoted text may have several lines. */
-function linesOf(text: string): readonly string[] {
-  const lines: string[] = []
-  let open = ''
-  for (const line of text.split('\n')) {
-    open = open === '' ? line : `${open}\n${line}`
-    if (line.endsWith('\\') || !isClosed(open)) continue
-    if (open.trim() !== '') lines.push(open)
-    open = ''
-  }
-  return lines
-}
-
-function isClosed(text: string): boolean {
-  try {
-    commandsIn(text)
-    return true
-  } catch {
-    return false
-  }
-}
 
 const stepsOf = ({ kind, text }: Block): readonly (Step | { readonly command: string; readonly output: null })[] =>
   kind === 'console' ? stepsIn(text) : linesOf(text).map((command) => ({ command, output: null }))

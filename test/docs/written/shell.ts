@@ -30,6 +30,31 @@ export function commandsIn(text: string): readonly ShellCommand[] {
   return reading.found
 }
 
+/** The words of a command that stands alone. */
+export const wordsOf = (command: string): readonly string[] => commandsIn(command)[0]?.words ?? []
+
+/** The lines that somebody types one after the other: what is continued, or quoted over several, is one of them. */
+export function linesOf(text: string): readonly string[] {
+  const lines: string[] = []
+  let open = ''
+  for (const line of text.split('\n')) {
+    open = open === '' ? line : `${open}\n${line}`
+    if (line.endsWith('\\') || !isClosed(open)) continue
+    if (open.trim() !== '') lines.push(open)
+    open = ''
+  }
+  return lines
+}
+
+function isClosed(text: string): boolean {
+  try {
+    commandsIn(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const charOf = (reading: Reading): string => reading.text.charAt(reading.at)
 
 function readCommand(reading: Reading): void {

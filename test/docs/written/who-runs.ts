@@ -8,7 +8,7 @@ interface Which {
   readonly begins?: string
 }
 
-/** Blocks of commands that a test of their own carries out. */
+/** Blocks of commands, and programs, that a test of their own carries out. */
 export const RUN_BY: readonly (Which & { readonly test: string })[] = [
   { document: 'README.md', kind: 'console', test: 'test/examples/quickstart.test.ts' },
   { document: 'docs/guides/five-minutes.md', kind: 'console', test: 'test/examples/quickstart.test.ts' },
@@ -20,6 +20,12 @@ export const RUN_BY: readonly (Which & { readonly test: string })[] = [
   { document: 'docs/guides/openai-agent.md', mark: 'run', test: 'test/plane/openai-guide.test.ts' },
   { document: 'docs/guides/conversation-to-schedule.md', mark: 'run', test: 'test/plane/conversation-guide.test.ts' },
   { document: 'docs/concepts/providers.md', mark: 'run', test: 'test/remote/commands.test.ts' },
+  { document: 'docs/guides/five-minutes.md', kind: 'js', test: 'test/examples/quickstart.test.ts' },
+  { document: 'docs/guides/embed.md', kind: 'js', test: 'test/examples/guide.test.ts' },
+  { document: 'docs/guides/client.md', kind: 'js', test: 'test/remote/client-guide.test.ts' },
+  { document: 'docs/guides/inbound-hook.md', kind: 'js', test: 'test/plane/hook.test.ts' },
+  { document: 'docs/guides/webhooks.md', kind: 'js', test: 'test/delivery/guide.test.ts' },
+  { document: 'docs/guides/worker.md', kind: 'js', test: 'test/plane/worker-guide.test.ts' },
   // Printed from the table of operations: each is asked there, with the body of its example.
   { document: 'docs/reference/api.md', test: 'test/http/permission-matrix.test.ts' },
   ...[
@@ -99,6 +105,14 @@ export const NOT_RUN: readonly (Which & { readonly begins: string; readonly why:
     why: 'goes on until it is stopped; test/plane/worker-guide.test.ts lets a program do the work',
   },
   {
+    ...{ document: 'docs/guides/worker.md', begins: 'import { startWorker }' },
+    why: 'test/plane/worker.test.ts has workers that do the same, and more',
+  },
+  {
+    ...{ document: 'test/fixtures/cron-vectors/README.md', begins: 'let t =' },
+    why: 'a rule for programs of others; test/core/time/vectors.test.ts obeys it',
+  },
+  {
     ...{ document: 'docs/guides/slack.md', begins: 'escapement targets create' },
     why: 'writes to Slack; test/plane/slack.test.ts has a stand-in for it',
   },
@@ -125,13 +139,16 @@ const fits = (block: Block, { document, kind, mark, begins }: Which): boolean =>
 /** Whether somebody types it: it is a transcript or commands for a shell. */
 export const isTyped = ({ kind }: Block): boolean => kind === 'sh' || kind === 'console'
 
+/** Whether it has to be carried out by somebody. */
+export const isCarriedOut = (block: Block): boolean => isTyped(block) || block.kind === 'js' || block.kind === 'ts'
+
 /** The tests, lists and reasons that claim a block. */
 export const claimsOf = (block: Block): readonly string[] => {
   const claimed = [
     ...RUN_BY.filter((one) => fits(block, one)).map(({ test }) => test),
     ...NOT_RUN.filter((one) => fits(block, one)).map(({ why }) => why),
   ]
-  return claimed.length === 0 && TYPED.includes(block.document) ? [HERE] : claimed
+  return claimed.length === 0 && isTyped(block) && TYPED.includes(block.document) ? [HERE] : claimed
 }
 
 /** The claim of test/remote/documents.test.ts. */
