@@ -29,7 +29,12 @@ export async function targetFor(reads: TurnReads, { delivery }: ScheduleInput): 
   if (delivery === undefined || delivery === null) return null
   const found = await reads.target(targetId(delivery.target_id))
   if (found === undefined)
-    throw invalid([{ field: 'delivery.target_id', value: delivery.target_id, message: 'names no target of the org' }])
+    throw invalid([
+      {
+        ...{ field: 'delivery.target_id', value: delivery.target_id, message: 'names no target of the org' },
+        allowed: 'the id of a target, as the list of targets has it',
+      },
+    ])
   return found
 }
 

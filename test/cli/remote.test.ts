@@ -237,6 +237,17 @@ describe('a refusal', () => {
   })
 })
 
+it.each([
+  ['targets', 'Make one: escapement targets create --name … --to'],
+  ['channels', 'Make one: escapement channels create'],
+  ['runs', 'Make one: escapement schedules run ID'],
+  ['deliveries', 'A schedule with --deliver-to makes them'],
+])('tells whoever sits there what fills an empty list: %s', async (group, advice) => {
+  const { code, stdout, stderr } = await against([json(page())], [group, 'list'], { columns: 120 })
+  expect([code, stdout]).toEqual([0, ''])
+  expect(stderr).toContain(advice)
+})
+
 it('names what is not there once, and where its like are listed', async () => {
   const refusal = { status: 404, code: 'NOT_FOUND', title: 'There is no such thing' }
   const missing = problem({ ...refusal, detail: 'There is no schedule Morning' })

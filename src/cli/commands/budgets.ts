@@ -35,7 +35,10 @@ export function addBudgets(program: Command, desk: Desk): void {
   remote<PageOptions>(desk, withPages(commandOf(group, 'list', 'list budgets and where they stand')), {
     work: async (talk, _, options) => {
       const page = await readPages(talk, options, (asked) => talk.client.budgets.list(asked))
-      await showList(talk, page, { columns: columnsOf(talk), none: 'No budgets.' })
+      await showList(talk, page, {
+        columns: columnsOf(talk),
+        none: 'No budgets: runs use what they want. escapement budgets create --help says how to limit it',
+      })
     },
   })
   remote(desk, withFields(commandOf(group, 'forecast', 'say what the next days will use'), [DAYS]), {

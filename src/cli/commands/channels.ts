@@ -61,7 +61,8 @@ export function addChannels(program: Command, desk: Desk): void {
   remote<PageOptions>(desk, withPages(commandOf(group, 'list', 'list channels and how they fare')), {
     work: async (talk, _, options) => {
       const page = await readPages(talk, options, (asked) => talk.client.channels.list(asked))
-      await showList(talk, page, { columns: columnsOf(talk), none: 'No channels.' })
+      const none = 'No channels. Make one: escapement channels create --name … --kind telegram --agent …'
+      await showList(talk, page, { columns: columnsOf(talk), none })
     },
   })
   remote(desk, commandOf(group, 'get <id>', 'show a channel'), {

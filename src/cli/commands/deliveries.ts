@@ -26,7 +26,10 @@ export function addDeliveries(program: Command, desk: Desk): void {
     work: async (talk, _, options) => {
       const filter = valuesOf(FILTER, options, talk.terminal.now())
       const page = await readPages(talk, options, (asked) => talk.client.deliveries.list({ ...filter, ...asked }))
-      await showList(talk, page, { columns: columnsOf(talk), none: 'No deliveries.' })
+      await showList(talk, page, {
+        columns: columnsOf(talk),
+        none: 'No deliveries. A schedule with --deliver-to makes them',
+      })
     },
   })
   remote(desk, commandOf(group, 'get <id>', 'show a delivery with its tries'), {

@@ -19,7 +19,7 @@ export const RUN_FILTER: readonly FieldOption[] = [
 
 /** Runs as a table. */
 export const showRuns = (talk: Talk, page: Page<RunView>): Promise<void> =>
-  showList(talk, page, { columns: runColumns(talk), none: 'No runs.' })
+  showList(talk, page, { columns: runColumns(talk), none: 'No runs. Make one: escapement schedules run ID' })
 
 function runColumns({ terminal, style }: Talk): readonly Column<RunView>[] {
   const now = terminal.now()

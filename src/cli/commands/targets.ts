@@ -62,7 +62,8 @@ export function addTargets(program: Command, desk: Desk): void {
   remote<PageOptions>(desk, withPages(commandOf(group, 'list', 'list targets and how they fare')), {
     work: async (talk, _, options) => {
       const page = await readPages(talk, options, (asked) => talk.client.targets.list(asked))
-      await showList(talk, page, { columns: columnsOf(talk), none: 'No targets.' })
+      const none = 'No targets. Make one: escapement targets create --name … --to https://…'
+      await showList(talk, page, { columns: columnsOf(talk), none })
     },
   })
   remote(desk, commandOf(group, 'get <id>', 'show a target'), {

@@ -1,13 +1,12 @@
 import { Button } from '@mantine/core'
 import { IconHeartbeat, IconPencil } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { lazy, Suspense, type ReactNode } from 'react'
 import type { AgentView } from '../../../src/contract/agent.ts'
 import type { HeartbeatView } from '../../../src/contract/heartbeat.ts'
 import { heartbeatOf } from '../../api/admin-queries.ts'
 import { api } from '../../api/client.ts'
 import { useAct } from '../../api/use-act.ts'
-import { FormDrawer } from '../../forms/FormDrawer.tsx'
 import { ErrorState } from '../../parts/ErrorState.tsx'
 import { Lines } from '../../parts/Lines.tsx'
 import { Panel } from '../../parts/Panel.tsx'
@@ -17,10 +16,10 @@ import { useSay, useTexts } from '../../texts/TextProvider.tsx'
 import { spanText } from '../../time/span.ts'
 import { Time } from '../../time/Time.tsx'
 import { HeartbeatLog } from './HeartbeatLog.tsx'
-import { heartbeatFields, inputOf, thingOf } from './heartbeat-form.ts'
 import type { HeartbeatProps } from './heartbeat-props.ts'
 
-const TOUCHES = [['heartbeat'], ['audit']]
+// Who only looks loads no form.
+const HeartbeatDrawer = lazy(async () => ({ default: (await import('./HeartbeatDrawer.tsx')).HeartbeatDrawer }))
 
 /** The heartbeat of one agent: its settings, its checklist, its log, and a button that lets it beat now. */
 export function HeartbeatDetails(props: HeartbeatProps): ReactNode {
@@ -49,13 +48,9 @@ export function HeartbeatDetails(props: HeartbeatProps): ReactNode {
       </Panel>
       <HeartbeatLog {...props} />
       {search.open === 'settings' && (
-        <FormDrawer
-          {...{ title: say('beats.edit', { name: agent.name }), fields: heartbeatFields, thing: thingOf(data) }}
-          {...{ touches: TOUCHES, saved: say('beats.saved'), close: () => change({ open: null }) }}
-          save={(body) =>
-            api.heartbeat.set(agent.id, inputOf(body), data.version === 0 ? {} : { ifMatch: data.version })
-          }
-        />
+        <Suspense fallback={null}>
+          <HeartbeatDrawer {...{ agent, heartbeat: data, close: () => change({ open: null }) }} />
+        </Suspense>
       )}
     </div>
   )
