@@ -344,6 +344,14 @@ describe('a refusal', () => {
     ['with an error under 200', refusing(200, error('quota')), {}, { errorCode: 'agent_error' }, ['quota']],
     ['with something else', refusing(200, { hello: 1 }), {}, { errorCode: 'malformed_answer' }, ['no choices']],
     [
+      'with a page',
+      ({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+      {},
+      { errorCode: 'malformed_answer' },
+      ['no JSON', 'check executor.base_url', '/chat/completions was asked'],
+    ],
+    ['by a quota', refusing(429, error('slow down')), {}, {}, ['slow down', 'requests_per_minute of a provider']],
+    [
       'to say anything but a tool',
       refusing(200, {
         choices: [{ message: { content: null, tool_calls: [{ id: '1' }] }, finish_reason: 'tool_calls' }],

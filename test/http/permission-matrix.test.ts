@@ -28,6 +28,14 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'keys.create': { name: 'Another', scopes: ['keys:write'], role: 'owner' },
   'runs.retry': { force: true },
   'members.update': { name: 'Another' },
+  'channels.create': {
+    name: 'hook',
+    kind: 'telegram',
+    agent_id: 'writer',
+    token: '4711:secret',
+    allowed_users: ['1001'],
+  },
+  'worker.claim': { worker_id: 'wrk_01', agents: ['researcher'] },
 }
 
 let world: HttpWorld

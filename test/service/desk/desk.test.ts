@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { attemptId, runId } from '../../../src/core/ids.ts'
-import { later } from '../../../src/core/instant.ts'
+import { formatInstant, later } from '../../../src/core/instant.ts'
 import { because } from '../../../src/core/reasons.ts'
 import type { MessageContent } from '../../../src/core/session/debounce.ts'
 import { cancelRun, stopSession } from '../../../src/service/desk/cancel.ts'
@@ -169,6 +169,21 @@ describe('attempts on the desk', () => {
     cabinet.pass(300_000)
     passTime(cabinet.desk, run, null)
     expect(run).toMatchObject({ state: 'timeout', errorCode: 'callback_timeout' })
+    expect(run.errorMessage).toMatch(/^no callback came within 300 s; timeout_seconds /)
+  })
+
+  it.each([
+    [null, /^it was not over within 2.5 s; timeout_seconds /],
+    [later(NOW, 2_500), `it was not over by its deadline, ${formatInstant(later(NOW, 2_500))}`],
+  ])('that take too long say how long they had, or which deadline they missed: %s', (deadline, said) => {
+    const cabinet = openCabinet()
+    submit(cabinet.desk, aTask())
+    const run = cabinet.start('r1')
+    Object.assign(run, { deadline, endsBy: later(NOW, 2_500) })
+    cabinet.pass(4_000)
+    passTime(cabinet.desk, run, null)
+    expect(run).toMatchObject({ state: 'timeout', errorCode: 'timeout' })
+    expect(run.errorMessage).toMatch(said)
   })
 
   it('are asked to stop once, and the chat is told nothing once', () => {
