@@ -36,12 +36,12 @@ export const baseOf = ({ url = '' }: ClientOptions): string => url.replace(/\/+$
 
 /**
  * Refuses an address that no request could go to. Without one, requests go where the page comes from, so there has to be
- * a page; a `fetch` of one's own may know better.
+ * a page, which is where tokens against forged requests are; a `fetch` of one's own may know better.
  */
-export function requireAddress({ url, fetch }: ClientOptions): void {
+export function requireAddress({ url, fetch, csrfToken }: ClientOptions): void {
   const example = 'as in http://127.0.0.1:7420'
   if (url === undefined || url === '') {
-    if (fetch !== undefined || 'location' in globalThis) return
+    if (fetch !== undefined || csrfToken !== undefined || 'location' in globalThis) return
     throw new TypeError(`url is missing: the address of the server, ${example}`)
   }
   if (typeof url !== 'string' || !/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))

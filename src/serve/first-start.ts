@@ -64,7 +64,7 @@ const notFromOutside = (host: string): StartRefused =>
   new StartRefused(
     [
       `It does not listen on ${host} yet: other machines could reach it, and nobody has made a key for them.`,
-      '  Either start on this machine alone (leave out --host), sign in and make a key: escapement keys create',
+      '  Either start on this machine alone (--host 127.0.0.1), sign in and make a key: escapement keys create',
       "  or give the owner's key yourself: ESCAPEMENT_OWNER_KEY=esc_… escapement serve --host …",
     ].join('\n'),
   )

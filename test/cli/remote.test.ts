@@ -312,4 +312,12 @@ describe('a server', () => {
     const strange = await run(['lanes', 'list', '--url', 'ftp://x'], '', { cwd, variables: { ESCAPEMENT_KEY: 'k' } })
     expect([strange.code, strange.stderr]).toEqual([3, expect.stringContaining('"ftp://x" is no address of a server')])
   })
+
+  it('of a directory that is typed goes before the one that the environment names', async () => {
+    server = await createScriptedServer(lanes)
+    leave(server.url)
+    const variables = { ESCAPEMENT_URL: 'http://127.0.0.1:9', ESCAPEMENT_KEY: 'esc_other' }
+    expect((await run(['lanes', 'list', '--data', data()], '', { cwd, variables })).code).toBe(0)
+    expect(server.arrived.map(({ headers }) => headers.authorization)).toEqual(['Bearer esc_owner'])
+  })
 })

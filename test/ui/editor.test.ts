@@ -5,6 +5,7 @@ import { formOf } from '../../ui/editor/form-of.ts'
 import { EMPTY, type ScheduleForm } from '../../ui/editor/form.ts'
 import { changeBetween, newInput, rebase } from '../../ui/editor/input-of.ts'
 import { retryWaits } from '../../ui/editor/retry-waits.ts'
+import { aboutFields, unsaidField } from '../../ui/editor/unsaid.ts'
 import { calendarOf } from '../../ui/pages/schedules/one/calendar.ts'
 import { momentOf, offsetName, wallTime } from '../../ui/time/wall.ts'
 
@@ -33,6 +34,17 @@ describe('the form of a schedule', () => {
       every_seconds: 7_200,
       max_fires: 3,
     })
+  })
+
+  it('asks for a time where it is given: in the field that is shown, not in the one the server names', () => {
+    const refused = { cron: 'is missing (exactly one of at, every_seconds, cron, rrule)', name: 'is missing' }
+    const once: ScheduleForm = { ...form, kind: 'at', at: '' }
+    expect(unsaidField(once, refused)).toBe('at')
+    expect(aboutFields(refused, once)).toEqual({ name: 'is missing' })
+    expect(unsaidField({ ...form, cron: '' }, refused)).toBe('cron')
+    expect(unsaidField({ ...once, at: '2027-01-01T09:00' }, refused)).toBeNull()
+    expect(unsaidField({ ...form, cron: '' }, { name: 'is missing' })).toBeNull()
+    expect(aboutFields({ cron: 'is wrong' }, form)).toEqual({ cron: 'is wrong' })
   })
 
   it('keeps the edits of a person on top of those of another, and says who changed what', () => {

@@ -5,6 +5,7 @@ import type { ScheduleProposal } from '../../src/contract/schedule-draft.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
 import { messageOf } from '../api/refusal.ts'
 import { Permitted } from '../parts/Permitted.tsx'
+import type { Say } from '../texts/fill.ts'
 import { useSay } from '../texts/TextProvider.tsx'
 import { AfterSection } from './AfterSection.tsx'
 import { AskSection } from './AskSection.tsx'
@@ -15,6 +16,7 @@ import { FromRun } from './FromRun.tsx'
 import { payloadInput } from './input-of.ts'
 import { CollisionSection, TroubleSection } from './PolicySections.tsx'
 import { PreviewPane } from './PreviewPane.tsx'
+import { aboutFields, unsaidField } from './unsaid.ts'
 import { isStale, useEditorForm } from './use-editor-form.ts'
 import { usePreview } from './use-preview.ts'
 import { WhatSection } from './WhatSection.tsx'
@@ -38,7 +40,11 @@ export function Editor(props: EditorProps): ReactNode {
   const { form, set, save, isChanged, refused, theirs } = useEditorForm(begun)
   const preview = usePreview(form)
   const local = isJson(form) ? {} : { payload: say('edit.payload.noJson') }
-  const flaws: Readonly<Record<string, string>> = { ...refused, ...preview.flaws, ...local }
+  const unsaid = unsaidField(form, refused)
+  const flaws: Readonly<Record<string, string>> = {
+    ...{ ...aboutFields(refused, form), ...preview.flaws, ...local },
+    ...(unsaid === null ? {} : { [unsaid]: say('edit.when.missing') }),
+  }
   const state: EditorState = {
     ...{ form, set },
     errorOf: (...fields) => fields.flatMap((field) => flaws[field] ?? [])[0],
@@ -78,13 +84,16 @@ export function Editor(props: EditorProps): ReactNode {
         </div>
         <Footer
           {...{ close: props.close, isPending: save.isPending, isNew: props.schedule === null }}
-          error={save.error === null || isStale(save.error) ? null : messageOf(save.error, say)}
+          error={unsaid === null ? errorText(save.error, say) : say('edit.when.missing')}
         />
       </form>
       <Leaving isChanged={isChanged && !save.isSuccess} />
     </EditorContext>
   )
 }
+
+const errorText = (error: unknown, say: Say): string | null =>
+  error === null || isStale(error) ? null : messageOf(error, say)
 
 function isJson(form: ScheduleForm): boolean {
   try {

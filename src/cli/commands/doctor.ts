@@ -8,7 +8,7 @@ import { lookAtStart, type StartOptions } from '../doctor/start.ts'
 import { trouble, well, type Finding } from '../doctor/troubles.ts'
 import { createStyle, type Style } from '../output/style.ts'
 import { oneLine } from '../output/text.ts'
-import { dataOf, findPlace, NoServer, type PlaceOptions, type Surroundings } from '../remote/place.ts'
+import { dataOf, findPlace, isNamed, NoServer, type PlaceOptions, type Surroundings } from '../remote/place.ts'
 import { withCommonOptions, type CommonOptions, type Desk } from '../remote/talk.ts'
 import { EXIT, isTerminal, write, type ExitCode } from '../terminal.ts'
 import { commandOf } from './group.ts'
@@ -30,8 +30,7 @@ async function examine({ terminal, version }: Desk, options: DoctorOptions): Pro
   const surroundings = { environment, cwd: terminal.cwd ?? process.cwd() }
   const reached = await reach(options, surroundings)
   const findings: Finding[] = [lookAtNode(process.versions.node)]
-  // A server that was named is elsewhere: what is on this machine says nothing about it.
-  if (options.url === undefined && environment.url === null) {
+  if (!isNamed(options, environment)) {
     const { variables, secretKey } = readServerEnvironment(terminal.variables)
     const runs = reached.finding.code !== 'server_none'
     findings.push(await lookAtData(dataOf(options, surroundings), runs))

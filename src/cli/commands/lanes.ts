@@ -16,7 +16,7 @@ const LANE_COLUMNS: readonly Column<LaneView>[] = [
   { title: 'PENDING', of: ({ pending }) => String(pending), right: true },
 ]
 
-/** `escapement lanes …` and `escapement nodes`: where work runs. */
+/** `escapement lanes …` and `escapement nodes list`: where work runs. */
 export function addLanes(program: Command, desk: Desk): void {
   const group = groupOf(program, 'lanes', 'see and size the pools that work runs in')
   remote(desk, commandOf(group, 'list', 'list lanes; sizes are per node'), {
@@ -32,7 +32,9 @@ export function addLanes(program: Command, desk: Desk): void {
       await showDone(talk, lane, `Lane ${lane.name} has ${lane.concurrency} slots on every node.`)
     },
   })
-  remote(desk, commandOf(program, 'nodes', 'list the server processes of the deployment (operator only)'), {
+  const nodes = groupOf(program, 'nodes', 'see the server processes of the deployment')
+  const all = nodes.command('list', { isDefault: true }).description('list the server processes (operator only)')
+  remote(desk, all, {
     work: async (talk) => {
       await showList(talk, await talk.client.nodes.list(), { columns: nodeColumns(talk), none: 'No nodes.' })
     },

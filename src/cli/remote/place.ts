@@ -38,11 +38,12 @@ export const dataOf = (options: PlaceOptions, { environment, cwd }: Surroundings
   path.resolve(cwd, options.data ?? environment.data ?? USUAL_DATA)
 
 /**
- * `--url` or ESCAPEMENT_URL with ESCAPEMENT_KEY, else what the data directory knows. The owner's key in the directory is
- * shown only to a server of that directory: it would be given away to any other.
+ * `--url` or ESCAPEMENT_URL with ESCAPEMENT_KEY, else what the data directory knows. Whoever types `--data` means that
+ * directory, whatever server the environment names. The owner's key in the directory is shown only to a server of that
+ * directory: it would be given away to any other.
  */
 export async function findPlace(options: PlaceOptions, surroundings: Surroundings): Promise<Place> {
-  const { environment } = surroundings
+  const environment = meant(options, surroundings.environment)
   const data = dataOf(options, surroundings)
   const servers = await findServers(data)
   const given = options.url ?? environment.url
@@ -54,6 +55,14 @@ export async function findPlace(options: PlaceOptions, surroundings: Surrounding
   if (!isOwn) throw new NoServer('key', noKeyFor(url, data))
   return { url, key: await readKey(data) }
 }
+
+/** What of the environment counts: an address in it goes with its key, and both give way to a directory that is typed. */
+const meant = (options: PlaceOptions, { url, key }: CommandEnvironment): Pick<CommandEnvironment, 'url' | 'key'> =>
+  options.data !== undefined && options.url === undefined && url !== null ? { url: null, key: null } : { url, key }
+
+/** Whether an address says where the server is: what is on this machine says nothing about it. */
+export const isNamed = (options: PlaceOptions, environment: CommandEnvironment): boolean =>
+  options.url !== undefined || meant(options, environment).url !== null
 
 const originOf = (url: string): string => new URL(url).origin.replace('//localhost', '//127.0.0.1')
 
