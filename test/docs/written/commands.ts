@@ -10,7 +10,7 @@ import { commandsIn, type ShellCommand } from './shell.ts'
 /** Programs of others, and what stands for their part of a command. */
 export const OTHER_PROGRAMS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
-    ['alias', 'cat', 'chmod', 'cp', 'date', 'echo', 'export', 'grep', 'head', 'kill', 'printf', 'tar'].map(
+    ['alias', 'cat', 'chmod', 'cp', 'date', 'echo', 'export', 'grep', 'head', 'kill', 'ln', 'printf', 'tar'].map(
       (name) => [name, 'is on every machine'] as const,
     ),
   ),
@@ -19,7 +19,11 @@ export const OTHER_PROGRAMS: Readonly<Record<string, string>> = {
   docker: 'test/docs/deploy.test.ts reads the compose file and the Dockerfile',
   systemctl: 'test/docs/deploy.test.ts reads the unit',
   ...{ journalctl: 'belongs to systemd', useradd: 'belongs to Linux', install: 'belongs to Linux' },
+  sudo: 'another user types the command behind it, which is checked',
 }
+
+/** Those among them that call another program. */
+const CALLS = new Set(['docker', 'sudo'])
 
 interface Manifest {
   readonly scripts: Readonly<Record<string, string>>
@@ -64,9 +68,9 @@ function wrongCommand({ words }: ShellCommand, so: Told): string | null {
   if (name === 'node') return wrongNode(args)
   if (name === 'curl') return wrongCurl(args, so)
   if (!Object.hasOwn(OTHER_PROGRAMS, name)) return `${name} is no program that documents may use`
-  // `docker compose exec node-1 escapement doctor`
-  const inner = args.indexOf('escapement')
-  return name !== 'docker' || inner === -1 || inner === args.length - 1 ? null : refusalOf(args.slice(inner + 1))
+  // `docker compose exec node-1 escapement doctor`, `sudo -u escapement escapement doctor`
+  const inner = args.lastIndexOf('escapement')
+  return !CALLS.has(name) || inner === -1 || inner === args.length - 1 ? null : refusalOf(args.slice(inner + 1))
 }
 
 /** A file of the repository that a command names and that is not there. */
@@ -74,7 +78,10 @@ function lostFile([name, ...args]: readonly string[], { files }: Told): string |
   const read = name === 'cp' ? args.slice(0, -1) : args
   if (name === 'cp') files.add(args.at(-1) ?? '')
   const named = read.filter((word) => /^(?:bench|deploy|docs|examples|scripts|test)\/\S+$/.test(word))
-  return named.find((file) => !files.has(file) && !existsSync(path.join(ROOT, file))) ?? null
+  // Whoever runs it has copied an example to where it is read.
+  const isThere = (file: string): boolean =>
+    files.has(file) || [file, `${file}.example`].some((one) => existsSync(path.join(ROOT, one)))
+  return named.find((file) => !isThere(file)) ?? null
 }
 
 function wrongNode(args: readonly string[]): string | null {
@@ -82,11 +89,11 @@ function wrongNode(args: readonly string[]): string | null {
   return file === undefined || existsSync(path.join(ROOT, file)) ? null : `there is no ${file}`
 }
 
-/** `npm start` and `npm test` are scripts too; `npm install` is npm's own. */
+/** `npm start` and `npm test` are scripts too; some are npm's own. */
 function wrongNpm(args: readonly string[]): string | null {
   const given = args.filter((word) => word !== '--silent')
   const [verb = '', ...rest] = given
-  if (verb === 'install') return null
+  if (verb === 'install' || verb === 'pack') return null
   const [script = '', ...more] = verb === 'run' ? rest : given
   if (!Object.hasOwn(scripts, script)) return `there is no script ${script}`
   const passed = more[0] === '--' ? more.slice(1) : []

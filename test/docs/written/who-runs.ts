@@ -124,8 +124,15 @@ export const NOT_RUN: readonly (Which & { readonly begins: string; readonly why:
     ...{ document: 'docs/guides/backup-restore.md', begins },
     why: 'the programs of PostgreSQL are not among what npm installs',
   })),
-  ...['docker compose', 'docker run', 'useradd'].map((begins) => ({
-    ...{ document: 'docs/guides/many-nodes.md', begins },
+  ...[
+    ['docs/guides/many-nodes.md', 'docker compose'],
+    ['docs/guides/many-nodes.md', 'docker run'],
+    ['docs/guides/many-nodes.md', 'useradd'],
+    ['docs/guides/many-nodes.md', 'sudo -u escapement'],
+    ['docs/guides/upgrade.md', 'npm install --prefix'],
+    ['docs/guides/upgrade.md', 'docker compose'],
+  ].map(([document = '', begins = '']) => ({
+    ...{ document, begins },
     why: 'containers and services are not for tests; test/docs/deploy.test.ts reads the files they use',
   })),
 ]
