@@ -111,6 +111,7 @@ const OWN_REQUESTS: Readonly<Record<string, string>> = {
   'src/client': 'the client speaks with the server it was given',
   'ui/api': 'the console speaks with the server it came from',
   'src/outbound': 'the way out itself: connections to addresses that were judged',
+  'src/serve/address.ts': 'whoever has the port that the server was to listen on: is it Escapement?',
 }
 
 /** Names in statements that no parameter can stand for; each is quoted. */
