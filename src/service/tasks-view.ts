@@ -80,7 +80,8 @@ function errorOf(run: TaskRecord): string | null {
     case 'rejected':
       return explainWhy(run.why ?? run.decision)
     case 'timeout':
-      return run.errorMessage ?? (isOverdue(run) ? DEADLINE_ERROR : TIMEOUT_ERROR)
+      // The word of the façade goes before the sentence that a run has for people.
+      return isOverdue(run) ? DEADLINE_ERROR : (run.errorMessage ?? TIMEOUT_ERROR)
     case 'failed':
       return run.errorMessage ?? run.errorCode ?? explainWhy(run.why ?? run.decision)
     case 'success':
