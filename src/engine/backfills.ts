@@ -57,10 +57,7 @@ function isEnding([kind, subject, data]: HistoryRow['events'][number], watched: 
 }
 
 /** Takes each that is ready a step further, and says when to look again. Never waits for a run. */
-async function backfillPass(
-  { parts, ports }: BackfillsContext,
-  watched: Set<RunId>,
-): Promise<number | undefined> {
+async function backfillPass({ parts, ports }: BackfillsContext, watched: Set<RunId>): Promise<number | undefined> {
   const { ctx, health } = parts
   if (parts.state.draining) return undefined
   const open = await findOpenBackfills(ports, ctx.clock.now())
