@@ -4,7 +4,7 @@ import type { EndedCounts } from '../core/run/ended-counts.ts'
 import type { TaskCounts } from '../core/run/task-counts.ts'
 import { PRESENT } from './clock.ts'
 import { LOCK_SPACE, lockNumber } from './advisory-locks.ts'
-import type { Connection, Transaction } from './database.ts'
+import type { Connection, Row, Transaction } from './database.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /**
@@ -49,16 +49,31 @@ export function unpackEvents(packed: unknown): readonly StoredEvent[] {
 /** The org's lock. It is taken with the beginning of a transaction, so that whatever is looked at afterwards is newer. */
 export const orgLock = (orgId: OrgId): readonly [number, number] => [LOCK_SPACE.org, lockNumber(orgId)]
 
-/** Where an org stands, and until when the node that asks is believed to be alive. */
-export interface Standing {
-  readonly now: Instant
+/**
+ * The newest turn of an org, by more than its number: after a failover that lost the last transactions another turn may
+ * have the same number, but not the same time and writer too.
+ */
+export interface Version {
   /** The number of the newest turn; 0 before the first. */
   readonly version: number
+  readonly at: Instant | null
+  readonly writer: string | null
+}
+
+/** Where an org stands, and until when the node that asks is believed to be alive. */
+export interface Standing extends Version {
+  readonly now: Instant
   readonly leaseUntil: Instant | null
 }
 
-/** Reads the newest number of an org by the end of its index, which no amount of dead rows makes slower. */
-const NEWEST = `coalesce((select no from turn where org_id = $1 order by no desc limit 1), 0)`
+/** Reads the newest turn of an org by the end of its index, which no amount of dead rows makes slower. */
+const NEWEST = `left join lateral (select no, at, node_id from turn where org_id = $1 order by no desc limit 1) t on true`
+
+const versionOf = (row: Row | undefined): Version => ({
+  version: (row?.['version'] as number | null | undefined) ?? 0,
+  at: (row?.['at'] as Instant | null | undefined) ?? null,
+  writer: (row?.['writer'] as string | null | undefined) ?? null,
+})
 
 /** The org's version and the present, under the lock. */
 export async function loadStanding(
@@ -66,12 +81,14 @@ export async function loadStanding(
   asked: { readonly orgId: OrgId; readonly nodeId: string },
 ): Promise<Standing> {
   const [row] = await tx.query(
-    `select ${PRESENT} as now, ${NEWEST} as version, (select lease_until from node where id = $2) as lease_until`,
+    `select ${PRESENT} as now, t.no as version, t.at, t.node_id as writer,
+       (select lease_until from node where id = $2) as lease_until
+     from (values (1)) as one ${NEWEST}`,
     [asked.orgId, asked.nodeId],
   )
   return {
+    ...versionOf(row),
     now: row?.['now'] as Instant,
-    version: row?.['version'] as number,
     leaseUntil: (row?.['lease_until'] as Instant | null | undefined) ?? null,
   }
 }
@@ -128,10 +145,13 @@ export async function loadTurnWriter(
   return row === undefined ? null : { nodeId: row['node_id'] as string, at: row['at'] as Instant }
 }
 
-/** The version of an org; 0 before its first turn. */
-export async function loadVersion(connection: Connection, orgId: OrgId): Promise<number> {
-  const [row] = await connection.query(`select ${NEWEST} as version`, [orgId])
-  return row?.['version'] as number
+/** The version of an org. */
+export async function loadVersion(connection: Connection, orgId: OrgId): Promise<Version> {
+  const [row] = await connection.query(
+    `select t.no as version, t.at, t.node_id as writer from (values (1)) as one ${NEWEST}`,
+    [orgId],
+  )
+  return versionOf(row)
 }
 
 /** The version of every org. */
