@@ -2,7 +2,7 @@ import type { OrgId, RunId } from '../../core/ids.ts'
 import type { Connection, Transaction } from '../../store/database.ts'
 import { loadLives, loadPendingByIds } from '../../store/pending.ts'
 import type { RunRow } from '../../store/run-row.ts'
-import { loadTurnsAfter, loadVersion, type TurnRow, type Version } from '../../store/turns.ts'
+import { loadTurnsAfter, loadVersion, type TurnRow, type OrgVersion } from '../../store/turns.ts'
 import { recallBudgets } from './budgets.ts'
 import { forgetRun, recallRun, type Memory, type NodeFacts } from './memory.ts'
 import { recallQuotas } from './quotas.ts'
@@ -38,7 +38,7 @@ export class MemoryBehind extends Error {
 export async function catchUp(
   tx: Transaction,
   memory: Memory,
-  at: { readonly newest: Version; readonly node: NodeFacts },
+  at: { readonly newest: OrgVersion; readonly node: NodeFacts },
 ): Promise<readonly TurnRow[] | null> {
   if (memory.version + MAX_TURNS_UNDER_LOCK < at.newest.version) throw new MemoryBehind(memory.desk.orgId)
   return follow(tx, memory, at)
@@ -53,11 +53,11 @@ export async function comeNearer(
   return follow(connection, memory, { newest: await loadVersion(connection, memory.desk.orgId), node })
 }
 
-const isSame = (a: Pick<Version, 'at' | 'writer'>, b: Pick<Version, 'at' | 'writer'>): boolean =>
+const isSame = (a: Pick<OrgVersion, 'at' | 'writer'>, b: Pick<OrgVersion, 'at' | 'writer'>): boolean =>
   a.at === b.at && a.writer === b.writer
 
 /** The turns after the one that is remembered, if that is still on record and none of them is missing. */
-async function turnsSince(connection: Connection, memory: Memory, newest: Version): Promise<readonly TurnRow[] | null> {
+async function turnsSince(connection: Connection, memory: Memory, newest: OrgVersion): Promise<readonly TurnRow[] | null> {
   const behind = newest.version - memory.version
   if (behind === 0) return isSame(memory.newest, newest) ? [] : null
   if (behind < 0 || behind > MAX_TURNS) return null
@@ -73,7 +73,7 @@ async function turnsSince(connection: Connection, memory: Memory, newest: Versio
 async function follow(
   tx: Connection,
   memory: Memory,
-  at: { readonly newest: Version; readonly node: NodeFacts },
+  at: { readonly newest: OrgVersion; readonly node: NodeFacts },
 ): Promise<readonly TurnRow[] | null> {
   const turns = await turnsSince(tx, memory, at.newest)
   if (turns === null || turns.length === 0) return turns

@@ -3,7 +3,7 @@ import { createLineUp, type LineUp } from '../../core/picking/line-up.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
 import type { ContextUse } from '../../core/session/throttle.ts'
 import { wakeAt, type RunRow } from '../../store/run-row.ts'
-import { orgLock, type Version } from '../../store/turns.ts'
+import { orgLock, type OrgVersion } from '../../store/turns.ts'
 import { noteSpender } from '../desk/budgets.ts'
 import { emptyDesk, putRun, rulesOf, takeRun, type Chance, type Desk, type DeskSettings } from '../desk/desk.ts'
 import type { ClockStep } from './clock-step.ts'
@@ -37,7 +37,7 @@ export interface Memory {
   readonly idleSchedules: Set<ScheduleId>
   version: number
   /** When the newest turn was taken and by which node: a number alone does not name a turn after a failover. */
-  newest: Pick<Version, 'at' | 'writer'>
+  newest: Pick<OrgVersion, 'at' | 'writer'>
   /** Decisions may be in it that were not kept, or half of what others did: after a failure it must not be used again. */
   isUnsettled: boolean
   /** The server's clock was set back and not all waits have been moved yet; null nearly always. */

@@ -10,7 +10,7 @@ import { loadPending } from '../../store/pending.ts'
 import { loadSchedules } from '../../store/schedules.ts'
 import type { SessionRow } from '../../store/session-row.ts'
 import { loadSessions } from '../../store/sessions.ts'
-import { loadVersion, type Version } from '../../store/turns.ts'
+import { loadVersion, type OrgVersion } from '../../store/turns.ts'
 import { RUNS_PER_DAY, takeDailyRuns } from '../desk/daily-runs.ts'
 import { takeClearings } from '../desk/cleared.ts'
 import type { AgentOnDesk } from '../desk/desk.ts'
@@ -58,7 +58,7 @@ function zoneNamed(name: unknown): Zone {
   return zone.ok ? zone.value : UTC
 }
 
-export function noteVersion(memory: Memory, { version, at, writer }: Version): void {
+export function noteVersion(memory: Memory, { version, at, writer }: OrgVersion): void {
   memory.version = version
   memory.newest = { at, writer }
 }
