@@ -61,12 +61,24 @@ export function applyNodeFacts(memory: Memory, node: NodeFacts): void {
   memory.desk.settings = settings
   memory.lineUp.setLanes(node.laneNames())
   memory.lineUp.setExecutable(node.canExecute)
-  memory.lineUp.setLimits({
-    maxConcurrent: memory.orgLimit,
-    tasksInflight: settings.tasks.maxInflight,
-    tasksPerAgentInflight: settings.tasks.maxPerAgentInflight,
-  })
+  applyLimits(memory)
   for (const key of memory.desk.sessions.keys()) noteSession(memory, key, node)
+}
+
+/** Takes in the org's own limit. Unlike the node's facts it changes nothing about sessions, so none is looked at. */
+export function setOrgLimit(memory: Memory, limit: number | null): void {
+  if (memory.orgLimit === limit) return
+  memory.orgLimit = limit
+  applyLimits(memory)
+}
+
+function applyLimits({ lineUp, orgLimit, desk }: Memory): void {
+  const { maxInflight, maxPerAgentInflight } = desk.settings.tasks
+  lineUp.setLimits({
+    maxConcurrent: orgLimit,
+    tasksInflight: maxInflight,
+    tasksPerAgentInflight: maxPerAgentInflight,
+  })
 }
 
 /** A run that was loaded, or loaded again after somebody else changed it. */

@@ -16,15 +16,7 @@ import type { AgentOnDesk } from '../desk/desk.ts'
 import { inlineAgent } from '../desk/runs.ts'
 import { recallBudgets } from './budgets.ts'
 import { recallQuotas } from './quotas.ts'
-import {
-  emptyMemory,
-  forgetRun,
-  noteSession,
-  recallRun,
-  applyNodeFacts,
-  type Memory,
-  type NodeFacts,
-} from './memory.ts'
+import { emptyMemory, forgetRun, noteSession, recallRun, setOrgLimit, type Memory, type NodeFacts } from './memory.ts'
 import { subjectsOf, type Touched } from './touched.ts'
 
 const PAGE = 20_000
@@ -42,7 +34,7 @@ export async function loadMemory(
 ): Promise<Memory> {
   const memory = emptyMemory(org.id, node)
   memory.version = org.version
-  await recallOrg(connection, memory, node)
+  await recallOrg(connection, memory)
   await recallBudgets(connection, memory, new Set())
   await recallQuotas(connection, memory, new Set())
   for (let after = ''; ;) {
@@ -57,14 +49,21 @@ export async function loadMemory(
 }
 
 /** Loads the limits of the org, and what it has used of them. */
-export async function recallOrg(connection: Connection, memory: Memory, node: NodeFacts): Promise<void> {
-  const { desk } = memory
-  const org = await loadOrg(connection, desk.orgId)
-  memory.orgLimit = org?.maxConcurrent ?? null
-  applyNodeFacts(memory, node)
+export async function recallOrg(connection: Connection, memory: Memory): Promise<void> {
+  const org = await loadOrg(connection, memory.desk.orgId)
+  setOrgLimit(memory, org?.maxConcurrent ?? null)
   const perDay = org?.runsPerDay ?? null
-  const counted = perDay === null ? [] : await loadPeriodUses(connection, { orgId: desk.orgId, id: RUNS_PER_DAY })
-  takeDailyRuns(desk, perDay === null ? null : { perDay, zone: zoneNamed(org?.defaultTimezone) }, counted)
+  await recallDailyRuns(connection, memory, perDay === null ? null : { perDay, zone: zoneNamed(org?.defaultTimezone) })
+}
+
+/** Loads how many runs of the day others have created; the limit is the one that is known. */
+async function recallDailyRuns(
+  connection: Connection,
+  { desk }: Memory,
+  limit: Parameters<typeof takeDailyRuns>[1],
+): Promise<void> {
+  const counted = limit === null ? [] : await loadPeriodUses(connection, { orgId: desk.orgId, id: RUNS_PER_DAY })
+  takeDailyRuns(desk, limit, counted)
 }
 
 /** The zone was checked when it was set; one that the server has forgotten must not stop the org. */
@@ -103,7 +102,9 @@ export async function catchUp(
   await completeDesk(tx, memory)
   if (memory.desk.budgets !== null || touched.budgets.size > 0) await recallBudgets(tx, memory, touched.runs)
   if (memory.desk.quotas !== null || touched.providers.size > 0) await recallQuotas(tx, memory, touched.runs)
-  if (memory.desk.daily !== null || touched.org) await recallOrg(tx, memory, at.node)
+  const { daily } = memory.desk
+  if (touched.org) await recallOrg(tx, memory)
+  else if (daily !== null) await recallDailyRuns(tx, memory, { perDay: daily.limit, zone: daily.zone })
   memory.version = at.version
   return turns
 }

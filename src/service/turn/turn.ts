@@ -155,7 +155,7 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   const done = await doWorks(tx, ctx, { memory, works: works(), ahead })
   noteAgents(memory)
   // Whoever changes an org is audited, and nearly nobody is.
-  if (desk.changes.audits.length > 0) await noteOrg(tx, memory, ctx.node)
+  if (desk.changes.audits.length > 0) await noteOrg(tx, memory)
   noteChanges(memory, ctx.node)
   letTimePass(memory, ctx.node)
   if (desk.budgets !== null || desk.reservesChanged) await reviewBudgets(tx, memory)
