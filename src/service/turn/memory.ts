@@ -6,6 +6,7 @@ import { wakeAt, type RunRow } from '../../store/run-row.ts'
 import { orgLock } from '../../store/turns.ts'
 import { noteSpender } from '../desk/budgets.ts'
 import { emptyDesk, putRun, rulesOf, takeRun, type Chance, type Desk, type DeskSettings } from '../desk/desk.ts'
+import { evictIdle } from './idle.ts'
 import { createTimers, type Timers } from './timers.ts'
 
 /** What a node can do and how it judges, for every org alike. */
@@ -142,18 +143,24 @@ export function noteSession(memory: Memory, key: SessionKey, node: NodeFacts): v
   memory.lineUp.setSession(key, { maxConcurrent, context: node.estimate?.(key) ?? session.context })
 }
 
-/** More idle sessions than this are not kept: they come back when they are needed. */
-const IDLE_SESSIONS = 10_000
+/** More idle sessions and idle agents than this are not kept: they come back when they are needed. */
+const MAX_IDLE = 10_000
 
 /** Lets go of what nothing pending needs any more. */
-export function tidyMemory(memory: Memory): void {
-  const { desk, lineUp, idleSchedules } = memory
+export function tidyMemory({ desk, lineUp, idleSchedules }: Memory): void {
   for (const id of idleSchedules) if (!desk.bySchedule.has(id)) desk.schedules.delete(id)
   idleSchedules.clear()
-  if (desk.sessions.size <= desk.bySession.size + IDLE_SESSIONS) return
-  for (const key of desk.sessions.keys()) {
-    if (desk.bySession.has(key)) continue
-    desk.sessions.delete(key)
-    lineUp.forgetSession(key)
-  }
+  evictIdle({
+    entries: desk.sessions,
+    limit: desk.bySession.size + MAX_IDLE,
+    isNeeded: (key) => desk.bySession.has(key),
+    forget: (key) => lineUp.forgetSession(key),
+  })
+  // Tasks may name any agent, so most of these are never named again.
+  evictIdle({
+    entries: desk.agents,
+    limit: lineUp.agents() + MAX_IDLE,
+    isNeeded: (id) => lineUp.pendingOf(id) > 0,
+    forget: (id) => lineUp.setAgent(id, { maxConcurrent: null }),
+  })
 }

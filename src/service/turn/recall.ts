@@ -194,7 +194,7 @@ function putAgents({ desk, lineUp }: Memory, ids: readonly AgentId[], rows: read
     lineUp.setAgent(row.id, agent)
   }
   // What is pending keeps the agent it was made for; nothing new is accepted for it.
-  for (const id of gone) if (lineUp.queuedOf(id) + lineUp.inFlightOf(id) === 0) desk.agents.delete(id)
+  for (const id of gone) if (lineUp.pendingOf(id) === 0) desk.agents.delete(id)
 }
 
 /** Sessions and agents that were read ahead, and those among the wanted that do not exist. */
