@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { sessionKey } from '../../../src/core/ids.ts'
+import { agentId, laneName, runId, sessionKey } from '../../../src/core/ids.ts'
+import { later } from '../../../src/core/instant.ts'
+import { ACCEPTED } from '../../../src/core/usual-why.ts'
+import { agentRemoval } from '../../../src/service/agents.ts'
+import { agentOn, makeRun } from '../../../src/service/desk/runs.ts'
 import { taskWork } from '../../../src/service/tasks.ts'
 import { readTask } from '../../../src/service/task-input.ts'
 import type { Work } from '../../../src/service/turn-port.ts'
@@ -17,8 +21,11 @@ afterAll(() => world.drop())
 
 /** Tasks in one piece of work, each with a parameter of so many bytes. */
 function tasks(agents: readonly string[], bytes = 10): Work<unknown> {
-  const read = agents.map((agentId) => {
-    const task = readTask({ agentId, action: 'click', params: { text: 'x'.repeat(bytes) } }, { at: '', now: world.now })
+  const read = agents.map((agent) => {
+    const task = readTask(
+      { agentId: agent, action: 'click', params: { text: 'x'.repeat(bytes) } },
+      { at: '', now: world.now },
+    )
     if (!task.ok) throw new Error('a task of this test is flawed')
     return task.value
   })
@@ -42,5 +49,28 @@ describe('a node that hears of a turn in an org with a daily limit', () => {
     expect(answers).toMatchObject([{ answer: { kind: 'accepted' } }, { answer: { kind: 'rejected' } }])
     expect(looks).not.toHaveBeenCalled()
     await world.db.query('update org set runs_per_day = null', [])
+  })
+})
+
+describe('a node that hears that an agent was deleted', () => {
+  it('keeps what it knows of it while a run of the agent waits', async () => {
+    const [node, other] = [await openNode(world), await openNode(world)]
+    const reader = agentId('reader')
+    const delayed: Work<unknown> = {
+      orgId: ORG,
+      needs: { agents: [reader] },
+      apply: (desk) => {
+        const id = runId('run_delayed')
+        const { executorKey } = agentOn(desk, reader)
+        makeRun(desk, {
+          ...{ id, agentId: reader, executorKey, jobRunId: id, trigger: 'message', lane: laneName('main') },
+          ...{ state: 'waiting', notBefore: later(desk.now, 1_000), decision: ACCEPTED, payload: {} },
+        })
+      },
+    }
+    await node.turn(delayed)
+    await other.turn(agentRemoval(world.caller, { id: reader }) as Work<unknown>)
+    await node.turn()
+    expect(node.memory.desk.agents.has(reader)).toBe(true)
   })
 })
