@@ -3,7 +3,8 @@ import { NOWHERE, seatHeap } from './line-up-heap.ts'
 import type { Agent, AgentInLane, Entry, Lane, Line, Places, Session, Standee } from './line-up-places.ts'
 import { laneName, type AgentId, type LaneName, type SessionKey } from '../ids.ts'
 import { DEFAULT_LANES, resolveLane } from '../lanes.ts'
-import { isServedFirst } from './picking-turn.ts'
+import { goesFirst, isServedFirst } from './picking-turn.ts'
+import { rankedList } from './ranked-list.ts'
 import { isActive, isInFlight, isRetrying } from '../run/run.ts'
 import { inSessionOrder } from '../session/session.ts'
 
@@ -58,7 +59,7 @@ export function agentOf(places: Places, id: AgentId): Agent {
     load: { inFlight: 0, limit: null },
     tasks: { inFlight: 0, limit: places.tasksPerAgent },
     shares: new Map(),
-    queued: [],
+    queued: rankedList<Entry>(goesFirst),
     held: new Set(),
     provider: null,
   }
@@ -126,7 +127,6 @@ export function entryOf(places: Places, run: Standee): Entry {
     isStopping: counts && run.state === 'stopping',
     heap: null,
     bundle: null,
-    queuedAt: NOWHERE,
     seat: NOWHERE,
   }
 }

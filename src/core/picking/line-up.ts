@@ -120,7 +120,7 @@ export function createLineUp(orgId: OrgId): LineUp {
     inFlight: () => places.load.inFlight,
     tasksInFlight: () => places.tasks.inFlight,
     inFlightOf: (id) => places.agents.get(id)?.load.inFlight ?? 0,
-    queuedOf: (id) => places.agents.get(id)?.queued.length ?? 0,
+    queuedOf: (id) => places.agents.get(id)?.queued.size ?? 0,
     pendingOf: (id) => pendingOf(places, id),
     agents: () => places.agents.size,
     provider: (name) => places.providers.get(name) ?? null,
