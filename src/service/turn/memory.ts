@@ -7,6 +7,7 @@ import { orgLock } from '../../store/turns.ts'
 import { noteSpender } from '../desk/budgets.ts'
 import { emptyDesk, putRun, rulesOf, takeRun, type Chance, type Desk, type DeskSettings } from '../desk/desk.ts'
 import { evictIdle } from './idle.ts'
+import { keepPayload, noPayloads, releasePayload, type KeptPayloads } from './payloads.ts'
 import { createTimers, type Timers } from './timers.ts'
 
 /** What a node can do and how it judges, for every org alike. */
@@ -35,6 +36,8 @@ export interface Memory {
   readonly missing: { readonly agents: Set<AgentId>; readonly schedules: Set<ScheduleId> }
   /** Schedules on the desk that may have nothing pending any more. */
   readonly idleSchedules: Set<ScheduleId>
+  /** What pending runs were given to do, as far as it is in memory. */
+  readonly payloads: KeptPayloads
   version: number
   orgLimit: number | null
 }
@@ -49,6 +52,7 @@ export function emptyMemory(orgId: OrgId, node: NodeFacts): Memory {
     byNode: new Map(),
     missing: { agents: new Set(), schedules: new Set() },
     idleSchedules: new Set(),
+    payloads: noPayloads(),
     version: 0,
     orgLimit: null,
   }
@@ -97,6 +101,7 @@ export function recallRun(memory: Memory, run: RunRow): void {
   const session = run.sessionKey === null ? undefined : desk.sessions.get(run.sessionKey)
   run.inGeneration = session === undefined || session.generation === run.generation
   if (desk.budgets !== null) noteSpender(desk.budgets, run, null)
+  keepPayload(memory, run)
   noteRun(memory, run)
 }
 
@@ -105,6 +110,7 @@ export function forgetRun(memory: Memory, run: RunRow): void {
   takeRun(memory.desk, run)
   memory.lineUp.remove(run.id)
   memory.timers.set(run.id, null)
+  releasePayload(memory.payloads, run.id)
   noteHolder(memory, run, null)
   if (run.scheduleId !== null) memory.idleSchedules.add(run.scheduleId)
 }

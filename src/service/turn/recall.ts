@@ -17,6 +17,7 @@ import { inlineAgent } from '../desk/runs.ts'
 import { recallBudgets } from './budgets.ts'
 import { recallQuotas } from './quotas.ts'
 import { emptyMemory, forgetRun, noteSession, recallRun, setOrgLimit, type Memory, type NodeFacts } from './memory.ts'
+import { hasRoom } from './payloads.ts'
 import { subjectsOf, type Touched } from './touched.ts'
 
 const PAGE = 20_000
@@ -38,7 +39,9 @@ export async function loadMemory(
   await recallBudgets(connection, memory, new Set())
   await recallQuotas(connection, memory, new Set())
   for (let after = ''; ;) {
-    const runs = await loadPending(connection, { orgId: org.id, after, limit: PAGE })
+    // What a run states in its payload decides what it sets aside, so with budgets every small one is looked at.
+    const payloads = memory.desk.budgets !== null || hasRoom(memory.payloads)
+    const runs = await loadPending(connection, { orgId: org.id, after, limit: PAGE, payloads })
     await recallSessions(connection, memory, { node, keys: missingSessions(memory, runs) })
     for (const run of runs) recallRun(memory, run)
     if (runs.length < PAGE) break

@@ -1,6 +1,5 @@
-import type { AgentId, OrgId, SessionKey } from '../../core/ids.ts'
+import type { AgentId, OrgId, RunId, SessionKey } from '../../core/ids.ts'
 import { DAY_MS, earlier, type Instant } from '../../core/instant.ts'
-import { isTerminal } from '../../core/run/run-machine.ts'
 import { Refusal } from '../../contract/refusals.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { isCommitUnknown } from '../../store/database-error.ts'
@@ -19,6 +18,7 @@ import { tidyMemory, type Memory, type NodeFacts } from './memory.ts'
 import { absentNeeds, fetchNeeds, type Needing } from './needs.ts'
 import { noteAgents, noteChanges, noteOrg } from './notes.ts'
 import { beginTurn, letTimePass } from './passing.ts'
+import { keepPayloads } from './payloads.ts'
 import { reviewQuotas } from './quotas.ts'
 import { catchUp, readAhead, taskAgent } from './recall.ts'
 import { isUnchanged, saveEndings, saveTurn, type Channels } from './save.ts'
@@ -70,7 +70,7 @@ export interface TurnResult {
 export async function takeTurn(ctx: TurnContext, memory: Memory, asked: Omit<Asked, 'memory'>): Promise<TurnResult> {
   const result = await commitTurn(ctx, { memory, ...asked })
   if (result.written !== null) memory.version = result.written.no
-  for (const run of memory.desk.changes.made) dropPayload(run, memory.desk.runs.size)
+  keepPayloads(memory)
   tidyMemory(memory)
   return result
 }
@@ -92,19 +92,6 @@ async function commitTurn(ctx: TurnContext, asked: Asked): Promise<TurnResult> {
     throw new CommitUnknown(result, result.written, error)
   }
 }
-
-/** With more runs pending than this, even small payloads stay on record until their runs start. */
-const PAYLOADS_IN_MEMORY = 50_000
-const SMALL_PAYLOAD = 512
-
-/** Whoever executes a run is handed what it was given; on the desk it would only take room. Merging needs it, though. */
-function dropPayload(run: RunRow, pending: number): void {
-  if (run.debouncing) return
-  if (isTerminal(run.state) || pending > PAYLOADS_IN_MEMORY || sizeOf(run.payload) > SMALL_PAYLOAD)
-    run.payload = undefined
-}
-
-const sizeOf = (payload: unknown): number => (JSON.stringify(payload) as string | undefined)?.length ?? 0
 
 /**
  * The connection ended during COMMIT. Whether the turn was kept is asked of its row in the org's history, under the lock:
@@ -168,14 +155,20 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   const changedBefore = desk.changes.changed.size
   // Asked for last: a slot that what was just reported has given back must be on offer in the same turn, or nobody comes.
   const offered = alive ? offer() : null
-  const claims = await withPayloads(tx, memory, offered === null ? [] : claimRuns(memory, offered))
+  const claims = offered === null ? [] : claimRuns(memory, offered)
+  const ofClaims = readPayloads(tx, memory, claims)
+  // With quotas, what these runs state they need decides what else may start.
+  if (desk.quotas !== null) await ofClaims
   const waiting = offered?.workers ?? null
-  const assigned = waiting === null ? NOTHING : await withPayloads(tx, memory, assignRuns(memory, waiting))
+  const assigned = waiting === null ? NOTHING : assignRuns(memory, waiting)
+  const ofAssigned = readPayloads(tx, memory, assigned)
+  if (desk.quotas !== null) await ofAssigned
   const { audits } = desk.changes
   if (audits.length > 0) await appendAudits(tx, desk.orgId, { entries: audits, at: desk.now })
   const changed = [...desk.changes.changed]
   const written = isUnchanged(desk.changes) ? null : write(tx, ctx, { desk, changedBefore })
-  return { done, claims, assigned, heard, written, changed, leaseUntil: standing.leaseUntil, changes: desk.changes }
+  const given = { claims: withPayloads(claims, await ofClaims), assigned: withPayloads(assigned, await ofAssigned) }
+  return { done, ...given, heard, written, changed, leaseUntil: standing.leaseUntil, changes: desk.changes }
 }
 
 /** How long the key of a request is remembered. */
@@ -246,21 +239,31 @@ export function taskAgentFor({ desk }: Pick<Memory, 'desk'>, id: AgentId): void 
 
 const NOTHING: readonly Assignment[] = []
 
-async function withPayloads<Taken extends Pick<Claim, 'run' | 'payload'>>(
-  tx: Transaction,
-  { desk }: Memory,
-  claims: readonly Taken[],
-): Promise<readonly Taken[]> {
-  const absent = claims.filter(({ payload }) => payload === undefined).map(({ run }) => run.id)
-  if (absent.length === 0) return claims
-  const payloads = await loadPayloads(tx, { orgId: desk.orgId, ids: absent })
-  if (desk.quotas !== null)
-    for (const { run } of claims)
-      if (payloads.has(run.id)) noteStated(desk, desk.quotas, { run, payload: payloads.get(run.id) })
-  return claims.map((claim) =>
-    claim.payload === undefined ? { ...claim, payload: payloads.get(claim.run.id) } : claim,
-  )
+type Taken = Pick<Claim, 'run' | 'payload'>
+type Payloads = ReadonlyMap<RunId, unknown>
+const NO_PAYLOADS: Promise<Payloads> = Promise.resolve(new Map())
+
+/** Asks for the payloads that are not in memory; the rest of the turn is sent before they have arrived. */
+function readPayloads(tx: Transaction, { desk }: Memory, taken: readonly Taken[]): Promise<Payloads> {
+  const ids = taken.filter(({ payload }) => payload === undefined).map(({ run }) => run.id)
+  if (ids.length === 0) return NO_PAYLOADS
+  const read = async (): Promise<Payloads> => {
+    const payloads = await loadPayloads(tx, { orgId: desk.orgId, ids })
+    if (desk.quotas !== null)
+      for (const { run } of taken)
+        if (payloads.has(run.id)) noteStated(desk, desk.quotas, { run, payload: payloads.get(run.id) })
+    return payloads
+  }
+  const reading = read()
+  // A statement that fails first ends the turn before this answer is waited for.
+  reading.catch(() => undefined)
+  return reading
 }
+
+const withPayloads = <Item extends Taken>(taken: readonly Item[], payloads: Payloads): readonly Item[] =>
+  payloads.size === 0
+    ? taken
+    : taken.map((item) => (item.payload === undefined ? { ...item, payload: payloads.get(item.run.id) } : item))
 
 function write(
   tx: Transaction,
