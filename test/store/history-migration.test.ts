@@ -51,7 +51,8 @@ describe('a history from before the partitions', () => {
     const stop = new AbortController()
     const writing = ['a', 'bb', 'new'].map(async (name) => {
       let written = 0
-      for (; !stop.signal.aborted; written += 1) await writeAsBefore(name, new Date(Date.UTC(2026, 0, 2) + written).toISOString())
+      for (; !stop.signal.aborted; written += 1)
+        await writeAsBefore(name, new Date(Date.UTC(2026, 0, 2) + written).toISOString())
       return written
     })
     expect((await migrate(await world.open())).applied).toContain(LAST_BEFORE + 1)
