@@ -61,6 +61,10 @@ export function createFaultyDatabase(ctx: FaultyContext): FaultyDatabase {
   const query: Database['query'] = async (text, params) => {
     await reach()
     if (isClock(text)) return [{ at: ctx.now() }]
+    if (text.startsWith('select pg_notify')) {
+      ctx.notify()
+      return []
+    }
     const rows = inOrder(text, await ctx.quiet.run(() => ctx.real.query(text, params)))
     if (take('answer_lost') !== null) {
       ctx.happened('answer_lost')

@@ -94,3 +94,53 @@ describe('an org whose lock somebody holds', () => {
     }
   }, 60_000)
 })
+
+describe('20,000 orgs that do nothing', () => {
+  loneScenario('keep no work waiting, and cost nearly nothing', async ({ database }) => {
+    const orgs = await createOrgs(database, 20_000)
+    await database.outside('vacuum analyze')
+    const started = new Map<string, number>()
+    const node = await openOrgNode(database, ({ orgId: org }) => void started.set(org, performance.now()))
+    try {
+      await node.app.loops.start()
+      const began = performance.now()
+      const some = [orgs[0], orgs[9_999], orgs[19_999]] as string[]
+      await Promise.all(some.map((org) => node.send(org, 'hello')))
+      await eventually(() => expect(started.size).toBe(some.length))
+      // Two seconds at most; fivefold slack.
+      expect(Math.max(...started.values()) - began).toBeLessThan(10_000)
+      expect(node.app.parts.offices.size).toBeLessThanOrEqual(some.length + 1)
+      const before = process.cpuUsage()
+      await nothingFor(5_000)
+      const { user, system } = process.cpuUsage(before)
+      // Two per cent of a core at most; fivefold slack.
+      expect((user + system) / 5_000_000).toBeLessThan(0.1)
+    } finally {
+      await node.stop()
+    }
+  }, 120_000)
+
+  loneScenario('are loaded as soon as another node changes one', async ({ database }) => {
+    const orgs = await createOrgs(database, 2_000)
+    const started: string[] = []
+    const idle = await openOrgNode(database, () => undefined, { lanes: { main: 0 } }).catch(() => null)
+    const [one, two] = [
+      await openOrgNode(database, ({ payload }) => void started.push((payload as { readonly text: string }).text)),
+      idle ?? (await openOrgNode(database, () => undefined)),
+    ]
+    const heard: string[] = []
+    two.app.parts.hearers.add((org) => void heard.push(org))
+    try {
+      await Promise.all([one.app.loops.start(), two.app.loops.start()])
+      // Both know of each other.
+      await eventually(() => expect([one, two].map(({ app }) => app.parts.company.others)).toEqual([true, true]))
+      const org = orgs[1_234] as string
+      await one.send(org, 'hello')
+      await eventually(() => expect(heard).toContain(org))
+      expect(two.app.parts.offices.size).toBeLessThan(10)
+    } finally {
+      await one.stop()
+      await two.stop()
+    }
+  }, 120_000)
+})
