@@ -132,7 +132,6 @@ function turnContext(parts: NodeParts): TurnContext {
     database: ctx.database,
     node: parts.facts,
     nodeId: parts.id(),
-    channels: null,
     hearClock: (said) => {
       ctx.clock.hear(said, askedAt)
       return ctx.hearClock?.(said) ?? said

@@ -151,7 +151,6 @@ async function transact<T>(
       if (fate.commit === 'commit_lost') throw new NotKept()
       return done
     }, options)
-    if (watched.notified()) ctx.notify()
     if (fate.commit === 'commit_kept') throw new NotKept()
     return { result, wrote: watched.wrote() }
   } catch (error) {
@@ -169,7 +168,6 @@ interface Watched {
   /** All statements are done; a breach that has not happened yet happens now. */
   readonly reachEnd: () => void
   readonly wrote: () => boolean
-  readonly notified: () => boolean
   readonly isGone: () => boolean
 }
 
@@ -177,7 +175,6 @@ function watch(ctx: FaultyContext, breach: Breach | null): Watched {
   let statements = 0
   let happened = false
   let wrote = false
-  let notified = false
   let isGone = false
   let leave: (error: Error) => void = () => undefined
   const gone = new Promise<never>((_, reject) => {
@@ -200,10 +197,6 @@ function watch(ctx: FaultyContext, breach: Breach | null): Watched {
       if (breach !== null && (happened || statements >= breach.statement)) breakDown(breach.kind)
       if (isGone) return never()
       if (text.includes('insert into turn ')) wrote = true
-      if (text.startsWith('select pg_notify')) {
-        notified = true
-        return []
-      }
       return retime(inOrder(text, await tx.query(text, params)), ctx.now())
     }
   return {
@@ -215,7 +208,6 @@ function watch(ctx: FaultyContext, breach: Breach | null): Watched {
       if (isGone) throw new NotKept()
     },
     wrote: () => wrote,
-    notified: () => notified,
     isGone: () => isGone,
   }
 }

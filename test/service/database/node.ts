@@ -34,7 +34,7 @@ export async function openNode(of: ServiceWorld): Promise<TestNode> {
   const memory = await loadMemory(of.db, facts, { id: ORG, version: versions.get(ORG) ?? 0 })
   const held: Claim[] = []
   const started: string[] = []
-  const context = { database: of.db, node: facts, nodeId, channels: null, hearClock: () => of.now }
+  const context = { database: of.db, node: facts, nodeId, hearClock: () => of.now }
   return {
     memory,
     started,
