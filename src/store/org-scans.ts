@@ -23,10 +23,7 @@ export async function loadPendingOrgs(
 }
 
 /** Those of the orgs that have pending runs. */
-export async function loadOrgsWithPending(
-  connection: Connection,
-  ids: readonly OrgId[],
-): Promise<ReadonlySet<OrgId>> {
+export async function loadOrgsWithPending(connection: Connection, ids: readonly OrgId[]): Promise<ReadonlySet<OrgId>> {
   const rows = await connection.query(
     `select o.org_id from unnest($1::text[]) as o (org_id)
       where exists (select 1 from pending p where p.org_id = o.org_id)`,
@@ -49,10 +46,10 @@ export async function loadFirstTurnSince(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly since: Instant },
 ): Promise<number | null> {
-  const [row] = await connection.query(
-    'select min(no) as no from turn where org_id = $1 and at >= $2::timestamptz',
-    [asked.orgId, toTimestamp(asked.since)],
-  )
+  const [row] = await connection.query('select min(no) as no from turn where org_id = $1 and at >= $2::timestamptz', [
+    asked.orgId,
+    toTimestamp(asked.since),
+  ])
   return (row?.['no'] as number | null | undefined) ?? null
 }
 

@@ -18,7 +18,8 @@ describe('what a node says of orgs that have changed', () => {
   })
 
   it('names no org when it comes from version 0.1.0, or cannot be read', () => {
-    for (const payload of ['', '*', 'nod_1', 'nod_1 org', 'nod_1 org=x', 'nod_1 =1']) expect(readChanges(payload)).toBeNull()
+    for (const payload of ['', '*', 'nod_1', 'nod_1 org', 'nod_1 org=x', 'nod_1 =1'])
+      expect(readChanges(payload)).toBeNull()
   })
 })
 
