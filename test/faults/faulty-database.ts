@@ -218,7 +218,7 @@ const isClock = (text: string): boolean => text === `select ${PRESENT} as at`
 function inOrder(text: string, rows: readonly Row[]): readonly Row[] {
   // Schedules that are due at the same moment have no order, either.
   if (rows.length < 2 || (text.includes('order by') && !text.includes('order by next_run_at'))) return rows
-  const key = (row: Row): string => String(row['id'] ?? row['key'])
+  const key = (row: Row): string => String(row['id'] ?? row['key'] ?? row['org_id'])
   return rows.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
