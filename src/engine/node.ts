@@ -50,9 +50,6 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
   }
   const turns: Turns = { take: <Answer>(work: Work<Answer>) => officeOf(work.orgId).take(work) }
   const stopping = new AbortController()
-  const { counter } = ctx.clock
-  const handedIn = (kind: string): HandedIn =>
-    createHandedIn({ officeOf, counter, log: ctx.log, sleep: ctx.sleep, stopping: stopping.signal }, kind)
   const progress = createProgress({ officeOf, sleep: ctx.sleep, stopping: stopping.signal })
   const workers = createWorkers({ officeOf, beginMs: () => ctx.settings().node.leaseMs })
   const executions = createExecutions({
@@ -68,8 +65,8 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     invite: async (about) => (isInvited(parts, about) ? ((await ctx.invite?.(about)) ?? null) : null),
   })
   const parts: NodeParts = {
+    ...loopParts(ctx, { id: () => id, officeOf, stopping: stopping.signal, failed: health.failed }),
     ctx,
-    control: ctx.control ?? ctx.database,
     id: () => id,
     setId: (next) => {
       id = next
@@ -82,22 +79,6 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     health,
     offices,
     officeOf,
-    handedIn,
-    handed: {
-      fire: handedIn('due schedules'),
-      nodes: handedIn('runs of lost nodes'),
-      workers: handedIn('runs of lost workers'),
-      orphans: handedIn('runs that never started'),
-    },
-    nodeLeases: createLeaseWatch(),
-    workerLeases: createLeaseWatch(),
-    wakes: createWakeQueue({ officeOf, sleep: ctx.sleep, stopping: stopping.signal }),
-    notifier: createNotifier({
-      nodeId: () => id,
-      channels: ctx.channels,
-      send: (channel, payloads) => notifyNodes(parts.control, channel, payloads),
-      ...{ sleep: ctx.sleep, stopping: stopping.signal, failed: health.failed },
-    }),
     ready: new Set(),
     turns,
     company: { others: false, executors: new Set() },
@@ -110,6 +91,41 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     stopping,
   }
   return parts
+}
+
+interface LoopPartsContext extends Pick<NodeParts, 'id' | 'officeOf'> {
+  readonly stopping: AbortSignal
+  readonly failed: (error: unknown) => void
+}
+
+type LoopParts = Pick<
+  NodeParts,
+  'control' | 'handedIn' | 'handed' | 'nodeLeases' | 'workerLeases' | 'wakes' | 'notifier'
+>
+
+/** What the loops of a node work with. */
+function loopParts(ctx: NodeContext, { id, officeOf, stopping, failed }: LoopPartsContext): LoopParts {
+  const { sleep, log, channels } = ctx
+  const { counter } = ctx.clock
+  const control = ctx.control ?? ctx.database
+  const handedIn = (kind: string): HandedIn => createHandedIn({ officeOf, counter, log, sleep, stopping }, kind)
+  return {
+    control,
+    handedIn,
+    handed: {
+      fire: handedIn('due schedules'),
+      nodes: handedIn('runs of lost nodes'),
+      workers: handedIn('runs of lost workers'),
+      orphans: handedIn('runs that never started'),
+    },
+    nodeLeases: createLeaseWatch(),
+    workerLeases: createLeaseWatch(),
+    wakes: createWakeQueue({ officeOf, sleep, stopping }),
+    notifier: createNotifier({
+      ...{ nodeId: id, channels, sleep, stopping, failed },
+      send: (channel, payloads) => notifyNodes(control, channel, payloads),
+    }),
+  }
 }
 
 /** Where a node stands that has just come. */
