@@ -2,26 +2,22 @@ import type { LaneName, OrgId, RunId } from '../core/ids.ts'
 import { isWorkerKey } from '../core/executor/worker-agent.ts'
 import { instant } from '../core/instant.ts'
 import { deskSettings } from '../service/desk-settings.ts'
-import { createLeaseWatch } from '../service/lease-watch.ts'
 import { renewLease, type NodeCard } from '../service/membership.ts'
 import type { Turns, Work } from '../service/turn-port.ts'
 import { isCapped } from '../service/turn/claim.ts'
 import type { NodeFacts } from '../service/turn/memory.ts'
-import { notifyNodes } from '../service/turn/lookups.ts'
 import { reasonToEnd } from '../service/turn/passing.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
 import { resetWork } from '../service/turn/works.ts'
 import { createExecutions } from './executions.ts'
-import { createHandedIn, type HandedIn } from './handed-in.ts'
 import { createDatabaseHealth } from './health.ts'
 import { isInvited } from './invited.ts'
+import { loopParts } from './loop-parts.ts'
 import type { HistoryRow, NodeContext, NodeParts } from './node-parts.ts'
 import { createProgress } from './progress.ts'
 import { defer, noteReady, offer, report, wakeWaiting } from './reports.ts'
 import { createNodeLanes } from '../service/node-lanes.ts'
-import { createNotifier } from './notifier.ts'
 import { createOffice, type Office, type OfficeContext } from './office.ts'
-import { createWakeQueue } from './wake-queue.ts'
 import { createWorkers } from './workers.ts'
 import type { SessionKey } from '../core/ids.ts'
 
@@ -79,53 +75,12 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     health,
     offices,
     officeOf,
-    ready: new Set(),
     turns,
     company: { others: false, executors: new Set() },
     state: newState(),
-    hearers: new Set(),
-    gapHearers: new Set(),
-    published: new Map(),
-    outbox: { wake: () => undefined },
-    plans: { wake: () => undefined },
     stopping,
   }
   return parts
-}
-
-interface LoopPartsContext extends Pick<NodeParts, 'id' | 'officeOf'> {
-  readonly stopping: AbortSignal
-  readonly failed: (error: unknown) => void
-}
-
-type LoopParts = Pick<
-  NodeParts,
-  'control' | 'handedIn' | 'handed' | 'nodeLeases' | 'workerLeases' | 'wakes' | 'notifier'
->
-
-/** What the loops of a node work with. */
-function loopParts(ctx: NodeContext, { id, officeOf, stopping, failed }: LoopPartsContext): LoopParts {
-  const { sleep, log, channels } = ctx
-  const { counter } = ctx.clock
-  const control = ctx.control ?? ctx.database
-  const handedIn = (kind: string): HandedIn => createHandedIn({ officeOf, counter, log, sleep, stopping }, kind)
-  return {
-    control,
-    handedIn,
-    handed: {
-      fire: handedIn('due schedules'),
-      nodes: handedIn('runs of lost nodes'),
-      workers: handedIn('runs of lost workers'),
-      orphans: handedIn('runs that never started'),
-    },
-    nodeLeases: createLeaseWatch(),
-    workerLeases: createLeaseWatch(),
-    wakes: createWakeQueue({ officeOf, sleep, stopping }),
-    notifier: createNotifier({
-      ...{ nodeId: id, channels, sleep, stopping, failed },
-      send: (channel, payloads) => notifyNodes(control, channel, payloads),
-    }),
-  }
 }
 
 /** Where a node stands that has just come. */
