@@ -8,7 +8,7 @@ import type { Database } from '../../src/store/database.ts'
 import type { Random } from '../simulation/random.ts'
 import type { HandClock, Owner } from './clock.ts'
 import type { FaultyDatabase, NodeState } from './faulty-database.ts'
-import type { FaultCounts } from './faults.ts'
+import type { FaultCounts, ServerFault } from './faults.ts'
 import type { Journal, Request } from './journal.ts'
 import type { Quiet } from './quiet.ts'
 
@@ -57,6 +57,14 @@ export interface World {
   readonly database: Database
   readonly mutate: (database: Database) => Database
   readonly journal: Journal
+  /** What happens to the server of this world. */
+  readonly serverFault: ServerFault | null
+  /** How far the server's clock is from the time that really passes, which is the one of `clock`. */
+  skewMs: number
+  /** The present by the server's clock, which is what users and nodes live by. */
+  readonly serverNow: () => Instant
+  /** Locks that another client holds, by their number. */
+  readonly heldLocks: Set<number>
   readonly faults: FaultCounts
   readonly operations: Map<string, number>
   readonly orgs: readonly SimulatedOrg[]
@@ -103,6 +111,10 @@ export interface SimulatedNode extends Owner {
   readonly expectNotice: (at: Instant) => void
   /** It is not heard of any more. */
   readonly die: () => void
+  /** What happens when its next look at the nodes is on its way back. */
+  whenLooked: (() => void) | null
+  /** When it last went on after it had been frozen. */
+  wasFrozenAt: Instant
   /** How many renewals of its lease it will forget. */
   forgetful: number
 }

@@ -8,7 +8,7 @@ import type { Database } from '../../src/store/database.ts'
 import { ensureOrg } from '../../src/store/orgs.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { createHandClock } from './clock.ts'
-import { noFaults } from './faults.ts'
+import { noFaults, serverFaultOf } from './faults.ts'
 import { emptyJournal, type Request } from './journal.ts'
 import { createNode } from './node.ts'
 import type { About, SimulatedNode, SimulatedOrg, World } from './shapes.ts'
@@ -26,6 +26,14 @@ export interface WorldOptions {
   readonly isHarsh?: boolean
 }
 
+const ORG_NAMES = ['org', 'neighbour', 'third', 'fourth', 'fifth'] as const
+
+/** Every second world has several orgs, which share the nodes and their lanes; one with a lock to hold always has. */
+function orgCount(seed: number): number {
+  const count = [1, 2, 1, 3, 1, 2, 5][seed % 7] ?? 1
+  return serverFaultOf(seed) === 'lock_held' ? Math.max(count, 2) : count
+}
+
 /** A world with its orgs and agents on record, and three nodes or more that have joined. */
 export async function createWorld(options: WorldOptions): Promise<World> {
   const random = createRandom(options.seed)
@@ -40,12 +48,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     database: options.database,
     mutate: options.mutate ?? ((database) => database),
     journal,
+    serverFault: serverFaultOf(options.seed),
+    skewMs: 0,
+    serverNow: () => instant(clock.now() + world.skewMs),
+    heldLocks: new Set(),
     faults: noFaults(),
     operations: new Map(),
-    // Every third world has a neighbour, who shares the nodes and their lanes.
-    orgs: (options.seed % 3 === 0 ? ['org', 'neighbour'] : ['org']).map((name) =>
-      orgOf(random, `${name}_${options.seed}`),
-    ),
+    orgs: ORG_NAMES.slice(0, orgCount(options.seed)).map((name) => orgOf(random, `${name}_${options.seed}`)),
     nodes: [],
     outside: { isFrozen: () => false },
     tell: (line) => options.tell?.(`${formatInstant(clock.now()).slice(11)} ${line}`),
@@ -161,18 +170,21 @@ function notify(world: World, from: string): void {
 function ask(world: World, { kind, orgId: org, node, mark }: About, work: () => Promise<string | null>): Request {
   const { journal, clock } = world
   const request: Request = {
-    ...{ kind, orgId: org, node: node.name, at: clock.now(), mark, outcome: 'open', runId: null, error: null },
+    ...{ kind, orgId: org, node: node.name, at: clock.now(), mark, outcome: 'open' },
+    ...{ answeredAt: null, runId: null, error: null },
   }
   journal.requests.push(request)
   world.operations.set(kind, (world.operations.get(kind) ?? 0) + 1)
   world.tell(`${node.name} is asked for ${kind} ${mark ?? ''}`)
   work().then(
     (id) => {
+      request.answeredAt = clock.now()
       request.outcome = 'acknowledged'
       request.runId = id as RunId | null
       if (id !== null) world.orgs.find((one) => one.id === org)?.runs.push(id as RunId)
     },
     (error: unknown) => {
+      request.answeredAt = clock.now()
       request.outcome = error instanceof Refusal ? 'refused' : 'failed'
       request.error = error instanceof Refusal ? error.code : String(error)
       if (error instanceof Refusal && error.runId !== null) request.runId = error.runId as RunId

@@ -24,6 +24,11 @@ function checkHistory({ turns }: Tables): void {
         'history_without_gaps',
         () => `turn ${index + 1} of ${org} is ${String(row['no'])}`,
       )
+      demand(
+        index === 0 || (row['at'] as number) >= (rows[index - 1]?.['at'] as number),
+        'time_never_goes_back',
+        () => `turn ${index + 1} of ${org} is before the one before it`,
+      )
     })
 }
 
@@ -49,18 +54,19 @@ function checkReason(run: StoredRun): void {
 }
 
 /** Compares what people were told with what is on record. Under the same key the same may have been asked several times. */
-function checkRequests({ journal }: World, { runs }: Tables): void {
+function checkRequests(world: World, { runs }: Tables): void {
+  const { journal } = world
   const byId = new Map(runs.map((run) => [run.id, run]))
   const byMark = marksIn(runs)
   for (const request of journal.requests)
-    if (request.runId !== null)
+    if (request.runId !== null && !mayBeLost(world, request))
       demand(
         byId.has(request.runId),
         'nothing_lost',
         () => `${said(request)}, and ${request.runId ?? ''} is not on record`,
       )
   for (const [mark, requests] of groupBy(journal.requests, (request) => request.mark)) {
-    if (mark === null) continue
+    if (mark === null || requests.some((request) => mayBeLost(world, request))) continue
     const found = byMark.get(mark) ?? []
     const told = (): string => requests.map(said).join(', ')
     const accepted = requests.filter(({ outcome }) => outcome === 'acknowledged')
@@ -74,6 +80,10 @@ function checkRequests({ journal }: World, { runs }: Tables): void {
     demand(new Set(accepted.map(({ runId }) => runId)).size <= 1, 'nothing_doubled', () => `${told()}: two answers`)
   }
 }
+
+/** It was done in a transaction that the server has lost. */
+const mayBeLost = ({ journal }: World, { at, answeredAt }: Request): boolean =>
+  journal.tails.some(({ from, to }) => at <= to && (answeredAt === null || answeredAt >= from))
 
 const said = ({ kind, mark, node, outcome, error }: Request): string =>
   `${kind} ${mark ?? ''} to ${node} was ${outcome}${error === null ? '' : ` (${error})`}`
@@ -106,5 +116,9 @@ export function checkApart(world: World, { runs, turns, occurrences, callbacks }
           () => `${String(turn['org_id'])} tells of ${subject}`,
         )
   for (const { orgId, runId } of world.journal.performances.values())
-    demand(orgOf.get(runId) === orgId, 'orgs_are_apart', () => `${runId} was performed for ${orgId}`)
+    demand(
+      (orgOf.get(runId) ?? (world.journal.tails.length > 0 ? orgId : undefined)) === orgId,
+      'orgs_are_apart',
+      () => `${runId} was performed for ${orgId}`,
+    )
 }

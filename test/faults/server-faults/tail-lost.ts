@@ -1,0 +1,44 @@
+import { later } from '../../../src/core/instant.ts'
+import { lookEverywhere } from '../look.ts'
+import { aliveNodes, type World } from '../shapes.ts'
+import { TABLES } from '../tables.ts'
+import { burst } from '../traffic.ts'
+
+/** A failover to a copy without the last transactions, while the nodes go on with the memories they have. */
+export async function loseTail(world: World): Promise<void> {
+  const { clock, random, quiet, journal } = world
+  await quiet.run(() => world.database.query(COPY))
+  const from = clock.now()
+  for (let rounds = random.int(1, 3); rounds > 0; rounds -= 1) await pass(world, random.int(1, 4))
+  for (const { parts } of aliveNodes(world)) for (const { id } of world.orgs) parts.officeOf(id).wake()
+  await quiet.settled()
+  await quiet.run(() => world.database.query(REWIND))
+  journal.tails.push({ from, to: clock.now() })
+  world.faults.tail_lost += 1
+  world.tell('the server has lost its last transactions')
+  // One node writes as many turns as were lost, or more, before the others look.
+  for (let rounds = random.int(0, 3); rounds > 0; rounds -= 1) await pass(world, random.int(1, 4))
+  await lookEverywhere(world)
+}
+
+async function pass(world: World, requests: number): Promise<void> {
+  const { clock, random, quiet } = world
+  for (let asked = 0; asked < requests; asked += 1) {
+    burst(world, random.one(aliveNodes(world)), 1)
+    await quiet.settled()
+  }
+  await clock.moveTo(later(clock.now(), random.int(0, 1_500)), quiet.settled)
+}
+
+/** The copy, as tables of another schema. */
+const COPY = [
+  'create schema if not exists tail',
+  ...TABLES.map((table) => `drop table if exists tail.${table}; create table tail.${table} as table ${table}`),
+].join('; ')
+
+const REWIND = [
+  // Without triggers: the audit can only be added to, and rows come back in any order.
+  "begin; set local session_replication_role = 'replica'",
+  ...TABLES.map((table) => `delete from ${table}; insert into ${table} select * from tail.${table}`),
+  'commit',
+].join('; ')

@@ -1,0 +1,5 @@
+/** What a world writes to. */
+export const TABLES = [
+  ...['usage', 'budget', 'agent', 'session', 'schedule', 'org', 'run', 'pending', 'attempt', 'turn', 'occurrence'],
+  ...['decision', 'callback', 'node', 'lane', 'idempotency', 'alert', 'delivery', 'audit', 'audit_head'],
+] as const
