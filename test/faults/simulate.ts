@@ -5,6 +5,7 @@ import { disableSchedule } from '../../src/service/schedules.ts'
 import { changeSession } from '../../src/service/sessions-view.ts'
 import { demand } from './checks/invariants.ts'
 import { look } from './look.ts'
+import { startTogether } from './start-together.ts'
 import { strikeServer } from './server-faults.ts'
 import { NODE_FAULTS, STORE_FAULTS, type NodeFault } from './faults.ts'
 import { parseSettings } from '../../src/service/settings.ts'
@@ -67,6 +68,7 @@ async function step(world: World): Promise<void> {
   }
   burst(world, node, random.chance(0.2) ? 1 : random.int(4, 18))
   await world.quiet.settled()
+  if (random.chance(0.08)) await startTogether(world)
   await strikeServer(world, operationsOf(world) / OPERATIONS)
   if (random.chance(0.4)) await look(world)
 }

@@ -121,11 +121,20 @@ function send(place: Place): void {
   world.ask(about(place, 'message', mark), () => submit(node))
 }
 
-/** A message that only has a deadline. */
-export function sendPlain(place: Place, { key, deadline }: { readonly key: string; readonly deadline: Instant }): void {
+/** A message with nothing but a deadline or a lane. */
+export function sendPlain(
+  place: Place,
+  { key, deadline, lane }: { readonly key: string; readonly deadline?: Instant; readonly lane?: string },
+): void {
   const { world, org, node } = place
   const mark = markOf(place)
-  const input = { text: `${mark} lane=main`, message_id: mark, deadline: formatInstant(deadline) }
+  const input = {
+    text: `${mark} lane=${lane ?? 'main'}`,
+    message_id: mark,
+    debounce_ms: 0,
+    ...(deadline === undefined ? {} : { deadline: formatInstant(deadline) }),
+    ...(lane === undefined ? {} : { lane }),
+  }
   world.ask(about(place, 'message', mark), async () => {
     const context = { orgId: org.id, defaultAgent: () => null, live: node.live, principal: null }
     const receipt = await sendMessage(node.ports, context, { key, input })

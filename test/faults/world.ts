@@ -12,6 +12,7 @@ import { noFaults, serverFaultOf } from './faults.ts'
 import { emptyJournal, type Request } from './journal.ts'
 import { createNode } from './node.ts'
 import type { About, SimulatedNode, SimulatedOrg, World } from './shapes.ts'
+import { QUIET_LANE } from './start-together.ts'
 import { createQuiet } from './quiet.ts'
 
 export const START = instant(Date.parse('2026-03-28T22:00:00Z'))
@@ -118,7 +119,7 @@ function settingsOf(random: Random): EngineSettings {
   const read = parseSettings(
     {
       node: { lease_ms: 5_000, renew_ms: 2_000, stop_grace_ms: random.one([0, 1_000, 5_000]) },
-      lanes: { main: random.int(1, 3), subagent: 1, cron: random.int(1, 2), task: random.int(1, 2) },
+      lanes: { main: random.int(1, 3), subagent: 1, cron: random.int(1, 2), task: random.int(1, 2), [QUIET_LANE]: 4 },
       sessions: { cap: 4 },
       tasks: {
         max_queue: 12,

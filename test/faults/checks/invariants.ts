@@ -24,6 +24,7 @@ export const INVARIANTS = [
   'alive_is_not_lost',
   'record_knows_attempts',
   'others_on_time',
+  'starts_on_time',
   'answered_in_time',
   'time_never_goes_back',
   'expired_never_starts',
