@@ -70,6 +70,8 @@ export interface NodeParts {
   readonly health: DatabaseHealth
   readonly offices: Map<OrgId, Office>
   readonly officeOf: (orgId: OrgId) => Office
+  /** Orgs that had something ready after their last turn. */
+  readonly ready: Set<OrgId>
   readonly turns: Turns
   /** Whether other nodes are alive, so that they have to be told, and what they can execute. */
   readonly company: { others: boolean; executors: ReadonlySet<string> }
@@ -78,7 +80,7 @@ export interface NodeParts {
     stopped: boolean
     /** When it came, by its own counter. */
     readonly upSince: number
-    wakingRivals: boolean
+    wakingWaiting: boolean
     /** Attempts that this node holds by the tables and did not execute when it last looked. */
     readonly orphans: Set<string>
     /** When this node last looked at what is due, by the database's clock and by its own; null before it has begun. */

@@ -14,7 +14,7 @@ import { createDatabaseHealth } from './health.ts'
 import { isInvited } from './invited.ts'
 import type { HistoryRow, NodeContext, NodeParts } from './node-parts.ts'
 import { createProgress } from './progress.ts'
-import { defer, offer, report } from './reports.ts'
+import { defer, noteReady, offer, report, wakeWaiting } from './reports.ts'
 import { createNodeLanes } from '../service/node-lanes.ts'
 import { createOffice, type Office, type OfficeContext } from './office.ts'
 import { createWorkers } from './workers.ts'
@@ -23,7 +23,9 @@ import type { SessionKey } from '../core/ids.ts'
 /** Puts a node together. Nothing happens before its loops are started. */
 export function createNodeParts(ctx: NodeContext): NodeParts {
   let id = ctx.newNodeId()
-  const lanes = createNodeLanes(ctx.settings().lanes)
+  const lanes = createNodeLanes(ctx.settings().lanes, () => {
+    wakeWaiting(parts)
+  })
   const health = createDatabaseHealth({ log: ctx.log, now: ctx.clock.now, counter: ctx.clock.counter })
   const offices = new Map<OrgId, Office>()
   const facts: NodeFacts = {
@@ -71,6 +73,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     health,
     offices,
     officeOf,
+    ready: new Set(),
     turns,
     company: { others: false, executors: new Set() },
     state: newState(ctx),
@@ -87,7 +90,7 @@ const newState = ({ clock }: NodeContext): NodeParts['state'] => ({
   draining: false,
   stopped: false,
   upSince: clock.counter(),
-  wakingRivals: false,
+  wakingWaiting: false,
   orphans: new Set(),
   scan: null,
   decidedUpTo: instant(-Infinity),
@@ -109,25 +112,22 @@ function turnContext(parts: NodeParts): TurnContext {
 
 function officeContext(parts: NodeParts): OfficeContext {
   const { ctx, lanes, health } = parts
-  const rivals = (lane: LaneName): readonly OrgId[] => {
-    const found: OrgId[] = []
-    for (const office of parts.offices.values())
-      if (office.memory()?.lineUp.hasReady(lane) === true) found.push(office.orgId)
-    return found
-  }
   return {
     turnContext: () => turnContext(parts),
     load: ctx.load,
     offer: (orgId) => {
       if (parts.state.draining) return null
       const { catchupMaxActive: catchupLimit } = ctx.settings().schedules
-      const offer = lanes.offer({ orgId, nodeId: parts.id(), rivals, catchupLimit })
+      const offer = lanes.offer({ orgId, nodeId: parts.id(), isReady: readyLanes(parts, orgId), catchupLimit })
       const workers = parts.workers.offers(orgId)
       return workers === null ? offer : { ...offer, workers }
     },
+    decided: lanes.decided,
     withdraw: lanes.withdraw,
     settled: (office, result, reloaded) => {
       health.answered()
+      lanes.decided(office.orgId)
+      noteReady(parts, office)
       return settled(parts, { office, result, reloaded })
     },
     isAlone: () => !parts.company.others,
@@ -142,6 +142,14 @@ function officeContext(parts: NodeParts): OfficeContext {
     backoffMs: (failures) => Math.min(5_000, 50 * 2 ** Math.min(failures, 7)) * (0.5 + ctx.random() / 2),
     patienceMs: 30_000,
   }
+}
+
+/** In which lanes the org has something to start; in any when a time has come that the line-up has not looked at yet. */
+function readyLanes(parts: NodeParts, orgId: OrgId): (lane: LaneName) => boolean {
+  const memory = parts.offices.get(orgId)?.memory() ?? null
+  if (memory === null) return () => true
+  const { desk, lineUp } = memory
+  return (lane) => lineUp.hasReady(lane) || (lineUp.wakesAt() ?? Infinity) <= desk.now
 }
 
 interface SettledTurn {

@@ -31,6 +31,8 @@ export interface OfficeContext {
   readonly load: (orgId: OrgId) => Promise<Memory>
   /** Null when the node takes nothing at the moment. */
   readonly offer: (orgId: OrgId) => Offer | null
+  /** The turn is decided and on its way: it needs no more than it has claimed. */
+  readonly decided: (orgId: OrgId) => void
   readonly withdraw: (orgId: OrgId) => void
   /**
    * A turn was kept. Called before anybody hears the answers. `reloaded`: what happened since the last one is unknown.
@@ -200,6 +202,7 @@ async function takeOne(top: Desktop): Promise<void> {
     const ahead = (): readonly Work<unknown>[] => nextBatch(top).map(({ work }) => work)
     const offer = (): Offer | null => ctx.offer(office.orgId)
     const committing = (): void => {
+      ctx.decided(office.orgId)
       beginClaims(top)
     }
     const result = await takeTurn(turnContext, top.memory, { ahead, works, offer, committing })
