@@ -61,7 +61,9 @@ export async function createServiceWorld(): Promise<ServiceWorld> {
     },
     startOver: async (...tables) => {
       world.now = NOW
-      await db.query(tables.map((table) => `delete from ${table}`).join('; '))
+      // An org without history begins with its first turn again.
+      const emptied = tables.includes('turn') ? [...tables, 'org_version'] : tables
+      await db.query(emptied.map((table) => `delete from ${table}`).join('; '))
     },
     take: (work) => takeAlone(world, work),
     fire: (id) => takeAlone(world, fireWork(ORG, [scheduleId(id)])),
