@@ -1,5 +1,6 @@
 import { laneName } from '../../src/core/ids.ts'
 import { later } from '../../src/core/instant.ts'
+import { findVersions } from '../../src/service/turn/lookups.ts'
 import { demand } from './checks/invariants.ts'
 import { aliveNodes, type World } from './shapes.ts'
 import { sendPlain } from './traffic.ts'
@@ -24,12 +25,14 @@ export async function startTogether(world: World): Promise<void> {
     await quiet.settled()
   }
   await clock.moveTo(later(clock.now(), ANSWERED_MS), quiet.settled)
-  const { lanes, offices } = node.parts
+  const { lanes, offices, ctx } = node.parts
   const lane = laneName(QUIET_LANE)
-  for (const { id } of [first, second])
-    demand(
-      node.state !== 'alive' || !lanes.hasRoom(lane) || offices.get(id)?.memory()?.lineUp.hasReady(lane) !== true,
-      'starts_on_time',
-      () => `${node.name} has room in ${lane} and something of ${id} for it`,
-    )
+  const versions = await findVersions(world.database)
+  for (const { id } of [first, second]) {
+    const memory = offices.get(id)?.memory()
+    if (node.state !== 'alive' || !lanes.hasRoom(lane) || memory?.version !== versions.get(id)) continue
+    const at = { now: ctx.clock.now(), lane: { name: lane, size: 1, held: 0 }, catchup: { inFlight: 0, limit: 1 } }
+    const next = memory?.lineUp.next(at)
+    demand(!next, 'starts_on_time', () => `${node.name} has room in ${lane} and ${next?.id ?? ''} of ${id} for it`)
+  }
 }
