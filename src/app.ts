@@ -149,7 +149,7 @@ export async function openApp(options: AppOptions): Promise<App> {
           message: 'A node of an earlier process is gone; what it held is settled',
           facts: { node },
         })
-    const clock = createDatabaseClock(() => performance.now(), await readClock(reads))
+    const clock = createDatabaseClock(() => performance.now(), await readClock(reads), Date.now)
     const data = 'data' in options.database ? options.database.data : null
     const keys = await openNodeVault({ database: reads, now: clock.now, data, keys: options.secretKeys ?? {} })
     return compose({

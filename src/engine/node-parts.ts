@@ -4,11 +4,13 @@ import type { ContextUse } from '../core/session/throttle.ts'
 import type { Executor } from '../executors/executor.ts'
 import type { DatabaseClock } from '../service/clock.ts'
 import type { Chance } from '../service/desk/desk.ts'
+import type { LeaseWatch } from '../service/lease-watch.ts'
 import type { EngineSettings } from '../service/settings.ts'
 import type { Turns } from '../service/turn-port.ts'
 import type { NodeFacts } from '../service/turn/memory.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
 import type { Executions, ExecutionsContext } from './executions.ts'
+import type { HandedIn } from './handed-in.ts'
 import type { DatabaseHealth, Log } from './health.ts'
 import type { Meter } from './meter.ts'
 import type { NodeLanes } from '../service/node-lanes.ts'
@@ -24,6 +26,8 @@ export type HistoryRow = NonNullable<TurnResult['written']>
 /** What a node is made of. Everything that touches the world is handed in. */
 export interface NodeContext {
   readonly database: Database
+  /** Connections for leases and looks, which never wait behind turns. Left out: the same as for turns. */
+  readonly control?: Database
   readonly clock: DatabaseClock
   readonly chance: Chance
   readonly newNodeId: () => string
@@ -59,6 +63,8 @@ export interface NodeContext {
 /** The inside of a node that its loops share. */
 export interface NodeParts {
   readonly ctx: NodeContext
+  /** Connections for leases and looks. */
+  readonly control: Database
   readonly id: () => string
   readonly setId: (id: string) => void
   readonly facts: NodeFacts
@@ -70,6 +76,12 @@ export interface NodeParts {
   readonly health: DatabaseHealth
   readonly offices: Map<OrgId, Office>
   readonly officeOf: (orgId: OrgId) => Office
+  /** Follows work of one kind that a loop hands in. */
+  readonly handedIn: (kind: string) => HandedIn
+  /** What the loops of the node have handed in: schedules that are due, what lost nodes and workers held, orphans. */
+  readonly handed: Readonly<Record<'fire' | 'nodes' | 'workers' | 'orphans', HandedIn>>
+  readonly nodeLeases: LeaseWatch
+  readonly workerLeases: LeaseWatch
   /** Orgs that had something ready after their last turn. */
   readonly ready: Set<OrgId>
   readonly turns: Turns
@@ -78,8 +90,6 @@ export interface NodeParts {
   readonly state: {
     draining: boolean
     stopped: boolean
-    /** When it came, by its own counter. */
-    readonly upSince: number
     wakingWaiting: boolean
     /** Attempts that this node holds by the tables and did not execute when it last looked. */
     readonly orphans: Set<string>
@@ -87,10 +97,14 @@ export interface NodeParts {
     scan: { readonly at: Instant; readonly counter: number } | null
     /** No schedule has a next moment before this. */
     decidedUpTo: Instant
+    /** The earliest time that is due in each org that decides about its schedules. */
+    readonly firing: Map<OrgId, Instant>
   }
   /** Everybody who wants to hear of turns, own and others'. */
   readonly hearers: Set<(orgId: OrgId, turn: HistoryRow) => void>
   readonly published: Map<OrgId, number>
+  /** Woken when a plan has changed, or when an org has decided what was due. */
+  readonly plans: { wake: () => void }
   /** Woken when this node has put something on record that is to be sent. */
   readonly outbox: { wake: () => void }
   /** Aborted when the node stops. */

@@ -2,6 +2,7 @@ import type { LaneName, OrgId, RunId } from '../core/ids.ts'
 import { isWorkerKey } from '../core/executor/worker-agent.ts'
 import { instant } from '../core/instant.ts'
 import { deskSettings } from '../service/desk-settings.ts'
+import { createLeaseWatch } from '../service/lease-watch.ts'
 import { renewLease, type NodeCard } from '../service/membership.ts'
 import type { Turns, Work } from '../service/turn-port.ts'
 import { isCapped } from '../service/turn/claim.ts'
@@ -10,6 +11,7 @@ import { reasonToEnd } from '../service/turn/passing.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
 import { resetWork } from '../service/turn/works.ts'
 import { createExecutions } from './executions.ts'
+import { createHandedIn, type HandedIn } from './handed-in.ts'
 import { createDatabaseHealth } from './health.ts'
 import { isInvited } from './invited.ts'
 import type { HistoryRow, NodeContext, NodeParts } from './node-parts.ts'
@@ -45,6 +47,9 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
   }
   const turns: Turns = { take: <Answer>(work: Work<Answer>) => officeOf(work.orgId).take(work) }
   const stopping = new AbortController()
+  const { counter } = ctx.clock
+  const handedIn = (kind: string): HandedIn =>
+    createHandedIn({ officeOf, counter, log: ctx.log, sleep: ctx.sleep, stopping: stopping.signal }, kind)
   const progress = createProgress({ officeOf, sleep: ctx.sleep, stopping: stopping.signal })
   const workers = createWorkers({ officeOf, beginMs: () => ctx.settings().node.leaseMs })
   const executions = createExecutions({
@@ -61,6 +66,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
   })
   const parts: NodeParts = {
     ctx,
+    control: ctx.control ?? ctx.database,
     id: () => id,
     setId: (next) => {
       id = next
@@ -73,38 +79,49 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     health,
     offices,
     officeOf,
+    handedIn,
+    handed: {
+      fire: handedIn('due schedules'),
+      nodes: handedIn('runs of lost nodes'),
+      workers: handedIn('runs of lost workers'),
+      orphans: handedIn('runs that never started'),
+    },
+    nodeLeases: createLeaseWatch(),
+    workerLeases: createLeaseWatch(),
     ready: new Set(),
     turns,
     company: { others: false, executors: new Set() },
-    state: newState(ctx),
+    state: newState(),
     hearers: new Set(),
     published: new Map(),
     outbox: { wake: () => undefined },
+    plans: { wake: () => undefined },
     stopping,
   }
   return parts
 }
 
 /** Where a node stands that has just come. */
-const newState = ({ clock }: NodeContext): NodeParts['state'] => ({
+const newState = (): NodeParts['state'] => ({
   draining: false,
   stopped: false,
-  upSince: clock.counter(),
   wakingWaiting: false,
   orphans: new Set(),
   scan: null,
   decidedUpTo: instant(-Infinity),
+  firing: new Map(),
 })
 
 function turnContext(parts: NodeParts): TurnContext {
   const { ctx } = parts
+  const askedAt = ctx.clock.counter()
   return {
     database: ctx.database,
     node: parts.facts,
     nodeId: parts.id(),
     channels: parts.company.others ? ctx.channels : null,
     hearClock: (said) => {
-      ctx.clock.hear(said, ctx.clock.counter())
+      ctx.clock.hear(said, askedAt)
       return ctx.hearClock?.(said) ?? said
     },
   }
@@ -186,8 +203,11 @@ function settled(parts: NodeParts, turn: SettledTurn): () => void {
   const begins = result.claims.map(parts.executions.take)
   // A process can be stopped between any two of these and be taken for dead meanwhile: each one looks.
   let still: Promise<boolean> | undefined
+  const { clock } = parts.ctx
   const isSure = (): boolean =>
-    result.leaseUntil !== null && result.leaseUntil - parts.ctx.clock.now() > LEASE_MARGIN_MS
+    result.leaseUntil !== null &&
+    result.leaseUntil - clock.now() > LEASE_MARGIN_MS &&
+    (clock.sleptMs?.() ?? 0) < LONGEST_NAP_MS
   return () => {
     for (const begin of begins) begin(isSure() ? undefined : (still ??= isStill(parts, result.written?.nodeId)))
   }
@@ -195,11 +215,14 @@ function settled(parts: NodeParts, turn: SettledTurn): () => void {
 
 const LEASE_MARGIN_MS = 500
 
+/** A machine that has slept for longer than this asks before it acts: its counter stood still meanwhile. */
+const LONGEST_NAP_MS = 1_000
+
 /** Asks before it acts. What is not started for it is found by the watch, or by whoever declared this node lost. */
 async function isStill(parts: NodeParts, claimant: string | undefined): Promise<boolean> {
   const { ctx } = parts
   if (parts.id() !== claimant) return false
-  const renewed = await renewLease(ctx.database, cardOf(parts), ctx.settings().node.leaseMs).catch(() => false)
+  const renewed = await renewLease(parts.control, cardOf(parts), ctx.settings().node.leaseMs).catch(() => false)
   return renewed && parts.id() === claimant
 }
 

@@ -223,6 +223,7 @@ function startPasses(world: World, node: SimulatedNode, random: Random): () => v
     await watchPass(parts, () => Promise.resolve(sizes))
   })
   const fire = pacemaker(node, () => firePass(parts))
+  parts.plans.wake = fire
   const renew = pacemaker(node, async () => {
     node.forgetful -= 1
     if (node.forgetful < 0) await leasePass(parts)

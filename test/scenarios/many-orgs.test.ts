@@ -1,4 +1,8 @@
 import { describe, expect } from 'vitest'
+import { orgId, type OrgId } from '../../src/core/ids.ts'
+import { isStalled } from '../../src/engine/stall.ts'
+import { createSchedule } from '../../src/service/schedules.ts'
+import { LOCK_SPACE, lockNumber } from '../../src/store/advisory-locks.ts'
 import { createOrgs, openOrgNode } from './org-node.ts'
 import { eventually, nothingFor } from './support.ts'
 import { loneScenario } from './world.ts'
@@ -51,4 +55,42 @@ describe('orgs that submit at the same moment', () => {
         await node.stop()
       }
     }, 60_000)
+})
+
+describe('an org whose lock somebody holds', () => {
+  loneScenario('does not keep the schedules of others waiting, nor a node from being ready', async ({ database }) => {
+    const [stuck, free] = (await createOrgs(database, 2)).map((id) => orgId(id)) as [OrgId, OrgId]
+    const fired: number[] = []
+    const node = await openOrgNode(database, ({ orgId: org }) => void (org === free && fired.push(performance.now())))
+    const blocker = await database.open({ pool: 1 })
+    const every = { agent_id: 'worker', every_seconds: 1, payload: 'go' }
+    const create = (id: OrgId): Promise<unknown> =>
+      createSchedule(node.app.ports, { orgId: id, principal: null }, { name: 'often', ...every })
+    try {
+      await node.app.loops.start()
+      await create(free)
+      await create(stuck)
+      await eventually(() => expect(fired.length).toBeGreaterThan(0))
+      await blocker.query('select pg_advisory_lock($1, $2)', [LOCK_SPACE.org, lockNumber(stuck)])
+      // Far more are due there than are decided about at once.
+      await database.outside(
+        `insert into schedule select (jsonb_populate_record(s, jsonb_build_object('id', s.id || i, 'name', s.name || i,
+           'next_run_at', now() - interval '1 minute'))).* from schedule s, generate_series(1, 3000) i
+          where org_id = $1`,
+        [stuck],
+      )
+      const before = fired.length
+      await nothingFor(10_000)
+      const times = fired.slice(Math.max(0, before - 1))
+      const gaps = times.slice(1).map((at, index) => at - (times[index] ?? at))
+      // One is due each second: fivefold slack.
+      expect(Math.max(0, ...gaps)).toBeLessThan(5_000)
+      expect(fired.length - before).toBeGreaterThanOrEqual(2)
+      expect(isStalled(node.app.parts)).toBe(false)
+      expect(node.log.map(({ message }) => message)).toContain('An org gets no turn')
+    } finally {
+      await blocker.query('select pg_advisory_unlock_all()')
+      await node.stop()
+    }
+  }, 60_000)
 })

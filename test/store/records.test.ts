@@ -113,9 +113,16 @@ describe('a node', () => {
     ])
   })
 
-  it('is declared lost only after its lease has lapsed, and never renews it from then on', async () => {
-    expect(await declareLost(db, { now: later(NOW, 19_999), ids: ['nod_1'] })).toEqual([])
-    expect(await declareLost(db, { now: later(NOW, 20_000), ids: ['nod_1', 'nod_9'] })).toEqual(['nod_1'])
+  it('shows that it has renewed even when the clock was set back', async () => {
+    await renewNode(db, { ...renewal, leaseUntil: later(NOW, -7_200_000) })
+    expect(await loadNodes(db)).toMatchObject([{ leaseUntil: NOW - 7_200_000 }])
+    await renewNode(db, renewal)
+  })
+
+  it('is declared lost only while its lease is the one that was seen, and never renews it from then on', async () => {
+    const seen = { id: 'nod_1', leaseUntil: later(NOW, 20_000) }
+    expect(await declareLost(db, [node])).toEqual([])
+    expect(await declareLost(db, [seen, { ...seen, id: 'nod_9' }])).toEqual(['nod_1'])
     expect(await renewNode(db, { ...renewal, leaseUntil: later(NOW, 40_000) })).toBe(false)
     expect(await loadNodes(db)).toMatchObject([{ leaseUntil: NOW + 20_000, lost: true }])
   })

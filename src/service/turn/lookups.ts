@@ -1,14 +1,14 @@
-import type { OrgId, ScheduleId } from '../../core/ids.ts'
+import type { OrgId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Connection } from '../../store/database.ts'
-import { loadDueSchedules, loadNextMoment } from '../../store/due-schedules.ts'
+import { loadDueSchedules, loadNextMoment, type DueOfOrg, type DueWindow } from '../../store/due-schedules.ts'
 import { loadTurnsAfter, loadVersions, type TurnRow } from '../../store/turns.ts'
 
 /** Due schedules are decided in batches of this many. */
 const BATCH = 1_000
 
 export interface DueSchedules {
-  readonly byOrg: ReadonlyMap<OrgId, readonly ScheduleId[]>
+  readonly byOrg: ReadonlyMap<OrgId, DueOfOrg>
   /** There are more than these. */
   readonly more: boolean
 }
@@ -17,16 +17,16 @@ export interface DueSchedules {
  * The schedules whose next moment has come, longest overdue first. Nothing is left before `since`: without it each look
  * would walk over every moment that has passed since the last vacuum.
  */
-export async function findDue(connection: Connection, since: Instant, now: Instant): Promise<DueSchedules> {
-  const byOrg = await loadDueSchedules(connection, { since, now, limit: BATCH })
+export async function findDue(connection: Connection, window: DueWindow, now: Instant): Promise<DueSchedules> {
+  const byOrg = await loadDueSchedules(connection, { ...window, now, limit: BATCH })
   let found = 0
-  for (const ids of byOrg.values()) found += ids.length
+  for (const { ids } of byOrg.values()) found += ids.length
   return { byOrg, more: found >= BATCH }
 }
 
 /** The earliest next moment of any schedule. */
-export const findNextMoment = (connection: Connection, since: Instant): Promise<Instant | null> =>
-  loadNextMoment(connection, since)
+export const findNextMoment = (connection: Connection, window: DueWindow): Promise<Instant | null> =>
+  loadNextMoment(connection, window)
 
 /** The version of every org. */
 export const findVersions = (connection: Connection): Promise<ReadonlyMap<OrgId, number>> => loadVersions(connection)

@@ -150,7 +150,8 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   const standing = await asking
   const heard = await catchUp(tx, memory, { version: standing.version, node: ctx.node })
   if (heard === null) throw new MemoryTooOld(desk.orgId)
-  beginTurn(memory, { now: ctx.hearClock(standing.now), no: standing.version + 1 })
+  const now = ctx.hearClock(standing.now)
+  beginTurn(memory, { now, no: standing.version + 1 })
   await ahead.arrive()
   const done = await doWorks(tx, ctx, { memory, works: works(), ahead })
   noteAgents(memory)
@@ -162,7 +163,8 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   if (desk.quotas !== null || desk.quotasChanged) await reviewQuotas(tx, memory)
   if (desk.changes.endedBeats.length > 0) await judgeBeats(tx, desk)
   // A node whose lease has lapsed holds nothing any more, so it must not take anything either.
-  const alive = standing.leaseUntil !== null && standing.leaseUntil > desk.now
+  // By the clock, not by the org's time, which does not follow a clock that was set back.
+  const alive = standing.leaseUntil !== null && standing.leaseUntil > now
   // While the server writes what has ended, what may start is picked.
   saveEndings(tx, desk)
   const changedBefore = desk.changes.changed.size
