@@ -33,7 +33,7 @@ export function noteLeases(world: World, text: string, { params, rows }: Answere
     else known.push(clock.now())
   }
   if (text.startsWith('delete from node') && typeof id === 'string') journal.left.add(id)
-  if (!text.startsWith('update node set lost')) return
+  if (!/^update node (n )?set lost/.test(text)) return
   for (const row of rows) {
     const lost = row['id'] as string
     if (holdsLease(world, lost, clock.now()))
