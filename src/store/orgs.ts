@@ -121,6 +121,7 @@ export const ORG_TABLES = [
     'worker',
     'idempotency',
     'backfill',
+    'clearing',
     'schedule',
     'session',
   ] as const),

@@ -1,7 +1,8 @@
 import { attemptId, runId, type AgentId, type OrgId, type RunId } from '../../src/core/ids.ts'
 import { instant, later, type Instant } from '../../src/core/instant.ts'
 import { firePass, leasePass, watchPass } from '../../src/engine/loops.ts'
-import { cardOf, createNodeParts, publish } from '../../src/engine/node.ts'
+import { cardOf, createNodeParts } from '../../src/engine/node.ts'
+import { loadOrgMemory } from '../../src/engine/org-memory.ts'
 import type { NodeParts } from '../../src/engine/node-parts.ts'
 import { createDatabaseClock } from '../../src/service/clock.ts'
 import { newId, type IdKind } from '../../src/service/ids.ts'
@@ -10,9 +11,7 @@ import type { Live } from '../../src/service/live-port.ts'
 import { joinNodes } from '../../src/service/membership.ts'
 import type { Ports } from '../../src/service/ports.ts'
 import type { EngineSettings } from '../../src/service/settings.ts'
-import { findTurnsAfter, findVersions } from '../../src/service/turn/lookups.ts'
-import type { Memory } from '../../src/service/turn/memory.ts'
-import { loadMemory } from '../../src/service/turn/recall.ts'
+import { findVersions } from '../../src/service/turn/lookups.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { executorsFor } from './executors.ts'
@@ -162,10 +161,14 @@ function partsOf(world: World, { wishes, database, random, node }: Making): Node
     },
     sleep: (ms, signal) => sleepBy(world, node(), { ms, signal }),
     random: random.next,
-    load: (orgId) => load(parts, database, orgId),
+    load: (orgId) => loadOrgMemory(parts, database, orgId),
+    turnLimits: world.turnLimits,
+    after: (ms, call) => clock.at(later(clock.now(), Math.ceil(ms)), node(), call),
     // Soon after the moment: what becomes due meanwhile is done in the same turn, or was done by somebody else.
-    ringAt: (at, ring) =>
-      clock.at(later(clock.now(), Math.max(0, at - serverClock.now()) + random.int(0, LATE_MS)), node(), ring),
+    ringAt: (at, ring) => {
+      const inMs = at - serverClock.now()
+      return clock.at(later(clock.now(), inMs > 0 ? inMs + random.int(0, LATE_MS) : 1), node(), ring)
+    },
   })
   return parts
 }
@@ -195,15 +198,6 @@ function sleepBy(
     const callOff = world.clock.at(instant(Math.ceil(world.clock.now() + ms)), node, end)
     signal.addEventListener('abort', end)
   })
-}
-
-/** What the composition root does when an org is loaded: what happened meanwhile is handed on first. */
-async function load(parts: NodeParts, database: Database, orgId: OrgId): Promise<Memory> {
-  const version = (await findVersions(database)).get(orgId) ?? 0
-  const heard = parts.published.get(orgId)
-  if (heard !== undefined && heard < version)
-    for (const turn of await findTurnsAfter(database, orgId, heard)) if (turn.no <= version) publish(parts, orgId, turn)
-  return loadMemory(database, parts.facts, { id: orgId, version })
 }
 
 const liveOf = (parts: NodeParts): Live => ({

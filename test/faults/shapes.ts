@@ -4,6 +4,7 @@ import type { NodeParts } from '../../src/engine/node-parts.ts'
 import type { Live } from '../../src/service/live-port.ts'
 import type { Ports } from '../../src/service/ports.ts'
 import type { EngineSettings } from '../../src/service/settings.ts'
+import type { TurnLimits } from '../../src/service/turn/turn-limits.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Random } from '../simulation/random.ts'
 import type { HandClock, Owner } from './clock.ts'
@@ -81,6 +82,8 @@ export interface World {
   /** Where something happens at the moment, and who talks most. */
   talk: { readonly org: number; readonly session: number; readonly sender: string }
   settings: EngineSettings
+  /** How much one turn may do. */
+  readonly turnLimits: TurnLimits
   /** Since when traffic has ended: what executes now succeeds at once, and nothing goes wrong any more. */
   calmSince: Instant | null
 }

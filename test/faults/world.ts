@@ -3,6 +3,7 @@ import { agentId, orgId, type RunId } from '../../src/core/ids.ts'
 import { formatInstant, instant, later } from '../../src/core/instant.ts'
 import { DEFAULT_RETRY_POLICY } from '../../src/core/run/retry-policy.ts'
 import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../../src/service/settings.ts'
+import type { TurnLimits } from '../../src/service/turn/turn-limits.ts'
 import { insertAgents, type AgentRow } from '../../src/store/agents.ts'
 import type { Database } from '../../src/store/database.ts'
 import { ensureOrg } from '../../src/store/orgs.ts'
@@ -67,6 +68,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     looks: 0,
     talk: { org: 0, session: 0, sender: 'ann' },
     settings: settingsOf(random),
+    turnLimits: limitsOf(random.one([1, 2, 7, 1_000])),
     calmSince: null,
   }
   for (const org of world.orgs) await insertOrg(world, org)
@@ -115,6 +117,15 @@ function orgOf(random: Random, name: string): SimulatedOrg {
   }
 }
 
+/** So much in a turn and no more. The stopwatch counts how often it is asked, since no time passes in a turn here. */
+const limitsOf = (maxChanges: number): TurnLimits => ({
+  maxChanges,
+  stopwatch: () => {
+    let asked = 0
+    return () => (asked += 1) > 1 + maxChanges
+  },
+})
+
 function settingsOf(random: Random): EngineSettings {
   const read = parseSettings(
     {
@@ -128,7 +139,7 @@ function settingsOf(random: Random): EngineSettings {
         max_per_agent_inflight: random.int(1, 2),
         default_deadline_seconds: 20,
       },
-      schedules: { catchup_window_seconds: 30, catchup_max_active: 2 },
+      schedules: { poll_ms: 5_000, catchup_window_seconds: 30, catchup_max_active: 2 },
     },
     DEFAULT_SETTINGS,
   )

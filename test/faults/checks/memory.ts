@@ -16,7 +16,7 @@ export async function expectTrueMemory(world: World, node: SimulatedNode, id: Or
   const version = (await findVersions(world.database)).get(id) ?? 0
   // It is busy failing, or somebody else was faster; there will be another look.
   if (node.state !== 'alive' || memory?.version !== version) return
-  const fresh = await loadMemory(world.database, node.parts.facts, { id, version })
+  const fresh = await loadMemory(world.database, node.parts.facts, id)
   compare(`${node.name} of ${id} at ${version}`, remembered(memory), remembered(fresh))
   world.looks += 1
 }
@@ -60,6 +60,7 @@ function remembered({ desk, lineUp, byNode, timers, orgLimit }: Memory): Remembe
     'queued of': new Map([...agents].map((id) => [id, lineUp.queuedOf(id)])),
     'queued in': new Map([...lanes].map((lane) => [lane, lineUp.queuedIn(lane)])),
     'lane of': new Map(runs.map(({ id }) => [id, lineUp.laneOf(id)])),
+    clearing: new Map(desk.clearings),
     'spent of': new Map([...(desk.budgets?.budgets ?? [])].map(([id, { spent }]) => [id, [...spent]])),
     number: new Map<string, unknown>([
       ['lined up', lineUp.size()],

@@ -4,8 +4,10 @@ import { demand } from '../checks/invariants.ts'
 import { aliveNodes, type World } from '../shapes.ts'
 import { sendPlain } from '../traffic.ts'
 
-const SESSIONS = 80
+/** A session takes so many, and the others are dropped. */
 const PER_SESSION = 4
+const MAX_DUE = 320
+const MAX_TURNS = 50
 const DEADLINE_MS = 4_000
 
 /** From their deadline on, everything has ended after this time. */
@@ -20,8 +22,9 @@ export async function makeManyDue(world: World): Promise<void> {
   const deadline = later(world.serverNow(), DEADLINE_MS)
   world.faults.many_due += 1
   world.tell(`many messages to ${org.id} are due at ${formatInstant(deadline)}`)
-  for (let index = 0; index < SESSIONS * PER_SESSION; index += 1)
-    sendPlain({ world, org, node }, { key: `agent:ada:chat:direct:due${index % SESSIONS}`, deadline })
+  const count = Math.min(MAX_DUE, MAX_TURNS * world.turnLimits.maxChanges)
+  for (let index = 0; index < count; index += 1)
+    sendPlain({ world, org, node }, { key: `agent:ada:chat:direct:due${Math.floor(index / PER_SESSION)}`, deadline })
   await quiet.settled()
   clock.jumpTo(later(clock.now(), 2 * DEADLINE_MS))
   await clock.moveTo(later(clock.now(), MAX_LATE_MS), quiet.settled)
