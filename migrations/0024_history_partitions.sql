@@ -11,6 +11,13 @@ create table org_version (
   node_id text collate "C" not null
 ) with (fillfactor = 50);
 
+-- Which node removes what is old, one at a time in the deployment. Its turn ends by itself when the node does.
+create table pruner (
+  one    boolean     not null primary key default true check (one),
+  holder text        not null,
+  until  timestamptz not null
+) with (fillfactor = 50);
+
 -- From here on turns wait until this migration is done: about two seconds for each million rows of history.
 lock table turn in access exclusive mode;
 

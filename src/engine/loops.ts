@@ -2,13 +2,16 @@ import { stallPeriodMs } from '../core/alerts.ts'
 import { earlier, instant } from '../core/instant.ts'
 import type { LaneSizes } from '../core/lanes.ts'
 import { joinNodes, leaveNodes, renewLease } from '../service/membership.ts'
-import { findDue, findNextMoment, findVersions } from '../service/turn/lookups.ts'
+import { findDue, findNextMoment } from '../service/turn/lookups.ts'
 import { renewWaiting } from '../service/worker/leases.ts'
 import { fireWork } from '../service/turn/works.ts'
 import type { Backfills } from './backfills.ts'
 import type { ChannelAttendance } from './channels.ts'
+import { compareLoaded, loadPendingOrgs, lookForChanges } from './changes.ts'
 import type { Deliveries } from './deliveries.ts'
+import { createHearing, type Heard, type Hearing } from './hearing.ts'
 import type { Heartbeats } from './heartbeats.ts'
+import { dropIdleOrgs, refreshOrgs } from './idle-orgs.ts'
 import { createLoop, type Loop } from './loop.ts'
 import { cardOf } from './node.ts'
 import type { NodeParts } from './node-parts.ts'
@@ -67,7 +70,11 @@ export function createLoops({
   const watchLoop = loop(schedules.pollMs, () => watchPass(parts, laneSizes))
   const leaseLoop = loop(node.renewMs, () => leasePass(parts))
   const pruneLoop = loop(pruneEveryMs, async () => ((await prune()) ? 0 : undefined))
-  const hearLoop = loop(LONGEST_SILENCE_MS, () => hearPass(parts))
+  const hearing = createHearing(parts)
+  const hearLoop = loop(LONGEST_SILENCE_MS, () => hearPass(parts, hearing))
+  const hear = (heard: Heard): void => {
+    if (hearing.hear(heard)) hearLoop.wake()
+  }
   const alertLoop = loop(stallPeriodMs(schedules.pollMs), async () => {
     await alertPass?.()
     return undefined
@@ -82,9 +89,10 @@ export function createLoops({
   return {
     start: async () => {
       const askedAt = ctx.clock.counter()
-      ctx.clock.hear(await joinNodes(parts.control, cardOf(parts), node.leaseMs), askedAt)
+      parts.state.joinedAt = await joinNodes(parts.control, cardOf(parts), node.leaseMs)
+      ctx.clock.hear(parts.state.joinedAt, askedAt)
       parts.plans.wake = wakePlans
-      listening.push(await ctx.database.listen(ctx.channels.turn, hearLoop.wake))
+      listening.push(await ctx.database.listen(ctx.channels.turn, hear))
       listening.push(await ctx.database.listen(ctx.channels.plan, wakePlans))
       noteScan(parts)
       for (const one of [...loops, ...others]) one.start()
@@ -148,28 +156,20 @@ const LONGEST_SILENCE_MS = 3_600_000
 /** Whoever is told something many times a second listens so often and no more: each time it catches up with all of it. */
 const HEARING_GAP_MS = 20
 
-/** Others say that they have changed something: see in which orgs. */
-async function hearPass(parts: NodeParts): Promise<number | undefined> {
-  await wakeChanged(parts)
+/** Others have said that they have changed something. */
+async function hearPass(parts: NodeParts, hearing: Hearing): Promise<number | undefined> {
+  await hearing.takeIn()
   await parts.ctx.sleep(HEARING_GAP_MS, parts.stopping.signal)
   return undefined
-}
-
-/** Wakes the offices of orgs that have changed since they last looked. */
-async function wakeChanged(parts: NodeParts): Promise<void> {
-  const versions = await findVersions(parts.ctx.database)
-  parts.health.answered()
-  for (const [orgId, version] of versions) {
-    const known = parts.offices.get(orgId)?.memory()?.version
-    if (!parts.published.has(orgId)) parts.published.set(orgId, version)
-    if (known !== version) parts.officeOf(orgId).wake()
-  }
 }
 
 /** Looks at what others have done, and at others who do nothing any more. */
 export async function watchPass(parts: NodeParts, laneSizes: () => Promise<LaneSizes>): Promise<number | undefined> {
   resizeLanes(parts, await laneSizes())
-  await wakeChanged(parts)
+  await lookForChanges(parts)
+  await loadPendingOrgs(parts)
+  await compareLoaded(parts)
+  dropIdleOrgs(parts)
   await watchNodes(parts)
   await watchWorkers(parts)
   settleOrphans(parts)
@@ -183,7 +183,7 @@ function resizeLanes(parts: NodeParts, sizes: LaneSizes): void {
   const before = parts.lanes.sizes()
   if ([...sizes].every(([name, size]) => before.get(name) === size)) return
   parts.lanes.resize(sizes)
-  for (const office of parts.offices.values()) office.refresh()
+  refreshOrgs(parts)
 }
 
 /** Renews the lease, or begins anew when others have taken this node for lost. */
@@ -208,5 +208,5 @@ async function beginAnew(parts: NodeParts): Promise<void> {
     message: 'This node was taken for lost and begins anew',
     facts: { before, now: parts.id() },
   })
-  for (const office of parts.offices.values()) office.wake()
+  for (const orgId of parts.offices.keys()) parts.wakes.add(orgId)
 }

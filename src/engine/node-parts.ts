@@ -15,8 +15,10 @@ import type { HandedIn } from './handed-in.ts'
 import type { DatabaseHealth, Log } from './health.ts'
 import type { Meter } from './meter.ts'
 import type { NodeLanes } from '../service/node-lanes.ts'
+import type { Notifier } from './notifier.ts'
 import type { Office, OfficeContext } from './office.ts'
 import type { Progress } from './progress.ts'
+import type { WakeQueue } from './wake-queue.ts'
 import type { Workers } from './workers.ts'
 import type { EngineTracing } from './tracing-port.ts'
 
@@ -64,6 +66,20 @@ export interface NodeContext {
   readonly turnLimits?: TurnLimits
 }
 
+/** How far a node has come with looking at orgs. */
+export interface Looks {
+  /** When changed orgs were last looked for. */
+  changesAt: Instant | null
+  /** When loaded orgs are compared with the record again, by the counter. */
+  compareAt: number
+  /** The last org whose pending runs were found; null when all were. */
+  pendingAfter: string | null
+  /** When idle orgs are looked for again, by the counter. */
+  idleAt: number
+  /** Orgs that were idle at the last look, with their versions. */
+  idle: ReadonlyMap<OrgId, number>
+}
+
 /** The inside of a node that its loops share. */
 export interface NodeParts {
   readonly ctx: NodeContext
@@ -86,6 +102,10 @@ export interface NodeParts {
   readonly handed: Readonly<Record<'fire' | 'nodes' | 'workers' | 'orphans', HandedIn>>
   readonly nodeLeases: LeaseWatch
   readonly workerLeases: LeaseWatch
+  /** Wakes orgs that have to be loaded, a few at a time. */
+  readonly wakes: WakeQueue
+  /** Tells other nodes which orgs have changed. */
+  readonly notifier: Notifier
   /** Orgs that had something ready after their last turn. */
   readonly ready: Set<OrgId>
   readonly turns: Turns
@@ -101,11 +121,17 @@ export interface NodeParts {
     scan: { readonly at: Instant; readonly counter: number } | null
     /** No schedule has a next moment before this. */
     decidedUpTo: Instant
+    /** When this node joined; null before it has. */
+    joinedAt: Instant | null
+    /** How far the node has come with looking at orgs. */
+    readonly looks: Looks
     /** The earliest time that is due in each org that decides about its schedules. */
     readonly firing: Map<OrgId, Instant>
   }
   /** Everybody who wants to hear of turns, own and others'. */
   readonly hearers: Set<(orgId: OrgId, turn: HistoryRow) => void>
+  /** Everybody who has to look at the record when turns could not be told. */
+  readonly gapHearers: Set<() => void>
   readonly published: Map<OrgId, number>
   /** Woken when a plan has changed, or when an org has decided what was due. */
   readonly plans: { wake: () => void }

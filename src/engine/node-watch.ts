@@ -32,8 +32,7 @@ export async function watchNodes(parts: NodeParts): Promise<void> {
       ctx.log({ level: 'warn', message: 'A node was lost; what it held is settled', facts: { node: id } })
     }
   const known = new Set(nodes.map(({ id }) => id))
-  for (const held of holders.values())
-    for (const id of held) if (!known.has(id) && id !== parts.id()) lost.set(id, now)
+  for (const held of holders.values()) for (const id of held) if (!known.has(id) && id !== parts.id()) lost.set(id, now)
   recoverFrom(parts, { lost, holders, handed: parts.handed.nodes })
   await forgetNodes(parts, { lost, holders, now })
 }

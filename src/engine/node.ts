@@ -8,6 +8,7 @@ import type { Turns, Work } from '../service/turn-port.ts'
 import { isCapped } from '../service/turn/claim.ts'
 import { comeNearer } from '../service/turn/catch-up.ts'
 import type { NodeFacts } from '../service/turn/memory.ts'
+import { notifyNodes } from '../service/turn/lookups.ts'
 import { reasonToEnd } from '../service/turn/passing.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
 import { turnLimits } from '../service/turn/turn-limits.ts'
@@ -20,7 +21,9 @@ import type { HistoryRow, NodeContext, NodeParts } from './node-parts.ts'
 import { createProgress } from './progress.ts'
 import { defer, noteReady, offer, report, wakeWaiting } from './reports.ts'
 import { createNodeLanes } from '../service/node-lanes.ts'
+import { createNotifier } from './notifier.ts'
 import { createOffice, type Office, type OfficeContext } from './office.ts'
+import { createWakeQueue } from './wake-queue.ts'
 import { createWorkers } from './workers.ts'
 import type { SessionKey } from '../core/ids.ts'
 
@@ -90,11 +93,19 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     },
     nodeLeases: createLeaseWatch(),
     workerLeases: createLeaseWatch(),
+    wakes: createWakeQueue({ officeOf, sleep: ctx.sleep, stopping: stopping.signal }),
+    notifier: createNotifier({
+      nodeId: () => id,
+      channels: ctx.channels,
+      send: (channel, payloads) => notifyNodes(parts.control, channel, payloads),
+      ...{ sleep: ctx.sleep, stopping: stopping.signal, failed: health.failed },
+    }),
     ready: new Set(),
     turns,
     company: { others: false, executors: new Set() },
     state: newState(),
     hearers: new Set(),
+    gapHearers: new Set(),
     published: new Map(),
     outbox: { wake: () => undefined },
     plans: { wake: () => undefined },
@@ -112,6 +123,8 @@ const newState = (): NodeParts['state'] => ({
   scan: null,
   decidedUpTo: instant(-Infinity),
   firing: new Map(),
+  joinedAt: null,
+  looks: { changesAt: null, compareAt: -Infinity, pendingAfter: '', idleAt: -Infinity, idle: new Map() },
 })
 
 function turnContext(parts: NodeParts): TurnContext {
@@ -121,7 +134,6 @@ function turnContext(parts: NodeParts): TurnContext {
     database: ctx.database,
     node: parts.facts,
     nodeId: parts.id(),
-    channels: parts.company.others ? ctx.channels : null,
     limits: ctx.turnLimits ?? turnLimits(ctx.clock.counter),
     hearClock: (said) => {
       ctx.clock.hear(said, askedAt)
@@ -214,6 +226,7 @@ function settled(parts: NodeParts, turn: SettledTurn): () => void {
     parts.ctx.meter?.turn(result)
     if (result.changes.deliveries.length > 0 || result.changes.alerts.length > 0) parts.outbox.wake()
     publish(parts, office.orgId, result.written)
+    if (parts.company.others) tellOthers(parts, office.orgId, result.written)
   }
   endWhatMustEnd(parts, turn)
   parts.workers.settled(office, result.assigned)
@@ -243,6 +256,10 @@ async function isStill(parts: NodeParts, claimant: string | undefined): Promise<
   if (parts.id() !== claimant) return false
   const renewed = await renewLease(parts.control, cardOf(parts), ctx.settings().node.leaseMs).catch(() => false)
   return renewed && parts.id() === claimant
+}
+
+function tellOthers({ notifier }: NodeParts, orgId: OrgId, { no, events }: HistoryRow): void {
+  notifier.changed({ orgId, no, plan: events.some(([kind]) => kind === 'schedule.changed') })
 }
 
 /** What this node says of itself. */

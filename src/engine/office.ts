@@ -30,6 +30,8 @@ export interface Office {
   readonly memory: () => Memory | null
   /** The node's lanes, executors or settings have changed. */
   readonly refresh: () => void
+  /** Nothing is under way, handed in or expected by itself. */
+  readonly isIdle: () => boolean
   /** Waits for the turn that is under way and all that was handed in before. */
   readonly idle: () => Promise<void>
   readonly close: () => Promise<void>
@@ -107,6 +109,7 @@ export function createOffice(ctx: OfficeContext, orgId: OrgId): Office {
       top.stale = true
       wake(top)
     },
+    isIdle: () => top.turning === null && top.queue.length === 0 && top.callOff === null,
     idle: async () => {
       while (top.turning !== null) await top.turning
     },

@@ -38,10 +38,7 @@ export async function loadDueSchedules(
 }
 
 /** The earliest next moment of any active schedule of any org but some, or null. Reads the head of one index. */
-export async function loadNextMoment(
-  connection: Connection,
-  { since, except }: DueWindow,
-): Promise<Instant | null> {
+export async function loadNextMoment(connection: Connection, { since, except }: DueWindow): Promise<Instant | null> {
   const [row] = await connection.query(
     `select next_run_at from schedule where state = 'active' and next_run_at >= $1::timestamptz
         and org_id <> all($2::text[])

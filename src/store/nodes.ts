@@ -80,10 +80,7 @@ export async function declareLost(connection: Connection, seen: readonly SeenNod
 export type SeenNode = Pick<NodeRow, 'id' | 'leaseUntil'>
 
 /** Those of the nodes and workers that are on record and not lost. */
-export async function loadUnlostHolders(
-  connection: Connection,
-  ids: readonly string[],
-): Promise<ReadonlySet<string>> {
+export async function loadUnlostHolders(connection: Connection, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await connection.query(
     `select id from node where id = any($1::text[]) and not lost
      union all select id from worker where id = any($1::text[]) and not lost`,

@@ -108,11 +108,6 @@ export function insertTurn(
   ])
 }
 
-/** Tells every node that something has changed, when this transaction commits. */
-export function notifyNodes(tx: Transaction, channels: readonly string[]): void {
-  tx.send("select pg_notify(channel, '') from unnest($1::text[]) as channel", [channels])
-}
-
 /**
  * The turns of an org after a number, oldest first. With the time of the turn of that number, or an earlier one, as
  * `since` only the hours from there on are looked at.

@@ -1,9 +1,10 @@
-import { attemptId, runId, type AgentId, type OrgId, type RunId } from '../../src/core/ids.ts'
+import { attemptId, runId, type AgentId, type RunId } from '../../src/core/ids.ts'
 import { instant, later, type Instant } from '../../src/core/instant.ts'
+import { lookForChanges } from '../../src/engine/changes.ts'
 import { firePass, leasePass, watchPass } from '../../src/engine/loops.ts'
 import { cardOf, createNodeParts } from '../../src/engine/node.ts'
-import { loadOrgMemory } from '../../src/engine/org-memory.ts'
 import type { NodeParts } from '../../src/engine/node-parts.ts'
+import { loadOrgMemory } from '../../src/engine/org-memory.ts'
 import { createDatabaseClock } from '../../src/service/clock.ts'
 import { newId, type IdKind } from '../../src/service/ids.ts'
 import { readLaneSizes } from '../../src/service/lanes.ts'
@@ -11,7 +12,6 @@ import type { Live } from '../../src/service/live-port.ts'
 import { joinNodes } from '../../src/service/membership.ts'
 import type { Ports } from '../../src/service/ports.ts'
 import type { EngineSettings } from '../../src/service/settings.ts'
-import { findVersions } from '../../src/service/turn/lookups.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { executorsFor } from './executors.ts'
@@ -229,6 +229,7 @@ function startPasses(world: World, node: SimulatedNode, random: Random): () => v
     })
   }
   const jitter = (): number => WATCH_EVERY_MS * (0.5 + random.next())
+  parts.state.joinedAt = world.serverNow()
   void joinNodes(parts.ctx.database, cardOf(parts), leaseMs()).catch(() => undefined)
   again(jitter, () => {
     watch()
@@ -236,15 +237,7 @@ function startPasses(world: World, node: SimulatedNode, random: Random): () => v
   })
   again(() => ports.settings().node.renewMs, renew)
   watch()
-  return pacemaker(node, () => wakeChanged(node))
-}
-
-/** What a node does when it is told that something has changed: it sees in which orgs. */
-async function wakeChanged({ parts }: SimulatedNode): Promise<void> {
-  for (const [orgId, version] of await findVersions(parts.ctx.database)) {
-    if (!parts.published.has(orgId)) parts.published.set(orgId, version)
-    if (parts.offices.get(orgId)?.memory()?.version !== version) parts.officeOf(orgId).wake()
-  }
+  return pacemaker(node, () => lookForChanges(parts))
 }
 
 /** A pass is called again only when the last one is over; one that fails is health's business, and is called again. */

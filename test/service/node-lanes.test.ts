@@ -15,9 +15,7 @@ const offer = (lanes: NodeLanes, id: OrgId, isReady = true): { readonly size: nu
 /** A turn that takes as many slots as it can, up to a number. */
 function take(lanes: NodeLanes, id: OrgId, wanted: number): number {
   let left = wanted
-  const given = lanes
-    .offer({ orgId: id, nodeId: 'n', isReady: () => left > 0, catchupLimit: 10 })
-    .lanes.get(MAIN)
+  const given = lanes.offer({ orgId: id, nodeId: 'n', isReady: () => left > 0, catchupLimit: 10 }).lanes.get(MAIN)
   const taken = Math.min(wanted, given?.size ?? 0)
   left -= taken
   if (given !== undefined) given.held = taken

@@ -361,6 +361,11 @@ create table provider (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null
 ) with (fillfactor=50);
+create table pruner (
+  one boolean not null default true,
+  holder text not null,
+  until timestamp with time zone not null
+) with (fillfactor=50);
 create table rail_act (
   org_id text collate C not null,
   id bigint not null generated as identity,
@@ -696,6 +701,8 @@ alter table provider add constraint provider_pkey PRIMARY KEY (org_id, name);
 alter table provider add constraint provider_refusals_check CHECK ((refusals >= 0));
 alter table provider add constraint provider_requests_per_minute_check CHECK ((requests_per_minute > 0));
 alter table provider add constraint provider_tokens_per_minute_check CHECK ((tokens_per_minute > 0));
+alter table pruner add constraint pruner_one_check CHECK (one);
+alter table pruner add constraint pruner_pkey PRIMARY KEY (one);
 alter table rail_act add constraint rail_act_kind_check CHECK ((kind = ANY (ARRAY['made'::text, 'moved'::text, 'woken'::text, 'task'::text, 'message'::text])));
 alter table rail_act add constraint rail_act_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
 alter table rail_act add constraint rail_act_pkey PRIMARY KEY (org_id, id);

@@ -22,7 +22,7 @@ import { beginTurn, letTimePass } from './passing.ts'
 import { reviewQuotas } from './quotas.ts'
 import { catchUp } from './catch-up.ts'
 import { noteVersion, readAhead, taskAgent } from './recall.ts'
-import { isUnchanged, saveEndings, saveTurn, type Channels } from './save.ts'
+import { isUnchanged, saveEndings, saveTurn } from './save.ts'
 import { allowanceOf, NO_TURN_LIMITS, type TurnLimits } from './turn-limits.ts'
 import { createTurnReads } from './turn-reads.ts'
 
@@ -31,8 +31,6 @@ export interface TurnContext {
   readonly database: Database
   readonly node: NodeFacts
   readonly nodeId: string
-  /** Where other nodes listen. Null: there are none. */
-  readonly channels: Channels | null
   /** Takes in what the database said the time is, and says what it is. */
   readonly hearClock: (said: Instant) => Instant
   /** How much is done before others have their turn. Left out: everything there is. */
@@ -292,9 +290,9 @@ async function withPayloads<Taken extends Pick<Claim, 'run' | 'payload'>>(
 
 function write(
   tx: Transaction,
-  { nodeId, channels }: TurnContext,
+  { nodeId }: TurnContext,
   { desk, changedBefore }: { readonly desk: Desk; readonly changedBefore: number },
 ): TurnRow {
-  const events: readonly StoredEvent[] = saveTurn(tx, desk, { nodeId, channels, changedBefore })
+  const events: readonly StoredEvent[] = saveTurn(tx, desk, { nodeId, changedBefore })
   return { no: desk.turnNo, at: desk.now, nodeId, events }
 }

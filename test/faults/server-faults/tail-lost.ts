@@ -1,4 +1,5 @@
 import { later } from '../../../src/core/instant.ts'
+import { expectKnownAttempts } from '../checks/memory.ts'
 import { lookEverywhere } from '../look.ts'
 import { aliveNodes, type World } from '../shapes.ts'
 import { TABLES } from '../tables.ts'
@@ -18,7 +19,18 @@ export async function loseTail(world: World): Promise<void> {
   world.tell('the server has lost its last transactions')
   // One node writes as many turns as were lost, or more, before the others look.
   for (let rounds = random.int(0, 3); rounds > 0; rounds -= 1) await pass(world, random.int(1, 4))
+  if (random.chance(0.4)) await lookLater(world)
   await lookEverywhere(world)
+}
+
+/** By then every node has compared what it remembers with what is on record by itself. */
+const COMPARED_MS = 45_000
+
+async function lookLater(world: World): Promise<void> {
+  const { clock, quiet } = world
+  for (const { faulty } of world.nodes) faulty.disarm()
+  await clock.moveTo(later(clock.now(), COMPARED_MS), quiet.settled)
+  for (const node of aliveNodes(world)) for (const { id } of world.orgs) await expectKnownAttempts(world, node, id)
 }
 
 async function pass(world: World, requests: number): Promise<void> {
