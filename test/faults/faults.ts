@@ -18,6 +18,8 @@ export const STORE_FAULTS = [
   'begun_late',
   /** COMMIT was kept and answered after longer than a lease, or not at all. */
   'commit_late',
+  /** A turn is missing in the history that a node catches up with, as if it had been removed too soon. */
+  'history_hole',
   /** A look at the nodes was answered after longer than a lease. */
   'look_late',
 ] as const

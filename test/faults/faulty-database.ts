@@ -160,7 +160,7 @@ async function transact<T>(
   const fate: { commit: Armed | null } = { commit: null }
   try {
     const result = await ctx.real.transaction(async (tx) => {
-      const through = transactionThrough(watched.wrap(tx))
+      const through = transactionThrough(withHole(ctx, take, watched.wrap(tx)))
       const all = async (): Promise<T> => {
         const result = await work(through.tx)
         await through.sent()
@@ -181,6 +181,18 @@ async function transact<T>(
     throw new DatabaseError('commit_unknown')
   }
 }
+
+/** Somewhere between the first and the last of the turns that a node has missed, one may be missing. */
+const withHole =
+  (ctx: FaultyContext, take: Take, query: Connection['query']): Connection['query'] =>
+  async (text, params) => {
+    const rows = await query(text, params)
+    if (rows.length < 3 || !text.startsWith('select no, at, node_id, events from turn')) return rows
+    if (take('history_hole') === null) return rows
+    ctx.happened('history_hole')
+    const missing = ctx.int(1, rows.length - 2)
+    return rows.filter((_, index) => index !== missing)
+  }
 
 interface Watched {
   readonly wrap: (tx: Transaction) => Connection['query']

@@ -13,6 +13,7 @@ export function checkEndings(world: World, tables: Tables): void {
     // An attempt that was told to stop in a transaction that is lost says so to a record that knows nothing of it.
     if (world.journal.tails.length === 0) checkReason(run)
   }
+  checkBounds(world, tables)
   demand(tables.pending.length === 0, 'nothing_stuck', () => `${tables.pending.length} rows are pending at the end`)
   checkRequests(world, tables)
 }
@@ -33,6 +34,22 @@ function checkHistory({ serverFault }: World, { turns }: Tables): void {
       )
     })
 }
+
+/** What expires with the passing of time does so a piece at a time. Requests may add what has expired when it arrives. */
+function checkBounds({ turnLimits, serverFault }: World, { turns }: Tables): void {
+  if (serverFault !== 'many_due') return
+  for (const turn of turns) {
+    const expired = unpackEvents(turn['events']).filter(([, , data]) => data['status'] === 'expired').length
+    demand(
+      expired <= 2 * turnLimits.maxChanges + MAX_ASKED,
+      'transactions_are_bounded',
+      () => `${expired} runs expired in turn ${String(turn['no'])} of ${String(turn['org_id'])}`,
+    )
+  }
+}
+
+/** Requests in one breath, and what they expire by themselves. */
+const MAX_ASKED = 20
 
 function checkEnded(run: StoredRun): void {
   demand(isEnded(run), 'settles_once', () => `${run.id} has not ended`)

@@ -28,6 +28,7 @@ export const INVARIANTS = [
   'answered_in_time',
   'time_never_goes_back',
   'expired_never_starts',
+  'transactions_are_bounded',
 ] as const
 export type Invariant = (typeof INVARIANTS)[number]
 
