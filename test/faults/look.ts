@@ -1,3 +1,5 @@
+import { later } from '../../src/core/instant.ts'
+import { findVersions } from '../../src/service/turn/lookups.ts'
 import { expectTrueMemory, expectKnownAttempts } from './checks/memory.ts'
 import { expectNoDeadHolders } from './checks/holders.ts'
 import { expectAnswers } from './checks/answers.ts'
@@ -20,6 +22,25 @@ export function expectNothingBroken({ journal }: World): void {
 /** Holds what every node remembers against the tables. */
 export async function lookEverywhere(world: World): Promise<void> {
   for (const node of aliveNodes(world)) for (const org of world.orgs) await lookInto(world, node, org)
+}
+
+/** A poll, and what may keep it. */
+const POLLED_MS = 9_000
+
+/** Whatever became of notifications, every node finds out by itself what others have changed. */
+export async function expectChangesHeard(world: World): Promise<void> {
+  const { clock, quiet, database } = world
+  await clock.moveTo(later(clock.now(), POLLED_MS), quiet.settled)
+  const versions = await findVersions(database)
+  for (const { name, parts, isFrozen } of aliveNodes(world))
+    for (const [orgId, office] of parts.offices) {
+      const [known, newest] = [office.memory()?.version ?? null, versions.get(orgId) ?? 0]
+      demand(
+        isFrozen() || known === null || known === newest,
+        'changes_are_heard',
+        () => `${name} knows turn ${known ?? 0} of ${orgId}, which is at ${newest}`,
+      )
+    }
 }
 
 async function lookInto(world: World, node: SimulatedNode, { id }: SimulatedOrg): Promise<void> {

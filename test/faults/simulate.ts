@@ -4,7 +4,7 @@ import { leaveNodes } from '../../src/service/membership.ts'
 import { disableSchedule } from '../../src/service/schedules.ts'
 import { changeSession } from '../../src/service/sessions-view.ts'
 import { demand } from './checks/invariants.ts'
-import { look } from './look.ts'
+import { expectChangesHeard, look } from './look.ts'
 import { startTogether } from './start-together.ts'
 import { strikeServer } from './server-faults.ts'
 import { NODE_FAULTS, STORE_FAULTS, type NodeFault } from './faults.ts'
@@ -181,6 +181,7 @@ async function comeToRest(world: World): Promise<void> {
     if (round % 5 === 0) await look(world)
     if (round === 20) await skipAhead(world)
     if (!(await isAtRest(world))) continue
+    await expectChangesHeard(world)
     // Everybody hears of the last turn, too.
     for (const { parts } of aliveNodes(world)) for (const { id } of world.orgs) parts.officeOf(id).wake()
     await world.quiet.settled()

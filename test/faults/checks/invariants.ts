@@ -26,6 +26,7 @@ export const INVARIANTS = [
   'others_on_time',
   'starts_on_time',
   'answered_in_time',
+  'changes_are_heard',
   'time_never_goes_back',
   'expired_never_starts',
   'transactions_are_bounded',

@@ -2,18 +2,15 @@ import type { OrgId } from '../../../src/core/ids.ts'
 import type { Instant } from '../../../src/core/instant.ts'
 import type { NodeParts } from '../../../src/engine/node-parts.ts'
 import type { WorkQueue, WorkQueueContext } from '../../../src/engine/work-queue.ts'
-import { declareNodesLost, lookAtNodes } from '../../../src/service/membership.ts'
 import type { NodeLanes } from '../../../src/service/node-lanes.ts'
-import { tooBusy } from '../../../src/service/turn/failures.ts'
 import type { Memory } from '../../../src/service/turn/memory.ts'
-import { recoverWork } from '../../../src/service/turn/works.ts'
 import type { Transaction } from '../../../src/store/database.ts'
-import { loadTurnWriter, type Version } from '../../../src/store/turns.ts'
+import { loadTurnWriter, type OrgVersion } from '../../../src/store/turns.ts'
 
 /** What the engine did before it was mended, or would do if somebody thought too little of it. */
 
 /** Whatever turn has the number that is remembered is taken for the one that is remembered. */
-export async function believeNumber(tx: Transaction, memory: Memory, newest: Version): Promise<void> {
+export async function believeNumber(tx: Transaction, memory: Memory, newest: OrgVersion): Promise<void> {
   const { version, desk } = memory
   if (version === newest.version) memory.newest = { at: newest.at, writer: newest.writer }
   const writer = version === 0 ? null : await loadTurnWriter(tx, { orgId: desk.orgId, no: version })
@@ -21,7 +18,7 @@ export async function believeNumber(tx: Transaction, memory: Memory, newest: Ver
 }
 
 /** Turns that are missing between others are taken for turns in which nothing happened. */
-export const withoutHoles = (tx: Transaction, newest: Version): Transaction => ({
+export const withoutHoles = (tx: Transaction, newest: OrgVersion): Transaction => ({
   ...tx,
   query: async (text, params) => {
     const rows = await tx.query(text, params)
@@ -57,7 +54,7 @@ export function serveRefused(real: (ctx: WorkQueueContext) => WorkQueue, ctx: Wo
       return new Promise((resolve, reject) => {
         answer.then(resolve, reject)
         ctx.after(ctx.patienceMs, () => {
-          reject(tooBusy())
+          reject(new Error('it has waited too long'))
         })
       })
     },
@@ -66,6 +63,9 @@ export function serveRefused(real: (ctx: WorkQueueContext) => WorkQueue, ctx: Wo
 
 /** Looks at the nodes first and at who holds what afterwards, and does not ask again under the lock. */
 export async function watchNodesFirst(parts: NodeParts): Promise<void> {
+  // Imported late: they import what this is imported for.
+  const { declareNodesLost, lookAtNodes } = await import('../../../src/service/membership.ts')
+  const { recoverWork } = await import('../../../src/service/turn/works.ts')
   const { now, nodes } = await lookAtNodes(parts.control)
   const others = nodes.filter(({ id }) => id !== parts.id())
   parts.company.others = others.length > 0

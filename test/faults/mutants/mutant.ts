@@ -1,4 +1,5 @@
 import type { Connection, Database, Row } from '../../../src/store/database.ts'
+import type { ServerFault } from '../faults.ts'
 import type { Invariant } from '../checks/invariants.ts'
 import { transactionThrough, type Statement } from '../sending.ts'
 
@@ -9,6 +10,8 @@ export interface Mutant {
   readonly breaks: readonly Invariant[]
   /** The world that noticed it last time, asked first; the first one unless given. When it no longer does, others are. */
   readonly seed?: number
+  /** Only worlds in which this happens can notice it. */
+  readonly needs?: ServerFault
   readonly mutate: (database: Database) => Database
 }
 

@@ -1,4 +1,6 @@
+import type { OrgId } from '../../../src/core/ids.ts'
 import { later } from '../../../src/core/instant.ts'
+import { findVersions } from '../../../src/service/turn/lookups.ts'
 import { expectKnownAttempts } from '../checks/memory.ts'
 import { lookEverywhere } from '../look.ts'
 import { aliveNodes, type World } from '../shapes.ts'
@@ -13,14 +15,28 @@ export async function loseTail(world: World): Promise<void> {
   for (let rounds = random.int(1, 3); rounds > 0; rounds -= 1) await pass(world, random.int(1, 4))
   for (const { parts } of aliveNodes(world)) for (const { id } of world.orgs) parts.officeOf(id).wake()
   await quiet.settled()
+  const before = await versionOf(world)
   await quiet.run(() => world.database.query(REWIND))
   journal.tails.push({ from, to: clock.now() })
   world.faults.tail_lost += 1
   world.tell('the server has lost its last transactions')
-  // One node writes as many turns as were lost, or more, before the others look.
-  for (let rounds = random.int(0, 3); rounds > 0; rounds -= 1) await pass(world, random.int(1, 4))
+  if (random.chance(0.7)) await writeAnew(world, before + random.int(0, 2))
   if (random.chance(0.4)) await lookLater(world)
   await lookEverywhere(world)
+}
+
+const versionOf = async ({ database, orgs, talk }: World): Promise<number> =>
+  (await findVersions(database)).get(orgs[talk.org]?.id as OrgId) ?? 0
+
+const MAX_REQUESTS = 15
+
+/** One node writes as many turns as were lost, or more, before the others look. */
+async function writeAnew(world: World, until: number): Promise<void> {
+  const writer = world.random.one(aliveNodes(world))
+  for (let asked = 0; asked < MAX_REQUESTS && (await versionOf(world)) < until; asked += 1) {
+    burst(world, writer, 1)
+    await world.quiet.settled()
+  }
 }
 
 /** By then every node has compared what it remembers with what is on record by itself. */
