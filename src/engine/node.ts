@@ -2,28 +2,24 @@ import type { LaneName, OrgId, RunId } from '../core/ids.ts'
 import { isWorkerKey } from '../core/executor/worker-agent.ts'
 import { instant } from '../core/instant.ts'
 import { deskSettings } from '../service/desk-settings.ts'
-import { createLeaseWatch } from '../service/lease-watch.ts'
 import { renewLease, type NodeCard } from '../service/membership.ts'
 import type { Turns, Work } from '../service/turn-port.ts'
 import { isCapped } from '../service/turn/claim.ts'
 import { comeNearer } from '../service/turn/catch-up.ts'
 import type { NodeFacts } from '../service/turn/memory.ts'
-import { notifyNodes } from '../service/turn/lookups.ts'
 import { reasonToEnd } from '../service/turn/passing.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
 import { turnLimits } from '../service/turn/turn-limits.ts'
 import { resetWork } from '../service/turn/works.ts'
 import { createExecutions } from './executions.ts'
-import { createHandedIn, type HandedIn } from './handed-in.ts'
 import { createDatabaseHealth } from './health.ts'
 import { isInvited } from './invited.ts'
+import { loopParts } from './loop-parts.ts'
 import type { HistoryRow, NodeContext, NodeParts } from './node-parts.ts'
 import { createProgress } from './progress.ts'
 import { defer, noteReady, offer, report, wakeWaiting } from './reports.ts'
 import { createNodeLanes } from '../service/node-lanes.ts'
-import { createNotifier } from './notifier.ts'
 import { createOffice, type Office, type OfficeContext } from './office.ts'
-import { createWakeQueue } from './wake-queue.ts'
 import { createWorkers } from './workers.ts'
 import type { SessionKey } from '../core/ids.ts'
 
@@ -52,9 +48,6 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
   }
   const turns: Turns = { take: <Answer>(work: Work<Answer>) => officeOf(work.orgId).take(work) }
   const stopping = new AbortController()
-  const { counter } = ctx.clock
-  const handedIn = (kind: string): HandedIn =>
-    createHandedIn({ officeOf, counter, log: ctx.log, sleep: ctx.sleep, stopping: stopping.signal }, kind)
   const progress = createProgress({ officeOf, sleep: ctx.sleep, stopping: stopping.signal })
   const workers = createWorkers({ officeOf, beginMs: () => ctx.settings().node.leaseMs })
   const executions = createExecutions({
@@ -70,8 +63,8 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     invite: async (about) => (isInvited(parts, about) ? ((await ctx.invite?.(about)) ?? null) : null),
   })
   const parts: NodeParts = {
+    ...loopParts(ctx, { id: () => id, officeOf, stopping: stopping.signal, failed: health.failed }),
     ctx,
-    control: ctx.control ?? ctx.database,
     id: () => id,
     setId: (next) => {
       id = next
@@ -84,31 +77,9 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     health,
     offices,
     officeOf,
-    handedIn,
-    handed: {
-      fire: handedIn('due schedules'),
-      nodes: handedIn('runs of lost nodes'),
-      workers: handedIn('runs of lost workers'),
-      orphans: handedIn('runs that never started'),
-    },
-    nodeLeases: createLeaseWatch(),
-    workerLeases: createLeaseWatch(),
-    wakes: createWakeQueue({ officeOf, sleep: ctx.sleep, stopping: stopping.signal }),
-    notifier: createNotifier({
-      nodeId: () => id,
-      channels: ctx.channels,
-      send: (channel, payloads) => notifyNodes(parts.control, channel, payloads),
-      ...{ sleep: ctx.sleep, stopping: stopping.signal, failed: health.failed },
-    }),
-    ready: new Set(),
     turns,
     company: { others: false, executors: new Set() },
     state: newState(),
-    hearers: new Set(),
-    gapHearers: new Set(),
-    published: new Map(),
-    outbox: { wake: () => undefined },
-    plans: { wake: () => undefined },
     stopping,
   }
   return parts

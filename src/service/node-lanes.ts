@@ -60,14 +60,20 @@ interface Deciding {
   readonly isReady: (lane: LaneName) => boolean
 }
 
+interface State {
+  readonly lanes: Map<LaneName, Slots>
+  readonly deciding: Map<OrgId, Deciding>
+  /** Orgs that have catch-up runs beyond the node's limit. */
+  readonly catchingUp: Set<OrgId>
+  served: number
+  catchups: number
+  readonly onFree: () => void
+}
+
 /** `onFree` is called when slots come free that an org waits for. */
 export function createNodeLanes(first: LaneSizes, onFree: () => void = () => undefined): NodeLanes {
   const lanes = new Map<LaneName, Slots>()
-  const deciding = new Map<OrgId, Deciding>()
-  /** Orgs that have catch-up runs beyond the node's limit. */
-  const catchingUp = new Set<OrgId>()
-  let served = 0
-  let catchups = 0
+  const state: State = { lanes, deciding: new Map(), catchingUp: new Set(), served: 0, catchups: 0, onFree }
   const resize = (sizes: LaneSizes): void => {
     for (const [name, size] of sizes) {
       const known = lanes.get(name)
@@ -76,86 +82,98 @@ export function createNodeLanes(first: LaneSizes, onFree: () => void = () => und
     }
   }
   resize(first)
-  const freed = (slots: Slots): void => {
-    if (slots.waiting.size > 0) onFree()
-  }
   return {
     sizes: () => new Map([...lanes].map(([name, { size }]) => [name, size])),
     resize,
-    offer: ({ orgId, nodeId, isReady, catchupLimit }) => {
-      const offered = new Map<LaneName, { readonly size: number; held: number }>()
-      for (const [name, slots] of lanes) {
-        const share = isReady(name) ? shareOf(slots, orgId) : 0
-        reserve(slots, orgId, share)
-        if (share > 0) offered.set(name, { size: share, held: 0 })
-      }
-      const offer = { nodeId, lanes: offered, catchup: { inFlight: catchups, limit: catchupLimit } }
-      deciding.set(orgId, { offer, isReady })
-      return offer
-    },
+    offer: (asked) => offerTo(state, asked),
     decided: (orgId) => {
-      const turn = deciding.get(orgId)
-      if (turn === undefined) return
-      deciding.delete(orgId)
-      const { inFlight, limit } = turn.offer.catchup
-      if (inFlight >= limit && [...lanes.keys()].some(turn.isReady)) catchingUp.add(orgId)
-      else catchingUp.delete(orgId)
-      for (const [name, slots] of lanes) {
-        const { size, held } = turn.offer.lanes.get(name) ?? NOTHING_OFFERED
-        reserve(slots, orgId, held)
-        if (size === held && turn.isReady(name)) slots.waiting.add(orgId)
-        else slots.waiting.delete(orgId)
-        if (size > held) freed(slots)
-      }
+      decided(state, orgId)
     },
     withdraw: (orgId) => {
-      const isUndecided = deciding.delete(orgId)
-      for (const slots of lanes.values()) {
-        const before = slots.reserved
-        reserve(slots, orgId, 0)
-        if (!isUndecided) continue
-        slots.waiting.delete(orgId)
-        if (slots.reserved < before) freed(slots)
-      }
+      withdraw(state, orgId)
     },
-    hold: ({ orgId, lane, catchup }) => {
-      const slots = lanes.get(lane)
-      if (slots === undefined) return () => undefined
-      served += 1
-      slots.held += 1
-      slots.byOrg.set(orgId, (slots.byOrg.get(orgId) ?? 0) + 1)
-      slots.servedAt.set(orgId, served)
-      if (catchup) catchups += 1
-      let given = false
-      return () => {
-        if (given) return
-        given = true
-        slots.held -= 1
-        const left = (slots.byOrg.get(orgId) ?? 1) - 1
-        if (left > 0) slots.byOrg.set(orgId, left)
-        else slots.byOrg.delete(orgId)
-        if (catchup) catchups -= 1
-        if (slots.waiting.size > 0 || (catchup && catchingUp.size > 0)) onFree()
-      }
-    },
+    hold: (held) => hold(state, held),
     heldIn: (lane) => lanes.get(lane)?.held ?? 0,
-    catchups: () => catchups,
+    catchups: () => state.catchups,
     hasRoom: (lane) => {
       const slots = lanes.get(lane)
       return slots !== undefined && freeIn(slots) > 0
     },
     waiting: () => {
-      const found = new Set<OrgId>(catchingUp)
+      const found = new Set<OrgId>(state.catchingUp)
       for (const slots of lanes.values()) if (freeIn(slots) > 0) for (const orgId of slots.waiting) found.add(orgId)
       return found
     },
     forget: (orgId) => {
-      catchingUp.delete(orgId)
+      state.catchingUp.delete(orgId)
       for (const slots of lanes.values()) {
         slots.waiting.delete(orgId)
         slots.servedAt.delete(orgId)
       }
     },
+  }
+}
+
+function offerTo({ lanes, deciding, catchups }: State, asked: OfferRequest): Offer {
+  const { orgId, nodeId, isReady, catchupLimit } = asked
+  const offered = new Map<LaneName, { readonly size: number; held: number }>()
+  for (const [name, slots] of lanes) {
+    const share = isReady(name) ? shareOf(slots, orgId) : 0
+    reserve(slots, orgId, share)
+    if (share > 0) offered.set(name, { size: share, held: 0 })
+  }
+  const offer = { nodeId, lanes: offered, catchup: { inFlight: catchups, limit: catchupLimit } }
+  deciding.set(orgId, { offer, isReady })
+  return offer
+}
+
+function decided(state: State, orgId: OrgId): void {
+  const { lanes, deciding, catchingUp } = state
+  const turn = deciding.get(orgId)
+  if (turn === undefined) return
+  deciding.delete(orgId)
+  const { inFlight, limit } = turn.offer.catchup
+  if (inFlight >= limit && [...lanes.keys()].some(turn.isReady)) catchingUp.add(orgId)
+  else catchingUp.delete(orgId)
+  for (const [name, slots] of lanes) {
+    const { size, held } = turn.offer.lanes.get(name) ?? NOTHING_OFFERED
+    reserve(slots, orgId, held)
+    if (size === held && turn.isReady(name)) slots.waiting.add(orgId)
+    else slots.waiting.delete(orgId)
+    if (size > held && slots.waiting.size > 0) state.onFree()
+  }
+}
+
+function withdraw(state: State, orgId: OrgId): void {
+  const isUndecided = state.deciding.delete(orgId)
+  for (const slots of state.lanes.values()) {
+    const before = slots.reserved
+    reserve(slots, orgId, 0)
+    // What a turn has claimed that was kept is held by now, so nothing has come free.
+    if (!isUndecided) continue
+    slots.waiting.delete(orgId)
+    if (slots.reserved < before && slots.waiting.size > 0) state.onFree()
+  }
+}
+
+function hold(state: State, { orgId, lane, catchup }: Held): () => void {
+  const slots = state.lanes.get(lane)
+  if (slots === undefined) return () => undefined
+  state.served += 1
+  slots.held += 1
+  slots.byOrg.set(orgId, (slots.byOrg.get(orgId) ?? 0) + 1)
+  slots.servedAt.set(orgId, state.served)
+  if (catchup) state.catchups += 1
+  let given = false
+  return () => {
+    if (given) return
+    given = true
+    slots.held -= 1
+    const left = (slots.byOrg.get(orgId) ?? 1) - 1
+    if (left > 0) slots.byOrg.set(orgId, left)
+    else slots.byOrg.delete(orgId)
+    if (catchup) state.catchups -= 1
+    if (slots.waiting.size > 0 || (catchup && state.catchingUp.size > 0)) state.onFree()
   }
 }
 

@@ -89,7 +89,7 @@ describe('what the server refuses', () => {
   })
 
   it('waits for a free connection only so long', async () => {
-    const single = await world.open({ pool: 1, limits: { connectMs: 50 } })
+    const single = await world.open({ pool: 1, limits: { connectMs: 1_000 } })
     await single.transaction(async () => {
       await expect(single.query('select 1', [])).rejects.toMatchObject({ code: 'no_free_connection' })
     })

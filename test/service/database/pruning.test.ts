@@ -3,11 +3,14 @@ import { sessionKey } from '../../../src/core/ids.ts'
 import { DAY_MS, HOUR_MS, later, MINUTE_MS } from '../../../src/core/instant.ts'
 import { createRetention } from '../../../src/service/retention.ts'
 import { DEFAULT_SETTINGS } from '../../../src/service/settings.ts'
+import { sessionFor } from '../../../src/service/turn/turn.ts'
+import type { Work } from '../../../src/service/turn-port.ts'
 import { createPrune } from '../../../src/service/upkeep.ts'
 import type { Connection } from '../../../src/store/database.ts'
 import { insertSessions } from '../../../src/store/sessions.ts'
 import { aSessionRow, ORG, seedRun } from '../../store/records.ts'
 import { NOW } from '../../support/builders.ts'
+import { openNode } from './node.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
 
 let world: ServiceWorld
@@ -17,7 +20,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   world.settings = DEFAULT_SETTINGS
-  await world.startOver('run', 'pending', 'turn', 'session', 'task_count', 'idempotency', 'pruner')
+  await world.startOver('run', 'pending', 'turn', 'session', 'task_count', 'idempotency', 'pruner', 'node')
 })
 afterAll(() => world.drop())
 
@@ -105,7 +108,6 @@ describe('a node that prunes', () => {
     await createRetention(world.ports).pass()
     const perSecond = count / ((performance.now() - began) / 1_000)
     expect(await countOf('run')).toBe(0)
-    console.log(`${Math.round(perSecond)} tasks removed per second`)
     // A machine under load is slower; before, a node removed 1,667 a second at most.
     expect(perSecond).toBeGreaterThan(3_000)
   })
@@ -130,6 +132,27 @@ describe('sessions', () => {
     const events = await world.rows('select events from turn where no = 1')
     expect(events).toEqual([{ events: [['session.changed', sessionKey('idle'), {}]] }])
     await world.db.query('delete from chat', [])
+  })
+
+  it('are forgotten by every node, and begin again with the next message', async () => {
+    const begun = aSessionRow('idle', { createdAt: later(NOW, -31 * DAY_MS) })
+    await world.db.transaction((tx) => insertSessions(tx, [begun]))
+    const node = await openNode(world)
+    const key = sessionKey('idle')
+    const use: Work<unknown> = {
+      orgId: ORG,
+      needs: { sessions: [key] },
+      apply: (desk) => {
+        sessionFor({ desk }, key)
+        const session = desk.sessions.get(key)
+        if (session !== undefined) desk.changes.sessions.add(session)
+      },
+    }
+    await node.turn(use)
+    expect(node.memory.desk.sessions.has(key)).toBe(true)
+    expect(await createRetention(world.ports).pass()).toMatchObject({ sessions: 1 })
+    await node.turn(use)
+    expect(await world.rows('select key, created_at from session')).toEqual([{ key: 'idle', created_at: NOW }])
   })
 
   it('stay for ever when runs do', async () => {
