@@ -1,5 +1,5 @@
 import { isWorkerId } from '../core/executor/worker-agent.ts'
-import type { OrgId, RunId } from '../core/ids.ts'
+import type { AttemptId, OrgId, RunId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { declareNodesLost, leaveNodes, lookAtNodes } from '../service/membership.ts'
 import { recoverLostWork } from '../service/turn/recovery.ts'
@@ -88,19 +88,19 @@ export function settleOrphans(parts: NodeParts): void {
   const { orphans } = parts.state
   const seen = new Set<string>()
   for (const office of parts.offices.values()) {
-    const found: RunId[] = []
+    const found = new Map<RunId, AttemptId>()
     for (const { id, attemptId } of office.memory()?.byNode.get(parts.id()) ?? []) {
       if (attemptId === null || parts.executions.holds(attemptId)) continue
       seen.add(attemptId)
-      if (orphans.has(attemptId)) found.push(id)
+      if (orphans.has(attemptId)) found.set(id, attemptId)
     }
-    if (found.length > 0 && !parts.handed.orphans.isBusy(office.orgId)) settleIn(parts, office.orgId, found)
+    if (found.size > 0 && !parts.handed.orphans.isBusy(office.orgId)) settleIn(parts, office.orgId, found)
   }
   orphans.clear()
   for (const id of seen) orphans.add(id)
 }
 
-function settleIn(parts: NodeParts, orgId: OrgId, found: readonly RunId[]): void {
+function settleIn(parts: NodeParts, orgId: OrgId, found: ReadonlyMap<RunId, AttemptId>): void {
   // What a turn under way has claimed looks like it; only in a turn of its own is it certain.
   parts.handed.orphans.hand(orphanWork(orgId, found, parts.executions.holds), (runs) => {
     if (runs.length > 0)

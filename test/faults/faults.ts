@@ -16,6 +16,12 @@ export const STORE_FAULTS = [
   'answer_late',
   /** The transaction began so late that others had taken turns since the node looked. */
   'begun_late',
+  /** COMMIT was kept and answered after longer than a lease, or not at all. */
+  'commit_late',
+  /** A turn is missing in the history that a node catches up with, as if it had been removed too soon. */
+  'history_hole',
+  /** A look at the nodes was answered after longer than a lease. */
+  'look_late',
 ] as const
 export type StoreFault = (typeof STORE_FAULTS)[number]
 
@@ -31,12 +37,32 @@ export const NODE_FAULTS = [
   'node_cut_off',
   /** The process forgets to renew its lease once or twice, and comes just in time or just too late. */
   'renewal_missed',
+  /** A node joins and claims while the answer to another's look at the nodes is under way. */
+  'joined_between',
 ] as const
 export type NodeFault = (typeof NODE_FAULTS)[number]
 
+/** What can happen to the server, or to everything at once. A world has one of them, or none. */
+export const SERVER_FAULTS = [
+  /** A failover to a copy without the last transactions. */
+  'tail_lost',
+  /** Another client holds the lock of one org. */
+  'lock_held',
+  /** The clock of the server is set, and later set right. */
+  'clock_step',
+  /** Hundreds of timers of one org are due at once. */
+  'many_due',
+] as const
+export type ServerFault = (typeof SERVER_FAULTS)[number]
+
+/** Which of them a world has; half of the worlds have none. Neighbouring seeds share one, so that both suites have all. */
+export const serverFaultOf = (seed: number): ServerFault | null =>
+  ([null, 'tail_lost', null, 'lock_held', null, 'clock_step', null, 'many_due'] as const)[Math.floor(seed / 2) % 8] ??
+  null
+
 const NOTICE_FAULTS = ['notice_lost', 'notice_doubled'] as const
 
-export const FAULT_KINDS = [...STORE_FAULTS, ...NODE_FAULTS, ...NOTICE_FAULTS] as const
+export const FAULT_KINDS = [...STORE_FAULTS, ...NODE_FAULTS, ...SERVER_FAULTS, ...NOTICE_FAULTS] as const
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
 export type FaultCounts = Record<FaultKind, number>

@@ -1,10 +1,12 @@
 import type { Instant } from '../../src/core/instant.ts'
 import { PRESENT } from '../../src/store/clock.ts'
-import type { Connection, Database, Row, Transaction } from '../../src/store/database.ts'
+import type { Connection, Database, Row, SqlValue, Transaction, TransactionOptions } from '../../src/store/database.ts'
 import { DatabaseError, type RefusalCode } from '../../src/store/database-error.ts'
 import type { FaultKind, StoreFault } from './faults.ts'
 import type { Quiet } from './quiet.ts'
 import { transactionThrough } from './sending.ts'
+
+export type Lock = NonNullable<TransactionOptions['lock']>
 
 /** How a node stands towards the world. */
 export type NodeState = 'alive' | 'frozen' | 'cut_off' | 'gone'
@@ -12,12 +14,17 @@ export type NodeState = 'alive' | 'frozen' | 'cut_off' | 'gone'
 export interface FaultyContext {
   readonly real: Database
   readonly quiet: Quiet
+  /** The present by the server's clock. */
   readonly now: () => Instant
   readonly state: () => NodeState
   /** Resolves when the node is not frozen any more. */
   readonly thawed: () => Promise<void>
   /** Waits a while by the hand-moved clock, so that others get ahead. */
-  readonly dawdle: () => Promise<void>
+  readonly dawdle: (atLeastMs: number, atMostMs: number) => Promise<void>
+  /** Waits while another client holds the lock. False: for longer than a server lets anybody wait. */
+  readonly awaitLock: (lock: Lock) => Promise<boolean>
+  /** A statement outside a transaction was carried out. */
+  readonly carriedOut: (text: string, params: readonly SqlValue[], rows: readonly Row[]) => void
   /** A whole number from `min` to `max`. */
   readonly int: (min: number, max: number) => number
   readonly happened: (fault: FaultKind) => void
@@ -36,6 +43,10 @@ export interface FaultyDatabase {
 }
 
 type Armed = StoreFault | 'node_gone_inside'
+
+/** How late an answer is, in milliseconds: so that others take turns meanwhile, and for longer than a lease. */
+const SHORT_MS = [1, 1_500] as const
+const LONG_MS = [3_000, 20_000] as const
 
 /** Whoever is gone never hears an answer. */
 const never = <T>(): Promise<T> => new Promise<T>(() => undefined)
@@ -65,7 +76,12 @@ export function createFaultyDatabase(ctx: FaultyContext): FaultyDatabase {
       ctx.notify()
       return []
     }
-    const rows = inOrder(text, await ctx.quiet.run(() => ctx.real.query(text, params)))
+    const rows = retime(inOrder(text, await ctx.quiet.run(() => ctx.real.query(text, params))), ctx.now())
+    ctx.carriedOut(text, params ?? [], rows)
+    if (isLookAtNodes(text) && take('look_late') !== null) {
+      ctx.happened('look_late')
+      await ctx.dawdle(...LONG_MS)
+    }
     if (take('answer_lost') !== null) {
       ctx.happened('answer_lost')
       throw new DatabaseError('connection_lost', { mayHaveCommitted: true })
@@ -78,15 +94,20 @@ export function createFaultyDatabase(ctx: FaultyContext): FaultyDatabase {
     if (before !== null) ctx.happened(before)
     if (before === 'unreachable') throw new DatabaseError('database_unreachable')
     if (before === 'begun_late') {
-      await ctx.dawdle()
+      await ctx.dawdle(...SHORT_MS)
       await reach()
     }
+    if (options?.lock !== undefined && !(await ctx.awaitLock(options.lock))) throw new DatabaseError('timed_out')
+    await reach()
     const kept = await ctx.quiet.run(() => transact(ctx, take, { work, options }))
     if (kept === GONE) return never()
-    if (kept.wrote && take('answer_late') !== null) {
-      ctx.happened('answer_late')
-      await ctx.dawdle()
+    const late = kept.wrote ? take('answer_late', 'commit_late') : null
+    if (late !== null) {
+      ctx.happened(late)
+      await (late === 'answer_late' ? ctx.dawdle(...SHORT_MS) : ctx.dawdle(...LONG_MS))
     }
+    // Nobody waits for an answer for ever.
+    if (late === 'commit_late' && ctx.int(0, 1) === 0) throw new DatabaseError('commit_unknown')
     return answer(kept.result)
   }
   const database: Database = { query, transaction, listen: () => never(), close: () => Promise.resolve() }
@@ -139,7 +160,7 @@ async function transact<T>(
   const fate: { commit: Armed | null } = { commit: null }
   try {
     const result = await ctx.real.transaction(async (tx) => {
-      const through = transactionThrough(watched.wrap(tx))
+      const through = transactionThrough(withHole(ctx, take, watched.wrap(tx)))
       const all = async (): Promise<T> => {
         const result = await work(through.tx)
         await through.sent()
@@ -160,6 +181,18 @@ async function transact<T>(
     throw new DatabaseError('commit_unknown')
   }
 }
+
+/** Somewhere between the first and the last of the turns that a node has missed, one may be missing. */
+const withHole =
+  (ctx: FaultyContext, take: Take, query: Connection['query']): Connection['query'] =>
+  async (text, params) => {
+    const rows = await query(text, params)
+    if (rows.length < 3 || !text.startsWith('select no, at, node_id, events from turn')) return rows
+    if (take('history_hole') === null) return rows
+    ctx.happened('history_hole')
+    const missing = ctx.int(1, rows.length - 2)
+    return rows.filter((_, index) => index !== missing)
+  }
 
 interface Watched {
   readonly wrap: (tx: Transaction) => Connection['query']
@@ -214,6 +247,8 @@ function watch(ctx: FaultyContext, breach: Breach | null): Watched {
 
 const isClock = (text: string): boolean => text === `select ${PRESENT} as at`
 
+const isLookAtNodes = (text: string): boolean => /^select .* from node order by/s.test(text)
+
 /** Rows of which nobody asked the order come in the same one every time, which a server does not promise. */
 function inOrder(text: string, rows: readonly Row[]): readonly Row[] {
   // Schedules that are due at the same moment have no order, either.
@@ -222,8 +257,6 @@ function inOrder(text: string, rows: readonly Row[]): readonly Row[] {
   return rows.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
-/** The hand-moved clock is the database's clock, too. */
-function retime(rows: readonly Row[], now: Instant): readonly Row[] {
-  const [row] = rows
-  return rows.length === 1 && row !== undefined && 'now' in row ? [{ ...row, now }] : rows
-}
+/** The hand-moved clock is the server's clock, too. */
+const retime = (rows: readonly Row[], now: Instant): readonly Row[] =>
+  rows[0] !== undefined && 'now' in rows[0] ? rows.map((row) => ({ ...row, now })) : rows

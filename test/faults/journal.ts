@@ -1,5 +1,6 @@
 import type { AttemptId, OrgId, RunId } from '../../src/core/ids.ts'
 import type { Instant } from '../../src/core/instant.ts'
+import type { Invariant } from './checks/invariants.ts'
 
 /** What was asked of a node, and what came of it as far as the asker knows. */
 export interface Request {
@@ -9,6 +10,8 @@ export interface Request {
   readonly at: Instant
   /** What the message or the task is known by; it is in the payload of the run that answers for it. */
   readonly mark: string | null
+  /** Null while no answer has come. */
+  answeredAt: Instant | null
   /**
    * `acknowledged`: it was done. `refused`: it was not, for a reason; a run may keep the record. `failed`: it was not, the
    * database was away. `open`: no answer came.
@@ -37,16 +40,28 @@ export interface Journal {
   readonly performances: Map<AttemptId, Performance>
   /** Attempts that were performed more than once, and whatever else must never happen. */
   readonly mishaps: string[]
+  /** What was seen to be wrong while it happened. */
+  readonly broken: { readonly invariant: Invariant; readonly message: string }[]
   /** Which node waited for the answer to a commit from when on. */
   readonly lateAnswers: Set<string>
   /** Numbers of the turns a node has heard of, by node and org. */
   readonly heard: Map<string, number[]>
+  /** When leases were given or renewed, by the id of the node. */
+  readonly leases: Map<string, Instant[]>
+  /** Ids of nodes that left in order. */
+  readonly left: Set<string>
+  /** What happened between these times was lost with the server's last transactions. */
+  readonly tails: { readonly from: Instant; readonly to: Instant }[]
 }
 
 export const emptyJournal = (): Journal => ({
   requests: [],
   performances: new Map(),
   mishaps: [],
+  broken: [],
   lateAnswers: new Set(),
   heard: new Map(),
+  leases: new Map(),
+  left: new Set(),
+  tails: [],
 })

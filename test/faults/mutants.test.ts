@@ -3,10 +3,11 @@ import type * as turns from '../../src/service/turn/turn.ts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Database } from '../../src/store/database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { askedSeed, seedsFrom } from '../support/seeds.ts'
+import { askedSeed } from '../support/seeds.ts'
+import { firstToCatch } from './mutants/catching.ts'
 import type { Mutant } from './mutants/mutant.ts'
 import { STORE_MUTANTS } from './mutants/store.ts'
-import { PATIENCE_MS, runSeed } from './run-seeds.ts'
+import { PATIENCE_MS } from './run-seeds.ts'
 
 /** Which of the mutants below is at work. Modules are mocked before anything is imported, so it is made before, too. */
 const wrong = vi.hoisted(() => ({ now: '' }))
@@ -30,8 +31,6 @@ const SERVICE_MUTANTS: readonly (Omit<Mutant, 'mutate'> & { readonly wrong: stri
   { name: 'nobody looks what became of a commit', breaks: ['nothing_doubled', 'attempts_are_real'], wrong: 'kept' },
 ]
 
-const SEEDS = seedsFrom(0, 40)
-
 describe.skipIf(askedSeed() !== null)('a wrong store or service', () => {
   let test: TestDatabase
   let database: Database
@@ -41,22 +40,10 @@ describe.skipIf(askedSeed() !== null)('a wrong store or service', () => {
   }, PATIENCE_MS)
   afterAll(() => test.drop())
 
-  const firstToCatch = async ({
-    breaks,
-    mutate,
-    seed: hint = 0,
-  }: Omit<Mutant, 'name'>): Promise<number | undefined> => {
-    for (const seed of new Set([hint, ...SEEDS])) {
-      const broken = await runSeed({ seed, database, mutate, isHarsh: true })
-      if (broken !== null && breaks.some((one) => one === broken.invariant)) return seed
-    }
-    return undefined
-  }
-
   it.each(STORE_MUTANTS.map((mutant) => [mutant.name, mutant] as const))(
     'in which %s is caught',
     async (_, mutant) => {
-      expect(await firstToCatch(mutant), 'the seed that catches it').toBeDefined()
+      expect(await firstToCatch(database, mutant), 'the seed that catches it').toBeDefined()
     },
     PATIENCE_MS,
   )
@@ -66,7 +53,10 @@ describe.skipIf(askedSeed() !== null)('a wrong store or service', () => {
     async (_, { wrong: which, ...mutant }) => {
       wrong.now = which
       try {
-        expect(await firstToCatch({ ...mutant, mutate: (same) => same }), 'the seed that catches it').toBeDefined()
+        expect(
+          await firstToCatch(database, { ...mutant, mutate: (same) => same }),
+          'the seed that catches it',
+        ).toBeDefined()
       } finally {
         wrong.now = ''
       }

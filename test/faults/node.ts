@@ -5,6 +5,7 @@ import { firePass, leasePass, watchPass } from '../../src/engine/loops.ts'
 import { cardOf, createNodeParts } from '../../src/engine/node.ts'
 import type { NodeParts } from '../../src/engine/node-parts.ts'
 import { loadOrgMemory } from '../../src/engine/org-memory.ts'
+import { createDatabaseClock } from '../../src/service/clock.ts'
 import { newId, type IdKind } from '../../src/service/ids.ts'
 import { readLaneSizes } from '../../src/service/lanes.ts'
 import type { Live } from '../../src/service/live-port.ts'
@@ -15,6 +16,7 @@ import type { Database } from '../../src/store/database.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { executorsFor } from './executors.ts'
 import { createFaultyDatabase } from './faulty-database.ts'
+import { awaitLock, noteLeases } from './server.ts'
 import { NO_VAULT } from '../support/no-vault.ts'
 import type { SimulatedNode, World } from './shapes.ts'
 import { NO_CHANNELS } from '../support/no-channels.ts'
@@ -38,18 +40,26 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
   const faulty = createFaultyDatabase({
     real: world.database,
     quiet,
-    now: clock.now,
+    now: world.serverNow,
     state: () => node.state,
     thawed: () => thawing,
-    dawdle: () =>
+    dawdle: (atLeastMs, atMostMs) =>
       new Promise((resolve) => {
-        clock.at(later(clock.now(), random.int(1, 1_500)), node, resolve)
+        clock.at(later(clock.now(), random.int(atLeastMs, atMostMs)), node, resolve)
       }),
+    awaitLock: (lock) => awaitLock(world, node, lock),
+    carriedOut: (text, params, rows) => {
+      noteLeases(world, text, { params, rows })
+    },
     int: random.int,
     happened: (fault) => {
       world.faults[fault] += 1
-      if (fault === 'answer_late') journal.lateAnswers.add(`${wishes.name} ${clock.now()}`)
+      if (fault === 'answer_late' || fault === 'commit_late')
+        journal.lateAnswers.add(`${wishes.name} ${world.serverNow()}`)
       world.tell(`${wishes.name}: ${fault}`)
+      if (fault !== 'look_late') return
+      node.whenLooked?.()
+      node.whenLooked = null
     },
     notify: () => {
       world.notify(wishes.name)
@@ -63,7 +73,7 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
   const ports: Ports = {
     database,
     turns: parts.turns,
-    clock: { now: clock.now },
+    clock: parts.ctx.clock,
     newId: idsFrom(random),
     settings: wishes.settings,
     vault: NO_VAULT,
@@ -79,6 +89,8 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
     faulty,
     state: 'alive',
     forgetful: 0,
+    whenLooked: null,
+    wasFrozenAt: instant(0),
     working: new Map(),
     largestLanes: new Map(wishes.settings().lanes),
     isFrozen,
@@ -90,6 +102,7 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
     },
     thaw: () => {
       node.state = 'alive'
+      node.wasFrozenAt = clock.now()
       melt()
     },
     expectNotice: () => undefined,
@@ -127,9 +140,10 @@ interface Making {
 function partsOf(world: World, { wishes, database, random, node }: Making): NodeParts {
   const { clock } = world
   const makeId = idsFrom(random)
+  const serverClock = createDatabaseClock(clock.now, world.serverNow())
   const parts: NodeParts = createNodeParts({
     database,
-    clock: { now: clock.now, counter: clock.now, hear: () => undefined },
+    clock: serverClock,
     chance: {
       random: random.next,
       newRunId: (kind, now) => runId(makeId(kind, now)),
@@ -148,8 +162,13 @@ function partsOf(world: World, { wishes, database, random, node }: Making): Node
     sleep: (ms, signal) => sleepBy(world, node(), { ms, signal }),
     random: random.next,
     load: (orgId) => loadOrgMemory(parts, database, orgId),
+    turnLimits: world.turnLimits,
+    after: (ms, call) => clock.at(later(clock.now(), Math.ceil(ms)), node(), call),
     // Soon after the moment: what becomes due meanwhile is done in the same turn, or was done by somebody else.
-    ringAt: (at, ring) => clock.at(later(at > clock.now() ? at : clock.now(), random.int(0, LATE_MS)), node(), ring),
+    ringAt: (at, ring) => {
+      const inMs = at - serverClock.now()
+      return clock.at(later(clock.now(), inMs > 0 ? inMs + random.int(0, LATE_MS) : 1), node(), ring)
+    },
   })
   return parts
 }
@@ -210,7 +229,7 @@ function startPasses(world: World, node: SimulatedNode, random: Random): () => v
     })
   }
   const jitter = (): number => WATCH_EVERY_MS * (0.5 + random.next())
-  parts.state.joinedAt = clock.now()
+  parts.state.joinedAt = world.serverNow()
   void joinNodes(parts.ctx.database, cardOf(parts), leaseMs()).catch(() => undefined)
   again(jitter, () => {
     watch()

@@ -4,11 +4,12 @@ import type { NodeParts } from '../../src/engine/node-parts.ts'
 import type { Live } from '../../src/service/live-port.ts'
 import type { Ports } from '../../src/service/ports.ts'
 import type { EngineSettings } from '../../src/service/settings.ts'
+import type { TurnLimits } from '../../src/service/turn/turn-limits.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Random } from '../simulation/random.ts'
 import type { HandClock, Owner } from './clock.ts'
 import type { FaultyDatabase, NodeState } from './faulty-database.ts'
-import type { FaultCounts } from './faults.ts'
+import type { FaultCounts, ServerFault } from './faults.ts'
 import type { Journal, Request } from './journal.ts'
 import type { Quiet } from './quiet.ts'
 
@@ -57,6 +58,14 @@ export interface World {
   readonly database: Database
   readonly mutate: (database: Database) => Database
   readonly journal: Journal
+  /** What happens to the server of this world. */
+  readonly serverFault: ServerFault | null
+  /** How far the server's clock is from the time that really passes, which is the one of `clock`. */
+  skewMs: number
+  /** The present by the server's clock, which is what users and nodes live by. */
+  readonly serverNow: () => Instant
+  /** Locks that another client holds, by their number. */
+  readonly heldLocks: Set<number>
   readonly faults: FaultCounts
   readonly operations: Map<string, number>
   readonly orgs: readonly SimulatedOrg[]
@@ -73,6 +82,8 @@ export interface World {
   /** Where something happens at the moment, and who talks most. */
   talk: { readonly org: number; readonly session: number; readonly sender: string }
   settings: EngineSettings
+  /** How much one turn may do. */
+  readonly turnLimits: TurnLimits
   /** Since when traffic has ended: what executes now succeeds at once, and nothing goes wrong any more. */
   calmSince: Instant | null
 }
@@ -103,6 +114,10 @@ export interface SimulatedNode extends Owner {
   readonly expectNotice: (at: Instant) => void
   /** It is not heard of any more. */
   readonly die: () => void
+  /** What happens when its next look at the nodes is on its way back. */
+  whenLooked: (() => void) | null
+  /** When it last went on after it had been frozen. */
+  wasFrozenAt: Instant
   /** How many renewals of its lease it will forget. */
   forgetful: number
 }

@@ -1,14 +1,15 @@
-import { later } from '../../src/core/instant.ts'
+import { later, type Instant } from '../../src/core/instant.ts'
 import { createBudget } from '../../src/service/budgets.ts'
 import { leaveNodes } from '../../src/service/membership.ts'
 import { disableSchedule } from '../../src/service/schedules.ts'
 import { changeSession } from '../../src/service/sessions-view.ts'
-import { expectTrueMemory } from './checks/memory.ts'
-import { expectNoDeadHolders } from './checks/holders.ts'
 import { demand } from './checks/invariants.ts'
+import { expectChangesHeard, look } from './look.ts'
+import { startTogether } from './start-together.ts'
+import { strikeServer } from './server-faults.ts'
 import { NODE_FAULTS, STORE_FAULTS, type NodeFault } from './faults.ts'
 import { parseSettings } from '../../src/service/settings.ts'
-import { happen, makeSchedule } from './traffic.ts'
+import { burst, makeSchedule } from './traffic.ts'
 import { aliveNodes, hasBudget, type SimulatedNode, type World } from './shapes.ts'
 import { addNode, createWorld, type WorldOptions } from './world.ts'
 
@@ -61,19 +62,15 @@ async function step(world: World): Promise<void> {
   if (random.chance(0.04)) drainSomething(world)
   const node = somebody(world)
   world.talk = {
-    org: random.chance(0.75) ? 0 : world.orgs.length - 1,
+    org: random.chance(0.75) ? 0 : random.int(0, world.orgs.length - 1),
     session: random.int(0, 2),
     sender: random.one(['ann', 'bob']),
   }
-  const burst = random.chance(0.2) ? 1 : random.int(4, 18)
-  for (let asked = 0; asked < burst; asked += 1) happen(world, node)
+  burst(world, node, random.chance(0.2) ? 1 : random.int(4, 18))
   await world.quiet.settled()
+  if (random.chance(0.08)) await startTogether(world)
+  await strikeServer(world, operationsOf(world) / OPERATIONS)
   if (random.chance(0.4)) await look(world)
-}
-
-async function look(world: World): Promise<void> {
-  await expectTrueMemory(world, world.random.one(aliveNodes(world)))
-  await expectNoDeadHolders(world)
 }
 
 /** Mostly somebody well; sometimes whoever has just been cut off or frozen, and nobody has noticed. */
@@ -118,14 +115,39 @@ function breakSomething(world: World): void {
     case 'renewal_missed':
       node.forgetful = random.int(1, 2)
       break
+    case 'joined_between':
+      joinBetween(world, node)
+      break
     case 'node_cut_off':
       node.state = 'cut_off'
-      inMs(awayMs, () => {
+      // Sometimes for longer than anybody waits for an answer.
+      inMs(random.chance(0.25) ? random.int(60_000, 100_000) : awayMs, () => {
         if (node.state === 'cut_off') node.state = 'alive'
       })
       break
   }
   if (fault === 'node_gone' || fault === 'node_gone_inside') inMs(random.int(500, 15_000), () => addNode(world))
+}
+
+/** A node joins and claims after this one has looked at the nodes and before it hears what it saw. */
+function joinBetween(world: World, watcher: SimulatedNode): void {
+  const { clock } = world
+  const inMs = (ms: number, then: () => void): void => {
+    clock.at(later(clock.now(), ms), world.outside, then)
+  }
+  watcher.faulty.arm('look_late')
+  watcher.whenLooked = () => {
+    inMs(100, () => {
+      const joiner = addNode(world)
+      inMs(200, () => {
+        burst(world, joiner, 12)
+      })
+      // The watcher takes turns meanwhile and hears who holds what.
+      inMs(1_500, () => {
+        if (watcher.state === 'alive') burst(world, watcher, 4)
+      })
+    })
+  }
 }
 
 /** A node goes down in order: nothing new, a while for what runs, then the rest is given back. */
@@ -157,7 +179,9 @@ async function comeToRest(world: World): Promise<void> {
     await clock.moveTo(later(clock.now(), 3_000), settle(world))
     if (round % 4 === 0) await pauseSchedules(world)
     if (round % 5 === 0) await look(world)
+    if (round === 20) await skipAhead(world)
     if (!(await isAtRest(world))) continue
+    await expectChangesHeard(world)
     // Everybody hears of the last turn, too.
     for (const { parts } of aliveNodes(world)) for (const { id } of world.orgs) parts.officeOf(id).wake()
     await world.quiet.settled()
@@ -170,11 +194,21 @@ async function comeToRest(world: World): Promise<void> {
   demand(false, 'nothing_stuck', () => JSON.stringify({ rows, open }))
 }
 
+/** What was asked to wait until a time, by a clock that was ahead, waits until then. */
+async function skipAhead({ database, clock }: World): Promise<void> {
+  const [row] = await database.query(
+    `select max(p.not_before) as last from pending p join run r using (org_id, id) where r.decision ->> 'reason' = 'delayed'`,
+  )
+  const last = row?.['last'] as Instant | null | undefined
+  if (last !== null && last !== undefined) clock.jumpTo(last)
+}
+
 const isThere = (world: World, name: string): boolean =>
   world.nodes.some((node) => node.name === name && node.state !== 'gone')
 
 function heal(world: World): void {
   world.calmSince = world.clock.now()
+  world.skewMs = 0
   world.tell('traffic has ended')
   for (const node of world.nodes) {
     node.faulty.disarm()

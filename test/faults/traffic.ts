@@ -1,6 +1,6 @@
 import type { ScheduleInput } from '../../src/contract/schedule.ts'
 import { sessionKey } from '../../src/core/ids.ts'
-import { earlier, formatInstant, later } from '../../src/core/instant.ts'
+import { earlier, formatInstant, later, type Instant } from '../../src/core/instant.ts'
 import {
   CONCURRENCY_POLICIES,
   FAILURE_ACTIONS,
@@ -66,10 +66,11 @@ function count({ operations }: World, kind: OperationKind, times: number): void 
   operations.set(kind, (operations.get(kind) ?? 0) + times)
 }
 
-/** Somebody asks the node for something. */
-export function happen(world: World, node: SimulatedNode): void {
+/** The node is asked for so many things in one breath. */
+export function burst(world: World, node: SimulatedNode, requests: number): void {
   const org = world.orgs[world.talk.org]
-  if (org !== undefined) OPERATIONS[drawKind(world.random)].apply({ world, node, org })
+  for (let asked = 0; asked < requests; asked += 1)
+    if (org !== undefined) OPERATIONS[drawKind(world.random)].apply({ world, node, org })
 }
 
 function drawKind(random: Random): OperationKind {
@@ -89,15 +90,14 @@ const caller = ({ org }: Place) => ({ orgId: org.id, principal: null })
 
 function send(place: Place): void {
   const { world, org, node } = place
-  const { random, clock } = world
-  const { talk } = world
+  const { random, talk } = world
   const isTalk = random.chance(0.7)
   const session = (isTalk ? org.sessions[talk.session] : undefined) ?? random.one(org.sessions)
   const sender = isTalk ? talk.sender : random.one([null, 'ann', 'bob'])
   const mark = markOf(place)
   const isChild = random.chance(0.05)
   const lane = random.chance(0.08) ? 'extra' : null
-  const inMs = (ms: number): string => formatInstant(later(clock.now(), ms))
+  const inMs = (ms: number): string => formatInstant(later(world.serverNow(), ms))
   const input = {
     text: `${mark} lane=${lane ?? (isChild ? 'subagent' : 'main')}`,
     message_id: mark,
@@ -106,7 +106,7 @@ function send(place: Place): void {
     ...(random.chance(0.2) ? { debounce_ms: random.one([0, 300]) } : {}),
     ...(random.chance(0.08) ? { not_before: inMs(random.int(0, 8_000)) } : {}),
     ...(random.chance(0.12) ? { deadline: inMs(random.int(1, 12_000)) } : {}),
-    ...(random.chance(0.08) ? { sent_at: formatInstant(earlier(clock.now(), random.int(0, 4_000))) } : {}),
+    ...(random.chance(0.08) ? { sent_at: formatInstant(earlier(world.serverNow(), random.int(0, 4_000))) } : {}),
     ...(lane === null ? {} : { lane }),
     ...(isChild ? { parent_run_id: 'run_parent' } : {}),
     ...(!session.isFixed && random.chance(0.2) ? { max_concurrent: random.int(1, 3) } : {}),
@@ -121,6 +121,27 @@ function send(place: Place): void {
   world.ask(about(place, 'message', mark), () => submit(node))
 }
 
+/** A message with nothing but a deadline or a lane. */
+export function sendPlain(
+  place: Place,
+  { key, deadline, lane }: { readonly key: string; readonly deadline?: Instant; readonly lane?: string },
+): void {
+  const { world, org, node } = place
+  const mark = markOf(place)
+  const input = {
+    text: `${mark} lane=${lane ?? 'main'}`,
+    message_id: mark,
+    debounce_ms: 0,
+    ...(deadline === undefined ? {} : { deadline: formatInstant(deadline) }),
+    ...(lane === undefined ? {} : { lane }),
+  }
+  world.ask(about(place, 'message', mark), async () => {
+    const context = { orgId: org.id, defaultAgent: () => null, live: node.live, principal: null }
+    const receipt = await sendMessage(node.ports, context, { key, input })
+    return 'run_id' in receipt ? receipt.run_id : null
+  })
+}
+
 /** Somebody sends the same again under the same key, perhaps elsewhere, and not always because no answer came. */
 function repeat(place: Place): void {
   const { world, org, node } = place
@@ -130,13 +151,13 @@ function repeat(place: Place): void {
   world.ask(about(place, 'repeat', mark), () => submit(node))
 }
 
-function taskInput(place: Place, mark: string) {
-  const { random, clock } = place.world
+function taskInput({ world, org }: Place, mark: string) {
+  const { random } = world
   return {
-    agentId: random.chance(0.2) ? 'ghost' : random.one(place.org.agents).id,
+    agentId: random.chance(0.2) ? 'ghost' : random.one(org.agents).id,
     action: `${mark} lane=task`,
     priority: random.int(-1, 3),
-    ...(random.chance(0.3) ? { deadline: formatInstant(later(clock.now(), random.int(500, 15_000))) } : {}),
+    ...(random.chance(0.3) ? { deadline: formatInstant(later(world.serverNow(), random.int(500, 15_000))) } : {}),
     ...(random.chance(0.2) ? { retry_policy: { max_retries: 1, base_ms: 500 } } : {}),
   }
 }
@@ -216,7 +237,7 @@ const MOST_SCHEDULES = 4
 /** A schedule of any policy. The first of an org are left alone, so that the tables must show every occurrence of them. */
 export function makeSchedule(place: Place, isFixed = false): void {
   const { world, org, node } = place
-  const { random, clock } = world
+  const { random } = world
   if (org.schedules.length >= MOST_SCHEDULES) return
   const mark = markOf(place)
   const everyMs = random.chance(0.85) || isFixed ? random.one([1_000, 3_000, 5_000, 10_000]) : null
@@ -225,7 +246,7 @@ export function makeSchedule(place: Place, isFixed = false): void {
     ...rules,
     agent_id: random.one(org.agents).id,
     ...(everyMs === null
-      ? { at: formatInstant(later(clock.now(), random.int(500, 20_000))) }
+      ? { at: formatInstant(later(world.serverNow(), random.int(500, 20_000))) }
       : { every_seconds: everyMs / 1_000 }),
     session: random.chance(0.4) ? random.one(org.sessions).key : 'isolated',
     payload: { prompt: `${mark} lane=cron` },

@@ -3,15 +3,17 @@ import { agentId, orgId, type RunId } from '../../src/core/ids.ts'
 import { formatInstant, instant, later } from '../../src/core/instant.ts'
 import { DEFAULT_RETRY_POLICY } from '../../src/core/run/retry-policy.ts'
 import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../../src/service/settings.ts'
+import type { TurnLimits } from '../../src/service/turn/turn-limits.ts'
 import { insertAgents, type AgentRow } from '../../src/store/agents.ts'
 import type { Database } from '../../src/store/database.ts'
 import { ensureOrg } from '../../src/store/orgs.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { createHandClock } from './clock.ts'
-import { noFaults } from './faults.ts'
+import { noFaults, serverFaultOf } from './faults.ts'
 import { emptyJournal, type Request } from './journal.ts'
 import { createNode } from './node.ts'
 import type { About, SimulatedNode, SimulatedOrg, World } from './shapes.ts'
+import { QUIET_LANE } from './start-together.ts'
 import { createQuiet } from './quiet.ts'
 
 export const START = instant(Date.parse('2026-03-28T22:00:00Z'))
@@ -24,6 +26,14 @@ export interface WorldOptions {
   readonly tell?: (line: string) => void
   /** More nodes are lost and fewer executors listen than usual. For mutants, which must be noticed soon. */
   readonly isHarsh?: boolean
+}
+
+const ORG_NAMES = ['org', 'neighbour', 'third', 'fourth', 'fifth'] as const
+
+/** Every second world has several orgs, which share the nodes and their lanes; one with a lock to hold always has. */
+function orgCount(seed: number): number {
+  const count = [1, 2, 1, 3, 1, 2, 5][seed % 7] ?? 1
+  return serverFaultOf(seed) === 'lock_held' ? Math.max(count, 2) : count
 }
 
 /** A world with its orgs and agents on record, and three nodes or more that have joined. */
@@ -40,12 +50,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     database: options.database,
     mutate: options.mutate ?? ((database) => database),
     journal,
+    serverFault: serverFaultOf(options.seed),
+    skewMs: 0,
+    serverNow: () => instant(clock.now() + world.skewMs),
+    heldLocks: new Set(),
     faults: noFaults(),
     operations: new Map(),
-    // Every third world has a neighbour, who shares the nodes and their lanes.
-    orgs: (options.seed % 3 === 0 ? ['org', 'neighbour'] : ['org']).map((name) =>
-      orgOf(random, `${name}_${options.seed}`),
-    ),
+    orgs: ORG_NAMES.slice(0, orgCount(options.seed)).map((name) => orgOf(random, `${name}_${options.seed}`)),
     nodes: [],
     outside: { isFrozen: () => false },
     tell: (line) => options.tell?.(`${formatInstant(clock.now()).slice(11)} ${line}`),
@@ -57,6 +68,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     looks: 0,
     talk: { org: 0, session: 0, sender: 'ann' },
     settings: settingsOf(random),
+    turnLimits: limitsOf(random.one([1, 2, 7, 1_000])),
     calmSince: null,
   }
   for (const org of world.orgs) await insertOrg(world, org)
@@ -105,11 +117,20 @@ function orgOf(random: Random, name: string): SimulatedOrg {
   }
 }
 
+/** So much in a turn and no more. The stopwatch counts how often it is asked, since no time passes in a turn here. */
+const limitsOf = (maxChanges: number): TurnLimits => ({
+  maxChanges,
+  stopwatch: () => {
+    let asked = 0
+    return () => (asked += 1) > 1 + maxChanges
+  },
+})
+
 function settingsOf(random: Random): EngineSettings {
   const read = parseSettings(
     {
       node: { lease_ms: 5_000, renew_ms: 2_000, stop_grace_ms: random.one([0, 1_000, 5_000]) },
-      lanes: { main: random.int(1, 3), subagent: 1, cron: random.int(1, 2), task: random.int(1, 2) },
+      lanes: { main: random.int(1, 3), subagent: 1, cron: random.int(1, 2), task: random.int(1, 2), [QUIET_LANE]: 4 },
       sessions: { cap: 4 },
       tasks: {
         max_queue: 12,
@@ -162,18 +183,21 @@ function notify(world: World, from: string): void {
 function ask(world: World, { kind, orgId: org, node, mark }: About, work: () => Promise<string | null>): Request {
   const { journal, clock } = world
   const request: Request = {
-    ...{ kind, orgId: org, node: node.name, at: clock.now(), mark, outcome: 'open', runId: null, error: null },
+    ...{ kind, orgId: org, node: node.name, at: clock.now(), mark, outcome: 'open' },
+    ...{ answeredAt: null, runId: null, error: null },
   }
   journal.requests.push(request)
   world.operations.set(kind, (world.operations.get(kind) ?? 0) + 1)
   world.tell(`${node.name} is asked for ${kind} ${mark ?? ''}`)
   work().then(
     (id) => {
+      request.answeredAt = clock.now()
       request.outcome = 'acknowledged'
       request.runId = id as RunId | null
       if (id !== null) world.orgs.find((one) => one.id === org)?.runs.push(id as RunId)
     },
     (error: unknown) => {
+      request.answeredAt = clock.now()
       request.outcome = error instanceof Refusal ? 'refused' : 'failed'
       request.error = error instanceof Refusal ? error.code : String(error)
       if (error instanceof Refusal && error.runId !== null) request.runId = error.runId as RunId

@@ -109,18 +109,21 @@ export const recoverWork = (
   },
 })
 
-/** Settles runs that their node holds by the tables and does not execute, unless it does by now. Answers with those. */
+/**
+ * Settles attempts that their node holds by the tables and does not execute, unless it does by now or another attempt of
+ * the run has begun meanwhile. Answers with the runs.
+ */
 export const orphanWork = (
   orgId: OrgId,
-  ids: readonly RunId[],
+  attempts: ReadonlyMap<RunId, AttemptId>,
   isHeld: (attemptId: AttemptId) => boolean,
 ): Work<readonly RunId[]> => ({
   orgId,
   apply: (desk) => {
     const orphans: RunId[] = []
-    for (const id of ids) {
+    for (const [id, attemptId] of attempts) {
       const run = desk.runs.get(id)
-      if (run === undefined || run.nodeId === null || run.attemptId === null || isHeld(run.attemptId)) continue
+      if (run === undefined || run.nodeId === null || run.attemptId !== attemptId || isHeld(attemptId)) continue
       passTime(desk, run, desk.now)
       orphans.push(id)
     }

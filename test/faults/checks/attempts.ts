@@ -1,11 +1,13 @@
-import type { Instant } from '../../../src/core/instant.ts'
+import { later, type Instant } from '../../../src/core/instant.ts'
+import type { Performance } from '../journal.ts'
+import { holdsLease } from '../server.ts'
 import type { World } from '../shapes.ts'
 import type { StoredAttempt, StoredRun, Tables } from './tables.ts'
 import { demand } from './invariants.ts'
 
 /** What is on record as executed was executed, by whom it says, while it held its lease; and nothing else was. */
 export function checkAttempts(world: World, tables: Tables): void {
-  const { journal } = world
+  const { journal, serverFault } = world
   demand(journal.mishaps.length === 0, 'attempts_are_real', () => journal.mishaps.join('; '))
   const known = new Set<string>()
   const leases = new Map(tables.nodes.map((row) => [row['id'] as string, row['lease_until'] as Instant]))
@@ -13,25 +15,60 @@ export function checkAttempts(world: World, tables: Tables): void {
     for (const attempt of run.attempts) {
       known.add(attempt.id)
       checkPerformed(world, run, attempt)
-      checkLease(leases, run, attempt)
+      if (serverFault !== 'clock_step') checkLease(leases, run, attempt)
       checkMessage(run, attempt)
+      checkLost(world, run, attempt)
+      demand(
+        serverFault === 'clock_step' || run.deadline === null || attempt.number > 1 || attempt.startedAt < run.deadline,
+        'expired_never_starts',
+        () => `${attempt.id} of ${run.id} started after its deadline`,
+      )
     }
     checkOutput(run)
-    checkNumbers(run)
+    checkNumbers(run, serverFault !== 'clock_step')
   }
-  for (const { attemptId, runId, node } of journal.performances.values())
-    demand(known.has(attemptId), 'attempts_are_real', () => `${node} performed ${attemptId} of ${runId}: not on record`)
+  for (const performance of journal.performances.values()) {
+    const { attemptId, runId, node } = performance
+    demand(
+      known.has(attemptId) || mayBeLost(world, performance),
+      'attempts_are_real',
+      () => `${node} performed ${attemptId} of ${runId}: not on record`,
+    )
+  }
+}
+
+/** How late a node may hear that its claim was kept. */
+const MAX_ANSWER_MS = 21_000
+
+/** It was claimed in a transaction that the server has lost. */
+const mayBeLost = ({ journal }: World, { startedAt }: Performance): boolean =>
+  journal.tails.some(({ from, to }) => startedAt >= from && startedAt <= later(to, MAX_ANSWER_MS))
+
+/** Nobody takes over what a node works on that has renewed its lease in time. */
+function checkLost(world: World, run: StoredRun, { id, nodeId, errorCode, finishedAt }: StoredAttempt): void {
+  const { journal, serverFault } = world
+  if (errorCode !== 'node_lost' || nodeId === null || !journal.performances.has(id as never)) return
+  // Leases are timed by the clock that really passes, attempts by the server's, which has lost some of them.
+  if (serverFault === 'clock_step' || serverFault === 'tail_lost' || journal.left.has(nodeId)) return
+  demand(
+    !holdsLease(world, nodeId, finishedAt),
+    'alive_is_not_lost',
+    () => `${id} of ${run.id} was taken from ${nodeId}, which held its lease`,
+  )
 }
 
 /**
  * Only a process that ended, that was taken for lost, or that heard of its claim so late that it was over, can have
  * claimed what it never began.
  */
-function checkPerformed({ journal, nodes }: World, run: StoredRun, attempt: StoredAttempt): void {
+function checkPerformed({ journal, nodes, serverFault }: World, run: StoredRun, attempt: StoredAttempt): void {
   if (journal.performances.has(attempt.id as never) || attempt.errorCode === 'node_lost') return
   const holder = nodes.find(({ name }) => attempt.nodeId?.startsWith(`${name}_`) === true)
   demand(
-    holder === undefined || holder.state === 'gone' || journal.lateAnswers.has(`${holder.name} ${attempt.startedAt}`),
+    holder === undefined ||
+      holder.state === 'gone' ||
+      (serverFault === 'clock_step' && journal.lateAnswers.size > 0) ||
+      journal.lateAnswers.has(`${holder.name} ${attempt.startedAt}`),
     'attempts_are_real',
     () => `${attempt.id} of ${run.id} was claimed by ${attempt.nodeId ?? 'nobody'} and never performed`,
   )
@@ -63,7 +100,7 @@ function checkOutput({ id, state, attemptId, output }: StoredRun): void {
     demand(output['by'] === attemptId, 'reports_are_fenced', () => `${id} has the output of ${String(output['by'])}`)
 }
 
-function checkNumbers({ id, attempts }: StoredRun): void {
+function checkNumbers({ id, attempts }: StoredRun, isTimed: boolean): void {
   attempts.forEach((attempt, index) => {
     const before = attempts[index - 1]
     if (before === undefined) return
@@ -73,7 +110,7 @@ function checkNumbers({ id, attempts }: StoredRun): void {
       () => `attempts of ${id} are not numbered in order`,
     )
     demand(
-      attempt.startedAt >= before.finishedAt,
+      !isTimed || attempt.startedAt >= before.finishedAt,
       'attempts_are_real',
       () => `${attempt.id} of ${id} began before ${before.id} had ended`,
     )
@@ -81,10 +118,10 @@ function checkNumbers({ id, attempts }: StoredRun): void {
 }
 
 /** Every living node has heard every turn since it came, once and in order; its lanes are free when nothing runs. */
-export function checkNodes({ nodes, journal, orgs }: World, { turns }: Tables): void {
+export function checkNodes({ nodes, journal, orgs, serverFault }: World, { turns }: Tables): void {
   for (const node of nodes) {
     if (node.state === 'gone') continue
-    for (const { id } of orgs) {
+    for (const { id } of serverFault === 'tail_lost' ? [] : orgs) {
       const heard = journal.heard.get(`${node.name} ${id}`) ?? []
       const newest = turns.filter((row) => row['org_id'] === id).at(-1)?.['no']
       const isInOrder = heard.every((no, index) => index === 0 || no === (heard[index - 1] ?? 0) + 1)

@@ -7,16 +7,18 @@ import { demand } from './invariants.ts'
 
 /** Every run has ended once, for a reason, and was told once; everything that was acknowledged is there. */
 export function checkEndings(world: World, tables: Tables): void {
-  checkHistory(tables)
+  checkHistory(world, tables)
   for (const run of tables.runs) {
     checkEnded(run)
-    checkReason(run)
+    // An attempt that was told to stop in a transaction that is lost says so to a record that knows nothing of it.
+    if (world.journal.tails.length === 0) checkReason(run)
   }
+  checkBounds(world, tables)
   demand(tables.pending.length === 0, 'nothing_stuck', () => `${tables.pending.length} rows are pending at the end`)
   checkRequests(world, tables)
 }
 
-function checkHistory({ turns }: Tables): void {
+function checkHistory({ serverFault }: World, { turns }: Tables): void {
   for (const [org, rows] of groupBy(turns, (row) => row['org_id'] as string))
     rows.forEach((row, index) => {
       demand(
@@ -24,8 +26,30 @@ function checkHistory({ turns }: Tables): void {
         'history_without_gaps',
         () => `turn ${index + 1} of ${org} is ${String(row['no'])}`,
       )
+      demand(
+        // Org time follows the server's clock, also when that is set back.
+        serverFault === 'clock_step' || index === 0 || (row['at'] as number) >= (rows[index - 1]?.['at'] as number),
+        'time_never_goes_back',
+        () => `turn ${index + 1} of ${org} is before the one before it`,
+      )
     })
 }
+
+/** What expires with the passing of time does so a piece at a time. Requests may add what has expired when it arrives. */
+function checkBounds({ turnLimits, serverFault }: World, { turns }: Tables): void {
+  if (serverFault !== 'many_due') return
+  for (const turn of turns) {
+    const expired = unpackEvents(turn['events']).filter(([, , data]) => data['status'] === 'expired').length
+    demand(
+      expired <= 2 * turnLimits.maxChanges + MAX_ASKED,
+      'transactions_are_bounded',
+      () => `${expired} runs expired in turn ${String(turn['no'])} of ${String(turn['org_id'])}`,
+    )
+  }
+}
+
+/** Requests in one breath, and what they expire by themselves. */
+const MAX_ASKED = 20
 
 function checkEnded(run: StoredRun): void {
   demand(isEnded(run), 'settles_once', () => `${run.id} has not ended`)
@@ -49,24 +73,25 @@ function checkReason(run: StoredRun): void {
 }
 
 /** Compares what people were told with what is on record. Under the same key the same may have been asked several times. */
-function checkRequests({ journal }: World, { runs }: Tables): void {
+function checkRequests(world: World, { runs }: Tables): void {
+  const { journal } = world
   const byId = new Map(runs.map((run) => [run.id, run]))
   const byMark = marksIn(runs)
   for (const request of journal.requests)
-    if (request.runId !== null)
+    if (request.runId !== null && !mayBeLost(world, request))
       demand(
         byId.has(request.runId),
         'nothing_lost',
         () => `${said(request)}, and ${request.runId ?? ''} is not on record`,
       )
   for (const [mark, requests] of groupBy(journal.requests, (request) => request.mark)) {
-    if (mark === null) continue
+    if (mark === null || requests.some((request) => mayBeLost(world, request))) continue
     const found = byMark.get(mark) ?? []
     const told = (): string => requests.map(said).join(', ')
     const accepted = requests.filter(({ outcome }) => outcome === 'acknowledged')
     const isAccepted = accepted.length > 0
     if (isAccepted) demand(found.length > 0, 'nothing_lost', () => `${told()}, and no run answers for it`)
-    if (requests.every(({ outcome }) => outcome === 'failed'))
+    if (requests.every(({ outcome, error }) => outcome === 'failed' || error === BUSY))
       demand(found.length === 0, 'nothing_doubled', () => `${told()}, and ${found.join()} came of it`)
     // A refusal binds no key: each may have left its own record.
     const entered = found.filter((id) => byId.get(id)?.state !== 'rejected')
@@ -74,6 +99,13 @@ function checkRequests({ journal }: World, { runs }: Tables): void {
     demand(new Set(accepted.map(({ runId }) => runId)).size <= 1, 'nothing_doubled', () => `${told()}: two answers`)
   }
 }
+
+/** It was done in a transaction that the server has lost. */
+const mayBeLost = ({ journal }: World, { at, answeredAt }: Request): boolean =>
+  journal.tails.some(({ from, to }) => at <= to && (answeredAt === null || answeredAt >= from))
+
+/** Nothing that was refused because it had waited too long is done later. */
+const BUSY = 'BUSY'
 
 const said = ({ kind, mark, node, outcome, error }: Request): string =>
   `${kind} ${mark ?? ''} to ${node} was ${outcome}${error === null ? '' : ` (${error})`}`
@@ -106,5 +138,9 @@ export function checkApart(world: World, { runs, turns, occurrences, callbacks }
           () => `${String(turn['org_id'])} tells of ${subject}`,
         )
   for (const { orgId, runId } of world.journal.performances.values())
-    demand(orgOf.get(runId) === orgId, 'orgs_are_apart', () => `${runId} was performed for ${orgId}`)
+    demand(
+      (orgOf.get(runId) ?? (world.journal.tails.length > 0 ? orgId : undefined)) === orgId,
+      'orgs_are_apart',
+      () => `${runId} was performed for ${orgId}`,
+    )
 }

@@ -21,6 +21,15 @@ export const INVARIANTS = [
   'heard_once_in_order',
   'spent_once',
   'audit_is_whole',
+  'alive_is_not_lost',
+  'record_knows_attempts',
+  'others_on_time',
+  'starts_on_time',
+  'answered_in_time',
+  'changes_are_heard',
+  'time_never_goes_back',
+  'expired_never_starts',
+  'transactions_are_bounded',
 ] as const
 export type Invariant = (typeof INVARIANTS)[number]
 

@@ -12,6 +12,8 @@ interface Span {
 
 /** No limit that stayed the same was ever exceeded, and every session kept its order, as the tables show it. */
 export function checkLimits(world: World, { runs }: Tables): void {
+  // A clock that was set says nothing about what was at the same time.
+  if (world.serverFault === 'clock_step') return
   for (const org of world.orgs) {
     const own = runs.filter(({ orgId }) => orgId === org.id)
     checkSessions(org, own)

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { PICKED } from '../../../src/core/usual-why.ts'
+import type { OrgId } from '../../../src/core/ids.ts'
 import { isInFlight } from '../../../src/core/run/run.ts'
 import { loadMemory } from '../../../src/service/turn/recall.ts'
 import type { Memory } from '../../../src/service/turn/memory.ts'
@@ -10,18 +11,31 @@ import type { World } from '../shapes.ts'
 import { demand } from './invariants.ts'
 
 /** What a node remembers, brought up to date, is what somebody finds who looks at the tables for the first time. */
-export async function expectTrueMemory(world: World, node: SimulatedNode): Promise<void> {
-  const { id } = world.random.one(world.orgs)
-  const office = node.parts.officeOf(id)
-  office.wake()
-  await world.quiet.settled()
-  const memory = office.memory()
+export async function expectTrueMemory(world: World, node: SimulatedNode, id: OrgId): Promise<void> {
+  const memory = node.parts.officeOf(id).memory()
   const version = (await findVersions(world.database)).get(id) ?? 0
   // It is busy failing, or somebody else was faster; there will be another look.
   if (node.state !== 'alive' || memory?.version !== version) return
   const fresh = await loadMemory(world.database, node.parts.facts, id)
   compare(`${node.name} of ${id} at ${version}`, remembered(memory), remembered(fresh))
   world.looks += 1
+}
+
+/** Whatever a node goes on with after it has looked is on record as its own. */
+export async function expectKnownAttempts({ database }: World, node: SimulatedNode, id: OrgId): Promise<void> {
+  const { executions, offices } = node.parts
+  const version = (await findVersions(database)).get(id) ?? 0
+  if (node.state !== 'alive' || offices.get(id)?.memory()?.version !== version) return
+  const rows = await database.query('select id, attempt_id from pending where org_id = $1', [id])
+  const current = new Set(rows.map((row) => `${String(row['id'])} ${String(row['attempt_id'])}`))
+  for (const execution of executions.all()) {
+    const { orgId, runId, attemptId } = execution
+    demand(
+      orgId !== id || execution.isAborted() || current.has(`${runId} ${attemptId}`),
+      'record_knows_attempts',
+      () => `${node.name} goes on with ${attemptId} of ${runId}, which is not on record`,
+    )
+  }
 }
 
 type Remembered = Readonly<Record<string, ReadonlyMap<string, unknown>>>
@@ -46,6 +60,7 @@ function remembered({ desk, lineUp, byNode, timers, orgLimit }: Memory): Remembe
     'queued of': new Map([...agents].map((id) => [id, lineUp.queuedOf(id)])),
     'queued in': new Map([...lanes].map((lane) => [lane, lineUp.queuedIn(lane)])),
     'lane of': new Map(runs.map(({ id }) => [id, lineUp.laneOf(id)])),
+    clearing: new Map(desk.clearings),
     'spent of': new Map([...(desk.budgets?.budgets ?? [])].map(([id, { spent }]) => [id, [...spent]])),
     number: new Map<string, unknown>([
       ['lined up', lineUp.size()],

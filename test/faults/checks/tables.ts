@@ -15,6 +15,7 @@ export interface StoredRun {
   readonly nominal: Instant | null
   readonly trigger: string
   readonly createdAt: Instant
+  readonly deadline: Instant | null
   readonly retryOf: string | null
   readonly payload: string
   readonly state: RunState | null
@@ -129,6 +130,7 @@ function runOf(row: Row, attempts: readonly Row[], told: readonly Told[]): Store
     nominal: row['nominal_at'] as Instant | null,
     trigger: row['trigger'] as string,
     createdAt: row['created_at'] as Instant,
+    deadline: row['deadline'] as Instant | null,
     retryOf: row['retry_of'] as string | null,
     payload: JSON.stringify(row['payload']),
     state,

@@ -1,3 +1,4 @@
+import { expectNothingBroken } from '../look.ts'
 import type { World } from '../shapes.ts'
 import { checkAttempts, checkNodes } from './attempts.ts'
 import { checkAudit } from './audit.ts'
@@ -10,6 +11,7 @@ import { readTables, type Tables } from './tables.ts'
 /** Holds a world that has come to rest against everything that must be true of it. */
 export async function checkWorld(world: World): Promise<Tables> {
   const tables = await readTables(world)
+  expectNothingBroken(world)
   checkEndings(world, tables)
   checkSchedules(world, tables)
   checkAttempts(world, tables)

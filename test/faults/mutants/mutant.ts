@@ -1,4 +1,5 @@
 import type { Connection, Database, Row } from '../../../src/store/database.ts'
+import type { ServerFault } from '../faults.ts'
 import type { Invariant } from '../checks/invariants.ts'
 import { transactionThrough, type Statement } from '../sending.ts'
 
@@ -9,6 +10,8 @@ export interface Mutant {
   readonly breaks: readonly Invariant[]
   /** The world that noticed it last time, asked first; the first one unless given. When it no longer does, others are. */
   readonly seed?: number
+  /** Only worlds in which this happens can notice it. */
+  readonly needs?: ServerFault
   readonly mutate: (database: Database) => Database
 }
 
@@ -45,5 +48,16 @@ export const misreading =
       if (!normal(text).startsWith(beginning)) return rows
       return rows.map(misread).filter((row) => row !== null)
     })
+
+/** Whether as many rows were written as should have been is not looked at. */
+export const uncounted = (database: Database): Database =>
+  withStatements(
+    database,
+    (real) => (text, params) =>
+      real(
+        text.replace('select 1 / ((select count(*) from written)', 'select 1 + ((select count(*) from written)'),
+        params,
+      ),
+  )
 
 const normal = (text: string): string => text.replace(/\s+/g, ' ').trim()

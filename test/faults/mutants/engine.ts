@@ -1,0 +1,89 @@
+import type { OrgId } from '../../../src/core/ids.ts'
+import type { Instant } from '../../../src/core/instant.ts'
+import type { NodeParts } from '../../../src/engine/node-parts.ts'
+import type { WorkQueue, WorkQueueContext } from '../../../src/engine/work-queue.ts'
+import type { NodeLanes } from '../../../src/service/node-lanes.ts'
+import type { Memory } from '../../../src/service/turn/memory.ts'
+import type { Transaction } from '../../../src/store/database.ts'
+import { loadTurnWriter, type OrgVersion } from '../../../src/store/turns.ts'
+
+/** What the engine did before it was mended, or would do if somebody thought too little of it. */
+
+/** Whatever turn has the number that is remembered is taken for the one that is remembered. */
+export async function believeNumber(tx: Transaction, memory: Memory, newest: OrgVersion): Promise<void> {
+  const { version, desk } = memory
+  if (version === newest.version) memory.newest = { at: newest.at, writer: newest.writer }
+  const writer = version === 0 ? null : await loadTurnWriter(tx, { orgId: desk.orgId, no: version })
+  if (writer !== null && version < newest.version) memory.newest = { at: writer.at, writer: writer.nodeId }
+}
+
+/** Turns that are missing between others are taken for turns in which nothing happened. */
+export const withoutHoles = (tx: Transaction, newest: OrgVersion): Transaction => ({
+  ...tx,
+  query: async (text, params) => {
+    const rows = await tx.query(text, params)
+    const [first] = rows
+    if (!text.startsWith('select no, at, node_id, events from turn') || first === undefined) return rows
+    const known = new Map(rows.map((row) => [row['no'], row]))
+    const from = first['no'] as number
+    return Array.from(
+      { length: newest.version - from + 1 },
+      (_, index) => known.get(from + index) ?? { ...first, no: from + index, events: [] },
+    )
+  },
+})
+
+/** A turn has every free slot to itself until it is over, and nobody is told when it is. */
+export function reserveAll(lanes: NodeLanes): NodeLanes {
+  return {
+    ...lanes,
+    offer: (asked) => lanes.offer({ ...asked, isReady: () => true }),
+    decided: () => undefined,
+    waiting: () => new Set(),
+  }
+}
+
+/** Who is told that it has waited too long is served all the same, later. */
+export function serveRefused(real: (ctx: WorkQueueContext) => WorkQueue, ctx: WorkQueueContext): WorkQueue {
+  const queue = real({ ...ctx, patienceMs: Infinity, after: () => () => undefined })
+  return {
+    ...queue,
+    add: (work, patient) => {
+      const answer = queue.add(work, patient)
+      if (patient) return answer
+      return new Promise((resolve, reject) => {
+        answer.then(resolve, reject)
+        ctx.after(ctx.patienceMs, () => {
+          reject(new Error('it has waited too long'))
+        })
+      })
+    },
+  }
+}
+
+/** Looks at the nodes first and at who holds what afterwards, and does not ask again under the lock. */
+export async function watchNodesFirst(parts: NodeParts): Promise<void> {
+  // Imported late: they import what this is imported for.
+  const { declareNodesLost, lookAtNodes } = await import('../../../src/service/membership.ts')
+  const { recoverWork } = await import('../../../src/service/turn/works.ts')
+  const { now, nodes } = await lookAtNodes(parts.control)
+  const others = nodes.filter(({ id }) => id !== parts.id())
+  parts.company.others = others.length > 0
+  const lapsed = others.filter(({ lost, leaseUntil }) => !lost && leaseUntil <= now)
+  const lost = new Map<string, Instant>(others.filter((node) => node.lost).map(({ id }) => [id, now]))
+  if (lapsed.length > 0) for (const id of await declareNodesLost(parts.control, lapsed)) lost.set(id, now)
+  const known = new Set(nodes.map(({ id }) => id))
+  for (const [orgId, office] of parts.offices) recoverHeld(parts, orgId, [...(office.memory()?.byNode.keys() ?? [])])
+
+  function recoverHeld({ officeOf }: NodeParts, orgId: OrgId, holders: readonly string[]): void {
+    const gone = new Map<string, Instant>()
+    for (const id of holders) if (lost.has(id) || (!known.has(id) && id !== parts.id())) gone.set(id, now)
+    const office = officeOf(orgId)
+    if (gone.size > 0) office.take(recoverWork(orgId, gone, office.memory), true).catch(() => undefined)
+  }
+}
+
+/** Waits until every org has decided what was handed in. */
+export async function waitForOrgs({ handed, ctx, stopping }: NodeParts): Promise<void> {
+  while (handed.fire.busy().length > 0) await ctx.sleep(250, stopping.signal)
+}

@@ -1,0 +1,72 @@
+import type { OrgId } from '../../../src/core/ids.ts'
+import { later } from '../../../src/core/instant.ts'
+import { findVersions } from '../../../src/service/turn/lookups.ts'
+import { expectKnownAttempts } from '../checks/memory.ts'
+import { lookEverywhere } from '../look.ts'
+import { aliveNodes, type World } from '../shapes.ts'
+import { TABLES } from '../tables.ts'
+import { burst } from '../traffic.ts'
+
+/** A failover to a copy without the last transactions, while the nodes go on with the memories they have. */
+export async function loseTail(world: World): Promise<void> {
+  const { clock, random, quiet, journal } = world
+  await quiet.run(() => world.database.query(COPY))
+  const from = clock.now()
+  for (let rounds = random.int(1, 3); rounds > 0; rounds -= 1) await pass(world, random.int(1, 4))
+  for (const { parts } of aliveNodes(world)) for (const { id } of world.orgs) parts.officeOf(id).wake()
+  await quiet.settled()
+  const before = await versionOf(world)
+  await quiet.run(() => world.database.query(REWIND))
+  journal.tails.push({ from, to: clock.now() })
+  world.faults.tail_lost += 1
+  world.tell('the server has lost its last transactions')
+  if (random.chance(0.7)) await writeAnew(world, before + random.int(0, 2))
+  if (random.chance(0.4)) await lookLater(world)
+  await lookEverywhere(world)
+}
+
+const versionOf = async ({ database, orgs, talk }: World): Promise<number> =>
+  (await findVersions(database)).get(orgs[talk.org]?.id as OrgId) ?? 0
+
+const MAX_REQUESTS = 15
+
+/** One node writes as many turns as were lost, or more, before the others look. */
+async function writeAnew(world: World, until: number): Promise<void> {
+  const writer = world.random.one(aliveNodes(world))
+  for (let asked = 0; asked < MAX_REQUESTS && (await versionOf(world)) < until; asked += 1) {
+    burst(world, writer, 1)
+    await world.quiet.settled()
+  }
+}
+
+/** By then every node has compared what it remembers with what is on record by itself. */
+const COMPARED_MS = 45_000
+
+async function lookLater(world: World): Promise<void> {
+  const { clock, quiet } = world
+  for (const { faulty } of world.nodes) faulty.disarm()
+  await clock.moveTo(later(clock.now(), COMPARED_MS), quiet.settled)
+  for (const node of aliveNodes(world)) for (const { id } of world.orgs) await expectKnownAttempts(world, node, id)
+}
+
+async function pass(world: World, requests: number): Promise<void> {
+  const { clock, random, quiet } = world
+  for (let asked = 0; asked < requests; asked += 1) {
+    burst(world, random.one(aliveNodes(world)), 1)
+    await quiet.settled()
+  }
+  await clock.moveTo(later(clock.now(), random.int(0, 1_500)), quiet.settled)
+}
+
+/** The copy, as tables of another schema. */
+const COPY = [
+  'create schema if not exists tail',
+  ...TABLES.map((table) => `drop table if exists tail.${table}; create table tail.${table} as table ${table}`),
+].join('; ')
+
+const REWIND = [
+  // Without triggers: the audit can only be added to, and rows come back in any order.
+  "begin; set local session_replication_role = 'replica'",
+  ...TABLES.map((table) => `delete from ${table}; insert into ${table} select * from tail.${table}`),
+  'commit',
+].join('; ')
