@@ -19,6 +19,8 @@ export interface RolloutOptions {
   readonly phaseMs: number
   /** Whoever migrates: the command, before any new node is there, or the first new node as it starts. */
   readonly migratedBy: 'command' | 'node'
+  /** Whether this build has migrations that the earlier one does not know. */
+  readonly isNewer: boolean
   /** Told of every process, so that it can be ended however this ends. */
   readonly started: (member: Member) => void
   readonly say: (line: string) => void
@@ -63,7 +65,7 @@ export async function rollOut(options: RolloutOptions): Promise<Rollout> {
     say(`${PAIRS} nodes of the earlier build take load`)
     await sleep(phaseMs)
     const { next, ...migration } = await migrateUnderLoad(options, deployment)
-    const refusal = await tryOldNode(options, deployment)
+    const refusal = options.isNewer ? await tryOldNode(options, deployment) : []
     const news = await replace(options, deployment, { olds, first: next })
     const mixed = { from: migration.at, until: Date.now() }
     say('every node is of this build')
