@@ -18,6 +18,7 @@ const GOOD: Audit = {
   outcomes: { accepted: 12_000, refused: 3, unknown: 40 },
   acceptedPerSecond: 200,
   unheard: { kept: 30, never: 10 },
+  withTails: { submissions: 4, attempts: 2 },
   gap: { process: 'b1', from: 0, ms: 900 },
   silence: { process: 'c2', from: 0, ms: 2_100 },
   lateness: { run: 'run_1', ms: 40 },
@@ -30,7 +31,8 @@ const DEMANDS = {
   ...{ faults: 10, acceptedPerSecond: 200 },
   ...{ longestGapMs: 5_000, longestSilenceMs: 15_000, longestLatenessMs: 5_000 },
 }
-const VERDICT = '0 lost, 0 doubled, 0 out of session order, 0 limits exceeded, 0 stuck, 0 early'
+const VERDICT =
+  '0 lost, 0 doubled, 0 out of session order, 0 limits exceeded, 0 stuck, 0 early, 0 unrecorded, 0 wrongly lost'
 
 const told = (over: Partial<Audit> = {}, rest: Partial<Told> = {}): Told => ({
   ...{ seed: 5, nodes: 3, loadMs: 60_000, kinds: FAULT_KINDS, faults: FAULTS, crashes: [], troubles: [] },
@@ -44,7 +46,8 @@ describe('the report', () => {
       'seed 5',
       '3 nodes, 60 s of load, 200.0 submissions/s acknowledged (12043 sent: 12000 acknowledged, 3 refused, 40 unknown)',
       'unknown submissions: 30 kept once, 10 never',
-      `38 faults: ${FAULT_KINDS.map((kind) => `${FAULT_NAMES[kind]} 2`).join(', ')}`,
+      'lost with the tail of a failover: 4 answered submissions, 2 attempts',
+      `42 faults: ${FAULT_KINDS.map((kind) => `${FAULT_NAMES[kind]} 2`).join(', ')}`,
       'runs: success 100',
       're-attempts: 12 after a lapsed lease, 34 after a failure',
       'skipped: 12 (misfire 7, overlap 5)',

@@ -56,6 +56,7 @@ export function describeRun(told: Told): readonly string[] {
     `seed ${told.seed}`,
     `${told.nodes} nodes, ${(told.loadMs / 1_000).toFixed(0)} s of load, ${audit.acceptedPerSecond.toFixed(1)} submissions/s acknowledged (${sent} sent: ${accepted} acknowledged, ${refused} refused, ${unknown} unknown)`,
     `unknown submissions: ${audit.unheard.kept} kept once, ${audit.unheard.never} never`,
+    `lost with the tail of a failover: ${audit.withTails.submissions} answered submissions, ${audit.withTails.attempts} attempts`,
     `${faults.length} faults: ${told.kinds.map((kind) => `${FAULT_NAMES[kind]} ${counts[kind]}`).join(', ')}`,
     `runs: ${listed(audit.endings)}`,
     `re-attempts: ${audit.reattempts.lapsed} after a lapsed lease, ${audit.reattempts.failed} after a failure`,
