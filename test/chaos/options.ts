@@ -52,7 +52,7 @@ export function parseOptions(args: readonly string[], chance: () => number = Mat
       demands: {
         faults: whole('least-faults', values['least-faults'] ?? String(leastFaults)),
         acceptedPerSecond: whole('least-rate', values['least-rate']),
-        ...{ longestGapMs: 5_000, longestSilenceMs: 20_000, longestLatenessMs: 5_000 },
+        ...{ longestGapMs: 5_000, longestSilenceMs: 20_000, longestLatenessMs: 5_000, longestWaitMs: 2_500 },
       },
       verbose: values.verbose,
       keep: values.keep,

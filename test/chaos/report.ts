@@ -14,6 +14,8 @@ export interface Demands {
   readonly longestSilenceMs: number
   /** Of an occurrence that falls due while a node has the wrong time. */
   readonly longestLatenessMs: number
+  /** Of small orgs, for a slot that others use: 99 of 100 starts wait at most this long. */
+  readonly longestWaitMs: number
 }
 
 export interface Told {
@@ -65,6 +67,7 @@ export function describeRun(told: Told): readonly string[] {
     `longest gap without a start on a healthy node while another was away: ${describeGap(audit.gap, 'no node was away')}`,
     `longest silence of a node that nothing was done to: ${describeGap(audit.silence, 'there was none')}`,
     `latest decision while a node had the wrong time: ${describeLateness(audit)}`,
+    describeFairness(audit),
     `${verdictOf(audit)}, ${told.crashes.length} crashes`,
   ]
 }
@@ -74,6 +77,9 @@ const describeGap = (gap: Audit['gap'], none: string): string =>
 
 const describeLateness = ({ lateness }: Audit): string =>
   lateness === null ? 'no node had the wrong time' : `${lateness.ms.toFixed(0)} ms`
+
+const describeFairness = ({ fairness: { orgs, runs, p50Ms, p99Ms, longestMs } }: Audit): string =>
+  `${runs} starts of ${orgs} small orgs waited while others started in their lane: half of them at most ${p50Ms.toFixed(0)} ms, 99 % ${p99Ms.toFixed(0)} ms, all ${longestMs.toFixed(0)} ms`
 
 /** Why the result is not good enough, one line each; none when it is. */
 export function complaintsOf(told: Told, demands: Demands): readonly string[] {
@@ -94,7 +100,7 @@ export function complaintsOf(told: Told, demands: Demands): readonly string[] {
 
 /** What took too long, or was never seen although it had to be. */
 function describeWaits({ audit, kinds }: Told, demands: Demands): readonly string[] {
-  const { gap, silence, lateness } = audit
+  const { gap, silence, lateness, fairness } = audit
   const { longestGapMs, longestSilenceMs, longestLatenessMs } = demands
   const wantsGap = kinds.some((kind) => AWAY_KINDS.includes(kind))
   const wantsLateness = kinds.includes('clock_step')
@@ -107,6 +113,11 @@ function describeWaits({ audit, kinds }: Told, demands: Demands): readonly strin
       : []),
     ...(wantsLateness && (lateness === null || lateness.ms > longestLatenessMs)
       ? [`the latest decision was ${describeLateness(audit)}, ${longestLatenessMs} ms are allowed`]
+      : []),
+    ...(fairness.p99Ms > demands.longestWaitMs
+      ? [
+          `99 % of the starts of small orgs waited up to ${fairness.p99Ms.toFixed(0)} ms, ${demands.longestWaitMs} ms are allowed`,
+        ]
       : []),
   ]
 }

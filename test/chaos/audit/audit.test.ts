@@ -24,6 +24,7 @@ const handled = (id: string, over: Partial<HandledAttempt> = {}): HandledAttempt
   id: `att_${id}_${over.number ?? 1}`,
   number: 1,
   run: `run_${id}`,
+  org: 'default',
   agent: 'helper',
   session: SESSION,
   schedule: null,
@@ -38,6 +39,7 @@ const handled = (id: string, over: Partial<HandledAttempt> = {}): HandledAttempt
 
 const stored = (id: string, over: Partial<StoredRun> = {}): StoredRun => ({
   id: `run_${id}`,
+  org: 'default',
   trigger: 'message',
   agent: 'helper',
   session: SESSION,
@@ -75,8 +77,8 @@ const records = (over: Partial<Records> = {}): Records => ({
       [SESSION, 1],
       [GROUP, 2],
     ]),
-    agents: new Map([['writer', 1]]),
-    org: 3,
+    agents: new Map([['default writer', 1]]),
+    orgs: new Map([['default', 3]]),
     tasks: 2,
     tasksPerAgent: 1,
     lanes: new Map([['main', 2]]),
@@ -302,8 +304,13 @@ describe('limits exceeded', () => {
 
   it.each([
     ['session', 2, { session: GROUP }, [`session in the database (${GROUP})`, `session by the handlers (${GROUP})`]],
-    ['agent', 1, { agent: 'writer' }, ['agent in the database (writer)', 'agent by the handlers (writer)']],
-    ['org', 3, {}, ['org in the database (all)', 'org by the handlers (all)']],
+    [
+      'agent',
+      1,
+      { agent: 'writer' },
+      ['agent in the database (default writer)', 'agent by the handlers (default writer)'],
+    ],
+    ['org', 3, {}, ['org in the database (default)', 'org by the handlers (default)']],
     [
       'lane of a node',
       2,
@@ -315,7 +322,7 @@ describe('limits exceeded', () => {
       'tasks of an agent',
       1,
       { trigger: 'task' },
-      ['tasks of an agent in the database (helper)', 'tasks of an agent by the handlers (helper)'],
+      ['tasks of an agent in the database (default helper)', 'tasks of an agent by the handlers (default helper)'],
     ],
   ] as const)('%s', (_, limit, run, whats) => {
     expect(found(crowd(limit, run))).toEqual([])

@@ -1,6 +1,7 @@
 import type { Records, Submission } from '../records.ts'
 import { findCrowding } from './crowding.ts'
 import { countReattempts, findDoubled } from './doubled.ts'
+import { measureFairness, type Fairness } from './fairness.ts'
 import type { Finding } from './findings.ts'
 import { longestGap, longestSilence, type Gap } from './gaps.ts'
 import { findLost } from './lost.ts'
@@ -24,6 +25,8 @@ export interface Audit {
   readonly acceptedPerSecond: number
   /** What became of those whose senders never heard of it. */
   readonly unheard: { readonly kept: number; readonly never: number }
+  /** Between orgs. */
+  readonly fairness: Omit<Fairness, 'findings'>
   /** What failovers took back: answered submissions and attempts. */
   readonly withTails: { readonly submissions: number; readonly attempts: number }
   /** On a healthy node while another was away. */
@@ -38,6 +41,7 @@ export interface Audit {
 export function audit(records: Records): Audit {
   const evidence = layOut(records)
   const crowding = findCrowding(evidence)
+  const fairness = measureFairness(evidence)
   const outcomes = { accepted: 0, refused: 0, unknown: 0 }
   for (const { outcome } of records.submissions) outcomes[outcome] += 1
   return {
@@ -48,6 +52,7 @@ export function audit(records: Records): Audit {
       ...crowding.findings,
       ...findStuck(evidence),
       ...findEarly(evidence),
+      ...fairness.findings,
       ...evidence.tails.findUnrecorded(),
       ...findWronglyLost(evidence),
     ],
@@ -59,6 +64,7 @@ export function audit(records: Records): Audit {
     outcomes,
     acceptedPerSecond: (outcomes.accepted * 1_000) / Math.max(1, records.load.until - records.load.from),
     unheard: countUnheard(records),
+    fairness,
     withTails: countWithTails(evidence, records),
     gap: longestGap(records),
     silence: longestSilence(records),

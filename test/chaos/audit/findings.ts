@@ -6,6 +6,7 @@ export const WRONGS = [
   'limits exceeded',
   'stuck',
   'early',
+  'unfair',
   'unrecorded',
   'wrongly lost',
 ] as const

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ROOT } from '../../tooling/root.ts'
 import { audit } from '../audit/audit.ts'
 import type { HandledAttempt, Records, Submission } from '../records.ts'
-import { LIMITS } from '../world.ts'
+import { LIMITS } from '../orgs.ts'
 import { parseOptions } from './options.ts'
 import { complaintsOf, crossings, longestPause, type Upgraded } from './report.ts'
 import { chooseCommit, RELEASE_BEFORE, type KnownCommit, type Workshop } from './workshop.ts'
@@ -102,6 +102,7 @@ const attempt = (process: string, startedAt: number, run = `run_${process}_${sta
     id: `att_${run}_${process}`,
     number: 1,
     run,
+    org: 'default',
     agent: 'helper',
     session: null,
     schedule: null,
