@@ -6,7 +6,7 @@ import { isDatabaseAway } from '../../src/store/database-error.ts'
 import { createRandom } from '../simulation/random.ts'
 import { journalFile, openJournal } from './journal.ts'
 import { startManyOrgs, type ManyOrgs, type OrgDoor } from './many-orgs.ts'
-import { LARGE_ORG, ORGS } from './orgs.ts'
+import { LARGE_ORG, ORGS, type PlannedOrg } from './orgs.ts'
 import type { HandlerLine, SubmissionLine } from './records.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
 import { setWallClock, trueNow } from './wall-clock.ts'
@@ -105,15 +105,17 @@ async function settleIn(node: ManyOrgs): Promise<readonly MadeSchedule[]> {
       max_concurrent: max,
       ...(retry === null ? {} : { retry_policy: retry as Readonly<Record<string, unknown>> }),
     })
+  const made = await Promise.all(ORGS.map((org) => settleOrg(org, node.of(org.id))))
+  return made.flat()
+}
+
+async function settleOrg({ sessions, schedules }: PlannedOrg, door: OrgDoor): Promise<readonly MadeSchedule[]> {
   const made: MadeSchedule[] = []
-  for (const { id: org, sessions, schedules } of ORGS) {
-    const door = node.of(org)
-    for (const { key, rules } of sessions) if (Object.keys(rules).length > 0) await door.sessions.update(key, rules)
-    for (const { name, rules, intervalMs } of schedules) {
-      const plan = { ...rules, name, agent_id: 'clock', every_seconds: intervalMs / 1_000 }
-      const { id } = await door.schedules.create({ ...plan, payload: { prompt: `chaos ${name}` } })
-      made.push({ id, name, intervalMs })
-    }
+  for (const { key, rules } of sessions) if (Object.keys(rules).length > 0) await door.sessions.update(key, rules)
+  for (const { name, rules, intervalMs } of schedules) {
+    const plan = { ...rules, name, agent_id: 'clock', every_seconds: intervalMs / 1_000 }
+    const { id } = await door.schedules.create({ ...plan, payload: { prompt: `chaos ${name}` } })
+    made.push({ id, name, intervalMs })
   }
   return made
 }
