@@ -23,7 +23,7 @@ it(
     process.stdout.write(printed)
     expect(complained).toBe('')
     expect(printed.trimEnd().split('\n').at(-1)).toBe(
-      '0 lost, 0 doubled, 0 out of session order, 0 limits exceeded, 0 stuck, 0 early, 0 crashes',
+      '0 lost, 0 doubled, 0 out of session order, 0 limits exceeded, 0 stuck, 0 early, 0 unfair, 0 unrecorded, 0 wrongly lost, 0 crashes',
     )
     expect(child.exitCode).toBe(0)
   },
