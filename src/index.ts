@@ -1,6 +1,7 @@
 export { createEscapement } from './library/create.ts'
 export { drainOnSignals } from './library/signals.ts'
 export {
+  ErrGatewayBusy,
   ErrGatewayDraining,
   ErrLaneCleared,
   ErrMessageStale,

@@ -43,6 +43,7 @@ export const REFUSAL_CODES = {
   INTERNAL: 500,
   SECRET_KEY: 503,
   DRAINING: 503,
+  BUSY: 503,
   TOO_MANY_CONNECTIONS: 503,
   NOT_STARTED: 503,
   DATABASE_AWAY: 503,
@@ -92,6 +93,7 @@ export const REFUSAL_TITLES: Readonly<Record<RefusalCode, string>> = {
   INTERNAL: 'Something went wrong here',
   SECRET_KEY: 'The key of the secrets is missing',
   DRAINING: 'The node is going down',
+  BUSY: 'The queue of requests is full',
   TOO_MANY_CONNECTIONS: 'Too many are connected',
   NOT_STARTED: 'The node is not up yet',
   DATABASE_AWAY: 'The database is away',
@@ -158,6 +160,14 @@ export class ErrGatewayDraining extends Refusal {
       retryAfterMs: 5_000,
     })
     this.name = 'ErrGatewayDraining'
+  }
+}
+
+/** Too many requests of the org wait to be carried out, or this one has waited too long. Nothing was accepted. */
+export class ErrGatewayBusy extends Refusal {
+  constructor() {
+    super('BUSY', 'Too many requests of this org are waiting; try again in a few seconds', { retryAfterMs: 5_000 })
+    this.name = 'ErrGatewayBusy'
   }
 }
 

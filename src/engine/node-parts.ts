@@ -8,6 +8,7 @@ import type { EngineSettings } from '../service/settings.ts'
 import type { Turns } from '../service/turn-port.ts'
 import type { NodeFacts } from '../service/turn/memory.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
+import type { TurnLimits } from '../service/turn/turn-limits.ts'
 import type { Executions, ExecutionsContext } from './executions.ts'
 import type { DatabaseHealth, Log } from './health.ts'
 import type { Meter } from './meter.ts'
@@ -54,6 +55,9 @@ export interface NodeContext {
   readonly hearClock?: (said: Instant) => Instant
   /** Left out: real time passes. */
   readonly ringAt?: OfficeContext['ringAt']
+  readonly after?: OfficeContext['after']
+  /** How much one turn may do. Left out: as much as is good for a node at work. */
+  readonly turnLimits?: TurnLimits
 }
 
 /** The inside of a node that its loops share. */

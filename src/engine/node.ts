@@ -5,9 +5,11 @@ import { deskSettings } from '../service/desk-settings.ts'
 import { renewLease, type NodeCard } from '../service/membership.ts'
 import type { Turns, Work } from '../service/turn-port.ts'
 import { isCapped } from '../service/turn/claim.ts'
+import { comeNearer } from '../service/turn/catch-up.ts'
 import type { NodeFacts } from '../service/turn/memory.ts'
 import { reasonToEnd } from '../service/turn/passing.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
+import { turnLimits } from '../service/turn/turn-limits.ts'
 import { resetWork } from '../service/turn/works.ts'
 import { createExecutions } from './executions.ts'
 import { createDatabaseHealth } from './health.ts'
@@ -100,6 +102,7 @@ function turnContext(parts: NodeParts): TurnContext {
     node: parts.facts,
     nodeId: parts.id(),
     channels: parts.company.others ? ctx.channels : null,
+    limits: ctx.turnLimits ?? turnLimits(ctx.clock.counter),
     hearClock: (said) => {
       ctx.clock.hear(said, ctx.clock.counter())
       return ctx.hearClock?.(said) ?? said
@@ -135,8 +138,24 @@ function officeContext(parts: NodeParts): OfficeContext {
       if (!broken) health.failed(error)
       else ctx.log({ level: 'error', message: 'A turn could not be taken', facts: { error: messageOf(error) } })
     },
+    comeNearer: (memory) => comeNearer(ctx.database, memory, parts.facts),
+    stuck: (orgId, error, failures) => {
+      ctx.log({
+        level: 'error',
+        message: 'An org does not get on; its transactions fail again and again',
+        facts: { org: orgId, failures, error: messageOf(error) },
+      })
+    },
+    mishap: (error) => {
+      ctx.log({
+        level: 'error',
+        message: 'A listener failed after a transaction was kept',
+        facts: { error: messageOf(error) },
+      })
+    },
     recovered: health.answered,
     ringAt: ctx.ringAt ?? ((at, ring) => ringAfter(at - ctx.clock.now(), ring)),
+    after: ctx.after ?? ringAfter,
     counter: ctx.clock.counter,
     sleep: ctx.sleep,
     backoffMs: (failures) => Math.min(5_000, 50 * 2 ** Math.min(failures, 7)) * (0.5 + ctx.random() / 2),

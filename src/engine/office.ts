@@ -1,11 +1,20 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Work } from '../service/turn-port.ts'
+import { MemoryBehind } from '../service/turn/catch-up.ts'
 import type { Offer } from '../service/turn/claim.ts'
 import { readFailure } from '../service/turn/failures.ts'
 import { applyNodeFacts, type Memory } from '../service/turn/memory.ts'
 import { nextMoment } from '../service/turn/passing.ts'
-import { CommitUnknown, takeTurn, wasKept, type TurnContext, type TurnResult } from '../service/turn/turn.ts'
+import {
+  CommitUnknown,
+  MemoryTooOld,
+  takeTurn,
+  wasKept,
+  type TurnContext,
+  type TurnResult,
+} from '../service/turn/turn.ts'
+import { createWorkQueue, type Entry, type WorkQueue, type WorkQueueContext } from './work-queue.ts'
 
 /**
  * Where the work of one org is done, one turn at a time. Whatever arrives while a turn is under way goes together in the
@@ -13,7 +22,7 @@ import { CommitUnknown, takeTurn, wasKept, type TurnContext, type TurnResult } f
  */
 export interface Office {
   readonly orgId: OrgId
-  /** `patient` work is repeated for as long as it takes; other work is given up when the database stays away. */
+  /** `patient` work is repeated for as long as it takes; other work is refused when it has waited too long. */
   readonly take: <Answer>(work: Work<Answer>, patient?: boolean) => Promise<Answer>
   /** Asks for a turn: something has changed outside, or a moment has come. */
   readonly wake: () => void
@@ -26,9 +35,11 @@ export interface Office {
   readonly close: () => Promise<void>
 }
 
-export interface OfficeContext {
+export interface OfficeContext extends WorkQueueContext {
   readonly turnContext: () => TurnContext
   readonly load: (orgId: OrgId) => Promise<Memory>
+  /** Takes in what others did, without the org's lock, for a memory that is far behind. Null: it has to be loaded again. */
+  readonly comeNearer: (memory: Memory) => Promise<TurnResult['heard'] | null>
   /** Null when the node takes nothing at the moment. */
   readonly offer: (orgId: OrgId) => Offer | null
   readonly withdraw: (orgId: OrgId) => void
@@ -41,25 +52,16 @@ export interface OfficeContext {
   readonly isAlone: () => boolean
   /** `broken`: it is not the database that is away, something in the turn cannot be done. */
   readonly failed: (error: unknown, broken: boolean) => void
+  /** The org does not get on although the database answers: its turns have failed so many times in a row. */
+  readonly stuck: (orgId: OrgId, error: unknown, failures: number) => void
+  /** Something went wrong after a turn was kept, which changes nothing about it. */
+  readonly mishap: (error: unknown) => void
   readonly recovered: () => void
   /** Rings at the moment, or soon after. Answers with how to call it off. */
   readonly ringAt: (at: Instant, ring: () => void) => () => void
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   /** How long to wait after so many failures in a row. */
   readonly backoffMs: (failures: number) => number
-  /** How long work that is not patient waits for a database that is away. */
-  readonly patienceMs: number
-  readonly counter: () => number
-}
-
-interface Entry {
-  readonly work: Work<unknown>
-  readonly patient: boolean
-  readonly since: number
-  /** It failed together with others: it is tried by itself. */
-  alone: boolean
-  readonly resolve: (answer: unknown) => void
-  readonly reject: (error: unknown) => void
 }
 
 /** Where an office stands. */
@@ -67,8 +69,10 @@ interface Desktop {
   readonly ctx: OfficeContext
   readonly office: Office
   readonly closing: AbortController
-  queue: Entry[]
+  readonly queue: WorkQueue
   memory: Memory | null
+  /** Turns of others that were taken in before the lock was, and that nobody was told of yet. */
+  heard: TurnResult['heard']
   /** The node has changed since the memory was told about it. */
   stale: boolean
   /** What happened since the last turn that was kept is not known. */
@@ -82,30 +86,17 @@ interface Desktop {
   begin: (() => void) | null
 }
 
-/** More work than this is not put in one turn, so that no turn takes for ever. */
-const MOST_PER_TURN = 2_000
-
 const STOPPED = 'the engine has stopped'
 
 export function createOffice(ctx: OfficeContext, orgId: OrgId): Office {
   const office: Office = {
     orgId,
-    take: <Answer>(work: Work<Answer>, patient = false) =>
-      new Promise<Answer>((resolve, reject) => {
-        if (top.closing.signal.aborted) {
-          reject(new Error(STOPPED))
-          return
-        }
-        top.queue.push({
-          work: work as Work<unknown>,
-          patient,
-          since: ctx.counter(),
-          alone: false,
-          resolve: resolve as (answer: unknown) => void,
-          reject,
-        })
-        top.turning ??= run(top)
-      }),
+    take: <Answer>(work: Work<Answer>, patient = false) => {
+      if (top.closing.signal.aborted) return Promise.reject(new Error(STOPPED))
+      const answer = top.queue.add(work, patient)
+      top.turning ??= run(top)
+      return answer
+    },
     wake: () => {
       wake(top)
     },
@@ -121,16 +112,16 @@ export function createOffice(ctx: OfficeContext, orgId: OrgId): Office {
       top.closing.abort()
       top.callOff?.()
       while (top.turning !== null) await top.turning
-      for (const entry of top.queue) entry.reject(new Error(STOPPED))
-      top.queue = []
+      top.queue.close(new Error(STOPPED))
     },
   }
   const top: Desktop = {
     ctx,
     office,
     closing: new AbortController(),
-    queue: [],
+    queue: createWorkQueue(ctx),
     memory: null,
+    heard: [],
     stale: false,
     reloaded: true,
     wanted: false,
@@ -150,7 +141,7 @@ function wake(top: Desktop): void {
 async function run(top: Desktop): Promise<void> {
   // Everything that is handed in in the same breath goes in the same turn.
   await Promise.resolve()
-  const hasWork = (): boolean => (top.queue.length > 0 || top.wanted) && !top.closing.signal.aborted
+  const hasWork = (): boolean => (!top.queue.isEmpty() || top.wanted) && !top.closing.signal.aborted
   while (hasWork()) {
     await takeOne(top)
     // What begins may hand in more at once, so the end is only here when nothing is left to begin.
@@ -167,53 +158,56 @@ async function run(top: Desktop): Promise<void> {
       })
 }
 
-/** What writes by itself, or has failed in company, goes alone: nobody else suffers if it cannot be done. */
-const goesAlone = (entry: Entry): boolean => entry.alone || entry.work.prepare !== undefined
-
-function nextBatch(top: Desktop): readonly Entry[] {
-  const [first] = top.queue
-  let size = 0
-  if (first !== undefined && goesAlone(first)) size = 1
-  else
-    for (const entry of top.queue) {
-      if (goesAlone(entry) || size >= MOST_PER_TURN) break
-      size += 1
-    }
-  return top.queue.slice(0, size)
+/** What a turn has taken from the queue. */
+interface Batch {
+  entries: readonly Entry[]
 }
 
 async function takeOne(top: Desktop): Promise<void> {
-  const { ctx, office } = top
   top.wanted = false
-  let batch: readonly Entry[] = []
-  const works = (): readonly Work<unknown>[] => {
-    // Whoever has changed a lane and then hands in work for it means the lane as it is now, also in a turn under way.
-    takeInFacts(top)
-    batch = nextBatch(top)
-    top.queue = top.queue.slice(batch.length)
-    return batch.map(({ work }) => work)
-  }
+  const batch: Batch = { entries: [] }
+  let result: TurnResult
   try {
-    top.memory ??= await ctx.load(office.orgId)
-    const turnContext = ctx.turnContext()
-    takeInFacts(top)
-    const ahead = (): readonly Work<unknown>[] => nextBatch(top).map(({ work }) => work)
-    const offer = (): Offer | null => ctx.offer(office.orgId)
-    const committing = (): void => {
-      beginClaims(top)
-    }
-    const result = await takeTurn(turnContext, top.memory, { ahead, works, offer, committing })
-    beginClaims(top)
-    keep(top, batch, result)
-    ctx.withdraw(office.orgId)
+    result = await tryTurn(top, batch)
   } catch (error) {
     beginClaims(top)
-    top.memory = null
-    top.reloaded = true
+    // Before anything was decided nothing in the memory can be wrong.
+    if (top.memory?.isUnsettled === true || error instanceof MemoryTooOld) forget(top)
     // While it is not known whether the turn was kept, nobody else may be offered what it may have taken.
-    if (!(error instanceof CommitUnknown)) ctx.withdraw(office.orgId)
-    await recover(top, batch, error)
+    if (!(error instanceof CommitUnknown)) top.ctx.withdraw(top.office.orgId)
+    await recover(top, batch.entries, error)
+    return
   }
+  beginClaims(top)
+  keep(top, batch.entries, result)
+  top.ctx.withdraw(top.office.orgId)
+}
+
+async function tryTurn(top: Desktop, batch: Batch): Promise<TurnResult> {
+  const { ctx, office, queue } = top
+  top.memory ??= await ctx.load(office.orgId)
+  const turnContext = ctx.turnContext()
+  takeInFacts(top)
+  return takeTurn(turnContext, top.memory, {
+    ahead: () => queue.next().map(({ work }) => work),
+    works: () => {
+      // Whoever has changed a lane and then hands in work for it means the lane as it is now, also in a turn under way.
+      takeInFacts(top)
+      batch.entries = queue.takeNext()
+      return batch.entries.map(({ work }) => work)
+    },
+    offer: () => ctx.offer(office.orgId),
+    committing: () => {
+      beginClaims(top)
+    },
+  })
+}
+
+/** Nothing that is remembered can be relied on any more. */
+function forget(top: Desktop): void {
+  top.memory = null
+  top.heard = []
+  top.reloaded = true
 }
 
 function takeInFacts(top: Desktop): void {
@@ -221,18 +215,28 @@ function takeInFacts(top: Desktop): void {
   top.stale = false
 }
 
-function keep(top: Desktop, batch: readonly Entry[], result: TurnResult): void {
-  if (top.failures > 0) top.ctx.recovered()
+/** The turn is on record: whatever goes wrong from here on must not make anything of it happen twice. */
+function keep(top: Desktop, entries: readonly Entry[], { heard, ...kept }: TurnResult): void {
+  const { ctx, queue } = top
+  const result = { ...kept, heard: top.heard.length === 0 ? heard : [...top.heard, ...heard] }
+  top.heard = []
+  try {
+    if (top.failures > 0) ctx.recovered()
+    top.begin = ctx.settled(top.office, result, top.reloaded)
+    // With more to do, the claims begin while the server writes the next turn, so that node and server work at once.
+    if (!ctx.isAlone()) beginClaims(top)
+  } catch (error) {
+    ctx.mishap(error)
+  }
   top.failures = 0
-  top.begin = top.ctx.settled(top.office, result, top.reloaded)
-  // With more to do, the claims begin while the server writes the next turn, so that node and server work at once.
-  if (!top.ctx.isAlone()) beginClaims(top)
+  queue.setFailure(null)
   top.reloaded = top.memory === null
-  batch.forEach((entry, index) => {
-    const done = result.done[index]
-    if (done?.ok === true) entry.resolve(done.answer)
-    else entry.reject(done?.refusal ?? new Error('a turn answered nothing'))
+  result.done.forEach((done, index) => {
+    if (done.ok) entries[index]?.resolve(done.answer)
+    else entries[index]?.reject(done.refusal)
   })
+  // The turn had no time for the rest.
+  if (result.done.length < entries.length) queue.putBack(entries.slice(result.done.length))
 }
 
 function beginClaims(top: Desktop): void {
@@ -241,38 +245,55 @@ function beginClaims(top: Desktop): void {
   begin?.()
 }
 
-async function recover(top: Desktop, batch: readonly Entry[], error: unknown): Promise<void> {
-  const { ctx } = top
+async function recover(top: Desktop, entries: readonly Entry[], error: unknown): Promise<void> {
+  const { ctx, queue } = top
+  if (error instanceof MemoryBehind) {
+    await comeNearer(top, entries)
+    return
+  }
   top.failures += 1
+  queue.setFailure(error)
   const failure = readFailure(error)
   if (failure !== 'repeat') ctx.failed(error, failure === 'broken')
+  else if (isWorthSaying(top.failures)) ctx.stuck(top.office.orgId, error, top.failures)
   if (error instanceof CommitUnknown) {
     const kept = await askUntilKnown(top, error)
-    if (kept) keep(top, batch, error.result)
+    if (kept) keep(top, entries, error.result)
     ctx.withdraw(top.office.orgId)
     if (kept) return
   }
   // Work that is not in a turn yet cannot be what is wrong; it waits.
   if (failure === 'broken') {
-    if (batch.length === 1) {
-      batch[0]?.reject(error)
+    if (entries.length === 1) {
+      entries[0]?.reject(error)
       top.failures = 0
       return
     }
-    for (const entry of batch) entry.alone = true
+    for (const entry of entries) entry.alone = true
   }
-  requeue(top, batch, error)
+  queue.putBack(entries)
+  top.wanted = true
   const waitMs = failure === 'repeat' && top.failures < 3 ? 0 : ctx.backoffMs(top.failures)
   await ctx.sleep(waitMs, top.closing.signal)
 }
 
-/** What has waited too long is told so; the rest comes first when it goes on. */
-function requeue(top: Desktop, batch: readonly Entry[], error: unknown): void {
-  const late = top.ctx.counter() - top.ctx.patienceMs
-  const kept = batch.filter((entry) => entry.patient || entry.since > late)
-  for (const entry of batch) if (!kept.includes(entry)) entry.reject(error)
-  top.queue = [...kept, ...top.queue]
+/** The third failure in a row is worth a word, and from then on each whose number has doubled. */
+const isWorthSaying = (failures: number): boolean => failures >= 3 && Number.isInteger(Math.log2(failures / 3))
+
+/** Nothing has failed: what others did is taken in without the lock, and the turn begins again. */
+async function comeNearer(top: Desktop, entries: readonly Entry[]): Promise<void> {
+  top.queue.putBack(entries)
   top.wanted = true
+  const { memory } = top
+  if (memory === null) return
+  try {
+    const heard = await top.ctx.comeNearer(memory)
+    if (heard === null) forget(top)
+    else top.heard = [...top.heard, ...heard]
+  } catch (error) {
+    if (memory.isUnsettled) forget(top)
+    await recover(top, [], error)
+  }
 }
 
 async function askUntilKnown(top: Desktop, unknown: CommitUnknown): Promise<boolean> {

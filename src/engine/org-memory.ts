@@ -1,5 +1,5 @@
 import type { OrgId } from '../core/ids.ts'
-import { findTurnsAfter, findVersions } from '../service/turn/lookups.ts'
+import { findTurnsAfter } from '../service/turn/lookups.ts'
 import { loadMemory } from '../service/turn/recall.ts'
 import { publish } from './node.ts'
 import type { NodeParts } from './node-parts.ts'
@@ -10,9 +10,10 @@ export async function loadOrgMemory(
   reads: NodeParts['ctx']['database'],
   orgId: OrgId,
 ): Promise<Awaited<ReturnType<typeof loadMemory>>> {
-  const version = (await findVersions(reads)).get(orgId) ?? 0
+  const memory = await loadMemory(reads, parts.facts, orgId)
   const heard = parts.published.get(orgId)
-  if (heard !== undefined && heard < version)
-    for (const turn of await findTurnsAfter(reads, orgId, heard)) if (turn.no <= version) publish(parts, orgId, turn)
-  return loadMemory(reads, parts.facts, { id: orgId, version })
+  if (heard !== undefined && heard < memory.version)
+    for (const turn of await findTurnsAfter(reads, orgId, heard))
+      if (turn.no <= memory.version) publish(parts, orgId, turn)
+  return memory
 }

@@ -25,7 +25,8 @@ export const readHistory = (
 ): Promise<readonly ToldTurn[]> => loadTurnsAfter(database, asked)
 
 /** The newest turn of an org; 0 before the first. */
-export const readVersion = ({ database }: Reading, orgId: OrgId): Promise<number> => loadVersion(database, orgId)
+export const readVersion = async ({ database }: Reading, orgId: OrgId): Promise<number> =>
+  (await loadVersion(database, orgId)).version
 
 /** The newest turn of every org. */
 export const readVersions = ({ database }: Reading): Promise<ReadonlyMap<OrgId, number>> => loadVersions(database)

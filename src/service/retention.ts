@@ -6,6 +6,7 @@ import { deleteOldAlerts } from '../store/alerts.ts'
 import { deleteOldBackfills } from '../store/backfills.ts'
 import type { Connection } from '../store/database.ts'
 import { deleteOldDeliveries } from '../store/deliveries.ts'
+import { createHistoryPartitions, deleteLooseTurns, dropOldPartitions } from '../store/history.ts'
 import { deleteOldBeats, deleteSurplusBeats } from '../store/heartbeat-log.ts'
 import { deleteOldConsoleSessions } from '../store/console-sessions.ts'
 import { deleteOrg, deleteRowsOfOrg, listOrgs, loadDeletedOrgs, ORG_TABLES } from '../store/orgs.ts'
@@ -17,7 +18,6 @@ import {
   deleteOldKeys,
   deleteOldNodes,
   deleteOldRuns,
-  deleteOldTurns,
   deleteSurplusRuns,
   foldSkippedRuns,
   loadBusySchedules,
@@ -107,18 +107,21 @@ export function createRetention(
         pause: options.pause ?? (() => Promise.resolve()),
         batch: options.batch ?? BATCH,
       }
+      await createHistoryPartitions(pass.connection, pass.now)
       const found = { tasks: 0, runs: 0, folded: 0, turns: 0, deliveries: 0, alerts: 0, backfills: 0, heartbeats: 0 }
       for (const { id } of await listOrgs(pass.connection)) {
         found.tasks += await pruneTasks(pass, id)
         found.folded += await foldSkips(pass, id, progress)
         found.runs += (await pruneByAge(pass, id, progress)) + (await pruneSurplus(pass, id))
-        found.turns += await pruneTurns(pass, id)
+        await addUp(pass.connection, id)
+        await addUpTaskCounts(pass.connection, id, pass.now)
         found.deliveries += await pruneDeliveries(pass, id)
         found.alerts += await pruneAlerts(pass, id)
         found.backfills += await pruneBackfills(pass, id)
         found.heartbeats += await pruneBeats(pass, id)
         await deleteOrphanedProbes(pass.connection, id)
       }
+      found.turns = await pruneHistory(pass)
       return { ...found, ...(await pruneDeployment(pass)), orgs: await pruneOrgs(pass) }
     },
   }
@@ -190,12 +193,12 @@ async function pruneSurplus(pass: Pass, orgId: OrgId): Promise<number> {
   }
 }
 
-async function pruneTurns(pass: Pass, orgId: OrgId): Promise<number> {
-  // How runs ended is told by turns alone, and counts outlive them.
-  await addUp(pass.connection, orgId)
-  await addUpTaskCounts(pass.connection, orgId, pass.now)
+/** Only after all orgs have been added up: how runs ended is told by turns alone, and counts outlive them. */
+async function pruneHistory(pass: Pass): Promise<number> {
+  const { connection, batch: limit } = pass
   const before = earlier(pass.now, KEPT_MS)
-  return repeat(pass, () => deleteOldTurns(pass.connection, { orgId, before, limit: pass.batch }))
+  const turns = await repeat(pass, () => deleteLooseTurns(connection, { before, limit }))
+  return turns + (await dropOldPartitions(connection, before))
 }
 
 /** What went to targets is kept as long as runs are; callbacks are as many as tasks and nobody looks for old ones. */

@@ -14,7 +14,7 @@ import { applyKept } from './kept-budget.ts'
 import type { Caller } from './caller.ts'
 import { forgetAlerts } from './desk/alerts.ts'
 import { dropBudgetsOf } from './desk/budget-standing.ts'
-import { cancelRun } from './desk/cancel.ts'
+import { cancelWaiting } from './desk/clearing.ts'
 import { pendingOfSchedule, type Desk } from './desk/desk.ts'
 import { bound } from './idempotent.ts'
 import type { Ports } from './ports.ts'
@@ -279,8 +279,8 @@ export function scheduleRemoval(caller: Caller, asked: Asked): Work<void> {
         throw new Refusal('STALE_VERSION', `Schedule ${id} is at version ${row.version}`, {
           details: { version: row.version },
         })
-      for (const run of pendingOfSchedule(desk, id))
-        if (run.slot === 'parked') cancelRun(desk, run.id, because('cancelled', 'schedule.delete'))
+      const parked = pendingOfSchedule(desk, id).filter(({ slot }) => slot === 'parked')
+      cancelWaiting(desk, parked, { subject: 'schedule', key: id, why: because('cancelled', 'schedule.delete') })
       forgetAlerts(desk, row)
       dropBudgetsOf(desk, id)
       desk.changes.deletedSchedules.add(id)

@@ -59,6 +59,10 @@ export const REFUSALS = {
     says: 'The change breaks a rule of the database',
     way: 'See the name of the constraint',
   },
+  record_differs: {
+    says: 'The rows on record are not the ones this node remembers',
+    way: 'Nothing was kept; the node loads the record and tries again by itself',
+  },
   statement_failed: {
     says: 'The database refused the statement',
     way: 'See the cause',

@@ -106,8 +106,8 @@ export async function loadDeletedOrgs(connection: Connection): Promise<readonly 
 }
 
 /**
- * Where rows of an org are, in the order in which they can go. The audit log stays, and so does the newest turn: were
- * there ever an org of the same id, its history would go on and not begin again below what nodes have heard.
+ * Where rows of an org are, in the order in which they can go. The audit log stays, and so does the version: were there
+ * ever an org of the same id, its history would go on and not begin again below what nodes have heard.
  */
 export const ORG_TABLES = [
   ...([
@@ -121,6 +121,7 @@ export const ORG_TABLES = [
     'worker',
     'idempotency',
     'backfill',
+    'clearing',
     'schedule',
     'session',
   ] as const),
@@ -149,10 +150,11 @@ export async function deleteRowsOfOrg(
   table: (typeof ORG_TABLES)[number],
   of: { readonly orgId: OrgId; readonly limit: number },
 ): Promise<number> {
-  const older = table === 'turn' ? 'and no < (select max(no) from turn where org_id = $1)' : ''
+  // In a table with partitions a place does not name one row.
+  const place = table === 'turn' ? 'no' : 'ctid'
   const rows = await connection.query(
-    `delete from ${table} where ctid = any (array(
-       select ctid from ${table} where org_id = $1 ${older} limit $2)) returning 1`,
+    `delete from ${table} where org_id = $1 and ${place} = any (array(
+       select ${place} from ${table} where org_id = $1 limit $2)) returning 1`,
     [of.orgId, of.limit],
   )
   return rows.length

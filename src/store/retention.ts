@@ -1,7 +1,7 @@
 import { runId, scheduleId, type OrgId, type RunId, type ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection } from './database.ts'
-import { countRemoved, type OldRows } from './removal.ts'
+import { countRemoved } from './removal.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /**
@@ -189,21 +189,6 @@ export function deleteSurplusRuns(
      ${WITH_ALL_THAT_HANGS_ON}
      select count(*) as removed from gone`,
     [surplus.orgId, surplus.scheduleId, surplus.keep, surplus.limit],
-  )
-}
-
-/** Turns before a moment. The newest stays whatever its age: its number is the org's version. */
-export function deleteOldTurns(connection: Connection, old: OldRows): Promise<number> {
-  return countRemoved(
-    connection,
-    `with doomed as (
-       select no from turn
-        where org_id = $1 and at < $2::timestamptz
-          and no < (select no from turn where org_id = $1 order by no desc limit 1)
-        order by no limit $3),
-     gone as (delete from turn t using doomed d where t.org_id = $1 and t.no = d.no returning t.no)
-     select count(*) as removed from gone`,
-    [old.orgId, toTimestamp(old.before), old.limit],
   )
 }
 

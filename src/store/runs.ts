@@ -214,7 +214,16 @@ export function insertSubmitted(
   tx.send(INSERT_SUBMITTED, [orgId, toTimestamp(turn.at), ...values, ...history])
 }
 
-const SAVE_PENDING = `update pending p set ${assigned(LIVE)} from ${placed('pending', LIVE, 3)} where p.ctid = u.place`
+/**
+ * Writes rows and fails, and the transaction with it, unless every row was there: what is remembered is not what is on
+ * record then, and nothing that was decided by it must be kept. Dividing by zero is the cheapest way to say no.
+ */
+const each = (write: string, also = 'true'): string =>
+  `${write} returning 1) select 1 / ((select count(*) from written) = cardinality($2::text[]) and ${also})::int`
+
+const SAVE_PENDING = each(
+  `with written as (update pending p set ${assigned(LIVE)} from ${placed('pending', LIVE, 3)} where p.ctid = u.place`,
+)
 
 /** Writes back what has changed about pending runs. */
 export function savePending(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
@@ -227,9 +236,9 @@ const START: Columns = [
   ['ends_by', 'timestamptz', (run) => at(run.endsBy)],
 ]
 
-const START_RUNS = `update pending p set state = 'running', not_before = null, why = null, node_id = $3, started_at = $4,
-    ${assigned(START)}
-  from ${placed('pending', START, 5)} where p.ctid = u.place`
+const START_RUNS = each(`with written as (
+  update pending p set state = 'running', not_before = null, why = null, node_id = $3, started_at = $4, ${assigned(START)}
+    from ${placed('pending', START, 5)} where p.ctid = u.place`)
 
 /** Writes that runs have started, and nothing else about them: all on one node, at one moment. */
 export function startRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
@@ -238,21 +247,34 @@ export function startRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]
   tx.send(START_RUNS, [orgId, idsOf(runs), first.nodeId, toTimestamp(first.startedAt), ...valuesOf(START, runs)])
 }
 
-const GONE = 'with gone as (delete from pending where org_id = $1 and id = any($2::text[]))'
+const GONE = 'with gone as (delete from pending where org_id = $1 and id = any($2::text[]) returning 1)'
 
-const END_RUNS = `${GONE} update run r set ${assigned(ENDING)} from ${placed('run', ENDING, 3)} where r.ctid = u.place`
+/** All of the runs were pending, or, as those that ended in the turn that made them, none. */
+const wereGone = (parameter: number): string =>
+  `(select count(*) from gone) = case when $${parameter}::boolean then cardinality($2::text[]) else 0 end`
+
+const END_RUNS = each(
+  `${GONE}, written as (
+  update run r set ${assigned(ENDING)} from ${placed('run', ENDING, 3)} where r.ctid = u.place`,
+  wereGone(3 + ENDING.length),
+)
 
 /** What differs between runs of one node that all succeeded at one moment with nothing more to say. */
 const SUCCESS: Columns = ENDING.filter(([name]) => ['attempt', 'attempt_id', 'started_at'].includes(name))
 
-const END_SUCCESSES = `${GONE} update run r set state = 'success', node_id = $3, finished_at = $4, superseded = false,
-    ${assigned(SUCCESS)}
-  from ${placed('run', SUCCESS, 5)} where r.ctid = u.place`
+const END_SUCCESSES = each(
+  `${GONE}, written as (
+  update run r set state = 'success', node_id = $3, finished_at = $4, superseded = false, ${assigned(SUCCESS)}
+    from ${placed('run', SUCCESS, 5)} where r.ctid = u.place`,
+  wereGone(5 + SUCCESS.length),
+)
 
-const END_SUCCESS = `with gone as (delete from pending where org_id = $1 and id = $2)
-  update run set state = 'success', node_id = $3, finished_at = $4, superseded = false,
-    ${SUCCESS.map(([name, type], index) => `${name} = $${5 + index}::${type}`).join(', ')}
-  where org_id = $1 and id = $2`
+const END_SUCCESS = `with gone as (delete from pending where org_id = $1 and id = $2 returning 1), written as (
+    update run set state = 'success', node_id = $3, finished_at = $4, superseded = false,
+      ${SUCCESS.map(([name, type], index) => `${name} = $${5 + index}::${type}`).join(', ')}
+    where org_id = $1 and id = $2 returning 1)
+  select 1 / ((select count(*) from written) = 1
+    and (select count(*) from gone) = $${5 + SUCCESS.length}::boolean::int)::int`
 
 /** What a plain success leaves empty. */
 const SAID: Columns = ENDING.filter(([name]) =>
@@ -266,15 +288,20 @@ const isPlainSuccess = (run: RunRow, like: RunRow): boolean =>
   run.finishedAt === like.finishedAt &&
   SAID.every(([, , value]) => value(run) === null)
 
-/** Ends runs: they leave what is pending, and how they ended is written. Plain successes need a quarter of the columns. */
-export function endRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
+/**
+ * Ends runs: they leave what is pending, and how they ended is written. Plain successes need a quarter of the columns.
+ * `arePending`: false for runs that end in the turn that made them.
+ */
+export function endRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[], arePending = true): void {
   const [first] = runs
   if (first === undefined) return
-  if (!runs.every((run) => isPlainSuccess(run, first)))
-    tx.send(END_RUNS, [orgId, idsOf(runs), ...valuesOf(ENDING, runs)])
-  else if (runs.length === 1)
-    tx.send(END_SUCCESS, [orgId, first.id, first.nodeId, at(first.finishedAt), ...singleValuesOf(SUCCESS, first)])
-  else tx.send(END_SUCCESSES, [orgId, idsOf(runs), first.nodeId, at(first.finishedAt), ...valuesOf(SUCCESS, runs)])
+  if (!runs.every((run) => isPlainSuccess(run, first))) {
+    tx.send(END_RUNS, [orgId, idsOf(runs), ...valuesOf(ENDING, runs), arePending])
+    return
+  }
+  const same = [first.nodeId, at(first.finishedAt)]
+  if (runs.length === 1) tx.send(END_SUCCESS, [orgId, first.id, ...same, ...singleValuesOf(SUCCESS, first), arePending])
+  else tx.send(END_SUCCESSES, [orgId, idsOf(runs), ...same, ...valuesOf(SUCCESS, runs), arePending])
 }
 
 /** Writes the payload of runs that messages were merged into. */

@@ -4,13 +4,13 @@ import type { EndedCounts } from '../core/run/ended-counts.ts'
 import type { TaskCounts } from '../core/run/task-counts.ts'
 import { PRESENT } from './clock.ts'
 import { LOCK_SPACE, lockNumber } from './advisory-locks.ts'
-import type { Connection, Transaction } from './database.ts'
+import type { Connection, Row, Transaction } from './database.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /**
  * The history of an org: one row per transaction that changed it, numbered without gaps under the org's lock. The
- * newest number is the org's version. The primary key refuses a second row of the same number, so even a writer that
- * lost its lock cannot write history twice.
+ * newest number is the org's version and stands in `org_version`, which a trigger keeps: it refuses any number but the
+ * next one, so even a writer that lost its lock cannot write history twice.
  */
 export interface TurnRow {
   readonly no: number
@@ -54,11 +54,12 @@ export interface Standing {
   readonly now: Instant
   /** The number of the newest turn; 0 before the first. */
   readonly version: number
+  /** When the newest turn was written; null before the first. */
+  readonly at: Instant | null
+  /** The node that wrote the newest turn; null before the first. */
+  readonly writer: string | null
   readonly leaseUntil: Instant | null
 }
-
-/** Reads the newest number of an org by the end of its index, which no amount of dead rows makes slower. */
-const NEWEST = `coalesce((select no from turn where org_id = $1 order by no desc limit 1), 0)`
 
 /** The org's version and the present, under the lock. */
 export async function loadStanding(
@@ -66,15 +67,25 @@ export async function loadStanding(
   asked: { readonly orgId: OrgId; readonly nodeId: string },
 ): Promise<Standing> {
   const [row] = await tx.query(
-    `select ${PRESENT} as now, ${NEWEST} as version, (select lease_until from node where id = $2) as lease_until`,
+    `select ${PRESENT} as now, v.no, v.at, v.node_id, (select lease_until from node where id = $2) as lease_until
+       from (select) one left join org_version v on v.org_id = $1`,
     [asked.orgId, asked.nodeId],
   )
   return {
     now: row?.['now'] as Instant,
-    version: row?.['version'] as number,
+    ...versionOf(row),
     leaseUntil: (row?.['lease_until'] as Instant | null | undefined) ?? null,
   }
 }
+
+/** Which turn of an org is the newest. The number alone may be written twice, after a failover that lost the last turns. */
+export type OrgVersion = Pick<Standing, 'version' | 'at' | 'writer'>
+
+const versionOf = (row: Row | undefined): OrgVersion => ({
+  version: (row?.['no'] as number | null | undefined) ?? 0,
+  at: (row?.['at'] as Instant | null | undefined) ?? null,
+  writer: (row?.['node_id'] as string | null | undefined) ?? null,
+})
 
 const INSERT_TURN = `insert into turn (org_id, no, at, node_id, events, ended, tasks)
   values ($1, $2, $3, $4, $5::json, $6::jsonb, $7::jsonb)`
@@ -102,14 +113,19 @@ export function notifyNodes(tx: Transaction, channels: readonly string[]): void 
   tx.send("select pg_notify(channel, '') from unnest($1::text[]) as channel", [channels])
 }
 
-/** The turns of an org after a number, oldest first. */
+/**
+ * The turns of an org after a number, oldest first. With the time of the turn of that number, or an earlier one, as
+ * `since` only the hours from there on are looked at.
+ */
 export async function loadTurnsAfter(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly after: number; readonly limit: number },
+  asked: { readonly orgId: OrgId; readonly after: number; readonly limit: number; readonly since?: Instant | null },
 ): Promise<readonly TurnRow[]> {
+  const since = asked.since ?? null
   const rows = await connection.query(
-    'select no, at, node_id, events from turn where org_id = $1 and no > $2 order by no limit $3',
-    [asked.orgId, asked.after, asked.limit],
+    `select no, at, node_id, events from turn where org_id = $1 and no > $2
+       ${since === null ? '' : 'and at >= $4::timestamptz'} order by no limit $3`,
+    [asked.orgId, asked.after, asked.limit, ...(since === null ? [] : [toTimestamp(since)])],
   )
   return rows.map((row) => ({
     no: row['no'] as number,
@@ -128,18 +144,26 @@ export async function loadTurnWriter(
   return row === undefined ? null : { nodeId: row['node_id'] as string, at: row['at'] as Instant }
 }
 
-/** The version of an org; 0 before its first turn. */
-export async function loadVersion(connection: Connection, orgId: OrgId): Promise<number> {
-  const [row] = await connection.query(`select ${NEWEST} as version`, [orgId])
-  return row?.['version'] as number
+/** The version of an org: its newest turn. */
+export async function loadVersion(connection: Connection, orgId: OrgId): Promise<OrgVersion> {
+  const [row] = await connection.query('select no, at, node_id from org_version where org_id = $1', [orgId])
+  return versionOf(row)
 }
 
 /** The version of every org. */
 export async function loadVersions(connection: Connection): Promise<ReadonlyMap<OrgId, number>> {
   const rows = await connection.query(
-    `select o.id, coalesce((select no from turn t where t.org_id = o.id order by no desc limit 1), 0) as version
-       from org o`,
+    'select o.id, coalesce(v.no, 0) as version from org o left join org_version v on v.org_id = o.id',
     [],
   )
   return new Map(rows.map((row) => [row['id'] as OrgId, row['version'] as number]))
+}
+
+/** The orgs that have turns from this time on, with their newest number. What it costs depends on those turns alone. */
+export async function loadChangedOrgs(connection: Connection, since: Instant): Promise<ReadonlyMap<OrgId, number>> {
+  const rows = await connection.query(
+    'select org_id, max(no) as version from turn where at >= $1::timestamptz group by org_id',
+    [toTimestamp(since)],
+  )
+  return new Map(rows.map((row) => [row['org_id'] as OrgId, row['version'] as number]))
 }

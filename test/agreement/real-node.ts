@@ -8,7 +8,6 @@ import type { Ports } from '../../src/service/ports.ts'
 import type { EngineSettings } from '../../src/service/settings.ts'
 import type { AttemptPlan, PlanAttempt } from '../../src/service/simulation/attempts.ts'
 import { createRetryChance } from '../../src/service/simulation/draws.ts'
-import { findVersions } from '../../src/service/turn/lookups.ts'
 import { loadMemory } from '../../src/service/turn/recall.ts'
 import type { Database } from '../../src/store/database.ts'
 import { NO_CHANNELS } from '../support/no-channels.ts'
@@ -139,8 +138,7 @@ function partsOf(
     log: () => undefined,
     sleep: () => Promise.reject(new Error('nobody waits in a history')),
     random: () => 0,
-    load: async (orgId) =>
-      loadMemory(database, parts.facts, { id: orgId, version: (await findVersions(database)).get(orgId) ?? 0 }),
+    load: (orgId) => loadMemory(database, parts.facts, orgId),
     ringAt: (at, happen) => {
       const ring = { at, happen }
       setRing(ring)

@@ -188,7 +188,7 @@ async function load(parts: NodeParts, database: Database, orgId: OrgId): Promise
   const heard = parts.published.get(orgId)
   if (heard !== undefined && heard < version)
     for (const turn of await findTurnsAfter(database, orgId, heard)) if (turn.no <= version) publish(parts, orgId, turn)
-  return loadMemory(database, parts.facts, { id: orgId, version })
+  return loadMemory(database, parts.facts, orgId)
 }
 
 const liveOf = (parts: NodeParts): Live => ({

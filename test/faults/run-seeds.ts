@@ -79,6 +79,7 @@ const TABLES = [
     'pending',
     'attempt',
     'turn',
+    'org_version',
     'occurrence',
     'decision',
   ],

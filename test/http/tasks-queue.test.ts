@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRetention } from '../../src/service/retention.ts'
+import { ageHistory } from '../support/history.ts'
 import { countRuns, createTasksWorld, errorIn, pointersOf, type TasksWorld } from './tasks-world.ts'
 
 // Admission, order, cancelling, batches, counts and time to live, with one slot that the first task holds.
@@ -259,7 +260,7 @@ describe('GET /scheduler/stats', () => {
     // This one is counted by nobody before its history goes.
     await world.client.until(await submit('a', '3'), 'done')
     const { ports } = world.live.engine
-    await ports.database.query(`update turn set at = at - interval '3 days'`, [])
+    await ageHistory(ports.database)
     await ports.database.query(
       `update run set created_at = created_at - interval '1 day', finished_at = finished_at - interval '1 day'
         where state is not null`,

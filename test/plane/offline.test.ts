@@ -9,7 +9,6 @@ import { createLive, createLiveWork } from '../../src/engine/live.ts'
 import { firePass } from '../../src/engine/loops.ts'
 import { createNodeParts } from '../../src/engine/node.ts'
 import type { NodeParts } from '../../src/engine/node-parts.ts'
-import { findVersions } from '../../src/service/turn/lookups.ts'
 import { loadMemory } from '../../src/service/turn/recall.ts'
 import { insertNode } from '../../src/store/nodes.ts'
 import { createHttpWorld, type HttpWorld } from '../http/support.ts'
@@ -35,10 +34,7 @@ beforeAll(async () => {
     ...{ newNodeId: () => 'nod_1', newToken: () => count('token'), settings: () => services.settings },
     ...{ executors: new Map(), estimate: null, channels: { turn: 'turn', plan: 'plan' }, program: 'test' },
     ...{ log: () => undefined, sleep: () => Promise.resolve(), random: () => 0.5 },
-    load: async (orgId) => {
-      const version = (await findVersions(services.db)).get(orgId) ?? 0
-      return loadMemory(services.db, parts.facts, { id: orgId, version })
-    },
+    load: (orgId) => loadMemory(services.db, parts.facts, orgId),
     ...{ hearClock: () => services.now, ringAt: () => () => undefined },
   })
   await insertNode(services.db, {

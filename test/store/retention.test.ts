@@ -15,14 +15,12 @@ import {
   deleteOldKeys,
   deleteOldNodes,
   deleteOldRuns,
-  deleteOldTurns,
   deleteSurplusRuns,
   foldSkippedRuns,
   loadBusySchedules,
   type WalkPosition,
 } from '../../src/store/retention.ts'
 import { insertSchedules, saveSchedules } from '../../src/store/schedules.ts'
-import { insertTurn } from '../../src/store/turns.ts'
 import { NOW } from '../support/builders.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { aScheduleRow, makeOrgs, ORG, OTHER_ORG, seedRun } from './records.ts'
@@ -30,7 +28,7 @@ import { aScheduleRow, makeOrgs, ORG, OTHER_ORG, seedRun } from './records.ts'
 let world: TestDatabase
 let db: Database
 
-const TABLES = ['run', 'pending', 'attempt', 'occurrence', 'decision', 'schedule', 'turn', 'callback', 'idempotency']
+const TABLES = ['run', 'pending', 'attempt', 'occurrence', 'decision', 'schedule', 'callback', 'idempotency']
 
 beforeAll(async () => {
   world = await createTestDatabase('migrated')
@@ -201,19 +199,6 @@ describe('skipped runs', () => {
       ['overlap', 2, 'a'],
       ['overlap', 1, 'c'],
     ])
-  })
-})
-
-describe('turns', () => {
-  it('go after a day, but never the newest of an org', async () => {
-    const turn = (org: typeof ORG, no: number, at: Instant): Promise<void> =>
-      db.transaction((tx) => insertTurn(tx, org, { no, at, nodeId: 'nod_1', events: [] }))
-    for (let no = 1; no <= 4; no += 1) await turn(ORG, no, ago(5 - no))
-    await turn(OTHER_ORG, 7, ago(9))
-    expect(await deleteOldTurns(db, { orgId: ORG, before: ago(1), limit: 2 })).toBe(2)
-    expect(await deleteOldTurns(db, { orgId: ORG, before: NOW, limit: 9 })).toBe(1)
-    expect(await deleteOldTurns(db, { orgId: OTHER_ORG, before: NOW, limit: 9 })).toBe(0)
-    expect(await column('select no from turn order by no')).toEqual([4, 7])
   })
 })
 

@@ -299,6 +299,12 @@ create table org (
   created_at timestamp with time zone not null,
   deleted_at timestamp with time zone
 );
+create table org_version (
+  org_id text collate C not null,
+  no bigint not null,
+  at timestamp with time zone not null,
+  node_id text collate C not null
+) with (fillfactor=50);
 create table pending (
   org_id text collate C not null,
   id text collate C not null,
@@ -552,6 +558,15 @@ create table turn (
   events json not null,
   ended jsonb,
   tasks jsonb
+) partition by RANGE (at);
+create table turn_default (
+  org_id text collate C not null,
+  no bigint not null,
+  at timestamp with time zone not null,
+  node_id text collate C not null,
+  events json not null,
+  ended jsonb,
+  tasks jsonb
 ) with (autovacuum_vacuum_insert_scale_factor=0.1);
 create table unsuccessful_run (
   org_id text collate C not null,
@@ -657,6 +672,7 @@ alter table migration add constraint migration_pkey PRIMARY KEY (number);
 alter table node add constraint node_pkey PRIMARY KEY (id);
 alter table occurrence add constraint occurrence_kind_check CHECK ((kind = ANY (ARRAY['occurrence'::text, 'manual'::text, 'backfill'::text])));
 alter table occurrence add constraint occurrence_pkey PRIMARY KEY (org_id, schedule_id, nominal_at, kind, discriminator);
+alter table org_version add constraint org_version_pkey PRIMARY KEY (org_id);
 alter table org add constraint org_max_concurrent_check CHECK ((max_concurrent > 0));
 alter table org add constraint org_max_schedules_check CHECK ((max_schedules > 0));
 alter table org add constraint org_pkey PRIMARY KEY (id);
@@ -722,7 +738,7 @@ alter table target add constraint target_org_id_fkey FOREIGN KEY (org_id) REFERE
 alter table target add constraint target_pkey PRIMARY KEY (org_id, id);
 alter table task_count_place add constraint task_count_place_pkey PRIMARY KEY (org_id);
 alter table task_count add constraint task_count_pkey PRIMARY KEY (org_id, agent_id);
-alter table turn add constraint turn_pkey PRIMARY KEY (org_id, no);
+alter table turn_default add constraint turn_default_pkey PRIMARY KEY (org_id, no);
 alter table unsuccessful_run add constraint unsuccessful_run_pkey PRIMARY KEY (org_id, state, created_at, id) INCLUDE (agent_id, trigger);
 alter table usage add constraint usage_pkey PRIMARY KEY (org_id, budget_id, period_start);
 alter table usage add constraint usage_used_check CHECK ((used >= 0));
@@ -792,8 +808,17 @@ CREATE INDEX sign_in_by_member ON sign_in USING btree (org_id, member_id);
 CREATE INDEX target_list ON target USING btree (org_id, created_at DESC, id DESC);
 CREATE INDEX target_of_alerts ON target USING btree (org_id) WHERE alerts;
 CREATE INDEX task_count_recent ON task_count USING btree (org_id, counted_at DESC);
+CREATE INDEX turn_default_by_time ON turn_default USING btree (at);
 CREATE INDEX worker_attempt_by_age ON worker_attempt USING btree (assigned_at);
 
+CREATE OR REPLACE FUNCTION keep_turn()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION list_unsuccessful_run()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -814,6 +839,28 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION set_org_version()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update org_version set no = new.no, at = new.at, node_id = new.node_id
+   where org_id = new.org_id and no = new.no - 1;
+  if found then
+    return new;
+  end if;
+  if new.no = 1 then
+    insert into org_version (org_id, no, at, node_id) values (new.org_id, new.no, new.at, new.node_id)
+    on conflict (org_id) do nothing;
+    if found then
+      return new;
+    end if;
+  end if;
+  raise unique_violation using
+    message = format('turn %s of org %s is not the next one', new.no, new.org_id),
+    constraint = 'turn_pkey', table = 'turn', schema = tg_table_schema;
+end $function$
+;
 CREATE OR REPLACE FUNCTION unlist_unsuccessful_run()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -832,3 +879,7 @@ CREATE TRIGGER audit_is_not_emptied BEFORE TRUNCATE ON audit FOR EACH STATEMENT 
 CREATE TRIGGER run_ends_unsuccessful AFTER UPDATE OF state ON run FOR EACH ROW WHEN ((new.state <> 'success'::text)) EXECUTE FUNCTION list_unsuccessful_run();
 CREATE TRIGGER run_is_made_unsuccessful AFTER INSERT ON run FOR EACH ROW WHEN ((new.state <> 'success'::text)) EXECUTE FUNCTION list_unsuccessful_run();
 CREATE TRIGGER unsuccessful_run_is_gone AFTER DELETE ON run FOR EACH ROW WHEN ((old.state <> 'success'::text)) EXECUTE FUNCTION unlist_unsuccessful_run();
+CREATE TRIGGER turn_is_not_removed_by_place BEFORE DELETE ON turn_default FOR EACH ROW WHEN ((current_query() ~~ 'delete from turn where ctid = any%'::text)) EXECUTE FUNCTION keep_turn();
+CREATE TRIGGER turn_sets_org_version BEFORE INSERT ON turn_default FOR EACH ROW EXECUTE FUNCTION set_org_version();
+CREATE TRIGGER turn_is_not_removed_by_place BEFORE DELETE ON turn FOR EACH ROW WHEN ((current_query() ~~ 'delete from turn where ctid = any%'::text)) EXECUTE FUNCTION keep_turn();
+CREATE TRIGGER turn_sets_org_version BEFORE INSERT ON turn FOR EACH ROW EXECUTE FUNCTION set_org_version();

@@ -23,6 +23,7 @@ const ADVICE: Partial<Readonly<Record<RefusalCode | 'UNREACHABLE' | 'BAD_ANSWER'
   BUDGET: 'The budget is used up: tell the person, or wait for the next period.',
   RATE_LIMITED: 'Wait a second, then call again, and more slowly.',
   DRAINING: 'Call again in a few seconds.',
+  BUSY: 'Call again in a few seconds.',
   NOT_STARTED: 'Call again in a few seconds.',
   DATABASE_AWAY: 'Call again in a few seconds.',
   UNREACHABLE: 'The server of the schedules does not answer: tell the person, and try again later.',

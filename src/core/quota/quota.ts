@@ -65,9 +65,12 @@ function refilled(left: number, perMinute: number | null, elapsedMs: number): nu
   return Math.min(capacityOf(perMinute), left + perMinute * Math.max(0, elapsedMs))
 }
 
+const MAX_SKEW_MS = 1_000
+
 /** The same state, told for this moment. */
 function toldAt(state: QuotaState, quotas: Quotas, now: Instant): QuotaState {
-  if (now <= state.at) return state
+  // A clock that was set back must not stop the refill until it has caught up.
+  if (now <= state.at) return state.at - now > MAX_SKEW_MS ? { ...state, at: now } : state
   const elapsed = now - state.at
   return {
     ...state,

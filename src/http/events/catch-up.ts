@@ -34,9 +34,10 @@ export async function catchUp(ctx: CatchUpContext, client: Client): Promise<bool
     const after = index === Infinity ? no : no - 1
     const turns = await ctx.read(after, PAGE)
     const first = turns[0]
-    const lost = first === undefined ? await isUnknown(ctx, client.position) : first.no !== after + 1
-    if (lost) {
-      await reset(ctx, client, first === undefined ? 'unknown' : 'too_old')
+    const lost =
+      first === undefined ? await whyNothing(ctx, client.position) : first.no === after + 1 ? null : 'too_old'
+    if (lost !== null) {
+      await reset(ctx, client, lost)
       continue
     }
     await tell(ctx, client, turns)
@@ -47,9 +48,14 @@ export async function catchUp(ctx: CatchUpContext, client: Client): Promise<bool
   return false
 }
 
-/** Nothing comes after the newest turn, which always is on record; nothing comes after one that was never taken either. */
-const isUnknown = async (ctx: CatchUpContext, { no, index }: Position): Promise<boolean> =>
-  index !== Infinity || (await ctx.version()) < no
+/** Nothing comes after the newest turn, nor after one that was never taken, nor where history has been removed. */
+async function whyNothing(ctx: CatchUpContext, { no, index }: Position): Promise<ResetView['reason'] | null> {
+  const version = await ctx.version()
+  if (version < no) return 'unknown'
+  const after = index === Infinity ? no : no - 1
+  // What was written since the look is on record now, unless it is gone.
+  return version === after || (await ctx.read(after, 1)).length > 0 ? null : 'too_old'
+}
 
 async function reset(ctx: CatchUpContext, client: Client, reason: ResetView['reason']): Promise<void> {
   const { no, index } = client.position

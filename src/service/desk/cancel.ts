@@ -5,6 +5,8 @@ import { decideCancel, type Cancellation, type CancelDecision } from '../../core
 import { planReset, planStop, planStopAll } from '../../core/session/stop.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { SessionRow } from '../../store/session-row.ts'
+import { clearingOf } from './cleared.ts'
+import { cancelWaiting } from './clearing.ts'
 import { pendingInSession, type Desk } from './desk.ts'
 import { move } from './runs.ts'
 
@@ -47,7 +49,8 @@ export function stopSession(
   const clock = { now: desk.now, stopGraceMs: desk.settings.stopGraceMs, sentAt }
   if (how === 'reset') return reset(desk, session, runs)
   const plan = how === 'stop' ? planStop(runs, clock) : planStopAll(runs, clock)
-  applyCancellations(desk, [...plan.stopped, ...plan.drained])
+  applyCancellations(desk, plan.stopped)
+  cancelInSession(desk, session, plan.drained)
   if (plan.cutoff !== null) {
     session.cutoff = plan.cutoff
     desk.changes.sessions.add(session)
@@ -55,15 +58,29 @@ export function stopSession(
   return { stopped: plan.stopped.length, drained: plan.drained.length }
 }
 
+/** Ends waiting runs of a session that are all cancelled for one reason. */
+export function cancelInSession(
+  desk: Desk,
+  { key }: Pick<SessionRow, 'key'>,
+  cancellations: readonly Cancellation[],
+): void {
+  const [first] = cancellations
+  if (first === undefined) return
+  const runs = cancellations.flatMap(({ runId }) => desk.runs.get(runId) ?? [])
+  cancelWaiting(desk, runs, { subject: 'session', key, why: first.why })
+}
+
 function reset(desk: Desk, session: SessionRow, runs: readonly RunRow[]): Stopped {
   const clock = { now: desk.now, stopGraceMs: desk.settings.stopGraceMs }
   const plan = planReset({ generation: session.generation, runs }, clock)
-  applyCancellations(desk, [...plan.cleared, ...plan.cancelled])
+  cancelInSession(desk, session, plan.cleared)
+  applyCancellations(desk, plan.cancelled)
   session.generation = plan.generation
   // A conversation that begins anew has used nothing of its window.
   session.context = null
   desk.changes.sessions.add(session)
   for (const run of runs) {
+    if (clearingOf(desk.clearings, run) !== undefined) continue
     run.inGeneration = false
     desk.changes.changed.add(run)
   }

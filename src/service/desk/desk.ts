@@ -11,6 +11,7 @@ import type { Zone } from '../../core/time/zone.ts'
 import type { AlertChange } from '../../store/alerts.ts'
 import type { Spending } from '../../store/budgets.ts'
 import type { CallbackRow } from '../../store/callbacks.ts'
+import type { Clearing, ClearingSubject } from '../../store/clearings.ts'
 import type { NewDelivery } from '../../store/outbox.ts'
 import type { IdempotencyRow } from '../../store/idempotency.ts'
 import type { RunRow } from '../../store/run-row.ts'
@@ -19,6 +20,7 @@ import type { SessionRow } from '../../store/session-row.ts'
 import type { WorkerAttemptRow } from '../../store/worker-attempts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import type { BookedBudget, BudgetBook } from './budget-book.ts'
+import { clearingOf, type Clearings } from './cleared.ts'
 import type { DecidedOccurrence, EndedAttempt, RangeDecision } from './decided.ts'
 import type { DeskEvent } from './desk-event.ts'
 import type { ProviderOnDesk, QuotaBook } from './quota-book.ts'
@@ -59,6 +61,10 @@ export interface Desk {
   turnNo: number
   /** Places given in the present turn. */
   placesGiven: number
+  /** Most runs that one command, one lost node or the passing of time changes in one turn; the rest follows in later ones. */
+  maxChanges: number
+  /** Sessions and schedules whose older waiting runs are being cancelled in pieces, by name. Nearly always empty. */
+  readonly clearings: Clearings
   changes: Changes
 }
 
@@ -133,6 +139,9 @@ export interface Changes {
   readonly events: DeskEvent[]
   /** What somebody did, for the audit log. Empty in nearly every turn. */
   readonly audits: AuditEntry[]
+  /** Clearings that began in this turn, and those that have nothing left to cancel. Empty in nearly every turn. */
+  readonly clearings: Set<Clearing>
+  readonly cleared: ClearingSubject[]
   /** What was done for the key of a request, by the name of the key. */
   readonly bindings: Map<string, IdempotencyRow>
 }
@@ -177,7 +186,8 @@ export function emptyDesk(orgId: OrgId, chance: Chance, settings: DeskSettings):
     queuedTasks: new Map(),
     allQueuedTasks: new Set(),
     ...{ budgets: null, quotas: null, quotasChanged: false, daily: null },
-    ...{ reservesChanged: false, now: instant(0), turnNo: 0, placesGiven: 0 },
+    ...{ reservesChanged: false, now: instant(0), turnNo: 0, placesGiven: 0, maxChanges: Infinity },
+    clearings: new Map(),
     changes: noChanges(),
   }
 }
@@ -210,6 +220,8 @@ export const noChanges = (): Changes => ({
   said: new Map(),
   events: [],
   audits: [],
+  clearings: new Set(),
+  cleared: [],
   bindings: new Map(),
 })
 
@@ -259,11 +271,14 @@ function removeFrom<Key, Item>(index: Map<Key, Set<Item>>, key: Key, item: Item)
 /** How the session treats what is sent to it: its own rules, then the deployment's. */
 export const rulesOf = (desk: Desk, session: SessionRow): SessionRules => ({ ...desk.settings.session, ...session.own })
 
+/** Whether the run is about to be cancelled with many others, and counts no more. */
+const isCleared = ({ clearings }: Desk, run: RunRow): boolean => clearingOf(clearings, run) !== undefined
+
 /** Pending runs of the session's present generation: what came before a reset has no more part in it. */
 export function pendingInSession(desk: Desk, session: SessionRow): readonly RunRow[] {
   const found: RunRow[] = []
   for (const run of desk.bySession.get(session.key) ?? [])
-    if (run.generation === session.generation && run.finishedAt === null) found.push(run)
+    if (run.generation === session.generation && run.finishedAt === null && !isCleared(desk, run)) found.push(run)
   return found
 }
 
@@ -271,6 +286,7 @@ export function pendingInSession(desk: Desk, session: SessionRow): readonly RunR
 export function pendingOfSchedule(desk: Desk, id: ScheduleId): readonly RunRow[] {
   const found: RunRow[] = []
   for (const run of desk.bySchedule.get(id) ?? [])
-    if (!run.superseded && run.finishedAt === null && (run.slot !== null || !isBackfilled(run))) found.push(run)
+    if (!run.superseded && run.finishedAt === null && (run.slot !== null || !isBackfilled(run)))
+      if (!isCleared(desk, run)) found.push(run)
   return found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
 }

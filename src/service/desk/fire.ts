@@ -4,6 +4,7 @@ import type { RunId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import { defaultLane } from '../../core/lanes.ts'
 import type { Why } from '../../core/reasons.ts'
+import { isWaitingWork } from '../../core/run/run.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
 import { jobRunIdOf } from '../../core/schedule/occurrence-key.ts'
 import { planOccurrences } from '../../core/schedule/occurrences.ts'
@@ -16,6 +17,7 @@ import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { isMisfire, judgeMissed } from './alerts.ts'
 import { closedBudget } from './budgets.ts'
 import { applyCancellations } from './cancel.ts'
+import { cancelWaiting } from './clearing.ts'
 import { closedDay, dailyRuns } from './daily-runs.ts'
 import { pendingOfSchedule, type Desk } from './desk.ts'
 import { deliveryOf } from './announce.ts'
@@ -131,13 +133,19 @@ function supersede(desk: Desk, ids: readonly RunId[], nominal: Instant): void {
   const runs = ids
     .flatMap((id) => desk.runs.get(id) ?? [])
     .filter((run) => !isTerminal(run.state) && !isBackfilled(run))
-  for (const run of runs) {
+  const [waiting, others] = [runs.filter(isWaitingWork), runs.filter((run) => !isWaitingWork(run))]
+  for (const run of others) {
     run.superseded = true
     run.slot = null
     desk.changes.changed.add(run)
   }
   const { stopGraceMs } = desk.settings
-  applyCancellations(desk, cancelSuperseded(runs, { nominal, now: desk.now, stopGraceMs }))
+  applyCancellations(desk, cancelSuperseded(others, { nominal, now: desk.now, stopGraceMs }))
+  const [first] = waiting
+  if (first?.scheduleId == null) return
+  const [one] = cancelSuperseded([first], { nominal, now: desk.now, stopGraceMs })
+  if (one === undefined) return
+  cancelWaiting(desk, waiting, { subject: 'schedule', key: first.scheduleId, why: one.why, superseded: true })
 }
 
 /** What has become of the runs of a schedule so far. */

@@ -176,6 +176,7 @@ function nextPlace(desk: Desk): number {
 function close(desk: Desk, run: RunRow): void {
   run.finishedAt ??= desk.now
   desk.changes.ended.push(run)
+  const wasParked = run.slot === 'parked'
   run.slot = null
   run.graceUntil = null
   if (run.delivery !== null) announce(desk, run, run.delivery)
@@ -183,7 +184,8 @@ function close(desk: Desk, run: RunRow): void {
   if (schedule === undefined) return
   // What is made up for long afterwards says nothing about how the plan goes.
   if (!isBackfilled(run)) keepScore(desk, schedule, run)
-  grant(desk, schedule.id)
+  // A run that waited for a slot gives none back, and looking at all that wait for one takes long.
+  if (!wasParked) grant(desk, schedule.id)
 }
 
 function keepScore(desk: Desk, row: ScheduleRow, run: RunRow): void {

@@ -6,13 +6,16 @@ import type { Instant } from '../../core/instant.ts'
 import { defaultLane } from '../../core/lanes.ts'
 import type { Lineage } from '../../core/rails/railed.ts'
 import { because, type Why } from '../../core/reasons.ts'
+import type { Cancellation } from '../../core/run/cancellation.ts'
 import type { RetryPolicy } from '../../core/run/retry-policy.ts'
+import { isWaitingWork } from '../../core/run/run.ts'
 import { mergeContent, type MessageContent } from '../../core/session/debounce.ts'
 import { droppedWhy, type SessionFacts } from '../../core/session/session.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
 import type { RunRow } from '../../store/run-row.ts'
+import type { SessionRow } from '../../store/session-row.ts'
 import { closedBudget } from './budgets.ts'
-import { applyCancellations } from './cancel.ts'
+import { applyCancellations, cancelInSession } from './cancel.ts'
 import { dailyRuns } from './daily-runs.ts'
 import { pendingInSession, rulesOf, type AgentOnDesk, type Desk } from './desk.ts'
 import { agentOn, makeRun, move, usualRetryPolicy } from './runs.ts'
@@ -111,7 +114,7 @@ function merge(
 type Entered = Extract<ReturnType<typeof decideAdmission>, { kind: 'enter' }>
 
 function enter(desk: Desk, submission: Submission, verdict: Entered): Submitted {
-  applyCancellations(desk, verdict.interrupted)
+  interruptSession(desk, submission, verdict.interrupted)
   const closes = verdict.closes === null ? undefined : desk.runs.get(verdict.closes)
   if (closes !== undefined) move(desk, closes, { event: 'due', why: because('accepted', 'session.debounce_ms') })
   const run = makeRun(desk, {
@@ -140,6 +143,20 @@ function enter(desk: Desk, submission: Submission, verdict: Entered): Submitted 
   }
 }
 
+/** What is active is asked to stop; what waits is cancelled, in pieces if there is much of it. */
+function interruptSession(desk: Desk, { sessionKey }: Submission, interrupted: readonly Cancellation[]): void {
+  if (sessionKey === null || interrupted.length === 0) return
+  const waits = ({ runId }: Cancellation): boolean => {
+    const run = desk.runs.get(runId)
+    return run !== undefined && isWaitingWork(run)
+  }
+  applyCancellations(
+    desk,
+    interrupted.filter((one) => !waits(one)),
+  )
+  cancelInSession(desk, { key: sessionKey }, interrupted.filter(waits))
+}
+
 /** A wish for more (or less) concurrency stays with the session until it is changed. */
 function stick(desk: Desk, { sessionKey, rules }: Submission): void {
   const session = sessionKey === null ? undefined : desk.sessions.get(sessionKey)
@@ -161,6 +178,12 @@ const GRANTED: AdmissionFacts['access'] = {
   granted: true,
   why: because('granted', 'service', { principal: 'service', permission: 'admission' }),
 }
+
+/** A cutoff that lies so far ahead was set by a clock that has been set back since; it would refuse everything. */
+const MAX_CUTOFF_AHEAD_MS = 60_000
+
+const cutoffOf = ({ cutoff }: SessionRow, now: Instant): Instant | null =>
+  cutoff !== null && cutoff - now > MAX_CUTOFF_AHEAD_MS ? null : cutoff
 
 function factsFor(desk: Desk, submission: Submission, budget: Why | null): AdmissionFacts {
   const { sessionKey } = submission
@@ -192,7 +215,7 @@ function sessionFacts(
   return {
     rules: { ...rulesOf(desk, session), ...submission.rules },
     runs,
-    cutoff: session.cutoff,
+    cutoff: cutoffOf(session, desk.now),
     open:
       open === undefined || open.notBefore === null
         ? null

@@ -10,6 +10,8 @@ import { move } from '../desk/runs.ts'
 import { release } from '../desk/settle.ts'
 import type { Work } from '../turn-port.ts'
 import { noteRun, type Memory } from './memory.ts'
+import { firstToStart } from './startable.ts'
+import { WITHOUT_LIMIT, type Allowance } from './turn-limits.ts'
 
 /** What a worker that waits for work would take. */
 export interface WorkerOffer {
@@ -34,12 +36,16 @@ export interface Assignment {
 const NO_LIMIT = { inFlight: 0, limit: null }
 
 /** Hands runs to workers in the order of picking, one each in turn, until nobody has room or nothing is left. */
-export function assignRuns(memory: Memory, offers: readonly WorkerOffer[]): readonly Assignment[] {
+export function assignRuns(
+  memory: Memory,
+  offers: readonly WorkerOffer[],
+  allowance = WITHOUT_LIMIT,
+): readonly Assignment[] {
   const assigned: Assignment[] = []
   let open = offers.map((offer) => ({ offer, lanes: offer.agents.map((id) => laneName(workerKeyOf(id))) }))
   while (open.length > 0)
     open = open.filter(({ offer, lanes }) => {
-      const run = heldBy(memory, offer.workerId) < offer.capacity ? nextOf(memory, lanes) : null
+      const run = heldBy(memory, offer.workerId) < offer.capacity ? nextOf(memory, lanes, allowance) : null
       if (run !== null) assigned.push(assign(memory, run, offer))
       return run !== null
     })
@@ -49,11 +55,11 @@ export function assignRuns(memory: Memory, offers: readonly WorkerOffer[]): read
 const heldBy = (memory: Memory, workerId: string): number => memory.byNode.get(workerId)?.size ?? 0
 
 /** The next run of one of these lines. Whichever was served goes to the end, so that no agent of a worker starves. */
-function nextOf({ desk, lineUp }: Memory, lanes: LaneName[]): RunRow | null {
+function nextOf(memory: Memory, lanes: LaneName[], allowance: Allowance): RunRow | null {
+  const { desk, lineUp } = memory
   for (const [index, name] of lanes.entries()) {
-    if (!lineUp.hasReady(name)) continue
-    const next = lineUp.next({ now: desk.now, lane: { name, size: 1, held: 0 }, catchup: NO_LIMIT })
-    const run = next === null ? undefined : desk.runs.get(next.id)
+    const at = { now: desk.now, lane: { name, size: 1, held: 0 }, catchup: NO_LIMIT }
+    const run = firstToStart(memory, allowance, () => (lineUp.hasReady(name) ? lineUp.next(at) : null))
     if (run === undefined) continue
     lanes.push(...lanes.splice(index, 1))
     return run

@@ -8,6 +8,8 @@ import { judgeStart } from '../desk/alerts.ts'
 import { probeOf, type CarriedProbe } from '../desk/probes.ts'
 import { agentOn, move } from '../desk/runs.ts'
 import { noteRun, type Memory } from './memory.ts'
+import { firstToStart } from './startable.ts'
+import { WITHOUT_LIMIT, type Allowance } from './turn-limits.ts'
 import type { WorkerOffer } from './assign.ts'
 
 /** What a node has free for an org in this turn. */
@@ -42,7 +44,7 @@ const MOST_PER_TURN = 512
 export const isCapped = (claims: readonly Claim[]): boolean => claims.length >= MOST_PER_TURN
 
 /** Starts as many runs as the node has slots for, in the order of picking; lanes take turns. */
-export function claimRuns(memory: Memory, offer: Offer): readonly Claim[] {
+export function claimRuns(memory: Memory, offer: Offer, allowance = WITHOUT_LIMIT): readonly Claim[] {
   const claims: Claim[] = []
   const { now } = memory.desk
   const open = [...offer.lanes].map(([name, lane]) => {
@@ -52,7 +54,7 @@ export function claimRuns(memory: Memory, offer: Offer): readonly Claim[] {
   while (open.length > 0 && claims.length < MOST_PER_TURN) {
     for (let index = 0; index < open.length; index += 1) {
       const asking = open[index]
-      const run = asking === undefined ? undefined : nextRun(memory, asking.at)
+      const run = asking === undefined ? undefined : nextRun(memory, asking.at, allowance)
       if (asking === undefined || run === undefined) {
         open.splice(index, 1)
         index -= 1
@@ -74,10 +76,10 @@ interface Moment extends PickingMoment {
   readonly lane: { readonly name: LaneName; readonly size: number; held: number }
 }
 
-function nextRun({ desk, lineUp }: Memory, at: Moment): RunRow | undefined {
+function nextRun(memory: Memory, at: Moment, allowance: Allowance): RunRow | undefined {
   const { name, size, held } = at.lane
-  const next = held < size && lineUp.hasReady(name) ? lineUp.next(at) : null
-  return next === null ? undefined : desk.runs.get(next.id)
+  if (held >= size) return undefined
+  return firstToStart(memory, allowance, () => (memory.lineUp.hasReady(name) ? memory.lineUp.next(at) : null))
 }
 
 function start(memory: Memory, run: RunRow, nodeId: string): AttemptId {

@@ -1,5 +1,9 @@
 import { DatabaseError, isDatabaseAway } from '../../store/database-error.ts'
+import { ErrGatewayBusy, type Refusal } from '../../contract/refusals.ts'
 import { CommitUnknown, MemoryTooOld } from './turn.ts'
+
+/** Too much work waits in the org, or it has waited too long. Nothing of it was carried out. */
+export const tooBusy = (): Refusal => new ErrGatewayBusy()
 
 /** What a failed turn means for the work that was in it. */
 export type TurnFailure =
@@ -24,7 +28,7 @@ export function readFailure(error: unknown): TurnFailure {
   return PASSING.has(error.code) ? 'away' : 'broken'
 }
 
-const REPEATED: ReadonlySet<DatabaseError['code']> = new Set(['conflict', 'timed_out', 'rolled_back'])
+const REPEATED: ReadonlySet<DatabaseError['code']> = new Set(['conflict', 'timed_out', 'rolled_back', 'record_differs'])
 
 /** What passes by itself, or when somebody sees to it: work waits, and the engine says why. */
 const PASSING: ReadonlySet<DatabaseError['code']> = new Set(['no_free_connection', 'disk_full', 'database_read_only'])

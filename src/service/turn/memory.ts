@@ -3,9 +3,10 @@ import { createLineUp, type LineUp } from '../../core/picking/line-up.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
 import type { ContextUse } from '../../core/session/throttle.ts'
 import { wakeAt, type RunRow } from '../../store/run-row.ts'
-import { orgLock } from '../../store/turns.ts'
+import { orgLock, type OrgVersion } from '../../store/turns.ts'
 import { noteSpender } from '../desk/budgets.ts'
 import { emptyDesk, putRun, rulesOf, takeRun, type Chance, type Desk, type DeskSettings } from '../desk/desk.ts'
+import type { ClockStep } from './clock-step.ts'
 import { createTimers, type Timers } from './timers.ts'
 
 /** What a node can do and how it judges, for every org alike. */
@@ -18,9 +19,9 @@ export interface NodeFacts {
 }
 
 /**
- * What a node remembers of an org: everything pending, who is next, what comes by itself, who holds what. `version` is
- * the last turn it knows of. Under the org's lock, with that version still the newest, it is the truth; otherwise it is
- * brought up to date first, and after any failure it is thrown away.
+ * What a node remembers of an org: everything pending, who is next, what comes by itself, who holds what. `version` and
+ * `newest` name the last turn it knows of. Under the org's lock, with that turn still the newest, it is the truth;
+ * otherwise it is brought up to date first. After a failure in the middle of a turn it is thrown away.
  */
 export interface Memory {
   /** What every turn of the org takes first. */
@@ -35,6 +36,12 @@ export interface Memory {
   /** Schedules on the desk that may have nothing pending any more. */
   readonly idleSchedules: Set<ScheduleId>
   version: number
+  /** When the newest turn was taken and by which node: a number alone does not name a turn after a failover. */
+  newest: Pick<OrgVersion, 'at' | 'writer'>
+  /** Decisions may be in it that were not kept, or half of what others did: after a failure it must not be used again. */
+  isUnsettled: boolean
+  /** The server's clock was set back and not all waits have been moved yet; null nearly always. */
+  clockStep: ClockStep | null
   orgLimit: number | null
 }
 
@@ -49,6 +56,9 @@ export function emptyMemory(orgId: OrgId, node: NodeFacts): Memory {
     missing: { agents: new Set(), schedules: new Set() },
     idleSchedules: new Set(),
     version: 0,
+    newest: { at: null, writer: null },
+    isUnsettled: false,
+    clockStep: null,
     orgLimit: null,
   }
   applyNodeFacts(memory, node)

@@ -1,45 +1,87 @@
 import type { AttemptId, RunId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
+import type { RunRow } from '../../store/run-row.ts'
 import { noChanges, type Changes } from '../desk/desk.ts'
+import { clearSome } from '../desk/clearing.ts'
 import { passTime } from '../desk/settle.ts'
+import { applyStep, orgTime } from './clock-step.ts'
 import { noteRun, type Memory, type NodeFacts } from './memory.ts'
 import { noteChanges } from './notes.ts'
+import { WITHOUT_LIMIT, type Allowance } from './turn-limits.ts'
 
 /** The parts of a turn that need no database: a simulation takes its turns with them, too. */
 
-/** Everything that has become due by itself since the last turn. */
-export function letTimePass(memory: Memory, node: NodeFacts): void {
-  const { desk, timers } = memory
-  const due = timers.takeDue(desk.now)
+/** Runs that are looked at before the allowance is asked again, and before the server begins to write their endings. */
+const PIECE = 128
+
+/** How far time passes in one turn. Left out: all that is due, at once. */
+export interface Passing {
+  readonly allowance: Allowance
+  /** Called between two pieces. */
+  readonly between: () => void
+}
+
+const ALL_AT_ONCE: Passing = { allowance: WITHOUT_LIMIT, between: () => undefined }
+
+/** What has become due by itself since the last turn, and what is being cancelled in pieces. */
+export function letTimePass(memory: Memory, node: NodeFacts, { allowance, between }: Passing = ALL_AT_ONCE): void {
+  const { desk } = memory
+  const unchanged: RunRow[] = []
+  let happened = desk.clearings.size > 0 || memory.clockStep !== null
+  if (memory.clockStep !== null && !applyStep(desk, memory.clockStep, allowance.left)) memory.clockStep = null
+  while (allowance.left > 0 && !allowance.isOver()) {
+    const max = Math.min(PIECE, allowance.left)
+    const cleared = desk.clearings.size > 0 ? clearSome(desk, max).length : 0
+    const passed = passDue(memory, max - cleared, unchanged)
+    if (cleared + passed === 0) break
+    happened = true
+    allowance.left -= cleared + passed
+    between()
+  }
+  // Their next moment has to be set again; before the end of the loop they would only be looked at twice.
+  for (const run of unchanged) noteRun(memory, run)
+  if (happened) noteChanges(memory, node)
+}
+
+/** Looks at so many runs whose time has come. Answers with how many there were. */
+function passDue({ desk, timers }: Memory, max: number, unchanged: RunRow[]): number {
+  const due = timers.takeDue(desk.now, max)
   for (const id of due) {
     const run = desk.runs.get(id)
     if (run === undefined) continue
     passTime(desk, run, null)
-    // Also when nothing came of it: its next moment has to be set again.
-    noteRun(memory, run)
+    if (!desk.changes.changed.has(run)) unchanged.push(run)
   }
-  if (due.length > 0) noteChanges(memory, node)
+  return due.length
 }
 
 /** When a turn is taken, and its number. */
 export interface TurnMoment {
   readonly now: Instant
   readonly no: number
+  /** When the turn before was taken, by whatever node. Left out: as this memory knows. */
+  readonly newestAt?: Instant | null
+  /** Most runs that one command or one lost node changes in it. Left out: no limit. */
+  readonly maxChanges?: number
   /** Where its changes are collected; empty. Left out: somewhere new. */
   readonly changes?: Changes
 }
 
 /** A new turn: nothing has changed in it yet. */
-export function beginTurn({ desk }: Memory, at: TurnMoment): void {
-  // Time does not go back inside an org, even if somebody sets the server's clock.
-  if (at.now > desk.now) desk.now = at.now
+export function beginTurn(memory: Memory, at: TurnMoment): void {
+  const { desk } = memory
+  const { now, step } = orgTime(desk, at.now, at.newestAt ?? null)
+  desk.now = now
+  if (step !== null) memory.clockStep = step
   desk.turnNo = at.no
   desk.placesGiven = 0
+  desk.maxChanges = at.maxChanges ?? Infinity
   desk.changes = at.changes ?? noChanges()
 }
 
 /** When a turn is worth taking although nobody asks for one. */
 export function nextMoment(memory: Memory): Instant | null {
+  if (memory.desk.clearings.size > 0 || memory.clockStep !== null) return memory.desk.now
   const timer = memory.timers.next()
   const waiting = memory.lineUp.wakesAt()
   if (timer === null) return waiting

@@ -1,52 +1,36 @@
 import { workerKeyOf } from '../../core/executor/worker-agent.ts'
-import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
+import type { AgentId, OrgId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import { parseZone, UTC, type Zone } from '../../core/time/zone.ts'
 import { loadAgents, type AgentRow } from '../../store/agents.ts'
 import { loadPeriodUses } from '../../store/budgets.ts'
+import { loadClearings } from '../../store/clearings.ts'
 import type { Connection, Transaction } from '../../store/database.ts'
 import { loadOrg } from '../../store/orgs.ts'
-import { loadLives, loadPending, loadPendingByIds } from '../../store/pending.ts'
-import type { RunRow } from '../../store/run-row.ts'
+import { loadPending } from '../../store/pending.ts'
 import { loadSchedules } from '../../store/schedules.ts'
 import type { SessionRow } from '../../store/session-row.ts'
 import { loadSessions } from '../../store/sessions.ts'
-import { loadTurnsAfter, type TurnRow } from '../../store/turns.ts'
+import { loadVersion, type OrgVersion } from '../../store/turns.ts'
 import { RUNS_PER_DAY, takeDailyRuns } from '../desk/daily-runs.ts'
+import { takeClearings } from '../desk/cleared.ts'
 import type { AgentOnDesk } from '../desk/desk.ts'
 import { inlineAgent } from '../desk/runs.ts'
 import { recallBudgets } from './budgets.ts'
 import { recallQuotas } from './quotas.ts'
-import {
-  emptyMemory,
-  forgetRun,
-  noteSession,
-  recallRun,
-  applyNodeFacts,
-  type Memory,
-  type NodeFacts,
-} from './memory.ts'
-import { subjectsOf, type Touched } from './touched.ts'
+import { emptyMemory, noteSession, recallRun, applyNodeFacts, type Memory, type NodeFacts } from './memory.ts'
 
-const PAGE = 20_000
-/** Further behind than this, reading everything again is cheaper than catching up. */
-const MOST_TURNS = 5_000
+/** Rows that are read and taken in at a time: the event loop goes round in between. */
+const PAGE = 1_000
 
-/**
- * Loads an org without its lock: `version` was read before, so whatever changes while it loads is in a later turn, and
- * catching up under the lock reads it again.
- */
-export async function loadMemory(
-  connection: Connection,
-  node: NodeFacts,
-  org: { readonly id: OrgId; readonly version: number },
-): Promise<Memory> {
-  const memory = emptyMemory(org.id, node)
-  memory.version = org.version
+/** Loads an org without its lock: whatever changes while it loads is in a later turn, and catching up reads it again. */
+export async function loadMemory(connection: Connection, node: NodeFacts, orgId: OrgId): Promise<Memory> {
+  const memory = emptyMemory(orgId, node)
+  noteVersion(memory, await loadVersion(connection, orgId))
   await recallOrg(connection, memory, node)
   await recallBudgets(connection, memory, new Set())
   await recallQuotas(connection, memory, new Set())
   for (let after = ''; ;) {
-    const runs = await loadPending(connection, { orgId: org.id, after, limit: PAGE })
+    const runs = await loadPending(connection, { orgId, after, limit: PAGE })
     await recallSessions(connection, memory, { node, keys: missingSessions(memory, runs) })
     for (const run of runs) recallRun(memory, run)
     if (runs.length < PAGE) break
@@ -61,6 +45,7 @@ export async function recallOrg(connection: Connection, memory: Memory, node: No
   const { desk } = memory
   const org = await loadOrg(connection, desk.orgId)
   memory.orgLimit = org?.maxConcurrent ?? null
+  takeClearings(desk.clearings, await loadClearings(connection, desk.orgId))
   applyNodeFacts(memory, node)
   const perDay = org?.runsPerDay ?? null
   const counted = perDay === null ? [] : await loadPeriodUses(connection, { orgId: desk.orgId, id: RUNS_PER_DAY })
@@ -73,72 +58,16 @@ function zoneNamed(name: unknown): Zone {
   return zone.ok ? zone.value : UTC
 }
 
-/**
- * Brings the memory up to the org's version, under the lock. Answers with the turns it had not heard of; null when the
- * history does not reach back far enough and everything must be loaded again.
- */
-export async function catchUp(
-  tx: Transaction,
-  memory: Memory,
-  at: { readonly version: number; readonly node: NodeFacts },
-): Promise<readonly TurnRow[] | null> {
-  if (memory.version === at.version) return []
-  if (at.version < memory.version || at.version - memory.version > MOST_TURNS) return null
-  const { orgId } = memory.desk
-  const turns = await loadTurnsAfter(tx, { orgId, after: memory.version, limit: MOST_TURNS })
-  if (turns[0]?.no !== memory.version + 1) return null
-  const touched = subjectsOf(turns)
-  await recallSessions(tx, memory, { node: at.node, keys: [...touched.sessions] })
-  await recallRuns(tx, memory, { touched, node: at.node })
-  await recallSchedules(
-    tx,
-    memory,
-    [...touched.schedules].filter((id) => memory.desk.schedules.has(id)),
-  )
-  await recallAgents(
-    tx,
-    memory,
-    [...touched.agents].filter((id) => memory.desk.agents.has(id)),
-  )
-  await completeDesk(tx, memory)
-  if (memory.desk.budgets !== null || touched.budgets.size > 0) await recallBudgets(tx, memory, touched.runs)
-  if (memory.desk.quotas !== null || touched.providers.size > 0) await recallQuotas(tx, memory, touched.runs)
-  if (memory.desk.daily !== null || touched.org) await recallOrg(tx, memory, at.node)
-  memory.version = at.version
-  return turns
+export function noteVersion(memory: Memory, { version, at, writer }: OrgVersion): void {
+  memory.version = version
+  memory.newest = { at, writer }
 }
 
-/** Of runs that are known only what changes while they are pending is read again, and of those that have ended nothing. */
-async function recallRuns(
-  connection: Connection,
+/** The sessions of runs that are not on the desk yet. */
+export function missingSessions(
   memory: Memory,
-  { touched, node }: { readonly touched: Touched; readonly node: NodeFacts },
-): Promise<void> {
-  const { orgId, runs: onDesk } = memory.desk
-  const left = new Map<RunId, RunRow>()
-  const unknown: RunId[] = []
-  for (const id of touched.runs) {
-    const known = onDesk.get(id)
-    if (touched.ended.has(id)) {
-      if (known !== undefined) forgetRun(memory, known)
-    } else if (known === undefined || touched.merged.has(id)) unknown.push(id)
-    else left.set(id, known)
-  }
-  const [read, lives] = await Promise.all([
-    unknown.length === 0 ? [] : loadPendingByIds(connection, { orgId, ids: unknown }),
-    left.size === 0 ? [] : loadLives(connection, { orgId, runs: left }),
-  ])
-  const runs = [...read, ...lives]
-  const pending = new Set(runs.map((run) => run.id))
-  for (const id of [...unknown, ...left.keys()]) {
-    const known = pending.has(id) ? undefined : onDesk.get(id)
-    if (known !== undefined) forgetRun(memory, known)
-  }
-  await recallSessions(connection, memory, { node, keys: missingSessions(memory, runs) })
-  for (const run of runs) recallRun(memory, run)
-}
-
-function missingSessions(memory: Memory, runs: Iterable<{ readonly sessionKey: SessionKey | null }>): SessionKey[] {
+  runs: Iterable<{ readonly sessionKey: SessionKey | null }>,
+): SessionKey[] {
   const missing = new Set<SessionKey>()
   for (const { sessionKey } of runs)
     if (sessionKey !== null && !memory.desk.sessions.has(sessionKey)) missing.add(sessionKey)
@@ -233,7 +162,7 @@ export function readAhead(
 }
 
 /** Every pending run has its agent and, if that still exists, its schedule on the desk. */
-async function completeDesk(connection: Connection, memory: Memory): Promise<void> {
+export async function completeDesk(connection: Connection, memory: Memory): Promise<void> {
   const { desk, missing } = memory
   await recallSchedules(connection, memory, [...missing.schedules])
   await recallAgents(connection, memory, [...missing.agents])

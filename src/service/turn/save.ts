@@ -6,6 +6,7 @@ import { saveAlerts } from '../alert-messages.ts'
 import { insertAttempts } from '../../store/attempts.ts'
 import { addUsage, deleteBudgets, saveBudgetStandings } from '../../store/budgets.ts'
 import { insertCallbacks } from '../../store/callbacks.ts'
+import { deleteClearings, saveClearings } from '../../store/clearings.ts'
 import type { Transaction } from '../../store/database.ts'
 import { insertDecisions } from '../../store/decisions.ts'
 import { insertIdempotencies } from '../../store/idempotency.ts'
@@ -42,6 +43,8 @@ export const isUnchanged = (changes: Changes): boolean =>
   changes.events.length === 0 &&
   changes.audits.length === 0 &&
   changes.callbacks.length === 0 &&
+  changes.clearings.size === 0 &&
+  changes.cleared.length === 0 &&
   changes.bindings.size === 0
 
 /** Where nodes tell each other that an org has changed, and that a plan has. */
@@ -131,7 +134,7 @@ function saveRuns(tx: Transaction, desk: Desk, changedBefore: number): void {
   const merged = [...changes.merged].filter((run) => !changes.made.has(run))
   if (made.length > 0) insertRuns(tx, orgId, made)
   if (begun.length > 0) insertPending(tx, orgId, begun)
-  if (ended.length > 0) endRuns(tx, orgId, ended)
+  if (ended.length > 0) endRuns(tx, orgId, ended, false)
   if (kept.length > 0) savePending(tx, orgId, kept)
   if (begin.length > 0) startRuns(tx, orgId, begin)
   if (merged.length > 0) savePayloads(tx, orgId, merged)
@@ -166,6 +169,8 @@ function saveModel(tx: Transaction, desk: Desk): void {
   if (changes.deliveries.length > 0) insertDeliveries(tx, orgId, { deliveries: changes.deliveries, now: desk.now })
   if (changes.alerts.length > 0) saveAlerts(tx, orgId, { changes: changes.alerts, now: desk.now })
   if (changes.callbacks.length > 0) insertCallbacks(tx, changes.callbacks)
+  if (changes.cleared.length > 0) deleteClearings(tx, orgId, changes.cleared)
+  if (changes.clearings.size > 0) saveClearings(tx, orgId, [...changes.clearings])
   if (changes.assignments.length > 0) insertWorkerAttempts(tx, changes.assignments)
   if (changes.ranges.length > 0)
     insertDecisions(
@@ -175,7 +180,7 @@ function saveModel(tx: Transaction, desk: Desk): void {
 }
 
 /** Everything that changed is named once, so that other nodes know what to read again. */
-function storedEvents({ changes, turnNo }: Desk): readonly StoredEvent[] {
+function storedEvents({ changes, turnNo, orgId }: Desk): readonly StoredEvent[] {
   const events = changes.events.map(({ kind, subject, data }): StoredEvent => [kind, subject, data])
   for (const run of changes.changed) if (run.toldIn !== turnNo) events.push(['run.touched', run.id, {}])
   const touch = (kind: string, subject: string): void => {
@@ -184,6 +189,8 @@ function storedEvents({ changes, turnNo }: Desk): readonly StoredEvent[] {
   for (const session of changes.newSessions) touch('session.changed', session.key)
   for (const session of changes.sessions) touch('session.changed', session.key)
   for (const schedule of changes.schedules) touch('schedule.touched', schedule.id)
+  // What is to be cancelled in pieces is read again with the limits of the org.
+  if (changes.clearings.size + changes.cleared.length > 0) events.push(['org.touched', orgId, {}])
   for (const id of changes.deletedSchedules) events.push(['schedule.changed', id, { deleted: true }])
   return events
 }

@@ -9,8 +9,8 @@ import type { Instant } from '../../core/instant.ts'
 export interface Timers {
   /** The run's next moment. Null: it has none. */
   readonly set: (id: RunId, at: Instant | null) => void
-  /** The runs whose moment has come; each is told once. */
-  readonly takeDue: (now: Instant) => readonly RunId[]
+  /** The runs whose moment has come, at most so many; each is told once. */
+  readonly takeDue: (now: Instant, max?: number) => readonly RunId[]
   readonly next: () => Instant | null
 }
 
@@ -49,9 +49,9 @@ export function createTimers(): Timers {
       pushToHeap(heap, { at, id }, isBefore)
       if (heap.length > 2 * moments.size + MOST_LEFT_BEHIND) clear()
     },
-    takeDue: (now) => {
+    takeDue: (now, max = Infinity) => {
       const due: RunId[] = []
-      for (let alarm = first(); alarm !== undefined && alarm.at <= now; alarm = first()) {
+      for (let alarm = first(); alarm !== undefined && alarm.at <= now && due.length < max; alarm = first()) {
         due.push(alarm.id)
         moments.delete(alarm.id)
       }

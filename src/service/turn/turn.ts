@@ -20,8 +20,10 @@ import { absentNeeds, fetchNeeds, type Needing } from './needs.ts'
 import { noteAgents, noteChanges, noteOrg } from './notes.ts'
 import { beginTurn, letTimePass } from './passing.ts'
 import { reviewQuotas } from './quotas.ts'
-import { catchUp, readAhead, taskAgent } from './recall.ts'
+import { catchUp } from './catch-up.ts'
+import { noteVersion, readAhead, taskAgent } from './recall.ts'
 import { isUnchanged, saveEndings, saveTurn, type Channels } from './save.ts'
+import { allowanceOf, NO_TURN_LIMITS, type TurnLimits } from './turn-limits.ts'
 import { createTurnReads } from './turn-reads.ts'
 
 /** What a turn needs from the node that takes it. */
@@ -33,6 +35,8 @@ export interface TurnContext {
   readonly channels: Channels | null
   /** Takes in what the database said the time is, and says what it is. */
   readonly hearClock: (said: Instant) => Instant
+  /** How much is done before others have their turn. Left out: everything there is. */
+  readonly limits?: TurnLimits
 }
 
 /** The memory cannot be brought up to date; it has to be loaded again. */
@@ -47,7 +51,7 @@ export class MemoryTooOld extends Error {
 export type Done = { readonly ok: true; readonly answer: unknown } | { readonly ok: false; readonly refusal: Refusal }
 
 export interface TurnResult {
-  /** In the order of the works. */
+  /** In the order of the works; those at the end that the turn had no time for are not among them. */
   readonly done: readonly Done[]
   readonly claims: readonly Claim[]
   /** What workers that wait at this node were given. */
@@ -69,7 +73,9 @@ export interface TurnResult {
  */
 export async function takeTurn(ctx: TurnContext, memory: Memory, asked: Omit<Asked, 'memory'>): Promise<TurnResult> {
   const result = await commitTurn(ctx, { memory, ...asked })
-  if (result.written !== null) memory.version = result.written.no
+  const { written } = result
+  if (written !== null) noteVersion(memory, { version: written.no, at: written.at, writer: written.nodeId })
+  memory.isUnsettled = false
   for (const run of memory.desk.changes.made) dropPayload(run, memory.desk.runs.size)
   tidyMemory(memory)
   return result
@@ -148,16 +154,24 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   const asking = loadStanding(tx, { orgId: desk.orgId, nodeId: ctx.nodeId })
   const ahead = readAhead(tx, memory, { node: ctx.node, ...absentNeeds(memory, asked.ahead()) })
   const standing = await asking
-  const heard = await catchUp(tx, memory, { version: standing.version, node: ctx.node })
+  const heard = await catchUp(tx, memory, { newest: standing, node: ctx.node })
   if (heard === null) throw new MemoryTooOld(desk.orgId)
-  beginTurn(memory, { now: ctx.hearClock(standing.now), no: standing.version + 1 })
+  const { limits = NO_TURN_LIMITS } = ctx
+  memory.isUnsettled = true
+  const { version, at: newestAt } = standing
+  const now = ctx.hearClock(standing.now)
+  beginTurn(memory, { now, newestAt, no: version + 1, maxChanges: limits.maxChanges })
   await ahead.arrive()
   const done = await doWorks(tx, ctx, { memory, works: works(), ahead })
   noteAgents(memory)
   // Whoever changes an org is audited, and nearly nobody is.
   if (desk.changes.audits.length > 0) await noteOrg(tx, memory, ctx.node)
   noteChanges(memory, ctx.node)
-  letTimePass(memory, ctx.node)
+  const allowance = allowanceOf(limits)
+  const between = (): void => {
+    saveEndings(tx, desk)
+  }
+  letTimePass(memory, ctx.node, { allowance, between })
   if (desk.budgets !== null || desk.reservesChanged) await reviewBudgets(tx, memory)
   if (desk.quotas !== null || desk.quotasChanged) await reviewQuotas(tx, memory)
   if (desk.changes.endedBeats.length > 0) await judgeBeats(tx, desk)
@@ -168,9 +182,15 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   const changedBefore = desk.changes.changed.size
   // Asked for last: a slot that what was just reported has given back must be on offer in the same turn, or nobody comes.
   const offered = alive ? offer() : null
-  const claims = await withPayloads(tx, memory, offered === null ? [] : claimRuns(memory, offered))
+  const before = allowance.left
+  const claims = await withPayloads(tx, memory, offered === null ? [] : claimRuns(memory, offered, allowance))
   const waiting = offered?.workers ?? null
-  const assigned = waiting === null ? NOTHING : await withPayloads(tx, memory, assignRuns(memory, waiting))
+  const assigned = waiting === null ? NOTHING : await withPayloads(tx, memory, assignRuns(memory, waiting, allowance))
+  // Some ended instead of starting: what waited for their slots has its place now.
+  if (allowance.left < before) {
+    saveEndings(tx, desk)
+    noteChanges(memory, ctx.node)
+  }
   const { audits } = desk.changes
   if (audits.length > 0) await appendAudits(tx, desk.orgId, { entries: audits, at: desk.now })
   const changed = [...desk.changes.changed]
@@ -187,9 +207,9 @@ const ENDINGS_AT_ONCE = 128
 async function doWorks(tx: Transaction, ctx: TurnContext, { memory, works, ahead }: Needing): Promise<readonly Done[]> {
   const { prepared, refused } = await prepareWorks(tx, { memory, works })
   await fetchNeeds(tx, ctx.node, { memory, works, ahead })
-  const done = works.map((work, index): Done => {
-    // The server begins to write what has ended so far.
-    if (index % ENDINGS_AT_ONCE === 0) saveEndings(tx, memory.desk)
+  const done: Done[] = []
+  const isOver = (ctx.limits ?? NO_TURN_LIMITS).stopwatch()
+  const apply = (work: Work<unknown>): Done => {
     const refusal = refused.get(work)
     if (refusal !== undefined) return { ok: false, refusal }
     try {
@@ -198,7 +218,14 @@ async function doWorks(tx: Transaction, ctx: TurnContext, { memory, works, ahead
       if (!(error instanceof Refusal)) throw error
       return { ok: false, refusal: error }
     }
-  })
+  }
+  for (const work of works) {
+    // The server begins to write what has ended so far.
+    if (done.length % ENDINGS_AT_ONCE === 0) saveEndings(tx, memory.desk)
+    // What is left is done in the next turn.
+    if (done.length > 0 && isOver()) break
+    done.push(apply(work))
+  }
   for (const [index, work] of works.entries()) {
     const answered = done[index]
     if (work.conclude !== undefined && answered?.ok === true) await work.conclude(tx, answered.answer, memory.desk.now)

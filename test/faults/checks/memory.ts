@@ -19,7 +19,7 @@ export async function expectTrueMemory(world: World, node: SimulatedNode): Promi
   const version = (await findVersions(world.database)).get(id) ?? 0
   // It is busy failing, or somebody else was faster; there will be another look.
   if (node.state !== 'alive' || memory?.version !== version) return
-  const fresh = await loadMemory(world.database, node.parts.facts, { id, version })
+  const fresh = await loadMemory(world.database, node.parts.facts, id)
   compare(`${node.name} of ${id} at ${version}`, remembered(memory), remembered(fresh))
   world.looks += 1
 }

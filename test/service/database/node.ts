@@ -7,7 +7,6 @@ import { loadMemory } from '../../../src/service/turn/recall.ts'
 import { takeTurn } from '../../../src/service/turn/turn.ts'
 import { reportWork } from '../../../src/service/turn/works.ts'
 import { insertNode } from '../../../src/store/nodes.ts'
-import { loadVersions } from '../../../src/store/turns.ts'
 import { ORG } from '../../store/records.ts'
 import type { ServiceWorld } from './world.ts'
 
@@ -24,14 +23,13 @@ export interface TestNode {
 
 /** Starts a node; its lease holds for days. */
 export async function openNode(of: ServiceWorld): Promise<TestNode> {
-  const versions = await loadVersions(of.db)
   const nodeId = `nod_${(made += 1)}`
   const facts = factsOf(of)
   await insertNode(of.db, {
     ...{ id: nodeId, startedAt: of.now, leaseUntil: later(of.now, 9 * DAY_MS), draining: false, lost: false },
     ...{ executors: [], lanes: {}, program: 'test' },
   })
-  const memory = await loadMemory(of.db, facts, { id: ORG, version: versions.get(ORG) ?? 0 })
+  const memory = await loadMemory(of.db, facts, ORG)
   const held: Claim[] = []
   const started: string[] = []
   const context = { database: of.db, node: facts, nodeId, channels: null, hearClock: () => of.now }

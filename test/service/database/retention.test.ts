@@ -73,12 +73,14 @@ describe('a pass of retention', () => {
     expect(await world.rows('select run_id from occurrence')).toHaveLength(1)
   })
 
-  it('leaves the newest turn of an org: its number is the version', async () => {
+  it('removes all turns of an org, whose history goes on from its version', async () => {
     await createSchedule(world.ports, world.caller, { every_seconds: 60 })
     await createSchedule(world.ports, world.caller, { every_seconds: 60 })
     world.pass(2 * DAY_MS)
-    expect(await createRetention(world.ports).pass()).toMatchObject({ turns: 1 })
-    expect(await world.rows('select no from turn')).toEqual([{ no: 2 }])
+    expect(await createRetention(world.ports).pass()).toMatchObject({ turns: 2 })
+    expect(await world.rows('select no from turn')).toEqual([])
+    await createSchedule(world.ports, world.caller, { every_seconds: 60 })
+    expect(await world.rows('select no from turn')).toEqual([{ no: 3 }])
   })
 
   it('keeps the one-line record of what a schedule skipped when its runs are gone', async () => {

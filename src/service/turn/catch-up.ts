@@ -1,0 +1,131 @@
+import type { OrgId, RunId } from '../../core/ids.ts'
+import type { Connection, Transaction } from '../../store/database.ts'
+import { loadLives, loadPendingByIds } from '../../store/pending.ts'
+import type { RunRow } from '../../store/run-row.ts'
+import { loadTurnsAfter, loadVersion, type TurnRow, type OrgVersion } from '../../store/turns.ts'
+import { recallBudgets } from './budgets.ts'
+import { forgetRun, recallRun, type Memory, type NodeFacts } from './memory.ts'
+import { recallQuotas } from './quotas.ts'
+import {
+  completeDesk,
+  missingSessions,
+  noteVersion,
+  recallAgents,
+  recallOrg,
+  recallSchedules,
+  recallSessions,
+} from './recall.ts'
+import { subjectsOf, type Touched } from './touched.ts'
+
+/** Further behind than this, reading everything again is cheaper than catching up. */
+const MAX_TURNS = 5_000
+
+/** More turns than these are caught up with before the org's lock is taken: nobody else moves while it is held. */
+const MAX_TURNS_UNDER_LOCK = 64
+
+/** The memory is so far behind that it is brought nearer before the lock is taken. Nothing has been decided. */
+export class MemoryBehind extends Error {
+  constructor(orgId: OrgId) {
+    super(`what is remembered of ${orgId} is far behind its history`)
+    this.name = 'MemoryBehind'
+  }
+}
+
+/**
+ * Brings the memory up to the newest turn, under the lock. Answers with the turns it had not heard of; null when they do
+ * not follow on what is remembered, and everything must be loaded again.
+ */
+export async function catchUp(
+  tx: Transaction,
+  memory: Memory,
+  at: { readonly newest: OrgVersion; readonly node: NodeFacts },
+): Promise<readonly TurnRow[] | null> {
+  if (memory.version + MAX_TURNS_UNDER_LOCK < at.newest.version) throw new MemoryBehind(memory.desk.orgId)
+  return follow(tx, memory, at)
+}
+
+/** The same without the lock, for a memory that is far behind. Whatever changes meanwhile is in a later turn. */
+export async function comeNearer(
+  connection: Connection,
+  memory: Memory,
+  node: NodeFacts,
+): Promise<readonly TurnRow[] | null> {
+  return follow(connection, memory, { newest: await loadVersion(connection, memory.desk.orgId), node })
+}
+
+const isSame = (a: Pick<OrgVersion, 'at' | 'writer'>, b: Pick<OrgVersion, 'at' | 'writer'>): boolean =>
+  a.at === b.at && a.writer === b.writer
+
+/** The turns after the one that is remembered, if that is still on record and none of them is missing. */
+async function turnsSince(connection: Connection, memory: Memory, newest: OrgVersion): Promise<readonly TurnRow[] | null> {
+  const behind = newest.version - memory.version
+  if (behind === 0) return isSame(memory.newest, newest) ? [] : null
+  if (behind < 0 || behind > MAX_TURNS) return null
+  const { orgId } = memory.desk
+  const turns = await loadTurnsAfter(connection, { orgId, after: memory.version - 1, limit: behind + 1 })
+  const unheard = turns.filter(({ no }) => no > memory.version)
+  if (unheard.length !== behind) return null
+  const [known] = turns
+  if (memory.version === 0) return unheard
+  return known?.no === memory.version && isSame(memory.newest, { at: known.at, writer: known.nodeId }) ? unheard : null
+}
+
+async function follow(
+  tx: Connection,
+  memory: Memory,
+  at: { readonly newest: OrgVersion; readonly node: NodeFacts },
+): Promise<readonly TurnRow[] | null> {
+  const turns = await turnsSince(tx, memory, at.newest)
+  if (turns === null || turns.length === 0) return turns
+  memory.isUnsettled = true
+  const touched = subjectsOf(turns)
+  await recallSessions(tx, memory, { node: at.node, keys: [...touched.sessions] })
+  await recallRuns(tx, memory, { touched, node: at.node })
+  await recallSchedules(
+    tx,
+    memory,
+    [...touched.schedules].filter((id) => memory.desk.schedules.has(id)),
+  )
+  await recallAgents(
+    tx,
+    memory,
+    [...touched.agents].filter((id) => memory.desk.agents.has(id)),
+  )
+  await completeDesk(tx, memory)
+  if (memory.desk.budgets !== null || touched.budgets.size > 0) await recallBudgets(tx, memory, touched.runs)
+  if (memory.desk.quotas !== null || touched.providers.size > 0) await recallQuotas(tx, memory, touched.runs)
+  if (memory.desk.daily !== null || touched.org) await recallOrg(tx, memory, at.node)
+  noteVersion(memory, at.newest)
+  memory.isUnsettled = false
+  return turns
+}
+
+/** Of runs that are known only what changes while they are pending is read again, and of those that have ended nothing. */
+async function recallRuns(
+  connection: Connection,
+  memory: Memory,
+  { touched, node }: { readonly touched: Touched; readonly node: NodeFacts },
+): Promise<void> {
+  const { orgId, runs: onDesk } = memory.desk
+  const left = new Map<RunId, RunRow>()
+  const unknown: RunId[] = []
+  for (const id of touched.runs) {
+    const known = onDesk.get(id)
+    if (touched.ended.has(id)) {
+      if (known !== undefined) forgetRun(memory, known)
+    } else if (known === undefined || touched.merged.has(id)) unknown.push(id)
+    else left.set(id, known)
+  }
+  const [read, lives] = await Promise.all([
+    unknown.length === 0 ? [] : loadPendingByIds(connection, { orgId, ids: unknown }),
+    left.size === 0 ? [] : loadLives(connection, { orgId, runs: left }),
+  ])
+  const runs = [...read, ...lives]
+  const pending = new Set(runs.map((run) => run.id))
+  for (const id of [...unknown, ...left.keys()]) {
+    const known = pending.has(id) ? undefined : onDesk.get(id)
+    if (known !== undefined) forgetRun(memory, known)
+  }
+  await recallSessions(connection, memory, { node, keys: missingSessions(memory, runs) })
+  for (const run of runs) recallRun(memory, run)
+}
