@@ -138,7 +138,7 @@ async function obey(command: NodeCommand, node: ManyOrgs): Promise<NodeSaid> {
       await traffic?.stop()
       break
     case 'disable':
-      for (const { id, schedules } of ORGS) if (schedules.length > 0) await disable(node.of(id))
+      await Promise.all(ORGS.flatMap(({ id, schedules }) => (schedules.length > 0 ? [disable(node.of(id))] : [])))
       break
     case 'leave':
       await node.stop()
