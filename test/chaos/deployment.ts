@@ -28,16 +28,20 @@ export async function settle(server: Server): Promise<number> {
 }
 
 /** The orgs with their limits and agents, before the first node looks at them. The migrations are those of this build or of another. */
-export async function prepareDatabase(server: Server, migrations?: string): Promise<void> {
+export async function prepareDatabase(
+  server: Server,
+  { orgs: count, migrations }: { readonly orgs: number; readonly migrations?: string },
+): Promise<void> {
+  const orgs = ORGS.slice(0, count)
   const database = await openPostgres({ target: server.url() })
   try {
     await migrate(database, migrations === undefined ? {} : { directory: migrations })
     await database.query(
       `insert into org (id, name, max_concurrent, created_at)
        select *, now() from unnest($1::text[], $1::text[], $2::int[])`,
-      [ORGS.map(({ id }) => id), ORGS.map(({ id }) => LIMITS.orgs.get(id) ?? null)],
+      [orgs.map(({ id }) => id), orgs.map(({ id }) => LIMITS.orgs.get(id) ?? null)],
     )
-    const agents = ORGS.flatMap((org) => org.agents.map((id) => ({ org: org.id, id })))
+    const agents = orgs.flatMap((org) => org.agents.map((id) => ({ org: org.id, id })))
     await database.query(
       `insert into agent (org_id, id, name, executor, created_at, updated_at)
        select org, id, id, '{"kind": "in-process"}', now(), now() from unnest($1::text[], $2::text[]) as n (org, id)`,

@@ -23,6 +23,8 @@ export interface NodeOrder {
   readonly seed: number
   readonly journals: string
   readonly perSecond: number
+  /** How many of the orgs there are. */
+  readonly orgs: number
 }
 
 export type NodeCommand = 'settle_in' | 'load' | 'rest' | 'disable' | 'leave'
@@ -55,6 +57,7 @@ const order = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as NodeOrd
 const submissions = openJournal<SubmissionLine>(journalFile(order.journals, order.name, 'submissions'))
 const handlers = openJournal<HandlerLine>(journalFile(order.journals, order.name, 'handlers'))
 const random = createRandom(order.seed)
+const orgs = ORGS.slice(0, order.orgs)
 let traffic: Traffic | undefined
 let freezeBefore = 0
 
@@ -105,7 +108,7 @@ async function settleIn(node: ManyOrgs): Promise<readonly MadeSchedule[]> {
       max_concurrent: max,
       ...(retry === null ? {} : { retry_policy: retry as Readonly<Record<string, unknown>> }),
     })
-  const made = await Promise.all(ORGS.map((org) => settleOrg(org, node.of(org.id))))
+  const made = await Promise.all(orgs.map((org) => settleOrg(org, node.of(org.id))))
   return made.flat()
 }
 
@@ -131,14 +134,14 @@ async function obey(command: NodeCommand, node: ManyOrgs): Promise<NodeSaid> {
       return { said: 'done', what: command, schedules: await settleIn(node) }
     case 'load': {
       const { name, perSecond } = order
-      traffic = startTraffic({ node, journal: submissions, random, process: name, perSecond })
+      traffic = startTraffic({ node, orgs, journal: submissions, random, process: name, perSecond })
       break
     }
     case 'rest':
       await traffic?.stop()
       break
     case 'disable':
-      await Promise.all(ORGS.flatMap(({ id, schedules }) => (schedules.length > 0 ? [disable(node.of(id))] : [])))
+      await Promise.all(orgs.flatMap(({ id, schedules }) => (schedules.length > 0 ? [disable(node.of(id))] : [])))
       break
     case 'leave':
       await node.stop()

@@ -36,7 +36,7 @@ const VERDICT =
   '0 lost, 0 doubled, 0 out of session order, 0 limits exceeded, 0 stuck, 0 early, 0 unfair, 0 unrecorded, 0 wrongly lost'
 
 const told = (over: Partial<Audit> = {}, rest: Partial<Told> = {}): Told => ({
-  ...{ seed: 5, nodes: 3, loadMs: 60_000, kinds: FAULT_KINDS, faults: FAULTS, crashes: [], troubles: [] },
+  ...{ seed: 5, nodes: 3, orgs: 200, loadMs: 60_000, kinds: FAULT_KINDS, faults: FAULTS, crashes: [], troubles: [] },
   audit: { ...GOOD, ...over },
   ...rest,
 })
@@ -45,7 +45,7 @@ describe('the report', () => {
   it('ends with the verdict, in exactly these words', () => {
     expect(describeRun(told())).toEqual([
       'seed 5',
-      '3 nodes, 60 s of load, 200.0 submissions/s acknowledged (12043 sent: 12000 acknowledged, 3 refused, 40 unknown)',
+      '3 nodes, 200 orgs, 60 s of load, 200.0 submissions/s acknowledged (12043 sent: 12000 acknowledged, 3 refused, 40 unknown)',
       'unknown submissions: 30 kept once, 10 never',
       'lost with the tail of a failover: 4 answered submissions, 2 attempts',
       `42 faults: ${FAULT_KINDS.map((kind) => `${FAULT_NAMES[kind]} 2`).join(', ')}`,
@@ -142,6 +142,7 @@ describe('the command line', () => {
     ['--minutes', '0'],
     ['--seed', 'x'],
     ['--rate', '-1'],
+    ['--orgs', '201'],
     ['--only', 'kill,nothing'],
     ['--unknown', '1'],
   ])('refuses %s %s', (...args) => {

@@ -21,6 +21,7 @@ export interface Demands {
 export interface Told {
   readonly seed: number
   readonly nodes: number
+  readonly orgs: number
   readonly loadMs: number
   readonly audit: Audit
   /** The kinds of faults that were asked for. */
@@ -56,7 +57,7 @@ export function describeRun(told: Told): readonly string[] {
   const sent = accepted + refused + unknown
   return [
     `seed ${told.seed}`,
-    `${told.nodes} nodes, ${(told.loadMs / 1_000).toFixed(0)} s of load, ${audit.acceptedPerSecond.toFixed(1)} submissions/s acknowledged (${sent} sent: ${accepted} acknowledged, ${refused} refused, ${unknown} unknown)`,
+    `${told.nodes} nodes, ${told.orgs} orgs, ${(told.loadMs / 1_000).toFixed(0)} s of load, ${audit.acceptedPerSecond.toFixed(1)} submissions/s acknowledged (${sent} sent: ${accepted} acknowledged, ${refused} refused, ${unknown} unknown)`,
     `unknown submissions: ${audit.unheard.kept} kept once, ${audit.unheard.never} never`,
     `lost with the tail of a failover: ${audit.withTails.submissions} answered submissions, ${audit.withTails.attempts} attempts`,
     `${faults.length} faults: ${told.kinds.map((kind) => `${FAULT_NAMES[kind]} ${counts[kind]}`).join(', ')}`,

@@ -4,13 +4,14 @@ import type { SubmitOptions } from '../../src/escapement.ts'
 import type { Random } from '../simulation/random.ts'
 import type { Journal } from './journal.ts'
 import type { ManyOrgs, OrgDoor } from './many-orgs.ts'
-import { LARGE_ORG, ORGS, type PlannedOrg } from './orgs.ts'
+import { LARGE_ORG, type PlannedOrg } from './orgs.ts'
 import type { SubmissionLine } from './records.ts'
 import { trueNow } from './wall-clock.ts'
 import { wordsOf, type Order } from './work.ts'
 
 export interface TrafficOptions {
   readonly node: ManyOrgs
+  readonly orgs: readonly PlannedOrg[]
   readonly journal: Journal<SubmissionLine>
   readonly random: Random
   /** Makes the ids of this process unlike those of all others. */
@@ -74,8 +75,8 @@ export function startTraffic(options: TrafficOptions): Traffic {
 }
 
 async function sendOne(options: Sender, number: number): Promise<void> {
-  const { random, node, process } = options
-  const org = pick(random, ORGS, ({ share }) => share)
+  const { random, node, orgs, process } = options
+  const org = pick(random, orgs, ({ share }) => share)
   const errand = { id: `${process}-${number}`, org, door: node.of(org.id) }
   if (random.chance(SHARE_OF_TASKS)) await sendTask(options, errand)
   else await sendMessage(options, errand)

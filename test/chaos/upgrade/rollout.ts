@@ -39,6 +39,9 @@ type Side = 'old' | 'new'
 
 const PAIRS = 3
 
+/** Few: with many of them version 0.1.0 waits for its own connections. */
+const ORGS = 8
+
 /** A schedule has this long to decide its last occurrences before it is disabled. */
 const LAST_TICKS_MS = 3_000
 
@@ -53,7 +56,7 @@ interface Deployment {
  */
 export async function rollOut(options: RolloutOptions): Promise<Rollout> {
   const { server, old, phaseMs, say } = options
-  await prepareDatabase(server, old.migrations)
+  await prepareDatabase(server, { orgs: ORGS, migrations: old.migrations })
   const deployment = createDeployment(options)
   const olds = await Promise.all(Array.from({ length: PAIRS }, () => deployment.launch('old', false)))
   const [first] = olds
@@ -89,6 +92,7 @@ function createDeployment(options: RolloutOptions): Deployment {
     const number = members.length
     const order = {
       ...{ name: `${side}${number}`, url: server.url(), seed: seed * 1_000 + number, journals: directory, perSecond },
+      orgs: ORGS,
     }
     const member = startMember({ order, ...(side === 'old' ? { entry: options.old.entry } : {}) })
     members.push(member)
