@@ -62,7 +62,8 @@ function storedBounds({ records }: Evidence): readonly Bound[] {
     spanOf,
     workOf: (flight) => {
       const { from, to, row } = spanOf(flight)
-      const { startedAt = from, endedAt = null } = work.get(flight.attempt.id) ?? {}
+      // A claim whose commit nobody heard of is given back without having been worked on.
+      const { startedAt = from, endedAt = from } = work.get(flight.attempt.id) ?? {}
       return { from: startedAt, to: Math.max(startedAt, Math.min(to, endedAt ?? FOR_EVER)), row }
     },
     orgOf: ({ run }) => run.org,
