@@ -57,12 +57,21 @@ const isSame = (a: Pick<OrgVersion, 'at' | 'writer'>, b: Pick<OrgVersion, 'at' |
   a.at === b.at && a.writer === b.writer
 
 /** The turns after the one that is remembered, if that is still on record and none of them is missing. */
-async function turnsSince(connection: Connection, memory: Memory, newest: OrgVersion): Promise<readonly TurnRow[] | null> {
+async function turnsSince(
+  connection: Connection,
+  memory: Memory,
+  newest: OrgVersion,
+): Promise<readonly TurnRow[] | null> {
   const behind = newest.version - memory.version
   if (behind === 0) return isSame(memory.newest, newest) ? [] : null
   if (behind < 0 || behind > MAX_TURNS) return null
   const { orgId } = memory.desk
-  const turns = await loadTurnsAfter(connection, { orgId, after: memory.version - 1, limit: behind + 1 })
+  const turns = await loadTurnsAfter(connection, {
+    orgId,
+    after: memory.version - 1,
+    limit: behind + 1,
+    since: memory.newest.at,
+  })
   const unheard = turns.filter(({ no }) => no > memory.version)
   if (unheard.length !== behind) return null
   const [known] = turns

@@ -13,6 +13,7 @@ import type { ServiceWorld } from './world.ts'
 /** A node of a world that remembers from turn to turn. */
 export interface TestNode {
   readonly memory: Memory
+  readonly facts: NodeFacts
   readonly started: string[]
   /** What it has started and nobody has reported. */
   readonly held: Claim[]
@@ -22,7 +23,10 @@ export interface TestNode {
 }
 
 /** Starts a node; its lease holds for days. */
-export async function openNode(of: ServiceWorld): Promise<TestNode> {
+export async function openNode(
+  of: ServiceWorld,
+  { maxChanges = Infinity, lane = 'task' }: { readonly maxChanges?: number; readonly lane?: string } = {},
+): Promise<TestNode> {
   const nodeId = `nod_${(made += 1)}`
   const facts = factsOf(of)
   await insertNode(of.db, {
@@ -32,13 +36,15 @@ export async function openNode(of: ServiceWorld): Promise<TestNode> {
   const memory = await loadMemory(of.db, facts, ORG)
   const held: Claim[] = []
   const started: string[] = []
-  const context = { database: of.db, node: facts, nodeId, channels: null, hearClock: () => of.now }
+  const limits = { maxChanges, stopwatch: () => () => false }
+  const context = { database: of.db, node: facts, nodeId, channels: null, limits, hearClock: () => of.now }
   return {
     memory,
+    facts,
     started,
     held,
     turn: async (...works) => {
-      const lanes = new Map([[laneName('task'), { size: 9, held: 0 }]])
+      const lanes = new Map([[laneName(lane), { size: 9, held: 0 }]])
       const offer = { nodeId, lanes, catchup: { inFlight: 0, limit: 1 } }
       const result = await takeTurn(context, memory, {
         committing: () => undefined,

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { agentId, laneName } from '../../../src/core/ids.ts'
+import { submit } from '../../../src/service/desk/submit.ts'
+import { comeNearer, MemoryBehind } from '../../../src/service/turn/catch-up.ts'
+import { MemoryTooOld } from '../../../src/service/turn/turn.ts'
+import type { Work } from '../../../src/service/turn-port.ts'
+import { ORG } from '../../store/records.ts'
+import { openNode } from './node.ts'
+import { createServiceWorld, type ServiceWorld } from './world.ts'
+
+let world: ServiceWorld
+beforeAll(async () => {
+  world = await createServiceWorld()
+})
+afterAll(() => world.drop())
+beforeEach(() => world.startOver('pending', 'run', 'turn', 'node'))
+
+const one = (text: string): Work<unknown> => ({
+  orgId: ORG,
+  needs: { agents: [agentId('writer')] },
+  apply: (desk) =>
+    submit(desk, {
+      ...{ trigger: 'message', agentId: agentId('writer'), sessionKey: null, sender: null, sentAt: null },
+      ...{ content: { action: text }, lane: laneName('main'), priority: 0, notBefore: null, deadline: null },
+      ...{ retryPolicy: null, parentRunId: null, rules: { debounceMs: 0 } },
+    }),
+})
+
+/** What a failover does to a copy that has not received the last turns. */
+const loseTurnsAfter = (no: number): Promise<unknown> =>
+  world.db.query(`
+    delete from pending where id in (select jsonb_array_elements_text(to_jsonb(array(
+      select subject from turn, lateral (select e->>1 as subject from json_array_elements(events) e) s where no > ${no}))));
+    delete from run where id not in (select id from pending) and state is null;
+    delete from turn where no > ${no};
+    update org_version v set no = t.no, at = t.at, node_id = t.node_id
+      from turn t where t.org_id = v.org_id and t.no = ${no}`)
+
+describe('a node that remembers turns which were lost', () => {
+  it('does not take other turns of the same number for them', async () => {
+    const one_ = await openNode(world)
+    await one_.turn(one('kept'))
+    await one_.turn(one('lost'))
+    const { version } = one_.memory
+    await loseTurnsAfter(version - 1)
+    world.pass(10)
+    const other = await openNode(world)
+    await other.turn(one('new'))
+    expect(other.memory.version).toBe(version)
+    await expect(one_.turn()).rejects.toThrow(MemoryTooOld)
+  })
+
+  it('does not follow turns that do not begin where its memory ends', async () => {
+    const first = await openNode(world)
+    await first.turn(one('kept'))
+    await first.turn(one('lost'))
+    await loseTurnsAfter(first.memory.version - 1)
+    world.pass(10)
+    const other = await openNode(world)
+    for (const text of ['new', 'newer', 'newest']) await other.turn(one(text))
+    await expect(first.turn()).rejects.toThrow(MemoryTooOld)
+  })
+
+  it('loads again when one turn of the history is missing', async () => {
+    const first = await openNode(world)
+    await first.turn(one('first'))
+    const other = await openNode(world)
+    for (const text of ['a', 'b', 'c']) await other.turn(one(text))
+    await world.db.query(`delete from turn where no = ${first.memory.version + 2}`)
+    await expect(first.turn()).rejects.toThrow(MemoryTooOld)
+  })
+
+  it('keeps nothing of a turn whose rows are not on record', async () => {
+    const node = await openNode(world, { lane: 'main' })
+    await node.turn(one('held'))
+    await world.db.query('delete from pending')
+    await expect(node.turn(...node.reports(1))).rejects.toMatchObject({ code: 'record_differs' })
+    const [row] = await world.rows('select state from run')
+    expect(row).toEqual({ state: null })
+  })
+})
+
+describe('a node that is many turns behind', () => {
+  it('takes them in before it takes the lock, and knows all of them', async () => {
+    const behind = await openNode(world)
+    await behind.turn(one('first'))
+    const busy = await openNode(world)
+    for (let index = 0; index < 70; index += 1) await busy.turn(one(`more ${index}`))
+    await expect(behind.turn()).rejects.toThrow(MemoryBehind)
+    expect(behind.memory.isUnsettled).toBe(false)
+    expect(await comeNearer(world.db, behind.memory, behind.facts)).toHaveLength(70)
+    await behind.turn()
+    expect(behind.memory.desk.runs.size).toBe(71)
+  })
+})
