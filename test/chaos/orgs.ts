@@ -31,7 +31,8 @@ export interface PlannedOrg {
 export const LARGE_ORG = 'default'
 
 const SMALL_ORGS = 199
-const SESSIONS_OF_SMALL = 2
+/** Of the first of the small ones; others have as much less as they send less, and at least two. */
+const SESSIONS_OF_FIRST = 30
 /** Every so many of the small ones has a schedule. */
 const SMALL_WITH_SCHEDULE = 5
 const SMALL_INTERVAL_MS = 5_000
@@ -43,7 +44,7 @@ const smallOrg = (rank: number): PlannedOrg => ({
   share: 0.5 / rank / HARMONIC,
   agents: ['helper', 'clock', TASK_AGENTS[0]],
   taskAgents: [TASK_AGENTS[0]],
-  sessions: Array.from({ length: SESSIONS_OF_SMALL }, (_, index) => ({
+  sessions: Array.from({ length: Math.max(2, Math.ceil(SESSIONS_OF_FIRST / rank)) }, (_, index) => ({
     ...{ kind: 'fifo', agent: 'helper', key: `agent:helper:org-${rank}:fifo:${index + 1}`, weight: 1 },
     ...{ rules: {}, work: [2, 40], ordered: true },
   })),
