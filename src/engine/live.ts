@@ -9,21 +9,12 @@ import type { Memory } from '../service/turn/memory.ts'
 import type { Assignment } from '../service/turn/assign.ts'
 import type { NodeParts } from './node-parts.ts'
 
-/** Exact up to this many queued runs of an agent; a newcomer behind more than these is simply the last. */
-const EXACT_POSITIONS = 5_000
-
 /** What a node knows of pending runs from its memory of orgs. */
 export function createLive(parts: NodeParts): Live {
   const memoryOf = (orgId: OrgId): Memory | null => parts.offices.get(orgId)?.memory() ?? null
   return {
     stateOf: (orgId, id) => memoryOf(orgId)?.desk.runs.get(id)?.state,
-    positionOf: (orgId, id: RunId) => {
-      const memory = memoryOf(orgId)
-      const run = memory?.desk.runs.get(id)
-      if (memory === null || run?.state !== 'queued') return null
-      const queued = memory.lineUp.queuedOf(run.agentId)
-      return queued > EXACT_POSITIONS ? queued : memory.lineUp.positionOf(id)
-    },
+    positionOf: (orgId, id: RunId) => memoryOf(orgId)?.lineUp.positionOf(id) ?? null,
     explain: (orgId, id) => {
       const memory = memoryOf(orgId)
       const run = memory?.desk.runs.get(id)

@@ -1,19 +1,12 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Work } from '../service/turn-port.ts'
-import { MemoryBehind } from '../service/turn/catch-up.ts'
+import { MemoryBehind, MemoryTooOld } from '../service/turn/catch-up.ts'
 import type { Offer } from '../service/turn/claim.ts'
 import { readFailure } from '../service/turn/failures.ts'
 import { applyNodeFacts, type Memory } from '../service/turn/memory.ts'
 import { nextMoment } from '../service/turn/passing.ts'
-import {
-  CommitUnknown,
-  MemoryTooOld,
-  takeTurn,
-  wasKept,
-  type TurnContext,
-  type TurnResult,
-} from '../service/turn/turn.ts'
+import { CommitUnknown, takeTurn, wasKept, type TurnContext, type TurnResult } from '../service/turn/turn.ts'
 import { createWorkQueue, type Entry, type WorkQueue, type WorkQueueContext } from './work-queue.ts'
 
 /**

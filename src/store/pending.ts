@@ -17,21 +17,25 @@ const SMALL_PAYLOAD = 512
 const LIVE = `p.state, p.attempt, p.seq, p.not_before, p.debouncing, p.slot, p.superseded, p.attempt_id, p.node_id,
   p.started_at, p.ends_by, p.grace_until, p.why, p.reserves`
 
-const COLUMNS = `r.id, r.job_run_id, r.agent_id, r.executor_key, r.session_key, r.generation, r.schedule_id, r.nominal_at,
+const FACTS = `r.id, r.job_run_id, r.agent_id, r.executor_key, r.session_key, r.generation, r.schedule_id, r.nominal_at,
   r.trigger, r.lane, r.priority, r.created_at, r.sender, r.interrupts, r.deadline, r.timeout_seconds, r.retry_policy,
   r.failure_action_retries, r.first_attempt, r.retry_of, r.parent_run_id, r.owner, r.lineage, r.decision, r.delivery, r.trace,
-  case when p.debouncing or pg_column_size(r.payload) <= ${SMALL_PAYLOAD} then r.payload end as payload,
   ${LIVE}`
 
-/** Pending runs of the org by key, so that a million of them come in pieces; `after` is the last one seen. */
+const SMALL = `pg_column_size(r.payload) <= ${SMALL_PAYLOAD}`
+
+/**
+ * Pending runs of the org by key, so that a million of them come in pieces; `after` is the last one seen. `payloads`: with
+ * those that are small; without, only what is still merged into has one.
+ */
 export async function loadPending(
   connection: Connection,
-  asked: { readonly orgId: OrgId; readonly after: string; readonly limit: number },
+  asked: { readonly orgId: OrgId; readonly after: string; readonly limit: number; readonly payloads: boolean },
 ): Promise<readonly RunRow[]> {
   const rows = await connection.query(
-    `select ${COLUMNS} from pending p join run r on r.org_id = p.org_id and r.id = p.id
+    `select ${FACTS}, case when p.debouncing or ($4 and ${SMALL}) then r.payload end as payload from pending p join run r on r.org_id = p.org_id and r.id = p.id
       where p.org_id = $1 and p.id > $2 order by p.id limit $3`,
-    [asked.orgId, asked.after, asked.limit],
+    [asked.orgId, asked.after, asked.limit, asked.payloads],
   )
   return rows.map((row) => runOf(row, asked.orgId))
 }
@@ -43,7 +47,7 @@ export async function loadPendingByIds(
 ): Promise<readonly RunRow[]> {
   const rows = await connection.query(
     // `offset 0` keeps each look-up to itself: joined freely, statistics of an empty table put every run of the org first.
-    `select ${COLUMNS} from unnest($2::text[]) as i (id)
+    `select ${FACTS}, case when p.debouncing or ${SMALL} then r.payload end as payload from unnest($2::text[]) as i (id)
       cross join lateral (select * from pending where org_id = $1 and id = i.id offset 0) p
       cross join lateral (select * from run where org_id = $1 and id = i.id offset 0) r`,
     [asked.orgId, asked.ids],

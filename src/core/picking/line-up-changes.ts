@@ -52,5 +52,5 @@ export function moveToLane(places: Places, entry: Entry): void {
   const name = servingLane(places, entry)
   if (name === entry.share.lane.name) return
   const share = shareOf(places, agentOf(places, entry.agentId), name)
-  change(places, entry.id, { ...entry, share, heap: null, bundle: null, queuedAt: NOWHERE, seat: NOWHERE })
+  change(places, entry.id, { ...entry, share, heap: null, bundle: null, seat: NOWHERE })
 }

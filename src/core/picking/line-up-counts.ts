@@ -1,7 +1,6 @@
-import { NOWHERE } from './line-up-heap.ts'
 import { moveLines } from './line-up-lines.ts'
 import type { Entry, Places } from './line-up-places.ts'
-import { goesFirst } from './picking-turn.ts'
+import { addRanked, rankOf, removeRanked } from './ranked-list.ts'
 
 /** Counts a run for all it is, or with -1 takes back what it was counted for. */
 export function count(places: Places, entry: Entry, by: 1 | -1): void {
@@ -29,18 +28,8 @@ export function count(places: Places, entry: Entry, by: 1 | -1): void {
 function countQueued(entry: Entry, by: 1 | -1): void {
   const { agent, lane } = entry.share
   lane.queued += by
-  if (by === 1) {
-    entry.queuedAt = agent.queued.length
-    agent.queued.push(entry)
-    return
-  }
-  // The last takes its place: the list has no order, so that leaving it costs nothing.
-  const last = agent.queued.pop()
-  if (last !== undefined && last !== entry) {
-    agent.queued[entry.queuedAt] = last
-    last.queuedAt = entry.queuedAt
-  }
-  entry.queuedAt = NOWHERE
+  if (by === 1) addRanked(agent.queued, entry)
+  else removeRanked(agent.queued, entry)
 }
 
 /** A run goes into flight: its agent was served, and what it sets aside is no longer there for others. */
@@ -55,8 +44,4 @@ export function serve(places: Places, entry: Entry): void {
 }
 
 /** The place of a run among the queued runs of its agent, counted from 1. */
-export function placeOf(entry: Entry): number {
-  let place = 1
-  for (const other of entry.share.agent.queued) if (other !== entry && goesFirst(other, entry)) place += 1
-  return place
-}
+export const placeOf = (entry: Entry): number => rankOf(entry.share.agent.queued, entry) + 1

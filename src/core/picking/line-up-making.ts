@@ -3,11 +3,12 @@ import { NOWHERE, seatHeap } from './line-up-heap.ts'
 import type { Agent, AgentInLane, Entry, Lane, Line, Places, Session, Standee } from './line-up-places.ts'
 import { laneName, type AgentId, type LaneName, type SessionKey } from '../ids.ts'
 import { DEFAULT_LANES, resolveLane } from '../lanes.ts'
-import { isServedFirst } from './picking-turn.ts'
+import { goesFirst, isServedFirst } from './picking-turn.ts'
+import { rankedList } from './ranked-list.ts'
 import { isActive, isInFlight, isRetrying } from '../run/run.ts'
 import { inSessionOrder } from '../session/session.ts'
 
-/** So many agents without work are remembered per lane; who was served before all of them counts as unserved. */
+/** At most so many agents without work are remembered per lane; who was served before all of them counts as unserved. */
 const REMEMBERED = 10_000
 
 const isEarlier = (a: Entry, b: Entry): boolean => (a.notBefore ?? 0) < (b.notBefore ?? 0)
@@ -58,7 +59,7 @@ export function agentOf(places: Places, id: AgentId): Agent {
     load: { inFlight: 0, limit: null },
     tasks: { inFlight: 0, limit: places.tasksPerAgent },
     shares: new Map(),
-    queued: [],
+    queued: rankedList<Entry>(goesFirst),
     held: new Set(),
     provider: null,
   }
@@ -126,7 +127,6 @@ export function entryOf(places: Places, run: Standee): Entry {
     isStopping: counts && run.state === 'stopping',
     heap: null,
     bundle: null,
-    queuedAt: NOWHERE,
     seat: NOWHERE,
   }
 }
@@ -153,7 +153,18 @@ function forgetShare(share: AgentInLane): void {
   agent.shares.delete(lane.name)
   if (share.servedAt < 0) return
   lane.left.set(agent.id, share.servedAt)
-  // Those who left longest ago were, near enough, served longest ago: forgetting them changes the order least.
-  const [oldest] = lane.left.size > REMEMBERED ? lane.left.keys() : []
-  if (oldest !== undefined) lane.left.delete(oldest)
+  if (lane.left.size > REMEMBERED) forgetOldest(lane.left)
+}
+
+/**
+ * Those who left longest ago were, near enough, served longest ago: forgetting them changes the order least. Many go at
+ * once, because every walk from the front of a map passes what was deleted there before.
+ */
+function forgetOldest(left: Lane['left']): void {
+  let kept = left.size
+  for (const id of left.keys()) {
+    left.delete(id)
+    kept -= 1
+    if (kept <= 0.9 * REMEMBERED) return
+  }
 }

@@ -3,6 +3,7 @@ import type { AgentId, BudgetId, LaneName, ProviderName, RunId, SessionKey } fro
 import type { Seated, SeatHeap } from './line-up-heap.ts'
 import type { RunFacts } from '../run/run.ts'
 import type { ProviderLoad, ProviderStanding } from './provider-gate.ts'
+import type { RankedList } from './ranked-list.ts'
 
 /** A pending run as the line-up is told of it. */
 export interface Standee extends Pick<
@@ -52,8 +53,6 @@ export interface Entry extends Mutable<Candidate>, Seated {
   /** Where it stands: behind the head of its session, in a bundle, or among those whose time has not come. */
   heap: SeatHeap<Entry> | null
   bundle: Bundle | null
-  /** Its index among the queued runs of its agent. */
-  queuedAt: number
 }
 
 /** Work that has limits of its own stands apart, so that a limit that is reached is found once and not once per run. */
@@ -96,7 +95,8 @@ export interface Agent {
   readonly load: Mutable<Load>
   readonly tasks: Mutable<Load>
   readonly shares: Map<LaneName, AgentInLane>
-  readonly queued: Entry[]
+  /** Its queued runs in the order of picking, wherever they stand. */
+  readonly queued: RankedList<Entry>
   readonly held: Set<Line>
   /** What it calls; null: nothing with quotas. */
   provider: Provider | null

@@ -25,7 +25,7 @@ function providerOf(places: Places, name: ProviderName): Provider {
     ...{ load: openLoad(name), inFlight: 0, agents, held: new Set() },
     get waiting() {
       let waiting = 0
-      for (const agent of agents) waiting += agent.queued.length
+      for (const agent of agents) waiting += agent.queued.size
       return waiting
     },
   }

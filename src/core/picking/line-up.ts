@@ -73,6 +73,10 @@ export interface LineUp {
   readonly inFlightOf: (id: AgentId) => number
   /** Queued runs of the agent. */
   readonly queuedOf: (id: AgentId) => number
+  /** Pending runs of the agent, whatever they wait for. */
+  readonly pendingOf: (id: AgentId) => number
+  /** How many agents have pending runs, limits or a provider. */
+  readonly agents: () => number
   /** The provider with its work; null when nothing is known of it. */
   readonly provider: (name: ProviderName) => ProviderStanding | null
   /** Null when nothing is known of it. */
@@ -116,7 +120,9 @@ export function createLineUp(orgId: OrgId): LineUp {
     inFlight: () => places.load.inFlight,
     tasksInFlight: () => places.tasks.inFlight,
     inFlightOf: (id) => places.agents.get(id)?.load.inFlight ?? 0,
-    queuedOf: (id) => places.agents.get(id)?.queued.length ?? 0,
+    queuedOf: (id) => places.agents.get(id)?.queued.size ?? 0,
+    pendingOf: (id) => pendingOf(places, id),
+    agents: () => places.agents.size,
     provider: (name) => places.providers.get(name) ?? null,
     session: (key) => places.sessions.get(key)?.load ?? null,
     explain: (id, at) => {
@@ -200,6 +206,12 @@ function setLanes(places: Places, names: ReadonlySet<LaneName>): void {
 function hasReady(places: Places, name: LaneName): boolean {
   const lane = places.lanes.get(name)
   return lane !== undefined && KINDS.some((kind) => lane.lines[kind].items.length > 0)
+}
+
+function pendingOf(places: Places, id: AgentId): number {
+  let pending = 0
+  for (const share of places.agents.get(id)?.shares.values() ?? []) pending += share.runs
+  return pending
 }
 
 function queuedIn(places: Places): number {

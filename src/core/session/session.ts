@@ -13,10 +13,11 @@ type Placed = Pick<SessionRun, 'id' | 'seq' | 'createdAt'>
 
 /** Runs that have a place keep it; those that have none yet (debouncing, delayed) follow by age. */
 export function inSessionOrder(a: Placed, b: Placed): number {
-  if (a.seq !== null && b.seq !== null) return a.seq - b.seq
-  if (a.seq !== null) return -1
-  if (b.seq !== null) return 1
-  return byAge(a, b)
+  if (a.seq === b.seq) return byAge(a, b)
+  if (a.seq === null) return 1
+  if (b.seq === null) return -1
+  // Not by subtraction: a place on record that is no exact number is read as a bigint, which compares but does not mix.
+  return a.seq < b.seq ? -1 : a.seq > b.seq ? 1 : byAge(a, b)
 }
 
 function byAge(a: Placed, b: Placed): number {

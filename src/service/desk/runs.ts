@@ -9,6 +9,7 @@ import { isTerminal, nextState, type RunEvent } from '../../core/run/run-machine
 import { grantSlots } from '../../core/schedule/concurrency.ts'
 import { nextFailureStreak, type SpeakingEnding } from '../../core/schedule/schedule-history.ts'
 import { decideAfterRun } from '../../core/schedule/schedule-life.ts'
+import { placeIn } from '../../core/session/place.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { forgetAlerts, judgeFailures } from './alerts.ts'
@@ -159,17 +160,9 @@ export function move(desk: Desk, run: RunRow, change: Change): boolean {
 function enterQueue(desk: Desk, run: RunRow): void {
   run.debouncing = false
   run.notBefore = null
-  if (run.seq === null && run.slot !== 'parked') run.seq = nextPlace(desk)
-}
-
-/** More places than this are never given in one turn, so places of a later turn are always higher. */
-const PLACES_PER_TURN = 1_000_000
-
-/** Places need no counter on record: the number of the turn orders turns, and this orders places inside one. */
-function nextPlace(desk: Desk): number {
+  if (run.seq !== null || run.slot === 'parked') return
   desk.placesGiven += 1
-  if (desk.placesGiven >= PLACES_PER_TURN) throw new Error(`more than ${PLACES_PER_TURN} places in one turn`)
-  return desk.turnNo * PLACES_PER_TURN + desk.placesGiven
+  run.seq = placeIn(desk.turnNo, desk.placesGiven)
 }
 
 /** What the transaction that ends a run does besides: it frees the schedule slot, hands it on and keeps the score. */

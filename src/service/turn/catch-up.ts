@@ -11,6 +11,7 @@ import {
   missingSessions,
   noteVersion,
   recallAgents,
+  recallDailyRuns,
   recallOrg,
   recallSchedules,
   recallSessions,
@@ -22,6 +23,14 @@ const MAX_TURNS = 5_000
 
 /** More turns than these are caught up with before the org's lock is taken: nobody else moves while it is held. */
 const MAX_TURNS_UNDER_LOCK = 64
+
+/** The memory cannot be brought up to date; it has to be loaded again. */
+export class MemoryTooOld extends Error {
+  constructor(orgId: OrgId) {
+    super(`the history of ${orgId} does not reach back to what is remembered of it`)
+    this.name = 'MemoryTooOld'
+  }
+}
 
 /** The memory is so far behind that it is brought nearer before the lock is taken. Nothing has been decided. */
 export class MemoryBehind extends Error {
@@ -103,7 +112,9 @@ async function follow(
   await completeDesk(tx, memory)
   if (memory.desk.budgets !== null || touched.budgets.size > 0) await recallBudgets(tx, memory, touched.runs)
   if (memory.desk.quotas !== null || touched.providers.size > 0) await recallQuotas(tx, memory, touched.runs)
-  if (memory.desk.daily !== null || touched.org) await recallOrg(tx, memory, at.node)
+  const { daily } = memory.desk
+  if (touched.org) await recallOrg(tx, memory)
+  else if (daily !== null) await recallDailyRuns(tx, memory, { perDay: daily.limit, zone: daily.zone })
   noteVersion(memory, at.newest)
   memory.isUnsettled = false
   return turns

@@ -1,6 +1,7 @@
 import { DatabaseError, isDatabaseAway } from '../../store/database-error.ts'
 import { ErrGatewayBusy, type Refusal } from '../../contract/refusals.ts'
-import { CommitUnknown, MemoryTooOld } from './turn.ts'
+import { MemoryTooOld } from './catch-up.ts'
+import { CommitUnknown } from './turn.ts'
 
 /** Too much work waits in the org, or it has waited too long. Nothing of it was carried out. */
 export const tooBusy = (): Refusal => new ErrGatewayBusy()

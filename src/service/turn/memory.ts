@@ -7,6 +7,8 @@ import { orgLock, type OrgVersion } from '../../store/turns.ts'
 import { noteSpender } from '../desk/budgets.ts'
 import { emptyDesk, putRun, rulesOf, takeRun, type Chance, type Desk, type DeskSettings } from '../desk/desk.ts'
 import type { ClockStep } from './clock-step.ts'
+import { evictIdle } from './idle.ts'
+import { keepPayload, noPayloads, releasePayload, type KeptPayloads } from './payloads.ts'
 import { createTimers, type Timers } from './timers.ts'
 
 /** What a node can do and how it judges, for every org alike. */
@@ -35,6 +37,8 @@ export interface Memory {
   readonly missing: { readonly agents: Set<AgentId>; readonly schedules: Set<ScheduleId> }
   /** Schedules on the desk that may have nothing pending any more. */
   readonly idleSchedules: Set<ScheduleId>
+  /** What pending runs were given to do, as far as it is in memory. */
+  readonly payloads: KeptPayloads
   version: number
   /** When the newest turn was taken and by which node: a number alone does not name a turn after a failover. */
   newest: Pick<OrgVersion, 'at' | 'writer'>
@@ -55,6 +59,7 @@ export function emptyMemory(orgId: OrgId, node: NodeFacts): Memory {
     byNode: new Map(),
     missing: { agents: new Set(), schedules: new Set() },
     idleSchedules: new Set(),
+    payloads: noPayloads(),
     version: 0,
     newest: { at: null, writer: null },
     isUnsettled: false,
@@ -71,12 +76,24 @@ export function applyNodeFacts(memory: Memory, node: NodeFacts): void {
   memory.desk.settings = settings
   memory.lineUp.setLanes(node.laneNames())
   memory.lineUp.setExecutable(node.canExecute)
-  memory.lineUp.setLimits({
-    maxConcurrent: memory.orgLimit,
-    tasksInflight: settings.tasks.maxInflight,
-    tasksPerAgentInflight: settings.tasks.maxPerAgentInflight,
-  })
+  applyLimits(memory)
   for (const key of memory.desk.sessions.keys()) noteSession(memory, key, node)
+}
+
+/** Takes in the org's own limit. Unlike the node's facts it changes nothing about sessions, so none is looked at. */
+export function setOrgLimit(memory: Memory, limit: number | null): void {
+  if (memory.orgLimit === limit) return
+  memory.orgLimit = limit
+  applyLimits(memory)
+}
+
+function applyLimits({ lineUp, orgLimit, desk }: Memory): void {
+  const { maxInflight, maxPerAgentInflight } = desk.settings.tasks
+  lineUp.setLimits({
+    maxConcurrent: orgLimit,
+    tasksInflight: maxInflight,
+    tasksPerAgentInflight: maxPerAgentInflight,
+  })
 }
 
 /** A run that was loaded, or loaded again after somebody else changed it. */
@@ -94,6 +111,7 @@ export function recallRun(memory: Memory, run: RunRow): void {
   const session = run.sessionKey === null ? undefined : desk.sessions.get(run.sessionKey)
   run.inGeneration = session === undefined || session.generation === run.generation
   if (desk.budgets !== null) noteSpender(desk.budgets, run, null)
+  keepPayload(memory, run)
   noteRun(memory, run)
 }
 
@@ -102,6 +120,7 @@ export function forgetRun(memory: Memory, run: RunRow): void {
   takeRun(memory.desk, run)
   memory.lineUp.remove(run.id)
   memory.timers.set(run.id, null)
+  releasePayload(memory.payloads, run.id)
   noteHolder(memory, run, null)
   if (run.scheduleId !== null) memory.idleSchedules.add(run.scheduleId)
 }
@@ -140,18 +159,24 @@ export function noteSession(memory: Memory, key: SessionKey, node: NodeFacts): v
   memory.lineUp.setSession(key, { maxConcurrent, context: node.estimate?.(key) ?? session.context })
 }
 
-/** More idle sessions than this are not kept: they come back when they are needed. */
-const IDLE_SESSIONS = 10_000
+/** More idle sessions and idle agents than this are not kept: they come back when they are needed. */
+const MAX_IDLE = 10_000
 
 /** Lets go of what nothing pending needs any more. */
-export function tidyMemory(memory: Memory): void {
-  const { desk, lineUp, idleSchedules } = memory
+export function tidyMemory({ desk, lineUp, idleSchedules }: Memory): void {
   for (const id of idleSchedules) if (!desk.bySchedule.has(id)) desk.schedules.delete(id)
   idleSchedules.clear()
-  if (desk.sessions.size <= desk.bySession.size + IDLE_SESSIONS) return
-  for (const key of desk.sessions.keys()) {
-    if (desk.bySession.has(key)) continue
-    desk.sessions.delete(key)
-    lineUp.forgetSession(key)
-  }
+  evictIdle({
+    entries: desk.sessions,
+    limit: desk.bySession.size + MAX_IDLE,
+    isNeeded: (key) => desk.bySession.has(key),
+    forget: (key) => lineUp.forgetSession(key),
+  })
+  // Tasks may name any agent, so most of these are never named again.
+  evictIdle({
+    entries: desk.agents,
+    limit: lineUp.agents() + MAX_IDLE,
+    isNeeded: (id) => lineUp.pendingOf(id) > 0,
+    forget: (id) => lineUp.setAgent(id, { maxConcurrent: null }),
+  })
 }

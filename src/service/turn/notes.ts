@@ -18,10 +18,10 @@ export function noteAgents({ desk, lineUp }: Memory): void {
 const NO_LIMITS = { maxConcurrent: null, provider: null }
 
 /** The same for the limits of the org, which somebody has changed in this turn. */
-export async function noteOrg(tx: Transaction, memory: Memory, node: NodeFacts): Promise<void> {
+export async function noteOrg(tx: Transaction, memory: Memory): Promise<void> {
   const { desk } = memory
   if (!desk.changes.events.some(({ kind }) => kind === 'org.changed')) return
-  await recallOrg(tx, memory, node)
+  await recallOrg(tx, memory)
   countUnwritten(desk)
 }
 

@@ -17,7 +17,8 @@ import type { AgentOnDesk } from '../desk/desk.ts'
 import { inlineAgent } from '../desk/runs.ts'
 import { recallBudgets } from './budgets.ts'
 import { recallQuotas } from './quotas.ts'
-import { emptyMemory, noteSession, recallRun, applyNodeFacts, type Memory, type NodeFacts } from './memory.ts'
+import { emptyMemory, noteSession, recallRun, setOrgLimit, type Memory, type NodeFacts } from './memory.ts'
+import { hasRoom } from './payloads.ts'
 
 /** Rows that are read and taken in at a time: the event loop goes round in between. */
 const PAGE = 1_000
@@ -26,11 +27,13 @@ const PAGE = 1_000
 export async function loadMemory(connection: Connection, node: NodeFacts, orgId: OrgId): Promise<Memory> {
   const memory = emptyMemory(orgId, node)
   noteVersion(memory, await loadVersion(connection, orgId))
-  await recallOrg(connection, memory, node)
+  await recallOrg(connection, memory)
   await recallBudgets(connection, memory, new Set())
   await recallQuotas(connection, memory, new Set())
   for (let after = ''; ;) {
-    const runs = await loadPending(connection, { orgId, after, limit: PAGE })
+    // What a run states in its payload decides what it sets aside, so with budgets every small one is looked at.
+    const payloads = memory.desk.budgets !== null || hasRoom(memory.payloads)
+    const runs = await loadPending(connection, { orgId, after, limit: PAGE, payloads })
     await recallSessions(connection, memory, { node, keys: missingSessions(memory, runs) })
     for (const run of runs) recallRun(memory, run)
     if (runs.length < PAGE) break
@@ -41,15 +44,23 @@ export async function loadMemory(connection: Connection, node: NodeFacts, orgId:
 }
 
 /** Loads the limits of the org, and what it has used of them. */
-export async function recallOrg(connection: Connection, memory: Memory, node: NodeFacts): Promise<void> {
+export async function recallOrg(connection: Connection, memory: Memory): Promise<void> {
   const { desk } = memory
   const org = await loadOrg(connection, desk.orgId)
-  memory.orgLimit = org?.maxConcurrent ?? null
+  setOrgLimit(memory, org?.maxConcurrent ?? null)
   takeClearings(desk.clearings, await loadClearings(connection, desk.orgId))
-  applyNodeFacts(memory, node)
   const perDay = org?.runsPerDay ?? null
-  const counted = perDay === null ? [] : await loadPeriodUses(connection, { orgId: desk.orgId, id: RUNS_PER_DAY })
-  takeDailyRuns(desk, perDay === null ? null : { perDay, zone: zoneNamed(org?.defaultTimezone) }, counted)
+  await recallDailyRuns(connection, memory, perDay === null ? null : { perDay, zone: zoneNamed(org?.defaultTimezone) })
+}
+
+/** Loads how many runs of the day others have created; the limit is the one that is known. */
+export async function recallDailyRuns(
+  connection: Connection,
+  { desk }: Memory,
+  limit: Parameters<typeof takeDailyRuns>[1],
+): Promise<void> {
+  const counted = limit === null ? [] : await loadPeriodUses(connection, { orgId: desk.orgId, id: RUNS_PER_DAY })
+  takeDailyRuns(desk, limit, counted)
 }
 
 /** The zone was checked when it was set; one that the server has forgotten must not stop the org. */
@@ -122,7 +133,7 @@ function putAgents({ desk, lineUp }: Memory, ids: readonly AgentId[], rows: read
     lineUp.setAgent(row.id, agent)
   }
   // What is pending keeps the agent it was made for; nothing new is accepted for it.
-  for (const id of gone) if (lineUp.queuedOf(id) + lineUp.inFlightOf(id) === 0) desk.agents.delete(id)
+  for (const id of gone) if (lineUp.pendingOf(id) === 0) desk.agents.delete(id)
 }
 
 /** Sessions and agents that were read ahead, and those among the wanted that do not exist. */

@@ -183,8 +183,14 @@ function saveModel(tx: Transaction, desk: Desk): void {
 function storedEvents({ changes, turnNo, orgId }: Desk): readonly StoredEvent[] {
   const events = changes.events.map(({ kind, subject, data }): StoredEvent => [kind, subject, data])
   for (const run of changes.changed) if (run.toldIn !== turnNo) events.push(['run.touched', run.id, {}])
+  const named = new Set<string>()
+  for (const { kind, subject } of changes.events)
+    if (!kind.startsWith('run.')) named.add(`${subjectOf(kind)} ${subject}`)
   const touch = (kind: string, subject: string): void => {
-    if (!changes.events.some((event) => event.subject === subject)) events.push([kind, subject, {}])
+    const name = `${subjectOf(kind)} ${subject}`
+    if (named.has(name)) return
+    named.add(name)
+    events.push([kind, subject, {}])
   }
   for (const session of changes.newSessions) touch('session.changed', session.key)
   for (const session of changes.sessions) touch('session.changed', session.key)
@@ -194,3 +200,6 @@ function storedEvents({ changes, turnNo, orgId }: Desk): readonly StoredEvent[] 
   for (const id of changes.deletedSchedules) events.push(['schedule.changed', id, { deleted: true }])
   return events
 }
+
+/** Readers go by what an event is about, so an agent and a session of the same name are two subjects. */
+const subjectOf = (kind: string): string => kind.slice(0, kind.indexOf('.'))

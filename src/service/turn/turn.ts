@@ -1,6 +1,5 @@
-import type { AgentId, OrgId, SessionKey } from '../../core/ids.ts'
+import type { AgentId, OrgId, RunId, SessionKey } from '../../core/ids.ts'
 import { DAY_MS, earlier, type Instant } from '../../core/instant.ts'
-import { isTerminal } from '../../core/run/run-machine.ts'
 import { Refusal } from '../../contract/refusals.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { isCommitUnknown } from '../../store/database-error.ts'
@@ -19,8 +18,9 @@ import { tidyMemory, type Memory, type NodeFacts } from './memory.ts'
 import { absentNeeds, fetchNeeds, type Needing } from './needs.ts'
 import { noteAgents, noteChanges, noteOrg } from './notes.ts'
 import { beginTurn, letTimePass } from './passing.ts'
+import { keepPayloads } from './payloads.ts'
 import { reviewQuotas } from './quotas.ts'
-import { catchUp } from './catch-up.ts'
+import { catchUp, MemoryTooOld } from './catch-up.ts'
 import { noteVersion, readAhead, taskAgent } from './recall.ts'
 import { isUnchanged, saveEndings, saveTurn, type Channels } from './save.ts'
 import { allowanceOf, NO_TURN_LIMITS, type TurnLimits } from './turn-limits.ts'
@@ -37,14 +37,6 @@ export interface TurnContext {
   readonly hearClock: (said: Instant) => Instant
   /** How much is done before others have their turn. Left out: everything there is. */
   readonly limits?: TurnLimits
-}
-
-/** The memory cannot be brought up to date; it has to be loaded again. */
-export class MemoryTooOld extends Error {
-  constructor(orgId: OrgId) {
-    super(`the history of ${orgId} does not reach back to what is remembered of it`)
-    this.name = 'MemoryTooOld'
-  }
 }
 
 /** What became of one piece of work: its answer, or why it was refused. */
@@ -76,7 +68,7 @@ export async function takeTurn(ctx: TurnContext, memory: Memory, asked: Omit<Ask
   const { written } = result
   if (written !== null) noteVersion(memory, { version: written.no, at: written.at, writer: written.nodeId })
   memory.isUnsettled = false
-  for (const run of memory.desk.changes.made) dropPayload(run, memory.desk.runs.size)
+  keepPayloads(memory)
   tidyMemory(memory)
   return result
 }
@@ -98,19 +90,6 @@ async function commitTurn(ctx: TurnContext, asked: Asked): Promise<TurnResult> {
     throw new CommitUnknown(result, result.written, error)
   }
 }
-
-/** With more runs pending than this, even small payloads stay on record until their runs start. */
-const PAYLOADS_IN_MEMORY = 50_000
-const SMALL_PAYLOAD = 512
-
-/** Whoever executes a run is handed what it was given; on the desk it would only take room. Merging needs it, though. */
-function dropPayload(run: RunRow, pending: number): void {
-  if (run.debouncing) return
-  if (isTerminal(run.state) || pending > PAYLOADS_IN_MEMORY || sizeOf(run.payload) > SMALL_PAYLOAD)
-    run.payload = undefined
-}
-
-const sizeOf = (payload: unknown): number => (JSON.stringify(payload) as string | undefined)?.length ?? 0
 
 /**
  * The connection ended during COMMIT. Whether the turn was kept is asked of its row in the org's history, under the lock:
@@ -165,7 +144,7 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   const done = await doWorks(tx, ctx, { memory, works: works(), ahead })
   noteAgents(memory)
   // Whoever changes an org is audited, and nearly nobody is.
-  if (desk.changes.audits.length > 0) await noteOrg(tx, memory, ctx.node)
+  if (desk.changes.audits.length > 0) await noteOrg(tx, memory)
   noteChanges(memory, ctx.node)
   const allowance = allowanceOf(limits)
   const between = (): void => {
@@ -183,9 +162,14 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   // Asked for last: a slot that what was just reported has given back must be on offer in the same turn, or nobody comes.
   const offered = alive ? offer() : null
   const before = allowance.left
-  const claims = await withPayloads(tx, memory, offered === null ? [] : claimRuns(memory, offered, allowance))
+  const claims = offered === null ? [] : claimRuns(memory, offered, allowance)
+  const ofClaims = readPayloads(tx, memory, claims)
+  // With quotas, what these runs state they need decides what else may start.
+  if (desk.quotas !== null) await ofClaims
   const waiting = offered?.workers ?? null
-  const assigned = waiting === null ? NOTHING : await withPayloads(tx, memory, assignRuns(memory, waiting, allowance))
+  const assigned = waiting === null ? NOTHING : assignRuns(memory, waiting, allowance)
+  const ofAssigned = readPayloads(tx, memory, assigned)
+  if (desk.quotas !== null) await ofAssigned
   // Some ended instead of starting: what waited for their slots has its place now.
   if (allowance.left < before) {
     saveEndings(tx, desk)
@@ -195,7 +179,8 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   if (audits.length > 0) await appendAudits(tx, desk.orgId, { entries: audits, at: desk.now })
   const changed = [...desk.changes.changed]
   const written = isUnchanged(desk.changes) ? null : write(tx, ctx, { desk, changedBefore })
-  return { done, claims, assigned, heard, written, changed, leaseUntil: standing.leaseUntil, changes: desk.changes }
+  const given = { claims: withPayloads(claims, await ofClaims), assigned: withPayloads(assigned, await ofAssigned) }
+  return { done, ...given, heard, written, changed, leaseUntil: standing.leaseUntil, changes: desk.changes }
 }
 
 /** How long the key of a request is remembered. */
@@ -273,21 +258,31 @@ export function taskAgentFor({ desk }: Pick<Memory, 'desk'>, id: AgentId): void 
 
 const NOTHING: readonly Assignment[] = []
 
-async function withPayloads<Taken extends Pick<Claim, 'run' | 'payload'>>(
-  tx: Transaction,
-  { desk }: Memory,
-  claims: readonly Taken[],
-): Promise<readonly Taken[]> {
-  const absent = claims.filter(({ payload }) => payload === undefined).map(({ run }) => run.id)
-  if (absent.length === 0) return claims
-  const payloads = await loadPayloads(tx, { orgId: desk.orgId, ids: absent })
-  if (desk.quotas !== null)
-    for (const { run } of claims)
-      if (payloads.has(run.id)) noteStated(desk, desk.quotas, { run, payload: payloads.get(run.id) })
-  return claims.map((claim) =>
-    claim.payload === undefined ? { ...claim, payload: payloads.get(claim.run.id) } : claim,
-  )
+type Taken = Pick<Claim, 'run' | 'payload'>
+type Payloads = ReadonlyMap<RunId, unknown>
+const NO_PAYLOADS: Promise<Payloads> = Promise.resolve(new Map())
+
+/** Asks for the payloads that are not in memory; the rest of the turn is sent before they have arrived. */
+function readPayloads(tx: Transaction, { desk }: Memory, taken: readonly Taken[]): Promise<Payloads> {
+  const ids = taken.filter(({ payload }) => payload === undefined).map(({ run }) => run.id)
+  if (ids.length === 0) return NO_PAYLOADS
+  const read = async (): Promise<Payloads> => {
+    const payloads = await loadPayloads(tx, { orgId: desk.orgId, ids })
+    if (desk.quotas !== null)
+      for (const { run } of taken)
+        if (payloads.has(run.id)) noteStated(desk, desk.quotas, { run, payload: payloads.get(run.id) })
+    return payloads
+  }
+  const reading = read()
+  // A statement that fails first ends the turn before this answer is waited for.
+  reading.catch(() => undefined)
+  return reading
 }
+
+const withPayloads = <Item extends Taken>(taken: readonly Item[], payloads: Payloads): readonly Item[] =>
+  payloads.size === 0
+    ? taken
+    : taken.map((item) => (item.payload === undefined ? { ...item, payload: payloads.get(item.run.id) } : item))
 
 function write(
   tx: Transaction,

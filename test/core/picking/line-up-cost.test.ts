@@ -28,10 +28,10 @@ const at = (size = 1_000_000): PickingMoment => ({
   catchup: { inFlight: 10, limit: 10 },
 })
 
-/** Priority, seq and agents count comparisons, not-before every walk through the gates. */
+/** Priority, seq and agents count comparisons, not-before every walk through the gates. No two priorities are equal. */
 const spied = (index: number, tally: Tally, over: Partial<Standee>): Mutable<Standee> =>
   aStandee(`r${index}`, {
-    priority: watched((index * 7_919) % 100_003, tally),
+    priority: watched((index * 7_919) % 1_000_003, tally),
     seq: watched((index * 104_729) % 1_000_003, tally),
     notBefore: watched(later(NOW, -1), tally),
     ...over,
@@ -129,5 +129,21 @@ describe('what a pick costs', () => {
     expect(many.looks).toBeLessThan(5 * few.looks + 50)
     // Twice the height of the heaps on the way, each looked at a few times: nothing that grows with 200,000.
     expect(many.looks).toBeLessThan(1_000)
+  })
+})
+
+/** What it costs to ask for the place of a queued run, while so many are queued. */
+function costOfPlaces(queued: number): number {
+  const tally: Tally = { looks: 0 }
+  const lineUp = createLineUp(ORG)
+  for (let index = 0; index < queued; index += 1) lineUp.put(spied(index, tally, {}))
+  tally.looks = 0
+  for (let asked = 0; asked < PICKS; asked += 1) lineUp.positionOf(runId(`r${(asked * 31) % queued}`))
+  return tally.looks / PICKS
+}
+
+describe('what asking for a position costs', () => {
+  it('grows with the logarithm of what is queued', () => {
+    expect(costOfPlaces(50_000)).toBeLessThan(5 * costOfPlaces(1_000) + 50)
   })
 })

@@ -295,3 +295,14 @@ describe('a schedule on the desk', () => {
     expect(cabinet.run('r1').jobRunId).toContain('/manual:r1')
   })
 })
+
+describe('a turn that queues more than a million runs', () => {
+  it('gives those beyond the last place too, below every place of the next turn', () => {
+    const cabinet = openCabinet()
+    const key = aSessionOn(cabinet)
+    cabinet.desk.turnNo = 5
+    cabinet.desk.placesGiven = 1_000_000
+    submit(cabinet.desk, aMessage('beyond', { sessionKey: key }))
+    expect(cabinet.run('r1')).toMatchObject({ state: 'queued', seq: 5_999_999 })
+  })
+})

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { agentId, laneName, orgId, runId } from '../../../src/core/ids.ts'
+import { because } from '../../../src/core/reasons.ts'
+import { makeRun } from '../../../src/service/desk/runs.ts'
+import { emptyMemory, forgetRun, noteRun, type Memory } from '../../../src/service/turn/memory.ts'
+import { hasRoom, keepPayloads } from '../../../src/service/turn/payloads.ts'
+import type { RunRow } from '../../../src/store/run-row.ts'
+import { openCabinet } from '../desk/cabinet.ts'
+
+const MIB = 1_024 * 1_024
+const TEXT = 'x'.repeat(MIB)
+
+function open(): Memory {
+  const { desk: like } = openCabinet()
+  return emptyMemory(orgId('default'), {
+    ...{ chance: like.chance, settings: () => like.settings, canExecute: () => true, estimate: null },
+    laneNames: () => new Set([laneName('main')]),
+  })
+}
+
+let made = 0
+
+function aRun(memory: Memory, more: Partial<RunRow> = {}): RunRow {
+  const id = runId(`run_${String((made += 1)).padStart(6, '0')}`)
+  const run = makeRun(memory.desk, {
+    ...{ id, agentId: agentId('a'), executorKey: 'echo', jobRunId: id, trigger: 'message', lane: laneName('main') },
+    ...{ state: 'queued', decision: because('accepted', 'test'), payload: TEXT },
+    ...more,
+  })
+  noteRun(memory, run)
+  return run
+}
+
+const isKept = (run: RunRow): boolean => run.payload !== undefined
+
+describe('payloads of pending runs', () => {
+  it('stay in memory while there is room, whatever their size', () => {
+    const memory = open()
+    const runs = [aRun(memory, { payload: 'small' }), aRun(memory)]
+    keepPayloads(memory)
+    expect(runs.map(isKept)).toEqual([true, true])
+  })
+
+  it('never take more than their share of memory: the oldest give way', () => {
+    const memory = open()
+    const runs = Array.from({ length: 40 }, () => aRun(memory))
+    keepPayloads(memory)
+    const kept = runs.map(isKept)
+    expect(kept.filter(Boolean).length).toBeLessThanOrEqual(32)
+    expect(kept).toEqual(kept.toSorted())
+    expect(kept.at(-1)).toBe(true)
+  })
+
+  it('make room when their runs end', () => {
+    const memory = open()
+    const runs = Array.from({ length: 30 }, () => aRun(memory))
+    keepPayloads(memory)
+    expect(hasRoom(memory.payloads)).toBe(false)
+    for (const run of runs) forgetRun(memory, run)
+    expect(memory.payloads).toEqual({ sizes: new Map(), bytes: 0 })
+  })
+
+  it('stay as long as messages are merged into them, and count from then on', () => {
+    const memory = open()
+    const window = aRun(memory, { state: 'waiting', debouncing: true })
+    for (let index = 0; index < 40; index += 1) aRun(memory)
+    keepPayloads(memory)
+    expect(isKept(window)).toBe(true)
+    window.debouncing = false
+    memory.desk.changes.changed.add(window)
+    keepPayloads(memory)
+    expect(memory.payloads.sizes.has(window.id)).toBe(true)
+  })
+
+  it('are not kept of runs that have ended', () => {
+    const memory = open()
+    const run = aRun(memory, { state: 'rejected' })
+    keepPayloads(memory)
+    expect([isKept(run), memory.payloads.bytes]).toEqual([false, 0])
+  })
+})
