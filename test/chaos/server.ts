@@ -112,9 +112,9 @@ export async function startChaosServer(directory: string): Promise<Server> {
     failOver: async () => {
       const { pids } = await findProcesses(context, connect, signal)
       for (const pid of pids) signalIfThere(pid, 'SIGKILL')
+      const deadAt = Date.now()
       for (const pid of pids) standing.delete(pid)
       await untilGone(pids)
-      const deadAt = Date.now()
       await rm(place.cluster, { recursive: true, force: true })
       await rename(copied, place.cluster)
       if (!stopped) await launch(context, connect)
