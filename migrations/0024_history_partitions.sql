@@ -11,7 +11,14 @@ create table org_version (
   node_id text collate "C" not null
 ) with (fillfactor = 50);
 
--- From here on turns wait until this migration is done: about two seconds for each million rows of history.
+-- Which node removes what is old, one at a time in the deployment. Its turn ends by itself when the node does.
+create table pruner (
+  one    boolean     not null primary key default true check (one),
+  holder text        not null,
+  until  timestamptz not null
+) with (fillfactor = 50);
+
+-- From here on turns wait until this migration is done: some seconds for each million rows of history.
 lock table turn in access exclusive mode;
 
 insert into org_version (org_id, no, at, node_id)
@@ -36,26 +43,35 @@ create table turn_default (like turn including storage, primary key (org_id, no)
 create index turn_default_by_time on turn_default (at);
 alter table turn attach partition turn_default default;
 
+-- The first turn of an org has no version to count on from. Any other number that is not the next one is refused.
+create function begin_history(org text, number bigint, written_at timestamptz, node text) returns boolean
+language plpgsql as $$
+begin
+  if number = 1 then
+    insert into org_version (org_id, no, at, node_id) values (org, number, written_at, node)
+    on conflict (org_id) do nothing;
+    if found then
+      return true;
+    end if;
+  end if;
+  raise unique_violation using
+    message = format('turn %s of org %s is not the next one', number, org),
+    constraint = 'turn_pkey', table = 'turn';
+end $$;
+
 create function set_org_version() returns trigger language plpgsql as $$
 begin
   update org_version set no = new.no, at = new.at, node_id = new.node_id
    where org_id = new.org_id and no = new.no - 1;
-  if found then
-    return new;
+  if not found then
+    perform begin_history(new.org_id, new.no, new.at, new.node_id);
   end if;
-  if new.no = 1 then
-    insert into org_version (org_id, no, at, node_id) values (new.org_id, new.no, new.at, new.node_id)
-    on conflict (org_id) do nothing;
-    if found then
-      return new;
-    end if;
-  end if;
-  raise unique_violation using
-    message = format('turn %s of org %s is not the next one', new.no, new.org_id),
-    constraint = 'turn_pkey', table = 'turn', schema = tg_table_schema;
+  return new;
 end $$;
 
-create trigger turn_sets_org_version before insert on turn for each row execute function set_org_version();
+-- Nodes of this version set the version in the statement that writes the turn, which takes half the time.
+create trigger turn_sets_org_version before insert on turn for each row
+  when (current_query() not like 'with version as (%') execute function set_org_version();
 
 -- Nodes of 0.1.0 empty a deleted org by the place of its rows, and a place names a row in every partition. What they
 -- would remove of other orgs stays; what they leave goes with its partition.

@@ -142,6 +142,8 @@ export async function openApp(options: AppOptions): Promise<App> {
     const report = await migrate(reads, { schema })
     const database = await pools.openEngine()
     opened.push(database)
+    const control = await pools.openControl()
+    opened.push(control)
     if (server !== null && (await countUsers(reads)) <= 1)
       for (const node of await loseEarlierNodes(reads))
         log({
@@ -149,13 +151,14 @@ export async function openApp(options: AppOptions): Promise<App> {
           message: 'A node of an earlier process is gone; what it held is settled',
           facts: { node },
         })
-    const clock = createDatabaseClock(() => performance.now(), await readClock(reads))
+    const clock = createDatabaseClock(() => performance.now(), await readClock(reads), Date.now)
     const data = 'data' in options.database ? options.database.data : null
     const keys = await openNodeVault({ database: reads, now: clock.now, data, keys: options.secretKeys ?? {} })
     return compose({
       options,
       reads,
       database,
+      control,
       outbound,
       simulations,
       close,
@@ -201,6 +204,7 @@ interface Opened {
   readonly options: AppOptions
   readonly reads: Database
   readonly database: Database
+  readonly control: Database
   readonly outbound: Outbound
   readonly target: PostgresOptions['target']
   readonly schema: string
@@ -212,13 +216,14 @@ interface Opened {
 }
 
 function compose(opened: Opened): App {
-  const { options, reads, database, outbound, target, schema, clock, keys, migrated, close } = opened
+  const { options, reads, database, control, outbound, target, schema, clock, keys, migrated, close } = opened
   const { vault, self } = keys
   const chance = createRandomBytes()
   const tracing = createTracing(VERSION)
   const makeId: (kind: IdKind, now: Instant) => string = createIdMaker(chance)
   const parts: NodeParts = createNodeParts({
     database,
+    control,
     clock,
     chance: {
       random: Math.random,
@@ -257,6 +262,7 @@ function compose(opened: Opened): App {
   })
   const pools = (): ReturnType<App['pools']> => [
     { pool: 'engine', ...(database.use?.() ?? NO_POOL) },
+    { pool: 'control', ...(control.use?.() ?? NO_POOL) },
     { pool: 'reads', ...(reads.use?.() ?? NO_POOL) },
   ]
   const [live, work] = [createLive(parts), createLiveWork(parts)]

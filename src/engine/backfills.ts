@@ -2,6 +2,7 @@ import { runId, type RunId } from '../core/ids.ts'
 import { isTerminal, type RunState } from '../core/run/run-machine.ts'
 import { advanceWork, findOpenBackfills } from '../service/backfill/advance.ts'
 import type { Ports } from '../service/ports.ts'
+import type { HandedIn } from './handed-in.ts'
 import { createLoop, type Loop } from './loop.ts'
 import type { HistoryRow, NodeParts } from './node-parts.ts'
 
@@ -25,7 +26,8 @@ const LOOK_EVERY_MS = 5_000
 export function createBackfills({ parts, ports }: BackfillsContext): Backfills {
   const { ctx, health } = parts
   const watched = new Set<RunId>()
-  const loop: Loop = createLoop(() => backfillPass({ parts, ports }, watched), {
+  const handed = parts.handedIn('backfills')
+  const loop: Loop = createLoop(() => backfillPass({ parts, ports }, { watched, handed, wake: loop.wake }), {
     everyMs: LOOK_EVERY_MS,
     sleep: ctx.sleep,
     onError: (error, failures) => {
@@ -56,19 +58,31 @@ function isEnding([kind, subject, data]: HistoryRow['events'][number], watched: 
   return status !== undefined && isTerminal(status)
 }
 
-/** Takes each that is ready a step further, and says when to look again. Never waits for a run. */
-async function backfillPass({ parts, ports }: BackfillsContext, watched: Set<RunId>): Promise<number | undefined> {
+/** Takes each that is ready a step further, and says when to look again. Waits neither for an org nor for a run. */
+async function backfillPass(
+  { parts, ports }: BackfillsContext,
+  { watched, handed, wake }: Looking,
+): Promise<number | undefined> {
   const { ctx, health } = parts
   if (parts.state.draining) return undefined
   const open = await findOpenBackfills(ports, ctx.clock.now())
   health.answered()
   watched.clear()
-  for (const { inFlight } of open) for (const id of inFlight) watched.add(id)
-  const steps = await Promise.all(
-    open.map((one) => (one.isReady ? parts.officeOf(one.orgId).take(advanceWork(one), true) : Promise.resolve(null))),
-  )
-  // A run may have ended before anybody watched it.
-  if (steps.some((row) => row !== null && row.nextAt === null)) return 0
-  const moments = open.flatMap((one, index) => (steps[index] ?? one).nextAt ?? [])
+  const moments: number[] = []
+  for (const one of open) {
+    for (const id of one.inFlight) watched.add(id)
+    if (!one.isReady) moments.push(...(one.nextAt === null ? [] : [one.nextAt]))
+    else if (!handed.isBusy(one.orgId))
+      handed.hand(advanceWork(one), (row) => {
+        // Another may be ready in the same org, and a run may have ended before anybody watched it.
+        if (row !== null) wake()
+      })
+  }
   return moments.length === 0 ? undefined : Math.max(0, Math.min(...moments) - ctx.clock.now())
+}
+
+interface Looking {
+  readonly watched: Set<RunId>
+  readonly handed: HandedIn
+  readonly wake: () => void
 }

@@ -7,6 +7,7 @@ import { digestWork, findDueDigests } from '../service/outbox/digest.ts'
 import { writeMessage } from '../service/outbox/message.ts'
 import type { Ports } from '../service/ports.ts'
 import { createDeliveryRecorder, type DeliveryRecorder } from './delivery-recorder.ts'
+import type { HandedIn } from './handed-in.ts'
 import { createLoop, type Loop } from './loop.ts'
 import type { NodeParts } from './node-parts.ts'
 
@@ -43,6 +44,8 @@ interface Sending {
   readonly recorder: DeliveryRecorder
   readonly stopping: AbortSignal
   readonly inFlight: Set<Promise<void>>
+  /** The ends of quiet hours that are handed in. */
+  readonly quiet: HandedIn
   readonly wake: () => void
 }
 
@@ -55,6 +58,7 @@ export function createDeliveries({ parts, ports }: DeliveriesContext): Deliverie
   let quietAt = -Infinity
   const sending: Sending = {
     ...{ parts, ports, inFlight, stopping: stopping.signal, recorder: createDeliveryRecorder(parts, ports.newId) },
+    quiet: parts.handedIn('quiet hours'),
     wake: () => {
       loop.wake()
     },
@@ -161,9 +165,10 @@ async function setAside({ parts }: Sending, aside: Aside): Promise<void> {
 }
 
 /** Where quiet hours are over, what they have collected becomes one message. */
-async function endQuiet({ parts, ports }: Sending): Promise<void> {
+async function endQuiet({ parts, ports, quiet }: Sending): Promise<void> {
   for (const due of await findDueDigests(ports, parts.ctx.clock.now()))
-    await parts.officeOf(due.orgId).take(digestWork(ports, due), true)
+    // One at a time in each org; what is left is found by the next look.
+    if (!quiet.isBusy(due.orgId)) quiet.hand(digestWork(ports, due))
 }
 
 /** Sends a message, in a span of its own where anybody listens. */

@@ -1,5 +1,6 @@
 import { beatWork, findDueHeartbeats, findNextHeartbeat } from '../service/heartbeat/beat.ts'
 import type { Ports } from '../service/ports.ts'
+import type { HandedIn } from './handed-in.ts'
 import { createLoop, type Loop } from './loop.ts'
 import type { NodeParts } from './node-parts.ts'
 
@@ -14,10 +15,15 @@ export interface HeartbeatsContext {
   readonly ports: Pick<Ports, 'database' | 'newId' | 'checklists'>
 }
 
+interface Beating extends HeartbeatsContext {
+  readonly handed: HandedIn
+}
+
 /** The loop that sleeps until the next heartbeat of any agent, and looks once per period in case others change plans. */
 export function createHeartbeats(context: HeartbeatsContext): Heartbeats {
   const { ctx, health } = context.parts
-  const loop: Loop = createLoop(() => beatPass(context), {
+  const beating: Beating = { ...context, handed: context.parts.handedIn('heartbeats') }
+  const loop: Loop = createLoop(() => beatPass(beating, loop.wake), {
     everyMs: ctx.settings().schedules.pollMs,
     sleep: ctx.sleep,
     onError: (error, failures) => {
@@ -28,16 +34,14 @@ export function createHeartbeats(context: HeartbeatsContext): Heartbeats {
   return { start: loop.start, stop: loop.stop }
 }
 
-/** Decides what is due, in as many turns as orgs, and says when to look again. Never waits for an agent. */
-async function beatPass({ parts, ports }: HeartbeatsContext): Promise<number | undefined> {
+/** Decides what is due, in as many turns as orgs, and says when to look again. Waits neither for an org nor for an agent. */
+async function beatPass({ parts, ports, handed }: Beating, wake: () => void): Promise<number | undefined> {
   const { ctx, health } = parts
   if (parts.state.draining) return undefined
   const now = ctx.clock.now()
-  const due = await findDueHeartbeats(ports, now)
+  const due = await findDueHeartbeats(ports, { now, except: handed.busy() })
   health.answered()
-  await Promise.all(
-    [...due.byOrg].map(([orgId, readings]) => parts.officeOf(orgId).take(beatWork(ports, orgId, readings), true)),
-  )
+  for (const [orgId, readings] of due.byOrg) handed.hand(beatWork(ports, orgId, readings), wake)
   if (due.more) return 0
   const next = await findNextHeartbeat(ports, now)
   return next === null ? undefined : Math.max(0, next - ctx.clock.now())

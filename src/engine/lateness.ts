@@ -11,26 +11,21 @@ const SHARE = 50
 
 /**
  * Looks for runs that still wait although their schedule does not let them be so late. Everything it looks at is in
- * memory; only when there is something to tell does it take a turn.
+ * memory; only when there is something to tell does it hand in work, which nobody waits for.
  */
-export function createLatePass(parts: NodeParts): () => Promise<void> {
+export function createLatePass(parts: NodeParts): () => void {
   const { clock } = parts.ctx
+  const handed = parts.handedIn('late runs')
   let notBefore = -Infinity
-  let busy = false
-  return async () => {
+  return () => {
     const began = clock.counter()
-    if (began < notBefore || busy) return
-    busy = true
-    const works: Promise<unknown>[] = []
+    if (began < notBefore) return
     for (const office of parts.offices.values()) {
-      const desk = office.memory()?.desk
+      const desk = handed.isBusy(office.orgId) ? undefined : office.memory()?.desk
       const late = desk === undefined ? [] : lateRuns(desk, clock.now())
-      if (late.length > 0) works.push(office.take(lateWork(office.orgId, late), true))
+      if (late.length > 0) handed.hand(lateWork(office.orgId, late))
     }
     notBefore = began + (clock.counter() - began) * SHARE
-    await Promise.all(works).finally(() => {
-      busy = false
-    })
   }
 }
 

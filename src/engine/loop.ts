@@ -21,11 +21,13 @@ export interface LoopOptions {
 export type Pass = () => Promise<number | undefined>
 
 export function createLoop(pass: Pass, options: LoopOptions): Loop {
-  const stopping = new AbortController()
+  // One controller per nap, ended by waking and by stopping alike: a signal made of two would stay on record in the one
+  // that lasts, once per nap.
   let nap = new AbortController()
+  let stopping = false
   let done: Promise<void> = Promise.resolve()
   let started = false
-  const isStopping = (): boolean => stopping.signal.aborted
+  const isStopping = (): boolean => stopping
 
   const turn = async (): Promise<void> => {
     let failures = 0
@@ -39,7 +41,7 @@ export function createLoop(pass: Pass, options: LoopOptions): Loop {
         failures += 1
         waitMs = options.onError(error, failures)
       }
-      if (!isStopping()) await options.sleep(waitMs, AbortSignal.any([nap.signal, stopping.signal]))
+      if (!isStopping()) await options.sleep(waitMs, nap.signal)
     }
   }
 
@@ -50,7 +52,8 @@ export function createLoop(pass: Pass, options: LoopOptions): Loop {
       done = turn()
     },
     stop: () => {
-      stopping.abort()
+      stopping = true
+      nap.abort()
       return done
     },
     wake: () => {

@@ -1,20 +1,21 @@
-import { isWorkerId } from '../core/executor/worker-agent.ts'
 import { stallPeriodMs } from '../core/alerts.ts'
-import type { RunId } from '../core/ids.ts'
-import { earlier, type Instant } from '../core/instant.ts'
+import { earlier, instant } from '../core/instant.ts'
 import type { LaneSizes } from '../core/lanes.ts'
-import { declareNodesLost, joinNodes, leaveNodes, lookAtNodes, renewLease } from '../service/membership.ts'
-import { findDue, findNextMoment, findVersions } from '../service/turn/lookups.ts'
+import { joinNodes, leaveNodes, renewLease } from '../service/membership.ts'
+import { findDue, findNextMoment } from '../service/turn/lookups.ts'
 import { renewWaiting } from '../service/worker/leases.ts'
-import { fireWork, orphanWork, recoverWork } from '../service/turn/works.ts'
+import { fireWork } from '../service/turn/works.ts'
 import type { Backfills } from './backfills.ts'
 import type { ChannelAttendance } from './channels.ts'
+import { compareLoaded, loadPendingOrgs, lookForChanges } from './changes.ts'
 import type { Deliveries } from './deliveries.ts'
+import { createHearing, type Heard, type Hearing } from './hearing.ts'
 import type { Heartbeats } from './heartbeats.ts'
+import { dropIdleOrgs, refreshOrgs } from './idle-orgs.ts'
 import { createLoop, type Loop } from './loop.ts'
 import { cardOf } from './node.ts'
 import type { NodeParts } from './node-parts.ts'
-import type { Office } from './office.ts'
+import { settleOrphans, watchNodes } from './node-watch.ts'
 import { wakeReady } from './reports.ts'
 import { watchWorkers } from './worker-watch.ts'
 
@@ -69,7 +70,11 @@ export function createLoops({
   const watchLoop = loop(schedules.pollMs, () => watchPass(parts, laneSizes))
   const leaseLoop = loop(node.renewMs, () => leasePass(parts))
   const pruneLoop = loop(pruneEveryMs, async () => ((await prune()) ? 0 : undefined))
-  const hearLoop = loop(LONGEST_SILENCE_MS, () => hearPass(parts))
+  const hearing = createHearing(parts)
+  const hearLoop = loop(LONGEST_SILENCE_MS, () => hearPass(parts, hearing))
+  const hear = (heard: Heard): void => {
+    if (hearing.hear(heard)) hearLoop.wake()
+  }
   const alertLoop = loop(stallPeriodMs(schedules.pollMs), async () => {
     await alertPass?.()
     return undefined
@@ -83,8 +88,11 @@ export function createLoops({
   const listening: { readonly stop: () => Promise<void> }[] = []
   return {
     start: async () => {
-      ctx.clock.hear(await joinNodes(ctx.database, cardOf(parts), node.leaseMs), ctx.clock.counter())
-      listening.push(await ctx.database.listen(ctx.channels.turn, hearLoop.wake))
+      const askedAt = ctx.clock.counter()
+      parts.state.joinedAt = await joinNodes(parts.control, cardOf(parts), node.leaseMs)
+      ctx.clock.hear(parts.state.joinedAt, askedAt)
+      parts.plans.wake = wakePlans
+      listening.push(await ctx.database.listen(ctx.channels.turn, hear))
       listening.push(await ctx.database.listen(ctx.channels.plan, wakePlans))
       noteScan(parts)
       for (const one of [...loops, ...others]) one.start()
@@ -92,7 +100,7 @@ export function createLoops({
     stop: async () => {
       await Promise.all([...loops, ...others].map((one) => one.stop()))
       for (const one of listening) await one.stop().catch(() => undefined)
-      await leaveNodes(ctx.database, parts.id()).catch(() => undefined)
+      await leaveNodes(parts.control, parts.id()).catch(() => undefined)
     },
     wake: () => {
       watchLoop.wake()
@@ -118,18 +126,27 @@ function noteScan({ ctx: { clock }, state }: NodeParts): void {
 
 const LONGEST_TRANSACTION_MS = 300_000
 
-/** Decides what is due, in as many turns as orgs, and says when to look again. Never waits for anything to execute. */
+/** Decides what is due, in as many turns as orgs, and says when to look again. Waits neither for an org nor for a run. */
 export async function firePass(parts: NodeParts): Promise<number | undefined> {
   const { ctx, health } = parts
   if (parts.state.draining) return undefined
+  const { fire } = parts.handed
+  const { firing } = parts.state
   const now = ctx.clock.now()
-  const due = await findDue(ctx.database, parts.state.decidedUpTo, now)
+  const busy = fire.busy()
+  for (const orgId of firing.keys()) if (!busy.includes(orgId)) firing.delete(orgId)
+  const due = await findDue(parts.control, { since: parts.state.decidedUpTo, except: busy }, now)
   health.answered()
-  await Promise.all([...due.byOrg].map(([orgId, ids]) => parts.officeOf(orgId).take(fireWork(orgId, ids), true)))
+  for (const [orgId, { ids, first }] of due.byOrg) {
+    firing.set(orgId, first)
+    fire.hand(fireWork(orgId, ids), () => {
+      parts.plans.wake()
+    })
+  }
   if (due.more) return 0
-  // No transaction lives so long that it could still write an earlier moment.
-  parts.state.decidedUpTo = earlier(now, LONGEST_TRANSACTION_MS)
-  const next = await findNextMoment(ctx.database, parts.state.decidedUpTo)
+  // No transaction lives so long that it could still write an earlier moment; what busy orgs have left may be older.
+  parts.state.decidedUpTo = instant(Math.min(earlier(now, LONGEST_TRANSACTION_MS), ...firing.values()))
+  const next = await findNextMoment(parts.control, { since: parts.state.decidedUpTo, except: fire.busy() })
   return next === null ? undefined : Math.max(0, next - ctx.clock.now())
 }
 
@@ -139,31 +156,23 @@ const LONGEST_SILENCE_MS = 3_600_000
 /** Whoever is told something many times a second listens so often and no more: each time it catches up with all of it. */
 const HEARING_GAP_MS = 20
 
-/** Others say that they have changed something: see in which orgs. */
-async function hearPass(parts: NodeParts): Promise<number | undefined> {
-  await wakeChanged(parts)
+/** Others have said that they have changed something. */
+async function hearPass(parts: NodeParts, hearing: Hearing): Promise<number | undefined> {
+  await hearing.takeIn()
   await parts.ctx.sleep(HEARING_GAP_MS, parts.stopping.signal)
   return undefined
-}
-
-/** Wakes the offices of orgs that have changed since they last looked. */
-async function wakeChanged(parts: NodeParts): Promise<void> {
-  const versions = await findVersions(parts.ctx.database)
-  parts.health.answered()
-  for (const [orgId, version] of versions) {
-    const known = parts.offices.get(orgId)?.memory()?.version
-    if (!parts.published.has(orgId)) parts.published.set(orgId, version)
-    if (known !== version) parts.officeOf(orgId).wake()
-  }
 }
 
 /** Looks at what others have done, and at others who do nothing any more. */
 export async function watchPass(parts: NodeParts, laneSizes: () => Promise<LaneSizes>): Promise<number | undefined> {
   resizeLanes(parts, await laneSizes())
-  await wakeChanged(parts)
+  await lookForChanges(parts)
+  await loadPendingOrgs(parts)
+  await compareLoaded(parts)
+  dropIdleOrgs(parts)
   await watchNodes(parts)
-  await watchWorkers(parts, parts.ctx.clock.counter() - parts.state.upSince)
-  await settleOrphans(parts)
+  await watchWorkers(parts)
+  settleOrphans(parts)
   // Whatever was woken in vain, or not at all: a free slot and work for it meet at the latest here.
   if (!parts.state.draining) wakeReady(parts)
   return undefined
@@ -174,96 +183,16 @@ function resizeLanes(parts: NodeParts, sizes: LaneSizes): void {
   const before = parts.lanes.sizes()
   if ([...sizes].every(([name, size]) => before.get(name) === size)) return
   parts.lanes.resize(sizes)
-  for (const office of parts.offices.values()) office.refresh()
-}
-
-async function watchNodes(parts: NodeParts): Promise<void> {
-  const { ctx, health } = parts
-  const { now, nodes } = await lookAtNodes(ctx.database)
-  const others = nodes.filter(({ id }) => id !== parts.id())
-  const alive = others.filter(({ leaseUntil, lost }) => !lost && leaseUntil > now)
-  parts.company.others = alive.length > 0
-  parts.company.executors = new Set(alive.flatMap(({ draining, executors }) => (draining ? [] : executors)))
-  const lost = new Map<string, Instant>()
-  for (const { id, lost: isLost, leaseUntil } of others) if (isLost) lost.set(id, leaseUntil)
-  // After the database was away for everybody, everybody gets the time to say that they are still there.
-  const steady = health.steadyMs() >= ctx.settings().node.leaseMs || parts.state.stopped
-  const lapsed = others.filter(({ lost: isLost, leaseUntil }) => !isLost && leaseUntil <= now)
-  if (steady && lapsed.length > 0)
-    for (const id of await declareNodesLost(
-      ctx.database,
-      now,
-      lapsed.map(({ id }) => id),
-    )) {
-      lost.set(id, now)
-      ctx.log({ level: 'warn', message: 'A node was lost; what it held is settled', facts: { node: id } })
-    }
-  const known = new Set(nodes.map(({ id }) => id))
-  await recover(parts, lost, { known, now })
-}
-
-/** Settles what lost nodes held, and nodes that nobody knows any more. */
-async function recover(
-  parts: NodeParts,
-  lost: ReadonlyMap<string, Instant>,
-  at: { readonly known: ReadonlySet<string>; readonly now: Instant },
-): Promise<void> {
-  const works: Promise<unknown>[] = []
-  const holding = new Set<string>()
-  for (const office of parts.offices.values()) {
-    const gone = new Map<string, Instant>()
-    for (const holder of office.memory()?.byNode.keys() ?? []) {
-      if (isWorkerId(holder)) continue
-      const lapsedAt = lost.get(holder) ?? (at.known.has(holder) || holder === parts.id() ? undefined : at.now)
-      if (lapsedAt === undefined) continue
-      gone.set(holder, lapsedAt)
-      holding.add(holder)
-    }
-    if (gone.size > 0) works.push(office.take(recoverWork(office.orgId, gone, office.memory), true))
-  }
-  await Promise.all(works)
-  // A lost node that holds nothing in any org that was looked at has nothing left to be remembered for.
-  for (const [id, leaseUntil] of lost)
-    if (!holding.has(id) && at.now - leaseUntil > FORGET_AFTER_MS) await leaveNodes(parts.ctx.database, id)
-}
-
-const FORGET_AFTER_MS = 3_600_000
-
-/**
- * Runs that the tables say this node executes and that it does not: a start that never happened, because something went
- * wrong between the commit and the start. Seen twice in a row they are settled as if the node had been lost.
- */
-async function settleOrphans(parts: NodeParts): Promise<void> {
-  const { orphans } = parts.state
-  const seen = new Set<string>()
-  const works: Promise<unknown>[] = []
-  for (const office of parts.offices.values()) {
-    const found: RunId[] = []
-    for (const { id, attemptId } of office.memory()?.byNode.get(parts.id()) ?? []) {
-      if (attemptId === null || parts.executions.holds(attemptId)) continue
-      seen.add(attemptId)
-      if (orphans.has(attemptId)) found.push(id)
-    }
-    if (found.length > 0) works.push(settleIn(parts, office, found))
-  }
-  orphans.clear()
-  for (const id of seen) orphans.add(id)
-  await Promise.all(works)
-}
-
-async function settleIn(parts: NodeParts, office: Office, found: readonly RunId[]): Promise<void> {
-  // What a turn under way has claimed looks like it; only in a turn of its own is it certain.
-  const runs = await office.take(orphanWork(office.orgId, found, parts.executions.holds), true)
-  if (runs.length > 0) parts.ctx.log({ level: 'warn', message: 'Runs were claimed and never started', facts: { runs } })
+  refreshOrgs(parts)
 }
 
 /** Renews the lease, or begins anew when others have taken this node for lost. */
 export async function leasePass(parts: NodeParts): Promise<number | undefined> {
   const { ctx, health } = parts
-  const renewed = await renewLease(ctx.database, cardOf(parts), ctx.settings().node.leaseMs)
+  const renewed = await renewLease(parts.control, cardOf(parts), ctx.settings().node.leaseMs)
   health.answered()
   if (!renewed) await beginAnew(parts)
-  await renewWaiting(ctx.database, parts.workers.waiting(), ctx.settings().node.leaseMs)
+  await renewWaiting(parts.control, parts.workers.waiting(), ctx.settings().node.leaseMs)
   return undefined
 }
 
@@ -273,11 +202,11 @@ async function beginAnew(parts: NodeParts): Promise<void> {
   const before = parts.id()
   for (const execution of parts.executions.all()) execution.abort('lease_lost')
   parts.setId(ctx.newNodeId())
-  await joinNodes(ctx.database, cardOf(parts), ctx.settings().node.leaseMs)
+  await joinNodes(parts.control, cardOf(parts), ctx.settings().node.leaseMs)
   ctx.log({
     level: 'warn',
     message: 'This node was taken for lost and begins anew',
     facts: { before, now: parts.id() },
   })
-  for (const office of parts.offices.values()) office.wake()
+  for (const orgId of parts.offices.keys()) parts.wakes.add(orgId)
 }

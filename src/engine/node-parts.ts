@@ -4,17 +4,21 @@ import type { ContextUse } from '../core/session/throttle.ts'
 import type { Executor } from '../executors/executor.ts'
 import type { DatabaseClock } from '../service/clock.ts'
 import type { Chance } from '../service/desk/desk.ts'
+import type { LeaseWatch } from '../service/lease-watch.ts'
 import type { EngineSettings } from '../service/settings.ts'
 import type { Turns } from '../service/turn-port.ts'
 import type { NodeFacts } from '../service/turn/memory.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
 import type { TurnLimits } from '../service/turn/turn-limits.ts'
 import type { Executions, ExecutionsContext } from './executions.ts'
+import type { HandedIn } from './handed-in.ts'
 import type { DatabaseHealth, Log } from './health.ts'
 import type { Meter } from './meter.ts'
 import type { NodeLanes } from '../service/node-lanes.ts'
+import type { Notifier } from './notifier.ts'
 import type { Office, OfficeContext } from './office.ts'
 import type { Progress } from './progress.ts'
+import type { WakeQueue } from './wake-queue.ts'
 import type { Workers } from './workers.ts'
 import type { EngineTracing } from './tracing-port.ts'
 
@@ -25,6 +29,8 @@ export type HistoryRow = NonNullable<TurnResult['written']>
 /** What a node is made of. Everything that touches the world is handed in. */
 export interface NodeContext {
   readonly database: Database
+  /** Connections for leases and looks, which never wait behind turns. Left out: the same as for turns. */
+  readonly control?: Database
   readonly clock: DatabaseClock
   readonly chance: Chance
   readonly newNodeId: () => string
@@ -60,9 +66,25 @@ export interface NodeContext {
   readonly turnLimits?: TurnLimits
 }
 
+/** How far a node has come with looking at orgs. */
+export interface Looks {
+  /** When changed orgs were last looked for. */
+  changesAt: Instant | null
+  /** When loaded orgs are compared with the record again, by the counter. */
+  compareAt: number
+  /** The last org whose pending runs were found; null when all were. */
+  pendingAfter: string | null
+  /** When idle orgs are looked for again, by the counter. */
+  idleAt: number
+  /** Orgs that were idle at the last look, with their versions. */
+  idle: ReadonlyMap<OrgId, number>
+}
+
 /** The inside of a node that its loops share. */
 export interface NodeParts {
   readonly ctx: NodeContext
+  /** Connections for leases and looks. */
+  readonly control: Database
   readonly id: () => string
   readonly setId: (id: string) => void
   readonly facts: NodeFacts
@@ -74,25 +96,45 @@ export interface NodeParts {
   readonly health: DatabaseHealth
   readonly offices: Map<OrgId, Office>
   readonly officeOf: (orgId: OrgId) => Office
+  /** Follows work of one kind that a loop hands in. */
+  readonly handedIn: (kind: string) => HandedIn
+  /** What the loops of the node have handed in: schedules that are due, what lost nodes and workers held, orphans. */
+  readonly handed: Readonly<Record<'fire' | 'nodes' | 'workers' | 'orphans', HandedIn>>
+  readonly nodeLeases: LeaseWatch
+  readonly workerLeases: LeaseWatch
+  /** Wakes orgs that have to be loaded, a few at a time. */
+  readonly wakes: WakeQueue
+  /** Tells other nodes which orgs have changed. */
+  readonly notifier: Notifier
+  /** Orgs that had something ready after their last turn. */
+  readonly ready: Set<OrgId>
   readonly turns: Turns
   /** Whether other nodes are alive, so that they have to be told, and what they can execute. */
   readonly company: { others: boolean; executors: ReadonlySet<string> }
   readonly state: {
     draining: boolean
     stopped: boolean
-    /** When it came, by its own counter. */
-    readonly upSince: number
-    wakingRivals: boolean
+    wakingWaiting: boolean
     /** Attempts that this node holds by the tables and did not execute when it last looked. */
     readonly orphans: Set<string>
     /** When this node last looked at what is due, by the database's clock and by its own; null before it has begun. */
     scan: { readonly at: Instant; readonly counter: number } | null
     /** No schedule has a next moment before this. */
     decidedUpTo: Instant
+    /** When this node joined; null before it has. */
+    joinedAt: Instant | null
+    /** How far the node has come with looking at orgs. */
+    readonly looks: Looks
+    /** The earliest time that is due in each org that decides about its schedules. */
+    readonly firing: Map<OrgId, Instant>
   }
   /** Everybody who wants to hear of turns, own and others'. */
   readonly hearers: Set<(orgId: OrgId, turn: HistoryRow) => void>
+  /** Everybody who has to look at the record when turns could not be told. */
+  readonly gapHearers: Set<() => void>
   readonly published: Map<OrgId, number>
+  /** Woken when a plan has changed, or when an org has decided what was due. */
+  readonly plans: { wake: () => void }
   /** Woken when this node has put something on record that is to be sent. */
   readonly outbox: { wake: () => void }
   /** Aborted when the node stops. */

@@ -14,9 +14,10 @@ import { resetWork } from '../service/turn/works.ts'
 import { createExecutions } from './executions.ts'
 import { createDatabaseHealth } from './health.ts'
 import { isInvited } from './invited.ts'
+import { loopParts } from './loop-parts.ts'
 import type { HistoryRow, NodeContext, NodeParts } from './node-parts.ts'
 import { createProgress } from './progress.ts'
-import { defer, offer, report } from './reports.ts'
+import { defer, noteReady, offer, report, wakeWaiting } from './reports.ts'
 import { createNodeLanes } from '../service/node-lanes.ts'
 import { createOffice, type Office, type OfficeContext } from './office.ts'
 import { createWorkers } from './workers.ts'
@@ -25,7 +26,9 @@ import type { SessionKey } from '../core/ids.ts'
 /** Puts a node together. Nothing happens before its loops are started. */
 export function createNodeParts(ctx: NodeContext): NodeParts {
   let id = ctx.newNodeId()
-  const lanes = createNodeLanes(ctx.settings().lanes)
+  const lanes = createNodeLanes(ctx.settings().lanes, () => {
+    wakeWaiting(parts)
+  })
   const health = createDatabaseHealth({ log: ctx.log, now: ctx.clock.now, counter: ctx.clock.counter })
   const offices = new Map<OrgId, Office>()
   const facts: NodeFacts = {
@@ -60,6 +63,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     invite: async (about) => (isInvited(parts, about) ? ((await ctx.invite?.(about)) ?? null) : null),
   })
   const parts: NodeParts = {
+    ...loopParts(ctx, { id: () => id, officeOf, stopping: stopping.signal, failed: health.failed }),
     ctx,
     id: () => id,
     setId: (next) => {
@@ -75,36 +79,35 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     officeOf,
     turns,
     company: { others: false, executors: new Set() },
-    state: newState(ctx),
-    hearers: new Set(),
-    published: new Map(),
-    outbox: { wake: () => undefined },
+    state: newState(),
     stopping,
   }
   return parts
 }
 
 /** Where a node stands that has just come. */
-const newState = ({ clock }: NodeContext): NodeParts['state'] => ({
+const newState = (): NodeParts['state'] => ({
   draining: false,
   stopped: false,
-  upSince: clock.counter(),
-  wakingRivals: false,
+  wakingWaiting: false,
   orphans: new Set(),
   scan: null,
   decidedUpTo: instant(-Infinity),
+  firing: new Map(),
+  joinedAt: null,
+  looks: { changesAt: null, compareAt: -Infinity, pendingAfter: '', idleAt: -Infinity, idle: new Map() },
 })
 
 function turnContext(parts: NodeParts): TurnContext {
   const { ctx } = parts
+  const askedAt = ctx.clock.counter()
   return {
     database: ctx.database,
     node: parts.facts,
     nodeId: parts.id(),
-    channels: parts.company.others ? ctx.channels : null,
     limits: ctx.turnLimits ?? turnLimits(ctx.clock.counter),
     hearClock: (said) => {
-      ctx.clock.hear(said, ctx.clock.counter())
+      ctx.clock.hear(said, askedAt)
       return ctx.hearClock?.(said) ?? said
     },
   }
@@ -112,25 +115,22 @@ function turnContext(parts: NodeParts): TurnContext {
 
 function officeContext(parts: NodeParts): OfficeContext {
   const { ctx, lanes, health } = parts
-  const rivals = (lane: LaneName): readonly OrgId[] => {
-    const found: OrgId[] = []
-    for (const office of parts.offices.values())
-      if (office.memory()?.lineUp.hasReady(lane) === true) found.push(office.orgId)
-    return found
-  }
   return {
     turnContext: () => turnContext(parts),
     load: ctx.load,
     offer: (orgId) => {
       if (parts.state.draining) return null
       const { catchupMaxActive: catchupLimit } = ctx.settings().schedules
-      const offer = lanes.offer({ orgId, nodeId: parts.id(), rivals, catchupLimit })
+      const offer = lanes.offer({ orgId, nodeId: parts.id(), isReady: readyLanes(parts, orgId), catchupLimit })
       const workers = parts.workers.offers(orgId)
       return workers === null ? offer : { ...offer, workers }
     },
+    decided: lanes.decided,
     withdraw: lanes.withdraw,
     settled: (office, result, reloaded) => {
       health.answered()
+      lanes.decided(office.orgId)
+      noteReady(parts, office)
       return settled(parts, { office, result, reloaded })
     },
     isAlone: () => !parts.company.others,
@@ -163,6 +163,14 @@ function officeContext(parts: NodeParts): OfficeContext {
   }
 }
 
+/** In which lanes the org has something to start; in any when a time has come that the line-up has not looked at yet. */
+function readyLanes(parts: NodeParts, orgId: OrgId): (lane: LaneName) => boolean {
+  const memory = parts.offices.get(orgId)?.memory() ?? null
+  if (memory === null) return () => true
+  const { desk, lineUp } = memory
+  return (lane) => lineUp.hasReady(lane) || (lineUp.wakesAt() ?? Infinity) <= desk.now
+}
+
 interface SettledTurn {
   readonly office: Office
   readonly result: TurnResult
@@ -189,6 +197,7 @@ function settled(parts: NodeParts, turn: SettledTurn): () => void {
     parts.ctx.meter?.turn(result)
     if (result.changes.deliveries.length > 0 || result.changes.alerts.length > 0) parts.outbox.wake()
     publish(parts, office.orgId, result.written)
+    if (parts.company.others) tellOthers(parts, office.orgId, result.written)
   }
   endWhatMustEnd(parts, turn)
   parts.workers.settled(office, result.assigned)
@@ -197,8 +206,11 @@ function settled(parts: NodeParts, turn: SettledTurn): () => void {
   const begins = result.claims.map(parts.executions.take)
   // A process can be stopped between any two of these and be taken for dead meanwhile: each one looks.
   let still: Promise<boolean> | undefined
+  const { clock } = parts.ctx
   const isSure = (): boolean =>
-    result.leaseUntil !== null && result.leaseUntil - parts.ctx.clock.now() > LEASE_MARGIN_MS
+    result.leaseUntil !== null &&
+    result.leaseUntil - clock.now() > LEASE_MARGIN_MS &&
+    (clock.sleptMs?.() ?? 0) < LONGEST_NAP_MS
   return () => {
     for (const begin of begins) begin(isSure() ? undefined : (still ??= isStill(parts, result.written?.nodeId)))
   }
@@ -206,12 +218,19 @@ function settled(parts: NodeParts, turn: SettledTurn): () => void {
 
 const LEASE_MARGIN_MS = 500
 
+/** A machine that has slept for longer than this asks before it acts: its counter stood still meanwhile. */
+const LONGEST_NAP_MS = 1_000
+
 /** Asks before it acts. What is not started for it is found by the watch, or by whoever declared this node lost. */
 async function isStill(parts: NodeParts, claimant: string | undefined): Promise<boolean> {
   const { ctx } = parts
   if (parts.id() !== claimant) return false
-  const renewed = await renewLease(ctx.database, cardOf(parts), ctx.settings().node.leaseMs).catch(() => false)
+  const renewed = await renewLease(parts.control, cardOf(parts), ctx.settings().node.leaseMs).catch(() => false)
   return renewed && parts.id() === claimant
+}
+
+function tellOthers({ notifier }: NodeParts, orgId: OrgId, { no, events }: HistoryRow): void {
+  notifier.changed({ orgId, no, plan: events.some(([kind]) => kind === 'schedule.changed') })
 }
 
 /** What this node says of itself. */

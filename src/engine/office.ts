@@ -23,6 +23,8 @@ export interface Office {
   readonly memory: () => Memory | null
   /** The node's lanes, executors or settings have changed. */
   readonly refresh: () => void
+  /** Nothing is under way, handed in or expected by itself. */
+  readonly isIdle: () => boolean
   /** Waits for the turn that is under way and all that was handed in before. */
   readonly idle: () => Promise<void>
   readonly close: () => Promise<void>
@@ -35,6 +37,8 @@ export interface OfficeContext extends WorkQueueContext {
   readonly comeNearer: (memory: Memory) => Promise<TurnResult['heard'] | null>
   /** Null when the node takes nothing at the moment. */
   readonly offer: (orgId: OrgId) => Offer | null
+  /** The turn is decided and on its way: it needs no more than it has claimed. */
+  readonly decided: (orgId: OrgId) => void
   readonly withdraw: (orgId: OrgId) => void
   /**
    * A turn was kept. Called before anybody hears the answers. `reloaded`: what happened since the last one is unknown.
@@ -98,6 +102,7 @@ export function createOffice(ctx: OfficeContext, orgId: OrgId): Office {
       top.stale = true
       wake(top)
     },
+    isIdle: () => top.turning === null && top.queue.isEmpty() && top.callOff === null,
     idle: async () => {
       while (top.turning !== null) await top.turning
     },
@@ -191,6 +196,7 @@ async function tryTurn(top: Desktop, batch: Batch): Promise<TurnResult> {
     },
     offer: () => ctx.offer(office.orgId),
     committing: () => {
+      ctx.decided(office.orgId)
       beginClaims(top)
     },
   })

@@ -6,6 +6,7 @@ import type { ContextUse } from '../core/session/throttle.ts'
 import type { Usage } from '../executors/executor.ts'
 import type { AttemptOfRun, ReportedAttempt } from './executions.ts'
 import type { NodeParts } from './node-parts.ts'
+import type { Office } from './office.ts'
 
 /** What an executor said is written however long that takes: the work was done. */
 export async function report(
@@ -44,7 +45,6 @@ export async function report(
     const message = error instanceof Error ? error.message : String(error)
     parts.ctx.log({ level: 'error', message: 'A report could not be written', facts: { run: runId, error: message } })
   }
-  if (parts.offices.size > 1) wakeRivals(parts)
 }
 
 /** How full the conversation has become, if the executor knows how much goes in. */
@@ -52,27 +52,31 @@ function contextOf({ inputTokens = 0, outputTokens = 0, contextWindow }: Usage):
   return contextWindow === undefined ? null : { tokens: inputTokens + outputTokens, contextWindow }
 }
 
-/** Slots are free: other orgs may have something for them. Many ends in one breath are looked at once. */
-function wakeRivals(parts: NodeParts): void {
-  if (parts.state.wakingRivals) return
-  parts.state.wakingRivals = true
+/** Slots are free that orgs wait for. Many that come free in one breath are looked at once. */
+export function wakeWaiting(parts: NodeParts): void {
+  if (parts.state.wakingWaiting) return
+  parts.state.wakingWaiting = true
   setImmediate(() => {
-    parts.state.wakingRivals = false
-    wakeReady(parts)
+    parts.state.wakingWaiting = false
+    for (const orgId of parts.lanes.waiting()) parts.offices.get(orgId)?.wake()
   })
 }
 
-/** Wakes every office that has something ready for a lane with room. */
+/** Wakes every org that has something ready for a lane with room: whatever was not woken in time is woken here. */
 export function wakeReady(parts: NodeParts): void {
-  for (const office of parts.offices.values()) {
-    const lineUp = office.memory()?.lineUp
-    if (lineUp === undefined) continue
-    for (const lane of parts.facts.laneNames())
-      if (parts.lanes.hasRoom(lane) && lineUp.hasReady(lane)) {
-        office.wake()
-        break
-      }
+  const open = [...parts.facts.laneNames()].filter(parts.lanes.hasRoom)
+  for (const orgId of parts.ready) {
+    const office = parts.offices.get(orgId)
+    const lineUp = office?.memory()?.lineUp
+    if (lineUp !== undefined && open.some(lineUp.hasReady)) office?.wake()
   }
+}
+
+/** Notes whether the org has something ready, after each of its turns. */
+export function noteReady(parts: NodeParts, { orgId, memory }: Pick<Office, 'orgId' | 'memory'>): void {
+  const lineUp = memory()?.lineUp
+  if (lineUp !== undefined && [...parts.facts.laneNames()].some(lineUp.hasReady)) parts.ready.add(orgId)
+  else parts.ready.delete(orgId)
 }
 
 /** Puts a token on record that may settle the attempt while it is the current one, and answers with it. */

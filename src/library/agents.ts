@@ -1,3 +1,4 @@
+import { refreshOrgs } from '../engine/idle-orgs.ts'
 import { agentId } from '../core/ids.ts'
 import type { Escapement } from '../escapement.ts'
 import { changeAgent, createAgent, findAgents, getAgent, removeAgent } from '../service/agents.ts'
@@ -27,6 +28,6 @@ export function agentsOf(
 /** Makes functions of this process known as agents, and offers them to every org. Answers with the default agent. */
 export async function registerAgents({ app, orgId }: Running, ids: readonly string[]): Promise<string | null> {
   const defaultAgent = await ensureAgents(app.ports, orgId, ids.map(agentId))
-  for (const office of app.parts.offices.values()) office.refresh()
+  refreshOrgs(app.parts)
   return defaultAgent
 }

@@ -1,3 +1,4 @@
+import { refreshOrgs } from '../engine/idle-orgs.ts'
 import { openApp, type App, type AppOptions } from '../app.ts'
 import { readEnvironment } from '../config.ts'
 import { EVENT_KINDS, type EventKind, type EventView } from '../contract/event.ts'
@@ -52,7 +53,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
   const reload = (change: Settings): void => {
     settings = readSettings(change, settings)
     current?.app.parts.lanes.resize(settings.lanes)
-    for (const office of current?.app.parts.offices.values() ?? []) office.refresh()
+    if (current !== null) refreshOrgs(current.app.parts)
   }
   const register = async (id: string, handler: Handler): Promise<void> => {
     handlers.set(id, handler)

@@ -50,14 +50,18 @@ export async function waitForRun(
   id: string,
   timeoutMs: number | null,
 ): Promise<RunView> {
-  const { promise, give } = waiters.ended(runId(id))
-  try {
-    const now = await getRun(app.ports, orgId, id)
-    if (isTerminal(now.status)) return now
-    await withTimeout(promise, timeoutMs, `Run ${id} has not ended within ${timeoutMs ?? 0} ms`)
-    return await getRun(app.ports, orgId, id)
-  } finally {
-    give()
+  const { counter } = app.parts.ctx.clock
+  const began = counter()
+  for (;;) {
+    const { promise, give } = waiters.ended(runId(id))
+    try {
+      const now = await getRun(app.ports, orgId, id)
+      if (isTerminal(now.status)) return now
+      const leftMs = timeoutMs === null ? null : Math.max(0, timeoutMs - (counter() - began))
+      await withTimeout(promise, leftMs, `Run ${id} has not ended within ${timeoutMs ?? 0} ms`)
+    } finally {
+      give()
+    }
   }
 }
 

@@ -34,9 +34,9 @@ async function goDown({ app, waiters, lastly }: Leaving, hurry: AbortSignal): Pr
   const { parts, loops } = app
   parts.state.draining = true
   parts.workers.dismiss()
-  const { settings, database } = parts.ctx
+  const { settings } = parts.ctx
   // Others should know at once that nothing can be expected here.
-  await renewLease(database, cardOf(parts), settings().node.leaseMs).catch(() => false)
+  await renewLease(parts.control, cardOf(parts), settings().node.leaseMs).catch(() => false)
   await within(parts.executions.idle(), settings().drainGraceSeconds * 1_000, hurry)
   for (const execution of parts.executions.all()) execution.abort('shutdown')
   await within(parts.executions.idle(), settings().node.stopGraceMs)

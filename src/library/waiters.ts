@@ -5,7 +5,10 @@ import type { NodeParts } from '../engine/node-parts.ts'
 
 /** People who wait for a run to end. */
 export interface Waiters {
-  /** Resolves when the run has ended, as far as events tell; check the record after you have begun to wait. */
+  /**
+   * Resolves when the run has ended, as far as events tell, and when events are missing that might have told. Check the
+   * record after you have begun to wait, and again when it resolves.
+   */
   readonly ended: (id: RunId) => { readonly promise: Promise<void>; readonly give: () => void }
   /** Somebody waits in this session. Answers with how to say that nobody does any more. */
   readonly enter: (orgId: OrgId, key: SessionKey) => () => void
@@ -27,6 +30,9 @@ export function createWaiters(parts: NodeParts): Waiters {
       if (kind !== 'run.changed' || !isTerminal(data['status'] as RunState)) continue
       for (const { resolve } of waiting.get(subject as RunId) ?? []) resolve()
     }
+  })
+  parts.gapHearers.add(() => {
+    for (const waiters of waiting.values()) for (const { resolve } of waiters) resolve()
   })
   return {
     ended: (id) => {

@@ -1,3 +1,4 @@
+import { refreshOrgs } from '../engine/idle-orgs.ts'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { openApp, type App } from '../app.ts'
@@ -149,7 +150,7 @@ function prepare(options: ServerOptions, app: App, renew: () => void): Omit<Star
     renew()
     log.setLevel(configuration.keeper.current().config.log.level)
     parts.lanes.resize(parts.ctx.settings().lanes)
-    for (const office of parts.offices.values()) office.refresh()
+    refreshOrgs(parts)
     if (source === 'file' && state.started)
       recordReload(ports, { nodeId: parts.id(), ...change }).catch((error: unknown) => {
         log.log({ level: 'error', message: 'A reload could not be put on record', facts: { error: String(error) } })

@@ -2,7 +2,16 @@ import type { Instant } from '../core/instant.ts'
 import { later } from '../core/instant.ts'
 import { readClock } from '../store/clock.ts'
 import type { Connection } from '../store/database.ts'
-import { declareLost, deleteNode, insertNode, lapseNodes, loadNodes, renewNode, type NodeRow } from '../store/nodes.ts'
+import {
+  declareLost,
+  deleteNode,
+  insertNode,
+  lapseNodes,
+  loadNodes,
+  renewNode,
+  type NodeRow,
+  type SeenNode,
+} from '../store/nodes.ts'
 
 /** What a node says of itself. */
 export interface NodeCard {
@@ -36,12 +45,9 @@ export async function lookAtNodes(
   return { now, nodes: await loadNodes(connection) }
 }
 
-/** Declares nodes lost whose lease has lapsed. Only those it answers with may be taken for dead. */
-export const declareNodesLost = (
-  connection: Connection,
-  now: Instant,
-  ids: readonly string[],
-): Promise<readonly string[]> => declareLost(connection, { now, ids })
+/** Declares nodes lost whose lease nobody renews. Only those it answers with may be taken for dead. */
+export const declareNodesLost = (connection: Connection, seen: readonly SeenNode[]): Promise<readonly string[]> =>
+  declareLost(connection, seen)
 
 /** Leaves the deployment. What it still holds is settled by whoever finds no such node. */
 export const leaveNodes = (connection: Connection, id: string): Promise<void> => deleteNode(connection, id)
@@ -50,6 +56,5 @@ export const leaveNodes = (connection: Connection, id: string): Promise<void> =>
 export async function loseEarlierNodes(connection: Connection): Promise<readonly string[]> {
   const now = await readClock(connection)
   await lapseNodes(connection, { now, except: [] })
-  const nodes = await loadNodes(connection)
-  return declareLost(connection, { now, ids: nodes.map(({ id }) => id) })
+  return declareLost(connection, await loadNodes(connection))
 }

@@ -3,15 +3,18 @@ import type { LaneSizes } from '../core/lanes.ts'
 import type { Offer } from './turn/claim.ts'
 
 /**
- * The lanes of this node: how many slots each has, who holds them, and what is on offer to a turn under way. What a turn
- * is offered is set aside for it until it is over, so turns of different orgs never start more than there is room for.
+ * The lanes of this node: how many slots each has, who holds them, and what is reserved for a turn under way. A turn
+ * reserves slots while it decides and keeps those it has claimed until it is over, so turns of different orgs never start
+ * more than there is room for.
  */
 export interface NodeLanes {
   readonly sizes: () => LaneSizes
   readonly resize: (sizes: LaneSizes) => void
-  /** Sets aside what the org may take now. `rivals` are orgs that want the same lanes. */
+  /** Reserves what the org may take now, in the lanes in which it has ready work. */
   readonly offer: (asked: OfferRequest) => Offer
-  /** The turn is over: what was set aside for it is free again. */
+  /** The turn has decided: it keeps what it has claimed. An org that could have used more slots is remembered. */
+  readonly decided: (orgId: OrgId) => void
+  /** The turn is over: what was reserved for it is free again. */
   readonly withdraw: (orgId: OrgId) => void
   /** The process works on an attempt of the org in this lane. Answers with how to give the slot back. */
   readonly hold: (held: Held) => () => void
@@ -19,6 +22,10 @@ export interface NodeLanes {
   /** Catch-up runs this node works on. */
   readonly catchups: () => number
   readonly hasRoom: (lane: LaneName) => boolean
+  /** Orgs that could use a slot that is free now. */
+  readonly waiting: () => ReadonlySet<OrgId>
+  /** Nothing is remembered of the org any more. */
+  readonly forget: (orgId: OrgId) => void
 }
 
 export interface Held {
@@ -30,28 +37,47 @@ export interface Held {
 export interface OfferRequest {
   readonly orgId: OrgId
   readonly nodeId: string
-  readonly rivals: (lane: LaneName) => readonly OrgId[]
+  /** Whether the org has something ready in the lane, now or when it has decided. */
+  readonly isReady: (lane: LaneName) => boolean
   readonly catchupLimit: number
 }
 
 interface Slots {
   size: number
   held: number
+  /** The sum of what is reserved. */
+  reserved: number
   readonly byOrg: Map<OrgId, number>
-  readonly offered: Map<OrgId, number>
+  readonly reservations: Map<OrgId, number>
+  /** Orgs that have taken all they were offered and have more ready work. */
+  readonly waiting: Set<OrgId>
   /** Grows with every slot taken: who was served last in this lane. */
   readonly servedAt: Map<OrgId, number>
 }
 
-export function createNodeLanes(first: LaneSizes): NodeLanes {
+interface Deciding {
+  readonly offer: Offer
+  readonly isReady: (lane: LaneName) => boolean
+}
+
+interface State {
+  readonly lanes: Map<LaneName, Slots>
+  readonly deciding: Map<OrgId, Deciding>
+  /** Orgs that have catch-up runs beyond the node's limit. */
+  readonly catchingUp: Set<OrgId>
+  served: number
+  catchups: number
+  readonly onFree: () => void
+}
+
+/** `onFree` is called when slots come free that an org waits for. */
+export function createNodeLanes(first: LaneSizes, onFree: () => void = () => undefined): NodeLanes {
   const lanes = new Map<LaneName, Slots>()
-  let served = 0
-  let catchups = 0
+  const state: State = { lanes, deciding: new Map(), catchingUp: new Set(), served: 0, catchups: 0, onFree }
   const resize = (sizes: LaneSizes): void => {
     for (const [name, size] of sizes) {
       const known = lanes.get(name)
-      if (known === undefined)
-        lanes.set(name, { size, held: 0, byOrg: new Map(), offered: new Map(), servedAt: new Map() })
+      if (known === undefined) lanes.set(name, emptySlots(size))
       else known.size = size
     }
   }
@@ -59,76 +85,153 @@ export function createNodeLanes(first: LaneSizes): NodeLanes {
   return {
     sizes: () => new Map([...lanes].map(([name, { size }]) => [name, size])),
     resize,
-    offer: ({ orgId, nodeId, rivals, catchupLimit }) => {
-      const offered = new Map<LaneName, { readonly size: number; held: number }>()
-      for (const [name, slots] of lanes) {
-        const share = shareOf(slots, orgId, rivals(name))
-        if (share === 0) continue
-        slots.offered.set(orgId, share)
-        offered.set(name, { size: share, held: 0 })
-      }
-      return { nodeId, lanes: offered, catchup: { inFlight: catchups, limit: catchupLimit } }
+    offer: (asked) => offerTo(state, asked),
+    decided: (orgId) => {
+      decided(state, orgId)
     },
     withdraw: (orgId) => {
-      for (const slots of lanes.values()) slots.offered.delete(orgId)
+      withdraw(state, orgId)
     },
-    hold: ({ orgId, lane, catchup }) => {
-      const slots = lanes.get(lane)
-      if (slots === undefined) return () => undefined
-      served += 1
-      slots.held += 1
-      slots.byOrg.set(orgId, (slots.byOrg.get(orgId) ?? 0) + 1)
-      slots.servedAt.set(orgId, served)
-      if (catchup) catchups += 1
-      let given = false
-      return () => {
-        if (given) return
-        given = true
-        slots.held -= 1
-        slots.byOrg.set(orgId, (slots.byOrg.get(orgId) ?? 1) - 1)
-        if (catchup) catchups -= 1
-      }
-    },
+    hold: (held) => hold(state, held),
     heldIn: (lane) => lanes.get(lane)?.held ?? 0,
-    catchups: () => catchups,
+    catchups: () => state.catchups,
     hasRoom: (lane) => {
       const slots = lanes.get(lane)
       return slots !== undefined && freeIn(slots) > 0
     },
+    waiting: () => {
+      const found = new Set<OrgId>(state.catchingUp)
+      for (const slots of lanes.values()) if (freeIn(slots) > 0) for (const orgId of slots.waiting) found.add(orgId)
+      return found
+    },
+    forget: (orgId) => {
+      state.catchingUp.delete(orgId)
+      for (const slots of lanes.values()) {
+        slots.waiting.delete(orgId)
+        slots.servedAt.delete(orgId)
+      }
+    },
   }
 }
 
-function freeIn(slots: Slots): number {
-  let free = slots.size - slots.held
-  for (const offered of slots.offered.values()) free -= offered
-  return Math.max(0, free)
+function offerTo({ lanes, deciding, catchups }: State, asked: OfferRequest): Offer {
+  const { orgId, nodeId, isReady, catchupLimit } = asked
+  const offered = new Map<LaneName, { readonly size: number; held: number }>()
+  for (const [name, slots] of lanes) {
+    const share = isReady(name) ? shareOf(slots, orgId) : 0
+    reserve(slots, orgId, share)
+    if (share > 0) offered.set(name, { size: share, held: 0 })
+  }
+  const offer = { nodeId, lanes: offered, catchup: { inFlight: catchups, limit: catchupLimit } }
+  deciding.set(orgId, { offer, isReady })
+  return offer
 }
+
+function decided(state: State, orgId: OrgId): void {
+  const { lanes, deciding, catchingUp } = state
+  const turn = deciding.get(orgId)
+  if (turn === undefined) return
+  deciding.delete(orgId)
+  const { inFlight, limit } = turn.offer.catchup
+  if (inFlight >= limit && [...lanes.keys()].some(turn.isReady)) catchingUp.add(orgId)
+  else catchingUp.delete(orgId)
+  for (const [name, slots] of lanes) {
+    const { size, held } = turn.offer.lanes.get(name) ?? NOTHING_OFFERED
+    reserve(slots, orgId, held)
+    if (size === held && turn.isReady(name)) slots.waiting.add(orgId)
+    else slots.waiting.delete(orgId)
+    if (size > held && slots.waiting.size > 0) state.onFree()
+  }
+}
+
+function withdraw(state: State, orgId: OrgId): void {
+  const isUndecided = state.deciding.delete(orgId)
+  for (const slots of state.lanes.values()) {
+    const before = slots.reserved
+    reserve(slots, orgId, 0)
+    // What a turn has claimed that was kept is held by now, so nothing has come free.
+    if (!isUndecided) continue
+    slots.waiting.delete(orgId)
+    if (slots.reserved < before && slots.waiting.size > 0) state.onFree()
+  }
+}
+
+function hold(state: State, { orgId, lane, catchup }: Held): () => void {
+  const slots = state.lanes.get(lane)
+  if (slots === undefined) return () => undefined
+  state.served += 1
+  slots.held += 1
+  slots.byOrg.set(orgId, (slots.byOrg.get(orgId) ?? 0) + 1)
+  slots.servedAt.set(orgId, state.served)
+  if (catchup) state.catchups += 1
+  let given = false
+  return () => {
+    if (given) return
+    given = true
+    slots.held -= 1
+    const left = (slots.byOrg.get(orgId) ?? 1) - 1
+    if (left > 0) slots.byOrg.set(orgId, left)
+    else slots.byOrg.delete(orgId)
+    if (catchup) state.catchups -= 1
+    if (slots.waiting.size > 0 || (catchup && state.catchingUp.size > 0)) state.onFree()
+  }
+}
+
+const NOTHING_OFFERED = { size: 0, held: 0 }
+
+const emptySlots = (size: number): Slots => ({
+  ...{ size, held: 0, reserved: 0, waiting: new Set() },
+  ...{ byOrg: new Map(), reservations: new Map(), servedAt: new Map() },
+})
+
+function reserve(slots: Slots, orgId: OrgId, count: number): void {
+  slots.reserved += count - (slots.reservations.get(orgId) ?? 0)
+  if (count > 0) slots.reservations.set(orgId, count)
+  else slots.reservations.delete(orgId)
+}
+
+const freeIn = ({ size, held, reserved }: Slots): number => Math.max(0, size - held - reserved)
 
 /**
- * Deals the free slots one by one to the org with the fewest in the lane, each tie to the one unserved longest, and
- * answers with what falls to this org. With no rivals it is all of them.
+ * The free slots are dealt one by one to the org with the fewest in the lane, each tie to the one that was served longest
+ * ago; this is what falls to the org. Orgs at the same level are served in the order in which they reached it, so the
+ * result follows from the level that all reach, without dealing. With no other org waiting it is all of them.
  */
-function shareOf(slots: Slots, orgId: OrgId, rivals: readonly OrgId[]): number {
+function shareOf(slots: Slots, orgId: OrgId): number {
   const free = freeIn(slots)
-  const others = rivals.filter((rival) => rival !== orgId && !slots.offered.has(rival))
-  if (free === 0 || others.length === 0) return free
-  const seats = [orgId, ...others].map((id) => ({
-    id,
-    count: slots.byOrg.get(id) ?? 0,
-    servedAt: slots.servedAt.get(id) ?? 0,
-  }))
-  let share = 0
-  for (let dealt = 0; dealt < free; dealt += 1) {
-    const next = seats.reduce((best, seat) => (goesBefore(seat, best) ? seat : best))
-    next.count += 1
-    next.servedAt = Number.MAX_SAFE_INTEGER - free + dealt
-    if (next.id === orgId) share += 1
+  const seats: Seat[] = []
+  for (const id of slots.waiting) if (id !== orgId && !slots.reservations.has(id)) seats.push(seatOf(slots, id))
+  if (free === 0 || seats.length === 0) return free
+  const mine = seatOf(slots, orgId)
+  seats.push(mine)
+  seats.sort((a, b) => a.count - b.count)
+  let [level, left, reached] = [seats[0]?.count ?? 0, free, 0]
+  for (; reached < seats.length; reached += 1) {
+    const rise = ((seats[reached]?.count ?? 0) - level) * reached
+    if (rise > left) break
+    left -= rise
+    level = seats[reached]?.count ?? level
   }
-  return share
+  const rounds = Math.floor(left / reached)
+  level += rounds
+  left -= rounds * reached
+  if (mine.count > level) return 0
+  const before = seats.slice(0, reached).filter((seat) => isServedBefore(seat, mine))
+  return level - mine.count + (before.length < left ? 1 : 0)
 }
 
-const goesBefore = (
-  a: { readonly count: number; readonly servedAt: number; readonly id: string },
-  b: { readonly count: number; readonly servedAt: number; readonly id: string },
-): boolean =>
-  a.count !== b.count ? a.count < b.count : a.servedAt !== b.servedAt ? a.servedAt < b.servedAt : a.id < b.id
+interface Seat {
+  readonly id: OrgId
+  readonly count: number
+  readonly servedAt: number
+}
+
+const seatOf = (slots: Slots, id: OrgId): Seat => ({
+  id,
+  count: slots.byOrg.get(id) ?? 0,
+  servedAt: slots.servedAt.get(id) ?? 0,
+})
+
+/** Of two orgs at the same level, the one that had more before has reached it first. */
+const isServedBefore = (a: Seat, b: Seat): boolean =>
+  a.count !== b.count ? a.count > b.count : a.servedAt !== b.servedAt ? a.servedAt < b.servedAt : a.id < b.id

@@ -1,285 +1,143 @@
-import type { DeliveryKind } from '../core/delivery/run-delivery.ts'
-import { runId, type OrgId } from '../core/ids.ts'
-import { DAY_MS, earlier, instant, SECOND_MS, type Instant } from '../core/instant.ts'
-import { RAIL_BOUNDS } from '../core/rails/guard-rails.ts'
-import { deleteOldAlerts } from '../store/alerts.ts'
-import { deleteOldBackfills } from '../store/backfills.ts'
-import type { Connection } from '../store/database.ts'
-import { deleteOldDeliveries } from '../store/deliveries.ts'
+import { DAY_MS, earlier, HOUR_MS, type Instant } from '../core/instant.ts'
+import type { OrgId } from '../core/ids.ts'
 import { createHistoryPartitions, deleteLooseTurns, dropOldPartitions } from '../store/history.ts'
-import { deleteOldBeats, deleteSurplusBeats } from '../store/heartbeat-log.ts'
-import { deleteOldConsoleSessions } from '../store/console-sessions.ts'
-import { deleteOrg, deleteRowsOfOrg, listOrgs, loadDeletedOrgs, ORG_TABLES } from '../store/orgs.ts'
-import { deleteOrphanedProbes } from '../store/probes.ts'
-import { deleteOldRailActs } from '../store/rails.ts'
-import {
-  deleteEndedTasks,
-  deleteOldCallbacks,
-  deleteOldKeys,
-  deleteOldNodes,
-  deleteOldRuns,
-  deleteSurplusRuns,
-  foldSkippedRuns,
-  loadBusySchedules,
-  type WalkPosition,
-} from '../store/retention.ts'
-import { deleteOldSignIns } from '../store/sign-ins.ts'
-import { deleteOldWorkerAttempts } from '../store/worker-attempts.ts'
-import { deleteOldWorkers } from '../store/workers.ts'
-import { IDLE_MS } from './console-sessions.ts'
+import { deleteOrg, deleteRowsOfOrg, loadDeletedOrgs, ORG_TABLES } from '../store/orgs.ts'
+import { loadOrgsBehind, loadOrgsToPrune, loadOrgsWithOldTasks } from '../store/prune-orgs.ts'
 import type { Ports } from './ports.ts'
-import type { EngineSettings } from './settings.ts'
+import { pruneDeployment } from './retention-deployment.ts'
+import { PRUNE, pruneTasks } from './retention-org.ts'
+import { KEPT_MS, noneRemoved, repeat, type PassContext, type Pruned, type Steps } from './retention-steps.ts'
 import { addUp } from './stats.ts'
 import { addUpTaskCounts } from './task-stats.ts'
 
-/** How many rows of each kind a pass has removed. */
-export interface Pruned {
-  readonly tasks: number
-  readonly runs: number
-  readonly folded: number
-  readonly turns: number
-  readonly deliveries: number
-  readonly alerts: number
-  readonly backfills: number
-  /** Entries of the logs of heartbeats. */
-  readonly heartbeats: number
-  readonly callbacks: number
-  readonly keys: number
-  readonly nodes: number
-  readonly workers: number
-  readonly signIns: number
-  readonly consoleSessions: number
-  /** What guard rails have counted. */
-  readonly railActs: number
-  readonly orgs: number
+export interface Retention {
+  /** Removes everything that has outlived its use. Small statements, no lock of an org: dispatch never waits for it. */
+  readonly pass: () => Promise<Pruned>
+  /**
+   * Goes on with a pass, or begins one, for about as long as is said. Answers with whether it has to be called again at
+   * once. What becomes old within minutes is looked for in each pass, the rest in some.
+   */
+  readonly goOn: (forMs: number) => Promise<boolean>
 }
 
-/** Events, idempotency keys and tokens are kept this long. */
-const KEPT_MS = DAY_MS
+export interface RetentionOptions {
+  /** Rows per statement. */
+  readonly batch?: number
+}
 
 /** Rows per statement: few enough to be done in milliseconds. */
 const BATCH = 500
 
-/** Statements per kind, org and pass; what is left is for the next pass. */
-const MOST_BATCHES = 100
+/** Orgs that are looked at in one statement. */
+const PAGE = 500
 
-const BEGINNING: WalkPosition = { createdAt: instant(-Infinity), id: runId('') }
+/** Everything is looked for this often; partitions are dropped by the hour, and most rows are kept for days. */
+const WHOLE_PASS_EVERY_MS = HOUR_MS / 6
 
-export interface Retention {
-  /** Removes what has outlived its use. Small statements, no lock of an org: dispatch never waits for it. */
-  readonly pass: () => Promise<Pruned>
-}
+type RetentionPorts = Pick<Ports, 'database' | 'clock' | 'settings' | 'turns'>
 
-export interface RetentionOptions {
-  /** Lets others have the database between two statements. */
-  readonly pause?: () => Promise<void>
-  readonly batch?: number
-}
-
-interface Pass {
-  readonly connection: Connection
-  readonly now: Instant
-  readonly settings: EngineSettings
-  readonly pause: () => Promise<void>
-  readonly batch: number
-}
-
-/** How far the walks through an org's runs have come, between passes. */
-interface Progress {
-  /** Skipped runs up to here have been folded: each is looked at once per process. */
-  readonly folded: Map<OrgId, WalkPosition>
-  /** Where a walk through old runs was interrupted. Runs that are kept would otherwise stop it at the same place. */
-  readonly pruned: Map<OrgId, WalkPosition>
-}
-
-/** Makes the job, which remembers how far it has come. */
-export function createRetention(
-  ports: Pick<Ports, 'database' | 'clock' | 'settings'>,
-  options: RetentionOptions = {},
-): Retention {
-  const progress: Progress = { folded: new Map(), pruned: new Map() }
+/** Creates the job, which remembers how far it has come. */
+export function createRetention(ports: RetentionPorts, options: RetentionOptions = {}): Retention {
+  const folded: PassContext['folded'] = new Map()
+  const begin = (): PassContext => ({
+    connection: ports.database,
+    turns: ports.turns,
+    now: ports.clock.now(),
+    settings: ports.settings(),
+    batch: options.batch ?? BATCH,
+    folded,
+    found: noneRemoved(),
+  })
+  let running: { readonly steps: Steps; readonly wholeAt: Instant | null } | null = null
+  let lastWhole: Instant | null = null
+  const next = (): NonNullable<typeof running> => {
+    const pass = begin()
+    const isWhole = lastWhole === null || pass.now - lastWhole >= WHOLE_PASS_EVERY_MS
+    return isWhole ? { steps: wholePass(pass), wholeAt: pass.now } : { steps: shortPass(pass), wholeAt: null }
+  }
   return {
     pass: async () => {
-      const pass: Pass = {
-        connection: ports.database,
-        now: ports.clock.now(),
-        settings: ports.settings(),
-        pause: options.pause ?? (() => Promise.resolve()),
-        batch: options.batch ?? BATCH,
-      }
-      await createHistoryPartitions(pass.connection, pass.now)
-      const found = { tasks: 0, runs: 0, folded: 0, turns: 0, deliveries: 0, alerts: 0, backfills: 0, heartbeats: 0 }
-      for (const { id } of await listOrgs(pass.connection)) {
-        found.tasks += await pruneTasks(pass, id)
-        found.folded += await foldSkips(pass, id, progress)
-        found.runs += (await pruneByAge(pass, id, progress)) + (await pruneSurplus(pass, id))
-        await addUp(pass.connection, id)
-        await addUpTaskCounts(pass.connection, id, pass.now)
-        found.deliveries += await pruneDeliveries(pass, id)
-        found.alerts += await pruneAlerts(pass, id)
-        found.backfills += await pruneBackfills(pass, id)
-        found.heartbeats += await pruneBeats(pass, id)
-        await deleteOrphanedProbes(pass.connection, id)
-      }
-      found.turns = await pruneHistory(pass)
-      return { ...found, ...(await pruneDeployment(pass)), orgs: await pruneOrgs(pass) }
+      const pass = begin()
+      for await (const _ of wholePass(pass));
+      return pass.found
+    },
+    goOn: async (forMs) => {
+      const until = performance.now() + forMs
+      const pass = running ?? next()
+      // A pass that fails begins again.
+      running = null
+      do {
+        if ((await pass.steps.next()).done !== true) continue
+        lastWhole = pass.wholeAt ?? lastWhole
+        return false
+      } while (performance.now() < until)
+      running = pass
+      return true
     },
   }
 }
 
-/** Repeats a statement until it finds less than it may take. */
-async function repeat(pass: Pass, statement: () => Promise<number>): Promise<number> {
-  let removed = 0
-  for (let round = 0; round < MOST_BATCHES; round += 1) {
-    const found = await statement()
-    removed += found
-    if (found < pass.batch) break
-    await pass.pause()
-  }
-  return removed
-}
-
-function pruneTasks(pass: Pass, orgId: OrgId): Promise<number> {
+/** What there is much of within minutes. */
+async function* shortPass(pass: PassContext): Steps {
+  await createHistoryPartitions(pass.connection, pass.now)
+  yield
   const endedBefore = earlier(pass.now, pass.settings.tasks.resultTtlSeconds * 1_000)
-  return repeat(pass, () => deleteEndedTasks(pass.connection, { orgId, endedBefore, limit: pass.batch }))
+  for (const orgId of await loadOrgsWithOldTasks(pass.connection, endedBefore)) yield* pruneTasks(pass, orgId)
+  yield* pruneDeployment(pass)
+  yield* pruneOrgs(pass)
 }
 
-async function foldSkips(pass: Pass, orgId: OrgId, { folded }: Progress): Promise<number> {
-  const { connection, now, batch: limit } = pass
-  const madeBefore = earlier(now, DAY_MS)
-  let removed = 0
-  for (let round = 0; round < MOST_BATCHES; round += 1) {
-    const after = folded.get(orgId) ?? BEGINNING
-    const step = await foldSkippedRuns(connection, { orgId, madeBefore, after, limit, now })
-    removed += step.removed
-    if (step.last !== null) folded.set(orgId, step.last)
-    if (step.next === null) break
-    await pass.pause()
+async function* wholePass(pass: PassContext): Steps {
+  yield* shortPass(pass)
+  const { connection, now, settings } = pass
+  const { runDays, maxRunsPerSchedule: fires } = settings.retention
+  const before = {
+    tasks: earlier(now, settings.tasks.resultTtlSeconds * 1_000),
+    day: earlier(now, DAY_MS),
+    runs: runDays === null ? null : earlier(now, runDays * DAY_MS),
+    fires,
   }
-  return removed
-}
-
-async function pruneByAge(pass: Pass, orgId: OrgId, { pruned }: Progress): Promise<number> {
-  const { runDays, runsPerSchedule: keep } = pass.settings.retention
-  if (runDays === null) return 0
-  const { connection, batch: limit } = pass
-  const madeBefore = earlier(pass.now, runDays * DAY_MS)
-  let removed = 0
-  for (let round = 0; round < MOST_BATCHES; round += 1) {
-    const after = pruned.get(orgId) ?? BEGINNING
-    const step = await deleteOldRuns(connection, { orgId, madeBefore, keep, after, limit })
-    removed += step.removed
-    if (step.next === null) {
-      pruned.delete(orgId)
-      break
-    }
-    pruned.set(orgId, step.next)
-    await pass.pause()
-  }
-  return removed
-}
-
-async function pruneSurplus(pass: Pass, orgId: OrgId): Promise<number> {
-  const { maxRunsPerSchedule: keep } = pass.settings.retention
-  const { connection, batch: limit } = pass
-  let removed = 0
   for (let after = ''; ;) {
-    const ids = await loadBusySchedules(connection, { orgId, firedMoreThan: keep, after, limit })
-    for (const scheduleId of ids)
-      removed += await repeat(pass, () => deleteSurplusRuns(connection, { orgId, scheduleId, keep, limit }))
-    const last = ids.at(-1)
-    if (last === undefined || ids.length < limit) return removed
+    const page = await loadOrgsToPrune(connection, { after, limit: PAGE, before })
+    yield
+    for (const { orgId, kinds } of page) for (const kind of kinds) yield* PRUNE[kind](pass, orgId)
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) break
+    after = last.orgId
+  }
+  yield* pruneHistory(pass)
+}
+
+/** How runs ended is told by turns alone, and counts outlive them: what is not added up is not dropped. */
+async function* pruneHistory(pass: PassContext): Steps {
+  const { connection, now, batch: limit, found } = pass
+  for (let after = ''; ;) {
+    const behind = await loadOrgsBehind(connection, { after, limit: PAGE })
+    yield
+    for (const orgId of behind) {
+      await addUp(connection, orgId)
+      await addUpTaskCounts(connection, orgId, now)
+      yield
+    }
+    const last = behind.at(-1)
+    if (last === undefined || behind.length < PAGE) break
     after = last
   }
-}
-
-/** Only after all orgs have been added up: how runs ended is told by turns alone, and counts outlive them. */
-async function pruneHistory(pass: Pass): Promise<number> {
-  const { connection, batch: limit } = pass
-  const before = earlier(pass.now, KEPT_MS)
-  const turns = await repeat(pass, () => deleteLooseTurns(connection, { before, limit }))
-  return turns + (await dropOldPartitions(connection, before))
-}
-
-/** What went to targets is kept as long as runs are; callbacks are as many as tasks and nobody looks for old ones. */
-async function pruneDeliveries(pass: Pass, orgId: OrgId): Promise<number> {
-  const { connection, batch: limit } = pass
-  const old = (kind: DeliveryKind, keptMs: number): Promise<number> =>
-    repeat(pass, () => deleteOldDeliveries(connection, { orgId, kind, before: earlier(pass.now, keptMs), limit }))
-  const { runDays } = pass.settings.retention
-  const callbacks = await old('callback', KEPT_MS)
-  if (runDays === null) return callbacks
-  let removed = callbacks
-  for (const kind of ['saved', 'session', 'channel'] as const) removed += await old(kind, runDays * DAY_MS)
-  return removed
-}
-
-async function pruneAlerts(pass: Pass, orgId: OrgId): Promise<number> {
-  const { runDays } = pass.settings.retention
-  if (runDays === null) return 0
-  const before = earlier(pass.now, runDays * DAY_MS)
-  return repeat(pass, () => deleteOldAlerts(pass.connection, { orgId, before, limit: pass.batch }))
-}
-
-async function pruneBackfills(pass: Pass, orgId: OrgId): Promise<number> {
-  const { runDays } = pass.settings.retention
-  if (runDays === null) return 0
-  const before = earlier(pass.now, runDays * DAY_MS)
-  return repeat(pass, () => deleteOldBackfills(pass.connection, { orgId, before, limit: pass.batch }))
-}
-
-/** As long as runs are, and of an agent at most as many as a schedule may have runs. */
-async function pruneBeats(pass: Pass, orgId: OrgId): Promise<number> {
-  const { runDays, maxRunsPerSchedule: keep } = pass.settings.retention
-  const { connection, batch: limit } = pass
-  const surplus = await repeat(pass, () => deleteSurplusBeats(connection, { orgId, keep, limit }))
-  if (runDays === null) return surplus
-  const before = earlier(pass.now, runDays * DAY_MS)
-  return surplus + (await repeat(pass, () => deleteOldBeats(connection, { orgId, before, limit })))
-}
-
-type OfDeployment = 'callbacks' | 'keys' | 'nodes' | 'workers' | 'signIns' | 'consoleSessions' | 'railActs'
-
-/** No rail looks further back. */
-const LONGEST_RAIL_MS = RAIL_BOUNDS.minIntervalSeconds.max * SECOND_MS
-
-async function pruneDeployment(pass: Pass): Promise<Pick<Pruned, OfDeployment>> {
-  const { connection, batch: limit } = pass
-  const before = earlier(pass.now, KEPT_MS)
-  return {
-    callbacks: await repeat(pass, () => deleteOldCallbacks(connection, { before, limit })),
-    keys: await repeat(pass, () => deleteOldKeys(connection, { before, limit })),
-    nodes: await deleteOldNodes(connection, before),
-    workers:
-      (await deleteOldWorkers(connection, before)) +
-      (await repeat(pass, () => deleteOldWorkerAttempts(connection, { before, limit }))),
-    signIns: await repeat(pass, () => deleteOldSignIns(connection, { now: pass.now, limit })),
-    consoleSessions: await repeat(pass, () =>
-      deleteOldConsoleSessions(connection, { now: pass.now, seenBefore: earlier(pass.now, IDLE_MS), limit }),
-    ),
-    railActs: await repeat(pass, () =>
-      deleteOldRailActs(connection, { before, longBefore: earlier(pass.now, LONGEST_RAIL_MS), limit }),
-    ),
-  }
+  const before = earlier(now, KEPT_MS)
+  found.turns += yield* repeat(pass, () => deleteLooseTurns(connection, { before, limit }))
+  found.turns += await dropOldPartitions(connection, before)
 }
 
 /** Removes what is left of orgs that were deleted, table by table; an org goes when nothing is left. */
-async function pruneOrgs(pass: Pass): Promise<number> {
-  const { connection, batch: limit } = pass
-  let gone = 0
-  for (const orgId of await loadDeletedOrgs(connection)) {
-    if (!(await emptyOrg(pass, orgId, limit))) continue
-    await deleteOrg(connection, orgId)
-    gone += 1
+async function* pruneOrgs(pass: PassContext): Steps {
+  for (const orgId of await loadDeletedOrgs(pass.connection)) {
+    yield* emptyOrg(pass, orgId)
+    await deleteOrg(pass.connection, orgId)
+    pass.found.orgs += 1
   }
-  return gone
 }
 
-/** True when everything is gone; what is left is for the next pass. */
-async function emptyOrg(pass: Pass, orgId: OrgId, limit: number): Promise<boolean> {
-  for (const table of ORG_TABLES) {
-    const removed = await repeat(pass, () => deleteRowsOfOrg(pass.connection, table, { orgId, limit }))
-    if (removed >= limit * MOST_BATCHES) return false
-  }
-  return true
+async function* emptyOrg(pass: PassContext, orgId: OrgId): Steps {
+  const { connection, batch: limit } = pass
+  for (const table of ORG_TABLES) yield* repeat(pass, () => deleteRowsOfOrg(connection, table, { orgId, limit }))
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { DEFAULT_SCHEMA } from './identifier.ts'
 
 /**
  * Advisory locks share one space of numbers per database. Ours have two halves: what is locked, and which one. Every
@@ -13,3 +14,12 @@ export const LOCK_SPACE = {
 
 /** The second half for something that has a name. */
 export const lockNumber = (name: string): number => createHash('sha256').update(name).digest().readInt32BE(0)
+
+/**
+ * The lock as deployments in different schemas of one database take it, which must not wait for each other. In the usual
+ * schema it is the number as it is: nodes of 0.1.0 take that one.
+ */
+export const lockIn = (schema: string, [space, number]: readonly [number, number]): readonly [number, number] => [
+  space,
+  schema === DEFAULT_SCHEMA ? number : number ^ lockNumber(schema),
+]

@@ -15,6 +15,10 @@ export const REFUSALS = {
     says: 'The database server is too old',
     way: 'Use PostgreSQL 15 or newer',
   },
+  pooler_unsupported: {
+    says: 'The connection goes through a pooler that gives each transaction another server connection',
+    way: 'Connect to PostgreSQL directly, or set the pooler to session mode (pool_mode = session)',
+  },
   database_read_only: {
     says: 'The database does not accept changes',
     way: 'Use the address of the primary server, not of a standby',

@@ -32,7 +32,7 @@ export interface TransactionOptions {
   /** Other than the usual limits, for work that is known to be long. 0 is no limit. */
   readonly statementMs?: number
   readonly lockMs?: number
-  /** An advisory lock, taken before the work begins and kept until the end. */
+  /** An advisory lock of this schema, taken before the work begins and kept until the end. */
   readonly lock?: readonly [space: number, number: number]
   /** Called when COMMIT has been sent: whoever has other things to do does them while the server works. */
   readonly committing?: () => void

@@ -36,16 +36,17 @@ export async function loadHeartbeats(
   return rows.map(heartbeatOf)
 }
 
-/** Heartbeats whose moment has come, longest overdue first. */
+/** Heartbeats whose moment has come, longest overdue first, of all orgs but some. */
 export async function loadDueHeartbeats(
   connection: Connection,
-  due: { readonly now: Instant; readonly limit: number },
+  due: { readonly now: Instant; readonly limit: number; readonly except: readonly OrgId[] },
 ): Promise<readonly HeartbeatRow[]> {
   const rows = await connection.query(
     `select ${COLUMNS} from heartbeat h
       where next_at <= $1::timestamptz and exists (select 1 from org o where o.id = h.org_id and o.deleted_at is null)
+        and org_id <> all($3::text[])
       order by next_at limit $2`,
-    [toTimestamp(due.now), due.limit],
+    [toTimestamp(due.now), due.limit, due.except],
   )
   return rows.map(heartbeatOf)
 }

@@ -1,5 +1,5 @@
 import type { OrgId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
+import { DAY_MS, type Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
 import { columnsOf } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
@@ -19,12 +19,17 @@ export interface IdempotencyRow extends IdempotencyKey {
   readonly createdAt: Instant
 }
 
-/** Binds keys; one that was bound already stays as it is. */
+/** A binding counts for this long; afterwards the key can be bound again. */
+export const BINDING_MS = DAY_MS
+
+/** Binds keys. One that is bound stays as it is; a binding that is over is replaced, also before it is removed. */
 export function insertIdempotencies(tx: Transaction, rows: readonly IdempotencyRow[]): void {
   tx.send(
     `insert into idempotency (org_id, principal, route, key, body_hash, answer, created_at)
      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::jsonb[], $7::timestamptz[])
-     on conflict (org_id, principal, route, key) do nothing`,
+     on conflict (org_id, principal, route, key) do update
+       set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at
+       where idempotency.created_at < excluded.created_at - interval '${BINDING_MS} milliseconds'`,
     columnsOf(
       rows,
       (row) => row.orgId,

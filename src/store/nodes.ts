@@ -46,12 +46,13 @@ export async function insertNode(connection: Connection, node: NodeRow): Promise
 export type NodeRenewal = Pick<NodeRow, 'id' | 'leaseUntil' | 'executors' | 'lanes' | 'draining' | 'keyIds'>
 
 /**
- * Extends a lease, also one that has lapsed while the database was away. False when the row is gone or another node has
+ * Extends a lease, also one that has lapsed while the database was away, and after the server's clock was set back: a
+ * lease that does not change is taken for one that nobody renews. False when the row is gone or another node has
  * declared this one lost: others may have been given what it held, so it must believe that it holds nothing.
  */
 export async function renewNode(connection: Connection, renewal: NodeRenewal): Promise<boolean> {
   const rows = await connection.query(
-    `update node set lease_until = greatest(lease_until, $2::timestamptz), executors = $3::text[], lanes = $4::jsonb,
+    `update node set lease_until = $2::timestamptz, executors = $3::text[], lanes = $4::jsonb,
        draining = $5, key_ids = $6::text[]
      where id = $1 and not lost returning id`,
     [
@@ -62,16 +63,30 @@ export async function renewNode(connection: Connection, renewal: NodeRenewal): P
   return rows.length > 0
 }
 
-/** Declares nodes lost whose lease has lapsed; from then on they cannot renew it. Answers with those that now are. */
-export async function declareLost(
-  connection: Connection,
-  declared: { readonly now: Instant; readonly ids: readonly string[] },
-): Promise<readonly string[]> {
+/**
+ * Declares nodes lost, each only if its lease is still the one that was seen; from then on they cannot renew it. Answers
+ * with those that now are.
+ */
+export async function declareLost(connection: Connection, seen: readonly SeenNode[]): Promise<readonly string[]> {
   const rows = await connection.query(
-    `update node set lost = true where id = any($1::text[]) and lease_until <= $2::timestamptz returning id`,
-    [declared.ids, toTimestamp(declared.now)],
+    `update node n set lost = true from unnest($1::text[], $2::timestamptz[]) as seen (id, lease_until)
+      where n.id = seen.id and n.lease_until = seen.lease_until returning n.id`,
+    [seen.map(({ id }) => id), seen.map(({ leaseUntil }) => toTimestamp(leaseUntil))],
   )
   return rows.map((row) => row['id'] as string)
+}
+
+/** A node and its lease, as somebody saw it. */
+export type SeenNode = Pick<NodeRow, 'id' | 'leaseUntil'>
+
+/** Those of the nodes and workers that are on record and not lost. */
+export async function loadUnlostHolders(connection: Connection, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await connection.query(
+    `select id from node where id = any($1::text[]) and not lost
+     union all select id from worker where id = any($1::text[]) and not lost`,
+    [ids],
+  )
+  return new Set(rows.map((row) => row['id'] as string))
 }
 
 /** All nodes on record, alive or not, oldest first. */

@@ -1,4 +1,5 @@
 import { Client, Pool, type ClientBase, type PoolClient, type PoolConfig } from 'pg'
+import { lockIn } from './advisory-locks.ts'
 import { type Database, type SqlValue } from './database.ts'
 import { DatabaseError, isDatabaseAway } from './database-error.ts'
 import { DEFAULT_SCHEMA } from './identifier.ts'
@@ -9,6 +10,7 @@ import { ROW_VALUES } from './postgres/row-values.ts'
 import {
   prepareSession,
   refuseOldServer,
+  refuseTransactionPooler,
   SESSION_LIMITS,
   type SessionLimits,
   type SessionSettings,
@@ -69,7 +71,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       lend(lender, (client) => {
         const isBroken = (): boolean => broken.has(client)
         const setBroken = (): unknown => broken.add(client)
-        return runTransaction({ client, toStatement, isBroken, setBroken }, work, limits)
+        const lock = limits.lock === undefined ? {} : { lock: lockIn(settings.schema, limits.lock) }
+        return runTransaction({ client, toStatement, isBroken, setBroken }, work, { ...limits, ...lock })
       }),
     listen: listener.listen,
     use: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
@@ -107,15 +110,21 @@ function driverConfig({ target }: PostgresOptions, limits: SessionLimits): PoolC
 }
 
 async function checkServer(config: PoolConfig): Promise<void> {
-  const client = new Client(config)
-  client.on('error', () => undefined)
+  const [client, other] = [new Client(config), new Client(config)]
+  for (const one of [client, other]) one.on('error', () => undefined)
   try {
     await client.connect()
     await refuseOldServer(client)
+    // Where there is no room for a second connection, the pool will say so.
+    const isOpen = await other.connect().then(
+      () => true,
+      () => false,
+    )
+    if (isOpen) await refuseTransactionPooler(client, other)
   } catch (error) {
     throw translate(error, 'connect')
   } finally {
-    await client.end().catch(() => undefined)
+    for (const one of [client, other]) await one.end().catch(() => undefined)
   }
 }
 

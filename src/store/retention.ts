@@ -29,24 +29,6 @@ const WITH_ALL_THAT_HANGS_ON = `
 const isDelivered = (run: string): string =>
   `not exists (select 1 from delivery u where u.org_id = $1 and u.run_id = ${run}.id and u.finished_at is null)`
 
-/** Tasks that ended before a moment. Answers with how many. */
-export function deleteEndedTasks(
-  connection: Connection,
-  old: { readonly orgId: OrgId; readonly endedBefore: Instant; readonly limit: number },
-): Promise<number> {
-  return countRemoved(
-    connection,
-    `with doomed as (
-       select id from run
-        where org_id = $1 and trigger = 'task' and created_at < $2::timestamptz and state is not null
-          and finished_at < $2::timestamptz and ${isDelivered('run')}
-        order by created_at, id limit $3 for update skip locked),
-     ${WITH_ALL_THAT_HANGS_ON}
-     select count(*) as removed from gone`,
-    [old.orgId, toTimestamp(old.endedBefore), old.limit],
-  )
-}
-
 /** Where a walk through the runs of an org stands: after this one. */
 export interface WalkPosition {
   readonly createdAt: Instant
@@ -58,6 +40,32 @@ export interface WalkStep {
   readonly removed: number
   /** Where to go on; null when there was nothing more. */
   readonly next: WalkPosition | null
+}
+
+/** What a step has removed, how many it has seen, and the last of them. */
+const STEP = `select (select count(*) from gone) as removed, count(*) as seen, max(created_at) as created_at,
+            (array_agg(id order by created_at desc, id desc))[1] as id from seen`
+
+/** One step through the tasks that were made before a time, oldest first: those that ended before it go. */
+export async function deleteEndedTasks(
+  connection: Connection,
+  old: { readonly orgId: OrgId; readonly endedBefore: Instant; readonly after: WalkPosition; readonly limit: number },
+): Promise<WalkStep> {
+  const rows = await connection.query(
+    `with seen as (
+       select id, created_at, state, finished_at from run
+        where org_id = $1 and trigger = 'task' and created_at < $2::timestamptz
+          and (created_at, id) > ($3::timestamptz, $4::text)
+        order by created_at, id limit $5),
+     doomed as (
+       select r.id from seen s join run r on r.org_id = $1 and r.id = s.id
+        where s.state is not null and s.finished_at < $2::timestamptz and ${isDelivered('s')}
+        for update of r skip locked),
+     ${WITH_ALL_THAT_HANGS_ON}
+     ${STEP}`,
+    [old.orgId, toTimestamp(old.endedBefore), toTimestamp(old.after.createdAt), old.after.id, old.limit],
+  )
+  return stepOf(rows[0], old.limit)
 }
 
 /**
@@ -92,8 +100,7 @@ export async function deleteOldRuns(
           and (s.schedule_id is null or (s.created_at, s.id) < (k.created_at, k.id)) and ${isDelivered('s')}
         for update of r skip locked),
      ${WITH_ALL_THAT_HANGS_ON}
-     select (select count(*) from gone) as removed, count(*) as seen, max(created_at) as created_at,
-            (array_agg(id order by created_at desc, id desc))[1] as id from seen`,
+     ${STEP}`,
     [old.orgId, toTimestamp(old.madeBefore), toTimestamp(old.after.createdAt), old.after.id, old.limit, old.keep],
   )
   return stepOf(rows[0], old.limit)
@@ -142,8 +149,7 @@ export async function foldSkippedRuns(
          from numbered group by schedule_id, decision->>'reason', island
        on conflict (org_id, schedule_id, first_at) do update
          set last_at = greatest(decision.last_at, excluded.last_at), count = decision.count + excluded.count)
-     select (select count(*) from gone) as removed, count(*) as seen, max(created_at) as created_at,
-            (array_agg(id order by created_at desc, id desc))[1] as id from seen`,
+     ${STEP}`,
     [
       old.orgId,
       toTimestamp(old.madeBefore),

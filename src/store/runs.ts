@@ -6,7 +6,7 @@ import { plainArray, textArray } from './arrays.ts'
 import type { SqlValue, Transaction } from './database.ts'
 import type { RunRow } from './run-row.ts'
 import { toTimestamp } from './timestamp.ts'
-import { packEvents, type TurnRow } from './turns.ts'
+import { isNextTurn, packEvents, versionStep, type TurnRow } from './turns.ts'
 import { storeRetryPolicy } from './run-columns.ts'
 
 const at = (moment: Instant | null): string | null => (moment === null ? null : toTimestamp(moment))
@@ -174,13 +174,15 @@ const placed = (table: 'run' | 'pending', columns: Columns, first: number): stri
 
 const PENDING_FIRST = 3 + USUAL.length
 const TURN_FIRST = PENDING_FIRST + 1 + LIVE.length
+const TURN = { org: '$1', no: `$${TURN_FIRST}`, at: '$2', node: `$${TURN_FIRST + 1}` }
 
 /** Runs with their pending halves and the turn, out of lists of columns or, for a run alone, out of its values. */
-const submittedOf = (facts: string, live: string): string => `with facts as (
+const submittedOf = (facts: string, live: string): string => `${versionStep(TURN)},
+  facts as (
     insert into run (org_id, created_at, ${names(USUAL)}) ${facts}),
   history as (
     insert into turn (org_id, no, at, node_id, events)
-    values ($1, $${TURN_FIRST}, $2, $${TURN_FIRST + 1}, $${TURN_FIRST + 2}::json))
+    select $1, ${TURN.no}::bigint, $2::timestamptz, ${TURN.node}, $${TURN_FIRST + 2}::json where ${isNextTurn(TURN)})
   insert into pending (org_id, id, ${names(LIVE)}) ${live}`
 
 const INSERT_SUBMITTED = submittedOf(

@@ -9,8 +9,8 @@ import { toTimestamp } from './timestamp.ts'
 
 /**
  * The history of an org: one row per transaction that changed it, numbered without gaps under the org's lock. The
- * newest number is the org's version and stands in `org_version`, which a trigger keeps: it refuses any number but the
- * next one, so even a writer that lost its lock cannot write history twice.
+ * newest number is the org's version and stands in `org_version`. Any number but the next one is refused, so even a
+ * writer that lost its lock cannot write history twice.
  */
 export interface TurnRow {
   readonly no: number
@@ -87,8 +87,32 @@ const versionOf = (row: Row | undefined): OrgVersion => ({
   writer: (row?.['node_id'] as string | null | undefined) ?? null,
 })
 
-const INSERT_TURN = `insert into turn (org_id, no, at, node_id, events, ended, tasks)
-  values ($1, $2, $3, $4, $5::json, $6::jsonb, $7::jsonb)`
+/** The parameters of a turn in a statement that writes it. */
+interface TurnParameters {
+  readonly org: string
+  readonly no: string
+  readonly at: string
+  readonly node: string
+}
+
+/**
+ * What a statement begins with that writes a turn: it takes the org from the version before to this one. The trigger of
+ * `turn` knows it by its first words and leaves the version to it.
+ */
+export const versionStep = ({ org, no, at, node }: TurnParameters): string =>
+  `with version as (update org_version set no = ${no}::bigint, at = ${at}::timestamptz, node_id = ${node}
+     where org_id = ${org} and no = ${no}::bigint - 1 returning 1)`
+
+/** Whether the turn may be written. When its number is not the next one, the statement fails on `turn_pkey`. */
+export const isNextTurn = ({ org, no, at, node }: TurnParameters): string =>
+  `case when exists (select from version) then true
+        else begin_history(${org}, ${no}::bigint, ${at}::timestamptz, ${node}) end`
+
+const TURN = { org: '$1', no: '$2', at: '$3', node: '$4' }
+
+const INSERT_TURN = `${versionStep(TURN)}
+  insert into turn (org_id, no, at, node_id, events, ended, tasks)
+  select $1, $2::bigint, $3::timestamptz, $4, $5::json, $6::jsonb, $7::jsonb where ${isNextTurn(TURN)}`
 
 /** Writes the present turn into the org's history, with how the runs ended that ended in it. */
 export function insertTurn(
@@ -106,11 +130,6 @@ export function insertTurn(
     ended === null ? null : JSON.stringify(ended),
     tasks === null ? null : JSON.stringify(tasks),
   ])
-}
-
-/** Tells every node that something has changed, when this transaction commits. */
-export function notifyNodes(tx: Transaction, channels: readonly string[]): void {
-  tx.send("select pg_notify(channel, '') from unnest($1::text[]) as channel", [channels])
 }
 
 /**
@@ -159,11 +178,16 @@ export async function loadVersions(connection: Connection): Promise<ReadonlyMap<
   return new Map(rows.map((row) => [row['id'] as OrgId, row['version'] as number]))
 }
 
+/** More turns than this are not looked at: an org that is missed is found in the next look, or by the watch. */
+const MAX_CHANGES = 1_000_000
+
 /** The orgs that have turns from this time on, with their newest number. What it costs depends on those turns alone. */
 export async function loadChangedOrgs(connection: Connection, since: Instant): Promise<ReadonlyMap<OrgId, number>> {
   const rows = await connection.query(
-    'select org_id, max(no) as version from turn where at >= $1::timestamptz group by org_id',
-    [toTimestamp(since)],
+    // In the order of time, so that the index on it is used whatever statistics say.
+    `select org_id, max(no) as version
+       from (select org_id, no from turn where at >= $1::timestamptz order by at limit $2) fresh group by org_id`,
+    [toTimestamp(since), MAX_CHANGES],
   )
   return new Map(rows.map((row) => [row['org_id'] as OrgId, row['version'] as number]))
 }

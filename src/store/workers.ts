@@ -42,7 +42,7 @@ export type WorkerCard = Pick<WorkerRow, 'orgId' | 'id' | 'agents' | 'capacity' 
 export async function saveWorker(connection: Connection, card: WorkerCard): Promise<boolean> {
   const rows = await connection.query(
     `update worker set agents = $3::text[], capacity = $4, draining = $5,
-       lease_until = greatest(lease_until, $6::timestamptz)
+       lease_until = $6::timestamptz
      where org_id = $1 and id = $2 and not lost returning id`,
     [card.orgId, card.id, card.agents, card.capacity, card.draining, toTimestamp(card.leaseUntil)],
   )
@@ -55,21 +55,25 @@ export async function renewWorkers(
   renewal: { readonly ids: readonly string[]; readonly leaseUntil: Instant },
 ): Promise<readonly string[]> {
   const rows = await connection.query(
-    `update worker set lease_until = greatest(lease_until, $2::timestamptz)
+    `update worker set lease_until = $2::timestamptz
       where id = any($1::text[]) and not lost returning id`,
     [renewal.ids, toTimestamp(renewal.leaseUntil)],
   )
   return rows.map((row) => row['id'] as string)
 }
 
-/** Declares workers lost whose lease has lapsed; from then on they cannot renew it. Answers with those that now are. */
+/**
+ * Declares workers lost, each only if its lease is still the one that was seen; from then on they cannot renew it.
+ * Answers with those that now are.
+ */
 export async function declareWorkersLost(
   connection: Connection,
-  declared: { readonly now: Instant; readonly ids: readonly string[] },
+  seen: readonly Pick<WorkerRow, 'id' | 'leaseUntil'>[],
 ): Promise<readonly string[]> {
   const rows = await connection.query(
-    `update worker set lost = true where id = any($1::text[]) and lease_until <= $2::timestamptz returning id`,
-    [declared.ids, toTimestamp(declared.now)],
+    `update worker w set lost = true from unnest($1::text[], $2::timestamptz[]) as seen (id, lease_until)
+      where w.id = seen.id and w.lease_until = seen.lease_until returning w.id`,
+    [seen.map(({ id }) => id), seen.map(({ leaseUntil }) => toTimestamp(leaseUntil))],
   )
   return rows.map((row) => row['id'] as string)
 }

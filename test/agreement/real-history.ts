@@ -134,6 +134,9 @@ function passMoment(happening: Happening): void {
 
 async function fire(happening: Happening, { parts }: RealNode): Promise<void> {
   happening.nextFire = null
+  await firePass(parts)
+  // When what was due is decided, the loop looks again.
+  for (const office of parts.offices.values()) await office.idle()
   const waitMs = await firePass(parts)
   happening.nextFire = waitMs === undefined ? null : instant(happening.world.now + Math.max(0, waitMs))
 }

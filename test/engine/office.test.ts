@@ -75,7 +75,13 @@ function open(more: Partial<OfficeContext> = {}, limits?: TurnLimits): Stand {
         return Promise.resolve(memory)
       },
       comeNearer: () => Promise.resolve(null),
-      ...{ offer: () => null, withdraw: () => undefined, settled: () => () => undefined, isAlone: () => true },
+      ...{
+        offer: () => null,
+        decided: () => undefined,
+        withdraw: () => undefined,
+        settled: () => () => undefined,
+        isAlone: () => true,
+      },
       ...{ failed: () => undefined, recovered: () => undefined, mishap: () => undefined },
       stuck: (_org, _error, times) => said.push(`stuck after ${times}`),
       ...{ ringAt: () => () => undefined, sleep: () => Promise.resolve(), backoffMs: () => 0 },

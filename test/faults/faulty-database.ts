@@ -61,6 +61,10 @@ export function createFaultyDatabase(ctx: FaultyContext): FaultyDatabase {
   const query: Database['query'] = async (text, params) => {
     await reach()
     if (isClock(text)) return [{ at: ctx.now() }]
+    if (text.startsWith('select pg_notify')) {
+      ctx.notify()
+      return []
+    }
     const rows = inOrder(text, await ctx.quiet.run(() => ctx.real.query(text, params)))
     if (take('answer_lost') !== null) {
       ctx.happened('answer_lost')
@@ -147,7 +151,6 @@ async function transact<T>(
       if (fate.commit === 'commit_lost') throw new NotKept()
       return done
     }, options)
-    if (watched.notified()) ctx.notify()
     if (fate.commit === 'commit_kept') throw new NotKept()
     return { result, wrote: watched.wrote() }
   } catch (error) {
@@ -165,7 +168,6 @@ interface Watched {
   /** All statements are done; a breach that has not happened yet happens now. */
   readonly reachEnd: () => void
   readonly wrote: () => boolean
-  readonly notified: () => boolean
   readonly isGone: () => boolean
 }
 
@@ -173,7 +175,6 @@ function watch(ctx: FaultyContext, breach: Breach | null): Watched {
   let statements = 0
   let happened = false
   let wrote = false
-  let notified = false
   let isGone = false
   let leave: (error: Error) => void = () => undefined
   const gone = new Promise<never>((_, reject) => {
@@ -196,10 +197,6 @@ function watch(ctx: FaultyContext, breach: Breach | null): Watched {
       if (breach !== null && (happened || statements >= breach.statement)) breakDown(breach.kind)
       if (isGone) return never()
       if (text.includes('insert into turn ')) wrote = true
-      if (text.startsWith('select pg_notify')) {
-        notified = true
-        return []
-      }
       return retime(inOrder(text, await tx.query(text, params)), ctx.now())
     }
   return {
@@ -211,7 +208,6 @@ function watch(ctx: FaultyContext, breach: Breach | null): Watched {
       if (isGone) throw new NotKept()
     },
     wrote: () => wrote,
-    notified: () => notified,
     isGone: () => isGone,
   }
 }
@@ -222,7 +218,7 @@ const isClock = (text: string): boolean => text === `select ${PRESENT} as at`
 function inOrder(text: string, rows: readonly Row[]): readonly Row[] {
   // Schedules that are due at the same moment have no order, either.
   if (rows.length < 2 || (text.includes('order by') && !text.includes('order by next_run_at'))) return rows
-  const key = (row: Row): string => String(row['id'] ?? row['key'])
+  const key = (row: Row): string => String(row['id'] ?? row['key'] ?? row['org_id'])
   return rows.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 

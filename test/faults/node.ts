@@ -1,17 +1,16 @@
-import { attemptId, runId, type AgentId, type OrgId, type RunId } from '../../src/core/ids.ts'
+import { attemptId, runId, type AgentId, type RunId } from '../../src/core/ids.ts'
 import { instant, later, type Instant } from '../../src/core/instant.ts'
+import { lookForChanges } from '../../src/engine/changes.ts'
 import { firePass, leasePass, watchPass } from '../../src/engine/loops.ts'
-import { cardOf, createNodeParts, publish } from '../../src/engine/node.ts'
+import { cardOf, createNodeParts } from '../../src/engine/node.ts'
 import type { NodeParts } from '../../src/engine/node-parts.ts'
+import { loadOrgMemory } from '../../src/engine/org-memory.ts'
 import { newId, type IdKind } from '../../src/service/ids.ts'
 import { readLaneSizes } from '../../src/service/lanes.ts'
 import type { Live } from '../../src/service/live-port.ts'
 import { joinNodes } from '../../src/service/membership.ts'
 import type { Ports } from '../../src/service/ports.ts'
 import type { EngineSettings } from '../../src/service/settings.ts'
-import { findTurnsAfter, findVersions } from '../../src/service/turn/lookups.ts'
-import type { Memory } from '../../src/service/turn/memory.ts'
-import { loadMemory } from '../../src/service/turn/recall.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { executorsFor } from './executors.ts'
@@ -148,7 +147,7 @@ function partsOf(world: World, { wishes, database, random, node }: Making): Node
     },
     sleep: (ms, signal) => sleepBy(world, node(), { ms, signal }),
     random: random.next,
-    load: (orgId) => load(parts, database, orgId),
+    load: (orgId) => loadOrgMemory(parts, database, orgId),
     // Soon after the moment: what becomes due meanwhile is done in the same turn, or was done by somebody else.
     ringAt: (at, ring) => clock.at(later(at > clock.now() ? at : clock.now(), random.int(0, LATE_MS)), node(), ring),
   })
@@ -182,15 +181,6 @@ function sleepBy(
   })
 }
 
-/** What the composition root does when an org is loaded: what happened meanwhile is handed on first. */
-async function load(parts: NodeParts, database: Database, orgId: OrgId): Promise<Memory> {
-  const version = (await findVersions(database)).get(orgId) ?? 0
-  const heard = parts.published.get(orgId)
-  if (heard !== undefined && heard < version)
-    for (const turn of await findTurnsAfter(database, orgId, heard)) if (turn.no <= version) publish(parts, orgId, turn)
-  return loadMemory(database, parts.facts, orgId)
-}
-
 const liveOf = (parts: NodeParts): Live => ({
   stateOf: (orgId, id) => parts.offices.get(orgId)?.memory()?.desk.runs.get(id)?.state,
   positionOf: (orgId, id: RunId) => parts.offices.get(orgId)?.memory()?.lineUp.positionOf(id) ?? null,
@@ -208,6 +198,7 @@ function startPasses(world: World, node: SimulatedNode, random: Random): () => v
     await watchPass(parts, () => Promise.resolve(sizes))
   })
   const fire = pacemaker(node, () => firePass(parts))
+  parts.plans.wake = fire
   const renew = pacemaker(node, async () => {
     node.forgetful -= 1
     if (node.forgetful < 0) await leasePass(parts)
@@ -219,6 +210,7 @@ function startPasses(world: World, node: SimulatedNode, random: Random): () => v
     })
   }
   const jitter = (): number => WATCH_EVERY_MS * (0.5 + random.next())
+  parts.state.joinedAt = clock.now()
   void joinNodes(parts.ctx.database, cardOf(parts), leaseMs()).catch(() => undefined)
   again(jitter, () => {
     watch()
@@ -226,15 +218,7 @@ function startPasses(world: World, node: SimulatedNode, random: Random): () => v
   })
   again(() => ports.settings().node.renewMs, renew)
   watch()
-  return pacemaker(node, () => wakeChanged(node))
-}
-
-/** What a node does when it is told that something has changed: it sees in which orgs. */
-async function wakeChanged({ parts }: SimulatedNode): Promise<void> {
-  for (const [orgId, version] of await findVersions(parts.ctx.database)) {
-    if (!parts.published.has(orgId)) parts.published.set(orgId, version)
-    if (parts.offices.get(orgId)?.memory()?.version !== version) parts.officeOf(orgId).wake()
-  }
+  return pacemaker(node, () => lookForChanges(parts))
 }
 
 /** A pass is called again only when the last one is over; one that fails is health's business, and is called again. */

@@ -108,6 +108,8 @@ function orgOf(random: Random, name: string): SimulatedOrg {
 function settingsOf(random: Random): EngineSettings {
   const read = parseSettings(
     {
+      // As often as its nodes really look: a look that comes late judges no lease.
+      schedules: { poll_ms: 5_000 },
       node: { lease_ms: 5_000, renew_ms: 2_000, stop_grace_ms: random.one([0, 1_000, 5_000]) },
       lanes: { main: random.int(1, 3), subagent: 1, cron: random.int(1, 2), task: random.int(1, 2) },
       sessions: { cap: 4 },

@@ -88,7 +88,12 @@ async function putOff(id: string, ms: number): Promise<void> {
 /** One second of the engine: what is due is decided. */
 async function second(): Promise<void> {
   world.services.pass(1_000)
+  await fire()
+}
+
+async function fire(): Promise<void> {
   await firePass(parts)
+  for (const office of parts.offices.values()) await office.idle()
 }
 
 /** A worker does whatever there is, until a few seconds have brought nothing more. */
@@ -117,7 +122,7 @@ describe('an agent that is offline for a minute', () => {
     await putOff(missed, 3_600_000)
     for (let at = 0; at < 60; at += 1) await second()
     await putOff(missed, -59_000)
-    await firePass(parts)
+    await fire()
 
     // While nobody is there: what waits says for whom, what was skipped says because of what.
     const [head, ...rest] = await explained(queueing)

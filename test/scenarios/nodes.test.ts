@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest'
+import { orgId } from '../../src/core/ids.ts'
+import { createOrgs, openOrgNode } from './org-node.ts'
 import { createStage } from './stage.ts'
 import { chat, ended, endings, eventually, nothingFor, runsWhen, send, sendEach, timeOf } from './support.ts'
-import { scenario } from './world.ts'
+import { loneScenario, scenario } from './world.ts'
 
 describe.concurrent('31: two nodes on one database', () => {
   scenario('an every-second cron: exactly one run per second', async (world) => {
@@ -121,4 +123,54 @@ describe.concurrent('31: two nodes on one database', () => {
     const acts = await stage.begunMany(2)
     expect((acts[1]?.startedAt ?? 0) - (acts[0]?.startedAt ?? 0)).toBeLessThan(1_500)
   })
+})
+
+describe('a node that has missed thousands of turns', () => {
+  loneScenario(
+    'hears all of them, and wakes whoever waits',
+    async ({ database }) => {
+      const [org] = (await createOrgs(database, 1)) as [string]
+      const node = await openOrgNode(database, () => undefined)
+      const { parts } = node.app
+      const heard: number[] = []
+      let gaps = 0
+      parts.hearers.add((_, turn) => void heard.push(turn.no))
+      parts.gapHearers.add(() => (gaps += 1))
+      try {
+        await node.app.loops.start()
+        await node.send(org, 'first')
+        await eventually(async () => {
+          const ended = await database.outside(`select 1 from run where org_id = $1 and state = 'success'`, [org])
+          expect(ended).toHaveLength(1)
+        })
+        await parts.officeOf(orgId(org)).idle()
+        const known = heard.at(-1) ?? 0
+        // Another node was busy while this one was not there.
+        await database.outside(
+          `insert into turn (org_id, no, at, node_id, events)
+           select $1, $2::int + i, now(), 'nod_other', '[]' from generate_series(1, 6000) i`,
+          [org, known],
+        )
+        parts.officeOf(orgId(org)).wake()
+        await eventually(() => expect(heard.at(-1)).toBeGreaterThanOrEqual(known + 6_000))
+        const after = heard.filter((no) => no > known)
+        expect(after).toEqual(after.map((_, index) => known + 1 + index))
+        expect(gaps).toBe(0)
+        // The history does not reach back: whoever waits for a run has to look at the record.
+        const last = heard.at(-1) ?? 0
+        await database.outside(
+          `insert into turn (org_id, no, at, node_id, events)
+           select $1, $2::int + i, now(), 'nod_other', '[]' from generate_series(1, 6000) i`,
+          [org, last],
+        )
+        await database.outside('delete from turn where org_id = $1 and no <= $2', [org, last + 100])
+        parts.officeOf(orgId(org)).wake()
+        await eventually(() => expect(heard.at(-1)).toBeGreaterThanOrEqual(last + 6_000))
+        expect(gaps).toBe(1)
+      } finally {
+        await node.stop()
+      }
+    },
+    60_000,
+  )
 })

@@ -20,6 +20,30 @@ describe('the clock of a node', () => {
     expect(clock.now()).toBe(1_050)
   })
 
+  it('takes an answer that waited for a lock for a fresh one', () => {
+    let counter = 0
+    const clock = createDatabaseClock(() => counter)
+    counter = 5_000
+    clock.hear(instant(1_000), 0)
+    expect(clock.now()).toBe(1_050)
+  })
+
+  it('knows that the machine slept when the counter stood still', () => {
+    let [counter, wall] = [0, 7_000]
+    const clock = createDatabaseClock(
+      () => counter,
+      instant(0),
+      () => wall,
+    )
+    counter += 100
+    wall += 100
+    expect(clock.sleptMs?.()).toBe(0)
+    wall += 60_000
+    expect(clock.sleptMs?.()).toBe(60_000)
+    clock.hear(instant(1_000), counter)
+    expect(clock.sleptMs?.()).toBe(0)
+  })
+
   it('goes back when the database’s clock did', () => {
     const clock = createDatabaseClock(() => 0, instant(9_000))
     clock.hear(instant(4_000), 0)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentId, attemptId, laneName, runId, scheduleId, sessionKey } from '../../src/core/ids.ts'
-import { later } from '../../src/core/instant.ts'
+import { DAY_MS, later, type Instant } from '../../src/core/instant.ts'
 import { because } from '../../src/core/reasons.ts'
 import { DEFAULT_RETRY_POLICY } from '../../src/core/run/retry-policy.ts'
 import { deleteAgent, insertAgents, listAgents, loadAgents, saveAgent } from '../../src/store/agents.ts'
@@ -113,9 +113,16 @@ describe('a node', () => {
     ])
   })
 
-  it('is declared lost only after its lease has lapsed, and never renews it from then on', async () => {
-    expect(await declareLost(db, { now: later(NOW, 19_999), ids: ['nod_1'] })).toEqual([])
-    expect(await declareLost(db, { now: later(NOW, 20_000), ids: ['nod_1', 'nod_9'] })).toEqual(['nod_1'])
+  it('shows that it has renewed even when the clock was set back', async () => {
+    await renewNode(db, { ...renewal, leaseUntil: later(NOW, -7_200_000) })
+    expect(await loadNodes(db)).toMatchObject([{ leaseUntil: NOW - 7_200_000 }])
+    await renewNode(db, renewal)
+  })
+
+  it('is declared lost only while its lease is the one that was seen, and never renews it from then on', async () => {
+    const seen = { id: 'nod_1', leaseUntil: later(NOW, 20_000) }
+    expect(await declareLost(db, [node])).toEqual([])
+    expect(await declareLost(db, [seen, { ...seen, id: 'nod_9' }])).toEqual(['nod_1'])
     expect(await renewNode(db, { ...renewal, leaseUntil: later(NOW, 40_000) })).toBe(false)
     expect(await loadNodes(db)).toMatchObject([{ leaseUntil: NOW + 20_000, lost: true }])
   })
@@ -237,6 +244,22 @@ describe('an idempotency key', () => {
     expect(await load([key], later(NOW, 1))).toEqual([])
     expect(await load([{ ...key, principal: 'key_2' }])).toEqual([])
     expect(await loadIdempotencies(db, { orgId: OTHER_ORG, keys: [key], since: NOW })).toEqual([])
+  })
+
+  it('binds again, once, when its day is over and nobody has removed it yet', async () => {
+    const bind = (answer: number, createdAt: Instant): Promise<void> =>
+      db.transaction((tx) => insertIdempotencies(tx, [{ ...row, key: 'daily', answer, createdAt }]))
+    const answerAt = async (now: Instant) =>
+      (await loadIdempotencies(db, { orgId: ORG, keys: [{ ...key, key: 'daily' }], since: later(now, -DAY_MS) }))[0]
+        ?.answer
+    await bind(1, NOW)
+    await bind(2, later(NOW, DAY_MS))
+    expect(await answerAt(later(NOW, DAY_MS))).toBe(1)
+    const nextDay = later(NOW, DAY_MS + 1)
+    expect(await answerAt(nextDay)).toBeUndefined()
+    await bind(3, nextDay)
+    await bind(4, later(nextDay, 1))
+    expect(await answerAt(later(nextDay, 1))).toBe(3)
   })
 })
 

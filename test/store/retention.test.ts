@@ -64,7 +64,8 @@ describe('tasks', () => {
         })),
       ),
     )
-    expect(await deleteEndedTasks(db, { orgId: ORG, endedBefore: ago(1), limit: 10 })).toBe(1)
+    const old = { orgId: ORG, endedBefore: ago(1), after: BEGINNING, limit: 10 }
+    expect(await deleteEndedTasks(db, old)).toEqual({ removed: 1, next: null })
     expect(await runs()).toEqual(['message', 'other', 'pending', 'young'])
     expect(await column('select run_id from attempt')).toEqual(['message'])
   })
@@ -72,8 +73,10 @@ describe('tasks', () => {
   it('go a few at a time', async () => {
     for (const id of ['a', 'b', 'c'])
       await seedRun(db, id, { trigger: 'task', state: 'success', createdAt: ago(3), finishedAt: ago(2) })
-    expect(await deleteEndedTasks(db, { orgId: ORG, endedBefore: NOW, limit: 2 })).toBe(2)
-    expect(await deleteEndedTasks(db, { orgId: ORG, endedBefore: NOW, limit: 2 })).toBe(1)
+    const old = { orgId: ORG, endedBefore: NOW, limit: 2 }
+    const first = await deleteEndedTasks(db, { ...old, after: BEGINNING })
+    expect(first).toMatchObject({ removed: 2, next: { id: 'b' } })
+    expect(await deleteEndedTasks(db, { ...old, after: first.next ?? BEGINNING })).toEqual({ removed: 1, next: null })
   })
 })
 

@@ -150,19 +150,22 @@ describe('due schedules', () => {
       aScheduleRow('paused', { state: 'paused', nextRunAt: later(NOW, -99) }),
       aScheduleRow('finished', { nextRunAt: null }),
     )
-    expect([...(await loadDueSchedules(db, { since: instant(-Infinity), now: NOW, limit: 10 }))]).toEqual([
-      [ORG, ['later', 'late']],
-      [OTHER_ORG, ['now']],
+    expect([...(await loadDueSchedules(db, { since: instant(-Infinity), except: [], now: NOW, limit: 10 }))]).toEqual([
+      [ORG, { ids: ['later', 'late'], first: NOW - 10 }],
+      [OTHER_ORG, { ids: ['now'], first: NOW }],
     ])
-    expect([...(await loadDueSchedules(db, { since: instant(-Infinity), now: NOW, limit: 1 }))]).toEqual([
-      [ORG, ['later']],
+    const others = { since: instant(-Infinity), except: [ORG] }
+    expect([...(await loadDueSchedules(db, { ...others, now: NOW, limit: 10 })).keys()]).toEqual([OTHER_ORG])
+    expect(await loadNextMoment(db, others)).toBe(NOW)
+    expect([...(await loadDueSchedules(db, { since: instant(-Infinity), except: [], now: NOW, limit: 1 }))]).toEqual([
+      [ORG, { ids: ['later'], first: NOW - 10 }],
     ])
-    expect(await loadNextMoment(db, instant(-Infinity))).toBe(NOW - 10)
+    expect(await loadNextMoment(db, { since: instant(-Infinity), except: [] })).toBe(NOW - 10)
   })
 
   it('have no next moment when there are none', async () => {
     await insert(aScheduleRow('paused', { state: 'paused' }))
-    expect(await loadNextMoment(db, instant(-Infinity))).toBeNull()
+    expect(await loadNextMoment(db, { since: instant(-Infinity), except: [] })).toBeNull()
   })
 })
 

@@ -361,6 +361,11 @@ create table provider (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null
 ) with (fillfactor=50);
+create table pruner (
+  one boolean not null default true,
+  holder text not null,
+  until timestamp with time zone not null
+) with (fillfactor=50);
 create table rail_act (
   org_id text collate C not null,
   id bigint not null generated as identity,
@@ -696,6 +701,8 @@ alter table provider add constraint provider_pkey PRIMARY KEY (org_id, name);
 alter table provider add constraint provider_refusals_check CHECK ((refusals >= 0));
 alter table provider add constraint provider_requests_per_minute_check CHECK ((requests_per_minute > 0));
 alter table provider add constraint provider_tokens_per_minute_check CHECK ((tokens_per_minute > 0));
+alter table pruner add constraint pruner_one_check CHECK (one);
+alter table pruner add constraint pruner_pkey PRIMARY KEY (one);
 alter table rail_act add constraint rail_act_kind_check CHECK ((kind = ANY (ARRAY['made'::text, 'moved'::text, 'woken'::text, 'task'::text, 'message'::text])));
 alter table rail_act add constraint rail_act_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
 alter table rail_act add constraint rail_act_pkey PRIMARY KEY (org_id, id);
@@ -811,6 +818,23 @@ CREATE INDEX task_count_recent ON task_count USING btree (org_id, counted_at DES
 CREATE INDEX turn_default_by_time ON turn_default USING btree (at);
 CREATE INDEX worker_attempt_by_age ON worker_attempt USING btree (assigned_at);
 
+CREATE OR REPLACE FUNCTION begin_history(org text, number bigint, written_at timestamp with time zone, node text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if number = 1 then
+    insert into org_version (org_id, no, at, node_id) values (org, number, written_at, node)
+    on conflict (org_id) do nothing;
+    if found then
+      return true;
+    end if;
+  end if;
+  raise unique_violation using
+    message = format('turn %s of org %s is not the next one', number, org),
+    constraint = 'turn_pkey', table = 'turn';
+end $function$
+;
 CREATE OR REPLACE FUNCTION keep_turn()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -846,19 +870,10 @@ AS $function$
 begin
   update org_version set no = new.no, at = new.at, node_id = new.node_id
    where org_id = new.org_id and no = new.no - 1;
-  if found then
-    return new;
+  if not found then
+    perform begin_history(new.org_id, new.no, new.at, new.node_id);
   end if;
-  if new.no = 1 then
-    insert into org_version (org_id, no, at, node_id) values (new.org_id, new.no, new.at, new.node_id)
-    on conflict (org_id) do nothing;
-    if found then
-      return new;
-    end if;
-  end if;
-  raise unique_violation using
-    message = format('turn %s of org %s is not the next one', new.no, new.org_id),
-    constraint = 'turn_pkey', table = 'turn', schema = tg_table_schema;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION unlist_unsuccessful_run()
@@ -880,6 +895,6 @@ CREATE TRIGGER run_ends_unsuccessful AFTER UPDATE OF state ON run FOR EACH ROW W
 CREATE TRIGGER run_is_made_unsuccessful AFTER INSERT ON run FOR EACH ROW WHEN ((new.state <> 'success'::text)) EXECUTE FUNCTION list_unsuccessful_run();
 CREATE TRIGGER unsuccessful_run_is_gone AFTER DELETE ON run FOR EACH ROW WHEN ((old.state <> 'success'::text)) EXECUTE FUNCTION unlist_unsuccessful_run();
 CREATE TRIGGER turn_is_not_removed_by_place BEFORE DELETE ON turn_default FOR EACH ROW WHEN ((current_query() ~~ 'delete from turn where ctid = any%'::text)) EXECUTE FUNCTION keep_turn();
-CREATE TRIGGER turn_sets_org_version BEFORE INSERT ON turn_default FOR EACH ROW EXECUTE FUNCTION set_org_version();
+CREATE TRIGGER turn_sets_org_version BEFORE INSERT ON turn_default FOR EACH ROW WHEN ((current_query() !~~ 'with version as (%'::text)) EXECUTE FUNCTION set_org_version();
 CREATE TRIGGER turn_is_not_removed_by_place BEFORE DELETE ON turn FOR EACH ROW WHEN ((current_query() ~~ 'delete from turn where ctid = any%'::text)) EXECUTE FUNCTION keep_turn();
-CREATE TRIGGER turn_sets_org_version BEFORE INSERT ON turn FOR EACH ROW EXECUTE FUNCTION set_org_version();
+CREATE TRIGGER turn_sets_org_version BEFORE INSERT ON turn FOR EACH ROW WHEN ((current_query() !~~ 'with version as (%'::text)) EXECUTE FUNCTION set_org_version();

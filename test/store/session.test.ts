@@ -1,9 +1,10 @@
-import { type ClientBase } from 'pg'
+import { Client, type ClientBase } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database } from '../../src/store/database.ts'
 import { DatabaseError } from '../../src/store/database-error.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
-import { refuseOldServer } from '../../src/store/postgres/session.ts'
+import { refuseOldServer, refuseTransactionPooler } from '../../src/store/postgres/session.ts'
+import { clientConfig } from '../../src/store/postgres/target.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { withDatabase } from '../support/server-databases.ts'
 
@@ -88,7 +89,7 @@ describe('what the server refuses', () => {
   })
 
   it('waits for a free connection only so long', async () => {
-    const single = await world.open({ pool: 1, limits: { connectMs: 50 } })
+    const single = await world.open({ pool: 1, limits: { connectMs: 1_000 } })
     await single.transaction(async () => {
       await expect(single.query('select 1', [])).rejects.toMatchObject({ code: 'no_free_connection' })
     })
@@ -135,5 +136,88 @@ describe('an error of the database', () => {
       'The disk is full: /data. Free some space and start again; nothing that was acknowledged is lost.',
     )
     expect(error.cause).toBe(cause)
+  })
+})
+
+describe('a database whose default is another isolation', () => {
+  it('is read as it is under the lock, not as it was before', async () => {
+    const other = await createTestDatabase('empty')
+    try {
+      const [row] = await other.outside('select current_database() as name')
+      const name = row?.['name'] as string
+      await other.outside(`alter database ${name} set default_transaction_isolation = 'repeatable read'`)
+      await other.outside(
+        'create schema escapement; create table escapement.version (no int); insert into escapement.version values (1)',
+      )
+      const [first, second] = [await other.open(), await other.open()]
+      const lock = [1, 1] as const
+      const reading = async (): Promise<unknown> => {
+        let arrived: () => void = () => undefined
+        const waiting = new Promise<void>((resolve) => void (arrived = resolve))
+        const late = await first.transaction(
+          async (tx) => {
+            const answer = second.transaction((inner) => inner.query('select no from version', []), { lock })
+            await expect
+              .poll(async () => (await other.outside('select 1 from pg_locks where not granted')).length)
+              .toBeGreaterThan(0)
+            await tx.query('update version set no = 2', [])
+            arrived()
+            return { answer }
+          },
+          { lock },
+        )
+        await waiting
+        return late.answer
+      }
+      expect(await reading()).toEqual([{ no: 2 }])
+    } finally {
+      await other.drop()
+    }
+  })
+})
+
+describe('two deployments in one database', () => {
+  it('do not wait for the same lock, and the usual schema takes the number of 0.1.0', async () => {
+    const other = await world.open({ schema: 'elsewhere' })
+    const held = async (one: Database): Promise<readonly unknown[]> =>
+      one.transaction(
+        (tx) => tx.query(`select objid from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()`, []),
+        {
+          lock: [3, 77],
+        },
+      )
+    expect(await held(db)).toEqual([{ objid: 77 }])
+    const inside = await db.transaction(() => held(other), { lock: [3, 77] })
+    expect(inside).toHaveLength(1)
+    expect(inside).not.toEqual([{ objid: 77 }])
+  })
+})
+
+describe('a pooler', () => {
+  const refused = { code: 'pooler_unsupported' }
+  let clients: readonly Client[]
+  beforeAll(async () => {
+    clients = [0, 1, 2].map(() => new Client(clientConfig(world.target)))
+    await Promise.all(clients.map((client) => client.connect()))
+  })
+  afterAll(() => Promise.all(clients.map((client) => client.end())))
+
+  /** What a pooler makes of a connection: each transaction goes to the server connection that is next. */
+  const pooled = (servers: readonly Client[]): Pick<ClientBase, 'query'> => {
+    let next = 0
+    const query = (text: string) => servers[next++ % servers.length]?.query(text)
+    return { query } as Pick<ClientBase, 'query'>
+  }
+
+  it('that gives each transaction another connection is refused', async () => {
+    const [a, b, c] = clients as [Client, Client, Client]
+    await expect(refuseTransactionPooler(a, a)).rejects.toMatchObject(refused)
+    await expect(refuseTransactionPooler(pooled([a, b]), c)).rejects.toMatchObject(refused)
+  })
+
+  it('that is none, or leaves each client its own, is not', async () => {
+    const [a, b] = clients as [Client, Client, Client]
+    await expect(refuseTransactionPooler(a, b)).resolves.toBeUndefined()
+    await expect(refuseTransactionPooler(pooled([a]), pooled([b]))).resolves.toBeUndefined()
   })
 })

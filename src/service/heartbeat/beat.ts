@@ -60,12 +60,12 @@ const NO_FILES: ReadChecklist = { ok: false, problem: 'heartbeat.checklist_dir i
 /** Heartbeats are decided in batches of this many. */
 const BATCH = 200
 
-/** Those whose moment has come, by org. */
+/** Those whose moment has come, by org; not those of the orgs in `except`. */
 export async function findDueHeartbeats(
   ports: Pick<Ports, 'database' | 'checklists'>,
-  now: Instant,
+  { now, except }: { readonly now: Instant; readonly except: readonly OrgId[] },
 ): Promise<{ readonly byOrg: ReadonlyMap<OrgId, readonly Reading[]>; readonly more: boolean }> {
-  const rows = await loadDueHeartbeats(ports.database, { now, limit: BATCH })
+  const rows = await loadDueHeartbeats(ports.database, { now, limit: BATCH, except })
   const byOrg = new Map<OrgId, Reading[]>()
   for (const reading of await readChecklists(ports, rows)) {
     const known = byOrg.get(reading.row.orgId)

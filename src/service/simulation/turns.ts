@@ -1,4 +1,4 @@
-import type { AttemptId, OrgId } from '../../core/ids.ts'
+import type { AttemptId } from '../../core/ids.ts'
 import { later } from '../../core/instant.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { bookHabits } from '../desk/budget-book.ts'
@@ -49,16 +49,13 @@ function claim(world: World): readonly Claim[] {
   const offer = lanes.offer({
     orgId: NOBODYS_ORG,
     nodeId: nodeId(world),
-    rivals: nobody,
+    isReady: memory.lineUp.hasReady,
     catchupLimit: memory.desk.settings.catchupMaxActive,
   })
   const claims = claimRuns(memory, offer)
   lanes.withdraw(NOBODYS_ORG)
   return claims
 }
-
-/** There is one org. */
-const nobody = (): readonly OrgId[] => []
 
 /** The same object again: nobody looks at it after the turn, and there are millions of turns. */
 function emptied(changes: Changes): Changes {

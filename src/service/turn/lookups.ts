@@ -1,14 +1,21 @@
-import type { OrgId, ScheduleId } from '../../core/ids.ts'
+import type { OrgId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Connection } from '../../store/database.ts'
-import { loadDueSchedules, loadNextMoment } from '../../store/due-schedules.ts'
-import { loadTurnsAfter, loadVersions, type TurnRow } from '../../store/turns.ts'
+import {
+  loadFirstTurnSince,
+  loadOrgsWithPending,
+  loadPendingOrgs,
+  loadVersionsOf,
+  notifyAll,
+} from '../../store/org-scans.ts'
+import { loadDueSchedules, loadNextMoment, type DueOfOrg, type DueWindow } from '../../store/due-schedules.ts'
+import { loadChangedOrgs, loadTurnsAfter, loadVersion, loadVersions, type TurnRow } from '../../store/turns.ts'
 
 /** Due schedules are decided in batches of this many. */
 const BATCH = 1_000
 
 export interface DueSchedules {
-  readonly byOrg: ReadonlyMap<OrgId, readonly ScheduleId[]>
+  readonly byOrg: ReadonlyMap<OrgId, DueOfOrg>
   /** There are more than these. */
   readonly more: boolean
 }
@@ -17,19 +24,36 @@ export interface DueSchedules {
  * The schedules whose next moment has come, longest overdue first. Nothing is left before `since`: without it each look
  * would walk over every moment that has passed since the last vacuum.
  */
-export async function findDue(connection: Connection, since: Instant, now: Instant): Promise<DueSchedules> {
-  const byOrg = await loadDueSchedules(connection, { since, now, limit: BATCH })
+export async function findDue(connection: Connection, window: DueWindow, now: Instant): Promise<DueSchedules> {
+  const byOrg = await loadDueSchedules(connection, { ...window, now, limit: BATCH })
   let found = 0
-  for (const ids of byOrg.values()) found += ids.length
+  for (const { ids } of byOrg.values()) found += ids.length
   return { byOrg, more: found >= BATCH }
 }
 
 /** The earliest next moment of any schedule. */
-export const findNextMoment = (connection: Connection, since: Instant): Promise<Instant | null> =>
-  loadNextMoment(connection, since)
+export const findNextMoment = (connection: Connection, window: DueWindow): Promise<Instant | null> =>
+  loadNextMoment(connection, window)
+
+/** The version of an org. */
+export const findVersion = async (connection: Connection, orgId: OrgId): Promise<number> =>
+  (await loadVersion(connection, orgId)).version
 
 /** The version of every org. */
 export const findVersions = (connection: Connection): Promise<ReadonlyMap<OrgId, number>> => loadVersions(connection)
+
+/** The orgs that have turns from this time on, with their versions. */
+export const findChanged = (connection: Connection, since: Instant): Promise<ReadonlyMap<OrgId, number>> =>
+  loadChangedOrgs(connection, since)
+
+/** What loops ask about many orgs at once. */
+export const findFirstTurnSince = loadFirstTurnSince
+export const findOrgsWithPending = loadOrgsWithPending
+export const findPendingOrgs = loadPendingOrgs
+export const findVersionsOf = loadVersionsOf
+
+/** Tells other nodes something on a channel. */
+export const notifyNodes = notifyAll
 
 /** The history of an org after a turn; at most a thousand turns at a time. */
 export const findTurnsAfter = (connection: Connection, orgId: OrgId, after: number): Promise<readonly TurnRow[]> =>

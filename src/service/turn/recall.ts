@@ -94,6 +94,11 @@ export async function recallSessions(
   if (wanted.keys.length === 0) return
   const sessions = await loadSessions(connection, { orgId: memory.desk.orgId, keys: wanted.keys })
   putSessions(memory, wanted.node, sessions)
+  if (sessions.length === wanted.keys.length) return
+  // One that is gone had nothing pending: it leaves the desk.
+  const found = new Set(sessions.map(({ key }) => key))
+  const { sessions: onDesk, bySession } = memory.desk
+  for (const key of wanted.keys) if (!found.has(key) && !bySession.has(key)) onDesk.delete(key)
 }
 
 function putSessions(memory: Memory, node: NodeFacts, sessions: readonly SessionRow[]): void {

@@ -26,7 +26,7 @@ import {
 } from '../../store/runs.ts'
 import { deleteSchedules, insertSchedules, saveSchedules } from '../../store/schedules.ts'
 import { insertSessions, saveSessions } from '../../store/sessions.ts'
-import { insertTurn, notifyNodes, type StoredEvent } from '../../store/turns.ts'
+import { insertTurn, type StoredEvent } from '../../store/turns.ts'
 import { insertWorkerAttempts } from '../../store/worker-attempts.ts'
 import { standingOf } from '../desk/budget-book.ts'
 import type { Changes, Desk } from '../desk/desk.ts'
@@ -47,16 +47,6 @@ export const isUnchanged = (changes: Changes): boolean =>
   changes.cleared.length === 0 &&
   changes.bindings.size === 0
 
-/** Where nodes tell each other that an org has changed, and that a plan has. */
-export interface Channels {
-  readonly turn: string
-  readonly plan: string
-}
-
-/** Everybody hears of every turn; who watches over plans has to hear only when a person changed one. */
-const channelsFor = ({ turn, plan }: Channels, { events }: Changes): readonly string[] =>
-  events.some(({ kind }) => kind === 'schedule.changed') ? [turn, plan] : [turn]
-
 /** Writes how known runs have ended, while the rest of the turn is decided. */
 export function saveEndings(tx: Transaction, { orgId, changes }: Desk): void {
   const ended = changes.made.size === 0 ? changes.ended : changes.ended.filter((run) => !changes.made.has(run))
@@ -67,7 +57,6 @@ export function saveEndings(tx: Transaction, { orgId, changes }: Desk): void {
 /** Who writes a turn, and how many runs had changed when the first was picked: those after them have only started. */
 export interface Writing {
   readonly nodeId: string
-  readonly channels: Channels | null
   readonly changedBefore: number
 }
 
@@ -86,7 +75,6 @@ export function saveTurn(tx: Transaction, desk: Desk, by: Writing): readonly Sto
     insertTurn(tx, orgId, { ...turn, ended: countEnded(runs), tasks: countTasks(runs, firstStarts(desk)) })
   }
   if (changes.bindings.size > 0) insertIdempotencies(tx, [...changes.bindings.values()])
-  if (by.channels !== null) notifyNodes(tx, channelsFor(by.channels, changes))
   return events
 }
 

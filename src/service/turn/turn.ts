@@ -22,7 +22,7 @@ import { keepPayloads } from './payloads.ts'
 import { reviewQuotas } from './quotas.ts'
 import { catchUp, MemoryTooOld } from './catch-up.ts'
 import { noteVersion, readAhead, taskAgent } from './recall.ts'
-import { isUnchanged, saveEndings, saveTurn, type Channels } from './save.ts'
+import { isUnchanged, saveEndings, saveTurn } from './save.ts'
 import { allowanceOf, NO_TURN_LIMITS, type TurnLimits } from './turn-limits.ts'
 import { createTurnReads } from './turn-reads.ts'
 
@@ -31,8 +31,6 @@ export interface TurnContext {
   readonly database: Database
   readonly node: NodeFacts
   readonly nodeId: string
-  /** Where other nodes listen. Null: there are none. */
-  readonly channels: Channels | null
   /** Takes in what the database said the time is, and says what it is. */
   readonly hearClock: (said: Instant) => Instant
   /** How much is done before others have their turn. Left out: everything there is. */
@@ -155,7 +153,8 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   if (desk.quotas !== null || desk.quotasChanged) await reviewQuotas(tx, memory)
   if (desk.changes.endedBeats.length > 0) await judgeBeats(tx, desk)
   // A node whose lease has lapsed holds nothing any more, so it must not take anything either.
-  const alive = standing.leaseUntil !== null && standing.leaseUntil > desk.now
+  // By the clock, not by the org's time, which does not follow a clock that was set back.
+  const alive = standing.leaseUntil !== null && standing.leaseUntil > now
   // While the server writes what has ended, what may start is picked.
   saveEndings(tx, desk)
   const changedBefore = desk.changes.changed.size
@@ -286,9 +285,9 @@ const withPayloads = <Item extends Taken>(taken: readonly Item[], payloads: Payl
 
 function write(
   tx: Transaction,
-  { nodeId, channels }: TurnContext,
+  { nodeId }: TurnContext,
   { desk, changedBefore }: { readonly desk: Desk; readonly changedBefore: number },
 ): TurnRow {
-  const events: readonly StoredEvent[] = saveTurn(tx, desk, { nodeId, channels, changedBefore })
+  const events: readonly StoredEvent[] = saveTurn(tx, desk, { nodeId, changedBefore })
   return { no: desk.turnNo, at: desk.now, nodeId, events }
 }

@@ -21,9 +21,11 @@ export async function lookAtWorkers(
   return { now, workers: await loadWorkers(connection) }
 }
 
-/** Declares workers lost whose lease has lapsed. Only those it answers with may be taken for dead. */
-export const loseWorkers = (connection: Connection, now: Instant, ids: readonly string[]): Promise<readonly string[]> =>
-  declareWorkersLost(connection, { now, ids })
+/** Declares workers lost whose lease nobody renews. Only those it answers with may be taken for dead. */
+export const loseWorkers = (
+  connection: Connection,
+  seen: readonly Pick<WorkerRow, 'id' | 'leaseUntil'>[],
+): Promise<readonly string[]> => declareWorkersLost(connection, seen)
 
 /** Renews the leases of workers that are known to be there: they wait at this node. */
 export async function renewWaiting(connection: Connection, ids: readonly string[], leaseMs: number): Promise<void> {

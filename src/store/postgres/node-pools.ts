@@ -10,8 +10,12 @@ export interface NodePoolsOptions extends Required<Pick<PostgresOptions, 'target
   readonly leaseMs: number
 }
 
-/** The two pools of a node: one for the engine alone, one for everybody else, on the same way to the server. */
+/** Connections for leases, looks and notifications: few and short statements that must not wait behind turns. */
+const CONTROL_POOL = 2
+
+/** The pools of a node on the same way to the server: for turns, for leases and looks, and for everybody else. */
 export interface NodePools {
+  readonly openControl: () => Promise<Database>
   readonly openReads: () => Promise<Database>
   readonly openEngine: () => Promise<Database>
 }
@@ -28,6 +32,8 @@ export function nodePools({ target, schema, pool, leaseMs }: NodePoolsOptions): 
         applicationName: 'escapement',
         limits: { connectMs: limits.connectMs },
       }),
+    openControl: () =>
+      openPostgres({ ...shared, pool: CONTROL_POOL, applicationName: 'escapement control', pinPlans: true, limits }),
     openEngine: () =>
       openPostgres({ ...shared, pool: ENGINE_POOL, applicationName: 'escapement engine', pinPlans: true, limits }),
   }

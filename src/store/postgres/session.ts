@@ -88,6 +88,8 @@ function sessionValues({
     // The text form of instants is read with these two.
     TimeZone: 'UTC',
     DateStyle: 'ISO',
+    // What is read under a lock must be newer than the lock, whatever the default of the database is.
+    default_transaction_isolation: 'read committed',
     idle_in_transaction_session_timeout: String(limits.idleInTransactionMs),
     lock_timeout: String(limits.lockMs),
     statement_timeout: String(limits.statementMs),
@@ -107,4 +109,26 @@ export async function refuseOldServer(client: ClientBase): Promise<void> {
   const row = rows[0]
   if (row === undefined || Number(row.number) < OLDEST_SERVER * 10_000)
     throw new DatabaseError('database_too_old', { detail: `it is PostgreSQL ${row?.version ?? 'of unknown version'}` })
+}
+
+/**
+ * Throws when two connections share what must be their own. A pooler in transaction mode gives a server connection to
+ * whoever has a transaction: the one that `first` had goes to the transaction of `second`, or `first` gets another one.
+ */
+export async function refuseTransactionPooler(first: Asking, second: Asking): Promise<void> {
+  const before = await serverProcess(first)
+  await second.query('begin')
+  try {
+    if ((await serverProcess(second)) !== before && (await serverProcess(first)) === before) return
+  } finally {
+    await second.query('rollback')
+  }
+  throw new DatabaseError('pooler_unsupported')
+}
+
+type Asking = Pick<ClientBase, 'query'>
+
+async function serverProcess(client: Asking): Promise<number | undefined> {
+  const { rows } = await client.query<{ readonly pid: number }>('select pg_backend_pid() as pid')
+  return rows[0]?.pid
 }

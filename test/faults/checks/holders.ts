@@ -2,8 +2,8 @@ import type { Instant } from '../../../src/core/instant.ts'
 import type { World } from '../shapes.ts'
 import { demand } from './invariants.ts'
 
-/** Enough for a lease, for everybody to be sure that the database is steady, and for somebody to look. */
-const MISSED_AFTER_MS = 20_000
+/** Enough for a lease that is watched from one look to the third, and for everybody to be sure that the database is steady. */
+const MISSED_AFTER_MS = 30_000
 
 /** Once nothing goes wrong any more, nothing hangs for long on a node that is not there. */
 export async function expectNoDeadHolders({ database, clock, orgs, calmSince }: World): Promise<void> {

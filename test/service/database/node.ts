@@ -37,7 +37,7 @@ export async function openNode(
   const held: Claim[] = []
   const started: string[] = []
   const limits = { maxChanges, stopwatch: () => () => false }
-  const context = { database: of.db, node: facts, nodeId, channels: null, limits, hearClock: () => of.now }
+  const context = { database: of.db, node: facts, nodeId, limits, hearClock: () => of.now }
   return {
     memory,
     facts,

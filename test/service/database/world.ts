@@ -89,7 +89,7 @@ async function takeAlone<Answer>(world: ServiceWorld, work: Work<Answer>): Promi
   const node = factsOf(world)
   const memory = await loadMemory(world.db, node, work.orgId)
   const context = {
-    ...{ database: world.db, node, nodeId: 'nod_1', channels: null },
+    ...{ database: world.db, node, nodeId: 'nod_1' },
     hearClock: () => world.now,
   }
   const result = await takeTurn(context, memory, {

@@ -10,8 +10,7 @@ import { openCabinet } from '../desk/cabinet.ts'
 /** A connection that accepts every statement. */
 const ANY: Transaction = { inTransaction: true, query: () => Promise.resolve([]), send: () => undefined }
 
-const save = (desk: Desk): readonly StoredEvent[] =>
-  saveTurn(ANY, desk, { nodeId: 'nod_1', channels: null, changedBefore: 0 })
+const save = (desk: Desk): readonly StoredEvent[] => saveTurn(ANY, desk, { nodeId: 'nod_1', changedBefore: 0 })
 
 /** A turn in which each of `count` sessions begins with a message; counts how often an event is looked at. */
 function firstMessages(count: number): { readonly events: readonly StoredEvent[]; readonly looks: number } {

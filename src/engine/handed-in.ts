@@ -1,0 +1,68 @@
+import type { OrgId } from '../core/ids.ts'
+import type { Work } from '../service/turn-port.ts'
+import type { Log } from './health.ts'
+import type { Office } from './office.ts'
+
+/**
+ * Work that a loop has handed in and that is not done yet. A loop never waits for an org: it leaves out the orgs that are
+ * still busy with what it handed in before, so that an org that gets no turn keeps nobody else waiting.
+ */
+export interface HandedIn {
+  /** Orgs that are busy with work of this kind. */
+  readonly busy: () => readonly OrgId[]
+  readonly isBusy: (orgId: OrgId) => boolean
+  /** Hands in work for an org that is not busy. `done` is called when its turn was kept. */
+  readonly hand: <Answer>(work: Work<Answer>, done?: (answer: Answer) => void) => void
+}
+
+export interface HandedInContext {
+  readonly officeOf: (orgId: OrgId) => Office
+  readonly log: Log
+  readonly counter: () => number
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly stopping: AbortSignal
+}
+
+/** How long work that could not be carried out is left alone. */
+const PAUSE_MS = 5_000
+
+/** An org that has waited so long for its turn is reported, once. */
+const STUCK_AFTER_MS = 10_000
+
+/** `kind` is named in the log. */
+export function createHandedIn(ctx: HandedInContext, kind: string): HandedIn {
+  const busy = new Map<OrgId, { readonly since: number; isReported: boolean }>()
+  const report = (): void => {
+    for (const [orgId, one] of busy) {
+      const waitedMs = Math.round(ctx.counter() - one.since)
+      if (one.isReported || waitedMs < STUCK_AFTER_MS) continue
+      one.isReported = true
+      ctx.log({ level: 'warn', message: 'An org gets no turn', facts: { org: orgId, work: kind, waited_ms: waitedMs } })
+    }
+  }
+  const carryOut = async <Answer>(work: Work<Answer>, done?: (answer: Answer) => void): Promise<void> => {
+    try {
+      const answer = await ctx.officeOf(work.orgId).take(work, true)
+      busy.delete(work.orgId)
+      done?.(answer)
+    } catch (error) {
+      if (ctx.stopping.aborted) return
+      const facts = { org: work.orgId, work: kind, error: error instanceof Error ? error.message : String(error) }
+      ctx.log({ level: 'error', message: 'Work of the engine could not be carried out', facts })
+      await ctx.sleep(PAUSE_MS, ctx.stopping)
+    } finally {
+      busy.delete(work.orgId)
+    }
+  }
+  return {
+    busy: () => {
+      report()
+      return [...busy.keys()]
+    },
+    isBusy: (orgId) => busy.has(orgId),
+    hand: (work, done) => {
+      busy.set(work.orgId, { since: ctx.counter(), isReported: false })
+      void carryOut(work, done)
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import type { OrgId } from '../core/ids.ts'
+import type { Instant } from '../core/instant.ts'
+import type { Connection, Row } from './database.ts'
+import { toTimestamp } from './timestamp.ts'
+
+const orgOf = (row: Row): OrgId => row['org_id'] as OrgId
+
+/** Orgs that have pending runs, by id, from the one after `after` on. Skips from org to org, however many runs each has. */
+export async function loadPendingOrgs(
+  connection: Connection,
+  page: { readonly after: string; readonly limit: number },
+): Promise<readonly OrgId[]> {
+  const rows = await connection.query(
+    `with recursive found (org_id) as (
+       (select org_id from pending where org_id > $1 order by org_id limit 1)
+       union all
+       select (select p.org_id from pending p where p.org_id > f.org_id order by p.org_id limit 1)
+         from found f where f.org_id is not null)
+     select org_id from found where org_id is not null limit $2`,
+    [page.after, page.limit],
+  )
+  return rows.map(orgOf)
+}
+
+/** Those of the orgs that have pending runs. */
+export async function loadOrgsWithPending(connection: Connection, ids: readonly OrgId[]): Promise<ReadonlySet<OrgId>> {
+  const rows = await connection.query(
+    `select o.org_id from unnest($1::text[]) as o (org_id)
+      where exists (select 1 from pending p where p.org_id = o.org_id)`,
+    [ids],
+  )
+  return new Set(rows.map(orgOf))
+}
+
+/** The versions of some orgs; those without a turn are left out. */
+export async function loadVersionsOf(
+  connection: Connection,
+  ids: readonly OrgId[],
+): Promise<ReadonlyMap<OrgId, number>> {
+  const rows = await connection.query('select org_id, no from org_version where org_id = any($1::text[])', [ids])
+  return new Map(rows.map((row) => [orgOf(row), row['no'] as number]))
+}
+
+/** The number of an org's first turn from a time on, or null when there is none. */
+export async function loadFirstTurnSince(
+  connection: Connection,
+  asked: { readonly orgId: OrgId; readonly since: Instant },
+): Promise<number | null> {
+  const [row] = await connection.query('select min(no) as no from turn where org_id = $1 and at >= $2::timestamptz', [
+    asked.orgId,
+    toTimestamp(asked.since),
+  ])
+  return (row?.['no'] as number | null | undefined) ?? null
+}
+
+/** Tells other nodes something on a channel, outside of any transaction. */
+export async function notifyAll(connection: Connection, channel: string, payloads: readonly string[]): Promise<void> {
+  await connection.query('select pg_notify($1, payload) from unnest($2::text[]) as payload', [channel, payloads])
+}
