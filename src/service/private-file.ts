@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { makeDirectory } from '../store/make-directory.ts'
 
 /** Nobody but the owner of the process reads or writes it. */
 const PRIVATE = 0o600
 
 /** Writes a file that only its owner can read, whole or not at all: whoever looks sees the old text or the new one. */
 export async function writePrivateFile(file: string, text: string): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true })
+  await makeDirectory(path.dirname(file), 0o777)
   const draft = `${file}.${randomBytes(6).toString('hex')}`
   try {
     await writeFile(draft, text, { mode: PRIVATE, flag: 'wx' })
