@@ -105,15 +105,7 @@ function createBench({ server, withStore }, { quick, rounds, contestants, node, 
       }),
     /** The same for what is not asked of each contestant. */
     ask: (name, options, { file }) => inProcess({ node, name, options, file: path.join(MEASUREMENTS, file) }),
-    /**
-     * Fresh statistics for everybody. No checkpoint: after one, the first change of every page goes to the log in full,
-     * which a queue that is worked off soon after it was filled does not pay.
-     */
-    analyze: async (database) => {
-      const client = await server.connect(database)
-      await client.query('analyze')
-      await client.end()
-    },
+    analyze: (database) => server.analyze(database),
   }
 }
 
