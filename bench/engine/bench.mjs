@@ -3,6 +3,7 @@
 import { cpus, loadavg } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { endServers } from '../http/served.mjs'
 import { installPeers } from '../peers/install.mjs'
 import { CONTESTANTS } from './contestants.mjs'
 import { goalsOf } from './goals.mjs'
@@ -95,7 +96,7 @@ function show(tables, notes) {
 /** What a part has to work with. */
 function createBench({ server, withStore }, { quick, rounds, contestants, node, profile }) {
   return {
-    ...{ quick, rounds, contestants, profile, server, withStore },
+    ...{ quick, rounds, contestants, node, profile, server, withStore },
     say: (line) => process.stdout.write(`   ${line}\n`),
     /** Takes a measurement of a contestant, in a process of its own: an export of a file in measurements/. */
     call: ({ file: contestant, variant }, [file, name], options) =>
@@ -120,6 +121,7 @@ function leaveOnSignal() {
     guard.left = true
     process.exitCode = EXIT_INTERRUPTED
     endAll()
+    endServers()
     void stop()
   }
   const guard = {

@@ -1,0 +1,33 @@
+// A node that works off what is pending and notes when. Runs in a process of its own.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { agentsOf, create } from '../escapement.mjs'
+import { withClient } from '../seeding.mjs'
+
+export const BUCKET_MS = 250
+
+/**
+ * Works until nothing is pending. Answers with when it was started and first called a handler, how many handlers it called in
+ * each bucket of the wall clock, and its pauses: the times between two handlers that were longer than a bucket.
+ */
+export async function work({ url, agents }) {
+  const buckets = {}
+  const pauses = []
+  let first = null
+  let last = null
+  const handler = () => {
+    const at = Date.now()
+    first ??= at
+    if (last !== null && at - last > BUCKET_MS) pauses.push({ from: last, to: at })
+    last = at
+    const bucket = Math.floor(at / BUCKET_MS)
+    buckets[bucket] = (buckets[bucket] ?? 0) + 1
+  }
+  const began = Date.now()
+  const escapement = create(url, { agents: agentsOf(handler, agents), lanes: { main: 500 } })
+  await escapement.start()
+  await withClient(url, async (client) => {
+    while ((await client.query('select exists (select from pending) as is')).rows[0].is) await sleep(100)
+  })
+  await escapement.stop()
+  return { began, first, last, buckets, pauses, handled: Object.values(buckets).reduce((sum, one) => sum + one, 0) }
+}

@@ -1,0 +1,89 @@
+// A second node joins while the first works off a full queue: how much the first one loses, and for how long.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BUCKET_MS } from '../measurements/joining.mjs'
+import { seedQueued, setTemplateAside, settle, withClient } from '../seeding.mjs'
+import { median, round, thousands } from '../statistics.mjs'
+
+export const title = 'A node joins a drain'
+export const minutes = { full: 1, quick: 0.5 }
+
+const FILE = { file: 'joining.mjs' }
+const AGENTS = 1_000
+/** How much of the queue the first node has worked off when the second one comes. */
+const SHARE_BEFORE = 0.15
+
+export async function measure(bench) {
+  const count = bench.quick ? 60_000 : 400_000
+  const [first, second] = await bench.server.withDatabase('joining', async (url) => {
+    await bench.ask('makeTemplates', { url, agents: ['template'] }, { file: 'growth.mjs' })
+    return withClient(url, async (client) => {
+      await setTemplateAside(client, 'template')
+      await seedQueued(client, { layout: { agent: `'a' || i % ${AGENTS}`, session: `'s' || i % 100000` }, count })
+      await settle(client)
+      return joined(bench, { url, client, count })
+    })
+  })
+  if (first.handled + second.handled !== count)
+    throw new Error(`${first.handled} + ${second.handled} of ${count} runs were handled`)
+  const facts = { count, ...factsOf(first, second) }
+  return { facts, nodes: { first, second }, rows: [rowOf(facts)], notes: NOTES }
+}
+
+async function joined(bench, { url, client, count }) {
+  const begin = () => bench.ask('work', { url, agents: AGENTS }, FILE)
+  const first = begin()
+  const left = async () => (await client.query('select count(*)::int as left from pending')).rows[0].left
+  const enough = async () => {
+    while ((await left()) > count * (1 - SHARE_BEFORE)) await sleep(100)
+  }
+  // The first node does not end before the queue is empty, unless it fails.
+  await Promise.race([enough(), first])
+  return Promise.all([first, begin()])
+}
+
+/** Before: until the second node is started. During: until a second after its first handler. After: the rest. */
+export function factsOf(first, second) {
+  if (second.first === null) throw new Error('the queue was empty before the second node began')
+  const settled = Math.min(second.first + 1_000, first.last)
+  const rates = (from, to) => {
+    const inside = (bucket) => bucket * BUCKET_MS >= from && (bucket + 1) * BUCKET_MS <= to
+    const all = []
+    for (let bucket = Math.ceil(from / BUCKET_MS); inside(bucket); bucket += 1)
+      all.push(((first.buckets[bucket] ?? 0) * 1_000) / BUCKET_MS)
+    return all
+  }
+  const phases = {
+    before: rates(first.first, second.began),
+    during: rates(second.began, settled),
+    after: rates(settled, first.last),
+  }
+  const [before] = [middle(phases.before)]
+  const isIn = ({ to }) => to > second.began && second.began > 0
+  return {
+    joinMs: second.first - second.began,
+    before,
+    during: middle(phases.during),
+    lowest: phases.during.length === 0 ? null : Math.min(...phases.during),
+    after: middle(phases.after),
+    dipMs: [...phases.during, ...phases.after].filter((rate) => rate < before / 4).length * BUCKET_MS,
+    longestPauseMs: Math.max(0, ...first.pauses.filter(isIn).map(({ from, to }) => to - from)),
+    phases,
+  }
+}
+
+const middle = (rates) => (rates.length === 0 ? null : median(rates))
+
+const rowOf = (fact) => ({
+  runs: thousands(fact.count),
+  'start → first run of the second node, ms': round(fact.joinMs),
+  'first node before, runs/s': thousands(fact.before),
+  during: thousands(fact.during),
+  'lowest during': thousands(fact.lowest),
+  after: thousands(fact.after),
+  'below a quarter for, ms': fact.dipMs,
+  'longest pause, ms': fact.longestPauseMs === 0 ? `≤ ${BUCKET_MS}` : fact.longestPauseMs,
+})
+
+const NOTES = [
+  `Runs a second of the first node in steps of ${BUCKET_MS} ms: before the second node is started, until a second after its first run, and after that. Afterwards both share the work, so the first one has about half. A pause is the time between two starts on the first node, from when the second one is started.`,
+]
