@@ -151,6 +151,18 @@ export async function seedEnded(clients, { count, from = 0, say }) {
   await Promise.all(clients.map(work))
 }
 
+/** Multiplies one ended task into `count` that ended an hour earlier. */
+export const seedEndedTasks = (client, count) =>
+  multiply(client, {
+    ...{ table: 'run', template: `run t where t.trigger = 'task' and t.state = 'success'` },
+    series: `generate_series(1, ${count}) i`,
+    values: {
+      ...{ id: `left(t.id, 4) || '0' || lpad(i::text, 25, '0')`, job_run_id: 'null' },
+      created_at: `t.created_at - interval '1 hour' + i * interval '1 ms'`,
+      finished_at: `t.finished_at - interval '1 hour' + i * interval '1 ms'`,
+    },
+  })
+
 /** Multiplies the one schedule there is; their moments are spread over hours that begin in more than ten minutes. */
 export const seedSchedules = (client, count) =>
   seedOf(client, count, { next_run_at: `t.next_run_at + i * interval '10 ms'` })

@@ -33,7 +33,7 @@ export async function makeTemplates({ url, agents, ended = false, org = 'default
   if (ended) await escapement.sessions.ask(sessionOf({ agent: agents[0], session: 'ended' }), makeJob(0).text)
   await escapement.sessions.send(sessionOf({ agent: 'holder', session: 'hold' }), 'hold the lane')
   await holding
-  const deadline = expiresInMs === undefined ? {} : { deadline: Date.now() + expiresInMs }
+  const deadline = expiresInMs === undefined ? {} : { deadline: new Date(Date.now() + expiresInMs).toISOString() }
   for (const agent of agents)
     await escapement.sessions.send(sessionOf({ agent, session: 'template' }), { text: makeJob(0).text, ...deadline })
   await escapement.stop('now')

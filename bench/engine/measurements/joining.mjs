@@ -1,9 +1,8 @@
 // A node that works off what is pending and notes when. Runs in a process of its own.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentsOf, create } from '../escapement.mjs'
+import { BUCKET_MS } from '../parts/joining/throughput.mjs'
 import { withClient } from '../seeding.mjs'
-
-export const BUCKET_MS = 250
 
 /**
  * Works until nothing is pending. Answers with when it was started and first called a handler, how many handlers it called in

@@ -1,8 +1,8 @@
 // A second node joins while the first works off a full queue: how much the first one loses, and for how long.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BUCKET_MS } from '../measurements/joining.mjs'
 import { seedQueued, setTemplateAside, settle, withClient } from '../seeding.mjs'
-import { median, round, thousands } from '../statistics.mjs'
+import { round, thousands } from '../statistics.mjs'
+import { BUCKET_MS, factsOf } from './joining/throughput.mjs'
 
 export const title = 'A node joins a drain'
 export const minutes = { full: 1, quick: 0.5 }
@@ -40,38 +40,6 @@ async function joined(bench, { url, client, count }) {
   await Promise.race([enough(), first])
   return Promise.all([first, begin()])
 }
-
-/** Before: until the second node is started. During: until a second after its first handler. After: the rest. */
-export function factsOf(first, second) {
-  if (second.first === null) throw new Error('the queue was empty before the second node began')
-  const settled = Math.min(second.first + 1_000, first.last)
-  const rates = (from, to) => {
-    const inside = (bucket) => bucket * BUCKET_MS >= from && (bucket + 1) * BUCKET_MS <= to
-    const all = []
-    for (let bucket = Math.ceil(from / BUCKET_MS); inside(bucket); bucket += 1)
-      all.push(((first.buckets[bucket] ?? 0) * 1_000) / BUCKET_MS)
-    return all
-  }
-  const phases = {
-    before: rates(first.first, second.began),
-    during: rates(second.began, settled),
-    after: rates(settled, first.last),
-  }
-  const [before] = [middle(phases.before)]
-  const isIn = ({ to }) => to > second.began && second.began > 0
-  return {
-    joinMs: second.first - second.began,
-    before,
-    during: middle(phases.during),
-    lowest: phases.during.length === 0 ? null : Math.min(...phases.during),
-    after: middle(phases.after),
-    dipMs: [...phases.during, ...phases.after].filter((rate) => rate < before / 4).length * BUCKET_MS,
-    longestPauseMs: Math.max(0, ...first.pauses.filter(isIn).map(({ from, to }) => to - from)),
-    phases,
-  }
-}
-
-const middle = (rates) => (rates.length === 0 ? null : median(rates))
 
 const rowOf = (fact) => ({
   runs: thousands(fact.count),

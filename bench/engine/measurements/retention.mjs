@@ -1,0 +1,66 @@
+// Tasks handed in as fast as they go and worked off at once, while retention removes what has outlived its time. Runs in a
+// process of its own.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { agentsOf, create } from '../escapement.mjs'
+import { withClient } from '../seeding.mjs'
+import { AGENTS } from '../world.mjs'
+
+const CALLERS = 32
+const SAMPLE_MS = 500
+/** So that what is measured is handing in and not a queue that grows. */
+const MAX_OUTSTANDING = 2_000
+const LIMITS = {
+  ...{ max_queue: 10_000_000, max_per_agent: 10_000_000 },
+  ...{ max_inflight: 1_000, max_per_agent_inflight: 1_000 },
+}
+
+/** What the server has counted of the table of runs, its partitions included where there are any. */
+const COUNTED = `
+  select sum(n_tup_del)::float as removed, sum(pg_total_relation_size(relid))::float / 1048576 as mib
+    from pg_stat_user_tables
+   where relid = 'run'::regclass or relid in (select inhrelid from pg_inherits where inhparent = 'run'::regclass)`
+
+/**
+ * Hands in tasks that are kept for `ttlSeconds` after their end, for so many seconds, and longer until `backlog` rows are
+ * removed, but at most `maxSeconds`. Answers with what had been handed in and removed when, from the call of start().
+ */
+export async function submitTasks({ url, ttlSeconds, seconds, backlog = 0, maxSeconds = seconds }) {
+  const count = { submitted: 0, handled: 0, stopped: false }
+  const escapement = create(url, {
+    agents: agentsOf(() => void (count.handled += 1)),
+    lanes: { main: 1_000 },
+    tasks: { ...LIMITS, result_ttl_seconds: ttlSeconds },
+  })
+  return withClient(url, async (client) => {
+    const look = async () => (await client.query(COUNTED)).rows[0]
+    const before = await look()
+    const began = performance.now()
+    await escapement.start()
+    const calling = Promise.all(Array.from({ length: CALLERS }, () => submitAlways(escapement, count)))
+    const samples = []
+    const isOver = (passed) => passed >= maxSeconds || (passed >= seconds && (samples.at(-1)?.removed ?? 0) >= backlog)
+    for (let passed = 0; !isOver(passed); passed = (performance.now() - began) / 1_000) {
+      await Promise.race([sleep(SAMPLE_MS), calling])
+      const { removed, mib } = await look()
+      const at = (performance.now() - began) / 1_000
+      samples.push({ at, submitted: count.submitted, removed: removed - before.removed, mib })
+    }
+    count.stopped = true
+    await calling
+    const rows = await countTasks(client)
+    await escapement.stop()
+    return { samples, rows, mibBefore: before.mib }
+  })
+}
+
+const countTasks = async (client) =>
+  (await client.query(`select count(*)::int as count from run where trigger = 'task'`)).rows[0].count
+
+async function submitAlways(escapement, count) {
+  while (!count.stopped)
+    if (count.submitted - count.handled > MAX_OUTSTANDING) await sleep(1)
+    else {
+      await escapement.tasks.submit({ agentId: `a${count.submitted % AGENTS}`, action: 'click', ref: 'e1' })
+      count.submitted += 1
+    }
+}

@@ -1,0 +1,75 @@
+// Retention against the fastest submission: tasks that are kept for a second, handed in without a pause, and a backlog of
+// tasks whose time is over already.
+import { seedEndedTasks, settle, withClient } from '../seeding.mjs'
+import { round, thousands } from '../statistics.mjs'
+
+export const title = 'Retention beside the fastest submission of tasks'
+export const minutes = { full: 3.5, quick: 0.9 }
+
+const FILE = { file: 'retention.mjs' }
+const DAY_SECONDS = 86_400
+/** Handing in has its speed after so long. */
+const WARM_UP_SECONDS = 1
+const PLAN = {
+  full: { backlog: 500_000, seconds: 40, maxSeconds: 120 },
+  quick: { backlog: 10_000, seconds: 3, maxSeconds: 45 },
+}
+
+export async function measure(bench) {
+  const plan = bench.quick ? PLAN.quick : PLAN.full
+  const { backlog, seconds, maxSeconds } = plan
+  const facts = await bench.server.withDatabase('retention', async (url) => {
+    await bench.ask('prepareOrg', { url }, { file: 'idle-orgs.mjs' })
+    const kept = await bench.ask('submitTasks', { url, ttlSeconds: DAY_SECONDS, seconds }, FILE)
+    bench.say(`kept: ${thousands(rateOf(kept, 'submitted'))}/s handed in`)
+    await withClient(url, async (client) => {
+      await seedEndedTasks(client, backlog)
+      await settle(client)
+    })
+    const asked = { url, ttlSeconds: 1, seconds, backlog: backlog + kept.rows, maxSeconds }
+    const removed = await bench.ask('submitTasks', asked, FILE)
+    return factsOf({ kept, removed, backlog: asked.backlog })
+  })
+  return { ...plan, facts, rows: [rowOf(facts)], notes: NOTES }
+}
+
+/** `kept`: nothing was old enough to be removed. `removed`: everything was, and there were `backlog` rows to begin with. */
+export function factsOf({ kept, removed, backlog }) {
+  const caughtUp = removed.samples.find((sample) => sample.removed >= backlog)
+  const catchingUp = caughtUp ?? removed.samples.at(-1)
+  return {
+    backlog,
+    caughtUpSeconds: caughtUp?.at ?? null,
+    removedPerSecond: catchingUp.removed / catchingUp.at,
+    submittedPerSecond: catchingUp.submitted / catchingUp.at,
+    keptPerSecond: rateOf(kept, 'submitted'),
+    besidePerSecond: rateOf(removed, 'submitted'),
+    rowsBefore: backlog,
+    rowsAfter: removed.rows,
+    mibBefore: removed.mibBefore,
+    mibAfter: removed.samples.at(-1).mib,
+  }
+}
+
+/** Per second between the first sample after the warm-up and the last. */
+function rateOf({ samples }, what) {
+  const first = samples.find(({ at }) => at >= WARM_UP_SECONDS) ?? samples[0]
+  const last = samples.at(-1)
+  return first === last ? last[what] / last.at : (last[what] - first[what]) / (last.at - first.at)
+}
+
+const rowOf = (fact) => ({
+  'rows to remove': thousands(fact.backlog),
+  'removed after, s': fact.caughtUpSeconds === null ? 'not all' : round(fact.caughtUpSeconds, 1),
+  'removed/s': thousands(fact.removedPerSecond),
+  'handed in/s meanwhile': thousands(fact.submittedPerSecond),
+  'removed ÷ handed in': round(fact.removedPerSecond / fact.submittedPerSecond, 2),
+  'handed in/s, nothing to remove': thousands(fact.keptPerSecond),
+  'beside retention': thousands(fact.besidePerSecond),
+  'rows before → after': `${thousands(fact.rowsBefore)} → ${thousands(fact.rowsAfter)}`,
+  'table before → after, MiB': `${thousands(fact.mibBefore)} → ${thousands(fact.mibAfter)}`,
+})
+
+const NOTES = [
+  'Tasks of 1,000 agents, handed in by 32 callers and worked off at once by the same node. First they are kept for a day and nothing is removed; then a new node keeps them for a second and finds a backlog to remove. Removed and handed in are counted from the start of that node until the backlog is gone, or until the end.',
+]
