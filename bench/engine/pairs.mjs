@@ -1,6 +1,7 @@
-// `npm run bench -- pairs --before <dir> --after <dir> [--only drain,submission,latency] [--pairs 9]`: two built checkouts of
-// Escapement side by side. Each measurement is taken of one and then of the other, again and again, so that whatever else
-// the machine does happens to both. The measuring code is that of this checkout; the library is that of each directory.
+// `npm run bench -- pairs --before <dir> --after <dir> [--only drain,submission,latency] [--pairs 9] [--quick]`: two built
+// checkouts of Escapement side by side. Each measurement is taken of one and then of the other, again and again, so that
+// whatever else the machine does happens to both. The measuring code is that of this checkout; the library is that of each
+// directory.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -18,24 +19,27 @@ import { median, medianInterval, round, thousands } from './statistics.mjs'
 const MEASUREMENTS = path.join(path.dirname(fileURLToPath(import.meta.url)), 'measurements')
 /** The slowdown that is allowed: an interval that ends below this fails. */
 const LIMIT = 0.95
-const DRAINED = 40_000
+const SIZES = {
+  full: { drained: 40_000, seconds: 2, latencies: 150 },
+  quick: { drained: 10_000, seconds: 0.5, latencies: 50 },
+}
 const SIGNALS = ['SIGINT', 'SIGTERM']
 
 /** How each measurement is taken of one side, on a database of its own; answers with its figures by name. */
 const TAKEN = {
-  drain: async ({ call, contestant, database: { url, pid, analyze } }) => {
-    await call('drain.mjs', 'fill', { contestant, url, count: DRAINED })
+  drain: async ({ call, contestant, sizes: { drained: count }, database: { url, pid, analyze } }) => {
+    await call('drain.mjs', 'fill', { contestant, url, count })
     await analyze()
-    const result = await call('drain.mjs', 'drain', { contestant, url, count: DRAINED, server: pid })
-    demand(contestant.file, 'completed', { is: result.counts.completed, expected: DRAINED })
+    const result = await call('drain.mjs', 'drain', { contestant, url, count, server: pid })
+    demand(contestant.file, 'completed', { is: result.counts.completed, expected: count })
     return { drain: result.perSecond, 'drain, processor µs': result.nodeMicros + (result.serverMicros ?? 0) }
   },
-  submission: async ({ call, contestant, database: { url } }) => {
-    const { one, inFlight } = await call('submission.mjs', 'submission', { contestant, url, seconds: 2 })
+  submission: async ({ call, contestant, sizes: { seconds }, database: { url } }) => {
+    const { one, inFlight } = await call('submission.mjs', 'submission', { contestant, url, seconds })
     return { 'submission, one by one': one, 'submission, 32 in flight': inFlight }
   },
-  latency: async ({ call, contestant, database: { url } }) => {
-    const { times } = await call('latency.mjs', 'idle', { contestant, url, rounds: 150 })
+  latency: async ({ call, contestant, sizes: { latencies: rounds }, database: { url } }) => {
+    const { times } = await call('latency.mjs', 'idle', { contestant, url, rounds })
     return { 'latency p50, idle': median(times) }
   },
 }
@@ -82,6 +86,7 @@ function read(args) {
       after: { type: 'string' },
       only: { type: 'string', default: Object.keys(TAKEN).join(',') },
       pairs: { type: 'string', default: '9' },
+      quick: { type: 'boolean', default: false },
     },
   })
   const only = values.only.split(',').map((name) => name.trim())
@@ -91,6 +96,7 @@ function read(args) {
   if (!/^[1-9]\d?$/.test(values.pairs)) throw new UsageError(`--pairs is a number from 1 to 99, not "${values.pairs}"`)
   return {
     only,
+    sizes: values.quick ? SIZES.quick : SIZES.full,
     pairs: Number(values.pairs),
     before: checkoutOf('--before', values.before),
     after: checkoutOf('--after', values.after),
@@ -106,22 +112,24 @@ function checkoutOf(option, directory) {
 }
 
 /** The first pair warms the machine up and is not counted; the side that goes first alternates. */
-async function takePairs({ only, pairs, ...sides }, { node, server }) {
+async function takePairs({ only, pairs, sizes, ...sides }, tools) {
   const all = []
   for (let pair = 0; pair <= pairs; pair += 1) {
     const order = pair % 2 === 0 ? ['before', 'after'] : ['after', 'before']
     const figures = { before: {}, after: {} }
     for (const name of only)
-      for (const side of order) Object.assign(figures[side], await take({ name, checkout: sides[side], node, server }))
+      for (const side of order)
+        Object.assign(figures[side], await take({ name, checkout: sides[side], sizes, ...tools }))
     if (pair > 0) all.push({ load: round(loadavg()[0], 1), ...figures })
     process.stdout.write(`   ${pair === 0 ? 'warm-up' : `pair ${pair}`}: ${shownPair(figures)}\n`)
   }
   return all
 }
 
-const take = ({ name, checkout, node, server }) =>
+const take = ({ name, checkout, sizes, node, server }) =>
   server.withDatabase('pairs', (url) =>
     TAKEN[name]({
+      sizes,
       contestant: { file: path.join(checkout, 'bench/engine/escapement.mjs') },
       call: (file, measurement, options) =>
         inProcess({ node, file: path.join(MEASUREMENTS, file), name: measurement, options }),

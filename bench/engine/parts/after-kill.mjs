@@ -1,25 +1,17 @@
 // A node is killed with a long queue behind it: how soon the next one starts the first run, and what it remembers.
-import { seedQueued, setTemplateAside, settle, withClient } from '../seeding.mjs'
 import { round, thousands } from '../statistics.mjs'
+import { QUEUED_AGENTS, withQueued } from './with-queued.mjs'
 
 export const title = 'Start → first run after kill -9 with a long queue'
 export const minutes = { full: 2, quick: 0.4 }
 
 const FILE = { file: 'after-kill.mjs' }
-const AGENTS = 1_000
 const TIMEOUT_MS = 120_000
 
 export async function measure(bench) {
   const count = bench.quick ? 50_000 : 1_000_000
-  const fact = await bench.server.withDatabase('after_kill', async (url) => {
-    await bench.ask('makeTemplates', { url, agents: ['template'] }, { file: 'growth.mjs' })
-    await withClient(url, async (client) => {
-      await setTemplateAside(client, 'template')
-      await seedQueued(client, { layout: { agent: `'a' || i % ${AGENTS}`, session: `'s' || i % 100000` }, count })
-      await settle(client)
-    })
-    bench.say(`${thousands(count)} queued runs written`)
-    const asked = { url, agents: AGENTS, timeoutMs: TIMEOUT_MS }
+  const fact = await withQueued(bench, { name: 'after_kill', count }, async (url) => {
+    const asked = { url, agents: QUEUED_AGENTS, timeoutMs: TIMEOUT_MS }
     await killed(bench.ask('killWorking', asked, FILE))
     return bench.ask('startAgain', asked, FILE)
   })

@@ -1,28 +1,22 @@
 // A second node joins while the first works off a full queue: how much the first one loses, and for how long.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { seedQueued, setTemplateAside, settle, withClient } from '../seeding.mjs'
+import { withClient } from '../seeding.mjs'
 import { round, thousands } from '../statistics.mjs'
 import { BUCKET_MS, factsOf } from './joining/throughput.mjs'
+import { QUEUED_AGENTS, withQueued } from './with-queued.mjs'
 
 export const title = 'A node joins a drain'
 export const minutes = { full: 1, quick: 0.5 }
 
 const FILE = { file: 'joining.mjs' }
-const AGENTS = 1_000
 /** How much of the queue the first node has worked off when the second one comes. */
 const SHARE_BEFORE = 0.15
 
 export async function measure(bench) {
   const count = bench.quick ? 60_000 : 400_000
-  const [first, second] = await bench.server.withDatabase('joining', async (url) => {
-    await bench.ask('makeTemplates', { url, agents: ['template'] }, { file: 'growth.mjs' })
-    return withClient(url, async (client) => {
-      await setTemplateAside(client, 'template')
-      await seedQueued(client, { layout: { agent: `'a' || i % ${AGENTS}`, session: `'s' || i % 100000` }, count })
-      await settle(client)
-      return joined(bench, { url, client, count })
-    })
-  })
+  const [first, second] = await withQueued(bench, { name: 'joining', count }, (url) =>
+    withClient(url, (client) => joined(bench, { url, client, count })),
+  )
   if (first.handled + second.handled !== count)
     throw new Error(`${first.handled} + ${second.handled} of ${count} runs were handled`)
   const facts = { count, ...factsOf(first, second) }
@@ -30,7 +24,7 @@ export async function measure(bench) {
 }
 
 async function joined(bench, { url, client, count }) {
-  const begin = () => bench.ask('work', { url, agents: AGENTS }, FILE)
+  const begin = () => bench.ask('work', { url, agents: QUEUED_AGENTS }, FILE)
   const first = begin()
   const left = async () => (await client.query('select count(*)::int as left from pending')).rows[0].left
   const enough = async () => {
