@@ -52,7 +52,7 @@ export const OWN_GOALS = {
   ],
   retention: (fact) => [
     {
-      goal: 'retention, catching up: rows removed, times rows handed in',
+      goal: 'retention, catching up: rows removed, times rows submitted',
       ...{ is: ratio(fact.removedPerSecond, fact.submittedPerSecond), least: 2 },
     },
     { goal: 'retention: rows after the submission, times before', is: ratio(fact.rowsAfter, fact.rowsBefore), most: 1 },

@@ -1,4 +1,4 @@
-// What a node is when it dies without a word, and how soon the next one works. Each function runs in a process of its own.
+// A node that is killed while it works, and the one that starts after it. Each function runs in a process of its own.
 import { agentsOf, create } from '../escapement.mjs'
 import { until } from '../world.mjs'
 
@@ -9,7 +9,7 @@ const never = () =>
     // It is at work for ever.
   })
 
-/** Works until every slot is taken, and then kills itself: it can neither stop nor say anything. */
+/** Works until every slot is taken, and then kills itself: it cannot stop in an orderly way. */
 export async function killWorking({ url, agents, timeoutMs }) {
   let started = 0
   const handler = () => {

@@ -1,4 +1,4 @@
-// Tasks handed in as fast as they go and worked off at once, while retention removes what has outlived its time. Runs in a
+// Tasks submitted as fast as possible and executed at once, while retention removes those whose time is over. Runs in a
 // process of its own.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentsOf, create } from '../escapement.mjs'
@@ -7,7 +7,7 @@ import { AGENTS } from '../world.mjs'
 
 const CALLERS = 32
 const SAMPLE_MS = 500
-/** So that what is measured is handing in and not a queue that grows. */
+/** Keeps the queue short, so that submission is measured and not a growing queue. */
 const MAX_OUTSTANDING = 2_000
 const LIMITS = {
   ...{ max_queue: 10_000_000, max_per_agent: 10_000_000 },
@@ -21,8 +21,8 @@ const COUNTED = `
    where relid = 'run'::regclass or relid in (select inhrelid from pg_inherits where inhparent = 'run'::regclass)`
 
 /**
- * Hands in tasks that are kept for `ttlSeconds` after their end, for so many seconds, and longer until `backlog` rows are
- * removed, but at most `maxSeconds`. Answers with what had been handed in and removed when, from the call of start().
+ * Submits tasks that are kept for `ttlSeconds` after their end, for so many seconds, and longer until `backlog` rows are
+ * removed, but at most `maxSeconds`. Answers with what had been submitted and removed when, from the call of start().
  */
 export async function submitTasks({ url, ttlSeconds, seconds, backlog = 0, maxSeconds = seconds }) {
   const count = { submitted: 0, handled: 0, stopped: false }

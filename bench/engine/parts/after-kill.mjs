@@ -39,5 +39,5 @@ const rowOf = (count, fact) => ({
 })
 
 const NOTES = [
-  'The node that is killed has 100 runs in flight, which nobody has given up yet when the next one starts. Milliseconds are counted from the call of start(); loading the program is not in them.',
+  'The node that is killed has 100 runs in flight, which are not recovered yet when the next one starts. Milliseconds are counted from the call of start(); loading the program is not in them.',
 ]

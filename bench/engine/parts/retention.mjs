@@ -1,4 +1,4 @@
-// Retention against the fastest submission: tasks that are kept for a second, handed in without a pause, and a backlog of
+// Retention against the fastest submission: tasks that are kept for a second, submitted without a pause, and a backlog of
 // tasks whose time is over already.
 import { seedEndedTasks, settle, withClient } from '../seeding.mjs'
 import { round, thousands } from '../statistics.mjs'
@@ -8,7 +8,7 @@ export const minutes = { full: 3.5, quick: 0.9 }
 
 const FILE = { file: 'retention.mjs' }
 const DAY_SECONDS = 86_400
-/** Handing in has its speed after so long. */
+/** Submission has reached its speed after this. */
 const WARM_UP_SECONDS = 1
 const PLAN = {
   full: { backlog: 500_000, seconds: 40, maxSeconds: 120 },
@@ -21,7 +21,7 @@ export async function measure(bench) {
   const facts = await bench.server.withDatabase('retention', async (url) => {
     await bench.ask('prepareOrg', { url }, { file: 'idle-orgs.mjs' })
     const kept = await bench.ask('submitTasks', { url, ttlSeconds: DAY_SECONDS, seconds }, FILE)
-    bench.say(`kept: ${thousands(rateOf(kept, 'submitted'))}/s handed in`)
+    bench.say(`kept: ${thousands(rateOf(kept, 'submitted'))}/s submitted`)
     await withClient(url, async (client) => {
       await seedEndedTasks(client, backlog)
       await settle(client)
@@ -62,14 +62,14 @@ const rowOf = (fact) => ({
   'rows to remove': thousands(fact.backlog),
   'removed after, s': fact.caughtUpSeconds === null ? 'not all' : round(fact.caughtUpSeconds, 1),
   'removed/s': thousands(fact.removedPerSecond),
-  'handed in/s meanwhile': thousands(fact.submittedPerSecond),
-  'removed ÷ handed in': round(fact.removedPerSecond / fact.submittedPerSecond, 2),
-  'handed in/s, nothing to remove': thousands(fact.keptPerSecond),
+  'submitted/s meanwhile': thousands(fact.submittedPerSecond),
+  'removed ÷ submitted': round(fact.removedPerSecond / fact.submittedPerSecond, 2),
+  'submitted/s, nothing to remove': thousands(fact.keptPerSecond),
   'beside retention': thousands(fact.besidePerSecond),
   'rows before → after': `${thousands(fact.rowsBefore)} → ${thousands(fact.rowsAfter)}`,
   'table before → after, MiB': `${thousands(fact.mibBefore)} → ${thousands(fact.mibAfter)}`,
 })
 
 const NOTES = [
-  'Tasks of 1,000 agents, handed in by 32 callers and worked off at once by the same node. First they are kept for a day and nothing is removed; then a new node keeps them for a second and finds a backlog to remove. Removed and handed in are counted from the start of that node until the backlog is gone, or until the end.',
+  'Tasks of 1,000 agents, submitted by 32 callers and executed at once by the same node. First they are kept for a day and nothing is removed; then a new node keeps them for a second and finds a backlog to remove. Removed and submitted rows are counted from the start of that node until the backlog is gone, or until the end.',
 ]
