@@ -4,10 +4,12 @@ import { median } from '../../statistics.mjs'
 /** Handlers are counted in steps of the wall clock. */
 export const BUCKET_MS = 250
 
-/** Before: until the second node is started. During: until a second after its first handler. After: the rest. */
+/**
+ * Before: until the second node is started. During: until a second after its first handler. After: the rest. A second node
+ * that has called none before the queue was empty has been joining until the end.
+ */
 export function factsOf(first, second) {
-  if (second.first === null) throw new Error('the queue was empty before the second node began')
-  const settled = Math.min(second.first + 1_000, first.last)
+  const settled = Math.min(second.first === null ? Infinity : second.first + 1_000, first.last)
   const rates = (from, to) => {
     const inside = (bucket) => bucket * BUCKET_MS >= from && (bucket + 1) * BUCKET_MS <= to
     const all = []
@@ -23,7 +25,7 @@ export function factsOf(first, second) {
   const before = middle(phases.before)
   const pauses = first.pauses.filter(({ to }) => to > second.began).map(({ from, to }) => to - from)
   return {
-    joinMs: second.first - second.began,
+    joinMs: second.first === null ? null : second.first - second.began,
     before,
     during: middle(phases.during),
     lowest: phases.during.length === 0 ? null : Math.min(...phases.during),
