@@ -112,8 +112,12 @@ describe('retention beside submission', () => {
   const sample = (at: number, submitted: number, removed: number): unknown => ({ at, submitted, removed, mib: 1 })
   const kept = { rows: 100, mibBefore: 1, samples: [sample(1, 10, 0), sample(2, 110, 0)] }
 
-  it('is measured until the backlog is gone', () => {
+  it('is measured from the first removal until the backlog is gone', () => {
     const samples = [sample(1, 100, 400), sample(2, 190, 1_000), sample(3, 290, 1_100)]
+    const late = [sample(29, 2_900, -3), sample(30, 3_000, 0), sample(32, 3_200, 1_000), sample(33, 3_300, 1_100)]
+    expect(retentionFacts({ kept, removed: { rows: 90, mibBefore: 1, samples: late }, backlog: 1_000 })).toMatchObject({
+      ...{ begunSeconds: 30, caughtUpSeconds: 32, removedPerSecond: 500, submittedPerSecond: 100 },
+    })
     expect(retentionFacts({ kept, removed: { rows: 90, mibBefore: 1, samples }, backlog: 1_000 })).toMatchObject({
       ...{ caughtUpSeconds: 2, removedPerSecond: 500, submittedPerSecond: 95 },
       ...{ keptPerSecond: 100, besidePerSecond: 95, rowsBefore: 1_000, rowsAfter: 90 },

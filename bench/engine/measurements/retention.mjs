@@ -6,7 +6,7 @@ import { withClient } from '../seeding.mjs'
 import { AGENTS } from '../world.mjs'
 
 const CALLERS = 32
-const SAMPLE_MS = 500
+const SAMPLE_MS = 1_000
 /** Keeps the queue short, so that submission is measured and not a growing queue. */
 const MAX_OUTSTANDING = 2_000
 const LIMITS = {
@@ -14,11 +14,14 @@ const LIMITS = {
   ...{ max_inflight: 1_000, max_per_agent_inflight: 1_000 },
 }
 
-/** What the server has counted of the table of runs, its partitions included where there are any. */
+/**
+ * Rows of tasks, and the size of the table with its partitions where there are any. Counted, because the statistics of the
+ * server tell of deletions seconds later.
+ */
 const COUNTED = `
-  select sum(n_tup_del)::float as removed, sum(pg_total_relation_size(relid))::float / 1048576 as mib
-    from pg_stat_user_tables
-   where relid = 'run'::regclass or relid in (select inhrelid from pg_inherits where inhparent = 'run'::regclass)`
+  select (select count(*)::int from run where trigger = 'task') as tasks,
+         (select sum(pg_total_relation_size(oid))::float / 1048576 from pg_class
+           where oid = 'run'::regclass or oid in (select inhrelid from pg_inherits where inhparent = 'run'::regclass)) as mib`
 
 /**
  * Submits tasks that are kept for `ttlSeconds` after their end, for so many seconds, and longer until `backlog` rows are
@@ -41,20 +44,17 @@ export async function submitTasks({ url, ttlSeconds, seconds, backlog = 0, maxSe
     const isOver = (passed) => passed >= maxSeconds || (passed >= seconds && (samples.at(-1)?.removed ?? 0) >= backlog)
     for (let passed = 0; !isOver(passed); passed = (performance.now() - began) / 1_000) {
       await Promise.race([sleep(SAMPLE_MS), calling])
-      const { removed, mib } = await look()
+      const { tasks, mib } = await look()
       const at = (performance.now() - began) / 1_000
-      samples.push({ at, submitted: count.submitted, removed: removed - before.removed, mib })
+      samples.push({ at, submitted: count.submitted, removed: before.tasks + count.submitted - tasks, mib })
     }
     count.stopped = true
     await calling
-    const rows = await countTasks(client)
+    const { tasks: rows } = await look()
     await escapement.stop()
     return { samples, rows, mibBefore: before.mib }
   })
 }
-
-const countTasks = async (client) =>
-  (await client.query(`select count(*)::int as count from run where trigger = 'task'`)).rows[0].count
 
 async function submitAlways(escapement, count) {
   while (!count.stopped)
