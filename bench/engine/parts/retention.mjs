@@ -10,6 +10,8 @@ const FILE = { file: 'retention.mjs' }
 const DAY_SECONDS = 86_400
 /** Submission has reached its speed after this. */
 const WARM_UP_SECONDS = 1
+/** Caught up: the rest may be too young for the pass that removes the others. */
+const CAUGHT_UP = 0.9
 const PLAN = {
   full: { backlog: 500_000, seconds: 40, maxSeconds: 120 },
   quick: { backlog: 10_000, seconds: 3, maxSeconds: 45 },
@@ -26,9 +28,10 @@ export async function measure(bench) {
       await seedEndedTasks(client, backlog)
       await settle(client)
     })
-    const asked = { url, ttlSeconds: 1, seconds, backlog: backlog + kept.rows, maxSeconds }
+    const all = backlog + kept.rows
+    const asked = { url, ttlSeconds: 1, seconds, backlog: all * CAUGHT_UP, maxSeconds }
     const removed = await bench.ask('submitTasks', asked, FILE)
-    return factsOf({ kept, removed, backlog: asked.backlog })
+    return factsOf({ kept, removed, backlog: all })
   })
   return { ...plan, facts, rows: [rowOf(facts)], notes: NOTES }
 }
@@ -38,7 +41,7 @@ export async function measure(bench) {
  * Catching up begins with the last sample in which nothing was removed yet: retention has a period, and may begin late in it.
  */
 export function factsOf({ kept, removed, backlog }) {
-  const caughtUp = removed.samples.find((sample) => sample.removed >= backlog)
+  const caughtUp = removed.samples.find((sample) => sample.removed >= backlog * CAUGHT_UP)
   const end = caughtUp ?? removed.samples.at(-1)
   const first = removed.samples.findIndex((sample) => sample.removed > 0)
   const begin = removed.samples[first - 1] ?? { at: 0, submitted: 0, removed: 0 }
@@ -69,7 +72,7 @@ function rateOf({ samples }, what) {
 const rowOf = (fact) => ({
   'rows to remove': thousands(fact.backlog),
   'first removed after, s': round(fact.begunSeconds, 1),
-  'all removed after, s': fact.caughtUpSeconds === null ? 'not all' : round(fact.caughtUpSeconds, 1),
+  'caught up after, s': fact.caughtUpSeconds === null ? 'not all' : round(fact.caughtUpSeconds, 1),
   'removed/s': thousands(fact.removedPerSecond),
   'submitted/s meanwhile': thousands(fact.submittedPerSecond),
   'removed ÷ submitted': round(fact.removedPerSecond / fact.submittedPerSecond, 2),
@@ -80,5 +83,5 @@ const rowOf = (fact) => ({
 })
 
 const NOTES = [
-  'Tasks of 1,000 agents, submitted by 32 callers and executed at once by the same node. First they are kept for a day and nothing is removed; then a new node keeps them for a second and finds a backlog to remove. Removed and submitted rows are counted from the first removal until the backlog is gone, or until the end.',
+  'Tasks of 1,000 agents, submitted by 32 callers and executed at once by the same node. First they are kept for a day and nothing is removed; then a new node keeps them for a second and finds a backlog to remove. Removed and submitted rows are counted from the first removal until nine tenths of the backlog are gone, or until the end.',
 ]
