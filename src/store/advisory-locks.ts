@@ -8,6 +8,7 @@ export const LOCK_SPACE = {
   migration: 0x0e5c_0001,
   embeddedReference: 0x0e5c_0002,
   org: 0x0e5c_0003,
+  sealingKey: 0x0e5c_0004,
 } as const
 
 /** The second half for something that has a name. */
