@@ -10,7 +10,7 @@ import { openPostgres } from '../store/postgres.ts'
 import { countMissingMigrations } from '../store/schema-look.ts'
 import type { Configuration } from './configuration.ts'
 import { StartRefused } from './start-refused.ts'
-import { withDatabase } from './stored.ts'
+import { withDatabase } from './with-database.ts'
 
 /** What a look at a database has shown. */
 export type DatabaseLook =

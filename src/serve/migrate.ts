@@ -1,6 +1,6 @@
 import { migrate } from '../store/migrate.ts'
 import type { Configuration } from './configuration.ts'
-import { withDatabase } from './stored.ts'
+import { withDatabase } from './with-database.ts'
 
 /**
  * Opens the database a server would open, applies what is missing and closes it. Answers what was applied. Nothing of the

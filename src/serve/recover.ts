@@ -5,7 +5,7 @@ import { recoverFromLostKey } from '../service/secret/recovery.ts'
 import { migrate } from '../store/migrate.ts'
 import type { Configuration } from './configuration.ts'
 import { StartRefused } from './start-refused.ts'
-import { withDatabase } from './stored.ts'
+import { withDatabase } from './with-database.ts'
 
 /** What `escapement secrets recover` is told. */
 export interface Recovering {
