@@ -586,6 +586,35 @@ describe('a failover that lost the last transactions', () => {
   })
 })
 
+describe('an attempt that ended before the copy of a failover was made', () => {
+  const tail = { from: T + 20_000, until: T + 21_000, back: T + 21_500 }
+  const failover = { kind: 'failover', process: null, from: T + 20_000, until: T + 22_000, tail } as const
+  const cut = { kind: 'net_half', process: 'a', from: T + 15_000, until: T + 15_000 } as const
+  const again = { id: 'att_1_2', process: 'b', node: 'nod_b', number: 2, startedAt: T + 40_000, endedAt: T + 40_050 }
+  const attempts = [
+    { id: 'att_1_1', number: 1, node: 'nod_a', startedAt: T + 15_990, finishedAt: T + 39_000, errorCode: 'node_lost' },
+    { id: 'att_1_2', number: 2, node: 'nod_b', startedAt: T + 39_990, finishedAt: T + 40_060, errorCode: null },
+  ]
+  const leases = Array.from({ length: 250 }, (_, tick) => ({
+    ...{ node: 'nod_a', at: T + tick * 200, until: T + 4_000 + tick * 200 },
+  }))
+  const twice = (faults: Records['faults']): readonly string[] =>
+    found({
+      ...one(),
+      handled: [handled('1', { startedAt: T + 16_000, endedAt: T + 16_050 }), handled('1', again)],
+      runs: [stored('1', { attempts, finishedAt: T + 40_060 })],
+      ...{ faults, leases },
+    })
+
+  it('is begun again where its node was cut off, because its report was written late and lost', () => {
+    expect(twice([cut, failover])).toEqual([])
+  })
+
+  it('is not begun again where nothing had been done to its node', () => {
+    expect(twice([failover])).toContain('doubled: an attempt began while the one before it still held its lease')
+  })
+})
+
 describe('a server that stood still', () => {
   const faults = [{ kind: 'stall', process: null, from: T + 1_000, until: T + 10_000 }] as const
   const attempts = [

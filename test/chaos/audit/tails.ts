@@ -15,25 +15,35 @@ export interface Tails {
   readonly findUnrecorded: () => readonly Finding[]
 }
 
-/** The report of an attempt takes at most this long. */
+/** The report of an attempt takes at most this long, unless something was done to its node or to the server. */
 const REPORTED_WITHIN_MS = 2_000
 
+/** What was done to a node keeps its reports back for so many leases at most: then it has noticed, and connects anew. */
+const DISTURBED_LEASES = 3
+
 /** Reads them from the faults. */
-export function readTails({ faults, runs, handled }: Records): Tails {
+export function readTails({ faults, runs, handled, leaseMs }: Records): Tails {
   const tails = faults.flatMap(({ tail }) => tail ?? [])
   const recorded = new Set(runs.flatMap(({ attempts }) => attempts.map(({ id }) => id)))
   const isLostAttempt = ({ id, startedAt }: HandledAttempt): boolean =>
     !recorded.has(id) && tails.some(({ from, back }) => from <= startedAt && startedAt <= back)
+  const reportedWithin = (name: string, at: number): number => {
+    const since = at - DISTURBED_LEASES * leaseMs
+    const disturbed = faults.filter(
+      ({ process, from, until }) => (process ?? name) === name && from < at && until > since,
+    )
+    return Math.max(REPORTED_WITHIN_MS, ...disturbed.map(({ from }) => at - from + REPORTED_WITHIN_MS))
+  }
   const isOver = (at: number): boolean => tails.some(({ back }) => back < at)
   return {
     isOver,
     isLostAttempt,
     mayBeLost: ({ sentAt, answeredAt }) =>
       tails.some(({ from, until }) => sentAt <= until && answeredAt !== null && answeredAt >= from),
-    mayLackEnd: ({ endedAt }, next) =>
+    mayLackEnd: ({ endedAt, process }, next) =>
       endedAt !== null &&
       endedAt <= next.startedAt &&
-      tails.some(({ from, until }) => endedAt >= from - REPORTED_WITHIN_MS && next.startedAt >= until),
+      tails.some(({ from, until }) => endedAt >= from - reportedWithin(process, from) && next.startedAt >= until),
     findUnrecorded: () =>
       handled
         .filter((attempt) => isOver(attempt.startedAt) && !recorded.has(attempt.id) && !isLostAttempt(attempt))
