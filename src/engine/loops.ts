@@ -92,8 +92,8 @@ export function createLoops({
       parts.state.joinedAt = await joinNodes(parts.control, cardOf(parts), node.leaseMs)
       ctx.clock.hear(parts.state.joinedAt, askedAt)
       parts.plans.wake = wakePlans
-      listening.push(await ctx.database.listen(ctx.channels.turn, hear))
-      listening.push(await ctx.database.listen(ctx.channels.plan, wakePlans))
+      const { turn, plan } = ctx.channels
+      listening.push(await ctx.database.listen(turn, hear), await ctx.database.listen(plan, wakePlans))
       noteScan(parts)
       for (const one of [...loops, ...others]) one.start()
     },
@@ -102,9 +102,7 @@ export function createLoops({
       for (const one of listening) await one.stop().catch(() => undefined)
       await leaveNodes(parts.control, parts.id()).catch(() => undefined)
     },
-    wake: () => {
-      watchLoop.wake()
-    },
+    wake: watchLoop.wake,
     wakeSchedules: wakePlans,
   }
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { laneName, orgId, runId, attemptId } from '../../src/core/ids.ts'
 import { later } from '../../src/core/instant.ts'
-import { createOffice, type Office, type OfficeContext } from '../../src/engine/office.ts'
+import { createOffice, type Office } from '../../src/engine/office.ts'
+import type { OfficeContext } from '../../src/engine/office-context.ts'
 import { deskSettings } from '../../src/service/desk-settings.ts'
 import { DEFAULT_SETTINGS } from '../../src/service/settings.ts'
 import type { Work } from '../../src/service/turn-port.ts'
@@ -26,12 +27,12 @@ interface Stand {
   readonly loads: () => number
   readonly said: string[]
   /** What the next transactions end with, in order; the ones after them are kept. */
-  readonly failures: unknown[]
+  readonly failures: Error[]
 }
 
 /** An office at a database that answers what it must and keeps nothing. */
 function open(more: Partial<OfficeContext> = {}, limits?: TurnLimits): Stand {
-  const failures: unknown[] = []
+  const failures: Error[] = []
   const said: string[] = []
   let loads = 0
   let no = 0

@@ -142,7 +142,7 @@ function supersede(desk: Desk, ids: readonly RunId[], nominal: Instant): void {
   const { stopGraceMs } = desk.settings
   applyCancellations(desk, cancelSuperseded(others, { nominal, now: desk.now, stopGraceMs }))
   const [first] = waiting
-  if (first?.scheduleId == null) return
+  if (first === undefined || first.scheduleId === null) return
   const [one] = cancelSuperseded([first], { nominal, now: desk.now, stopGraceMs })
   if (one === undefined) return
   cancelWaiting(desk, waiting, { subject: 'schedule', key: first.scheduleId, why: one.why, superseded: true })

@@ -16,7 +16,6 @@ import { saveQuotaStates } from '../../store/providers.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import {
   areUsual,
-  endRuns,
   insertPending,
   insertRuns,
   insertSubmitted,
@@ -24,6 +23,7 @@ import {
   savePending,
   startRuns,
 } from '../../store/runs.ts'
+import { endRuns } from '../../store/run-endings.ts'
 import { deleteSchedules, insertSchedules, saveSchedules } from '../../store/schedules.ts'
 import { insertSessions, saveSessions } from '../../store/sessions.ts'
 import { insertTurn, type StoredEvent } from '../../store/turns.ts'
@@ -51,7 +51,7 @@ export const isUnchanged = (changes: Changes): boolean =>
 export function saveEndings(tx: Transaction, { orgId, changes }: Desk): void {
   const ended = changes.made.size === 0 ? changes.ended : changes.ended.filter((run) => !changes.made.has(run))
   changes.ended = []
-  if (ended.length > 0) endRuns(tx, orgId, ended)
+  if (ended.length > 0) endRuns(tx, { orgId, arePending: true }, ended)
 }
 
 /** Who writes a turn, and how many runs had changed when the first was picked: those after them have only started. */
@@ -122,7 +122,7 @@ function saveRuns(tx: Transaction, desk: Desk, changedBefore: number): void {
   const merged = [...changes.merged].filter((run) => !changes.made.has(run))
   if (made.length > 0) insertRuns(tx, orgId, made)
   if (begun.length > 0) insertPending(tx, orgId, begun)
-  if (ended.length > 0) endRuns(tx, orgId, ended, false)
+  if (ended.length > 0) endRuns(tx, { orgId, arePending: false }, ended)
   if (kept.length > 0) savePending(tx, orgId, kept)
   if (begin.length > 0) startRuns(tx, orgId, begin)
   if (merged.length > 0) savePayloads(tx, orgId, merged)

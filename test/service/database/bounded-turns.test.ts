@@ -46,7 +46,7 @@ const states = async (): Promise<Readonly<Record<string, number>>> => {
     `select coalesce(r.state, p.state) as state, count(*)::int as count
        from run r left join pending p on p.org_id = r.org_id and p.id = r.id group by 1`,
   )
-  return Object.fromEntries(rows.map((row) => [row['state'], row['count']]))
+  return Object.fromEntries(rows.map((row) => [row['state'] as string, row['count'] as number]))
 }
 
 /** Takes turns until nothing is left that a turn would do by itself now. Answers with how many runs ended in each. */

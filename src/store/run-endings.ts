@@ -1,0 +1,94 @@
+import type { OrgId } from '../core/ids.ts'
+import type { Transaction } from './database.ts'
+import type { RunRow } from './run-row.ts'
+import {
+  assigned,
+  at,
+  each,
+  idsOf,
+  json,
+  placed,
+  singleValuesOf,
+  valuesOf,
+  whyOf,
+  type Column,
+  type Columns,
+} from './run-values.ts'
+
+/** How it ended. */
+const ENDING: readonly Column[] = [
+  ['state', 'text', (run) => run.state],
+  ['attempt', 'int', (run) => run.attempt],
+  ['attempt_id', 'text', (run) => run.attemptId],
+  ['node_id', 'text', (run) => run.nodeId],
+  ['started_at', 'timestamptz', (run) => at(run.startedAt)],
+  ['finished_at', 'timestamptz', (run) => at(run.finishedAt)],
+  ['superseded', 'boolean', (run) => run.superseded],
+  ['why', 'jsonb', (run) => whyOf(run.why)],
+  ['error_code', 'text', (run) => run.errorCode],
+  ['error_message', 'text', (run) => run.errorMessage],
+  ['output', 'jsonb', (run) => json(run.output)],
+  ['summary', 'text', (run) => run.summary],
+  ['usage', 'jsonb', (run) => json(run.usage)],
+]
+
+const GONE = 'with gone as (delete from pending where org_id = $1 and id = any($2::text[]) returning 1)'
+
+/** All of the runs were pending, or, as those that ended in the turn that made them, none. */
+const wereGone = (parameter: number): string =>
+  `(select count(*) from gone) = case when $${parameter}::boolean then cardinality($2::text[]) else 0 end`
+
+const END_RUNS = each(
+  `${GONE}, written as (
+  update run r set ${assigned(ENDING)} from ${placed('run', ENDING, 3)} where r.ctid = u.place`,
+  wereGone(3 + ENDING.length),
+)
+
+/** What differs between runs of one node that all succeeded at one moment with nothing more to say. */
+const SUCCESS: Columns = ENDING.filter(([name]) => ['attempt', 'attempt_id', 'started_at'].includes(name))
+
+const END_SUCCESSES = each(
+  `${GONE}, written as (
+  update run r set state = 'success', node_id = $3, finished_at = $4, superseded = false, ${assigned(SUCCESS)}
+    from ${placed('run', SUCCESS, 5)} where r.ctid = u.place`,
+  wereGone(5 + SUCCESS.length),
+)
+
+const END_SUCCESS = `with gone as (delete from pending where org_id = $1 and id = $2 returning 1), written as (
+    update run set state = 'success', node_id = $3, finished_at = $4, superseded = false,
+      ${SUCCESS.map(([name, type], index) => `${name} = $${5 + index}::${type}`).join(', ')}
+    where org_id = $1 and id = $2 returning 1)
+  select 1 / ((select count(*) from written) = 1
+    and (select count(*) from gone) = $${5 + SUCCESS.length}::boolean::int)::int`
+
+/** What a plain success leaves empty. */
+const SAID: Columns = ENDING.filter(([name]) =>
+  ['why', 'error_code', 'error_message', 'output', 'summary', 'usage'].includes(name),
+)
+
+const isPlainSuccess = (run: RunRow, like: RunRow): boolean =>
+  run.state === 'success' &&
+  !run.superseded &&
+  run.nodeId === like.nodeId &&
+  run.finishedAt === like.finishedAt &&
+  SAID.every(([, , value]) => value(run) === null)
+
+/** Whose runs end. */
+export interface Endings {
+  readonly orgId: OrgId
+  /** False for runs that end in the turn that made them. */
+  readonly arePending: boolean
+}
+
+/** Ends runs: they leave what is pending, and how they ended is written. Plain successes need a quarter of the columns. */
+export function endRuns(tx: Transaction, { orgId, arePending }: Endings, runs: readonly RunRow[]): void {
+  const [first] = runs
+  if (first === undefined) return
+  if (!runs.every((run) => isPlainSuccess(run, first))) {
+    tx.send(END_RUNS, [orgId, idsOf(runs), ...valuesOf(ENDING, runs), arePending])
+    return
+  }
+  const same = [first.nodeId, at(first.finishedAt)]
+  if (runs.length === 1) tx.send(END_SUCCESS, [orgId, first.id, ...same, ...singleValuesOf(SUCCESS, first), arePending])
+  else tx.send(END_SUCCESSES, [orgId, idsOf(runs), ...same, ...valuesOf(SUCCESS, runs), arePending])
+}
