@@ -129,7 +129,6 @@ const limitsOf = (maxChanges: number): TurnLimits => ({
 function settingsOf(random: Random): EngineSettings {
   const read = parseSettings(
     {
-      // As often as its nodes really look: a look that comes late judges no lease.
       node: { lease_ms: 5_000, renew_ms: 2_000, stop_grace_ms: random.one([0, 1_000, 5_000]) },
       lanes: { main: random.int(1, 3), subagent: 1, cron: random.int(1, 2), task: random.int(1, 2), [QUIET_LANE]: 4 },
       sessions: { cap: 4 },
@@ -140,6 +139,7 @@ function settingsOf(random: Random): EngineSettings {
         max_per_agent_inflight: random.int(1, 2),
         default_deadline_seconds: 20,
       },
+      // Polled as often as nodes really look: a look that comes late judges no lease.
       schedules: { poll_ms: 5_000, catchup_window_seconds: 30, catchup_max_active: 2 },
     },
     DEFAULT_SETTINGS,

@@ -17,6 +17,8 @@ export async function loseTail(world: World): Promise<void> {
   await quiet.settled()
   const before = await versionOf(world)
   await quiet.run(() => world.database.query(REWIND))
+  // A failover takes its time.
+  clock.jumpTo(later(clock.now(), random.int(500, 3_000)))
   journal.tails.push({ from, to: clock.now() })
   world.faults.tail_lost += 1
   world.tell('the server has lost its last transactions')
