@@ -108,13 +108,13 @@ module.exports = {
     }),
     error(
       'only-app-chooses-a-driver',
-      'The composition root picks the database driver; a thread of its own, a look before the start and a migration without one have none to get it from. Everybody else gets the port.',
+      'The composition root picks the database driver; a thread of its own, a look before the start and a command without a server have none to get it from. Everybody else gets the port.',
       {
         from: {
           path: '^src/',
           pathNot: [
             topFile('app.ts'),
-            '^src/serve/(watchdog-thread|look-at-database|migrate)\\.ts$',
+            '^src/serve/(watchdog-thread|look-at-database|with-database)\\.ts$',
             '^src/store/(postgres|embedded)(\\.ts$|/)',
           ],
         },

@@ -15,6 +15,7 @@ const ALONE = {
   console: 'console/bench.mjs',
   memory: 'memory.mjs',
   statements: 'engine/statements.mjs',
+  pairs: 'engine/pairs.mjs',
 }
 /** Programs of their own. */
 const PROGRAMS = { 'queue-shapes': 'queue-shapes/run.mjs' }
@@ -61,7 +62,13 @@ async function alone({ name, args }) {
 }
 
 async function inside([name, ...args]) {
-  process.exitCode = shown(await loaded(ALONE[name], args))
+  try {
+    process.exitCode = shown(await loaded(ALONE[name], args))
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exitCode = EXIT_USAGE
+  }
 }
 
 async function loaded(file, args) {

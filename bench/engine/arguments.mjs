@@ -84,7 +84,7 @@ Escapement beside its peers, in one run on one machine: a table per part, then t
   alone          ${others.join(' ')}
                  (of Escapement only, each with arguments of its own)
 
-  --quick                smaller counts, one round: less than five minutes
+  --quick                smaller counts, one round: less than ten minutes
   --only <a,b>           the same as naming the parts
   --contestants <a,b>    ${contestants.join(' ')}
   --rounds <n>           how often each contestant is measured, in turns (3; with --quick 1)

@@ -3,6 +3,7 @@
 import { cpus, loadavg } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { endServers } from '../http/served.mjs'
 import { installPeers } from '../peers/install.mjs'
 import { CONTESTANTS } from './contestants.mjs'
 import { goalsOf } from './goals.mjs'
@@ -95,7 +96,7 @@ function show(tables, notes) {
 /** What a part has to work with. */
 function createBench({ server, withStore }, { quick, rounds, contestants, node, profile }) {
   return {
-    ...{ quick, rounds, contestants, profile, server, withStore },
+    ...{ quick, rounds, contestants, node, profile, server, withStore },
     say: (line) => process.stdout.write(`   ${line}\n`),
     /** Takes a measurement of a contestant, in a process of its own: an export of a file in measurements/. */
     call: ({ file: contestant, variant }, [file, name], options) =>
@@ -105,15 +106,7 @@ function createBench({ server, withStore }, { quick, rounds, contestants, node, 
       }),
     /** The same for what is not asked of each contestant. */
     ask: (name, options, { file }) => inProcess({ node, name, options, file: path.join(MEASUREMENTS, file) }),
-    /**
-     * Fresh statistics for everybody. No checkpoint: after one, the first change of every page goes to the log in full,
-     * which a queue that is worked off soon after it was filled does not pay.
-     */
-    analyze: async (database) => {
-      const client = await server.connect(database)
-      await client.query('analyze')
-      await client.end()
-    },
+    analyze: (database) => server.analyze(database),
   }
 }
 
@@ -128,6 +121,7 @@ function leaveOnSignal() {
     guard.left = true
     process.exitCode = EXIT_INTERRUPTED
     endAll()
+    endServers()
     void stop()
   }
   const guard = {

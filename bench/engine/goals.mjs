@@ -1,5 +1,7 @@
 // What the figures were to be, beside what they are. Only ratios inside one run say something on a shared machine.
 import { DURABLE_PEERS, PEERS, POSTGRES_PEERS } from './contestants.mjs'
+import { OWN_GOALS } from './own-goals.mjs'
+import { counted, ratio } from './goal-figures.mjs'
 
 /** One row per goal whose part was measured. */
 export function goalsOf(parts) {
@@ -8,11 +10,14 @@ export function goalsOf(parts) {
   )
 }
 
-/** `least` and `most` may be reached, `below` may not. `is` is undefined when somebody it needs did not take part. */
-function rowOf({ goal, is, least, most, below, digits = 2 }) {
+/**
+ * `least` and `most` may be reached, `below` may not. `is` is undefined when somebody it needs did not take part; what did
+ * not come about is Infinity, and `never` says so.
+ */
+function rowOf({ goal, is, least, most, below, digits = 2, never = 'not all of them' }) {
   const { wanted, reaches } = limitOf({ least, most, below })
   if (is === undefined) return { goal, wanted, measured: '–', reached: '–' }
-  const measured = Number.isFinite(is) ? Number(is.toFixed(digits)).toLocaleString('en-US') : 'not all of them'
+  const measured = Number.isFinite(is) ? Number(is.toFixed(digits)).toLocaleString('en-US') : never
   return { goal, wanted, measured, reached: reaches(is) ? 'yes' : 'no' }
 }
 
@@ -70,6 +75,7 @@ const GOALS = {
   pinned: ({ pinned, free }) => [
     { goal: 'throughput with a pinned horizon: times without', is: ratio(pinned?.mean, free?.mean), least: 0.8 },
   ],
+  ...OWN_GOALS,
 }
 
 /** The best of those that took part, and in brackets who that is and who of them was not there to be beaten. */
@@ -81,7 +87,3 @@ function bestOf(facts, names, { of, pick }) {
   const missing = names.filter((name) => !there.includes(name))
   return { value, who: ` (${best}${missing.length === 0 ? '' : `; without ${missing.join(', ')}`})` }
 }
-
-const counted = (value) => (Number.isFinite(value) ? value.toLocaleString('en-US') : '?')
-
-const ratio = (one, other) => (Number.isFinite(one) && Number.isFinite(other) && other !== 0 ? one / other : undefined)

@@ -16,6 +16,13 @@ export const PART_FILES = {
   idle: `${ENGINE}idle.mjs`,
   growth: `${ENGINE}growth.mjs`,
   pinned: `${ENGINE}pinned.mjs`,
+  payloads: `${ENGINE}payloads.mjs`,
+  'orgs-at-once': `${ENGINE}orgs-at-once.mjs`,
+  'idle-orgs': `${ENGINE}idle-orgs.mjs`,
+  expiry: `${ENGINE}expiry.mjs`,
+  joining: `${ENGINE}joining.mjs`,
+  'after-kill': `${ENGINE}after-kill.mjs`,
+  retention: `${ENGINE}retention.mjs`,
   next: '../next.mjs',
   'in-process': '../in-process.mjs',
 }

@@ -15,7 +15,6 @@ const METHOD =
 
 /** Collects the parts of a run and keeps the file up to date, so that a run that is ended leaves what it had. */
 export function createResults({ wanted, nodeVersion, contestants, absent }) {
-  const file = path.join(FOLDER, fileNameOf(wanted))
   const results = {
     when: new Date().toISOString(),
     quick: wanted.quick,
@@ -31,7 +30,7 @@ export function createResults({ wanted, nodeVersion, contestants, absent }) {
     method: METHOD,
     parts: {},
   }
-  const save = () => write(file, results)
+  const save = () => writeResults(fileNameOf(wanted), results)
   return {
     parts: results.parts,
     notePostgres: async (server) => {
@@ -43,8 +42,7 @@ export function createResults({ wanted, nodeVersion, contestants, absent }) {
     },
     finish: (last) => {
       Object.assign(results, last)
-      save()
-      return file
+      return save()
     },
   }
 }
@@ -60,9 +58,11 @@ async function versionOf(server) {
   return rows[0].server_version
 }
 
-/** The folder keeps itself out of the repository: figures of one machine are nobody else's. */
-function write(file, results) {
+/** Answers with the file. The folder keeps itself out of the repository: figures of one machine are nobody else's. */
+export function writeResults(name, results) {
+  const file = path.join(FOLDER, name)
   mkdirSync(FOLDER, { recursive: true })
   writeFileSync(path.join(FOLDER, '.gitignore'), '*\n')
   writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
+  return file
 }

@@ -93,6 +93,37 @@ export async function seedQueued(client, { layout, count, from = 0 }) {
   await client.query('drop table seed')
 }
 
+/** The id of the i-th seeded org, in SQL and here. */
+const ORG_ID = `'org-' || i`
+export const orgId = (i) => `org-${i}`
+
+/**
+ * Multiplies the org `default`, which has done some work, into `count` orgs that have nothing to do: their agents and the
+ * newest transaction of their history are there, as after a day without work.
+ */
+export async function seedOrgs(client, count) {
+  const series = `generate_series(1, ${count}) i`
+  const of = (table) => `${table} t where t.org_id = 'default'`
+  await multiply(client, { table: 'org', template: `org t where t.id = 'default'`, series, values: { id: ORG_ID } })
+  await multiply(client, { table: 'agent', template: of('agent'), series, values: { org_id: ORG_ID } })
+  await multiply(client, {
+    ...{ table: 'turn', template: `${of('turn')} order by t.no desc`, series, values: { org_id: ORG_ID } },
+  })
+}
+
+/** The key of the i-th seeded org: known beforehand, because only its hash is stored. */
+export const keyOfOrg = (i) => `esc_${String(i).padStart(43, '0')}`
+
+/** Gives each seeded org a copy of the key of the owner, with a text of its own. */
+export const seedKeys = (client, count) =>
+  multiply(client, {
+    ...{ table: 'api_key', template: `api_key t where t.org_id = 'default'`, series: `generate_series(1, ${count}) i` },
+    values: {
+      ...{ org_id: ORG_ID, id: idOf('key') },
+      key_hash: `sha256(convert_to('esc_' || lpad(i::text, 43, '0'), 'UTF8'))`,
+    },
+  })
+
 /** Multiplies one ended run into `count` beyond the first `from`, in pieces, over as many connections as are given. */
 export async function seedEnded(clients, { count, from = 0, say }) {
   const piece = 250_000
@@ -119,6 +150,18 @@ export async function seedEnded(clients, { count, from = 0, say }) {
   }
   await Promise.all(clients.map(work))
 }
+
+/** Multiplies one ended task into `count` that ended an hour earlier. */
+export const seedEndedTasks = (client, count) =>
+  multiply(client, {
+    ...{ table: 'run', template: `run t where t.trigger = 'task' and t.state = 'success'` },
+    series: `generate_series(1, ${count}) i`,
+    values: {
+      ...{ id: `left(t.id, 4) || '0' || lpad(i::text, 25, '0')`, job_run_id: 'null' },
+      created_at: `t.created_at - interval '1 hour' + i * interval '1 ms'`,
+      finished_at: `t.finished_at - interval '1 hour' + i * interval '1 ms'`,
+    },
+  })
 
 /** Multiplies the one schedule there is; their moments are spread over hours that begin in more than ten minutes. */
 export const seedSchedules = (client, count) =>

@@ -74,6 +74,15 @@ async function handleOf(server, data) {
     pid: server.pid,
     urlOf,
     connect,
+    /**
+     * Fresh statistics for everybody. No checkpoint: after one, the first change of every page goes to the log in full,
+     * which a queue that is worked off soon after it was filled does not pay.
+     */
+    analyze: async (database) => {
+      const client = await connect(database)
+      await client.query('analyze')
+      await client.end()
+    },
     cpuSeconds: () => cpuSecondsOf(server.pid),
     /** Runs `work` with a new database and drops it afterwards. */
     withDatabase: (name, work) => withDatabase({ connect, urlOf }, name, work),

@@ -1,4 +1,6 @@
 // What all contestants are given: the same jobs.
+import { randomBytes } from 'node:crypto'
+
 export const AGENTS = 1_000
 export const SESSIONS = 10_000
 /** The agents of the mixed load: one that floods, three with steady traffic, one of whom little is asked. */
@@ -13,6 +15,14 @@ export const makeJob = (index) => ({
   session: `s${index % SESSIONS}`,
   text: textOf(index),
 })
+
+/** The same job with a text of so many bytes, which no compression makes smaller. */
+export function makeLargeJob(index, bytes) {
+  const job = makeJob(index)
+  const missing = Math.max(0, bytes - job.text.length - 1)
+  const filling = randomBytes(Math.ceil((missing * 3) / 4)).toString('base64')
+  return missing === 0 ? job : { ...job, text: `${filling.slice(0, missing)} ${job.text}` }
+}
 
 /** Processor seconds this process has used. */
 export function cpuSeconds() {

@@ -30,9 +30,10 @@ export async function withDirectory(work) {
 
 /**
  * Starts a server, does the work with it and stops it. `outside` is a PostgreSQL that outlives it: its address, its process
- * and the key of the owner, which is in no file of the second server that uses it. `config` is what its file says.
+ * and the key of the owner, which is in no file of the second server that uses it. `config` is what its file says, `node` the
+ * program that runs it.
  */
-export const withServed = ({ nodeArgs = [], outside, config }, work) =>
+export const withServed = ({ node = process.execPath, nodeArgs = [], outside, config }, work) =>
   withDirectory(async (directory) => {
     const data = path.join(directory, 'data')
     const log = openSync(path.join(directory, 'log'), 'w')
@@ -43,7 +44,7 @@ export const withServed = ({ nodeArgs = [], outside, config }, work) =>
       ...(outside === undefined ? [] : ['--database-url', outside.url]),
       ...(config === undefined ? [] : ['--config', file]),
     ]
-    const child = spawn(process.execPath, [...nodeArgs, MAIN, 'serve', ...args], {
+    const child = spawn(node, [...nodeArgs, MAIN, 'serve', ...args], {
       cwd: directory,
       env: { ...process.env, ...(outside === undefined ? {} : { ESCAPEMENT_OWNER_KEY: outside.key }) },
       stdio: ['ignore', 'pipe', log],

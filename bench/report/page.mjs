@@ -32,6 +32,8 @@ function bodyOf(name, record) {
   if (name === 'goals') return tableOf(record.goals)
   if (name === 'missed') return missedOf(record.goals)
   const part = record.parts[name]
+  // Parts that are newer than the run of record; the next report leaves none.
+  if (record.notYet?.includes(name)) return 'Not measured yet.'
   return part === undefined ? 'Not measured in this run.' : partOf(part)
 }
 

@@ -3,11 +3,14 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** The number of each migration and the hash of its content, in order, as the checkout has them now. */
-function migrationsNow(checkout) {
-  const names = readdirSync(path.join(checkout, 'migrations'))
+const namesNow = (checkout) =>
+  readdirSync(path.join(checkout, 'migrations'))
     .filter((name) => name.endsWith('.sql'))
     .sort()
+
+/** The number of each migration and the hash of its content, in order, as the checkout has them now. */
+function migrationsNow(checkout) {
+  const names = namesNow(checkout)
   const hashes = git(checkout, 'hash-object', ...names.map((name) => `migrations/${name}`))
     .trim()
     .split('\n')
@@ -23,27 +26,19 @@ function migrationsAt(checkout, commit) {
     })
 }
 
-/** Why there is no history to build from; undefined when there is one. */
-export function whyNoHistory(checkout) {
+/** Why a commit cannot be built from, and what to do about it. */
+export function whyMissing(checkout, name) {
   const inside = spawnSync('git', ['-C', checkout, 'rev-parse', '--is-shallow-repository'], { encoding: 'utf8' })
-  if (inside.error !== undefined) return 'git is not installed'
-  if (inside.status !== 0) return 'this is not a clone, so it has no earlier commits'
-  return inside.stdout.trim() === 'true'
-    ? 'this clone is shallow; `git fetch --unshallow` brings its history'
-    : undefined
+  if (inside.error !== undefined) return 'git is not installed; install it'
+  if (inside.status !== 0)
+    return `this directory is not a clone, so it does not have commit ${name}; clone the repository`
+  if (inside.stdout.trim() === 'true')
+    return `this clone is shallow and does not have commit ${name}; run \`git fetch --unshallow\``
+  return `this clone does not have commit ${name}; run \`git fetch --all\`, or name another one with --from`
 }
 
 /** How many migrations there are now. */
-export const countMigrations = (checkout) => migrationsNow(checkout).length
-
-/** The newest commit of the main line with exactly the first so many of today's migrations; undefined when none has. */
-export function commitWith(checkout, count) {
-  const wanted = migrationsNow(checkout).slice(0, count).join('\n')
-  return git(checkout, 'rev-list', '--first-parent', 'HEAD')
-    .trim()
-    .split('\n')
-    .find((commit) => migrationsAt(checkout, commit).join('\n') === wanted)
-}
+export const countMigrations = (checkout) => namesNow(checkout).length
 
 /** What is known of a commit somebody named; undefined when there is none of that name. */
 export function describeCommit(checkout, name) {

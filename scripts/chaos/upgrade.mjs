@@ -6,7 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { compileProgram, ROOT } from './compile.mjs'
-import { commitWith, countMigrations, describeCommit, extract, unmetDependencies, whyNoHistory } from './history.mjs'
+import { countMigrations, describeCommit, extract, unmetDependencies, whyMissing } from './history.mjs'
 
 const NODE = 'test/chaos/node-process.ts'
 
@@ -18,9 +18,8 @@ export async function main(args) {
   compileProgram({ entries: ['test/chaos/upgrade/main.ts', NODE], into: program })
   const upgrade = await import(pathToFileURL(path.join(program, 'test/chaos/upgrade/main.js')).href)
   return upgrade.main(args, {
-    whyNoHistory: () => whyNoHistory(ROOT),
+    whyMissing: (name) => whyMissing(ROOT, name),
     migrations: countMigrations(ROOT),
-    commitWith: (count) => commitWith(ROOT, count),
     describe: (name) => describeCommit(ROOT, name),
     build: (commit) => build(commit, scratch),
   })

@@ -17,6 +17,15 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error
 })
 
+if (isServer) {
+  const { readOpenFileLimit, tooFewOpenFiles } = await import('./open-files.ts')
+  const refusal = tooFewOpenFiles(readOpenFileLimit())
+  if (refusal !== null) {
+    process.stderr.write(`${refusal}\n`)
+    process.exit(1)
+  }
+}
+
 const { runCli } = await import('./program.ts')
 const { systemNow } = await import('./clock.ts')
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readServerEnvironment } from '../config.ts'
+import { createStopRequests } from '../core/stop-requests.ts'
 import { openConfiguration } from '../serve/configuration.ts'
 import { openLog } from '../serve/open-log.ts'
 import { startServer, type Server } from '../serve/server.ts'
@@ -59,11 +60,11 @@ function logOutput({ stderr }: Terminal): { readonly pretty: boolean; readonly t
 }
 
 /**
- * The first SIGTERM or SIGINT drains, the second ends at once, also while everything is still starting; SIGHUP reads the
- * configuration file again, SIGUSR1 resets the sessions at work here.
+ * The first SIGTERM or SIGINT drains, the second ends at once, also while everything is still starting; the same one again
+ * within a second is the first. SIGHUP reads the configuration file again, SIGUSR1 resets the sessions at work here.
  */
 async function untilTold(terminal: Terminal, starting: Promise<Server>, log: Log): Promise<ExitCode> {
-  let asked = 0
+  const requested = createStopRequests()
   let end: (code: ExitCode) => void = () => undefined
   const ended = new Promise<ExitCode>((resolve) => (end = resolve))
   const failed = (what: string) => (error: unknown) => {
@@ -91,7 +92,10 @@ async function untilTold(terminal: Terminal, starting: Promise<Server>, log: Log
       starting.then((server) => server.reload()).catch(failed('The configuration could not be read again'))
     else if (signal === 'SIGUSR1')
       starting.then((server) => server.reset()).catch(failed('The sessions could not be reset'))
-    else if ((asked += 1) <= 2) stop(asked === 1 ? 'drain' : 'now')
+    else {
+      const how = requested(signal, performance.now())
+      if (how !== null) stop(how)
+    }
   })
   const server = await Promise.race([starting, ended])
   if (typeof server === 'object') await announce(terminal, server)

@@ -17,6 +17,7 @@ import type { Ended, GatedAttempt } from '../service/probe/gate.ts'
 import type { Claim } from '../service/turn/claim.ts'
 import { AttemptAborted, type AbortReason } from './attempt-aborted.ts'
 import { addUsage, withUsage } from './attempt-usage.ts'
+import { storable } from './storable.ts'
 import type { Saying } from './progress.ts'
 import type { EngineTracing } from './tracing-port.ts'
 
@@ -253,7 +254,7 @@ class Performer implements Execution, AttemptContext {
       const ended = this.#probe === null ? null : await this.#ask(this.#probe)
       if (ended !== null) return this.#afterAbort(ended)
       const report = await this.#executor(attempt, this)
-      return this.#afterAbort(this.#masked(withUsage(report, this.#used)))
+      return this.#afterAbort(this.#masked(withUsage(storable(report), this.#used)))
     } catch (error) {
       const errorMessage = error instanceof Error ? error.message : String(error)
       const outcome = { kind: 'failed', errorCode: 'internal', retryable: null, retryAfterMs: null } as const

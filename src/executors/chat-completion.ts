@@ -1,3 +1,5 @@
+import { readJson, type ReadJson } from '../core/json.ts'
+
 /** What a server counted. */
 export interface CountedTokens {
   readonly input: number
@@ -120,13 +122,9 @@ export function createCompletion(said: (words: string) => void): Completion {
 /** Several answers are never asked for; should some come, the first is the answer. */
 const isFirst = (choice: unknown): boolean => isObject(choice) && (choice['index'] ?? 0) === 0
 
-function parse(data: string): { readonly value: unknown } | { readonly flaw: string } {
-  try {
-    return { value: JSON.parse(data) as unknown }
-  } catch (failed) {
-    const why = failed instanceof Error ? failed.message : String(failed)
-    return { flaw: `the answer has a piece in it that is no JSON: ${why}` }
-  }
+function parse(data: string): ReadJson {
+  const read = readJson(data)
+  return 'flaw' in read ? { flaw: `the answer has a piece in it that is no JSON: ${read.flaw}` } : read
 }
 
 /** Words are a text, or a list of parts some of which are texts. */

@@ -1,3 +1,4 @@
+import { isDeeper, MAX_ANSWER_DEPTH, readJson } from '../core/json.ts'
 import { isExpectedStatus, unmet, type SuccessWhen } from '../core/executor/success-when.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import { outcomeOfHttpStatus, outcomeOfResult, RESULT_STATUSES, type ResultStatus } from '../core/run/outcome.ts'
@@ -75,14 +76,14 @@ export function readBody(
   const saysJson = typeof type === 'string' && /^application\/(?:[^;]*\+)?json\b/i.test(type.trim())
   // Many small services forget to say that it is JSON.
   if (!saysJson && !/^\s*[[{]/.test(text)) return { value: text }
-  try {
-    return { value: JSON.parse(text) as unknown }
-  } catch (error) {
-    return saysJson ? { flaw: `the answer says that it is JSON and is not: ${messageOf(error)}` } : { value: text }
-  }
+  const read = readJson(text)
+  if ('flaw' in read)
+    return saysJson ? { flaw: `the answer says that it is JSON and is not: ${read.flaw}` } : { value: text }
+  return isDeeper(read.value, MAX_ANSWER_DEPTH) ? { flaw: TOO_DEEP } : read
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/** What is said of an answer that no row could hold. */
+export const TOO_DEEP = `the answer is nested deeper than ${MAX_ANSWER_DEPTH} levels`
 
 export interface Judging {
   readonly when: SuccessWhen | null

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import type { Flaw } from '../core/input.ts'
+import { readJson } from '../core/json.ts'
 
 /** Nobody nests deeper on purpose, and what walks over it must not run out of stack. */
 const MOST_DEEP = 64
@@ -24,11 +25,9 @@ export function readJsonBody(bytes: Buffer): unknown {
 }
 
 function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new Refusal('MALFORMED', `The body is not JSON: ${error instanceof Error ? error.message : String(error)}`)
-  }
+  const read = readJson(text)
+  if ('flaw' in read) throw new Refusal('MALFORMED', `The body is not JSON: ${read.flaw}`)
+  return read.value
 }
 
 interface Place {

@@ -5,6 +5,7 @@ import { WebSocketServer, type WebSocket } from 'ws'
 import { ErrGatewayDraining, Refusal } from '../contract/refusals.ts'
 import type { Principal } from '../core/access.ts'
 import type { OrgId } from '../core/ids.ts'
+import { atExpiry } from './at-expiry.ts'
 import { admit, CONSOLE_COOKIE, identify, type Asker, type Needs } from './gate.ts'
 import { hangUp } from './hang-up.ts'
 import type { HostCheck } from './hosts.ts'
@@ -184,7 +185,9 @@ function welcome(hub: Hub, socket: WebSocket, { service, asker, principal, name 
     if (socket.bufferedAmount > hub.limits.mostBytes) socket.terminate()
   })
   socket.on('error', () => undefined)
+  const callOff = atExpiry(routing.ctx.ports.clock, principal.expiresAt, () => void stillThere(routing, client))
   socket.on('close', () => {
+    callOff()
     lane.close()
     hub.clients.delete(client)
     if (hub.clients.size === 0) rest(hub)

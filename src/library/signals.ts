@@ -1,19 +1,22 @@
+import { createStopRequests } from '../core/stop-requests.ts'
 import type { Escapement } from '../escapement.ts'
 
 /** What is left of the process's own work after the last turn has this long to end by itself. */
 const LAST_WORDS_MS = 1_000
 
 /**
- * Lets the signals of the operating system through to the engine: SIGTERM and SIGINT drain, a second one stops at once,
- * SIGUSR1 resets the sessions that are at work here. Call it first of all, also before `start`: until SIGUSR1 has a
- * handler Node opens its debugger on it. Answers with how to take the handlers away.
+ * Lets the signals of the operating system through to the engine: SIGTERM and SIGINT drain, a second one stops at once
+ * (the same one again within a second is the first), SIGUSR1 resets the sessions that are at work here. Call it first of
+ * all, also before `start`: until SIGUSR1 has a handler Node opens its debugger on it. Answers with how to take the
+ * handlers away.
  */
 export function drainOnSignals(escapement: Pick<Escapement, 'stop' | 'reset'>): () => void {
-  let asked = 0
+  const requested = createStopRequests()
+  let isAsked = false
   const end = (signal: NodeJS.Signals): void => {
-    asked += 1
-    // Whoever asks twice does not want to wait; what the third one would say has been said.
-    if (asked <= 2) stopFor(signal, asked === 1 ? 'drain' : 'now')
+    isAsked = true
+    const how = requested(signal, performance.now())
+    if (how !== null) stopFor(signal, how)
   }
   const stopFor = (signal: NodeJS.Signals, how: 'drain' | 'now'): void => {
     const stopped = escapement.stop(how).catch((error: unknown) => {
@@ -34,7 +37,7 @@ export function drainOnSignals(escapement: Pick<Escapement, 'stop' | 'reset'>): 
   const remove = (): void => {
     process.off('SIGTERM', end).off('SIGINT', end).off('SIGUSR1', reset)
     // Without any handler the signal would open the debugger of a process that is about to end.
-    if (asked > 0) process.off('SIGUSR1', ignore).on('SIGUSR1', ignore)
+    if (isAsked) process.off('SIGUSR1', ignore).on('SIGUSR1', ignore)
   }
   process.on('SIGUSR1', reset).on('SIGTERM', end).on('SIGINT', end)
   return remove

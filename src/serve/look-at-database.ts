@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
 import { Refusal } from '../contract/refusals.ts'
 import { instant } from '../core/instant.ts'
 import type { KeySource } from '../service/secret/keys.ts'
@@ -6,6 +8,9 @@ import type { Database } from '../store/database.ts'
 import { DatabaseError, REFUSALS } from '../store/database-error.ts'
 import { openPostgres } from '../store/postgres.ts'
 import { countMissingMigrations } from '../store/schema-look.ts'
+import type { Configuration } from './configuration.ts'
+import { StartRefused } from './start-refused.ts'
+import { withDatabase } from './with-database.ts'
 
 /** What a look at a database has shown. */
 export type DatabaseLook =
@@ -52,6 +57,21 @@ export async function lookAtDatabase({
       message: `${message.replace(` ${REFUSALS[code].way}.`, '')}${more}`,
       way: REFUSALS[code].way,
     }
+  }
+}
+
+/** The same for an embedded database that was started before; null also where there is none, or it does not start. */
+export async function lookIntoEmbedded(configuration: Configuration, keys: KeySource): Promise<string | null> {
+  const { config } = configuration.keeper.current()
+  const note = path.join(path.resolve(configuration.places.cwd, config.data), 'postgres.json')
+  if (!existsSync(note)) return null
+  try {
+    return await withDatabase(configuration, { name: 'doctor' }, async ({ database, schema }) =>
+      (await countMissingMigrations(database, schema)) > 0 ? null : lookAtSecrets(database, keys),
+    )
+  } catch (error) {
+    if (error instanceof StartRefused) return null
+    throw error
   }
 }
 

@@ -32,6 +32,7 @@ import { startWatchdog } from './watchdog.ts'
 import { addTabActions } from './tab-actions.ts'
 import { recordServer, type RunningServer } from './whereabouts.ts'
 import { DatabaseError } from '../store/database-error.ts'
+import { makeDirectory } from '../store/make-directory.ts'
 
 /** A server that runs: engine, API and configuration in one process. */
 export interface Server {
@@ -70,6 +71,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { url, schema, pool } = config.database
   const data = path.resolve(options.configuration.places.cwd, config.data)
   await checkAddress(config.server, data)
+  // An embedded server creates it together with its own files.
+  if (url !== null) await createData(data)
   const counting = createCounting(() => performance.now())
   const outbound = outboundOf(options.configuration)
   const app = await openApp({
@@ -101,6 +104,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await app.close().catch(() => undefined)
     throw error
   }
+}
+
+/** Before anything is asked of the database: what a start leaves there has to fit into a directory. */
+async function createData(data: string): Promise<void> {
+  await makeDirectory(data, 0o700).catch((cause: unknown) => {
+    const detail = `${data} (${cause instanceof Error ? cause.message : String(cause)})`
+    throw new StartRefused(new DatabaseError('directory_unusable', { detail }).message, { cause })
+  })
 }
 
 /** Relative paths begin where the server was started, as those of the data directory do. */

@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { writePrivateFile } from '../service/private-file.ts'
+import { makeDirectory } from '../store/make-directory.ts'
 
 /** A server that runs on a data directory, as it has written down for commands on the same machine. */
 export interface RunningServer {
@@ -15,7 +16,7 @@ const directoryOf = (data: string): string => path.join(data, 'servers')
 /** Writes down where a server is reached. What is answered takes it back. */
 export async function recordServer(data: string, server: RunningServer): Promise<() => Promise<void>> {
   const directory = directoryOf(data)
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await makeDirectory(directory, 0o700)
   // Those that were killed could not take theirs back.
   for (const other of await findServers(data)) if (!isAlive(other.pid)) await rm(fileOf(data, other), { force: true })
   const file = fileOf(data, server)

@@ -2,7 +2,7 @@ import { invalid } from '../contract/refusals.ts'
 import { completionsUrl, parseChatOptions } from '../core/chat/chat-options.ts'
 import { parseCommandOptions } from '../core/executor/command-options.ts'
 import { parseHttpOptions, sampleUrl, type HttpOptions } from '../core/executor/http-options.ts'
-import { unmaskedExecutor } from '../core/executor/masked.ts'
+import { unmaskedExecutor, type Reach } from '../core/executor/masked.ts'
 import { agentId, type OrgId, type ScheduleId } from '../core/ids.ts'
 import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
 import { EXECUTOR_KINDS, type ExecutorKind } from '../core/run/timeouts.ts'
@@ -15,8 +15,12 @@ import type { Ports } from './ports.ts'
  * Reads how an agent's work is performed. The options belong to the executor of that kind, which reads them itself;
  * values that are shown hidden are those it had before.
  */
-export function parseExecutor(field: string, value: unknown, before?: unknown): Parsed<AgentExecutor> {
-  const object = parseObject(field, unmaskedExecutor(value, before))
+export function parseExecutor(
+  field: string,
+  value: unknown,
+  before: { readonly executor: unknown; readonly reach: Reach } | null = null,
+): Parsed<AgentExecutor> {
+  const object = parseObject(field, before === null ? value : unmaskedExecutor(value, before.executor, before.reach))
   if (!object.ok) return object
   const kind = parseWord(`${field}.kind`, object.value['kind'], EXECUTOR_KINDS)
   if (!kind.ok) return kind

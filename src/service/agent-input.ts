@@ -48,7 +48,7 @@ export function parseAgent(value: unknown, existing: AgentRow | null): Parsed<Re
   flaws.push(...missing(given, existing))
   const executor = field(
     'executor',
-    (name, given) => parseExecutor(name, given, existing?.executor),
+    (name, given) => parseExecutor(name, given, { executor: existing?.executor, reach: 'origin' }),
     existing?.executor ?? { kind: 'echo' },
   )
   const base = { ...DEFAULT_RETRY_POLICY, maxRetries: usualRetries(executor) }

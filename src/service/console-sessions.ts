@@ -88,9 +88,22 @@ function ofKey(key: ApiKeyRow | undefined, expiresAt: Instant): Principal | null
   return { id: principalId(id), orgId, role, scopes, expiresAt, revokedAt }
 }
 
-/** Signs a browser out. One that is not signed in is left as it is. */
-export async function signOut({ database }: Pick<Ports, 'database'>, cookie: string): Promise<void> {
-  if (COOKIE_TEXT.test(cookie)) await deleteConsoleSession(database, hashSecret(cookie))
+/**
+ * Signs a browser out. One that is not signed in is left as it is. Told as an event, so that the streams it has open end at
+ * once, on every node.
+ */
+export async function signOut(ports: Pick<Ports, 'database' | 'clock' | 'turns'>, cookie: string): Promise<void> {
+  const found = await findConsoleSession(ports, cookie)
+  if (found === null) return
+  const { principal, member } = found
+  await ports.turns.take({
+    orgId: principal.orgId,
+    prepare: (tx) => deleteConsoleSession(tx, hashSecret(cookie)),
+    apply: (desk) => {
+      const kind = member === null ? 'key.changed' : 'member.changed'
+      desk.changes.events.push({ kind, subject: principal.id, data: { change: 'signed_out' } })
+    },
+  })
 }
 
 /** Somebody who is signed in, as the console shows them. */

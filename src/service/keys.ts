@@ -15,6 +15,7 @@ import {
   revokeApiKey,
   type ApiKeyRow,
 } from '../store/api-keys.ts'
+import type { Transaction } from '../store/database.ts'
 import { actorOf, changed, created } from './audit-entry.ts'
 import { applyKept } from './kept-budget.ts'
 import { callerOf, type Caller, type Giver } from './caller.ts'
@@ -90,8 +91,9 @@ export async function createKey(ports: Ports, giver: Giver, input: KeyInput): Pr
   const work: Work<ApiKeyRow> = {
     orgId,
     prepare: async (tx, now): Promise<PreparedKey> => {
+      const expiresAt = await withinMaker(tx, giver, read.value.expiresAt)
       const made: ApiKeyRow = {
-        ...{ ...read.value, orgId, id, hint: hintOf(text), origin: 'person' },
+        ...{ ...read.value, expiresAt, orgId, id, hint: hintOf(text), origin: 'person' },
         ...{ createdBy: caller.principal, createdAt: now, revokedAt: null, lastUsedAt: null },
       }
       await insertApiKey(tx, made, hashSecret(text))
@@ -111,6 +113,22 @@ export async function createKey(ports: Ports, giver: Giver, input: KeyInput): Pr
   return { ...viewKey(row, ports.clock.now()), key: row.id === id ? text : null }
 }
 
+/** When a key ends: no later than the key it is made with, and with it unless something else is said. */
+async function withinMaker(
+  tx: Transaction,
+  { orgId, principal }: Giver,
+  wanted: Instant | null,
+): Promise<Instant | null> {
+  const maker = principal === null ? undefined : await loadApiKey(tx, { orgId, id: principal.id })
+  const end = maker?.expiresAt ?? null
+  if (end === null || (wanted !== null && wanted <= end)) return wanted
+  if (wanted === null) return end
+  const ends = formatInstant(end)
+  throw new Refusal('FORBIDDEN', `A key cannot outlive the one it is made with, which expires at ${ends}`, {
+    details: { expires_at: ends },
+  })
+}
+
 /** Nobody gives what they do not have. */
 export function refuseUngrantable({ principal }: Giver, wanted: Pick<Principal, 'role' | 'scopes'>): void {
   if (principal === null || isGrantable(principal, wanted)) return
@@ -121,6 +139,14 @@ export function refuseUngrantable({ principal }: Giver, wanted: Pick<Principal, 
       details: { role: wanted.role, scopes: wanted.scopes, your_role: principal.role },
     },
   )
+}
+
+/** Nobody takes away what they could not have given. */
+function refuseAbove({ principal }: Giver, { id, role, scopes }: ApiKeyRow): void {
+  if (principal === null || principal.id === id || isGrantable(principal, { role, scopes })) return
+  throw new Refusal('FORBIDDEN', `Key ${id} has the role ${role} and permissions that you do not have`, {
+    details: { role, scopes, your_role: principal.role },
+  })
 }
 
 /** A page of the org's keys, newest first. */
@@ -149,14 +175,16 @@ export async function getKey(ports: Ports, { orgId }: Caller, id: string): Promi
   return viewKey(row, ports.clock.now())
 }
 
-/** Ends a key, at once. Ending it twice changes nothing. */
-export async function revokeKey(ports: Ports, caller: Caller, id: string): Promise<KeyView> {
-  const { orgId } = caller
+/** Ends a key, at once. Ending it twice changes nothing. Only its own key, and those it could have made. */
+export async function revokeKey(ports: Ports, giver: Giver, id: string): Promise<KeyView> {
+  const { orgId } = giver
+  const caller = callerOf(giver)
   const row = await ports.turns.take({
     orgId,
     prepare: async (tx, now) => {
       const found = await loadApiKey(tx, { orgId, id })
       if (found === undefined) throw noKey(id)
+      refuseAbove(giver, found)
       if (found.revokedAt === null) await revokeApiKey(tx, { orgId, id, at: now })
       return found
     },

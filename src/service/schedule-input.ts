@@ -98,7 +98,7 @@ export function executorIn(value: unknown, existing: ScheduleRow | null): Parsed
   if (given === null) return parsed(null)
   if (isGiven(named))
     return flawed({ field: 'executor', value: given, message: 'cannot be given together with agent_id' })
-  const read = parseExecutor('executor', given, existing?.input['executor'])
+  const read = parseExecutor('executor', given, { executor: existing?.input['executor'], reach: 'address' })
   if (!read.ok) return read
   const [secret] = secretNamesIn(read.value)
   if (secret !== undefined)

@@ -146,7 +146,8 @@ async function readNew(reads: TurnReads, { ports, caller, making, now }: Creatio
   const agent = await agentFor(reads.agent, { org, input, existing: null, id })
   const read = accepted(parseSchedule(input, { now, defaultZone: zoneOf(org), agent, existing: null }))
   refuseCommand(caller, agent.executor.kind)
-  const target = await targetFor(reads, input)
+  // Whether a target is there is not told to a key that may name none.
+  const target = railed === undefined ? await targetFor(reads, input) : null
   const most = making.hasRoom === true ? null : org.maxSchedules
   return {
     disabled: new Set(target === null || target.disabledAt === null ? [] : [target.id]),
@@ -228,7 +229,7 @@ export async function scheduleChange(
       const agent = await agentFor(reads.agent, { org, input: change, existing: row, id: row.id })
       const read = accepted(parseSchedule(change, { now, defaultZone: zoneOf(org), agent, existing: row }))
       refuseCommand(caller, agent.executor.kind)
-      await targetFor(reads, change)
+      if (caller.railed === undefined) await targetFor(reads, change)
       const { timingChanged: _timing, enabled: _enabled, ...fields } = read
       return (current) => ({ ...current, ...fields, ...editedStanding(current, read, now) })
     },

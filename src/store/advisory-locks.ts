@@ -10,6 +10,7 @@ export const LOCK_SPACE = {
   embeddedReference: 0x0e5c_0002,
   org: 0x0e5c_0003,
   history: 0x0e5c_0004,
+  sealingKey: 0x0e5c_0005,
 } as const
 
 /** The second half for something that has a name. */

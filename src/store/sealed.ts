@@ -1,4 +1,5 @@
 import type { Instant } from '../core/instant.ts'
+import { LOCK_SPACE } from './advisory-locks.ts'
 import type { Connection, Transaction } from './database.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -56,6 +57,9 @@ export async function replaceSealed(
   return rows.length > 0
 }
 
+/** Held while it is decided which key seals, and while its file is written: of several processes one decides. */
+export const SEALING_KEY_LOCK = [LOCK_SPACE.sealingKey, 0] as const
+
 /** The key that seals; null: nothing has ever been sealed. */
 export async function loadSealingKey(connection: Connection): Promise<string | null> {
   const [row] = await connection.query('select id from sealing_key where replaced_at is null', [])
@@ -101,6 +105,19 @@ export async function loadNodesWithout(
     `select id from node
       where not lost and lease_until > $2::timestamptz and not ($1 = any (key_ids)) and id <> $3 order by id`,
     [asked.keyId, toTimestamp(asked.now), asked.except],
+  )
+  return rows.map((row) => row['id'] as string)
+}
+
+/** Nodes that are alive and have a key. */
+export async function loadNodesWith(
+  connection: Connection,
+  asked: { readonly keyId: string; readonly now: Instant },
+): Promise<readonly string[]> {
+  const rows = await connection.query(
+    `select id from node
+      where not lost and lease_until > $2::timestamptz and $1 = any (key_ids) order by id`,
+    [asked.keyId, toTimestamp(asked.now)],
   )
   return rows.map((row) => row['id'] as string)
 }

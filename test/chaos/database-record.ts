@@ -14,6 +14,7 @@ const ms = (column: string): string => `(extract(epoch from ${column}) * 1000)::
 
 interface RunRow {
   readonly id: string
+  readonly org: string
   readonly trigger: Trigger
   readonly agent_id: string
   readonly session_key: string | null
@@ -44,7 +45,7 @@ interface AttemptRow {
 }
 
 const RUNS = `
-  select r.id, r.trigger, r.agent_id, r.session_key, r.schedule_id, ${ms('r.nominal_at')} as nominal, r.lane,
+  select r.id, r.org_id as org, r.trigger, r.agent_id, r.session_key, r.schedule_id, ${ms('r.nominal_at')} as nominal, r.lane,
          ${ms('r.created_at')} as created, ${ms('r.finished_at')} as finished, r.state,
          coalesce(r.why, p.why, r.decision) ->> 'reason' as reason,
          coalesce(r.superseded, p.superseded) as superseded, r.payload,
@@ -91,7 +92,8 @@ export async function readDatabase(
 
 function storedRun(run: RunRow, earlier: readonly AttemptRow[], endings: number): StoredRun {
   return {
-    ...{ id: run.id, trigger: run.trigger, agent: run.agent_id, session: run.session_key, schedule: run.schedule_id },
+    ...{ id: run.id, org: run.org, trigger: run.trigger, agent: run.agent_id, session: run.session_key },
+    schedule: run.schedule_id,
     ...{ nominal: run.nominal, lane: run.lane, createdAt: run.created, finishedAt: run.finished, ending: run.state },
     reason: run.reason,
     superseded: run.superseded ?? false,

@@ -6,14 +6,15 @@ import { foldAttempts, foldSubmissions, readJournals } from './journal.ts'
 import type { MadeSchedule } from './node-process.ts'
 import type { ProcessRecord, Records, TickingSchedule } from './records.ts'
 import type { Server } from './server.ts'
-import { LEASE_MS, LIMITS, ORDERED_SESSIONS, ORG_LIMIT, SCHEDULE_INTERVAL_MS, SCHEDULES } from './world.ts'
+import { LIMITS, ORDERED_SESSIONS, ORGS } from './orgs.ts'
+import { LEASE_MS, SCHEDULES } from './world.ts'
 
 const SETTLES_WITHIN_MS = 45_000
 
 /** The schedule as the audit wants it: its occurrences had to be decided up to this time. */
-export function ticking({ id, name }: MadeSchedule, until: number): TickingSchedule {
+export function ticking({ id, name, intervalMs }: MadeSchedule, until: number): TickingSchedule {
   const limit = SCHEDULES.find((schedule) => schedule.name === name)?.limit ?? null
-  return { id, name, intervalMs: SCHEDULE_INTERVAL_MS, until, limit }
+  return { id, name, intervalMs, until, limit }
 }
 
 /** Waits until nothing is pending; answers how much still is when the patience ends. */
@@ -26,14 +27,25 @@ export async function settle(server: Server): Promise<number> {
   }
 }
 
-/** The org with its limit, before the first node looks at it. The migrations are those of this build or of another. */
-export async function prepareDatabase(server: Server, migrations?: string): Promise<void> {
+/** The orgs with their limits and agents, before the first node looks at them. The migrations are those of this build or of another. */
+export async function prepareDatabase(
+  server: Server,
+  { orgs: count, migrations }: { readonly orgs: number; readonly migrations?: string },
+): Promise<void> {
+  const orgs = ORGS.slice(0, count)
   const database = await openPostgres({ target: server.url() })
   try {
     await migrate(database, migrations === undefined ? {} : { directory: migrations })
     await database.query(
-      `insert into org (id, name, max_concurrent, created_at) values ('default', 'default', ${ORG_LIMIT}, now())
-       on conflict (id) do update set max_concurrent = excluded.max_concurrent`,
+      `insert into org (id, name, max_concurrent, created_at)
+       select *, now() from unnest($1::text[], $1::text[], $2::int[])`,
+      [orgs.map(({ id }) => id), orgs.map(({ id }) => LIMITS.orgs.get(id) ?? null)],
+    )
+    const agents = orgs.flatMap((org) => org.agents.map((id) => ({ org: org.id, id })))
+    await database.query(
+      `insert into agent (org_id, id, name, executor, created_at, updated_at)
+       select org, id, id, '{"kind": "in-process"}', now(), now() from unnest($1::text[], $2::text[]) as n (org, id)`,
+      [agents.map(({ org }) => org), agents.map(({ id }) => id)],
     )
   } finally {
     await database.close()

@@ -21,6 +21,8 @@ export const FAULT_KINDS = [
   'full_server',
   'full_pool',
   'clock_step',
+  'stall',
+  'failover',
 ] as const
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
@@ -44,6 +46,8 @@ export const FAULT_NAMES: Record<FaultKind, string> = {
   full_server: 'no connection left at the server',
   full_pool: 'no connection left in the pool',
   clock_step: 'clock step',
+  stall: 'server that stands still',
+  failover: 'failover to a copy without the last transactions',
 }
 
 /** Kinds that hit the server, and so every node. */
@@ -54,6 +58,8 @@ const EVERYBODY: ReadonlySet<FaultKind> = new Set([
   'disk_slow',
   'full_server',
   'full_pool',
+  'stall',
+  'failover',
 ])
 
 /** Whether a fault of the kind hits every node. */
@@ -97,6 +103,12 @@ export function durationOf(random: Random, kind: FaultKind, leaseMs: number): nu
     case 'net_amid':
     case 'net_commit':
       return 1_500
+    case 'stall':
+      // Longer than the lease, and shorter than the longest time a statement may take.
+      return random.int(8_000, 18_000)
+    case 'failover':
+      // How long the server goes on after the copy was made: all of it is lost.
+      return random.int(400, 2_500)
     case 'db_locked':
     case 'db_busy':
     case 'disk_slow':

@@ -17,6 +17,14 @@ export interface PlannedFault {
   readonly last: boolean
 }
 
+/** Transactions that a failover lost: those between the copy and the end of the server it was made of. */
+export interface LostTail {
+  readonly from: number
+  readonly until: number
+  /** When the copy answered. */
+  readonly back: number
+}
+
 /** A fault that was done. */
 export interface FaultRecord {
   readonly kind: FaultKind
@@ -25,6 +33,7 @@ export interface FaultRecord {
   readonly until: number
   /** What exactly was done, for whoever reads along. */
   readonly how?: string
+  readonly tail?: LostTail
 }
 
 export interface FaultSettings {
@@ -95,6 +104,7 @@ export interface Hit {
   /** Null: everybody. */
   readonly process: string | null
   readonly how?: string
+  readonly tail?: LostTail
 }
 
 /** Does a fault and answers when it is over; null when there was nobody to hit. */

@@ -16,6 +16,7 @@ export interface FleetOptions {
   /** Submissions per second of each node. */
   readonly perSecond: number
   readonly slots: number
+  readonly orgs: number
 }
 
 /** The nodes: one process per slot at a time, a new one after each kill. */
@@ -96,7 +97,7 @@ function inSlot<T>(things: readonly T[], slot: number): T {
 }
 
 function orderOf(
-  { server, directory, seed, perSecond }: FleetOptions,
+  { server, directory, seed, perSecond, orgs }: FleetOptions,
   { slot, port, count }: { readonly slot: number; readonly port: number; readonly count: number },
 ): NodeOrder {
   return {
@@ -105,5 +106,6 @@ function orderOf(
     seed: seed * 1_000 + count,
     journals: directory,
     perSecond,
+    orgs,
   }
 }

@@ -16,6 +16,7 @@ const START: Extract<HandlerLine, { kind: 'start' }> = {
   attempt: 'att_1',
   number: 1,
   run: 'run_1',
+  org: 'default',
   node: 'nod_1',
   agent: 'helper',
   session: 's',

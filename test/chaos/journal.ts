@@ -89,9 +89,9 @@ function foldProcess(process: string, lines: readonly HandlerLine[]): readonly H
   const open = new Map<string, number>()
   for (const line of lines) {
     if (line.kind === 'start') {
-      const { attempt: id, number, run, node, agent, session, schedule, trigger, at } = line
+      const { attempt: id, number, run, org, node, agent, session, schedule, trigger, at } = line
       open.set(id, found.length)
-      const attempt = { id, number, run, node, agent, session, schedule, trigger, process, startedAt: at }
+      const attempt = { id, number, run, org, node, agent, session, schedule, trigger, process, startedAt: at }
       found.push({ ...attempt, endedAt: null, how: null })
       continue
     }

@@ -68,11 +68,13 @@ const describeFault = ({ kind, process, how, from, until }: FaultRecord, start: 
 async function run(options: ChaosOptions, directory: string, undo: (() => Promise<void>)[]): Promise<boolean> {
   const server = await startChaosServer(path.join(directory, 'server'))
   undo.unshift(() => server.stop())
-  await prepareDatabase(server)
+  await prepareDatabase(server, options)
   const journals = path.join(directory, 'journals')
   mkdirSync(journals)
-  const { seed, perSecond } = options
-  const fleet = await startFleet({ server, directory: journals, seed, perSecond: perSecond / SLOTS, slots: SLOTS })
+  const { seed, perSecond, orgs } = options
+  const fleet = await startFleet({
+    ...{ server, directory: journals, seed, perSecond: perSecond / SLOTS, slots: SLOTS, orgs },
+  })
   undo.unshift(() => fleet.end())
   const leases = watchLeases(server)
   const suffered = await torment(server, fleet, options)
@@ -85,6 +87,7 @@ async function run(options: ChaosOptions, directory: string, undo: (() => Promis
   const told = {
     seed,
     nodes: SLOTS,
+    orgs,
     loadMs: suffered.load.until - suffered.load.from,
     ...{ audit: found, kinds: options.kinds, faults: suffered.faults },
     ...{ crashes: suffered.crashes, troubles: suffered.troubles },

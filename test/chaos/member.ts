@@ -21,8 +21,8 @@ export interface MemberOptions {
 }
 
 const ENTRY = fileURLToPath(new URL('./node-process.js', import.meta.url))
-const READY_WITHIN_MS = 30_000
-const DONE_WITHIN_MS = 40_000
+const READY_WITHIN_MS = 90_000
+const DONE_WITHIN_MS = 90_000
 
 /** Starts a node. Its order and its log are beside its journals. */
 export function startMember({ order, entry = ENTRY }: MemberOptions): Member {

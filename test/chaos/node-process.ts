@@ -2,16 +2,16 @@ import './wall-clock-installed.ts'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Escapement } from '../../src/escapement.ts'
-import { createEscapement } from '../../src/index.ts'
 import { isDatabaseAway } from '../../src/store/database-error.ts'
 import { createRandom } from '../simulation/random.ts'
 import { journalFile, openJournal } from './journal.ts'
+import { startManyOrgs, type ManyOrgs, type OrgDoor } from './many-orgs.ts'
+import { LARGE_ORG, ORGS, type PlannedOrg } from './orgs.ts'
 import type { HandlerLine, SubmissionLine } from './records.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
 import { setWallClock, trueNow } from './wall-clock.ts'
 import { createHandler, type Habit } from './work.ts'
-import { AGENTS, SCHEDULES, SESSIONS, SETTINGS } from './world.ts'
+import { AGENTS, SCHEDULES, SETTINGS } from './world.ts'
 
 // A node of the deployment that is tormented: the engine, handlers, and somebody who submits. It is told what to do in
 // JSON lines and answers in JSON lines.
@@ -23,6 +23,8 @@ export interface NodeOrder {
   readonly seed: number
   readonly journals: string
   readonly perSecond: number
+  /** How many of the orgs there are. */
+  readonly orgs: number
 }
 
 export type NodeCommand = 'settle_in' | 'load' | 'rest' | 'disable' | 'leave'
@@ -45,6 +47,7 @@ export type NodeSaid =
 export interface MadeSchedule {
   readonly id: string
   readonly name: string
+  readonly intervalMs: number
 }
 
 // Without a handler Node opens its debugger on this signal.
@@ -54,6 +57,7 @@ const order = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as NodeOrd
 const submissions = openJournal<SubmissionLine>(journalFile(order.journals, order.name, 'submissions'))
 const handlers = openJournal<HandlerLine>(journalFile(order.journals, order.name, 'handlers'))
 const random = createRandom(order.seed)
+const orgs = ORGS.slice(0, order.orgs)
 let traffic: Traffic | undefined
 let freezeBefore = 0
 
@@ -76,101 +80,97 @@ function freezeIfTold(): void {
 }
 
 /** Starts the engine. A database that is away just then is no reason to give up: whoever supervises would try again. */
-async function start(): Promise<Escapement> {
+async function start(): Promise<ManyOrgs> {
   for (let tries = 1; ; tries += 1) {
-    const nodeId = (): string => escapement.health().node_id
+    const nodeId = (): string => node?.nodeId() ?? ''
     const handler = createHandler({ journal: handlers, random, nodeId, habitOf, begun: freezeIfTold })
-    const escapement = createEscapement({
-      ...SETTINGS,
-      database: { url: order.url, pool: 6 },
-      agents: Object.fromEntries(AGENTS.map(({ id }) => [id, handler])),
-      log: ({ level, message, facts }) => {
-        if (level !== 'debug') log(level, message, facts)
-      },
-    })
+    let node: ManyOrgs | undefined
     try {
-      await escapement.start()
-      return escapement
+      node = await startManyOrgs({
+        ...{ url: order.url, settings: SETTINGS, agents: AGENTS.map(({ id }) => id), handler },
+        log: ({ level, message, facts }) => {
+          if (level !== 'debug') log(level, message, facts)
+        },
+      })
+      return node
     } catch (error) {
       if (!isDatabaseAway(error) || tries === MOST_TRIES) throw error
       log('warn', 'the node could not start', String(error))
-      await escapement.stop('now').catch(() => undefined)
       await sleep(200)
     }
   }
 }
 
 /** Makes what all nodes share. */
-async function settleIn(escapement: Escapement): Promise<readonly MadeSchedule[]> {
+async function settleIn(node: ManyOrgs): Promise<readonly MadeSchedule[]> {
   for (const { id, max, retry } of AGENTS)
-    await escapement.agents.update(id, {
+    await node.of(LARGE_ORG).agents.update(id, {
       max_concurrent: max,
       ...(retry === null ? {} : { retry_policy: retry as Readonly<Record<string, unknown>> }),
     })
-  for (const { key, rules } of SESSIONS) await escapement.sessions.update(key, rules)
+  const made = await Promise.all(orgs.map((org) => settleOrg(org, node.of(org.id))))
+  return made.flat()
+}
+
+async function settleOrg({ sessions, schedules }: PlannedOrg, door: OrgDoor): Promise<readonly MadeSchedule[]> {
   const made: MadeSchedule[] = []
-  for (const { name, rules } of SCHEDULES) {
-    const payload = { prompt: `chaos ${name}` }
-    const { id } = await escapement.schedules.create({
-      ...rules,
-      name,
-      agent_id: 'clock',
-      every_seconds: 1,
-      payload,
-    })
-    made.push({ id, name })
+  for (const { key, rules } of sessions) if (Object.keys(rules).length > 0) await door.sessions.update(key, rules)
+  for (const { name, rules, intervalMs } of schedules) {
+    const plan = { ...rules, name, agent_id: 'clock', every_seconds: intervalMs / 1_000 }
+    const { id } = await door.schedules.create({ ...plan, payload: { prompt: `chaos ${name}` } })
+    made.push({ id, name, intervalMs })
   }
   return made
 }
 
-async function disable(escapement: Escapement): Promise<void> {
-  const { items } = await escapement.schedules.list({ limit: 200 })
-  for (const { id } of items) await escapement.schedules.disable(id)
+async function disable(door: OrgDoor): Promise<void> {
+  const { items } = await door.schedules.list({ limit: 200 })
+  for (const { id } of items) await door.schedules.disable(id)
 }
 
-async function obey(command: NodeCommand, escapement: Escapement): Promise<NodeSaid> {
+async function obey(command: NodeCommand, node: ManyOrgs): Promise<NodeSaid> {
   switch (command) {
     case 'settle_in':
-      return { said: 'done', what: command, schedules: await settleIn(escapement) }
+      return { said: 'done', what: command, schedules: await settleIn(node) }
     case 'load': {
       const { name, perSecond } = order
-      traffic = startTraffic({ escapement, journal: submissions, random, process: name, perSecond })
+      traffic = startTraffic({ node, orgs, journal: submissions, random, process: name, perSecond })
       break
     }
     case 'rest':
       await traffic?.stop()
       break
     case 'disable':
-      await disable(escapement)
+      await Promise.all(orgs.flatMap(({ id, schedules }) => (schedules.length > 0 ? [disable(node.of(id))] : [])))
       break
     case 'leave':
-      await escapement.stop('drain')
+      await node.stop()
       break
   }
   return { said: 'done', what: command }
 }
 
-async function read(escapement: Escapement, readers: number): Promise<void> {
-  const answers = await Promise.allSettled(Array.from({ length: readers }, () => escapement.secrets.list()))
+async function read(node: ManyOrgs, readers: number): Promise<void> {
+  const answers = await Promise.allSettled(Array.from({ length: readers }, () => node.of(LARGE_ORG).secrets.list()))
   say({ said: 'readers_done', refused: answers.filter(({ status }) => status === 'rejected').length })
 }
 
-function suffer(orders: NodeOrders, escapement: Escapement): void {
+function suffer(orders: NodeOrders, node: ManyOrgs): void {
   if ('freezeBefore' in orders) freezeBefore = orders.freezeBefore
   else if ('clockOffMs' in orders) setWallClock(orders.clockOffMs)
-  else void read(escapement, orders.readers)
+  else void read(node, orders.readers)
 }
 
-const escapement = await start()
+const node = await start()
 say({ said: 'ready' })
 for await (const line of createInterface({ input: process.stdin })) {
   const command = JSON.parse(line) as NodeCommand | NodeOrders
   if (typeof command === 'object') {
-    suffer(command, escapement)
+    suffer(command, node)
     continue
   }
   say(
-    await obey(command, escapement).catch((error: unknown): NodeSaid => ({
+    await obey(command, node).catch((error: unknown): NodeSaid => ({
       said: 'failed',
       what: command,
       why: String(error),

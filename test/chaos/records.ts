@@ -48,6 +48,7 @@ export type HandlerLine =
       readonly attempt: string
       readonly number: number
       readonly run: string
+      readonly org: string
       /** The id of the node at this time; a node that was declared lost goes on under another. */
       readonly node: string
       readonly agent: string
@@ -70,6 +71,7 @@ export interface HandledAttempt {
   readonly id: string
   readonly number: number
   readonly run: string
+  readonly org: string
   readonly agent: string
   readonly session: string | null
   readonly schedule: string | null
@@ -103,6 +105,7 @@ export interface StoredAttempt {
 /** A run as the database has it. */
 export interface StoredRun {
   readonly id: string
+  readonly org: string
   readonly trigger: Trigger
   readonly agent: string
   readonly session: string | null
@@ -151,8 +154,10 @@ export interface TickingSchedule {
 /** Every limit that was set. A key that is missing has none. */
 export interface Limits {
   readonly sessions: ReadonlyMap<string, number>
+  /** By org and agent, with a space between them. */
   readonly agents: ReadonlyMap<string, number>
-  readonly org: number | null
+  readonly orgs: ReadonlyMap<string, number>
+  /** Per org. */
   readonly tasks: number
   readonly tasksPerAgent: number
   /** Per node. */

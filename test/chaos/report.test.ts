@@ -18,6 +18,8 @@ const GOOD: Audit = {
   outcomes: { accepted: 12_000, refused: 3, unknown: 40 },
   acceptedPerSecond: 200,
   unheard: { kept: 30, never: 10 },
+  fairness: { orgs: 180, runs: 4_000, p50Ms: 3, p99Ms: 200.4, longestMs: 1_500 },
+  withTails: { submissions: 4, attempts: 2 },
   gap: { process: 'b1', from: 0, ms: 900 },
   silence: { process: 'c2', from: 0, ms: 2_100 },
   lateness: { run: 'run_1', ms: 40 },
@@ -28,12 +30,13 @@ const FAULTS: readonly FaultRecord[] = FAULT_KINDS.flatMap((kind) => [
 ])
 const DEMANDS = {
   ...{ faults: 10, acceptedPerSecond: 200 },
-  ...{ longestGapMs: 5_000, longestSilenceMs: 15_000, longestLatenessMs: 5_000 },
+  ...{ longestGapMs: 5_000, longestSilenceMs: 15_000, longestLatenessMs: 5_000, longestWaitMs: 2_500 },
 }
-const VERDICT = '0 lost, 0 doubled, 0 out of session order, 0 limits exceeded, 0 stuck, 0 early'
+const VERDICT =
+  '0 lost, 0 doubled, 0 out of session order, 0 limits exceeded, 0 stuck, 0 early, 0 unfair, 0 unrecorded, 0 wrongly lost'
 
 const told = (over: Partial<Audit> = {}, rest: Partial<Told> = {}): Told => ({
-  ...{ seed: 5, nodes: 3, loadMs: 60_000, kinds: FAULT_KINDS, faults: FAULTS, crashes: [], troubles: [] },
+  ...{ seed: 5, nodes: 3, orgs: 200, loadMs: 60_000, kinds: FAULT_KINDS, faults: FAULTS, crashes: [], troubles: [] },
   audit: { ...GOOD, ...over },
   ...rest,
 })
@@ -42,9 +45,10 @@ describe('the report', () => {
   it('ends with the verdict, in exactly these words', () => {
     expect(describeRun(told())).toEqual([
       'seed 5',
-      '3 nodes, 60 s of load, 200.0 submissions/s acknowledged (12043 sent: 12000 acknowledged, 3 refused, 40 unknown)',
+      '3 nodes, 200 orgs, 60 s of load, 200.0 submissions/s acknowledged (12043 sent: 12000 acknowledged, 3 refused, 40 unknown)',
       'unknown submissions: 30 kept once, 10 never',
-      `38 faults: ${FAULT_KINDS.map((kind) => `${FAULT_NAMES[kind]} 2`).join(', ')}`,
+      'lost with the tail of a failover: 4 answered submissions, 2 attempts',
+      `42 faults: ${FAULT_KINDS.map((kind) => `${FAULT_NAMES[kind]} 2`).join(', ')}`,
       'runs: success 100',
       're-attempts: 12 after a lapsed lease, 34 after a failure',
       'skipped: 12 (misfire 7, overlap 5)',
@@ -52,6 +56,7 @@ describe('the report', () => {
       'longest gap without a start on a healthy node while another was away: 900 ms (b1)',
       'longest silence of a node that nothing was done to: 2100 ms (c2)',
       'latest decision while a node had the wrong time: 40 ms',
+      '4000 starts of 180 small orgs waited while others started in their lane: half of them at most 3 ms, 99 % 200 ms, all 1500 ms',
       `${VERDICT}, 0 crashes`,
     ])
     expect(complaintsOf(told(), DEMANDS)).toEqual([])
@@ -91,6 +96,11 @@ describe('the report', () => {
       'a clock that made others late',
       told({ lateness: { run: 'run_1', ms: 5_001 } }),
       'the latest decision was 5001 ms, 5000 ms are allowed',
+    ],
+    [
+      'small orgs that wait for long',
+      told({ fairness: { ...GOOD.fairness, p99Ms: 2_501 } }),
+      '99 % of the starts of small orgs waited up to 2501 ms, 2500 ms are allowed',
     ],
     ['a crash', told({}, { crashes: ['node a0 ended by itself with 1'] }), 'node a0 ended by itself with 1'],
     ['anything else', told({}, { troubles: ['3 runs have not settled'] }), '3 runs have not settled'],
@@ -132,6 +142,7 @@ describe('the command line', () => {
     ['--minutes', '0'],
     ['--seed', 'x'],
     ['--rate', '-1'],
+    ['--orgs', '201'],
     ['--only', 'kill,nothing'],
     ['--unknown', '1'],
   ])('refuses %s %s', (...args) => {

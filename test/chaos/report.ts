@@ -14,11 +14,14 @@ export interface Demands {
   readonly longestSilenceMs: number
   /** Of an occurrence that falls due while a node has the wrong time. */
   readonly longestLatenessMs: number
+  /** Of small orgs, for a slot that others use: 99 of 100 starts wait at most this long. */
+  readonly longestWaitMs: number
 }
 
 export interface Told {
   readonly seed: number
   readonly nodes: number
+  readonly orgs: number
   readonly loadMs: number
   readonly audit: Audit
   /** The kinds of faults that were asked for. */
@@ -54,8 +57,9 @@ export function describeRun(told: Told): readonly string[] {
   const sent = accepted + refused + unknown
   return [
     `seed ${told.seed}`,
-    `${told.nodes} nodes, ${(told.loadMs / 1_000).toFixed(0)} s of load, ${audit.acceptedPerSecond.toFixed(1)} submissions/s acknowledged (${sent} sent: ${accepted} acknowledged, ${refused} refused, ${unknown} unknown)`,
+    `${told.nodes} nodes, ${told.orgs} orgs, ${(told.loadMs / 1_000).toFixed(0)} s of load, ${audit.acceptedPerSecond.toFixed(1)} submissions/s acknowledged (${sent} sent: ${accepted} acknowledged, ${refused} refused, ${unknown} unknown)`,
     `unknown submissions: ${audit.unheard.kept} kept once, ${audit.unheard.never} never`,
+    `lost with the tail of a failover: ${audit.withTails.submissions} answered submissions, ${audit.withTails.attempts} attempts`,
     `${faults.length} faults: ${told.kinds.map((kind) => `${FAULT_NAMES[kind]} ${counts[kind]}`).join(', ')}`,
     `runs: ${listed(audit.endings)}`,
     `re-attempts: ${audit.reattempts.lapsed} after a lapsed lease, ${audit.reattempts.failed} after a failure`,
@@ -64,6 +68,7 @@ export function describeRun(told: Told): readonly string[] {
     `longest gap without a start on a healthy node while another was away: ${describeGap(audit.gap, 'no node was away')}`,
     `longest silence of a node that nothing was done to: ${describeGap(audit.silence, 'there was none')}`,
     `latest decision while a node had the wrong time: ${describeLateness(audit)}`,
+    describeFairness(audit),
     `${verdictOf(audit)}, ${told.crashes.length} crashes`,
   ]
 }
@@ -73,6 +78,9 @@ const describeGap = (gap: Audit['gap'], none: string): string =>
 
 const describeLateness = ({ lateness }: Audit): string =>
   lateness === null ? 'no node had the wrong time' : `${lateness.ms.toFixed(0)} ms`
+
+const describeFairness = ({ fairness: { orgs, runs, p50Ms, p99Ms, longestMs } }: Audit): string =>
+  `${runs} starts of ${orgs} small orgs waited while others started in their lane: half of them at most ${p50Ms.toFixed(0)} ms, 99 % ${p99Ms.toFixed(0)} ms, all ${longestMs.toFixed(0)} ms`
 
 /** Why the result is not good enough, one line each; none when it is. */
 export function complaintsOf(told: Told, demands: Demands): readonly string[] {
@@ -93,7 +101,7 @@ export function complaintsOf(told: Told, demands: Demands): readonly string[] {
 
 /** What took too long, or was never seen although it had to be. */
 function describeWaits({ audit, kinds }: Told, demands: Demands): readonly string[] {
-  const { gap, silence, lateness } = audit
+  const { gap, silence, lateness, fairness } = audit
   const { longestGapMs, longestSilenceMs, longestLatenessMs } = demands
   const wantsGap = kinds.some((kind) => AWAY_KINDS.includes(kind))
   const wantsLateness = kinds.includes('clock_step')
@@ -106,6 +114,11 @@ function describeWaits({ audit, kinds }: Told, demands: Demands): readonly strin
       : []),
     ...(wantsLateness && (lateness === null || lateness.ms > longestLatenessMs)
       ? [`the latest decision was ${describeLateness(audit)}, ${longestLatenessMs} ms are allowed`]
+      : []),
+    ...(fairness.p99Ms > demands.longestWaitMs
+      ? [
+          `99 % of the starts of small orgs waited up to ${fairness.p99Ms.toFixed(0)} ms, ${demands.longestWaitMs} ms are allowed`,
+        ]
       : []),
   ]
 }

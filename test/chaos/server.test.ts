@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clientConfig } from '../../src/store/postgres/target.ts'
@@ -51,6 +52,35 @@ describe('the server', () => {
     expect(performance.now() - started).toBeGreaterThan(290)
     const again = await connectAs('node_a')
     expect((await again.client.query('select n from kept')).rows).toEqual([{ n: 1 }])
+    await again.client.end()
+  })
+
+  it('stands still while it is frozen, and goes on', async () => {
+    const client = await server.connect()
+    const goOn = await server.freeze()
+    let answered = false
+    const answer = client.query('select 1 as one').then(({ rows }) => {
+      answered = true
+      return rows
+    })
+    await sleep(300)
+    expect(answered).toBe(false)
+    goOn()
+    expect(await answer).toEqual([{ one: 1 }])
+    await client.end()
+  })
+
+  it('fails over to its copy, which has what was committed before it and nothing else', async () => {
+    const { client, ended } = await connectAs('node_a')
+    await client.query('create table copied (n integer)')
+    await client.query('insert into copied values (1)')
+    await server.copy()
+    await client.query('insert into copied values (2)')
+    const deadAt = await server.failOver()
+    await ended
+    expect(deadAt).toBeLessThanOrEqual(Date.now())
+    const again = await connectAs('node_a')
+    expect((await again.client.query('select n from copied')).rows).toEqual([{ n: 1 }])
     await again.client.end()
   })
 })

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process'
+import { rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { DATABASE, SUPERUSER } from '../../src/store/embedded/init.ts'
 import { findHolder, isAlive } from '../../src/store/embedded/pid-file.ts'
@@ -24,11 +27,18 @@ export interface Server {
   readonly signal: (pid: number, signal: 'SIGSTOP' | 'SIGCONT') => void
   /** Stops it at once, as a crash would, and starts it again after a while. Resolves when it answers. */
   readonly restart: (awayMs: number) => Promise<void>
+  /** Stops all of its processes. What is answered lets them go on. */
+  readonly freeze: () => Promise<() => void>
+  /** Copies its files as they are at one instant, from which it can be started as after a crash. */
+  readonly copy: () => Promise<void>
+  /** Kills all of its processes and starts the copy in its place. Resolves when that answers, with when the old one was dead. */
+  readonly failOver: () => Promise<number>
   readonly stop: () => Promise<void>
 }
 
 const LONGEST_START_MS = 30_000
 const LONGEST_STOP_MS = 20_000
+const LONGEST_KILL_MS = 3_000
 
 /** Makes a new server in a directory and starts it. */
 export async function startChaosServer(directory: string): Promise<Server> {
@@ -58,6 +68,23 @@ export async function startChaosServer(directory: string): Promise<Server> {
   }
   let stopped = false
   const standing = new Set<number>()
+  const signal: Server['signal'] = (pid, name) => {
+    if (name === 'SIGSTOP') standing.add(pid)
+    // Only what we have stopped: its number may belong to another by now otherwise.
+    else if (!standing.delete(pid)) return
+    signalIfThere(pid, name)
+  }
+  const freeze: Server['freeze'] = async () => {
+    const { client, pids } = await findProcesses(context, connect, signal)
+    for (const pid of pids) signal(pid, 'SIGSTOP')
+    // A system call that is under way is finished first.
+    await sleep(50)
+    return () => {
+      for (const pid of pids) signal(pid, 'SIGCONT')
+      void client.end().catch(() => undefined)
+    }
+  }
+  const copied = `${place.cluster}.copy`
   await launch(context, connect)
   return {
     url,
@@ -75,18 +102,51 @@ export async function startChaosServer(directory: string): Promise<Server> {
       await sleep(awayMs)
       if (!stopped) await launch(context, connect)
     },
-    signal: (pid, signal) => {
-      if (signal === 'SIGSTOP') standing.add(pid)
-      // Only what we have stopped: its number may belong to another by now otherwise.
-      else if (!standing.delete(pid)) return
-      signalIfThere(pid, signal)
+    freeze,
+    copy: async () => {
+      await rm(copied, { recursive: true, force: true })
+      const goOn = await freeze()
+      // With its owners and modes, which Node's own copying leaves out.
+      await promisify(execFile)('cp', ['-a', place.cluster, copied]).finally(goOn)
     },
+    failOver: async () => {
+      const { pids } = await findProcesses(context, connect, signal)
+      for (const pid of pids) signalIfThere(pid, 'SIGKILL')
+      const deadAt = Date.now()
+      for (const pid of pids) standing.delete(pid)
+      await untilGone(pids)
+      await rm(place.cluster, { recursive: true, force: true })
+      await rename(copied, place.cluster)
+      if (!stopped) await launch(context, connect)
+      return deadAt
+    },
+    signal,
     stop: () => {
       stopped = true
       for (const pid of standing) signalIfThere(pid, 'SIGCONT')
       return halt(context, 'SIGINT')
     },
   }
+}
+
+/** The process that starts all others is stopped first, so that none is missed. */
+async function findProcesses(
+  { place }: ServerContext,
+  connect: () => Promise<Client>,
+  signal: Server['signal'],
+): Promise<{ readonly client: Client; readonly pids: readonly number[] }> {
+  const client = await connect()
+  const holder = await findHolder(place.cluster)
+  if (holder.kind !== 'server') throw new Error('there is no server')
+  signal(holder.pid, 'SIGSTOP')
+  const { rows } = await client.query<{ pid: number }>('select pid from pg_stat_activity where pid is not null')
+  return { client, pids: [holder.pid, ...rows.map(({ pid }) => pid)] }
+}
+
+/** A process that was killed is gone once it was reaped, which for those of the server is nobody's duty but the system's. */
+async function untilGone(pids: readonly number[]): Promise<void> {
+  const deadline = performance.now() + LONGEST_KILL_MS
+  while (pids.some(isAlive) && performance.now() < deadline) await sleep(10)
 }
 
 function signalIfThere(pid: number, signal: NodeJS.Signals): void {

@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../../src/contract/refusals.ts'
-import type { Escapement, SubmitOptions } from '../../src/escapement.ts'
+import type { SubmitOptions } from '../../src/escapement.ts'
 import type { Random } from '../simulation/random.ts'
 import type { Journal } from './journal.ts'
+import type { ManyOrgs, OrgDoor } from './many-orgs.ts'
+import { LARGE_ORG, type PlannedOrg } from './orgs.ts'
 import type { SubmissionLine } from './records.ts'
 import { trueNow } from './wall-clock.ts'
 import { wordsOf, type Order } from './work.ts'
-import { SESSIONS, TASK_AGENTS, type PlannedSession } from './world.ts'
 
 export interface TrafficOptions {
-  readonly escapement: Escapement
+  readonly node: ManyOrgs
+  readonly orgs: readonly PlannedOrg[]
   readonly journal: Journal<SubmissionLine>
   readonly random: Random
   /** Makes the ids of this process unlike those of all others. */
@@ -28,7 +30,6 @@ const TICK_MS = 20
 const MOST_IN_FLIGHT = 150
 
 const SHARE_OF_TASKS = 0.35
-const TOTAL_WEIGHT = SESSIONS.reduce((sum, { weight }) => sum + weight, 0)
 
 /** Submissions that carry a key and are sent again with it when nobody knows what became of them. */
 const SHARE_WITH_KEY = 0.5
@@ -37,6 +38,13 @@ const RESEND_AFTER_MS = 200
 /** Whoever sends, for as long as traffic goes on. */
 interface Sender extends TrafficOptions {
   readonly stopping: AbortSignal
+}
+
+/** Where one submission goes. */
+interface Errand {
+  readonly id: string
+  readonly org: PlannedOrg
+  readonly door: OrgDoor
 }
 
 /** Sends submissions of all kinds at an even rate until it is stopped. */
@@ -67,55 +75,61 @@ export function startTraffic(options: TrafficOptions): Traffic {
 }
 
 async function sendOne(options: Sender, number: number): Promise<void> {
-  const { random, escapement, process } = options
-  const id = `${process}-${number}`
-  if (random.chance(SHARE_OF_TASKS)) {
-    await sendTask(options, id)
-    return
-  }
-  const session = pickSession(random)
+  const { random, node, orgs, process } = options
+  const org = pick(random, orgs, ({ share }) => share)
+  const errand = { id: `${process}-${number}`, org, door: node.of(org.id) }
+  if (random.chance(SHARE_OF_TASKS)) await sendTask(options, errand)
+  else await sendMessage(options, errand)
+}
+
+async function sendMessage(options: Sender, { id, org, door }: Errand): Promise<void> {
+  const { random } = options
+  const session = pick(random, org.sessions, ({ weight }) => weight)
   if (session.kind === 'stopped' && random.chance(0.1)) {
     // A command makes no run, so it has no place in the journal; whether it got through does not matter.
-    await escapement.sessions.send(session.key, random.one(['/stop', '/stopall'])).catch(() => undefined)
+    await door.sessions.send(session.key, random.one(['/stop', '/stopall'])).catch(() => undefined)
     return
   }
-  const text = wordsOf(orderOf(random, id, session.work))
+  const text = wordsOf(orderOf(random, { id, org }, session.work))
   const message = session.kind === 'debounce' ? { text, sender: random.one(['ann', 'bob']) } : { text }
   await submit(options, { id, to: session.key }, async (once) => {
-    const receipt = await escapement.sessions.send(session.key, message, once)
+    const receipt = await door.sessions.send(session.key, message, once)
     if (!('run_id' in receipt)) throw new Error(`a message was taken for a command: ${text}`)
     return { run: receipt.merged_into ?? receipt.run_id, dropped: receipt.dropped_run_id ?? null }
   })
 }
 
-async function sendTask(options: Sender, id: string): Promise<void> {
-  const { random, escapement } = options
-  const agentId = random.one(TASK_AGENTS)
-  const words = wordsOf(orderOf(random, id, [2, 25]))
+async function sendTask(options: Sender, { id, org, door }: Errand): Promise<void> {
+  const { random } = options
+  const agentId = random.one(org.taskAgents)
+  const words = wordsOf(orderOf(random, { id, org }, [2, 25]))
   const retry_policy = { max_retries: 2, strategy: 'fixed', base_ms: 200 }
   const plain = { agentId, action: 'click', params: { words }, priority: random.int(-1, 1) }
   const task = random.chance(0.5) ? { ...plain, retry_policy } : plain
   await submit(options, { id, to: agentId }, async (once) => {
-    const receipt = await escapement.tasks.submit(task, once)
-    if (random.chance(0.01)) await escapement.tasks.cancel(receipt.taskId).catch(() => undefined)
+    const receipt = await door.tasks.submit(task, once)
+    if (random.chance(0.01)) await door.tasks.cancel(receipt.taskId).catch(() => undefined)
     return { run: receipt.taskId, dropped: null }
   })
 }
 
-function orderOf(random: Random, id: string, work: readonly [number, number]): Order {
+function orderOf(random: Random, { id, org }: Pick<Errand, 'id' | 'org'>, work: readonly [number, number]): Order {
+  // The agents of small orgs keep the usual retries, which take longer than this lasts.
+  if (org.id !== LARGE_ORG) return { id, workMs: random.int(...work), fails: 'never' }
   // A few take long, so that faults meet work in progress.
   const workMs = random.chance(0.01) ? random.int(500, 2_500) : random.int(...work)
   const fails = random.chance(0.02) ? (random.chance(0.7) ? 'once' : 'for_good') : 'never'
   return { id, workMs, fails }
 }
 
-function pickSession(random: Random): PlannedSession {
-  let left = random.next() * TOTAL_WEIGHT
-  for (const session of SESSIONS) {
-    left -= session.weight
-    if (left < 0) return session
+/** One of them, by their weights. */
+function pick<T>(random: Random, items: readonly T[], weightOf: (item: T) => number): T {
+  let left = random.next() * items.reduce((sum, item) => sum + weightOf(item), 0)
+  for (const item of items) {
+    left -= weightOf(item)
+    if (left < 0) return item
   }
-  return random.one(SESSIONS)
+  return random.one(items)
 }
 
 /**

@@ -45,7 +45,7 @@ export interface HandlerOptions {
 /** A handler that writes down when it begins and ends, works as long as it was told to, and stops when it is asked to. */
 export function createHandler({ journal, random, nodeId, habitOf, begun }: HandlerOptions): Handler {
   return async (attempt, { signal }) => {
-    const { attemptId, attempt: number, runId, agentId, sessionKey, scheduleId, nominalTime, trigger } = attempt
+    const { orgId, attemptId, attempt: number, runId, agentId, sessionKey, scheduleId, nominalTime, trigger } = attempt
     journal.write({
       ...{
         kind: 'start',
@@ -54,6 +54,7 @@ export function createHandler({ journal, random, nodeId, habitOf, begun }: Handl
         attempt: attemptId,
         number,
         run: runId,
+        org: orgId,
         node: nodeId(),
       },
       ...{ agent: agentId, session: sessionKey, schedule: scheduleId, nominal: nominalTime, trigger },

@@ -1,7 +1,6 @@
 import type { ScheduleInput } from '../../src/contract/schedule.ts'
 import type { SessionPatch } from '../../src/contract/session.ts'
 import type { Settings } from '../../src/escapement.ts'
-import type { Limits } from './records.ts'
 
 // What lives in the database that is tormented: agents, sessions of every mode, schedules of every policy, and limits
 // small enough to be reached.
@@ -9,10 +8,10 @@ import type { Limits } from './records.ts'
 /** Short, so that a stop can outlast it several times in a minute; the grace is longer, so that the lease lapses first. */
 export const LEASE_MS = 4_000
 
-const TASKS_IN_FLIGHT = 16
-const TASKS_PER_AGENT = 5
-const LANES = { main: 12, cron: 8, task: 6 }
-const CATCHUPS = 1
+export const TASKS_IN_FLIGHT = 16
+export const TASKS_PER_AGENT = 5
+export const LANES = { main: 12, cron: 8, task: 6 }
+export const CATCHUPS = 1
 
 /** All lanes of all nodes together have more slots, so it is reached; those of two have fewer, so the third can work. */
 export const ORG_LIMIT = 56
@@ -47,7 +46,7 @@ export const AGENTS: readonly { readonly id: string; readonly max: number | null
   ...TASK_AGENTS.map((id) => ({ id, max: null, retry: null })),
 ]
 
-export type SessionKind = 'fifo' | 'group' | 'drop_old' | 'drop_new' | 'interrupt' | 'debounce' | 'stopped'
+export type SessionKind = 'fifo' | 'group' | 'bulk' | 'drop_old' | 'drop_new' | 'interrupt' | 'debounce' | 'stopped'
 
 interface SessionGroup {
   readonly kind: SessionKind
@@ -108,6 +107,16 @@ const GROUPS: readonly SessionGroup[] = [
     weight: 7,
     rules: { debounce_ms: 250 },
     work: [5, 50],
+    ordered: false,
+  },
+  // Long work that fills the lane of every node, so that others wait for its slots.
+  {
+    kind: 'bulk',
+    agent: 'helper',
+    count: 1,
+    weight: 12,
+    rules: { max_concurrent: 40, cap: 60, drop: 'new' },
+    work: [500, 2_500],
     ordered: false,
   },
   { kind: 'stopped', agent: 'helper', count: 4, weight: 4, rules: {}, work: [20, 200], ordered: true },
@@ -215,21 +224,3 @@ export const SCHEDULES: readonly PlannedSchedule[] = [
   },
   { name: 'named-session', rules: { session: 'agent:clock:chaos:named:1' }, work: QUICK, failing: 0, limit: 1 },
 ]
-
-/** Every limit of this world, for the audit. */
-export const LIMITS: Limits = {
-  sessions: new Map([
-    ...SESSIONS.map(({ key, rules }) => [key, rules.max_concurrent ?? 1] as const),
-    ['agent:clock:chaos:named:1', 1] as const,
-  ]),
-  agents: new Map(AGENTS.flatMap(({ id, max }) => (max === null ? [] : [[id, max] as const]))),
-  org: ORG_LIMIT,
-  tasks: TASKS_IN_FLIGHT,
-  tasksPerAgent: TASKS_PER_AGENT,
-  lanes: new Map(Object.entries(LANES)),
-  catchups: CATCHUPS,
-}
-
-export const ORDERED_SESSIONS: ReadonlySet<string> = new Set(
-  SESSIONS.filter(({ ordered }) => ordered).map(({ key }) => key),
-)

@@ -11,6 +11,8 @@ interface BenchRecord {
   readonly parts: Readonly<Record<string, unknown>>
   /** Parts that were begun and came to no end; the page names them. */
   readonly failed?: readonly string[]
+  /** Parts that are newer than the run; only until the next report. */
+  readonly notYet?: readonly string[]
 }
 
 const load = async (file: string): Promise<unknown> => import(pathToFileURL(path.join(ROOT, file)).href)
@@ -39,7 +41,7 @@ describe('The page of the benchmarks', () => {
   })
 
   it('is of a run of every part, or of none', () => {
-    const told = [...Object.keys(record.parts), ...(record.failed ?? [])]
+    const told = [...Object.keys(record.parts), ...(record.failed ?? []), ...(record.notYet ?? [])]
     expect(told.sort()).toEqual(record.when === null ? [] : [...PART_NAMES].sort())
     for (const part of record.failed ?? []) expect(page).toContain(part)
   })
@@ -75,6 +77,8 @@ describe('The report', () => {
     expect(shown).toContain('- drain: times the best: wanted ≥ 1.3, measured 1.25.')
     expect(shown).not.toContain('- latency p50')
     expect(shown).toContain('a\\_b\n\nTook 7 s; load average before it 0.1.')
+    const newer = { ...recordOf(results), notYet: ['idle'] }
+    expect(render(empty, newer)).toContain('<!-- measured: idle -->\n\nNot measured yet.\n\n<!-- /measured -->')
     expect(shown).toContain('<!-- measured: idle -->\n\nNot measured in this run.\n\n<!-- /measured -->')
     expect(shown.match(/by hand/g)).toHaveLength(4)
     expect(render(shown, recordOf(results))).toBe(shown)

@@ -1,4 +1,8 @@
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ROOT } from '../tooling/root.ts'
 import { createExamplesWorld, type ExamplesWorld, type Started } from './world.ts'
 
 // Signals to real processes. Each says on its standard output what it does.
@@ -27,7 +31,9 @@ async function worker(run, { signal }) {
 const escapement = createEscapement({ database: { data }, agents: { worker } })
 drainOnSignals(escapement)
 say('installed')
+process.once('SIGTERM', () => say('heard SIGTERM'))
 const obey = {
+  pid: () => say('process ' + process.pid),
   start: () => escapement.start(),
   busy: () => void setInterval(() => undefined, 1_000),
   history: async () => {
@@ -52,11 +58,18 @@ const alive = setTimeout(() => undefined, 60_000)
 escapement.start = ((start) => () => start().then(() => clearTimeout(alive)))(escapement.start)
 `
 
+/** Runs a program as the bootstrap of a checkout does, which hands signals on. */
+const PARENT = `
+import { runScript } from '${pathToFileURL(path.join(ROOT, 'scripts/bootstrap/run-script.mjs')).href}'
+process.exit((await runScript('signals.mjs', process.argv.slice(2), { cwd: import.meta.dirname })).code)
+`
+
 let world: ExamplesWorld
 
 beforeAll(() => {
   world = createExamplesWorld()
   world.write('signals.mjs', PROGRAM)
+  world.write('parent.mjs', PARENT)
 }, 60_000)
 afterAll(() => world.end())
 
@@ -65,8 +78,8 @@ async function order(program: Started, line: string): Promise<void> {
   await program.printed(`done ${line}`)
 }
 
-async function started(name: string): Promise<Started> {
-  const program = world.start('signals.mjs', [world.data(name)])
+async function started(name: string, by = 'signals.mjs'): Promise<Started> {
+  const program = world.start(by, [world.data(name)])
   await program.printed('installed')
   await order(program, 'start')
   return program
@@ -105,10 +118,27 @@ describe('SIGTERM', () => {
     expect(ended.stdout).toContain('aborted long 20000: shutdown')
     const after = await started('twice')
     await after.printed('begins long')
-    // Not the same signal twice: two that arrive together are one.
     after.child.kill('SIGTERM')
-    after.child.kill('SIGINT')
-    await after.ended
+    await after.printed('heard SIGTERM')
+    // Longer than one that a group kill sends twice.
+    await sleep(1_100)
+    after.child.kill('SIGTERM')
+    expect((await after.ended).stdout).toContain('aborted long 20000: shutdown')
+  })
+
+  it('that reaches the program twice because its whole group was killed drains all the same', async () => {
+    const parent = await started('group', 'parent.mjs')
+    await order(parent, 'pid')
+    const pid = Number(/process (\d+)/.exec(parent.output())?.[1])
+    await order(parent, 'ask first 700')
+    await parent.printed('begins first')
+    process.kill(pid, 'SIGTERM')
+    await parent.printed('heard SIGTERM')
+    parent.child.kill('SIGTERM')
+    const { code, stdout } = await parent.ended
+    expect(code).toBe(0)
+    expect(stdout).toContain('ends first 700')
+    expect(stdout).not.toContain('aborted')
   })
 
   it('during the start ends the program as soon as it has started', async () => {

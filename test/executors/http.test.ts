@@ -212,6 +212,28 @@ describe('what is answered', () => {
     ['500 at length', saying(500, 'x'.repeat(2 << 20)), { errorCode: 'executor_http_5xx', retryable: null }],
     ['too much', saying(200, 'x'.repeat(2 << 20)), { errorCode: 'answer_too_large' }],
     ['broken JSON', saying(200, '{', { 'content-type': 'application/json' }), { errorCode: 'malformed_answer' }],
+    ...[10_000, 100_000, 400_000].map((levels): [string, Answering, object] => [
+      `a list nested ${levels} deep`,
+      saying(200, `${'['.repeat(levels)}${']'.repeat(levels)}`, { 'content-type': 'application/json' }),
+      { errorCode: 'malformed_answer' },
+    ]),
+    [
+      'an object nested 100,000 deep',
+      saying(200, `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, { 'content-type': 'application/json' }),
+      { errorCode: 'malformed_answer' },
+    ],
+    [
+      'a result with an output nested 100,000 deep',
+      saying(200, `{"status":"success","output":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, {
+        'content-type': 'application/json',
+      }),
+      { errorCode: 'malformed_answer' },
+    ],
+    [
+      '500, nested 100,000 deep',
+      saying(500, `${'['.repeat(100_000)}${']'.repeat(100_000)}`, { 'content-type': 'application/json' }),
+      { errorCode: 'executor_http_5xx' },
+    ],
     ['a failed result', saying(200, { status: 'failed' }), { errorCode: 'agent_error', retryable: null }],
     ['a code of ours', saying(200, { status: 'failed', error_code: 'network' }), { errorCode: 'network' }],
     ['a code of its own', saying(200, { status: 'failed', error_code: 'E1' }), { errorCode: 'agent_error' }],
@@ -234,6 +256,12 @@ describe('what is answered', () => {
   ])('%s is a failure', async (_, answer, outcome) => {
     const { report } = await perform(answer)
     expect(report.outcome).toMatchObject({ kind: 'failed', ...outcome })
+  })
+
+  it('quotes nothing of an answer that is no JSON: it may begin with a secret', async () => {
+    const { report } = await perform(saying(200, 'TOPsecretValue', { 'content-type': 'application/json' }))
+    expect(report.errorMessage).toMatch(/^the answer says that it is JSON and is not: /)
+    expect(report.errorMessage).not.toMatch(/TOP/)
   })
 
   it('says in the error what was answered', async () => {

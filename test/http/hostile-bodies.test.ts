@@ -47,6 +47,17 @@ describe('a body that is no JSON', () => {
     await expectUntouched()
   })
 
+  it.each(['TOPsecretValue', '{"key":"TOPsecretValue",}', '{"key":TOPsecretValue}', '"TOPsecretValue', '{"TOPsecret'])(
+    'is told of without a character of it: %s',
+    async (raw) => {
+      const headers = { 'content-type': 'application/json' }
+      for (const url of [URL, '/tasks', '/rpc', '/mcp']) {
+        const { body } = await world.ask('POST', url, { raw, headers })
+        expect(body, url).not.toMatch(/TOP|secret|Value/)
+      }
+    },
+  )
+
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'multipart/form-data', 'nonsense'])(
     'is refused as %s',
     async (type) => {

@@ -35,6 +35,23 @@ describe('a schedule with an executor of its own', () => {
     expect(row?.['input']).toMatchObject({ executor })
   })
 
+  it.each<[string, object]>([
+    ['another kind that keeps any field', { kind: 'echo', url: http.url, env: {} }],
+    ['another kind without variables', { kind: 'in-process', url: http.url }],
+    ['another path of the same host', { ...http, url: 'https://agents.example/echo' }],
+    ['the same kind and address, with variables', { ...http, env: {} }],
+  ])('never shows a hidden header in clear after a change to %s', async (_, change) => {
+    const { id } = await create({ executor: { ...http, headers: { authorization: 'hunter2' } } })
+    const body = { executor: { ...change, headers: { authorization: '***' } } }
+    await world.ask('PATCH', `${URL}/${id}`, { as: 'member', body })
+    const shown = await world.ask('GET', `${URL}/${id}`, { as: 'viewer' })
+    expect(shown.json()).toMatchObject({ executor: { headers: { authorization: '***' } } })
+    const [row] = await world.services.db.query('select input from schedule where id = $1', [id])
+    const { executor } = row?.['input'] as { executor: { url: string; kind: string; headers: object } }
+    const isMoved = executor.url !== http.url || executor.kind !== http.kind
+    if (isMoved) expect(JSON.stringify(executor)).not.toContain('hunter2')
+  })
+
   it('of kind echo or tab-action needs nothing more', async () => {
     for (const kind of ['echo', 'tab-action'])
       expect(await create({ executor: { kind } })).toMatchObject({ agent_id: null, executor: { kind } })

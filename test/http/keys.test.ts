@@ -77,4 +77,32 @@ describe('a key', () => {
     problemIn(await world.ask('DELETE', `${URL}/key_of_nobody`), 'NOT_FOUND')
     expect((await world.ask('GET', `${URL}/${id}`)).json<KeyView>().state).toBe('active')
   })
+
+  it('that expires makes none that outlives it', async () => {
+    const expires = new Date(world.services.now + 3_600_000).toISOString()
+    const later = new Date(world.services.now + 7_200_000).toISOString()
+    const sooner = new Date(world.services.now + 1_800_000).toISOString()
+    const { key: parent } = await make({ name: 'parent', role: 'admin', expires_at: expires })
+    const as = parent ?? ''
+    expect((await make({ name: 'child' }, { as })).expires_at).toBe(expires)
+    expect((await make({ name: 'child', expires_at: sooner }, { as })).expires_at).toBe(sooner)
+    problemIn(await world.ask('POST', URL, { body: { name: 'child', expires_at: later }, as }), 'FORBIDDEN')
+    const grandchild = await make({ name: 'child', role: 'admin', expires_at: sooner }, { as })
+    expect((await make({ name: 'grandchild' }, { as: grandchild.key })).expires_at).toBe(sooner)
+  })
+
+  it('ends itself and keys below it, and none that may do more', async () => {
+    const owner = await make({ name: 'owner', role: 'owner' })
+    const admin = await make({ name: 'admin', role: 'admin' })
+    const revoker = await make({ name: 'revoker', role: 'admin', scopes: ['keys:write'] })
+    const end = (id: string, as: string | null) => world.ask('DELETE', `${URL}/${id}`, { as })
+    problemIn(await end(owner.id, revoker.key), 'FORBIDDEN')
+    problemIn(await end(admin.id, revoker.key), 'FORBIDDEN')
+    problemIn(await end(owner.id, admin.key), 'FORBIDDEN')
+    expect((await world.ask('GET', `${URL}/${owner.id}`)).json<KeyView>().state).toBe('active')
+    const member = await make({ name: 'member', role: 'member' })
+    expect((await end(member.id, admin.key)).statusCode).toBe(200)
+    expect((await end(revoker.id, revoker.key)).statusCode).toBe(200)
+    expect((await end(admin.id, owner.key)).statusCode).toBe(200)
+  })
 })

@@ -21,7 +21,7 @@ const OPEN = ALL_OPERATIONS.filter(([, { permission }]) => permission === 'none'
 const NAMED_BY_CALLER = ['sessions.update', 'sessions.send', 'sessions.stop', 'sessions.stopAll', 'sessions.reset']
 
 /** Whoever lets people in gives them a role, and nobody gives what they do not have: here the permission alone is too little. */
-const GIVING = ['members.create', 'members.update', 'members.delete', 'members.invite', 'auth.link']
+const GIVING = ['members.create', 'members.update', 'members.delete', 'members.invite', 'auth.link', 'keys.revoke']
 
 /** What an operation is asked with where its example would not do for a key that may do only this. */
 const BODIES: Readonly<Record<string, unknown>> = {

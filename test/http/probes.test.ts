@@ -49,8 +49,9 @@ describe('a probe of a schedule', () => {
     await change({ probe: { ...made.probe, when: { op: 'exists' } } })
     const [row] = await world.services.db.query('select input from schedule where id = $1', [made.id])
     expect(row?.['input']).toMatchObject({ probe: { headers, when: { op: 'exists' } } })
-    const elsewhere = await change({ probe: { ...made.probe, url: 'https://other.example/' } })
-    expect(pointersIn(elsewhere)).toEqual(['/probe/headers/authorization'])
+    const otherPath = new globalThis.URL('/echo', made.probe?.url ?? '').href
+    for (const url of ['https://other.example/', otherPath])
+      expect(pointersIn(await change({ probe: { ...made.probe, url } })), url).toEqual(['/probe/headers/authorization'])
     const tried = await world.ask('POST', `${URL}/probe`, { body: { schedule_id: made.id } })
     expect(probeTry.parse(tried.json())).toMatchObject({ answer: 'yes', wakes: true, seen: '***' })
     expect((await change({ probe: null })).json<ScheduleView>().probe).toBeNull()

@@ -55,7 +55,7 @@ function serveHere(asked: Asked, stops: (() => Promise<unknown>)[]): Promise<Ran
   })
   stops.push(() => {
     hear('SIGTERM')
-    hear('SIGTERM')
+    hear('SIGINT')
     return ended
   })
   return new Promise((resolve) => {

@@ -75,6 +75,21 @@ describe.concurrent('what a function gives back', () => {
     if (label === 'after') return 'after'
     throw FAILURES[label]?.()
   }
+  scenario('may be nested too deep for a row: that is a malformed answer, and the next one works', async (world) => {
+    const levels = ['10000', '100000', '400000']
+    const deep: Handler = ({ payload }) => {
+      const label = labelOf(payload)
+      return label === 'after' ? 'after' : JSON.parse(`${'['.repeat(Number(label))}${']'.repeat(Number(label))}`)
+    }
+    const node = await world.start({ agents: { worker: deep } })
+    await node.agents.update('worker', { retry_policy: { max_retries: 0 } })
+    for (const name of levels) {
+      const ids = await sendEach(node, chat(name), [name, 'after'])
+      expect(await endings(node, ids), name).toEqual(['failed', 'success'])
+      expect(await node.runs.get(ids[0] ?? ''), name).toMatchObject({ error_code: 'malformed_answer', attempt: 1 })
+    }
+  })
+
   scenario(`may be an error that is ${Object.keys(FAILURES).join(', ')}`, async (world) => {
     const node = await world.start({ agents: { worker: failing } })
     await node.agents.update('worker', { retry_policy: { max_retries: 0 } })

@@ -119,7 +119,7 @@ describe('SIGTERM and SIGINT', () => {
     await startRun(server)
     await expect.poll(() => begun, SOON).toBe(true)
     server.signal('SIGTERM')
-    server.signal('SIGTERM')
+    server.signal('SIGINT')
     const asked = performance.now()
     expect(await server.ended).toBe(1)
     expect(performance.now() - asked).toBeLessThan(4_500)

@@ -56,6 +56,24 @@ describe('the first start', () => {
   })
 })
 
+describe('a data directory that cannot be created', () => {
+  it.each([
+    { where: 'in a directory of the system', place: () => '/proc/nope/data', on: 'embedded' },
+    { where: 'in a directory of the system', place: () => '/proc/nope', on: 'external' },
+    { where: 'below a file', place: () => fileOf('file/data'), on: 'embedded' },
+    { where: 'under a name that is too long', place: () => fileOf(`new/${'x'.repeat(300)}`), on: 'external' },
+  ] as const)('$where ends the start at once with the reason, $on', async ({ place, on }) => {
+    writeFileSync(fileOf('file'), '')
+    const asked = performance.now()
+    const server = world.spawn(['--data', place()], {}, { embedded: on === 'embedded' })
+    expect(await server.ended).toBe(1)
+    expect(performance.now() - asked).toBeLessThan(30_000)
+    const sentence = server.stderr().trimEnd().split('\n')
+    expect(sentence.filter((line) => !line.startsWith('{'))).toEqual([expect.stringContaining(place())])
+    expect(readdirSync(world.data)).toEqual(['file'])
+  })
+})
+
 describe('a later start', () => {
   it('keeps the key and makes another link', async () => {
     const first = world.serve()

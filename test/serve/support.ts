@@ -82,7 +82,7 @@ export async function createServeWorld(): Promise<ServeWorld> {
     end: async () => {
       for (const served of running) {
         served.signal('SIGTERM')
-        served.signal('SIGTERM')
+        served.signal('SIGINT')
         await served.ended
       }
       await database.drop()

@@ -37,4 +37,10 @@ describe('a lease', () => {
     expect(lookUntil(watch, 48_000, () => 99, 35_000)).toEqual([])
     expect(look(watch, 49_000, 99)).toEqual(['nod_1'])
   })
+
+  it('lapses in the end also when every look comes late', () => {
+    const watch = createLeaseWatch()
+    const lapsedAt = Array.from({ length: 20 }, (_, n) => n * 8_000).find((at) => look(watch, at, 99).length > 0)
+    expect(lapsedAt).toBe(72_000)
+  })
 })

@@ -2,19 +2,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startProfile } from '../profile.mjs'
 import { cpuSecondsOf } from '../server.mjs'
-import { cpuSeconds, makeJob, until } from '../world.mjs'
+import { cpuSeconds, makeLargeJob, until } from '../world.mjs'
 import { load } from './opening.mjs'
 
 const LONGEST_MS = 600_000
 
-/** Makes the contestant's schema and fills its queue. */
-export async function fill({ contestant, url, count }) {
+/** Makes the contestant's schema and fills its queue; `bytes` makes the texts longer. */
+export async function fill({ contestant, url, count, bytes = 0 }) {
   const { prepare, open } = await load(contestant)
   await prepare(url)
   const queue = await open(url, {})
   for (let from = 0; from < count; from += queue.batchSize) {
     const size = Math.min(queue.batchSize, count - from)
-    await queue.submitMany(Array.from({ length: size }, (_, i) => makeJob(from + i)))
+    await queue.submitMany(Array.from({ length: size }, (_, i) => makeLargeJob(from + i, bytes)))
   }
   await queue.close()
 }

@@ -14,8 +14,10 @@ export const TOUCHED = `${OURS} select query, calls::int as calls, (shared_blks_
    where d.datname = current_database() and query not like '%bench */%' and query not like '%pg_stat_statements_reset%'
    order by blocks desc`
 
-/** Queued runs that seeding multiplies: one of each agent named, none of them started. */
-export async function makeTemplates({ url, agents, ended = false }) {
+/**
+ * Queued runs that seeding multiplies: one of each agent named, none of them started; `expiresInMs` gives them a deadline.
+ */
+export async function makeTemplates({ url, agents, ended = false, org = 'default', expiresInMs }) {
   let held
   const holding = new Promise((resolve) => {
     held = resolve
@@ -24,13 +26,16 @@ export async function makeTemplates({ url, agents, ended = false }) {
   const escapement = create(url, {
     agents: { ...handlers, holder: holdUntilAborted(() => held()) },
     lanes: { main: 1 },
+    org,
   })
   await escapement.start()
   await escapement.agents.update('holder', { retry_policy: { max_retries: 0 } })
   if (ended) await escapement.sessions.ask(sessionOf({ agent: agents[0], session: 'ended' }), makeJob(0).text)
   await escapement.sessions.send(sessionOf({ agent: 'holder', session: 'hold' }), 'hold the lane')
   await holding
-  for (const agent of agents) await escapement.sessions.send(sessionOf({ agent, session: 'template' }), makeJob(0).text)
+  const deadline = expiresInMs === undefined ? {} : { deadline: new Date(Date.now() + expiresInMs).toISOString() }
+  for (const agent of agents)
+    await escapement.sessions.send(sessionOf({ agent, session: 'template' }), { text: makeJob(0).text, ...deadline })
   await escapement.stop('now')
 }
 

@@ -8,7 +8,9 @@ import { readPages, showDone, showList, showOne, withPages, type Facts, type Pag
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
 import { EXIT, type ExitCode } from '../terminal.ts'
+import type { RecoverOptions } from '../recover.ts'
 import { commandOf, groupOf } from './group.ts'
+import { withDatabase } from './server.ts'
 
 interface SetOptions {
   readonly host?: readonly string[]
@@ -45,6 +47,14 @@ export function addSecrets(program: Command, desk: Desk): void {
     'make a new key first, where it is in a file beside the embedded database',
   )
   remote<{ readonly newKey?: boolean }>(desk, rotating, { work: (talk, _, options) => rotate(talk, options) })
+  const recover = commandOf(group, 'recover', 'use another key after the one that seals was lost; needs no server')
+  withDatabase(recover)
+    .requiredOption('--lost-key <id>', 'id of the lost key; what it sealed is listed and has to be entered again')
+    .option('--json', 'print JSON for programs')
+    .action(async (options: RecoverOptions) => {
+      const { runRecover } = await import('../recover.ts')
+      desk.settle(await runRecover(desk.terminal, options))
+    })
 }
 
 async function setSecret(talk: Talk, name: string, options: SetOptions): Promise<SecretView> {

@@ -4,7 +4,8 @@ import type { Desk } from '../remote/talk.ts'
 import type { ServeOptions } from '../serve.ts'
 import { commandOf } from './group.ts'
 
-const withDatabase = (command: Command): Command =>
+/** The options that say which database a command opens in this process. */
+export const withDatabase = (command: Command): Command =>
   command
     .option('--data <directory>', 'directory of keys, sign-in link and embedded server (default ./.escapement)')
     .option('--database-url <url>', 'a PostgreSQL of your own instead of the embedded server')

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import type { WorkerHandler, WorkerLogEntry } from '../../client/worker/handler.ts'
 import { startWorker } from '../../client/worker/worker.ts'
 import type { WorkerView } from '../../contract/worker.ts'
+import { createStopRequests } from '../../core/stop-requests.ts'
 import { paintState } from '../output/style.ts'
 import type { Column } from '../output/table.ts'
 import { agoText } from '../output/times.ts'
@@ -61,11 +62,11 @@ async function work(talk: Talk, program: readonly string[], options: WorkerComma
     ...{ capacity: whole(options.capacity, '--capacity'), drainSeconds: whole(options.drain, '--drain') },
     log: (entry) => void write(terminal.stderr, lineOf(talk, entry)),
   })
-  let asked = 0
+  const requested = createStopRequests()
   terminal.signals?.listen((signal) => {
     if (signal !== 'SIGTERM' && signal !== 'SIGINT') return
-    asked += 1
-    if (asked <= 2) void worker.stop(asked === 1 ? 'drain' : 'now')
+    const how = requested(signal, performance.now())
+    if (how !== null) void worker.stop(how)
   })
   await worker.ended
   return EXIT.ok

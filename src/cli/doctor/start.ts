@@ -34,7 +34,9 @@ export async function lookAtStart(place: StartPlace): Promise<readonly Finding[]
   return [
     ...findings,
     ...(place.runs ? [] : [await lookAtPort(server)]),
-    ...(database.url === null ? [] : await lookAtUrl({ url: database.url, schema: database.schema, keys })),
+    ...(database.url === null
+      ? await lookAtEmbedded(configuration, keys)
+      : await lookAtUrl({ url: database.url, schema: database.schema, keys })),
   ]
 }
 
@@ -68,6 +70,17 @@ async function lookAtPort({ host, port }: { readonly host: string; readonly port
   return problem.code === 'EADDRINUSE'
     ? trouble('port_taken', `Another program listens on ${where}`)
     : trouble('port_refused', problem.message)
+}
+
+/** The embedded database is started for the look, where there is one and no server runs on it. */
+async function lookAtEmbedded(
+  configuration: Configuration,
+  keys: Parameters<typeof LookAtDatabase>[0]['keys'],
+): Promise<readonly Finding[]> {
+  if (keys === undefined) return []
+  const { lookIntoEmbedded } = await import('../../serve/look-at-database.ts')
+  const locked = await lookIntoEmbedded(configuration, keys)
+  return locked === null ? [] : [trouble('secrets_locked', locked)]
 }
 
 async function lookAtUrl(where: Parameters<typeof LookAtDatabase>[0]): Promise<readonly Finding[]> {

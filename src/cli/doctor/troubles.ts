@@ -94,7 +94,7 @@ export const TROUBLES = {
   secrets_locked: bad(
     'secrets',
     'The database holds secrets, and the key that opens them is not here: nothing starts.',
-    'Bring the key from where it was: docs/guides/backup-restore.md',
+    'Bring the key from where it was: docs/guides/backup-restore.md. If it is lost: escapement secrets recover --lost-key ID, with the id of the detail; it lists what has to be entered again.',
   ),
   server_none: bad(
     'server',

@@ -10,7 +10,9 @@ export const keyOperations = {
   'keys.create': operation({
     ...{ method: 'POST', path: '/api/v1/keys', tag: 'keys', permission: 'keys:write' },
     summary: 'Makes a key',
-    description: 'Its text is in this answer and nowhere else. Nobody gives what they do not have.',
+    description:
+      'Its text is in this answer and nowhere else. Nobody gives what they do not have. Made with a key that expires, it ' +
+      'expires no later; without `expires_at`, at the same time.',
     ...{ creates: true, readBy: 'service' },
     body: keyInput,
     answers: { 201: madeKey },
@@ -32,7 +34,9 @@ export const keyOperations = {
   'keys.revoke': operation({
     ...{ method: 'DELETE', path: '/api/v1/keys/:id', tag: 'keys', permission: 'keys:write' },
     summary: 'Ends a key',
-    description: 'At once on this node, within a second on others. It stays on the list as revoked.',
+    description:
+      'At once on this node, within a second on others. It stays on the list as revoked. A key ends itself, and keys with no ' +
+      'more than its own role and permissions.',
     params: one,
     answers: { 200: key },
     refusals: ['NOT_FOUND'],

@@ -18,22 +18,33 @@ const ONLY_REFERENCE = /^(?:(?:bearer|basic|token|apikey|key) +)?\{\{\s*secret:[
 export const privateHeaders = (headers: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(headers).flatMap(([name, value]) => (isHidden(name, value) ? [value] : []))
 
+/** The fields whose values may be credentials. An executor may have both, whatever its kind does with them. */
+const PRIVATE_FIELDS = ['headers', 'env'] as const
+
+const shown = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, isHidden(name, value) ? MASK : value]))
+
 /** An executor as it is shown: headers and variables that look like credentials are hidden from whoever may only read. */
 export function maskedExecutor<T extends Fields>(executor: T): T {
-  const { headers, env } = executor
-  const shown = (fields: Fields): Fields =>
-    Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, isHidden(name, value) ? MASK : value]))
-  if (isObject(env)) return { ...executor, env: shown(env) }
-  return isObject(headers) ? { ...executor, headers: shown(headers) } : executor
+  const hidden = PRIVATE_FIELDS.flatMap((field) => {
+    const fields: unknown = executor[field]
+    return isObject(fields) ? [[field, shown(fields)] as const] : []
+  })
+  return hidden.length === 0 ? executor : { ...executor, ...Object.fromEntries(hidden) }
 }
 
+/** How far a hidden value may go with what it belongs to: to the same address, or anywhere at the same origin. */
+export type Reach = 'address' | 'origin'
+
 /**
- * What somebody sends back of what they were shown, with the values that were hidden. Only while it goes to the same
- * place: else whoever may change an agent could have its credentials sent to themselves.
+ * What somebody sends back of what they were shown, with the values that were hidden. Only while the same kind calls the
+ * same place: else whoever may change it could have its credentials sent, or shown, elsewhere. Another path of a host may
+ * show what it was sent, so only those who administer agents move a credential to one.
  */
-export function unmaskedExecutor(given: unknown, before: unknown): unknown {
-  if (!isObject(given) || !isObject(before) || originOf(given) === null || originOf(given) !== originOf(before))
-    return given
+export function unmaskedExecutor(given: unknown, before: unknown, reach: Reach = 'address'): unknown {
+  if (!isObject(given) || !isObject(before) || given['kind'] !== before['kind']) return given
+  const place = placeOf(given, reach)
+  if (place === null || place !== placeOf(before, reach)) return given
   const { headers } = given
   const { headers: known } = before
   if (!isObject(headers) || !isObject(known)) return given
@@ -45,7 +56,9 @@ export function unmaskedExecutor(given: unknown, before: unknown): unknown {
   return { ...given, headers: Object.fromEntries(full) as unknown }
 }
 
-function originOf({ url: called, base_url: base }: Fields): string | null {
+function placeOf({ url: called, base_url: base }: Fields, reach: Reach): string | null {
   const url = called ?? base
-  return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null
+  if (typeof url !== 'string' || !URL.canParse(url)) return null
+  const { origin, href } = new URL(url)
+  return reach === 'origin' ? origin : href
 }

@@ -1,4 +1,5 @@
 import { parseInstant, formatInstant, instant, isWritten } from '../instant.ts'
+import { readJson } from '../json.ts'
 
 /** A job of OpenClaw's scheduler, as the schedule it would be. */
 export interface PlannedClawJob {
@@ -40,12 +41,9 @@ const isOfGoClaw = (job: Json): boolean => objectIn(job['payload'])['kind'] === 
 
 /** Reads a jobs file; a sentence instead says why it is none. */
 export function readClawJobs(text: string): readonly ClawJob[] | string {
-  let file: unknown
-  try {
-    file = JSON.parse(text.replace(/^\uFEFF/u, ''))
-  } catch (error) {
-    return `is not JSON: ${error instanceof Error ? error.message : String(error)}`
-  }
+  const read = readJson(text.replace(/^\uFEFF/u, ''))
+  if ('flaw' in read) return `is not JSON: ${read.flaw}`
+  const file = read.value
   const jobs = Array.isArray(file) ? (file as readonly unknown[]) : objectIn(file)['jobs']
   if (!Array.isArray(jobs)) return 'has no list of jobs; the file is cron/jobs.json in the directory of OpenClaw'
   return jobs.map((job: unknown, index) => readJob(job, index + 1))

@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { ErrGatewayDraining } from '../../contract/refusals.ts'
 import type { OrgId } from '../../core/ids.ts'
+import type { Instant } from '../../core/instant.ts'
 import { readHistory, readOwners, readVersion, readVersions, type ToldTurn } from '../../service/events.ts'
 import type { LiveWork } from '../../service/live-port.ts'
 import type { Ports } from '../../service/ports.ts'
+import { atExpiry } from '../at-expiry.ts'
 import { createPlaces, type MostPlaces, type Places } from '../places.ts'
 import { catchUp } from './catch-up.ts'
 import { createChannel, type Channel } from './channel.ts'
@@ -22,6 +24,8 @@ export interface Listener {
   /** Where to go on; null: from now on. */
   readonly after: Position | null
   readonly isAllowed: () => Promise<boolean>
+  /** When the key or session expires that they listen with; null: never. */
+  readonly expiresAt: Instant | null
   /** Takes the connection over, once it is sure that there is something to say. */
   readonly take: () => ServerResponse
 }
@@ -38,7 +42,7 @@ export interface EventStreams {
 }
 
 export interface StreamsContext {
-  readonly ports: Pick<Ports, 'database'>
+  readonly ports: Pick<Ports, 'database' | 'clock'>
   readonly work: Pick<LiveWork, 'ownersOf'>
   /** Something could not be looked at; those it concerns come back by themselves. */
   readonly failed: (error: unknown) => void
@@ -139,7 +143,7 @@ async function open(hub: Hub, listener: Listener): Promise<void> {
 
 function welcome(
   hub: Hub,
-  { orgId, wanted, isAllowed, after }: Listener,
+  { orgId, wanted, isAllowed, after, expiresAt }: Listener,
   { outlet, version }: { readonly outlet: ServerResponse; readonly version: number },
 ): void {
   const client: Client = {
@@ -149,7 +153,9 @@ function welcome(
   begin(outlet)
   const channel = channelOf(hub, orgId)
   channel.clients.add(client)
+  const callOff = atExpiry(hub.ctx.ports.clock, expiresAt, () => void reviewOne(hub, client))
   outlet.on('close', () => {
+    callOff()
     leave(hub, { orgId, channel }, client)
     if (client.cutOff !== null) hub.ctx.cutOff?.(orgId, client.cutOff)
   })
@@ -240,12 +246,16 @@ async function beat(hub: Hub): Promise<void> {
   hub.versions = await readVersions(hub.ctx.ports)
 }
 
-/** Ends the streams of those who may not listen any more. When that cannot be found out, the next look will. */
+/** Ends the streams of those who may not listen any more. */
 async function review(hub: Hub, { clients }: Channel): Promise<void> {
-  for (const client of [...clients])
-    try {
-      if (!(await client.isAllowed())) client.outlet.end()
-    } catch (error) {
-      hub.ctx.failed(error)
-    }
+  for (const client of [...clients]) await reviewOne(hub, client)
+}
+
+/** When it cannot be found out whether they may, the next look will. */
+async function reviewOne(hub: Hub, client: Client): Promise<void> {
+  try {
+    if (!(await client.isAllowed())) client.outlet.end()
+  } catch (error) {
+    hub.ctx.failed(error)
+  }
 }

@@ -27,6 +27,7 @@ export const eventHandlers: HandlersOf<typeof eventOperations> = {
     await ctx.events.open({
       ...{ orgId: caller.orgId, wanted: wantedOf(query, kinds, principal.railed), after },
       isAllowed: () => isStillAllowed(ctx, request, kinds),
+      expiresAt: principal.expiresAt,
       take: () => {
         reply.hijack()
         return reply.raw

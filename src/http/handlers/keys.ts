@@ -7,5 +7,5 @@ export const keyHandlers: HandlersOf<typeof keyOperations> = {
   'keys.create': ({ ports, caller, principal, body }) => createKey(ports, { ...caller, principal }, body),
   'keys.list': ({ ports, caller, query }) => findKeys(ports, caller, query),
   'keys.get': ({ ports, caller, params }) => getKey(ports, caller, params.id),
-  'keys.revoke': ({ ports, caller, params }) => revokeKey(ports, caller, params.id),
+  'keys.revoke': ({ ports, caller, principal, params }) => revokeKey(ports, { ...caller, principal }, params.id),
 }

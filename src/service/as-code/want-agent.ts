@@ -77,7 +77,7 @@ function changed({ ports, caller }: Context, base: Base, known: AgentRow): Wante
  * place, those of variables while it starts the same program in the same way.
  */
 function restored(given: unknown, before: AgentRow['executor']): unknown {
-  const open = unmaskedExecutor(given, before)
+  const open = unmaskedExecutor(given, before, 'origin')
   const read = parseExecutor('executor', open)
   const { env: known, ...others } = before as Fields
   if (!read.ok || !isFields(known)) return open

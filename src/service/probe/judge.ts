@@ -7,6 +7,7 @@ import type { Caller } from '../caller.ts'
 import { parseJson } from '../input-fields.ts'
 import type { Ports } from '../ports.ts'
 import { refuseCommand } from '../rails/making.ts'
+import { refuseProbeKind } from '../rails/references.ts'
 
 /**
  * Reads the probe that a schedule or a heartbeat is given, as it is kept. Values that are shown hidden are those it had
@@ -47,6 +48,8 @@ const unhidden = (given: unknown): unknown => {
 
 /** Refuses a probe that may not be asked by whoever wants it asked. */
 export async function judge(ports: Pick<Ports, 'outbound' | 'commands'>, caller: Caller, probe: Probe): Promise<void> {
+  // Before the address is looked up: what a restricted key may not ask is not asked for it.
+  if (caller.railed !== undefined) refuseProbeKind(probe.kind)
   if (probe.kind === 'http') {
     const message = await ports.outbound.check(probe.url, 'probe')
     if (message !== null) throw invalid([{ field: 'probe.url', value: probe.url, message }])

@@ -2,10 +2,10 @@ import { Refusal } from '../../contract/refusals.ts'
 import { runId, scheduleId, sessionKey } from '../../core/ids.ts'
 import { breach } from '../../core/rails/breach.ts'
 import { confinedTo, isOwnSession, ownSessionsOf, type Railed } from '../../core/rails/railed.ts'
+import type { Connection } from '../../store/database.ts'
 import { loadRunOwner, loadScheduleOwner } from '../../store/rails.ts'
 import type { RunChoice } from '../../store/run-reads.ts'
 import type { Caller } from '../caller.ts'
-import type { Ports } from '../ports.ts'
 import { railRefusal } from './refusals.ts'
 
 /** One thing that somebody wants to look at or touch. */
@@ -20,7 +20,7 @@ export interface AskedThing {
  * saying so gives nothing away.
  */
 export async function requireOwn(
-  { database }: Pick<Ports, 'database'>,
+  { database }: { readonly database: Connection },
   { orgId, railed }: { readonly orgId: Caller['orgId']; readonly railed: Railed },
   { kind, id }: AskedThing,
 ): Promise<void> {

@@ -1,6 +1,5 @@
 import type { ScheduleInput, ScheduleView } from '../../contract/schedule.ts'
 import { Refusal } from '../../contract/refusals.ts'
-import { inlineKindOf } from '../../core/executor/inline-agent.ts'
 import { scheduleId } from '../../core/ids.ts'
 import { formatInstant, parseInstant, type Instant } from '../../core/instant.ts'
 import { breach } from '../../core/rails/breach.ts'
@@ -19,7 +18,7 @@ import {
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { proposalOf } from './approval.ts'
 import { makingOf, requireRate, type AtWork } from './making.ts'
-import { refuseOthersSession } from './own.ts'
+import { refuseReferences, refuseRejected } from './references.ts'
 import { railRefusal, refuse } from './refusals.ts'
 
 /** What was sent, with what the rails fill in, and what to say about that. */
@@ -54,22 +53,12 @@ export async function underRails(at: AtWork, made: ScheduleRow): Promise<Schedul
   const { rails, owner } = who
   refuse(judgeDepth(who))
   refuse(judgeCount(rails, await countOwned(tx, { orgId, owner })))
-  judgePlace(who, made, null)
+  await refuseReferences(at, { before: null, after: made })
   await judgePlan(at, made, made.createdAt)
   await requireRate(at, 1)
   const { parentRunId, lineage } = makingOf(who)
   const owned = { ...made, owner, createdByRun: parentRunId, lineage }
   return rails.approval ? proposalOf(who, { before: null, after: owned }, now) : owned
-}
-
-/** Where a schedule leads: to an agent that a person made, and into no conversation of others. */
-function judgePlace(who: Railed, after: ScheduleRow, before: ScheduleRow | null): void {
-  if (inlineKindOf(after.agentId) !== null && after.agentId !== before?.agentId)
-    throw railRefusal(breach('executor', 'A key with guard rails wakes agents; it cannot bring an executor of its own'))
-  if (after.sessionKey !== null && after.sessionKey !== before?.sessionKey) refuseOthersSession(who, after.sessionKey)
-  const budget = (after.input['budget'] ?? null) as unknown
-  if (budget !== null && JSON.stringify(budget) !== JSON.stringify(before?.input['budget'] ?? null))
-    throw railRefusal(breach('operation', 'A key with guard rails sets no budgets'))
 }
 
 /** When a schedule fires: not too often, not for too long, and not right beside another of the same owner. */
@@ -105,7 +94,7 @@ export async function judgeEdit(at: AtWork, edit: RailedEdit): Promise<ScheduleR
   const { railed: who, now } = at
   const { before, after } = edit
   if (!isSeen(who, before)) throw new Refusal('NOT_FOUND', `There is no schedule ${before.id}`)
-  judgePlace(who, after, before)
+  await refuseReferences(at, edit)
   const isMoved = planOf(before) !== planOf(after)
   const isWoken = isMoved || (before.state !== 'active' && after.state === 'active')
   if (isWoken) {
@@ -135,6 +124,7 @@ export async function judgeWake(at: AtWork, row: ScheduleRow): Promise<void> {
   const { tx, orgId, railed: who, now } = at
   const { rails } = who
   if (!isSeen(who, row)) throw new Refusal('NOT_FOUND', `There is no schedule ${row.id}`)
+  refuseRejected(row)
   refuse(judgeLoop(who, row.id))
   refuse(judgeDepth(who))
   refuse(judgeAge(rails, row.createdAt, now))

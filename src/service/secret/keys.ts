@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { chmod, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { Refusal } from '../../contract/refusals.ts'
-import { readPrivateFile, writePrivateFile } from '../private-file.ts'
+import { createPrivateFile, readPrivateFile, writePrivateFile } from '../private-file.ts'
 
 /** A key that seals, and what tells it from others. */
 export interface SecretKey {
@@ -63,11 +63,19 @@ const keyOf = (bytes: Buffer): SecretKey => ({
   id: createHmac('sha256', bytes).update('escapement sealing key').digest('hex').slice(0, 16),
 })
 
-/** Makes a key and puts it first into its file; those that are there stay, because backups may need them. */
+/** Creates the first key of a file. Null: another process has created one, and that one stays. */
+export async function createFirstKey(file: string): Promise<SecretKey | null> {
+  const bytes = randomBytes(KEY_BYTES)
+  return (await createPrivateFile(file, `${bytes.toString('hex')}\n`)) ? keyOf(bytes) : null
+}
+
+/**
+ * Makes a key and puts it first into its file; those that are there stay, because backups may need them. Two at once would
+ * lose one of them: the caller holds the lock of the sealing key.
+ */
 export async function makeKey(file: string): Promise<SecretKey> {
   const bytes = randomBytes(KEY_BYTES)
   const before = await readPrivateFile(file)
   await writePrivateFile(file, `${bytes.toString('hex')}\n${before === null ? '' : `${before}\n`}`)
-  await chmod(file, 0o600)
   return keyOf(bytes)
 }

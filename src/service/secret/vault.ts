@@ -1,9 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Instant } from '../../core/instant.ts'
 import type { Database } from '../../store/database.ts'
-import { ensureSealingKey, loadNodesWithout, loadSealingKey, replaceSealingKey } from '../../store/sealed.ts'
+import {
+  ensureSealingKey,
+  loadNodesWithout,
+  loadSealingKey,
+  replaceSealingKey,
+  SEALING_KEY_LOCK,
+} from '../../store/sealed.ts'
 import { keyIdOf, openText, proofOf, sealText } from './sealing.ts'
-import { keyRefusal, makeKey, readKeys, type KeySource, type SecretKey } from './keys.ts'
+import { createFirstKey, keyRefusal, makeKey, readKeys, type KeySource, type SecretKey } from './keys.ts'
 import { Refusal } from '../../contract/refusals.ts'
 import type { KeyChange, SealedPlace, Vault } from './vault-port.ts'
 
@@ -21,6 +27,8 @@ export interface VaultContext {
 /** The keys of a node as it knows them. */
 interface Ring {
   keys: readonly SecretKey[]
+  /** The decision which key seals while it is being made, so that a hundred callers take one connection. */
+  deciding: Promise<string> | null
 }
 
 interface Opened {
@@ -30,7 +38,7 @@ interface Opened {
 
 /** Opens the vault. Refused when things are sealed with a key that this node does not have. */
 export async function openVault(ctx: VaultContext): Promise<Vault> {
-  const opened: Opened = { ctx, ring: { keys: await readKeys(ctx.source) } }
+  const opened: Opened = { ctx, ring: { keys: await readKeys(ctx.source), deciding: null } }
   const inUse = await loadSealingKey(ctx.database)
   if (inUse !== null && findKey(opened.ring, inUse) === undefined) throw lacks(opened, inUse)
   return {
@@ -74,7 +82,8 @@ function lacks({ ctx: { source }, ring }: Opened, id: string): Refusal {
     source.environment !== null
       ? 'add that key to ESCAPEMENT_SECRET_KEY, which takes several with commas between them'
       : `give it that key as ESCAPEMENT_SECRET_KEY, or copy secret.key from the node that made it to ${file}`
-  return keyRefusal(`Secrets in this database are sealed with key ${id}, and this node ${has}: ${where}`, {
+  const lost = `if that key is lost: escapement secrets recover --lost-key ${id}`
+  return keyRefusal(`Secrets in this database are sealed with key ${id}, and this node ${has}: ${where}; ${lost}`, {
     key_id: id,
   })
 }
@@ -84,21 +93,35 @@ async function sealingKey(opened: Opened): Promise<SecretKey> {
   const { ctx } = opened
   const inUse = await loadSealingKey(ctx.database)
   if (inUse !== null) return needKey(opened, inUse)
-  const own = await ownKey(opened)
-  return needKey(opened, await ensureSealingKey(ctx.database, { id: own.id, at: ctx.now() }))
+  opened.ring.deciding ??= decideKey(opened).finally(() => {
+    opened.ring.deciding = null
+  })
+  return needKey(opened, await opened.ring.deciding)
 }
+
+/** Decides with which key to seal. The file is written before the row, so a row never names a key that is nowhere. */
+const decideKey = (opened: Opened): Promise<string> =>
+  opened.ctx.database.transaction(
+    async (tx) => {
+      const inUse = await loadSealingKey(tx)
+      if (inUse !== null) return inUse
+      const { id } = await ownKey(opened)
+      return ensureSealingKey(tx, { id, at: opened.ctx.now() })
+    },
+    { lock: SEALING_KEY_LOCK },
+  )
 
 /** The first key of this node, made if it has none and there is a place for it. */
 async function ownKey({ ctx: { source }, ring }: Opened): Promise<SecretKey> {
-  const [known] = ring.keys
+  const { file } = source
+  const [known] = (ring.keys = await readKeys(source))
   if (known !== undefined) return known
-  if (source.file === null)
+  if (file === null)
     throw keyRefusal('There is no key to seal secrets with: give one as ESCAPEMENT_SECRET_KEY (openssl rand -hex 32)')
-  const [found] = (ring.keys = await readKeys(source))
-  if (found !== undefined) return found
-  const made = await makeKey(source.file)
-  ring.keys = [made]
-  return made
+  const made = await createFirstKey(file)
+  const [first] = (ring.keys = made === null ? await readKeys(source) : [made])
+  if (first === undefined) throw keyRefusal(`${file} was removed while the key was written; try again`)
+  return first
 }
 
 async function open(opened: Opened, sealed: string, place: SealedPlace): Promise<string> {
@@ -128,23 +151,31 @@ async function changeKey(opened: Opened, { makeNew }: { readonly makeNew: boolea
   // Before anybody decides on a key: what is refused must not leave one behind.
   const file = makeNew ? placeForNew(source, alone) : null
   const inUse = (await sealingKey(opened)).id
-  if (file !== null) await makeKey(file)
-  ring.keys = await readKeys(source)
-  const [wanted] = ring.keys
-  if (wanted === undefined || wanted.id === inUse) return { keyId: inUse, previousKeyId: null }
-  await needKey(opened, inUse)
-  // Nodes of the same directory read the file when they come across a key they do not know.
-  const without = alone ? [] : await othersWithout(ctx, wanted.id)
-  if (without.length > 0)
-    throw new Refusal(
-      'CONFLICT',
-      `Nodes that are alive do not have key ${wanted.id} yet: ${without.join(', ')}; give it to them first and restart them`,
-      { details: { key_id: wanted.id, nodes: without } },
-    )
-  const change = { from: inUse, id: wanted.id, at: ctx.now() }
-  if (!(await database.transaction((tx) => replaceSealingKey(tx, change))))
-    throw new Refusal('CONFLICT', 'Somebody else has changed the key in this moment; look again')
-  return { keyId: wanted.id, previousKeyId: inUse }
+  return database.transaction(
+    async (tx) => {
+      if (file !== null) await makeKey(file)
+      ring.keys = await readKeys(source)
+      const [wanted] = ring.keys
+      if (wanted === undefined || wanted.id === inUse) return { keyId: inUse, previousKeyId: null }
+      await needKey(opened, inUse)
+      // Nodes of the same directory read the file when they come across a key they do not know.
+      if (!alone) await refuseWithout(ctx, wanted.id)
+      if (!(await replaceSealingKey(tx, { from: inUse, id: wanted.id, at: ctx.now() })))
+        throw new Refusal('CONFLICT', 'Somebody else has changed the key in this moment; look again')
+      return { keyId: wanted.id, previousKeyId: inUse }
+    },
+    { lock: SEALING_KEY_LOCK },
+  )
+}
+
+async function refuseWithout(ctx: VaultContext, keyId: string): Promise<void> {
+  const without = await othersWithout(ctx, keyId)
+  if (without.length === 0) return
+  throw new Refusal(
+    'CONFLICT',
+    `Nodes that are alive do not have key ${keyId} yet: ${without.join(', ')}; give it to them first and restart them`,
+    { details: { key_id: keyId, nodes: without } },
+  )
 }
 
 /** Where a new key is put before the others; refused where other nodes could not read it. */

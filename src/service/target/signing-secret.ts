@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { Refusal } from '../../contract/refusals.ts'
 import type { SigningSecretView } from '../../contract/target.ts'
 import type { OrgId } from '../../core/ids.ts'
 import { DAY_MS, formatInstant, later, type Instant } from '../../core/instant.ts'
@@ -66,10 +67,11 @@ export async function rotateSecret(ports: Ports, caller: Caller): Promise<Signin
   const { orgId } = caller
   const fresh = await freshFor(ports, orgId)
   const text = await textOf(ports, fresh, orgId)
+  const bothSignMs = (await isLost(ports, orgId)) ? 0 : BOTH_SIGN_MS
   return ports.turns.take({
     orgId,
     prepare: async (tx, now) => {
-      const kept = await rotateSigningSecret(tx, { orgId, fresh, now, previousUntil: later(now, BOTH_SIGN_MS) })
+      const kept = await rotateSigningSecret(tx, { orgId, fresh, now, previousUntil: later(now, bothSignMs) })
       return viewSecret(kept, text, now)
     },
     apply: (desk, prepared) => {
@@ -80,6 +82,19 @@ export async function rotateSecret(ports: Ports, caller: Caller): Promise<Signin
       return view
     },
   })
+}
+
+/** Whether the present secret was sealed with a key that is lost: then it cannot sign beside the new one. */
+async function isLost(ports: Keeping, orgId: OrgId): Promise<boolean> {
+  const known = await loadSigningSecret(ports.database, orgId)
+  if (known === undefined) return false
+  try {
+    await textOf(ports, known.secret, orgId)
+    return false
+  } catch (error) {
+    if (error instanceof Refusal) return true
+    throw error
+  }
 }
 
 const viewSecret = (

@@ -97,6 +97,8 @@ async function follow(
   if (turns === null || turns.length === 0) return turns
   memory.isUnsettled = true
   const touched = subjectsOf(turns)
+  // First, because what is being cancelled in pieces decides how runs are taken in.
+  if (touched.org) await recallOrg(tx, memory)
   await recallSessions(tx, memory, { node: at.node, keys: [...touched.sessions] })
   await recallRuns(tx, memory, { touched, node: at.node })
   await recallSchedules(
@@ -113,8 +115,7 @@ async function follow(
   if (memory.desk.budgets !== null || touched.budgets.size > 0) await recallBudgets(tx, memory, touched.runs)
   if (memory.desk.quotas !== null || touched.providers.size > 0) await recallQuotas(tx, memory, touched.runs)
   const { daily } = memory.desk
-  if (touched.org) await recallOrg(tx, memory)
-  else if (daily !== null) await recallDailyRuns(tx, memory, { perDay: daily.limit, zone: daily.zone })
+  if (!touched.org && daily !== null) await recallDailyRuns(tx, memory, { perDay: daily.limit, zone: daily.zone })
   noteVersion(memory, at.newest)
   memory.isUnsettled = false
   return turns

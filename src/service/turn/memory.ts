@@ -5,6 +5,7 @@ import type { ContextUse } from '../../core/session/throttle.ts'
 import { wakeAt, type RunRow } from '../../store/run-row.ts'
 import { orgLock, type OrgVersion } from '../../store/turns.ts'
 import { noteSpender } from '../desk/budgets.ts'
+import { clearingOf } from '../desk/cleared.ts'
 import { emptyDesk, putRun, rulesOf, takeRun, type Chance, type Desk, type DeskSettings } from '../desk/desk.ts'
 import type { ClockStep } from './clock-step.ts'
 import { evictIdle } from './idle.ts'
@@ -109,7 +110,9 @@ export function recallRun(memory: Memory, run: RunRow): void {
   if (!desk.agents.has(run.agentId)) missing.agents.add(run.agentId)
   if (run.scheduleId !== null && !desk.schedules.has(run.scheduleId)) missing.schedules.add(run.scheduleId)
   const session = run.sessionKey === null ? undefined : desk.sessions.get(run.sessionKey)
-  run.inGeneration = session === undefined || session.generation === run.generation
+  // What is cancelled in pieces keeps its place until it is: the node that was told to cancel it has it there, too.
+  const isCleared = clearingOf(desk.clearings, run) !== undefined
+  run.inGeneration = session === undefined || session.generation === run.generation || isCleared
   if (desk.budgets !== null) noteSpender(desk.budgets, run, null)
   keepPayload(memory, run)
   noteRun(memory, run)

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, readFile, rm, stat } from 'node:fs/promises'
+import { link, open, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { DatabaseError } from '../database-error.ts'
+import { makeDirectory as make } from '../make-directory.ts'
 
 /** Reads a small text file; `undefined` if there is none. */
 export async function readTextIfThere(file: string): Promise<string | undefined> {
@@ -33,9 +34,9 @@ export async function writeOnce(file: string, text: string): Promise<void> {
   }
 }
 
-/** Makes a directory and those above it; an existing one keeps its mode. */
+/** Makes a directory and those above it. */
 export async function makeDirectory(directory: string, mode: number): Promise<void> {
-  await mkdir(directory, { recursive: true, mode }).catch((error: unknown) => {
+  await make(directory, mode).catch((error: unknown) => {
     throw refuseFile(error, directory)
   })
 }
@@ -55,7 +56,7 @@ export function refuseFile(error: unknown, place: string): DatabaseError {
   const code = codeOf(error)
   const full = code === 'ENOSPC' || code === 'EDQUOT'
   return new DatabaseError(full ? 'disk_full' : 'directory_unusable', {
-    detail: `${path.resolve(place)} (${code ?? String(error)})`,
+    detail: `${path.resolve(place)} (${error instanceof Error ? error.message : String(error)})`,
     cause: error,
   })
 }

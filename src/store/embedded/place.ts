@@ -40,8 +40,6 @@ export const PORT = 5432
 /** Makes the data directory unless it exists, and answers its real path. */
 export async function prepareData(directory: string): Promise<string> {
   const isNew = !(await isThere(directory))
-  // Those above it are not ours to close: they get the usual mode.
-  await makeDirectory(path.dirname(path.resolve(directory)), 0o777)
   await makeDirectory(directory, 0o700)
   try {
     // The server's account has to walk through it; what is secret in it are files only their owner can read.

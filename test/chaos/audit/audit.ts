@@ -1,10 +1,12 @@
 import type { Records, Submission } from '../records.ts'
 import { findCrowding } from './crowding.ts'
 import { countReattempts, findDoubled } from './doubled.ts'
+import { measureFairness, type Fairness } from './fairness.ts'
 import type { Finding } from './findings.ts'
 import { longestGap, longestSilence, type Gap } from './gaps.ts'
 import { findLost } from './lost.ts'
 import { findDisorder } from './order.ts'
+import { findWronglyLost } from './wrongly-lost.ts'
 import { layOut, type Evidence } from './spans.ts'
 import { findEarly, longestLateness, type Lateness } from './timeliness.ts'
 
@@ -23,6 +25,10 @@ export interface Audit {
   readonly acceptedPerSecond: number
   /** What became of those whose senders never heard of it. */
   readonly unheard: { readonly kept: number; readonly never: number }
+  /** Between orgs. */
+  readonly fairness: Omit<Fairness, 'findings'>
+  /** What failovers took back: answered submissions and attempts. */
+  readonly withTails: { readonly submissions: number; readonly attempts: number }
   /** On a healthy node while another was away. */
   readonly gap: Gap | null
   /** On a node that nothing was done to just then. */
@@ -35,6 +41,7 @@ export interface Audit {
 export function audit(records: Records): Audit {
   const evidence = layOut(records)
   const crowding = findCrowding(evidence)
+  const fairness = measureFairness(evidence)
   const outcomes = { accepted: 0, refused: 0, unknown: 0 }
   for (const { outcome } of records.submissions) outcomes[outcome] += 1
   return {
@@ -45,6 +52,9 @@ export function audit(records: Records): Audit {
       ...crowding.findings,
       ...findStuck(evidence),
       ...findEarly(evidence),
+      ...fairness.findings,
+      ...evidence.tails.findUnrecorded(),
+      ...findWronglyLost(evidence),
     ],
     limitsReached: crowding.reached,
     limitsUnreached: crowding.unreached,
@@ -54,6 +64,8 @@ export function audit(records: Records): Audit {
     outcomes,
     acceptedPerSecond: (outcomes.accepted * 1_000) / Math.max(1, records.load.until - records.load.from),
     unheard: countUnheard(records),
+    fairness,
+    withTails: countWithTails(evidence, records),
     gap: longestGap(records),
     silence: longestSilence(records),
     lateness: longestLateness(records),
@@ -64,6 +76,14 @@ const findStuck = ({ records }: Evidence): readonly Finding[] =>
   records.runs
     .filter((run) => run.ending === null)
     .map((run) => ({ wrong: 'stuck', what: 'a run has not ended', rows: [run] }))
+
+function countWithTails({ tails, runs }: Evidence, { submissions, handled }: Records): Audit['withTails'] {
+  const isGone = ({ id, run }: Submission): boolean => run !== null && runs.get(run)?.submissions.includes(id) !== true
+  return {
+    submissions: submissions.filter((submission) => isGone(submission) && tails.mayBeLost(submission)).length,
+    attempts: handled.filter(tails.isLostAttempt).length,
+  }
+}
 
 function countUnheard({ submissions, runs }: Records): Audit['unheard'] {
   const carried = new Set(runs.flatMap((run) => run.submissions))

@@ -62,10 +62,12 @@ function storedBounds({ records }: Evidence): readonly Bound[] {
     spanOf,
     workOf: (flight) => {
       const { from, to, row } = spanOf(flight)
-      const { startedAt = from, endedAt = null } = work.get(flight.attempt.id) ?? {}
+      // A claim whose commit nobody heard of is given back without having been worked on.
+      const { startedAt = from, endedAt = from } = work.get(flight.attempt.id) ?? {}
       return { from: startedAt, to: Math.max(startedAt, Math.min(to, endedAt ?? FOR_EVER)), row }
     },
-    agentOf: ({ run }) => run.agent,
+    orgOf: ({ run }) => run.org,
+    agentOf: ({ run }) => `${run.org} ${run.agent}`,
     isTask: ({ run }) => run.trigger === 'task',
     laneOf: ({ run }) => run.lane,
     placeOf: ({ attempt }) => attempt.node,
@@ -104,7 +106,8 @@ function handledBounds({ records, runs, spanOf }: Evidence): readonly Bound[] {
     items: handled,
     spanOf,
     workOf: spanOf,
-    agentOf: ({ agent }) => agent,
+    orgOf: ({ org }) => org,
+    agentOf: ({ org, agent }) => `${org} ${agent}`,
     isTask: ({ trigger }) => trigger === 'task',
     laneOf: ({ run }) => runs.get(run)?.lane ?? null,
     placeOf: ({ process }) => process,
@@ -127,6 +130,7 @@ interface Sight<T> {
    * the beginning of the turn that claimed it to the turn that took in its report.
    */
   readonly workOf: (item: T) => Span
+  readonly orgOf: (item: T) => string
   readonly agentOf: (item: T) => string
   readonly isTask: (item: T) => boolean
   readonly laneOf: (item: T) => string | null
@@ -136,12 +140,11 @@ interface Sight<T> {
 
 function flightBounds<T>(sight: Sight<T>, limits: Limits): readonly Bound[] {
   const tasks = { ...sight, items: sight.items.filter(sight.isTask) }
-  const all = (): string => 'all'
   return [
     ...boundsBy(sight, { kind: 'agent', keyOf: sight.agentOf, limits: limits.agents }),
     ...boundsBy(tasks, { kind: 'tasks of an agent', keyOf: sight.agentOf, limits: limits.tasksPerAgent }),
-    ...boundsBy(tasks, { kind: 'tasks', keyOf: all, limits: limits.tasks }),
-    ...boundsBy(sight, { kind: 'org', keyOf: all, limits: limits.org ?? FOR_EVER }),
+    ...boundsBy(tasks, { kind: 'tasks', keyOf: sight.orgOf, limits: limits.tasks }),
+    ...boundsBy(sight, { kind: 'org', keyOf: sight.orgOf, limits: limits.orgs }),
     ...[...limits.lanes].flatMap(([lane, size]) =>
       boundsBy(
         { ...sight, spanOf: sight.workOf, items: sight.items.filter((item) => sight.laneOf(item) === lane) },

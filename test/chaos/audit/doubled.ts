@@ -48,10 +48,10 @@ function findDoubledAttempts(evidence: Evidence, attempts: readonly HandledAttem
   return findings
 }
 
-function mayFollow({ leases }: Evidence, earlier: HandledAttempt, attempt: HandledAttempt): boolean {
+function mayFollow({ leases, tails }: Evidence, earlier: HandledAttempt, attempt: HandledAttempt): boolean {
   const gaveUp = earlier.how === 'failed' || earlier.how === 'aborted'
   if (gaveUp && earlier.endedAt !== null && earlier.endedAt <= attempt.startedAt) return true
-  return !leases.isHeld(earlier.node, attempt.startedAt)
+  return tails.mayLackEnd(earlier, attempt) || !leases.isHeld(earlier.node, attempt.startedAt)
 }
 
 /** Attempts beyond the first of a run: after its holder was lost, and after it had failed. */

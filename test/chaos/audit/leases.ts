@@ -26,7 +26,8 @@ export function readLeases(samples: readonly LeaseSample[], leaseMs: number): Le
     const last = known.at(-1)
     const renewedAt = until - leaseMs
     if (last === undefined || renewedAt > last.until) known.push({ from: renewedAt, until })
-    else if (until > last.until) known[known.length - 1] = { from: last.from, until }
+    // A failover may have taken a renewal back.
+    else if (until !== last.until) known[known.length - 1] = { from: last.from, until: Math.max(last.from, until) }
   }
   const windowAt = (node: string, at: number): Window | undefined =>
     windows.get(node)?.find(({ from, until }) => from <= at && at < until)

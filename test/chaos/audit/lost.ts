@@ -12,7 +12,7 @@ export const findLost = (evidence: Evidence): readonly Finding[] => [
 ]
 
 /** An answer that named a run is a promise: the run is there, carries the words, and has ended. */
-function findLostSubmissions({ records, runs }: Evidence): readonly Finding[] {
+function findLostSubmissions({ records, runs, tails }: Evidence): readonly Finding[] {
   const carriers = new Map(records.runs.flatMap((run) => run.submissions.map((id) => [id, run] as const)))
   return records.submissions.flatMap((submission): readonly Finding[] => {
     const carrier = carriers.get(submission.id)
@@ -20,6 +20,7 @@ function findLostSubmissions({ records, runs }: Evidence): readonly Finding[] {
       return [lost('a refused submission left a run that was not rejected', submission, carrier)]
     if (submission.outcome === 'unknown' || submission.run === null) return []
     const run = runs.get(submission.run)
+    if (run?.submissions.includes(submission.id) !== true && tails.mayBeLost(submission)) return []
     if (run === undefined) return [lost('an answered submission has no run', submission)]
     if (!run.submissions.includes(submission.id))
       return [lost('the run of an answered submission does not carry it', submission, run)]
@@ -29,11 +30,12 @@ function findLostSubmissions({ records, runs }: Evidence): readonly Finding[] {
 }
 
 /** A success that no handler brought home, and work on a run that nobody knows. */
-function findLostWork({ records, runs, handledByRun }: Evidence): readonly Finding[] {
+function findLostWork({ records, runs, tails, handledByRun }: Evidence): readonly Finding[] {
   const unproven = records.runs.filter(
     (run) => run.ending === 'success' && !handledByRun.get(run.id)?.some(({ how }) => how === 'ok'),
   )
-  const unknown = records.handled.filter((attempt) => !runs.has(attempt.run))
+  // After a failover that is work without a record, which has a name of its own.
+  const unknown = records.handled.filter((attempt) => !runs.has(attempt.run) && !tails.isOver(attempt.startedAt))
   return [
     ...unproven.map((run) => lost('a run ended in success, and no handler finished it', run)),
     ...unknown.map((attempt) => lost('a handler worked on a run that is not in the database', attempt)),

@@ -1,5 +1,6 @@
 import type { HandledAttempt, Records, StoredRun } from '../records.ts'
 import { readLeases, type Leases } from './leases.ts'
+import { readTails, type Tails } from './tails.ts'
 
 /** Something that took room from one time to another. */
 export interface Span {
@@ -11,7 +12,9 @@ export interface Span {
 
 /** The records with what every part of the audit asks of them. */
 export interface Evidence {
+  /** Without the attempts that a failover lost. */
   readonly records: Records
+  readonly tails: Tails
   readonly runs: ReadonlyMap<string, StoredRun>
   readonly leases: Leases
   /** Attempts of each run in the handlers' journal, by number and time. */
@@ -21,12 +24,15 @@ export interface Evidence {
 }
 
 /** Lays the records out. */
-export function layOut(records: Records): Evidence {
+export function layOut(all: Records): Evidence {
+  const tails = readTails(all)
+  const records = { ...all, handled: all.handled.filter((attempt) => !tails.isLostAttempt(attempt)) }
   const leases = readLeases(records.leases, records.leaseMs)
   const processes = new Map(records.processes.map((process) => [process.name, process]))
   const runs = new Map(records.runs.map((run) => [run.id, run]))
   return {
     records,
+    tails,
     runs,
     leases,
     handledByRun: groupBy(

@@ -4,10 +4,12 @@ import { createRandom, type Random } from '../../simulation/random.ts'
 import type { Hands } from '../faults.ts'
 import type { Victims } from './victims.ts'
 import { fillServer } from './full-server.ts'
+import { failOver } from './failover.ts'
 import { floodPool } from './full-pool.ts'
 import { withClient } from './with-client.ts'
 
-type ServerKind = 'cut' | 'restart' | 'db_locked' | 'db_busy' | 'disk_slow' | 'full_server' | 'full_pool'
+type ServerKind =
+  'cut' | 'restart' | 'db_locked' | 'db_busy' | 'disk_slow' | 'full_server' | 'full_pool' | 'stall' | 'failover'
 
 /** Tables that turns write, and the one in which nodes say that they are alive. */
 const TABLES = ['run', 'pending', 'turn', 'schedule', 'node'] as const
@@ -44,6 +46,12 @@ export function serverHands(victims: Victims): Pick<Hands, ServerKind> {
       )
       return { process: null, how: `${pulses} stalls` }
     },
+    stall: async ({ lastsMs }) => {
+      const goOn = await server.freeze()
+      await sleep(lastsMs).finally(goOn)
+      return { process: null }
+    },
+    failover: (fault) => failOver(victims, fault),
     full_server: (fault) => fillServer(victims, fault),
     full_pool: (fault) => floodPool(victims, fault),
   }

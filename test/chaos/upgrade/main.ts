@@ -9,7 +9,7 @@ import { startChaosServer } from '../server.ts'
 import { parseOptions, type UpgradeOptions } from './options.ts'
 import { complaintsOf, describeUpgrade } from './report.ts'
 import { rollOut } from './rollout.ts'
-import { chooseCommits, type KnownCommit, type Workshop } from './workshop.ts'
+import { chooseCommit, type KnownCommit, type Workshop } from './workshop.ts'
 
 const NOT_RUN = 3
 
@@ -66,8 +66,8 @@ async function tryUpgrade(
   undo.unshift(() => endAll(members))
   const rollout = await rollOut({
     ...{ server, old, directory, seed: options.seed, perSecond: options.perSecond, phaseMs: options.phaseMs },
-    // One step is what a start does by itself; a longer way is what somebody plans.
-    migratedBy: workshop.migrations - known.migrations > 1 ? 'command' : 'node',
+    migratedBy: options.seed % 2 === 0 ? 'node' : 'command',
+    isNewer: workshop.migrations > known.migrations,
     started: (member) => members.push(member),
     say: (line) => print(`  ${line}`),
   })
@@ -98,16 +98,16 @@ async function cleanUp(undo: Undo): Promise<void> {
   for (const step of undo.splice(0)) await step().catch(() => undefined)
 }
 
-/** Runs every upgrade there is to run, and cleans up, however it ends. */
+/** Runs the upgrade, and cleans up, however it ends. */
 export async function main(args: readonly string[], workshop: Workshop): Promise<number> {
   const options = parseOptions(args)
   if (typeof options === 'string') {
     process.stderr.write(`${options}\n`)
     return 2
   }
-  const commits = chooseCommits(workshop, options.from)
-  if (typeof commits === 'string') {
-    print(`upgrade not run: ${commits}`)
+  const known = chooseCommit(workshop, options.from)
+  if (typeof known === 'string') {
+    print(`upgrade not run: ${known}`)
     return NOT_RUN
   }
   const undo: Undo = []
@@ -118,16 +118,12 @@ export async function main(args: readonly string[], workshop: Workshop): Promise
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupted)
   print(`seed ${options.seed}`)
-  let code = 0
-  for (const known of commits) {
-    const well = await upgradeFrom(known, { workshop, options, undo }).catch((error: unknown) => {
-      if (!interruption.happened) print(error instanceof Error ? (error.stack ?? error.message) : String(error))
-      return false
-    })
-    if (!well) code = 1
-    // Whoever cleans up ends the process when that is done.
-    if (interruption.happened) await new Promise(() => undefined)
-  }
+  const well = await upgradeFrom(known, { workshop, options, undo }).catch((error: unknown) => {
+    if (!interruption.happened) print(error instanceof Error ? (error.stack ?? error.message) : String(error))
+    return false
+  })
+  // The handler of the interruption ends the process once it has cleaned up.
+  if (interruption.happened) await new Promise(() => undefined)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeListener(signal, interrupted)
-  return code
+  return well ? 0 : 1
 }

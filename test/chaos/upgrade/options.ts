@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 export interface UpgradeOptions {
-  /** The commit to upgrade from; null for those that are chosen by their migrations. */
+  /** The commit to upgrade from; null for the release before. */
   readonly from: string | null
   readonly seed: number
   /** How long each state of the deployment is kept under load. */

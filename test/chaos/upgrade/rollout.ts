@@ -19,6 +19,8 @@ export interface RolloutOptions {
   readonly phaseMs: number
   /** Whoever migrates: the command, before any new node is there, or the first new node as it starts. */
   readonly migratedBy: 'command' | 'node'
+  /** Whether this build has migrations that the earlier one does not know. */
+  readonly isNewer: boolean
   /** Told of every process, so that it can be ended however this ends. */
   readonly started: (member: Member) => void
   readonly say: (line: string) => void
@@ -37,6 +39,9 @@ type Side = 'old' | 'new'
 
 const PAIRS = 3
 
+/** Few: with many of them version 0.1.0 waits for its own connections. */
+const ORGS = 8
+
 /** A schedule has this long to decide its last occurrences before it is disabled. */
 const LAST_TICKS_MS = 3_000
 
@@ -51,7 +56,7 @@ interface Deployment {
  */
 export async function rollOut(options: RolloutOptions): Promise<Rollout> {
   const { server, old, phaseMs, say } = options
-  await prepareDatabase(server, old.migrations)
+  await prepareDatabase(server, { orgs: ORGS, migrations: old.migrations })
   const deployment = createDeployment(options)
   const olds = await Promise.all(Array.from({ length: PAIRS }, () => deployment.launch('old', false)))
   const [first] = olds
@@ -63,7 +68,7 @@ export async function rollOut(options: RolloutOptions): Promise<Rollout> {
     say(`${PAIRS} nodes of the earlier build take load`)
     await sleep(phaseMs)
     const { next, ...migration } = await migrateUnderLoad(options, deployment)
-    const refusal = await tryOldNode(options, deployment)
+    const refusal = options.isNewer ? await tryOldNode(options, deployment) : []
     const news = await replace(options, deployment, { olds, first: next })
     const mixed = { from: migration.at, until: Date.now() }
     say('every node is of this build')
@@ -87,6 +92,7 @@ function createDeployment(options: RolloutOptions): Deployment {
     const number = members.length
     const order = {
       ...{ name: `${side}${number}`, url: server.url(), seed: seed * 1_000 + number, journals: directory, perSecond },
+      orgs: ORGS,
     }
     const member = startMember({ order, ...(side === 'old' ? { entry: options.old.entry } : {}) })
     members.push(member)

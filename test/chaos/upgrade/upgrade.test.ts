@@ -7,17 +7,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ROOT } from '../../tooling/root.ts'
 import { audit } from '../audit/audit.ts'
 import type { HandledAttempt, Records, Submission } from '../records.ts'
-import { LIMITS } from '../world.ts'
+import { LIMITS } from '../orgs.ts'
 import { parseOptions } from './options.ts'
 import { complaintsOf, crossings, longestPause, type Upgraded } from './report.ts'
-import { chooseCommits, type KnownCommit, type Workshop } from './workshop.ts'
+import { chooseCommit, RELEASE_BEFORE, type KnownCommit, type Workshop } from './workshop.ts'
 
-const { commitWith, describeCommit, whyNoHistory } = (await import(
+const { describeCommit, whyMissing } = (await import(
   pathToFileURL(path.join(ROOT, 'scripts/chaos/history.mjs')).href
 )) as {
-  readonly commitWith: (checkout: string, count: number) => string | undefined
   readonly describeCommit: (checkout: string, name: string) => KnownCommit | undefined
-  readonly whyNoHistory: (checkout: string) => string | undefined
+  readonly whyMissing: (checkout: string, name: string) => string
 }
 
 describe('the history of a checkout', () => {
@@ -39,49 +38,55 @@ describe('the history of a checkout', () => {
   })
   afterEach(() => rmSync(checkout, { recursive: true, force: true }))
 
-  it('has the last commit before a migration, and knows those whose migrations were written anew', () => {
+  it('says of a commit whether its migrations are the first of today', () => {
     git('init', '-q')
-    const first = commit('0001_one.sql', 'select 1;')
+    commit('0001_one.sql', 'select 1;')
     const draft = commit('0002_two.sql', 'select 2;')
     const second = commit('0002_two.sql', 'select 22;')
     commit('0003_three.sql', 'select 3;')
-    expect(commitWith(checkout, 2)).toBe(second)
-    expect(commitWith(checkout, 1)).toBe(first)
-    expect(commitWith(checkout, 4)).not.toBe(second)
     expect(describeCommit(checkout, draft)).toMatchObject({ migrations: 2, isEarlier: false })
     expect(describeCommit(checkout, second)).toMatchObject({ subject: 'Write 0002_two.sql', isEarlier: true })
     expect(describeCommit(checkout, 'nowhere')).toBeUndefined()
-    expect(whyNoHistory(checkout)).toBeUndefined()
+    expect(whyMissing(checkout, 'nowhere')).toContain('does not have commit nowhere; run `git fetch --all`')
   })
 
-  it('is missing in a copy without one, which is said', () => {
-    expect(whyNoHistory(checkout)).toContain('not a clone')
+  it('is missing in a copy without one and in a shallow clone, which is said with the way out', () => {
+    expect(whyMissing(checkout, 'abc')).toContain('not a clone')
+    git('init', '-q')
+    commit('0001_one.sql', 'select 1;')
+    const first = git('rev-parse', 'HEAD')
+    commit('0002_two.sql', 'select 2;')
+    const shallow = path.join(checkout, 'shallow')
+    git('clone', '-q', '--depth', '1', pathToFileURL(checkout).href, shallow)
+    expect(describeCommit(shallow, first)).toBeUndefined()
+    expect(whyMissing(shallow, first)).toBe(
+      `this clone is shallow and does not have commit ${first}; run \`git fetch --unshallow\``,
+    )
   })
 })
 
 const workshop = (changes: Partial<Workshop> = {}): Workshop => ({
-  whyNoHistory: () => undefined,
+  whyMissing: (name) => `there is no commit ${name}`,
   migrations: 17,
-  commitWith: (count) => `commit${count}`,
-  describe: (name) => ({ commit: name, subject: 'x', migrations: Number(name.slice(6)), isEarlier: true }),
+  describe: (name) => ({ commit: name, subject: 'x', migrations: 16, isEarlier: true }),
   build: () => ({ entry: '', migrations: '' }),
   ...changes,
 })
 
 describe('what is upgraded from', () => {
   const chosen = (of: Workshop, from: string | null): unknown => {
-    const commits = chooseCommits(of, from)
-    return typeof commits === 'string' ? commits : commits.map((known) => known.commit)
+    const known = chooseCommit(of, from)
+    return typeof known === 'string' ? known : known.commit
   }
 
-  it('is the last commit before the newest migration and the release before, or the one that is named', () => {
-    expect(chosen(workshop(), null)).toEqual(['commit16', 'commit10'])
-    expect(chosen(workshop(), 'commit12')).toEqual(['commit12'])
+  it('is the release before, or the commit that is named', () => {
+    expect(chosen(workshop(), null)).toBe(RELEASE_BEFORE)
+    expect(chosen(workshop(), 'commit12')).toBe('commit12')
   })
 
-  it('is nothing, with the reason, where there is no history or no such commit', () => {
-    expect(chosen(workshop({ whyNoHistory: () => 'this clone is shallow' }), null)).toBe('this clone is shallow')
-    expect(chosen(workshop({ commitWith: () => undefined }), null)).toContain('exactly the first 16 migrations')
+  it('is nothing, with the reason, where there is no such commit or its migrations were written anew', () => {
+    const rewritten = { commit: 'abc', subject: 'x', migrations: 16, isEarlier: false }
+    expect(chosen(workshop({ describe: () => rewritten }), null)).toContain('the migrations of abc are not the first')
     expect(chosen(workshop({ describe: () => undefined }), 'abc')).toBe('there is no commit abc')
   })
 
@@ -97,6 +102,7 @@ const attempt = (process: string, startedAt: number, run = `run_${process}_${sta
     id: `att_${run}_${process}`,
     number: 1,
     run,
+    org: 'default',
     agent: 'helper',
     session: null,
     schedule: null,

@@ -18,32 +18,21 @@ export interface OldBuild {
 
 /** Whoever knows the history of the checkout and can build from it. */
 export interface Workshop {
-  readonly whyNoHistory: () => string | undefined
+  /** Why there is no such commit, and what to do about it. */
+  readonly whyMissing: (name: string) => string
   /** How many migrations there are now. */
   readonly migrations: number
-  readonly commitWith: (migrations: number) => string | undefined
   readonly describe: (name: string) => KnownCommit | undefined
   readonly build: (commit: string) => OldBuild
 }
 
-/** The migrations of the release before this one, with which the database may be shared during an upgrade. */
-const RELEASE_BEFORE = 10
+/** The release before this one, with which the database may be shared during an upgrade: version 0.1.0. */
+export const RELEASE_BEFORE = '96f1e4ab6642303e149d072d6906b75e02b8e06c'
 
-/** The commits to upgrade from, or why there are none. Unless one is named: the last before the newest migration, and the release before. */
-export function chooseCommits(workshop: Workshop, from: string | null): readonly KnownCommit[] | string {
-  const without = workshop.whyNoHistory()
-  if (without !== undefined) return without
-  const counts = [...new Set([workshop.migrations - 1, RELEASE_BEFORE])]
-  const found: KnownCommit[] = []
-  for (const wanted of from === null ? counts : [from]) {
-    const name = typeof wanted === 'string' ? wanted : workshop.commitWith(wanted)
-    const known = name === undefined ? undefined : workshop.describe(name)
-    if (known === undefined)
-      return typeof wanted === 'string'
-        ? `there is no commit ${wanted}`
-        : `no commit of the main line has exactly the first ${wanted} migrations`
-    if (!known.isEarlier) return `the migrations of ${known.commit} are not the first of today's`
-    found.push(known)
-  }
-  return found
+/** The commit to upgrade from, that of the release before unless another is named, or why there is none. */
+export function chooseCommit(workshop: Workshop, from: string | null): KnownCommit | string {
+  const name = from ?? RELEASE_BEFORE
+  const known = workshop.describe(name)
+  if (known === undefined) return workshop.whyMissing(name)
+  return known.isEarlier ? known : `the migrations of ${known.commit} are not the first of today's`
 }

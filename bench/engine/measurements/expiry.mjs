@@ -1,0 +1,78 @@
+// A node that starts when the deadline of a whole backlog has passed, and works for another org meanwhile. Runs in a process
+// of its own.
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { agentsOf, create, sessionOf } from '../escapement.mjs'
+import { withClient } from '../seeding.mjs'
+import { quantile } from '../statistics.mjs'
+import { until } from '../world.mjs'
+
+/** The org whose runs have expired; the node sends messages to another one. */
+export const EXPIRED_ORG = 'expired'
+const OTHER = 'other number '
+const EVERY_MS = 20
+const RESOLUTION_MS = 5
+
+/** The node is not stopped: one that cannot get on would keep everything waiting. */
+export async function expire({ url, count, timeoutMs }) {
+  const others = { begun: [], late: [] }
+  let started = 0
+  const handler = ({ payload: { text } }) => {
+    if (text.startsWith(OTHER)) others.late.push(performance.now() - others.begun[Number(text.slice(OTHER.length))])
+    else started += 1
+  }
+  const escapement = create(url, { agents: agentsOf(handler, 10), lanes: { main: 100 }, sessions: { cap: 100_000 } })
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delay.enable()
+  const began = performance.now()
+  await escapement.start()
+  const sending = sendSteadily(escapement, others)
+  const allMs = await withClient(url, (client) => untilNothingPends(client, { began, timeoutMs }))
+  delay.disable()
+  sending.stop()
+  await until(() => others.late.length === others.begun.length, { timeoutMs: 10_000 }).catch(() => undefined)
+  const states = await withClient(url, statesOf)
+  return {
+    ...{ allMs, started, expired: states.expired ?? 0, otherwise: count - (states.expired ?? 0) },
+    loopMaxMs: blockOf(delay.max),
+    loopP99Ms: blockOf(delay.percentile(99)),
+    othersSent: others.begun.length,
+    // A message that never started is later than all others.
+    othersP50: quantile(withMissing(others), 0.5),
+    othersP99: quantile(withMissing(others), 0.99),
+    othersMissing: others.begun.length - others.late.length,
+    rssMiB: process.resourceUsage().maxRSS / 1024,
+  }
+}
+
+/** The interval between two ticks, less the interval that was asked for. */
+const blockOf = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS)
+
+const withMissing = ({ begun, late }) => [...late, ...Array.from({ length: begun.length - late.length }, () => 60_000)]
+
+/** A message to the other org again and again, whether the earlier ones have been answered or not. */
+function sendSteadily(escapement, { begun }) {
+  const timer = setInterval(() => {
+    const n = begun.push(performance.now()) - 1
+    const session = sessionOf({ agent: `a${n % 10}`, session: `other${n % 1_000}` })
+    // One that is refused counts as one that never started.
+    escapement.sessions.send(session, `${OTHER}${n}`).catch(() => undefined)
+  }, EVERY_MS)
+  return { stop: () => clearInterval(timer) }
+}
+
+async function untilNothingPends(client, { began, timeoutMs }) {
+  const left = `select exists (select from pending where org_id = '${EXPIRED_ORG}') as is`
+  while (performance.now() - began < timeoutMs) {
+    if (!(await client.query(left)).rows[0].is) return performance.now() - began
+    await sleep(100)
+  }
+  return null
+}
+
+async function statesOf(client) {
+  const { rows } = await client.query(
+    `select state, count(*)::int as count from run where org_id = '${EXPIRED_ORG}' and state is not null group by state`,
+  )
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+}

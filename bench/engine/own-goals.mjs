@@ -1,0 +1,64 @@
+// Goals of the parts in which Escapement is measured alone: many orgs, long queues, nodes that come and go.
+import { counted, ratio } from './goal-figures.mjs'
+
+/** What did not come about within its time is worse than any figure. */
+const orNever = (value, timeoutMs) => ({
+  is: value ?? Infinity,
+  ...(timeoutMs === undefined ? {} : { never: `not within ${timeoutMs / 1_000} s` }),
+})
+
+export const OWN_GOALS = {
+  payloads: (facts) =>
+    Object.entries({ '2 KB': 0.7, '20 KB': 0.2 }).map(([size, least]) => ({
+      goal: `drain with payloads of ${size}: times that of 60 bytes`,
+      is: ratio(facts[size]?.perSecond.median, facts['60 bytes']?.perSecond.median),
+      least,
+    })),
+  'orgs-at-once': (facts) =>
+    Object.entries(facts).map(([orgs, { late }]) => ({
+      goal: `${orgs} orgs at once on an idle node: starts later than 100 ms`,
+      ...{ is: late, most: 0, digits: 0 },
+    })),
+  'idle-orgs': (facts) =>
+    Object.entries(facts).flatMap(([count, { claimMs, nodeCpuPercent }]) => [
+      {
+        goal: `${counted(Number(count))} idle orgs: first start, s after ready`,
+        ...orNever(claimMs === null ? null : claimMs / 1_000, 60_000),
+        most: 2,
+      },
+      { goal: `${counted(Number(count))} idle orgs: node, % of a core`, is: nodeCpuPercent, most: 2 },
+    ]),
+  expiry: ({ count, timeoutMs, allMs, loopMaxMs, othersP99, started, otherwise }) => [
+    {
+      goal: `${counted(count)} runs expire: s until all have`,
+      ...orNever(allMs === null ? null : allMs / 1_000, timeoutMs),
+      ...{ most: 60, digits: 1 },
+    },
+    { goal: `${counted(count)} runs expire: event loop blocked at most, ms`, is: loopMaxMs, most: 50, digits: 0 },
+    { goal: `${counted(count)} runs expire: other orgs' starts p99, ms late`, is: othersP99, below: 250, digits: 0 },
+    { goal: `${counted(count)} runs expire: started or ended otherwise`, is: started + otherwise, most: 0, digits: 0 },
+  ],
+  joining: ({ longestPauseMs }) => [
+    { goal: 'a node joins a drain: longest pause of the first node, ms', is: longestPauseMs, most: 500, digits: 0 },
+  ],
+  'after-kill': ({ count, timeoutMs, firstMs, peakRssMiB }) => [
+    {
+      goal: `${counted(count)} queued, after kill -9: first start, ms`,
+      ...orNever(firstMs, timeoutMs),
+      most: 500,
+      digits: 0,
+    },
+    { goal: `${counted(count)} queued: node RSS at its highest, MiB`, is: peakRssMiB, most: 300, digits: 0 },
+  ],
+  retention: (fact) => [
+    {
+      goal: 'retention, catching up: rows removed, times rows submitted',
+      ...{ is: ratio(fact.removedPerSecond, fact.submittedPerSecond), least: 2 },
+    },
+    { goal: 'retention: rows after the submission, times before', is: ratio(fact.rowsAfter, fact.rowsBefore), most: 1 },
+    {
+      goal: 'submission beside retention: times without anything to remove',
+      ...{ is: ratio(fact.besidePerSecond, fact.keptPerSecond), least: 0.9 },
+    },
+  ],
+}

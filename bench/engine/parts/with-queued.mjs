@@ -1,0 +1,21 @@
+// A database with a long queue that no node has seen yet.
+import { seedQueued, setTemplateAside, settle, withClient } from '../seeding.mjs'
+
+/** Spread over a thousand agents and a hundred thousand sessions. */
+export const QUEUED_AGENTS = 1_000
+const LAYOUT = { agent: `'a' || i % ${QUEUED_AGENTS}`, session: `'s' || i % 100000` }
+
+/** Calls `work(url)` with `count` queued runs; `template` says what the run is like that they are copies of. */
+export const withQueued = (bench, { name, count, layout = LAYOUT, template = {} }, work) =>
+  bench.server.withDatabase(name, async (url) => {
+    await bench.ask('makeTemplates', { url, agents: ['template'], ...template }, { file: 'growth.mjs' })
+    await withClient(url, async (client) => {
+      await setTemplateAside(client, 'template')
+      await seedQueued(client, { layout, count })
+      await settle(client)
+      const { rows } = await client.query('select count(*)::int as count from pending')
+      if (rows[0].count !== count) throw new Error(`${rows[0].count} of ${count} runs were seeded`)
+    })
+    bench.say(`${count.toLocaleString('en-US')} queued runs written`)
+    return work(url)
+  })

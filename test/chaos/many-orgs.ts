@@ -1,0 +1,81 @@
+import { openApp } from '../../src/app.ts'
+import { ErrGatewayDraining, Refusal } from '../../src/contract/refusals.ts'
+import { agentId, orgId as toOrgId } from '../../src/core/ids.ts'
+import type { Escapement, LogEntry, Settings } from '../../src/escapement.ts'
+import type { Executor } from '../../src/executors/executor.ts'
+import { inProcess, type Handler } from '../../src/executors/in-process.ts'
+import { agentsOf } from '../../src/library/agents.ts'
+import type { Running } from '../../src/library/running.ts'
+import { schedulesOf } from '../../src/library/schedules.ts'
+import { secretsOf } from '../../src/library/secrets.ts'
+import { sessionsOf } from '../../src/library/sessions.ts'
+import { stopApp } from '../../src/library/stop.ts'
+import { tasksOf } from '../../src/library/tasks.ts'
+import { createWaiters } from '../../src/library/waiters.ts'
+import { DEFAULT_SETTINGS, parseSettings } from '../../src/service/settings.ts'
+
+// The library speaks for one org. A node works for all of them, so here it is put together to be asked for each.
+
+/** What is asked of one org. */
+export type OrgDoor = Pick<Escapement, 'agents' | 'schedules' | 'secrets' | 'sessions' | 'tasks'>
+
+/** A node that is asked for many orgs. */
+export interface ManyOrgs {
+  readonly of: (org: string) => OrgDoor
+  readonly nodeId: () => string
+  readonly stop: () => Promise<void>
+}
+
+export interface ManyOrgsOptions {
+  readonly url: string
+  readonly settings: Settings
+  readonly agents: readonly string[]
+  /** Does the work of all agents of all orgs. */
+  readonly handler: Handler
+  readonly log: (entry: LogEntry) => void
+}
+
+/** Opens the database and lets the node go. The orgs and their agents are there already. */
+export async function startManyOrgs({ url, settings, agents, handler, log }: ManyOrgsOptions): Promise<ManyOrgs> {
+  const read = parseSettings(settings, DEFAULT_SETTINGS)
+  if (!read.ok) throw new Error(JSON.stringify(read.flaws))
+  const executors = new Map<string, Executor>(agents.map((id) => [`in-process:${id}`, inProcess(handler)]))
+  const app = await openApp({
+    ...{ database: { url, pool: 6 }, settings: () => read.value, executors, estimate: null, log },
+  })
+  const waiters = createWaiters(app.parts)
+  await app.loops.start().catch(async (error: unknown) => {
+    await app.close().catch(() => undefined)
+    throw error
+  })
+  let isOver = false
+  const runningFor = (org: string): (() => Running) => {
+    const orgId = toOrgId(org)
+    const caller = { orgId, principal: null }
+    return () => {
+      if (isOver) throw new Refusal('NOT_STARTED', 'The node has left')
+      return {
+        ...{ app, orgId, caller, waiters, admitting: () => caller, defaultAgent: () => agentId('helper') },
+        refuseWhileDraining: () => {
+          if (app.parts.state.draining) throw new ErrGatewayDraining()
+        },
+      }
+    }
+  }
+  const doors = new Map<string, OrgDoor>()
+  return {
+    of: (org) => {
+      const running = runningFor(org)
+      const door = doors.get(org) ?? {
+        ...{ agents: agentsOf(running, () => Promise.resolve()), schedules: schedulesOf(running) },
+        ...{ secrets: secretsOf(running), sessions: sessionsOf(running), tasks: tasksOf(running) },
+      }
+      doors.set(org, door)
+      return door
+    },
+    nodeId: () => app.parts.id(),
+    stop: async () => {
+      await stopApp({ app, waiters }).done.finally(() => (isOver = true))
+    },
+  }
+}
