@@ -192,8 +192,6 @@ const MUTANTS: readonly (Mutant & { readonly wrong: string })[] = [
   },
 ]
 
-const only = process.env['MUTANTS'] ?? ''
-
 describe.skipIf(askedSeed() !== null)('a wrong engine', () => {
   let test: TestDatabase
   let database: Database
@@ -203,11 +201,7 @@ describe.skipIf(askedSeed() !== null)('a wrong engine', () => {
   }, PATIENCE_MS)
   afterAll(() => test.drop())
 
-  it.each(
-    MUTANTS.filter((mutant) => only === '' || only.split(',').includes(mutant.wrong)).map(
-      (mutant) => [mutant.name, mutant] as const,
-    ),
-  )(
+  it.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))(
     'in which %s is caught',
     async (_, { wrong: which, ...mutant }) => {
       wrong.now = which

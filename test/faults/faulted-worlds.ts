@@ -6,7 +6,7 @@ import { FAULT_KINDS } from './faults.ts'
 import { noTotals, PATIENCE_MS, printTotals, runSeeds } from './run-seeds.ts'
 import { OPERATION_KINDS } from './traffic.ts'
 
-const WORLDS = 150
+const WORLDS = 48
 
 /** Worlds side by side: while one waits for its database, another has the core. */
 const STREAMS = 3

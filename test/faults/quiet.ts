@@ -25,7 +25,7 @@ export function createQuiet(): Quiet {
         await last
         // Whatever follows from the last answer has asked for its statements before this comes back: some of it waits a
         // turn of the event loop itself, and what follows from that may do so again.
-        for (let turns = 0; turns < 6 && underWay === 0; turns += 1) await breathe()
+        for (let turns = 0; turns < 20 && underWay === 0; turns += 1) await breathe()
       } while (underWay > 0)
     },
   }

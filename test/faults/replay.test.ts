@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../src/store/database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { askedSeed, seedsFrom } from '../support/seeds.ts'
+import { askedSeed } from '../support/seeds.ts'
 import { PATIENCE_MS, runSeed } from './run-seeds.ts'
 
 let test: TestDatabase
@@ -20,10 +20,13 @@ const traceOf = async (seed: number): Promise<readonly string[]> => {
 
 const asked = askedSeed()
 
+/** One world without and one with each thing that can happen to the server. */
+const REPLAYED = [0, 2, 6, 10, 14]
+
 it.skipIf(asked !== null)(
   'the same seed gives the same world, to the last line',
   async () => {
-    for (const seed of seedsFrom(0, 3)) expect(await traceOf(seed)).toEqual(await traceOf(seed))
+    for (const seed of REPLAYED) expect(await traceOf(seed)).toEqual(await traceOf(seed))
   },
   PATIENCE_MS,
 )

@@ -139,7 +139,7 @@ function settingsOf(random: Random): EngineSettings {
         max_per_agent_inflight: random.int(1, 2),
         default_deadline_seconds: 20,
       },
-      // As often as its nodes really look: a look that comes late judges no lease.
+      // Polled as often as nodes really look: a look that comes late judges no lease.
       schedules: { poll_ms: 5_000, catchup_window_seconds: 30, catchup_max_active: 2 },
     },
     DEFAULT_SETTINGS,

@@ -3,7 +3,7 @@ import type { World } from '../shapes.ts'
 import { demand } from './invariants.ts'
 
 /** Enough for a lease, for everybody to be sure that the database is steady, and for somebody to look. */
-const MISSED_AFTER_MS = 35_000
+const MISSED_AFTER_MS = 28_000
 
 /** Once nothing goes wrong any more, nothing hangs for long on a node that is not there. */
 export async function expectNoDeadHolders({ database, clock, serverNow, orgs, calmSince }: World): Promise<void> {

@@ -18,8 +18,6 @@ export async function firstToCatch(
   const seeds = needs === undefined ? SEEDS : seedsWith(needs)
   for (const seed of new Set([hint ?? seeds[0] ?? 0, ...seeds])) {
     const broken = await runSeed({ seed, database, mutate, isHarsh: true })
-    if (process.env['MUTANTS'] !== undefined)
-      process.stdout.write(`  seed ${seed}: ${broken?.message.slice(0, 120) ?? 'ok'}\n`)
     if (broken !== null && breaks.some((one) => one === broken.invariant)) return seed
   }
   return undefined

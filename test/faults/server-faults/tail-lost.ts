@@ -17,7 +17,16 @@ export async function loseTail(world: World): Promise<void> {
   await quiet.settled()
   const before = await versionOf(world)
   await quiet.run(() => world.database.query(REWIND))
-  journal.tails.push({ from, to: clock.now() })
+  // A failover takes its time.
+  clock.jumpTo(later(clock.now(), random.int(500, 3_000)))
+  const to = clock.now()
+  journal.tails.push({ from, to })
+  // Renewals of leases are lost, too.
+  for (const [id, renewals] of journal.leases)
+    journal.leases.set(
+      id,
+      renewals.filter((at) => at < from || at > to),
+    )
   world.faults.tail_lost += 1
   world.tell('the server has lost its last transactions')
   if (random.chance(0.7)) await writeAnew(world, before + random.int(0, 2))
