@@ -24,6 +24,7 @@ export function createHearing(parts: NodeParts): Hearing {
         // The server may have come back with an older record: nothing that was known of it counts.
         parts.state.decidedUpTo = instant(-Infinity)
         parts.state.looks.compareAt = -Infinity
+        for (const office of parts.offices.values()) office.wake()
         isVague = true
         return true
       }

@@ -58,8 +58,9 @@ const END_SUCCESS = `with gone as (delete from pending where org_id = $1 and id 
     update run set state = 'success', node_id = $3, finished_at = $4, superseded = false,
       ${SUCCESS.map(([name, type], index) => `${name} = $${5 + index}::${type}`).join(', ')}
     where org_id = $1 and id = $2 returning 1)
-  select 1 / ((select count(*) from written) = 1
-    and (select count(*) from gone) = $${5 + SUCCESS.length}::boolean::int)::int`
+  select case when (select count(*) from written) = 1
+                and (select count(*) from gone) = $${5 + SUCCESS.length}::boolean::int then 1
+              else refuse_unknown_rows() end`
 
 /** What a plain success leaves empty. */
 const SAID: Columns = ENDING.filter(([name]) =>

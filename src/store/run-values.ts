@@ -74,7 +74,9 @@ export const placed = (table: 'run' | 'pending', columns: Columns, first: number
 
 /**
  * Writes rows and fails, and the transaction with it, unless every row was there: what is remembered is not what is on
- * record then, and nothing that was decided by it must be kept. Dividing by zero is the cheapest way to say no.
+ * record then, and nothing that was decided by it must be kept.
  */
 export const each = (write: string, also = 'true'): string =>
-  `${write} returning 1) select 1 / ((select count(*) from written) = cardinality($2::text[]) and ${also})::int`
+  `${write} returning 1)
+  select case when (select count(*) from written) = cardinality($2::text[]) and ${also} then 1
+              else refuse_unknown_rows() end`

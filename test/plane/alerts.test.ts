@@ -2,7 +2,6 @@ import { Client } from 'pg'
 import { describe, expect } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import type { AlertView } from '../../src/contract/alert.ts'
-import { LOCK_SPACE, lockNumber } from '../../src/store/advisory-locks.ts'
 import { clientConfig } from '../../src/store/postgres/target.ts'
 import { json, startPeer, type Peer } from '../outbound/peer.ts'
 import { scenario, type Remote, type World } from '../http-scenarios/world.ts'
@@ -183,11 +182,11 @@ describe.concurrent('late and missed occurrences', () => {
   })
 })
 
-/** Takes the lock of the operator's org, as a transaction that hangs would. */
+/** Locks the schedules, as a transaction that hangs in the middle of maintenance would: nothing can be found due. */
 async function holdLock(world: World): Promise<() => Promise<void>> {
   const client = new Client(clientConfig(world.database.target))
   await client.connect()
-  await client.query('select pg_advisory_lock($1, $2)', [LOCK_SPACE.org, lockNumber('default')])
+  await client.query('begin; lock table schedule in access exclusive mode')
   return () => client.end()
 }
 

@@ -93,7 +93,7 @@ describe('an org whose lock somebody holds', () => {
         expect(Math.max(0, ...gaps)).toBeLessThan(5_000)
         expect(fired.length - before).toBeGreaterThanOrEqual(2)
         expect(isStalled(node.app.parts)).toBe(false)
-        expect(node.log.map(({ message }) => message)).toContain('An org gets no turn')
+        await eventually(() => expect(node.log.map(({ message }) => message)).toContain('An org gets no turn'))
       } finally {
         await blocker.query('select pg_advisory_unlock_all()')
         await node.stop()
@@ -120,11 +120,11 @@ describe('20,000 orgs that do nothing', () => {
         // Two seconds at most; fivefold slack.
         expect(Math.max(...started.values()) - began).toBeLessThan(10_000)
         expect(node.app.parts.offices.size).toBeLessThanOrEqual(some.length + 1)
-        const before = process.cpuUsage()
+        // Of this thread alone: other files are tested beside it in the same process.
+        const before = performance.eventLoopUtilization()
         await nothingFor(5_000)
-        const { user, system } = process.cpuUsage(before)
         // Two per cent of a core at most; fivefold slack.
-        expect((user + system) / 5_000_000).toBeLessThan(0.1)
+        expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.1)
       } finally {
         await node.stop()
       }
@@ -137,8 +137,8 @@ describe('20,000 orgs that do nothing', () => {
     async ({ database }) => {
       const orgs = await createOrgs(database, 2_000)
       const one = await openOrgNode(database, () => undefined)
-    const two = await openOrgNode(database, () => undefined)
-    const heard: string[] = []
+      const two = await openOrgNode(database, () => undefined)
+      const heard: string[] = []
       two.app.parts.hearers.add((org) => void heard.push(org))
       try {
         await Promise.all([one.app.loops.start(), two.app.loops.start()])

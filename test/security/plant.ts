@@ -223,6 +223,8 @@ async function plantHistory(world: HttpWorld, { mark }: Stamp): Promise<void> {
   await insert('probe_answer', { run_id: run, at, asked: 'what is stored', ...seen })
   const last = { last_answer: 'no', last_sentence: 'nothing was new', last_at: at, last_run_id: run }
   await insert('probe', { subject: schedule, asked: 4_711, saved: 4_711, errors: 0, ...last })
+  const stopped = { superseded: false, why: { reason: 'stopped_all', rule: '/stopall', evidence: {} } }
+  await insert('clearing', { subject: 'session', key: mark('cleared-session'), before: at, ...stopped })
   await insert('run_count', { hour: at, kind: 'status', key: 'success', count: 4_711 })
   await insert('run_count_place', { no: 4_711 })
   await insert('task_count', { agent_id: mark('counted-agent'), ...counted })

@@ -154,6 +154,14 @@ create table chat_mark (
   closed_at timestamp with time zone,
   created_at timestamp with time zone not null
 );
+create table clearing (
+  org_id text collate C not null,
+  subject text not null,
+  key text collate C not null,
+  before timestamp with time zone not null,
+  superseded boolean not null,
+  why jsonb not null
+);
 create table console_session (
   cookie_hash bytea not null,
   org_id text collate C not null,
@@ -647,6 +655,9 @@ alter table channel add constraint channel_pkey PRIMARY KEY (org_id, id);
 alter table chat_mark add constraint chat_mark_pkey PRIMARY KEY (org_id, run_id);
 alter table chat add constraint chat_kind_check CHECK ((kind = ANY (ARRAY['dm'::text, 'group'::text])));
 alter table chat add constraint chat_pkey PRIMARY KEY (org_id, channel_id, peer);
+alter table clearing add constraint clearing_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table clearing add constraint clearing_pkey PRIMARY KEY (org_id, subject, key);
+alter table clearing add constraint clearing_subject_check CHECK ((subject = ANY (ARRAY['session'::text, 'schedule'::text])));
 alter table console_session add constraint console_session_cookie_hash_check CHECK ((octet_length(cookie_hash) = 32));
 alter table console_session add constraint console_session_of_one CHECK ((num_nonnulls(member_id, key_id) = 1));
 alter table console_session add constraint console_session_org_id_key_id_fkey FOREIGN KEY (org_id, key_id) REFERENCES api_key(org_id, id) ON DELETE CASCADE;
@@ -862,6 +873,14 @@ begin
   raise exception 'the audit log is only ever added to' using errcode = 'integrity_constraint_violation';
 end
 $function$
+;
+CREATE OR REPLACE FUNCTION refuse_unknown_rows()
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception using errcode = 'ESC01', message = 'rows that this transaction was decided by are not on record';
+end $function$
 ;
 CREATE OR REPLACE FUNCTION set_org_version()
  RETURNS trigger

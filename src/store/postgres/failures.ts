@@ -58,7 +58,7 @@ const CODES: Readonly<Record<string, RefusalCode>> = {
   '57014': 'timed_out',
   '53100': 'disk_full',
   '25006': 'database_read_only',
-  '22012': 'record_differs',
+  ESC01: 'record_differs',
 }
 
 const codeOf = (sqlState: string): RefusalCode =>

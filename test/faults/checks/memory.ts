@@ -4,28 +4,32 @@ import type { OrgId } from '../../../src/core/ids.ts'
 import { isInFlight } from '../../../src/core/run/run.ts'
 import { loadMemory } from '../../../src/service/turn/recall.ts'
 import type { Memory } from '../../../src/service/turn/memory.ts'
-import { findVersions } from '../../../src/service/turn/lookups.ts'
 import type { RunRow } from '../../../src/store/run-row.ts'
+import { loadVersion, type OrgVersion } from '../../../src/store/turns.ts'
 import type { SimulatedNode } from '../shapes.ts'
 import type { World } from '../shapes.ts'
 import { demand } from './invariants.ts'
 
+/** A memory that ends at a turn which was lost has not been looked at since: the next turn finds that out. */
+const isAt = ({ version, newest: { at, writer } }: Memory, newest: OrgVersion): boolean =>
+  version === newest.version && at === newest.at && writer === newest.writer
+
 /** What a node remembers, brought up to date, is what somebody finds who looks at the tables for the first time. */
 export async function expectTrueMemory(world: World, node: SimulatedNode, id: OrgId): Promise<void> {
   const memory = node.parts.officeOf(id).memory()
-  const version = (await findVersions(world.database)).get(id) ?? 0
+  const newest = await loadVersion(world.database, id)
   // It is busy failing, or somebody else was faster; there will be another look.
-  if (node.state !== 'alive' || memory?.version !== version) return
+  if (node.state !== 'alive' || memory === null || !isAt(memory, newest)) return
   const fresh = await loadMemory(world.database, node.parts.facts, id)
-  compare(`${node.name} of ${id} at ${version}`, remembered(memory), remembered(fresh))
+  compare(`${node.name} of ${id} at ${newest.version}`, remembered(memory), remembered(fresh))
   world.looks += 1
 }
 
 /** Whatever a node goes on with after it has looked is on record as its own. */
 export async function expectKnownAttempts({ database }: World, node: SimulatedNode, id: OrgId): Promise<void> {
   const { executions, offices } = node.parts
-  const version = (await findVersions(database)).get(id) ?? 0
-  if (node.state !== 'alive' || offices.get(id)?.memory()?.version !== version) return
+  const memory = offices.get(id)?.memory() ?? null
+  if (node.state !== 'alive' || memory === null || !isAt(memory, await loadVersion(database, id))) return
   const rows = await database.query('select id, attempt_id from pending where org_id = $1', [id])
   const current = new Set(rows.map((row) => `${String(row['id'])} ${String(row['attempt_id'])}`))
   for (const execution of executions.all()) {

@@ -10,3 +10,9 @@ create table clearing (
   why        jsonb       not null,
   primary key (org_id, subject, key)
 );
+
+-- Ends a transaction that was decided by rows which are not on record. Called by the statements that write runs.
+create function refuse_unknown_rows() returns integer language plpgsql as $$
+begin
+  raise exception using errcode = 'ESC01', message = 'rows that this transaction was decided by are not on record';
+end $$;
