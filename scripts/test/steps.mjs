@@ -15,6 +15,9 @@ export const STEPS = [
     folders: [
       'test/core/',
       'test/service/desk/',
+      'test/service/turn/',
+      'test/service/lease-watch',
+      'test/service/node-lanes',
       'test/service/simulation/',
       'test/service/as-code',
       'test/service/clock',
