@@ -107,6 +107,7 @@ function turnContext(parts: NodeParts): TurnContext {
     node: parts.facts,
     nodeId: parts.id(),
     limits: ctx.turnLimits ?? turnLimits(ctx.clock.counter),
+    askedAt,
     hearClock: (said) => {
       ctx.clock.hear(said, askedAt)
       return ctx.hearClock?.(said) ?? said
@@ -209,8 +210,8 @@ function settled(parts: NodeParts, turn: SettledTurn): () => void {
   let still: Promise<boolean> | undefined
   const { clock } = parts.ctx
   const isSure = (): boolean =>
-    result.leaseUntil !== null &&
-    result.leaseUntil - clock.now() > LEASE_MARGIN_MS &&
+    result.sureUntil !== null &&
+    result.sureUntil - clock.counter() > LEASE_MARGIN_MS &&
     (clock.sleptMs?.() ?? 0) < LONGEST_NAP_MS
   return () => {
     for (const begin of begins) begin(isSure() ? undefined : (still ??= isStill(parts, result.written?.nodeId)))

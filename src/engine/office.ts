@@ -46,6 +46,8 @@ interface Desktop {
   wanted: boolean
   turning: Promise<void> | null
   failures: number
+  /** How many of the last failures were not of the database. */
+  repeats: number
   callOff: (() => void) | null
   /** Begins what the last turn has claimed. Null: it has begun. */
   begin: (() => void) | null
@@ -93,6 +95,7 @@ export function createOffice(ctx: OfficeContext, orgId: OrgId): Office {
     wanted: false,
     turning: null,
     failures: 0,
+    repeats: 0,
     callOff: null,
     begin: null,
   }
@@ -196,6 +199,7 @@ function keep(top: Desktop, entries: readonly Entry[], { heard, ...kept }: TurnR
     ctx.mishap(error)
   }
   top.failures = 0
+  top.repeats = 0
   queue.setFailure(null)
   top.reloaded = top.memory === null
   result.done.forEach((done, index) => {
@@ -222,7 +226,8 @@ async function recover(top: Desktop, entries: readonly Entry[], error: unknown):
   queue.setFailure(error)
   const failure = readFailure(error)
   if (failure !== 'repeat') ctx.failed(error, failure === 'broken')
-  else if (isWorthSaying(top.failures)) ctx.stuck(top.office.orgId, error, top.failures)
+  top.repeats = failure === 'repeat' ? top.repeats + 1 : 0
+  if (isWorthSaying(top.repeats)) ctx.stuck(top.office.orgId, error, top.repeats)
   if (error instanceof CommitUnknown) {
     const kept = await askUntilKnown(top, error)
     if (kept) keep(top, entries, error.result)

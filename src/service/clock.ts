@@ -29,10 +29,15 @@ export function createDatabaseClock(
 ): DatabaseClock {
   let said = first
   let heardAt = counter()
+  let isHeard = false
   let apart = wall() - counter()
   return {
     counter,
     hear: (now, askedAt) => {
+      // A process that was stopped reads what was said before: the time has gone on since.
+      const isOld = counter() - askedAt > 2 * MAX_HALF_TRIP_MS && now < later(said, Math.floor(counter() - heardAt))
+      if (isOld && isHeard) return
+      isHeard = true
       said = now
       // The database read its clock somewhere between question and answer; half-way is wrong by half at most.
       heardAt = counter() - Math.min((counter() - askedAt) / 2, MAX_HALF_TRIP_MS)

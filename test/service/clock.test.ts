@@ -28,6 +28,17 @@ describe('the clock of a node', () => {
     expect(clock.now()).toBe(1_050)
   })
 
+  it('takes no notice of an answer that lay there while the process was stopped', () => {
+    let counter = 0
+    const clock = createDatabaseClock(() => counter)
+    clock.hear(instant(1_000), counter)
+    counter += 6_000
+    clock.hear(instant(1_010), 10)
+    expect(clock.now()).toBe(7_000)
+    clock.hear(instant(3_000), counter)
+    expect(clock.now()).toBe(3_000)
+  })
+
   it('knows that the machine slept when the counter stood still', () => {
     let [counter, wall] = [0, 7_000]
     const clock = createDatabaseClock(

@@ -1,7 +1,8 @@
 import type { OrgId, RunId } from '../../core/ids.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
+import type { Connection, Database, Transaction } from '../../store/database.ts'
 import { loadLives, loadPendingByIds } from '../../store/pending.ts'
 import type { RunRow } from '../../store/run-row.ts'
+import { inSnapshot } from '../../store/snapshot.ts'
 import { loadTurnsAfter, loadVersion, type TurnRow, type OrgVersion } from '../../store/turns.ts'
 import { recallBudgets } from './budgets.ts'
 import { forgetRun, recallRun, type Memory, type NodeFacts } from './memory.ts'
@@ -53,14 +54,13 @@ export async function catchUp(
   return follow(tx, memory, at)
 }
 
-/** The same without the lock, for a memory that is far behind. Whatever changes meanwhile is in a later turn. */
-export async function comeNearer(
-  connection: Connection,
+/** The same without the lock, in one snapshot, for a memory that is far behind. What changes meanwhile is in a later turn. */
+export const comeNearer = (
+  database: Pick<Database, 'transaction'>,
   memory: Memory,
   node: NodeFacts,
-): Promise<readonly TurnRow[] | null> {
-  return follow(connection, memory, { newest: await loadVersion(connection, memory.desk.orgId), node })
-}
+): Promise<readonly TurnRow[] | null> =>
+  inSnapshot(database, async (tx) => follow(tx, memory, { newest: await loadVersion(tx, memory.desk.orgId), node }))
 
 const isSame = (a: Pick<OrgVersion, 'at' | 'writer'>, b: Pick<OrgVersion, 'at' | 'writer'>): boolean =>
   a.at === b.at && a.writer === b.writer

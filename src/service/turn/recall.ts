@@ -4,12 +4,13 @@ import { parseZone, UTC, type Zone } from '../../core/time/zone.ts'
 import { loadAgents, type AgentRow } from '../../store/agents.ts'
 import { loadPeriodUses } from '../../store/budgets.ts'
 import { loadClearings } from '../../store/clearings.ts'
-import type { Connection, Transaction } from '../../store/database.ts'
+import type { Connection, Database, Transaction } from '../../store/database.ts'
 import { loadOrg } from '../../store/orgs.ts'
 import { loadPending } from '../../store/pending.ts'
 import { loadSchedules } from '../../store/schedules.ts'
 import type { SessionRow } from '../../store/session-row.ts'
 import { loadSessions } from '../../store/sessions.ts'
+import { inSnapshot } from '../../store/snapshot.ts'
 import { loadVersion, type OrgVersion } from '../../store/turns.ts'
 import { RUNS_PER_DAY, takeDailyRuns } from '../desk/daily-runs.ts'
 import { takeClearings } from '../desk/cleared.ts'
@@ -23,8 +24,14 @@ import { hasRoom } from './payloads.ts'
 /** Rows that are read and taken in at a time: the event loop goes round in between. */
 const PAGE = 1_000
 
-/** Loads an org without its lock: whatever changes while it loads is in a later turn, and catching up reads it again. */
-export async function loadMemory(connection: Connection, node: NodeFacts, orgId: OrgId): Promise<Memory> {
+/**
+ * Loads an org without its lock, in one snapshot: what changes meanwhile is in a later turn, and catching up reads it
+ * again. Rows newer than the version would stay for good if that later turn were lost with a failover.
+ */
+export const loadMemory = (database: Pick<Database, 'transaction'>, node: NodeFacts, orgId: OrgId): Promise<Memory> =>
+  inSnapshot(database, (tx) => readMemory(tx, node, orgId))
+
+async function readMemory(connection: Connection, node: NodeFacts, orgId: OrgId): Promise<Memory> {
   const memory = emptyMemory(orgId, node)
   noteVersion(memory, await loadVersion(connection, orgId))
   await recallOrg(connection, memory)

@@ -1,17 +1,23 @@
-import type { AgentId, OrgId, RunId, SessionKey } from '../../core/ids.ts'
+import type { AgentId, OrgId, SessionKey } from '../../core/ids.ts'
 import { DAY_MS, earlier, type Instant } from '../../core/instant.ts'
 import { Refusal } from '../../contract/refusals.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { isCommitUnknown } from '../../store/database-error.ts'
 import type { RunRow } from '../../store/run-row.ts'
-import { loadPayloads } from '../../store/run-payloads.ts'
-import { loadStanding, loadTurnWriter, orgLock, type StoredEvent, type TurnRow } from '../../store/turns.ts'
+import {
+  loadStanding,
+  loadTurnWriter,
+  orgLock,
+  type Standing,
+  type StoredEvent,
+  type TurnRow,
+} from '../../store/turns.ts'
 import { appendAudits } from '../audit-chain.ts'
 import type { Changes, Desk } from '../desk/desk.ts'
-import { noteStated } from '../desk/quotas.ts'
 import type { Work } from '../turn-port.ts'
 import { reviewBudgets } from './budgets.ts'
 import { assignRuns, type Assignment } from './assign.ts'
+import { readPayloads, withPayloads } from './claimed-payloads.ts'
 import { claimRuns, type Claim, type Offer } from './claim.ts'
 import { judgeBeats } from './heartbeats.ts'
 import { tidyMemory, type Memory, type NodeFacts } from './memory.ts'
@@ -35,6 +41,8 @@ export interface TurnContext {
   readonly hearClock: (said: Instant) => Instant
   /** How much is done before others have their turn. Left out: everything there is. */
   readonly limits?: TurnLimits
+  /** The node's counter before the turn was asked for: whatever the database says in it is not older. Left out: not known. */
+  readonly askedAt?: number
 }
 
 /** What became of one piece of work: its answer, or why it was refused. */
@@ -52,7 +60,8 @@ export interface TurnResult {
   readonly written: TurnRow | null
   /** Runs that were changed, by this node or others: whoever executes one looks whether it still should. */
   readonly changed: readonly RunRow[]
-  readonly leaseUntil: Instant | null
+  /** Until when the node's lease holds for certain, by its counter; null: it is not known to hold at all. */
+  readonly sureUntil: number | null
   /** Everything the turn has changed, for who counts; valid until the next turn. */
   readonly changes: Changes
 }
@@ -179,8 +188,12 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   const changed = [...desk.changes.changed]
   const written = isUnchanged(desk.changes) ? null : write(tx, ctx, { desk, changedBefore })
   const given = { claims: withPayloads(claims, await ofClaims), assigned: withPayloads(assigned, await ofAssigned) }
-  return { done, ...given, heard, written, changed, leaseUntil: standing.leaseUntil, changes: desk.changes }
+  return { done, ...given, heard, written, changed, sureUntil: sureUntil(ctx, standing), changes: desk.changes }
 }
+
+/** The lease was read after the question was asked, so it lasts at least as long from there on as it had left then. */
+const sureUntil = ({ askedAt }: TurnContext, { now, leaseUntil }: Standing): number | null =>
+  askedAt === undefined || leaseUntil === null ? null : askedAt + (leaseUntil - now)
 
 /** How long the key of a request is remembered. */
 const KEY_KEPT_MS = DAY_MS
@@ -256,32 +269,6 @@ export function taskAgentFor({ desk }: Pick<Memory, 'desk'>, id: AgentId): void 
 }
 
 const NOTHING: readonly Assignment[] = []
-
-type Taken = Pick<Claim, 'run' | 'payload'>
-type Payloads = ReadonlyMap<RunId, unknown>
-const NO_PAYLOADS: Promise<Payloads> = Promise.resolve(new Map())
-
-/** Asks for the payloads that are not in memory; the rest of the turn is sent before they have arrived. */
-function readPayloads(tx: Transaction, { desk }: Memory, taken: readonly Taken[]): Promise<Payloads> {
-  const ids = taken.filter(({ payload }) => payload === undefined).map(({ run }) => run.id)
-  if (ids.length === 0) return NO_PAYLOADS
-  const read = async (): Promise<Payloads> => {
-    const payloads = await loadPayloads(tx, { orgId: desk.orgId, ids })
-    if (desk.quotas !== null)
-      for (const { run } of taken)
-        if (payloads.has(run.id)) noteStated(desk, desk.quotas, { run, payload: payloads.get(run.id) })
-    return payloads
-  }
-  const reading = read()
-  // A statement that fails first ends the turn before this answer is waited for.
-  reading.catch(() => undefined)
-  return reading
-}
-
-const withPayloads = <Item extends Taken>(taken: readonly Item[], payloads: Payloads): readonly Item[] =>
-  payloads.size === 0
-    ? taken
-    : taken.map((item) => (item.payload === undefined ? { ...item, payload: payloads.get(item.run.id) } : item))
 
 function write(
   tx: Transaction,

@@ -12,6 +12,7 @@ import type { ServiceWorld } from './world.ts'
 
 /** A node of a world that remembers from turn to turn. */
 export interface TestNode {
+  readonly id: string
   readonly memory: Memory
   readonly facts: NodeFacts
   readonly started: string[]
@@ -39,6 +40,7 @@ export async function openNode(
   const limits = { maxChanges, stopwatch: () => () => false }
   const context = { database: of.db, node: facts, nodeId, limits, hearClock: () => of.now }
   return {
+    id: nodeId,
     memory,
     facts,
     started,

@@ -3,6 +3,9 @@ import { agentId, laneName } from '../../../src/core/ids.ts'
 import { submit } from '../../../src/service/desk/submit.ts'
 import { comeNearer, MemoryBehind, MemoryTooOld } from '../../../src/service/turn/catch-up.ts'
 import type { Work } from '../../../src/service/turn-port.ts'
+import { loadMemory } from '../../../src/service/turn/recall.ts'
+import { takeTurn } from '../../../src/service/turn/turn.ts'
+import type { Database, Transaction } from '../../../src/store/database.ts'
 import { ORG } from '../../store/records.ts'
 import { openNode } from './node.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -76,6 +79,43 @@ describe('a node that remembers turns which were lost', () => {
     await expect(node.turn(...node.reports(1))).rejects.toMatchObject({ code: 'record_differs' })
     const [row] = await world.rows('select state from run')
     expect(row).toEqual({ state: null })
+  })
+})
+
+describe('a memory that is loaded while others write', () => {
+  it('holds nothing that is newer than its version, because that may be lost with a failover', async () => {
+    const other = await openNode(world)
+    await other.turn(one('before'))
+    const meanwhile: Pick<Database, 'transaction'> = {
+      transaction: (work, options) =>
+        world.db.transaction((tx) => {
+          const query: Transaction['query'] = async (text, params) => {
+            const rows = await tx.query(text, params)
+            if (text.includes('from org_version')) await other.turn(one('meanwhile'))
+            return rows
+          }
+          return work({ ...tx, query })
+        }, options),
+    }
+    const memory = await loadMemory(meanwhile, other.facts, ORG)
+    expect([memory.version, memory.desk.runs.size]).toEqual([other.memory.version - 1, 1])
+  })
+})
+
+describe('a node whose lease was read in a turn', () => {
+  it('is sure of it for as long as it had left, counted from before it asked', async () => {
+    const node = await openNode(world)
+    const result = await takeTurn(
+      { database: world.db, node: node.facts, nodeId: node.id, askedAt: 1_000, hearClock: (said) => said },
+      node.memory,
+      { ahead: () => [], committing: () => undefined, works: () => [], offer: () => null },
+    )
+    const [row] = await world.rows(
+      `select extract(epoch from lease_until - clock_timestamp()) * 1000 as left from node where id = '${node.id}'`,
+    )
+    const left = (result.sureUntil ?? 0) - 1_000
+    expect(left).toBeGreaterThan(Number(row?.['left']))
+    expect(left).toBeLessThan(Number(row?.['left']) + 60_000)
   })
 })
 
