@@ -56,10 +56,13 @@ function contextOf({ inputTokens = 0, outputTokens = 0, contextWindow }: Usage):
 export function wakeWaiting(parts: NodeParts): void {
   if (parts.state.wakingWaiting) return
   parts.state.wakingWaiting = true
-  setImmediate(() => {
+  const wake = (): void => {
     parts.state.wakingWaiting = false
     for (const orgId of parts.lanes.waiting()) parts.offices.get(orgId)?.wake()
-  })
+  }
+  // Where time is moved by hand, this waits for it, too: otherwise the order of things would be left to chance.
+  if (parts.ctx.after === undefined) setImmediate(wake)
+  else parts.ctx.after(0, wake)
 }
 
 /** Wakes every org that has something ready for a lane with room: whatever was not woken in time is woken here. */
