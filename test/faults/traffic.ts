@@ -1,3 +1,4 @@
+import { ErrGatewayBusy } from '../../src/contract/refusals.ts'
 import type { ScheduleInput } from '../../src/contract/schedule.ts'
 import { sessionKey } from '../../src/core/ids.ts'
 import { earlier, formatInstant, later, type Instant } from '../../src/core/instant.ts'
@@ -189,6 +190,8 @@ function sendTasks(place: Place): void {
       { caller: caller(place), live: node.live },
       { tasks: inputs, shared: null },
     )
+    // A task that waited too long is refused by itself, and nothing of it is on record.
+    if (first?.taskId === '') throw new ErrGatewayBusy()
     return first?.taskId ?? null
   })
 }

@@ -1,3 +1,4 @@
+import type { RunId } from '../../core/ids.ts'
 import { later, type Instant } from '../../core/instant.ts'
 import { isRetrying } from '../../core/run/run.ts'
 import type { RunRow } from '../../store/run-row.ts'
@@ -9,8 +10,8 @@ const MAX_SKEW_MS = 1_000
 /** The server's clock was set back: waits that were planned by the clock before are moved by as much, a piece per turn. */
 export interface ClockStep {
   readonly byMs: number
-  /** Runs that are still to be looked at. */
-  readonly runs: RunRow[]
+  /** Runs that are still to be looked at, by id: what others change meanwhile is another object then. */
+  readonly runs: RunId[]
 }
 
 /**
@@ -21,12 +22,15 @@ export function orgTime(desk: Desk, now: Instant, newestAt: Instant | null): { n
   const last = newestAt !== null && newestAt > desk.now ? newestAt : desk.now
   if (now >= last) return { now, step: null }
   const byMs = last - now
-  return byMs <= MAX_SKEW_MS ? { now: last, step: null } : { now, step: { byMs, runs: [...desk.runs.values()] } }
+  return byMs <= MAX_SKEW_MS ? { now: last, step: null } : { now, step: { byMs, runs: [...desk.runs.keys()] } }
 }
 
 /** Moves what at most so many runs wait for. Answers with whether any are left. */
 export function applyStep(desk: Desk, { byMs, runs }: ClockStep, max: number): boolean {
-  for (const run of runs.splice(-max)) if (moveBack(desk, run, byMs)) desk.changes.changed.add(run)
+  for (const id of runs.splice(-max)) {
+    const run = desk.runs.get(id)
+    if (run !== undefined && moveBack(desk, run, byMs)) desk.changes.changed.add(run)
+  }
   return runs.length > 0
 }
 
