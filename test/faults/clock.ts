@@ -20,6 +20,8 @@ export interface HandClock {
   readonly moveTo: (until: Instant, settle: () => Promise<void>) => Promise<void>
   /** Moves without stopping: nothing was looked at for a while. What was due meanwhile is due now. */
   readonly jumpTo: (until: Instant) => void
+  /** When it jumped last: nobody could do anything before that. */
+  readonly jumpedAt: () => Instant
 }
 
 interface Waiting {
@@ -33,6 +35,7 @@ export function createHandClock(start: Instant): HandClock {
   const waiting = new Set<Waiting>()
   let now = start
   let registered = 0
+  let jumpedAt = start
   const nextUpTo = (until: Instant): Waiting | undefined => {
     let first: Waiting | undefined
     for (const one of waiting) {
@@ -66,6 +69,8 @@ export function createHandClock(start: Instant): HandClock {
     },
     jumpTo: (until) => {
       if (until > now) now = instant(until)
+      jumpedAt = now
     },
+    jumpedAt: () => jumpedAt,
   }
 }

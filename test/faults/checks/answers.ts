@@ -7,7 +7,7 @@ const MAX_WAIT_MS = 30_000 + 20_000 + 10_000
 /** Whatever is asked of a node that is there is answered in time, if only with a refusal. */
 export function expectAnswers({ journal, clock, nodes }: World): void {
   for (const { kind, node, at, outcome, mark } of journal.requests) {
-    if (outcome !== 'open' || clock.now() - at <= MAX_WAIT_MS) continue
+    if (outcome !== 'open' || clock.now() - Math.max(at, clock.jumpedAt()) <= MAX_WAIT_MS) continue
     const asked = nodes.find(({ name }) => name === node)
     const isThere = asked !== undefined && (asked.state === 'alive' || asked.state === 'cut_off')
     demand(
