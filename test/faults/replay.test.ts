@@ -20,8 +20,8 @@ const traceOf = async (seed: number): Promise<readonly string[]> => {
 
 const asked = askedSeed()
 
-/** One world without and one with each thing that can happen to the server. */
-const REPLAYED = [0, 2, 6, 10, 14]
+/** Two worlds without anything that happens to the server, and one with. */
+const REPLAYED = [0, 1, 2]
 
 it.skipIf(asked !== null)(
   'the same seed gives the same world, to the last line',
