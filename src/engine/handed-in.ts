@@ -1,7 +1,7 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Work } from '../service/turn-port.ts'
 import type { Log } from './health.ts'
-import type { Office } from './office.ts'
+import type { Office } from './office-context.ts'
 
 /**
  * Work that a loop has handed in and that is not done yet. A loop never waits for an org: it leaves out the orgs that are

@@ -1,5 +1,5 @@
 import type { NodeParts } from './node-parts.ts'
-import type { Office } from './office.ts'
+import type { Office } from './office-context.ts'
 
 /** An org that was idle at two looks in a row, so far apart, is not remembered any more. */
 const LOOK_EVERY_MS = 120_000

@@ -1,10 +1,31 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
+import type { Work } from '../service/turn-port.ts'
 import type { Offer } from '../service/turn/claim.ts'
 import type { Memory } from '../service/turn/memory.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
-import type { Office } from './office.ts'
 import type { WorkQueueContext } from './work-queue.ts'
+
+/**
+ * Where the work of one org is done, one turn at a time. Whatever arrives while a turn is under way goes together in the
+ * next one: a caller alone waits for nobody, a thousand callers share one transaction.
+ */
+export interface Office {
+  readonly orgId: OrgId
+  /** `patient` work is repeated for as long as it takes; other work is refused when it has waited too long. */
+  readonly take: <Answer>(work: Work<Answer>, patient?: boolean) => Promise<Answer>
+  /** Asks for a turn: something has changed outside, or a moment has come. */
+  readonly wake: () => void
+  /** What is known of the org; null while nothing is. Between turns it may be behind other nodes. */
+  readonly memory: () => Memory | null
+  /** The node's lanes, executors or settings have changed. */
+  readonly refresh: () => void
+  /** Nothing is under way, handed in or expected by itself. */
+  readonly isIdle: () => boolean
+  /** Waits for the turn that is under way and all that was handed in before. */
+  readonly idle: () => Promise<void>
+  readonly close: () => Promise<void>
+}
 
 /** What an office needs from its node. */
 export interface OfficeContext extends WorkQueueContext {

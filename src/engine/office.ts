@@ -5,29 +5,8 @@ import { readFailure } from '../service/turn/failures.ts'
 import { applyNodeFacts, type Memory } from '../service/turn/memory.ts'
 import { nextMoment } from '../service/turn/passing.ts'
 import { CommitUnknown, takeTurn, wasKept, type TurnResult } from '../service/turn/turn.ts'
-import type { OfficeContext } from './office-context.ts'
+import type { Office, OfficeContext } from './office-context.ts'
 import { createWorkQueue, type Entry, type WorkQueue } from './work-queue.ts'
-
-/**
- * Where the work of one org is done, one turn at a time. Whatever arrives while a turn is under way goes together in the
- * next one: a caller alone waits for nobody, a thousand callers share one transaction.
- */
-export interface Office {
-  readonly orgId: OrgId
-  /** `patient` work is repeated for as long as it takes; other work is refused when it has waited too long. */
-  readonly take: <Answer>(work: Work<Answer>, patient?: boolean) => Promise<Answer>
-  /** Asks for a turn: something has changed outside, or a moment has come. */
-  readonly wake: () => void
-  /** What is known of the org; null while nothing is. Between turns it may be behind other nodes. */
-  readonly memory: () => Memory | null
-  /** The node's lanes, executors or settings have changed. */
-  readonly refresh: () => void
-  /** Nothing is under way, handed in or expected by itself. */
-  readonly isIdle: () => boolean
-  /** Waits for the turn that is under way and all that was handed in before. */
-  readonly idle: () => Promise<void>
-  readonly close: () => Promise<void>
-}
 
 /** Where an office stands. */
 interface Desktop {

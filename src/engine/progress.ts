@@ -1,6 +1,6 @@
 import type { AttemptId, OrgId, RunId } from '../core/ids.ts'
 import { outputWork } from '../service/turn/works.ts'
-import type { Office } from './office.ts'
+import type { Office } from './office-context.ts'
 
 /** What a run says on its way. */
 export interface Saying {

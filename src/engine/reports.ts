@@ -6,7 +6,7 @@ import type { ContextUse } from '../core/session/throttle.ts'
 import type { Usage } from '../executors/executor.ts'
 import type { AttemptOfRun, ReportedAttempt } from './executions.ts'
 import type { NodeParts } from './node-parts.ts'
-import type { Office } from './office.ts'
+import type { Office } from './office-context.ts'
 
 /** What an executor said is written however long that takes: the work was done. */
 export async function report(

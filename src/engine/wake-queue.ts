@@ -1,5 +1,5 @@
 import type { OrgId } from '../core/ids.ts'
-import type { Office } from './office.ts'
+import type { Office } from './office-context.ts'
 
 /** Wakes orgs a few at a time: thousands that have to be loaded at once would only wait for each other. */
 export interface WakeQueue {

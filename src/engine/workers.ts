@@ -6,7 +6,7 @@ import type { Memory } from '../service/turn/memory.ts'
 import type { WaitingWorker, WorkerNews } from '../service/worker/port.ts'
 import type { SeenWorker } from '../service/worker/leases.ts'
 import { attemptOf } from './executions.ts'
-import type { Office } from './office.ts'
+import type { Office } from './office-context.ts'
 
 /**
  * Workers that wait here. A worker's question is held open until a turn of its org has something for it: whatever makes

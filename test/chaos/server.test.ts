@@ -59,7 +59,7 @@ describe('the server', () => {
     const client = await server.connect()
     const goOn = await server.freeze()
     let answered = false
-    const answer = client.query('select 1 as one').then(({ rows }) => {
+    const answer = client.query<{ readonly one: number }>('select 1 as one').then(({ rows }) => {
       answered = true
       return rows
     })

@@ -67,7 +67,9 @@ describe('an org whose lock somebody holds', () => {
     async ({ database }) => {
       const [stuck, free] = (await createOrgs(database, 2)).map((id) => orgId(id)) as [OrgId, OrgId]
       const fired: number[] = []
-      const node = await openOrgNode(database, ({ orgId: org }) => void (org === free && fired.push(performance.now())))
+      const node = await openOrgNode(database, ({ orgId: org }) => {
+        if (org === free) fired.push(performance.now())
+      })
       const blocker = await database.open({ pool: 1 })
       const every = { agent_id: 'worker', every_seconds: 1, payload: 'go' }
       const create = (id: OrgId): Promise<unknown> =>

@@ -30,7 +30,7 @@ export async function openOrgNode(
   const app = await openApp({
     ...{ database: { url: urlOf(database.target) }, settings: () => read.value, estimate: null },
     executors: new Map([['in-process:worker', inProcess(handler)]]),
-    log: (entry) => void log.push(entry as LogEntry),
+    log: (entry) => void log.push(entry),
   })
   const send = (org: string, text: string): Promise<unknown> =>
     sendMessage(

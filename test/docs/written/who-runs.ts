@@ -88,7 +88,11 @@ export const NOT_RUN: readonly (Which & { readonly begins: string; readonly why:
     why: 'minutes; test/tooling/bench.test.ts tries the programs',
   },
   ...['bench/engine/README.md', 'docs/benchmarks.md'].map((document) => ({
-    ...{ document, begins: 'npm run bench -- pairs', why: 'minutes; test/tooling/bench-alone.test.ts tries its arithmetic' },
+    ...{
+      document,
+      begins: 'npm run bench -- pairs',
+      why: 'minutes; test/tooling/bench-alone.test.ts tries its arithmetic',
+    },
   })),
   ...['faults', 'upgrade', 'virtual-day'].map((part) => ({
     ...{ document: 'docs/chaos.md', begins: `npm run chaos -- ${part}`, why: 'minutes; test/chaos tries its parts' },
