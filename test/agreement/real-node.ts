@@ -136,7 +136,13 @@ function partsOf(
     channels: { turn: 'turn', plan: 'plan' },
     program: 'a history',
     log: () => undefined,
-    sleep: () => Promise.reject(new Error('nobody waits in a history')),
+    // In a history no time passes by itself: a wait ends only when it is called off.
+    sleep: (_ms, signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => {
+          resolve()
+        })
+      }),
     random: () => 0,
     load: (orgId) => loadMemory(database, parts.facts, orgId),
     ringAt: (at, happen) => {
