@@ -69,7 +69,7 @@ begin
   return new;
 end $$;
 
--- Nodes of this version set the version in the statement that writes the turn, which takes half the time.
+-- Nodes of this version set the version in the statement that writes the turn.
 create trigger turn_sets_org_version before insert on turn for each row
   when (current_query() not like 'with version as (%') execute function set_org_version();
 

@@ -13,17 +13,6 @@ import { sessionFor } from './turn.ts'
 
 /** The pieces of work that the engine itself hands in. */
 
-/** Schedules whose occurrences are decided before the turn looks at its stopwatch. */
-const SCHEDULES_AT_ONCE = 20
-
-/** Decides every due occurrence of the schedules, in pieces that a turn may end between. */
-export function fireWorks(orgId: OrgId, ids: readonly ScheduleId[]): readonly Work<void>[] {
-  const works: Work<void>[] = []
-  for (let from = 0; from < ids.length; from += SCHEDULES_AT_ONCE)
-    works.push(fireWork(orgId, ids.slice(from, from + SCHEDULES_AT_ONCE)))
-  return works
-}
-
 /** Decides every due occurrence of the schedules. */
 export const fireWork = (orgId: OrgId, ids: readonly ScheduleId[]): Work<void> => ({
   orgId,
