@@ -13,6 +13,8 @@ export interface HandedIn {
   readonly isBusy: (orgId: OrgId) => boolean
   /** Hands in work for an org that is not busy. `done` is called when its turn was kept. */
   readonly hand: <Answer>(work: Work<Answer>, done?: (answer: Answer) => void) => void
+  /** The same in pieces, of one org and at least one, which may be kept in several turns. */
+  readonly handAll: <Answer>(works: readonly Work<Answer>[], done?: (answers: readonly Answer[]) => void) => void
 }
 
 export interface HandedInContext {
@@ -40,19 +42,29 @@ export function createHandedIn(ctx: HandedInContext, kind: string): HandedIn {
       ctx.log({ level: 'warn', message: 'An org gets no turn', facts: { org: orgId, work: kind, waited_ms: waitedMs } })
     }
   }
-  const carryOut = async <Answer>(work: Work<Answer>, done?: (answer: Answer) => void): Promise<void> => {
+  const carryOut = async <Answer>(
+    orgId: OrgId,
+    works: readonly Work<Answer>[],
+    done?: (answers: readonly Answer[]) => void,
+  ): Promise<void> => {
     try {
-      const answer = await ctx.officeOf(work.orgId).take(work, true)
-      busy.delete(work.orgId)
-      done?.(answer)
+      const answers = await Promise.all(works.map((work) => ctx.officeOf(orgId).take(work, true)))
+      busy.delete(orgId)
+      done?.(answers)
     } catch (error) {
       if (ctx.stopping.aborted) return
-      const facts = { org: work.orgId, work: kind, error: error instanceof Error ? error.message : String(error) }
+      const facts = { org: orgId, work: kind, error: error instanceof Error ? error.message : String(error) }
       ctx.log({ level: 'error', message: 'Work of the engine could not be carried out', facts })
       await ctx.sleep(PAUSE_MS, ctx.stopping)
     } finally {
-      busy.delete(work.orgId)
+      busy.delete(orgId)
     }
+  }
+  const handAll: HandedIn['handAll'] = (works, done) => {
+    const orgId = works[0]?.orgId
+    if (orgId === undefined) return
+    busy.set(orgId, { since: ctx.counter(), isReported: false })
+    void carryOut(orgId, works, done)
   }
   return {
     busy: () => {
@@ -60,9 +72,9 @@ export function createHandedIn(ctx: HandedInContext, kind: string): HandedIn {
       return [...busy.keys()]
     },
     isBusy: (orgId) => busy.has(orgId),
-    hand: (work, done) => {
-      busy.set(work.orgId, { since: ctx.counter(), isReported: false })
-      void carryOut(work, done)
+    hand: <Answer>(work: Work<Answer>, done?: (answer: Answer) => void) => {
+      handAll([work], (answers) => done?.(answers[0] as Answer))
     },
+    handAll,
   }
 }

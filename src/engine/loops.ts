@@ -4,7 +4,7 @@ import type { LaneSizes } from '../core/lanes.ts'
 import { joinNodes, leaveNodes, renewLease } from '../service/membership.ts'
 import { findDue, findNextMoment } from '../service/turn/lookups.ts'
 import { renewWaiting } from '../service/worker/leases.ts'
-import { fireWork } from '../service/turn/works.ts'
+import { fireWorks } from '../service/turn/works.ts'
 import type { Backfills } from './backfills.ts'
 import type { ChannelAttendance } from './channels.ts'
 import { compareLoaded, loadPendingOrgs, lookForChanges } from './changes.ts'
@@ -124,7 +124,7 @@ function noteScan({ ctx: { clock }, state }: NodeParts): void {
 
 const LONGEST_TRANSACTION_MS = 300_000
 
-/** Decides what is due, in as many turns as orgs, and says when to look again. Waits neither for an org nor for a run. */
+/** Decides what is due, each org in turns of its own, and says when to look again. Waits neither for an org nor for a run. */
 export async function firePass(parts: NodeParts): Promise<number | undefined> {
   const { ctx, health } = parts
   if (parts.state.draining) return undefined
@@ -137,7 +137,7 @@ export async function firePass(parts: NodeParts): Promise<number | undefined> {
   health.answered()
   for (const [orgId, { ids, first }] of due.byOrg) {
     firing.set(orgId, first)
-    fire.hand(fireWork(orgId, ids), () => {
+    fire.handAll(fireWorks(orgId, ids), () => {
       parts.plans.wake()
     })
   }

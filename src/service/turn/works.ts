@@ -13,6 +13,15 @@ import { sessionFor } from './turn.ts'
 
 /** The pieces of work that the engine itself hands in. */
 
+/** So few schedules are decided in a few milliseconds, and a transaction may end after any piece of work. */
+const SCHEDULES_PER_PIECE = 32
+
+/** Decides every due occurrence of the schedules, in pieces that need not go into one transaction. */
+export const fireWorks = (orgId: OrgId, ids: readonly ScheduleId[]): readonly Work<void>[] =>
+  Array.from({ length: Math.ceil(ids.length / SCHEDULES_PER_PIECE) }, (_, index) =>
+    fireWork(orgId, ids.slice(index * SCHEDULES_PER_PIECE, (index + 1) * SCHEDULES_PER_PIECE)),
+  )
+
 /** Decides every due occurrence of the schedules. */
 export const fireWork = (orgId: OrgId, ids: readonly ScheduleId[]): Work<void> => ({
   orgId,

@@ -23,10 +23,17 @@ export interface TestNode {
   readonly reports: (tokens: number) => readonly Work<unknown>[]
 }
 
+interface NodeWishes {
+  readonly maxChanges?: number
+  /** Whether a transaction has taken long enough. */
+  readonly isOver?: () => boolean
+  readonly lane?: string
+}
+
 /** Starts a node; its lease holds for days. */
 export async function openNode(
   of: ServiceWorld,
-  { maxChanges = Infinity, lane = 'task' }: { readonly maxChanges?: number; readonly lane?: string } = {},
+  { maxChanges = Infinity, isOver = () => false, lane = 'task' }: NodeWishes = {},
 ): Promise<TestNode> {
   const nodeId = `nod_${(made += 1)}`
   const facts = factsOf(of)
@@ -37,7 +44,7 @@ export async function openNode(
   const memory = await loadMemory(of.db, facts, ORG)
   const held: Claim[] = []
   const started: string[] = []
-  const limits = { maxChanges, stopwatch: () => () => false }
+  const limits = { maxChanges, stopwatch: () => isOver }
   const context = { database: of.db, node: facts, nodeId, limits, hearClock: () => of.now }
   return {
     id: nodeId,
