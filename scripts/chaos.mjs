@@ -1,4 +1,4 @@
-// `npm run chaos [-- faults|upgrade|virtual-day options]`: what Escapement survives. Without a word all programs run, one
+// `npm run chaos [-- faults|hostile|upgrade|virtual-day options]`: what Escapement survives. Without a word all programs run, one
 // after the other, and options are those of the first.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,6 +11,7 @@ process.on('SIGUSR1', () => {})
 /** Each exports `main(args)`, which prints its own result and answers with the exit code. */
 const PROGRAMS = {
   faults: () => import('./chaos/faults.mjs'),
+  hostile: () => import('./chaos/hostile.mjs'),
   upgrade: () => import('./chaos/upgrade.mjs'),
   'virtual-day': () => import('./chaos/virtual-day.mjs'),
 }

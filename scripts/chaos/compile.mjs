@@ -22,12 +22,15 @@ export function compileProgram({ entries, into, from = () => ROOT, modules = pat
   if (existsSync(path.join(into, 'test/support'))) symlinkSync(path.join(ROOT, older), path.join(into, older))
 }
 
+/** What a file imports, now or later, and the programs of threads, which it names as they are called when compiled. */
+const IMPORTED = /(?:from |import |import\(\s*)'(\.[^']*\.ts)'|new URL\('(\.[^']*-thread)\.js'/g
+
 function withImports(entries, read) {
   const found = new Set(entries)
   // A set that grows while it is walked is walked to its end.
   for (const file of found)
-    for (const [, imported] of read(file).matchAll(/(?:from|import) '(\.[^']*\.ts)'/g))
-      found.add(path.posix.join(path.posix.dirname(file), imported))
+    for (const [, imported, thread] of read(file).matchAll(IMPORTED))
+      found.add(path.posix.join(path.posix.dirname(file), imported ?? `${thread}.ts`))
   return found
 }
 

@@ -94,7 +94,7 @@ export const NOT_RUN: readonly (Which & { readonly begins: string; readonly why:
       why: 'minutes; test/tooling/bench-alone.test.ts tries its arithmetic',
     },
   })),
-  ...['faults', 'upgrade', 'virtual-day'].map((part) => ({
+  ...['faults', 'hostile', 'upgrade', 'virtual-day'].map((part) => ({
     ...{ document: 'docs/chaos.md', begins: `npm run chaos -- ${part}`, why: 'minutes; test/chaos tries its parts' },
   })),
   { document: 'docs/fuzzing.md', begins: 'npm run fuzz', why: 'minutes; test/fuzz tries its parts with fewer inputs' },

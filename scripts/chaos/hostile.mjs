@@ -1,0 +1,18 @@
+// `npm run chaos -- hostile`: two nodes, two orgs, and a member of one of them who tries everything against the other.
+// The program is written in TypeScript beside the tests.
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { compileProgram } from './compile.mjs'
+
+const ENTRIES = ['test/chaos/hostile/main.ts', 'test/chaos/hostile/attacker-process.ts', 'src/cli/main.ts']
+
+/** Answers with the exit code. */
+export async function main(args) {
+  const program = mkdtempSync(path.join(os.tmpdir(), 'escapement-hostile-program-'))
+  process.on('exit', () => rmSync(program, { recursive: true, force: true }))
+  compileProgram({ entries: ENTRIES, into: program })
+  const hostile = await import(pathToFileURL(path.join(program, 'test/chaos/hostile/main.js')).href)
+  return hostile.main(args)
+}
