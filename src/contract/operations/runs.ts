@@ -113,9 +113,15 @@ export const runOperations = {
     refusals: ['NOT_FOUND'],
   }),
   'runs.getScheduleRun': operation({
-    ...{ method: 'GET', path: '/api/v1/schedule-runs/:runId', tag: 'runs', permission: 'runs:read' },
+    ...{
+      method: 'GET',
+      path: '/api/v1/schedule-runs/:runId',
+      tag: 'runs',
+      permission: ['runs:read', 'schedules:read'],
+    },
     rails: 'run',
-    summary: 'Shows a run, under its other address',
+    summary: 'Get a run of a schedule',
+    description: 'The run of a schedule needs schedules:read or runs:read, any other run runs:read.',
     params: oneOfSchedule,
     answers: { 200: runDetail },
     refusals: ['NOT_FOUND'],

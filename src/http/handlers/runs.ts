@@ -1,5 +1,5 @@
 import type { runOperations } from '../../contract/operations/runs.ts'
-import type { RetryInput, RunView } from '../../contract/run.ts'
+import type { RetryInput, RunDetail, RunView } from '../../contract/run.ts'
 import { cancelRunById, retryRun } from '../../service/run-actions.ts'
 import { findRuns, getRun, getRunDetail } from '../../service/runs-read.ts'
 import { readLineage } from '../../service/rails/lineage.ts'
@@ -19,6 +19,14 @@ async function retry(call: Retry, id: string, { force }: RetryInput): Promise<Ru
   return getRun(ports, caller.orgId, await retryRun(ports, caller, { id, force: force ?? false }))
 }
 
+/** Readers of schedules read the runs of schedules; any other run is for readers of runs. */
+async function getScheduleRun(call: Retry, id: string): Promise<RunDetail> {
+  const { ctx, ports, caller } = call
+  const run = await getRunDetail(ports, { orgId: caller.orgId, id }, ctx.live)
+  if (run.schedule_id === null) requirePermission(call, 'runs:read')
+  return run
+}
+
 /** What was done, what is being done, and why. */
 export const runHandlers: HandlersOf<typeof runOperations> = {
   'runs.list': ({ ports, caller, query }) => findRuns(ports, caller, query),
@@ -32,7 +40,6 @@ export const runHandlers: HandlersOf<typeof runOperations> = {
   'runs.retry': (call) => retry(call, call.params.id, call.body),
   'runs.schedule': (call) => draftSchedule(call.ports, askerOf(call), { id: call.params.id, choices: call.body }),
   'runs.proposal': (call) => proposeSchedule(call.ports, askerOf(call), call.params.id),
-  'runs.getScheduleRun': ({ ctx, ports, caller, params }) =>
-    getRunDetail(ports, { orgId: caller.orgId, id: params.runId }, ctx.live),
+  'runs.getScheduleRun': (call) => getScheduleRun(call, call.params.runId),
   'runs.retryScheduleRun': (call) => retry(call, call.params.runId, call.body),
 }
