@@ -17,7 +17,7 @@ import type { Caller } from './caller.ts'
 import { overDay, refuseOverDailyLimit } from './daily-limit.ts'
 import { cancelRun } from './desk/cancel.ts'
 import type { Desk } from './desk/desk.ts'
-import { historyOf, runNow, type RanNow } from './desk/fire.ts'
+import { historyOf, runNow, termsOf, type RanNow } from './desk/fire.ts'
 import { makeRun } from './desk/runs.ts'
 import { endAttempt, takeReport, tellTimeout } from './desk/settle.ts'
 import { agentOn, usualRetryPolicy } from './desk/runs.ts'
@@ -114,6 +114,8 @@ function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
         trace: caller.trace ?? null,
         timeoutSeconds: agent.timeoutSeconds,
         retryPolicy: agent.retryPolicy ?? usualRetryPolicy(trigger, agent.executorKind),
+        // A run of a schedule is repeated under what the schedule says today.
+        ...(schedule === undefined ? {} : termsOf(desk, schedule)),
         state: 'queued',
         decision: because('retried', 'request', { of: record.id }),
       })

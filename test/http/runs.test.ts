@@ -36,6 +36,21 @@ const seed = (id: string, more: Parameters<typeof seedRun>[2] = {}) => seedRun(w
 const counted = async (): Promise<number> =>
   (await world.ask('GET', `${URL}?limit=200`)).json<Page<RunView>>().items.length
 
+describe('a run under the address that seed 002 names', () => {
+  it('is shown to readers of schedules if a schedule started it, and to readers of runs in any case', async () => {
+    KEYS.set('reader', aPrincipal('owner', { id: principalId('key_reader'), scopes: ['schedules:read'] }))
+    await seed('of_schedule', { state: 'failed', schedule: 'sch_1', trigger: 'schedule' })
+    await seed('of_message', { state: 'failed' })
+    const status = async (as: string, id: string): Promise<number> =>
+      (await world.ask('GET', `/api/v1/schedule-runs/${id}`, { as })).statusCode
+    expect(await status('reader', 'of_schedule')).toBe(200)
+    expect(await status('reader', 'of_message')).toBe(403)
+    expect(await status('reader', 'of_nothing')).toBe(404)
+    expect(await status('viewer', 'of_message')).toBe(200)
+    KEYS.delete('reader')
+  })
+})
+
 describe('the list of runs', () => {
   beforeEach(async () => {
     const at = (minutes: number) => later(NOW, minutes * 60_000)
@@ -257,6 +272,18 @@ describe('retrying', () => {
       for (const url of [`${URL}/${which}/retry`, `/api/v1/schedule-runs/${which}/retry`])
         expect([as, url, (await world.ask('POST', url, { as })).statusCode]).toEqual([as, url, status])
     expect(await counted()).toBe(2 + 6)
+  })
+
+  it('of a run of a schedule keeps the time limit and the retries of the schedule', async () => {
+    const retry_policy = { max_retries: 0 }
+    const made = await world.ask('POST', '/api/v1/schedules', {
+      body: { every_seconds: 3_600, timeout_seconds: 2, retry_policy, concurrency_policy: 'PARALLEL' },
+    })
+    const { id: schedule } = made.json<ScheduleView>()
+    await seed('run_1', { state: 'failed', schedule, trigger: 'schedule' })
+    const { id } = (await retry('run_1')).json<RunView>()
+    const [row] = await world.services.db.query('select timeout_seconds, retry_policy from run where id = $1', [id])
+    expect(row).toMatchObject({ timeout_seconds: 2, retry_policy: { maxRetries: 0 } })
   })
 
   it('is new work: a node that goes down refuses it', async () => {

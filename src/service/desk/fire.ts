@@ -166,6 +166,20 @@ function previousOf(desk: Desk, id: RunId): NonNullable<ScheduleHistory['previou
   return { id, state: run === undefined || run.superseded ? 'cancelled' : run.state }
 }
 
+/** Under which terms the runs of a schedule are executed and delivered. */
+export function termsOf(
+  desk: Desk,
+  row: ScheduleRow,
+): Pick<RunRow, 'timeoutSeconds' | 'retryPolicy' | 'failureActionRetries' | 'delivery'> {
+  const agent = agentOn(desk, row.agentId)
+  return {
+    timeoutSeconds: row.timeoutSeconds ?? agent.timeoutSeconds,
+    retryPolicy: row.retryPolicy ?? agent.retryPolicy ?? usualRetryPolicy('schedule', agent.executorKind),
+    failureActionRetries: row.rules.failureAction === 'RETRY',
+    delivery: deliveryOf(row),
+  }
+}
+
 /** What every run of the schedule has, whatever made it. */
 export function runOf(
   desk: Desk,
@@ -180,10 +194,7 @@ export function runOf(
     generation: row.sessionKey === null ? 0 : (desk.sessions.get(row.sessionKey)?.generation ?? 0),
     lane: row.lane ?? defaultLane({ trigger: 'schedule', hasParent: false }),
     payload: row.payload,
-    timeoutSeconds: row.timeoutSeconds ?? agent.timeoutSeconds,
-    retryPolicy: row.retryPolicy ?? agent.retryPolicy ?? usualRetryPolicy('schedule', agent.executorKind),
-    failureActionRetries: row.rules.failureAction === 'RETRY',
-    delivery: deliveryOf(row),
+    ...termsOf(desk, row),
     owner: row.owner,
     parentRunId: row.createdByRun,
     lineage: row.lineage,
