@@ -2,8 +2,6 @@ import { hashSecret } from '../service/key-text.ts'
 import { cutOutput, cutText } from '../service/stored-output.ts'
 import { alsoRecording, isApplied } from '../service/probe/gate.ts'
 import { deferWork, offerWork, reportWork } from '../service/turn/works.ts'
-import type { ContextUse } from '../core/session/throttle.ts'
-import type { Usage } from '../executors/executor.ts'
 import type { AttemptOfRun, ReportedAttempt } from './executions.ts'
 import type { NodeParts } from './node-parts.ts'
 import type { Office } from './office-context.ts'
@@ -29,7 +27,6 @@ export async function report(
       summary: said.summary === undefined ? undefined : cutText(said.summary, outputBytes),
       errorMessage: said.errorMessage === undefined ? undefined : cutText(said.errorMessage, outputBytes),
       usage,
-      context: usage === null ? null : contextOf(usage),
       nextCheck: said.nextCheck,
     })
     const { probe } = said
@@ -45,11 +42,6 @@ export async function report(
     const message = error instanceof Error ? error.message : String(error)
     parts.ctx.log({ level: 'error', message: 'A report could not be written', facts: { run: runId, error: message } })
   }
-}
-
-/** How full the conversation has become, if the executor knows how much goes in. */
-function contextOf({ inputTokens = 0, outputTokens = 0, contextWindow }: Usage): ContextUse | null {
-  return contextWindow === undefined ? null : { tokens: inputTokens + outputTokens, contextWindow }
 }
 
 /** Slots are free that orgs wait for. Many that come free in one breath are looked at once. */

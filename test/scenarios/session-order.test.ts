@@ -186,24 +186,30 @@ describe.concurrent('10: a group session', () => {
     expect(await endings(node, ids)).toEqual(['success', 'success', 'success'])
   })
 
-  scenario('is throttled by what its executor reports, too', async (world) => {
-    const stage = createStage({
-      then: (act, context) => {
-        if (act.label === '1') context.usage({ inputTokens: 700, outputTokens: 1, contextWindow: 1_000 })
-      },
+  for (const [whose, reported, ofAgent] of [
+    ['what its executor reports', { contextWindow: 1_000 }, null],
+    ['the context window of its agent, where none is reported', {}, 1_000],
+    ['the one that is reported, where there are two', { contextWindow: 1_000 }, 1_000_000],
+  ] as const)
+    scenario(`is throttled by ${whose}`, async (world) => {
+      const stage = createStage({
+        then: (act, context) => {
+          if (act.label === '1') context.usage({ inputTokens: 700, outputTokens: 1, ...reported })
+        },
+      })
+      const node = await world.start({ agents: { worker: stage.handler } })
+      if (ofAgent !== null) await node.agents.update('worker', { context_window: ofAgent })
+      const key = chat('g')
+      const [first = ''] = await sendEach(node, key, [{ text: '1', max_concurrent: 2 }])
+      stage.release('1')
+      expect(await ended(node, first)).toMatchObject({ usage: { input_tokens: 700 } })
+      expect(await node.sessions.get(key)).toMatchObject({ context_window: 1_000, tokens: 701 })
+      const [, third = ''] = await sendEach(node, key, ['2', '3'])
+      await stage.begun('2')
+      await nothingFor(150)
+      expect(stage.started()).toEqual(['1', '2'])
+      expect(await node.runs.explain(third)).toMatchObject({ reason: 'context_throttle' })
+      stage.open()
+      expect((await ended(node, third)).status).toBe('success')
     })
-    const node = await world.start({ agents: { worker: stage.handler } })
-    const key = chat('g')
-    const [first = ''] = await sendEach(node, key, [{ text: '1', max_concurrent: 2 }])
-    stage.release('1')
-    expect(await ended(node, first)).toMatchObject({ usage: { input_tokens: 700, context_window: 1_000 } })
-    expect(await node.sessions.get(key)).toMatchObject({ context_window: 1_000 })
-    const [, third = ''] = await sendEach(node, key, ['2', '3'])
-    await stage.begun('2')
-    await nothingFor(150)
-    expect(stage.started()).toEqual(['1', '2'])
-    expect(await node.runs.explain(third)).toMatchObject({ reason: 'context_throttle' })
-    stage.open()
-    expect((await ended(node, third)).status).toBe('success')
-  })
 })

@@ -87,6 +87,8 @@ export interface AgentOnDesk {
   readonly maxConcurrent: number | null
   /** What it calls, if that has quotas. */
   readonly provider: ProviderName | null
+  /** How many tokens a conversation with it can hold; left out: not known. */
+  readonly contextWindow?: number
   /** Whether its attempts are given keys; left out: they are not. */
   readonly selfService?: true
 }

@@ -46,9 +46,28 @@ export function takeReport(desk: Desk, run: RunRow, report: Report): ReportDecis
   if (run.delivery !== null) desk.changes.said.set(run.id, report.uncut)
   if (report.nextCheck !== undefined) desk.changes.nextChecks.set(run.id, report.nextCheck)
   endAttempt(desk, run, report.outcome)
+  noteContext(desk, run)
   if (desk.budgets !== null) spend(desk, run)
   if (desk.quotas !== null) countReport(desk, desk.quotas, { run, outcome: report.outcome })
   return decision
+}
+
+/** How full the conversation has become: of the window that was reported with it, else of the agent's. */
+function noteContext(desk: Desk, { sessionKey, agentId, usage }: RunRow): void {
+  const session = sessionKey === null ? undefined : desk.sessions.get(sessionKey)
+  if (session === undefined || usage === null) return
+  const { inputTokens, outputTokens, contextWindow } = usage as Partial<Usage>
+  const window = contextWindow ?? desk.agents.get(agentId)?.contextWindow
+  if (window === undefined || (inputTokens === undefined && outputTokens === undefined)) return
+  session.context = { tokens: (inputTokens ?? 0) + (outputTokens ?? 0), contextWindow: window }
+  desk.changes.sessions.add(session)
+}
+
+/** What of the usage of an attempt says how full a conversation is. */
+interface Usage {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly contextWindow: number
 }
 
 /** An attempt is over: the run ends, or tries again. */

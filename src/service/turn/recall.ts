@@ -207,6 +207,7 @@ export const onDesk = (row: AgentRow): AgentOnDesk => ({
   timeoutSeconds: row.timeoutSeconds,
   maxConcurrent: row.maxConcurrent,
   provider: row.provider,
+  ...(row.contextWindow === null ? {} : { contextWindow: row.contextWindow }),
   ...(row.selfService === null ? {} : { selfService: true }),
 })
 

@@ -41,19 +41,13 @@ export const fireWork = (orgId: OrgId, ids: readonly ScheduleId[]): Work<void> =
 export const reportWork = (
   orgId: OrgId,
   runId: RunId,
-  report: Report & { readonly context?: { readonly tokens: number; readonly contextWindow: number } | null },
+  report: Report,
 ): Work<ReportDecision | null> => ({
   orgId,
   apply: (desk) => {
     const run = desk.runs.get(runId)
     if (run === undefined) return null
-    const session = run.sessionKey === null ? undefined : desk.sessions.get(run.sessionKey)
-    const decision = takeReport(desk, run, report)
-    if (decision.kind === 'apply' && session !== undefined && report.context) {
-      session.context = report.context
-      desk.changes.sessions.add(session)
-    }
-    return decision
+    return takeReport(desk, run, report)
   },
 })
 

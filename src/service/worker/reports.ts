@@ -120,7 +120,6 @@ export async function completeAttempt(
 function completeWork(attempt: WorkerAttemptRow, result: ReadResult, outputBytes: number): Work<boolean> {
   const { orgId, runId } = attempt
   const { usage } = result
-  const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0)
   const inner = reportWork(orgId, runId, {
     attemptId: attempt.id,
     outcome: outcomeOfResult(result),
@@ -129,7 +128,6 @@ function completeWork(attempt: WorkerAttemptRow, result: ReadResult, outputBytes
     summary: result.summary === null ? undefined : cutText(result.summary, outputBytes),
     errorMessage: result.errorMessage === null ? undefined : cutText(result.errorMessage, outputBytes),
     usage,
-    context: usage?.contextWindow === undefined ? null : { tokens, contextWindow: usage.contextWindow },
     nextCheck: result.nextCheck,
   })
   return {

@@ -110,7 +110,7 @@ async function report(scene: Scene): Promise<void> {
   const fails = random.chance(0.2)
   const failed = { kind: 'failed', errorCode: 'agent_error', retryable: null, retryAfterMs: null } as const
   const outcome = fails ? failed : ({ kind: 'succeeded' } as const)
-  const said = { outcome, usage: { inputTokens: used }, context: null, attemptId: claim.attemptId }
+  const said = { outcome, usage: { inputTokens: used }, attemptId: claim.attemptId }
   const through = random.one(nodes)
   const before = new Set(through.held)
   await through.turn(reportWork(ORG, claim.run.id, said) as Work<unknown>)

@@ -69,7 +69,7 @@ export async function openNode(
     },
     reports: (tokens) =>
       held.splice(0).map(({ run: { id }, attemptId: attempt }) => {
-        const said = { outcome: { kind: 'succeeded' }, usage: { inputTokens: tokens }, context: null } as const
+        const said = { outcome: { kind: 'succeeded' }, usage: { inputTokens: tokens } } as const
         return reportWork(ORG, id, { ...said, attemptId: attempt }) as Work<unknown>
       }),
   }
