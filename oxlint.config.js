@@ -148,8 +148,8 @@ export default {
       files: ['ui/**/*.{ts,tsx}'],
       rules: {
         'house/no-restricted-syntax': ['error', NO_BARRELS, NO_DEFAULT_EXPORT, ...NO_LOOSE_TEXT],
-        'react/rules-of-hooks': 'error',
-        'react/exhaustive-deps': 'error',
+        'react-hooks/rules-of-hooks': 'error',
+        'react-hooks/exhaustive-deps': 'error',
         // Comparing with null asks for undefined too, which is what the DOM and the router mean.
         eqeqeq: ['error', 'always', { null: 'ignore' }],
         // Routers stop by throwing a redirect.

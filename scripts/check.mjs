@@ -50,7 +50,9 @@ async function runAll({ beside, alone }) {
   const logs = mkdtempSync(path.join(os.tmpdir(), 'escapement-check-'))
   const all = [...beside, ...alone]
   const ended = { failed: [], interrupted: false }
-  process.stdout.write(`Checks: ${all.map(({ name }) => name).join(', ')}. Most of them print nothing until they end.\n`)
+  process.stdout.write(
+    `Checks: ${all.map(({ name }) => name).join(', ')}. Most of them print nothing until they end.\n`,
+  )
   try {
     const waiting = beside.map((step, index) => ({ ...step, log: path.join(logs, `${index}.log`) }))
     await Promise.all([runEach(waiting, ended), runEach(waiting, ended)])

@@ -53,7 +53,14 @@ function ruleOf(code: string): string {
 }
 
 function runLinter(house: string): Promise<Report> {
-  const args = [path.join(ROOT, 'node_modules/oxlint/bin/oxlint'), '-c', 'oxlint.config.js', '--format', 'json', ...FOLDERS]
+  const args = [
+    path.join(ROOT, 'node_modules/oxlint/bin/oxlint'),
+    '-c',
+    'oxlint.config.js',
+    '--format',
+    'json',
+    ...FOLDERS,
+  ]
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, { cwd: house, maxBuffer: 1e8 }, (_, stdout, stderr) => {
       try {

@@ -36,16 +36,15 @@ const WITH_TYPES: Readonly<Record<string, string>> = {
   'typescript/no-unnecessary-type-conversion': 'export const f = (x: string): string => String(x)',
   'typescript/no-unnecessary-type-parameters': 'export const f = <T>(x: T): string => typeof x',
   'typescript/no-unsafe-argument':
-    "declare const g: (x: number) => void\nexport const f = (text: string): void => g(JSON.parse(text))",
+    'declare const g: (x: number) => void\nexport const f = (text: string): void => g(JSON.parse(text))',
   'typescript/no-unsafe-assignment': 'export const f = (text: string): void => {\n  const x = JSON.parse(text)\n}',
   'typescript/no-unsafe-call': 'export const f = (text: string): void => {\n  JSON.parse(text)()\n}',
   'typescript/no-unsafe-enum-assignment':
     'export enum A {\n  One = 1,\n}\nexport const f = (x: number): A => {\n  const a: A = x\n  return a\n}',
-  'typescript/no-unsafe-enum-comparison':
-    'export enum A {\n  One = 1,\n}\nexport const f = (a: A): boolean => a === 1',
+  'typescript/no-unsafe-enum-comparison': 'export enum A {\n  One = 1,\n}\nexport const f = (a: A): boolean => a === 1',
   'typescript/no-unsafe-member-access': 'export const f = (text: string): unknown => JSON.parse(text).a',
   'typescript/no-unsafe-return': 'export const f = (text: string): string => JSON.parse(text)',
-  'typescript/no-unsafe-unary-minus': "export const f = (x: string): number => -x",
+  'typescript/no-unsafe-unary-minus': 'export const f = (x: string): number => -x',
   'typescript/no-useless-default-assignment':
     'export const f = (list: readonly number[]): number[] => list.map((n = 0) => n + 1)',
   'typescript/only-throw-error': "export const f = (): never => {\n  throw 'a text'\n}",
@@ -54,8 +53,7 @@ const WITH_TYPES: Readonly<Record<string, string>> = {
     'export const f = (list: readonly string[]): string[] => list.reduce((all, x) => [...all, x], [] as string[])',
   'typescript/prefer-return-this-type':
     'export class A {\n  count = 0\n  more(): A {\n    this.count += 1\n    return this\n  }\n}',
-  'typescript/related-getter-setter-pairs':
-    'export interface A {\n  get a(): string\n  set a(value: number)\n}',
+  'typescript/related-getter-setter-pairs': 'export interface A {\n  get a(): string\n  set a(value: number)\n}',
   'typescript/require-await': 'export const f = async (): Promise<number> => {\n  return 1\n}',
   'typescript/restrict-plus-operands': "export const f = (x: number): string => x + 'a'",
   'typescript/restrict-template-expressions': 'export const f = (x: object): string => `${x}`',
@@ -63,8 +61,7 @@ const WITH_TYPES: Readonly<Record<string, string>> = {
     'export const f = async (): Promise<number> => {\n  try {\n    return Promise.resolve(1)\n  } catch {\n    return 2\n  }\n}',
   'typescript/switch-exhaustiveness-check':
     "export function f(x: 'a' | 'b'): number {\n  switch (x) {\n    case 'a':\n      return 1\n  }\n  return 2\n}",
-  'typescript/unbound-method':
-    'declare class A {\n  a(): void\n}\nexport const f = (x: A): (() => void) => x.a',
+  'typescript/unbound-method': 'declare class A {\n  a(): void\n}\nexport const f = (x: A): (() => void) => x.a',
   'typescript/use-unknown-in-catch-callback-variable':
     'export const f = (): Promise<number> => Promise.resolve(1).catch((error: Error) => error.message.length)',
 }
@@ -83,7 +80,8 @@ const OF_TYPESCRIPT: Readonly<Record<string, string>> = {
   'typescript/no-invalid-void-type': 'export const f = (x: void): unknown => x',
   'typescript/no-misused-new': 'export interface A {\n  new (): A\n}',
   'typescript/no-namespace': 'export namespace A {\n  export const a = 1\n}',
-  'typescript/no-non-null-asserted-nullish-coalescing': 'export const f = (x: number | null): number => x! ?? 1',
+  'typescript/no-non-null-asserted-nullish-coalescing':
+    'export const f = (g: () => number | null): number => g()! ?? 1',
   'typescript/no-non-null-asserted-optional-chain':
     'export const f = (x: { readonly a: number } | undefined): number => x?.a!',
   'typescript/no-non-null-assertion': 'export const f = (list: readonly number[]): number => list[0]!',
@@ -97,8 +95,7 @@ const OF_TYPESCRIPT: Readonly<Record<string, string>> = {
   'typescript/prefer-literal-enum-member': 'const one = 1\nexport enum A {\n  One = one,\n}',
   'typescript/prefer-namespace-keyword': 'declare module A {\n  const a: number\n}',
   'typescript/triple-slash-reference': '/// <reference path="./core/instant.ts" />\nexport const a = 1',
-  'typescript/unified-signatures':
-    'export interface A {\n  a(x: number): void\n  a(x: string): void\n}',
+  'typescript/unified-signatures': 'export interface A {\n  a(x: number): void\n  a(x: string): void\n}',
 }
 
 const OF_JAVASCRIPT: Readonly<Record<string, string>> = {
@@ -107,7 +104,8 @@ const OF_JAVASCRIPT: Readonly<Record<string, string>> = {
   'max-lines-per-function': `export function f(): number {\n  let n = 0\n${'  n += 1\n'.repeat(60)}  return n\n}`,
   'max-params': 'export const f = (a: number, b: number, c: number, d: number): number => a + b + c + d',
   'no-array-constructor': 'export const a = new Array(1, 2)',
-  'no-cond-assign': 'export function f(x: number): number {\n  if ((x = 1)) return x\n  while (x = 2) return x\n  return 3\n}',
+  'no-cond-assign':
+    'export function f(x: number): number {\n  if ((x = 1)) return x\n  while (x = 2) return x\n  return 3\n}',
   'no-console': "console.log('here')",
   'no-constant-condition': 'export const f = (): number => (1 ? 2 : 3)',
   'no-control-regex': 'export const a = /\\x1b/',
@@ -136,7 +134,7 @@ const OF_JAVASCRIPT: Readonly<Record<string, string>> = {
   'no-var': 'export var a = 1',
   'object-shorthand': 'export const f = (a: number): object => ({ a: a })',
   'prefer-const': 'export function f(): number {\n  let a = 1\n  return a\n}',
-  'prefer-rest-params': 'export function f(): number {\n  return arguments.length\n}',
+  'prefer-rest-params': 'export function f(): number {\n  return arguments[0] as number\n}',
   'prefer-spread': 'export const f = (g: (...x: number[]) => number, x: number[]): number => g.apply(undefined, x)',
   'use-isnan': 'export const f = (x: number): boolean => x === NaN',
   'valid-typeof': "export const f = (x: unknown): boolean => typeof x === 'strin'",
@@ -152,13 +150,13 @@ export const RULE_PROBES: readonly (readonly [rule: string, probe: Probe])[] = [
   ['no-undef', inScript('export const a = nowhere')],
   ['no-restricted-globals', inCore('export const f = (): number => performance.now()')],
   [
-    'react/rules-of-hooks',
+    'react-hooks/rules-of-hooks',
     inConsole(
       "import { useState } from 'react'\nexport function Page({ on }: { readonly on: boolean }) {\n  if (on) useState(1)\n  return null\n}",
     ),
   ],
   [
-    'react/exhaustive-deps',
+    'react-hooks/exhaustive-deps',
     inConsole(
       "import { useMemo } from 'react'\nexport function Page({ n }: { readonly n: number }) {\n  const twice = useMemo(() => 2 * n, [])\n  return <p>{twice}</p>\n}",
     ),

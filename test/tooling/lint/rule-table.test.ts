@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import config from '../../../oxlint.config.js'
+import { CONFIGURATION } from './configuration.ts'
 import { lintProbes } from './lint-probes.ts'
 import { RULE_PROBES } from './rule-probes.ts'
 
@@ -9,7 +9,7 @@ const isOn = (setting: unknown): boolean => setting !== 'off'
 
 describe('the table of rules', () => {
   it('has a violation of every rule that is configured, and of no other', () => {
-    const configured = [config, ...config.overrides].flatMap(({ rules }) =>
+    const configured = [CONFIGURATION, ...CONFIGURATION.overrides].flatMap(({ rules }) =>
       Object.entries(rules).flatMap(([name, setting]) => (isOn(setting) ? [name] : [])),
     )
     expect(RULE_PROBES.map(([rule]) => rule).sort()).toEqual([...new Set(configured)].sort())
