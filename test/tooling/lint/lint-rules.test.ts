@@ -35,6 +35,7 @@ const IN_CORE: readonly (readonly [what: string, rule: string, code: string])[] 
   ['Promise.all', SYNTAX, 'export const f = Promise.all([])\n'],
   ['import()', SYNTAX, "export const f = import('./instant.ts')\n"],
   ['a default export', SYNTAX, 'export default 1\n'],
+  ['an enum', SYNTAX, 'export enum A {\n  One = 1,\n}\n'],
   ['a file over 300 lines', 'max-lines', lines(301)],
 ]
 

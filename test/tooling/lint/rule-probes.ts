@@ -39,8 +39,6 @@ const WITH_TYPES: Readonly<Record<string, string>> = {
     'declare const g: (x: number) => void\nexport const f = (text: string): void => g(JSON.parse(text))',
   'typescript/no-unsafe-assignment': 'export const f = (text: string): void => {\n  const x = JSON.parse(text)\n}',
   'typescript/no-unsafe-call': 'export const f = (text: string): void => {\n  JSON.parse(text)()\n}',
-  'typescript/no-unsafe-enum-assignment':
-    'export enum A {\n  One = 1,\n}\nexport const f = (x: number): A => {\n  const a: A = x\n  return a\n}',
   'typescript/no-unsafe-enum-comparison': 'export enum A {\n  One = 1,\n}\nexport const f = (a: A): boolean => a === 1',
   'typescript/no-unsafe-member-access': 'export const f = (text: string): unknown => JSON.parse(text).a',
   'typescript/no-unsafe-return': 'export const f = (text: string): string => JSON.parse(text)',
