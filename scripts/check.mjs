@@ -1,14 +1,22 @@
-// `npm run lint`: ESLint, Prettier, the import table. `npm run check`: the compiler, the same, and the fast tests.
+// `npm run lint`: oxlint, Prettier, the import table. `npm run check`: the same, the compiler, and the fast tests.
 // Every step runs even if an earlier one failed, so that one call shows everything there is to mend.
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runScript } from './bootstrap/run-script.mjs'
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 const tool = (name) => path.join(root, 'node_modules', name)
+// Another step has the second core.
+const types = (project) => ({
+  script: tool('typescript-7/bin/tsc'),
+  args: ['--noEmit', '--singleThreaded', '-p', project],
+})
 
+// Two at a time, so the longest come first.
 const LINT = [
-  { name: 'eslint', script: tool('eslint/bin/eslint.js'), args: ['.', '--max-warnings=0'] },
+  { name: 'oxlint', script: tool('oxlint/bin/oxlint'), args: ['-c', 'oxlint.config.js'] },
   { name: 'prettier', script: tool('prettier/bin/prettier.cjs'), args: ['--check', '--log-level=warn', '.'] },
   {
     name: 'imports',
@@ -17,40 +25,67 @@ const LINT = [
   },
 ]
 const TYPES = [
-  { name: 'types', script: tool('typescript/bin/tsc'), args: ['--noEmit', '-p', 'tsconfig.json'] },
-  { name: 'types of the console', script: tool('typescript/bin/tsc'), args: ['--noEmit', '-p', 'ui/tsconfig.json'] },
+  { name: 'types', ...types('tsconfig.json') },
+  { name: 'types of the console', ...types('ui/tsconfig.json') },
 ]
+// They use both cores and print as they go.
 const TESTS = [{ name: 'tests', script: path.join(root, 'scripts/test.mjs'), args: ['core', 'docs'] }]
 
-const WHAT = { all: [...TYPES, ...LINT, ...TESTS], lint: LINT, static: [...TYPES, ...LINT] }
-const steps = WHAT[process.argv[2] ?? 'all']
+const STATIC = [...LINT.slice(0, 2), ...TYPES, ...LINT.slice(2)]
+const WHAT = {
+  all: { beside: STATIC, alone: TESTS },
+  lint: { beside: LINT, alone: [] },
+  static: { beside: STATIC, alone: [] },
+}
+const what = WHAT[process.argv[2] ?? 'all']
 
-if (steps === undefined) {
+if (what === undefined) {
   process.stderr.write(`usage: check.mjs [${Object.keys(WHAT).join('|')}]\n`)
   process.exitCode = 2
 } else {
-  process.exitCode = await runAll(steps)
+  process.exitCode = await runAll(what)
 }
 
-async function runAll(all) {
-  const failed = []
-  const titles = all.map(({ name }) => name).join(', ')
-  process.stdout.write(`Checks: ${titles}. Most of them say nothing until they are done.\n`)
-  for (const { name, script, args } of all) {
-    const started = performance.now()
-    const { code, interrupted } = await runScript(script, args, { cwd: root })
-    const seconds = ((performance.now() - started) / 1000).toFixed(1)
-    process.stdout.write(`${code === 0 ? 'ok    ' : 'FAILED'}  ${name}  ${seconds} s\n`)
-    if (code !== 0) failed.push(name)
-    if (interrupted) {
-      process.stdout.write(`Interrupted in ${name}.\n`)
-      return 1
-    }
-  }
+async function runAll({ beside, alone }) {
+  const logs = mkdtempSync(path.join(os.tmpdir(), 'escapement-check-'))
+  const all = [...beside, ...alone]
+  const ended = { failed: [], interrupted: false }
   process.stdout.write(
-    failed.length === 0
-      ? `All ${all.length} steps passed.\n`
-      : `Failed: ${failed.join(', ')}. What to mend is said above.\n`,
+    `Checks: ${all.map(({ name }) => name).join(', ')}. Most of them print nothing until they end.\n`,
   )
-  return failed.length > 0 ? 1 : 0
+  try {
+    const waiting = beside.map((step, index) => ({ ...step, log: path.join(logs, `${index}.log`) }))
+    await Promise.all([runEach(waiting, ended), runEach(waiting, ended)])
+    await runEach([...alone], ended)
+  } finally {
+    rmSync(logs, { recursive: true, force: true })
+  }
+  const { failed, interrupted } = ended
+  if (!interrupted && failed.length === 0) process.stdout.write(`All ${all.length} steps passed.\n`)
+  else process.stdout.write(`${interrupted ? 'Interrupted' : 'Failed'}: ${failed.join(', ')}. The reasons are above.\n`)
+  return failed.length > 0 || interrupted ? 1 : 0
+}
+
+/** Takes steps from the list until it is empty; with two callers two steps run at a time. */
+async function runEach(waiting, ended) {
+  for (let step = waiting.shift(); step !== undefined && !ended.interrupted; step = waiting.shift()) {
+    const started = performance.now()
+    const { code, interrupted } = await run(step)
+    const seconds = ((performance.now() - started) / 1000).toFixed(1)
+    process.stdout.write(`${code === 0 ? 'ok    ' : 'FAILED'}  ${step.name}  ${seconds} s\n`)
+    if (step.log !== undefined) process.stdout.write(code === 0 ? '' : readFileSync(step.log))
+    if (code !== 0) ended.failed.push(step.name)
+    ended.interrupted ||= interrupted
+  }
+}
+
+/** The output of a step that runs beside another is printed in one piece when it has ended. */
+async function run({ script, args, log }) {
+  if (log === undefined) return runScript(script, args, { cwd: root })
+  const output = openSync(log, 'w')
+  try {
+    return await runScript(script, args, { cwd: root, output })
+  } finally {
+    closeSync(output)
+  }
 }

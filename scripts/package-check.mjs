@@ -114,7 +114,7 @@ function noDevelopment() {
 function compile(resolution, module) {
   writeFileSync(path.join(work, 'program.ts'), PROGRAM)
   run(process.execPath, [
-    path.join(root, 'node_modules/typescript/bin/tsc'),
+    path.join(root, 'node_modules/typescript-7/bin/tsc'),
     ...['--noEmit', '--strict', '--target', 'es2023', '--module', module, '--moduleResolution', resolution],
     ...['--types', 'node', '--typeRoots', path.join(root, 'node_modules/@types'), 'program.ts'],
   ])

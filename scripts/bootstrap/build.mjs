@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { findCompiler } from './compiler.mjs'
 import { runQuietly } from './run-quietly.mjs'
 import { Stop } from './stop.mjs'
 
@@ -63,8 +64,8 @@ async function buildServer(root) {
   // The compiler's memory of what it wrote must not outlive what it wrote, or it writes nothing.
   if (!existsSync(path.join(root, ENTRY))) rmSync(dist, { recursive: true, force: true })
   const ended = await runQuietly('Building (tsc)', {
-    command: process.execPath,
-    args: [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'],
+    command: await findCompiler(root),
+    args: ['-p', 'tsconfig.build.json'],
     cwd: root,
   })
   if (ended.signal !== undefined) throw new Stop('', ended)

@@ -25,8 +25,13 @@ export function checkLockfile({ manifest, lock }) {
     if (!EXACT.test(version) && !version.startsWith('file:test/')) flaws.push(`${name} is not pinned: ${version}`)
     const locked = lock.packages[`node_modules/${name}`]
     if (locked === undefined) flaws.push(`${name} is not in the lockfile`)
-    else if (locked.link !== true && locked.version !== version)
-      flaws.push(`${name} is locked at ${locked.version} and wanted at ${version}`)
+    else if (locked.link !== true && wantedAs(locked) !== version)
+      flaws.push(`${name} is locked at ${wantedAs(locked)} and wanted at ${version}`)
   }
   return flaws
+}
+
+/** A package under another name than its own is wanted as `npm:its-name@version`. */
+function wantedAs({ name, version }) {
+  return name === undefined ? version : `npm:${name}@${version}`
 }

@@ -195,7 +195,17 @@ async function open(starting: Starting, data: string): Promise<Server> {
         log.log({ level: 'info', message: 'The sessions at work here are reset', facts: {} })
         await resetSessions(app.parts, waiters.sessions())
       },
-      stop: createStop(starting, { ...door, close: () => watchdog.stop().then(withdraw).finally(door.close) }),
+      stop: createStop(starting, {
+        ...door,
+        close: async () => {
+          try {
+            await watchdog.stop()
+            await withdraw()
+          } finally {
+            await door.close()
+          }
+        },
+      }),
     }
   } catch (error) {
     await door.close()

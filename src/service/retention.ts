@@ -67,9 +67,10 @@ export function createRetention(ports: RetentionPorts, options: RetentionOptions
       // A pass that fails begins again.
       running = null
       do {
-        if ((await pass.steps.next()).done !== true) continue
-        lastWhole = pass.wholeAt ?? lastWhole
-        return false
+        if ((await pass.steps.next()).done === true) {
+          lastWhole = pass.wholeAt ?? lastWhole
+          return false
+        }
       } while (performance.now() < until)
       running = pass
       return true

@@ -109,7 +109,11 @@ async function makeDatabases(server: ConnectionTarget, count: number): Promise<r
   await runOn(server, 'select pg_reload_conf()')
   await runOn(server, `create database ${TEMPLATE} template template0`)
   const database = await openPostgres({ target: withDatabase(server, TEMPLATE) })
-  await migrate(database).finally(() => database.close())
+  try {
+    await migrate(database)
+  } finally {
+    await database.close()
+  }
   const targets: ConnectionTarget[] = []
   for (let index = 0; index < count; index += 1) {
     await runOn(server, `create database agreement_${index} template ${TEMPLATE}`)

@@ -123,10 +123,14 @@ function lastAttempt(run: RunRow): readonly StoredAttempt[] {
 /** How many runs have not ended. */
 export async function countPending(server: Server): Promise<number> {
   const client = await server.connect()
-  const { rows } = await client
-    .query<{ count: number }>(`select count(*)::int4 as count from ${SCHEMA}.run where finished_at is null`)
-    .finally(() => client.end())
-  return rows[0]?.count ?? 0
+  try {
+    const { rows } = await client.query<{ count: number }>(
+      `select count(*)::int4 as count from ${SCHEMA}.run where finished_at is null`,
+    )
+    return rows[0]?.count ?? 0
+  } finally {
+    await client.end()
+  }
 }
 
 const SAMPLE_EVERY_MS = 150

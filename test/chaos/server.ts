@@ -61,10 +61,11 @@ export async function startChaosServer(directory: string): Promise<Server> {
   }
   const run = async <Row extends object>(text: string, params: readonly unknown[] = []): Promise<readonly Row[]> => {
     const client = await connect()
-    return client
-      .query<Row>(text, [...params])
-      .then(({ rows }) => rows)
-      .finally(() => client.end())
+    try {
+      return (await client.query<Row>(text, [...params])).rows
+    } finally {
+      await client.end()
+    }
   }
   let stopped = false
   const standing = new Set<number>()

@@ -12,7 +12,11 @@ const mailing = (peer: MailPeer): object => ({
 
 async function withMail(play: (peer: MailPeer) => Promise<void>): Promise<void> {
   const peer = await startMailPeer()
-  await play(peer).finally(peer.close)
+  try {
+    await play(peer)
+  } finally {
+    await peer.close()
+  }
 }
 
 const target = (node: Remote, more: Partial<TargetInput> = {}): Promise<TargetView> =>

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { ROOT } from '../tooling/root.ts'
 
 interface Entry {
+  readonly name?: string | undefined
   readonly version?: string | undefined
   readonly integrity?: string | undefined
   readonly resolved?: string | undefined

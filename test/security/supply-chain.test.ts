@@ -30,6 +30,7 @@ describe('the lockfile', () => {
     ['node_modules/pg names the place it comes from', { resolved: 'https://elsewhere.example/pg.tgz' }],
     ['node_modules/pg runs a program when it is installed', { hasInstallScript: true }],
     ['pg is locked at 0.0.1', { version: '0.0.1' }],
+    ['pg is locked at npm:another@', { name: 'another' }],
   ])('would be found out: %s', (sentence, change) => {
     expect(checkLockfile(changed('node_modules/pg', change))).toEqual([expect.stringContaining(sentence)])
   })

@@ -25,7 +25,11 @@ const readiness = async (served: Served): Promise<Readonly<Record<string, unknow
 
 const inWorld = (play: (world: ServeWorld) => Promise<void>) => async (): Promise<void> => {
   const world = await createServeWorld()
-  await play(world).finally(world.end)
+  try {
+    await play(world)
+  } finally {
+    await world.end()
+  }
 }
 
 describe.concurrent('a process that stands still', () => {

@@ -73,5 +73,9 @@ async function makeTemplate(server: ConnectionTarget): Promise<void> {
   await runOn(server, `drop database if exists ${TEMPLATE} with (force)`)
   await runOn(server, `create database ${TEMPLATE} template template0`)
   const database = await openPostgres({ target: withDatabase(server, TEMPLATE) })
-  await migrate(database).finally(() => database.close())
+  try {
+    await migrate(database)
+  } finally {
+    await database.close()
+  }
 }

@@ -28,7 +28,6 @@ export const LONG_FILES: Readonly<Record<string, number>> = {
   'test/serve/stalls.test.ts': 11,
   'test/serve/start.test.ts': 17,
   'test/tooling/bootstrap.test.ts': 12,
-  'test/tooling/lint-rules.test.ts': 16,
 }
 
 const secondsOf = ({ moduleId }: TestSpecification): number => {

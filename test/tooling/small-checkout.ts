@@ -37,7 +37,7 @@ export interface StartOptions {
   readonly npm?: boolean
 }
 
-const typescript = JSON.parse(readFileSync(path.join(ROOT, 'node_modules/typescript/package.json'), 'utf8')) as {
+const typescript = JSON.parse(readFileSync(path.join(ROOT, 'node_modules/typescript-7/package.json'), 'utf8')) as {
   readonly version: string
 }
 
@@ -45,8 +45,8 @@ const LOCK = {
   name: 'small',
   lockfileVersion: 3,
   packages: {
-    '': { name: 'small', devDependencies: { typescript: typescript.version } },
-    'node_modules/typescript': { version: typescript.version, dev: true },
+    '': { name: 'small', devDependencies: { 'typescript-7': `npm:typescript@${typescript.version}` } },
+    'node_modules/typescript-7': { version: typescript.version, dev: true },
   },
 }
 
@@ -79,7 +79,7 @@ export function makeSmallCheckout(): SmallCheckout {
   write('package-lock.json', JSON.stringify(LOCK))
   const { '': _root, ...installed } = LOCK.packages
   write('node_modules/.package-lock.json', JSON.stringify({ ...LOCK, packages: installed }))
-  symlinkSync(path.join(ROOT, 'node_modules/typescript'), path.join(directory, 'node_modules/typescript'))
+  symlinkSync(path.join(ROOT, 'node_modules/typescript-7'), path.join(directory, 'node_modules/typescript-7'))
   write('tsconfig.json', JSON.stringify(TSCONFIG))
   write('tsconfig.build.json', JSON.stringify({ extends: './tsconfig.json' }))
   write(

@@ -71,7 +71,11 @@ async function putInPlace(made: string, { cluster, home }: Place): Promise<void>
     throw error
   }
   const directory = await open(home, 'r')
-  await directory.sync().finally(() => directory.close())
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
 }
 
 /** What processes left behind that were killed on the way. */

@@ -31,13 +31,20 @@ export async function readLogSince(handle: FileHandle, start: number): Promise<s
  */
 export async function trimLog(file: string, largest = LARGEST_LOG_BYTES): Promise<void> {
   try {
-    const handle = await openLog(file)
-    const { size } = await handle.stat().finally(() => handle.close())
-    if (size <= largest) return
+    if ((await sizeOf(file)) <= largest) return
     await copyFile(file, `${file}.1`)
     await truncate(file, 0)
   } catch (error) {
     if (codeOf(error) !== undefined) return
     throw error
+  }
+}
+
+async function sizeOf(file: string): Promise<number> {
+  const handle = await openLog(file)
+  try {
+    return (await handle.stat()).size
+  } finally {
+    await handle.close()
   }
 }

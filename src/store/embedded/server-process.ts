@@ -62,7 +62,11 @@ function launch({ place, account, postgres }: ServerContext, log: FileHandle, st
 
 async function whatItSaid(file: string, start: number): Promise<string> {
   const log = await openLog(file)
-  return readLogSince(log, start).finally(() => log.close())
+  try {
+    return await readLogSince(log, start)
+  } finally {
+    await log.close()
+  }
 }
 
 /**

@@ -120,8 +120,12 @@ async function migrateUnderLoad(options: RolloutOptions, { launch }: Deployment)
     return { at, took: Date.now() - at, next }
   }
   const database = await openPostgres({ target: options.server.url() })
-  const { applied } = await migrate(database).finally(() => database.close())
-  options.say(`migrated by command: ${applied.join(', ')}`)
+  try {
+    const { applied } = await migrate(database)
+    options.say(`migrated by command: ${applied.join(', ')}`)
+  } finally {
+    await database.close()
+  }
   return { at, took: Date.now() - at, next: null }
 }
 
