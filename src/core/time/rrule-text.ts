@@ -142,10 +142,21 @@ function contradictions(found: ReadonlyMap<string, string>): readonly Problem[] 
 }
 
 /**
- * False for a rule of which a BYSETPOS asks for more than a period can hold: of ten hours of a day the eleventh. The library
- * would look through centuries for it.
+ * False for a rule for days that no month has, and for one of which a BYSETPOS asks for more than a period can hold: of ten
+ * hours of a day the eleventh. The library would look through centuries for it.
  */
-export function canCome({ frequency, other }: RuleParts): boolean {
+export const canCome = (parts: RuleParts): boolean => hasDay(parts) && hasPosition(parts)
+
+const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+function hasDay({ other }: RuleParts): boolean {
+  const [months, days] = [other.get('BYMONTH'), other.get('BYMONTHDAY')]
+  if (months === undefined || days === undefined || other.has('BYYEARDAY') || other.has('BYWEEKNO')) return true
+  const longest = Math.max(...months.split(',').map((month) => LONGEST_MONTHS[Number(month) - 1] ?? 31))
+  return days.split(',').some((day) => Math.abs(Number(day)) <= longest)
+}
+
+function hasPosition({ frequency, other }: RuleParts): boolean {
   const positions = other.get('BYSETPOS')
   if (positions === undefined) return true
   const listed = (name: string): number => new Set(other.get(name)?.split(',') ?? ['']).size
