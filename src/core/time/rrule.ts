@@ -4,10 +4,10 @@ import { flawed, parsed, type Parsed } from '../input.ts'
 import { instant, isWritten, type Instant } from '../instant.ts'
 import { LAST_YEAR, dayFromCivil } from './calendar.ts'
 import { parseStart, splitLines, type Begin, type RuleContext } from './rrule-lines.ts'
-import { canCome, parseRuleParts, ruleText, type RuleParts } from './rrule-text.ts'
+import { parseRuleParts, ruleText, type RuleParts } from './rrule-text.ts'
 import { clockOf, lastOnClock, type RuleClock } from './rule-clock.ts'
 import { createPages, type Pages } from './rule-pages.ts'
-import { isPlain, periodsSearched, tooMuchWork } from './rule-work.ts'
+import { canCome, isPlain, periodsSearched, tooMuchWork } from './rule-work.ts'
 import { localOf } from './wall-clock.ts'
 import { UTC, type Zone } from './zone.ts'
 
@@ -230,10 +230,18 @@ const NEVER = instant(-Infinity)
 /** After which instant a rule is known to have no occurrence: what was found out about a value that never changes. */
 const ended = new WeakMap<RRuleTemporal, Instant>()
 
+/** Rules that are known to have an occurrence at all. */
+const hasBegun = new WeakSet<RRuleTemporal>()
+
 /** The last occurrence before an instant. */
 export function previousByRule(rule: RecurrenceRule, before: Instant): Instant | null {
   if (before <= rule.start || ended.get(rule.engine) === NEVER) return null
   const clock = clockFor(rule)
+  // Looking back for what never comes takes several searches; looking from the start takes one.
+  if (clock === null && !hasBegun.has(rule.engine)) {
+    if (nextByRule(rule, instant(rule.start - 1)) === null) return null
+    hasBegun.add(rule.engine)
+  }
   return clock === null ? ask(() => rule.engine.previous(new Date(before), false)) : clock.previous(before)
 }
 
@@ -259,7 +267,7 @@ export function onTheWall(rule: RecurrenceRule): RecurrenceRule | null {
 }
 
 /** More occurrences than this are not counted one by one. */
-export const MAX_COUNTED = 100_000
+const MAX_COUNTED = 20_000
 
 /**
  * How many occurrences lie strictly between two instants, or MAX_COUNTED for more. Rules that count elapsed minutes or

@@ -66,15 +66,16 @@ function daysInPeriod(parts: RuleParts): number {
   const weekdays = byDay.length - numbered
   const places = frequency === 'YEARLY' && !has(parts, 'BYMONTH') ? 1 : months
   const byWeekday = Math.min(weekdays * 5 * months, weekdays * 53) + numbered * places
+  const byDate = size(parts, 'BYMONTHDAY') * months
+  // The library adds up what BYYEARDAY and BYWEEKNO name; dates and weekdays it takes together.
   const sets = [
-    ...(has(parts, 'BYYEARDAY') ? [size(parts, 'BYYEARDAY')] : []),
-    ...(has(parts, 'BYWEEKNO') ? [size(parts, 'BYWEEKNO') * size(parts, 'BYDAY')] : []),
-    ...(has(parts, 'BYMONTHDAY') ? [size(parts, 'BYMONTHDAY') * months] : []),
-    ...(byDay.length > 0 && !has(parts, 'BYWEEKNO') ? [byWeekday] : []),
+    has(parts, 'BYYEARDAY') ? size(parts, 'BYYEARDAY') : 0,
+    has(parts, 'BYWEEKNO') ? size(parts, 'BYWEEKNO') * size(parts, 'BYDAY') : 0,
+    ...(has(parts, 'BYMONTHDAY') ? [byDay.length > 0 ? Math.max(byDate, byWeekday) : byDate] : [byWeekday]),
   ]
+  const named = sets.reduce((sum, days) => sum + days, 0)
   // Without any of them the day is the start's, in each month that is named.
-  const days = sets.length === 0 ? (frequency === 'YEARLY' ? size(parts, 'BYMONTH') : 1) : Math.max(...sets)
-  return Math.min(most, days)
+  return Math.min(most, named > 0 ? named : frequency === 'YEARLY' ? size(parts, 'BYMONTH') : 1)
 }
 
 /** Whether the library makes the times of a period one by one, found by reading and measuring it. */
@@ -95,6 +96,13 @@ function isOneByOne(parts: RuleParts): boolean {
   }
 }
 
+const DAILY_OR_LONGER: Readonly<Partial<Record<Frequency, true>>> = {
+  YEARLY: true,
+  MONTHLY: true,
+  WEEKLY: true,
+  DAILY: true,
+}
+
 const UNITS: Readonly<Record<Frequency, string>> = {
   ...{ YEARLY: 'year', MONTHLY: 'month', WEEKLY: 'week', DAILY: 'day' },
   ...{ HOURLY: 'hour', MINUTELY: 'minute', SECONDLY: 'second' },
@@ -108,6 +116,11 @@ export function tooMuchWork(parts: RuleParts): Pick<Flaw, 'message' | 'allowed'>
     return {
       message: `is too dense: it names up to ${times} times in one ${unit}, and ${limit} can be evaluated`,
       allowed: `at most ${limit} times per ${unit}; say the rest with a finer FREQ such as MINUTELY, or with cron`,
+    }
+  if (has(parts, 'BYYEARDAY') && DAILY_OR_LONGER[parts.frequency] === undefined)
+    return {
+      message: `has BYYEARDAY in a rule for every ${unit}, which takes too long to search`,
+      allowed: 'BYMONTH and BYMONTHDAY, or FREQ=YEARLY',
     }
   const counted = parts.count ?? 0
   if (counted > MAX_COUNT_ONE_BY_ONE && !isPlain(parts))
@@ -124,16 +137,19 @@ export function isPlain(parts: RuleParts): boolean {
   const lists = [...other.keys()].filter((name) => name.startsWith('BY'))
   if (frequency === 'DAILY' || frequency === 'WEEKLY')
     return lists.every((name) => ['BYDAY', 'BYHOUR', 'BYMINUTE', 'BYSECOND'].includes(name))
-  if (frequency === 'MONTHLY')
+  if (frequency === 'MONTHLY' && has(parts, 'BYDAY', 'BYMONTHDAY'))
     return lists.every((name) => ['BYDAY', 'BYMONTHDAY', 'BYHOUR', 'BYMINUTE', 'BYSECOND'].includes(name))
   // Minutes and seconds with filters are a cron expression, see rule-clock.ts.
   const isFine = frequency === 'MINUTELY' || frequency === 'SECONDLY'
-  return lists.length === 0 || (isFine && interval === 1 && !has(parts, 'BYYEARDAY', 'BYSETPOS'))
+  return (
+    (lists.length === 0 && frequency !== 'MONTHLY') ||
+    (isFine && interval === 1 && !has(parts, 'BYYEARDAY', 'BYSETPOS'))
+  )
 }
 
 /**
- * Periods that are looked at for one answer, so that finding out that there is none stays cheap too. Each number is more
- * than lies between two 29ths of February, and the finer periods are jumped over by the library where they cannot match.
+ * Periods that are looked at for one answer, so that finding out that there is none stays cheap too. Each number reaches
+ * further than lies between two 29ths of February; where a fine period cannot match, the library jumps.
  */
 export function periodsSearched(parts: RuleParts): number {
   const onDays = has(parts, 'BYMONTH', 'BYMONTHDAY', 'BYYEARDAY', 'BYWEEKNO', 'BYDAY')
@@ -141,14 +157,36 @@ export function periodsSearched(parts: RuleParts): number {
     case 'YEARLY':
       return Math.max(40, Math.min(230, Math.floor(4_000 / workOf(parts).times)))
     case 'MONTHLY':
-      return 2_760
+      return isOneByOne(parts) || (has(parts, 'BYMONTHDAY') && has(parts, 'BYDAY')) ? 500 : 2_760
     case 'WEEKLY':
-      return onDays ? 2_000 : 12_000
+      return isOneByOne(parts) ? 1_000 : 12_000
     case 'DAILY':
-      return onDays ? 4_000 : 10_000
+      return isOneByOne(parts) ? 4_000 : 10_000
     case 'HOURLY':
     case 'MINUTELY':
     case 'SECONDLY':
-      return onDays ? 2_000 : 10_000
+      return onDays ? 1_000 : 10_000
   }
+}
+
+/** So many occurrences show how close two of them come: a thousand, or where each is dear about two periods of them. */
+export const samplesOf = (parts: RuleParts): number =>
+  isPlain(parts) ? 1_000 : Math.min(400, Math.max(50, 2 * workOf(parts).times))
+
+/**
+ * False for a rule for days that no month has, and for one of which a BYSETPOS asks for more than a period can hold: of ten
+ * hours of a day the eleventh. The library would look through centuries for it.
+ */
+export function canCome(parts: RuleParts): boolean {
+  const positions = parts.other.get('BYSETPOS')?.split(',') ?? ['1']
+  const { times } = workOf(parts)
+  return hasDay(parts) && positions.some((position) => Math.abs(Number(position)) <= times)
+}
+
+const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+function hasDay(parts: RuleParts): boolean {
+  if (!has(parts, 'BYMONTH') || !has(parts, 'BYMONTHDAY') || has(parts, 'BYYEARDAY', 'BYWEEKNO')) return true
+  const longest = Math.max(...itemsOf(parts, 'BYMONTH').map((month) => LONGEST_MONTHS[Number(month) - 1] ?? 31))
+  return itemsOf(parts, 'BYMONTHDAY').some((day) => Math.abs(Number(day)) <= longest)
 }
