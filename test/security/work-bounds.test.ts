@@ -78,15 +78,18 @@ const SIMULATE = ['POST', '/api/v1/schedules/simulate'] as const
 
 describe('a rule that is too dense to be evaluated', () => {
   it.each(Object.entries(DENSE))('%s is refused wherever it is asked about or stored', async (_name, rrule) => {
-    const asked = [
-      await ask('viewer', PREVIEW, { rrule, count: 100 }),
-      await ask('viewer', FORECAST, { rrule, days: 2, payload: 'x' }),
-      await ask('member', CREATE, { rrule, payload: 'x' }),
-      await ask('railed', CREATE, { rrule, payload: 'x' }),
-      await ask('viewer', SIMULATE, { schedules: [{ rrule }], window_seconds: 3_600 }),
-    ]
-    expect(asked.map(({ status }) => status)).toEqual([422, 422, 422, 422, 422])
-    expect(Math.max(...asked.map(({ longestMs }) => longestMs))).toBeLessThan(MAX_STRETCH_MS)
+    const doors = [
+      ['viewer', PREVIEW, { rrule, count: 100 }],
+      ['viewer', FORECAST, { rrule, days: 2, payload: 'x' }],
+      ['member', CREATE, { rrule, payload: 'x' }],
+      ['railed', CREATE, { rrule, payload: 'x' }],
+      ['viewer', SIMULATE, { schedules: [{ rrule }], window_seconds: 3_600 }],
+    ] as const
+    for (const [as, door, body] of doors) {
+      const { status, longestMs } = await ask(as, door, body)
+      expect([as, door[1], status]).toEqual([as, door[1], 422])
+      expect(longestMs).toBeLessThan(MAX_STRETCH_MS)
+    }
   })
 
   it('is told how many times it names, how many may be named, and what to write instead', async () => {
@@ -127,8 +130,9 @@ describe('a rule that an earlier version has stored and that is too dense', () =
     const shown = await ask('viewer', ['GET', `/api/v1/schedules/${id}`])
     expect(shown.json).toMatchObject({ state: 'failed', enabled: false, next_run_at: null })
     expect((shown.json as ScheduleView).last_error).toContain('is too dense: it names up to 86400 times in one year')
-    const why = await ask('owner', ['GET', `/api/v1/explain?id=${id}`])
-    expect(JSON.stringify(why.json)).toContain('rule_too_dense')
+    const at = new Date(world.services.now + DAY_MS).toISOString()
+    const why = await ask('owner', ['GET', `/api/v1/schedules/${id}/explain?at=${at}`])
+    expect(why.json).toMatchObject({ reason: 'rule_too_dense' })
     expect(Math.max(shown.longestMs, why.longestMs)).toBeLessThan(MAX_STRETCH_MS)
   })
 

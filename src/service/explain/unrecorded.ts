@@ -43,6 +43,7 @@ export function whyByPlan(
   now: Instant,
 ): Why | null {
   const timing = plannedTiming(row)
+  if (tooDense(timing) !== null) return whyFailed(row)
   if (!isOccurrence(timing, at))
     return whyRetimed(audits, at) ?? whyPassedOver(row, at) ?? whyNoOccurrence(timing, at, zone)
   if (at === row.createdAt) return because('no_occurrence', 'timing', { at: formatInstant(at) })
