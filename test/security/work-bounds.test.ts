@@ -45,20 +45,18 @@ interface Answer {
 
 /** CPU time and not time on the clock: a full machine makes nobody wait longer for this program. */
 async function watched<T>(work: () => Promise<T>): Promise<{ readonly found: T; readonly longestMs: number }> {
-  let isOver = false
+  const over = new AbortController()
   let longest = 0
   const watch = (async () => {
     let before = process.cpuUsage()
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await afterOthers()
       const { user, system } = process.cpuUsage(before)
       longest = Math.max(longest, user + system)
       before = process.cpuUsage()
     }
   })()
-  const found = await work().finally(() => {
-    isOver = true
-  })
+  const found = await work().finally(() => over.abort())
   await watch
   return { found, longestMs: longest / 1_000 }
 }

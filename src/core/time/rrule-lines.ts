@@ -1,7 +1,6 @@
-import { Temporal } from 'temporal-polyfill'
 import type { Flaw } from '../input.ts'
-import { instant, type Instant } from '../instant.ts'
-import { parseZone, type Zone } from './zone.ts'
+import type { Instant } from '../instant.ts'
+import type { Zone } from './zone.ts'
 
 export interface RuleContext {
   /** The zone of the schedule, null if none was given. */
@@ -13,7 +12,7 @@ export interface RuleContext {
   readonly isStored?: boolean | undefined
 }
 
-type Problem = Pick<Flaw, 'message' | 'allowed' | 'position'>
+export type Problem = Pick<Flaw, 'message' | 'allowed' | 'position'>
 
 interface Lines {
   readonly rule: string
@@ -40,27 +39,4 @@ export function splitLines(text: string): Lines | Problem {
 export interface Begin {
   readonly zone: Zone
   readonly start: Instant
-}
-
-/** Where the rule begins, and on which clock. */
-export function parseStart(line: string | null, context: RuleContext): Begin | Problem {
-  const zone = context.zone ?? context.defaultZone
-  if (line === null) return { zone, start: instant(Math.floor(context.start / 1000) * 1000) }
-  const allowed = 'DTSTART:YYYYMMDDTHHMMSSZ, or DTSTART;TZID=<zone>:YYYYMMDDTHHMMSS'
-  const match = /^DTSTART(?:;TZID=([^:;]+)|;VALUE=DATE(?:-TIME)?)?:(\d{8})(?:T(\d{6})(Z?))?$/i.exec(line)
-  if (match === null) return { message: `${line} is not understood`, allowed }
-  const [, zoneName, date = '', time = '000000', utc] = match
-  const named = zoneName === undefined ? null : parseZone('TZID', zoneName)
-  if (named !== null && !named.ok) return { message: `TZID ${zoneName ?? ''} is not a known time zone`, allowed }
-  const ownZone = named?.value ?? null
-  if (ownZone !== null && context.zone !== null && ownZone !== context.zone)
-    return { message: `says TZID ${ownZone.name} and timezone says ${context.zone.name}`, allowed: 'one zone' }
-  const used = ownZone ?? zone
-  const local = `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}T${time.replace(/(..)(..)(..)/, '$1:$2:$3')}`
-  try {
-    const clock = Temporal.PlainDateTime.from(local).toZonedDateTime(utc === 'Z' || utc === 'z' ? 'UTC' : used.name)
-    return { zone: used, start: instant(clock.epochMilliseconds) }
-  } catch {
-    return { message: `${line} is a time that does not exist`, allowed }
-  }
 }

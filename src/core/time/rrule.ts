@@ -3,13 +3,13 @@ import { Temporal } from 'temporal-polyfill'
 import { flawed, parsed, type Parsed } from '../input.ts'
 import { instant, isWritten, type Instant } from '../instant.ts'
 import { LAST_YEAR, dayFromCivil } from './calendar.ts'
-import { parseStart, splitLines, type Begin, type RuleContext } from './rrule-lines.ts'
+import { splitLines, type Begin, type Problem, type RuleContext } from './rrule-lines.ts'
 import { parseRuleParts, ruleText, type RuleParts } from './rrule-text.ts'
 import { clockOf, lastOnClock, type RuleClock } from './rule-clock.ts'
 import { createPages, type Pages } from './rule-pages.ts'
-import { canCome, isPlain, periodsSearched, tooMuchWork } from './rule-work.ts'
+import { canCome, isPlain, isQuickToWalk, periodsSearched, tooMuchWork } from './rule-work.ts'
 import { localOf } from './wall-clock.ts'
-import { UTC, type Zone } from './zone.ts'
+import { parseZone, UTC, type Zone } from './zone.ts'
 
 /**
  * Recurrence rules of RFC 5545: the one file that knows the library.
@@ -65,6 +65,29 @@ export function parseRule(field: string, value: unknown, context: RuleContext): 
     // Nothing known gets here; but a refusal by the library is a flaw of the input, not a crash of ours.
     const message = `is refused: ${error instanceof Error ? error.message : String(error)}`
     return flawed({ field, value, message, allowed })
+  }
+}
+
+/** Where the rule begins, and on which clock. */
+function parseStart(line: string | null, context: RuleContext): Begin | Problem {
+  const zone = context.zone ?? context.defaultZone
+  if (line === null) return { zone, start: instant(Math.floor(context.start / 1000) * 1000) }
+  const allowed = 'DTSTART:YYYYMMDDTHHMMSSZ, or DTSTART;TZID=<zone>:YYYYMMDDTHHMMSS'
+  const match = /^DTSTART(?:;TZID=([^:;]+)|;VALUE=DATE(?:-TIME)?)?:(\d{8})(?:T(\d{6})(Z?))?$/i.exec(line)
+  if (match === null) return { message: `${line} is not understood`, allowed }
+  const [, zoneName, date = '', time = '000000', utc] = match
+  const named = zoneName === undefined ? null : parseZone('TZID', zoneName)
+  if (named !== null && !named.ok) return { message: `TZID ${zoneName ?? ''} is not a known time zone`, allowed }
+  const ownZone = named?.value ?? null
+  if (ownZone !== null && context.zone !== null && ownZone !== context.zone)
+    return { message: `says TZID ${ownZone.name} and timezone says ${context.zone.name}`, allowed: 'one zone' }
+  const used = ownZone ?? zone
+  const local = `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}T${time.replace(/(..)(..)(..)/, '$1:$2:$3')}`
+  try {
+    const clock = Temporal.PlainDateTime.from(local).toZonedDateTime(utc === 'Z' || utc === 'z' ? 'UTC' : used.name)
+    return { zone: used, start: instant(clock.epochMilliseconds) }
+  } catch {
+    return { message: `${line} is a time that does not exist`, allowed }
   }
 }
 
@@ -144,20 +167,6 @@ export function firstByRule(rule: RecurrenceRule, limit: number): readonly Insta
   }
   return found
 }
-
-/**
- * Where many BY parts let little through, asking for the next costs the library up to a hundred times as much as going
- * through them all. Of plain rules the opposite holds.
- */
-function isQuickToWalk({ frequency, other }: RuleParts): boolean {
-  const lists = [...other].filter(([name]) => name.startsWith('BY'))
-  const items = lists.reduce((sum, [, list]) => sum + list.split(',').length, 0)
-  const isPlain = frequency === 'DAILY' || frequency === 'WEEKLY' || frequency === 'MONTHLY'
-  return items > (isPlain ? MOST_PLAIN : 0)
-}
-
-/** So many days, hours and the like are quickly looked through for each question. */
-const MOST_PLAIN = 4
 
 /** Goes through the occurrences from the start. The library may give up on the way: then what it has found is a part. */
 function walkThrough(engine: RRuleTemporal, limit: number): Instant[] {

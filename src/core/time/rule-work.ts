@@ -190,3 +190,17 @@ function hasDay(parts: RuleParts): boolean {
   const longest = Math.max(...itemsOf(parts, 'BYMONTH').map((month) => LONGEST_MONTHS[Number(month) - 1] ?? 31))
   return itemsOf(parts, 'BYMONTHDAY').some((day) => Math.abs(Number(day)) <= longest)
 }
+
+/**
+ * Where many BY parts let little through, asking for the next costs the library up to a hundred times as much as going
+ * through them all. Of plain rules the opposite holds.
+ */
+export function isQuickToWalk({ frequency, other }: RuleParts): boolean {
+  const lists = [...other].filter(([name]) => name.startsWith('BY'))
+  const items = lists.reduce((sum, [, list]) => sum + list.split(',').length, 0)
+  const isCoarse = frequency === 'DAILY' || frequency === 'WEEKLY' || frequency === 'MONTHLY'
+  return items > (isCoarse ? MAX_PLAIN : 0)
+}
+
+/** So many days, hours and the like are quickly looked through for each question. */
+const MAX_PLAIN = 4
