@@ -15,7 +15,7 @@ import { createBackfills } from './engine/backfills.ts'
 import { createDeliveries } from './engine/deliveries.ts'
 import { createHeartbeats } from './engine/heartbeats.ts'
 import { createLoops, type Loops } from './engine/loops.ts'
-import { openSimulations, type Simulations } from './engine/simulations.ts'
+import { openThreads, type NodeThreads } from './engine/node-threads.ts'
 import { sleep } from './engine/loop.ts'
 import { createNodeParts } from './engine/node.ts'
 import { loadOrgMemory } from './engine/org-memory.ts'
@@ -128,9 +128,9 @@ export async function openApp(options: AppOptions): Promise<App> {
   const { schema = DEFAULT_SCHEMA, pool = 10 } = options.database
   const opened: Database[] = []
   const outbound = openOutbound(options.outbound, 'url' in options.database ? options.database.url : '')
-  const simulations = openSimulations()
+  const threads = openThreads()
   const close = async (): Promise<void> => {
-    await simulations?.close()
+    await threads.close()
     await outbound.close()
     for (const database of opened) await database.close()
     await server?.leave()
@@ -160,7 +160,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       database,
       control,
       outbound,
-      simulations,
+      threads,
       close,
       target,
       schema,
@@ -211,7 +211,7 @@ interface Opened {
   readonly clock: DatabaseClock
   readonly keys: NodeVault
   readonly migrated: readonly string[]
-  readonly simulations: Simulations | null
+  readonly threads: NodeThreads
   readonly close: () => Promise<void>
 }
 
@@ -271,7 +271,7 @@ function compose(opened: Opened): App {
 
 /** What services have instead of globals. */
 function composePorts(
-  { options, reads, outbound, clock, keys, simulations }: Opened,
+  { options, reads, outbound, clock, keys, threads }: Opened,
   parts: NodeParts,
   newId: Ports['newId'],
 ): Ports {
@@ -291,7 +291,7 @@ function composePorts(
     channels,
     commands: options.commands,
     look: createLook({ send: outbound.send, rules: () => options.commands?.() ?? NO_COMMANDS, account: strangerOf() }),
-    simulations: simulations ?? undefined,
+    ...threads.ports,
     checklists: createChecklistFiles(options.checklistDir ?? (() => null)),
   }
   return ports

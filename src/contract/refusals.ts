@@ -28,11 +28,13 @@ export const REFUSAL_CODES = {
   UNSUPPORTED_MEDIA_TYPE: 415,
   MISDIRECTED: 421,
   IDEMPOTENCY_MISMATCH: 422,
+  RULE_TOO_DENSE: 422,
   SIMULATION_LIMIT: 422,
   SESSION_QUEUE_FULL: 429,
   QUEUE_FULL: 429,
   RUNS_PER_DAY: 429,
   BUDGET: 429,
+  COMPUTE_BUSY: 429,
   SIMULATION_BUSY: 429,
   RATE_LIMITED: 429,
   GUARD_RAIL_RATE: 429,
@@ -78,11 +80,13 @@ export const REFUSAL_TITLES: Readonly<Record<RefusalCode, string>> = {
   UNSUPPORTED_MEDIA_TYPE: 'The body is not JSON',
   MISDIRECTED: 'The Host is not one of this server',
   IDEMPOTENCY_MISMATCH: 'The idempotency key was used for something else',
+  RULE_TOO_DENSE: 'The rule is too dense to be evaluated',
   SIMULATION_LIMIT: 'The simulation takes too much',
   SESSION_QUEUE_FULL: "The session's queue is full",
   QUEUE_FULL: 'The queue is full',
   RUNS_PER_DAY: "The org's runs of the day are used up",
   BUDGET: 'The budget is used up',
+  COMPUTE_BUSY: 'Too many previews and forecasts wait',
   SIMULATION_BUSY: 'Too many simulations wait',
   RATE_LIMITED: 'Too many requests',
   GUARD_RAIL_RATE: 'The guard rails of the key do not allow it so soon',
@@ -181,4 +185,12 @@ export class ErrLaneCleared extends Refusal {
 
 /** A refusal of bad input, with every flaw in it. */
 export const invalid = (flaws: readonly Flaw[]): Refusal =>
-  new Refusal('VALIDATION', flaws.map(describeFlaw).join('; '), { flaws })
+  new Refusal(
+    flaws.length > 0 && flaws.every(isTooDense) ? 'RULE_TOO_DENSE' : 'VALIDATION',
+    flaws.map(describeFlaw).join('; '),
+    {
+      flaws,
+    },
+  )
+
+const isTooDense = (flaw: Flaw): boolean => flaw.isTooDense === true

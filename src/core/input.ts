@@ -12,6 +12,8 @@ export interface Flaw {
   readonly allowed?: string
   /** Character offset of the fault inside a text value, counted from 0. */
   readonly position?: number
+  /** It is well formed, and only more than is worked out: answered 422 instead of 400. */
+  readonly isTooDense?: true
 }
 
 export type Parsed<T> =

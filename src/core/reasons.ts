@@ -55,6 +55,7 @@ export const REASONS = {
   planned: 'Its next moment is {next}.',
   no_moment_left: 'The schedule has no moment left.',
   given_up: 'The one run of the schedule failed for good, so it fires no more.',
+  rule_too_dense: 'The rule of the schedule {problem}, so it fires no more until the rule is changed.',
   target_open: 'The target {target} takes what is sent to it.',
   nothing_waits: 'Nothing of {of} waits or runs.',
   at_work: 'Of {of}, {queued} wait and {active} are under way.',

@@ -1,14 +1,15 @@
 import { performance } from 'node:perf_hooks'
 import { parentPort } from 'node:worker_threads'
 import { computeSimulation } from '../service/simulate/compute.ts'
-import type { SimulationJob } from '../service/simulate/port.ts'
+import type { SimulationProgress } from '../contract/simulate.ts'
+import type { SimulationJob, SimulationOutcome } from '../service/simulate/port.ts'
 import { flawsOf } from '../service/simulate/refusals.ts'
-import type { ThreadMessage } from './simulation-messages.ts'
+import type { ThreadMessage } from './thread-messages.ts'
 
 /** People see ten pictures a second as movement; more would only be work. */
 const TELL_EVERY_MS = 100
 
-const say = (message: ThreadMessage): void => parentPort?.postMessage(message)
+const say = (message: ThreadMessage<SimulationOutcome, SimulationProgress>): void => parentPort?.postMessage(message)
 
 /** Computes one simulation after the other, and says how far it is. Whoever does not want it any more ends the thread. */
 parentPort?.on('message', (job: SimulationJob) => {

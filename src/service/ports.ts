@@ -5,6 +5,7 @@ import type { Look } from '../core/probe/asked.ts'
 import type { Connection } from '../store/database.ts'
 import type { ChecklistFiles } from './checklist-files.ts'
 import type { Clock } from './clock.ts'
+import type { ComputePort } from './compute/port.ts'
 import type { IdKind } from './ids.ts'
 import type { OutboundPort } from './outbound-port.ts'
 import type { EngineSettings } from './settings.ts'
@@ -31,6 +32,8 @@ export interface Ports {
   readonly checklists?: ChecklistFiles | undefined
   /** Where simulations are computed. Left out: where they are asked for. */
   readonly simulations?: SimulationPort | undefined
+  /** Where previews and forecasts of recurrence rules are worked out. Left out: where they are asked for. */
+  readonly computations?: ComputePort | undefined
   /** The services behind channels. */
   readonly channels: ChannelsPort
 }

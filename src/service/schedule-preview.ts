@@ -3,11 +3,11 @@ import type { DstNoteView, PreviewInput, SchedulePreview } from '../contract/sch
 import { pacedOf } from '../core/cadence/pace.ts'
 import { parseInteger, type Parsed } from '../core/input.ts'
 import { formatInstant } from '../core/instant.ts'
-import { previewTiming } from '../core/time/preview.ts'
 import type { DstNote } from '../core/time/dst-notes.ts'
 import { parseZone, UTC } from '../core/time/zone.ts'
 import { loadOrg } from '../store/orgs.ts'
 import type { Caller } from './caller.ts'
+import { computePreview } from './compute/compute.ts'
 import { collectFlaws, parseObject, unknownFields } from './input-fields.ts'
 import { parseMoment } from './moment-input.ts'
 import type { Ports } from './ports.ts'
@@ -23,7 +23,7 @@ const USUALLY_SHOWN = 5
  * it has; only what says when is looked at.
  */
 export async function previewSchedule(
-  { database, clock }: Pick<Ports, 'database' | 'clock'>,
+  { database, clock, computations }: Pick<Ports, 'database' | 'clock' | 'computations'>,
   { orgId }: Caller,
   input: PreviewInput,
 ): Promise<SchedulePreview> {
@@ -41,7 +41,8 @@ export async function previewSchedule(
   const now = from ?? clock.now()
   const timing = keep(parseNewTiming(given, { now, defaultZone: zone.ok ? zone.value : UTC }))
   if (timing === null || flaws.length > 0) throw invalid(flaws)
-  const { sentence, next, dstNotes } = previewTiming(timing.timing, { now, count: count ?? USUALLY_SHOWN })
+  const wanted = { now, count: count ?? USUALLY_SHOWN }
+  const { sentence, next, dstNotes } = await computePreview({ orgId, computations }, timing.timing, wanted)
   const view = { sentence, next: next.map(formatInstant), dst_notes: dstNotes.map(viewNote) }
   return pacedOf(timing.timing) === null ? view : { ...view, coming: asComing(next) }
 }

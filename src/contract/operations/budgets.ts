@@ -30,6 +30,7 @@ export const budgetOperations = {
       'expected, and at most (p95). 30 days unless given.',
     query: forecastFilter,
     answers: { 200: forecast },
+    refusals: ['RULE_TOO_DENSE', 'COMPUTE_BUSY'],
   }),
   'budgets.get': operation({
     ...{ method: 'GET', path: '/api/v1/budgets/:id', tag: 'budgets', permission: 'budgets:read' },

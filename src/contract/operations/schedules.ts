@@ -37,7 +37,7 @@ export const scheduleOperations = {
     query: origin,
     body: scheduleInput,
     answers: { 201: schedule },
-    refusals: ['CONFLICT'],
+    refusals: ['CONFLICT', 'RULE_TOO_DENSE'],
     examples: { body: every30 },
   }),
   'schedules.list': operation({
@@ -65,7 +65,7 @@ export const scheduleOperations = {
     params: one,
     body: scheduleInput,
     answers: { 200: schedule },
-    refusals: ['NOT_FOUND', 'STALE_VERSION', 'GUARD_RAIL_RATE', 'LINEAGE_LOOP'],
+    refusals: ['NOT_FOUND', 'STALE_VERSION', 'RULE_TOO_DENSE', 'GUARD_RAIL_RATE', 'LINEAGE_LOOP'],
     examples: { body: { every_seconds: 900 } },
   }),
   'schedules.delete': operation({
@@ -170,6 +170,7 @@ export const scheduleOperations = {
     readBy: 'service',
     body: previewInput,
     answers: { 200: preview },
+    refusals: ['RULE_TOO_DENSE', 'COMPUTE_BUSY'],
     examples: { body: { cron: '0 9 * * *', timezone: 'Europe/Berlin', count: 3 } },
   }),
   'schedules.probe': operation({
@@ -201,7 +202,7 @@ export const scheduleOperations = {
     readBy: 'service',
     body: simulateInput,
     answers: { 200: simulateAnswer },
-    refusals: ['SIMULATION_BUSY', 'SIMULATION_LIMIT'],
+    refusals: ['RULE_TOO_DENSE', 'SIMULATION_BUSY', 'SIMULATION_LIMIT'],
     examples: {
       body: {
         schedules: [{ cron: '*/5 * * * *', overlap_action: 'SKIP' }],
@@ -220,7 +221,7 @@ export const scheduleOperations = {
     readBy: 'service',
     body: scheduleForecastInput,
     answers: { 200: scheduleForecast },
-    refusals: ['NOT_FOUND'],
+    refusals: ['NOT_FOUND', 'RULE_TOO_DENSE', 'COMPUTE_BUSY'],
     examples: { body: { every_seconds: 900, payload: 'Look at the inbox', days: 30 } },
   }),
   'schedules.bulk': operation({

@@ -15,10 +15,14 @@ export function lifeAfter(
   schedule: { readonly timing: Timing; readonly maxFires: number | null; readonly fires: number },
   after: Instant,
 ): ScheduleLife {
+  if (tooDense(schedule.timing) !== null) return { state: 'failed', nextRunAt: null }
   const spent = schedule.maxFires !== null && schedule.fires >= schedule.maxFires
   const nextRunAt = spent ? null : nextOccurrence(schedule.timing, after)
   return { state: nextRunAt === null ? 'finished' : 'active', nextRunAt }
 }
+
+/** Why a timing that an earlier version has stored cannot go on, or null for one that can. */
+export const tooDense = (timing: Timing): string | null => (timing.kind === 'rrule' ? timing.rule.tooDense : null)
 
 export type AfterRun =
   | { readonly kind: 'keep' }

@@ -14,6 +14,8 @@ export interface TimingContext {
   readonly now: Instant
   /** The zone of the org, for schedules that name none. */
   readonly defaultZone: Zone
+  /** Whether it was accepted before: a rule that is too dense today is read, and never fires. */
+  readonly isStored?: boolean | undefined
 }
 
 /** Every tick of `every` must be at least a second away from the next, and no person plans in intervals of centuries. */
@@ -121,7 +123,8 @@ function readPlan(given: Given, reading: Reading): Timing | null {
     }
     case 'rrule': {
       const start = readAnchor(reading) ?? startsAt ?? context.now
-      const place = { zone: common.ownZone, defaultZone: context.defaultZone, start }
+      const { defaultZone, isStored } = context
+      const place = { zone: common.ownZone, defaultZone, start, isStored }
       const rule = keep(parseRule(given.name, given.value, place), flaws)
       return rule === null ? null : { kind: 'rrule', ...limits, zone: rule.zone, rule }
     }

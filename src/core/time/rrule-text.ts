@@ -141,25 +141,6 @@ function contradictions(found: ReadonlyMap<string, string>): readonly Problem[] 
   return rows.filter(([wrong]) => wrong).map(([, message, allowed]) => ({ message, allowed }))
 }
 
-/**
- * False for a rule of which a BYSETPOS asks for more than a period can hold: of ten hours of a day the eleventh. The library
- * would look through centuries for it.
- */
-export function canCome({ frequency, other }: RuleParts): boolean {
-  const positions = other.get('BYSETPOS')
-  if (positions === undefined) return true
-  const listed = (name: string): number => new Set(other.get(name)?.split(',') ?? ['']).size
-  const rank = FREQUENCIES.indexOf(frequency)
-  const finer = (unit: (typeof FREQUENCIES)[number], name: string): number =>
-    rank < FREQUENCIES.indexOf(unit) ? listed(name) : 1
-  const times = finer('HOURLY', 'BYHOUR') * finer('MINUTELY', 'BYMINUTE') * finer('SECONDLY', 'BYSECOND')
-  const most = times * (MOST_DAYS[frequency] ?? 1)
-  return positions.split(',').some((position) => Math.abs(Number(position)) <= most)
-}
-
-/** Days that a period can hold. */
-const MOST_DAYS: Readonly<Partial<Record<Frequency, number>>> = { YEARLY: 366, MONTHLY: 31, WEEKLY: 7 }
-
 /** The rule in one line, as it is stored and shown. */
 export function ruleText(parts: RuleParts, withCount = true): string {
   const rest = [...parts.other].map(([name, value]) => `${name}=${value}`)

@@ -1,9 +1,13 @@
 import { RRuleTemporal } from 'rrule-temporal'
 import { Temporal } from 'temporal-polyfill'
-import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
+import { flawed, parsed, type Parsed } from '../input.ts'
 import { instant, isWritten, type Instant } from '../instant.ts'
 import { LAST_YEAR, dayFromCivil } from './calendar.ts'
-import { canCome, parseRuleParts, ruleText, type RuleParts } from './rrule-text.ts'
+import { splitLines, type Begin, type Problem, type RuleContext } from './rrule-lines.ts'
+import { parseRuleParts, ruleText, type RuleParts } from './rrule-text.ts'
+import { clockOf, lastOnClock, type RuleClock } from './rule-clock.ts'
+import { createPages, type Pages } from './rule-pages.ts'
+import { canCome, isPlain, isQuickToWalk, periodsSearched, tooMuchWork } from './rule-work.ts'
 import { localOf } from './wall-clock.ts'
 import { parseZone, UTC, type Zone } from './zone.ts'
 
@@ -20,22 +24,16 @@ export interface RecurrenceRule {
   readonly parts: RuleParts
   readonly start: Instant
   readonly zone: Zone
+  /** Why it is not evaluated: only rules that an earlier version has stored are kept all the same, and never fire. */
+  readonly tooDense: string | null
   readonly engine: RRuleTemporal
 }
 
 /** Where a rule that does not end by itself is given up, the same moment as for cron. */
 const HORIZON = dayFromCivil({ year: LAST_YEAR + 1, month: 1, day: 1 }) * 86_400_000 - 1
 
-/** Periods the library may look at for one answer. More than the days between two 29ths of February. */
-const MOST_PERIODS = 10_000
-
-export interface RuleContext {
-  /** The zone of the schedule, null if none was given. */
-  readonly zone: Zone | null
-  readonly defaultZone: Zone
-  /** DTSTART if the text has none. */
-  readonly start: Instant
-}
+/** Periods the library may look at to count occurrences, which happens once. */
+const MAX_PERIODS_COUNTED = 10_000
 
 /** Reads a rule, with or without `RRULE:` in front and a DTSTART line above. */
 export function parseRule(field: string, value: unknown, context: RuleContext): Parsed<RecurrenceRule> {
@@ -46,6 +44,9 @@ export function parseRule(field: string, value: unknown, context: RuleContext): 
   if ('message' in lines) return flawed({ field, value, ...lines })
   const parts = parseRuleParts(lines.rule, lines.ruleAt)
   if (!('frequency' in parts)) return flawed(...parts.map((problem) => ({ field, value, ...problem })))
+  const work = tooMuchWork(parts)
+  if (work !== null && context.isStored !== true)
+    return flawed({ field, value, position: lines.ruleAt, isTooDense: true, ...work })
   const begin = parseStart(lines.start, context)
   if ('message' in begin) return flawed({ field, value, position: 0, ...begin })
   if (begin.start > HORIZON)
@@ -67,34 +68,7 @@ export function parseRule(field: string, value: unknown, context: RuleContext): 
   }
 }
 
-type Problem = Pick<Flaw, 'message' | 'allowed' | 'position'>
-
-interface Lines {
-  readonly rule: string
-  readonly ruleAt: number
-  readonly start: string | null
-}
-
-function splitLines(text: string): Lines | Problem {
-  const lines = [...text.matchAll(/[^\r\n]+/g)].filter((match) => match[0].trim() !== '')
-  const starts = lines.filter((line) => /^\s*DTSTART/i.test(line[0]))
-  const rules = lines.filter((line) => !starts.includes(line))
-  const [rule, second] = rules
-  const wanted = 'one RRULE line and at most one DTSTART line; dates to leave out belong in exclude'
-  if (rule === undefined) return { message: 'has no RRULE line', allowed: wanted, position: text.length }
-  if (second !== undefined) return { message: 'has a line too many', allowed: wanted, position: second.index }
-  if (starts.length > 1)
-    return { message: 'has more than one DTSTART', allowed: wanted, position: starts[1]?.index ?? 0 }
-  const prefix = /^\s*(RRULE:)?/i.exec(rule[0])?.[0] ?? ''
-  const start = starts[0]?.[0].trim() ?? null
-  return { rule: rule[0].slice(prefix.length).trimEnd(), ruleAt: rule.index + prefix.length, start }
-}
-
-interface Begin {
-  readonly zone: Zone
-  readonly start: Instant
-}
-
+/** Where the rule begins, and on which clock. */
 function parseStart(line: string | null, context: RuleContext): Begin | Problem {
   const zone = context.zone ?? context.defaultZone
   if (line === null) return { zone, start: instant(Math.floor(context.start / 1000) * 1000) }
@@ -118,23 +92,68 @@ function parseStart(line: string | null, context: RuleContext): Begin | Problem 
 }
 
 function buildRule(parts: RuleParts, { zone, start }: Begin): RecurrenceRule {
-  const engineUntil = (until: number | null): RRuleTemporal =>
+  const engineUntil = (until: number | null, maxIterations = periodsSearched(parts)): RRuleTemporal =>
     new RRuleTemporal({
-      rruleString: ruleText(parts, false),
+      rruleString: ruleText(searched(parts), false),
       dtstart: zoned(zone, start),
-      maxIterations: MOST_PERIODS,
+      maxIterations,
       ...(until === null ? {} : { until: zoned(zone, until) }),
     })
-  const rule = { text: ruleText(parts), parts, start, zone }
-  if (!canCome(parts)) {
-    const engine = engineUntil(start - 1)
+  const rule = { text: ruleText(parts), parts, start, zone, tooDense: tooMuchWork(parts)?.message ?? null }
+  if (rule.tooDense !== null || !canCome(parts)) {
+    const engine = new RRuleTemporal({
+      rruleString: `FREQ=${parts.frequency}`,
+      dtstart: zoned(zone, start),
+      until: zoned(zone, start - 1),
+    })
     ended.set(engine, NEVER)
     return { ...rule, engine }
   }
   if (parts.count === null) return { ...rule, engine: engineUntil(parts.other.has('UNTIL') ? null : HORIZON) }
   // The library counts from DTSTART at every question. Counted once, COUNT is an UNTIL and later questions are cheap.
-  const counted = firstByRule({ ...rule, engine: engineUntil(HORIZON) }, parts.count)
-  return { ...rule, engine: engineUntil(counted.at(-1) ?? start - 1) }
+  return { ...rule, engine: engineUntil(endOfCount({ ...rule, engine: engineUntil(HORIZON, MAX_PERIODS_COUNTED) })) }
+}
+
+/** Where rules with a COUNT end. A stored rule is read each time its schedule is, and counting takes the longest. */
+const counted = new Map<string, Instant>()
+const MAX_COUNTS_KEPT = 1_000
+
+/** The last of as many occurrences as the rule counts, or before the start if there is none. */
+function endOfCount(rule: RecurrenceRule): Instant {
+  const { parts, start, zone } = rule
+  const key = `${rule.text} ${start} ${zone.name}`
+  const known = counted.get(key)
+  if (known !== undefined) return known
+  const count = parts.count ?? 0
+  const span = { start, end: instant(HORIZON), zone }
+  const clock = clockOf(parts, span)
+  const last = clock === null ? lastOfMany(rule, count) : lastOnClock(clock, span, count)
+  const end = last ?? instant(start - 1)
+  counted.set(key, end)
+  for (const oldest of counted.size > MAX_COUNTS_KEPT ? [...counted.keys()].slice(0, 1) : []) counted.delete(oldest)
+  return end
+}
+
+const lastOfMany = (rule: RecurrenceRule, count: number): Instant | null =>
+  (isPlain(rule.parts) ? lastByArithmetic(rule, count) : null) ?? firstByRule(rule, count).at(-1) ?? null
+
+/** Null where the library has no arithmetic for it after all, or it has no occurrence. */
+const lastByArithmetic = ({ parts, start, zone }: RecurrenceRule, count: number): Instant | null =>
+  ask(() =>
+    new RRuleTemporal({
+      ...{ rruleString: ruleText(parts, false), dtstart: zoned(zone, start), count },
+      maxIterations: MAX_PERIODS_COUNTED,
+    }).previous(new Date(HORIZON), true),
+  )
+
+/**
+ * A daily rule for days of the month is the monthly one for the same days, which the library need not look for day by
+ * day. Positions are counted within a period, so rules with BYSETPOS stay as they are.
+ */
+function searched(parts: RuleParts): RuleParts {
+  const { frequency, interval, other } = parts
+  const isMonthly = frequency === 'DAILY' && interval === 1 && other.has('BYMONTHDAY') && !other.has('BYSETPOS')
+  return isMonthly ? { ...parts, frequency: 'MONTHLY' } : parts
 }
 
 /** The first occurrences of a rule, at most so many. */
@@ -148,20 +167,6 @@ export function firstByRule(rule: RecurrenceRule, limit: number): readonly Insta
   }
   return found
 }
-
-/**
- * Where many BY parts let little through, asking for the next costs the library up to a hundred times as much as going
- * through them all. Of plain rules the opposite holds.
- */
-function isQuickToWalk({ frequency, other }: RuleParts): boolean {
-  const lists = [...other].filter(([name]) => name.startsWith('BY'))
-  const items = lists.reduce((sum, [, list]) => sum + list.split(',').length, 0)
-  const isPlain = frequency === 'DAILY' || frequency === 'WEEKLY' || frequency === 'MONTHLY'
-  return items > (isPlain ? MOST_PLAIN : 0)
-}
-
-/** So many days, hours and the like are quickly looked through for each question. */
-const MOST_PLAIN = 4
 
 /** Goes through the occurrences from the start. The library may give up on the way: then what it has found is a part. */
 function walkThrough(engine: RRuleTemporal, limit: number): Instant[] {
@@ -181,18 +186,51 @@ const zoned = (zone: Zone, at: number): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone.name)
 
 /**
- * The first occurrence after an instant. A rule that finds nothing within MOST_PERIODS periods, such as one for the
- * 30th of February, has none: the library gives up with an error, which is its way of saying so.
+ * The first occurrence after an instant. A rule that finds nothing within the periods that are searched has none: the
+ * library gives up with an error, which is its way of saying so.
  */
 export function nextByRule(rule: RecurrenceRule, after: Instant): Instant | null {
   const { engine } = rule
   // That nothing is left takes the longest to find out, and stays true.
   if (after >= (ended.get(engine) ?? Infinity)) return null
-  return ask(() => {
-    const found = engine.next(new Date(after), false)
-    if (found === null) ended.set(engine, after)
-    return found
+  const clock = clockFor(rule)
+  if (clock !== null) return clock.next(after)
+  return pagesOf(rule).next(after, () =>
+    ask(() => {
+      const found = engine.next(new Date(after), false)
+      if (found === null) ended.set(engine, after)
+      return found
+    }),
+  )
+}
+
+/** The clock of rules that have one: what was found out about a value that never changes. */
+const clocks = new WeakMap<RRuleTemporal, RuleClock | null>()
+
+function clockFor({ engine, parts, start, zone }: RecurrenceRule): RuleClock | null {
+  const known = clocks.get(engine)
+  if (known !== undefined) return known
+  const end = instant(engine.options().until?.epochMilliseconds ?? HORIZON)
+  const made = ended.get(engine) === NEVER ? null : clockOf(parts, { start, end, zone })
+  clocks.set(engine, made)
+  return made
+}
+
+/** Whoever goes through occurrences gets them by the page. */
+const pages = new WeakMap<RRuleTemporal, Pages>()
+
+function pagesOf({ engine, parts }: RecurrenceRule): Pages {
+  const known = pages.get(engine)
+  if (known !== undefined) return known
+  const made = createPages(parts, (after, upTo) => {
+    try {
+      return engine.between(new Date(after), new Date(upTo + 1)).map((at) => instant(at.epochMilliseconds))
+    } catch {
+      return null
+    }
   })
+  pages.set(engine, made)
+  return made
 }
 
 /** Before every instant. */
@@ -201,11 +239,20 @@ const NEVER = instant(-Infinity)
 /** After which instant a rule is known to have no occurrence: what was found out about a value that never changes. */
 const ended = new WeakMap<RRuleTemporal, Instant>()
 
+/** Rules that are known to have an occurrence at all. */
+const hasBegun = new WeakSet<RRuleTemporal>()
+
 /** The last occurrence before an instant. */
-export const previousByRule = (rule: RecurrenceRule, before: Instant): Instant | null =>
-  before <= rule.start || ended.get(rule.engine) === NEVER
-    ? null
-    : ask(() => rule.engine.previous(new Date(before), false))
+export function previousByRule(rule: RecurrenceRule, before: Instant): Instant | null {
+  if (before <= rule.start || ended.get(rule.engine) === NEVER) return null
+  const clock = clockFor(rule)
+  // Looking back for what never comes takes several searches; looking from the start takes one.
+  if (clock === null && !hasBegun.has(rule.engine)) {
+    if (nextByRule(rule, instant(rule.start - 1)) === null) return null
+    hasBegun.add(rule.engine)
+  }
+  return clock === null ? ask(() => rule.engine.previous(new Date(before), false)) : clock.previous(before)
+}
 
 function ask(question: () => { readonly epochMilliseconds: number } | null): Instant | null {
   try {
@@ -228,11 +275,16 @@ export function onTheWall(rule: RecurrenceRule): RecurrenceRule | null {
   return buildRule(rule.parts, { zone: UTC, start: instant(localOf(rule.zone, rule.start) * 1000) })
 }
 
+/** More occurrences than this are not counted one by one. */
+const MAX_COUNTED = 20_000
+
 /**
- * How many occurrences lie strictly between two instants. Rules that only count elapsed minutes or seconds are counted
- * by arithmetic; for the others each occurrence costs some microseconds.
+ * How many occurrences lie strictly between two instants, or MAX_COUNTED for more. Rules that count elapsed minutes or
+ * seconds are counted by arithmetic; for the others each occurrence costs some microseconds.
  */
 export function countByRule(rule: RecurrenceRule, after: Instant, before: Instant): number {
+  const clock = clockFor(rule)
+  if (clock !== null) return clock.count(after, before)
   const unit = rule.parts.frequency === 'SECONDLY' ? 1000 : rule.parts.frequency === 'MINUTELY' ? 60_000 : null
   const lastFound = previousByRule(rule, before)
   if (lastFound === null || lastFound <= after) return 0
@@ -241,6 +293,7 @@ export function countByRule(rule: RecurrenceRule, after: Instant, before: Instan
     return Math.round((lastFound - first) / (unit * rule.parts.interval)) + 1
   }
   let count = 0
-  for (let at = nextByRule(rule, after); at !== null && at < before; at = nextByRule(rule, at)) count += 1
+  for (let at = nextByRule(rule, after); at !== null && at < before && count < MAX_COUNTED; at = nextByRule(rule, at))
+    count += 1
   return count
 }

@@ -3,13 +3,14 @@ import { DAY_SECONDS, MONTH_COUNT, monthStart } from './calendar.ts'
 import { nextFire, previousFire, type CronPlan } from './cron.ts'
 import { firstTime, highestBit, lastTime, lowestBit, matchingDays, nextTime } from './cron-match.ts'
 import { firstByRule, type RecurrenceRule } from './rrule.ts'
+import { samplesOf } from './rule-work.ts'
 import type { Timing } from './timing.ts'
 import { transitionsBetween } from './wall-clock.ts'
 
 /**
  * The shortest time between two occurrences, or null if there are never two. Exclusions and limits only make it longer
  * and are not looked at. Exact for `every`; for cron exact on the wall clock over all years and tried out at every
- * clock change of the sample years; for a rule the shortest among its first thousand.
+ * clock change of the sample years; for a rule the shortest among its first thousand or so.
  */
 export function shortestInterval(timing: Timing): DurationMs | null {
   switch (timing.kind) {
@@ -79,7 +80,7 @@ function nearestDays(plan: CronPlan): number {
 }
 
 function shortestOfRule(rule: RecurrenceRule): DurationMs | null {
-  const first = firstByRule(rule, 1000)
+  const first = firstByRule(rule, samplesOf(rule.parts))
   const shortest = first.reduce((least, at, index) => Math.min(least, at - (first[index - 1] ?? -Infinity)), Infinity)
   return shortest === Infinity ? null : durationMs(shortest)
 }

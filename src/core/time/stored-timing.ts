@@ -43,7 +43,7 @@ const BEFORE_EVERYTHING: Instant = instant(-8.64e15)
 
 /** The timing that was stored. What cannot be read any more is a damaged row, and is refused loudly. */
 export function restoreTiming(stored: StoredTiming): Timing {
-  const read = parseTiming(stored, { now: BEFORE_EVERYTHING, defaultZone: UTC })
+  const read = parseTiming(stored, { now: BEFORE_EVERYTHING, defaultZone: UTC, isStored: true })
   if (read.ok) return read.value
   throw new Error(`a stored timing cannot be read: ${read.flaws.map(describeFlaw).join('; ')}`)
 }

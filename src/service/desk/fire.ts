@@ -11,7 +11,7 @@ import { planOccurrences } from '../../core/schedule/occurrences.ts'
 import { cancelSuperseded } from '../../core/schedule/overlap.ts'
 import { decideRunNow, type RunNow } from '../../core/schedule/run-now.ts'
 import type { ScheduleHistory } from '../../core/schedule/schedule-history.ts'
-import { lifeAfter } from '../../core/schedule/schedule-life.ts'
+import { lifeAfter, tooDense } from '../../core/schedule/schedule-life.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { isMisfire, judgeMissed } from './alerts.ts'
@@ -76,6 +76,8 @@ export function fire(desk: Desk, id: ScheduleId): void {
   row.nextRunAt = life.nextRunAt
   // An `at` is not finished by having fired: how its run ends decides that.
   if (row.timing.kind !== 'at') row.state = life.state
+  const dense = tooDense(timing)
+  if (dense !== null) row.lastError = `The rule ${dense}.`
   desk.changes.schedules.add(row)
   if (row.state !== 'active')
     desk.changes.events.push({ kind: 'schedule.changed', subject: id, data: { state: row.state, ...ownerOf(row) } })

@@ -146,7 +146,15 @@ const MOST_WELL = 5
 
 /** Reasons of a schedule that was not there to fire. */
 const IDLE: readonly ExplainFinding['reason'][] = [
-  ...(['switched_off', 'not_active', 'was_not_active', 'all_fires_made', 'given_up', 'before_creation'] as const),
+  ...([
+    'switched_off',
+    'not_active',
+    'was_not_active',
+    'all_fires_made',
+    'given_up',
+    'rule_too_dense',
+    'before_creation',
+  ] as const),
 ]
 
 /** What is said first: what explains silence, then what went wrong, then what nearly was, and last what went well. */

@@ -173,7 +173,7 @@ const PLAN_STEP_OF: Partial<Readonly<Record<Reason, PlanStep>>> = {
   ...{ no_occurrence: 'timing', excluded_date: 'timing', clock_change: 'timing', other_zone: 'timing' },
   ...{ before_start: 'timing', after_end: 'timing', retimed: 'timing', not_at_this_pace: 'timing' },
   ...{ not_active: 'state', was_not_active: 'state', switched_off: 'state', awaits_approval: 'state' },
-  ...{ all_fires_made: 'state', given_up: 'state' },
+  ...{ all_fires_made: 'state', given_up: 'state', rule_too_dense: 'state' },
   ...{ not_yet: 'moment', being_decided: 'moment', undecided: 'moment' },
 }
 

@@ -191,7 +191,8 @@ function isOldNews({ reason, evidence }: ExplainFinding, row: ScheduleRow, nomin
   const since = typeof evidence['since'] === 'string' ? Date.parse(evidence['since']) : nominal
   if (reason === 'switched_off') return nominal - since > OLD_NEWS_MS
   if (reason === 'before_creation') return row.createdAt - nominal > OLD_NEWS_MS
-  const isOff = reason === 'not_active' || reason === 'all_fires_made' || reason === 'given_up'
+  const isOff =
+    reason === 'not_active' || reason === 'all_fires_made' || reason === 'given_up' || reason === 'rule_too_dense'
   return isOff && nominal - (row.lastRunAt ?? row.updatedAt) > OLD_NEWS_MS
 }
 

@@ -24,6 +24,7 @@ import { explainMoment, MOST_AUDITS, type Asker, type Reading } from './occurren
 import { knowRun, tellRun, whyOfRun } from './run.ts'
 import { tellBeat } from './surroundings.ts'
 import { finding } from './tell.ts'
+import { whyFailed } from './unrecorded.ts'
 
 /** What was found about one thing. */
 interface Found {
@@ -146,7 +147,7 @@ function standingOf(row: ScheduleRow): Why {
   const { state, nextRunAt, rules, fires } = row
   if (nextRunAt !== null) return because('planned', 'timing', { next: formatInstant(nextRunAt), state })
   if (state === 'pending_approval') return because('awaits_approval', 'approval', { state })
-  if (state === 'failed') return because('given_up', 'state', { state, error: row.lastError })
+  if (state === 'failed') return whyFailed(row)
   if (rules.maxFires !== null && fires >= rules.maxFires)
     return because('all_fires_made', 'max_fires', { max_fires: rules.maxFires, state })
   return state === 'paused' ? because('not_active', 'state', { state }) : because('no_moment_left', 'timing', { state })

@@ -3,6 +3,7 @@ import { isOccurrence, whyNoOccurrence } from '../../core/explain/plan.ts'
 import type { OrgId, ScheduleId } from '../../core/ids.ts'
 import { DAY_MS, earlier, formatInstant, SECOND_MS, type Instant } from '../../core/instant.ts'
 import { because, type Why } from '../../core/reasons.ts'
+import { tooDense } from '../../core/schedule/schedule-life.ts'
 import type { Zone } from '../../core/time/zone.ts'
 import { loadOldestRunAt } from '../../store/explain-reads.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
@@ -42,6 +43,7 @@ export function whyByPlan(
   now: Instant,
 ): Why | null {
   const timing = plannedTiming(row)
+  if (tooDense(timing) !== null) return whyFailed(row)
   if (!isOccurrence(timing, at))
     return whyRetimed(audits, at) ?? whyPassedOver(row, at) ?? whyNoOccurrence(timing, at, zone)
   if (at === row.createdAt) return because('no_occurrence', 'timing', { at: formatInstant(at) })
@@ -62,6 +64,14 @@ function whyPassedOver(row: ScheduleRow, at: Instant): Why | null {
   })
 }
 
+/** Why a schedule fires no more. */
+export function whyFailed(row: ScheduleRow): Why {
+  const problem = tooDense(row.timing)
+  return problem === null
+    ? because('given_up', 'state', { ...stateOf(row), error: row.lastError })
+    : because('rule_too_dense', 'rrule', { ...stateOf(row), problem })
+}
+
 function whyNotActive(
   row: ScheduleRow,
   { at, audits, now }: { readonly at: Instant; readonly audits: ScheduleAudits; readonly now: Instant },
@@ -71,7 +81,7 @@ function whyNotActive(
     case 'pending_approval':
       return because('awaits_approval', 'approval', stateOf(row))
     case 'failed':
-      return because('given_up', 'state', { ...stateOf(row), error: row.lastError })
+      return whyFailed(row)
     case 'finished':
       return maxFires !== null && row.fires >= maxFires
         ? because('all_fires_made', 'max_fires', { max_fires: maxFires, ...stateOf(row) })

@@ -158,7 +158,7 @@ async function countedWith(
   if (mine === undefined) throw new Error('a draft makes no source')
   return {
     mine: { after: mine, before: isOn ? (before ?? null) : null },
-    counting: countingOf(sources, window),
+    counting: countingOf({ orgId, computations: ports.computations }, sources, window),
   }
 }
 

@@ -18,7 +18,7 @@ const USUAL_DAYS = 30
 const MOST_DAYS = 92
 
 /** What a forecast looks with. */
-export type Looking = Pick<Ports, 'database' | 'clock'>
+export type Looking = Pick<Ports, 'database' | 'clock' | 'computations'>
 
 /** Reads how many days are wanted. */
 export function daysIn(value: unknown): number {
@@ -43,7 +43,7 @@ export async function forecastOrg(
   const budgets = await loadBudgets(database, { orgId })
   const plan = await loadPlan(database, { orgId, now })
   const sources = await withUse(ports, { orgId }, { origins: plan.origins, budgets })
-  const counting = countingOf(sources, window)
+  const counting = countingOf({ orgId, computations: ports.computations }, sources, window)
   const series = await counting.inZone(zone)
   const reserved = budgets.length === 0 ? new Map<string, number>() : await loadReserved(database, { orgId })
   const outlooks = budgets.map((budget) =>

@@ -65,8 +65,10 @@ export function originOf(row: ScheduleRow): Origin {
   const { id, name, agentId, owner, payload, rules, fires, watermark } = row
   // At the pace it has now: what its runs will find is not foreseen.
   const timing = plannedTiming(row)
-  const runsOn: Origin['runsOn'] = (days) => scheduledRuns({ timing, maxFires: rules.maxFires, fires, watermark }, days)
-  return { kind: 'schedule', name, agentId, scheduleId: id, owner, payload, runsOn }
+  const planned = { timing, maxFires: rules.maxFires, fires, watermark }
+  const runsOn: Origin['runsOn'] = (days) => scheduledRuns(planned, days)
+  const made = { kind: 'schedule', name, agentId, scheduleId: id, owner, payload, runsOn } as const
+  return timing.kind === 'rrule' ? { ...made, rule: planned } : made
 }
 
 const observed = (kind: 'chat' | 'tasks', { agentId, perDay }: ObservedRate): Origin => ({

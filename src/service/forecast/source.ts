@@ -2,7 +2,7 @@ import type { ForecastSource } from '../../contract/forecast.ts'
 import type { BudgetUnit } from '../../core/budget/budget.ts'
 import { guessUse, type ExpectedUse, type UseSource } from '../../core/forecast/expected-use.ts'
 import type { ForecastDay } from '../../core/forecast/days.ts'
-import type { RunsPerDay } from '../../core/forecast/runs-per-day.ts'
+import type { PlannedSchedule, RunsPerDay } from '../../core/forecast/runs-per-day.ts'
 import type { BudgetOnRecord } from '../../store/budgets.ts'
 import { amountsStated, covers, type Spender } from '../desk/budget-book.ts'
 import type { Habits } from './habits.ts'
@@ -12,6 +12,8 @@ export interface Source extends Spender {
   readonly kind: ForecastSource['kind']
   readonly name: string
   readonly runsOn: (days: readonly ForecastDay[]) => RunsPerDay
+  /** Set for a recurrence rule, whose occurrences may take long to count: then it is counted elsewhere. */
+  readonly rule?: PlannedSchedule | undefined
   readonly use: Readonly<Record<BudgetUnit, ExpectedUse | null>>
   readonly basis: Readonly<Record<BudgetUnit, UseSource>>
   /** How many runs were looked at. */
@@ -24,6 +26,7 @@ export interface Origin extends Spender {
   readonly name: string
   readonly payload: unknown
   readonly runsOn: Source['runsOn']
+  readonly rule?: Source['rule']
 }
 
 /** Adds what is known about the use of its runs. */

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import type { ComputeJob, ComputeOutcome, ComputePort } from '../service/compute/port.ts'
+import { computeBusy, computeTooLarge, computeTooLong } from '../service/compute/refusals.ts'
+import { createThreadPool, type PoolBounds } from './thread-pool.ts'
+
+/** A person waits for a preview, so that less time is given to each than to a simulation, and more may wait. */
+export const COMPUTE_BOUNDS: PoolBounds = {
+  threads: Math.min(2, Math.max(1, availableParallelism() - 1)),
+  ...{ waiting: 16, timeLimitMs: 10_000, memoryMb: 256, idleMs: 60_000 },
+}
+
+/** Works out previews and forecasts of recurrence rules in threads of their own, one of an org at a time. */
+export interface Computations extends ComputePort {
+  readonly close: () => Promise<void>
+}
+
+/** Null in a program that is run from its sources, which has no file that a thread could begin with. */
+export function openComputations(): Computations | null {
+  const thread = new URL('./computation-thread.js', import.meta.url)
+  return existsSync(fileURLToPath(thread)) ? createComputations(thread) : null
+}
+
+export const createComputations = (thread: URL, bounds: PoolBounds = COMPUTE_BOUNDS): Computations =>
+  createThreadPool<ComputeJob, ComputeOutcome, never>(thread, bounds, {
+    ...{ what: 'A preview or forecast', busy: computeBusy, tooLong: computeTooLong, tooLarge: computeTooLarge },
+  })
