@@ -1,4 +1,5 @@
 import { refreshOrgs } from '../engine/idle-orgs.ts'
+import { limitOrgs } from '../engine/org-limits.ts'
 import { openApp, type App, type AppOptions } from '../app.ts'
 import { readEnvironment } from '../config.ts'
 import { EVENT_KINDS, type EventKind, type EventView } from '../contract/event.ts'
@@ -52,8 +53,11 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
   }
   const reload = (change: Settings): void => {
     settings = readSettings(change, settings)
-    current?.app.parts.lanes.resize(settings.lanes)
-    if (current !== null) refreshOrgs(current.app.parts)
+    if (current === null) return
+    const { parts } = current.app
+    parts.lanes.resize(settings.lanes)
+    limitOrgs(parts)
+    refreshOrgs(parts)
   }
   const register = async (id: string, handler: Handler): Promise<void> => {
     handlers.set(id, handler)

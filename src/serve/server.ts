@@ -1,4 +1,5 @@
 import { refreshOrgs } from '../engine/idle-orgs.ts'
+import { limitOrgs, noteNewOrg } from '../engine/org-limits.ts'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { openApp, type App } from '../app.ts'
@@ -150,6 +151,7 @@ function prepare(options: ServerOptions, app: App, renew: () => void): Omit<Star
     renew()
     log.setLevel(configuration.keeper.current().config.log.level)
     parts.lanes.resize(parts.ctx.settings().lanes)
+    limitOrgs(parts)
     refreshOrgs(parts)
     if (source === 'file' && state.started)
       recordReload(ports, { nodeId: parts.id(), ...change }).catch((error: unknown) => {
@@ -163,7 +165,10 @@ function prepare(options: ServerOptions, app: App, renew: () => void): Omit<Star
   })
   parts.hearers.add((orgId, turn) => {
     turnLog.hear(orgId, turn)
-    for (const [kind] of turn.events) if (kind === 'config.reloaded' || kind === 'lane.changed') reloading.wake()
+    for (const [kind, , data] of turn.events) {
+      if (kind === 'config.reloaded' || kind === 'lane.changed') reloading.wake()
+      else if (kind === 'org.changed' && data['change'] === 'created') noteNewOrg(parts)
+    }
   })
   return { options, app, waiters: createWaiters(parts), turnLog, reloading, state }
 }

@@ -64,6 +64,7 @@ export async function createOrg(ports: Ports, caller: Caller, input: OrgInput): 
     apply: (desk, prepared) => {
       const view = viewOrg(prepared as OrgRow)
       desk.changes.audits.push(created(actorOf(caller), { kind: 'org', id: view.id }, view))
+      desk.changes.events.push({ kind: 'org.changed', subject: view.id, data: { change: 'created' } })
       return view
     },
   }

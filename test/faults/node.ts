@@ -7,7 +7,7 @@ import type { NodeParts } from '../../src/engine/node-parts.ts'
 import { loadOrgMemory } from '../../src/engine/org-memory.ts'
 import { createDatabaseClock } from '../../src/service/clock.ts'
 import { newId, type IdKind } from '../../src/service/ids.ts'
-import { readLaneSizes } from '../../src/service/lanes.ts'
+import { readLaneRules } from '../../src/service/lanes.ts'
 import type { Live } from '../../src/service/live-port.ts'
 import { joinNodes } from '../../src/service/membership.ts'
 import type { Ports } from '../../src/service/ports.ts'
@@ -212,9 +212,10 @@ function startPasses(world: World, node: SimulatedNode, random: Random): () => v
   const { parts, ports } = node
   const leaseMs = (): number => ports.settings().node.leaseMs
   const watch = pacemaker(node, async () => {
-    const sizes = await readLaneSizes(ports)
+    const rules = await readLaneRules(ports)
+    const { sizes } = rules
     for (const [name, size] of sizes) node.largestLanes.set(name, Math.max(size, node.largestLanes.get(name) ?? 0))
-    await watchPass(parts, () => Promise.resolve(sizes))
+    await watchPass(parts, () => Promise.resolve({ ...rules, hasManyOrgs: world.orgs.length > 1 }))
   })
   const fire = pacemaker(node, () => firePass(parts))
   parts.plans.wake = fire

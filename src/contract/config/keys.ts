@@ -170,3 +170,7 @@ export const CONFIG_KEYS = {
 
 /** All settings, complete and checked. Never changed, only replaced. */
 export type Config = ValuesOf<typeof CONFIG_KEYS>
+
+/** Whether a path names the size of a lane, and not a setting of all lanes. */
+export const isLaneSize = (path: string): boolean =>
+  path.startsWith('lanes.') && !Object.hasOwn(CONFIG_KEYS.lanes.own, path.slice('lanes.'.length))
