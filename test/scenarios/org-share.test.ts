@@ -127,3 +127,25 @@ describe('an org whose runs hang', () => {
     }
   })
 })
+
+describe('an org with a longest time limit', () => {
+  loneScenario('has attempts ended by it, whatever their agent says', async ({ database }) => {
+    const [limited = ''] = await createOrgs(database, 1)
+    await database.outside(`update agent set timeout_seconds = 31622400`)
+    await database.outside(`update org set max_timeout_seconds = 1`)
+    const { handler } = hanging()
+    const node = await openOrgNode(database, handler)
+    try {
+      await node.app.loops.start()
+      const [id = ''] = await sendMany(node, limited, 1)
+      const attempt = async (): Promise<Record<string, unknown> | undefined> =>
+        (await database.outside('select status, error_message from attempt where run_id = $1', [id]))[0]
+      await eventually(async () => expect(await attempt()).toMatchObject({ status: 'timeout' }), 20_000)
+      expect((await attempt())?.['error_message']).toBe(
+        'it was not over within 1 s, which is max_timeout_seconds of the org',
+      )
+    } finally {
+      await node.stop()
+    }
+  })
+})
