@@ -4,6 +4,7 @@ import { lookForChanges } from '../../src/engine/changes.ts'
 import { firePass, leasePass, watchPass } from '../../src/engine/loops.ts'
 import { cardOf, createNodeParts } from '../../src/engine/node.ts'
 import type { NodeParts } from '../../src/engine/node-parts.ts'
+import { limitOrgs } from '../../src/engine/org-limits.ts'
 import { loadOrgMemory } from '../../src/engine/org-memory.ts'
 import { createDatabaseClock } from '../../src/service/clock.ts'
 import { newId, type IdKind } from '../../src/service/ids.ts'
@@ -92,6 +93,7 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
     whenLooked: null,
     wasFrozenAt: instant(0),
     working: new Map(),
+    workingFor: new Map(),
     largestLanes: new Map(wishes.settings().lanes),
     isFrozen,
     freeze: () => {
@@ -117,6 +119,9 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
     if (heard === undefined) journal.heard.set(key, [turn.no])
     else heard.push(turn.no)
   })
+  // As a node does when it starts, before its first look.
+  parts.state.hasManyOrgs = world.orgs.length > 1
+  limitOrgs(parts)
   const hearNotice = startPasses(world, node, random)
   let expected: Instant | null = null
   const expectNotice = (at: Instant): void => {
