@@ -2,11 +2,19 @@ import type { LaneView } from '../contract/lane.ts'
 import type { LaneName, OrgId } from '../core/ids.ts'
 import { maxOrgSlots, NO_ORG_SHARE } from '../core/org-share.ts'
 import type { NodeLanes } from '../service/node-lanes.ts'
+import { refreshOrgs } from './idle-orgs.ts'
 import type { NodeParts } from './node-parts.ts'
 
 /** Lets each org hold its part of a lane, as the settings say, and a whole lane where there is one org. */
 export function limitOrgs({ lanes, state, ctx }: NodeParts): void {
   lanes.limitOrgs(state.hasManyOrgs ? ctx.settings().maxOrgShare : NO_ORG_SHARE)
+}
+
+/** The settings have changed: lanes and orgs follow. */
+export function takeLaneSettings(parts: NodeParts): void {
+  parts.lanes.resize(parts.ctx.settings().lanes)
+  limitOrgs(parts)
+  refreshOrgs(parts)
 }
 
 /** What is shown of how orgs share a lane; for null, to the operator, also which org holds the most of it. */

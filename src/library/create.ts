@@ -1,5 +1,4 @@
-import { refreshOrgs } from '../engine/idle-orgs.ts'
-import { limitOrgs } from '../engine/org-limits.ts'
+import { takeLaneSettings } from '../engine/org-limits.ts'
 import { openApp, type App, type AppOptions } from '../app.ts'
 import { readEnvironment } from '../config.ts'
 import { EVENT_KINDS, type EventKind, type EventView } from '../contract/event.ts'
@@ -53,11 +52,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
   }
   const reload = (change: Settings): void => {
     settings = readSettings(change, settings)
-    if (current === null) return
-    const { parts } = current.app
-    parts.lanes.resize(settings.lanes)
-    limitOrgs(parts)
-    refreshOrgs(parts)
+    if (current !== null) takeLaneSettings(current.app.parts)
   }
   const register = async (id: string, handler: Handler): Promise<void> => {
     handlers.set(id, handler)

@@ -1,5 +1,4 @@
-import { refreshOrgs } from '../engine/idle-orgs.ts'
-import { limitOrgs, noteNewOrg } from '../engine/org-limits.ts'
+import { noteNewOrg, takeLaneSettings } from '../engine/org-limits.ts'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { openApp, type App } from '../app.ts'
@@ -150,9 +149,7 @@ function prepare(options: ServerOptions, app: App, renew: () => void): Omit<Star
   const applied = (source: 'file' | 'stored', change: ConfigChange): void => {
     renew()
     log.setLevel(configuration.keeper.current().config.log.level)
-    parts.lanes.resize(parts.ctx.settings().lanes)
-    limitOrgs(parts)
-    refreshOrgs(parts)
+    takeLaneSettings(parts)
     if (source === 'file' && state.started)
       recordReload(ports, { nodeId: parts.id(), ...change }).catch((error: unknown) => {
         log.log({ level: 'error', message: 'A reload could not be put on record', facts: { error: String(error) } })
