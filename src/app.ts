@@ -37,7 +37,7 @@ import { loseEarlierNodes } from './service/membership.ts'
 import type { Ports } from './service/ports.ts'
 import { createRandomBytes } from './service/random-bytes.ts'
 import { speak } from './service/speak.ts'
-import { readLaneSizes } from './service/lanes.ts'
+import { readLaneRules } from './service/lanes.ts'
 import { gate } from './service/probe/gate.ts'
 import { invite } from './service/rails/invitation.ts'
 import type { EngineSettings } from './service/settings.ts'
@@ -257,7 +257,7 @@ function compose(opened: Opened): App {
   const prune = createPrune(ports)
   const alertPass = createAlertPass({ parts, database: reads, newId: makeId, orgId: OPERATOR_ORG })
   const loops = createLoops({
-    ...{ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneSizes: () => readLaneSizes(ports) },
+    ...{ parts, prune, pruneEveryMs: PRUNE_EVERY_MS, laneRules: () => readLaneRules(ports) },
     ...{ deliveries, heartbeats, backfills: createBackfills({ parts, ports }), attendance, alertPass },
   })
   const pools = (): ReturnType<App['pools']> => [

@@ -1,4 +1,4 @@
-import { CONFIG_KEYS } from '../contract/config/keys.ts'
+import { CONFIG_KEYS, isLaneSize } from '../contract/config/keys.ts'
 import { defaultLayer, keysOf, type Layer, type PlacedKey } from '../contract/config/tree.ts'
 import { laneName } from '../core/ids.ts'
 import { describeFlaw } from '../core/input.ts'
@@ -24,7 +24,12 @@ const NOT_SETTINGS = /^ESCAPEMENT_(?:OWNER_KEY|SECRET_KEY|URL|KEY|SEED|TEST_.*|S
 /** The variable that sets a setting: its path in upper case. */
 export const variableOf = (path: string): string => PREFIX + path.toUpperCase().replaceAll(/[.-]/g, '_')
 
-const PLACED = keysOf(CONFIG_KEYS).filter(({ path }) => !path.startsWith('lanes.'))
+const PLACED = keysOf(CONFIG_KEYS).filter(({ path }) => !isLaneSize(path))
+
+/** Settings of all lanes, whose variables look like the sizes of lanes. */
+const OF_ALL_LANES: ReadonlySet<string> = new Set(
+  PLACED.flatMap(({ path }) => (path.startsWith('lanes.') ? [variableOf(path)] : [])),
+)
 
 /**
  * Reads settings from variables. Lanes follow their own rule: what is no size keeps what was there, with a warning. Any
@@ -65,13 +70,14 @@ function readLanes(
 ): { readonly sizes: ReadonlyMap<string, number>; readonly warnings: readonly string[] } {
   const short: Record<string, string | undefined> = {}
   for (const [name, text] of Object.entries(variables))
-    if (name.startsWith('ESCAPEMENT_LANES_') && text?.trim() !== '') short[name.replace('LANES_', 'LANE_')] = text
+    if (name.startsWith('ESCAPEMENT_LANES_') && !OF_ALL_LANES.has(name) && text?.trim() !== '')
+      short[name.replace('LANES_', 'LANE_')] = text
   for (const [name, text] of Object.entries(variables))
     // What is set to nothing takes nothing away from the path, and is warned of where it stands alone.
     if (/^(?:ESCAPEMENT|GOCLAW)_LANE_/.test(name) && (text?.trim() !== '' || short[name] === undefined))
       short[name] = text
   const known = [...defaultLayer(CONFIG_KEYS), ...below].flatMap(([path, size]) =>
-    path.startsWith('lanes.') ? [[laneName(path.slice('lanes.'.length)), size as number] as const] : [],
+    isLaneSize(path) ? [[laneName(path.slice('lanes.'.length)), size as number] as const] : [],
   )
   // Only what was taken counts as said by the environment; the warnings name what is kept instead.
   return { sizes: readLaneSizes(short, new Map()).sizes, warnings: readLaneSizes(short, new Map(known)).warnings }

@@ -1,4 +1,4 @@
-import { CONFIG_KEYS } from '../contract/config/keys.ts'
+import { CONFIG_KEYS, isLaneSize } from '../contract/config/keys.ts'
 import { keyAt, type Layer, type ReadLayer } from '../contract/config/tree.ts'
 import type { ConfigValueView } from '../contract/config/view.ts'
 import { parsed, type Parsed } from '../core/input.ts'
@@ -97,7 +97,7 @@ function viewOf(state: State): Readonly<Record<string, ConfigValueView>> {
   return Object.fromEntries(
     [...state.effective.values].map(([path, { value, source }]) => {
       const key = keyAt(CONFIG_KEYS, path)
-      const usual = path.startsWith('lanes.') ? (CONFIG_KEYS.lanes.defaults[path.slice(6)] ?? null) : key?.default
+      const usual = isLaneSize(path) ? (CONFIG_KEYS.lanes.defaults[path.slice(6)] ?? null) : key?.default
       const view = { value: shownValue(path, value), source, default: shownValue(path, usual), hot: isHot(path) }
       return [
         path,

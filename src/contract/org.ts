@@ -9,6 +9,8 @@ export interface OrgInput {
   readonly max_concurrent?: number | null
   readonly max_schedules?: number | null
   readonly runs_per_day?: number | null
+  /** The longest `timeout_seconds` that a schedule or agent may state, and the longest that an attempt takes. */
+  readonly max_timeout_seconds?: number | null
 }
 
 /** What may change about an org. */
@@ -26,5 +28,6 @@ export interface OrgView {
   readonly max_concurrent: number | null
   readonly max_schedules: number | null
   readonly runs_per_day: number | null
+  readonly max_timeout_seconds: number | null
   readonly created_at: string
 }

@@ -8,6 +8,12 @@ type DefaultLane = keyof typeof DEFAULT_LANES
 
 export const MAIN_LANE = laneName('main')
 
+/** What the settings call the limit of each org in all lanes; no lane can have that name. */
+const NOT_A_LANE = 'max_org_share'
+
+/** Whether a lane may have this name. */
+export const isLaneName = (name: string): boolean => name !== NOT_A_LANE
+
 /** An older name of `team`, still understood wherever a lane is named. */
 const ALIASES: ReadonlyMap<string, DefaultLane> = new Map([['delegate', 'team']])
 
@@ -66,7 +72,11 @@ export const freeSlots = (size: number, held: number): number => Math.max(0, siz
  */
 export function readLaneSizes(variables: Readonly<Record<string, string | undefined>>, base?: LaneSizes): LaneReading {
   const sizes = new Map(base ?? Object.entries(DEFAULT_LANES).map(([name, size]) => [laneName(name), size]))
-  const warnings: string[] = []
+  const warnings = Object.keys(variables).flatMap((variable) =>
+    VARIABLE.exec(variable)?.[1]?.toLowerCase() === NOT_A_LANE
+      ? [`${variable} names no lane and does nothing; did you mean ESCAPEMENT_LANES_MAX_ORG_SHARE?`]
+      : [],
+  )
   for (const lane of lanesNamedIn(variables, sizes)) {
     const found = firstValid(spellingsOf(lane), variables)
     for (const bad of found.refused)
@@ -87,7 +97,7 @@ const VARIABLE = /^(?:ESCAPEMENT|GOCLAW)_LANE_([A-Z0-9_]+)$/
 function lanesNamedIn(variables: Readonly<Record<string, string | undefined>>, known: LaneSizes): readonly LaneName[] {
   const named = Object.keys(variables).flatMap((variable) => {
     const name = VARIABLE.exec(variable)?.[1]?.toLowerCase()
-    return name === undefined ? [] : [meantLane(name)]
+    return name === undefined || !isLaneName(name) ? [] : [meantLane(name)]
   })
   return [...new Set([...known.keys(), ...named])]
 }

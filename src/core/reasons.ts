@@ -111,6 +111,8 @@ export const REASONS = {
   provider_limit:
     '{in_flight} of {limit} runs that call provider {provider} are in flight; {behind} other runs wait for it as well.',
   lane_full: 'All {size} slots of lane {lane} are taken.',
+  org_share:
+    'The org holds {held} of the {size} slots of lane {lane} on the node; next to other orgs it gets at most {limit}, and none of the last {kept} free ones while it holds any.',
   catchup_limit: '{active} of {limit} catch-up runs are active on the node.',
   executor_offline: 'Nothing that can execute agent {agent} is connected.',
   worker_busy: 'The workers of agent {agent} hold {held} of the {capacity} attempts they take at a time.',

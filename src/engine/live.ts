@@ -8,6 +8,7 @@ import type { Live, LiveWork, OrgWork } from '../service/live-port.ts'
 import type { Memory } from '../service/turn/memory.ts'
 import type { Assignment } from '../service/turn/assign.ts'
 import type { NodeParts } from './node-parts.ts'
+import { viewOrgShare } from './org-limits.ts'
 
 /** What a node knows of pending runs from its memory of orgs. */
 export function createLive(parts: NodeParts): Live {
@@ -26,7 +27,12 @@ export function createLive(parts: NodeParts): Live {
         run.scheduleId === null ? undefined : memory.desk.schedules.get(run.scheduleId)?.rules.maxConcurrency
       return memory.lineUp.explain(id, {
         now: parts.ctx.clock.now(),
-        lane: { name: lane, size, held: parts.lanes.heldIn(lane) },
+        lane: {
+          name: lane,
+          size,
+          held: parts.lanes.heldIn(lane),
+          org: { held: parts.lanes.heldBy(orgId, lane), share: parts.lanes.orgShare() },
+        },
         catchup: { inFlight: parts.lanes.catchups(), limit: parts.ctx.settings().schedules.catchupMaxActive },
         executable: parts.facts.canExecute(run.executorKey) || parts.company.executors.has(run.executorKey),
         ...(slots === undefined ? {} : { scheduleSlots: slots }),
@@ -105,6 +111,7 @@ function lanesOf(parts: NodeParts, orgId: OrgId | null): ReturnType<LiveWork['la
   }
   return [...sizes].map(([name, concurrency]) => ({
     ...{ name, concurrency, active: active.get(name) ?? 0, pending: pending.get(name) ?? 0 },
+    ...viewOrgShare(parts.lanes, { name, size: concurrency }, orgId),
   }))
 }
 

@@ -1,6 +1,6 @@
 import { stallPeriodMs } from '../core/alerts.ts'
 import { earlier, instant } from '../core/instant.ts'
-import type { LaneSizes } from '../core/lanes.ts'
+import type { LaneRules } from '../service/lanes.ts'
 import { joinNodes, leaveNodes, renewLease } from '../service/membership.ts'
 import { findDue, findNextMoment } from '../service/turn/lookups.ts'
 import { renewWaiting } from '../service/worker/leases.ts'
@@ -16,6 +16,7 @@ import { createLoop, type Loop } from './loop.ts'
 import { cardOf } from './node.ts'
 import type { NodeParts } from './node-parts.ts'
 import { settleOrphans, watchNodes } from './node-watch.ts'
+import { limitOrgs } from './org-limits.ts'
 import { wakeReady } from './reports.ts'
 import { watchWorkers } from './worker-watch.ts'
 
@@ -43,15 +44,15 @@ export interface LoopsContext {
   readonly attendance?: ChannelAttendance
   /** Looks whether engines stand still and runs are late. Left out: nobody does. */
   readonly alertPass?: () => Promise<void>
-  /** The sizes lanes should have, with those that were set for every node. */
-  readonly laneSizes: () => Promise<LaneSizes>
+  /** The sizes lanes should have, with those that were set for every node, and whether orgs share them. */
+  readonly laneRules: () => Promise<LaneRules>
 }
 
 export function createLoops({
   parts,
   prune,
   pruneEveryMs,
-  laneSizes,
+  laneRules,
   deliveries,
   heartbeats,
   backfills,
@@ -67,7 +68,7 @@ export function createLoops({
     createLoop(pass, { everyMs, sleep: ctx.sleep, onError })
   const { schedules, node } = ctx.settings()
   const schedulesLoop = loop(schedules.pollMs, () => scan(parts))
-  const watchLoop = loop(schedules.pollMs, () => watchPass(parts, laneSizes))
+  const watchLoop = loop(schedules.pollMs, () => watchPass(parts, laneRules))
   const leaseLoop = loop(node.renewMs, () => leasePass(parts))
   const pruneLoop = loop(pruneEveryMs, async () => ((await prune()) ? 0 : undefined))
   const hearing = createHearing(parts)
@@ -91,6 +92,7 @@ export function createLoops({
       const askedAt = ctx.clock.counter()
       parts.state.joinedAt = await joinNodes(parts.control, cardOf(parts), node.leaseMs)
       ctx.clock.hear(parts.state.joinedAt, askedAt)
+      takeLaneRules(parts, await laneRules())
       parts.plans.wake = wakePlans
       const { turn, plan } = ctx.channels
       listening.push(await ctx.database.listen(turn, hear), await ctx.database.listen(plan, wakePlans))
@@ -162,8 +164,8 @@ async function hearPass(parts: NodeParts, hearing: Hearing): Promise<number | un
 }
 
 /** Looks at what others have done, and at others who do nothing any more. */
-export async function watchPass(parts: NodeParts, laneSizes: () => Promise<LaneSizes>): Promise<number | undefined> {
-  resizeLanes(parts, await laneSizes())
+export async function watchPass(parts: NodeParts, laneRules: () => Promise<LaneRules>): Promise<number | undefined> {
+  takeLaneRules(parts, await laneRules())
   await lookForChanges(parts)
   await loadPendingOrgs(parts)
   await compareLoaded(parts)
@@ -177,7 +179,9 @@ export async function watchPass(parts: NodeParts, laneSizes: () => Promise<LaneS
 }
 
 /** Takes in sizes that were set for every node. What is known stays; lanes are never taken away. */
-function resizeLanes(parts: NodeParts, sizes: LaneSizes): void {
+function takeLaneRules(parts: NodeParts, { sizes, hasManyOrgs }: LaneRules): void {
+  parts.state.hasManyOrgs = hasManyOrgs
+  limitOrgs(parts)
   const before = parts.lanes.sizes()
   if ([...sizes].every(([name, size]) => before.get(name) === size)) return
   parts.lanes.resize(sizes)

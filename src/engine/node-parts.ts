@@ -115,6 +115,8 @@ export interface NodeParts {
     draining: boolean
     stopped: boolean
     wakingWaiting: boolean
+    /** Whether the deployment had more than one org at the last look. */
+    hasManyOrgs: boolean
     /** Attempts that this node holds by the tables and did not execute when it last looked. */
     readonly orphans: Set<string>
     /** When this node last looked at what is due, by the database's clock and by its own; null before it has begun. */

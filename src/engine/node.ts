@@ -91,6 +91,7 @@ const newState = (): NodeParts['state'] => ({
   draining: false,
   stopped: false,
   wakingWaiting: false,
+  hasManyOrgs: false,
   orphans: new Set(),
   scan: null,
   decidedUpTo: instant(-Infinity),

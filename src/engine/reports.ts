@@ -59,11 +59,12 @@ export function wakeWaiting(parts: NodeParts): void {
 
 /** Wakes every org that has something ready for a lane with room: whatever was not woken in time is woken here. */
 export function wakeReady(parts: NodeParts): void {
-  const open = [...parts.facts.laneNames()].filter(parts.lanes.hasRoom)
+  const lanes = [...parts.facts.laneNames()]
   for (const orgId of parts.ready) {
     const office = parts.offices.get(orgId)
     const lineUp = office?.memory()?.lineUp
-    if (lineUp !== undefined && open.some(lineUp.hasReady)) office?.wake()
+    if (lineUp === undefined) continue
+    if (lanes.some((lane) => lineUp.hasReady(lane) && parts.lanes.hasRoom(lane, orgId))) office?.wake()
   }
 }
 

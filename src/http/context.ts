@@ -23,8 +23,10 @@ export interface HttpSettings {
   readonly publicUrl: string | null
   /** Further hosts, as `name` or `name:port`. */
   readonly allowedHosts: readonly string[]
-  /** Requests per second and key; 0 switches the limit off. */
-  readonly ratePerSecond: number
+  /** Requests per second and key; 0 switches the limit off, and null is what holds by default. */
+  readonly ratePerSecond: number | null
+  /** Requests that a key may make at once; null: nobody has said. */
+  readonly rateBurst: number | null
   /** Whether the tasks façade is there at all. */
   readonly tasksEnabled: boolean
   readonly limits: HttpLimits
@@ -84,6 +86,8 @@ export interface HttpContext {
   readonly health: () => Health
   /** True while the node goes down and takes no new work. */
   readonly isDraining: () => boolean
+  /** Whether the deployment has more than one org. */
+  readonly hasManyOrgs: () => boolean
   /** Whom messages wake whose session names no agent. */
   readonly defaultAgent: (orgId: OrgId) => Eventually<AgentId | null>
   /** Resolves when the run has ended, as far as events tell; look at the record after you have begun to wait. */

@@ -30,6 +30,9 @@ type Eventually<T> = T | Promise<T>
 /** What something says of who may do it. */
 export type Needs = Pick<OperationSpec, 'permission' | 'operatorOnly' | 'approving' | 'rails'>
 
+/** A worker has to be able to renew, start and report whatever else its key does: nothing it says is rate-limited. */
+export const isOfWorkers = ({ permission }: Needs): boolean => permission === 'workers:run'
+
 /** Who asks: by key, else by the cookie of the console, which is looked for only then. Refuses what is neither. */
 export function identify(
   ctx: HttpContext,

@@ -7,8 +7,8 @@ import { callerFrom } from './caller-from.ts'
 import type { Connections } from './connections.ts'
 import type { HttpContext } from './context.ts'
 import { hasTag, readIfMatch, tagOf } from './entity-tag.ts'
-import { admit, admitTo, CONSOLE_COOKIE, identify, type Needs } from './gate.ts'
-import type { RateLimit } from './rate-limit.ts'
+import { admit, admitTo, CONSOLE_COOKIE, identify, isOfWorkers, type Needs } from './gate.ts'
+import { chargeRequest, type RateLimit } from './rate-limit.ts'
 import { readersOf, type Readers } from './read-input.ts'
 
 declare module 'fastify' {
@@ -88,10 +88,10 @@ function doorOf(routing: Routing, spec: OperationSpec): Gate {
 }
 
 /** Before the body is read: who asks, may they, and not too often. */
-export function gateOf({ app, ctx, limit }: Routing, spec: Needs) {
+export function gateOf(routing: Routing, spec: Needs) {
+  const { app, ctx } = routing
   const pass = (request: FastifyRequest, principal: Principal): void => {
-    const { ratePerSecond } = ctx.settings()
-    if (ratePerSecond > 0) limit.charge(principal.id, ratePerSecond, ctx.counter())
+    if (!isOfWorkers(spec)) chargeRequest(routing, principal)
     admit(ctx, spec, principal)
     request.principal = principal
   }

@@ -6,10 +6,11 @@ import { ErrGatewayDraining, Refusal } from '../contract/refusals.ts'
 import type { Principal } from '../core/access.ts'
 import type { OrgId } from '../core/ids.ts'
 import { atExpiry } from './at-expiry.ts'
-import { admit, CONSOLE_COOKIE, identify, type Asker, type Needs } from './gate.ts'
+import { admit, CONSOLE_COOKIE, identify, isOfWorkers, type Asker, type Needs } from './gate.ts'
 import { hangUp } from './hang-up.ts'
 import type { HostCheck } from './hosts.ts'
 import { createPlaces, type Places } from './places.ts'
+import { chargeRequest } from './rate-limit.ts'
 import { checkHead } from './request-head.ts'
 import type { Routing } from './routes.ts'
 import { internal, refusalOf } from './unexpected.ts'
@@ -143,7 +144,7 @@ async function letIn(hub: Hub, service: SocketService, upgrade: Upgrade): Promis
 
 async function admitted(hub: Hub, { needs }: SocketService, request: IncomingMessage): Promise<Principal> {
   const { routing, hosts } = hub
-  const { ctx, limit, connections } = routing
+  const { ctx, connections } = routing
   const { origin, authorization } = request.headers
   checkHead(request, hosts)
   connections.check(request.socket)
@@ -151,7 +152,7 @@ async function admitted(hub: Hub, { needs }: SocketService, request: IncomingMes
   // A page cannot send our header with an upgrade. That it says where it is from, and is from here, is as good.
   if (authorization === undefined && origin === undefined)
     throw new Refusal('CSRF', 'Whoever is signed in by cookie has to say their Origin')
-  limit.charge(principal.id, ctx.settings().ratePerSecond, ctx.counter())
+  if (!isOfWorkers(needs)) chargeRequest(routing, principal)
   admit(ctx, needs, principal)
   if (hub.closed || ctx.isDraining()) throw new ErrGatewayDraining()
   return principal

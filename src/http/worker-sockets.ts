@@ -73,7 +73,7 @@ interface Answered {
 
 async function answer(guest: SocketGuest, sent: Buffer, signal: AbortSignal): Promise<Answered | null> {
   const { routing, nameMessage, standing } = guest
-  const { ctx, limit } = routing
+  const { ctx } = routing
   const name = nameMessage()
   let id: unknown = null
   try {
@@ -83,7 +83,6 @@ async function answer(guest: SocketGuest, sent: Buffer, signal: AbortSignal): Pr
     if (known.kind === 'shown_out') return null
     if (known.kind === 'unknown') throw known.why
     const { principal } = known
-    limit.charge(principal.id, ctx.settings().ratePerSecond, ctx.counter())
     return { id, status: 200, body: await perform({ ctx, principal, signal }, message) }
   } catch (error) {
     const expected = refusalOf(error)

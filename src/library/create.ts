@@ -1,4 +1,4 @@
-import { refreshOrgs } from '../engine/idle-orgs.ts'
+import { takeLaneSettings } from '../engine/org-limits.ts'
 import { openApp, type App, type AppOptions } from '../app.ts'
 import { readEnvironment } from '../config.ts'
 import { EVENT_KINDS, type EventKind, type EventView } from '../contract/event.ts'
@@ -52,8 +52,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
   }
   const reload = (change: Settings): void => {
     settings = readSettings(change, settings)
-    current?.app.parts.lanes.resize(settings.lanes)
-    if (current !== null) refreshOrgs(current.app.parts)
+    if (current !== null) takeLaneSettings(current.app.parts)
   }
   const register = async (id: string, handler: Handler): Promise<void> => {
     handlers.set(id, handler)

@@ -2,6 +2,7 @@ import type { LaneView } from '../contract/lane.ts'
 import { laneName } from '../core/ids.ts'
 import { resolveLane } from '../core/lanes.ts'
 import type { Escapement, Settings } from '../escapement.ts'
+import { viewOrgShare } from '../engine/org-limits.ts'
 import { getOrCreateLane, setLane } from '../service/lanes.ts'
 import { findNodes } from '../service/nodes.ts'
 import type { Running } from './running.ts'
@@ -33,7 +34,11 @@ function viewLane({ app }: Running, name: string): LaneView {
   const lane = resolveLane(laneName(name), lanes.sizes())
   let pending = 0
   for (const office of offices.values()) pending += office.memory()?.lineUp.queuedIn(lane) ?? 0
-  return { name: lane, concurrency: lanes.sizes().get(lane) ?? 0, active: lanes.heldIn(lane), pending }
+  const concurrency = lanes.sizes().get(lane) ?? 0
+  return {
+    ...{ name: lane, concurrency, active: lanes.heldIn(lane), pending },
+    ...viewOrgShare(lanes, { name: lane, size: concurrency }, null),
+  }
 }
 
 /** The nodes of the deployment. */

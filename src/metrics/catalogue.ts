@@ -58,6 +58,11 @@ export const METRICS = {
   escapement_callbacks_pending: counted('Runs whose executor has accepted and will report later.'),
   escapement_lane_slots: gauge('Slots of a lane on this node.', 'lane'),
   escapement_lane_held: gauge('Slots of a lane on this node that are taken.', 'lane'),
+  escapement_lane_org_limit: gauge('Slots of a lane that one org may hold on this node.', 'lane'),
+  escapement_lane_largest_org_held: gauge(
+    'Slots of a lane on this node that the org with the most of them holds.',
+    'lane',
+  ),
   escapement_lane_queued: counted('Runs that may start as soon as their gates open, by lane.', 'lane'),
   escapement_lane_in_flight: counted('Runs that nodes work on, by lane.', 'lane'),
   escapement_agent_queued: counted(

@@ -138,6 +138,8 @@ type Waiting = Pick<
   Samples,
   | 'escapement_lane_slots'
   | 'escapement_lane_held'
+  | 'escapement_lane_org_limit'
+  | 'escapement_lane_largest_org_held'
   | 'escapement_lane_queued'
   | 'escapement_lane_in_flight'
   | 'escapement_agent_queued'
@@ -147,7 +149,7 @@ type Waiting = Pick<
   | 'escapement_provider_closed_seconds'
 >
 
-function waiting({ lanes, held, agents, providers }: Sources): Waiting {
+function waiting({ lanes, held, largestOrg, agents, providers }: Sources): Waiting {
   const shown = lanes().slice(0, MOST_LANES)
   const ofLanes = (valueOf: (lane: (typeof shown)[number]) => number): readonly Sample[] =>
     shown.map((lane) => ({ labels: { lane: lane.name }, value: valueOf(lane) }))
@@ -160,6 +162,8 @@ function waiting({ lanes, held, agents, providers }: Sources): Waiting {
   return {
     escapement_lane_slots: ofLanes(({ concurrency }) => concurrency),
     escapement_lane_held: ofLanes(({ name }) => held(name)),
+    escapement_lane_org_limit: ofLanes(({ concurrency, max_per_org }) => max_per_org ?? concurrency),
+    escapement_lane_largest_org_held: ofLanes(({ name }) => largestOrg(name)),
     escapement_lane_queued: ofLanes(({ pending }) => pending),
     escapement_lane_in_flight: ofLanes(({ active }) => active),
     escapement_agent_queued: ofAgents(({ queued }) => queued),

@@ -45,6 +45,8 @@ export interface Sources {
   readonly lanes: () => readonly LaneView[]
   /** Slots of a lane that this node's own attempts hold. */
   readonly held: (lane: string) => number
+  /** Slots of a lane that the org with the most of them holds on this node. */
+  readonly largestOrg: (lane: string) => number
   readonly agents: () => readonly AgentWork[]
   readonly providers: () => readonly ProviderUse[]
   readonly pools: () => readonly PoolUse[]

@@ -113,6 +113,7 @@ function httpContext(ctx: DoorContext): HttpContext {
       const health = healthOf(parts)
       return isOpen() ? health : { ...health, ready: false }
     },
+    hasManyOrgs: () => parts.state.hasManyOrgs,
     isDraining: () => !isOpen() || parts.state.draining,
     defaultAgent: agents.find,
     ended: ctx.waiters.ended,
@@ -150,11 +151,14 @@ function httpSettings({ keeper }: Configuration): () => HttpSettings {
   let of: Config | null = null
   let made: HttpSettings | null = null
   return () => {
-    const { config } = keeper.current()
+    const { config, values } = keeper.current()
     if (made === null || config !== of) {
       const { public_url: publicUrl, allowed_hosts: allowedHosts, rate_limit: rate, limits } = config.server
+      const isStated = (path: string): boolean => values.get(path)?.source !== 'default'
       made = {
-        ...{ publicUrl, allowedHosts, ratePerSecond: rate.per_second, tasksEnabled: config.tasks.enabled },
+        ...{ publicUrl, allowedHosts, tasksEnabled: config.tasks.enabled },
+        ratePerSecond: isStated('server.rate_limit.per_second') ? rate.per_second : null,
+        rateBurst: isStated('server.rate_limit.burst') ? rate.burst : null,
         limits: limitsOf(limits),
       }
       of = config

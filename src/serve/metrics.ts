@@ -46,6 +46,7 @@ function sourcesOf({ app, version, counter, counting }: MetricsContext, counts: 
     ...{ tally: counting.tally, version, counts, counter, nodeId: parts.id, process: createProcessUse() },
     lanes: () => work.lanes(null),
     held: (lane) => parts.lanes.heldIn(lane as LaneName),
+    largestOrg: (lane) => parts.lanes.largestOrgIn(lane as LaneName)?.held ?? 0,
     agents: () => agentsOf(app),
     providers: () => providersOf(app),
     pools: app.pools,

@@ -1,4 +1,4 @@
-import { refreshOrgs } from '../engine/idle-orgs.ts'
+import { noteNewOrg, takeLaneSettings } from '../engine/org-limits.ts'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { openApp, type App } from '../app.ts'
@@ -149,8 +149,7 @@ function prepare(options: ServerOptions, app: App, renew: () => void): Omit<Star
   const applied = (source: 'file' | 'stored', change: ConfigChange): void => {
     renew()
     log.setLevel(configuration.keeper.current().config.log.level)
-    parts.lanes.resize(parts.ctx.settings().lanes)
-    refreshOrgs(parts)
+    takeLaneSettings(parts)
     if (source === 'file' && state.started)
       recordReload(ports, { nodeId: parts.id(), ...change }).catch((error: unknown) => {
         log.log({ level: 'error', message: 'A reload could not be put on record', facts: { error: String(error) } })
@@ -163,7 +162,10 @@ function prepare(options: ServerOptions, app: App, renew: () => void): Omit<Star
   })
   parts.hearers.add((orgId, turn) => {
     turnLog.hear(orgId, turn)
-    for (const [kind] of turn.events) if (kind === 'config.reloaded' || kind === 'lane.changed') reloading.wake()
+    for (const [kind, , data] of turn.events) {
+      if (kind === 'config.reloaded' || kind === 'lane.changed') reloading.wake()
+      else if (kind === 'org.changed' && data['change'] === 'created') noteNewOrg(parts)
+    }
   })
   return { options, app, waiters: createWaiters(parts), turnLog, reloading, state }
 }

@@ -14,6 +14,7 @@ import {
   saveAgent,
   type AgentRow,
 } from '../store/agents.ts'
+import { loadOrg } from '../store/orgs.ts'
 import { countSchedules } from '../store/schedules.ts'
 import type { Transaction } from '../store/database.ts'
 import { judgeExecutor } from './agent-executor.ts'
@@ -35,6 +36,7 @@ import type { KeptOwn } from './schedule-budget.ts'
 import { viewRetryPolicy } from './schedule-view.ts'
 import type { Asked } from './schedule-editing.ts'
 import { judgeSecrets } from './secret/use.ts'
+import { refuseLongTimeout } from './timeout-limit.ts'
 import { onDesk } from './turn/recall.ts'
 import type { Work } from './turn-port.ts'
 
@@ -56,6 +58,7 @@ export async function agentCreation(ports: Ports, caller: Caller, input: AgentIn
       const made = newAgent(input, { orgId, now, newId: () => ports.newId('agent', now) })
       const wrong = await judgeSecrets(tx, caller, { executor: made.executor, before: null })
       if (wrong.length > 0) throw invalid(wrong)
+      await refuseLong(tx, orgId, input)
       await requireProvider(tx, made)
       const [inserted] = await insertAgents(tx, [made])
       if (inserted === undefined) throw new Refusal('CONFLICT', `There is an agent ${made.id} already`)
@@ -122,6 +125,7 @@ export async function agentChange(ports: Ports, caller: Caller, asked: AskedChan
         throw invalid([{ field: 'id', value: asked.change.id, message: 'never changes', allowed: found.id }])
       const wrong = await judgeSecrets(tx, caller, { executor: read.value.executor, before: found.executor })
       if (wrong.length > 0) throw invalid(wrong)
+      await refuseLong(tx, orgId, asked.change)
       await requireProvider(tx, { orgId, provider: read.value.provider })
       await saveAgent(tx, { ...found, ...read.value, updatedAt: now })
       const after = { ...found, ...read.value, updatedAt: now, version: found.version + 1 }
@@ -136,6 +140,11 @@ export async function agentChange(ports: Ports, caller: Caller, asked: AskedChan
       return view
     },
   }
+}
+
+async function refuseLong(tx: Transaction, orgId: OrgId, given: Partial<AgentInput>): Promise<void> {
+  const org = given.timeout_seconds === undefined ? undefined : await loadOrg(tx, orgId)
+  if (org !== undefined) refuseLongTimeout(given, org)
 }
 
 interface ChangedAgent {

@@ -1,4 +1,4 @@
-import { CONFIG_KEYS } from '../contract/config/keys.ts'
+import { CONFIG_KEYS, isLaneSize } from '../contract/config/keys.ts'
 import { keyAt, readLayer, type Layer, type ReadLayer } from '../contract/config/tree.ts'
 import type { ConfigView } from '../contract/config/view.ts'
 import { invalid } from '../contract/refusals.ts'
@@ -33,7 +33,8 @@ export async function loadStored(
     if (read?.ok === true) layer.set(path, read.value)
     else unreadable.push(path)
   }
-  for (const { name, concurrency } of await loadLanes(connection)) layer.set(LANES + name, concurrency)
+  for (const { name, concurrency } of await loadLanes(connection))
+    if (isLaneSize(LANES + name)) layer.set(LANES + name, concurrency)
   return { layer, unreadable }
 }
 
@@ -102,17 +103,16 @@ async function store(
   const set = [...values].filter(([path, value]) => JSON.stringify(layer.get(path)) !== JSON.stringify(value))
   const gone = forgotten.filter((path) => layer.has(path))
   const touched = [...set.map(([path]) => path), ...gone]
-  const isLane = (path: string): boolean => path.startsWith(LANES)
-  const settings = new Map(set.filter(([path]) => !isLane(path)))
+  const settings = new Map(set.filter(([path]) => !isLaneSize(path)))
   if (settings.size > 0) await saveSettings(tx, { values: settings, at: now, by })
   if (gone.length > 0) {
     await deleteSettings(tx, gone)
     await deleteLanes(
       tx,
-      gone.filter(isLane).map((path) => path.slice(LANES.length)),
+      gone.filter(isLaneSize).map((path) => path.slice(LANES.length)),
     )
   }
-  for (const [path, size] of set.filter(([one]) => isLane(one)))
+  for (const [path, size] of set.filter(([one]) => isLaneSize(one)))
     await saveLane(tx, { name: laneName(path.slice(LANES.length)), concurrency: size as number, updatedAt: now })
   return {
     before: new Map(touched.flatMap((path) => (layer.has(path) ? [[path, layer.get(path)]] : []))),

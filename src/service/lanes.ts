@@ -2,8 +2,8 @@ import { MOST_SLOTS } from '../contract/config/engine-keys.ts'
 import { invalid } from '../contract/refusals.ts'
 import type { LaneName } from '../core/ids.ts'
 import { parseInteger } from '../core/input.ts'
-import { meantLane, type LaneSizes } from '../core/lanes.ts'
-import { insertLane, loadLanes, saveLane, type LaneRow } from '../store/lanes.ts'
+import { isLaneName, meantLane, type LaneSizes } from '../core/lanes.ts'
+import { insertLane, loadLanes, loadLanesAndOrgs, saveLane, type LaneRow } from '../store/lanes.ts'
 import { actorOf, changed, created } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import type { Desk } from './desk/desk.ts'
@@ -14,10 +14,26 @@ type Reading = Pick<Ports, 'database' | 'settings'>
 
 /** The sizes of the lanes: what was set for every node stands above what this node was started with. */
 export async function readLaneSizes({ database, settings }: Reading): Promise<LaneSizes> {
-  const stored = await loadLanes(database)
+  return sizesOf(settings, await loadLanes(database))
+}
+
+/** What holds for the lanes of every node. */
+export interface LaneRules {
+  readonly sizes: LaneSizes
+  /** Whether the deployment has more than one org, so that none of them may hold a whole lane. */
+  readonly hasManyOrgs: boolean
+}
+
+/** Reads it all at once, as nodes do at every look. */
+export async function readLaneRules({ database, settings }: Reading): Promise<LaneRules> {
+  const { lanes, hasManyOrgs } = await loadLanesAndOrgs(database)
+  return { sizes: sizesOf(settings, lanes), hasManyOrgs }
+}
+
+function sizesOf(settings: Reading['settings'], stored: readonly LaneRow[]): LaneSizes {
   return new Map([
     ...settings().lanes,
-    ...stored.map(({ name, concurrency }): [LaneName, number] => [name, concurrency]),
+    ...stored.flatMap(({ name, concurrency }): [LaneName, number][] => (isLaneName(name) ? [[name, concurrency]] : [])),
   ])
 }
 
@@ -98,6 +114,8 @@ function readLane(lane: {
   const { flaws, keep } = collectFlaws()
   const name = keep(textField({ min: 1, max: 100 })('name', lane.name))
   const concurrency = keep(parseInteger('concurrency', lane.concurrency, { min: 1, max: MOST_SLOTS }))
+  if (name !== null && !isLaneName(name))
+    throw invalid([{ field: 'name', value: name, message: 'is a setting of all lanes and cannot name one' }])
   if (name === null || concurrency === null) throw invalid(flaws)
   return { name: meantLane(name), concurrency }
 }

@@ -1,5 +1,6 @@
 import type { LaneName, OrgId } from '../core/ids.ts'
 import type { LaneSizes } from '../core/lanes.ts'
+import { NO_ORG_SHARE, orgRoom } from '../core/org-share.ts'
 import type { Offer } from './turn/claim.ts'
 
 /**
@@ -19,9 +20,17 @@ export interface NodeLanes {
   /** The process works on an attempt of the org in this lane. Answers with how to give the slot back. */
   readonly hold: (held: Held) => () => void
   readonly heldIn: (lane: LaneName) => number
+  /** From now on an org may hold this part of each lane; 1 is no limit. What it holds beyond that is not ended. */
+  readonly limitOrgs: (share: number) => void
+  /** The part of a lane that one org may hold at the moment. */
+  readonly orgShare: () => number
+  readonly heldBy: (orgId: OrgId, lane: LaneName) => number
+  /** The org with the most slots of the lane on this node; null when no slot is taken. */
+  readonly largestOrgIn: (lane: LaneName) => { readonly orgId: OrgId; readonly held: number } | null
   /** Catch-up runs this node works on. */
   readonly catchups: () => number
-  readonly hasRoom: (lane: LaneName) => boolean
+  /** Whether another run of the org could start in the lane now. */
+  readonly hasRoom: (lane: LaneName, orgId: OrgId) => boolean
   /** Orgs that could use a slot that is free now. */
   readonly waiting: () => ReadonlySet<OrgId>
   /** Nothing is remembered of the org any more. */
@@ -67,13 +76,23 @@ interface State {
   readonly catchingUp: Set<OrgId>
   served: number
   catchups: number
+  /** The part of a lane that one org may hold; 1 is no limit. */
+  share: number
   readonly onFree: () => void
 }
 
 /** `onFree` is called when slots come free that an org waits for. */
 export function createNodeLanes(first: LaneSizes, onFree: () => void = () => undefined): NodeLanes {
   const lanes = new Map<LaneName, Slots>()
-  const state: State = { lanes, deciding: new Map(), catchingUp: new Set(), served: 0, catchups: 0, onFree }
+  const state: State = {
+    lanes,
+    deciding: new Map(),
+    catchingUp: new Set(),
+    served: 0,
+    catchups: 0,
+    share: NO_ORG_SHARE,
+    onFree,
+  }
   const resize = (sizes: LaneSizes): void => {
     for (const [name, size] of sizes) {
       const known = lanes.get(name)
@@ -94,14 +113,23 @@ export function createNodeLanes(first: LaneSizes, onFree: () => void = () => und
     },
     hold: (held) => hold(state, held),
     heldIn: (lane) => lanes.get(lane)?.held ?? 0,
+    limitOrgs: (share) => {
+      const isMore = share > state.share
+      state.share = share
+      if (isMore && [...lanes.values()].some(({ waiting }) => waiting.size > 0)) onFree()
+    },
+    orgShare: () => state.share,
+    heldBy: (orgId, lane) => lanes.get(lane)?.byOrg.get(orgId) ?? 0,
+    largestOrgIn: (lane) => largestOrg(lanes.get(lane)),
     catchups: () => state.catchups,
-    hasRoom: (lane) => {
+    hasRoom: (lane, orgId) => {
       const slots = lanes.get(lane)
-      return slots !== undefined && freeIn(slots) > 0
+      return slots !== undefined && roomFor(state, slots, orgId) > 0
     },
     waiting: () => {
       const found = new Set<OrgId>(state.catchingUp)
-      for (const slots of lanes.values()) if (freeIn(slots) > 0) for (const orgId of slots.waiting) found.add(orgId)
+      for (const slots of lanes.values())
+        if (freeIn(slots) > 0) for (const orgId of slots.waiting) if (roomFor(state, slots, orgId) > 0) found.add(orgId)
       return found
     },
     forget: (orgId) => {
@@ -114,11 +142,12 @@ export function createNodeLanes(first: LaneSizes, onFree: () => void = () => und
   }
 }
 
-function offerTo({ lanes, deciding, catchups }: State, asked: OfferRequest): Offer {
+function offerTo(state: State, asked: OfferRequest): Offer {
+  const { lanes, deciding, catchups } = state
   const { orgId, nodeId, isReady, catchupLimit } = asked
   const offered = new Map<LaneName, { readonly size: number; held: number }>()
   for (const [name, slots] of lanes) {
-    const share = isReady(name) ? shareOf(slots, orgId) : 0
+    const share = isReady(name) ? Math.min(shareOf(slots, orgId), roomFor(state, slots, orgId)) : 0
     reserve(slots, orgId, share)
     if (share > 0) offered.set(name, { size: share, held: 0 })
   }
@@ -191,6 +220,20 @@ function reserve(slots: Slots, orgId: OrgId, count: number): void {
 }
 
 const freeIn = ({ size, held, reserved }: Slots): number => Math.max(0, size - held - reserved)
+
+/** How many free slots the org may take before it holds its part of the lane. */
+function roomFor({ share }: State, slots: Slots, orgId: OrgId): number {
+  const free = freeIn(slots)
+  if (share >= NO_ORG_SHARE) return free
+  const held = (slots.byOrg.get(orgId) ?? 0) + (slots.reservations.get(orgId) ?? 0)
+  return orgRoom({ size: slots.size, free, held }, share)
+}
+
+function largestOrg(slots: Slots | undefined): { readonly orgId: OrgId; readonly held: number } | null {
+  let most: { readonly orgId: OrgId; readonly held: number } | null = null
+  for (const [orgId, held] of slots?.byOrg ?? []) if (most === null || held > most.held) most = { orgId, held }
+  return most
+}
 
 /**
  * The free slots are dealt one by one to the org with the fewest in the lane, each tie to the one that was served longest

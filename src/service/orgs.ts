@@ -6,6 +6,7 @@ import { periodBounds } from '../core/budget/budget-period.ts'
 import { agentId, orgId as toOrgId, type OrgId } from '../core/ids.ts'
 import { flawed, integerField, orNull, parsed, parseFields, type Parsed } from '../core/input.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
+import { MAX_TIMEOUT_SECONDS } from '../core/run/timeouts.ts'
 import { parseZone } from '../core/time/zone.ts'
 import { insertAgents, loadAgents } from '../store/agents.ts'
 import type { Transaction } from '../store/database.ts'
@@ -29,6 +30,7 @@ const FIELDS = {
   max_concurrent: limitField,
   max_schedules: limitField,
   runs_per_day: limitField,
+  max_timeout_seconds: orNull(integerField({ min: 1, max: MAX_TIMEOUT_SECONDS })),
 }
 
 /** Ids are named in paths and settings. */
@@ -64,15 +66,16 @@ export async function createOrg(ports: Ports, caller: Caller, input: OrgInput): 
     apply: (desk, prepared) => {
       const view = viewOrg(prepared as OrgRow)
       desk.changes.audits.push(created(actorOf(caller), { kind: 'org', id: view.id }, view))
+      desk.changes.events.push({ kind: 'org.changed', subject: view.id, data: { change: 'created' } })
       return view
     },
   }
   return ports.turns.take(bound(work, caller))
 }
 
-const NO_LIMITS = { maxConcurrent: null, maxSchedules: null, runsPerDay: null }
+const NO_LIMITS = { maxConcurrent: null, maxSchedules: null, runsPerDay: null, maxTimeoutSeconds: null }
 
-type Limits = Pick<OrgRow, 'maxConcurrent' | 'maxSchedules' | 'runsPerDay'>
+type Limits = Pick<OrgRow, 'maxConcurrent' | 'maxSchedules' | 'runsPerDay' | 'maxTimeoutSeconds'>
 
 /** What was given, null included; else what there was. */
 function limitsOf(
@@ -80,14 +83,21 @@ function limitsOf(
     readonly max_concurrent?: number | null
     readonly max_schedules?: number | null
     readonly runs_per_day?: number | null
+    readonly max_timeout_seconds?: number | null
   },
   before: Limits,
 ): Limits {
-  const { max_concurrent: concurrent, max_schedules: schedules, runs_per_day: runs } = given
+  const {
+    max_concurrent: concurrent,
+    max_schedules: schedules,
+    runs_per_day: runs,
+    max_timeout_seconds: timeout,
+  } = given
   return {
     maxConcurrent: concurrent === undefined ? before.maxConcurrent : concurrent,
     maxSchedules: schedules === undefined ? before.maxSchedules : schedules,
     runsPerDay: runs === undefined ? before.runsPerDay : runs,
+    maxTimeoutSeconds: timeout === undefined ? before.maxTimeoutSeconds : timeout,
   }
 }
 
@@ -223,5 +233,6 @@ const viewOrg = (row: OrgRow): OrgView => ({
   max_concurrent: row.maxConcurrent,
   max_schedules: row.maxSchedules,
   runs_per_day: row.runsPerDay,
+  max_timeout_seconds: row.maxTimeoutSeconds,
   created_at: formatInstant(row.createdAt),
 })

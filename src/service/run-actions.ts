@@ -229,7 +229,7 @@ function callbackWork(
       const decision = decideCallback({ ...run, callbackUntil: run.endsBy }, callback, desk.now)
       if (decision.kind === 'ignored' || isAboutAnother(result, run)) return { status: run.state, ignored: true }
       if (decision.kind === 'too_late') {
-        run.errorMessage = tellTimeout(run, run.endsBy ?? desk.now)
+        run.errorMessage = tellTimeout(desk, run, run.endsBy ?? desk.now)
         endAttempt(desk, run, { kind: 'timed_out', errorCode: 'callback_timeout' })
         return { status: run.state, ignored: true }
       }

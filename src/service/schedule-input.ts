@@ -5,6 +5,7 @@ import { flawed, parsed, parseInteger, type Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
 import { defaultMaxRetries } from '../core/run/retry.ts'
 import { DEFAULT_RETRY_POLICY } from '../core/run/retry-policy.ts'
+import { MAX_TIMEOUT_SECONDS } from '../core/run/timeouts.ts'
 import {
   parseScheduleRules,
   SCHEDULE_RULE_FIELDS,
@@ -234,9 +235,6 @@ function sessionFor(word: string, agent: WokenAgent): SessionKey | null {
 /** The session that `main` means. */
 const mainSessionOf = (agent: Pick<AgentRow, 'id' | 'defaultSession'>): SessionKey =>
   agent.defaultSession ?? sessionKey(`agent:${agent.id}:main`)
-
-/** A year; nothing that takes longer is one attempt. */
-const MAX_TIMEOUT_SECONDS = 366 * 86_400
 
 /** Reads a time limit. What is not above 0 means the default of the executor. */
 export function parseTimeout(field: string, value: unknown): Parsed<number | null> {

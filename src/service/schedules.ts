@@ -30,6 +30,7 @@ import { disabledTargets, targetFor } from './schedule-delivery.ts'
 import { edit, editWork, noSchedule, tell, type Asked } from './schedule-editing.ts'
 import { disabledStanding, editedStanding, enabledStanding, firstStanding } from './schedule-plan.ts'
 import { viewSchedule } from './schedule-view.ts'
+import { refuseLongTimeout } from './timeout-limit.ts'
 import type { Work } from './turn-port.ts'
 import type { TurnReads } from './turn/turn-reads.ts'
 
@@ -145,6 +146,7 @@ async function readNew(reads: TurnReads, { ports, caller, making, now }: Creatio
   const id = scheduleId(making.id ?? ports.newId('schedule', now))
   const agent = await agentFor(reads.agent, { org, input, existing: null, id })
   const read = accepted(parseSchedule(input, { now, defaultZone: zoneOf(org), agent, existing: null }))
+  refuseLongTimeout(input, org)
   refuseCommand(caller, agent.executor.kind)
   // Whether a target is there is not told to a key that may name none.
   const target = railed === undefined ? await targetFor(reads, input) : null
@@ -228,6 +230,7 @@ export async function scheduleChange(
       const org = known(await reads.org(), caller.orgId)
       const agent = await agentFor(reads.agent, { org, input: change, existing: row, id: row.id })
       const read = accepted(parseSchedule(change, { now, defaultZone: zoneOf(org), agent, existing: row }))
+      refuseLongTimeout(change, org)
       refuseCommand(caller, agent.executor.kind)
       if (caller.railed === undefined) await targetFor(reads, change)
       const { timingChanged: _timing, enabled: _enabled, ...fields } = read

@@ -4,6 +4,7 @@ import { crossFlaws } from '../contract/config/rules.ts'
 import { buildTree, defaultLayer, readLayer, type Layer } from '../contract/config/tree.ts'
 import { laneName, type LaneName } from '../core/ids.ts'
 import { flawed, parsed, type Parsed } from '../core/input.ts'
+import { DEFAULT_MAX_ORG_SHARE } from '../core/org-share.ts'
 import type { FiringSettings } from '../core/schedule/schedule-rules.ts'
 import type { SessionRules } from '../core/session/session-rules.ts'
 
@@ -11,6 +12,8 @@ import type { SessionRules } from '../core/session/session-rules.ts'
 export interface EngineSettings {
   readonly node: { readonly leaseMs: number; readonly renewMs: number; readonly stopGraceMs: number }
   readonly lanes: ReadonlyMap<LaneName, number>
+  /** The part of a lane that one org may hold on a node where there is more than one org. */
+  readonly maxOrgShare: number
   readonly sessions: SessionRules
   readonly tasks: {
     readonly maxQueue: number
@@ -64,9 +67,11 @@ function settingsOfLayer(all: Layer): EngineSettings {
 
 function engineSettings(given: EngineConfig): EngineSettings {
   const { node, sessions, tasks, schedules, retention, alerts } = given
+  const { max_org_share: maxOrgShare = DEFAULT_MAX_ORG_SHARE, ...sizes } = given.lanes
   return deepFreeze({
     node: { leaseMs: node.lease_ms, renewMs: node.renew_ms, stopGraceMs: node.stop_grace_ms },
-    lanes: new Map(Object.entries(given.lanes).map(([name, size]) => [laneName(name), size])),
+    lanes: new Map(Object.entries(sizes).map(([name, size]) => [laneName(name), size])),
+    maxOrgShare,
     sessions: {
       mode: sessions.mode,
       cap: sessions.cap,
@@ -105,12 +110,13 @@ function engineSettings(given: EngineConfig): EngineSettings {
 
 /** The settings by the names they are given under. */
 function layerOf(settings: EngineSettings): Layer {
-  const { node, lanes, sessions, tasks, schedules, retention, alerts, drainGraceSeconds } = settings
+  const { node, lanes, maxOrgShare, sessions, tasks, schedules, retention, alerts, drainGraceSeconds } = settings
   return new Map<string, unknown>([
     ['node.lease_ms', node.leaseMs],
     ['node.renew_ms', node.renewMs],
     ['node.stop_grace_ms', node.stopGraceMs],
     ...[...lanes].map(([name, size]): [string, number] => [`lanes.${name}`, size]),
+    ['lanes.max_org_share', maxOrgShare],
     ['sessions.mode', sessions.mode],
     ['sessions.cap', sessions.cap],
     ['sessions.drop', sessions.drop],

@@ -18,6 +18,22 @@ export async function loadLanes(connection: Connection): Promise<readonly LaneRo
   return rows.map(laneOf)
 }
 
+/** The sizes that were set, by name, and whether the deployment has more than one org: one statement for every look. */
+export async function loadLanesAndOrgs(
+  connection: Connection,
+): Promise<{ readonly lanes: readonly LaneRow[]; readonly hasManyOrgs: boolean }> {
+  const rows = await connection.query(
+    `select l.name, l.concurrency, l.updated_at, o.found
+       from (select count(*)::int as found from (select 1 from org where deleted_at is null limit 2) as few) as o
+       left join lane l on true order by l.name`,
+    [],
+  )
+  return {
+    lanes: rows.flatMap((row) => (row['name'] === null ? [] : [laneOf(row)])),
+    hasManyOrgs: ((rows[0]?.['found'] ?? 0) as number) > 1,
+  }
+}
+
 /** Sets a lane's size for every node. */
 export async function saveLane(connection: Connection, lane: LaneRow): Promise<void> {
   await connection.query(

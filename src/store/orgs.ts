@@ -14,6 +14,8 @@ export interface OrgRow {
   readonly maxConcurrent: number | null
   readonly maxSchedules: number | null
   readonly runsPerDay: number | null
+  /** The longest time limit of an attempt. */
+  readonly maxTimeoutSeconds: number | null
   readonly createdAt: Instant
 }
 
@@ -26,7 +28,8 @@ export interface NewOrg {
   readonly at: Instant
 }
 
-const COLUMNS = `id, name, default_timezone, default_agent_id, max_concurrent, max_schedules, runs_per_day, created_at`
+const COLUMNS = `id, name, default_timezone, default_agent_id, max_concurrent, max_schedules, runs_per_day,
+  max_timeout_seconds, created_at`
 
 /** Makes an org unless there is one of this id, which then stays as it is. True when it was made. */
 export async function ensureOrg(connection: Connection, org: NewOrg): Promise<boolean> {
@@ -42,11 +45,11 @@ export async function ensureOrg(connection: Connection, org: NewOrg): Promise<bo
 /** Makes an org with all it has. False when there is one of this id, also one that is being deleted. */
 export async function insertOrg(tx: Transaction, org: OrgRow): Promise<boolean> {
   const rows = await tx.query(
-    `insert into org (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8::timestamptz)
+    `insert into org (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9::timestamptz)
      on conflict (id) do nothing returning id`,
     [
       ...[org.id, org.name, org.defaultTimezone, org.defaultAgentId],
-      ...[org.maxConcurrent, org.maxSchedules, org.runsPerDay, toTimestamp(org.createdAt)],
+      ...[org.maxConcurrent, org.maxSchedules, org.runsPerDay, org.maxTimeoutSeconds, toTimestamp(org.createdAt)],
     ],
   )
   return rows.length > 0
@@ -56,10 +59,10 @@ export async function insertOrg(tx: Transaction, org: OrgRow): Promise<boolean> 
 export async function saveOrg(tx: Transaction, org: OrgRow): Promise<void> {
   await tx.query(
     `update org set name = $2, default_timezone = $3, default_agent_id = $4, max_concurrent = $5, max_schedules = $6,
-       runs_per_day = $7 where id = $1`,
+       runs_per_day = $7, max_timeout_seconds = $8 where id = $1`,
     [
       ...[org.id, org.name, org.defaultTimezone, org.defaultAgentId],
-      ...[org.maxConcurrent, org.maxSchedules, org.runsPerDay],
+      ...[org.maxConcurrent, org.maxSchedules, org.runsPerDay, org.maxTimeoutSeconds],
     ],
   )
 }
@@ -191,6 +194,7 @@ const orgOf = (row: Row): OrgRow => ({
   maxConcurrent: row['max_concurrent'] as number | null,
   maxSchedules: row['max_schedules'] as number | null,
   runsPerDay: row['runs_per_day'] as number | null,
+  maxTimeoutSeconds: row['max_timeout_seconds'] as number | null,
   createdAt: row['created_at'] as Instant,
 })
 

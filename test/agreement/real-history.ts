@@ -96,7 +96,7 @@ async function insertAll(
   }))
   await real.transaction(async (tx) => {
     await insertOrg(tx, {
-      ...{ id: org, name: org, defaultTimezone: task.timezone, maxSchedules: null, createdAt: now },
+      ...{ id: org, name: org, defaultTimezone: task.timezone, maxSchedules: null, maxTimeoutSeconds: null, createdAt: now },
       defaultAgentId: typeof task.default_agent_id === 'string' ? agentId(task.default_agent_id) : null,
       maxConcurrent: task.org?.max_concurrent ?? null,
       runsPerDay: task.org?.runs_per_day ?? null,
@@ -178,7 +178,7 @@ async function comeBack(happening: Happening): Promise<void> {
   happening.nextFire = world.now
   node.parts.officeOf(world.orgId).wake()
   await quiet.settled()
-  void watchPass(node.parts, () => Promise.resolve(world.settings.lanes))
+  void watchPass(node.parts, () => Promise.resolve({ sizes: world.settings.lanes, hasManyOrgs: false }))
 }
 
 function switchAgents({ node, world, plan }: Happening): void {

@@ -39,7 +39,7 @@ describe('who has the last word', () => {
       values.get('lanes.gpu')?.source,
       values.get('lanes.cron')?.source,
     ]).toEqual(['file', 'environment', 'default'])
-    expect(config.lanes).toEqual({ main: 3, subagent: 50, team: 100, cron: 30, task: 20, gpu: 2 })
+    expect(config.lanes).toEqual({ main: 3, subagent: 50, team: 100, cron: 30, task: 20, max_org_share: 0.8, gpu: 2 })
   })
 
   it('does not let pieces from different places contradict each other', () => {

@@ -4,12 +4,12 @@ import { readConfigText } from '../../src/config/file.ts'
 
 /** The configuration as the documents show it: every setting with its default. */
 export const COMPLETE = `
-server:    { host: 127.0.0.1, port: 7420, public_url: null, allowed_hosts: [], rate_limit: { per_second: 0 }, drain_grace_seconds: 30,
+server:    { host: 127.0.0.1, port: 7420, public_url: null, allowed_hosts: [], rate_limit: { per_second: 200, burst: 1000 }, drain_grace_seconds: 30,
              limits: { connections: 10000, streams: 2000, streams_per_org: 1500, sockets: 1000, sockets_per_org: 750 } }
 data:      ./.escapement
 database:  { url: null, pool: 10, schema: escapement }
 node:      { lease_ms: 15000, renew_ms: 5000, stop_grace_ms: 5000 }
-lanes:     { main: 30, subagent: 50, team: 100, cron: 30, task: 20 }
+lanes:     { main: 30, subagent: 50, team: 100, cron: 30, task: 20, max_org_share: 0.8 }
 sessions:  { mode: queue, cap: 10, drop: old, debounce_ms: 800, max_concurrent: 1 }
 tasks:     { enabled: true, max_queue: 1000, max_per_agent: 100, max_inflight: 20, max_per_agent_inflight: 10, result_ttl_seconds: 300, default_deadline_seconds: 60,
              executor: { kind: tab-action, instances: {}, manager_url: null, token: null } }
@@ -34,6 +34,7 @@ export const OTHERS: Readonly<
   'server.public_url': { file: 'https://clock.example.org', text: 'https://clock.example.org' },
   'server.allowed_hosts': { file: ['clock.lan', '[::1]:9'], text: 'clock.lan, [::1]:9' },
   'server.rate_limit.per_second': { file: 50, text: '50' },
+  'server.rate_limit.burst': { file: 60, text: '60' },
   'server.limits.connections': { file: 500, text: '500' },
   'server.limits.streams': { file: 100, text: '100' },
   'server.limits.streams_per_org': { file: 50, text: '50' },
@@ -52,6 +53,7 @@ export const OTHERS: Readonly<
   'lanes.team': { file: 5, text: '5' },
   'lanes.cron': { file: 5, text: '5' },
   'lanes.task': { file: 5, text: '5' },
+  'lanes.max_org_share': { file: 0.5, text: '0.5' },
   'sessions.mode': { file: 'Interrupt', text: 'interrupt', value: 'interrupt' },
   'sessions.cap': { file: 3, text: '3' },
   'sessions.drop': { file: 'new', text: 'new' },

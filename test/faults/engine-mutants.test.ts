@@ -62,9 +62,10 @@ vi.mock('../../src/engine/loops.ts', async (original) => {
 
 vi.mock('../../src/service/node-lanes.ts', async (original) => {
   const real = await original<typeof nodeLanes>()
-  const { reserveAll } = await import('./mutants/engine.ts')
+  const { reserveAll, shareNothing } = await import('./mutants/engine.ts')
   const createNodeLanes: typeof real.createNodeLanes = (first, onFree) => {
     const lanes = real.createNodeLanes(first, onFree)
+    if (wrong.now === 'shares') return shareNothing(lanes)
     return wrong.now === 'slots' ? reserveAll(lanes) : lanes
   }
   return { ...real, createNodeLanes }
@@ -163,7 +164,12 @@ const MUTANTS: readonly (Mutant & { readonly wrong: string })[] = [
   {
     name: 'a transaction reserves every free slot until it is answered',
     breaks: ['starts_on_time'],
-    ...{ wrong: 'slots', seed: 7, mutate: same },
+    ...{ wrong: 'slots', seed: 27, mutate: same },
+  },
+  {
+    name: 'an org may hold a whole lane beside others',
+    breaks: ['org_shares'],
+    ...{ wrong: 'shares', seed: 1, mutate: same },
   },
   {
     name: 'the nodes are looked at before the holders',

@@ -1,4 +1,4 @@
-import type { AgentId } from '../../src/core/ids.ts'
+import type { AgentId, OrgId } from '../../src/core/ids.ts'
 import { instant, later, type Instant } from '../../src/core/instant.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from '../../src/executors/executor.ts'
 import { settleByToken } from '../../src/service/run-actions.ts'
@@ -119,6 +119,7 @@ function begin(world: World, node: SimulatedNode, attempt: Attempt): (tokens: nu
   node.working.set(lane, working)
   const size = node.largestLanes.get(lane) ?? 0
   if (working > size) journal.mishaps.push(`${node.name} works on ${working} in lane ${lane} of ${size}`)
+  const leave = workForOrg(world, node, { lane, size, orgId, free: size - working + 1 })
   return (tokens) => {
     const known = journal.performances.get(attemptId)
     // It may have been told to stop while it was saying something else.
@@ -126,6 +127,32 @@ function begin(world: World, node: SimulatedNode, attempt: Attempt): (tokens: nu
     known.endedAt = clock.now()
     known.tokens = tokens
     node.working.set(lane, (node.working.get(lane) ?? 1) - 1)
+    leave()
+  }
+}
+
+interface OrgsSlot {
+  readonly lane: string
+  readonly size: number
+  readonly orgId: OrgId
+  /** Slots that were free before it took one. */
+  readonly free: number
+}
+
+/** One of several orgs holds at most four fifths of a lane here, and of the last tenth one slot. */
+function workForOrg(world: World, node: SimulatedNode, { lane, size, orgId, free }: OrgsSlot): () => void {
+  const key = `${lane} ${orgId}`
+  const before = node.workingFor.get(key) ?? 0
+  node.workingFor.set(key, before + 1)
+  const [most, kept] = [Math.max(1, Math.floor((size * 4) / 5)), size < 2 ? 0 : Math.max(1, Math.floor(size / 10))]
+  const isWithin = before < most && (before === 0 || free > kept)
+  if (world.orgs.length > 1 && world.settings.maxOrgShare < 1 && !isWithin)
+    world.journal.broken.push({
+      invariant: 'org_shares',
+      message: `${node.name} starts one of ${orgId}, which has ${before}, in lane ${lane} of ${size} with ${free} free`,
+    })
+  return () => {
+    node.workingFor.set(key, (node.workingFor.get(key) ?? 1) - 1)
   }
 }
 

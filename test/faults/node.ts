@@ -4,10 +4,11 @@ import { lookForChanges } from '../../src/engine/changes.ts'
 import { firePass, leasePass, watchPass } from '../../src/engine/loops.ts'
 import { cardOf, createNodeParts } from '../../src/engine/node.ts'
 import type { NodeParts } from '../../src/engine/node-parts.ts'
+import { limitOrgs } from '../../src/engine/org-limits.ts'
 import { loadOrgMemory } from '../../src/engine/org-memory.ts'
 import { createDatabaseClock } from '../../src/service/clock.ts'
 import { newId, type IdKind } from '../../src/service/ids.ts'
-import { readLaneSizes } from '../../src/service/lanes.ts'
+import { readLaneRules } from '../../src/service/lanes.ts'
 import type { Live } from '../../src/service/live-port.ts'
 import { joinNodes } from '../../src/service/membership.ts'
 import type { Ports } from '../../src/service/ports.ts'
@@ -92,6 +93,7 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
     whenLooked: null,
     wasFrozenAt: instant(0),
     working: new Map(),
+    workingFor: new Map(),
     largestLanes: new Map(wishes.settings().lanes),
     isFrozen,
     freeze: () => {
@@ -117,6 +119,9 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
     if (heard === undefined) journal.heard.set(key, [turn.no])
     else heard.push(turn.no)
   })
+  // As a node does when it starts, before its first look.
+  parts.state.hasManyOrgs = world.orgs.length > 1
+  limitOrgs(parts)
   const hearNotice = startPasses(world, node, random)
   let expected: Instant | null = null
   const expectNotice = (at: Instant): void => {
@@ -212,9 +217,10 @@ function startPasses(world: World, node: SimulatedNode, random: Random): () => v
   const { parts, ports } = node
   const leaseMs = (): number => ports.settings().node.leaseMs
   const watch = pacemaker(node, async () => {
-    const sizes = await readLaneSizes(ports)
+    const rules = await readLaneRules(ports)
+    const { sizes } = rules
     for (const [name, size] of sizes) node.largestLanes.set(name, Math.max(size, node.largestLanes.get(name) ?? 0))
-    await watchPass(parts, () => Promise.resolve(sizes))
+    await watchPass(parts, () => Promise.resolve({ ...rules, hasManyOrgs: world.orgs.length > 1 }))
   })
   const fire = pacemaker(node, () => firePass(parts))
   parts.plans.wake = fire

@@ -106,6 +106,8 @@ export interface SimulatedNode extends Owner {
   state: NodeState
   /** How many attempts its executors work on, by lane. */
   readonly working: Map<string, number>
+  /** The same by lane and org. */
+  readonly workingFor: Map<string, number>
   /** The largest size each lane has had here: shrinking kills nothing. */
   readonly largestLanes: Map<string, number>
   readonly freeze: () => void

@@ -30,7 +30,7 @@ export async function startTogether(world: World): Promise<void> {
   const versions = await findVersions(world.database)
   for (const { id } of [first, second]) {
     const memory = offices.get(id)?.memory()
-    if (node.state !== 'alive' || !lanes.hasRoom(lane) || memory?.version !== versions.get(id)) continue
+    if (node.state !== 'alive' || !lanes.hasRoom(lane, id) || memory?.version !== versions.get(id)) continue
     const at = { now: ctx.clock.now(), lane: { name: lane, size: 1, held: 0 }, catchup: { inFlight: 0, limit: 1 } }
     const next = memory?.lineUp.next(at)
     demand(!next, 'starts_on_time', () => `${node.name} has room in ${lane} and ${next?.id ?? ''} of ${id} for it`)

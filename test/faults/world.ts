@@ -67,7 +67,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     whenCalm: new Set(),
     looks: 0,
     talk: { org: 0, session: 0, sender: 'ann' },
-    settings: settingsOf(random),
+    settings: settingsOf(random, options.seed),
     turnLimits: limitsOf(random.one([1, 2, 7, 1_000])),
     calmSince: null,
   }
@@ -126,11 +126,17 @@ const limitsOf = (maxChanges: number): TurnLimits => ({
   },
 })
 
-function settingsOf(random: Random): EngineSettings {
+/** In every fourth world an org may hold a whole lane. */
+const shareOf = (seed: number): number => (seed % 4 === 3 ? 1 : 0.8)
+
+function settingsOf(random: Random, seed: number): EngineSettings {
   const read = parseSettings(
     {
       node: { lease_ms: 5_000, renew_ms: 2_000, stop_grace_ms: random.one([0, 1_000, 5_000]) },
-      lanes: { main: random.int(1, 3), subagent: 1, cron: random.int(1, 2), task: random.int(1, 2), [QUIET_LANE]: 4 },
+      lanes: {
+        ...{ main: random.int(1, 3), subagent: 1, cron: random.int(1, 2), task: random.int(1, 2), [QUIET_LANE]: 4 },
+        max_org_share: shareOf(seed),
+      },
       sessions: { cap: 4 },
       tasks: {
         max_queue: 12,

@@ -159,4 +159,32 @@ describe('how often somebody asks', () => {
     world.set({ ratePerSecond: 0 })
     expect(await status()).toBe(200)
   })
+
+  it('is limited by default where there is more than one org, and not for workers, callbacks and the operator', async () => {
+    world.change({ counter: () => 0, hasManyOrgs: () => true })
+    world.set({ ratePerSecond: null, rateBurst: 3 })
+    const several = async (ask: () => ReturnType<typeof world.ask>) => {
+      const statuses = new Set<number>()
+      for (let n = 0; n < 5; n += 1) statuses.add((await ask()).statusCode)
+      return [...statuses]
+    }
+    KEYS.set('busy', aPrincipal('owner', { id: principalId('key_busy') }))
+    KEYS.set('quiet', aPrincipal('owner', { id: principalId('key_quiet') }))
+    const complete = '/api/v1/worker/attempts/att_none/complete'
+    try {
+      expect(await several(() => world.ask('GET', URL, { as: 'busy' }))).toEqual([200, 429])
+      expect(await several(() => world.ask('POST', complete, { as: 'busy', body: { status: 'success' } }))).toEqual([
+        404,
+      ])
+      expect(await several(() => world.ask('GET', URL, { as: 'operator' }))).toEqual([200])
+      const callback = (): ReturnType<typeof world.ask> =>
+        world.ask('POST', '/api/v1/callbacks/none', { as: 'busy', body: { status: 'success' } })
+      expect(await several(callback)).not.toContain(429)
+      world.change({ hasManyOrgs: () => false })
+      expect(await several(() => world.ask('GET', URL, { as: 'quiet' }))).toEqual([200])
+    } finally {
+      world.change({ hasManyOrgs: () => false })
+      world.set({ ratePerSecond: 0, rateBurst: null })
+    }
+  })
 })

@@ -27,6 +27,8 @@ afterAll(async () => {
 })
 
 const URL = '/api/v1/lanes'
+/** There is one org. */
+const UNSHARED = { max_per_org: null, largest_org: null }
 const put = (name: string, body: unknown, as = 'operator') => world.ask('PUT', `${URL}/${name}`, { body, as })
 const shown = async (as: string): Promise<ReadonlyMap<string, LaneView>> => {
   const page = (await world.ask('GET', URL, { as })).json<Page<LaneView>>()
@@ -39,7 +41,7 @@ describe('lanes', () => {
     for (const session of ['a', 'b'])
       await world.ask('POST', `/api/v1/sessions/${session}/messages`, { body: { text: 'x', debounce_ms: 0 } })
     await world.ask('POST', '/api/v1/sessions/a/messages', { body: { text: 'y', debounce_ms: 0 } })
-    const busy = { name: 'main', concurrency: 30, active: 2, pending: 1 }
+    const busy = { name: 'main', concurrency: 30, active: 2, pending: 1, ...UNSHARED }
     await expect.poll(async () => (await shown('owner')).get('main')).toEqual(busy)
     expect((await shown('operator')).get('main')).toEqual(busy)
     expect((await shown('stranger')).get('main')).toEqual({ ...busy, active: 0, pending: 0 })
@@ -49,9 +51,9 @@ describe('lanes', () => {
   it('are set for every node by the operator, and made when they are not there', async () => {
     const response = await put('main', { concurrency: 40 })
     expect(response.statusCode).toBe(200)
-    expect(lane.parse(response.json())).toEqual({ name: 'main', concurrency: 40, active: 2, pending: 1 })
+    expect(lane.parse(response.json())).toEqual({ name: 'main', concurrency: 40, active: 2, pending: 1, ...UNSHARED })
     expect((await put('slow%20things', { concurrency: 2 })).json()).toEqual({
-      ...{ name: 'slow things', concurrency: 2, active: 0, pending: 0 },
+      ...{ name: 'slow things', concurrency: 2, active: 0, pending: 0, ...UNSHARED },
     })
     expect((await shown('operator')).get('main')).toMatchObject({ concurrency: 40 })
     // The alias means the lane it stands for.

@@ -76,7 +76,7 @@ export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
   await makeOperator(services)
   const logged: HttpWorld['logged'] = []
   let settings: HttpSettings = {
-    ...{ publicUrl: null, allowedHosts: [], ratePerSecond: 0, tasksEnabled: true, limits: USUAL_LIMITS },
+    ...{ publicUrl: null, allowedHosts: [], ratePerSecond: 0, rateBurst: null, tasksEnabled: true, limits: USUAL_LIMITS },
   }
   let counter = 0
   const context: HttpContext = {
@@ -99,6 +99,7 @@ export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
     admit: (_name, given, work) => work(readTraceparent(given)),
     hearAccess: () => () => undefined,
     health: () => ({ ready: true, database: 'up', away_since: null, engine: 'up', draining: false, node_id: 'nod_1' }),
+    hasManyOrgs: () => false,
     isDraining: () => false,
     defaultAgent: () => agentId('writer'),
     ended: () => ({ promise: Promise.resolve(), give: () => undefined }),

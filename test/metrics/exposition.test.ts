@@ -13,6 +13,7 @@ function sourcesWith(change: Partial<Sources> = {}): Sources {
     nodeId: () => 'nod_1',
     lanes: () => [],
     held: () => 0,
+    largestOrg: () => 0,
     agents: () => [],
     providers: () => [],
     pools: () => [],
@@ -38,7 +39,7 @@ describe('the text', () => {
   })
 
   it('has only the labels that the catalogue names', async () => {
-    const lanes = [{ name: 'main', concurrency: 3, active: 1, pending: 2 }]
+    const lanes = [{ name: 'main', concurrency: 3, active: 1, pending: 2, max_per_org: null, largest_org: null }]
     const pools = [{ pool: 'engine', open: 4, idle: 3, waiting: 0 }]
     const providers = [{ orgId: 'o', provider: 'p', waiting: 3, inFlight: 1, closedSeconds: 0.5 }]
     const { series } = await shown({

@@ -13,6 +13,8 @@ export interface OrgNode {
   readonly log: readonly LogEntry[]
   /** Sends a message to the agent `worker` of an org, in a session of its own. */
   readonly send: (org: string, text: string) => Promise<unknown>
+  /** Changes settings, as a reload of the file does. */
+  readonly set: (change: Record<string, unknown>) => void
   readonly stop: () => Promise<void>
 }
 
@@ -25,10 +27,15 @@ export async function openOrgNode(
   settings: Record<string, unknown> = {},
 ): Promise<OrgNode> {
   const log: LogEntry[] = []
-  const read = parseSettings(settings, DEFAULT_SETTINGS)
-  if (!read.ok) throw new Error(JSON.stringify(read))
+  let current = DEFAULT_SETTINGS
+  const set = (change: Record<string, unknown>): void => {
+    const read = parseSettings(change, current)
+    if (!read.ok) throw new Error(JSON.stringify(read))
+    current = read.value
+  }
+  set(settings)
   const app = await openApp({
-    ...{ database: { url: urlOf(database.target) }, settings: () => read.value, estimate: null },
+    ...{ database: { url: urlOf(database.target) }, settings: () => current, estimate: null },
     executors: new Map([['in-process:worker', inProcess(handler)]]),
     log: (entry) => void log.push(entry),
   })
@@ -46,7 +53,7 @@ export async function openOrgNode(
     await Promise.all([...app.parts.offices.values()].map((office) => office.close()))
     await app.close()
   }
-  return { app, log, send, stop }
+  return { app, log, send, set, stop }
 }
 
 /** Puts orgs on record, each with an agent `worker`. */

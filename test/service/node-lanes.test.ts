@@ -85,3 +85,91 @@ describe('free slots that several orgs wait for', () => {
     )
   })
 })
+
+describe('a lane that orgs share', () => {
+  const shared = (size: number, onFree?: () => void): NodeLanes => {
+    const lanes = createNodeLanes(new Map([[MAIN, size]]), onFree)
+    lanes.limitOrgs(0.8)
+    return lanes
+  }
+
+  it('gives one org its part at most, even when no other org wants any', () => {
+    const lanes = shared(30)
+    expect([take(lanes, A, 100), take(lanes, A, 100)]).toEqual([24, 0])
+    expect(take(lanes, B, 100)).toBe(3)
+  })
+
+  it('gives its last free slots one by one to orgs that hold none', () => {
+    const lanes = shared(30)
+    const orgs = ['c', 'd', 'e', 'f'].map(orgId)
+    expect([take(lanes, A, 24), take(lanes, B, 100)]).toEqual([24, 3])
+    expect(take(lanes, B, 100)).toBe(0)
+    expect(orgs.map((id) => take(lanes, id, 100))).toEqual([1, 1, 1, 0])
+  })
+
+  it('is held as a whole by one org when it has one slot, and by halves when it has two', () => {
+    expect(take(shared(1), A, 5)).toBe(1)
+    const lanes = shared(2)
+    expect([take(lanes, A, 5), take(lanes, B, 5)]).toEqual([1, 1])
+  })
+
+  it('wakes an org that waits for its part only when it may start something', () => {
+    let told = 0
+    const lanes = shared(10, () => (told += 1))
+    const releases = Array.from({ length: 8 }, () => lanes.hold({ orgId: A, lane: MAIN, catchup: false }))
+    expect(take(lanes, A, 1)).toBe(0)
+    const other = lanes.hold({ orgId: B, lane: MAIN, catchup: false })
+    other()
+    expect([...lanes.waiting()]).toEqual([])
+    expect(lanes.hasRoom(MAIN, A)).toBe(false)
+    expect(lanes.hasRoom(MAIN, B)).toBe(true)
+    releases[0]?.()
+    expect([...lanes.waiting()]).toEqual([A])
+    expect(told).toBeGreaterThan(0)
+  })
+
+  it('ends nothing when its part becomes smaller, and tells who waits when it becomes larger', () => {
+    let told = 0
+    const lanes = shared(10, () => (told += 1))
+    expect(take(lanes, A, 100)).toBe(8)
+    lanes.limitOrgs(0.5)
+    expect([lanes.heldBy(A, MAIN), take(lanes, A, 1), told]).toEqual([8, 0, 0])
+    lanes.limitOrgs(1)
+    expect([told, take(lanes, A, 100)]).toEqual([1, 2])
+  })
+
+  it('never has an org beyond its part, nor keeps an org without a slot from the last ones', () => {
+    const steps = fc.array(fc.record({ org: fc.nat(4), wanted: fc.nat(12), ends: fc.boolean() }), { maxLength: 60 })
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 40 }),
+        fc.double({ min: 0, max: 0.99, noNaN: true }),
+        steps,
+        (size, share, all) => {
+          const lanes = createNodeLanes(new Map([[MAIN, size]]))
+          lanes.limitOrgs(share)
+          const held = new Map<number, (() => void)[]>()
+          for (const { org, wanted, ends } of all) {
+            const [id, own] = [orgId(`o${org}`), held.get(org) ?? []]
+            held.set(org, own)
+            if (ends) own.pop()?.()
+            else {
+              const free = size - lanes.heldIn(MAIN)
+              const count = offer(lanes, id).size
+              lanes.withdraw(id)
+              expect(own.length + count).toBeLessThanOrEqual(
+                Math.max(own.length, Math.max(1, Math.floor(size * share + 1e-9))),
+              )
+              if (own.length === 0 && free > 0) expect(count).toBeGreaterThan(0)
+              for (let n = 0; n < Math.min(count, wanted); n += 1)
+                own.push(lanes.hold({ orgId: id, lane: MAIN, catchup: false }))
+            }
+            expect(lanes.largestOrgIn(MAIN)?.held ?? 0).toBe(
+              Math.max(0, ...[...held.values()].map(({ length }) => length)),
+            )
+          }
+        },
+      ),
+    )
+  })
+})

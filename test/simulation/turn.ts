@@ -122,6 +122,7 @@ function start(world: World, node: Node, candidate: Candidate): void {
     executor: 'in-process',
     trigger: run.trigger,
     deadline: run.deadline,
+    maxTimeoutSeconds: null,
   })
   const execution = {
     run,

@@ -305,7 +305,8 @@ create table org (
   max_schedules integer,
   runs_per_day integer,
   created_at timestamp with time zone not null,
-  deleted_at timestamp with time zone
+  deleted_at timestamp with time zone,
+  max_timeout_seconds integer
 );
 create table org_version (
   org_id text collate C not null,
@@ -691,6 +692,7 @@ alter table occurrence add constraint occurrence_pkey PRIMARY KEY (org_id, sched
 alter table org_version add constraint org_version_pkey PRIMARY KEY (org_id);
 alter table org add constraint org_max_concurrent_check CHECK ((max_concurrent > 0));
 alter table org add constraint org_max_schedules_check CHECK ((max_schedules > 0));
+alter table org add constraint org_max_timeout_seconds_check CHECK ((max_timeout_seconds > 0));
 alter table org add constraint org_pkey PRIMARY KEY (id);
 alter table org add constraint org_runs_per_day_check CHECK ((runs_per_day > 0));
 alter table pending add constraint pending_flies_with_attempt CHECK (((state <> ALL (ARRAY['assigned'::text, 'running'::text, 'awaiting_callback'::text])) OR (attempt_id IS NOT NULL)));

@@ -100,6 +100,8 @@ export const reasonTexts = area({
       '{in_flight} of {limit} runs that call provider {provider} are in flight; {behind} other runs wait for it as well.',
     'reason.budget': 'Budget {budget} has {remaining} {unit} left until {until}, and {reserve} are needed.',
     'reason.lane_full': 'All {size} slots of lane {lane} are taken.',
+    'reason.org_share':
+      'The org holds {held} of the {size} slots of lane {lane} on the node; next to other orgs it gets at most {limit}, and none of the last {kept} free ones while it holds any.',
     'reason.catchup_limit': '{active} of {limit} catch-up runs are active on the node.',
     'reason.executor_offline': 'Nothing that can execute agent {agent} is connected.',
     'reason.worker_busy': 'The workers of agent {agent} hold {held} of the {capacity} attempts they take at a time.',
@@ -231,6 +233,8 @@ export const reasonTexts = area({
       '调用服务商 {provider} 的 {limit} 个运行中已有 {in_flight} 个在途；另有 {behind} 个运行等待它。',
     'reason.budget': '预算 {budget} 在 {until} 前剩余 {remaining} {unit}，而需要 {reserve}。',
     'reason.lane_full': '通道 {lane} 的 {size} 个槽位均已占用。',
+    'reason.org_share':
+      '组织在该节点上占用了通道 {lane} 的 {size} 个槽位中的 {held} 个；与其他组织共用时最多 {limit} 个，且已占用槽位时不能使用最后 {kept} 个空闲槽位。',
     'reason.catchup_limit': '节点上有 {active} 个补跑在进行，上限为 {limit}。',
     'reason.executor_offline': '没有可以执行智能体 {agent} 的程序连接。',
     'reason.worker_busy': '智能体 {agent} 的工作进程已持有 {held} 个尝试，同时最多 {capacity} 个。',

@@ -16,12 +16,26 @@ const LANE_COLUMNS: readonly Column<LaneView>[] = [
   { title: 'PENDING', of: ({ pending }) => String(pending), right: true },
 ]
 
+/** How orgs share lanes, where a server limits them; earlier servers say nothing of it. */
+const SHARE_COLUMNS: readonly Column<LaneView>[] = [
+  { title: 'PER ORG', of: ({ max_per_org }) => String(max_per_org ?? '-'), right: true },
+  {
+    title: 'LARGEST ORG',
+    of: ({ largest_org }: Partial<LaneView>) =>
+      largest_org === null || largest_org === undefined ? '-' : `${largest_org.org_id} ${largest_org.held}`,
+  },
+]
+
+const isShared = ({ max_per_org }: Partial<LaneView>): boolean => max_per_org !== null && max_per_org !== undefined
+
 /** `escapement lanes …` and `escapement nodes list`: where work runs. */
 export function addLanes(program: Command, desk: Desk): void {
   const group = groupOf(program, 'lanes', 'see and size the pools that work runs in')
   remote(desk, commandOf(group, 'list', 'list lanes; sizes are per node'), {
     work: async (talk) => {
-      await showList(talk, await talk.client.lanes.list(), { columns: LANE_COLUMNS, none: 'No lanes.' })
+      const page = await talk.client.lanes.list()
+      const columns = page.items.some(isShared) ? [...LANE_COLUMNS, ...SHARE_COLUMNS] : LANE_COLUMNS
+      await showList(talk, page, { columns, none: 'No lanes.' })
     },
   })
   remote(desk, commandOf(group, 'set <name> <size>', 'set the size of a lane on every node (operator only)'), {

@@ -3,7 +3,7 @@ import type { OrgInput, OrgView } from '../../contract/org.ts'
 import type { Column } from '../output/table.ts'
 import { oneLine, valueText } from '../output/text.ts'
 import { agoText, momentText } from '../output/times.ts'
-import { bodyOf, namesOf, number, withBody, type FieldOption } from '../remote/fields.ts'
+import { bodyOf, namesOf, number, seconds, withBody, type FieldOption } from '../remote/fields.ts'
 import { readPages, showDone, showList, showOne, withPages, type Facts, type PageOptions } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { commandOf, groupOf } from './group.ts'
@@ -14,6 +14,10 @@ const COMMON: readonly FieldOption[] = [
   { flags: '--max-concurrent <n>', field: 'max_concurrent', read: number, about: 'how many of its runs at once' },
   { flags: '--max-schedules <n>', field: 'max_schedules', read: number, about: 'how many schedules' },
   { flags: '--runs-per-day <n>', field: 'runs_per_day', read: number, about: 'how many runs a day' },
+  {
+    ...{ flags: '--max-timeout <duration>', field: 'max_timeout_seconds', read: seconds },
+    about: 'longest time limit of an attempt, such as 10m',
+  },
 ]
 
 const NEW_FIELDS: readonly FieldOption[] = [
@@ -64,6 +68,10 @@ const show = (talk: Talk, org: OrgView): Promise<void> => showOne(talk, org, () 
 
 const limitText = (limit: number | null): string => (limit === null ? 'no limit' : String(limit))
 
+/** Servers of an earlier release know no such limit. */
+const timeoutText = (limit: number | null | undefined): string =>
+  limit === null || limit === undefined ? 'no limit' : `${limit} s`
+
 function columnsOf({ terminal }: Talk): readonly Column<OrgView>[] {
   const now = terminal.now()
   return [
@@ -73,6 +81,7 @@ function columnsOf({ terminal }: Talk): readonly Column<OrgView>[] {
     { title: 'AT ONCE', of: ({ max_concurrent }) => limitText(max_concurrent), right: true },
     { title: 'SCHEDULES', of: ({ max_schedules }) => limitText(max_schedules), right: true },
     { title: 'RUNS A DAY', of: ({ runs_per_day }) => limitText(runs_per_day), right: true },
+    { title: 'TIMEOUT', of: ({ max_timeout_seconds }) => timeoutText(max_timeout_seconds), right: true },
     { title: 'MADE', of: ({ created_at }) => agoText(created_at, now) },
   ]
 }
@@ -85,5 +94,6 @@ const factsOf = ({ terminal }: Talk, org: OrgView): Facts => [
   ['at once', limitText(org.max_concurrent)],
   ['schedules', limitText(org.max_schedules)],
   ['runs a day', limitText(org.runs_per_day)],
+  ['max timeout', timeoutText(org.max_timeout_seconds)],
   ['made', momentText(org.created_at, terminal.now())],
 ]

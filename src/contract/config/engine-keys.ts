@@ -1,6 +1,7 @@
 import { ALERT_DEFAULTS } from '../../core/alerts.ts'
 import { flawed, parsed } from '../../core/input.ts'
 import { DEFAULT_LANES, meantLane } from '../../core/lanes.ts'
+import { DEFAULT_MAX_ORG_SHARE, NO_ORG_SHARE } from '../../core/org-share.ts'
 import { DEFAULT_CATCHUP_MAX_ACTIVE, DEFAULT_FIRING_SETTINGS as FIRING } from '../../core/schedule/schedule-rules.ts'
 import {
   DEFAULT_SESSION_RULES as SESSION,
@@ -11,7 +12,7 @@ import {
   SESSION_MODES,
 } from '../../core/session/session-rules.ts'
 import { parseZone } from '../../core/time/zone.ts'
-import { integer, orNone, text, word, type Key, type OpenGroup, type ValuesOf } from './key.ts'
+import { fraction, integer, orNone, text, word, type Key, type OpenGroup, type ValuesOf } from './key.ts'
 import { ANY_TEXT } from './text-shapes.ts'
 
 /** More slots than this in one process are a slip of the pen. */
@@ -49,6 +50,13 @@ const lanes: OpenGroup<number> = {
   entry: integer({ default: 0, max: MOST_SLOTS, zero: 'keeps', hot: true, summary: 'Slots of the lane on a node.' }),
   defaults: DEFAULT_LANES,
   nameOf: meantLane,
+  own: {
+    max_org_share: fraction({
+      ...{ default: DEFAULT_MAX_ORG_SHARE, min: 0, max: NO_ORG_SHARE, hot: true },
+      summary:
+        'Part of a lane that one org may hold on a node where there is more than one org, at least one slot; 1 is no limit.',
+    }),
+  },
 }
 
 const sessions = {

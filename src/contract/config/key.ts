@@ -31,6 +31,8 @@ export interface OpenGroup<T> {
   readonly defaults: Readonly<Record<string, T>>
   /** The name an entry is kept under. */
   readonly nameOf: (name: string) => string
+  /** Settings of the group as a whole; no entry can have the name of one. */
+  readonly own: Readonly<Record<string, Key<T>>>
 }
 
 /** Settings by name, in groups. */

@@ -36,6 +36,23 @@ const hidden = (value: unknown): unknown => (value === null ? null : '***')
 const places = (most: number, summary: string): Key<number> =>
   integer({ default: most, max: 1_000_000, zero: 'keeps', hot: true, summary })
 
+/** How often a key may ask. */
+export const RATE_LIMIT = {
+  per_second: integer({
+    default: 200,
+    max: 1_000_000,
+    hot: true,
+    summary: 'Requests per second and key; 0 is no limit. Unless set, it holds where there is more than one org.',
+  }),
+  burst: integer({
+    default: 1_000,
+    min: 1,
+    max: 1_000_000,
+    hot: true,
+    summary: 'Requests that a key may make at once. Where only `per_second` is set, it is as many as that.',
+  }),
+} as const
+
 const server = {
   host: text({
     default: '127.0.0.1',
@@ -48,14 +65,7 @@ const server = {
     null,
   ),
   allowed_hosts: texts({ default: [], shape: HOST_MAYBE_PORT, summary: 'Further Host headers that are answered.' }),
-  rate_limit: {
-    per_second: integer({
-      default: 0,
-      max: 1_000_000,
-      hot: true,
-      summary: 'Requests per second and key; 0 is no limit.',
-    }),
-  },
+  rate_limit: RATE_LIMIT,
   limits: {
     connections: places(10_000, 'Connections of a node. Never more than there are descriptors for.'),
     streams: places(2_000, 'Streams of events of a node.'),
@@ -170,3 +180,7 @@ export const CONFIG_KEYS = {
 
 /** All settings, complete and checked. Never changed, only replaced. */
 export type Config = ValuesOf<typeof CONFIG_KEYS>
+
+/** Whether a path names the size of a lane, and not a setting of all lanes. */
+export const isLaneSize = (path: string): boolean =>
+  path.startsWith('lanes.') && !Object.hasOwn(CONFIG_KEYS.lanes.own, path.slice('lanes.'.length))

@@ -41,10 +41,13 @@ export function keysOf(tree: KeyTree, prefix = ''): readonly PlacedKey[] {
     const path = below(prefix, name)
     if (isKey(entry)) return [{ path, key: entry }]
     if (!isOpen(entry)) return keysOf(entry, path)
-    return Object.entries(entry.defaults).map(([lane, usual]) => ({
-      path: below(path, lane),
-      key: { ...entry.entry, default: usual },
-    }))
+    return [
+      ...Object.entries(entry.defaults).map(([lane, usual]) => ({
+        path: below(path, lane),
+        key: { ...entry.entry, default: usual },
+      })),
+      ...keysOf(entry.own, path),
+    ]
   })
 }
 
@@ -56,8 +59,13 @@ export function keyAt(tree: KeyTree, path: string): Key<unknown> | undefined {
   if (entry === undefined) return undefined
   if (isKey(entry)) return dot === -1 ? entry : undefined
   if (dot === -1) return undefined
-  return isOpen(entry) ? entry.entry : keyAt(entry, path.slice(dot + 1))
+  const inside = path.slice(dot + 1)
+  return isOpen(entry) ? keyIn(entry, inside) : keyAt(entry, inside)
 }
+
+/** The key that reads a name of an open group. */
+const keyIn = (group: OpenGroup<unknown>, name: string): Key<unknown> =>
+  (Object.hasOwn(group.own, name) ? group.own[name] : undefined) ?? group.entry
 
 /** What holds when nobody gives anything. */
 export const defaultLayer = (tree: KeyTree): Layer => new Map(keysOf(tree).map(({ path, key }) => [path, key.default]))
@@ -102,7 +110,7 @@ function readGroup(walk: Walk, { tree, given, prefix }: Place): void {
 }
 
 const insideOf = (entry: OpenGroup<unknown> | KeyTree): string =>
-  Object.keys(isOpen(entry) ? entry.defaults : entry).join(', ')
+  Object.keys(isOpen(entry) ? { ...entry.defaults, ...entry.own } : entry).join(', ')
 
 function readOpen(
   walk: Walk,
@@ -117,7 +125,8 @@ function readOpen(
         message: 'has a name nobody can use',
         allowed: '1 to 100 characters',
       })
-    else if (value !== undefined) readKey(walk, { path: below(path, group.nameOf(name)), key: group.entry }, value)
+    else if (value !== undefined)
+      readKey(walk, { path: below(path, group.nameOf(name)), key: keyIn(group, name) }, value)
   }
 }
 

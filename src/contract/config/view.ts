@@ -44,17 +44,21 @@ export const configSchema = schemaOf(CONFIG_KEYS, () => true)
 /** The shape of a change through the API: what takes effect while running; null takes back what was stored. */
 export const configPatchSchema = schemaOf(CONFIG_KEYS, (hot) => hot)
 
-function schemaOf(tree: KeyTree, wants: (hot: boolean) => boolean): z.ZodType<Readonly<Record<string, unknown>>> {
+function schemaOf(
+  tree: KeyTree,
+  wants: (hot: boolean) => boolean,
+  /** What every other name is read by; left out: there is no other name. */
+  others?: z.ZodType,
+): z.ZodType<Readonly<Record<string, unknown>>> {
   const shape: Record<string, z.ZodType> = {}
   for (const [name, entry] of Object.entries(tree)) {
     if (entry.is === 'key') {
       if (wants(entry.hot)) shape[name] = entry.schema.nullable().optional().describe(entry.summary)
     } else if (entry.is === 'open') {
-      if (wants(entry.entry.hot))
-        shape[name] = z.record(z.string().min(1).max(100), entry.entry.schema.nullable()).optional()
+      if (wants(entry.entry.hot)) shape[name] = schemaOf(entry.own, wants, entry.entry.schema.nullable()).optional()
     } else if (keysWanted(entry, wants).length > 0) shape[name] = schemaOf(entry, wants).optional()
   }
-  return z.strictObject(shape)
+  return others === undefined ? z.strictObject(shape) : z.object(shape).catchall(others)
 }
 
 function keysWanted(tree: KeyTree, wants: (hot: boolean) => boolean): readonly string[] {

@@ -21,7 +21,11 @@ import { named, shaped } from './shaped.ts'
 
 export const lane: z.ZodType<LaneView> = named(
   'Lane',
-  shaped<LaneView>()({ name: z.string(), concurrency: z.int(), active: z.int(), pending: z.int() }),
+  shaped<LaneView>()({
+    ...{ name: z.string(), concurrency: z.int(), active: z.int(), pending: z.int() },
+    max_per_org: z.int().nullable(),
+    largest_org: z.strictObject({ org_id: id, held: z.int() }).nullable(),
+  }),
 )
 
 export const lanePage = pageOf('LanePage', lane)

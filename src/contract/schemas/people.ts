@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ROLES, type Role } from '../../core/access.ts'
+import { MAX_TIMEOUT_SECONDS } from '../../core/run/timeouts.ts'
 import type { KeyFilter, KeyInput, KeyView, MadeKey } from '../key.ts'
 import type { ConsoleSessionView, MemberInput, MemberPatch, MemberView, SignInInput, SignInLink } from '../member.ts'
 import type { OrgInput, OrgPatch, OrgView } from '../org.ts'
@@ -105,6 +106,7 @@ const orgFields = {
   max_concurrent: limit,
   max_schedules: limit,
   runs_per_day: limit,
+  max_timeout_seconds: z.int().min(1).max(MAX_TIMEOUT_SECONDS).nullish(),
 }
 
 export const orgInput: z.ZodType<OrgInput> = named(
@@ -131,6 +133,7 @@ export const org: z.ZodType<OrgView> = named(
     max_concurrent: z.int().nullable(),
     max_schedules: z.int().nullable(),
     runs_per_day: z.int().nullable(),
+    max_timeout_seconds: z.int().nullable(),
     created_at: moment,
   }),
 )

@@ -57,6 +57,7 @@ const RULES: Readonly<Record<string, Documented>> = {
   'gate:executor': at('agents.md'),
   'gate:worker': at('agents.md#workers', 'capacity'),
   'gate:lane': at('lanes.md', 'size'),
+  'lanes.max_org_share': at('lanes.md#orgs-that-share-a-lane', 'limit'),
   'gate:budget': at('budgets.md#when-there-is-no-room', 'remaining'),
   'gate:provider': at('providers.md#how-it-counts', 'quota'),
   'provider.max_concurrent': at('providers.md', 'limit'),

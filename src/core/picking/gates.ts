@@ -1,6 +1,7 @@
 import { hasRoom, untilWord } from '../budget/budget.ts'
 import type { BudgetId, LaneName, RunId } from '../ids.ts'
 import { formatInstant, type Instant } from '../instant.ts'
+import { keptSlots, maxOrgSlots, orgRoom } from '../org-share.ts'
 import { because, type Why } from '../reasons.ts'
 import type { RunFacts } from '../run/run.ts'
 import { isThrottled, sessionLimit, type ContextUse } from '../session/throttle.ts'
@@ -59,6 +60,8 @@ export interface LaneLoad {
   readonly name: LaneName
   readonly size: number
   readonly held: number
+  /** What the org holds of it, and the part it may hold. The picker leaves it out: it is offered what the org may take. */
+  readonly org?: { readonly held: number; readonly share: number }
 }
 
 /** Everything the gates look at for one run. */
@@ -205,8 +208,8 @@ const GATES: readonly Gate[] = [
   {
     name: 'lane',
     holds: 'lane',
-    isClosed: (_, at) => at.lane.held >= at.lane.size,
-    why: (_, at) => because('lane_full', 'gate:lane', { lane: at.lane.name, size: at.lane.size }),
+    isClosed: (_, at) => at.lane.held >= at.lane.size || isShareTaken(at.lane),
+    why: (_, at) => laneWhy(at.lane),
   },
 ]
 
@@ -245,6 +248,16 @@ function sessionLimitWhy(session: SessionLoad | null): Why {
         context_window: context.contextWindow,
       })
     : because('session_limit', 'session.max_concurrent', { active, limit: session?.maxConcurrent ?? 0 })
+}
+
+/** Whether no free slot is for this org. */
+const isShareTaken = ({ size, held, org }: LaneLoad): boolean =>
+  org !== undefined && orgRoom({ size, free: size - held, held: org.held }, org.share) === 0
+
+function laneWhy({ name, size, held, org }: LaneLoad): Why {
+  if (held >= size || org === undefined) return because('lane_full', 'gate:lane', { lane: name, size })
+  const [limit, kept] = [maxOrgSlots(size, org.share), keptSlots(size, org.share)]
+  return because('org_share', 'lanes.max_org_share', { lane: name, size, held: org.held, limit, kept })
 }
 
 const shortBudget = (run: Candidate, at: Standing): Reserve | undefined =>

@@ -18,6 +18,9 @@ export const DEFAULT_TIMEOUT_SECONDS: Record<ExecutorKind, number> = {
   echo: 10,
 }
 
+/** A year; nothing that takes longer is one attempt. */
+export const MAX_TIMEOUT_SECONDS = 366 * 86_400
+
 /** Seconds to wait for a callback when nobody has said. */
 const DEFAULT_CALLBACK_SECONDS = 300
 
@@ -28,6 +31,8 @@ export interface TimeLimits {
   readonly trigger: Trigger
   /** Covers the whole run, waiting and retries included. */
   readonly deadline: Instant | null
+  /** No attempt of the org takes longer, whatever was stated when its limit was another. */
+  readonly maxTimeoutSeconds: number | null
 }
 
 /** When the attempt that starts now must have ended. */
@@ -52,11 +57,13 @@ export function callbackEndsBy(
 }
 
 function within(limits: TimeLimits, otherwise: () => Instant, startedAt: Instant): Instant {
-  const { timeoutSeconds, deadline } = limits
+  const { timeoutSeconds, deadline, maxTimeoutSeconds } = limits
   const stated = timeoutSeconds !== null && timeoutSeconds > 0
-  const end = stated ? later(startedAt, timeoutSeconds * 1000) : otherwise()
-  return deadline !== null && deadline < end ? deadline : end
+  const end = earliest(stated ? later(startedAt, timeoutSeconds * 1000) : otherwise(), deadline)
+  return maxTimeoutSeconds === null ? end : earliest(end, later(startedAt, maxTimeoutSeconds * 1000))
 }
+
+const earliest = (end: Instant, other: Instant | null): Instant => (other !== null && other < end ? other : end)
 
 /** Why a run ended `expired`, or an attempt was cut short by the deadline of its run. */
 export const deadlineWhy = (deadline: Instant): Why =>

@@ -7,6 +7,9 @@ import type { HandlersOf } from '../call.ts'
 /** The operator sees everybody's work, others their own. */
 const seenBy = (orgId: OrgId): OrgId | null => (orgId === OPERATOR_ORG ? null : orgId)
 
+/** A lane of which this node knows nothing yet. */
+const UNUSED = { active: 0, pending: 0, max_per_org: null, largest_org: null }
+
 /** Named pools of execution slots. */
 export const laneHandlers: HandlersOf<typeof laneOperations> = {
   'lanes.list': ({ ctx, caller }) => ({ items: ctx.work.lanes(seenBy(caller.orgId)), next_cursor: null }),
@@ -15,6 +18,6 @@ export const laneHandlers: HandlersOf<typeof laneOperations> = {
     // Others follow within a second; this node has it when the answer arrives.
     await ctx.config.refresh()
     const shown = ctx.work.lanes(seenBy(caller.orgId)).find((lane) => lane.name === name)
-    return { name, concurrency, active: shown?.active ?? 0, pending: shown?.pending ?? 0 }
+    return { ...(shown ?? UNUSED), name, concurrency }
   },
 }

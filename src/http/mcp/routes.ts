@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { INVALID_REQUEST, PARSE_ERROR } from '../../contract/rpc/errors.ts'
 import { Refusal } from '../../contract/refusals.ts'
 import { readJsonBody } from '../json-body.ts'
+import { chargeRequest } from '../rate-limit.ts'
 import { gateOf, readKey, refuseOthers, type Routing } from '../routes.ts'
 import { MOST_IN_BATCH } from '../rpc/answer.ts'
 import { performTool } from './perform.ts'
@@ -54,7 +55,8 @@ async function answer(routing: Routing, handlers: Handlers, exchange: Exchange):
   return reply.send(text ?? undefined)
 }
 
-function callerOf({ ctx, limit }: Routing, handlers: Handlers, { request, reply }: Exchange) {
+function callerOf(routing: Routing, handlers: Handlers, { request, reply }: Exchange) {
+  const { ctx } = routing
   const { principal } = request
   if (principal === null) throw new Error('nobody has passed the gate')
   const header = request.headers['idempotency-key']
@@ -62,7 +64,7 @@ function callerOf({ ctx, limit }: Routing, handlers: Handlers, { request, reply 
   // The gate has charged one for the request; a batch is charged for each call.
   let isFirst = true
   const charge = (): void => {
-    if (!isFirst) limit.charge(principal.id, ctx.settings().ratePerSecond, ctx.counter())
+    if (!isFirst) chargeRequest(routing, principal)
     isFirst = false
   }
   const asker = { ctx, principal, request, reply, charge, key, handlers }

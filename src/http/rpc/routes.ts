@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { refuseOthers, gateOf, readKey, type Routing } from '../routes.ts'
+import { chargeRequest } from '../rate-limit.ts'
 import { answerRpc } from './answer.ts'
 
 export const RPC_PATH = '/rpc'
 
 /** Adds `POST /rpc`. What is said about a call is in the body; what the door refuses is a problem like everywhere. */
 export function addRpc(routing: Routing): void {
-  const { app, ctx, limit } = routing
+  const { app, ctx } = routing
   // In a room of its own: what cannot be parsed is told in the shape of JSON-RPC.
   void app.register((room, _options, done) => {
     room.removeAllContentTypeParsers()
@@ -22,7 +23,7 @@ export function addRpc(routing: Routing): void {
         const header = request.headers['idempotency-key']
         const key = header === undefined ? undefined : readKey(header)
         const charge = chargeAfterFirst(() => {
-          limit.charge(principal.id, ctx.settings().ratePerSecond, ctx.counter())
+          chargeRequest(routing, principal)
         })
         const answer = await answerRpc(
           { ctx, principal, requestId: id, charge, key, traceparent: request.headers['traceparent'] },

@@ -1,4 +1,5 @@
 import type { HostCheck } from '../hosts.ts'
+import { chargeRequest } from '../rate-limit.ts'
 import type { Routing } from '../routes.ts'
 import { addSockets, type SocketGuest, type SocketLimits, type SocketService } from '../sockets.ts'
 import { answerRpc } from './answer.ts'
@@ -20,7 +21,7 @@ export function addRpcSockets(routing: Routing, hosts: HostCheck, limits: Partia
 
 /** The answer to a message; null when there is none. Who speaks is asked again each time: keys are revoked meanwhile. */
 async function answer({ routing, nameMessage, standing }: SocketGuest, sent: Buffer): Promise<string | null> {
-  const { ctx, limit } = routing
+  const { ctx } = routing
   const requestId = nameMessage()
   const known = await standing()
   if (known.kind === 'shown_out') return null
@@ -30,7 +31,7 @@ async function answer({ routing, nameMessage, standing }: SocketGuest, sent: Buf
   }
   const { principal } = known
   const charge = (): void => {
-    limit.charge(principal.id, ctx.settings().ratePerSecond, ctx.counter())
+    chargeRequest(routing, principal)
   }
   const asker = { ctx, principal, requestId, charge, key: undefined, traceparent: undefined }
   const said = await answerRpc(asker, sent)

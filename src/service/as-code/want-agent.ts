@@ -8,6 +8,7 @@ import { parseExecutor } from '../agent-executor.ts'
 import { AGENT_FIELDS, newAgent, parseAgent } from '../agent-input.ts'
 import { agentChange, agentCreation } from '../agents.ts'
 import { agentFields, shownAgent, writtenAgent } from './agent-fields.ts'
+import { timeoutFlaws } from '../timeout-limit.ts'
 import { flawsOf, hiddenFlaws, madeOf, shownChanges, type Context, type Place, type Wanted } from './wanted.ts'
 
 /** An agent that is asked for, and what it will be; null: it cannot be read. */
@@ -41,17 +42,17 @@ export function wantAgent(context: Context, place: Place<AgentRow>): WantedAgent
 
 type Base = Pick<Wanted, 'item' | 'name' | 'id' | 'isNew' | 'permissions'>
 
-function made({ ports, caller, now }: Context, base: Base): WantedAgent {
+function made({ ports, caller, now, stored }: Context, base: Base): WantedAgent {
   const input = { ...base.item.fields, id: base.id } as unknown as AgentInput
   const row = newAgent(input, { orgId: caller.orgId, now, newId: () => base.id })
-  const flaws = hiddenFlaws('executor', row.executor)
+  const flaws = [...hiddenFlaws('executor', row.executor), ...timeoutFlaws(input, stored.org)]
   return {
     ...{ ...base, row, flaws, changes: madeOf(writtenAgent(row)) },
     doing: flaws.length > 0 ? null : () => agentCreation(ports, caller, input),
   }
 }
 
-function changed({ ports, caller }: Context, base: Base, known: AgentRow): WantedAgent {
+function changed({ ports, caller, stored }: Context, base: Base, known: AgentRow): WantedAgent {
   const { fields } = base.item
   const missing = NEEDED.filter((name) => fields[name] === undefined)
   if (missing.length > 0) {
@@ -64,7 +65,10 @@ function changed({ ports, caller }: Context, base: Base, known: AgentRow): Wante
   const row = { ...known, ...read.value }
   const real = { before: agentFields(known), after: agentFields(row) }
   const names = changedNames(real.before, real.after)
-  const flaws = names.includes('executor') ? hiddenFlaws('executor', row.executor) : []
+  const flaws = [
+    ...(names.includes('executor') ? hiddenFlaws('executor', row.executor) : []),
+    ...(names.includes('timeout_seconds') ? timeoutFlaws(fields, stored.org) : []),
+  ]
   const asked = { id: known.id, change: pick(change, names) as Partial<AgentInput> }
   return {
     ...{ ...base, row, flaws, changes: shownChanges(real, { before: shownAgent(known), after: shownAgent(row) }) },

@@ -11,6 +11,7 @@ import { parseSchedule, type ReadSchedule } from '../schedule-input.ts'
 import { newSchedule, scheduleChange, scheduleCreation } from '../schedules.ts'
 import { TIMING_FIELDS } from '../schedule-timing.ts'
 import { DOCUMENT_FIELDS, scheduleFields, shownSchedule, writtenSchedule, type Writing } from './schedule-fields.ts'
+import { timeoutFlaws } from '../timeout-limit.ts'
 import { flawsOf, hiddenFlaws, madeOf, shownChanges, type Context, type Place, type Wanted } from './wanted.ts'
 
 /** Agents as they will be, and the names that will be clear. */
@@ -61,6 +62,8 @@ async function made(
   const agent = await agentFor(around.agent, { org: stored.org, input, existing: null, id })
   const read = parseSchedule(input, { now, defaultZone: stored.zone, agent, existing: null })
   if (!read.ok) return refused(base, read.flaws)
+  const tooLong = timeoutFlaws(input, stored.org)
+  if (tooLong.length > 0) return refused(base, tooLong)
   const row = newSchedule(read.value, { caller, now, id })
   const flaws = hiddenIn(row.input, ['executor', 'probe'])
   const permissions = isFields(input.budget) ? BUDGETS : []
@@ -82,6 +85,8 @@ async function changed(
   const read = parseSchedule(change, { now, defaultZone: stored.zone, agent, existing: known })
   if (!read.ok) return refused(base, read.flaws)
   const row = rowAfter(known, read.value)
+  const tooLong = row.timeoutSeconds === known.timeoutSeconds ? [] : timeoutFlaws(change, stored.org)
+  if (tooLong.length > 0) return refused(base, tooLong)
   const on = fields['enabled'] === undefined || fields['enabled'] === null ? true : fields['enabled']
   if (typeof on !== 'boolean')
     return refused(base, [{ field: 'enabled', value: on, message: 'must be true or false', allowed: 'true, false' }])

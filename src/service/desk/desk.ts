@@ -54,6 +54,8 @@ export interface Desk {
   daily: CountedDay | null
   /** What waiting runs set aside is not what whoever picks was told. */
   reservesChanged: boolean
+  /** The longest time limit of an attempt; null: the org has none. */
+  maxTimeoutSeconds: number | null
   settings: DeskSettings
   /** The moment of the present turn, by the database's clock. */
   now: Instant
@@ -187,7 +189,7 @@ export function emptyDesk(orgId: OrgId, chance: Chance, settings: DeskSettings):
     agents: new Map(),
     queuedTasks: new Map(),
     allQueuedTasks: new Set(),
-    ...{ budgets: null, quotas: null, quotasChanged: false, daily: null },
+    ...{ budgets: null, quotas: null, quotasChanged: false, daily: null, maxTimeoutSeconds: null },
     ...{ reservesChanged: false, now: instant(0), turnNo: 0, placesGiven: 0, maxChanges: Infinity },
     clearings: new Map(),
     changes: noChanges(),

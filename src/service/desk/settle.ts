@@ -109,7 +109,7 @@ function callbackEnd(desk: Desk, run: RunRow): Instant {
   const executor = (desk.agents.get(run.agentId)?.executorKind ?? 'in-process') as ExecutorKind
   const { trigger, deadline, timeoutSeconds } = run
   const at = { startedAt: run.startedAt ?? desk.now, acceptedAt: desk.now }
-  return callbackEndsBy(at, { trigger, deadline, timeoutSeconds, executor })
+  return callbackEndsBy(at, { trigger, deadline, timeoutSeconds, executor, maxTimeoutSeconds: desk.maxTimeoutSeconds })
 }
 
 /** Everything that has become due for a run by itself. `leaseUntil` is its holder's; null when nobody holds it. */
@@ -129,7 +129,7 @@ export function passTime(desk: Desk, run: RunRow, leaseUntil: Instant | null): v
     if (leaseUntil !== null && now >= leaseUntil) endAttempt(desk, run, NODE_LOST)
     else if (run.endsBy !== null && now >= run.endsBy) {
       const isAwaited = run.state === 'awaiting_callback'
-      run.errorMessage = tellTimeout(run, run.endsBy)
+      run.errorMessage = tellTimeout(desk, run, run.endsBy)
       endAttempt(desk, run, { kind: 'timed_out', errorCode: isAwaited ? 'callback_timeout' : 'timeout' })
     }
     return
@@ -143,10 +143,15 @@ export function passTime(desk: Desk, run: RunRow, leaseUntil: Instant | null): v
 }
 
 /** What was not there in time, and who decides how long that is. */
-export function tellTimeout({ state, startedAt, deadline }: RunRow, endsBy: Instant): string {
+export function tellTimeout(
+  { maxTimeoutSeconds: max }: Pick<Desk, 'maxTimeoutSeconds'>,
+  { state, startedAt, deadline }: RunRow,
+  endsBy: Instant,
+): string {
   const what = state === 'awaiting_callback' ? 'no callback came' : 'it was not over'
   if (deadline !== null && endsBy >= deadline) return `${what} by its deadline, ${formatInstant(deadline)}`
   const seconds = Math.round((endsBy - (startedAt ?? endsBy)) / 100) / 10
+  if (max !== null && seconds >= max) return `${what} within ${seconds} s, which is max_timeout_seconds of the org`
   return `${what} within ${seconds} s; timeout_seconds of the agent or the schedule can give it longer`
 }
 

@@ -147,6 +147,7 @@ const otherPolicy =
   (flag: string): Remedy =>
   ({ run }) =>
     given(run.scheduleId, (id) => ACTIONS.changeSchedule(id, flag))
+const growLane: Remedy = (closed) => given(factOf(closed, 'lane'), ACTIONS.growLane)
 const stopSession: Remedy = ({ run }) => given(run.sessionKey, ACTIONS.stopSession)
 const changeSession: Remedy = ({ run }) => given(run.sessionKey, ACTIONS.changeSession)
 const seeWorkers: Remedy = () => [ACTIONS.seeWorkers()]
@@ -155,7 +156,8 @@ const moreSlots = otherPolicy('--max-concurrency N')
 
 /** What would open the gate that is closed, or let the next occurrence through. */
 const REMEDIES: Partial<Readonly<Record<Why['reason'], Remedy>>> = {
-  lane_full: (closed) => given(factOf(closed, 'lane'), ACTIONS.growLane),
+  lane_full: growLane,
+  org_share: growLane,
   agent_limit: (closed) =>
     closed.why.rule === 'agent.max_concurrent' ? given(factOf(closed, 'agent'), ACTIONS.changeAgent) : [],
   executor_offline: seeWorkers,

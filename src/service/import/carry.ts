@@ -17,6 +17,7 @@ import type { Zone } from '../../core/time/zone.ts'
 import { loadAgents } from '../../store/agents.ts'
 import { loadOrg } from '../../store/orgs.ts'
 import { parseAgent } from '../agent-input.ts'
+import { timeoutFlaws } from '../timeout-limit.ts'
 import { createAgent } from '../agents.ts'
 import type { Caller } from '../caller.ts'
 import { textField } from '../input-fields.ts'
@@ -133,15 +134,18 @@ interface Context {
 
 interface Agents {
   readonly usual: string | null
+  /** The longest time limit that the org allows. */
+  readonly maxTimeoutSeconds: number | null
   readonly rows: ReadonlyMap<string, WokenAgent>
 }
 
 async function agentsFor({ database }: Ports, { orgId }: Caller, wanted: readonly Wanted[]): Promise<Agents> {
-  const usual = (await loadOrg(database, orgId))?.defaultAgentId ?? null
+  const org = await loadOrg(database, orgId)
+  const usual = org?.defaultAgentId ?? null
   const named = wanted.flatMap(({ fields, agent }) => [fields.agent_id ?? [], agent?.id ?? []].flat())
   const ids = [...new Set([...named, ...(usual === null ? [] : [usual])])].map(agentId)
   const rows = await loadAgents(database, { orgId, ids })
-  return { usual, rows: new Map(rows.map((row) => [row.id, row])) }
+  return { usual, maxTimeoutSeconds: org?.maxTimeoutSeconds ?? null, rows: new Map(rows.map((row) => [row.id, row])) }
 }
 
 async function carryOne(context: Context, wanted: Wanted): Promise<ImportedLine> {
@@ -204,7 +208,9 @@ function readWanted({ agents, now, zone }: Context, wanted: Wanted): ReadSchedul
   if (!('id' in agent)) return agent
   const input = { ...wanted.fields, name: wanted.name }
   const read = parseSchedule(input, { now, defaultZone: zone, agent, existing: null })
-  return read.ok ? read.value : read.flaws
+  if (!read.ok) return read.flaws
+  const tooLong = timeoutFlaws(input, agents)
+  return tooLong.length > 0 ? tooLong : read.value
 }
 
 function wokenBy({ rows, usual }: Agents, { agent, fields }: Wanted): WokenAgent | readonly Flaw[] {

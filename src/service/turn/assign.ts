@@ -87,12 +87,12 @@ function assign(memory: Memory, run: RunRow, offer: WorkerOffer): Assignment {
 export function beginAssigned(desk: Desk, run: RunRow): void {
   if (!move(desk, run, { event: 'start', why: PICKED })) return
   run.startedAt = desk.now
-  run.endsBy = endOf(run, desk.now)
+  run.endsBy = endOf(desk, run)
   if (run.nominal !== null) judgeStart(desk, run)
 }
 
-const endOf = ({ trigger, deadline, timeoutSeconds }: RunRow, now: Instant): Instant =>
-  attemptEndsBy(now, { trigger, deadline, timeoutSeconds, executor: 'worker' })
+const endOf = ({ now, maxTimeoutSeconds }: Desk, { trigger, deadline, timeoutSeconds }: RunRow): Instant =>
+  attemptEndsBy(now, { trigger, deadline, timeoutSeconds, executor: 'worker', maxTimeoutSeconds })
 
 /** Gives back what was assigned to a worker that went away before it could be told. Whatever has begun stays. */
 export const releaseWork = (

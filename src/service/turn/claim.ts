@@ -99,6 +99,7 @@ function start(memory: Memory, run: RunRow, nodeId: string): AttemptId {
 
 function endsBy(memory: Memory, run: RunRow, now: Instant): Instant {
   const { trigger, deadline, timeoutSeconds } = run
+  const { maxTimeoutSeconds } = memory.desk
   const executor = agentOn(memory.desk, run.agentId).executorKind as ExecutorKind
-  return attemptEndsBy(now, { trigger, deadline, timeoutSeconds, executor })
+  return attemptEndsBy(now, { trigger, deadline, timeoutSeconds, executor, maxTimeoutSeconds })
 }

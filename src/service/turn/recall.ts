@@ -55,6 +55,7 @@ export async function recallOrg(connection: Connection, memory: Memory): Promise
   const { desk } = memory
   const org = await loadOrg(connection, desk.orgId)
   setOrgLimit(memory, org?.maxConcurrent ?? null)
+  desk.maxTimeoutSeconds = org?.maxTimeoutSeconds ?? null
   takeClearings(desk.clearings, await loadClearings(connection, desk.orgId))
   const perDay = org?.runsPerDay ?? null
   await recallDailyRuns(connection, memory, perDay === null ? null : { perDay, zone: zoneNamed(org?.defaultTimezone) })

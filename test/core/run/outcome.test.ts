@@ -120,6 +120,7 @@ describe('how long an attempt may take', () => {
     executor: 'http',
     trigger: 'schedule',
     deadline: null,
+    maxTimeoutSeconds: null,
     ...over,
   })
   const secondsUntil = (end: Instant): number => (end - NOW) / 1000
@@ -147,6 +148,23 @@ describe('how long an attempt may take', () => {
     [null, 10],
   ])('with timeout_seconds %s is %i s', (timeoutSeconds, expected) => {
     expect(secondsUntil(attemptEndsBy(NOW, limits({ timeoutSeconds })))).toBe(expected)
+  })
+
+  it.each([
+    ['stated, and longer than the org allows', { timeoutSeconds: 3_600 }, 60],
+    ['stated, and shorter', { timeoutSeconds: 8 }, 8],
+    ['not stated, and longer by default', { executor: 'worker' }, 60],
+    ['not stated, and shorter by default', { executor: 'http' }, 10],
+    ['a deadline far away', { trigger: 'task', deadline: later(NOW, 3_600_000) }, 60],
+    ['a deadline that comes first', { trigger: 'task', deadline: later(NOW, 5_000) }, 5],
+  ] as const)('is at most what the org allows, 60 s: %s', (_, over, expected) => {
+    expect(secondsUntil(attemptEndsBy(NOW, limits({ ...over, maxTimeoutSeconds: 60 })))).toBe(expected)
+  })
+
+  it('is at most what the org allows while a callback is awaited, counted from its start', () => {
+    const at = { startedAt: NOW, acceptedAt: later(NOW, 20_000) }
+    expect(secondsUntil(callbackEndsBy(at, limits({ maxTimeoutSeconds: 60 })))).toBe(60)
+    expect(secondsUntil(callbackEndsBy(at, limits({ maxTimeoutSeconds: 1_000 })))).toBe(320)
   })
 
   it('never goes beyond the deadline of the run, and for a task is that deadline', () => {

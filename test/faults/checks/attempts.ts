@@ -142,7 +142,12 @@ export function checkNodes({ nodes, journal, orgs, serverFault }: World, { turns
             .map(({ attemptId }) => attemptId)
             .join()}`,
       )
-      demand(node.parts.lanes.hasRoom(lane), 'no_slot_leak', () => `${lane} of ${node.name} has no room, size ${size}`)
+      for (const { id } of orgs)
+        demand(
+          node.parts.lanes.hasRoom(lane, id),
+          'no_slot_leak',
+          () => `${lane} of ${node.name} has no room for ${id}, size ${size}`,
+        )
     }
   }
 }

@@ -30,6 +30,7 @@ export const INVARIANTS = [
   'time_never_goes_back',
   'expired_never_starts',
   'transactions_are_bounded',
+  'org_shares',
 ] as const
 export type Invariant = (typeof INVARIANTS)[number]
 

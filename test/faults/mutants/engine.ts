@@ -43,6 +43,9 @@ export function reserveAll(lanes: NodeLanes): NodeLanes {
   }
 }
 
+/** An org may hold a whole lane although it is not the only one. */
+export const shareNothing = (lanes: NodeLanes): NodeLanes => ({ ...lanes, limitOrgs: () => undefined })
+
 /** Who is told that it has waited too long is served all the same, later. */
 export function serveRefused(real: (ctx: WorkQueueContext) => WorkQueue, ctx: WorkQueueContext): WorkQueue {
   const queue = real({ ...ctx, patienceMs: Infinity, after: () => () => undefined })

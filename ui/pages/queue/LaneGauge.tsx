@@ -22,6 +22,7 @@ export function LaneGauge({ lane, nodes }: { readonly lane: LaneView; readonly n
         <span className="quiet small">
           {nodes > 1 ? say('queue.nodes', { size, count: nodes }) : say('queue.use', { active, room })}
         </span>
+        <OrgShare lane={lane} />
         {active >= room && <span className="lane-full">{say('queue.full')}</span>}
         {pending > 0 && <span className="lane-pending">{say('queue.pending', { count: pending })}</span>}
       </div>
@@ -39,6 +40,16 @@ export function LaneGauge({ lane, nodes }: { readonly lane: LaneView; readonly n
       <LaneSize key={size} name={name} size={size} />
     </li>
   )
+}
+
+/** How orgs share the lane. A node of an earlier release says nothing of it. */
+function OrgShare({ lane }: { readonly lane: Partial<LaneView> }): ReactNode {
+  const say = useSay()
+  const { max_per_org: most, largest_org: largest } = lane
+  if (most === undefined || most === null) return null
+  const limit = say('queue.perOrg', { count: most })
+  const holder = largest ? say('queue.largestOrg', { org: largest.org_id, held: largest.held }) : null
+  return <span className="quiet small">{holder === null ? limit : `${limit} · ${holder}`}</span>
 }
 
 function LaneSize({ name, size }: { readonly name: string; readonly size: number }): ReactNode {

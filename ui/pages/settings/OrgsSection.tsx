@@ -23,6 +23,7 @@ const FIELDS: readonly FieldSpec[] = [
   limit('max_concurrent', 'orgs.maxConcurrent'),
   limit('max_schedules', 'orgs.maxSchedules'),
   limit('runs_per_day', 'orgs.runsPerDay'),
+  limit('max_timeout_seconds', 'orgs.maxTimeout'),
 ]
 const NEW: readonly FieldSpec[] = [
   { path: 'id', label: 'agents.id', kind: 'code', hint: 'orgs.idHint', example: 'acme' },

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { OPERATOR_ORG, type Principal } from '../../src/core/access.ts'
+import { principalId } from '../../src/core/ids.ts'
+import { Refusal } from '../../src/contract/refusals.ts'
+import { chargeRequest, createRateLimit, type Charging } from '../../src/http/rate-limit.ts'
+import { isOfWorkers } from '../../src/http/gate.ts'
+import { OPERATIONS } from '../../src/contract/operations/table.ts'
+import { aPrincipal } from './support.ts'
+
+interface Situation {
+  readonly stated: number | null
+  readonly burst?: number
+  readonly hasManyOrgs: boolean
+  readonly nowMs?: () => number
+}
+
+function chargingIn({ stated, burst, hasManyOrgs, nowMs = () => 0 }: Situation): Charging {
+  const settings = { ratePerSecond: stated, rateBurst: burst ?? null } as ReturnType<Charging['ctx']['settings']>
+  return { ctx: { settings: () => settings, counter: nowMs, hasManyOrgs: () => hasManyOrgs }, limit: createRateLimit() }
+}
+
+/** How many requests of the principal are answered before one is refused, looked at up to 3,000. */
+function answered(charging: Charging, principal: Principal): number {
+  for (let asked = 0; asked < 3_000; asked += 1)
+    try {
+      chargeRequest(charging, principal)
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'RATE_LIMITED') return asked
+      throw error
+    }
+  return Infinity
+}
+
+const TENANT = aPrincipal('member')
+const OPERATOR = aPrincipal('owner', { id: principalId('key_operator'), orgId: OPERATOR_ORG })
+
+describe('how many requests a key may make at once', () => {
+  it.each([
+    ['nothing is set and there is one org', { stated: null, hasManyOrgs: false }, Infinity, Infinity],
+    ['nothing is set and there are several orgs', { stated: null, hasManyOrgs: true }, 1_000, Infinity],
+    ['only a burst is set', { stated: null, burst: 5, hasManyOrgs: true }, 5, Infinity],
+    ['a burst is set for one org alone', { stated: null, burst: 5, hasManyOrgs: false }, Infinity, Infinity],
+    ['it is switched off', { stated: 0, hasManyOrgs: true }, Infinity, Infinity],
+    ['a rate is set and there is one org', { stated: 7, hasManyOrgs: false }, 7, 7],
+    ['a rate is set and there are several orgs', { stated: 7, hasManyOrgs: true }, 7, Infinity],
+    ['a rate and a burst are set', { stated: 7, burst: 20, hasManyOrgs: true }, 20, Infinity],
+  ] as const)('when %s', (_, situation, tenant, operator) => {
+    expect(answered(chargingIn(situation), TENANT)).toBe(tenant)
+    expect(answered(chargingIn(situation), OPERATOR)).toBe(operator)
+  })
+
+  it('grows again by 200 a second, and the refusal says when', () => {
+    let now = 0
+    const charging = chargingIn({ stated: null, hasManyOrgs: true, nowMs: () => now })
+    expect(answered(charging, TENANT)).toBe(1_000)
+    expect(() => chargeRequest(charging, TENANT)).toThrow(expect.objectContaining({ retryAfterMs: 5 }))
+    now = 1_000
+    expect(answered(charging, TENANT)).toBe(200)
+    expect(answered(charging, aPrincipal('member', { id: principalId('key_another') }))).toBe(1_000)
+  })
+})
+
+describe('what workers and callbacks ask', () => {
+  it('is exempt, and nothing else that needs a key', () => {
+    const all = Object.entries(OPERATIONS)
+    const exempt = all.filter(([, spec]) => isOfWorkers(spec) || spec.permission === 'none').map(([id]) => id)
+    expect(exempt.filter((id) => id.startsWith('worker.')).sort()).toEqual(
+      ['worker.claim', 'worker.complete', 'worker.events', 'worker.renew', 'worker.start'].sort(),
+    )
+    expect(exempt).toContain('callbacks.settle')
+    expect(exempt.filter((id) => /^(schedules|sessions|runs|tasks|agents|keys|workers)\./.test(id))).toEqual([])
+  })
+})
