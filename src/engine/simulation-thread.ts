@@ -1,8 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { parentPort } from 'node:worker_threads'
 import { computeSimulation } from '../service/simulate/compute.ts'
-import type { SimulationProgress } from '../contract/simulate.ts'
-import type { SimulationJob, SimulationOutcome } from '../service/simulate/port.ts'
+import type { SimulationJob, SimulationOutcome, SimulationProgress } from '../service/simulate/port.ts'
 import { flawsOf } from '../service/simulate/refusals.ts'
 import type { ThreadMessage } from './thread-messages.ts'
 

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import type { SimulationProgress } from '../contract/simulate.ts'
-import type { SimulationJob, SimulationOutcome, SimulationPort } from '../service/simulate/port.ts'
+import type { SimulationJob, SimulationOutcome, SimulationPort, SimulationProgress } from '../service/simulate/port.ts'
 import { simulationBusy, simulationTooLarge, simulationTooLong } from '../service/simulate/refusals.ts'
 import { createThreadPool, type PoolBounds } from './thread-pool.ts'
 

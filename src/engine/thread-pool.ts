@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { invalid, type Refusal } from '../contract/refusals.ts'
 import type { OrgId } from '../core/ids.ts'
+import { refusedFor } from '../service/simulate/refusals.ts'
 import type { ThreadMessage } from './thread-messages.ts'
 
 /** What bounds computations, so that they take nothing from the engine. */
@@ -19,9 +19,9 @@ export interface PoolBounds {
 export interface PoolWords {
   /** `A simulation` */
   readonly what: string
-  readonly busy: (waiting: number) => Refusal
-  readonly tooLong: (limitMs: number) => Refusal
-  readonly tooLarge: () => Refusal
+  readonly busy: (waiting: number) => Error
+  readonly tooLong: (limitMs: number) => Error
+  readonly tooLarge: () => Error
 }
 
 /** What is told while it is computed, and how to say that it is no longer wanted. */
@@ -178,7 +178,7 @@ function perform<Job, Outcome, Progress>(
   const hear = (message: ThreadMessage<Outcome, Progress>): void => {
     if (message.kind === 'progress') progress?.(message.progress)
     else if (message.kind === 'outcome') finish(true, () => asked.resolve(message.outcome))
-    else if (message.kind === 'invalid') finish(true, () => asked.reject(invalid(message.flaws)))
+    else if (message.kind === 'invalid') finish(true, () => asked.reject(refusedFor(message.flaws)))
     else finish(true, () => asked.reject(new Error(`${words.what} failed: ${message.error}`)))
   }
   const fail = (error: Error & { readonly code?: string }): void =>

@@ -69,7 +69,7 @@ export function whyFailed(row: ScheduleRow): Why {
   const problem = tooDense(row.timing)
   return problem === null
     ? because('given_up', 'state', { ...stateOf(row), error: row.lastError })
-    : because('rule_too_dense', 'rrule', { ...stateOf(row), problem })
+    : because('rule_too_dense', 'timing', { ...stateOf(row), problem })
 }
 
 function whyNotActive(

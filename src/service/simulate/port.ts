@@ -3,6 +3,8 @@ import type { PolicyChange, SimulationDiff, SimulationView } from '../../contrac
 import type { SimulationTask } from '../simulation/task.ts'
 import type { OrgId } from '../../core/ids.ts'
 
+export type { SimulationProgress } from '../../contract/simulate.ts'
+
 /** What is computed: a window, and perhaps the same again under other policies. */
 export interface SimulationJob {
   readonly task: SimulationTask
