@@ -5,6 +5,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { OperationTable } from '../contract/operations/operation.ts'
 import { OPERATIONS } from '../contract/operations/table.ts'
 import { Refusal, type RefusalCode } from '../contract/refusals.ts'
+import { createAnswerMemory, limitAnswers } from './answer-memory.ts'
 import { connectionsByDescriptors, watchConnections, type Connections } from './connections.ts'
 import { addConsole } from './console/routes.ts'
 import type { HttpContext } from './context.ts'
@@ -92,7 +93,9 @@ export function createHttpServer(
     ctx.events.close()
     done()
   })
-  const routing = { app, ctx, limit: createRateLimit(), connections }
+  const answers = createAnswerMemory()
+  limitAnswers(app, answers)
+  const routing = { app, ctx, limit: createRateLimit(), connections, answers }
   addRoutes(routing, withoutFacade(api.operations), api.handlers)
   addFacade(routing, onlyFacade(api.operations), api.handlers)
   addRpc(routing)
