@@ -33,6 +33,8 @@ export interface PageQuery {
   readonly values: readonly SqlValue[]
   /** The columns of the statement that may be large; the others have limits of their own. */
   readonly large: readonly string[]
+  /** What else is read for a row, as an expression about `page`: its bytes. */
+  readonly besides?: string
   readonly limit: number
 }
 
@@ -42,10 +44,11 @@ export interface PageQuery {
  */
 export async function readPage<Item>(
   connection: Connection,
-  { text, values, large, limit }: PageQuery,
+  { text, values, large, besides, limit }: PageQuery,
   itemOf: (row: Row) => Item,
 ): Promise<Listed<Item>> {
-  const bytes = large.map((column) => `coalesce(octet_length(page.${column}::text), 0)`).join(' + ')
+  const sizes = large.map((column) => `coalesce(octet_length(page.${column}::text), 0)`)
+  const bytes = [...sizes, ...(besides === undefined ? [] : [besides])].join(' + ')
   const rows = await connection.query(
     `select * from (
        select page.*, count(*) over () as page_rows, row_number() over () as page_row,
