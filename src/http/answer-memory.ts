@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, onSendHookHandler } from 'fastify'
 import { Refusal } from '../contract/refusals.ts'
 
 /** Smaller answers are not counted: however many there are, connections are limited. */
@@ -40,17 +40,13 @@ export const noRoom = (): Refusal =>
 
 /** Refuses large answers while too many are still being sent. */
 export function limitAnswers(app: FastifyInstance, memory: AnswerMemory): void {
-  app.addHook('onSend', (_request, reply, answer: unknown, done) => {
+  app.addHook('onSend', (...[, reply, answer, done]: Parameters<onSendHookHandler>) => {
     const bytes = typeof answer === 'string' || Buffer.isBuffer(answer) ? answer.length : 0
-    if (bytes < LARGE_ANSWER_BYTES) {
-      done(null, answer)
-      return
-    }
     if (!memory.hasRoom(bytes)) {
       done(noRoom())
       return
     }
-    reply.raw.once('close', memory.hold(bytes))
+    if (bytes >= LARGE_ANSWER_BYTES) reply.raw.once('close', memory.hold(bytes))
     done(null, answer)
   })
 }

@@ -6,7 +6,7 @@ import type { Why } from '../core/reasons.ts'
 import { traceIdOf } from '../core/trace-context.ts'
 import { isTerminal, type RunState } from '../core/run/run-machine.ts'
 import type { AttemptRow } from '../store/attempts.ts'
-import type { RunRecord } from '../store/run-reads.ts'
+import type { RunRecord } from '../store/run-record.ts'
 import { momentOrNull, omittedPayload } from './schedule-view.ts'
 
 /** A run as every surface shows it. */

@@ -23,10 +23,8 @@ import { brandOrNull, columnsOf, jsonOrNull, timestampOrNull } from './rows.ts'
 import type { ScheduleRow } from './schedule-row.ts'
 import { toTimestamp } from './timestamp.ts'
 
-const columnsWith = (
-  payload: string,
-): string => `org_id, id, agent_id, created_by, name, description, input, timing, rules, retry_policy,
-  timeout_seconds, lane, session_key, ${payload}, delete_after_run, state, watermark, next_run_at, failure_streak,
+const columnsWith = (payload: string): string => `org_id, id, agent_id, created_by, name, description, input, timing,
+  rules, retry_policy, timeout_seconds, lane, session_key, ${payload}, delete_after_run, state, watermark, next_run_at, failure_streak,
   failure_count, skipped_for, fires, previous_run_id, last_ending, last_run_at, last_status, last_error, alerts,
   version, created_at, updated_at, owner, created_by_run, lineage, approval, pace`
 
@@ -213,10 +211,10 @@ export async function listSchedules(connection: Connection, page: SchedulePage):
 }
 
 /** A page of them, which ends by bytes too. Unless `whole`, large payloads are left out. */
-export const listSchedulePage = (
+export function listSchedulePage(
   connection: Connection,
   page: SchedulePage & { readonly whole?: boolean },
-): Promise<Listed<ScheduleRow>> => {
+): Promise<Listed<ScheduleRow>> {
   const { text, values } = listOf({ ...page, limit: page.limit + 1 }, page.whole === true ? COLUMNS : LISTED_COLUMNS)
   return readPage(connection, { text, values, large: LARGE, limit: page.limit }, scheduleOf)
 }

@@ -67,7 +67,8 @@ async function seedRuns(world: HttpWorld, seed: Parameters<typeof seedRun>[2], p
   return MANY + SOME
 }
 
-const largeIds = (length: number): readonly string[] => Array.from({ length }, (_, index) => text(190, index) + index)
+const largeIds = (length: number): readonly string[] =>
+  Array.from({ length }, (_, index) => `${text(190, index)}${index}`)
 
 /** By list. A list that is not here is a gap in these tests. */
 export const FILLERS: Readonly<Record<string, Filler>> = {
