@@ -1,4 +1,4 @@
-import { describeFlaw, type Flaw } from '../core/input.ts'
+import { describeFlaw, MAX_LISTED_FLAWS, type Flaw } from '../core/input.ts'
 
 /** Every way in which a request is refused, with the HTTP status it has on the wire. */
 export const REFUSAL_CODES = {
@@ -47,6 +47,7 @@ export const REFUSAL_CODES = {
   DRAINING: 503,
   BUSY: 503,
   TOO_MANY_CONNECTIONS: 503,
+  ANSWERS_FULL: 503,
   NOT_STARTED: 503,
   DATABASE_AWAY: 503,
 } as const
@@ -99,6 +100,7 @@ export const REFUSAL_TITLES: Readonly<Record<RefusalCode, string>> = {
   DRAINING: 'The node is going down',
   BUSY: 'The queue of requests is full',
   TOO_MANY_CONNECTIONS: 'Too many are connected',
+  ANSWERS_FULL: 'Too many large answers are being sent',
   NOT_STARTED: 'The node is not up yet',
   DATABASE_AWAY: 'The database is away',
 }
@@ -185,12 +187,13 @@ export class ErrLaneCleared extends Refusal {
 
 /** A refusal of bad input, with every flaw in it. */
 export const invalid = (flaws: readonly Flaw[]): Refusal =>
-  new Refusal(
-    flaws.length > 0 && flaws.every(isTooDense) ? 'RULE_TOO_DENSE' : 'VALIDATION',
-    flaws.map(describeFlaw).join('; '),
-    {
-      flaws,
-    },
-  )
+  new Refusal(flaws.length > 0 && flaws.every(isTooDense) ? 'RULE_TOO_DENSE' : 'VALIDATION', listed(flaws), { flaws })
 
 const isTooDense = (flaw: Flaw): boolean => flaw.isTooDense === true
+
+/** A message about a thousand flaws must not be a thousand lines. */
+function listed(flaws: readonly Flaw[]): string {
+  const described = flaws.slice(0, MAX_LISTED_FLAWS + 1).map(describeFlaw)
+  const more = flaws.length - described.length
+  return [...described, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+}

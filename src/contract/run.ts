@@ -1,4 +1,5 @@
 import type { DeliveryView } from './delivery.ts'
+import type { OmittedPayload } from './page.ts'
 import type { ProbeAnswerView } from './probe.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import type { RunState } from '../core/run/run-machine.ts'
@@ -14,7 +15,7 @@ export interface UsageView {
 }
 
 /** A run as every surface shows it. Times are RFC 3339 with `Z`. */
-export interface RunView {
+export interface RunView extends OmittedPayload {
   readonly id: string
   readonly job_run_id: string
   readonly org_id: string

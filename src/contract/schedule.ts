@@ -1,3 +1,4 @@
+import type { OmittedPayload } from './page.ts'
 import type { ScheduleAlertKind } from '../core/alerts.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
@@ -133,7 +134,7 @@ export interface ScheduleRulesView {
 }
 
 /** A schedule as every surface shows it: what it was given, completed by its defaults, and where it stands. */
-export interface ScheduleView extends ScheduleTimingView, ScheduleRulesView {
+export interface ScheduleView extends ScheduleTimingView, ScheduleRulesView, OmittedPayload {
   readonly id: string
   readonly org_id: string
   readonly name: string

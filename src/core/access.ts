@@ -1,4 +1,4 @@
-import { flawed, parsed, type Flaw, type Parsed } from './input.ts'
+import { flawed, MAX_LISTED_FLAWS, parsed, type Flaw, type Parsed } from './input.ts'
 import { orgId, type OrgId, type PrincipalId } from './ids.ts'
 import { formatInstant, type Instant } from './instant.ts'
 import { nearestWord } from './nearest-word.ts'
@@ -157,15 +157,15 @@ export function parsePermissions(field: string, value: unknown): Parsed<readonly
     return flawed({ field, value, message: 'must list at least one permission', allowed: allowed.join(', ') })
   const entries: readonly unknown[] = value
   const words = entries.map((entry) => (typeof entry === 'string' ? entry.trim().toLowerCase() : ''))
-  const flaws = entries.flatMap((entry, index): readonly Flaw[] => {
-    const word = words[index] ?? ''
-    if (allowed.includes(word)) return []
-    const near = nearestWord(word, allowed)
-    const hint = near === null ? '' : `; did you mean ${near}?`
-    return [
-      { field: `${field}.${index}`, value: entry, message: `is not a permission${hint}`, allowed: allowed.join(', ') },
-    ]
+  const isAllowed: ReadonlySet<string> = new Set(allowed)
+  const wrong = words.flatMap((word, index) => (isAllowed.has(word) ? [] : [index]))
+  const flaws = wrong.slice(0, MAX_LISTED_FLAWS).map((index): Flaw => {
+    const near = nearestWord(words[index] ?? '', allowed)
+    const message = `is not a permission${near === null ? '' : `; did you mean ${near}?`}`
+    return { field: `${field}.${index}`, value: entries[index], message, allowed: allowed.join(', ') }
   })
+  const more = wrong.length - flaws.length
+  if (more > 0) flaws.push({ field, value: undefined, message: `and ${more} more that are not permissions` })
   return flaws.length > 0 ? flawed(...flaws) : parsed([...new Set(words)] as readonly string[] as readonly Grant[])
 }
 

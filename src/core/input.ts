@@ -23,6 +23,9 @@ export const parsed = <T>(value: T): Parsed<T> => ({ ok: true, value })
 
 export const flawed = (...flaws: readonly Flaw[]): Parsed<never> => ({ ok: false, flaws })
 
+/** So many flaws are listed: enough to see what is wrong, and few enough to be read. */
+export const MAX_LISTED_FLAWS = 20
+
 /** One line for people: `cron "61 * * * *": minute 61 is above 59 (allowed: 0-59)`. */
 export function describeFlaw(flaw: Flaw): string {
   const given = flaw.value === undefined ? '' : ` ${showValue(flaw.value)}`
@@ -86,6 +89,35 @@ export function parseWord<W extends string>(field: string, value: unknown, words
   return word === undefined ? flawed({ field, value, message: 'is not a known value', allowed }) : parsed(word)
 }
 
+/** How many more fields there are with names that are not known. */
+const moreUnknown = (at: string, count: number): Flaw => ({
+  field: at,
+  value: undefined,
+  message: `and ${count} more unknown fields`,
+})
+
+/** Flaws of the first names, and one that says how many more there are. */
+export function firstOf(
+  names: readonly string[],
+  { at, describe }: { readonly at: string; readonly describe: (name: string) => Flaw },
+): readonly Flaw[] {
+  const listed = names.slice(0, MAX_LISTED_FLAWS).map(describe)
+  return names.length === listed.length ? listed : [...listed, moreUnknown(at, names.length - listed.length)]
+}
+
+/**
+ * The flaws of the fields of an object with names that are not known. What is said about each (the name that was
+ * probably meant) is worked out only for the first ones, so that it takes time linear in what was given.
+ */
+export function unknownFieldsOf(
+  { given, known, at }: { readonly given: object; readonly known: readonly string[]; readonly at: string },
+  describe: (name: string) => Flaw,
+): readonly Flaw[] {
+  const isKnown = new Set(known)
+  const unknown = Object.keys(given).filter((name) => !isKnown.has(name))
+  return firstOf(unknown, { at, describe })
+}
+
 type FieldParser = (field: string, value: unknown) => Parsed<unknown>
 
 /** What a table of field parsers reads: each field, if it was given. */
@@ -107,11 +139,14 @@ export function parseFields<Fields extends Readonly<Record<string, FieldParser>>
     return flawed({ field: prefix, value, message: 'must be an object', allowed: `an object with ${allowed}` })
   const found: Record<string, unknown> = {}
   const flaws: Flaw[] = []
+  let unknown = 0
   for (const [name, given] of Object.entries(value)) {
     const field = prefix === '' ? name : `${prefix}.${name}`
     const parse = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (parse === undefined) {
-      flaws.push({ field, value: given as unknown, message: 'is not a known field', allowed })
+      unknown += 1
+      if (unknown <= MAX_LISTED_FLAWS)
+        flaws.push({ field, value: given as unknown, message: 'is not a known field', allowed })
       continue
     }
     if (given === undefined) continue
@@ -119,6 +154,7 @@ export function parseFields<Fields extends Readonly<Record<string, FieldParser>>
     if (result.ok) found[name] = result.value
     else flaws.push(...result.flaws)
   }
+  if (unknown > MAX_LISTED_FLAWS) flaws.push(moreUnknown(prefix, unknown - MAX_LISTED_FLAWS))
   return flaws.length > 0 ? flawed(...flaws) : parsed(found as FieldsOf<Fields>)
 }
 

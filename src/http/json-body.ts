@@ -1,10 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { invalid, Refusal } from '../contract/refusals.ts'
-import type { Flaw } from '../core/input.ts'
+import { MAX_LISTED_FLAWS, type Flaw } from '../core/input.ts'
 import { readJson } from '../core/json.ts'
-
-/** Nobody nests deeper on purpose, and what walks over it must not run out of stack. */
-const MOST_DEEP = 64
+import { excessIn, MAX_DEPTH } from '../core/json-shape.ts'
 
 /** Escapes that JSON may hold and the database may not: NUL, and perhaps half of a surrogate pair. */
 const SUSPICIOUS = /\\u(?:0000|d[89a-f])/i
@@ -12,22 +10,50 @@ const SUSPICIOUS = /\\u(?:0000|d[89a-f])/i
 /** With the flag `u` a whole pair is one character, so this finds halves only. */
 const HALF_CHARACTER = /\p{Surrogate}/u
 
-/** Reads a body. What cannot be kept as it is, is refused: nothing is cut, rounded to infinity or left out in silence. */
+/**
+ * Reads a body, whichever door it came through. What cannot be kept as it is, is refused: nothing is cut, rounded to
+ * infinity or left out in silence. It takes time linear in the body.
+ */
 export function readJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
   if (!isUtf8(bytes)) throw new Refusal('MALFORMED', 'The body is not UTF-8')
+  const excess = excessIn(bytes)
+  if (excess !== null)
+    throw invalid([
+      {
+        field: '',
+        value: undefined,
+        message: `the body has too many ${excess.of}`,
+        allowed: `up to ${excess.allowed}`,
+      },
+    ])
   const text = bytes.toString('utf8')
   const value = parse(text)
+  const looksAtTexts = SUSPICIOUS.test(text)
+  if (isKeepable(value, looksAtTexts, 0)) return value
   const flaws: Flaw[] = []
-  walk(value, { field: '', depth: 0, flaws, texts: SUSPICIOUS.test(text) })
-  if (flaws.length > 0) throw invalid(flaws)
-  return value
+  walk(value, { field: '', depth: 0, flaws, texts: looksAtTexts })
+  throw invalid(flaws)
 }
 
 function parse(text: string): unknown {
   const read = readJson(text)
   if ('flaw' in read) throw new Refusal('MALFORMED', `The body is not JSON: ${read.flaw}`)
   return read.value
+}
+
+/** Whether there is nothing to complain of. Nearly every body is such, and where things stand in it does not matter. */
+function isKeepable(value: unknown, texts: boolean, depth: number): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value === 'string') return !texts || textFlaw(value) === null
+  if (typeof value !== 'object' || value === null) return true
+  if (depth >= MAX_DEPTH) return false
+  if (Array.isArray(value)) return value.every((inner) => isKeepable(inner, texts, depth + 1))
+  for (const name of Object.keys(value)) {
+    if (name === '__proto__' || (texts && textFlaw(name) !== null)) return false
+    if (!isKeepable((value as Readonly<Record<string, unknown>>)[name], texts, depth + 1)) return false
+  }
+  return true
 }
 
 interface Place {
@@ -39,6 +65,8 @@ interface Place {
 }
 
 function walk(value: unknown, place: Place): void {
+  // Enough is known.
+  if (place.flaws.length >= MAX_LISTED_FLAWS) return
   if (typeof value === 'object') {
     if (value !== null) walkInto(value, place)
   } else if (typeof value === 'number') {
@@ -50,18 +78,16 @@ function walk(value: unknown, place: Place): void {
 }
 
 function walkInto(value: object, place: Place): void {
-  if (place.depth >= MOST_DEEP) {
-    complain(place, 'is nested too deeply', `${MOST_DEEP} levels`)
+  if (place.depth >= MAX_DEPTH) {
+    complain(place, 'is nested too deeply', `${MAX_DEPTH} levels`)
     return
   }
   for (const name of Object.keys(value)) {
-    const inner = (value as Readonly<Record<string, unknown>>)[name]
-    const isPlain = typeof inner === 'string' ? !place.texts : typeof inner === 'boolean'
     if (name === '__proto__' || (place.texts && textFlaw(name) !== null)) {
       complain(place, 'has a field whose name cannot be kept', 'names without NUL, other than __proto__')
-    } else if (!isPlain) {
+    } else {
       const field = place.field === '' ? name : `${place.field}.${name}`
-      walk(inner, { ...place, field, depth: place.depth + 1 })
+      walk((value as Readonly<Record<string, unknown>>)[name], { ...place, field, depth: place.depth + 1 })
     }
   }
 }
@@ -72,5 +98,6 @@ function textFlaw(text: string): string | null {
 }
 
 function complain({ field, flaws }: Place, message: string, allowed?: string): void {
-  if (flaws.length < 20) flaws.push({ field, value: undefined, message, ...(allowed === undefined ? {} : { allowed }) })
+  if (flaws.length >= MAX_LISTED_FLAWS) return
+  flaws.push({ field, value: undefined, message, ...(allowed === undefined ? {} : { allowed }) })
 }

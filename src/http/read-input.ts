@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { OperationSpec } from '../contract/operations/operation.ts'
 import { invalid } from '../contract/refusals.ts'
-import type { Flaw } from '../core/input.ts'
+import { firstOf, MAX_LISTED_FLAWS, type Flaw } from '../core/input.ts'
+import { unknownFields } from '../service/input-fields.ts'
 import { flawsOf } from './schema-flaws.ts'
 
 /** Reads one part of a request: what comes out fits the schema, or the request is refused with every flaw. */
@@ -30,9 +31,6 @@ export function readersOf(spec: OperationSpec): Readers {
   }
 }
 
-/** Enough to see what is wrong. */
-const MOST_FLAWS = 20
-
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -41,25 +39,39 @@ const NO_FIELDS: Reader = (given) => {
   if (given === undefined) return undefined
   if (!isObject(given))
     throw invalid([{ field: '', value: undefined, message: 'takes no body', allowed: 'nothing, or {}' }])
-  const flaws = Object.keys(given).map((field): Flaw => ({
-    field,
-    value: undefined,
-    message: 'takes no fields',
-    allowed: 'nothing, or {}',
-  }))
-  if (flaws.length > 0) throw invalid(flaws.slice(0, MOST_FLAWS))
+  const flaws = firstOf(Object.keys(given), {
+    at: '',
+    describe: (field) => ({ field, value: undefined, message: 'takes no fields', allowed: 'nothing, or {}' }),
+  })
+  if (flaws.length > 0) throw invalid(flaws)
   return undefined
 }
 
 function bodyReader(spec: OperationSpec): Reader {
   const read = spec.readBy === 'service' || spec.body === undefined ? null : schemaReader(spec.body)
+  const refuseStrangers = spec.body === undefined || spec.facade === true ? null : strangersOf(spec.body)
   return (given) => {
     if (given === undefined && spec.bodyOptional !== true)
       throw invalid([{ field: '', value: undefined, message: 'a body is missing', allowed: 'a JSON object' }])
     const body = given === undefined ? {} : given
     if (!isObject(body))
       throw invalid([{ field: '', value: undefined, message: 'the body must be an object', allowed: 'a JSON object' }])
-    return read === null ? body : read(body)
+    if (read !== null) return read(body)
+    refuseStrangers?.(body)
+    return body
+  }
+}
+
+/**
+ * Where the service reads the body, and perhaps in the org's transaction, one with many more fields than there are is refused
+ * before: some of them are unknown, whatever else is wrong. Null: the schema takes fields of any name.
+ */
+function strangersOf(schema: z.ZodType): ((body: Readonly<Record<string, unknown>>) => void) | null {
+  const { properties = {}, additionalProperties } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  const known = Object.keys(properties)
+  if (additionalProperties !== false) return null
+  return (body) => {
+    if (Object.keys(body).length > known.length + MAX_LISTED_FLAWS) throw invalid(unknownFields('', body, known))
   }
 }
 

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { Answer, OperationSpec, OperationTable } from '../contract/operations/operation.ts'
 import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
 import type { Principal } from '../core/access.ts'
+import type { AnswerMemory } from './answer-memory.ts'
 import type { Call, Handler } from './call.ts'
 import { callerFrom } from './caller-from.ts'
 import type { Connections } from './connections.ts'
@@ -28,6 +29,7 @@ export interface Routing {
   readonly ctx: HttpContext
   readonly limit: RateLimit
   readonly connections: Connections
+  readonly answers: AnswerMemory
 }
 
 type AnyHandler = Handler<OperationSpec>

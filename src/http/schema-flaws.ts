@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Flaw } from '../core/input.ts'
+import { firstOf, MAX_LISTED_FLAWS, type Flaw } from '../core/input.ts'
 import { nearestWord } from '../core/nearest-word.ts'
 
 type Issue = z.core.$ZodIssue
@@ -17,14 +17,19 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** What zod found, in the words that all our parsers use. `known` are the fields there are at the top. */
 export function flawsOf(error: z.ZodError, given: unknown, known: readonly string[]): readonly Flaw[] {
-  return error.issues.flatMap((issue) => flawsOfIssue(issue, given, known))
+  const listed = error.issues.slice(0, MAX_LISTED_FLAWS).flatMap((issue) => flawsOfIssue(issue, given, known))
+  const more = error.issues.length - MAX_LISTED_FLAWS
+  return more > 0 ? [...listed, { field: '', value: undefined, message: `and ${more} more flaws` }] : listed
 }
 
 function flawsOfIssue(issue: Issue, given: unknown, known: readonly string[]): readonly Flaw[] {
   const field = issue.path.map(String).join('.')
   const value = valueAt(given, issue.path)
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((name) => unknownField({ name, field, value, known: field === '' ? known : [] }))
+    return firstOf(issue.keys, {
+      at: field,
+      describe: (name) => unknownField({ name, field, value, known: field === '' ? known : [] }),
+    })
   if (value === undefined && issue.path.length > 0 && issue.code !== 'custom')
     return [{ field, value, message: 'is missing' }]
   return [{ field, value, ...wordsFor(issue) }]

@@ -5,6 +5,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { OperationTable } from '../contract/operations/operation.ts'
 import { OPERATIONS } from '../contract/operations/table.ts'
 import { Refusal, type RefusalCode } from '../contract/refusals.ts'
+import { createAnswerMemory, limitAnswers, type AnswerMemory } from './answer-memory.ts'
 import { connectionsByDescriptors, watchConnections, type Connections } from './connections.ts'
 import { addConsole } from './console/routes.ts'
 import type { HttpContext } from './context.ts'
@@ -49,6 +50,7 @@ export interface Api {
 export function createHttpServer(
   ctx: HttpContext,
   api: Api = { operations: OPERATIONS, handlers: HANDLERS },
+  answers: AnswerMemory = createAnswerMemory(),
 ): FastifyInstance {
   const app = Fastify({
     logger: false,
@@ -92,7 +94,8 @@ export function createHttpServer(
     ctx.events.close()
     done()
   })
-  const routing = { app, ctx, limit: createRateLimit(), connections }
+  limitAnswers(app, answers)
+  const routing = { app, ctx, limit: createRateLimit(), connections, answers }
   addRoutes(routing, withoutFacade(api.operations), api.handlers)
   addFacade(routing, onlyFacade(api.operations), api.handlers)
   addRpc(routing)

@@ -23,7 +23,7 @@ import { actorOf, changed, created, deleted } from './audit-entry.ts'
 import { applyKept } from './kept-budget.ts'
 import type { Caller } from './caller.ts'
 import { judgeCommand } from './command-agents.ts'
-import { parseIdCursor, parseLimit, writeCursorParts } from './cursor.ts'
+import { pageOfListed, parseIdCursor, parseLimit, writeCursorParts } from './cursor.ts'
 import type { Desk } from './desk/desk.ts'
 import { collectFlaws } from './input-fields.ts'
 import { bound } from './idempotent.ts'
@@ -96,11 +96,8 @@ export async function findAgentPage(
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0
   const after = keep(parseIdCursor('cursor', filter.cursor))
   if (flaws.length > 0) throw invalid(flaws)
-  const found = await listAgentPage(ports.database, { orgId, after: agentId(after ?? ''), limit: limit + 1 })
-  const shown = found.slice(0, limit)
-  const last = shown.at(-1)
-  const next = found.length > limit && last !== undefined ? writeCursorParts([last.id]) : null
-  return { items: shown.map(viewAgent), next_cursor: next }
+  const listed = await listAgentPage(ports.database, { orgId, after: agentId(after ?? ''), limit })
+  return pageOfListed(listed, viewAgent, ({ id }) => writeCursorParts([id]))
 }
 
 type AskedChange = Asked & { readonly change: Partial<AgentInput> }

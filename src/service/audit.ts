@@ -8,7 +8,7 @@ import { formatInstant, parseInstant } from '../core/instant.ts'
 import { listAudits, loadAuditHead, loadAuditsFrom, type AuditHead, type AuditRow } from '../store/audit.ts'
 import { GENESIS, hashOf } from './audit-chain.ts'
 import type { Caller } from './caller.ts'
-import { parseLimit, readCursorParts, writeCursorParts } from './cursor.ts'
+import { pageOfListed, parseLimit, readCursorParts, writeCursorParts } from './cursor.ts'
 import { collectFlaws, textField } from './input-fields.ts'
 import type { Ports } from './ports.ts'
 
@@ -34,13 +34,12 @@ export async function listAudit(
     ...{ from: given('from', parseInstant), to: given('to', parseInstant), before: given('cursor', parseNumber) },
   }
   if (flaws.length > 0) throw invalid(flaws)
-  const rows = await listAudits(database, { orgId, ...choice, limit: limit + 1 })
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  return {
-    items: shown.map((row) => viewAudit(orgId, row)),
-    next_cursor: rows.length > limit && last !== undefined ? writeCursorParts([last.no]) : null,
-  }
+  const listed = await listAudits(database, { orgId, ...choice, limit })
+  return pageOfListed(
+    listed,
+    (row) => viewAudit(orgId, row),
+    ({ no }) => writeCursorParts([no]),
+  )
 }
 
 function parseNumber(field: string, value: unknown): Parsed<number> {
@@ -94,9 +93,9 @@ export async function verifyAudit(
     headSeen: null,
   }
   for (;;) {
-    const rows = await loadAuditsFrom(database, { orgId, after: walk.last?.no ?? 0, limit: PAGE })
+    const { rows, more } = await loadAuditsFrom(database, { orgId, after: walk.last?.no ?? 0, limit: PAGE })
     for (const row of rows) step(walk, row, { orgId, anchor, headNo: head?.no ?? 0 })
-    if (rows.length < PAGE) break
+    if (!more) break
   }
   end(walk, head)
   const after = await loadAuditHead(database, orgId)

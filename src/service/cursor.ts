@@ -1,5 +1,7 @@
+import type { Page } from '../contract/page.ts'
 import { flawed, parsed, type Parsed } from '../core/input.ts'
 import { instant, type Instant } from '../core/instant.ts'
+import type { Listed } from '../store/page.ts'
 
 /** Where a page ended: the moment and the key of its last item. Opaque to whoever carries it. */
 export interface Cursor {
@@ -65,13 +67,21 @@ export function parseLimit(field: string, value: unknown): Parsed<number> {
 /**
  * Makes a page of what was asked for with one more than its length: that one is not shown, and says that there is more.
  */
-export function pageOf<Item, View>(
+export const pageOf = <Item, View>(
   found: readonly Item[],
   limit: number,
   of: { readonly view: (item: Item) => View; readonly cursor: (item: Item) => Cursor },
-): { readonly items: readonly View[]; readonly next_cursor: string | null } {
-  const shown = found.slice(0, limit)
-  const last = shown.at(-1)
-  const next = found.length > limit && last !== undefined ? writeCursor(of.cursor(last)) : null
-  return { items: shown.map(of.view), next_cursor: next }
+): Page<View> =>
+  pageOfListed({ rows: found.slice(0, limit), more: found.length > limit }, of.view, (last) =>
+    writeCursor(of.cursor(last)),
+  )
+
+/** Makes a page of rows that may be large, and so fewer than were asked for. */
+export function pageOfListed<Item, View>(
+  { rows, more }: Listed<Item>,
+  view: (item: Item) => View,
+  cursor: (last: Item) => string,
+): Page<View> {
+  const last = rows.at(-1)
+  return { items: rows.map(view), next_cursor: more && last !== undefined ? cursor(last) : null }
 }

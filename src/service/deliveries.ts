@@ -21,7 +21,7 @@ import type { TryRow } from '../store/outbox.ts'
 import { loadTargets } from '../store/targets.ts'
 import { acted, actorOf } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
-import { pageOf, parseCursor, parseLimit } from './cursor.ts'
+import { pageOfListed, parseCursor, parseLimit, writeCursor } from './cursor.ts'
 import { collectFlaws, textField } from './input-fields.ts'
 import type { Ports } from './ports.ts'
 import { momentOrNull } from './schedule-view.ts'
@@ -44,14 +44,14 @@ export async function findDeliveries(
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0
   const cursor = keep(parseCursor('cursor', filter.cursor))
   if (flaws.length > 0) throw invalid(flaws)
-  const rows = await listDeliveries(database, {
-    ...{ orgId, states, limit: limit + 1 },
+  const listed = await listDeliveries(database, {
+    ...{ orgId, states, limit },
     runId: run === null ? null : runId(run),
     targetId: target === null ? null : targetId(target),
     after: cursor === null ? null : { createdAt: cursor.createdAt, id: cursor.key },
   })
-  const view = await viewWithTries(database, orgId, rows)
-  return pageOf(rows, limit, { view, cursor: ({ createdAt, id }) => ({ createdAt, key: id }) })
+  const view = await viewWithTries(database, orgId, listed.rows)
+  return pageOfListed(listed, view, ({ createdAt, id }) => writeCursor({ createdAt, key: id }))
 }
 
 function parseStatuses(value: string): Parsed<readonly DeliveryState[]> {
@@ -80,7 +80,7 @@ async function readDelivery(connection: Connection, orgId: OrgId, id: string): P
 
 /** Where the result of a run was carried. */
 export async function deliveriesOfRun(database: Connection, orgId: OrgId, id: RunId): Promise<readonly DeliveryView[]> {
-  const found = await listDeliveries(database, {
+  const { rows: found } = await listDeliveries(database, {
     ...{ orgId, runId: id, targetId: null, states: null, after: null, limit: 100 },
   })
   return found.length === 0 ? [] : found.map(await viewWithTries(database, orgId, found))

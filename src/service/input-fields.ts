@@ -1,4 +1,4 @@
-import { flawed, parsed, type Flaw, type Parsed } from '../core/input.ts'
+import { flawed, parsed, unknownFieldsOf, type Flaw, type Parsed } from '../core/input.ts'
 import { nearestWord } from '../core/nearest-word.ts'
 
 /** An object as somebody sent it. */
@@ -12,17 +12,15 @@ export function parseObject(field: string, value: unknown): Parsed<Given> {
 
 /** One flaw for each field that nobody knows, with the field that was probably meant. */
 export function unknownFields(prefix: string, given: Given, known: readonly string[]): readonly Flaw[] {
-  return Object.keys(given)
-    .filter((name) => !known.includes(name))
-    .map((name) => {
-      const near = nearestWord(underscored(name), known)
-      return {
-        field: prefix === '' ? name : `${prefix}.${name}`,
-        value: given[name],
-        message: `is not a known field${near === null ? '' : `; did you mean ${near}?`}`,
-        allowed: known.join(', '),
-      }
-    })
+  return unknownFieldsOf({ given, known, at: prefix }, (name) => {
+    const near = nearestWord(underscored(name), known)
+    return {
+      field: prefix === '' ? name : `${prefix}.${name}`,
+      value: given[name],
+      message: `is not a known field${near === null ? '' : `; did you mean ${near}?`}`,
+      allowed: known.join(', '),
+    }
+  })
 }
 
 /** `misfirePolicy` is meant as `misfire_policy`: who comes from JavaScript writes it so. */

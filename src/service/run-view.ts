@@ -6,8 +6,8 @@ import type { Why } from '../core/reasons.ts'
 import { traceIdOf } from '../core/trace-context.ts'
 import { isTerminal, type RunState } from '../core/run/run-machine.ts'
 import type { AttemptRow } from '../store/attempts.ts'
-import type { RunRecord } from '../store/run-reads.ts'
-import { momentOrNull } from './schedule-view.ts'
+import type { RunRecord } from '../store/run-record.ts'
+import { momentOrNull, omittedPayload } from './schedule-view.ts'
 
 /** A run as every surface shows it. */
 export function viewRun(run: RunRecord): RunView {
@@ -19,7 +19,7 @@ export function viewRun(run: RunRecord): RunView {
     schedule_id: run.scheduleId,
     agent_id: run.agentId,
     session_id: run.sessionKey,
-    message_id: messageIdOf(run.payload),
+    message_id: run.firstMessageId ?? messageIdOf(run.payload),
     trigger: run.trigger,
     status: run.state,
     reason: (run.why ?? run.decision).reason,
@@ -40,6 +40,7 @@ export function viewRun(run: RunRecord): RunView {
     output: run.output,
     usage: viewUsage(run.usage),
     payload: run.payload,
+    ...omittedPayload(run.payloadBytes),
     superseded: run.superseded,
     retry_of: run.retryOf,
     parent_run_id: run.parentRunId,

@@ -9,10 +9,11 @@ import { TRIGGERS } from '../core/run/run.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import { parseRunStates } from '../core/run/run-words.ts'
 import { loadAttempts } from '../store/attempts.ts'
-import { listRuns, loadRun, type RunChoice, type RunRecord } from '../store/run-reads.ts'
+import { listRunPage, loadRun, type RunChoice } from '../store/run-reads.ts'
+import type { RunRecord } from '../store/run-record.ts'
 import { loadSchedules } from '../store/schedules.ts'
 import { deliveriesOfRun } from './deliveries.ts'
-import { pageOf, parseCursor, parseLimit } from './cursor.ts'
+import { pageOfListed, parseCursor, parseLimit, writeCursor } from './cursor.ts'
 import type { Caller } from './caller.ts'
 import { collectFlaws, textField, unknownFields } from './input-fields.ts'
 import type { Live } from './live-port.ts'
@@ -73,8 +74,8 @@ export async function findRuns(
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0
   if (choice === null || flaws.length > 0) throw invalid(flaws)
   const after = cursor === null ? null : { createdAt: cursor.createdAt, id: runId(cursor.key) }
-  const runs = await listRuns(database, { ...choice, owned: ownRuns(railed) ?? null, after, limit: limit + 1 })
-  return pageOf(runs, limit, { view: viewRun, cursor: ({ createdAt, id: key }) => ({ createdAt, key }) })
+  const listed = await listRunPage(database, { ...choice, owned: ownRuns(railed) ?? null, after, limit })
+  return pageOfListed(listed, viewRun, ({ createdAt, id: key }) => writeCursor({ createdAt, key }))
 }
 
 /** A page of a schedule's runs. The runs of a schedule that is gone are found among all runs. */

@@ -5,7 +5,7 @@ import { DEFAULT_TIMEOUT_SECONDS, type ExecutorKind } from '../core/run/timeouts
 import type { Zone } from '../core/time/zone.ts'
 import { understandWords } from '../core/words/understand.ts'
 import { loadAgents, type AgentRow } from '../store/agents.ts'
-import type { RunRecord } from '../store/run-reads.ts'
+import type { RunRecord } from '../store/run-record.ts'
 import type { Ports } from './ports.ts'
 import { viewUsage } from './run-view.ts'
 import { readRun } from './runs-read.ts'

@@ -1,5 +1,6 @@
 import type { RetryPolicyView, ScheduleRulesView, ScheduleTimingView, ScheduleView } from '../contract/schedule.ts'
 import type { ExecutorInput } from '../contract/executor.ts'
+import type { OmittedPayload } from '../contract/page.ts'
 import type { ScheduleDelivery } from '../contract/target.ts'
 import { inlineKindOf } from '../core/executor/inline-agent.ts'
 import { maskedExecutor } from '../core/executor/masked.ts'
@@ -18,6 +19,10 @@ import { everyField } from './schedule-timing.ts'
 
 /** RFC 3339, or null. */
 export const momentOrNull = (at: Instant | null): string | null => (at === null ? null : formatInstant(at))
+
+/** What is shown of a payload that a list leaves out. */
+export const omittedPayload = (bytes: number | undefined): OmittedPayload =>
+  bytes === undefined ? {} : { payload_omitted: true, payload_bytes: bytes }
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -53,6 +58,7 @@ export function viewSchedule(row: ScheduleRow, disabled: ReadonlySet<string> = N
     timeout_seconds: row.timeoutSeconds,
     delete_after_run: row.deleteAfterRun,
     payload: row.payload,
+    ...omittedPayload(row.payloadBytes),
     delivery,
     delivery_disabled: delivery !== null && disabled.has(delivery.target_id),
     budget: budgetOf(row),

@@ -4,11 +4,11 @@ import { SCHEDULE_SORTS, type ScheduleFilter, type ScheduleSort, type ScheduleVi
 import { agentId, scheduleId } from '../core/ids.ts'
 import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
 import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
-import { listSchedules, type ScheduleChoice, type ScheduleCursor } from '../store/schedules.ts'
+import { listSchedulePage, type ScheduleChoice, type ScheduleCursor } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { confinedTo } from '../core/rails/railed.ts'
 import type { Caller } from './caller.ts'
-import { isMoment, parseLimit, readCursorParts, writeCursorParts } from './cursor.ts'
+import { isMoment, pageOfListed, parseLimit, readCursorParts, writeCursorParts } from './cursor.ts'
 import { collectFlaws, parseFlag, textField, type Collector } from './input-fields.ts'
 import type { Ports } from './ports.ts'
 import { disabledTargets } from './schedule-delivery.ts'
@@ -20,7 +20,8 @@ const KIND_WORDS = ['at', 'once', 'every', 'interval', 'cron', 'rrule'] as const
 export async function findSchedules(
   ports: Pick<Ports, 'database'>,
   caller: Caller,
-  filter: ScheduleFilter = {},
+  /** With `whole`, large payloads are not left out: where one schedule alone cannot be asked for. */
+  filter: ScheduleFilter & { readonly whole?: boolean } = {},
 ): Promise<Page<ScheduleView>> {
   const { flaws, keep } = collectFlaws()
   const choice = readChoice(caller, filter, keep)
@@ -29,14 +30,20 @@ export async function findSchedules(
   const after = sort === null ? null : keep(parseCursor(filter.cursor, sort))
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0
   if (sort === null || flaws.length > 0) throw invalid(flaws)
-  const rows = await listSchedules(ports.database, { ...choice, failing, sort, after, limit: limit + 1 })
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  const disabled = await disabledTargets(ports.database, caller.orgId, shown)
-  return {
-    items: shown.map((row) => viewSchedule(row, disabled)),
-    next_cursor: rows.length > limit && last !== undefined ? cursorAfter(last, sort) : null,
-  }
+  const listed = await listSchedulePage(ports.database, {
+    ...choice,
+    failing,
+    sort,
+    after,
+    limit,
+    whole: filter.whole === true,
+  })
+  const disabled = await disabledTargets(ports.database, caller.orgId, listed.rows)
+  return pageOfListed(
+    listed,
+    (row) => viewSchedule(row, disabled),
+    (last) => cursorAfter(last, sort),
+  )
 }
 
 function readChoice({ orgId, railed }: Caller, filter: ScheduleFilter, keep: Collector['keep']): ScheduleChoice {

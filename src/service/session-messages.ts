@@ -3,9 +3,10 @@ import { invalid, Refusal } from '../contract/refusals.ts'
 import type { MessageView } from '../contract/session.ts'
 import { runId, type OrgId } from '../core/ids.ts'
 import { formatInstant } from '../core/instant.ts'
-import { listRuns, type RunRecord } from '../store/run-reads.ts'
+import { listRunPage } from '../store/run-reads.ts'
+import type { RunRecord } from '../store/run-record.ts'
 import { loadSessions } from '../store/sessions.ts'
-import { pageOf, parseCursor, parseLimit } from './cursor.ts'
+import { pageOfListed, parseCursor, parseLimit, writeCursor } from './cursor.ts'
 import { collectFlaws } from './input-fields.ts'
 import { readSessionKey } from './messages.ts'
 import type { Ports } from './ports.ts'
@@ -24,12 +25,12 @@ export async function findMessages(
   const cursor = keep(parseCursor('cursor', filter.cursor))
   if (flaws.length > 0) throw invalid(flaws)
   const after = cursor === null ? null : { createdAt: cursor.createdAt, id: runId(cursor.key) }
-  const runs = await listRuns(database, { orgId, sessionKey: key, after, limit: limit + 1 })
-  if (runs.length === 0) {
+  const listed = await listRunPage(database, { orgId, sessionKey: key, after, limit, whole: true })
+  if (listed.rows.length === 0) {
     const [session] = await loadSessions(database, { orgId, keys: [key] })
     if (session === undefined) throw new Refusal('NOT_FOUND', `There is no session ${asked.key}`)
   }
-  return pageOf(runs, limit, { view: viewMessage, cursor: ({ createdAt, id }) => ({ createdAt, key: id }) })
+  return pageOfListed(listed, viewMessage, ({ createdAt, id }) => writeCursor({ createdAt, key: id }))
 }
 
 /** A run as a message of its session. */

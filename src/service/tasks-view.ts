@@ -14,7 +14,7 @@ import {
   type FacadeState,
 } from '../core/run/run-words.ts'
 import { loadPositions } from '../store/run-positions.ts'
-import { listRuns, type RunRecord } from '../store/run-reads.ts'
+import { listRunPage } from '../store/run-reads.ts'
 import { loadTask, type TaskRecord } from '../store/task-reads.ts'
 import type { Caller } from './caller.ts'
 import { parseCursor, writeCursor } from './cursor.ts'
@@ -125,13 +125,6 @@ export async function getTask(ports: Reading, orgId: OrgId, id: string): Promise
 /** So many tasks are in one answer, whoever asks for everything: what is answered is in memory. */
 const MOST_TASKS = 1_000
 
-/** A page ends early when what it holds is larger than this. */
-const MOST_BYTES = 8 << 20
-
-/** Tasks may be as large as a body; until it is known how large these are, few are read at a time. */
-const FIRST_READ = 25
-const LARGEST_READ = 500
-
 /** The org's tasks, newest first. */
 export async function findTasks(
   ports: Reading,
@@ -139,46 +132,18 @@ export async function findTasks(
   filter: TaskFilter = {},
 ): Promise<TaskList> {
   const { agent, states, limit, after } = readFilter(filter)
-  const choice: Choice = {
-    ...{ orgId, states, endedSince: keptSince(ports), owned: ownRuns(railed) ?? null },
+  const { rows, more } = await listRunPage(ports.database, {
+    ...{ orgId, states, limit, whole: true, endedSince: keptSince(ports), owned: ownRuns(railed) ?? null },
     trigger: 'task',
     agentId: agent === null ? null : agentId(agent),
     after: after === null ? null : { createdAt: after.createdAt, id: runId(after.key) },
-  }
-  const { shown, more } = await readPage(ports, choice, limit)
-  const positions = await positionsOf(ports, orgId, shown)
-  const tasks = shown.map((run) => viewTask(run, positions.get(run.id) ?? null))
-  const last = shown.at(-1)
+  })
+  const positions = await positionsOf(ports, orgId, rows)
+  const tasks = rows.map((run) => viewTask(run, positions.get(run.id) ?? null))
+  const last = rows.at(-1)
   const next = more && last !== undefined ? writeCursor({ createdAt: last.createdAt, key: last.id }) : null
   return { tasks, count: tasks.length, ...(next === null ? {} : { next_cursor: next }) }
 }
-
-type Choice = Omit<Parameters<typeof listRuns>[1], 'limit'>
-
-/** Reads tasks until there are enough, or enough of them, or no more. */
-async function readPage(
-  { database }: Reading,
-  choice: Choice,
-  limit: number,
-): Promise<{ readonly shown: readonly RunRecord[]; readonly more: boolean }> {
-  const shown: RunRecord[] = []
-  let bytes = 0
-  for (let after = choice.after; ;) {
-    const fitting = shown.length === 0 ? FIRST_READ : Math.ceil(((MOST_BYTES - bytes) * shown.length) / bytes)
-    // One more than is shown says whether there is more.
-    const size = Math.min(fitting, LARGEST_READ, limit + 1 - shown.length)
-    const found = await listRuns(database, { ...choice, after, limit: size })
-    for (const run of found) bytes += sizeOf(run)
-    shown.push(...found)
-    if (shown.length > limit) return { shown: shown.slice(0, limit), more: true }
-    if (found.length < size) return { shown, more: false }
-    if (bytes >= MOST_BYTES) return { shown, more: true }
-    after = shown.at(-1) ?? null
-  }
-}
-
-const sizeOf = ({ payload, output }: RunRecord): number => 500 + lengthOf(payload) + lengthOf(output)
-const lengthOf = (value: unknown): number => (JSON.stringify(value) as string | undefined)?.length ?? 0
 
 interface ReadFilter {
   readonly agent: string | null

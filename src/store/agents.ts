@@ -4,6 +4,7 @@ import type { Instant } from '../core/instant.ts'
 import type { GuardRails } from '../core/rails/guard-rails.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
 import type { Connection, Row, SqlValue, Transaction } from './database.ts'
+import { readPage, type Listed } from './page.ts'
 import { brandOrNull, columnsOf, jsonOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -60,15 +61,18 @@ export async function listAgents(
 }
 
 /** A page of the org's agents, by id, after the one that is named. */
-export async function listAgentPage(
+export function listAgentPage(
   connection: Connection,
   page: { readonly orgId: OrgId; readonly after: AgentId; readonly limit: number },
-): Promise<readonly AgentRow[]> {
-  const rows = await connection.query(
-    `select ${COLUMNS} from agent where org_id = $1 and id > $2 order by id limit $3`,
-    [page.orgId, page.after, page.limit],
+): Promise<Listed<AgentRow>> {
+  return readPage(
+    connection,
+    {
+      text: `select ${COLUMNS} from agent where org_id = $1 and id > $2 order by id limit $3`,
+      ...{ values: [page.orgId, page.after, page.limit + 1], large: ['executor', 'description'], limit: page.limit },
+    },
+    agentOf,
   )
-  return rows.map(agentOf)
 }
 
 /** Makes agents; those that exist stay as they are. Answers with the ids of those that were made. */

@@ -1,6 +1,7 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Row, Transaction } from './database.ts'
+import { readPage, type Listed } from './page.ts'
 import { columnsOf, jsonOrNull, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -25,6 +26,9 @@ export interface AuditHead {
 
 /** What is read of a record, in the order in which it is written. */
 export const AUDIT_COLUMNS = 'no, at, actor, action, object_kind, object_id, before, after, hash'
+
+/** Both may be larger than a body. */
+const LARGE = ['before', 'after']
 
 /** Where the chain of the org ends; undefined before its first record. */
 export async function loadAuditHead(connection: Connection, orgId: OrgId): Promise<AuditHead | undefined> {
@@ -62,16 +66,18 @@ export async function insertAudits(tx: Transaction, orgId: OrgId, rows: readonly
 }
 
 /** The chain of the org from a number on, in order. */
-export async function loadAuditsFrom(
+export const loadAuditsFrom = (
   connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly after: number; readonly limit: number },
-): Promise<readonly AuditRow[]> {
-  const rows = await connection.query(
-    `select ${AUDIT_COLUMNS} from audit where org_id = $1 and no > $2 order by no limit $3`,
-    [wanted.orgId, wanted.after, wanted.limit],
+  { orgId, after, limit }: { readonly orgId: OrgId; readonly after: number; readonly limit: number },
+): Promise<Listed<AuditRow>> =>
+  readPage(
+    connection,
+    {
+      text: `select ${AUDIT_COLUMNS} from audit where org_id = $1 and no > $2 order by no limit $3`,
+      ...{ values: [orgId, after, limit + 1], large: LARGE, limit },
+    },
+    auditOf,
   )
-  return rows.map(auditOf)
-}
 
 export interface AuditChoice {
   readonly orgId: OrgId
@@ -86,21 +92,24 @@ export interface AuditChoice {
 }
 
 /** Records of the org, newest first. */
-export async function listAudits(connection: Connection, choice: AuditChoice): Promise<readonly AuditRow[]> {
-  const rows = await connection.query(
-    `select ${AUDIT_COLUMNS} from audit
+export const listAudits = (connection: Connection, choice: AuditChoice): Promise<Listed<AuditRow>> =>
+  readPage(
+    connection,
+    {
+      text: `select ${AUDIT_COLUMNS} from audit
       where org_id = $1 and ($2::text is null or actor = $2) and ($3::text is null or action = $3)
         and ($4::text is null or object_kind = $4) and ($5::text is null or object_id = $5)
         and ($6::timestamptz is null or at >= $6::timestamptz) and ($7::timestamptz is null or at < $7::timestamptz)
         and ($8::bigint is null or no < $8)
       order by no desc limit $9`,
-    [
-      ...[choice.orgId, choice.actor, choice.action, choice.objectKind, choice.objectId],
-      ...[timestampOrNull(choice.from), timestampOrNull(choice.to), choice.before, choice.limit],
-    ],
+      values: [
+        ...[choice.orgId, choice.actor, choice.action, choice.objectKind, choice.objectId],
+        ...[timestampOrNull(choice.from), timestampOrNull(choice.to), choice.before, choice.limit + 1],
+      ],
+      ...{ large: LARGE, limit: choice.limit },
+    },
+    auditOf,
   )
-  return rows.map(auditOf)
-}
 
 /** A record as it is on record. */
 export const auditOf = (row: Row): AuditRow => ({

@@ -5,7 +5,7 @@ import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { TerminalState } from '../core/run/run-machine.ts'
 import type { Connection, Row, Transaction } from './database.ts'
-import type { OrgPage } from './page.ts'
+import { readPage, type Listed, type OrgPage } from './page.ts'
 import { countRemoved, type OldRows } from './removal.ts'
 import { jsonOrNull, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
@@ -112,21 +112,19 @@ export async function loadRunningBackfill(
 }
 
 /** Backfills of the org, newest first. */
-export async function listBackfills(
+export function listBackfills(
   connection: Connection,
   page: OrgPage & { readonly scheduleId: ScheduleId | null; readonly state: BackfillState | null },
-): Promise<readonly BackfillRow[]> {
-  const rows = await connection.query(
-    `select ${COLUMNS} from backfill
+): Promise<Listed<BackfillRow>> {
+  const text = `select ${COLUMNS} from backfill
       where org_id = $1 and ($2::text is null or schedule_id = $2) and ($3::text is null or state = $3)
         and ($4::timestamptz is null or (created_at, id) < ($4::timestamptz, $5::text))
-      order by created_at desc, id desc limit $6`,
-    [
-      ...[page.orgId, page.scheduleId, page.state],
-      ...[timestampOrNull(page.after?.createdAt ?? null), page.after?.id ?? '', page.limit],
-    ],
-  )
-  return rows.map(backfillOf)
+      order by created_at desc, id desc limit $6`
+  const values = [
+    ...[page.orgId, page.scheduleId, page.state],
+    ...[timestampOrNull(page.after?.createdAt ?? null), page.after?.id ?? '', page.limit + 1],
+  ]
+  return readPage(connection, { text, values, large: ['outlook', 'in_flight', 'why'], limit: page.limit }, backfillOf)
 }
 
 /** A backfill that somebody has to look after. */

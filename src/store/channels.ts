@@ -2,8 +2,8 @@ import type { ChannelKind } from '../core/channel/channel.ts'
 import type { ChannelSettings } from '../core/channel/channel-settings.ts'
 import { agentId, channelId, orgId, type AgentId, type ChannelId, type OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { Connection, Row, Transaction } from './database.ts'
-import type { OrgPage } from './page.ts'
+import type { Connection, Row, SqlValue, Transaction } from './database.ts'
+import { readPage, type Listed, type OrgPage } from './page.ts'
 import { timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -111,14 +111,25 @@ export async function loadChannelNamed(
 
 /** Channels of the org, newest first, after one of them. */
 export async function listChannels(connection: Connection, page: OrgPage): Promise<readonly ChannelRow[]> {
-  const rows = await connection.query(
-    `select ${COLUMNS} from channel
-      where org_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2::timestamptz, $3::text))
-      order by created_at desc, id desc limit $4`,
-    [page.orgId, timestampOrNull(page.after?.createdAt ?? null), page.after?.id ?? '', page.limit],
-  )
+  const rows = await connection.query(LIST, listValues(page))
   return rows.map(channelOf)
 }
+
+const LIST = `select ${COLUMNS} from channel
+  where org_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2::timestamptz, $3::text))
+  order by created_at desc, id desc limit $4`
+
+const listValues = ({ orgId, after, limit }: OrgPage): readonly SqlValue[] => [
+  ...[orgId, timestampOrNull(after?.createdAt ?? null), after?.id ?? '', limit],
+]
+
+/** A page of them, which ends by bytes too. */
+export const listChannelPage = (connection: Connection, page: OrgPage): Promise<Listed<ChannelRow>> =>
+  readPage(
+    connection,
+    { text: LIST, values: listValues({ ...page, limit: page.limit + 1 }), large: ['options'], limit: page.limit },
+    channelOf,
+  )
 
 /** Takes or renews the lease of every enabled channel of a messenger that nobody else holds. Answers with those held. */
 export async function holdChannels(

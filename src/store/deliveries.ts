@@ -4,7 +4,7 @@ import { orgId, runId, type OrgId, type RunId, type TargetId } from '../core/ids
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Row, Transaction } from './database.ts'
-import type { OrgPage } from './page.ts'
+import { readPage, type Listed, type OrgPage } from './page.ts'
 import type { TryRow } from './outbox.ts'
 import { countRemoved, type OldRows } from './removal.ts'
 import { brandOrNull } from './rows.ts'
@@ -45,10 +45,7 @@ export interface DeliveryChoice extends OrgPage {
 }
 
 /** Deliveries of the org, newest first. */
-export async function listDeliveries(
-  connection: Connection,
-  choice: DeliveryChoice,
-): Promise<readonly DeliveryRecord[]> {
+export function listDeliveries(connection: Connection, choice: DeliveryChoice): Promise<Listed<DeliveryRecord>> {
   const conditions = ['org_id = $1']
   const params: (string | number | readonly string[])[] = [choice.orgId]
   const add = (condition: (place: string) => string, value: string | readonly string[]): void => {
@@ -64,14 +61,19 @@ export async function listDeliveries(
     params.push(toTimestamp(choice.after.createdAt), choice.after.id)
     conditions.push(`(created_at, id) < ($${params.length - 1}::timestamptz, $${params.length}::text)`)
   }
-  params.push(choice.limit)
-  const rows = await connection.query(
-    `select ${COLUMNS} from delivery where ${conditions.join(' and ')}
-      order by created_at desc, id desc limit $${params.length}`,
-    params,
+  params.push(choice.limit + 1)
+  const text = `select ${COLUMNS} from delivery where ${conditions.join(' and ')}
+    order by created_at desc, id desc limit $${params.length}`
+  return readPage(
+    connection,
+    { text, values: params, large: ['url', 'why'], besides: TRIES_BYTES, limit: choice.limit },
+    deliveryOf,
   )
-  return rows.map(deliveryOf)
 }
+
+/** The tries of a delivery are read with it, and each has what it was answered. */
+const TRIES_BYTES = `(select coalesce(sum(300 + octet_length(coalesce(t.message, ''))), 0) from delivery_try t
+  where t.org_id = page.org_id and t.delivery_id = page.id)`
 
 /** The delivery, or undefined. */
 export async function loadDelivery(

@@ -3,7 +3,8 @@ import type { Instant } from '../core/instant.ts'
 import type { BeatOutcome } from '../core/heartbeat/beat-ending.ts'
 import type { DeliveryState } from '../core/delivery/delivery-states.ts'
 import type { Why } from '../core/reasons.ts'
-import type { Connection, Row, Transaction } from './database.ts'
+import type { Connection, Row, SqlValue, Transaction } from './database.ts'
+import { readPage, type Listed } from './page.ts'
 import { countRemoved, type OldRows } from './removal.ts'
 import { brandOrNull, columnsOf, timestampOrNull } from './rows.ts'
 import { toTimestamp } from './timestamp.ts'
@@ -112,29 +113,36 @@ const BEAT = `l.org_id, l.id, l.agent_id, l.due_at, l.at, l.looks, l.last_at, l.
   l.delivery_id, l.finished_at, d.state as delivery_state
   from heartbeat_log l left join delivery d on d.org_id = l.org_id and d.id = l.delivery_id`
 
+interface BeatPage {
+  readonly orgId: OrgId
+  readonly agentId: AgentId
+  readonly outcomes: readonly BeatOutcome[] | null
+  readonly after: { readonly at: Instant; readonly id: string } | null
+  readonly limit: number
+}
+
+const LIST = `select ${BEAT}
+  where l.org_id = $1 and l.agent_id = $2 and ($3::text[] is null or l.outcome = any($3::text[]))
+    and ($4::timestamptz is null or (l.at, l.id) < ($4::timestamptz, $5::text))
+  order by l.at desc, l.id desc limit $6`
+
+const listValues = ({ orgId, agentId: agent, outcomes, after, limit }: BeatPage): readonly SqlValue[] => [
+  ...[orgId, agent, outcomes, timestampOrNull(after?.at ?? null), after?.id ?? '', limit],
+]
+
 /** Entries of an agent, newest first. */
-export async function listBeats(
-  connection: Connection,
-  page: {
-    readonly orgId: OrgId
-    readonly agentId: AgentId
-    readonly outcomes: readonly BeatOutcome[] | null
-    readonly after: { readonly at: Instant; readonly id: string } | null
-    readonly limit: number
-  },
-): Promise<readonly BeatRecord[]> {
-  const rows = await connection.query(
-    `select ${BEAT}
-      where l.org_id = $1 and l.agent_id = $2 and ($3::text[] is null or l.outcome = any($3::text[]))
-        and ($4::timestamptz is null or (l.at, l.id) < ($4::timestamptz, $5::text))
-      order by l.at desc, l.id desc limit $6`,
-    [
-      ...[page.orgId, page.agentId, page.outcomes, timestampOrNull(page.after?.at ?? null)],
-      ...[page.after?.id ?? '', page.limit],
-    ],
-  )
+export async function listBeats(connection: Connection, page: BeatPage): Promise<readonly BeatRecord[]> {
+  const rows = await connection.query(LIST, listValues(page))
   return rows.map(beatOf)
 }
+
+/** A page of them, which ends by bytes too. */
+export const listBeatPage = (connection: Connection, page: BeatPage): Promise<Listed<BeatRecord>> =>
+  readPage(
+    connection,
+    { text: LIST, values: listValues({ ...page, limit: page.limit + 1 }), large: ['content'], limit: page.limit },
+    beatOf,
+  )
 
 /** The entry, or undefined. */
 export async function loadBeat(

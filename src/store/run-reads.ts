@@ -1,81 +1,32 @@
-import {
-  agentId,
-  attemptId,
-  laneName,
-  orgId,
-  runId,
-  scheduleId,
-  sessionKey,
-  type AgentId,
-  type AttemptId,
-  type LaneName,
-  type OrgId,
-  type RunId,
-  type ScheduleId,
-  type SessionKey,
-} from '../core/ids.ts'
-import type { RunDelivery } from '../core/delivery/run-delivery.ts'
-import type { HeartbeatDelivery } from '../core/heartbeat/heartbeat-delivery.ts'
+import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import { instant, type Instant } from '../core/instant.ts'
-import type { Lineage } from '../core/rails/railed.ts'
-import type { Why } from '../core/reasons.ts'
-import { ACCEPTED, COMPLETED, PICKED } from '../core/usual-why.ts'
-import type { ErrorCode } from '../core/run/error-codes.ts'
 import type { Trigger } from '../core/run/run.ts'
 import { isPending, type RunState } from '../core/run/run-machine.ts'
-import type { Connection, Row, SqlValue } from './database.ts'
-import { brandOrNull } from './rows.ts'
+import type { Connection, SqlValue } from './database.ts'
+import { isLargePayload, listedPayload, readPage, type Listed } from './page.ts'
+import { recordOf, type RunRecord } from './run-record.ts'
 import { toTimestamp } from './timestamp.ts'
 
-/** A run as it is read: from `run` alone when it has ended, else with what `pending` says about it. */
-export interface RunRecord {
-  readonly orgId: OrgId
-  readonly id: RunId
-  readonly jobRunId: string
-  readonly agentId: AgentId
-  readonly sessionKey: SessionKey | null
-  readonly scheduleId: ScheduleId | null
-  readonly nominal: Instant | null
-  readonly trigger: Trigger
-  readonly lane: LaneName
-  readonly priority: number
-  readonly createdAt: Instant
-  readonly deadline: Instant | null
-  readonly firstAttempt: number
-  readonly retryOf: RunId | null
-  readonly parentRunId: RunId | null
-  readonly owner: string | null
-  readonly lineage: Lineage | null
-  readonly sender: string | null
-  readonly payload: unknown
-  readonly decision: Why
-  readonly delivery: RunDelivery | HeartbeatDelivery | null
-  readonly trace: string | null
-  readonly state: RunState
-  readonly attempt: number
-  readonly attemptId: AttemptId | null
-  readonly nodeId: string | null
-  readonly notBefore: Instant | null
-  readonly startedAt: Instant | null
-  readonly finishedAt: Instant | null
-  readonly superseded: boolean
-  readonly why: Why | null
-  readonly errorCode: ErrorCode | null
-  readonly errorMessage: string | null
-  readonly output: unknown
-  readonly summary: string | null
-  readonly usage: unknown
-}
-
-const COLUMNS = `r.org_id, r.id, r.job_run_id, r.agent_id, r.session_key, r.schedule_id, r.nominal_at, r.trigger, r.lane,
+const columnsWith = (
+  payload: string,
+): string => `r.org_id, r.id, r.job_run_id, r.agent_id, r.session_key, r.schedule_id, r.nominal_at, r.trigger, r.lane,
   r.priority, r.created_at, r.deadline, r.first_attempt, r.retry_of, r.parent_run_id, r.owner, r.lineage,
-  r.sender, r.payload, r.decision, r.delivery,
+  r.sender, ${payload}, r.decision, r.delivery,
   r.trace,
   coalesce(r.state, p.state) as state, coalesce(r.attempt, p.attempt, r.first_attempt) as attempt,
   coalesce(r.attempt_id, p.attempt_id) as attempt_id, coalesce(r.node_id, p.node_id) as node_id, p.not_before,
   coalesce(r.started_at, p.started_at) as started_at, r.finished_at,
   coalesce(r.superseded, p.superseded, false) as superseded, coalesce(r.why, p.why) as why, r.error_code,
   r.error_message, r.output, r.summary, coalesce(r.usage, p.usage) as usage`
+
+const COLUMNS = columnsWith('r.payload')
+
+/** The same for a list, from which large payloads are left out. */
+const LISTED_COLUMNS = columnsWith(`${listedPayload('r.payload', isLargePayload('r.payload'))},
+  case when ${isLargePayload('r.payload')} then r.payload #>> '{messageIds,0}' end as first_message_id`)
+
+/** What may be large of a run. */
+const LARGE = ['payload', 'output', 'summary', 'error_message', 'delivery', 'decision', 'why', 'lineage']
 
 const WITH_PENDING = 'run r left join pending p on p.org_id = r.org_id and p.id = r.id'
 
@@ -155,6 +106,7 @@ const ENDED_SINCE = 'and (r.finished_at is null or r.finished_at >= $12::timesta
 const OWNED = 'and (r.owner = $13 or r.id = $14)'
 
 interface Wanted {
+  readonly columns: string
   readonly about: readonly About[]
   readonly endedSince: boolean
   readonly owned: boolean
@@ -163,7 +115,7 @@ interface Wanted {
 const furtherOf = ({ endedSince, owned }: Wanted): string =>
   [endedSince || owned ? ENDED_SINCE : '', owned ? OWNED : ''].join(' ')
 
-const listText = (wanted: Wanted, kept: Kept): string => `select ${COLUMNS} from ${KEPT[kept].source}
+const listText = (wanted: Wanted, kept: Kept): string => `select ${wanted.columns} from ${KEPT[kept].source}
   where r.org_id = $1 and ${[...wanted.about.map((one) => ABOUT[one]), KEPT[kept].state].join(' and ')}
     and ${OF_ONE} and ${within('r')} ${furtherOf(wanted)}
   order by r.created_at desc, r.id desc limit $11`
@@ -172,7 +124,7 @@ const listText = (wanted: Wanted, kept: Kept): string => `select ${COLUMNS} from
  * Runs that did not succeed are few too, and have a list of their own: the newest of each wanted state, and of those the
  * newest. What is still pending joins them when it is wanted.
  */
-const unsuccessfulText = (wanted: Wanted, alsoPending: boolean): string => `select ${COLUMNS} from (
+const unsuccessfulText = (wanted: Wanted, alsoPending: boolean): string => `select ${wanted.columns} from (
     select u.id from unnest($5::text[]) as wanted (state) cross join lateral (
       select o.id from unsuccessful_run o where o.org_id = $1 and o.state = wanted.state and ${within('o')}
        order by o.created_at desc, o.id desc limit $11) u
@@ -182,18 +134,38 @@ const unsuccessfulText = (wanted: Wanted, alsoPending: boolean): string => `sele
   where ${OF_ONE} and ${within('r')} ${furtherOf(wanted)}
   order by r.created_at desc, r.id desc limit $11`
 
-/** A page of runs, newest first. */
-export async function listRuns(
+interface RunPage extends RunChoice {
+  readonly after: RunCursor | null
+  readonly limit: number
+}
+
+/** Runs, newest first. */
+export async function listRuns(connection: Connection, page: RunPage): Promise<readonly RunRecord[]> {
+  const rows = await connection.query(textFor(page, COLUMNS), valuesOf(page))
+  return rows.map(recordOf)
+}
+
+/** A page of runs, newest first, which ends by bytes too. Unless `whole`, large payloads are left out. */
+export const listRunPage = (
   connection: Connection,
-  page: RunChoice & { readonly after: RunCursor | null; readonly limit: number },
-): Promise<readonly RunRecord[]> {
-  const states = page.states ?? null
-  const rows = await connection.query(textFor(page, states), [
+  page: RunPage & { readonly whole?: boolean },
+): Promise<Listed<RunRecord>> =>
+  readPage(
+    connection,
+    {
+      text: textFor(page, page.whole === true ? COLUMNS : LISTED_COLUMNS),
+      ...{ values: valuesOf({ ...page, limit: page.limit + 1 }), large: LARGE, limit: page.limit },
+    },
+    recordOf,
+  )
+
+function valuesOf(page: RunPage): readonly SqlValue[] {
+  return [
     page.orgId,
     page.scheduleId ?? null,
     page.sessionKey ?? null,
     page.agentId ?? null,
-    states,
+    page.states ?? null,
     page.trigger ?? null,
     toTimestamp(page.from ?? instant(-Infinity)),
     toTimestamp(page.to ?? instant(Infinity)),
@@ -201,8 +173,7 @@ export async function listRuns(
     page.after?.id ?? '',
     page.limit,
     ...furtherValues(page),
-  ])
-  return rows.map(recordOf)
+  ]
 }
 
 function furtherValues({ endedSince, owned }: RunChoice): readonly SqlValue[] {
@@ -210,10 +181,11 @@ function furtherValues({ endedSince, owned }: RunChoice): readonly SqlValue[] {
   return [toTimestamp(endedSince ?? instant(-Infinity)), owned.owner, owned.alsoRun]
 }
 
-function textFor(choice: RunChoice, states: readonly RunState[] | null): string {
+function textFor(choice: RunChoice, columns: string): string {
+  const states = choice.states ?? null
   const about = aboutOf(choice)
   const owned = isGiven(choice.owned)
-  const wanted = { about, owned, endedSince: isGiven(choice.endedSince) }
+  const wanted = { columns, about, owned, endedSince: isGiven(choice.endedSince) }
   // A schedule or a session has few runs of its own: their index is the shorter way.
   const isOfOne = owned || about.includes('schedule') || about.includes('session')
   if (states === null || isOfOne || states.includes('success') || states.every(isPending))
@@ -237,51 +209,4 @@ function aboutOf({ scheduleId: schedule, sessionKey: session, agentId: agent, tr
   if (trigger === 'task') about.push('task')
   else if (isGiven(trigger) && trigger !== 'message') about.push('trigger')
   return about
-}
-
-function recordOf(row: Row): RunRecord {
-  return {
-    orgId: orgId(row['org_id'] as string),
-    id: runId(row['id'] as string),
-    jobRunId: (row['job_run_id'] as string | null) ?? (row['id'] as string),
-    agentId: agentId(row['agent_id'] as string),
-    sessionKey: brandOrNull(row['session_key'], sessionKey),
-    scheduleId: brandOrNull(row['schedule_id'], scheduleId),
-    nominal: row['nominal_at'] as Instant | null,
-    trigger: row['trigger'] as Trigger,
-    lane: laneName(row['lane'] as string),
-    priority: row['priority'] as number,
-    createdAt: row['created_at'] as Instant,
-    deadline: row['deadline'] as Instant | null,
-    firstAttempt: row['first_attempt'] as number,
-    retryOf: brandOrNull(row['retry_of'], runId),
-    parentRunId: brandOrNull(row['parent_run_id'], runId),
-    owner: row['owner'] as string | null,
-    lineage: row['lineage'] as Lineage | null,
-    sender: row['sender'] as string | null,
-    payload: row['payload'],
-    decision: (row['decision'] as Why | null) ?? ACCEPTED,
-    delivery: row['delivery'] as RunRecord['delivery'],
-    trace: row['trace'] as string | null,
-    state: row['state'] as RunState,
-    attempt: row['attempt'] as number,
-    attemptId: brandOrNull(row['attempt_id'], attemptId),
-    nodeId: row['node_id'] as string | null,
-    notBefore: row['not_before'] as Instant | null,
-    startedAt: row['started_at'] as Instant | null,
-    finishedAt: row['finished_at'] as Instant | null,
-    superseded: row['superseded'] as boolean,
-    why: (row['why'] as Why | null) ?? usualWhy(row['state'] as RunState),
-    errorCode: row['error_code'] as ErrorCode | null,
-    errorMessage: row['error_message'] as string | null,
-    output: row['output'],
-    summary: row['summary'] as string | null,
-    usage: row['usage'],
-  }
-}
-
-/** What most runs are told is not written: the state alone says it. */
-function usualWhy(state: RunState): Why | null {
-  if (state === 'success') return COMPLETED
-  return state === 'running' ? PICKED : null
 }

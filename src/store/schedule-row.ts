@@ -45,7 +45,9 @@ export interface ScheduleRow {
   readonly lane: LaneName | null
   /** Null: every run has a session of its own. */
   readonly sessionKey: SessionKey | null
+  /** Null with `payloadBytes`: it is left out of a list because it is so large. */
   readonly payload: unknown
+  readonly payloadBytes?: number
   readonly deleteAfterRun: boolean
   state: ScheduleState
   /** Everything up to and including this moment has been decided. */

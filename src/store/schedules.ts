@@ -18,14 +18,23 @@ import type { ScheduleRules } from '../core/schedule/schedule-rules.ts'
 import { restoreTiming, storeTiming, type StoredTiming } from '../core/time/stored-timing.ts'
 import type { Timing } from '../core/time/timing.ts'
 import type { Connection, Row, SqlValue, Transaction } from './database.ts'
+import { isLargePayload, listedPayload, payloadBytesOf, readPage, type Listed } from './page.ts'
 import { brandOrNull, columnsOf, jsonOrNull, timestampOrNull } from './rows.ts'
 import type { ScheduleRow } from './schedule-row.ts'
 import { toTimestamp } from './timestamp.ts'
 
-const COLUMNS = `org_id, id, agent_id, created_by, name, description, input, timing, rules, retry_policy,
-  timeout_seconds, lane, session_key, payload, delete_after_run, state, watermark, next_run_at, failure_streak,
+const columnsWith = (payload: string): string => `org_id, id, agent_id, created_by, name, description, input, timing,
+  rules, retry_policy, timeout_seconds, lane, session_key, ${payload}, delete_after_run, state, watermark, next_run_at, failure_streak,
   failure_count, skipped_for, fires, previous_run_id, last_ending, last_run_at, last_status, last_error, alerts,
   version, created_at, updated_at, owner, created_by_run, lineage, approval, pace`
+
+const COLUMNS = columnsWith('payload')
+
+/** The same for a list, from which large payloads are left out, but not of one that somebody is asked to approve. */
+const LISTED_COLUMNS = columnsWith(listedPayload('payload', `approval is null and ${isLargePayload('payload')}`))
+
+/** What may be large of a schedule. */
+const LARGE = ['payload', 'input', 'timing', 'rules', 'description', 'approval', 'last_error', 'last_ending']
 
 /** Puts new schedules on record, many in one statement. They have no history yet, and their version is 1. */
 export function insertSchedules(tx: Transaction, schedules: readonly ScheduleRow[]): void {
@@ -187,26 +196,39 @@ const chosen = (choice: ScheduleChoice): readonly SqlValue[] => [
   choice.text ?? null,
 ]
 
-/** A page of schedules in the order that is asked for; those that come at no time come last. */
-export async function listSchedules(
+interface SchedulePage extends ScheduleChoice {
+  /** Whether the last run failed, or the schedule was given up. Null: either. */
+  readonly failing?: boolean | null
+  readonly sort: keyof typeof ORDERS
+  readonly after: ScheduleCursor | null
+  readonly limit: number
+}
+
+/** Schedules in the order that is asked for; those that come at no time come last. */
+export async function listSchedules(connection: Connection, page: SchedulePage): Promise<readonly ScheduleRow[]> {
+  const { text, values } = listOf(page, COLUMNS)
+  return (await connection.query(text, values)).map(scheduleOf)
+}
+
+/** A page of them, which ends by bytes too. Unless `whole`, large payloads are left out. */
+export function listSchedulePage(
   connection: Connection,
-  page: ScheduleChoice & {
-    /** Whether the last run failed, or the schedule was given up. Null: either. */
-    readonly failing?: boolean | null
-    readonly sort: keyof typeof ORDERS
-    readonly after: ScheduleCursor | null
-    readonly limit: number
-  },
-): Promise<readonly ScheduleRow[]> {
+  page: SchedulePage & { readonly whole?: boolean },
+): Promise<Listed<ScheduleRow>> {
+  const { text, values } = listOf({ ...page, limit: page.limit + 1 }, page.whole === true ? COLUMNS : LISTED_COLUMNS)
+  return readPage(connection, { text, values, large: LARGE, limit: page.limit }, scheduleOf)
+}
+
+function listOf(page: SchedulePage, columns: string): { readonly text: string; readonly values: readonly SqlValue[] } {
   const { by, value, goes } = ORDERS[page.sort]
   const [beyond, direction] = goes
-  const rows = await connection.query(
-    `select ${COLUMNS} from schedule
+  return {
+    text: `select ${columns} from schedule
       where ${CHOSEN} and ($9::boolean is null or (failure_streak > 0 or state = 'failed') = $9)
         ${isGiven(page.owner) ? 'and owner = $10' : ''}
         and ($7::text is null or ${by} ${beyond} ${value} or (${by} = ${value} and id > $7))
       order by ${by} ${direction}, id limit $8`,
-    [
+    values: [
       ...chosen(page),
       page.after === null ? null : orderValue(page.sort, page.after),
       page.after?.id ?? null,
@@ -214,8 +236,7 @@ export async function listSchedules(
       page.failing ?? null,
       ...(isGiven(page.owner) ? [page.owner] : []),
     ],
-  )
-  return rows.map(scheduleOf)
+  }
 }
 
 /** What never comes is later than everything, and earlier when the order is turned round. */
@@ -255,6 +276,7 @@ function scheduleOf(row: Row): ScheduleRow {
     lane: brandOrNull(row['lane'], laneName),
     sessionKey: brandOrNull(row['session_key'], sessionKey),
     payload: row['payload'],
+    ...payloadBytesOf(row),
     deleteAfterRun: row['delete_after_run'] as boolean,
     state: row['state'] as ScheduleState,
     watermark: row['watermark'] as Instant,

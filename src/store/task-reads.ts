@@ -5,7 +5,7 @@ import { ACCEPTED } from '../core/usual-why.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Connection } from './database.ts'
-import type { RunRecord } from './run-reads.ts'
+import type { RunRecord } from './run-record.ts'
 
 /** A task as it is shown: less than half of what there is about a run. */
 export type TaskRecord = Pick<

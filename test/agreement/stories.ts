@@ -5,7 +5,8 @@ import { formatInstant, type Instant } from '../../src/core/instant.ts'
 import type { Why } from '../../src/core/reasons.ts'
 import type { SimulationTask } from '../../src/service/simulation/task.ts'
 import type { Database, Row } from '../../src/store/database.ts'
-import { listRuns, type RunRecord } from '../../src/store/run-reads.ts'
+import { listRuns } from '../../src/store/run-reads.ts'
+import type { RunRecord } from '../../src/store/run-record.ts'
 import { loadSchedules } from '../../src/store/schedules.ts'
 
 /** What happened, as lines that can be compared: one for each run, attempt, range and schedule. */

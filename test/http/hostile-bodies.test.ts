@@ -35,7 +35,7 @@ describe('a body that is no JSON', () => {
     ['a number', '1', 'VALIDATION'],
     ['nothing', '', 'VALIDATION'],
     ['more than 1 MiB', JSON.stringify({ every_seconds: 60, description: 'x'.repeat(MIB) }), 'BODY_TOO_LARGE'],
-    ['brackets without end', '['.repeat(500_000), 'MALFORMED'],
+    ['brackets without end', '['.repeat(150_000), 'MALFORMED'],
   ])('is refused: %s', async (_, raw, code) => {
     for (const [method, url] of [
       ['POST', URL],
@@ -112,6 +112,46 @@ describe('a body that cannot be kept', () => {
     expect(made.payload).toMatchObject({ text: '😀 \\u0000' })
     await world.ask('DELETE', `${URL}/${made.id}`)
     await expectUntouched()
+  })
+})
+
+describe('a body with very many fields', () => {
+  const unknown = (count: number): string =>
+    `{${Array.from({ length: count }, (_, index) => `"cro${index}":1`).join(',')}}`
+
+  it('is refused before anything is made of it', async () => {
+    for (const [raw, of, most] of [
+      [unknown(60_000), 'fields', 20_000],
+      [`{"payload":[${'7,'.repeat(300_000)}7]}`, 'values', 200_000],
+    ] as const) {
+      const { errors } = problemIn(await world.ask('POST', URL, { raw }), 'VALIDATION')
+      expect(errors).toEqual([{ pointer: '', message: `the body has too many ${of}`, allowed: `up to ${most}` }])
+    }
+    await expectUntouched()
+  })
+
+  it('names the first of those that are unknown, and says how many more there are', async () => {
+    for (const [method, url] of [
+      ['POST', URL],
+      ['POST', `${URL}/preview`],
+      ['PATCH', '/api/v1/config'],
+      ['POST', `${URL}/bulk`],
+    ] as const) {
+      const { errors = [] } = problemIn(
+        await world.ask(method, url, { raw: unknown(19_000), as: url.endsWith('config') ? 'operator' : 'owner' }),
+        'VALIDATION',
+      )
+      expect(errors.filter(({ pointer }) => pointer.startsWith('/cro'))).toHaveLength(20)
+      expect(errors.map(({ message }) => message)).toContain('and 18980 more unknown fields')
+    }
+    await expectUntouched()
+  })
+
+  it('is taken where they are what is to be kept', async () => {
+    const raw = `{"every_seconds":60,"payload":${unknown(19_000)}}`
+    const made = (await world.ask('POST', URL, { raw })).json<ScheduleView>()
+    expect(Object.keys(made.payload as object)).toHaveLength(19_000)
+    await world.ask('DELETE', `${URL}/${made.id}`)
   })
 })
 

@@ -8,6 +8,7 @@ import { facadeCodeOf } from '../../src/contract/task-errors.ts'
 import { OPERATOR_ORG, type Principal, type Role } from '../../src/core/access.ts'
 import { agentId, principalId } from '../../src/core/ids.ts'
 import { readTraceparent } from '../../src/core/trace-context.ts'
+import type { AnswerMemory } from '../../src/http/answer-memory.ts'
 import { USUAL_LIMITS, type HttpContext, type HttpSettings, type SignedIn } from '../../src/http/context.ts'
 import { createEventStreams } from '../../src/http/events/streams.ts'
 import { createHttpServer, type Api } from '../../src/http/server.ts'
@@ -71,7 +72,7 @@ export const SESSIONS = new Map<string, SignedIn>([
 /** A node that remembers nothing: everything is asked of the database. */
 const NO_WORK: LiveWork = { ownersOf: () => undefined, workOf: () => null, providersOf: () => [], lanes: () => [] }
 
-export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
+export async function createHttpWorld(api?: Api, answers?: AnswerMemory): Promise<HttpWorld> {
   const services = await createServiceWorld()
   await makeOperator(services)
   const logged: HttpWorld['logged'] = []
@@ -107,7 +108,7 @@ export async function createHttpWorld(api?: Api): Promise<HttpWorld> {
     counter: () => counter++,
     log: (entry) => void logged.push(entry),
   }
-  const app = await createOrDrop(services, () => createHttpServer(context, api))
+  const app = await createOrDrop(services, () => createHttpServer(context, api, answers))
   return {
     services,
     app,

@@ -5,7 +5,7 @@ import { because } from '../../src/core/reasons.ts'
 import { viewRun, viewRunDetail } from '../../src/service/run-view.ts'
 import { viewTask } from '../../src/service/tasks-view.ts'
 import type { AttemptRow } from '../../src/store/attempts.ts'
-import type { RunRecord } from '../../src/store/run-reads.ts'
+import type { RunRecord } from '../../src/store/run-record.ts'
 import { NOW } from '../support/builders.ts'
 
 const aRun = (over: Partial<RunRecord> = {}): RunRecord => ({

@@ -1,4 +1,4 @@
-import { flawed, parsed, type Flaw, type Parsed } from '../../core/input.ts'
+import { flawed, parsed, unknownFieldsOf, type Flaw, type Parsed } from '../../core/input.ts'
 import { nearestWord } from '../../core/nearest-word.ts'
 import { parseDuration } from './duration.ts'
 import type { Key, KeyTree, OpenGroup } from './key.ts'
@@ -94,12 +94,16 @@ interface Place {
 }
 
 function readGroup(walk: Walk, { tree, given, prefix }: Place): void {
+  walk.flaws.push(
+    ...unknownFieldsOf({ given, known: Object.keys(tree), at: prefix }, (name) =>
+      unknownKey(walk.root, { tree, prefix, name, value: given[name] }),
+    ),
+  )
   for (const [name, value] of Object.entries(given)) {
     const entry = Object.hasOwn(tree, name) ? tree[name] : undefined
     const path = below(prefix, name)
-    if (entry === undefined) walk.flaws.push(unknownKey(walk.root, { tree, prefix, name, value }))
-    else if (value === undefined) continue
-    else if (isKey(entry)) readKey(walk, { path, key: entry }, value)
+    if (entry === undefined || value === undefined) continue
+    if (isKey(entry)) readKey(walk, { path, key: entry }, value)
     // In a file, a group with nothing in it reads as null.
     else if (value === null) continue
     else if (!isObject(value))
@@ -117,6 +121,11 @@ function readOpen(
   { path, group }: { readonly path: string; readonly group: OpenGroup<unknown> },
   given: Readonly<Record<string, unknown>>,
 ): void {
+  const names = Object.keys(given).length
+  if (names > MAX_NAMES) {
+    walk.flaws.push({ field: path, value: names, message: 'has too many names', allowed: `up to ${MAX_NAMES}` })
+    return
+  }
   for (const [name, value] of Object.entries(given)) {
     if (name === '' || name.length > LONGEST_NAME || UNSTORABLE.test(name))
       walk.flaws.push({
@@ -131,6 +140,9 @@ function readOpen(
 }
 
 const LONGEST_NAME = 100
+
+/** So many names a group may be given at once in which any name will do. */
+const MAX_NAMES = 1_000
 
 /** NUL, and halves of surrogate pairs: with the flag `u` a whole pair is one character. */
 const UNSTORABLE = /[\0\p{Surrogate}]/u

@@ -38,6 +38,15 @@ export const why: z.ZodType<Why> = named(
 export const pageOf = <Item>(name: string, item: z.ZodType<Item>): z.ZodType<Page<Item>> =>
   named(name, shaped<Page<Item>>()({ items: z.array(item), next_cursor: z.string().nullable() }))
 
+/** What stands beside a payload, null, that is too large for a list. */
+export const omittedPayload = {
+  payload_omitted: z
+    .literal(true)
+    .optional()
+    .describe('In a list: the payload is above 16 KiB and left out; what is asked for alone has it.'),
+  payload_bytes: z.int().optional().describe('How large a payload is that was left out.'),
+}
+
 /** How long a page is to be, and where it goes on; part of the query of every list. */
 export const paging = {
   limit: z.int().min(1).max(200).optional(),

@@ -13,7 +13,7 @@ import type {
   TimelineEntry,
   UsageView,
 } from '../run.ts'
-import { anyJson, moment, oneOf, pageOf, paging, why } from './common.ts'
+import { anyJson, moment, omittedPayload, oneOf, pageOf, paging, why } from './common.ts'
 import { delivery } from './delivery.ts'
 import { named, shaped } from './shaped.ts'
 import { probeAnswer } from './wake-probe.ts'
@@ -58,6 +58,7 @@ const fields = {
   output: anyJson,
   usage: usage.nullable(),
   payload: anyJson,
+  ...omittedPayload,
   superseded: z.boolean(),
   retry_of: z.string().nullable(),
   parent_run_id: z.string().nullable(),

@@ -22,7 +22,7 @@ import {
   type ApprovalView,
   type RejectInput,
 } from '../schedule.ts'
-import { anyJson, givenMoment, moment, oneOf, pageOf, paging } from './common.ts'
+import { anyJson, givenMoment, moment, omittedPayload, oneOf, pageOf, paging } from './common.ts'
 import { scheduleBudget, scheduleBudgetInput } from './budget.ts'
 import { executor, inlineExecutor } from './executor.ts'
 import { cadence, cadenceInput, comingMoment, pace } from './pace.ts'
@@ -232,6 +232,7 @@ export const schedule: z.ZodType<ScheduleView> = named(
     timeout_seconds: z.int().nullable(),
     delete_after_run: z.boolean(),
     payload: anyJson,
+    ...omittedPayload,
     delivery: scheduleDelivery.nullable(),
     delivery_disabled: z.boolean(),
     budget: scheduleBudget.nullable(),

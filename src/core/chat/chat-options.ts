@@ -1,6 +1,6 @@
 import { parseHeaders } from '../executor/http-options.ts'
 import { templateFlaws } from '../executor/template.ts'
-import { flawed, parsed, parseInteger, type Flaw, type Parsed } from '../input.ts'
+import { flawed, parsed, parseInteger, unknownFieldsOf, type Flaw, type Parsed } from '../input.ts'
 import { nearestWord } from '../nearest-word.ts'
 import { parseTarget } from '../outbound/guard.ts'
 import { CHAT_BODY_TAKEN, parseChatBody, parsePrices, type ChatPrices } from './chat-fields.ts'
@@ -80,19 +80,12 @@ export function parseChatOptions(field: string, given: Readonly<Record<string, u
 }
 
 function strangers(field: string, given: Readonly<Record<string, unknown>>): readonly Flaw[] {
-  return Object.keys(given)
-    .filter((name) => !FIELDS.some((known) => known === name))
-    .map((name) => {
-      const near = nearestWord(name, FIELDS)
-      const hint =
-        near === null
-          ? CHAT_BODY_TAKEN.includes(name)
-            ? ''
-            : '; what the server takes beside them goes into body'
-          : ''
-      const message = `is not a known field of a chat executor${near === null ? hint : `; did you mean ${near}?`}`
-      return { field: `${field}.${name}`, value: given[name], message, allowed: FIELDS.join(', ') }
-    })
+  return unknownFieldsOf({ given, known: FIELDS, at: field }, (name) => {
+    const near = nearestWord(name, FIELDS)
+    const hint = CHAT_BODY_TAKEN.includes(name) ? '' : '; what the server takes beside them goes into body'
+    const message = `is not a known field of a chat executor${near === null ? hint : `; did you mean ${near}?`}`
+    return { field: `${field}.${name}`, value: given[name], message, allowed: FIELDS.join(', ') }
+  })
 }
 
 function parseBaseUrl(field: string, value: unknown): Parsed<string> {

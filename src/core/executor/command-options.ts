@@ -1,4 +1,4 @@
-import { flawed, parsed, parseInteger, type Flaw, type Parsed } from '../input.ts'
+import { flawed, parsed, parseInteger, unknownFieldsOf, type Flaw, type Parsed } from '../input.ts'
 import { nearestWord } from '../nearest-word.ts'
 import { MASK } from './masked.ts'
 import { asText, fillJson, templateFlaws, type TemplateValues } from './template.ts'
@@ -68,13 +68,11 @@ export function parseCommandOptions(field: string, given: Given): Parsed<Command
 }
 
 function strangers(field: string, given: Given): readonly Flaw[] {
-  return Object.keys(given)
-    .filter((name) => !FIELDS.some((known) => known === name))
-    .map((name) => {
-      const near = nearestWord(name, FIELDS)
-      const message = `is not a known field of a command${near === null ? '' : `; did you mean ${near}?`}`
-      return { field: `${field}.${name}`, value: given[name], message, allowed: FIELDS.join(', ') }
-    })
+  return unknownFieldsOf({ given, known: FIELDS, at: field }, (name) => {
+    const near = nearestWord(name, FIELDS)
+    const message = `is not a known field of a command${near === null ? '' : `; did you mean ${near}?`}`
+    return { field: `${field}.${name}`, value: given[name], message, allowed: FIELDS.join(', ') }
+  })
 }
 
 const PATH_ALLOWED = 'an absolute path without ..'

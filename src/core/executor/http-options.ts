@@ -1,4 +1,4 @@
-import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
+import { flawed, parsed, unknownFieldsOf, type Flaw, type Parsed } from '../input.ts'
 import { nearestWord } from '../nearest-word.ts'
 import { parseTarget } from '../outbound/guard.ts'
 import { MASK } from './masked.ts'
@@ -64,13 +64,11 @@ export function parseHttpOptions(field: string, given: Readonly<Record<string, u
 }
 
 function strangers(field: string, given: Readonly<Record<string, unknown>>): readonly Flaw[] {
-  return Object.keys(given)
-    .filter((name) => !FIELDS.some((known) => known === name))
-    .map((name) => {
-      const near = nearestWord(name, FIELDS)
-      const message = `is not a known field of an http executor${near === null ? '' : `; did you mean ${near}?`}`
-      return { field: `${field}.${name}`, value: given[name], message, allowed: FIELDS.join(', ') }
-    })
+  return unknownFieldsOf({ given, known: FIELDS, at: field }, (name) => {
+    const near = nearestWord(name, FIELDS)
+    const message = `is not a known field of an http executor${near === null ? '' : `; did you mean ${near}?`}`
+    return { field: `${field}.${name}`, value: given[name], message, allowed: FIELDS.join(', ') }
+  })
 }
 
 function parseMethod(field: string, value: unknown): Parsed<HttpMethod> {

@@ -72,8 +72,12 @@ let names: ReadonlyMap<string, string> | null = null
 const everyName = (): ReadonlyMap<string, string> =>
   (names ??= new Map(Intl.supportedValuesOf('timeZone').map((name) => [name.toLowerCase(), name])))
 
+/** Longer than the name of any zone. */
+const MAX_ZONE_NAME = 100
+
 /** A city without its continent, or a slip of the pen: which zone was probably meant. */
 function meant(text: string): string {
+  if (text.length > MAX_ZONE_NAME) return ''
   const word = text.trim().replaceAll(' ', '_').toLowerCase()
   const known = everyName()
   const city = [...known.keys()].find((name) => name.endsWith(`/${word}`))

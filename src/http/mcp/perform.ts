@@ -31,7 +31,6 @@ export interface ToolAsker {
 export async function performTool(asker: ToolAsker, name: string, given: unknown): Promise<ToolResult> {
   const tool = toolNamed(name)
   if (tool === undefined) throw new Error(`${name} is no tool`)
-  const { ctx, request } = asker
   try {
     asker.charge()
     const input = readerOf(name, tool)(given)
@@ -39,12 +38,16 @@ export async function performTool(asker: ToolAsker, name: string, given: unknown
     const answer = await carryOut(asker, asked, name)
     return answeredWith(tool.tell(answer, input))
   } catch (error) {
-    const refusal = refusalOf(error) ?? unexpected(asker, name, error)
-    ctx.metrics.refused(refusal.code)
-    const { title: _title, type: _type, status: _status, ...facts } = problemOf(refusal, request.id, given)
-    const { retryAfterMs } = refusal
-    return refusedWith({ ...facts, ...(retryAfterMs === null ? {} : { retry_after_ms: Math.ceil(retryAfterMs) }) })
+    return refusedTool(asker, refusalOf(error) ?? unexpected(asker, name, error), given)
   }
+}
+
+/** What a refusal looks like as the result of a tool. */
+export function refusedTool({ ctx, request }: ToolAsker, refusal: Refusal, given?: unknown): ToolResult {
+  ctx.metrics.refused(refusal.code)
+  const { title: _title, type: _type, status: _status, ...facts } = problemOf(refusal, request.id, given)
+  const { retryAfterMs } = refusal
+  return refusedWith({ ...facts, ...(retryAfterMs === null ? {} : { retry_after_ms: Math.ceil(retryAfterMs) }) })
 }
 
 async function carryOut(asker: ToolAsker, asked: ToolAsk, name: string): Promise<unknown> {

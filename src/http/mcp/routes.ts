@@ -1,11 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { INVALID_REQUEST, PARSE_ERROR } from '../../contract/rpc/errors.ts'
 import { Refusal } from '../../contract/refusals.ts'
+import { batchFull, createBatchRoom } from '../answer-memory.ts'
 import { readJsonBody } from '../json-body.ts'
 import { chargeRequest } from '../rate-limit.ts'
 import { gateOf, readKey, refuseOthers, type Routing } from '../routes.ts'
 import { MOST_IN_BATCH } from '../rpc/answer.ts'
-import { performTool } from './perform.ts'
+import { performTool, refusedTool } from './perform.ts'
 
 const MCP_PATH = '/mcp'
 
@@ -42,7 +43,7 @@ async function answer(routing: Routing, handlers: Handlers, exchange: Exchange):
   const { request, reply } = exchange
   const { body, flaw } = bodyIn(request)
   if (flaw !== undefined) return reply.code(400).send({ jsonrpc: '2.0', id: null, error: flaw })
-  const call = callerOf(routing, handlers, exchange)
+  const call = callerOf(routing, handlers, { ...exchange, isBatch: Array.isArray(body) })
   const gone = new AbortController()
   reply.raw.once('close', () => {
     gone.abort()
@@ -55,7 +56,11 @@ async function answer(routing: Routing, handlers: Handlers, exchange: Exchange):
   return reply.send(text ?? undefined)
 }
 
-function callerOf(routing: Routing, handlers: Handlers, { request, reply }: Exchange) {
+function callerOf(
+  routing: Routing,
+  handlers: Handlers,
+  { request, reply, isBatch }: Exchange & { readonly isBatch: boolean },
+) {
   const { ctx } = routing
   const { principal } = request
   if (principal === null) throw new Error('nobody has passed the gate')
@@ -68,7 +73,13 @@ function callerOf(routing: Routing, handlers: Handlers, { request, reply }: Exch
     isFirst = false
   }
   const asker = { ctx, principal, request, reply, charge, key, handlers }
-  return (name: string, input: unknown) => performTool(asker, name, input)
+  const room = createBatchRoom()
+  return async (name: string, input: unknown) => {
+    if (room.isFull()) return refusedTool(asker, batchFull())
+    const result = await performTool(asker, name, input)
+    if (isBatch) room.add(result)
+    return result
+  }
 }
 
 interface Flaw {

@@ -3,6 +3,7 @@ import { RPC_METHODS, type RpcMethodSpec } from '../../contract/rpc/methods.ts'
 import { ErrGatewayDraining, invalid, Refusal } from '../../contract/refusals.ts'
 import type { Principal } from '../../core/access.ts'
 import { nearestWord } from '../../core/nearest-word.ts'
+import { batchFull, createBatchRoom } from '../answer-memory.ts'
 import { callerFrom } from '../caller-from.ts'
 import type { HttpContext } from '../context.ts'
 import { admit, admitTo } from '../gate.ts'
@@ -48,9 +49,12 @@ export async function answerRpc(asker: RpcAsker, sent: Buffer): Promise<RpcAnswe
   const wrong = flawOfBatch(asker, body)
   if (wrong !== null) return failed(null, invalidRequest(wrong))
   const answers: RpcAnswer[] = []
+  const room = createBatchRoom()
   for (const one of body as readonly unknown[]) {
-    const answer = await answerOne(asker, one)
-    if (answer !== null) answers.push(answer)
+    const answer = await answerOne(asker, one, room.isFull())
+    if (answer === null) continue
+    answers.push(answer)
+    room.add(answer)
   }
   return answers.length === 0 ? null : answers
 }
@@ -71,9 +75,10 @@ function flawOfBatch({ key }: RpcAsker, batch: readonly unknown[]): string | nul
   return key === undefined ? null : 'an Idempotency-Key is for one call, not for a batch'
 }
 
-async function answerOne(asker: RpcAsker, given: unknown): Promise<RpcAnswer | null> {
+async function answerOne(asker: RpcAsker, given: unknown, isFull = false): Promise<RpcAnswer | null> {
   const request = readRequest(given)
   if ('error' in request) return failed(request.id, request.error)
+  if (isFull) return failed(request.id ?? null, refusedWith(batchFull(), asker.requestId, undefined))
   const outcome = await perform(asker, request)
   if (request.id === undefined) return null
   return 'error' in outcome ? failed(request.id, outcome.error) : answered(request.id, outcome.result)

@@ -84,7 +84,7 @@ export const RPC_HANDLERS: Handlers = {
     const { includeDisabled, agentId, limit, cursor } = call.params
     const page = await findSchedules(call.ctx.ports, call.caller, {
       ...{ limit: limit ?? MOST_PER_PAGE, state: includeDisabled === true ? undefined : 'active' },
-      ...{ agent_id: agentId || undefined, cursor: cursor || undefined },
+      ...{ agent_id: agentId || undefined, cursor: cursor || undefined, whole: true },
     })
     const status = await statusOf(call)
     const more = page.next_cursor === null ? {} : { nextCursor: page.next_cursor }

@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws'
+import type { AnswerMemory } from '../answer-memory.ts'
 
 /** Messages of one connection, answered one after the other. */
 export interface MessageLane {
@@ -14,7 +15,11 @@ const MOST_BYTES = 1_048_576
  * Whoever sends faster than is answered, or does not read what is answered, is not read from: an answer that has not gone
  * out holds up the next message, and messages that wait hold up the connection. So nothing grows.
  */
-export function createLane(socket: WebSocket, answer: (sent: Buffer) => Promise<string | null>): MessageLane {
+export function createLane(
+  socket: WebSocket,
+  answer: (sent: Buffer) => Promise<string | null>,
+  hold: AnswerMemory['hold'] = () => () => undefined,
+): MessageLane {
   const waiting: Buffer[] = []
   let bytes = 0
   let working = false
@@ -25,7 +30,9 @@ export function createLane(socket: WebSocket, answer: (sent: Buffer) => Promise<
       bytes -= sent.length
       if (socket.isPaused && !isFull()) socket.resume()
       const said = await answer(sent)
-      if (said !== null) await send(socket, said)
+      if (said === null) continue
+      const release = hold(said.length)
+      await send(socket, said).finally(release)
     }
   }
   return {

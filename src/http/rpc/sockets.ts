@@ -1,3 +1,4 @@
+import { noRoom } from '../answer-memory.ts'
 import type { HostCheck } from '../hosts.ts'
 import { chargeRequest } from '../rate-limit.ts'
 import type { Routing } from '../routes.ts'
@@ -11,7 +12,7 @@ import { RPC_PATH } from './routes.ts'
 export const rpcSockets: SocketService = {
   path: RPC_PATH,
   needs: { permission: 'any', rails: 'free' },
-  open: (guest) => createLane(guest.socket, (sent) => answer(guest, sent)),
+  open: (guest) => createLane(guest.socket, (sent) => answer(guest, sent), guest.routing.answers.hold),
 }
 
 /** Lets calls come over WebSockets, and nothing else. */
@@ -35,5 +36,10 @@ async function answer({ routing, nameMessage, standing }: SocketGuest, sent: Buf
   }
   const asker = { ctx, principal, requestId, charge, key: undefined, traceparent: undefined }
   const said = await answerRpc(asker, sent)
-  return said === null ? null : JSON.stringify(said)
+  if (said === null) return null
+  const text = JSON.stringify(said)
+  if (routing.answers.hasRoom(text.length)) return text
+  const refusal = noRoom()
+  ctx.metrics.refused(refusal.code)
+  return JSON.stringify(failed('id' in said ? said.id : null, refusedWith(refusal, requestId, undefined)))
 }

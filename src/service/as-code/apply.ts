@@ -5,6 +5,7 @@ import type { Permission } from '../../core/access.ts'
 import type { Flaw } from '../../core/input.ts'
 import { toPointer } from '../../core/pointer.ts'
 import type { Caller } from '../caller.ts'
+import { letOthers } from '../in-pieces.ts'
 import type { Ports } from '../ports.ts'
 import { placeOf, pointerOf, readDocument, type Items } from './document.ts'
 import { documentOf, readKinds } from './export.ts'
@@ -78,11 +79,14 @@ async function tryOnce(
 ): Promise<PlanView | null> {
   const stored = await loadStored(ports.database, caller.orgId)
   const before = fingerprint(stored)
+  await letOthers()
   const prune = applying.prune === true
   const planId = digestOf([caller.orgId, items, prune, before])
   refuseStale(applying.expect, planId)
   const context = { ports, caller, now: ports.clock.now(), stored }
+  await letOthers()
   const asked = await compare(context, items)
+  await letOthers()
   const left = leftOver(context, asked, prune)
   const permissions = neededFor(asked, left)
   if (!isTrial) requireAll(applying.may, permissions, 'to apply this document')

@@ -6,6 +6,7 @@ import { parseTiming } from '../../core/time/parse-timing.ts'
 import { sentenceFor } from '../../core/time/sentence.ts'
 import type { AgentRow } from '../../store/agents.ts'
 import { parseBudget } from '../budgets-input.ts'
+import { inPieces } from '../in-pieces.ts'
 import { TIMING_FIELDS } from '../schedule-timing.ts'
 import { budgetKey, budgetName } from './budget-fields.ts'
 import type { Item, Items } from './document.ts'
@@ -40,16 +41,18 @@ export async function compare(context: Context, items: Items): Promise<Asked> {
     schedules: after(schedules, calledOf([...stored.schedules, ...stored.owned])),
   }
   const agentOf = rowsOf(stored.agents)
-  const wantedAgents = agents?.map((placed) =>
-    withFlaws(placed, wantAgent(context, { ...placed, known: agentOf(placed) })),
-  )
+  const wantedAgents =
+    agents &&
+    (await inPieces(agents, (placed) => withFlaws(placed, wantAgent(context, { ...placed, known: agentOf(placed) }))))
   return {
     ...(wantedAgents === undefined ? {} : { agents: wantedAgents }),
     ...(targets === undefined ? {} : { targets: await wantTargets(context, targets) }),
     ...(schedules === undefined
       ? {}
       : { schedules: await wantSchedules(context, schedules, { names, agents: wantedAgents ?? [] }) }),
-    ...(items.budgets === undefined ? {} : { budgets: wantBudgets(context, items.budgets, { names, schedules }) }),
+    ...(items.budgets === undefined
+      ? {}
+      : { budgets: await wantBudgets(context, items.budgets, { names, schedules }) }),
   }
 }
 
@@ -127,8 +130,7 @@ async function wantSchedules(
     ...{ agents: clearNames(names.agents), targets: clearNames(names.targets) },
   }
   const scheduleOf = rowsOf(stored.schedules)
-  const wanted: WantedSchedule[] = []
-  for (const one of placed) {
+  return inPieces(placed, async (one) => {
     const { item, flaws } = resolveSchedule(one.item, names, stored.org.defaultAgentId)
     const base = { item: one.item, name: one.name, id: one.id, isNew: !one.isStored, permissions: [] }
     const idle: WantedSchedule = { ...base, changes: [], flaws: [], doing: null, row: null }
@@ -136,9 +138,8 @@ async function wantSchedules(
     const found = unmade.has(String(item.fields['agent_id']))
       ? idle
       : await wantSchedule(context, { ...one, item, known }, around)
-    wanted.push(withFlaws({ item: one.item, flaws: [...one.flaws, ...flaws] }, withoutSame(found, flaws)))
-  }
-  return wanted
+    return withFlaws({ item: one.item, flaws: [...one.flaws, ...flaws] }, withoutSame(found, flaws))
+  })
 }
 
 /** Whoever wakes nobody that is known would be told so twice. */
@@ -152,7 +153,11 @@ interface AroundBudgets {
   readonly schedules: readonly Placed[] | undefined
 }
 
-function wantBudgets(context: Context, items: readonly Item[], { names, schedules }: AroundBudgets): readonly Wanted[] {
+function wantBudgets(
+  context: Context,
+  items: readonly Item[],
+  { names, schedules }: AroundBudgets,
+): Promise<readonly Wanted[]> {
   const { stored } = context
   const resolved = items.map((item) => resolveBudget(item, names))
   const nameOf = (kind: 'agents' | 'schedules', id: string): string =>
@@ -165,7 +170,7 @@ function wantBudgets(context: Context, items: readonly Item[], { names, schedule
   )
   const budgetOf = rowsOf(stored.budgets)
   const coming = new Set((schedules ?? []).filter(({ isStored }) => !isStored).map(({ id }) => id))
-  return placed.map((one, at) => {
+  return inPieces(placed, (one, at) => {
     const { flaws = [] } = resolved[at] ?? {}
     const original = items[at] ?? one.item
     const read = parseBudget(one.item.fields, stored.zone)

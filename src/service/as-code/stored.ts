@@ -7,6 +7,7 @@ import type { Zone } from '../../core/time/zone.ts'
 import { listAgents, type AgentRow } from '../../store/agents.ts'
 import { loadBudgets, type BudgetOnRecord } from '../../store/budgets.ts'
 import { listChannels } from '../../store/channels.ts'
+import { measureDocument } from '../../store/document-size.ts'
 import type { Connection } from '../../store/database.ts'
 import { loadHeartbeats } from '../../store/heartbeats.ts'
 import { loadOrg, type OrgRow } from '../../store/orgs.ts'
@@ -40,9 +41,17 @@ export interface Stored {
 const MOST_STORED = 10_000
 const PAGE = 1_000
 
+/** A document is read, compared and answered as a whole, in memory. */
+const MAX_DOCUMENT_BYTES = 32 << 20
+
 /** Reads everything that a document can speak of. */
 export async function loadStored(connection: Connection, orgId: OrgId): Promise<Stored> {
   const org = known(await loadOrg(connection, orgId), orgId)
+  if ((await measureDocument(connection, orgId)) > MAX_DOCUMENT_BYTES)
+    throw new Refusal(
+      'CONFLICT',
+      `The agents and schedules of the org are above ${MAX_DOCUMENT_BYTES >> 20} MiB together; a document holds at most as much`,
+    )
   const agents = await listAgents(connection, { orgId })
   const schedules = await allSchedules(connection, orgId)
   const targets = await listTargets(connection, { orgId, after: null, limit: MOST_STORED + 1 })

@@ -16,7 +16,7 @@ import { loadSchedules } from '../../store/schedules.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { acted, actorOf } from '../audit-entry.ts'
 import type { Caller } from '../caller.ts'
-import { pageOf, parseCursor, parseLimit } from '../cursor.ts'
+import { pageOfListed, parseCursor, parseLimit, writeCursor } from '../cursor.ts'
 import { cancelRun } from '../desk/cancel.ts'
 import type { Desk } from '../desk/desk.ts'
 import { agentOn } from '../desk/runs.ts'
@@ -136,16 +136,17 @@ export async function findBackfills(
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0
   const cursor = keep(parseCursor('cursor', filter.cursor))
   if (flaws.length > 0) throw invalid(flaws)
-  const rows = await listBackfills(database, {
-    ...{ orgId, state: filter.state ?? null, limit: limit + 1 },
+  const listed = await listBackfills(database, {
+    ...{ orgId, state: filter.state ?? null, limit },
     scheduleId: filter.schedule_id === undefined ? null : scheduleId(filter.schedule_id),
     after: cursor === null ? null : { createdAt: cursor.createdAt, id: cursor.key },
   })
   const now = clock.now()
-  return pageOf(rows, limit, {
-    view: (row) => viewBackfill(row, now),
-    cursor: ({ createdAt, id }) => ({ createdAt, key: id }),
-  })
+  return pageOfListed(
+    listed,
+    (row) => viewBackfill(row, now),
+    ({ createdAt, id }) => writeCursor({ createdAt, key: id }),
+  )
 }
 
 /** How far the backfill has come. */

@@ -6,7 +6,7 @@ import { loadAgents } from '../../store/agents.ts'
 import {
   deleteChannel,
   insertChannel,
-  listChannels,
+  listChannelPage,
   loadChannel,
   saveChannel,
   saveIdentity,
@@ -18,7 +18,7 @@ import type { Caller } from '../caller.ts'
 import { openChannel, sealCredentials } from './credentials.ts'
 import { parseChannel, type ReadChannel } from './input.ts'
 import { channelSettings, viewChannel } from './view.ts'
-import { pageOf, parseCursor, parseLimit } from '../cursor.ts'
+import { pageOfListed, parseCursor, parseLimit, writeCursor } from '../cursor.ts'
 import { bound } from '../idempotent.ts'
 import { collectFlaws } from '../input-fields.ts'
 import type { Ports } from '../ports.ts'
@@ -89,12 +89,13 @@ export async function findChannels(
   const cursor = keep(parseCursor('cursor', filter.cursor))
   if (flaws.length > 0) throw invalid(flaws)
   const after = cursor === null ? null : { createdAt: cursor.createdAt, id: cursor.key }
-  const rows = await listChannels(database, { orgId, after, limit: limit + 1 })
+  const listed = await listChannelPage(database, { orgId, after, limit })
   const now = clock.now()
-  return pageOf(rows, limit, {
-    view: (row) => viewChannel(row, now),
-    cursor: ({ createdAt, id }) => ({ createdAt, key: id }),
-  })
+  return pageOfListed(
+    listed,
+    (row) => viewChannel(row, now),
+    ({ createdAt, id }) => writeCursor({ createdAt, key: id }),
+  )
 }
 
 /** Changes a channel. */

@@ -1,5 +1,5 @@
 import type { ExplainLink, LinkKind } from '../../contract/explain.ts'
-import type { RunRecord } from '../../store/run-reads.ts'
+import type { RunRecord } from '../../store/run-record.ts'
 import { ID_PREFIXES } from '../ids.ts'
 
 type Place = (id: string) => Pick<ExplainLink, 'api' | 'console'>

@@ -8,9 +8,10 @@ import { isPending } from '../../core/run/run-machine.ts'
 import { nextOccurrence, previousOccurrence } from '../../core/time/timing.ts'
 import { parseZone, UTC, type Zone } from '../../core/time/zone.ts'
 import { loadOrg } from '../../store/orgs.ts'
-import { listRuns, type RunRecord } from '../../store/run-reads.ts'
+import { listRunPage } from '../../store/run-reads.ts'
+import type { RunRecord } from '../../store/run-record.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
-import { countSchedules, listSchedules, loadSchedules } from '../../store/schedules.ts'
+import { countSchedules, listSchedulePage, loadSchedules } from '../../store/schedules.ts'
 import { readAsked, viewAsked, windowOf, type AskedAt, type Window } from './asked.ts'
 import { runLinks } from './links.ts'
 import { ACTIONS } from './next.ts'
@@ -81,9 +82,10 @@ async function readScene({ database, clock }: Reading, { orgId }: Asker, query: 
   if (named !== undefined)
     return { asked: asked.value, window, query, rows: one === undefined ? [] : [one], inAll: one === undefined ? 0 : 1 }
   const choice = { orgId, ...(query.agent_id === undefined ? {} : { agentId: agentId(query.agent_id) }) }
-  const found = await listSchedules(database, { ...choice, sort: '-created_at', after: null, limit: MOST_SCHEDULES })
+  const page = { ...choice, sort: '-created_at', after: null, limit: MOST_SCHEDULES } as const
+  const { rows: found, more } = await listSchedulePage(database, page)
   const rows = query.session === undefined ? found : found.filter((row) => row.sessionKey === query.session)
-  const inAll = found.length < MOST_SCHEDULES ? rows.length : await countSchedules(database, choice)
+  const inAll = found.length < MOST_SCHEDULES && !more ? rows.length : await countSchedules(database, choice)
   return { asked: asked.value, window, query, rows, inAll }
 }
 
@@ -119,7 +121,7 @@ async function runsAround({ database }: Reading, { orgId }: Asker, scene: Scene)
     sessionKey: query.session === undefined ? null : sessionKey(query.session),
     ...window,
   }
-  return listRuns(database, { ...choice, after: null, limit: MOST_RUNS })
+  return (await listRunPage(database, { ...choice, after: null, limit: MOST_RUNS })).rows
 }
 
 function tellRuns(

@@ -2,7 +2,7 @@ import type { ExplainAction, ExplainNext } from '../../contract/explain.ts'
 import { formatInstant, type Instant } from '../../core/instant.ts'
 import type { Why } from '../../core/reasons.ts'
 import { isTerminal, type RunState } from '../../core/run/run-machine.ts'
-import type { RunRecord } from '../../store/run-reads.ts'
+import type { RunRecord } from '../../store/run-record.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 
 const path = (text: string): string => `/api/v1/${text}`

@@ -10,7 +10,7 @@ import { loadAlert } from '../../store/alerts.ts'
 import { loadDelivery } from '../../store/deliveries.ts'
 import { findRunOfAttempt, findRunOfMessage, loadAuditsOf } from '../../store/explain-reads.ts'
 import { loadBeat } from '../../store/heartbeat-log.ts'
-import { listRuns, loadRun } from '../../store/run-reads.ts'
+import { listRunPage, loadRun } from '../../store/run-reads.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { loadSchedules } from '../../store/schedules.ts'
 import { loadSessions } from '../../store/sessions.ts'
@@ -267,7 +267,7 @@ async function atWork(
 ): Promise<Found> {
   const choice = kind === 'agent' ? { agentId: agentId(id) } : { sessionKey: sessionKey(id) }
   const states = RUN_STATES.filter(isPending)
-  const runs = await listRuns(database, { orgId, ...choice, states, after: null, limit: MOST_AT_WORK })
+  const { rows: runs } = await listRunPage(database, { orgId, ...choice, states, after: null, limit: MOST_AT_WORK })
   const waiting = runs.filter(({ state }) => state === 'waiting' || state === 'queued')
   const why =
     runs.length === 0

@@ -18,11 +18,11 @@ import { explainWhy } from '../../core/reasons.ts'
 import { parseZone, UTC, type Zone } from '../../core/time/zone.ts'
 import { loadAgents } from '../../store/agents.ts'
 import type { Connection, Transaction } from '../../store/database.ts'
-import { countBeats, listBeats } from '../../store/heartbeat-log.ts'
+import { countBeats, listBeatPage, listBeats } from '../../store/heartbeat-log.ts'
 import { loadHeartbeats, putHeartbeat, type HeartbeatRow } from '../../store/heartbeats.ts'
 import { actorOf, changed } from '../audit-entry.ts'
 import type { Caller } from '../caller.ts'
-import { pageOf, parseCursor, parseLimit } from '../cursor.ts'
+import { pageOfListed, parseCursor, parseLimit, writeCursor } from '../cursor.ts'
 import { askWork, readChecklists } from './beat.ts'
 import { parseHeartbeatInput } from './input.ts'
 import { flawsOfTarget } from './routes.ts'
@@ -250,8 +250,8 @@ export async function findBeats(
   if (flaws.length > 0) throw invalid(flaws)
   await rowOfAgent(database, orgId, id)
   const after = cursor === null ? null : { at: cursor.createdAt, id: cursor.key }
-  const rows = await listBeats(database, { orgId, agentId: agentId(id), outcomes, after, limit: limit + 1 })
-  return pageOf(rows, limit, { view: viewBeat, cursor: ({ at, id: key }) => ({ createdAt: at, key }) })
+  const listed = await listBeatPage(database, { orgId, agentId: agentId(id), outcomes, after, limit })
+  return pageOfListed(listed, viewBeat, ({ at, id: key }) => writeCursor({ createdAt: at, key }))
 }
 
 /** The same for whoever counts entries: those before the offset are passed over. */

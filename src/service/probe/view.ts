@@ -5,7 +5,7 @@ import { agentId, scheduleId, type OrgId } from '../../core/ids.ts'
 import { formatInstant } from '../../core/instant.ts'
 import { heartbeatSubject } from '../../core/probe/asked.ts'
 import { loadProbeAnswer, loadProbes, type ProbeAnswerRow, type ProbeRow } from '../../store/probes.ts'
-import type { RunRecord } from '../../store/run-reads.ts'
+import type { RunRecord } from '../../store/run-record.ts'
 import { loadHabitsOfAgents, loadHabitsOfSchedules, type RunUsage } from '../../store/usages.ts'
 import type { Ports } from '../ports.ts'
 

@@ -3,6 +3,7 @@ import cookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { createAnswerMemory } from '../../../src/http/answer-memory.ts'
 import type { HttpContext } from '../../../src/http/context.ts'
 import { createRateLimit } from '../../../src/http/rate-limit.ts'
 import { addRpcSockets } from '../../../src/http/rpc/sockets.ts'
@@ -36,7 +37,11 @@ async function listen(limits: Partial<SocketLimits> = {}): Promise<number> {
   app = Fastify()
   await app.register(cookie, { hook: false })
   const connections = { check: () => undefined, size: () => 0 }
-  addRpcSockets({ app, ctx: context, limit: createRateLimit(), connections }, { check: () => undefined }, limits)
+  addRpcSockets(
+    { app, ctx: context, limit: createRateLimit(), connections, answers: createAnswerMemory() },
+    { check: () => undefined },
+    limits,
+  )
   await app.listen({ host: '127.0.0.1', port: 0 })
   return (app.server.address() as AddressInfo).port
 }
