@@ -1,4 +1,3 @@
-import type { LaneView } from '../contract/lane.ts'
 import type { LaneName, OrgId } from '../core/ids.ts'
 import { maxOrgSlots, NO_ORG_SHARE } from '../core/org-share.ts'
 import type { NodeLanes } from '../service/node-lanes.ts'
@@ -17,12 +16,17 @@ export function takeLaneSettings(parts: NodeParts): void {
   refreshOrgs(parts)
 }
 
+interface OrgShareView {
+  readonly max_per_org: number | null
+  readonly largest_org: { readonly org_id: OrgId; readonly held: number } | null
+}
+
 /** What is shown of how orgs share a lane; for null, to the operator, also which org holds the most of it. */
 export function viewOrgShare(
   lanes: Pick<NodeLanes, 'orgShare' | 'largestOrgIn'>,
   lane: { readonly name: LaneName; readonly size: number },
   orgId: OrgId | null,
-): Pick<LaneView, 'max_per_org' | 'largest_org'> {
+): OrgShareView {
   const share = lanes.orgShare()
   if (share >= NO_ORG_SHARE) return { max_per_org: null, largest_org: null }
   const largest = orgId === null ? lanes.largestOrgIn(lane.name) : null

@@ -96,7 +96,14 @@ async function insertAll(
   }))
   await real.transaction(async (tx) => {
     await insertOrg(tx, {
-      ...{ id: org, name: org, defaultTimezone: task.timezone, maxSchedules: null, maxTimeoutSeconds: null, createdAt: now },
+      ...{
+        id: org,
+        name: org,
+        defaultTimezone: task.timezone,
+        maxSchedules: null,
+        maxTimeoutSeconds: null,
+        createdAt: now,
+      },
       defaultAgentId: typeof task.default_agent_id === 'string' ? agentId(task.default_agent_id) : null,
       maxConcurrent: task.org?.max_concurrent ?? null,
       runsPerDay: task.org?.runs_per_day ?? null,

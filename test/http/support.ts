@@ -77,7 +77,14 @@ export async function createHttpWorld(api?: Api, answers?: AnswerMemory): Promis
   await makeOperator(services)
   const logged: HttpWorld['logged'] = []
   let settings: HttpSettings = {
-    ...{ publicUrl: null, allowedHosts: [], ratePerSecond: 0, rateBurst: null, tasksEnabled: true, limits: USUAL_LIMITS },
+    ...{
+      publicUrl: null,
+      allowedHosts: [],
+      ratePerSecond: 0,
+      rateBurst: null,
+      tasksEnabled: true,
+      limits: USUAL_LIMITS,
+    },
   }
   let counter = 0
   const context: HttpContext = {

@@ -192,7 +192,14 @@ describe('GET /tasks/:id', () => {
 describe('tasks.enabled: false', () => {
   it('answers 404 to everything, whoever asks', async () => {
     const settings = {
-      ...{ publicUrl: null, allowedHosts: ['localhost'], ratePerSecond: 0, rateBurst: null, tasksEnabled: false, limits: USUAL_LIMITS },
+      ...{
+        publicUrl: null,
+        allowedHosts: ['localhost'],
+        ratePerSecond: 0,
+        rateBurst: null,
+        tasksEnabled: false,
+        limits: USUAL_LIMITS,
+      },
     }
     world.live.change({ settings: () => settings })
     try {

@@ -38,11 +38,7 @@ export const fireWork = (orgId: OrgId, ids: readonly ScheduleId[]): Work<void> =
 })
 
 /** What an executor said about an attempt. */
-export const reportWork = (
-  orgId: OrgId,
-  runId: RunId,
-  report: Report,
-): Work<ReportDecision | null> => ({
+export const reportWork = (orgId: OrgId, runId: RunId, report: Report): Work<ReportDecision | null> => ({
   orgId,
   apply: (desk) => {
     const run = desk.runs.get(runId)
