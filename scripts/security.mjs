@@ -1,6 +1,7 @@
-// `npm run security`: what this program is made of. The lockfile, the licences and the advisories are checked, and the
-// list of everything that is shipped is written. Ends with 1 when there is a finding. The registry is asked for advisories
-// and may be out of reach: then that part counts as not run, and `--online` makes it a failure.
+// `npm run security`: what this program is made of, and what its promises stand on. The lockfile, the licences, the
+// advisories and the tests of the threat model are checked, and the list of everything that is shipped is written. Ends
+// with 1 when there is a finding. The registry is asked for advisories and may be out of reach: then that part counts as
+// not run, and `--online` makes it a failure.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +9,7 @@ import { askForAdvisories, checkBorne, judgeAdvisories } from './security/adviso
 import { checkLicences } from './security/licences.mjs'
 import { checkLockfile } from './security/lockfile.mjs'
 import { readCheckout, shippedPackages } from './security/packages.mjs'
+import { checkProofs, proofsIn } from './security/proofs.mjs'
 import { sbomOf, sbomText } from './security/sbom.mjs'
 
 const USAGE = `usage: npm run security [-- --offline | --online]
@@ -36,6 +38,7 @@ async function main(mode) {
     ...report('licences of what is shipped', checkLicences(shipped)),
     ...report('borne advisories', checkBorne(borne, today)),
     ...writeSbom(checkout),
+    ...report(`tests that the threat model names (${proofsIn(root).length}); npm test runs them`, checkProofs(root)),
   ]
   const asked = mode === '--offline' ? { kind: 'not_run', why: 'not asked' } : await askForAdvisories(root)
   if (asked.kind === 'told') {

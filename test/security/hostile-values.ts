@@ -20,11 +20,13 @@ const nested = (depth: number, [open, close]: readonly [string, string]): string
 /** Where nobody can tell two names apart before their ends. */
 const longName = (index: number): string => `${'schedule_name'.repeat(3)}${index}`
 
-/**
- * Recurrence rules and cron expressions with very many occurrences, as texts of JSON. Empty until every evaluation of a
- * rule has a bound on its work; what is put here is tried at every door.
- */
-const DENSE_RULES: Readonly<Record<string, string>> = {}
+const upTo = (count: number): string => Array.from({ length: count }, (_, index) => index).join()
+
+/** Recurrence rules with very many occurrences, as texts of JSON. */
+const DENSE_RULES: Readonly<Record<string, string>> = {
+  'a rule for every second of a year': `"FREQ=YEARLY;BYHOUR=${upTo(24)};BYMINUTE=${upTo(60)};BYSECOND=${upTo(60)}"`,
+  'a rule for a day that never comes': '"FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30"',
+}
 
 /** Values that cost more than they look like, as texts of JSON, most of them as large as a body may be. */
 export const HOSTILE_VALUES: Readonly<Record<string, string>> = {

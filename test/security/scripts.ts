@@ -63,12 +63,14 @@ interface Scripts {
     readonly borne: readonly Borne[]
     readonly today: string
   }) => { readonly flaws: readonly string[]; readonly notes: readonly string[] }
+  readonly proofsIn: (root: string) => readonly string[]
+  readonly checkProofs: (root: string) => readonly string[]
   readonly checkBorne: (borne: readonly Borne[], today: string) => readonly string[]
 }
 
 /** Everything that the scripts of `npm run security` can do. They are plain JavaScript, which the compiler does not read. */
 export async function loadScripts(): Promise<Scripts> {
-  const names = ['packages', 'lockfile', 'licences', 'sbom', 'advisories']
+  const names = ['packages', 'lockfile', 'licences', 'sbom', 'advisories', 'proofs']
   const load = (name: string): Promise<object> =>
     import(pathToFileURL(path.join(ROOT, `scripts/security/${name}.mjs`)).href) as Promise<object>
   return Object.assign({}, ...(await Promise.all(names.map(load)))) as Scripts

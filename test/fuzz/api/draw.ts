@@ -7,6 +7,7 @@ import { KEYS } from '../../http/support.ts'
 import type { Random } from '../../simulation/random.ts'
 import { mutate } from '../mutate.ts'
 import { ODD_TEXTS } from '../odd-values.ts'
+import { burdened } from './burdens.ts'
 import { CALLED, knownMarks, PATH_TWISTS, type Step, type Twist } from './step.ts'
 
 /** Made once: the generators of an operation look at its whole schema. */
@@ -106,7 +107,7 @@ function drawTwist(random: Random): Twist {
       return { kind: 'bytes', base64: bytes.toString('base64'), type: random.one(TYPES) }
     }
     default:
-      return { kind: 'at once', times: random.int(2, 5) }
+      return { kind: 'at once', times: random.one([2, 3, 5, 20]) }
   }
 }
 
@@ -121,11 +122,13 @@ function mutated(drawn: Drawn, random: Random): Drawn {
   return { ...drawn, kind: 'mutated', refused: false, body: changed }
 }
 
-/** A request of an operation: meant, or harmed, or twisted, or asked by somebody else. */
+/** A request of an operation: meant, or harmed, or burdened, or twisted, or asked by another caller. */
 export function drawStep(random: Random, called: readonly (typeof CALLED)[number][] = CALLED): Step {
   const [operation, spec] = random.one(called)
   const drawn = drawnOf(operation, spec, random)
   const kind = random.int(0, 9)
+  // They take a hundred times as long as others.
+  if (random.chance(0.02)) return { operation, drawn: burdened(drawn, random) }
   if (kind <= 4) return { operation, drawn }
   if (kind <= 6) return { operation, drawn: mutated(drawn, random) }
   if (kind === 7) return { operation, drawn, as: random.one(ASKERS) }

@@ -5,6 +5,19 @@ import { createApiWorld, Spent, type ApiWorld, type Taken } from './world.ts'
 /** A database in which this much was made is slow to look through; another one is begun. */
 const REQUESTS_OF_A_WORLD = 4_000
 
+const first = (operation: string, body: unknown): Step => ({
+  ...{ operation, drawn: { kind: 'first use', refused: false, pick: 0, query: [], body } },
+  twist: { kind: 'at once', times: 20 },
+})
+
+/** What an installation creates when it is first needed, asked for by twenty callers at once. */
+const FIRST_USES: readonly Step[] = [
+  first('secrets.create', { name: 'FIRST', value: 'first' }),
+  first('keys.create', { name: 'first', role: 'viewer' }),
+  first('agents.create', { id: 'first', name: 'First', executor: { kind: 'echo' } }),
+  first('schedules.create', { name: 'first', every_seconds: 3_600 }),
+]
+
 /** One world after the other: what was asked of one may leave it without anything that could still be made in it. */
 export class Worlds {
   readonly #tell: (complaint: Complaint) => void
@@ -34,7 +47,9 @@ export class Worlds {
   async #open(): Promise<ApiWorld> {
     this.opened += 1
     this.#taken = 0
-    return createApiWorld()
+    const world = await createApiWorld()
+    for (const step of FIRST_USES) for (const complaint of (await world.take(step)).complaints) this.#tell(complaint)
+    return world
   }
 
   async close(): Promise<void> {
