@@ -49,6 +49,7 @@ describe('orgs', () => {
       defaultAgentId: null,
       maxConcurrent: null,
       maxSchedules: null,
+      maxTimeoutSeconds: null,
       runsPerDay: null,
       createdAt: NOW,
     })

@@ -9,7 +9,17 @@ export const laneOperations = {
     summary: 'Lists lanes',
     description: "Sizes are per node. The operator sees everybody's work in them, other orgs their own.",
     answers: { 200: lanePage },
-    examples: { answer: { items: [{ name: 'main', concurrency: 30, active: 2, pending: 0 }], next_cursor: null } },
+    examples: {
+      answer: {
+        items: [
+          {
+            ...{ name: 'main', concurrency: 30, active: 2, pending: 0 },
+            ...{ max_per_org: 24, largest_org: { org_id: 'acme', held: 2 } },
+          },
+        ],
+        next_cursor: null,
+      },
+    },
   }),
   'lanes.set': operation({
     ...{ method: 'PUT', path: '/api/v1/lanes/:name', tag: 'lanes', permission: 'admin:*', operatorOnly: true },
