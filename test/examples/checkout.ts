@@ -42,11 +42,16 @@ function shippedPackages(): ReadonlySet<string> {
   const found = new Set(named.map((name) => `node_modules/${name}`))
   // A set that grows while it is walked is walked to its end. A package may bring versions of its own along.
   for (const place of found)
-    for (const dependency of dependenciesOf(`${place}/package.json`)) {
-      const own = `${place}/node_modules/${dependency}`
-      found.add(existsSync(path.join(ROOT, own)) ? own : `node_modules/${dependency}`)
-    }
+    for (const dependency of dependenciesOf(`${place}/package.json`)) found.add(placeOf(dependency, place))
   return found
+}
+
+/** Where a package finds a dependency: in itself, or in the nearest package around it. */
+function placeOf(dependency: string, within: string): string {
+  const own = `${within}/node_modules/${dependency}`
+  if (existsSync(path.join(ROOT, own))) return own
+  const around = within.lastIndexOf('/node_modules/')
+  return around === -1 ? `node_modules/${dependency}` : placeOf(dependency, within.slice(0, around))
 }
 
 const dependenciesOf = (manifest: string): readonly string[] =>
