@@ -116,7 +116,7 @@ export function createNodeLanes(first: LaneSizes, onFree: () => void = () => und
     limitOrgs: (share) => {
       const isMore = share > state.share
       state.share = share
-      if (isMore && [...lanes.values()].some(({ waiting }) => waiting.size > 0)) onFree()
+      if (isMore && [...lanes.values()].some((slots) => isWanted(state, slots))) onFree()
     },
     orgShare: () => state.share,
     heldBy: (orgId, lane) => lanes.get(lane)?.byOrg.get(orgId) ?? 0,
@@ -147,7 +147,7 @@ function offerTo(state: State, asked: OfferRequest): Offer {
   const { orgId, nodeId, isReady, catchupLimit } = asked
   const offered = new Map<LaneName, { readonly size: number; held: number }>()
   for (const [name, slots] of lanes) {
-    const share = isReady(name) ? Math.min(shareOf(slots, orgId), roomFor(state, slots, orgId)) : 0
+    const share = isReady(name) ? Math.min(shareOf(state, slots, orgId), roomFor(state, slots, orgId)) : 0
     reserve(slots, orgId, share)
     if (share > 0) offered.set(name, { size: share, held: 0 })
   }
@@ -169,7 +169,7 @@ function decided(state: State, orgId: OrgId): void {
     reserve(slots, orgId, held)
     if (size === held && turn.isReady(name)) slots.waiting.add(orgId)
     else slots.waiting.delete(orgId)
-    if (size > held && slots.waiting.size > 0) state.onFree()
+    if (size > held && isWanted(state, slots)) state.onFree()
   }
 }
 
@@ -181,7 +181,7 @@ function withdraw(state: State, orgId: OrgId): void {
     // What a turn has claimed that was kept is held by now, so nothing has come free.
     if (!isUndecided) continue
     slots.waiting.delete(orgId)
-    if (slots.reserved < before && slots.waiting.size > 0) state.onFree()
+    if (slots.reserved < before && isWanted(state, slots)) state.onFree()
   }
 }
 
@@ -202,7 +202,7 @@ function hold(state: State, { orgId, lane, catchup }: Held): () => void {
     if (left > 0) slots.byOrg.set(orgId, left)
     else slots.byOrg.delete(orgId)
     if (catchup) state.catchups -= 1
-    if (slots.waiting.size > 0 || (catchup && state.catchingUp.size > 0)) state.onFree()
+    if (isWanted(state, slots) || (catchup && state.catchingUp.size > 0)) state.onFree()
   }
 }
 
@@ -220,6 +220,12 @@ function reserve(slots: Slots, orgId: OrgId, count: number): void {
 }
 
 const freeIn = ({ size, held, reserved }: Slots): number => Math.max(0, size - held - reserved)
+
+/** Whether an org waits for a slot of the lane that it may take. */
+function isWanted(state: State, slots: Slots): boolean {
+  for (const orgId of slots.waiting) if (roomFor(state, slots, orgId) > 0) return true
+  return false
+}
 
 /** How many free slots the org may take before it holds its part of the lane. */
 function roomFor({ share }: State, slots: Slots, orgId: OrgId): number {
@@ -240,10 +246,11 @@ function largestOrg(slots: Slots | undefined): { readonly orgId: OrgId; readonly
  * ago; this is what falls to the org. Orgs at the same level are served in the order in which they reached it, so the
  * result follows from the level that all reach, without dealing. With no other org waiting it is all of them.
  */
-function shareOf(slots: Slots, orgId: OrgId): number {
+function shareOf(state: State, slots: Slots, orgId: OrgId): number {
   const free = freeIn(slots)
   const seats: Seat[] = []
-  for (const id of slots.waiting) if (id !== orgId && !slots.reservations.has(id)) seats.push(seatOf(slots, id))
+  for (const id of slots.waiting)
+    if (id !== orgId && !slots.reservations.has(id) && roomFor(state, slots, id) > 0) seats.push(seatOf(slots, id))
   if (free === 0 || seats.length === 0) return free
   const mine = seatOf(slots, orgId)
   seats.push(mine)

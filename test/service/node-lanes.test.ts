@@ -173,3 +173,29 @@ describe('a lane that orgs share', () => {
     )
   })
 })
+
+describe('an org that holds its share of a lane and waits for more', () => {
+  const [SHARE, SIZE] = [0.5, 10]
+
+  it('is no rival of others for what is free', () => {
+    const lanes = createNodeLanes(new Map([[MAIN, SIZE]]))
+    lanes.limitOrgs(SHARE)
+    expect(take(lanes, A, 9)).toBe(5)
+    expect(take(lanes, B, 2)).toBe(2)
+    // A waits and has as much as it may; of three free slots one is kept for orgs that hold none.
+    expect(offer(lanes, B).size).toBe(2)
+  })
+
+  it('is not woken by slots that it may not take', () => {
+    let told = 0
+    const lanes = createNodeLanes(new Map([[MAIN, SIZE]]), () => (told += 1))
+    lanes.limitOrgs(SHARE)
+    expect(take(lanes, A, 9)).toBe(5)
+    // B is offered slots and takes none, again and again.
+    for (let turn = 0; turn < 3; turn += 1) take(lanes, B, 0)
+    offer(lanes, B)
+    lanes.decided(B)
+    expect(told).toBe(0)
+    expect([...lanes.waiting()]).toEqual([])
+  })
+})
