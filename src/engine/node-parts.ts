@@ -115,6 +115,8 @@ export interface NodeParts {
     draining: boolean
     stopped: boolean
     wakingWaiting: boolean
+    /** Which orgs have left slots since others were last woken for them; null: an attempt has ended. */
+    readonly freed: Set<OrgId | null>
     /** Whether the deployment had more than one org at the last look. */
     hasManyOrgs: boolean
     /** Attempts that this node holds by the tables and did not execute when it last looked. */

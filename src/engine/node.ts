@@ -27,8 +27,8 @@ import type { SessionKey } from '../core/ids.ts'
 /** Puts a node together. Nothing happens before its loops are started. */
 export function createNodeParts(ctx: NodeContext): NodeParts {
   let id = ctx.newNodeId()
-  const lanes = createNodeLanes(ctx.settings().lanes, () => {
-    wakeWaiting(parts)
+  const lanes = createNodeLanes(ctx.settings().lanes, (leftBy) => {
+    wakeWaiting(parts, leftBy)
   })
   const health = createDatabaseHealth({ log: ctx.log, now: ctx.clock.now, counter: ctx.clock.counter })
   const offices = new Map<OrgId, Office>()
@@ -91,6 +91,7 @@ const newState = (): NodeParts['state'] => ({
   draining: false,
   stopped: false,
   wakingWaiting: false,
+  freed: new Set(),
   hasManyOrgs: false,
   orphans: new Set(),
   scan: null,

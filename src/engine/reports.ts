@@ -1,3 +1,4 @@
+import type { OrgId } from '../core/ids.ts'
 import { hashSecret } from '../service/key-text.ts'
 import { cutOutput, cutText } from '../service/stored-output.ts'
 import { alsoRecording, isApplied } from '../service/probe/gate.ts'
@@ -44,13 +45,20 @@ export async function report(
   }
 }
 
-/** Slots are free that orgs wait for. Many that come free in one breath are looked at once. */
-export function wakeWaiting(parts: NodeParts): void {
+/**
+ * Slots are free that orgs wait for. Many that come free in one breath are looked at once. An org that has left all of
+ * them is not asked again: while another cannot come for them, it would be asked for ever.
+ */
+export function wakeWaiting(parts: NodeParts, leftBy: OrgId | null): void {
+  const { freed } = parts.state
+  freed.add(leftBy)
   if (parts.state.wakingWaiting) return
   parts.state.wakingWaiting = true
   const wake = (): void => {
+    const [only] = freed.size === 1 ? freed : []
+    freed.clear()
     parts.state.wakingWaiting = false
-    for (const orgId of parts.lanes.waiting()) parts.offices.get(orgId)?.wake()
+    for (const orgId of parts.lanes.waiting()) if (orgId !== only) parts.offices.get(orgId)?.wake()
   }
   // Where time is moved by hand, this waits for it, too: otherwise the order of things would be left to chance.
   if (parts.ctx.after === undefined) setImmediate(wake)

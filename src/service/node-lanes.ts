@@ -78,11 +78,16 @@ interface State {
   catchups: number
   /** The part of a lane that one org may hold; 1 is no limit. */
   share: number
-  readonly onFree: () => void
+  readonly onFree: OnFree
 }
 
-/** `onFree` is called when slots come free that an org waits for. */
-export function createNodeLanes(first: LaneSizes, onFree: () => void = () => undefined): NodeLanes {
+/**
+ * Called when slots come free that an org waits for, with the org that has left them, if it had the choice: it has just
+ * looked at them, and nothing is gained by asking it again.
+ */
+export type OnFree = (leftBy: OrgId | null) => void
+
+export function createNodeLanes(first: LaneSizes, onFree: OnFree = () => undefined): NodeLanes {
   const lanes = new Map<LaneName, Slots>()
   const state: State = {
     lanes,
@@ -116,7 +121,7 @@ export function createNodeLanes(first: LaneSizes, onFree: () => void = () => und
     limitOrgs: (share) => {
       const isMore = share > state.share
       state.share = share
-      if (isMore && [...lanes.values()].some((slots) => isWanted(state, slots))) onFree()
+      if (isMore && [...lanes.values()].some((slots) => isWanted(state, slots))) onFree(null)
     },
     orgShare: () => state.share,
     heldBy: (orgId, lane) => lanes.get(lane)?.byOrg.get(orgId) ?? 0,
@@ -169,7 +174,7 @@ function decided(state: State, orgId: OrgId): void {
     reserve(slots, orgId, held)
     if (size === held && turn.isReady(name)) slots.waiting.add(orgId)
     else slots.waiting.delete(orgId)
-    if (size > held && isWanted(state, slots)) state.onFree()
+    if (size > held && isWanted(state, slots)) state.onFree(orgId)
   }
 }
 
@@ -181,7 +186,7 @@ function withdraw(state: State, orgId: OrgId): void {
     // What a turn has claimed that was kept is held by now, so nothing has come free.
     if (!isUndecided) continue
     slots.waiting.delete(orgId)
-    if (slots.reserved < before && isWanted(state, slots)) state.onFree()
+    if (slots.reserved < before && isWanted(state, slots)) state.onFree(orgId)
   }
 }
 
@@ -202,7 +207,7 @@ function hold(state: State, { orgId, lane, catchup }: Held): () => void {
     if (left > 0) slots.byOrg.set(orgId, left)
     else slots.byOrg.delete(orgId)
     if (catchup) state.catchups -= 1
-    if (isWanted(state, slots) || (catchup && state.catchingUp.size > 0)) state.onFree()
+    if (isWanted(state, slots) || (catchup && state.catchingUp.size > 0)) state.onFree(null)
   }
 }
 
