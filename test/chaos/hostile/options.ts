@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { above } from '../upgrade/options.ts'
 
 export interface HostileOptions {
   /** How long the attack lasts. */
@@ -42,11 +43,4 @@ export function parseOptions(args: readonly string[], chance: () => number = Mat
   } catch (error) {
     return `${error instanceof Error ? error.message : String(error)}\n${USAGE}`
   }
-}
-
-function above(name: string, text: string, least: number): number {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value) || value <= least)
-    throw new Error(`--${name} must be a number above ${least}, not "${text}"`)
-  return value
 }

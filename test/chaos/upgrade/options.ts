@@ -40,7 +40,8 @@ export function parseOptions(args: readonly string[], chance: () => number = Mat
   }
 }
 
-function above(name: string, text: string, least: number): number {
+/** Reads a number above a limit, or says what is wrong with it. */
+export function above(name: string, text: string, least: number): number {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value) || value <= least)
     throw new Error(`--${name} must be a number above ${least}, not "${text}"`)
