@@ -42,10 +42,11 @@ async function test(steps) {
   }).finally(() => rmSync(compiled, { recursive: true, force: true }))
   const seconds = (performance.now() - started) / 1000
   process.stdout.write('\n')
-  for (const { step, counts, seconds: spent, troubles, budget } of results) {
+  for (const { step, counts, seconds: spent, troubles, failures, budget } of results) {
     const beside = budget === step.budget ? '' : ', beside other steps'
     process.stdout.write(`${step.name.padEnd(WIDTH)}${describeCounts(counts)} in ${spent.toFixed(1)} s${beside}\n`)
-    for (const trouble of troubles) process.stdout.write(`  ${trouble}\n`)
+    for (const line of [...troubles, ...failures])
+      process.stdout.write(`  failed: ${line.replace(`${root}${path.sep}`, '')}\n`)
   }
   const whole = results.length === STEPS.length ? [{ budget: WHOLE, seconds }] : []
   for (const line of budgets([...results, ...whole])) process.stdout.write(`${line}\n`)

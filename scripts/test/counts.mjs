@@ -16,7 +16,8 @@ export const describeCounts = ({ passed, failed, skipped }) =>
  * hook that threw, an error outside every test, a run that crashed, and (unless tests were picked by hand) no test at all.
  */
 export function countRun({ report, exitCode, picked }) {
-  if (report === undefined) return troubled(NOTHING, [`vitest ended with code ${exitCode} and left no report`])
+  if (report === undefined)
+    return { ...troubled(NOTHING, [`vitest ended with code ${exitCode} and left no report`]), failures: [] }
   const statuses = report.testResults.flatMap((file) => file.assertionResults.map((test) => test.status))
   const count = (...wanted) => statuses.filter((status) => wanted.includes(status)).length
   const passed = count('passed')
@@ -28,8 +29,14 @@ export function countRun({ report, exitCode, picked }) {
   if (exitCode !== 0 && failed === 0 && troubles.length === 0 && statuses.length > 0)
     troubles.push(`vitest ended with code ${exitCode}, although no test failed: see its output above`)
   if (passed + failed === 0 && troubles.length === 0 && !picked) troubles.push('no test ran')
-  return troubled(counts, troubles)
+  return { ...troubled(counts, troubles), failures: report.testResults.flatMap(failedTests) }
 }
+
+/** One line for each test that failed: the file, its full name, and the first line of what it said. */
+const failedTests = (file) =>
+  file.assertionResults
+    .filter((test) => test.status === 'failed')
+    .map((test) => `${file.name}: ${test.fullName}: ${firstLine(test.failureMessages?.[0])}`)
 
 const failedOutsideTests = (file) =>
   file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')

@@ -13,6 +13,8 @@ interface Counts {
 
 interface Tested {
   readonly status: string
+  readonly fullName?: string
+  readonly failureMessages?: readonly string[]
 }
 
 interface TestedFile {
@@ -27,7 +29,7 @@ interface Counting {
     readonly report: { readonly testResults: readonly TestedFile[] } | undefined
     readonly exitCode: number | string
     readonly picked: boolean
-  }) => { readonly counts: Counts; readonly troubles: readonly string[] }
+  }) => { readonly counts: Counts; readonly troubles: readonly string[]; readonly failures: readonly string[] }
   readonly describeCounts: (counts: Counts) => string
 }
 
@@ -76,7 +78,16 @@ describe('the counts of a test run', () => {
     expect(countRun({ report: undefined, exitCode: 'SIGKILL', picked: false })).toEqual({
       counts: { passed: 0, failed: 1, skipped: 0 },
       troubles: ['vitest ended with code SIGKILL and left no report'],
+      failures: [],
     })
+  })
+
+  it('come with a line for each test that failed', () => {
+    const failed = { status: 'failed', fullName: 'a run starts', failureMessages: ['Error: too late\n  at here'] }
+    const file = { ...aFile('failed', 'passed'), assertionResults: [{ status: 'passed' }, failed] }
+    expect(countRun({ report: { testResults: [file] }, exitCode: 1, picked: false }).failures).toEqual([
+      'a.test.ts: a run starts: Error: too late',
+    ])
   })
 
   it('count a suite without a test as a failure, unless tests were picked by hand', () => {
