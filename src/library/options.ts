@@ -5,7 +5,16 @@ import type { DatabaseChoice, EscapementOptions } from '../escapement.ts'
 import { requireFunction, requireObject } from './given.ts'
 
 /** What can be set and changed while running. */
-export const SETTINGS = ['node', 'lanes', 'sessions', 'tasks', 'schedules', 'retention', 'drain_grace_seconds'] as const
+export const SETTINGS = [
+  'node',
+  'lanes',
+  'sessions',
+  'tasks',
+  'schedules',
+  'retry',
+  'retention',
+  'drain_grace_seconds',
+] as const
 
 /** Every option there is; the compiler holds the list complete. */
 const OPTIONS: Readonly<Record<Exclude<keyof EscapementOptions, (typeof SETTINGS)[number]>, true>> = {

@@ -7,6 +7,7 @@ export const deskSettings = (settings: EngineSettings): DeskSettings => ({
   firing: settings.schedules.firing,
   stopGraceMs: settings.node.stopGraceMs,
   tasks: settings.tasks,
+  retry: settings.retry,
   catchupMaxActive: settings.schedules.catchupMaxActive,
   alertAfter: settings.alerts.failuresInARow,
 })

@@ -114,7 +114,7 @@ function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
         delivery: record.delivery,
         trace: caller.trace ?? null,
         timeoutSeconds: agent.timeoutSeconds,
-        retryPolicy: agent.retryPolicy ?? usualRetryPolicy(trigger, agent.executorKind),
+        retryPolicy: agent.retryPolicy ?? usualRetryPolicy(desk, { trigger, executorKind: agent.executorKind }),
         // A run of a schedule is repeated under what the schedule says today.
         ...(schedule === undefined ? {} : termsOf(desk, schedule)),
         state: 'queued',

@@ -5,6 +5,7 @@ import { buildTree, defaultLayer, readLayer, type Layer } from '../contract/conf
 import { laneName, type LaneName } from '../core/ids.ts'
 import { flawed, parsed, type Parsed } from '../core/input.ts'
 import { DEFAULT_MAX_ORG_SHARE } from '../core/org-share.ts'
+import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../core/run/retry-policy.ts'
 import type { FiringSettings } from '../core/schedule/schedule-rules.ts'
 import type { SessionRules } from '../core/session/session-rules.ts'
 
@@ -29,6 +30,8 @@ export interface EngineSettings {
     readonly firing: FiringSettings
     readonly catchupMaxActive: number
   }
+  /** For agent turns where neither the schedule nor the agent names a policy. */
+  readonly retry: RetryPolicy
   readonly retention: {
     /** Null: for ever. */
     readonly runDays: number | null
@@ -66,7 +69,7 @@ function settingsOfLayer(all: Layer): EngineSettings {
 }
 
 function engineSettings(given: EngineConfig): EngineSettings {
-  const { node, sessions, tasks, schedules, retention, alerts } = given
+  const { node, sessions, tasks, schedules, retry, retention, alerts } = given
   const { max_org_share: maxOrgShare = DEFAULT_MAX_ORG_SHARE, ...sizes } = given.lanes
   return deepFreeze({
     node: { leaseMs: node.lease_ms, renewMs: node.renew_ms, stopGraceMs: node.stop_grace_ms },
@@ -97,6 +100,7 @@ function engineSettings(given: EngineConfig): EngineSettings {
       },
       catchupMaxActive: schedules.catchup_max_active,
     },
+    retry: retryPolicy(retry),
     retention: {
       runDays: retention.run_days,
       runsPerSchedule: retention.runs_per_schedule,
@@ -108,9 +112,17 @@ function engineSettings(given: EngineConfig): EngineSettings {
   })
 }
 
+/** The default itself where nothing differs from it: a run that has it is stored without a policy. */
+function retryPolicy(given: EngineConfig['retry']): RetryPolicy {
+  const { max_retries: maxRetries, base_ms: baseMs, max_ms: maxMs, jitter } = given
+  const usual = DEFAULT_RETRY_POLICY
+  const same = maxRetries === usual.maxRetries && baseMs === usual.baseMs && maxMs === usual.maxMs
+  return same && jitter === usual.jitter ? usual : { ...usual, maxRetries, baseMs, maxMs, jitter }
+}
+
 /** The settings by the names they are given under. */
 function layerOf(settings: EngineSettings): Layer {
-  const { node, lanes, maxOrgShare, sessions, tasks, schedules, retention, alerts, drainGraceSeconds } = settings
+  const { node, lanes, maxOrgShare, sessions, tasks, schedules, retry, retention, alerts, drainGraceSeconds } = settings
   return new Map<string, unknown>([
     ['node.lease_ms', node.leaseMs],
     ['node.renew_ms', node.renewMs],
@@ -134,6 +146,10 @@ function layerOf(settings: EngineSettings): Layer {
     ['schedules.catchup_window_seconds', schedules.firing.catchupWindowMs / 1_000],
     ['schedules.catchup_spacing_ms', schedules.firing.catchupSpacingMs],
     ['schedules.catchup_max_active', schedules.catchupMaxActive],
+    ['retry.max_retries', retry.maxRetries],
+    ['retry.base_ms', retry.baseMs],
+    ['retry.max_ms', retry.maxMs],
+    ['retry.jitter', retry.jitter],
     ['retention.run_days', retention.runDays],
     ['retention.runs_per_schedule', retention.runsPerSchedule],
     ['retention.max_runs_per_schedule', retention.maxRunsPerSchedule],

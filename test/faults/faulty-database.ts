@@ -252,9 +252,19 @@ const isLookAtNodes = (text: string): boolean => /^select .* from node order by/
 /** Rows of which nobody asked the order come in the same one every time, which a server does not promise. */
 function inOrder(text: string, rows: readonly Row[]): readonly Row[] {
   // Schedules that are due at the same moment have no order, either.
-  if (rows.length < 2 || (text.includes('order by') && !text.includes('order by next_run_at'))) return rows
+  if (rows.length < 2 || (isOrdered(text) && !text.includes('order by next_run_at'))) return rows
   const key = (row: Row): string => String(row['id'] ?? row['key'] ?? row['org_id'])
   return rows.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
+}
+
+/** Whether the statement itself has an order; one inside a part of it, in brackets, says nothing about its rows. */
+function isOrdered(text: string): boolean {
+  let depth = 0
+  for (const [token] of text.matchAll(/[()]|order by/g)) {
+    if (token === 'order by' && depth === 0) return true
+    if (token !== 'order by') depth += token === '(' ? 1 : -1
+  }
+  return false
 }
 
 /** The hand-moved clock is the server's clock, too. */

@@ -22,6 +22,23 @@ const gapsOf = ({ attempts }: RunDetail): readonly number[] =>
 const quick = { strategy: 'fixed', base_ms: 100 } as const
 
 describe.concurrent('26: a failing agent turn', () => {
+  scenario('where nothing names a policy follows the settings of the deployment', async (world) => {
+    const retry = { max_retries: 1, base_ms: 50, max_ms: 60, jitter: 0 }
+    const node = await world.start({ agents: { worker: failing(9) }, retry })
+    const { run_id: id } = await send(node, chat('s'), 'turn')
+    expect(await ended(node, id)).toMatchObject({ status: 'failed', reason: 'retries_exhausted', attempt: 2 })
+    const run = await node.runs.get(id)
+    expect(gapsOf(run)[0]).toBeGreaterThanOrEqual(50)
+    expect(gapsOf(run)[0]).toBeLessThan(1_500)
+  })
+
+  scenario('whose agent names a policy does not ask the settings of the deployment', async (world) => {
+    const node = await world.start({ agents: { worker: failing(9) }, retry: { max_retries: 0 } })
+    await node.agents.update('worker', { retry_policy: { max_retries: 2, ...quick } })
+    const { run_id: id } = await send(node, chat('s'), 'turn')
+    expect(await ended(node, id)).toMatchObject({ status: 'failed', attempt: 3 })
+  })
+
   scenario(
     'with 3 retries: 4 attempts after about 2, 4 and 8 s, one run `failed`',
     async (world) => {

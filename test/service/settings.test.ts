@@ -48,6 +48,7 @@ describe('settings', () => {
         catchup_spacing_ms: 3,
         catchup_max_active: 4,
       },
+      retry: { max_retries: 0, base_ms: 1, max_ms: 2, jitter: 0.5 },
       retention: { run_days: null, runs_per_schedule: 1, max_runs_per_schedule: 2, output_bytes: 3 },
       drain_grace_seconds: 1,
     }
@@ -55,6 +56,7 @@ describe('settings', () => {
     expect(settings).toMatchObject({
       node: { leaseMs: 3_000, renewMs: 1_000, stopGraceMs: 100 },
       sessions: { mode: 'followup', cap: 3, drop: 'new', debounceMs: 0, maxConcurrent: 2 },
+      retry: { maxRetries: 0, baseMs: 1, maxMs: 2, jitter: 0.5 },
       tasks: {
         maxQueue: 1,
         maxPerAgent: 2,

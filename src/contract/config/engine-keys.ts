@@ -2,6 +2,7 @@ import { ALERT_DEFAULTS } from '../../core/alerts.ts'
 import { flawed, parsed } from '../../core/input.ts'
 import { DEFAULT_LANES, meantLane } from '../../core/lanes.ts'
 import { DEFAULT_MAX_ORG_SHARE, NO_ORG_SHARE } from '../../core/org-share.ts'
+import { DEFAULT_RETRY_POLICY as RETRIES } from '../../core/run/retry-policy.ts'
 import { DEFAULT_CATCHUP_MAX_ACTIVE, DEFAULT_FIRING_SETTINGS as FIRING } from '../../core/schedule/schedule-rules.ts'
 import {
   DEFAULT_SESSION_RULES as SESSION,
@@ -238,6 +239,22 @@ const alerts = {
   }),
 } as const
 
+const retry = {
+  max_retries: integer({
+    ...{ default: RETRIES.maxRetries, max: 1_000, hot: true },
+    summary: 'Retries of agent turns where neither schedule nor agent names a policy.',
+  }),
+  base_ms: integer({ default: RETRIES.baseMs, min: 1, max: MOST_MS, unit: 'ms', hot: true, summary: 'First wait.' }),
+  max_ms: integer({
+    ...{ default: RETRIES.maxMs, min: 1, max: MOST_MS, unit: 'ms', hot: true },
+    summary: 'Longest wait; not below `base_ms`.',
+  }),
+  jitter: fraction({
+    ...{ default: RETRIES.jitter, min: 0, max: 1, hot: true },
+    summary: 'How far a wait may differ, as a part of it.',
+  }),
+} as const
+
 const drainGrace = integer({
   ...{ default: 30, max: 86_400, unit: 'seconds' },
   summary: 'How long running work may go on after SIGTERM or SIGINT.',
@@ -250,6 +267,7 @@ export const ENGINE_KEYS = {
   sessions,
   tasks: taskLimits,
   schedules,
+  retry,
   retention,
   alerts,
   drain_grace_seconds: drainGrace,

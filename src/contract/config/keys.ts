@@ -1,17 +1,5 @@
-import { ENGINE_KEYS, MOST_MS } from './engine-keys.ts'
-import {
-  flag,
-  fraction,
-  integer,
-  orNone,
-  secret,
-  text,
-  texts,
-  textsByName,
-  word,
-  type Key,
-  type ValuesOf,
-} from './key.ts'
+import { ENGINE_KEYS } from './engine-keys.ts'
+import { flag, integer, orNone, secret, text, texts, textsByName, word, type Key, type ValuesOf } from './key.ts'
 import {
   ABSOLUTE_PATH,
   ANY_TEXT,
@@ -105,13 +93,6 @@ const tasks = {
   },
 } as const
 
-const retry = {
-  max_retries: integer({ default: 3, max: 1_000, summary: 'Retries of agent turns that name no policy.' }),
-  base_ms: integer({ default: 2_000, min: 1, max: MOST_MS, unit: 'ms', summary: 'First wait.' }),
-  max_ms: integer({ default: 30_000, min: 1, max: MOST_MS, unit: 'ms', summary: 'Longest wait; not below `base_ms`.' }),
-  jitter: fraction({ default: 0.25, min: 0, max: 1, summary: 'How far a wait may differ, as a part of it.' }),
-} as const
-
 const smtp = {
   host: orNone(text({ default: '', shape: HOST_NAME, summary: 'Mail server; null: no mail is sent.' }), null),
   port: integer({ default: 587, min: 1, max: 65_535, summary: 'Port of the mail server.' }),
@@ -135,7 +116,7 @@ export const CONFIG_KEYS = {
   sessions: ENGINE_KEYS.sessions,
   tasks,
   schedules: ENGINE_KEYS.schedules,
-  retry,
+  retry: ENGINE_KEYS.retry,
   retention: ENGINE_KEYS.retention,
   alerts: ENGINE_KEYS.alerts,
   outbound: {

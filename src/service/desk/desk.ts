@@ -160,6 +160,8 @@ export interface DeskSettings {
     readonly maxInflight: number
     readonly maxPerAgentInflight: number
   }
+  /** For agent turns where neither the schedule nor the agent names a policy. */
+  readonly retry: RetryPolicy
   readonly catchupMaxActive: number
   /** Failures in a row that raise an alert, unless the schedule says. */
   readonly alertAfter: number

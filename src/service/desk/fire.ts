@@ -176,7 +176,10 @@ export function termsOf(
   const agent = agentOn(desk, row.agentId)
   return {
     timeoutSeconds: row.timeoutSeconds ?? agent.timeoutSeconds,
-    retryPolicy: row.retryPolicy ?? agent.retryPolicy ?? usualRetryPolicy('schedule', agent.executorKind),
+    retryPolicy:
+      row.retryPolicy ??
+      agent.retryPolicy ??
+      usualRetryPolicy(desk, { trigger: 'schedule', executorKind: agent.executorKind }),
     failureActionRetries: row.rules.failureAction === 'RETRY',
     delivery: deliveryOf(row),
   }

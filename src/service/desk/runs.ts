@@ -24,8 +24,11 @@ import { noteFlight } from './quotas.ts'
 const NOTHING_RESERVED: readonly Reserve[] = []
 
 /** How often a run is tried again when neither it nor its agent says. Always one of two objects: most runs share them. */
-export function usualRetryPolicy(trigger: Exclude<Trigger, 'retry'>, executorKind: string): RetryPolicy {
-  return defaultMaxRetries({ trigger, executorKind, inlineExecutor: false }) === 0 ? NO_RETRIES : DEFAULT_RETRY_POLICY
+export function usualRetryPolicy(
+  { settings }: Desk,
+  run: { readonly trigger: Exclude<Trigger, 'retry'>; readonly executorKind: string },
+): RetryPolicy {
+  return defaultMaxRetries({ ...run, inlineExecutor: false }) === 0 ? NO_RETRIES : settings.retry
 }
 
 /** The agent a run is for, which must be on the desk unless its schedule brings it. */

@@ -255,10 +255,11 @@ function rowOf(
     trace: submission.trace ?? null,
     delivery: submission.delivery ?? null,
     timeoutSeconds: agent.timeoutSeconds,
-    retryPolicy: submission.retryPolicy ?? retryPolicyOf(agent, trigger),
+    retryPolicy: submission.retryPolicy ?? retryPolicyOf(desk, agent, trigger),
   }
 }
 
 /** What an agent says about retries is meant for its own turns; a task is repeated only when it asks itself. */
-const retryPolicyOf = (agent: AgentOnDesk, trigger: Submission['trigger']): RetryPolicy =>
-  (trigger === 'task' ? null : agent.retryPolicy) ?? usualRetryPolicy(trigger, agent.executorKind)
+const retryPolicyOf = (desk: Desk, agent: AgentOnDesk, trigger: Submission['trigger']): RetryPolicy =>
+  (trigger === 'task' ? null : agent.retryPolicy) ??
+  usualRetryPolicy(desk, { trigger, executorKind: agent.executorKind })

@@ -10,6 +10,7 @@ const TOO_MANY = /too many clients/
 
 /** A node that an earlier fault has sent away tries again after up to five seconds. */
 const SAID_WITHIN_MS = 8_000
+const AGAIN_AFTER_MS = 1_000
 
 /** Somebody takes every connection the server has and the nodes lose theirs; they have to say so, and come back. */
 export async function fillServer(victims: Victims, { lastsMs }: PlannedFault): Promise<Hit> {
@@ -27,18 +28,29 @@ export async function fillServer(victims: Victims, { lastsMs }: PlannedFault): P
   }
   try {
     while (await take(AT_ONCE));
-    const users = Array.from({ length: slots }, (_, slot) => userAt(slot))
-    await control.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = any($1)', [users])
+    const hasSaid = (slot: number): boolean =>
+      TOO_MANY.test(victims.wordsOf(nodes[slot]?.name ?? '').slice(before[slot]))
+    const cutOff = async (all: readonly number[]): Promise<void> => {
+      await control.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = any($1)', [
+        all.map(userAt),
+      ])
+    }
+    await cutOff([...nodes.keys()])
     const from = performance.now()
-    const haveAllSaid = (): boolean =>
-      nodes.every(({ name }, index) => TOO_MANY.test(victims.wordsOf(name).slice(before[index])))
-    // What nodes let go is taken before they are back, for as long as it lasts and until they have said so.
-    while (performance.now() - from < lastsMs || (!haveAllSaid() && performance.now() - from < SAID_WITHIN_MS)) {
+    let cutOffAt = from
+    const silent = (): readonly number[] => [...nodes.keys()].filter((slot) => !hasSaid(slot))
+    // What nodes let go is taken before they are back, for as long as it lasts and until they have said so. A node that
+    // was quicker and got connections for itself loses them again.
+    while (performance.now() - from < lastsMs || (silent().length > 0 && performance.now() - from < SAID_WITHIN_MS)) {
+      if (performance.now() - cutOffAt > AGAIN_AFTER_MS) {
+        cutOffAt = performance.now()
+        await cutOff(silent())
+      }
       await take(AT_ONCE / 3)
       await sleep(100)
     }
     nodes.forEach(({ name, child }, index) => {
-      if (child.ending() === null && !TOO_MANY.test(victims.wordsOf(name).slice(before[index])))
+      if (child.ending() === null && !hasSaid(index))
         victims.complain(`node ${name} did not say that the server has no connection left`)
     })
   } finally {

@@ -1,5 +1,6 @@
 import { attemptId, laneName, runId } from '../../../src/core/ids.ts'
 import { DAY_MS, later } from '../../../src/core/instant.ts'
+import { DEFAULT_RETRY_POLICY } from '../../../src/core/run/retry-policy.ts'
 import type { Work } from '../../../src/service/turn-port.ts'
 import type { Claim } from '../../../src/service/turn/claim.ts'
 import type { Memory, NodeFacts } from '../../../src/service/turn/memory.ts'
@@ -89,6 +90,7 @@ function factsOf({ settings }: ServiceWorld): NodeFacts {
       ...{ session: sessions, firing: schedules.firing, stopGraceMs: node.stopGraceMs, tasks },
       catchupMaxActive: schedules.catchupMaxActive,
       alertAfter: 3,
+      retry: DEFAULT_RETRY_POLICY,
     }),
     canExecute: () => true,
     laneNames: () => new Set([...settings.lanes.keys()]),

@@ -1,5 +1,6 @@
 import { agentId, attemptId, laneName, runId, scheduleId } from '../../../src/core/ids.ts'
 import { later, type Instant } from '../../../src/core/instant.ts'
+import { DEFAULT_RETRY_POLICY } from '../../../src/core/run/retry-policy.ts'
 import type { Ports } from '../../../src/service/ports.ts'
 import type { Caller } from '../../../src/service/caller.ts'
 import { DEFAULT_SETTINGS, type EngineSettings } from '../../../src/service/settings.ts'
@@ -121,6 +122,7 @@ function factsOf(world: ServiceWorld): NodeFacts {
       tasks,
       catchupMaxActive: schedules.catchupMaxActive,
       alertAfter: 3,
+      retry: DEFAULT_RETRY_POLICY,
     }),
     canExecute: () => true,
     laneNames: () => new Set([...world.settings.lanes.keys(), laneName('main')]),

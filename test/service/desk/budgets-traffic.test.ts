@@ -91,6 +91,7 @@ function openMemory(loaded: readonly BudgetOnRecord[]): Memory {
         stopGraceMs: 0,
         catchupMaxActive: 1,
         alertAfter: 3,
+        retry: DEFAULT_RETRY_POLICY,
       },
       tasks: { maxQueue: 1_000, maxPerAgent: 1_000, maxInflight: 20, maxPerAgentInflight: 20 },
     }),

@@ -1,5 +1,6 @@
 import { agentId, attemptId, orgId, runId, scheduleId, sessionKey, type ScheduleId } from '../../../src/core/ids.ts'
 import { later } from '../../../src/core/instant.ts'
+import { DEFAULT_RETRY_POLICY } from '../../../src/core/run/retry-policy.ts'
 import { DEFAULT_FIRING_SETTINGS, type ScheduleRules } from '../../../src/core/schedule/schedule-rules.ts'
 import { DEFAULT_SESSION_RULES, type SessionRules } from '../../../src/core/session/session-rules.ts'
 import { emptyDesk, type Desk } from '../../../src/service/desk/desk.ts'
@@ -47,6 +48,7 @@ export function openCabinet(): Cabinet {
       tasks: { maxQueue: 1000, maxPerAgent: 3, maxInflight: 20, maxPerAgentInflight: 10 },
       catchupMaxActive: 10,
       alertAfter: 3,
+      retry: DEFAULT_RETRY_POLICY,
     },
   )
   desk.now = NOW
