@@ -2,6 +2,9 @@ import { parentPort } from 'node:worker_threads'
 import { computeJob } from '../service/compute/compute.ts'
 import type { ComputeJob, ComputeOutcome } from '../service/compute/port.ts'
 import type { ThreadMessage } from './thread-messages.ts'
+import { lowerThreadPriority } from './thread-priority.ts'
+
+lowerThreadPriority()
 
 const say = (message: ThreadMessage<ComputeOutcome, never>): void => parentPort?.postMessage(message)
 

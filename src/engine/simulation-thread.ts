@@ -4,9 +4,12 @@ import { computeSimulation } from '../service/simulate/compute.ts'
 import type { SimulationJob, SimulationOutcome, SimulationProgress } from '../service/simulate/port.ts'
 import { flawsOf } from '../service/simulate/refusals.ts'
 import type { ThreadMessage } from './thread-messages.ts'
+import { lowerThreadPriority } from './thread-priority.ts'
 
 /** People see ten pictures a second as movement; more would only be work. */
 const TELL_EVERY_MS = 100
+
+lowerThreadPriority()
 
 const say = (message: ThreadMessage<SimulationOutcome, SimulationProgress>): void => parentPort?.postMessage(message)
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance, onSendHookHandler } from 'fastify'
+import type { Principal } from '../core/access.ts'
 import { Refusal } from '../contract/refusals.ts'
 
 /** Smaller answers are not counted: however many there are, connections are limited. */
@@ -17,6 +18,8 @@ export interface AnswerMemory {
   /** Counts an answer until what is answered is called. */
   readonly hold: (bytes: number) => () => void
 }
+
+type ChargeAnswer = (principal: Principal, bytes: number) => void
 
 export function createAnswerMemory(most = MAX_ANSWER_BYTES): AnswerMemory {
   let held = 0
@@ -38,10 +41,11 @@ export const noRoom = (): Refusal =>
     retryAfterMs: 2_000,
   })
 
-/** Refuses large answers while too many are still being sent. */
-export function limitAnswers(app: FastifyInstance, memory: AnswerMemory): void {
-  app.addHook('onSend', (...[, reply, answer, done]: Parameters<onSendHookHandler>) => {
+/** Refuses large answers while too many are still being sent, and has each charged to the key that asked. */
+export function limitAnswers(app: FastifyInstance, memory: AnswerMemory, charge: ChargeAnswer): void {
+  app.addHook('onSend', (...[request, reply, answer, done]: Parameters<onSendHookHandler>) => {
     const bytes = typeof answer === 'string' || Buffer.isBuffer(answer) ? answer.length : 0
+    if (request.principal !== null) charge(request.principal, bytes)
     if (!memory.hasRoom(bytes)) {
       done(noRoom())
       return

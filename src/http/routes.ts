@@ -9,7 +9,7 @@ import type { Connections } from './connections.ts'
 import type { HttpContext } from './context.ts'
 import { hasTag, readIfMatch, tagOf } from './entity-tag.ts'
 import { admit, admitTo, CONSOLE_COOKIE, identify, isOfWorkers, type Needs } from './gate.ts'
-import { chargeRequest, type RateLimit } from './rate-limit.ts'
+import { bodyBytes, chargeRequest, type RateLimit } from './rate-limit.ts'
 import { readersOf, type Readers } from './read-input.ts'
 
 declare module 'fastify' {
@@ -93,12 +93,13 @@ function doorOf(routing: Routing, spec: OperationSpec): Gate {
 export function gateOf(routing: Routing, spec: Needs) {
   const { app, ctx } = routing
   const pass = (request: FastifyRequest, principal: Principal): void => {
-    if (!isOfWorkers(spec)) chargeRequest(routing, principal)
+    if (!isOfWorkers(spec)) chargeRequest(routing, principal, bodyBytes(request, app.initialConfig.bodyLimit ?? 0))
     admit(ctx, spec, principal)
     request.principal = principal
   }
   const readCookie = (header: string): string | undefined => app.parseCookie(header)[CONSOLE_COOKIE]
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    const refuse = (error: Error): void => routing.limit.refuse(error, done)
     try {
       const found = identify(ctx, request, readCookie)
       if (!(found instanceof Promise)) {
@@ -106,9 +107,9 @@ export function gateOf(routing: Routing, spec: Needs) {
         done()
         return
       }
-      found.then((principal) => pass(request, principal)).then(() => done(), done)
+      found.then((principal) => pass(request, principal)).then(() => done(), refuse)
     } catch (error) {
-      done(error as Error)
+      refuse(error as Error)
     }
   }
 }

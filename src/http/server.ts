@@ -18,7 +18,7 @@ import { addMcp } from './mcp/routes.ts'
 import { addFacade, isFacadePath, onlyFacade, withoutFacade } from './tasks/facade.ts'
 import { TASK_ERROR_TYPE, taskErrorOf } from './tasks/task-error.ts'
 import { PROBLEM_TYPE, problemOf } from './problem.ts'
-import { createRateLimit } from './rate-limit.ts'
+import { chargeAnswer, createRateLimit } from './rate-limit.ts'
 import { checkHead } from './request-head.ts'
 import { readRest } from './rest-of-body.ts'
 import { addRoutes } from './routes.ts'
@@ -94,8 +94,10 @@ export function createHttpServer(
     ctx.events.close()
     done()
   })
-  limitAnswers(app, answers)
   const routing = { app, ctx, limit: createRateLimit(), connections, answers }
+  limitAnswers(app, answers, (principal, bytes) => {
+    chargeAnswer(routing, principal, bytes)
+  })
   addRoutes(routing, withoutFacade(api.operations), api.handlers)
   addFacade(routing, onlyFacade(api.operations), api.handlers)
   addRpc(routing)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { OPERATOR_ORG, type Principal } from '../../src/core/access.ts'
 import { principalId } from '../../src/core/ids.ts'
 import { Refusal } from '../../src/contract/refusals.ts'
-import { chargeRequest, createRateLimit, type Charging } from '../../src/http/rate-limit.ts'
+import { bodyBytes, chargeAnswer, chargeRequest, createRateLimit, type Charging } from '../../src/http/rate-limit.ts'
 import { isOfWorkers } from '../../src/http/gate.ts'
 import { OPERATIONS } from '../../src/contract/operations/table.ts'
 import { aPrincipal } from './support.ts'
@@ -57,6 +57,59 @@ describe('how many requests a key may make at once', () => {
     now = 1_000
     expect(answered(charging, TENANT)).toBe(200)
     expect(answered(charging, aPrincipal('member', { id: principalId('key_another') }))).toBe(1_000)
+  })
+})
+
+describe('large bodies and answers', () => {
+  const KIB = 1_024
+
+  it('count as one request more for each 16 KiB', () => {
+    const charging = chargingIn({ stated: null, hasManyOrgs: true })
+    chargeRequest(charging, TENANT, 160 * KIB)
+    chargeAnswer(charging, TENANT, 1_600 * KIB)
+    expect(answered(charging, TENANT)).toBe(1_000 - 1 - 10 - 100)
+  })
+
+  it('are paid for later, but never for longer than a burst takes to fill', () => {
+    let now = 0
+    const charging = chargingIn({ stated: null, hasManyOrgs: true, nowMs: () => now })
+    chargeAnswer(charging, TENANT, 1_024 * 1_024 * KIB)
+    expect(answered(charging, TENANT)).toBe(0)
+    now = 5_010
+    expect(answered(charging, TENANT)).toBe(2)
+  })
+
+  it.each([
+    ['no body', { method: 'GET', headers: {} }, 0],
+    ['a stated length', { method: 'POST', headers: { 'content-length': '70000' } }, 70_000],
+    ['a length above the largest body', { method: 'POST', headers: { 'content-length': '9999999' } }, 1_000_000],
+    ['no stated length', { method: 'POST', headers: { 'transfer-encoding': 'chunked' } }, 1_000_000],
+    ['a length that is no number', { method: 'POST', headers: { 'content-length': 'x' } }, 0],
+  ])('are known by what the head of a request says: %s', (_, request, bytes) => {
+    expect(bodyBytes(request, 1_000_000)).toBe(bytes)
+  })
+})
+
+describe('a request that is one too many', () => {
+  it('is refused after a pause, and everything else at once', async () => {
+    const { refuse } = createRateLimit()
+    const told: string[] = []
+    const refused = new Promise<void>((resolve) => {
+      refuse(new Refusal('RATE_LIMITED', 'too many', { retryAfterMs: 5 }), ({ message }) => {
+        told.push(message)
+        resolve()
+      })
+    })
+    refuse(new Refusal('FORBIDDEN', 'not yours'), ({ message }) => told.push(message))
+    await refused
+    expect(told).toEqual(['not yours', 'too many'])
+  })
+
+  it('is refused at once when a thousand others wait', () => {
+    const { refuse } = createRateLimit()
+    let told = 0
+    for (let count = 0; count < 1_001; count += 1) refuse(new Refusal('RATE_LIMITED', 'too many'), () => (told += 1))
+    expect(told).toBe(1)
   })
 })
 

@@ -67,9 +67,11 @@ describe.concurrent('30: kill -9', () => {
     const killedAt = Date.now()
     await child.kill()
     const next = await world.start({ agents: { worker: () => 'done' }, node })
+    // On a busy machine the lease may have lapsed before the next node is there.
+    const noticedBy = Math.max(killedAt + LEASE_MS, Date.now()) + 2_000
     const run = await ended(next, id)
     expect(run).toMatchObject({ status: 'failed', error_code: 'node_lost', attempt: 1 })
-    expect(timeOf(run.finished_at) - killedAt).toBeLessThan(LEASE_MS + 2_000)
+    expect(timeOf(run.finished_at)).toBeLessThan(noticedBy)
   })
 
   scenario('8: text buffered in the window runs all the same', async (world) => {

@@ -186,7 +186,7 @@ describe('the partitions of history', () => {
       await tx.query('select no from turn', [])
       const began = performance.now()
       expect(await dropOldPartitions(db, later(HOUR, HOUR_MS))).toBe(0)
-      expect(performance.now() - began).toBeLessThan(1_000)
+      expect(performance.now() - began).toBeLessThan(5_000)
     })
     expect(await dropOldPartitions(db, later(HOUR, HOUR_MS))).toBe(1)
   })

@@ -30,7 +30,8 @@ export const RATE_LIMIT = {
     default: 200,
     max: 1_000_000,
     hot: true,
-    summary: 'Requests per second and key; 0 is no limit. Unless set, it holds where there is more than one org.',
+    summary:
+      'Requests per second and key; each 16 KiB sent or received count as one more; 0 is no limit. Unless set, it holds where there is more than one org.',
   }),
   burst: integer({
     default: 1_000,

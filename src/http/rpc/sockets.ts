@@ -1,6 +1,6 @@
 import { noRoom } from '../answer-memory.ts'
 import type { HostCheck } from '../hosts.ts'
-import { chargeRequest } from '../rate-limit.ts'
+import { chargeAnswer, chargeRequest } from '../rate-limit.ts'
 import type { Routing } from '../routes.ts'
 import { addSockets, type SocketGuest, type SocketLimits, type SocketService } from '../sockets.ts'
 import { answerRpc } from './answer.ts'
@@ -31,13 +31,17 @@ async function answer({ routing, nameMessage, standing }: SocketGuest, sent: Buf
     return JSON.stringify(failed(null, refusedWith(known.why, requestId, undefined)))
   }
   const { principal } = known
+  // The bytes of a batch are charged with its first call.
+  let bytes = sent.length
   const charge = (): void => {
-    chargeRequest(routing, principal)
+    chargeRequest(routing, principal, bytes)
+    bytes = 0
   }
   const asker = { ctx, principal, requestId, charge, key: undefined, traceparent: undefined }
   const said = await answerRpc(asker, sent)
   if (said === null) return null
   const text = JSON.stringify(said)
+  chargeAnswer(routing, principal, text.length)
   if (routing.answers.hasRoom(text.length)) return text
   const refusal = noRoom()
   ctx.metrics.refused(refusal.code)

@@ -3,6 +3,7 @@ import { type SqlValue, type Transaction, type TransactionOptions } from '../dat
 import { DatabaseError, isDatabaseAway } from '../database-error.ts'
 import { translate } from './failures.ts'
 import { ANSWER_MARGIN_MS } from './session.ts'
+import { openWire, type Wire } from './wire.ts'
 
 export interface TransactionContext {
   readonly client: PoolClient
@@ -12,13 +13,17 @@ export interface TransactionContext {
   readonly setBroken: () => unknown
 }
 
+type WiredContext = TransactionContext & { readonly wire: Wire }
+
 /** Runs the work between BEGIN and COMMIT on one connection, and says what is known about the end. */
 export async function runTransaction<T>(
   ctx: TransactionContext,
   work: (tx: Transaction) => T | Promise<T>,
   options: TransactionOptions,
 ): Promise<T> {
-  const { tx, sent, finish } = openTransaction(ctx, options)
+  const wire = openWire(ctx.client)
+  const { tx, sent, finish } = openTransaction({ ...ctx, wire }, options)
+  wire.hold()
   // Nobody waits for BEGIN: whatever follows it on the wire fails if it does.
   const opened = ctx.client.query(opening(options)).then(
     () => null,
@@ -31,12 +36,13 @@ export async function runTransaction<T>(
     await sent.nextTick()
   } catch (error) {
     finish()
+    wire.flush()
     const refused = await opened
     await rollBack(ctx)
     throw refused ?? error
   }
   finish()
-  await commit(ctx, sent, options)
+  await commit({ ...ctx, wire }, sent, options)
   return result
 }
 
@@ -58,7 +64,7 @@ interface Opened {
 }
 
 /** A transaction that can be used until it is finished: a statement that comes later must not land in the next one. */
-function openTransaction(ctx: TransactionContext, options: TransactionOptions): Opened {
+function openTransaction(ctx: WiredContext, options: TransactionOptions): Opened {
   let finished = false
   const limit = answerLimit(options)
   const run = (text: string, params?: readonly SqlValue[]): Promise<{ rows: Readonly<Record<string, unknown>>[] }> => {
@@ -73,7 +79,9 @@ function openTransaction(ctx: TransactionContext, options: TransactionOptions): 
   }
   const query: Transaction['query'] = async (text, params) => {
     try {
-      const { rows } = await run(text, params)
+      const answer = run(text, params)
+      ctx.wire.flush()
+      const { rows } = await answer
       return rows
     } catch (error) {
       // Once a statement has failed, the others only say that the transaction has.
@@ -91,6 +99,7 @@ function openTransaction(ctx: TransactionContext, options: TransactionOptions): 
       }),
   }
   const send: Transaction['send'] = (text, params) => {
+    ctx.wire.hold()
     run(text, params).catch((error: unknown) => {
       sent.failure ??= failed(error)
     })
@@ -118,12 +127,13 @@ async function rollBack(ctx: TransactionContext): Promise<void> {
   if (!ctx.isBroken()) await ctx.client.query('rollback').catch(ctx.setBroken)
 }
 
-async function commit(ctx: TransactionContext, sent: Sent, { committing }: TransactionOptions): Promise<void> {
+async function commit(ctx: WiredContext, sent: Sent, { committing }: TransactionOptions): Promise<void> {
   // Lost before COMMIT was sent: nothing can have been kept.
   if (ctx.isBroken()) throw new DatabaseError('connection_lost', { detail: 'it ended before COMMIT was sent' })
   const committed = ctx.client.query('commit').catch((error: unknown) => {
     throw isRefused(sent.failure) ? sent.failure : translate(error, 'commit')
   })
+  ctx.wire.flush()
   committing?.()
   const { command } = await committed
   // PostgreSQL answers COMMIT with ROLLBACK, and no error, when a statement failed and the work went on regardless.
