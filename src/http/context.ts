@@ -88,6 +88,8 @@ export interface HttpContext {
   readonly isDraining: () => boolean
   /** Whether the deployment has more than one org. */
   readonly hasManyOrgs: () => boolean
+  /** Statements that requests of one org may have under way at a time where there are several orgs. */
+  readonly queriesPerOrg: number
   /** Whom messages wake whose session names no agent. */
   readonly defaultAgent: (orgId: OrgId) => Eventually<AgentId | null>
   /** Resolves when the run has ended, as far as events tell; look at the record after you have begun to wait. */

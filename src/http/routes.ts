@@ -9,6 +9,7 @@ import type { Connections } from './connections.ts'
 import type { HttpContext } from './context.ts'
 import { hasTag, readIfMatch, tagOf } from './entity-tag.ts'
 import { admit, admitTo, CONSOLE_COOKIE, identify, isOfWorkers, type Needs } from './gate.ts'
+import type { ContextOf } from './org-connections.ts'
 import { bodyBytes, chargeRequest, type RateLimit } from './rate-limit.ts'
 import { readersOf, type Readers } from './read-input.ts'
 
@@ -30,6 +31,7 @@ export interface Routing {
   readonly limit: RateLimit
   readonly connections: Connections
   readonly answers: AnswerMemory
+  readonly contextOf: ContextOf
 }
 
 type AnyHandler = Handler<OperationSpec>
@@ -66,12 +68,12 @@ function routeOf(id: string, spec: OperationSpec, handler: AnyHandler): Route {
 }
 
 function addRoute(routing: Routing, route: Route): void {
-  const { app, ctx } = routing
+  const { app, contextOf } = routing
   const { method, path: url } = route.spec
   app.route({
     ...{ method, url, config: { raw: route.spec.raw === true } },
     ...(route.spec.permission === 'none' ? {} : { onRequest: doorOf(routing, route.spec) }),
-    handler: (request, reply) => handle(ctx, route, { request, reply }),
+    handler: (request, reply) => handle(contextOf(request.principal), route, { request, reply }),
   })
 }
 

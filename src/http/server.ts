@@ -18,6 +18,7 @@ import { addMcp } from './mcp/routes.ts'
 import { addFacade, isFacadePath, onlyFacade, withoutFacade } from './tasks/facade.ts'
 import { TASK_ERROR_TYPE, taskErrorOf } from './tasks/task-error.ts'
 import { PROBLEM_TYPE, problemOf } from './problem.ts'
+import { createContexts } from './org-connections.ts'
 import { chargeAnswer, createRateLimit } from './rate-limit.ts'
 import { checkHead } from './request-head.ts'
 import { readRest } from './rest-of-body.ts'
@@ -94,7 +95,7 @@ export function createHttpServer(
     ctx.events.close()
     done()
   })
-  const routing = { app, ctx, limit: createRateLimit(), connections, answers }
+  const routing = { app, ctx, limit: createRateLimit(), connections, answers, contextOf: createContexts(ctx) }
   limitAnswers(app, answers, (principal, bytes) => {
     chargeAnswer(routing, principal, bytes)
   })

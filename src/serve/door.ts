@@ -114,6 +114,7 @@ function httpContext(ctx: DoorContext): HttpContext {
       return isOpen() ? health : { ...health, ready: false }
     },
     hasManyOrgs: () => parts.state.hasManyOrgs,
+    queriesPerOrg: Math.max(2, Math.floor(configuration.keeper.current().config.database.pool / 4)),
     isDraining: () => !isOpen() || parts.state.draining,
     defaultAgent: agents.find,
     ended: ctx.waiters.ended,

@@ -108,6 +108,7 @@ export async function createHttpWorld(api?: Api, answers?: AnswerMemory): Promis
     hearAccess: () => () => undefined,
     health: () => ({ ready: true, database: 'up', away_since: null, engine: 'up', draining: false, node_id: 'nod_1' }),
     hasManyOrgs: () => false,
+    queriesPerOrg: 2,
     isDraining: () => false,
     defaultAgent: () => agentId('writer'),
     ended: () => ({ promise: Promise.resolve(), give: () => undefined }),

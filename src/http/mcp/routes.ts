@@ -61,7 +61,6 @@ function callerOf(
   handlers: Handlers,
   { request, reply, isBatch }: Exchange & { readonly isBatch: boolean },
 ) {
-  const { ctx } = routing
   const { principal } = request
   if (principal === null) throw new Error('nobody has passed the gate')
   const header = request.headers['idempotency-key']
@@ -72,7 +71,7 @@ function callerOf(
     if (!isFirst) chargeRequest(routing, principal)
     isFirst = false
   }
-  const asker = { ctx, principal, request, reply, charge, key, handlers }
+  const asker = { ctx: routing.contextOf(principal), principal, request, reply, charge, key, handlers }
   const room = createBatchRoom()
   return async (name: string, input: unknown) => {
     if (room.isFull()) return refusedTool(asker, batchFull())

@@ -7,7 +7,7 @@ export const RPC_PATH = '/rpc'
 
 /** Adds `POST /rpc`. What is said about a call is in the body; what the door refuses is a problem like everywhere. */
 export function addRpc(routing: Routing): void {
-  const { app, ctx } = routing
+  const { app } = routing
   // In a room of its own: what cannot be parsed is told in the shape of JSON-RPC.
   void app.register((room, _options, done) => {
     room.removeAllContentTypeParsers()
@@ -26,7 +26,14 @@ export function addRpc(routing: Routing): void {
           chargeRequest(routing, principal)
         })
         const answer = await answerRpc(
-          { ctx, principal, requestId: id, charge, key, traceparent: request.headers['traceparent'] },
+          {
+            ctx: routing.contextOf(principal),
+            principal,
+            requestId: id,
+            charge,
+            key,
+            traceparent: request.headers['traceparent'],
+          },
           bytesIn(request),
         )
         return answer === null ? reply.code(204).send() : reply.code(200).send(answer)

@@ -37,7 +37,14 @@ async function answer({ routing, nameMessage, standing }: SocketGuest, sent: Buf
     chargeRequest(routing, principal, bytes)
     bytes = 0
   }
-  const asker = { ctx, principal, requestId, charge, key: undefined, traceparent: undefined }
+  const asker = {
+    ctx: routing.contextOf(principal),
+    principal,
+    requestId,
+    charge,
+    key: undefined,
+    traceparent: undefined,
+  }
   const said = await answerRpc(asker, sent)
   if (said === null) return null
   const text = JSON.stringify(said)
