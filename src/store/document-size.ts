@@ -5,7 +5,7 @@ import type { Connection } from './database.ts'
 export async function measureDocument(connection: Connection, orgId: OrgId): Promise<number> {
   const [row] = await connection.query(
     `select (select coalesce(sum(octet_length(executor::text)), 0) from agent where org_id = $1)
-          + (select coalesce(sum(coalesce(octet_length(payload::text), 0) + octet_length(input::text)), 0) from schedule
+          + (select coalesce(sum(coalesce(payload_bytes, 0) + octet_length(input::text)), 0) from schedule
               where org_id = $1) as bytes`,
     [orgId],
   )

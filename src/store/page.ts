@@ -63,14 +63,19 @@ export async function readPage<Item>(
   return { rows: shown.map(itemOf), more: found > shown.length }
 }
 
-/** Whether a payload is left out of lists, as a condition. */
-export const isLargePayload = (column: string): string =>
-  `coalesce(octet_length(${column}::text), 0) > ${MAX_LISTED_PAYLOAD_BYTES}`
+/** The bytes of a payload of which no column says it. */
+export const bytesOf = (column: string): string => `octet_length(${column}::text)`
+
+/** Whether a payload of so many bytes is left out of lists, as a condition. */
+export const isLargePayload = (bytes: string): string => `coalesce(${bytes}, 0) > ${MAX_LISTED_PAYLOAD_BYTES}`
 
 /** The columns that stand for a payload in a list: itself, or where it is left out, how large it is. */
-export const listedPayload = (column: string, isLeftOut: string): string =>
+export const listedPayload = (
+  column: string,
+  { bytes, isLeftOut }: { readonly bytes: string; readonly isLeftOut: string },
+): string =>
   `case when ${isLeftOut} then null else ${column} end as payload,
-   case when ${isLeftOut} then octet_length(${column}::text) end as payload_bytes`
+   case when ${isLeftOut} then ${bytes} end as payload_bytes`
 
 /** How large the payload is that was left out; nothing where it was not. */
 export const payloadBytesOf = (row: Row): { readonly payloadBytes?: number } => {

@@ -3,7 +3,7 @@ import { instant, type Instant } from '../core/instant.ts'
 import type { Trigger } from '../core/run/run.ts'
 import { isPending, type RunState } from '../core/run/run-machine.ts'
 import type { Connection, SqlValue } from './database.ts'
-import { isLargePayload, listedPayload, readPage, type Listed } from './page.ts'
+import { bytesOf, isLargePayload, listedPayload, readPage, type Listed } from './page.ts'
 import { recordOf, type RunRecord } from './run-record.ts'
 import { toTimestamp } from './timestamp.ts'
 
@@ -22,8 +22,9 @@ const columnsWith = (
 const COLUMNS = columnsWith('r.payload')
 
 /** The same for a list, from which large payloads are left out. */
-const LISTED_COLUMNS = columnsWith(`${listedPayload('r.payload', isLargePayload('r.payload'))},
-  case when ${isLargePayload('r.payload')} then r.payload #>> '{messageIds,0}' end as first_message_id`)
+const IS_LARGE = isLargePayload(bytesOf('r.payload'))
+const LISTED_COLUMNS = columnsWith(`${listedPayload('r.payload', { bytes: bytesOf('r.payload'), isLeftOut: IS_LARGE })},
+  case when ${IS_LARGE} then r.payload #>> '{messageIds,0}' end as first_message_id`)
 
 /** What may be large of a run. */
 const LARGE = ['payload', 'output', 'summary', 'error_message', 'delivery', 'decision', 'why', 'lineage']

@@ -475,7 +475,8 @@ create table schedule (
   created_by_run text collate C,
   lineage jsonb,
   approval jsonb,
-  pace jsonb
+  pace jsonb,
+  payload_bytes integer generated always as (octet_length((payload)::text)) stored
 ) with (fillfactor=70);
 create table sealing_key (
   id text collate C not null,
