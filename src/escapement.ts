@@ -74,12 +74,7 @@ export interface Settings {
     readonly catchup_spacing_ms?: number
     readonly catchup_max_active?: number
   }
-  readonly retry?: {
-    readonly max_retries?: number
-    readonly base_ms?: number
-    readonly max_ms?: number
-    readonly jitter?: number
-  }
+  readonly retry?: Readonly<Partial<Record<'max_retries' | 'base_ms' | 'max_ms' | 'jitter', number>>>
   readonly retention?: {
     readonly run_days?: number | null
     readonly runs_per_schedule?: number

@@ -1,6 +1,6 @@
 import type { FastifyInstance, onSendHookHandler } from 'fastify'
-import type { Principal } from '../core/access.ts'
 import { Refusal } from '../contract/refusals.ts'
+import { chargeAnswer, type Charging } from './rate-limit.ts'
 
 /** Smaller answers are not counted: however many there are, connections are limited. */
 const LARGE_ANSWER_BYTES = 64 << 10
@@ -18,8 +18,6 @@ export interface AnswerMemory {
   /** Counts an answer until what is answered is called. */
   readonly hold: (bytes: number) => () => void
 }
-
-type ChargeAnswer = (principal: Principal, bytes: number) => void
 
 export function createAnswerMemory(most = MAX_ANSWER_BYTES): AnswerMemory {
   let held = 0
@@ -42,10 +40,10 @@ export const noRoom = (): Refusal =>
   })
 
 /** Refuses large answers while too many are still being sent, and has each charged to the key that asked. */
-export function limitAnswers(app: FastifyInstance, memory: AnswerMemory, charge: ChargeAnswer): void {
+export function limitAnswers(app: FastifyInstance, memory: AnswerMemory, charging: Charging): void {
   app.addHook('onSend', (...[request, reply, answer, done]: Parameters<onSendHookHandler>) => {
     const bytes = typeof answer === 'string' || Buffer.isBuffer(answer) ? answer.length : 0
-    if (request.principal !== null) charge(request.principal, bytes)
+    if (request.principal !== null) chargeAnswer(charging, request.principal, bytes)
     if (!memory.hasRoom(bytes)) {
       done(noRoom())
       return

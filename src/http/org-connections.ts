@@ -1,7 +1,9 @@
 import { OPERATOR_ORG, type Principal } from '../core/access.ts'
 import type { OrgId } from '../core/ids.ts'
-import type { Connection } from '../store/database.ts'
+import type { Ports } from '../service/ports.ts'
 import type { HttpContext } from './context.ts'
+
+type Queries = Ports['database']
 
 /** So many orgs are remembered; one that is forgotten begins with nothing under way. */
 const MAX_ORGS = 10_000
@@ -30,7 +32,7 @@ export function createContexts(ctx: HttpContext): ContextOf {
 }
 
 /** The same database, of which so many single statements are carried out at a time, in the order of asking. */
-export function limitQueries(database: Connection, most: () => number): Connection {
+export function limitQueries(database: Queries, most: () => number): Queries {
   let underWay = 0
   const waiting: (() => void)[] = []
   const release = (): void => {
@@ -39,7 +41,7 @@ export function limitQueries(database: Connection, most: () => number): Connecti
     // The place goes on to the next one.
     else next()
   }
-  const query: Connection['query'] = (text, params) => database.query(text, params).finally(release)
+  const query: Queries['query'] = (text, params) => database.query(text, params).finally(release)
   return {
     query: (text, params) => {
       if (underWay >= most())

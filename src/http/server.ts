@@ -19,7 +19,7 @@ import { addFacade, isFacadePath, onlyFacade, withoutFacade } from './tasks/faca
 import { TASK_ERROR_TYPE, taskErrorOf } from './tasks/task-error.ts'
 import { PROBLEM_TYPE, problemOf } from './problem.ts'
 import { createContexts } from './org-connections.ts'
-import { chargeAnswer, createRateLimit } from './rate-limit.ts'
+import { createRateLimit } from './rate-limit.ts'
 import { checkHead } from './request-head.ts'
 import { readRest } from './rest-of-body.ts'
 import { addRoutes } from './routes.ts'
@@ -96,9 +96,7 @@ export function createHttpServer(
     done()
   })
   const routing = { app, ctx, limit: createRateLimit(), connections, answers, contextOf: createContexts(ctx) }
-  limitAnswers(app, answers, (principal, bytes) => {
-    chargeAnswer(routing, principal, bytes)
-  })
+  limitAnswers(app, answers, routing)
   addRoutes(routing, withoutFacade(api.operations), api.handlers)
   addFacade(routing, onlyFacade(api.operations), api.handlers)
   addRpc(routing)

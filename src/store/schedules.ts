@@ -31,12 +31,8 @@ const columnsWith = (payload: string): string => `org_id, id, agent_id, created_
 const COLUMNS = columnsWith('payload')
 
 /** The same for a list, from which large payloads are left out, but not of one that somebody is asked to approve. */
-const LISTED_COLUMNS = columnsWith(
-  listedPayload('payload', {
-    bytes: 'payload_bytes',
-    isLeftOut: `approval is null and ${isLargePayload('payload_bytes')}`,
-  }),
-)
+const PAYLOAD = { bytes: 'payload_bytes', isLeftOut: `approval is null and ${isLargePayload('payload_bytes')}` }
+const LISTED_COLUMNS = columnsWith(listedPayload('payload', PAYLOAD))
 
 /** What may be large of a schedule. */
 const LARGE = ['payload', 'input', 'timing', 'rules', 'description', 'approval', 'last_error', 'last_ending']

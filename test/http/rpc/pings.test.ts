@@ -38,7 +38,14 @@ async function listen(limits: Partial<SocketLimits> = {}): Promise<number> {
   await app.register(cookie, { hook: false })
   const connections = { check: () => undefined, size: () => 0 }
   addRpcSockets(
-    { app, ctx: context, limit: createRateLimit(), connections, answers: createAnswerMemory(), contextOf: () => context },
+    {
+      app,
+      ctx: context,
+      limit: createRateLimit(),
+      connections,
+      answers: createAnswerMemory(),
+      contextOf: () => context,
+    },
     { check: () => undefined },
     limits,
   )
