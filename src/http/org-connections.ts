@@ -18,12 +18,11 @@ export type ContextOf = (principal: Principal | null) => HttpContext
 export function createContexts(ctx: HttpContext): ContextOf {
   const known = new Map<OrgId, HttpContext>()
   const { database } = ctx.ports
-  const most = (): number => (ctx.hasManyOrgs() ? ctx.queriesPerOrg : Infinity)
   return (principal) => {
-    if (principal === null || principal.orgId === OPERATOR_ORG) return ctx
+    if (principal === null || principal.orgId === OPERATOR_ORG || !ctx.hasManyOrgs()) return ctx
     const found = known.get(principal.orgId)
     if (found !== undefined) return found
-    const made = { ...ctx, ports: { ...ctx.ports, database: limitQueries(database, most) } }
+    const made = { ...ctx, ports: { ...ctx.ports, database: limitQueries(database, ctx.queriesPerOrg) } }
     const [first] = known.keys()
     if (known.size >= MAX_ORGS && first !== undefined) known.delete(first)
     known.set(principal.orgId, made)
@@ -32,7 +31,7 @@ export function createContexts(ctx: HttpContext): ContextOf {
 }
 
 /** The same database, of which so many single statements are carried out at a time, in the order of asking. */
-export function limitQueries(database: Queries, most: () => number): Queries {
+export function limitQueries(database: Queries, most: number): Queries {
   let underWay = 0
   const waiting: (() => void)[] = []
   const release = (): void => {
@@ -44,7 +43,7 @@ export function limitQueries(database: Queries, most: () => number): Queries {
   const query: Queries['query'] = (text, params) => database.query(text, params).finally(release)
   return {
     query: (text, params) => {
-      if (underWay >= most())
+      if (underWay >= most)
         return new Promise<void>((resolve) => waiting.push(resolve)).then(() => query(text, params))
       underWay += 1
       return query(text, params)

@@ -20,7 +20,7 @@ const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 describe('statements that requests of one org may have under way', () => {
   it('are so many and no more, and the others follow in the order of asking', async () => {
     const slow = createSlowDatabase()
-    const limited = limitQueries(slow, () => 2)
+    const limited = limitQueries(slow, 2)
     const all = ['a', 'b', 'c', 'd'].map((text) => limited.query(text))
     expect(slow.begun()).toEqual(['a', 'b'])
     slow.endFirst()
@@ -36,7 +36,7 @@ describe('statements that requests of one org may have under way', () => {
 
   it('give their place on when they fail', async () => {
     const slow = createSlowDatabase()
-    const limited = limitQueries(slow, () => 1)
+    const limited = limitQueries(slow, 1)
     const failing = limited.query('a')
     const waiting = limited.query('b')
     slow.failFirst()
@@ -49,16 +49,9 @@ describe('statements that requests of one org may have under way', () => {
 
   it('of another org do not wait for them', () => {
     const slow = createSlowDatabase()
-    const [flooding, quiet] = [limitQueries(slow, () => 1), limitQueries(slow, () => 1)]
+    const [flooding, quiet] = [limitQueries(slow, 1), limitQueries(slow, 1)]
     for (let count = 0; count < 100; count += 1) void flooding.query('flood')
     void quiet.query('quiet')
     expect(slow.begun()).toEqual(['flood', 'quiet'])
-  })
-
-  it('are without limit while there is one org', () => {
-    const slow = createSlowDatabase()
-    const limited = limitQueries(slow, () => Infinity)
-    for (let count = 0; count < 100; count += 1) void limited.query('one')
-    expect(slow.begun()).toHaveLength(100)
   })
 })

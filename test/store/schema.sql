@@ -476,7 +476,7 @@ create table schedule (
   lineage jsonb,
   approval jsonb,
   pace jsonb,
-  payload_bytes integer generated always as (octet_length((payload)::text)) stored
+  payload_bytes integer
 ) with (fillfactor=70);
 create table sealing_key (
   id text collate C not null,
@@ -868,6 +868,16 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION measure_payload()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.payload_bytes := octet_length(new.payload::text);
+  return new;
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION refuse_change_of_audit()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -916,6 +926,7 @@ CREATE TRIGGER audit_is_not_emptied BEFORE TRUNCATE ON audit FOR EACH STATEMENT 
 CREATE TRIGGER run_ends_unsuccessful AFTER UPDATE OF state ON run FOR EACH ROW WHEN ((new.state <> 'success'::text)) EXECUTE FUNCTION list_unsuccessful_run();
 CREATE TRIGGER run_is_made_unsuccessful AFTER INSERT ON run FOR EACH ROW WHEN ((new.state <> 'success'::text)) EXECUTE FUNCTION list_unsuccessful_run();
 CREATE TRIGGER unsuccessful_run_is_gone AFTER DELETE ON run FOR EACH ROW WHEN ((old.state <> 'success'::text)) EXECUTE FUNCTION unlist_unsuccessful_run();
+CREATE TRIGGER schedule_payload_bytes BEFORE INSERT OR UPDATE OF payload ON schedule FOR EACH ROW EXECUTE FUNCTION measure_payload();
 CREATE TRIGGER turn_is_not_removed_by_place BEFORE DELETE ON turn_default FOR EACH ROW WHEN ((current_query() ~~ 'delete from turn where ctid = any%'::text)) EXECUTE FUNCTION keep_turn();
 CREATE TRIGGER turn_sets_org_version BEFORE INSERT ON turn_default FOR EACH ROW WHEN ((current_query() !~~ 'with version as (%'::text)) EXECUTE FUNCTION set_org_version();
 CREATE TRIGGER turn_is_not_removed_by_place BEFORE DELETE ON turn FOR EACH ROW WHEN ((current_query() ~~ 'delete from turn where ctid = any%'::text)) EXECUTE FUNCTION keep_turn();
