@@ -43,8 +43,7 @@ export function limitQueries(database: Queries, most: number): Queries {
   const query: Queries['query'] = (text, params) => database.query(text, params).finally(release)
   return {
     query: (text, params) => {
-      if (underWay >= most)
-        return new Promise<void>((resolve) => waiting.push(resolve)).then(() => query(text, params))
+      if (underWay >= most) return new Promise<void>((resolve) => waiting.push(resolve)).then(() => query(text, params))
       underWay += 1
       return query(text, params)
     },
