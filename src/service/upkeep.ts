@@ -14,12 +14,12 @@ const HELD_MS = 10_000
  * What is done now and then: old rows go, and what could not be sealed before is. One node at a time does it; it goes on
  * at once while there is more, in small slices.
  */
-export function createPrune(ports: Ports): () => Promise<boolean> {
+export function createPrune(ports: Ports, sliceMs = SLICE_MS): () => Promise<boolean> {
   const retention = createRetention(ports)
   const holder = randomUUID()
   return async () => {
     if (!(await takePruning(ports.database, { holder, now: ports.clock.now(), forMs: HELD_MS }))) return false
-    if (await retention.goOn(SLICE_MS)) return true
+    if (await retention.goOn(sliceMs)) return true
     await sealSigningSecrets(ports)
     return false
   }

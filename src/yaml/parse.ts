@@ -83,6 +83,11 @@ function strangeIn(document: Document.Parsed): readonly { readonly at: number; r
       if (typeof value === 'number' && !Number.isFinite(value))
         found.push({ at: range?.[0] ?? 0, message: 'must be a number that can be written with digits' })
     },
+    Alias: (_, alias, path) => {
+      const meant = alias.resolve(document)
+      if (meant !== undefined && path.includes(meant))
+        found.push({ at: alias.range?.[0] ?? 0, message: `"*${alias.source}" is inside of what it stands for` })
+    },
     Map: (_, { items }) => {
       const names = new Set<string>()
       for (const { key } of items) {

@@ -131,6 +131,7 @@ describe('a file that cannot be read', () => {
     ['what is not closed', 'a: "x', 'a.yaml:1:6 missing closing "quote'],
     ['a wrong indentation', 'agents:\n  - name: x\n   cron: y', 'a.yaml:3:1 '],
     ['an alias without an anchor', 'a: *b', 'a.yaml:1:1 unresolved alias'],
+    ['an alias inside of its anchor', 'a: &b [[*b]]', 'a.yaml:1:9 "*b" is inside of what it stands for'],
     ['a list at the top', '- a', 'a.yaml:1:1 must hold lists such as "schedules:"'],
     ['a tag of somebody else', 'a: !secret x', 'a.yaml:1:4 unresolved tag: !secret'],
     ['a number without digits', 'a:\n  b: .inf', 'a.yaml:2:6 must be a number that can be written with digits'],
