@@ -46,8 +46,11 @@ describe('what is written to the server', () => {
   it('is not held when there is much of it', () => {
     const { writes, stream, wire } = createConnection()
     wire.hold()
+    stream.write('little')
+    wire.flushIfMuch()
+    expect(writes).toEqual([])
     stream.write('x'.repeat(9_000))
-    wire.hold()
+    wire.flushIfMuch()
     expect(writes).toHaveLength(1)
   })
 })

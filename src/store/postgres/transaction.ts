@@ -103,6 +103,7 @@ function openTransaction(ctx: WiredContext, options: TransactionOptions): Opened
     run(text, params).catch((error: unknown) => {
       sent.failure ??= failed(error)
     })
+    ctx.wire.flushIfMuch()
   }
   return { tx: { inTransaction: true, query, send }, sent, finish: () => void (finished = true) }
 }

@@ -3,8 +3,10 @@ import type { ClientBase } from 'pg'
 
 /** Messages to the server that follow each other soon, sent together: each write costs a system call and wakes the server. */
 export interface Wire {
-  /** What is written from now on waits for `flush`, for a while or until there is much of it. */
+  /** What is written from now on waits for `flush`, or for the next turn of the event loop. */
   readonly hold: () => void
+  /** Sends what is held if there is much of it. */
+  readonly flushIfMuch: () => void
   readonly flush: () => void
 }
 
@@ -22,14 +24,14 @@ export function openWire(client: ClientBase): Wire {
   }
   return {
     hold: () => {
-      if (held !== null) {
-        if (held.writableLength >= ENOUGH_BYTES) flush()
-        return
-      }
+      if (held !== null) return
       held = stream()
       held.cork()
       // Whoever forgets to flush, or waits for something else, must not wait for ever.
       setImmediate(flush)
+    },
+    flushIfMuch: () => {
+      if (held !== null && held.writableLength >= ENOUGH_BYTES) flush()
     },
     flush,
   }
