@@ -64,11 +64,10 @@ describe.concurrent('30: kill -9', () => {
     await child.call('agents', 'update', 'worker', { retry_policy: { max_retries: 0 } })
     const id = runIdOf(await child.call('sessions', 'send', chat('s'), 'hold'))
     await eventually(() => expect(child.began()).toHaveLength(1))
-    const killedAt = Date.now()
     await child.kill()
     const next = await world.start({ agents: { worker: () => 'done' }, node })
-    // On a busy machine the lease may have lapsed before the next node is there.
-    const noticedBy = Math.max(killedAt + LEASE_MS, Date.now()) + 2_000
+    // It believes a lease that it finds for as long as it lasts, by its own counter, and then looks: fivefold slack.
+    const noticedBy = Date.now() + 5 * LEASE_MS
     const run = await ended(next, id)
     expect(run).toMatchObject({ status: 'failed', error_code: 'node_lost', attempt: 1 })
     expect(timeOf(run.finished_at)).toBeLessThan(noticedBy)
