@@ -57,7 +57,7 @@ export function createRateLimit(): RateLimit {
     bucket.filledAt = nowMs
     return bucket
   }
-  // Nobody owes more than a burst: a large answer is paid for in seconds, not in hours.
+  // A key never owes more than a burst: a large answer is paid for in seconds, not in hours.
   const take = (bucket: Bucket, requests: number, { burst }: Rate): void => {
     bucket.tokens = Math.max(bucket.tokens - requests, -Math.max(burst, 1))
   }
@@ -97,7 +97,7 @@ export interface Charging {
 /**
  * Charges a request to its key, with the bytes of its body. What the settings state holds for every org; what holds by
  * default does where there is more than one. Beside other orgs the operator's is exempt: it is who looks after a
- * deployment that somebody floods.
+ * deployment under a flood.
  */
 export function chargeRequest(charging: Charging, principal: Principal, bytes = 0): void {
   const rate = rateFor(charging.ctx, principal)

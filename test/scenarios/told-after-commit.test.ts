@@ -7,8 +7,8 @@ import { createEscapement } from '../../src/index.ts'
 import { startChaosServer, type Server } from '../chaos/server.ts'
 import { chat, ended, eventually, send } from './support.ts'
 
-// Whoever sends a notification in a transaction holds a lock of the whole server while it commits, so that commits of all
-// orgs and nodes come one after the other. Here somebody else holds that lock for good: it waits for a standby server that
+// A transaction that sends a notification holds a lock of the whole server while it commits, so that commits of all
+// orgs and nodes come one after the other. Here another client holds that lock for good: it waits for a standby server that
 // does not exist.
 
 const directory = mkdtempSync(path.join(os.tmpdir(), 'escapement-told-'))
@@ -34,7 +34,7 @@ afterAll(async () => {
 })
 
 describe('a node beside another one', () => {
-  it('commits while somebody else holds the lock of notifications', async () => {
+  it('commits while another client holds the lock of notifications', async () => {
     const database = { url: server.url(), pool: 4 }
     const nodes = [1, 2].map(() => createEscapement({ database, agents: { worker: () => 'done' } }))
     const [node, other] = nodes

@@ -27,7 +27,7 @@ export function openWire(client: ClientBase): Wire {
       if (held !== null) return
       held = stream()
       held.cork()
-      // Whoever forgets to flush, or waits for something else, must not wait for ever.
+      // What is not flushed in time must not wait for ever.
       setImmediate(flush)
     },
     flushIfMuch: () => {
