@@ -1,4 +1,5 @@
 import type { BudgetLoad, Candidate, Load, SessionLoad } from './gates.ts'
+import type { Share } from './picking-order.ts'
 import type { ProviderStanding } from './provider-gate.ts'
 import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, SessionKey } from '../ids.ts'
 import type { Instant } from '../instant.ts'
@@ -35,10 +36,4 @@ export interface AgentFacts {
   readonly tasks: Load
   readonly shares: ReadonlyMap<LaneName, Share>
   readonly provider?: ProviderName | null
-}
-
-/** What an org or agent has in flight in a lane, and when it was served last there: any number that grows. */
-export interface Share {
-  readonly inFlight: number
-  readonly servedAt: number
 }
