@@ -6,13 +6,13 @@ import {
   type Load,
   type SessionLoad,
   type Standing,
-} from './gates.ts'
-import { pushToHeap } from './heap.ts'
-import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, SessionKey } from '../ids.ts'
-import { resolveLane } from '../lanes.ts'
-import { inSessionOrder } from '../session/session.ts'
+} from '../../../../src/core/picking/gates.ts'
+import { pushToHeap } from '../../../../src/core/picking/heap.ts'
+import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, SessionKey } from '../../../../src/core/ids.ts'
+import { resolveLane } from '../../../../src/core/lanes.ts'
+import { inSessionOrder } from '../../../../src/core/session/session.ts'
 import type { AgentFacts, OrgFacts, PickingFacts, ProviderFacts } from './picking-facts.ts'
-import { goesFirst, isServedFirst, type Share } from './picking-order.ts'
+import { goesFirst, isServedFirst, type Share } from '../../../../src/core/picking/picking-order.ts'
 
 /**
  * The world of one turn of picking: who competes where. It is built from the facts, changed by every run that is picked
