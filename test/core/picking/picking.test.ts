@@ -275,7 +275,7 @@ describe('why a run has not started', () => {
     ['executor_offline', { executable: false }, {}],
     ['catchup_limit', { trigger: 'catchup' }, { catchup: load(10, 10) }],
     ['lane_full', {}, { lane: { name: laneName('main'), size: 1, held: 1 } }],
-    ['picked', {}, {}],
+    ['in_line', {}, {}],
   ])('%s', (reason, run, standing) => {
     const why = explainWait(aCandidate('r', run), { ...open, ...standing }, 1)
     expect(why.reason).toBe(reason)
