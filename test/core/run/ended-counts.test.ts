@@ -5,7 +5,7 @@ import { countEnded, lengthOf, percentile, stepOf, type CountedRun } from '../..
 
 const aRun = (change: Partial<CountedRun> = {}): CountedRun => ({
   ...{ state: 'success', startedAt: instant(1_000), finishedAt: instant(1_100), nominal: null, trigger: 'schedule' },
-  ...{ attempt: 1, firstAttempt: 1, usage: null, ...change },
+  ...{ firstStartedAt: null, attempt: 1, firstAttempt: 1, usage: null, ...change },
 })
 
 describe('a step of the scale of lengths of time', () => {
