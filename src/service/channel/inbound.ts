@@ -48,9 +48,9 @@ export async function takeSaid(ports: Ports, said: Said): Promise<Taken> {
   }
   const key = chatSession({ agentId: row.agentId, channel: row.name }, heard.chat)
   const command = heard.chat.kind === 'hook' ? null : parseSessionCommand(heard.text)
-  const bound: Once = {
-    ...{ principal: `channel:${row.id}`, route: 'channels.hear', key: heard.eventId, body: said.body },
-  }
+  // The id of a call to a hook names its message, whatever else is in it.
+  const body = heard.chat.kind === 'hook' ? undefined : said.body
+  const bound: Once = { principal: `channel:${row.id}`, route: 'channels.hear', key: heard.eventId, body }
   if (command !== null) {
     const work = stopWork({ orgId: row.orgId, principal: `channel:${row.id}` }, key, {
       ...{ how: command, sentAt: heard.sentAt, sender: heard.sender?.id ?? null },
