@@ -77,4 +77,6 @@ export interface HookReceipt {
   readonly run_id: string | null
   /** What happened: a run was made, work was stopped, or it was passed over. */
   readonly outcome: 'accepted' | 'stopped' | 'ignored' | 'turned_away'
+  /** The message was sent before: this is the run of the first one. */
+  readonly duplicate?: true
 }

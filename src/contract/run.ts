@@ -21,7 +21,13 @@ export interface RunView extends OmittedPayload {
   readonly org_id: string
   readonly schedule_id: string | null
   readonly agent_id: string
+  /** The conversation of the run: `session_key`, or the session that its runtime reported if the run has one of its own. */
   readonly session_id: string | null
+  /** The session that its runtime is told. A run of a schedule with `session: isolated` has one of its own. */
+  readonly session_key: string | null
+  /** The session to open: the reported one if it is a session of the org, else `session_key`. */
+  readonly conversation: string | null
+  /** The first message it carries, or, where it carries none, the reply that its runtime reported. */
   readonly message_id: string | null
   readonly trigger: Trigger
   readonly status: RunState
@@ -33,14 +39,22 @@ export interface RunView extends OmittedPayload {
   readonly not_before: string | null
   readonly deadline: string | null
   readonly created_at: string
+  /** When its first attempt started. */
   readonly started_at: string | null
   readonly finished_at: string | null
+  /** From that start to its end, waits included; null until it has ended, or if it never started. */
   readonly duration_ms: number | null
   readonly first_attempt: number
   readonly attempt: number
   readonly error_code: ErrorCode | null
   readonly error_message: string | null
-  readonly result_summary: string | null
+  /** The runtime's own error code, where it reported one that is not in our table. */
+  readonly agent_error_code: string | null
+  /** The session and the reply as the runtime names them. */
+  readonly agent_session_id: string | null
+  readonly agent_message_id: string | null
+  /** A text or JSON. */
+  readonly result_summary: unknown
   readonly output: unknown
   readonly usage: UsageView | null
   readonly payload: unknown
@@ -64,6 +78,7 @@ export interface AttemptView {
   readonly status: 'success' | 'failed' | 'timeout' | 'cancelled' | null
   readonly error_code: ErrorCode | null
   readonly error_message: string | null
+  readonly agent_error_code: string | null
 }
 
 /** One step on a run's way. */
@@ -99,6 +114,7 @@ export interface RunFilter {
   readonly session?: string
   readonly status?: string | readonly string[]
   readonly trigger?: Trigger
+  readonly agent_error_code?: string
   readonly from?: string
   readonly to?: string
   readonly limit?: number
@@ -115,7 +131,8 @@ export interface ResultInput {
   readonly error_code?: string
   readonly error_message?: string
   readonly output?: unknown
-  readonly summary?: string
+  /** A text or JSON. */
+  readonly summary?: unknown
   readonly usage?: UsageView
   readonly retryable?: boolean
   /** Of a failure: how long what the agent called asked it to wait; its provider takes nothing more until then. */

@@ -1,3 +1,4 @@
+import type { PageFilter } from './page.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Trigger } from '../core/run/run.ts'
@@ -7,6 +8,7 @@ export interface MessageInput {
   readonly text: string
   readonly sender?: string
   readonly attachments?: readonly unknown[]
+  /** The sender's own name for the message: the same one again within 24 hours is not another message. */
   readonly message_id?: string
   readonly sent_at?: string | number
   readonly lane?: string
@@ -16,6 +18,8 @@ export interface MessageInput {
   readonly not_before?: string | number
   readonly deadline?: string | number
   readonly parent_run_id?: string
+  /** The most tokens that the run may need; budgets set so many aside. */
+  readonly max_tokens?: number
 }
 
 export interface MessageReceipt {
@@ -25,6 +29,8 @@ export interface MessageReceipt {
   readonly position: number | null
   readonly merged_into?: string
   readonly dropped_run_id?: string
+  /** The sender has sent this `message_id` before: this is the run of the first one. */
+  readonly duplicate?: true
 }
 
 /** What was said to a session and what came of it: one for each run, whoever woke it. */
@@ -68,6 +74,12 @@ export interface SessionView {
   readonly active: number
   readonly waiting: number
   readonly created_at: string
+}
+
+/** Which sessions are listed. */
+export interface SessionFilter extends PageFilter {
+  /** Also the sessions that runs of schedules have of their own. */
+  readonly isolated?: boolean | undefined
 }
 
 export interface SessionPatch {

@@ -3,6 +3,7 @@ import type { AgentId, AttemptId, LaneName, OrgId, RunId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { NODE_LOST, NODE_SHUTDOWN } from '../core/run/outcome.ts'
 import { createMask, type Mask } from '../core/secret/mask.ts'
+import { sessionOfRun } from '../core/session/run-session.ts'
 import type {
   Attempt,
   AttemptContext,
@@ -130,7 +131,7 @@ export function attemptOf({ run, attemptId, payload }: Pick<Claim, 'run' | 'atte
     trigger: run.trigger,
     scheduleId: run.scheduleId,
     nominalTime: run.nominal,
-    sessionKey: run.sessionKey,
+    sessionKey: sessionOfRun(run),
     payload: payload ?? null,
     deadline: run.deadline,
     trace: run.trace,

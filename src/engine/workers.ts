@@ -1,6 +1,7 @@
 import { attemptId, type AgentId, type AttemptId, type OrgId } from '../core/ids.ts'
 import { standingOfHolder } from '../core/run/reports.ts'
 import { dispatchOf } from '../executors/dispatch.ts'
+import { traceparentOf } from '../executors/traceparent.ts'
 import { releaseWork, type Assignment, type WorkerOffer } from '../service/turn/assign.ts'
 import type { Memory } from '../service/turn/memory.ts'
 import type { WaitingWorker, WorkerNews } from '../service/worker/port.ts'
@@ -139,7 +140,7 @@ function tell(office: Office, waiters: ReadonlySet<Waiter>, assigned: readonly A
 
 const handedOut = (assignment: Assignment): WorkerNews['attempts'][number] => {
   const attempt = attemptOf(assignment)
-  return { agent_id: attempt.agentId, ...dispatchOf(attempt, null), traceparent: attempt.trace }
+  return { agent_id: attempt.agentId, ...dispatchOf(attempt, null), traceparent: traceparentOf(attempt) }
 }
 
 /** Those of what a worker works on that it should stop: asked to, or not its own any more. */

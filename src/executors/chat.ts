@@ -4,6 +4,7 @@ import { roomFor } from '../core/chat/tokens.ts'
 import { fillJson, fillText, type TemplateValues } from '../core/executor/template.ts'
 import type { RunId } from '../core/ids.ts'
 import { createStreamMask } from '../core/secret/mask.ts'
+import { runOfSession } from '../core/session/run-session.ts'
 import type { AnswerHeaders, OutboundAnswer, TakePortion } from '../outbound/request.ts'
 import type { Outbound } from '../outbound/send.ts'
 import { createCompletion, type Completion } from './chat-completion.ts'
@@ -12,6 +13,7 @@ import { isTooLong, reportOfCompletion, reportOfRefusal, saidSoFar, type Asked, 
 import type { Attempt, AttemptContext, AttemptReport, Executor, ExposedSecrets } from './executor.ts'
 import { failure, reportOfSilence } from './http-answer.ts'
 import { asHeader, exposeFor, LARGEST_ANSWER, valuesOf } from './http.ts'
+import { traceparentOf } from './traceparent.ts'
 
 /** What was said before in the session of an attempt, and who says what it is about. */
 export interface Past {
@@ -66,7 +68,10 @@ const roomOf = ({ options, contextWindow }: ChatAgent): number => roomFor(contex
 
 /** The past of the session, unless there is none or it is not wanted. */
 async function readPast({ pastOf }: ChatExecutorOptions, attempt: Attempt, agent: ChatAgent): Promise<Past> {
-  return attempt.sessionKey === null || !agent.options.history ? NO_PAST : pastOf(attempt, roomOf(agent))
+  const { sessionKey, runId } = attempt
+  // A session of its own begins with the run: there is nothing to read.
+  const hasPast = sessionKey !== null && runOfSession(sessionKey)?.runId !== runId
+  return hasPast && agent.options.history ? pastOf(attempt, roomOf(agent)) : NO_PAST
 }
 
 /** What the model is told. */
@@ -90,7 +95,7 @@ function headersOf(attempt: Attempt, options: ChatOptions, values: TemplateValue
     ...Object.fromEntries(own),
     ...(options.api_key === null ? {} : { authorization: `Bearer ${fillText(options.api_key, values, asHeader)}` }),
     'idempotency-key': attempt.attemptId,
-    ...(attempt.trace === null ? {} : { traceparent: attempt.trace }),
+    traceparent: traceparentOf(attempt),
   }
 }
 

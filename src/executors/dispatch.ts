@@ -1,6 +1,7 @@
 import type { DispatchedAttempt } from '../core/executor/dispatch.ts'
 import type { Invitation } from '../core/rails/invitation.ts'
 import { formatInstant } from '../core/instant.ts'
+import type { MessageContent } from '../core/session/debounce.ts'
 import type { Attempt } from './executor.ts'
 
 /** What an agent is told over HTTP: start a session and say this in it, in one. */
@@ -24,9 +25,12 @@ export function dispatchOf(
   callback: CallbackPlace | null,
   invitation: Invitation | null = null,
 ): Dispatch {
-  const { trigger, payload } = attempt
+  const { trigger } = attempt
+  const payload = payloadOf(attempt.payload)
   return {
-    trigger_type: trigger === 'schedule' || trigger === 'catchup' ? 'scheduled' : trigger,
+    // Every run of a schedule is scheduled work to the runtime, also one that was asked for by hand.
+    trigger_type: attempt.scheduleId === null ? trigger : 'scheduled',
+    manual: trigger === 'manual' || trigger === 'retry',
     schedule_id: attempt.scheduleId,
     job_run_id: attempt.jobRunId,
     run_id: attempt.runId,
@@ -42,6 +46,16 @@ export function dispatchOf(
     ...(invitation === null ? {} : { escapement: invitation }),
   }
 }
+
+/** What the run carries, in the spelling of the rest of the dispatch. */
+export function payloadOf(payload: unknown): unknown {
+  if (!isMessage(payload)) return payload
+  const { messageIds, ...content } = payload
+  return { ...content, message_ids: messageIds }
+}
+
+const isMessage = (payload: unknown): payload is MessageContent =>
+  typeof payload === 'object' && payload !== null && 'messageIds' in payload && 'fields' in payload
 
 /** What is said to the agent: the text of a message, or the prompt of a schedule. */
 function messageOf(payload: unknown): string | null {

@@ -2,6 +2,7 @@ import type { AgentId, AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '.
 import type { Instant } from '../core/instant.ts'
 import type { Invitation } from '../core/rails/invitation.ts'
 import type { Outcome } from '../core/run/outcome.ts'
+import type { Reported } from '../core/run/reported.ts'
 import type { Trigger } from '../core/run/run.ts'
 
 /** What an executor is given: one attempt of one run. */
@@ -77,10 +78,12 @@ export type ExposedSecrets =
 export interface AttemptReport {
   readonly outcome: Outcome
   readonly output?: unknown
-  readonly summary?: string
+  /** A text or JSON. */
+  readonly summary?: unknown
   readonly errorMessage?: string
   readonly usage?: Usage
-  readonly messageId?: string
+  /** What the runtime calls the session, the reply and the failure. */
+  readonly reported?: Reported | null
   /** When a heartbeat wants to be asked again, as the agent said it. */
   readonly nextCheck?: unknown
 }

@@ -2,6 +2,7 @@ import { isDeeper, MAX_ANSWER_DEPTH, readJson } from '../core/json.ts'
 import { isExpectedStatus, unmet, type SuccessWhen } from '../core/executor/success-when.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import { outcomeOfHttpStatus, outcomeOfResult, RESULT_STATUSES, type ResultStatus } from '../core/run/outcome.ts'
+import type { Reported } from '../core/run/reported.ts'
 import type { AnswerHeaders, OutboundAnswer } from '../outbound/request.ts'
 import { retryAfterMs } from '../outbound/retry-after.ts'
 import type { AttemptReport, Usage } from './executor.ts'
@@ -14,7 +15,8 @@ export interface AgentResult {
   readonly errorCode: ErrorCode | null
   readonly errorMessage: string | null
   readonly output: unknown
-  readonly summary: string | null
+  readonly summary: unknown
+  readonly reported: Reported | null
   readonly usage: Usage | null
   readonly retryable: boolean | null
   /** How long what it called asked it to wait. */
@@ -130,13 +132,14 @@ function reportOfResult(body: Readonly<Record<string, unknown>>, { attempt, read
     return failure('malformed_answer', `the answer is about job_run_id ${result.jobRunId}`)
   if (result.attemptId !== null && result.attemptId !== attempt.attemptId)
     return failure('malformed_answer', `the answer is about attempt_id ${result.attemptId}`)
-  const { output, summary, errorMessage, usage, nextCheck } = result
+  const { output, summary, errorMessage, usage, nextCheck, reported } = result
   return {
     outcome: outcomeOfResult(result),
     output,
     ...(summary === null ? {} : { summary }),
     ...(errorMessage === null ? {} : { errorMessage }),
     ...(usage === null ? {} : { usage }),
+    ...(reported === null ? {} : { reported }),
     ...(nextCheck === undefined ? {} : { nextCheck }),
   }
 }

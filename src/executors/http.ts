@@ -6,8 +6,9 @@ import { secretNamesIn } from '../core/secret/secret-names.ts'
 import { isAcceptance } from '../core/run/outcome.ts'
 import type { OutboundRequest } from '../outbound/request.ts'
 import type { Outbound } from '../outbound/send.ts'
-import { dispatchOf, type CallbackPlace } from './dispatch.ts'
+import { dispatchOf, payloadOf, type CallbackPlace } from './dispatch.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor, ExposedSecrets } from './executor.ts'
+import { traceparentOf } from './traceparent.ts'
 import { failure, readBody, reportOfAnswer, reportOfSilence, type ReadAgentResult } from './http-answer.ts'
 
 /** The largest answer of an agent: what is delivered of an output is no larger. */
@@ -20,8 +21,6 @@ export interface HttpExecutorOptions {
   /** Where a result can be reported with a token; null: nobody listens. */
   readonly callbackUrl: (token: string) => string | null
   readonly readResult: ReadAgentResult
-  /** The trace an attempt belongs to, as `traceparent` has it; left out or null: none. */
-  readonly traceparent?: ((attempt: Attempt) => string | null) | undefined
 }
 
 /** Calls agents over HTTP. Whatever the other side does, something can be said about the attempt. */
@@ -45,10 +44,7 @@ export const createHttpExecutor =
     const secrets = exposed?.values
     const invitation = agent.body === null && agent.method !== 'GET' ? await context.invite() : null
     const answer = await options.send({
-      ...requestOf(attempt, {
-        ...{ agent, url, secrets, callback, invitation },
-        traceparent: options.traceparent?.(attempt) ?? null,
-      }),
+      ...requestOf(attempt, { agent, url, secrets, callback, invitation }),
       bound: secrets !== undefined || invitation !== null,
       maxBytes: LARGEST_ANSWER,
       signal: context.signal,
@@ -94,14 +90,13 @@ interface Sending {
   readonly url: string
   readonly secrets: TemplateValues['secrets']
   readonly callback: CallbackPlace
-  readonly traceparent: string | null
   readonly invitation: Invitation | null
 }
 
 type Sent = Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body'>
 
 function requestOf(attempt: Attempt, sending: Sending): Sent {
-  const { agent, url, secrets, callback, traceparent, invitation } = sending
+  const { agent, url, secrets, callback, invitation } = sending
   const values = { ...valuesOf(attempt), secrets }
   const own = Object.entries(agent.headers).map(([name, text]): readonly [string, string] => [
     name.toLowerCase(),
@@ -112,7 +107,7 @@ function requestOf(attempt: Attempt, sending: Sending): Sent {
     accept: 'application/json, text/plain;q=0.9, */*;q=0.5',
     ...Object.fromEntries(own),
     'idempotency-key': attempt.attemptId,
-    ...(traceparent === null ? {} : { traceparent }),
+    traceparent: traceparentOf(attempt),
   }
   if (agent.method !== 'GET') {
     const body = bodyOf(agent.body, values, headers['content-type'])
@@ -133,7 +128,7 @@ export const valuesOf = (attempt: Attempt): TemplateValues => ({
   job_run_id: attempt.jobRunId,
   scheduled_time: attempt.nominalTime === null ? '' : formatInstant(attempt.nominalTime),
   attempt: attempt.attempt,
-  payload: attempt.payload,
+  payload: payloadOf(attempt.payload),
 })
 
 /** What no header can hold is shown as a question mark: a line break would be another header. */

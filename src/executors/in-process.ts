@@ -1,6 +1,7 @@
 import type { Invitation } from '../core/rails/invitation.ts'
-import { ERROR_CODES, type ErrorCode } from '../core/run/error-codes.ts'
+import type { ErrorCode } from '../core/run/error-codes.ts'
 import { asBusy, outcomeOfHttpStatus, type Outcome } from '../core/run/outcome.ts'
+import { isErrorCode, reportedBy } from '../core/run/reported.ts'
 import type { Attempt, AttemptContext, AttemptReport, Executor } from './executor.ts'
 
 /** What a function has while it works, beside its attempt. */
@@ -25,7 +26,7 @@ export type Handler = (attempt: Attempt, context: HandlerContext) => unknown
 
 /**
  * Runs a function as an executor. A function fails by throwing; an error may say more in its fields: `status` (read as
- * an HTTP status), `code` (one of our error codes), `retryable`, `retryAfterMs`.
+ * an HTTP status), `code` (one of our error codes, else it is kept as the agent's), `retryable`, `retryAfterMs`.
  */
 export const inProcess =
   (handler: Handler): Executor =>
@@ -83,14 +84,18 @@ class GivenContext implements HandlerContext {
 function reportOfError(error: unknown, { signal }: AttemptContext): AttemptReport {
   // A function that was told to stop mostly ends with the abort it was handed: that is obedience, not failure.
   if (signal.aborted) return { outcome: { kind: 'stopped' }, errorMessage: messageOf(error) }
-  return { outcome: outcomeOfError(error), errorMessage: messageOf(error) }
+  const code = fieldsOf(error)['code']
+  const reported = typeof code === 'string' ? reportedBy({ errorCode: code }) : null
+  return { outcome: outcomeOfError(error), errorMessage: messageOf(error), ...(reported === null ? {} : { reported }) }
 }
+
+const fieldsOf = (error: unknown): Readonly<Record<string, unknown>> =>
+  typeof error === 'object' && error !== null ? (error as Readonly<Record<string, unknown>>) : {}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 function outcomeOfError(error: unknown): Outcome {
-  const said: Readonly<Record<string, unknown>> =
-    typeof error === 'object' && error !== null ? (error as Readonly<Record<string, unknown>>) : {}
+  const said = fieldsOf(error)
   const retryable = typeof said['retryable'] === 'boolean' ? said['retryable'] : null
   const retryAfterMs = typeof said['retryAfterMs'] === 'number' ? Math.max(0, said['retryAfterMs']) : null
   const status = said['status']
@@ -102,5 +107,4 @@ function outcomeOfError(error: unknown): Outcome {
   return retryAfterMs === null ? failed : asBusy(failed, true)
 }
 
-const codeOf = (code: unknown): ErrorCode =>
-  typeof code === 'string' && Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'agent_error'
+const codeOf = (code: unknown): ErrorCode => (typeof code === 'string' && isErrorCode(code) ? code : 'agent_error')

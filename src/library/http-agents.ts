@@ -18,9 +18,6 @@ export function addHttpAgents(app: App, callbackUrl: (token: string) => string |
   }
   parts.ctx.executors.set(
     'http',
-    createHttpExecutor({
-      ...{ send: outbound.send, optionsOf, callbackUrl, readResult: readAnsweredResult },
-      traceparent: ({ trace }) => trace,
-    }),
+    createHttpExecutor({ send: outbound.send, optionsOf, callbackUrl, readResult: readAnsweredResult }),
   )
 }

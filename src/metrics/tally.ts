@@ -1,5 +1,5 @@
 import { isBackfilled } from '../core/backfill/backfilled.ts'
-import type { Trigger } from '../core/run/run.ts'
+import { durationOf, type Trigger } from '../core/run/run.ts'
 import { isTerminal, type TerminalState } from '../core/run/run-machine.ts'
 import type { Changes } from '../service/desk/desk.ts'
 import { createHistogram, LONG_BOUNDS, observe, SHORT_BOUNDS, type Histogram } from './histogram.ts'
@@ -103,9 +103,10 @@ function countEnded(tally: Tally, run: CountedRun, state: TerminalState): void {
     return
   }
   if (state === 'timeout') tally.timeouts += 1
-  const { startedAt, finishedAt, nominal } = run
-  if (startedAt === null || finishedAt === null) return
-  observe(tally.duration, finishedAt - startedAt)
+  const { startedAt, nominal } = run
+  const duration = durationOf(run)
+  if (startedAt === null || duration === null) return
+  observe(tally.duration, duration)
   // Only the first attempt says how late a run began; a later one has waited for its turn.
   if (nominal !== null && run.attempt === run.firstAttempt && !isBackfilled(run))
     observe(tally.lateness, startedAt - nominal)

@@ -12,7 +12,7 @@ import type { Ports } from './ports.ts'
 /**
  * Says who asks, on the way of every request. What was looked up is believed for a second, and less when a turn of this
  * node or of another says that a key or a member has changed: what was revoked here does not work here any more when the
- * answer to revoking it arrives, and on no node a second later.
+ * answer to revoking it arrives, and on no node a second later. Keys of attempts are looked up with every request.
  */
 export interface Authentication {
   /** Who speaks with this key; null when there is no such key. Whether it still works is for `decideAccess` to say. */
@@ -38,7 +38,6 @@ const MOST_REMEMBERED = 10_000
 export function createAuthentication(ports: Reading): Authentication {
   const { vault } = ports
   const keys = createMemory<Principal>(ports, async (text) => {
-    if (isAttemptKey(text)) return vault === undefined ? null : findAttemptPrincipal({ ...ports, vault }, text)
     const found = await findPrincipal(ports, text)
     if (found === null) return null
     const { lastUsedAt, ...principal } = found
@@ -50,8 +49,11 @@ export function createAuthentication(ports: Reading): Authentication {
     if (found !== null) noteVisit(ports, cookie, found.seenAt)
     return found
   })
+  const ofAttempt = (text: string): Eventually<Principal | null> =>
+    vault === undefined ? null : findAttemptPrincipal({ ...ports, vault }, text)
   return {
-    authenticate: keys.find,
+    // The key of an attempt ends with the attempt, so it is looked up each time.
+    authenticate: (text) => (isAttemptKey(text) ? ofAttempt(text) : keys.find(text)),
     consoleSession: cookies.find,
     hear: (events) => {
       for (const [kind] of events) {

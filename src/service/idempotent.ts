@@ -8,7 +8,7 @@ import { bindingName, type TurnReads } from './turn/turn-reads.ts'
 
 /** What makes two requests the same request. */
 export interface Once extends Omit<IdempotencyKey, 'orgId'> {
-  /** What was sent; the same key with another body is a mistake of the sender. */
+  /** What was sent; the same key with another body is a mistake of the sender. Undefined: any body repeats the first. */
   readonly body: unknown
 }
 
@@ -22,9 +22,11 @@ type Prepared =
 export function once<Answer>(work: Work<Answer>, key: Once, isAccepted: (answer: Answer) => boolean): Work<Answer> {
   const { body, ...named } = key
   const name = bindingName(named)
-  const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest()
+  const bodyHash = createHash('sha256')
+    .update(JSON.stringify(body ?? null))
+    .digest()
   const repeated = (known: IdempotencyRow): Prepared => {
-    if (Buffer.compare(known.bodyHash, bodyHash) !== 0)
+    if (body !== undefined && Buffer.compare(known.bodyHash, bodyHash) !== 0)
       throw new Refusal(
         'IDEMPOTENCY_MISMATCH',
         `The idempotency key ${key.key} was used before with another body; take a new key for another request`,

@@ -8,7 +8,7 @@ import {
   type OrgId,
   type SessionKey,
 } from '../core/ids.ts'
-import { flawed, integerField, parsed, parseFields, wordField, type Parsed } from '../core/input.ts'
+import { flawed, integerField, parsed, parseFields, wordField, type Flaw, type Parsed } from '../core/input.ts'
 import { parseInstant, type Instant } from '../core/instant.ts'
 import { breach } from '../core/rails/breach.ts'
 import type { MessageContent } from '../core/session/debounce.ts'
@@ -16,15 +16,18 @@ import { SESSION_MODES } from '../core/session/session-rules.ts'
 import { parseSessionCommand } from '../core/session/stop.ts'
 import type { MessageInput, MessageReceipt, StopAnswer } from '../contract/session.ts'
 import { ErrQueueFull, invalid, Refusal } from '../contract/refusals.ts'
+import { loadRun } from '../store/run-reads.ts'
 import { acted, actorOf } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import { stopSession } from './desk/cancel.ts'
+import { runToJoin } from './desk/run-session.ts'
 import { agentOn } from './desk/runs.ts'
-import { submit, type Submission, type Submitted } from './desk/submit.ts'
+import { submit, type Submission } from './desk/submit.ts'
 import { parseJson, parseSessionKey, textField } from './input-fields.ts'
 import { overDailyLimit } from './daily-limit.ts'
 import { once, type Once } from './idempotent.ts'
 import type { Live } from './live-port.ts'
+import { bindingOf, isAccepted, onceMarked, type Sent } from './message-once.ts'
 import { overBudget } from './over-budget.ts'
 import type { Ports } from './ports.ts'
 import { makingOf, railedWork, refuseCommand, type Making } from './rails/making.ts'
@@ -36,6 +39,9 @@ import type { Work } from './turn-port.ts'
 
 /** Texts above this are not messages but files; they belong into attachments by reference. */
 const MOST_TEXT = 1_000_000
+
+/** More tokens no model writes. */
+const MAX_TOKENS = 1_000_000_000
 
 const FIELDS = {
   text: textField({ min: 0, max: MOST_TEXT }),
@@ -50,6 +56,7 @@ const FIELDS = {
   not_before: parseInstant,
   deadline: parseInstant,
   parent_run_id: textField({ min: 1, max: 100 }),
+  max_tokens: integerField({ min: 1, max: MAX_TOKENS }),
 }
 
 function parseList(field: string, value: unknown): Parsed<readonly unknown[]> {
@@ -90,18 +97,19 @@ export async function sendMessage(
       stopWork(ctx, key, { how: command, sentAt: fields.sent_at ?? null, sender: fields.sender ?? null }),
     )
   if (railed !== undefined && fields.parent_run_id !== undefined) throw saidLineage()
-  refusePast(fields.deadline, ports.clock.now())
+  refuseFlaws(fields, ports.clock.now())
   const submission = submissionOf(ports, {
     ...{ fields: { ...fields, text: fields.text }, key, agent: agentFor(ctx, key), trace: ctx.trace },
     making: railed === undefined ? null : makingOf(railed),
   })
-  const work = railedMessage(messageWork(ctx, submission), ctx)
+  const plain = railedMessage(messageWork(ctx, submission), ctx)
+  const named = { principal: ctx.principal ?? 'library', session: key, messageId: fields.message_id }
+  const work =
+    named.messageId === undefined ? plain : onceMarked(plain, [bindingOf({ ...named, messageId: named.messageId })])
   const { once: given } = message
   const bound = typeof given === 'string' ? onceOf('message', { key: given, body: { key, input } }) : given
-  const sent = await ports.turns.take(
-    bound === undefined ? work : once(work, bound, ({ submitted }) => submitted.kind !== 'rejected'),
-  )
-  return receipt(ctx, sent)
+  const sent = await ports.turns.take(bound === undefined ? work : once(work, bound, isAccepted))
+  return sent.duplicate === true ? duplicateReceipt(ports, ctx, sent) : receipt(ctx, sent)
 }
 
 const saidLineage = (): Refusal =>
@@ -149,7 +157,7 @@ export const stopWork = (
       needs: { sessions: [key] },
       apply: (desk) => {
         // What is sent later but stamped before must still find the cutoff.
-        if (command.how !== 'stop') sessionFor({ desk }, key)
+        if (command.how !== 'stop' || runToJoin(desk, key) !== undefined) sessionFor({ desk }, key)
         const stopped = stopSession(desk, key, command)
         const after =
           command.sender === null || command.sender === undefined ? stopped : { ...stopped, sender: command.sender }
@@ -163,12 +171,6 @@ export const stopWork = (
 
 /** Stopping is always allowed, and never counted; whose the conversation is has been asked before. */
 const UNCOUNTED = { judge: () => Promise.resolve(), acts: () => [] }
-
-/** What became of a message, and the id under which its sender knows it. */
-export interface Sent {
-  readonly submitted: Submitted
-  readonly messageId: string
-}
 
 /** A message on its way into its session. */
 export function messageWork(
@@ -211,7 +213,7 @@ function submissionOf(
     trigger: 'message',
     agentId: of.agent,
     sessionKey: of.key,
-    content: { text: fields.text, attachments: fields.attachments ?? [], messageIds: [id], fields: {} },
+    content: { text: fields.text, attachments: fields.attachments ?? [], messageIds: [id], fields: statedIn(fields) },
     sender: fields.sender ?? null,
     sentAt: fields.sent_at ?? null,
     lane: fields.lane === undefined ? null : laneName(fields.lane),
@@ -229,6 +231,9 @@ function submissionOf(
     },
   }
 }
+
+/** What a message states about itself for budgets and its agent. */
+const statedIn = ({ max_tokens }: Fields): MessageContent['fields'] => (max_tokens === undefined ? {} : { max_tokens })
 
 /** `agent:<agent>:…` names the agent; any other key is a conversation with the default agent. */
 function agentFor(ctx: MessageContext, key: SessionKey): AgentId {
@@ -257,10 +262,25 @@ function receipt(ctx: MessageContext, { submitted, messageId: known }: Sent): Me
   }
 }
 
-/** Work whose time is over before it begins is a mistake of the sender. */
-function refusePast(deadline: Instant | undefined, now: Instant): void {
+/** What became of a message that was sent before, as its run is now. */
+async function duplicateReceipt(ports: Ports, ctx: MessageContext, sent: Sent): Promise<MessageReceipt> {
+  const told = receipt(ctx, sent)
+  const { runId: id } = sent.submitted
+  const state =
+    ctx.live.stateOf(ctx.orgId, id) ?? (await loadRun(ports.database, { orgId: ctx.orgId, id }))?.state ?? told.state
+  return { ...told, state, duplicate: true }
+}
+
+/** A message that says nothing, or whose time is over before it begins, is a mistake of the sender. */
+function refuseFlaws({ text, attachments, deadline, not_before: notBefore }: Partial<Fields>, now: Instant): void {
+  const flaws: Flaw[] = []
+  if (text?.trim() === '' && (attachments ?? []).length === 0)
+    flaws.push({ field: 'text', value: text, message: 'is empty', allowed: 'a text, or attachments' })
   if (deadline !== undefined && deadline <= now)
-    throw invalid([{ field: 'deadline', value: deadline, message: 'is in the past', allowed: 'a later time' }])
+    flaws.push({ field: 'deadline', value: deadline, message: 'is in the past', allowed: 'a later time' })
+  else if (deadline !== undefined && notBefore !== undefined && deadline <= notBefore)
+    flaws.push({ field: 'deadline', value: deadline, message: 'is before not_before', allowed: 'a later time' })
+  if (flaws.length > 0) throw invalid(flaws)
 }
 
 /** What was read, or a refusal with every flaw. */

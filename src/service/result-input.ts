@@ -1,6 +1,7 @@
 import { flawed, parseFields, parseInteger, parsed, wordField, type Parsed } from '../core/input.ts'
 import { SECOND_MS } from '../core/instant.ts'
-import { ERROR_CODES, type ErrorCode } from '../core/run/error-codes.ts'
+import type { ErrorCode } from '../core/run/error-codes.ts'
+import { isErrorCode, reportedBy, type Reported } from '../core/run/reported.ts'
 import { RESULT_STATUSES, type ResultStatus } from '../core/run/outcome.ts'
 import { toMicros } from '../core/budget/budget.ts'
 import type { ResultInput, UsageView } from '../contract/run.ts'
@@ -29,7 +30,7 @@ const FIELDS = {
   error_code: text,
   error_message: text,
   output: parseJson,
-  summary: text,
+  summary: parseJson,
   usage: parseUsage,
   retryable: parseFlag,
   retry_after_seconds: parseWait,
@@ -51,7 +52,10 @@ export interface ReadResult {
   readonly errorCode: ErrorCode | null
   readonly errorMessage: string | null
   readonly output: unknown
-  readonly summary: string | null
+  /** A text or JSON. */
+  readonly summary: unknown
+  /** Names of the runtime's own; null: it gave none. */
+  readonly reported: Reported | null
   /** As it is kept, under the names every executor uses. */
   readonly usage: StoredUsage | null
   readonly retryable: boolean | null
@@ -86,10 +90,11 @@ export function readResult(input: ResultInput): ReadResult {
     jobRunId: fields.job_run_id ?? null,
     attemptId: fields.attempt_id ?? null,
     status: fields.status ?? 'success',
-    errorCode: code !== undefined && Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : null,
+    errorCode: isErrorCode(code) ? code : null,
     errorMessage: fields.error_message ?? code ?? null,
     output: fields.output ?? null,
     summary: fields.summary ?? null,
+    reported: reportedBy({ sessionId: fields.session_id, messageId: fields.message_id, errorCode: code }),
     usage: fields.usage === undefined ? null : storedUsage(fields.usage),
     retryable: fields.retryable ?? null,
     retryAfterMs: fields.retry_after_seconds === undefined ? null : fields.retry_after_seconds * SECOND_MS,

@@ -122,6 +122,7 @@ function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
       })
       if (schedule !== undefined) {
         schedule.previousRunId = id
+        schedule.lastRunAt = desk.now
         desk.changes.schedules.add(schedule)
       }
       const how = { verb: 'retry', before: { status: record.state }, after: { run_id: id } }
@@ -239,7 +240,8 @@ function callbackWork(
         outcome: outcomeOfResult(result),
         output: cutOutput(result.output, outputBytes),
         uncut: result.output,
-        summary: result.summary === null ? undefined : cutText(result.summary, outputBytes),
+        summary: cutOutput(result.summary, outputBytes),
+        reported: result.reported,
         errorMessage: result.errorMessage === null ? undefined : cutText(result.errorMessage, outputBytes),
         usage: result.usage,
         nextCheck: result.nextCheck,

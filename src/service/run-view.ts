@@ -4,22 +4,30 @@ import type { AttemptView, RunDetail, RunView, TimelineEntry, UsageView } from '
 import { formatInstant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import { traceIdOf } from '../core/trace-context.ts'
+import { durationOf, firstStart } from '../core/run/run.ts'
 import { isTerminal, type RunState } from '../core/run/run-machine.ts'
+import { sessionOfRun } from '../core/session/run-session.ts'
 import type { AttemptRow } from '../store/attempts.ts'
 import type { RunRecord } from '../store/run-record.ts'
 import { momentOrNull, omittedPayload } from './schedule-view.ts'
 
 /** A run as every surface shows it. */
 export function viewRun(run: RunRecord): RunView {
-  const { startedAt, finishedAt } = run
+  const { finishedAt, reported } = run
+  // A skipped occurrence has no conversation.
+  const session = run.state === 'skipped' ? run.sessionKey : sessionOfRun(run)
+  // A run with a session of its own shows the one that its runtime used instead.
+  const ofRuntime = run.sessionKey === null ? (reported?.sessionId ?? null) : null
   return {
     id: run.id,
     job_run_id: run.jobRunId,
     org_id: run.orgId,
     schedule_id: run.scheduleId,
     agent_id: run.agentId,
-    session_id: run.sessionKey,
-    message_id: run.firstMessageId ?? messageIdOf(run.payload),
+    session_id: ofRuntime ?? session,
+    session_key: session,
+    conversation: run.isReportedSession ? (reported?.sessionId ?? session) : session,
+    message_id: run.firstMessageId ?? messageIdOf(run.payload) ?? reported?.messageId ?? null,
     trigger: run.trigger,
     status: run.state,
     reason: (run.why ?? run.decision).reason,
@@ -29,13 +37,16 @@ export function viewRun(run: RunRecord): RunView {
     not_before: momentOrNull(run.notBefore),
     deadline: momentOrNull(run.deadline),
     created_at: formatInstant(run.createdAt),
-    started_at: momentOrNull(startedAt),
+    started_at: momentOrNull(firstStart(run)),
     finished_at: momentOrNull(finishedAt),
-    duration_ms: startedAt === null || finishedAt === null ? null : Math.max(0, finishedAt - startedAt),
+    duration_ms: durationOf(run),
     first_attempt: run.firstAttempt,
     attempt: run.attempt,
     error_code: run.errorCode,
     error_message: run.errorMessage,
+    agent_error_code: reported?.errorCode ?? null,
+    agent_session_id: reported?.sessionId ?? null,
+    agent_message_id: reported?.messageId ?? null,
     result_summary: run.summary,
     output: run.output,
     usage: viewUsage(run.usage),
@@ -107,6 +118,7 @@ const viewAttempt = (attempt: AttemptRow): AttemptView => ({
   status: attempt.status,
   error_code: attempt.errorCode,
   error_message: attempt.errorMessage,
+  agent_error_code: attempt.agentErrorCode ?? null,
 })
 
 /** The attempt that is in the run itself: the present one, or the last. */
@@ -122,6 +134,7 @@ function lastAttempt(run: RunRecord): readonly AttemptView[] {
       status: attemptStatus(run.state),
       error_code: run.errorCode,
       error_message: run.errorMessage,
+      agent_error_code: run.reported?.errorCode ?? null,
     },
   ]
 }

@@ -94,7 +94,7 @@ export async function findRunsOfSchedule(
 
 const FILTER_FIELDS = [
   ...['schedule_id', 'agent_id', 'session', 'status', 'trigger', 'from', 'to'],
-  ...['limit', 'cursor'],
+  ...['agent_error_code', 'limit', 'cursor'],
 ]
 
 /** Reads which runs are wanted. */
@@ -117,6 +117,7 @@ function parseRunFilter(orgId: OrgId, filter: RunFilter): Parsed<RunChoice> {
     sessionKey: session === null ? null : sessionKey(session),
     states: filter.status === undefined ? null : keep(parseStates(filter.status)),
     trigger: filter.trigger === undefined ? null : keep(parseWord('trigger', filter.trigger, TRIGGERS)),
+    agentErrorCode: text('agent_error_code', filter.agent_error_code),
     from: moment('from', filter.from),
     to: moment('to', filter.to),
   }

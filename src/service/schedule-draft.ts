@@ -1,3 +1,4 @@
+import { durationOf } from '../core/run/run.ts'
 import { invalid } from '../contract/refusals.ts'
 import type { DraftInput, ProposedTiming, ScheduleDraft, ScheduleProposal } from '../contract/schedule-draft.ts'
 import { requirementsOf, type Requirement } from '../core/draft/requirements.ts'
@@ -184,9 +185,6 @@ function sessionOf({ around: { conversation } }: Known, { session }: DraftInput)
   const message = 'is not possible: the run is of no conversation that may be read'
   throw invalid([{ field: 'session', value: session, message, allowed: 'isolated' }])
 }
-
-const durationOf = ({ startedAt, finishedAt }: RunRecord): number | null =>
-  startedAt === null || finishedAt === null ? null : Math.max(0, finishedAt - startedAt)
 
 /** How much longer than seen a run may take, and how often less than the limit it has to take for that to be enough. */
 const TIMES_LONGER = 3

@@ -1,6 +1,6 @@
-import type { Page, PageFilter } from '../contract/page.ts'
+import type { Page } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
-import type { SessionChange, SessionPatch, SessionView } from '../contract/session.ts'
+import type { SessionChange, SessionFilter, SessionPatch, SessionView } from '../contract/session.ts'
 import { sessionKey, type OrgId, type SessionKey } from '../core/ids.ts'
 import type { Parsed } from '../core/input.ts'
 import { formatInstant } from '../core/instant.ts'
@@ -54,13 +54,22 @@ export async function getSession(ports: Reading, orgId: OrgId, text: string): Pr
 }
 
 /** A page of the org's sessions, newest first. */
-export async function findSessions(ports: Reading, orgId: OrgId, filter: PageFilter = {}): Promise<Page<SessionView>> {
+export async function findSessions(
+  ports: Reading,
+  orgId: OrgId,
+  filter: SessionFilter = {},
+): Promise<Page<SessionView>> {
   const { flaws, keep } = collectFlaws()
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0
   const cursor = keep(parseCursor('cursor', filter.cursor))
   if (flaws.length > 0) throw invalid(flaws)
   const after = cursor === null ? null : { createdAt: cursor.createdAt, key: sessionKey(cursor.key) }
-  const rows = await listSessions(ports.database, { orgId, after, limit: limit + 1 })
+  const rows = await listSessions(ports.database, {
+    orgId,
+    after,
+    limit: limit + 1,
+    withRuns: filter.isolated === true,
+  })
   const counts = await countSessionWork(ports.database, { orgId, keys: rows.map((row) => row.key) })
   const deployment = ports.settings().sessions
   return pageOf(rows, limit, {

@@ -4,6 +4,7 @@ import { agentId, runId, type OrgId, type RunId } from '../core/ids.ts'
 import { flawed, parseInteger, parsed, type Parsed } from '../core/input.ts'
 import { earlier, formatInstant, type Instant } from '../core/instant.ts'
 import { explainWhy } from '../core/reasons.ts'
+import { durationOf, firstStart } from '../core/run/run.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import {
   DEADLINE_ERROR,
@@ -38,7 +39,8 @@ export interface TaskContent {
 /** A task as the façade shows it. */
 export function viewTask(run: TaskRecord, position: number | null = null): TaskView {
   const { tabId, selector, ref, params, callbackUrl, action } = contentOf(run.payload)
-  const { startedAt, finishedAt } = run
+  const { finishedAt } = run
+  const latencyMs = durationOf(run)
   const error = errorOf(run)
   return {
     taskId: run.id,
@@ -49,9 +51,9 @@ export function viewTask(run: TaskRecord, position: number | null = null): TaskV
     state: facadeStateOf(run.state),
     deadline: momentOrNull(run.deadline),
     createdAt: formatInstant(run.createdAt),
-    startedAt: momentOrNull(startedAt),
+    startedAt: momentOrNull(firstStart(run)),
     completedAt: momentOrNull(finishedAt),
-    ...(startedAt === null || finishedAt === null ? {} : { latencyMs: Math.max(0, finishedAt - startedAt) }),
+    ...(latencyMs === null ? {} : { latencyMs }),
     ...(run.state === 'success' ? { result: run.output } : {}),
     ...(error === null ? {} : { error }),
     ...given({ callbackUrl }),

@@ -17,16 +17,19 @@ export interface AttemptRow {
   readonly status: 'failed' | 'timeout'
   readonly errorCode: ErrorCode | null
   readonly errorMessage: string | null
+  /** Left out, or null: the runtime gave no code of its own. */
+  readonly agentErrorCode?: string | null
 }
 
-const COLUMNS = 'org_id, run_id, number, id, node_id, started_at, finished_at, status, error_code, error_message'
+const COLUMNS = `org_id, run_id, number, id, node_id, started_at, finished_at, status, error_code, error_message,
+  agent_error_code`
 
 /** Puts attempts on record that will be retried. */
 export function insertAttempts(tx: Transaction, attempts: readonly AttemptRow[]): void {
   tx.send(
     `insert into attempt (${COLUMNS})
      select * from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::timestamptz[],
-                          $7::timestamptz[], $8::text[], $9::text[], $10::text[])`,
+                          $7::timestamptz[], $8::text[], $9::text[], $10::text[], $11::text[])`,
     columnsOf(
       attempts,
       (attempt) => attempt.orgId,
@@ -39,6 +42,7 @@ export function insertAttempts(tx: Transaction, attempts: readonly AttemptRow[])
       (attempt) => attempt.status,
       (attempt) => attempt.errorCode,
       (attempt) => attempt.errorMessage,
+      (attempt) => attempt.agentErrorCode ?? null,
     ),
   )
 }
@@ -66,4 +70,5 @@ const attemptOf = (row: Row): AttemptRow => ({
   status: row['status'] as AttemptRow['status'],
   errorCode: row['error_code'] as ErrorCode | null,
   errorMessage: row['error_message'] as string | null,
+  agentErrorCode: row['agent_error_code'] as string | null,
 })

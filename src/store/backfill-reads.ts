@@ -1,3 +1,5 @@
+import { durationOf } from '../core/run/run.ts'
+import { firstStart } from './run-columns.ts'
 import { runId, type OrgId, type RunId, type ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
@@ -70,16 +72,16 @@ export async function loadRunLengths(
   wanted: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly limit: number },
 ): Promise<readonly number[]> {
   const rows = await connection.query(
-    `select started_at, finished_at, state from run
-      where org_id = $1 and schedule_id = $2 order by created_at desc, id desc limit $3`,
+    `select r.started_at, ${firstStart('r', 'r.attempt')}, r.finished_at, r.state from run r
+      where r.org_id = $1 and r.schedule_id = $2 order by r.created_at desc, r.id desc limit $3`,
     [wanted.orgId, wanted.scheduleId, wanted.limit],
   )
   return rows.flatMap((row) => {
-    const [state, from, to] = [
-      row['state'] as RunState | null,
-      row['started_at'] as Instant | null,
-      row['finished_at'] as Instant | null,
-    ]
-    return state === 'success' && from !== null && to !== null ? [to - from] : []
+    const length = durationOf({
+      startedAt: row['started_at'] as Instant | null,
+      firstStartedAt: row['first_started_at'] as Instant | null,
+      finishedAt: row['finished_at'] as Instant | null,
+    })
+    return row['state'] === 'success' && length !== null ? [length] : []
   })
 }

@@ -2,8 +2,10 @@ import type { Exchange } from '../core/chat/conversation.ts'
 import { runId, type OrgId, type RunId, type SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Trigger } from '../core/run/run.ts'
+import { runOfSession } from '../core/session/run-session.ts'
 import type { Connection } from './database.ts'
 import { brandOrNull } from './rows.ts'
+import { inRunSession } from './run-columns.ts'
 
 /** What the conversation of a run hangs on. */
 export interface RunInConversation {
@@ -36,6 +38,9 @@ export interface ConversationChoice {
   readonly mostBytes: number
 }
 
+const inSession = (key: SessionKey): string =>
+  runOfSession(key) === null ? 'session_key = $2' : inRunSession('', '$2::text')
+
 /**
  * What was said in a session and answered, newest first: runs that succeeded, and runs that were stopped while they were
  * being answered. How large they are is added up where they are, so that a long conversation is not read to be thrown away.
@@ -46,7 +51,7 @@ export async function loadExchanges(connection: Connection, choice: Conversation
        select r.*, sum(octet_length(coalesce(r.payload, 'null')::text) + octet_length(coalesce(r.output, 'null')::text))
                      over (order by r.created_at desc, r.id desc) as bytes
          from (select id, trigger, sender, payload, output, retry_of, started_at, created_at from run
-                where org_id = $1 and session_key = $2 and generation = $3 and id <> $4
+                where org_id = $1 and ${inSession(choice.sessionKey)} and generation = $3 and id <> $4
                   and state in ('success', 'cancelled') and started_at is not null
                   and (why is null or why ->> 'reason' <> 'probe_no')
                 order by created_at desc, id desc limit $5) r) sized

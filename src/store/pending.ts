@@ -5,7 +5,7 @@ import type { Why } from '../core/reasons.ts'
 import { ACCEPTED } from '../core/usual-why.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
 import type { Connection, Row } from './database.ts'
-import { readRetryPolicy } from './run-columns.ts'
+import { firstStart, readRetryPolicy } from './run-columns.ts'
 import type { RunRow } from './run-row.ts'
 
 const NOTHING_RESERVED: readonly Reserve[] = []
@@ -15,7 +15,7 @@ const SMALL_PAYLOAD = 512
 
 /** What changes while a run is pending. */
 const LIVE = `p.state, p.attempt, p.seq, p.not_before, p.debouncing, p.slot, p.superseded, p.attempt_id, p.node_id,
-  p.started_at, p.ends_by, p.grace_until, p.why, p.reserves`
+  p.started_at, ${firstStart('p', 'p.attempt')}, p.ends_by, p.grace_until, p.why, p.reserves`
 
 const FACTS = `r.id, r.job_run_id, r.agent_id, r.executor_key, r.session_key, r.generation, r.schedule_id, r.nominal_at,
   r.trigger, r.lane, r.priority, r.created_at, r.sender, r.interrupts, r.deadline, r.timeout_seconds, r.retry_policy,
@@ -119,6 +119,7 @@ const UNTOLD = {
   finishedAt: null,
   errorCode: null,
   errorMessage: null,
+  reported: null,
   // Whoever knows the session says whether it has been reset since.
   inGeneration: true,
   toldIn: 0,
@@ -138,6 +139,7 @@ function liveOf(
   | 'attemptId'
   | 'nodeId'
   | 'startedAt'
+  | 'firstStartedAt'
   | 'endsBy'
   | 'graceUntil'
   | 'why'
@@ -153,6 +155,7 @@ function liveOf(
     attemptId: row['attempt_id'] as AttemptId | null,
     nodeId: row['node_id'] as string | null,
     startedAt: row['started_at'] as Instant | null,
+    firstStartedAt: row['first_started_at'] as Instant | null,
     endsBy: row['ends_by'] as Instant | null,
     graceUntil: row['grace_until'] as Instant | null,
     why: row['why'] as Why | null,

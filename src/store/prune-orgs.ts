@@ -1,5 +1,6 @@
 import { orgId, sessionKey, type OrgId, type SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
+import { RUN_SESSION_PATTERN } from '../core/session/run-session.ts'
 import type { Connection, Transaction } from './database.ts'
 import { countRemoved, type OldRows } from './removal.ts'
 import { timestampOrNull } from './rows.ts'
@@ -85,8 +86,13 @@ export interface SessionPosition {
   readonly key: SessionKey
 }
 
-/** A session without rules of its own, runs and chats. Nothing is lost with it: the next message begins it again. */
-const IS_IDLE = `num_nonnulls(s.mode, s.cap, s.drop_policy, s.debounce_ms, s.max_concurrent) = 0
+/**
+ * A session without rules of its own, runs and chats. Nothing is lost with it: the next message begins it again. The
+ * session of a schedule's run goes with the runs, whatever its rules.
+ */
+const IS_IDLE = `(num_nonnulls(s.mode, s.cap, s.drop_policy, s.debounce_ms, s.max_concurrent) = 0 or
+    (s.key ~ '${RUN_SESSION_PATTERN}'
+      and not exists (select from run r where r.org_id = s.org_id and r.id = split_part(s.key, ':run:', 2))))
   and not exists (select from run r where r.org_id = s.org_id and r.session_key = s.key)
   and not exists (select from chat c where c.org_id = s.org_id and c.session_key = s.key)`
 

@@ -15,6 +15,15 @@ import {
   type Columns,
 } from './run-values.ts'
 
+/** What the runtime said itself; a summary that is not a text is part of it. */
+function reportedOf({ reported, summary }: RunRow): string | null {
+  const isPlain = summary === null || typeof summary === 'string'
+  if (reported === null) return isPlain ? null : json({ summary })
+  const { sessionId, messageId, errorCode } = reported
+  const said = { session_id: sessionId, message_id: messageId, error_code: errorCode }
+  return json(isPlain ? said : { ...said, summary })
+}
+
 /** How it ended. */
 const ENDING: readonly Column[] = [
   ['state', 'text', (run) => run.state],
@@ -28,8 +37,9 @@ const ENDING: readonly Column[] = [
   ['error_code', 'text', (run) => run.errorCode],
   ['error_message', 'text', (run) => run.errorMessage],
   ['output', 'jsonb', (run) => json(run.output)],
-  ['summary', 'text', (run) => run.summary],
+  ['summary', 'text', (run) => (typeof run.summary === 'string' ? run.summary : null)],
   ['usage', 'jsonb', (run) => json(run.usage)],
+  ['reported', 'jsonb', reportedOf],
 ]
 
 const GONE = 'with gone as (delete from pending where org_id = $1 and id = any($2::text[]) returning 1)'
@@ -64,7 +74,7 @@ const END_SUCCESS = `with gone as (delete from pending where org_id = $1 and id 
 
 /** What a plain success leaves empty. */
 const SAID: Columns = ENDING.filter(([name]) =>
-  ['why', 'error_code', 'error_message', 'output', 'summary', 'usage'].includes(name),
+  ['why', 'error_code', 'error_message', 'output', 'summary', 'usage', 'reported'].includes(name),
 )
 
 const isPlainSuccess = (run: RunRow, like: RunRow): boolean =>

@@ -1,23 +1,41 @@
 import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import { instant, type Instant } from '../core/instant.ts'
+import { DEFAULT_LANES } from '../core/lanes.ts'
 import type { Trigger } from '../core/run/run.ts'
 import { isPending, type RunState } from '../core/run/run-machine.ts'
+import { runOfSession } from '../core/session/run-session.ts'
 import type { Connection, SqlValue } from './database.ts'
 import { bytesOf, isLargePayload, listedPayload, readPage, type Listed } from './page.ts'
+import { firstStart, inRunSession } from './run-columns.ts'
 import { recordOf, type RunRecord } from './run-record.ts'
 import { toTimestamp } from './timestamp.ts'
 
+const BUILT_IN_LANES = Object.keys(DEFAULT_LANES)
+  .map((name) => `'${name}'`)
+  .join(', ')
+
+/** Where a run is executed: nobody serves a lane that no node has, so its runs are served as those of `main`. */
+const LANE = `case when r.lane in (${BUILT_IN_LANES}) then r.lane when r.lane = 'delegate' then 'team'
+    when exists (select from lane l where l.name = r.lane) or exists (select from node n where n.lanes ? r.lane)
+    then r.lane else 'main' end`
+
+const FIRST_START = firstStart('r', 'coalesce(r.attempt, p.attempt, 1)')
+
+const IS_REPORTED_SESSION = `case when r.reported is not null then exists (
+    select from session s where s.org_id = r.org_id and s.key = r.reported ->> 'session_id') end`
+
 const columnsWith = (
   payload: string,
-): string => `r.org_id, r.id, r.job_run_id, r.agent_id, r.session_key, r.schedule_id, r.nominal_at, r.trigger, r.lane,
+): string => `r.org_id, r.id, r.job_run_id, r.agent_id, r.session_key, r.schedule_id, r.nominal_at, r.trigger, ${LANE} as lane,
   r.priority, r.created_at, r.deadline, r.first_attempt, r.retry_of, r.parent_run_id, r.owner, r.lineage,
   r.sender, ${payload}, r.decision, r.delivery,
   r.trace,
   coalesce(r.state, p.state) as state, coalesce(r.attempt, p.attempt, r.first_attempt) as attempt,
   coalesce(r.attempt_id, p.attempt_id) as attempt_id, coalesce(r.node_id, p.node_id) as node_id, p.not_before,
-  coalesce(r.started_at, p.started_at) as started_at, r.finished_at,
+  coalesce(r.started_at, p.started_at) as started_at, ${FIRST_START}, r.finished_at,
   coalesce(r.superseded, p.superseded, false) as superseded, coalesce(r.why, p.why) as why, r.error_code,
-  r.error_message, r.output, r.summary, coalesce(r.usage, p.usage) as usage`
+  r.error_message, r.output, r.summary, coalesce(r.usage, p.usage) as usage, r.reported,
+  ${IS_REPORTED_SESSION} as is_reported_session`
 
 const COLUMNS = columnsWith('r.payload')
 
@@ -27,7 +45,7 @@ const LISTED_COLUMNS = columnsWith(`${listedPayload('r.payload', { bytes: bytesO
   case when ${IS_LARGE} then r.payload #>> '{messageIds,0}' end as first_message_id`)
 
 /** What may be large of a run. */
-const LARGE = ['payload', 'output', 'summary', 'error_message', 'delivery', 'decision', 'why', 'lineage']
+const LARGE = ['payload', 'output', 'summary', 'reported', 'error_message', 'delivery', 'decision', 'why', 'lineage']
 
 const WITH_PENDING = 'run r left join pending p on p.org_id = r.org_id and p.id = r.id'
 
@@ -51,6 +69,8 @@ export interface RunChoice {
   readonly agentId?: AgentId | null
   readonly states?: readonly RunState[] | null
   readonly trigger?: Trigger | null
+  /** The code that their runtime reported. */
+  readonly agentErrorCode?: string | null
   /** Made at or after it. */
   readonly from?: Instant | null
   /** Made before it. */
@@ -71,6 +91,7 @@ export interface RunCursor {
 const ABOUT = {
   schedule: 'r.schedule_id = $2',
   session: 'r.session_key = $3',
+  runSession: inRunSession('r.', '$3::text'),
   agent: 'r.agent_id = $4',
   task: `r.trigger = 'task'`,
   trigger: `r.trigger = $6 and r.trigger not in ('message', 'task')`,
@@ -98,7 +119,12 @@ const within = (row: string): string => `${row}.created_at >= $7::timestamptz an
     and (${row}.created_at, ${row}.id) < ($9::timestamptz, $10::text)
     and ($4::text is null or ${row}.agent_id = $4) and ($6::text is null or ${row}.trigger = $6)`
 
-const OF_ONE = '($2::text is null or r.schedule_id = $2) and ($3::text is null or r.session_key = $3)'
+const OF_SCHEDULE = '($2::text is null or r.schedule_id = $2)'
+const IN_SESSION = '($3::text is null or r.session_key = $3)'
+
+/** Of one schedule or session, if one was named. Conditions on a session of a run are in `ABOUT`. */
+const ofOne = ({ about }: Pick<Wanted, 'about'>): string =>
+  about.includes('runSession') ? OF_SCHEDULE : `${OF_SCHEDULE} and ${IN_SESSION}`
 
 /** What few ask for is no part of what the others ask. */
 const ENDED_SINCE = 'and (r.finished_at is null or r.finished_at >= $12::timestamptz)'
@@ -118,7 +144,7 @@ const furtherOf = ({ endedSince, owned }: Wanted): string =>
 
 const listText = (wanted: Wanted, kept: Kept): string => `select ${wanted.columns} from ${KEPT[kept].source}
   where r.org_id = $1 and ${[...wanted.about.map((one) => ABOUT[one]), KEPT[kept].state].join(' and ')}
-    and ${OF_ONE} and ${within('r')} ${furtherOf(wanted)}
+    and ${ofOne(wanted)} and ${within('r')} ${furtherOf(wanted)}
   order by r.created_at desc, r.id desc limit $11`
 
 /**
@@ -132,8 +158,16 @@ const unsuccessfulText = (wanted: Wanted, alsoPending: boolean): string => `sele
     ${alsoPending ? 'union all select id from pending where org_id = $1 and state = any($5::text[])' : ''}
   ) found join run r on r.org_id = $1 and r.id = found.id
     left join pending p on p.org_id = r.org_id and p.id = r.id
-  where ${OF_ONE} and ${within('r')} ${furtherOf(wanted)}
+  where ${ofOne(wanted)} and ${within('r')} ${furtherOf(wanted)}
   order by r.created_at desc, r.id desc limit $11`
+
+/** Runs by the code of their runtime have an index of their own, among those that did not succeed. */
+const agentErrorText = (wanted: Wanted): string => `select ${wanted.columns} from unsuccessful_run o
+    join run r on r.org_id = o.org_id and r.id = o.id
+    left join pending p on p.org_id = r.org_id and p.id = r.id
+  where o.org_id = $1 and o.agent_error_code = $15 and ($5::text[] is null or o.state = any($5::text[]))
+    and ${ofOne(wanted)} and ${within('o')} ${ENDED_SINCE} and ($13::text is null or r.owner = $13 or r.id = $14)
+  order by o.created_at desc, o.id desc limit $11`
 
 interface RunPage extends RunChoice {
   readonly after: RunCursor | null
@@ -177,7 +211,9 @@ function valuesOf(page: RunPage): readonly SqlValue[] {
   ]
 }
 
-function furtherValues({ endedSince, owned }: RunChoice): readonly SqlValue[] {
+function furtherValues({ endedSince, owned, agentErrorCode }: RunChoice): readonly SqlValue[] {
+  if (isGiven(agentErrorCode))
+    return [toTimestamp(endedSince ?? instant(-Infinity)), owned?.owner ?? null, owned?.alsoRun ?? null, agentErrorCode]
   if (!isGiven(owned)) return isGiven(endedSince) ? [toTimestamp(endedSince)] : []
   return [toTimestamp(endedSince ?? instant(-Infinity)), owned.owner, owned.alsoRun]
 }
@@ -187,8 +223,9 @@ function textFor(choice: RunChoice, columns: string): string {
   const about = aboutOf(choice)
   const owned = isGiven(choice.owned)
   const wanted = { columns, about, owned, endedSince: isGiven(choice.endedSince) }
+  if (isGiven(choice.agentErrorCode)) return agentErrorText(wanted)
   // A schedule or a session has few runs of its own: their index is the shorter way.
-  const isOfOne = owned || about.includes('schedule') || about.includes('session')
+  const isOfOne = owned || about.some((one) => one === 'schedule' || one === 'session' || one === 'runSession')
   if (states === null || isOfOne || states.includes('success') || states.every(isPending))
     return listText(wanted, keptOf(states))
   return unsuccessfulText(wanted, states.some(isPending))
@@ -205,7 +242,7 @@ function keptOf(states: readonly RunState[] | null): Kept {
 function aboutOf({ scheduleId: schedule, sessionKey: session, agentId: agent, trigger }: RunChoice): readonly About[] {
   const about: About[] = []
   if (isGiven(schedule)) about.push('schedule')
-  if (isGiven(session)) about.push('session')
+  if (isGiven(session)) about.push(runOfSession(session) === null ? 'session' : 'runSession')
   if (isGiven(agent)) about.push('agent')
   if (trigger === 'task') about.push('task')
   else if (isGiven(trigger) && trigger !== 'message') about.push('trigger')

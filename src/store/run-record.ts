@@ -21,6 +21,7 @@ import type { Lineage } from '../core/rails/railed.ts'
 import type { Why } from '../core/reasons.ts'
 import { ACCEPTED, COMPLETED, PICKED } from '../core/usual-why.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
+import type { Reported } from '../core/run/reported.ts'
 import type { Trigger } from '../core/run/run.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Row } from './database.ts'
@@ -60,14 +61,20 @@ export interface RunRecord {
   readonly attemptId: AttemptId | null
   readonly nodeId: string | null
   readonly notBefore: Instant | null
+  /** The start of the present or last attempt. */
   readonly startedAt: Instant | null
+  /** The start of the first attempt of a run that was tried again. */
+  readonly firstStartedAt: Instant | null
   readonly finishedAt: Instant | null
   readonly superseded: boolean
   readonly why: Why | null
   readonly errorCode: ErrorCode | null
   readonly errorMessage: string | null
   readonly output: unknown
-  readonly summary: string | null
+  readonly summary: unknown
+  readonly reported: Reported | null
+  /** Whether the session that the runtime named is one of the org. */
+  readonly isReportedSession: boolean
   readonly usage: unknown
 }
 
@@ -104,14 +111,31 @@ export function recordOf(row: Row): RunRecord {
     nodeId: row['node_id'] as string | null,
     notBefore: row['not_before'] as Instant | null,
     startedAt: row['started_at'] as Instant | null,
+    firstStartedAt: row['first_started_at'] as Instant | null,
     finishedAt: row['finished_at'] as Instant | null,
     superseded: row['superseded'] as boolean,
     why: (row['why'] as Why | null) ?? usualWhy(row['state'] as RunState),
     errorCode: row['error_code'] as ErrorCode | null,
     errorMessage: row['error_message'] as string | null,
     output: row['output'],
-    summary: row['summary'] as string | null,
+    summary: row['summary'] ?? saidIn(row)?.['summary'] ?? null,
+    reported: reportedOf(saidIn(row)),
+    isReportedSession: row['is_reported_session'] === true,
     usage: row['usage'],
+  }
+}
+
+const saidIn = (row: Row): Readonly<Record<string, unknown>> | null =>
+  row['reported'] as Readonly<Record<string, unknown>> | null
+
+/** What the runtime said itself, from how it is on record. */
+function reportedOf(said: Readonly<Record<string, unknown>> | null): Reported | null {
+  if (said === null) return null
+  const { session_id: sessionId, message_id: messageId, error_code: errorCode } = said
+  return {
+    ...(typeof sessionId === 'string' ? { sessionId } : {}),
+    ...(typeof messageId === 'string' ? { messageId } : {}),
+    ...(typeof errorCode === 'string' ? { errorCode } : {}),
   }
 }
 

@@ -6,6 +6,7 @@ import type { Why } from '../core/reasons.ts'
 import type { Reserve } from '../core/picking/gates.ts'
 import type { Lineage } from '../core/rails/railed.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
+import type { Reported } from '../core/run/reported.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
 import type { Trigger } from '../core/run/run.ts'
 import type { RunState } from '../core/run/run-machine.ts'
@@ -20,7 +21,8 @@ export interface RunRow {
   readonly agentId: AgentId
   /** Who can execute it: `echo`, `in-process:<name>`, … A node claims only what it can execute. */
   readonly executorKey: string
-  readonly sessionKey: SessionKey | null
+  /** Of a schedule's run with a session of its own: null on record, and in memory until that session exists. */
+  sessionKey: SessionKey | null
   /** The session's generation when it was made. */
   readonly generation: number
   readonly scheduleId: ScheduleId | null
@@ -59,7 +61,10 @@ export interface RunRow {
   superseded: boolean
   attemptId: AttemptId | null
   nodeId: string | null
+  /** The start of the present or last attempt. */
   startedAt: Instant | null
+  /** The start of the first attempt of a run that has been tried again; null: it is `startedAt`. */
+  firstStartedAt: Instant | null
   /** When the attempt, or the wait for its callback, must be over. */
   endsBy: Instant | null
   graceUntil: Instant | null
@@ -68,10 +73,12 @@ export interface RunRow {
   why: Why | null
   errorCode: ErrorCode | null
   errorMessage: string | null
+  /** What the runtime itself said about the result; null for nearly every run. */
+  reported: Reported | null
   /** Undefined: on record, but not in memory. */
   payload: unknown
   output: unknown
-  summary: string | null
+  summary: unknown
   usage: unknown
   /** Whether it belongs to its session's present generation; others count in the session no more. */
   inGeneration: boolean

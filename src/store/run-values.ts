@@ -47,6 +47,7 @@ const FREE: ReadonlySet<string> = new Set([
   'output',
   'summary',
   'usage',
+  'reported',
 ])
 
 export const names = (columns: Columns): string => columns.map(([name]) => name).join(', ')

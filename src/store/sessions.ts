@@ -1,6 +1,7 @@
 import { orgId, sessionKey, type OrgId, type SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { DropPolicy, SessionMode, SessionRules } from '../core/session/session-rules.ts'
+import { RUN_SESSION_PATTERN } from '../core/session/run-session.ts'
 import type { Connection, Row, SqlValue, Transaction } from './database.ts'
 import { columnsOf, timestampOrNull } from './rows.ts'
 import type { SessionRow } from './session-row.ts'
@@ -59,6 +60,8 @@ export function saveSessions(tx: Transaction, sessions: readonly SessionRow[]): 
   )
 }
 
+const NOT_OF_A_RUN = `and key !~ '${RUN_SESSION_PATTERN}'`
+
 /** Where a page of sessions goes on: after this one. */
 export interface SessionCursor {
   readonly createdAt: Instant
@@ -68,11 +71,18 @@ export interface SessionCursor {
 /** A page of the org's sessions, newest first. */
 export async function listSessions(
   connection: Connection,
-  page: { readonly orgId: OrgId; readonly after: SessionCursor | null; readonly limit: number },
+  page: {
+    readonly orgId: OrgId
+    readonly after: SessionCursor | null
+    readonly limit: number
+    /** Also the sessions of schedules' runs. */
+    readonly withRuns?: boolean
+  },
 ): Promise<readonly SessionRow[]> {
   const rows = await connection.query(
     `select ${COLUMNS} from session
       where org_id = $1 and ($2::timestamptz is null or (created_at, key) < ($2::timestamptz, $3::text))
+        ${page.withRuns === true ? '' : NOT_OF_A_RUN}
       order by created_at desc, key desc limit $4`,
     [page.orgId, timestampOrNull(page.after?.createdAt ?? null), page.after?.key ?? null, page.limit],
   )

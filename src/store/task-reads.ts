@@ -5,6 +5,7 @@ import { ACCEPTED } from '../core/usual-why.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Connection } from './database.ts'
+import { firstStart } from './run-columns.ts'
 import type { RunRecord } from './run-record.ts'
 
 /** A task as it is shown: less than half of what there is about a run. */
@@ -19,6 +20,7 @@ export type TaskRecord = Pick<
   | 'decision'
   | 'state'
   | 'startedAt'
+  | 'firstStartedAt'
   | 'finishedAt'
   | 'why'
   | 'errorCode'
@@ -33,7 +35,8 @@ export async function loadTask(
 ): Promise<TaskRecord | undefined> {
   const [row] = await connection.query(
     `select r.id, r.agent_id, r.priority, r.created_at, r.deadline, r.payload, r.decision,
-            coalesce(r.state, p.state) as state, coalesce(r.started_at, p.started_at) as started_at, r.finished_at,
+            coalesce(r.state, p.state) as state, coalesce(r.started_at, p.started_at) as started_at,
+            ${firstStart('r', 'coalesce(r.attempt, p.attempt, 1)')}, r.finished_at,
             coalesce(r.why, p.why) as why, r.error_code, r.error_message, r.output
        from run r left join pending p on p.org_id = r.org_id and p.id = r.id
       where r.org_id = $1 and r.id = $2 and r.trigger = 'task'`,
@@ -50,6 +53,7 @@ export async function loadTask(
     decision: (row['decision'] as Why | null) ?? ACCEPTED,
     state: row['state'] as RunState,
     startedAt: row['started_at'] as Instant | null,
+    firstStartedAt: row['first_started_at'] as Instant | null,
     finishedAt: row['finished_at'] as Instant | null,
     why: row['why'] as Why | null,
     errorCode: row['error_code'] as ErrorCode | null,

@@ -1,3 +1,4 @@
+import { firstStart } from '../../src/core/run/run.ts'
 import type { SimulationView } from '../../src/contract/simulation.ts'
 import type { OrgId } from '../../src/core/ids.ts'
 import { scheduleId } from '../../src/core/ids.ts'
@@ -82,7 +83,7 @@ function runLine(run: RunRecord): string {
     ...{ run: run.scheduleId, nominal: written(run.nominal), trigger: run.trigger, status: run.state },
     ...{ reason: why.reason, rule: why.rule, decided: run.decision.reason, decided_by: run.decision.rule },
     ...{ first: run.firstAttempt, attempt: run.attempt, created: written(run.createdAt) },
-    ...{ started: written(run.startedAt), finished: written(run.finishedAt), superseded: run.superseded },
+    ...{ started: written(firstStart(run)), finished: written(run.finishedAt), superseded: run.superseded },
     by: typeof by === 'string' ? by : null,
     error: run.errorCode,
   })

@@ -33,7 +33,7 @@ async function perform(
   const url = typeof executor['url'] === 'string' ? executor['url'].replace('PEER', peer.url) : `${peer.url}/work`
   const context = { ...aContext(), expose }
   const run = createHttpExecutor({
-    ...{ send: outbound.send, readResult: readAnsweredResult, traceparent: () => '00-trace' },
+    ...{ send: outbound.send, readResult: readAnsweredResult },
     optionsOf: () => Promise.resolve(httpOptions({ ...executor, url })),
     callbackUrl: (token) => `http://me.example/api/v1/callbacks/${token}`,
   })
@@ -105,13 +105,14 @@ describe('what is sent', () => {
           attempt: 3,
           trigger: 'catchup',
           scheduleId: scheduleId('sch_1'),
+          trace: '00-trace',
         },
         ...{ nominalTime: instant(Date.UTC(2026, 0, 15, 7)), deadline: instant(Date.UTC(2026, 0, 15, 8)) },
       },
     )
     expect(peer.heard[0]?.headers).toMatchObject({ 'idempotency-key': 'att_9', traceparent: '00-trace' })
     expect(JSON.parse(peer.heard[0]?.body ?? '')).toEqual({
-      ...{ trigger_type: 'scheduled', schedule_id: 'sch_1', job_run_id: 'job_1', run_id: 'run_9', attempt: 3 },
+      ...{ trigger_type: 'scheduled', manual: false, schedule_id: 'sch_1', job_run_id: 'job_1', run_id: 'run_9', attempt: 3 },
       ...{ attempt_id: 'att_9', nominal_time: '2026-01-15T07:00:00.000Z', session_id: null, message: 'go' },
       ...{
         schedule_payload: { prompt: 'go', x: 'a "b"\r\nc', n: 7 },

@@ -68,7 +68,14 @@ describe.concurrent('an agent over HTTP', () => {
       expect(heard).toMatchObject({ method: 'POST', url: '/work', headers: { 'content-type': 'application/json' } })
       expect(heard.headers['idempotency-key']).toBe(told.attempt_id)
       expect(told).toEqual({
-        ...{ trigger_type: 'message', schedule_id: null, job_run_id: told.job_run_id, run_id: id, attempt: 1 },
+        ...{
+          trigger_type: 'message',
+          manual: false,
+          schedule_id: null,
+          job_run_id: told.job_run_id,
+          run_id: id,
+          attempt: 1,
+        },
         ...{ attempt_id: expect.stringMatching(/^att_/) as string, nominal_time: null, session_id: chat('ann') },
         ...{
           message: 'Hello',
@@ -370,7 +377,7 @@ describe.concurrent('a schedule that brings its executor with it', () => {
     expect(await ended(node, first)).toMatchObject({ status: 'failed', attempt: 1, error_code: 'executor_http_5xx' })
     expect(peer.heard[0]).toMatchObject({ url: '/x', headers: { 'x-id': first } })
     expect(dispatchOf(peer.heard[0] as Heard)).toMatchObject({
-      trigger_type: 'manual',
+      ...{ trigger_type: 'scheduled', manual: true, session_id: `schedule:${made.id}:run:${first}` },
       schedule_id: made.id,
       message: 'go',
     })

@@ -77,7 +77,7 @@ describe('a callback', () => {
     ['a status that is none', { status: 'done' }, ['/status']],
     ['a misspelt field', { status: 'success', outptu: 1 }, ['/outptu']],
     ['usage that cannot be', { usage: { input_tokens: -1, cost: 'much' } }, ['/usage/input_tokens', '/usage/cost']],
-    ['wrong types', { output: 1, summary: 2, retryable: 'no' }, ['/summary', '/retryable']],
+    ['wrong types', { output: 1, error_message: 2, retryable: 'no' }, ['/error_message', '/retryable']],
   ])('with %s is refused and the run still waits', async (_, body, pointers) => {
     const { id, token } = await awaiting()
     expect(pointersIn(await settle(token, body))).toEqual(pointers)

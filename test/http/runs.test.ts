@@ -145,7 +145,7 @@ describe('a run', () => {
     )
     const shown = runDetail.parse((await world.ask('GET', `${URL}/run_1`)).json())
     expect(shown).toMatchObject({
-      ...{ id: 'run_1', org_id: 'acme', status: 'failed', error_code: 'network', duration_ms: 4, deliveries: [] },
+      ...{ id: 'run_1', org_id: 'acme', status: 'failed', error_code: 'network', duration_ms: 9, deliveries: [] },
       usage: { input_tokens: 3, cost: 2.5 },
       attempts: [
         { number: 1, status: 'timeout' },

@@ -146,8 +146,14 @@ describe.concurrent('a conversation with a model', () => {
         })
         const { run_id: due = '' } = await node.schedules.runNow(schedule)
         answer(await asked(4), 'Seen')
-        expect(await ended(node, due)).toMatchObject({ status: 'success', output: 'Seen', session_id: null })
+        const seen = await ended(node, due)
+        expect(seen).toMatchObject({ status: 'success', output: 'Seen' })
         expect(told(4)).toEqual(['system: Be brief.', 'user: Look'])
+        // The run is the beginning of a conversation of its own.
+        const { run_id: more } = await send(node, seen.session_key ?? '', 'More?')
+        answer(await asked(5), 'No')
+        await ended(node, more)
+        expect(told(5)).toEqual(['system: Be brief.', 'user: Look', 'assistant: Seen', 'user: More?'])
       },
       { window: 1_000, system_prompt: 'Be brief.', prices: { input: 2, output: 5 } },
     )

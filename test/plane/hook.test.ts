@@ -106,17 +106,20 @@ describe('a signed hook', () => {
       ...{ status: 'success', trigger: 'webhook', lane: 'cron', session_id: 'agent:worker:ci:hook:build-main' },
       output: 'Heard: Build 7 of main: {"ok":false}',
     })
-    // The same message again is the same message; another under its id is a mistake.
-    expect((await call(node, id, { body })).body).toEqual(accepted.body)
-    expect(await call(node, id, { body: { ...body, number: 8 } })).toMatchObject({
-      status: 422,
-      body: { code: 'IDEMPOTENCY_MISMATCH' },
+    // The same message again is the same message, whatever it says then; so is one that names itself.
+    const repeated = { status: 200, body: { ...accepted.body, duplicate: true } }
+    expect(await call(node, id, { body })).toMatchObject(repeated)
+    expect(await call(node, id, { body: { ...body, number: 8 } })).toMatchObject(repeated)
+    const named = { ...body, branch: 'side', message_id: 'm-1' }
+    const other = await call(node, id, { body: named, as: 'msg_n1' })
+    expect(await call(node, id, { body: named, as: 'msg_n2' })).toMatchObject({
+      ...{ status: 200, body: { run_id: other.body['run_id'], duplicate: true } },
     })
     expect((await node.runs.list({ session: 'agent:worker:ci:hook:build-main' })).items).toHaveLength(1)
 
-    const other = `whsec_${randomBytes(32).toString('base64')}`
+    const fresh = `whsec_${randomBytes(32).toString('base64')}`
     const old = new Date(Date.now() - 301_000)
-    for (const given of [{ secret: other }, { at: old }, { at: new Date(Date.now() + 301_000) }])
+    for (const given of [{ secret: fresh }, { at: old }, { at: new Date(Date.now() + 301_000) }])
       expect(await call(node, id, { body, as: 'msg_2', ...given })).toMatchObject({
         status: 401,
         body: { code: 'BAD_SIGNATURE' },
@@ -134,23 +137,23 @@ describe('a signed hook', () => {
     })
     expect(await call(node, id, { body: { text: 'x'.repeat(1_100_000) }, as: 'msg_5' })).toMatchObject({ status: 413 })
     expect(await call(node, 'chn_nobody', { body })).toMatchObject({ status: 404 })
-    expect((await node.client.runs.list({ trigger: 'webhook' })).items).toHaveLength(1)
+    expect((await node.client.runs.list({ trigger: 'webhook' })).items).toHaveLength(2)
 
     // Another secret takes the place of the one before at once; nothing of either is ever shown.
     const changed = await node.raw('PATCH', `/api/v1/channels/${id}`, {
-      body: { signing_secret: other, text: null, session: null },
+      body: { signing_secret: fresh, text: null, session: null },
     })
     expect(changed).toMatchObject({ status: 200, body: { text: null, session: 'main' } })
     expect(await call(node, id, { body, as: 'msg_6' })).toMatchObject({ status: 401 })
-    expect(await call(node, id, { body: { text: 'plain' }, as: 'msg_6', secret: other })).toMatchObject({ status: 202 })
+    expect(await call(node, id, { body: { text: 'plain' }, as: 'msg_6', secret: fresh })).toMatchObject({ status: 202 })
     const audit = await node.raw('GET', '/api/v1/audit?limit=200')
     for (const said of [audit, changed, made]) {
       expect(JSON.stringify(said.body)).not.toContain(SECRET)
-      expect(JSON.stringify(said.body)).not.toContain(other)
+      expect(JSON.stringify(said.body)).not.toContain(fresh)
     }
     expect(JSON.stringify(audit.body)).toContain('replaced_signing_secret')
     expect(await node.raw('DELETE', `/api/v1/channels/${id}`)).toMatchObject({ status: 204 })
-    expect(await call(node, id, { body, as: 'msg_7', secret: other })).toMatchObject({ status: 404 })
+    expect(await call(node, id, { body, as: 'msg_7', secret: fresh })).toMatchObject({ status: 404 })
     await refusesNonsense(node)
     await fromTheCommandLine(node, world.data)
   })

@@ -36,6 +36,7 @@ const aRun = (over: Partial<RunRecord> = {}): RunRecord => ({
   nodeId: null,
   notBefore: null,
   startedAt: null,
+  firstStartedAt: null,
   finishedAt: null,
   superseded: false,
   why: null,
@@ -44,6 +45,7 @@ const aRun = (over: Partial<RunRecord> = {}): RunRecord => ({
   output: null,
   summary: null,
   usage: null,
+  ...{ reported: null, isReportedSession: false },
   ...over,
 })
 

@@ -220,6 +220,7 @@ describe('attempts', () => {
     status: 'failed',
     errorCode: 'agent_error',
     errorMessage: number === 1 ? null : 'no, "not" {this}',
+    agentErrorCode: number === 1 ? null : 'E "1"',
   })
 
   it('are read in order, of one run', async () => {

@@ -54,7 +54,8 @@ create table attempt (
   finished_at timestamp with time zone not null,
   status text collate C not null,
   error_code text collate C,
-  error_message text
+  error_message text,
+  agent_error_code text
 );
 create table audit (
   org_id text collate C not null,
@@ -425,7 +426,8 @@ create table run (
   delivery jsonb,
   trace text,
   owner text collate C,
-  lineage jsonb
+  lineage jsonb,
+  reported jsonb
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.1, fillfactor=40);
 create table run_count (
   org_id text collate C not null,
@@ -589,7 +591,8 @@ create table unsuccessful_run (
   created_at timestamp with time zone not null,
   id text collate C not null,
   agent_id text collate C not null,
-  trigger text collate C not null
+  trigger text collate C not null,
+  agent_error_code text
 );
 create table usage (
   org_id text collate C not null,
@@ -830,6 +833,7 @@ CREATE INDEX target_list ON target USING btree (org_id, created_at DESC, id DESC
 CREATE INDEX target_of_alerts ON target USING btree (org_id) WHERE alerts;
 CREATE INDEX task_count_recent ON task_count USING btree (org_id, counted_at DESC);
 CREATE INDEX turn_default_by_time ON turn_default USING btree (at);
+CREATE INDEX unsuccessful_run_by_agent_error ON unsuccessful_run USING btree (org_id, agent_error_code, created_at, id) WHERE (agent_error_code IS NOT NULL);
 CREATE INDEX worker_attempt_by_age ON worker_attempt USING btree (assigned_at);
 
 CREATE OR REPLACE FUNCTION begin_history(org text, number bigint, written_at timestamp with time zone, node text)
@@ -862,8 +866,8 @@ CREATE OR REPLACE FUNCTION list_unsuccessful_run()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into unsuccessful_run (org_id, state, created_at, id, agent_id, trigger)
-  values (new.org_id, new.state, new.created_at, new.id, new.agent_id, new.trigger)
+  insert into unsuccessful_run (org_id, state, created_at, id, agent_id, trigger, agent_error_code)
+  values (new.org_id, new.state, new.created_at, new.id, new.agent_id, new.trigger, new.reported ->> 'error_code')
   on conflict do nothing;
   return null;
 end $function$

@@ -60,12 +60,18 @@ export interface RibbonMark {
 /** What stands on the ribbon. */
 export type RibbonItem = RibbonRun | RibbonComing | RibbonSkipped
 
+/** What it says of itself in a line; undefined: nothing. */
+function summaryOf({ result_summary: summary }: RunView): string | undefined {
+  if (summary == null) return undefined
+  return typeof summary === 'string' ? summary : JSON.stringify(summary)
+}
+
 /** The item for a run; the words for why it was skipped come from whoever shows it. */
 export function itemOfRun(run: RunView, row: string, href?: string): RibbonItem {
   const start = Date.parse(run.started_at ?? run.nominal_time ?? run.created_at)
   const place = { id: run.id, row, href }
   if (run.status === 'skipped') return { ...place, kind: 'skipped', start, note: run.reason ?? '' }
   const end = run.finished_at === null ? null : Date.parse(run.finished_at)
-  const note = run.error_message ?? run.result_summary ?? undefined
+  const note = run.error_message ?? summaryOf(run)
   return { ...place, kind: 'run', start, end, status: run.status, note }
 }

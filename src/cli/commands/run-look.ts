@@ -36,7 +36,7 @@ function runColumns({ terminal, style }: Talk): readonly Column<RunView>[] {
 }
 
 const resultOf = (run: RunView): string =>
-  run.error_message ?? run.error_code ?? run.result_summary ?? valueText(run.output)
+  run.error_message ?? run.error_code ?? valueText(run.result_summary ?? run.output)
 
 const deliveriesText = ({ deliveries }: RunDetail): string =>
   deliveries.map(({ id, status, sentence }) => `${id}  ${status}  ${oneLine(sentence)}`).join('\n')
@@ -58,7 +58,9 @@ export function runFacts({ terminal, style }: Talk, run: RunDetail): Facts {
     ['trigger', run.trigger],
     ['agent', run.agent_id],
     ['schedule', run.schedule_id],
-    ['session', run.session_id === null ? null : oneLine(run.session_id)],
+    ['session', run.session_key === null ? null : oneLine(run.session_key)],
+    ['agent session', run.agent_session_id === null ? null : oneLine(run.agent_session_id)],
+    ['agent message', run.agent_message_id === null ? null : oneLine(run.agent_message_id)],
     ['planned for', momentText(run.nominal_time, now)],
     ['made', momentText(run.created_at, now)],
     ['took', run.duration_ms === null ? null : lengthText(run.duration_ms)],
@@ -69,6 +71,8 @@ export function runFacts({ terminal, style }: Talk, run: RunDetail): Facts {
         ? null
         : [run.error_code, ...(run.error_message === null ? [] : [manyLines(run.error_message)])].join(': '),
     ],
+    ['agent error code', run.agent_error_code === null ? null : oneLine(run.agent_error_code)],
+    ['summary', run.result_summary === null ? null : manyLines(valueText(run.result_summary))],
     ['output', run.output === null ? null : manyLines(valueText(run.output))],
     ['attempts', attempts.length === 0 ? 'none' : attempts.join('\n')],
     ['deliveries', run.deliveries.length === 0 ? null : deliveriesText(run)],

@@ -16,6 +16,7 @@ const OWNERS: readonly FieldOption[] = [
   { flags: '--schedule <id>', field: 'schedule_id', about: 'of this schedule' },
   { flags: '--agent <id>', field: 'agent_id', about: 'of this agent' },
   { flags: '--session <key>', field: 'session', about: 'of this session' },
+  { flags: '--agent-error-code <code>', field: 'agent_error_code', about: 'with this error code of the agent' },
 ]
 
 const FILTER: readonly FieldOption[] = [...OWNERS, ...RUN_FILTER]

@@ -37,6 +37,7 @@ const MESSAGE: readonly FieldOption[] = [
   { flags: '--mode <mode>', field: 'mode', about: 'queue, followup or interrupt, for this message' },
   { flags: '--not-before <time>', field: 'not_before', read: moment, about: 'a time, or how long from now' },
   { flags: '--deadline <time>', field: 'deadline', read: moment, about: 'a time, or how long from now' },
+  { flags: '--max-tokens <n>', field: 'max_tokens', read: number, about: 'the most tokens that its run may need' },
 ]
 
 /** `escapement sessions …`: conversations. */
@@ -65,9 +66,14 @@ export function addSessions(program: Command, desk: Desk): void {
 }
 
 function addReading(group: Command, desk: Desk): void {
-  remote<PageOptions>(desk, withPages(commandOf(group, 'list', 'list sessions')), {
-    work: async (talk, _, options) => {
-      const page = await readPages(talk, options, (asked) => talk.client.sessions.list(asked))
+  const list = withPages(commandOf(group, 'list', 'list sessions')).option(
+    '--isolated',
+    'also list sessions that runs of schedules have of their own',
+  )
+  remote<PageOptions & { readonly isolated?: true }>(desk, list, {
+    work: async (talk, _, { isolated, ...options }) => {
+      const filter = isolated === true ? { isolated } : {}
+      const page = await readPages(talk, options, (asked) => talk.client.sessions.list({ ...asked, ...filter }))
       const none = 'No sessions. Begin one: escapement sessions send agent:echo:cli:direct:me "Hello"'
       await showList(talk, page, { columns: sessionColumns(talk), none })
     },
@@ -119,7 +125,8 @@ async function showAnswer(talk: Talk, answer: SendAnswer): Promise<ExitCode> {
   if ('run_id' in answer) {
     const place = answer.position === null ? '' : `, at position ${answer.position}`
     const merged = answer.merged_into === undefined ? '' : `, merged into ${answer.merged_into}`
-    await showDone(talk, answer, `${answer.run_id} is ${answer.state}${place}${merged}.`)
+    const known = answer.duplicate === true ? '; this message was sent before' : ''
+    await showDone(talk, answer, `${answer.run_id} is ${answer.state}${place}${merged}${known}.`)
     return EXIT.ok
   }
   await showDone(talk, answer, replyText(talk, answer))

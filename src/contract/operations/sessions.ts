@@ -7,6 +7,7 @@ import {
   messageReceipt,
   session,
   sessionChange,
+  sessionFilter,
   sessionKey,
   sessionPage,
   stopAnswer,
@@ -23,7 +24,8 @@ export const sessionOperations = {
   'sessions.list': operation({
     ...{ method: 'GET', path: '/api/v1/sessions', tag: 'sessions', permission: 'sessions:read' },
     summary: 'Lists sessions',
-    query: pageFilter,
+    description: 'Sessions that runs of schedules have of their own are listed with `isolated=true`.',
+    query: sessionFilter,
     answers: { 200: sessionPage },
   }),
   'sessions.get': operation({
@@ -63,12 +65,13 @@ export const sessionOperations = {
     description:
       'The agent is the one the key names (`agent:<agent>:…`), else the default agent of the org. With `wait`, the ' +
       'settled run is answered under 200 when it settles within that many seconds, else the receipt under 202. The ' +
-      'texts `/stop` and `/stopall` are the commands, answered under 200, also while the node goes down.',
+      'texts `/stop` and `/stopall` are the commands, answered under 200, also while the node goes down. A `message_id` ' +
+      'that was sent before is answered under 200 with the first run and `duplicate`.',
     ...{ creates: true, admits: true, readBy: 'service' },
     params: one,
     query: z.strictObject({ wait: z.number().min(0).max(LONGEST_WAIT_SECONDS).optional() }),
     body: messageInput,
-    answers: { 200: z.union([run, stopAnswer]), 202: messageReceipt },
+    answers: { 200: z.union([run, stopAnswer, messageReceipt]), 202: messageReceipt },
     refusals: ['NOT_FOUND', 'SESSION_QUEUE_FULL', 'BUDGET', 'RUNS_PER_DAY', 'DRAINING'],
     examples: { body: { text: 'What is new?', sender: 'ann' } },
   }),

@@ -91,6 +91,7 @@ export const hookReceipt: z.ZodType<HookReceipt> = named(
   shaped<HookReceipt>()({
     run_id: z.string().nullable(),
     outcome: z.enum(['accepted', 'stopped', 'ignored', 'turned_away']),
+    duplicate: z.literal(true).optional(),
   }),
 )
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ERROR_CODES, type ErrorCode } from '../../core/run/error-codes.ts'
+import { MAX_AGENT_ERROR_CODE } from '../../core/run/reported.ts'
 import { RUN_STATES } from '../../core/run/run-machine.ts'
 import { TRIGGERS } from '../../core/run/run.ts'
 import type {
@@ -37,6 +38,8 @@ const fields = {
   schedule_id: z.string().nullable(),
   agent_id: z.string(),
   session_id: z.string().nullable(),
+  session_key: z.string().nullable(),
+  conversation: z.string().nullable(),
   message_id: z.string().nullable(),
   trigger: z.enum(TRIGGERS),
   status: oneOf(RUN_STATES),
@@ -54,7 +57,10 @@ const fields = {
   attempt: z.int(),
   error_code: errorCode.nullable(),
   error_message: z.string().nullable(),
-  result_summary: z.string().nullable(),
+  agent_error_code: z.string().nullable(),
+  agent_session_id: z.string().nullable(),
+  agent_message_id: z.string().nullable(),
+  result_summary: anyJson,
   output: anyJson,
   usage: usage.nullable(),
   payload: anyJson,
@@ -78,6 +84,7 @@ const attempt = shaped<AttemptView>()({
   status: z.enum(['success', 'failed', 'timeout', 'cancelled']).nullable(),
   error_code: errorCode.nullable(),
   error_message: z.string().nullable(),
+  agent_error_code: z.string().nullable(),
 })
 
 const step = shaped<TimelineEntry>()({
@@ -112,6 +119,7 @@ export const runFilter = shaped<RunFilter & { readonly status?: string | undefin
   session: z.string().min(1).max(512).optional(),
   status: z.string().min(1).max(512).optional(),
   trigger: z.enum(TRIGGERS).optional(),
+  agent_error_code: z.string().min(1).max(MAX_AGENT_ERROR_CODE).optional(),
   from: z.iso.datetime({ offset: true }).optional(),
   to: z.iso.datetime({ offset: true }).optional(),
   ...paging,
@@ -131,7 +139,7 @@ export const resultInput: z.ZodType<ResultInput> = named(
     error_code: z.string().optional(),
     error_message: z.string().optional(),
     output: anyJson.optional(),
-    summary: z.string().optional(),
+    summary: anyJson.optional(),
     usage: usage.optional(),
     retryable: z.boolean().optional(),
     retry_after_seconds: z.int().min(0).max(LONGEST_WAIT_SECONDS).optional(),

@@ -8,8 +8,16 @@ import {
 } from '../../core/session/session-rules.ts'
 import { RUN_STATES } from '../../core/run/run-machine.ts'
 import { TRIGGERS } from '../../core/run/run.ts'
-import type { MessageInput, MessageReceipt, MessageView, SessionChange, SessionView, StopAnswer } from '../session.ts'
-import { anyJson, givenMoment, moment, oneOf, pageOf } from './common.ts'
+import type {
+  MessageInput,
+  MessageReceipt,
+  MessageView,
+  SessionChange,
+  SessionFilter,
+  SessionView,
+  StopAnswer,
+} from '../session.ts'
+import { anyJson, givenMoment, moment, oneOf, pageOf, paging } from './common.ts'
 import { errorCode } from './run.ts'
 import { named, shaped } from './shaped.ts'
 
@@ -40,8 +48,9 @@ export const messageInput: z.ZodType<MessageInput> = named(
     not_before: givenMoment.optional(),
     deadline: givenMoment.optional(),
     parent_run_id: z.string().min(1).max(100).optional(),
+    max_tokens: z.int().min(1).max(1_000_000_000).optional(),
   }),
-  'A message; the texts `/stop` and `/stopall` are the commands.',
+  'A message; the texts `/stop` and `/stopall` are the commands. A `message_id` that the same caller has sent to the session in the last 24 hours repeats that message: nothing happens, and the answer names its run.',
 )
 
 export const messageReceipt: z.ZodType<MessageReceipt> = named(
@@ -53,6 +62,7 @@ export const messageReceipt: z.ZodType<MessageReceipt> = named(
     position: z.int().nullable(),
     merged_into: z.string().optional(),
     dropped_run_id: z.string().optional(),
+    duplicate: z.literal(true).optional(),
   }),
 )
 
@@ -102,6 +112,9 @@ export const session: z.ZodType<SessionView> = named(
     created_at: moment,
   }),
 )
+
+/** Which sessions are listed. */
+export const sessionFilter = shaped<SessionFilter>()({ isolated: z.boolean().optional(), ...paging })
 
 export const sessionPage = pageOf('SessionPage', session)
 

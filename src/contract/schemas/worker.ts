@@ -39,6 +39,7 @@ const attempt: z.ZodType<WorkerAttempt> = named(
   shaped<WorkerAttempt>()({
     agent_id: z.string(),
     trigger_type: z.string(),
+    manual: z.boolean(),
     schedule_id: z.string().nullable(),
     job_run_id: z.string(),
     run_id: z.string(),

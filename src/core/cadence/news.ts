@@ -10,7 +10,7 @@ export interface Said {
   /** Why it ended; a probe that saw nothing to do is quiet. */
   readonly reason: Reason
   readonly output: unknown
-  readonly summary: string | null
+  readonly summary: unknown
 }
 
 /** How a run counts for the pace, and what is remembered of what it said to know a repetition. */
@@ -25,7 +25,7 @@ export interface News {
 export function judgeNews({ reason, output, summary }: Said, before: string | null): News {
   // What a probe has spared says nothing about the last answer: that stays what others are compared with.
   if (reason === 'probe_no') return { isQuiet: true, found: 'probe_no', digest: before }
-  const text = trimBlank(textOf(withoutProposal(output)) || (summary ?? ''))
+  const text = trimBlank(textOf(withoutProposal(output)) || textOf(summary))
   const quiet = (found: News['found']): News => ({ isQuiet: true, found, digest: before })
   if (text === '') return quiet('empty')
   if (text === NO_REPLY) return quiet('no_reply')

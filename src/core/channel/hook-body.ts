@@ -33,6 +33,13 @@ const stepInto = (value: unknown, step: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? (value as Fields)[step] : undefined
 
 const LONGEST_PEER = 300
+const LONGEST_MESSAGE_ID = 512
+
+/** The id that a sender gives its message, if it gives one that can be one. */
+function messageIdIn({ message_id: id }: Fields): string | null {
+  const isOne = typeof id === 'string' && id !== '' && id.length <= LONGEST_MESSAGE_ID && !id.includes('\u0000')
+  return isOne ? id : null
+}
 
 /**
  * Makes a message of a request to a hook. Without a template of its own the message is the field `text` of the body, or,
@@ -56,6 +63,6 @@ export function readHookBody(
   return parsed({
     eventId: of.id,
     chat: { kind: 'hook', peer: peer.value.trim(), title: null },
-    ...{ sender: null, messageId: of.id, text: text.value, attachments: [], sentAt: null },
+    ...{ sender: null, messageId: messageIdIn(fields) ?? of.id, text: text.value, attachments: [], sentAt: null },
   })
 }

@@ -1,6 +1,8 @@
 /** What whoever performs an attempt is told of it: an agent over HTTP, a command, a worker. */
 export interface DispatchedAttempt {
   readonly trigger_type: string
+  /** Whether a person or a program asked for this run of a schedule: run-now, a backfill or a retry. */
+  readonly manual: boolean
   readonly schedule_id: string | null
   readonly job_run_id: string
   readonly run_id: string

@@ -1,7 +1,7 @@
 import { isBackfilled } from '../backfill/backfilled.ts'
 import { amountsUsed } from '../budget/amounts.ts'
 import type { Instant } from '../instant.ts'
-import type { Trigger } from './run.ts'
+import { durationOf, type Trigger } from './run.ts'
 import { isTerminal, type RunState } from './run-machine.ts'
 
 /** How many things fell on each key. */
@@ -23,6 +23,7 @@ export interface EndedCounts {
 export interface CountedRun {
   readonly state: RunState
   readonly startedAt: Instant | null
+  readonly firstStartedAt: Instant | null
   readonly finishedAt: Instant | null
   readonly trigger: Trigger
   readonly nominal: Instant | null
@@ -48,9 +49,10 @@ export function countEnded(runs: Iterable<CountedRun>): EndedCounts | null {
     counts ??= { status: {}, duration: {}, lateness: {} }
     add(counts.status, run.state)
     if (run.usage !== null) addUsage((counts.usage ??= {}), run.usage)
-    const { startedAt, finishedAt, nominal } = run
-    if (startedAt === null || finishedAt === null) continue
-    add(counts.duration, String(stepOf(finishedAt - startedAt)))
+    const { startedAt, nominal } = run
+    const duration = durationOf(run)
+    if (startedAt === null || duration === null) continue
+    add(counts.duration, String(stepOf(duration)))
     // Only the first attempt says how late a run began; a later one has waited for its turn. A backfill is late on purpose.
     if (nominal !== null && run.attempt === run.firstAttempt && !isBackfilled(run))
       add(counts.lateness, String(stepOf(startedAt - nominal)))

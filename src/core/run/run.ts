@@ -33,6 +33,20 @@ export interface RunFacts {
 export const isRetrying = (run: Pick<RunFacts, 'state' | 'attempt' | 'firstAttempt'>): boolean =>
   (run.state === 'waiting' || run.state === 'queued') && run.attempt > run.firstAttempt
 
+/** When the first attempt of a run started. `firstStartedAt` is known of those that were tried again. */
+export const firstStart = (run: {
+  readonly startedAt: Instant | null
+  readonly firstStartedAt: Instant | null
+}): Instant | null => run.firstStartedAt ?? run.startedAt
+
+/** How long a run took, its waits between attempts included; null: it has not ended, or never started. */
+export function durationOf(
+  run: Parameters<typeof firstStart>[0] & { readonly finishedAt: Instant | null },
+): number | null {
+  const startedAt = firstStart(run)
+  return startedAt === null || run.finishedAt === null ? null : Math.max(0, run.finishedAt - startedAt)
+}
+
 /** An attempt exists that somebody works on or will report about. */
 export const isInFlight = (state: RunState): boolean =>
   state === 'assigned' || state === 'running' || state === 'awaiting_callback' || state === 'stopping'

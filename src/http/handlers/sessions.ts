@@ -22,7 +22,8 @@ async function send(call: Send, agent: AgentId | null): Promise<Awaited<Sent>> {
   const from = { orgId, principal, trace, railed, through, live: ctx.live, defaultAgent: () => agent }
   const sent = await sendMessage(ports, from, { key: call.params.key, input: body, once: onceOf(call) })
   if (!isReceipt(sent)) return answer(200, sent)
-  return query.wait === undefined || query.wait === 0 ? answer(202, sent) : waited(call, sent, query.wait)
+  if (query.wait !== undefined && query.wait > 0) return waited(call, sent, query.wait)
+  return received(sent)
 }
 
 /** How long somebody is willing to wait is not part of what is done once. */
@@ -36,8 +37,11 @@ async function waited(call: Send, receipt: MessageReceipt, seconds: number): Pro
   const id = runId(receipt.run_id)
   const run = await settledRun(call, id, seconds * 1_000)
   if (isTerminal(run.status)) return answer(200, run)
-  return answer(202, { ...receipt, state: run.status, position: ctx.live.positionOf(caller.orgId, id) })
+  return received({ ...receipt, state: run.status, position: ctx.live.positionOf(caller.orgId, id) })
 }
+
+const received = (receipt: MessageReceipt): Awaited<Sent> =>
+  receipt.duplicate === true ? answer(200, receipt) : answer(202, receipt)
 
 /** Conversations: what is said, and how their work queues. */
 export const sessionHandlers: HandlersOf<typeof sessionOperations> = {

@@ -61,6 +61,8 @@ const WORDS: Readonly<Record<string, CronRunStatus>> = {
 
 const wordFor = (status: string): CronRunStatus => WORDS[status] ?? 'running'
 
+const textOf = (summary: unknown): string => (typeof summary === 'string' ? summary : JSON.stringify(summary))
+
 /** A run as the log of its job has it. */
 export function viewEntry(jobId: string, run: RunView): CronRunEntry {
   const status = wordFor(run.status)
@@ -69,7 +71,7 @@ export function viewEntry(jobId: string, run: RunView): CronRunEntry {
   return {
     ...{ ts: msOf(run.started_at ?? run.finished_at ?? run.created_at), jobId, runId: run.id, status },
     ...(error === null ? {} : { error }),
-    ...(run.result_summary === null ? {} : { summary: run.result_summary }),
+    ...(run.result_summary === null ? {} : { summary: textOf(run.result_summary) }),
     ...(run.duration_ms === null ? {} : { durationMs: run.duration_ms }),
     ...(read === undefined ? {} : { inputTokens: read }),
     ...(written === undefined ? {} : { outputTokens: written }),

@@ -63,7 +63,10 @@ async function answerTo(ports: Ports, { row, open, heard, trace }: Hearing): Pro
   if (!read.ok) throw invalid(read.flaws)
   const taken = await takeSaid(ports, { row, heard: read.value, body: heard.body, trace })
   if (taken.kind !== 'accepted') return fine(IGNORED)
-  return fine({ kind: 'accepted', receipt: { run_id: taken.runId, outcome: 'accepted' } })
+  const receipt = { run_id: taken.runId, outcome: 'accepted' } as const
+  return fine(
+    taken.duplicate ? { kind: 'done', receipt: { ...receipt, duplicate: true } } : { kind: 'accepted', receipt },
+  )
 }
 
 /** A messenger only wants to know that it need not say it again. */

@@ -3,7 +3,7 @@ import { decideAdmittance, strangerText } from '../../core/channel/admittance.ts
 import { CHAT_CONCURRENCY, chatSession, heardText, type HeardMessage } from '../../core/channel/channel.ts'
 import { admittanceOf } from '../../core/channel/channel-settings.ts'
 import type { OpenChannel } from '../../core/channel/services.ts'
-import { laneName, messageId, type RunId, type SessionKey } from '../../core/ids.ts'
+import { laneName, messageId, type MessageId, type RunId, type SessionKey } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import { parseSessionCommand } from '../../core/session/stop.ts'
 import type { ChannelRow } from '../../store/channels.ts'
@@ -12,14 +12,15 @@ import type { Transaction } from '../../store/database.ts'
 import { overDailyLimit } from '../daily-limit.ts'
 import type { Submission } from '../desk/submit.ts'
 import { once, type Once } from '../idempotent.ts'
-import { messageWork, stopWork, type Sent } from '../messages.ts'
+import { bindingOf, onceMarked, type Sent } from '../message-once.ts'
+import { messageWork, stopWork } from '../messages.ts'
 import { overBudget } from '../over-budget.ts'
 import type { Ports } from '../ports.ts'
 import type { Work } from '../turn-port.ts'
 
 /** What became of something that was said in a channel. */
 export type Taken =
-  | { readonly kind: 'accepted'; readonly runId: RunId }
+  | { readonly kind: 'accepted'; readonly runId: RunId; readonly duplicate: boolean }
   | { readonly kind: 'stopped'; readonly stopped: number; readonly drained: number }
   /** Nobody who may speak said it. */
   | { readonly kind: 'turned_away'; readonly told: boolean }
@@ -47,9 +48,9 @@ export async function takeSaid(ports: Ports, said: Said): Promise<Taken> {
   }
   const key = chatSession({ agentId: row.agentId, channel: row.name }, heard.chat)
   const command = heard.chat.kind === 'hook' ? null : parseSessionCommand(heard.text)
-  const bound: Once = {
-    ...{ principal: `channel:${row.id}`, route: 'channels.hear', key: heard.eventId, body: said.body },
-  }
+  // The id of a call to a hook names its message, whatever else is in it.
+  const body = heard.chat.kind === 'hook' ? undefined : said.body
+  const bound: Once = { principal: `channel:${row.id}`, route: 'channels.hear', key: heard.eventId, body }
   if (command !== null) {
     const work = stopWork({ orgId: row.orgId, principal: `channel:${row.id}` }, key, {
       ...{ how: command, sentAt: heard.sentAt, sender: heard.sender?.id ?? null },
@@ -57,10 +58,11 @@ export async function takeSaid(ports: Ports, said: Said): Promise<Taken> {
     return { kind: 'stopped', ...(await ports.turns.take(once(work, bound, () => true))) }
   }
   const work = saidWork(said, key)
-  const { submitted } = await ports.turns.take(once(work, bound, (sent) => sent.submitted.kind !== 'rejected'))
+  const named = { principal: `channel:${row.id}`, session: key, messageId: messageIdOf(said) }
+  const { submitted, duplicate } = await ports.turns.take(onceMarked(work, [bindingOf(named), bound]))
   if (submitted.kind === 'rejected')
     throw overBudget(submitted) ?? overDailyLimit(submitted) ?? new ErrQueueFull(submitted.runId)
-  return { kind: 'accepted', runId: submitted.runId }
+  return { kind: 'accepted', runId: submitted.runId, duplicate: duplicate === true }
 }
 
 function saidWork(said: Said, key: SessionKey): Work<Sent> {
@@ -104,13 +106,17 @@ function remember(
   saveChat(tx, { orgId, channelId, peer, kind: of.kind, title, agentId, sessionKey: of.key }, of.now)
 }
 
+/** A channel numbers messages by conversation. */
+const messageIdOf = ({ row, heard }: Pick<Said, 'row' | 'heard'>): MessageId =>
+  messageId(`${row.name}:${heard.chat.peer}:${heard.messageId}`)
+
 function submissionOf(
   { row, heard, trace }: Said,
   key: SessionKey,
   rules: Submission['rules'],
 ): Submission & { readonly sessionKey: SessionKey } {
   const isHook = heard.chat.kind === 'hook'
-  const id = messageId(`${row.name}:${heard.chat.peer}:${heard.messageId}`)
+  const id = messageIdOf({ row, heard })
   const { lane } = row.settings
   const name = heard.sender?.name ?? null
   return {

@@ -1,7 +1,7 @@
 import { isBackfilled } from '../../core/backfill/backfilled.ts'
 import { plannedTiming } from '../../core/cadence/pace.ts'
 import type { RunId, ScheduleId } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
+import { latest, type Instant } from '../../core/instant.ts'
 import { defaultLane } from '../../core/lanes.ts'
 import type { Why } from '../../core/reasons.ts'
 import { isWaitingWork } from '../../core/run/run.ts'
@@ -66,7 +66,7 @@ export function fire(desk: Desk, id: ScheduleId): void {
     } as const
     makeRun(desk, Object.assign(made, fields))
     row.previousRunId = runId
-    row.lastRunAt = decision.nominal
+    row.lastRunAt = latest(row.lastRunAt ?? decision.nominal, decision.nominal)
   }
   if (row.alerts !== null || isMisfire(plan)) judgeMissed(desk, row, plan)
   row.skippedFor = plan.history.skippedFor
@@ -112,6 +112,7 @@ export function runNow(desk: Desk, id: ScheduleId, { mode, trace, making }: RunN
   const key = { kind: 'manual', scheduleId: id, nominal: desk.now, runId } as const
   desk.changes.occurrences.push({ key, runId })
   row.previousRunId = runId
+  row.lastRunAt = desk.now
   desk.changes.schedules.add(row)
   makeRun(desk, {
     ...runOf(desk, row),

@@ -94,12 +94,14 @@ export function makeRun(desk: Desk, fields: NewRun): RunRow {
     attemptId: null,
     nodeId: null,
     startedAt: null,
+    firstStartedAt: null,
     endsBy: null,
     graceUntil: null,
     finishedAt: null,
     why: null,
     errorCode: null,
     errorMessage: null,
+    reported: null,
     output: null,
     summary: null,
     usage: null,
@@ -118,10 +120,14 @@ export function makeRun(desk: Desk, fields: NewRun): RunRow {
     putRun(desk, run)
     if (desk.daily !== null) countDailyRun(desk)
   }
-  run.toldIn = desk.turnNo
-  const data = { status: run.state, reason: reasonOf(run), attempt: run.attempt, session: run.sessionKey }
-  desk.changes.events.push({ kind: 'run.changed', subject: run.id, data })
+  tellNew(desk, run)
   return run
+}
+
+function tellNew({ changes, turnNo }: Desk, run: RunRow): void {
+  run.toldIn = turnNo
+  const data = { status: run.state, reason: reasonOf(run), attempt: run.attempt, session: run.sessionKey }
+  changes.events.push({ kind: 'run.changed', subject: run.id, data })
 }
 
 /** What happens to a run, and why. */

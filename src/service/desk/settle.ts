@@ -3,6 +3,7 @@ import { formatInstant, type Instant } from '../../core/instant.ts'
 import { because } from '../../core/reasons.ts'
 import { isAbandoned } from '../../core/run/cancellation.ts'
 import { NODE_LOST, settle, type Outcome } from '../../core/run/outcome.ts'
+import type { Reported } from '../../core/run/reported.ts'
 import { decideReport, type ReportDecision } from '../../core/run/reports.ts'
 import { isInFlight } from '../../core/run/run.ts'
 import { callbackEndsBy, isExpired, type ExecutorKind } from '../../core/run/timeouts.ts'
@@ -17,8 +18,9 @@ export interface Report {
   readonly attemptId: AttemptId
   readonly outcome: Outcome
   readonly output?: unknown
-  readonly summary?: string | undefined
+  readonly summary?: unknown
   readonly errorMessage?: string | undefined
+  readonly reported?: Reported | null | undefined
   readonly usage?: unknown
   /** The output before it was cut, for whoever gets it delivered. */
   readonly uncut?: unknown
@@ -43,6 +45,7 @@ export function takeReport(desk: Desk, run: RunRow, report: Report): ReportDecis
   run.summary = report.summary ?? null
   run.usage = report.usage ?? null
   run.errorMessage = report.errorMessage ?? null
+  run.reported = report.reported ?? null
   if (run.delivery !== null) desk.changes.said.set(run.id, report.uncut)
   if (report.nextCheck !== undefined) desk.changes.nextChecks.set(run.id, report.nextCheck)
   endAttempt(desk, run, report.outcome)
@@ -92,6 +95,7 @@ export function endAttempt(desk: Desk, run: RunRow, outcome: Outcome): void {
 /** The last attempt of a run is kept in the run itself; this one will not be the last. */
 function keepAttempt(desk: Desk, run: RunRow, outcome: Outcome): void {
   if (run.attemptId === null) return
+  run.firstStartedAt ??= run.startedAt
   desk.changes.attempts.push({
     runId: run.id,
     number: run.attempt,
@@ -102,6 +106,7 @@ function keepAttempt(desk: Desk, run: RunRow, outcome: Outcome): void {
     status: outcome.kind === 'timed_out' ? 'timeout' : 'failed',
     errorCode: run.errorCode,
     errorMessage: run.errorMessage,
+    agentErrorCode: run.reported?.errorCode ?? null,
   })
 }
 

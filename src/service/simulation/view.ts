@@ -7,6 +7,7 @@ import type {
 } from '../../contract/simulation.ts'
 import { fromMicros } from '../../core/budget/budget.ts'
 import { formatInstant, type Instant } from '../../core/instant.ts'
+import { firstStart } from '../../core/run/run.ts'
 import { explainWhy, type Why } from '../../core/reasons.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
 import { dstNotes } from '../../core/time/dst-notes.ts'
@@ -84,7 +85,7 @@ function viewRun(kept: KeptRun): SimulatedRunView {
     decision: spoken(run.decision),
     ...{ first_attempt: run.firstAttempt, attempt: run.attempt, created_at: formatInstant(run.createdAt) },
     not_before: written(kept.notBefore),
-    started_at: written(run.startedAt),
+    started_at: written(firstStart(run)),
     finished_at: written(run.finishedAt),
     lateness_ms: kept.firstStart === null || run.nominal === null ? null : kept.firstStart - run.nominal,
     error_code: isTerminal(run.state) ? run.errorCode : null,

@@ -78,6 +78,7 @@ function assign(memory: Memory, run: RunRow, offer: WorkerOffer): Assignment {
   run.endsBy = later(desk.now, offer.beginMs)
   run.errorCode = null
   run.errorMessage = null
+  run.reported = null
   noteRun(memory, run)
   desk.changes.assignments.push({ orgId: desk.orgId, id, runId: run.id, workerId, assignedAt: desk.now })
   return { workerId, run, attemptId: id, payload: run.payload }

@@ -92,6 +92,7 @@ function start(memory: Memory, run: RunRow, nodeId: string): AttemptId {
   run.endsBy = endsBy(memory, run, desk.now)
   run.errorCode = null
   run.errorMessage = null
+  run.reported = null
   if (run.nominal !== null) judgeStart(desk, run)
   noteRun(memory, run)
   return attemptId

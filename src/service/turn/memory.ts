@@ -1,6 +1,7 @@
 import type { AgentId, LaneName, OrgId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import { createLineUp, type LineUp } from '../../core/picking/line-up.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
+import { sessionOfRun } from '../../core/session/run-session.ts'
 import type { ContextUse } from '../../core/session/throttle.ts'
 import { wakeAt, type RunRow } from '../../store/run-row.ts'
 import { orgLock, type OrgVersion } from '../../store/turns.ts'
@@ -106,6 +107,8 @@ export function recallRun(memory: Memory, run: RunRow): void {
     takeRun(desk, known)
     noteHolder(memory, known, null)
   }
+  const own = run.sessionKey === null ? sessionOfRun(run) : null
+  if (own !== null && desk.sessions.has(own)) run.sessionKey = own
   putRun(desk, run)
   if (!desk.agents.has(run.agentId)) missing.agents.add(run.agentId)
   if (run.scheduleId !== null && !desk.schedules.has(run.scheduleId)) missing.schedules.add(run.scheduleId)

@@ -15,10 +15,11 @@ import { loadVersion, type OrgVersion } from '../../store/turns.ts'
 import { RUNS_PER_DAY, takeDailyRuns } from '../desk/daily-runs.ts'
 import { takeClearings } from '../desk/cleared.ts'
 import type { AgentOnDesk } from '../desk/desk.ts'
+import { joinSession } from '../desk/run-session.ts'
 import { inlineAgent } from '../desk/runs.ts'
 import { recallBudgets } from './budgets.ts'
 import { recallQuotas } from './quotas.ts'
-import { emptyMemory, noteSession, recallRun, setOrgLimit, type Memory, type NodeFacts } from './memory.ts'
+import { emptyMemory, noteRun, noteSession, recallRun, setOrgLimit, type Memory, type NodeFacts } from './memory.ts'
 import { hasRoom } from './payloads.ts'
 
 /** Rows that are read and taken in at a time: the event loop goes round in between. */
@@ -113,6 +114,8 @@ function putSessions(memory: Memory, node: NodeFacts, sessions: readonly Session
   for (const session of sessions) {
     memory.desk.sessions.set(session.key, session)
     noteSession(memory, session.key, node)
+    const run = joinSession(memory.desk, session.key)
+    if (run !== undefined) noteRun(memory, run)
   }
 }
 

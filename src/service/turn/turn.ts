@@ -14,6 +14,7 @@ import {
 } from '../../store/turns.ts'
 import { appendAudits } from '../audit-chain.ts'
 import type { Changes, Desk } from '../desk/desk.ts'
+import { joinSession } from '../desk/run-session.ts'
 import type { Work } from '../turn-port.ts'
 import { reviewBudgets } from './budgets.ts'
 import { assignRuns, type Assignment } from './assign.ts'
@@ -261,6 +262,8 @@ export function sessionFor({ desk }: Pick<Memory, 'desk'>, key: SessionKey): voi
   const session = { orgId: desk.orgId, key, own: {}, cutoff: null, generation: 0, context: null, createdAt: desk.now }
   desk.sessions.set(key, session)
   desk.changes.newSessions.add(session)
+  const run = joinSession(desk, key)
+  if (run !== undefined) desk.changes.changed.add(run)
 }
 
 /** The agent a task names, which need not exist. */

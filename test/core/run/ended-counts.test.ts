@@ -5,7 +5,15 @@ import { countEnded, lengthOf, percentile, stepOf, type CountedRun } from '../..
 
 const aRun = (change: Partial<CountedRun> = {}): CountedRun => ({
   ...{ state: 'success', startedAt: instant(1_000), finishedAt: instant(1_100), nominal: null, trigger: 'schedule' },
-  ...{ attempt: 1, firstAttempt: 1, usage: null, ...change },
+  ...{ firstStartedAt: null, attempt: 1, firstAttempt: 1, usage: null, ...change },
+})
+
+describe('a run that was tried again', () => {
+  it('took as long as all of its attempts and the waits between them', () => {
+    const retried = aRun({ firstStartedAt: instant(100), attempt: 3 })
+    expect(countEnded([retried])?.duration).toEqual({ [stepOf(1_000)]: 1 })
+    expect(countEnded([aRun()])?.duration).toEqual({ [stepOf(100)]: 1 })
+  })
 })
 
 describe('a step of the scale of lengths of time', () => {

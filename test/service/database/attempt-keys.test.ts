@@ -89,6 +89,15 @@ describe('the key of an attempt', () => {
     expect(await node.authenticate(`esa_abc.${'A'.repeat(43)}`)).toBeNull()
   })
 
+  it('ends at the door with the attempt, however lately it was used', async () => {
+    await createAgent(world.ports, { ...world.caller, isAdmin: true }, { ...MAKER, self_service: {} })
+    const node = createAuthentication(world.ports)
+    const text = await running()
+    expect(await node.authenticate(text)).toMatchObject({ expiresAt: null })
+    await world.db.query(`update pending set attempt_id = 'att_b'`)
+    expect(await node.authenticate(text)).toMatchObject({ expiresAt: NOW })
+  })
+
   it('knows how deep it is where messages have said which run they come from', async () => {
     await createAgent(world.ports, { ...world.caller, isAdmin: true }, { ...MAKER, self_service: {} })
     for (const [id, parent] of [

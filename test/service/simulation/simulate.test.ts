@@ -113,7 +113,7 @@ describe('what may come between', () => {
       ['failed', 'node_lost'],
       ['success', null],
     ])
-    expect(shortRows({ rows } as never)).toEqual([[5, 'success', 1, 32, 52]])
+    expect(shortRows({ rows } as never)).toEqual([[5, 'success', 1, 5, 52]])
   })
 
   it('fails with its agent, or waits for it', () => {

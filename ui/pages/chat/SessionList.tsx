@@ -77,7 +77,7 @@ function useLatest(): ReadonlyMap<string, RunView> {
   const { data } = useQuery({ ...runPage({ trigger: 'message', limit: LATEST }), enabled: useMay('runs:read') })
   const latest = new Map<string, RunView>()
   for (const run of data?.items ?? [])
-    if (run.session_id !== null && !latest.has(run.session_id)) latest.set(run.session_id, run)
+    if (run.session_key !== null && !latest.has(run.session_key)) latest.set(run.session_key, run)
   return latest
 }
 

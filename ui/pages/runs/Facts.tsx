@@ -15,7 +15,7 @@ export function Facts({ run }: { readonly run: RunDetail }): ReactNode {
   const { say, locale } = useTexts()
   const doors = useDoors()
   const agent = useAgentName(run.agent_id)
-  const { session_id: session, trace_id: trace } = run
+  const { trace_id: trace, conversation, session_id: session, agent_error_code: code } = run
   return (
     <Panel title={say('run.facts')}>
       <dl className="facts run-facts">
@@ -26,11 +26,14 @@ export function Facts({ run }: { readonly run: RunDetail }): ReactNode {
           </Link>
         </Row>
         <Row name={say('run.fact.session')}>
-          {session !== null && (
-            <Door to={doors.session(session)} className="door door-seen">
-              {session}
+          {conversation !== null && (
+            <Door to={doors.session(conversation)} className="door door-seen">
+              {conversation}
             </Door>
           )}
+        </Row>
+        <Row name={say('run.fact.agentSession')}>
+          {session !== null && session !== conversation && <Id id={session} />}
         </Row>
         <Row name={say('run.fact.trigger')}>
           <Link to="/automation/runs" search={{ trigger: run.trigger }} className="door door-seen">
@@ -47,6 +50,16 @@ export function Facts({ run }: { readonly run: RunDetail }): ReactNode {
         <Row name={say('run.fact.retryOf')}>{run.retry_of !== null && <RunDoor id={run.retry_of} />}</Row>
         <Row name={say('run.fact.parent')}>{run.parent_run_id !== null && <RunDoor id={run.parent_run_id} />}</Row>
         <Row name={say('run.fact.message')}>{run.message_id !== null && <Id id={run.message_id} />}</Row>
+        <Row name={say('run.fact.agentMessage')}>
+          {run.agent_message_id !== null && run.agent_message_id !== run.message_id && <Id id={run.agent_message_id} />}
+        </Row>
+        <Row name={say('run.fact.agentError')}>
+          {code !== null && (
+            <Link to="/automation/runs" search={{ agent_error_code: code }} className="door door-seen">
+              <code>{code}</code>
+            </Link>
+          )}
+        </Row>
         <Row name={say('run.fact.trace')}>{trace !== null && <Id id={trace} />}</Row>
         <Row name={say('run.fact.id')}>
           <Id id={run.id} />

@@ -31,7 +31,14 @@ function Output({ run }: { readonly run: RunDetail }): ReactNode {
       </Panel>
     )
   const output = run.output ?? run.result_summary
-  return <Sheet title={say('run.output')} value={output} none={say(isOver ? 'run.noOutput' : 'run.notYet')} />
+  const sheet = <Sheet title={say('run.output')} value={output} none={say(isOver ? 'run.noOutput' : 'run.notYet')} />
+  if (run.output == null || run.result_summary == null) return sheet
+  return (
+    <div>
+      {sheet}
+      <Sheet title={say('run.summary')} value={run.result_summary} none="" />
+    </div>
+  )
 }
 
 /** What is nothing but words is shown as words. */

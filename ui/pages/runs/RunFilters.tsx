@@ -41,7 +41,8 @@ export function RunFilters({ search }: { readonly search: RunSearch }): ReactNod
         data={choices(agents, search.agent_id)}
       />
       <ScheduleFilter chosen={search.schedule_id} change={change} />
-      <SessionFilter key={search.session ?? ''} ref={field} given={search.session ?? ''} change={change} />
+      <TextFilter key={search.session ?? ''} {...{ field, name: 'session', search, change }} />
+      <TextFilter key={`code ${search.agent_error_code ?? ''}`} {...{ name: 'agent_error_code', search, change }} />
       <TimeFilter search={search} change={change} />
     </div>
   )
@@ -90,23 +91,26 @@ function StatusFilter({ status, change }: StatusFilterProps): ReactNode {
   )
 }
 
-interface SessionFilterProps {
-  readonly ref: React.RefObject<HTMLInputElement | null>
-  readonly given: string
+interface TextFilterProps {
+  readonly field?: React.RefObject<HTMLInputElement | null>
+  readonly name: 'session' | 'agent_error_code'
+  readonly search: RunSearch
   readonly change: (part: Change) => void
 }
 
-function SessionFilter({ ref, given, change }: SessionFilterProps): ReactNode {
+/** Part of the filter that one types. */
+function TextFilter({ field, name, search, change }: TextFilterProps): ReactNode {
   const say = useSay()
-  const [text, setText] = useState(given)
-  const later = useDebouncedCallback((session: string) => change({ session: session.trim() }), TYPING_MS)
+  const [text, setText] = useState(search[name] ?? '')
+  const later = useDebouncedCallback((typed: string) => change({ [name]: typed.trim() }), TYPING_MS)
   const type = (typed: string): void => {
     setText(typed)
     later(typed)
   }
   return (
     <TextInput
-      {...{ ref, value: text, type: 'search', placeholder: say('runs.session.any'), 'aria-label': say('runs.session') }}
+      {...(field === undefined ? {} : { ref: field })}
+      {...{ value: text, type: 'search', placeholder: say(`runs.${name}.any`), 'aria-label': say(`runs.${name}`) }}
       onChange={(event) => type(event.currentTarget.value)}
     />
   )

@@ -1,6 +1,6 @@
 import { Button, Modal } from '@mantine/core'
-import { IconCalendarPlus, IconPlayerStop, IconRefresh } from '@tabler/icons-react'
-import { useNavigate } from '@tanstack/react-router'
+import { IconCalendarPlus, IconMessage, IconPlayerStop, IconRefresh } from '@tabler/icons-react'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import type { RunDetail } from '../../../src/contract/run.ts'
 import { useAgentName, useScheduleName } from '../../api/names.ts'
@@ -62,6 +62,7 @@ function Actions({ run }: RunHeadProps): ReactNode {
     retry.mutate(run, { onSuccess: ({ id }) => void navigate({ to: '/automation/runs/$id', params: { id } }) })
   return (
     <>
+      <ToConversation run={run} />
       <Permitted permission="schedules:write">
         <Button
           variant="default"
@@ -90,6 +91,19 @@ function Actions({ run }: RunHeadProps): ReactNode {
       )}
       <ConfirmCancel run={run} isAsking={isAsking && isPending(run)} close={() => setAsking(false)} />
     </>
+  )
+}
+
+/** The way to what was said, where the run has a conversation. */
+function ToConversation({ run }: RunHeadProps): ReactNode {
+  const say = useSay()
+  const doors = useDoors()
+  const to = run.conversation === null ? undefined : doors.session(run.conversation)
+  if (to === undefined) return null
+  return (
+    <Button component={Link} {...{ to, variant: 'default' }} leftSection={<IconMessage size={15} aria-hidden />}>
+      {say('one.toSession')}
+    </Button>
   )
 }
 

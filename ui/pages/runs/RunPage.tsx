@@ -75,14 +75,22 @@ function Run({ run }: { readonly run: RunDetail }): ReactNode {
   )
 }
 
-function Failure({ run: { error_message: message, error_code: code } }: { readonly run: RunDetail }): ReactNode {
+function Failure({ run }: { readonly run: RunDetail }): ReactNode {
   const say = useSay()
+  const { error_message: message, error_code: code, agent_error_code: own } = run
   if (message === null && code === null) return null
   return (
     <Panel
       title={say('run.error')}
       className="run-failure"
-      aside={code !== null && <span className="tag">{code}</span>}
+      aside={[code, own].map(
+        (tag) =>
+          tag !== null && (
+            <code key={tag} className="tag">
+              {tag}
+            </code>
+          ),
+      )}
     >
       <Value value={message ?? code} label={say('run.error')} />
     </Panel>

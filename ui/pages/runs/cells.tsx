@@ -47,7 +47,8 @@ function Name({ run }: CellProps): ReactNode {
 /** Why it went wrong or did not take place; of all others what woke them. */
 function Below({ run }: CellProps): ReactNode {
   const say = useSay()
-  const { error_message: message, error_code: code, status, decision, trigger } = run
+  const { error_message: message, status, decision, trigger } = run
+  const code = run.agent_error_code ?? run.error_code
   // A code that says no more than the state does is no news.
   if (message !== null || (code !== null && code !== status))
     return (
@@ -68,10 +69,14 @@ function Below({ run }: CellProps): ReactNode {
   return (
     <span>
       {say(`trigger.${trigger}`)}
-      {run.session_id !== null && ` · ${sessionText(run.session_id)}`}
+      {isShared(run) && ` · ${sessionText(run.session_key)}`}
     </span>
   )
 }
+
+/** Whether it is in a session that others may be in too; one of its own has nothing to say in a list. */
+const isShared = (run: RunRow): run is RunRow & { readonly session_key: string } =>
+  run.session_key !== null && !run.session_key.endsWith(`:run:${run.id}`)
 
 /** What a session is called; whom it talks to stands beside it. */
 function sessionText(key: string): string {

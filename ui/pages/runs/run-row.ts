@@ -2,8 +2,9 @@ import type { Page } from '../../../src/contract/page.ts'
 import type { RunView } from '../../../src/contract/run.ts'
 
 type Kept =
-  | ('id' | 'status' | 'trigger' | 'agent_id' | 'schedule_id' | 'session_id' | 'reason' | 'decision' | 'attempt')
+  | ('id' | 'status' | 'trigger' | 'agent_id' | 'schedule_id' | 'session_key' | 'reason' | 'decision' | 'attempt')
   | ('created_at' | 'started_at' | 'finished_at' | 'duration_ms' | 'nominal_time' | 'error_code' | 'error_message')
+  | 'agent_error_code'
 
 /** What the list knows of a run: without what it was given and what it answered, of which there may be much. */
 export interface RunRow extends Pick<RunView, Kept> {
@@ -18,11 +19,20 @@ const MOST_TEXT = 160
 
 /** A run as the list keeps it. */
 export function rowOf(run: RunView): RunRow {
-  const { id, status, trigger, agent_id, schedule_id, session_id, reason, decision, attempt } = run
-  const { created_at, started_at, finished_at, duration_ms, nominal_time, error_code, error_message } = run
+  const { id, status, trigger, agent_id, schedule_id, session_key, reason, decision, attempt } = run
+  const {
+    created_at,
+    started_at,
+    finished_at,
+    duration_ms,
+    nominal_time,
+    error_code,
+    error_message,
+    agent_error_code,
+  } = run
   return {
-    ...{ id, status, trigger, agent_id, schedule_id, session_id, reason, decision, attempt },
-    ...{ created_at, started_at, finished_at, duration_ms, nominal_time, error_code },
+    ...{ id, status, trigger, agent_id, schedule_id, session_key, reason, decision, attempt },
+    ...{ created_at, started_at, finished_at, duration_ms, nominal_time, error_code, agent_error_code },
     error_message: error_message?.slice(0, MOST_TEXT) ?? null,
     text: wordsOf(run.payload)?.slice(0, MOST_TEXT) ?? null,
   }

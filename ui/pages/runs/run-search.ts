@@ -8,6 +8,7 @@ export interface RunSearch {
   readonly agent_id?: string
   readonly schedule_id?: string
   readonly session?: string
+  readonly agent_error_code?: string
   /** The last stretch of time; it moves on. */
   readonly within?: Within
   /** Else between two moments, RFC 3339. */
@@ -62,6 +63,7 @@ export function readRunSearch(given: Readonly<Record<string, unknown>>): RunSear
     ...readText('agent_id', given),
     ...readText('schedule_id', given),
     ...readText('session', given),
+    ...readText('agent_error_code', given),
     ...(within === undefined
       ? { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
       : { within }),
@@ -73,7 +75,9 @@ function readStatuses(given: unknown): string {
   return asked.filter((word) => STATUSES.some((status) => status === word)).join(',')
 }
 
-function readText(name: 'agent_id' | 'schedule_id' | 'session', given: Readonly<Record<string, unknown>>): RunSearch {
+type Text = 'agent_id' | 'schedule_id' | 'session' | 'agent_error_code'
+
+function readText(name: Text, given: Readonly<Record<string, unknown>>): RunSearch {
   const value = given[name]
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
   return text === '' ? {} : { [name]: text }

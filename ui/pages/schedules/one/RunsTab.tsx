@@ -188,7 +188,7 @@ const RETRYABLE: readonly RunView['status'][] = [
 function LogActions({ run }: { readonly run: RunView }): ReactNode {
   const say = useSay()
   const doors = useDoors()
-  const session = run.session_id === null ? undefined : doors.session(run.session_id)
+  const session = run.conversation === null ? undefined : doors.session(run.conversation)
   const { mutate, isPending } = useMutation({
     mutationFn: () => api.runs.retry(run.id),
     onSuccess: () => toast({ tone: 'done', message: say('one.retried') }),

@@ -43,14 +43,16 @@ const LONG = 140
 export function WhatCell({ run }: CellProps): ReactNode {
   const say = useSay()
   const [isOpen, setOpen] = useState(false)
-  const { status, error_message: error, error_code: code, result_summary: summary, attempt, first_attempt: first } = run
+  const { status, error_message: error, attempt, first_attempt: first } = run
+  // What the runtime calls its failure says more than our word for it.
+  const code = run.agent_error_code ?? run.error_code
   if (status === 'skipped')
     return (
       <div className="log-what">
         <Sentence why={run.decision} /> <code className="tag">{run.decision.reason}</code>
       </div>
     )
-  const text = error ?? summary ?? outputText(run.output)
+  const text = error ?? outputText(run.result_summary ?? run.output)
   const isLong = text.length > LONG || text.includes('\n')
   return (
     <div className="log-what">
