@@ -57,7 +57,8 @@ export const scenario = (name: string, play: (world: World) => Promise<void>, ti
 
 afterAll(removeProgram)
 
-async function inWorld(play: (world: World) => Promise<void>): Promise<void> {
+/** Plays on a database of its own. */
+export async function inWorld(play: (world: World) => Promise<void>): Promise<void> {
   const inner = await createServeWorld()
   const { data, database, databaseUrl, spawn } = inner
   let started = 0
