@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { createClient } from '../../src/client/client.ts'
 import type { EventsFilter } from '../../src/client/events.ts'
 import type { EventView } from '../../src/contract/event.ts'
 import type { RunView } from '../../src/contract/run.ts'
@@ -61,7 +62,8 @@ export async function eventOf(
   let isOpen = false
   const listen = async (): Promise<void> => {
     const options = { signal: listening.signal, onOpen: () => void (isOpen = true) }
-    for await (const event of world.server.client.events(filter, options)) if (event.kind !== 'reset') seen.push(event)
+    const client = createClient({ url: world.server.url, key: world.server.key })
+    for await (const event of client.events(filter, options)) if (event.kind !== 'reset') seen.push(event)
   }
   const ended = listen().catch(() => undefined)
   try {

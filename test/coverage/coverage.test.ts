@@ -62,9 +62,17 @@ describe('a statement holds', () => {
   }, 60_000)
   afterAll(() => server.end(), 60_000)
 
+  // A check that several statements share is executed once, and each of them has its result.
+  const results = new Map<Row['check'], Promise<void>>()
+  const resultOf = (check: NonNullable<Row['check']>): Promise<void> => {
+    const result = results.get(check) ?? server.check(check)
+    results.set(check, result)
+    return result
+  }
+
   for (const seed of SEEDS)
     for (const row of seed.rows) {
       const { check } = row
-      if (check !== undefined) it.concurrent(nameOf(seed.number, row), () => server.check(check), 90_000)
+      if (check !== undefined) it.concurrent(nameOf(seed.number, row), () => resultOf(check), 90_000)
     }
 })
