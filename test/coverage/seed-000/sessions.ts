@@ -1,6 +1,8 @@
 import { expect } from 'vitest'
 import { endings, runOf, send, sendAll, sessionOf, setRules } from '../conversation.ts'
 import { createEscapement } from '../../../src/index.ts'
+import { createStage } from '../../scenarios/stage.ts'
+import { eventually, receiptOf } from '../../scenarios/support.ts'
 import type { Row } from '../row.ts'
 
 const GROUPS: Row['shownBy'] = [
@@ -119,8 +121,23 @@ export const SESSIONS: readonly Row[] = [
     says: '`SetTokenEstimateFunc` sets the estimate at run time',
     check: ({ alone }) =>
       alone(async ({ databaseUrl }) => {
-        const node = createEscapement({ database: databaseUrl, log: () => undefined })
-        expect(Object.keys(node)).toContain('setTokenEstimateFunc')
+        const stage = createStage()
+        const node = createEscapement({ database: { url: databaseUrl, pool: 4 }, agents: { worker: stage.handler } })
+        const named: Readonly<Record<string, unknown>> = { ...node }
+        const set = named['setTokenEstimateFunc'] as (estimate: () => object) => void
+        await node.start()
+        try {
+          set(() => ({ tokens: 900, contextWindow: 1_000 }))
+          const key = 'agent:worker:test:direct:ann'
+          await node.sessions.send(key, { text: '1', max_concurrent: 2 })
+          const second = receiptOf(await node.sessions.send(key, '2'))
+          await stage.begun('1')
+          await eventually(async () =>
+            expect(await node.runs.explain(second.run_id)).toMatchObject({ reason: 'context_throttle' }),
+          )
+        } finally {
+          await node.stop('now')
+        }
       }),
   },
   {
