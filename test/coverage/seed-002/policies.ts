@@ -73,7 +73,8 @@ export const POLICIES: readonly Row[] = [
   {
     line: '109',
     says: 'The ladder is the retry of schedules by default.',
-    differs: 'Retries wait 2, 4 and 8 s by default, and the ladder is `strategy: ladder`: one has to be the default (D8).',
+    differs:
+      'Retries wait 2, 4 and 8 s by default, and the ladder is `strategy: ladder`: one has to be the default (D8).',
     check: async (world) => {
       const wait = await usualWait(world)
       expect(wait).toBeGreaterThanOrEqual(1_400)

@@ -31,8 +31,7 @@ export const PROTOCOL: readonly Row[] = [
   {
     line: '124',
     says: 'The dispatch has the number of the attempt.',
-    check: async (world) =>
-      expect((await failed(world)).dispatches.map(({ attempt }) => attempt)).toEqual([1, 2, 3]),
+    check: async (world) => expect((await failed(world)).dispatches.map(({ attempt }) => attempt)).toEqual([1, 2, 3]),
   },
   {
     line: '125',

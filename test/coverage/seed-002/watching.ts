@@ -45,7 +45,9 @@ const audited = once(async (world) => {
   await world.del(`/api/v1/schedules/${id}`)
   const { body } = await world.get('/api/v1/audit?limit=200')
   const items = body['items'] as readonly { readonly action: string }[]
-  return items.filter((item) => [id, runId].some((one) => JSON.stringify(item).includes(one))).map(({ action }) => action)
+  return items
+    .filter((item) => [id, runId].some((one) => JSON.stringify(item).includes(one)))
+    .map(({ action }) => action)
 })
 
 const isAudited =
