@@ -14,7 +14,8 @@ const inPages = (title: string) => ['test/e2e/control-plane.test.ts', `the pages
 
 const TABLE = inPages('list schedules with their state, next run, last results and failures, and filter them')
 const EDITOR = inPages('edit name, timing, zone, retries and payload in one drawer')
-const LOG = inPages('show the error of a failed run, lead to its conversation, and lose nothing on reload')
+const LOG = inPages('show the error of a failed run in the log, also after a reload')
+const TALK = inPages('lead from a failed run to its conversation')
 
 /** Pages, parts and ease of use: lines 143 to 176. */
 export const CONSOLE: readonly Row[] = [
@@ -39,8 +40,8 @@ export const CONSOLE: readonly Row[] = [
   { line: '163', says: 'The editor has the retry policy.', shownBy: EDITOR },
   { line: '164', says: 'The editor has the payload.', shownBy: EDITOR },
   { line: '166', says: 'The run log shows the latest runs.', shownBy: inDepth },
-  { line: '167', says: 'The run log leads to the error of a run.', shownBy: LOG },
-  { line: '167', says: 'The run log leads to the conversation of a run.', shownBy: LOG },
+  { line: '167', says: 'The run log shows the error of a run.', shownBy: LOG },
+  { line: '167', says: 'The run log leads to the conversation of a run.', shownBy: TALK },
   { line: '168', says: 'A schedule is created from a conversation.', shownBy: fromChat },
   { line: '173', says: 'A cron expression is previewed as a sentence with its next times.', shownBy: inDepth },
   {
@@ -55,6 +56,6 @@ export const CONSOLE: readonly Row[] = [
     },
   },
   { line: '175', says: 'A failed run can be retried.', shownBy: repeats },
-  { line: '175', says: 'A failed run leads to its conversation.', shownBy: LOG },
+  { line: '175', says: 'A failed run leads to its conversation.', shownBy: TALK },
   { line: '176', says: 'After a reload nothing is lost: everything comes from the server.', shownBy: LOG },
 ]
