@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import type { RunView } from '../../src/contract/run.ts'
 import { inWorld, remoteOf, type RawAnswer, type RawRequest, type Remote } from '../http-scenarios/world.ts'
 import type { World as OwnServers } from '../http-scenarios/world.ts'
+import { json, startPeer, type Heard, type Peer } from '../outbound/peer.ts'
 import { eventually } from '../scenarios/support.ts'
 import { createServeWorld } from '../serve/support.ts'
 import type { TestDatabase } from '../support/database.ts'
@@ -15,8 +16,12 @@ export interface World {
   readonly name: string
   /** The shared server with the owner's key: `client`, `schedules`, `sessions`, `runs`, `agents`, `raw`, `url`, `key`. */
   readonly server: Remote
+  /** Its directory; checklists of heartbeats are in `checklists` below it. */
+  readonly data: string
   /** Its database, for making time pass. */
   readonly database: TestDatabase
+  /** A server that results may be sent to: its address for this check, and the requests that came there. */
+  readonly receiver: { readonly url: string; readonly heard: () => readonly Heard[] }
   /** Requests to the shared server with the owner's key, unless another is given. */
   readonly get: (target: string, request?: RawRequest) => Promise<RawAnswer>
   readonly post: (target: string, body?: unknown, request?: RawRequest) => Promise<RawAnswer>
@@ -47,33 +52,43 @@ export interface SharedServer {
 /** Long enough for a busy machine; nothing that works waits so long. */
 const PATIENCE_MS = 30_000
 
-/** The configuration of the shared server: agents live on this machine, and due work is looked for often. */
-const CONFIG = { outbound: { allow_loopback: true }, schedules: { poll_ms: 200 }, database: { pool: 6 } }
+/** The configuration of the shared server: agents and one receiver on this machine, and due work is looked for often. */
+const configOf = (receiver: Peer): object => ({
+  outbound: { allow_loopback: true, allow_hosts: [`127.0.0.1:${receiver.port}`] },
+  schedules: { poll_ms: 200 },
+  heartbeat: { checklist_dir: 'checklists' },
+  database: { pool: 6 },
+})
 
 export async function startSharedServer(): Promise<SharedServer> {
   const inner = await createServeWorld()
+  const receiver = await startPeer((_, response) => json(response, 200, {}))
   const file = path.join(inner.data, 'config.yaml')
-  writeFileSync(file, JSON.stringify(CONFIG))
+  writeFileSync(file, JSON.stringify(configOf(receiver)))
   const server = await remoteOf(inner, inner.serve({ config: file }), file)
   let checks = 0
   return {
     check: async (play) => {
       const stubs: AgentStub[] = []
       try {
-        await play(worldOf({ name: `c${(checks += 1)}`, server, database: inner.database, stubs }))
+        await play(worldOf({ ...inner, name: `c${(checks += 1)}`, server, receiver, stubs }))
       } finally {
         await Promise.all(stubs.map((stub) => stub.close()))
       }
     },
-    end: inner.end,
+    end: async () => {
+      await inner.end()
+      await receiver.close()
+    },
   }
 }
 
-interface Parts extends Pick<World, 'name' | 'server' | 'database'> {
+interface Parts extends Pick<World, 'name' | 'server' | 'data' | 'database'> {
+  readonly receiver: Peer
   readonly stubs: AgentStub[]
 }
 
-function worldOf({ name, server, database, stubs }: Parts): World {
+function worldOf({ name, server, data, database, receiver, stubs }: Parts): World {
   const { raw } = server
   const until: World['until'] = (look, timeoutMs = PATIENCE_MS) =>
     eventually(async () => {
@@ -82,7 +97,11 @@ function worldOf({ name, server, database, stubs }: Parts): World {
       return seen
     }, timeoutMs)
   return {
-    ...{ name, server, database, until },
+    ...{ name, server, data, database, until },
+    receiver: {
+      url: `${receiver.url}/${name}`,
+      heard: () => receiver.heard.filter(({ url }) => url === `/${name}`),
+    },
     get: (target, request) => raw('GET', target, request),
     post: (target, body, request) => raw('POST', target, { body, ...request }),
     put: (target, body, request) => raw('PUT', target, { body, ...request }),
