@@ -158,7 +158,7 @@ export const RUN_FIELDS: readonly Row[] = [
     says: 'Results are delivered to a webhook.',
     check: async (world) => {
       const { runId, headers, data } = await delivered(world)
-      expect(data).toMatchObject({ run_id: runId, status: 'success', output: 'done' })
+      expect(data).toMatchObject({ id: runId, status: 'success', output: 'done' })
       expect(headers['webhook-signature']).toMatch(/^v1,/)
     },
   },

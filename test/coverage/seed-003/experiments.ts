@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { RunView } from '../../../src/contract/run.ts'
-import type { ScheduleInput } from '../../../src/contract/schedule.ts'
+import type { ScheduleInput, ScheduleView } from '../../../src/contract/schedule.ts'
+import type { Dispatch } from '../../../src/executors/dispatch.ts'
 import { missSeconds } from '../../scenarios/downtime.ts'
 import { labelOf } from '../../scenarios/stage.ts'
 import { eventually, inShort, runsOf, timeOf } from '../../scenarios/support.ts'
@@ -18,9 +19,18 @@ interface Plan {
   readonly isEnough: (runs: readonly RunView[]) => boolean
 }
 
+interface Watched {
+  readonly created: ScheduleView
+  readonly runs: readonly RunView[]
+  readonly dispatches: readonly Dispatch[]
+  /** The most requests that its agent had at once, and those that lost their connection. */
+  readonly most: number
+  readonly dropped: number
+}
+
 /** A schedule of every second with these policies, its runs as soon as they show enough, and what its agent saw. */
-export const watched = ({ fields, prepare, isEnough }: Plan) =>
-  once(async (world: World) => {
+export const watched = ({ fields, prepare, isEnough }: Plan): ((world: World) => Promise<Watched>) =>
+  once(async (world) => {
     const agent = await world.agent()
     prepare(agent)
     const created = await createSchedule(world, { agent_id: agent.id, every_seconds: 1, ...fields })
