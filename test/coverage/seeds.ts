@@ -1,6 +1,9 @@
 import type { Row } from './row.ts'
 import { SEED_000 } from './seed-000.ts'
 import { SEED_001 } from './seed-001.ts'
+import { SEED_002 } from './seed-002.ts'
+import { SEED_003 } from './seed-003.ts'
+import { SEED_004 } from './seed-004.ts'
 
 /** A source document, and how many statements it was found to make. */
 export interface Seed {
@@ -14,6 +17,9 @@ export interface Seed {
 export const SEEDS: readonly Seed[] = [
   { number: '000', title: 'Lanes and cron', statements: 118, rows: SEED_000 },
   { number: '001', title: 'With heartbeats', statements: 75, rows: SEED_001 },
+  { number: '002', title: 'The control plane', statements: 139, rows: SEED_002 },
+  { number: '003', title: 'Policies', statements: 89, rows: SEED_003 },
+  { number: '004', title: 'Tasks', statements: 106, rows: SEED_004 },
 ]
 
 /** No more statements than this may go without a test. */
