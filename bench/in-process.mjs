@@ -34,5 +34,5 @@ export async function measure(bench) {
 }
 
 const NOTES = [
-  'Escapement is its decision alone: pickRuns, the function the engine calls in every turn, draining turns of 1,000 slots. It calls no handler and makes no promise; the queues do both. It shows what a decision costs, not that a queue in memory could be replaced by it: a run through the database is what the other parts measure.',
+  'Escapement is its decision alone: the queue that the engine keeps of an org, with 1,000 slots. It calls no handler and makes no promise; the queues do both. It shows what a decision costs, not that a queue in memory could be replaced by it: a run through the database is what the other parts measure.',
 ]

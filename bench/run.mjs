@@ -17,12 +17,10 @@ const ALONE = {
   statements: 'engine/statements.mjs',
   pairs: 'engine/pairs.mjs',
 }
-/** Programs of their own. */
-const PROGRAMS = { 'queue-shapes': 'queue-shapes/run.mjs' }
 const NAMES = {
   parts: PART_NAMES,
   contestants: CONTESTANTS.map(({ name }) => name),
-  others: [...Object.keys(ALONE), ...Object.keys(PROGRAMS)],
+  others: Object.keys(ALONE),
 }
 const EXIT_USAGE = 2
 
@@ -52,12 +50,7 @@ async function start(wanted) {
 
 /** A process of its own, so that nothing of this one is on the scales. */
 async function alone({ name, args }) {
-  const program = PROGRAMS[name]
-  const options = { nodeArgs: ['--expose-gc'] }
-  const { code } =
-    program === undefined
-      ? await runScript(self, ['--inside', name, ...args], options)
-      : await runScript(path.join(here, program), args, options)
+  const { code } = await runScript(self, ['--inside', name, ...args], { nodeArgs: ['--expose-gc'] })
   return code
 }
 

@@ -1,7 +1,4 @@
 import { overDailyRuns, type DailyRuns } from './daily-runs.ts'
-import type { Flaw } from './input.ts'
-import { describeFlaw } from './input.ts'
-import type { RunId } from './ids.ts'
 import type { Instant } from './instant.ts'
 import { because, type Why } from './reasons.ts'
 import {
@@ -13,28 +10,19 @@ import {
 } from './session/session.ts'
 
 /**
- * Whether a submission becomes a run. The gates stand in a fixed order, and the first that is closed speaks:
- * authorisation → validation → idempotency key → draining → budget → queue limits → session mode → session cap.
+ * Whether a submission becomes a run. The gates stand in a fixed order, and the first that is closed decides:
+ * budget → queue limits → session mode → session cap. Permission, validation, idempotency key and draining are checked
+ * when the request arrives, before the org is locked: see `REQUEST_CHECKS` in explain/steps.ts.
  */
 export interface AdmissionFacts {
   readonly now: Instant
   readonly stopGraceMs: number
-  /** The answer of the permission check. */
-  readonly access: { readonly granted: boolean; readonly why: Why }
-  readonly flaws: readonly Flaw[]
-  readonly key: IdempotencyFact
-  readonly draining: boolean
   /** Set when a budget with action `skip` or `pause` is exhausted. */
   readonly budget: Why | null
   readonly limits: QueueLimits
   /** Null for work outside any session. */
   readonly session: SessionFacts | null
 }
-
-export type IdempotencyFact =
-  | { readonly kind: 'unused' }
-  | { readonly kind: 'in_flight' }
-  | { readonly kind: 'accepted'; readonly runId: RunId; readonly sameBody: boolean }
 
 export interface QueueLimits {
   /** Only for trigger `task`. Numbers are of this org. */
@@ -48,15 +36,9 @@ export interface QueueLimits {
   readonly runsPerDay: DailyRuns | null
 }
 
-export type AdmissionGate = 'authorisation' | 'validation' | 'idempotency' | 'draining' | 'budget' | 'queue' | 'session'
+export type AdmissionGate = 'budget' | 'queue' | 'session'
 
 export type Admission =
-  /** Nothing is stored but a metric. */
-  | { readonly kind: 'refuse'; readonly gate: AdmissionGate; readonly why: Why; readonly flaws: readonly Flaw[] }
-  /** The first answer again. */
-  | { readonly kind: 'repeat'; readonly runId: RunId; readonly why: Why }
-  /** The first submission with this key is not decided yet: wait for its answer. */
-  | { readonly kind: 'await_first'; readonly why: Why }
   /** Stored as `rejected`, or `skipped` when it is an occurrence. */
   | { readonly kind: 'reject'; readonly gate: AdmissionGate; readonly why: Why; readonly retryAfterMs: number | null }
   /** Stored as `cancelled`: it was sent before the session was stopped. */
@@ -68,10 +50,7 @@ const RETRY_AFTER_MS = 1_000
 
 type Gate = (arrival: Arrival, facts: AdmissionFacts) => Admission | null
 
-const BY_NAME = {
-  ...{ authorisation, validation, idempotency, draining, budget },
-  ...{ daily_runs: dailyRuns, task_queue: taskQueue },
-}
+const BY_NAME = { budget, daily_runs: dailyRuns, task_queue: taskQueue }
 const GATES: readonly Gate[] = Object.values(BY_NAME)
 
 export type AdmissionGateName = keyof typeof BY_NAME | 'session'
@@ -89,36 +68,6 @@ export function decideAdmission(arrival: Arrival, facts: AdmissionFacts): Admiss
     if (closed !== null) return closed
   }
   return facts.session === null ? enterAlone(arrival, facts.now) : session(arrival, facts, facts.session)
-}
-
-function authorisation(_: Arrival, facts: AdmissionFacts): Admission | null {
-  if (facts.access.granted) return null
-  return { kind: 'refuse', gate: 'authorisation', why: facts.access.why, flaws: [] }
-}
-
-function validation(_: Arrival, facts: AdmissionFacts): Admission | null {
-  const [first] = facts.flaws
-  if (first === undefined) return null
-  const why = because('invalid', 'validation', { flaw: describeFlaw(first), flaws: facts.flaws.length })
-  return { kind: 'refuse', gate: 'validation', why, flaws: facts.flaws }
-}
-
-function idempotency(_: Arrival, facts: AdmissionFacts): Admission | null {
-  const rule = 'idempotency_key'
-  switch (facts.key.kind) {
-    case 'unused':
-      return null
-    case 'in_flight':
-      return { kind: 'await_first', why: because('key_in_flight', rule) }
-    case 'accepted':
-      return facts.key.sameBody
-        ? { kind: 'repeat', runId: facts.key.runId, why: because('repeated', rule, { run: facts.key.runId }) }
-        : { kind: 'refuse', gate: 'idempotency', why: because('key_reused', rule), flaws: [] }
-  }
-}
-
-function draining(_: Arrival, facts: AdmissionFacts): Admission | null {
-  return facts.draining ? { kind: 'refuse', gate: 'draining', why: because('draining', 'node.drain'), flaws: [] } : null
 }
 
 function budget(_: Arrival, facts: AdmissionFacts): Admission | null {

@@ -52,7 +52,7 @@ function explainWorkers(parts: NodeParts, { desk, lineUp, byNode }: Memory, run:
     executable: serving.length > 0,
     ...(slots === undefined ? {} : { scheduleSlots: slots }),
   })
-  if (why?.reason !== 'picked') return why
+  if (why?.reason !== 'in_line') return why
   let [capacity, held] = [0, 0]
   for (const worker of serving) {
     capacity += worker.capacity

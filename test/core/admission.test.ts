@@ -5,11 +5,6 @@ import { later } from '../../src/core/instant.ts'
 import { because, explainWhy } from '../../src/core/reasons.ts'
 import { admissionFacts, anArrival, aSession, aSessionRun, NOW } from '../support/builders.ts'
 
-const denied = {
-  granted: false,
-  why: because('forbidden', 'access', { principal: 'key_1', permission: 'tasks:write' }),
-}
-const flaws = [{ field: 'text', value: 5, message: 'must be a text' }]
 const spent = because('budget', 'budget.on_exceed=skip', {
   budget: 'b',
   remaining: 0,
@@ -25,10 +20,6 @@ const fullSession = aSession({
 
 /** Every gate shut at once; opening them one after the other must let the next one speak. */
 const GATES: readonly (readonly [string, Partial<AdmissionFacts>])[] = [
-  ['forbidden', { access: denied }],
-  ['invalid', { flaws }],
-  ['key_reused', { key: { kind: 'accepted', runId: runId('r0'), sameBody: false } }],
-  ['draining', { draining: true }],
   ['budget', { budget: spent }],
   ['runs_per_day', { limits: { tasks, runsPerDay: { made: 5, limit: 5 } } }],
   ['org_queue_full', { limits: { tasks: { ...tasks, queued: 1000, queuedForAgent: 100 }, runsPerDay: null } }],
@@ -49,20 +40,13 @@ describe('the gates of admission', () => {
     },
   )
 
-  it.each([
-    ['forbidden', 'refuse'],
-    ['invalid', 'refuse'],
-    ['key_reused', 'refuse'],
-    ['draining', 'refuse'],
-    ['budget', 'reject'],
-    ['runs_per_day', 'reject'],
-    ['org_queue_full', 'reject'],
-    ['agent_queue_full', 'reject'],
-    ['session_queue_full', 'reject'],
-  ])('store nothing for a refusal and a record for a rejection: %s → %s', (reason, kind) => {
-    const gate = GATES.find(([name]) => name === reason)?.[1] ?? {}
-    expect(decideAdmission(anArrival({ trigger: 'task' }), admissionFacts(gate)).kind).toBe(kind)
-  })
+  it.each(['budget', 'runs_per_day', 'org_queue_full', 'agent_queue_full', 'session_queue_full'])(
+    'keep a record of a rejection: %s',
+    (reason) => {
+      const gate = GATES.find(([name]) => name === reason)?.[1] ?? {}
+      expect(decideAdmission(anArrival({ trigger: 'task' }), admissionFacts(gate)).kind).toBe('reject')
+    },
+  )
 
   it('say when to come back where a queue is full', () => {
     const gate = GATES.find(([name]) => name === 'agent_queue_full')?.[1] ?? {}
@@ -89,20 +73,6 @@ describe('the gates of admission', () => {
         admissionFacts({ limits: { tasks: { ...tasks, queuedForAgent, maxPerAgent: 3 }, runsPerDay: null } }),
       ).kind
     expect([0, 1, 2, 3].map(queued)).toEqual(['enter', 'enter', 'enter', 'reject'])
-  })
-})
-
-describe('an idempotency key', () => {
-  it('brings back the first answer for the same body', () => {
-    const key = { kind: 'accepted', runId: runId('r0'), sameBody: true } as const
-    expect(decideAdmission(anArrival(), admissionFacts({ key, draining: true }))).toMatchObject({
-      kind: 'repeat',
-      runId: 'r0',
-    })
-  })
-
-  it('waits for a first answer that is on its way', () => {
-    expect(decideAdmission(anArrival(), admissionFacts({ key: { kind: 'in_flight' } })).kind).toBe('await_first')
   })
 })
 

@@ -21,34 +21,25 @@ export interface Submission {
   readonly ageMs: number
 }
 
-const GRANTED = {
-  granted: true,
-  why: because('granted', 'simulation', { principal: 'world', permission: 'admission' }),
-}
-
 /** A message or a task arrives. */
 export function submit(world: World, submission: Submission): void {
   const number = (world.counters.submission += 1)
+  if (world.nodes.every((node) => node.draining)) {
+    world.observer.submitted(number, false)
+    return
+  }
   const { session } = submission
   const stamp = later(world.now, -submission.ageMs)
   const arrival = { trigger: submission.trigger, stamp, sender: submission.sender, notBefore: submission.notBefore }
   const verdict = world.core.decideAdmission(arrival, {
     now: world.now,
     stopGraceMs: world.settings.stopGraceMs,
-    access: GRANTED,
-    flaws: [],
-    key: { kind: 'unused' },
-    draining: world.nodes.every((node) => node.draining),
     budget: null,
     limits: { tasks: taskLimits(world, submission), runsPerDay: null },
     session: session === null ? null : sessionFacts(world, session, submission),
   })
-  world.observer.submitted(number, verdict.kind !== 'refuse')
+  world.observer.submitted(number, true)
   switch (verdict.kind) {
-    case 'refuse':
-    case 'repeat':
-    case 'await_first':
-      return
     case 'reject':
       insertRun(world, { ...rowOf(submission), state: 'rejected', notBefore: null, submissions: [number] })
       return

@@ -2,8 +2,7 @@ import type { AdmissionFacts } from '../../src/core/admission.ts'
 import type { Candidate } from '../../src/core/picking/gates.ts'
 import { agentId, laneName, orgId, runId, sessionKey, type SessionKey } from '../../src/core/ids.ts'
 import { instant } from '../../src/core/instant.ts'
-import type { OrgFacts, PickingFacts } from '../../src/core/picking/picking-facts.ts'
-import { because } from '../../src/core/reasons.ts'
+import type { OrgFacts, PickingFacts } from '../core/picking/oracle/picking-facts.ts'
 import { DEFAULT_SCHEDULE_RULES, type ScheduleRules } from '../../src/core/schedule/schedule-rules.ts'
 import { DEFAULT_SESSION_RULES } from '../../src/core/session/session-rules.ts'
 import type { Arrival, SessionFacts, SessionRun } from '../../src/core/session/session.ts'
@@ -40,10 +39,6 @@ export const anArrival = (over: Partial<Arrival> = {}): Arrival => ({
 export const admissionFacts = (over: Partial<AdmissionFacts> = {}): AdmissionFacts => ({
   now: NOW,
   stopGraceMs: 5_000,
-  access: { granted: true, why: because('granted', 'access', { principal: 'key_1', permission: 'sessions:write' }) },
-  flaws: [],
-  key: { kind: 'unused' },
-  draining: false,
   budget: null,
   limits: { tasks: null, runsPerDay: null },
   session: null,

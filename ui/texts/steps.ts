@@ -4,7 +4,7 @@ import { area } from './area.ts'
 export const stepTexts = area({
   en: {
     'step.timing': 'it was planned',
-    'step.authorisation': 'allowed',
+    'step.authorization': 'allowed',
     'step.validation': 'well formed',
     'step.idempotency': 'not a repetition',
     'step.draining': 'not shutting down',
@@ -36,7 +36,7 @@ export const stepTexts = area({
   },
   zh: {
     'step.timing': '在计划之中',
-    'step.authorisation': '有权限',
+    'step.authorization': '有权限',
     'step.validation': '格式正确',
     'step.idempotency': '不是重复请求',
     'step.draining': '未在关闭',

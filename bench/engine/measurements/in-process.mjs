@@ -2,7 +2,7 @@
 // runs in a process of its own.
 import fastq from 'fastq'
 import PQueue from 'p-queue'
-import { pickRuns } from '../../../dist/core/picking/picking.js'
+import { createLineUp } from '../../../dist/core/picking/line-up.js'
 
 const RUNS = 50_000
 const SESSIONS = 10_000
@@ -30,52 +30,40 @@ export async function inProcess({ contestant }) {
   return perSecond
 }
 
-/** Turn after turn: load the heads of idle sessions, decide, and let everything that was picked end. */
+/** As a node does: everything that waits is in the queue; as many start as there are slots, and end together. */
 function preparePicking() {
   const now = 1_768_478_400_000
-  const queues = Array.from({ length: SESSIONS }, () => [])
-  for (let index = 0; index < RUNS; index += 1) queues[index % SESSIONS].push(candidate(index, now))
-  const agents = new Map(
-    Array.from({ length: AGENTS }, (_, index) => [
-      `agent_${index}`,
-      { load: { inFlight: 0, limit: 10 }, tasks: { inFlight: 0, limit: 10 }, shares: new Map() },
-    ]),
-  )
-  return () => drainByPicking(now, queues, agents)
+  const lineUp = createLineUp('org')
+  lineUp.setLanes(new Set(['main']))
+  lineUp.setExecutable(() => true)
+  lineUp.setLimits({ maxConcurrent: 100_000, tasksInflight: 100_000, tasksPerAgentInflight: 10 })
+  for (let index = 0; index < AGENTS; index += 1) lineUp.setAgent(`agent_${index}`, { maxConcurrent: 10 })
+  for (let index = 0; index < RUNS; index += 1) lineUp.put(waiting(index, now))
+  return () => drainByPicking(now, lineUp)
 }
 
-function drainByPicking(now, queues, agents) {
+function drainByPicking(now, lineUp) {
   let left = RUNS
-  let cursor = 0
+  const catchup = { inFlight: 0, limit: 10 }
   while (left > 0) {
-    const heads = []
-    for (let looked = 0; looked < SESSIONS && heads.length < 2 * SLOTS; looked += 1) {
-      const queue = queues[cursor]
-      cursor = (cursor + 1) % SESSIONS
-      if (queue.length > 0) heads.push(queue[0])
+    const started = []
+    for (let held = 0; held < SLOTS; held += 1) {
+      const run = lineUp.next({ now, lane: { name: 'main', size: SLOTS, held }, catchup })
+      if (run === null) break
+      run.state = 'running'
+      lineUp.put(run)
+      started.push(run)
     }
-    const org = {
-      load: { inFlight: 0, limit: 100_000 },
-      tasks: { inFlight: 0, limit: 100_000 },
-      shares: new Map(),
-      agents,
-      sessions: new Map(),
-      budgets: new Map(),
+    if (started.length === 0) throw new Error('nothing was picked although work is left')
+    for (const run of started) {
+      run.state = 'success'
+      lineUp.put(run)
     }
-    const picked = pickRuns({
-      now,
-      lanes: new Map([['main', { size: SLOTS, held: 0 }]]),
-      catchup: { inFlight: 0, limit: 10 },
-      orgs: new Map([['org', org]]),
-      candidates: heads,
-    })
-    if (picked.length === 0) throw new Error('nothing was picked although work is left')
-    for (const run of picked) queues[run.seq % SESSIONS].shift()
-    left -= picked.length
+    left -= started.length
   }
 }
 
-const candidate = (index, now) => ({
+const waiting = (index, now) => ({
   id: `run_${index}`,
   orgId: 'org',
   agentId: `agent_${index % AGENTS}`,
@@ -86,10 +74,13 @@ const candidate = (index, now) => ({
   createdAt: now + index,
   seq: index,
   notBefore: null,
-  retrying: false,
-  parkedBehind: null,
+  state: 'queued',
+  attempt: 1,
+  firstAttempt: 1,
+  slot: null,
   interrupts: false,
-  executable: true,
+  inGeneration: true,
+  executorKey: 'bench',
   reserves: [],
 })
 

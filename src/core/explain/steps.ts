@@ -46,10 +46,23 @@ const ADMISSION_OF: Partial<Readonly<Record<Reason, AdmissionGateName>>> = {
   stale: 'session',
 }
 
-/** The gates that a submission came to, by what was decided. */
+/**
+ * What is checked when a request arrives, in this order: permission by the route (http/gate.ts), the body by its schema
+ * or parser, the idempotency key by service/idempotent.ts, draining by the node. A request that fails here is refused
+ * and nothing is stored, so everything on record has passed them.
+ */
+export const REQUEST_CHECKS = ['authorization', 'validation', 'idempotency', 'draining'] as const
+
+const AT_THE_REQUEST = 'Checked when the request arrived; a request that fails here is refused and not stored.'
+
+/** The checks of the request and the gates that a submission came to, by what was decided. */
 export function admissionSteps(decision: Why): readonly Step[] {
   const closed = ADMISSION_OF[decision.reason] ?? null
-  return walk('admission', ADMISSION_GATES, { last: closed, closed: closed === null ? null : decision })
+  const checks = REQUEST_CHECKS.map((name, index): Step => {
+    // Said once, at the first of them.
+    return { stage: 'admission', name, state: 'passed', sentence: index === 0 ? AT_THE_REQUEST : null }
+  })
+  return [...checks, ...walk('admission', ADMISSION_GATES, { last: closed, closed: closed === null ? null : decision })]
 }
 
 /** What is needed to say how far a run came. */

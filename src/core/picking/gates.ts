@@ -234,7 +234,7 @@ export function closedGate(run: Candidate, at: Standing): Holds | null {
 export function explainWait(run: Candidate, at: Standing, position: number): Wait {
   const closed = GATES.find((gate) => gate.isClosed(run, at))
   return closed === undefined
-    ? { ...because('picked', 'picking_order', { position }), gate: null }
+    ? { ...because('in_line', 'picking_order', { position }), gate: null }
     : { ...closed.why(run, at), gate: closed.name }
 }
 

@@ -1,7 +1,7 @@
 import type { Candidate } from './gates.ts'
 import { NOWHERE, reseat, seatHeap, seatIn, unseat } from './line-up-heap.ts'
 import type { Agent, AgentInLane, Bundle, Entry, Kind, Line, Places } from './line-up-places.ts'
-import { goesFirst } from './picking-turn.ts'
+import { goesFirst } from './picking-order.ts'
 
 /**
  * Who competes in a lane. A lane has a heap of lines per kind, a line a heap of bundles, a bundle a heap of runs. A line

@@ -13,7 +13,7 @@ import {
   type Places,
   type Standee,
 } from './line-up-places.ts'
-import { goesFirst, isServedFirst } from './picking-turn.ts'
+import { goesFirst, isServedFirst } from './picking-order.ts'
 
 /** What a node says of itself when it asks for a run. */
 export interface PickingMoment {

@@ -28,8 +28,9 @@ export interface AgentLimits {
 
 /**
  * All pending runs of one org, kept so that "which run next in this lane?" costs no more with a million of them than
- * with ten. It decides exactly as `pickRuns` does for one org; where that looks at everybody once per turn, this is told
- * of every change and looks only at what the change concerns.
+ * with ten: it is told of every change and looks only at what the change concerns. In every lane the agent with the
+ * fewest in flight goes first, each tie to the one unserved longest, then lower priority, then age, then id; inside a
+ * session only its head competes. A test compares it with a picker that looks at everything for every run.
  */
 export interface LineUp {
   readonly orgId: OrgId

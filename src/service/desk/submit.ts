@@ -67,11 +67,6 @@ export function submit(desk: Desk, submission: Submission): Submitted {
   const facts = factsFor(desk, submission, closed?.why ?? null)
   const verdict = decideAdmission({ trigger, stamp: submission.sentAt ?? desk.now, sender, notBefore }, facts)
   switch (verdict.kind) {
-    case 'refuse':
-    case 'repeat':
-    case 'await_first':
-      // These gates were passed before the org was locked; the facts above hold them open.
-      throw new Error(`admission answered ${verdict.kind} behind its gate`)
     case 'reject': {
       const run = makeRun(desk, { ...rowOf(desk, submission), state: 'rejected', decision: verdict.why })
       const retryAfterMs = waitFor(desk, verdict.why.reason, closed) ?? verdict.retryAfterMs
@@ -173,12 +168,6 @@ const spenderOf = ({ agentId, content, owner = null }: Submission): Parameters<t
   payload: content,
 })
 
-/** Whoever gets here has passed the door. */
-const GRANTED: AdmissionFacts['access'] = {
-  granted: true,
-  why: because('granted', 'service', { principal: 'service', permission: 'admission' }),
-}
-
 /** A cutoff that lies so far ahead was set by a clock that has been set back since; it would refuse everything. */
 const MAX_CUTOFF_AHEAD_MS = 60_000
 
@@ -192,10 +181,6 @@ function factsFor(desk: Desk, submission: Submission, budget: Why | null): Admis
   return {
     now: desk.now,
     stopGraceMs: desk.settings.stopGraceMs,
-    access: GRANTED,
-    flaws: [],
-    key: { kind: 'unused' },
-    draining: false,
     budget,
     limits: {
       tasks: submission.trigger === 'task' ? taskLimits(desk, submission.agentId) : null,

@@ -5,6 +5,7 @@ import {
   executionSteps,
   gateSteps,
   policySteps,
+  REQUEST_CHECKS,
   type StandingRun,
   type Step,
 } from '../../../src/core/explain/steps.ts'
@@ -54,9 +55,13 @@ describe('the policies of an occurrence', () => {
 
 describe('the gates of admission', () => {
   it('are those that are walked, and the last is the session', () => {
-    expect(ADMISSION_GATES).toEqual([
-      ...['authorisation', 'validation', 'idempotency', 'draining', 'budget', 'daily_runs', 'task_queue', 'session'],
-    ])
+    expect(ADMISSION_GATES).toEqual(['budget', 'daily_runs', 'task_queue', 'session'])
+  })
+
+  it('come after the checks of the request, which name the place where they were made', () => {
+    const steps = admissionSteps(ACCEPTED)
+    expect(steps.map(({ name }) => name)).toEqual([...REQUEST_CHECKS, ...ADMISSION_GATES])
+    expect(steps[0]?.sentence).toContain('when the request arrived')
   })
 
   it('are passed up to the one that rejected it', () => {
@@ -84,7 +89,7 @@ describe('the gates before a start', () => {
   })
 
   it('are all open to one that only waits for its turn', () => {
-    const steps = gateSteps(aRun({ wait: { ...because('picked', 'picking_order', { position: 3 }), gate: null } }))
+    const steps = gateSteps(aRun({ wait: { ...because('in_line', 'picking_order', { position: 3 }), gate: null } }))
     expect(closedIn(steps)).toMatchObject([{ name: 'turn' }])
     expect(steps.slice(0, -1).every(({ state }) => state === 'passed')).toBe(true)
   })

@@ -345,7 +345,7 @@ describe('why a run waits', () => {
       aged('up', 3, { state: 'running' }),
     )
     expect(explain(lineUp, 'p')).toMatchObject({ reason: 'schedule_limit', evidence: { max_concurrency: 3 } })
-    expect(explain(lineUp, 'r1')).toMatchObject({ reason: 'picked', evidence: { position: 2 } })
+    expect(explain(lineUp, 'r1')).toMatchObject({ reason: 'in_line', evidence: { position: 2 } })
     expect(explain(lineUp, 'r2')).toMatchObject({ reason: 'session_order', evidence: { ahead: 'r1' } })
     const lane = { name: main, size: 1, held: 1 }
     expect(explain(lineUp, 'r1', { lane })).toMatchObject({ reason: 'lane_full' })
@@ -356,7 +356,7 @@ describe('why a run waits', () => {
   it('names an executor that is not there, whatever this node can do', () => {
     const lineUp = lineUpOf(aged('r1', 0, { executorKey: 'there' }))
     lineUp.setExecutable(() => false)
-    expect(explain(lineUp, 'r1')).toMatchObject({ reason: 'picked' })
+    expect(explain(lineUp, 'r1')).toMatchObject({ reason: 'in_line' })
     expect(lineUp.explain(runId('r1'), { ...moment(), executable: false })).toMatchObject({
       reason: 'executor_offline',
     })

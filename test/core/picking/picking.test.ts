@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { explainWait, type Candidate, type Standing } from '../../../src/core/picking/gates.ts'
 import { agentId, budgetId, laneName, orgId, providerName, runId, sessionKey } from '../../../src/core/ids.ts'
 import { later } from '../../../src/core/instant.ts'
-import { pickRuns, positionOf } from '../../../src/core/picking/picking.ts'
-import type { PickingFacts, Share } from '../../../src/core/picking/picking-facts.ts'
+import { pickRuns, positionOf } from './oracle/pick-runs.ts'
+import type { PickingFacts } from './oracle/picking-facts.ts'
+import type { Share } from '../../../src/core/picking/picking-order.ts'
 import type { ProviderLoad, ProviderStanding } from '../../../src/core/picking/provider-gate.ts'
 import { explainWhy } from '../../../src/core/reasons.ts'
 import { aCandidate, anOrg, inSession, NOW, pickingFacts } from '../../support/builders.ts'
@@ -274,7 +275,7 @@ describe('why a run has not started', () => {
     ['executor_offline', { executable: false }, {}],
     ['catchup_limit', { trigger: 'catchup' }, { catchup: load(10, 10) }],
     ['lane_full', {}, { lane: { name: laneName('main'), size: 1, held: 1 } }],
-    ['picked', {}, {}],
+    ['in_line', {}, {}],
   ])('%s', (reason, run, standing) => {
     const why = explainWait(aCandidate('r', run), { ...open, ...standing }, 1)
     expect(why.reason).toBe(reason)

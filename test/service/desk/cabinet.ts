@@ -69,7 +69,7 @@ export function openCabinet(): Cabinet {
     states: () => Object.fromEntries(all().map((one) => [one.id, one.state])),
     start: (id) => {
       const started = run(id)
-      move(desk, started, { event: 'claim', why: because('picked', 'test', { position: 1 }) })
+      move(desk, started, { event: 'claim', why: because('picked', 'test') })
       started.attemptId = desk.chance.newAttemptId(desk.now)
       started.nodeId = 'node'
       started.startedAt = desk.now

@@ -1,5 +1,5 @@
 import type { Candidate } from '../../../src/core/picking/gates.ts'
-import type { OrgFacts, PickingFacts } from '../../../src/core/picking/picking-facts.ts'
+import type { OrgFacts, PickingFacts } from '../../core/picking/oracle/picking-facts.ts'
 import { REAL_CORE } from '../core.ts'
 import { mutant, type Mutant } from './mutant.ts'
 

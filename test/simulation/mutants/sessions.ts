@@ -3,6 +3,9 @@ import { mutant, type Mutant } from './mutant.ts'
 
 const { decideAdmission, planStopAll, planReset } = REAL_CORE
 
+/** A verdict that nothing is done about. */
+const LOST = { kind: 'lost' } as unknown as ReturnType<typeof decideAdmission>
+
 /** Mistakes in admission, /stopall and reset. */
 export const SESSION_MUTANTS: readonly Mutant[] = [
   mutant('the cap of a session is off by one', 'limits', {
@@ -28,7 +31,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
   mutant('a rejected message is lost without a record', 'settles_once', {
     decideAdmission: (arrival, facts) => {
       const verdict = decideAdmission(arrival, facts)
-      return verdict.kind === 'reject' ? { kind: 'await_first', why: verdict.why } : verdict
+      return verdict.kind === 'reject' ? LOST : verdict
     },
   }),
   mutant('the cutoff of /stopall is forgotten', 'stopped_stays_stopped', {

@@ -1,10 +1,9 @@
-import { closedGate, type Candidate } from './gates.ts'
-import { popFromHeap, sinkFirst } from './heap.ts'
-import { later, type Instant } from '../instant.ts'
-import type { PickingFacts, Share } from './picking-facts.ts'
+import { closedGate, type Candidate } from '../../../../src/core/picking/gates.ts'
+import { popFromHeap, sinkFirst } from '../../../../src/core/picking/heap.ts'
+import { later, type Instant } from '../../../../src/core/instant.ts'
+import type { PickingFacts } from './picking-facts.ts'
+import { goesFirst, isServedFirst, type Share } from '../../../../src/core/picking/picking-order.ts'
 import {
-  goesFirst,
-  isServedFirst,
   offerHead,
   openTurn,
   sessionOf,

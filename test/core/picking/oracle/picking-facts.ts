@@ -1,7 +1,8 @@
-import type { BudgetLoad, Candidate, Load, SessionLoad } from './gates.ts'
-import type { ProviderStanding } from './provider-gate.ts'
-import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, SessionKey } from '../ids.ts'
-import type { Instant } from '../instant.ts'
+import type { BudgetLoad, Candidate, Load, SessionLoad } from '../../../../src/core/picking/gates.ts'
+import type { Share } from '../../../../src/core/picking/picking-order.ts'
+import type { ProviderStanding } from '../../../../src/core/picking/provider-gate.ts'
+import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, SessionKey } from '../../../../src/core/ids.ts'
+import type { Instant } from '../../../../src/core/instant.ts'
 
 /** What a turn of picking looks at. The store loads exactly these. */
 export interface PickingFacts {
@@ -35,10 +36,4 @@ export interface AgentFacts {
   readonly tasks: Load
   readonly shares: ReadonlyMap<LaneName, Share>
   readonly provider?: ProviderName | null
-}
-
-/** What an org or agent has in flight in a lane, and when it was served last there: any number that grows. */
-export interface Share {
-  readonly inFlight: number
-  readonly servedAt: number
 }

@@ -6,12 +6,13 @@ import {
   type Load,
   type SessionLoad,
   type Standing,
-} from './gates.ts'
-import { pushToHeap } from './heap.ts'
-import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, SessionKey } from '../ids.ts'
-import { resolveLane } from '../lanes.ts'
-import { inSessionOrder } from '../session/session.ts'
-import type { AgentFacts, OrgFacts, PickingFacts, ProviderFacts, Share } from './picking-facts.ts'
+} from '../../../../src/core/picking/gates.ts'
+import { pushToHeap } from '../../../../src/core/picking/heap.ts'
+import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, SessionKey } from '../../../../src/core/ids.ts'
+import { resolveLane } from '../../../../src/core/lanes.ts'
+import { inSessionOrder } from '../../../../src/core/session/session.ts'
+import type { AgentFacts, OrgFacts, PickingFacts, ProviderFacts } from './picking-facts.ts'
+import { goesFirst, isServedFirst, type Share } from '../../../../src/core/picking/picking-order.ts'
 
 /**
  * The world of one turn of picking: who competes where. It is built from the facts, changed by every run that is picked
@@ -229,21 +230,4 @@ function agentOf(org: Org, id: AgentId): Agent {
   const agent: Agent = { load: copyOf(facts?.load), tasks: copyOf(facts?.tasks), facts, provider, held: false }
   org.agents.set(id, agent)
   return agent
-}
-
-/** Fewest in flight, then unserved longest, then by name so that every node decides alike. */
-export function isServedFirst(a: Share & { readonly id: string }, b: Share & { readonly id: string }): boolean {
-  if (a.inFlight !== b.inFlight) return a.inFlight < b.inFlight
-  if (a.servedAt !== b.servedAt) return a.servedAt < b.servedAt
-  return a.id < b.id
-}
-
-/** Lower priority, then age, then id. */
-export function goesFirst(
-  a: Pick<Candidate, 'id' | 'priority' | 'createdAt'>,
-  b: Pick<Candidate, 'id' | 'priority' | 'createdAt'>,
-): boolean {
-  if (a.priority !== b.priority) return a.priority < b.priority
-  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt
-  return a.id < b.id
 }
