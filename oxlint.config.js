@@ -72,7 +72,7 @@ const NODE_GLOBALS = Object.fromEntries(
 )
 
 export default {
-  ignorePatterns: ['node_modules/', 'dist/', 'coverage/', 'test/**/fixtures/'],
+  ignorePatterns: ['node_modules/', 'dist/', 'test/**/fixtures/'],
   plugins: ['eslint', 'typescript', 'react'],
   jsPlugins: ['./scripts/lint/restricted-syntax.mjs'],
   categories: { correctness: 'off' }, // every rule that applies is named in these files

@@ -17,6 +17,7 @@ import { REASONS } from '../dist/core/reasons.js'
 import { renderRunStates } from '../dist/core/run/run-machine.js'
 import { listTools } from '../dist/mcp/listed.js'
 import { METRICS } from '../dist/metrics/catalogue.js'
+import { readCoverage } from './docs/coverage.mjs'
 import { compareSection, SECTIONS } from './docs/sections.mjs'
 
 const core = {
@@ -40,6 +41,7 @@ const core = {
   asCodeSchema,
   TROUBLES,
   settings: keysOf(CONFIG_KEYS),
+  coverage: await readCoverage(),
 }
 
 for (const section of SECTIONS) {

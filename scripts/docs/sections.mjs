@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import prettier from 'prettier'
 import { renderApi, renderPermissionOperations, renderRefusals } from './api.mjs'
 import { renderCommands } from './commands.mjs'
+import { renderCoverage } from './coverage.mjs'
 import { renderTools } from './mcp.mjs'
 import { drawImports } from './picture.mjs'
 import { renderRoutes } from './routes.mjs'
@@ -46,6 +47,7 @@ export const SECTIONS = [
   { name: 'rpc-errors', file: 'docs/reference/rpc.md', render: (core) => renderRpcErrors(core) },
   { name: 'mcp-tools', file: 'docs/reference/mcp.md', render: (core) => renderTools(core.listTools()) },
   { name: 'doctor', file: 'docs/guides/troubleshoot.md', render: (core) => renderTroubles(core.TROUBLES) },
+  { name: 'coverage', file: 'docs/coverage.md', render: (core) => renderCoverage(core.coverage) },
   { name: 'routes', file: 'src/client/routes.ts', render: (core) => renderRoutes(core.OPERATIONS) },
   {
     name: 'as-code-schema',

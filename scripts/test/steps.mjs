@@ -71,6 +71,7 @@ export const STEPS = [
   { name: 'chaos', folders: ['test/chaos/'], budget: { name: 'chaos', seconds: 90 } },
   { name: 'scenarios', folders: ['test/scenarios/'], budget: { name: 'scenarios', seconds: 120 } },
   { name: 'http scenarios', folders: ['test/http-scenarios/'], budget: { name: 'scenarios over HTTP', seconds: 90 } },
+  { name: 'coverage', folders: ['test/coverage/'], budget: { name: 'coverage', seconds: 120 } },
   { name: 'serve', folders: ['test/serve/'], budget: { name: 'serve', seconds: 90 } },
   { name: 'browser', folders: ['test/e2e/'], budget: { name: 'the console in a browser', seconds: 120 } },
   { name: 'remote', folders: ['test/remote/'], budget: { name: 'commands against a server', seconds: 90 } },

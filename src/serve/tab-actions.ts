@@ -6,6 +6,7 @@ import type { Configuration } from './configuration.ts'
 
 /** Lets the node perform tasks in browser tabs, as `tasks.executor` says. */
 export function addTabActions({ parts, outbound }: App, { keeper }: Configuration): void {
+  if (keeper.current().config.tasks.executor.kind === 'none') return
   parts.ctx.executors.set(
     TASK_EXECUTOR,
     createTabAction({

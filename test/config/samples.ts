@@ -66,7 +66,7 @@ export const OTHERS: Readonly<
   'tasks.max_per_agent_inflight': { file: 5, text: '5' },
   'tasks.result_ttl_seconds': { file: '1h30m', text: '1h30m', value: 5_400 },
   'tasks.default_deadline_seconds': { file: 5, text: '5' },
-  'tasks.executor.kind': { file: 'tab-action', text: 'tab-action' },
+  'tasks.executor.kind': { file: 'none', text: 'none' },
   'tasks.executor.instances': { file: { one: 'http://a:1' }, text: 'one=http://a:1' },
   'tasks.executor.manager_url': { file: 'http://manager:9867', text: 'http://manager:9867' },
   'tasks.executor.token': { file: 'sesame', text: 'sesame' },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { compare, generator } from './generated.ts'
 
-// The run machine has a test of its own, run-states.test.ts.
-const others = generator.SECTIONS.filter(({ name }) => name !== 'run-states')
+// Tests of their own: run-states.test.ts, and test/coverage/page.test.ts.
+const others = generator.SECTIONS.filter(({ name }) => !['run-states', 'coverage'].includes(name))
 
 describe('generated sections', () => {
   it.each(others.map(({ name, file }) => [name, file]))('%s in %s is fresh', async (name, file) => {

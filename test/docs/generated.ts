@@ -37,7 +37,11 @@ interface Generator {
 export const generator = (await import(pathToFileURL(path.join(ROOT, 'scripts/docs/sections.mjs')).href)) as Generator
 
 /** One generated section as it stands in its document, and as `npm run docs` would write it from these sources. */
-export function compare(name: string): Promise<{ readonly current: string; readonly fresh: string }> {
+export function compare(
+  name: string,
+  /** What a section needs that is not part of the program. */
+  more: object = {},
+): Promise<{ readonly current: string; readonly fresh: string }> {
   const section = generator.SECTIONS.find((candidate) => candidate.name === name)
   if (section === undefined) throw new Error(`no generated section ${name}`)
   return generator.compareSection(section, {
@@ -52,5 +56,6 @@ export function compare(name: string): Promise<{ readonly current: string; reado
     listCommands,
     ...{ listTools, asCodeSchema, TROUBLES },
     settings: keysOf(CONFIG_KEYS),
+    ...more,
   })
 }

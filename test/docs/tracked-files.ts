@@ -15,7 +15,7 @@ const listedByGit = (): readonly string[] =>
     encoding: 'utf8',
   }).split('\0')
 
-const MADE_BY_TOOLS = new Set(['node_modules', 'dist', 'coverage', '.escapement', '.bootstrap.lock'])
+const MADE_BY_TOOLS = new Set(['node_modules', 'dist', '.escapement', '.bootstrap.lock'])
 
 function foundOnDisk(folder: string): readonly string[] {
   return readdirSync(path.join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {

@@ -45,7 +45,7 @@ export interface StartOptions {
   readonly [section: string]: unknown
 }
 
-export interface World extends Pick<ServeWorld, 'data' | 'database' | 'databaseUrl' | 'spawn'> {
+export interface World extends Pick<ServeWorld, 'data' | 'database' | 'databaseUrl' | 'serve' | 'spawn'> {
   readonly start: (options?: StartOptions) => Promise<Remote>
   /** Speaks to a server that was started otherwise. */
   readonly join: (served: Served) => Promise<Remote>
@@ -57,9 +57,10 @@ export const scenario = (name: string, play: (world: World) => Promise<void>, ti
 
 afterAll(removeProgram)
 
-async function inWorld(play: (world: World) => Promise<void>): Promise<void> {
+/** Plays on a database of its own. */
+export async function inWorld(play: (world: World) => Promise<void>): Promise<void> {
   const inner = await createServeWorld()
-  const { data, database, databaseUrl, spawn } = inner
+  const { data, database, databaseUrl, serve, spawn } = inner
   let started = 0
   const servers: Served[] = []
   const join = (served: Served, file = ''): Promise<Remote> => {
@@ -71,10 +72,10 @@ async function inWorld(play: (world: World) => Promise<void>): Promise<void> {
     // What is JSON is YAML.
     writeFileSync(file, JSON.stringify({ ...config, database: { pool: 4 } }))
     const given = { ...(agents === undefined ? {} : { agents }), ...(variables === undefined ? {} : { variables }) }
-    return join(inner.serve({ config: file, ...given }), file)
+    return join(serve({ config: file, ...given }), file)
   }
   try {
-    await play({ data, database, databaseUrl, spawn, start, join })
+    await play({ data, database, databaseUrl, serve, spawn, start, join })
   } catch (error) {
     // What went wrong first is what the test has to tell, and what the servers have said about it.
     await inner.end().catch(() => undefined)

@@ -6,6 +6,7 @@ export const NEEDS_DATABASE = [
   'test/fuzz/api/**/*.test.ts',
   'test/fuzz/connections/**/*.test.ts',
   'test/security/{isolation,doors,requests,guard-rails,guard-rails-allowed,rails-doors,first-use,references,work-bounds,hostile-bodies,large-rows}.test.ts',
+  'test/coverage/**/*.test.ts',
   'test/scenarios/**/*.test.ts',
   'test/http-scenarios/**/*.test.ts',
   'test/serve/**/*.test.ts',

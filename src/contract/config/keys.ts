@@ -81,7 +81,11 @@ const tasks = {
   enabled: flag({ default: true, summary: 'Whether `/tasks` answers.' }),
   ...ENGINE_KEYS.tasks,
   executor: {
-    kind: word({ default: 'tab-action', words: ['tab-action'], summary: 'How tasks are performed.' }),
+    kind: word({
+      default: 'tab-action',
+      words: ['tab-action', 'none'],
+      summary: 'How this node performs tasks of agents that do not exist; `none` leaves them to other nodes.',
+    }),
     instances: textsByName({ default: {}, shape: HTTP_URL, summary: 'Base address of the instance of each tab.' }),
     manager_url: orNone(
       text({ default: '', shape: HTTP_URL, summary: 'Where to ask for the instance of other tabs.' }),

@@ -50,6 +50,17 @@ describe('a pass of retention', () => {
     expect(await ids()).toEqual(['ancient'])
   })
 
+  it('keeps no more runs of a schedule than its setting says, however young they are', async () => {
+    const { id } = await createSchedule(world.ports, world.caller, { every_seconds: 60 })
+    await world.rows('update schedule set fires = 9 returning id')
+    for (let index = 0; index < 5; index += 1)
+      await seedRun(world.db, `run_${index}`, { schedule: id, state: 'success', createdAt: later(NOW, index - 9) })
+    const { retention } = DEFAULT_SETTINGS
+    world.settings = { ...DEFAULT_SETTINGS, retention: { ...retention, runsPerSchedule: 2, maxRunsPerSchedule: 3 } }
+    await createRetention(world.ports).pass()
+    expect(await ids()).toEqual(['run_2', 'run_3', 'run_4'])
+  })
+
   it('folds each skipped run once, and what was folded can still be explained', async () => {
     const { id } = await createSchedule(world.ports, world.caller, { every_seconds: 60, overlap_action: 'SKIP' })
     for (let minute = 0; minute < 3; minute += 1) {
