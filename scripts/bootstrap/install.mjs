@@ -14,7 +14,7 @@ export function whyInstall(root, { omitDev = false } = {}) {
   if (installed === undefined) return 'node_modules is missing or incomplete'
   const wanted = readJson(path.join(root, 'package-lock.json'))
   if (wanted === undefined) throw new Stop('package-lock.json is missing or unreadable: is this a complete checkout?')
-  const counts = ([where, entry]) => where !== '' && !(omitDev && entry.dev === true)
+  const counts = ([where, entry]) => where !== '' && !(omitDev && isDev(entry, wanted.packages))
   if (!sameVersions(Object.entries(wanted.packages).filter(counts), Object.entries(installed.packages).filter(counts)))
     return 'package-lock.json changed'
   const lost = directPackages(wanted.packages, omitDev).find(
@@ -22,6 +22,9 @@ export function whyInstall(root, { omitDev = false } = {}) {
   )
   return lost === undefined ? undefined : `node_modules/${lost} is missing`
 }
+
+/** A link to a folder of this checkout is for development when the folder is; npm says so of the folder alone. */
+const isDev = ({ dev, link, resolved }, packages) => dev === true || (link === true && packages[resolved]?.dev === true)
 
 /** Packages for other platforms are in the lockfile and not on the disk; everything else has to be there. */
 function sameVersions(expected, there) {

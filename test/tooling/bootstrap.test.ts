@@ -185,9 +185,14 @@ describe('packages of tests and checks', () => {
   }
 
   it('are not needed by a start', async () => {
-    const { packages, ...lock } = JSON.parse(checkout().read('node_modules/.package-lock.json')) as {
+    const { packages, ...lock } = JSON.parse(checkout().read('package-lock.json')) as {
       readonly packages: Readonly<Record<string, { readonly dev?: true }>>
     }
+    const linked = {
+      'node_modules/linked': { resolved: 'linked', link: true },
+      linked: { version: '1.0.0', dev: true },
+    }
+    checkout().write('package-lock.json', JSON.stringify({ ...lock, packages: { ...packages, ...linked } }))
     const lean = Object.fromEntries(Object.entries(packages).filter(([, { dev }]) => dev !== true))
     checkout().write('node_modules/.package-lock.json', JSON.stringify({ ...lock, packages: lean }))
     checkout().remove('node_modules/typescript-7')
