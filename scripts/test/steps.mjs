@@ -8,6 +8,8 @@ export const BUDGETS = { first: { cpu: 600, clock: 300 }, all: { cpu: 1_800, clo
 
 const STORE = ['test/store/', 'test/service/database/']
 const SCENARIOS = ['test/scenarios/']
+/** Every operation with the largest bodies and rows there can be: two thirds of the time of the folder. */
+const LARGE_INPUTS = ['test/security/hostile-bodies', 'test/security/large-rows']
 /** A walk through the console: signing in, every page that work passes through. */
 const WALK = 'test/e2e/work'
 /** The commands of README.md, typed into a shell. */
@@ -49,7 +51,14 @@ export const STEPS = [
   },
   { name: 'store', circle: 'first', folders: STORE },
   { name: 'http', circle: 'first', folders: ['test/http/', 'test/fuzz/api/', 'test/fuzz/connections/'] },
-  { name: 'security', circle: 'first', folders: ['test/security/'] },
+  {
+    name: 'security',
+    circle: 'first',
+    folders: [
+      ...['doors', 'first-use', 'guard-rails', 'isolation', 'rails-doors', 'references', 'requests'],
+      ...['source-rules', 'supply-chain', 'threat-model', 'words', 'work-bounds'],
+    ].map((name) => `test/security/${name}`),
+  },
   { name: 'scenarios', circle: 'first', folders: SCENARIOS },
   { name: 'walk', circle: 'first', folders: [WALK, README] },
   { name: 'simulation', circle: 'second', folders: ['test/simulation/'], computes: true },
@@ -60,6 +69,7 @@ export const STEPS = [
     circle: 'second',
     folders: ['test/executors/', 'test/outbound/', 'test/delivery/', 'test/channels/', 'test/plane/'],
   },
+  { name: 'large inputs', circle: 'second', folders: LARGE_INPUTS },
   { name: 'chaos', circle: 'second', folders: ['test/chaos/'] },
   { name: 'http scenarios', circle: 'second', folders: ['test/http-scenarios/'] },
   { name: 'serve', circle: 'second', folders: ['test/serve/'] },
