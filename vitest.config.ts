@@ -37,8 +37,9 @@ export default defineConfig({
     // The order of files is the same everywhere, and steps that run side by side do not write one file.
     cache: false,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // For what hangs: on a machine with other work everything takes several times as long.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     exclude: EXCLUDED,
     // Projects, so that a database server is started when a test needs one and not otherwise.
     projects: [
