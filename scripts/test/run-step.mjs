@@ -29,7 +29,7 @@ export async function runStep(root, { step, vitestArgs, isBeside = false, displa
       ['run', ...step.folders, ...vitestArgs, '--allowOnly=false'],
       {
         ...{ cwd: root, output, env: { ...step.env, ESCAPEMENT_TEST_TOLD: directory } },
-        priority: isBeside ? os.constants.priority.PRIORITY_LOW : undefined,
+        priority: isBeside ? os.constants.priority.PRIORITY_BELOW_NORMAL : undefined,
       },
     )
     const seconds = (performance.now() - started) / 1000
