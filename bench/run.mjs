@@ -14,6 +14,7 @@ const ALONE = {
   http: 'http/bench.mjs',
   console: 'console/bench.mjs',
   memory: 'memory.mjs',
+  start: 'start.mjs',
   statements: 'engine/statements.mjs',
   pairs: 'engine/pairs.mjs',
 }

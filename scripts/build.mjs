@@ -1,4 +1,5 @@
-// `npm run build`: compiles src/ and ui/ to dist/ whether or not it looks necessary, and writes down there what is shipped.
+// `npm run build`: checks types, compiles src/ and ui/ to dist/ with declarations, whether or not it looks necessary, and
+// writes down there what is shipped. `npm pack` runs it, too.
 // Packages have to be installed.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -12,7 +13,7 @@ import { sbomText } from './security/sbom.mjs'
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 
 async function buildAll() {
-  await build(root, { always: true })
+  await build(root)
   writeFileSync(path.join(root, 'dist/sbom.cdx.json'), sbomText(readCheckout(root)))
 }
 

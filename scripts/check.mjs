@@ -29,7 +29,7 @@ const TYPES = [
   { name: 'types of the console', ...types('ui/tsconfig.json') },
 ]
 // They use both cores and print as they go.
-const TESTS = [{ name: 'tests', script: path.join(root, 'scripts/test.mjs'), args: ['core', 'docs'] }]
+const TESTS = [{ name: 'tests', script: path.join(root, 'scripts/test.mjs'), args: ['core', 'commands', 'docs'] }]
 
 const STATIC = [...LINT.slice(0, 2), ...TYPES, ...LINT.slice(2)]
 const WHAT = {

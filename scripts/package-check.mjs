@@ -2,13 +2,13 @@
 // arethetypeswrong read the package, installs it in an empty directory, compiles against its types, starts its server and
 // asks it. Needs a registry, so no test runs it; ends with 1 when there is a finding.
 import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { installedIn, nameAt, readCheckout, shippedPackages } from './security/packages.mjs'
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
-const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
 
 /** Pinned here and not installed with the rest: together they are 63 packages that nothing else needs. */
 const READERS = [
@@ -74,7 +74,7 @@ function run(command, args, cwd = work) {
   return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/** Builds nothing: `npm run build` comes first, as before a release. */
+/** `npm pack` builds first, with declarations. */
 function pack() {
   const [packed] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', work], root))
   const stray = packed.files.filter(({ path: file }) => /(?<!\.d)\.tsx?$|\.map$|\.sha256$|\.tsbuildinfo$/.test(file))
@@ -99,15 +99,11 @@ function install(archive) {
 }
 
 function noDevelopment() {
-  const namesOf = (isDev) =>
-    Object.entries(packages).flatMap(([place, { dev }]) =>
-      (dev === true) === isDev ? [place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)] : [],
-    )
-  // Some are there in one version for us and in another for everybody.
-  const shipped = new Set(namesOf(false))
-  const leaked = namesOf(true).filter(
-    (name) => !shipped.has(name) && existsSync(path.join(work, 'node_modules', name, 'package.json')),
-  )
+  const checkout = readCheckout(root)
+  const shipped = new Set(shippedPackages(checkout).flatMap(({ name, builtIn }) => (builtIn ? [] : [name])))
+  const leaked = installedIn(checkout.lock)
+    .map(([place]) => nameAt(place))
+    .filter((name) => !shipped.has(name) && existsSync(path.join(work, 'node_modules', name, 'package.json')))
   if (leaked.length > 0) throw new Error(leaked.join(', '))
 }
 

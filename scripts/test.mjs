@@ -1,70 +1,85 @@
-// `npm test [-- step …] [vitest arguments]`: runs the suites in named steps and ends with `N passed, N failed`.
+// `npm test [-- step … | file … | all | rest] [vitest options]`: runs the suites in named steps and ends with
+// `N passed, N failed`. Without a word it runs the first circle, `npm run test:all` both; steps.mjs says what is in them.
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describeCounts, NOTHING, total } from './test/counts.mjs'
-import { runStep } from './test/run-step.mjs'
+import { endedChildrenSeconds } from './test/cpu.mjs'
+import { createDisplay, duration } from './test/display.mjs'
+import { LOGS, runStep } from './test/run-step.mjs'
 import { runSteps } from './test/run-steps.mjs'
-import { STEPS, WHOLE } from './test/steps.mjs'
+import { NAMES, select } from './test/select.mjs'
+import { BUDGETS, STEPS } from './test/steps.mjs'
 
 // Without a handler Node opens its debugger on this signal.
 process.on('SIGUSR1', () => {})
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
-const { names, vitestArgs } = readArguments(process.argv.slice(2))
 const WIDTH = 2 + Math.max(...STEPS.map(({ name }) => name.length))
-const unknown = names.find((name) => !STEPS.some((step) => step.name === name))
+/** Seconds of CPU time that are in the line of a step already. */
+let counted = 0
+const selected = select(process.argv.slice(2), root)
 
-if (unknown === undefined) {
-  process.exitCode = await test(STEPS.filter((step) => names.length === 0 || names.includes(step.name)))
+if (selected.unknown === undefined) {
+  process.exitCode = await test(selected)
 } else {
-  process.stderr.write(`There is no test step "${unknown}" (allowed: ${STEPS.map((step) => step.name).join(', ')})\n`)
+  process.stderr.write(
+    `There is no test step or test file "${selected.unknown}" (steps: ${NAMES.join(', ')}; files: by a part of their path)\n`,
+  )
   process.exitCode = 2
 }
 
-/** Leading words name steps; from the first thing that looks like an option or a path on, it is for vitest. */
-function readArguments(args) {
-  const end = args.findIndex((argument) => argument.startsWith('-') || /[./]/.test(argument))
-  return end === -1 ? { names: args, vitestArgs: [] } : { names: args.slice(0, end), vitestArgs: args.slice(end) }
-}
-
-async function test(steps) {
+async function test({ steps, vitestArgs, circle }) {
   const started = performance.now()
   // Each step is a process of its own, and most load the same sources: what one has compiled the others need not.
   const compiled = mkdtempSync(path.join(os.tmpdir(), 'escapement-test-compiled-'))
   process.env['ESCAPEMENT_TEST_COMPILED'] = compiled
+  // One step alone prints what vitest prints: it is looked at closely.
+  const display = steps.length > 1 ? createDisplay({ width: WIDTH }) : undefined
   const results = await runSteps(steps, {
-    run: (step, isBeside) => runStep(root, { ...step, vitestArgs, isBeside }),
-    print: (text) => process.stdout.write(text),
+    run: (step, isBeside) => runStep(root, { ...{ step, vitestArgs, isBeside, display }, summarize: summarizer(step) }),
     // On one server for all they would take each other's template away.
     apart: (process.env['ESCAPEMENT_TEST_DATABASE_URL'] ?? '') !== '',
   }).finally(() => rmSync(compiled, { recursive: true, force: true }))
-  const seconds = (performance.now() - started) / 1000
-  process.stdout.write('\n')
-  for (const { step, counts, seconds: spent, troubles, failures, budget } of results) {
-    const beside = budget === step.budget ? '' : ', beside other steps'
-    process.stdout.write(`${step.name.padEnd(WIDTH)}${describeCounts(counts)} in ${spent.toFixed(1)} s${beside}\n`)
+  const spent = { clock: (performance.now() - started) / 1000, cpu: endedChildrenSeconds() }
+  process.stdout.write(`\n${display === undefined ? '' : `The whole output is in ${LOGS}.\n`}`)
+  for (const { step, troubles, failures } of results)
     for (const line of [...troubles, ...failures])
-      process.stdout.write(`  failed: ${line.replace(`${root}${path.sep}`, '')}\n`)
-  }
-  const whole = results.length === STEPS.length ? [{ budget: WHOLE, seconds }] : []
-  for (const line of budgets([...results, ...whole])) process.stdout.write(`${line}\n`)
-  const sum = results.reduce((counts, result) => total(counts, result.counts), NOTHING)
-  const empty = sum.passed + sum.failed === 0
-  if (empty) process.stdout.write('No test ran.\n')
-  process.stdout.write(`${describeCounts(sum)}\n`)
-  return sum.failed > 0 || empty || results.some((result) => result.interrupted) ? 1 : 0
+      process.stdout.write(`  failed: ${step.name}: ${line.replace(`${root}${path.sep}`, '')}\n`)
+  const isOver = circle !== undefined && printBudget(circle, spent)
+  return conclude(results, isOver)
 }
 
-function budgets(results) {
-  const spent = new Map()
-  for (const { budget, seconds } of results) {
-    const { name, seconds: allowed } = budget
-    spent.set(name, { allowed, seconds: (spent.get(name)?.seconds ?? 0) + seconds })
+/** The last line of a step. What its processes took is what has been added since another step ended. */
+function summarizer({ name }) {
+  return ({ counts, seconds }) => {
+    const cpu = endedChildrenSeconds()
+    const own = cpu === undefined ? '' : `, ${(cpu - counted).toFixed(1)} s of CPU time`
+    counted = cpu ?? 0
+    return `${name.padEnd(WIDTH)}${describeCounts(counts)} in ${seconds.toFixed(1)} s${own}\n`
   }
-  return [...spent].map(
-    ([name, { allowed, seconds }]) =>
-      `${'budget'.padEnd(WIDTH)}${name}: ${seconds.toFixed(1)} s of ${allowed} s${seconds > allowed ? ' - OVER BUDGET' : ''}`,
-  )
+}
+
+/** Prints what a circle took, and answers whether it is more CPU time than it may take. */
+function printBudget(circle, { clock, cpu }) {
+  const { first, all } = BUDGETS
+  const allowed = circle === 'rest' ? { cpu: all.cpu - first.cpu, clock: all.clock - first.clock } : BUDGETS[circle]
+  const isOver = cpu !== undefined && cpu > allowed.cpu
+  process.stdout.write(`time: ${duration(clock)} (${duration(allowed.clock)} on two idle cores)\n`)
+  if (cpu === undefined) process.stdout.write('CPU time: this system does not say\n')
+  else process.stdout.write(`CPU time: ${cpu.toFixed(0)} s of ${allowed.cpu} s\n`)
+  if (isOver) process.stdout.write(`  failed: CPU time: ${cpu.toFixed(0)} s, more than ${allowed.cpu} s\n`)
+  return isOver
+}
+
+function conclude(results, isOver) {
+  const sum = results.reduce((counts, result) => total(counts, result.counts), {
+    ...NOTHING,
+    failed: isOver ? 1 : 0,
+  })
+  const isEmpty = sum.passed + sum.failed === 0
+  if (isEmpty) process.stdout.write('No test ran.\n')
+  process.stdout.write(`${describeCounts(sum)}\n`)
+  return sum.failed > 0 || isEmpty || results.some((result) => result.interrupted) ? 1 : 0
 }

@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
 import { findCompiler } from './compiler.mjs'
+import { FULL_DISK, needRoom } from './room.mjs'
 import { runQuietly } from './run-quietly.mjs'
 import { Stop } from './stop.mjs'
+import { transpile } from './transpile.mjs'
 
 const STAMP = 'dist/.sources.sha256'
 const ENTRY = 'dist/cli/main.js'
 const UI_STAMP = 'dist/.ui.sha256'
 const UI_ENTRY = 'dist/ui/index.html'
+const BUILD_INFO = 'dist/.tsbuildinfo'
+/** Megabytes that dist/ takes. */
+const ROOM = 50
 
 /** Says why dist/ has to be built, or `undefined` when it was built from exactly these sources. */
 export function whyBuild(root) {
@@ -25,15 +31,36 @@ function whyBuildUi(root) {
   return readStamp(root, UI_STAMP) === hashUi(root) ? undefined : 'the console changed'
 }
 
-/** Compiles src/ and ui/ to dist/, whichever is not there as it is now, and remembers from which sources. */
-export async function build(root, { always = false } = {}) {
-  const isCompiled = existsSync(path.join(root, ENTRY)) && readStamp(root, STAMP) === hashSources(root)
-  if (always || !isCompiled) await buildServer(root)
-  if (hasUi(root) && (always || whyBuildUi(root) !== undefined)) await buildUi(root)
+/** Compiles src/ and ui/ to dist/, with types checked and declarations written, and remembers from which sources. */
+export async function build(root) {
+  await building(root, async () => {
+    await compileServer(root)
+    if (hasUi(root)) await buildUi(root)
+  })
+}
+
+/** Takes the types out of src/ and builds ui/, whichever is not in dist/ as it is now: all that a start needs. */
+export async function transpileAll(root) {
+  await building(root, async () => {
+    const isThere = existsSync(path.join(root, ENTRY)) && readStamp(root, STAMP) === hashSources(root)
+    if (!isThere) await transpileServer(root)
+    if (whyBuildUi(root) !== undefined) await buildUi(root)
+  })
+}
+
+async function building(root, work) {
+  needRoom(root, ROOM, 'build dist/')
+  try {
+    await work()
+  } catch (error) {
+    throw error.code === 'ENOSPC' ? new Stop(FULL_DISK) : error
+  }
 }
 
 async function buildUi(root) {
   const hash = hashUi(root)
+  // Without it, what a build that was interrupted has left is never taken for a whole one.
+  rmSync(path.join(root, UI_STAMP), { force: true })
   const ended = await runQuietly('Building the console (vite)', {
     command: process.execPath,
     args: [path.join(root, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'warn', 'ui'],
@@ -44,25 +71,59 @@ async function buildUi(root) {
     process.stderr.write(ended.output)
     throw new Stop('The console cannot be built; Vite says why above. Afterwards run: npm run build')
   }
-  compressFiles(path.join(root, 'dist/ui'))
+  await compressFiles(path.join(root, 'dist/ui'))
   writeFileSync(path.join(root, UI_STAMP), `${hash}\n`)
 }
 
 /** Once, at the highest level, so that the server never compresses. */
-function compressFiles(directory) {
-  for (const file of filesUnder(directory)) {
-    if (!/\.(js|css|html|svg|json)$/.test(file)) continue
+async function compressFiles(directory) {
+  const compress = async (file) => {
     const text = readFileSync(file)
-    writeFileSync(`${file}.br`, brotliCompressSync(text))
-    writeFileSync(`${file}.gz`, gzipSync(text, { level: 9 }))
+    writeFileSync(`${file}.br`, await promisify(brotliCompress)(text))
+    writeFileSync(`${file}.gz`, await promisify(gzip)(text, { level: 9 }))
+  }
+  await Promise.all(
+    filesUnder(directory)
+      .filter((file) => /\.(js|css|html|svg|json)$/.test(file))
+      .map(compress),
+  )
+}
+
+async function transpileServer(root) {
+  const hash = hashSources(root)
+  // The transformer that Vite brings along; it is there only once packages are installed.
+  const { transformSync } = await import('rolldown/utils')
+  const sources = filesUnder(path.join(root, 'src')).filter((file) => file.endsWith('.ts'))
+  // All of them before one is written: a source that cannot be read leaves dist/ as it was.
+  const modules = sources.map((file) => {
+    const place = path.relative(path.join(root, 'src'), file)
+    return [path.join(root, 'dist', place.replace(/\.ts$/, '.js')), transpiled(transformSync, place, file)]
+  })
+  rmSync(path.join(root, STAMP), { force: true })
+  // The declarations are of other sources, and the compiler's memory of what it wrote does not hold any more.
+  rmSync(path.join(root, BUILD_INFO), { force: true })
+  for (const file of existing(path.join(root, 'dist'))) if (file.endsWith('.d.ts')) rmSync(file)
+  for (const [file, text] of modules) {
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  }
+  finishServer(root, hash)
+}
+
+function transpiled(transformSync, place, file) {
+  try {
+    return transpile(transformSync, path.join('src', place), readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new Stop(`${error.message}. Afterwards run the command again; npm run check says more.`)
   }
 }
 
-async function buildServer(root) {
+async function compileServer(root) {
   const dist = path.join(root, 'dist')
   const hash = hashSources(root)
   // The compiler's memory of what it wrote must not outlive what it wrote, or it writes nothing.
   if (!existsSync(path.join(root, ENTRY))) rmSync(dist, { recursive: true, force: true })
+  rmSync(path.join(root, STAMP), { force: true })
   const ended = await runQuietly('Building (tsc)', {
     command: await findCompiler(root),
     args: ['-p', 'tsconfig.build.json'],
@@ -73,6 +134,10 @@ async function buildServer(root) {
     process.stderr.write(ended.output)
     throw new Stop('The sources do not compile; the compiler says why above. Afterwards run: npm run build')
   }
+  finishServer(root, hash)
+}
+
+function finishServer(root, hash) {
   removeLeftovers(root)
   if (existsSync(path.join(root, ENTRY))) chmodSync(path.join(root, ENTRY), 0o755)
   writeFileSync(path.join(root, STAMP), `${hash}\n`)
@@ -108,6 +173,9 @@ function hashFiles(root, files) {
   for (const file of files) hash.update(path.relative(root, file)).update('\0').update(readFileSync(file)).update('\0')
   return hash.digest('hex')
 }
+
+/** The files in a directory that may not be there. */
+const existing = (directory) => (existsSync(directory) ? filesUnder(directory) : [])
 
 function filesUnder(directory) {
   return readdirSync(directory, { recursive: true, withFileTypes: true })

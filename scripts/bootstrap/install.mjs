@@ -1,51 +1,110 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
+import { FULL_DISK, needRoom } from './room.mjs'
 import { runQuietly } from './run-quietly.mjs'
 import { PLAIN_COMMAND, Stop } from './stop.mjs'
 
-/** Says why packages have to be installed, or `undefined` when node_modules is what the lockfile asks for. */
-export function whyInstall(root) {
+/**
+ * Says why packages have to be installed, or `undefined` when node_modules is what the lockfile asks for. With `omitDev`
+ * only those count that a start needs: those of tests and checks may be there or not.
+ */
+export function whyInstall(root, { omitDev = false } = {}) {
   const installed = readJson(path.join(root, 'node_modules/.package-lock.json'))
   // npm writes this file last, so an interrupted installation looks like a missing one.
   if (installed === undefined) return 'node_modules is missing or incomplete'
   const wanted = readJson(path.join(root, 'package-lock.json'))
   if (wanted === undefined) throw new Stop('package-lock.json is missing or unreadable: is this a complete checkout?')
-  if (!sameVersions(wanted.packages, installed.packages)) return 'package-lock.json changed'
-  const direct = { ...wanted.packages['']?.dependencies, ...wanted.packages['']?.devDependencies }
-  const lost = Object.keys(direct).find((name) => !existsSync(path.join(root, 'node_modules', name, 'package.json')))
+  const counts = ([where, entry]) => where !== '' && !(omitDev && isDev(entry, wanted.packages))
+  if (!sameVersions(Object.entries(wanted.packages).filter(counts), Object.entries(installed.packages).filter(counts)))
+    return 'package-lock.json changed'
+  const lost = directPackages(wanted.packages, omitDev).find(
+    (name) => !existsSync(path.join(root, 'node_modules', name, 'package.json')),
+  )
   return lost === undefined ? undefined : `node_modules/${lost} is missing`
 }
 
+/** A link to a folder of this checkout is for development when the folder is; npm says so of the folder alone. */
+const isDev = ({ dev, link, resolved }, packages) => dev === true || (link === true && packages[resolved]?.dev === true)
+
 /** Packages for other platforms are in the lockfile and not on the disk; everything else has to be there. */
-function sameVersions(wanted, installed) {
-  const expected = Object.entries(wanted).filter(([where]) => where !== '')
-  const known = new Set(expected.map(([where]) => where))
+function sameVersions(expected, there) {
+  const known = new Map(expected)
+  const installed = new Map(there)
   return (
-    expected.every(
-      ([where, entry]) => installed[where]?.version === entry.version || (entry.optional && !installed[where]),
-    ) && Object.keys(installed).every((where) => known.has(where))
+    expected.every(([where, entry]) =>
+      installed.has(where) ? installed.get(where).version === entry.version : entry.optional,
+    ) && there.every(([where]) => known.has(where))
   )
 }
 
-// npm's own waits between tries are 10 s and 60 s; nobody who is offline wants to wait that long for the sentence below.
-const NPM_CI = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
-const SHORT_WAITS = ['--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000']
+/** What the manifests of this checkout name themselves. */
+function directPackages(packages, omitDev) {
+  const root = packages[''] ?? {}
+  return ['', ...(root.workspaces ?? [])].flatMap((place) => {
+    const { dependencies, devDependencies } = packages[place] ?? {}
+    return Object.keys({ ...dependencies, ...(omitDev ? {} : devDependencies) })
+  })
+}
+
+/** npm's own waits between tries are 10 s and 60 s: too long to learn that there is no network. */
+const QUICKLY = ['--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000']
+const QUIETLY = ['--no-audit', '--no-fund', '--loglevel=error']
 const UNREACHABLE =
   /ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED|ERR_SOCKET_TIMEOUT/
 
-/** Runs `npm ci`, showing progress, and stops with the plain command when it does not succeed. */
-export async function install(root) {
-  const ended = await runQuietly('Installing packages (npm ci)', {
-    ...npm([...NPM_CI, ...SHORT_WAITS]),
-    cwd: root,
-  })
+/** Megabytes that packages take while they are installed: those of a start, those of tests and checks, and all. */
+const ROOM = { start: 400, rest: 400, all: 800 }
+
+/**
+ * Installs packages, showing progress, and stops with a sentence when that does not succeed. What was installed before
+ * is then there as it was.
+ */
+export async function install(root, { omitDev = false } = {}) {
+  const isRest = !omitDev && whyInstall(root, { omitDev: true }) === undefined
+  needRoom(root, isRest ? ROOM.rest : omitDev ? ROOM.start : ROOM.all, 'install the packages')
+  // What is there already stays; npm undoes what it added when it fails.
+  if (isRest)
+    await runNpm(root, 'Installing packages of tests and checks (npm install)', [
+      'install',
+      '--no-save',
+      '--include=dev',
+    ])
+  else
+    await keeping(root, () =>
+      runNpm(root, 'Installing packages (npm ci)', ['ci', omitDev ? '--omit=dev' : '--include=dev']),
+    )
+}
+
+/** `npm ci` begins by deleting what is installed; it is put back unless the work succeeds. */
+async function keeping(root, work) {
+  const modules = path.join(root, 'node_modules')
+  const kept = path.join(root, 'node_modules.before')
+  rmSync(kept, { recursive: true, force: true })
+  if (existsSync(modules)) renameSync(modules, kept)
+  try {
+    await work()
+  } catch (error) {
+    if (existsSync(kept)) {
+      rmSync(modules, { recursive: true, force: true })
+      renameSync(kept, modules)
+    }
+    throw error
+  }
+  rmSync(kept, { recursive: true, force: true })
+}
+
+async function runNpm(root, title, args) {
+  const ended = await runQuietly(title, { ...npm([...args, ...QUIETLY, ...QUICKLY]), cwd: root })
   if (ended.signal !== undefined) throw new Stop('', ended)
   if (ended.code === 0) return
+  if (UNREACHABLE.test(ended.output))
+    throw new Stop(
+      `The packages could not be downloaded: the npm registry cannot be reached. Once you are online, run: ${PLAIN_COMMAND}`,
+    )
+  if (ended.output.includes('ENOSPC')) throw new Stop(FULL_DISK)
   process.stderr.write(ended.output)
   throw new Stop(
-    UNREACHABLE.test(ended.output)
-      ? `The packages could not be downloaded: the npm registry cannot be reached. Once you are online, run: ${PLAIN_COMMAND}`
-      : `npm could not install the packages; what it said is above. When that is solved, run: ${PLAIN_COMMAND}`,
+    `npm could not install the packages; what it said is above. When that is solved, run: ${PLAIN_COMMAND}`,
   )
 }
 

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, whyBuild } from './build.mjs'
+import { transpileAll, whyBuild } from './build.mjs'
 import { install, whyInstall } from './install.mjs'
 import { withLock } from './lock.mjs'
 import { endWithNpm } from './npm-ended.mjs'
@@ -9,11 +9,18 @@ import { Stop } from './stop.mjs'
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 
-/** Prepares the checkout, then becomes the given script. Without a script it only prepares. */
-export async function main([script, ...args]) {
+const OMIT_DEV = '--omit=dev'
+
+/**
+ * Prepares the checkout, then becomes the given script. Without a script it only prepares. `--omit=dev` before the
+ * script, as npm calls it: packages of tests and checks are not needed.
+ */
+export async function main(given) {
+  const omitDev = given[0] === OMIT_DEV
+  const [script, ...args] = omitDev ? given.slice(1) : given
   endWithNpm()
   try {
-    await prepare(ROOT)
+    await prepare(ROOT, { omitDev })
   } catch (error) {
     if (!(error instanceof Stop)) throw error
     if (error.message !== '') process.stderr.write(`${error.message}\n`)
@@ -23,20 +30,20 @@ export async function main([script, ...args]) {
   if (script !== undefined) leave(await runScript(path.resolve(ROOT, script), args))
 }
 
-async function prepare(root) {
-  if (reasons(root) === undefined) return
+async function prepare(root, packages) {
+  if (reasons(root, packages) === undefined) return
   await withLock(root, async () => {
-    // Asked again, because somebody else may have done the work while we waited for the lock.
-    const todo = reasons(root)
+    // Asked again, because another command may have done the work while this one waited for the lock.
+    const todo = reasons(root, packages)
     if (todo === undefined) return
     process.stderr.write(`${announcement(todo)}\n`)
-    if (todo.install !== undefined) await install(root)
-    if (todo.build !== undefined) await build(root)
+    if (todo.install !== undefined) await install(root, packages)
+    if (todo.build !== undefined) await transpileAll(root)
   })
 }
 
-function reasons(root) {
-  const todo = { install: whyInstall(root), build: whyBuild(root) }
+function reasons(root, packages) {
+  const todo = { install: whyInstall(root, packages), build: whyBuild(root) }
   return todo.install === undefined && todo.build === undefined ? undefined : todo
 }
 

@@ -7,11 +7,12 @@ const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP']
 /**
  * Runs a script in this terminal as if it had been started directly, forwards signals to it, and answers how it ended.
  * `interrupted` says that somebody asked us to end meanwhile: whoever has more to do must not go on with it. With a file
- * as `output` it prints there instead, and with a `priority` it and whatever it starts have that one.
+ * as `output` it prints there instead, and with a `priority` it and whatever it starts have that one. `env` is added to
+ * the environment.
  */
-export async function runScript(script, args, { cwd, nodeArgs = [], output, priority } = {}) {
+export async function runScript(script, args, { cwd, nodeArgs = [], output, priority, env = {} } = {}) {
   const stdio = output === undefined ? 'inherit' : ['ignore', output, output]
-  const child = spawn(process.execPath, [...nodeArgs, script, ...args], { cwd, stdio })
+  const child = spawn(process.execPath, [...nodeArgs, script, ...args], { cwd, stdio, env: { ...process.env, ...env } })
   if (priority !== undefined) setPriority(child, priority)
   let interrupted = false
   const handlers = FORWARDED.map((signal) => {

@@ -48,6 +48,8 @@ function install(directory, unmet) {
     'ci',
     '--omit=dev',
     '--omit=optional',
+    // The packages of the console; its manifest is not among what is extracted.
+    '--workspaces=false',
     '--ignore-scripts',
     '--no-audit',
     '--no-fund',

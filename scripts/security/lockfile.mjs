@@ -11,7 +11,7 @@ const INSTALLS = {
 const EXACT = /^(?:npm:[^@]+@|@?[^@]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/
 
 /** What is wrong with the lockfile, in sentences; nothing when everything in it is what was once looked at. */
-export function checkLockfile({ manifest, lock }) {
+export function checkLockfile({ manifest, console: { dependencies: ofConsole }, lock }) {
   const flaws = []
   for (const [place, entry] of installedIn(lock)) {
     if (!/^sha512-[\w+/]{86}==$/.test(entry.integrity ?? '')) flaws.push(`${place} has no SHA-512 of what it is`)
@@ -20,7 +20,8 @@ export function checkLockfile({ manifest, lock }) {
     if (entry.hasInstallScript === true && !(nameAt(place) in INSTALLS))
       flaws.push(`${place} runs a program when it is installed, and is not in the list of those that may`)
   }
-  const wanted = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies }
+  const { dependencies, optionalDependencies, devDependencies } = manifest
+  const wanted = { ...dependencies, ...optionalDependencies, ...devDependencies, ...ofConsole }
   for (const [name, version] of Object.entries(wanted)) {
     if (!EXACT.test(version) && !version.startsWith('file:test/')) flaws.push(`${name} is not pinned: ${version}`)
     const locked = lock.packages[`node_modules/${name}`]

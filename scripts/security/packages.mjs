@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** Packages of the console: they are built into dist/ui and so are shipped, though npm counts them among the tools. */
+/** Packages of the console: they are built into dist/ui and so are shipped, though only the workspace of the console names them. */
 const BUILT_IN = [
   '@fontsource-variable/inter',
   '@mantine/core',
@@ -16,9 +16,10 @@ const BUILT_IN = [
 
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'))
 
-/** The manifest and the lockfile of a checkout. */
+/** The manifests (of what is published, of the console) and the lockfile of a checkout. */
 export const readCheckout = (root) => ({
   manifest: readJson(path.join(root, 'package.json')),
+  console: readJson(path.join(root, 'ui/package.json')),
   lock: readJson(path.join(root, 'package-lock.json')),
 })
 

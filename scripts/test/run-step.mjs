@@ -1,39 +1,55 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { runScript } from '../bootstrap/run-script.mjs'
 import { countRun } from './counts.mjs'
+import { createProgress } from './progress.mjs'
+
+/** Where the whole output of every step stays, below the checkout. */
+export const LOGS = 'test-results/log'
 
 /**
- * Runs one step with vitest and answers its counts, its troubles and its seconds. `isBeside`: at low priority, and what
- * it prints is answered, too.
+ * Runs one step with vitest and answers its counts, troubles, failures and seconds. With a `display` the output goes to a
+ * log and the display is told how it goes; `summarize` makes its last line. Without one vitest prints in this terminal.
+ * `isBeside`: at low priority.
  */
-export async function runStep(root, { folders, vitestArgs, isBeside = false }) {
+export async function runStep(root, { step, vitestArgs, isBeside = false, display, summarize }) {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'escapement-test-'))
   const reportFile = path.join(directory, 'report.json')
-  const outputFile = path.join(directory, 'output.txt')
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
-  // A file, not a pipe: a pipe is at its end only when nobody has it any more, down to the last forgotten child.
-  const output = isBeside ? openSync(outputFile, 'a') : undefined
-  const started = performance.now()
+  const progressFile = path.join(directory, 'progress.jsonl')
+  const progress = createProgress(progressFile)
+  const output = display === undefined ? undefined : openLog(root, step.name)
+  const end = display?.follow(step.name, progress)
+  let last = ''
   try {
+    const started = performance.now()
     const { code, signal, interrupted } = await runScript(
       path.join(root, 'node_modules/vitest/vitest.mjs'),
       // A focused test would silence all others, here as in CI.
-      ['run', ...folders, ...vitestArgs, '--allowOnly=false', ...reporters],
-      { cwd: root, output, priority: isBeside ? os.constants.priority.PRIORITY_LOW : undefined },
+      ['run', ...step.folders, ...vitestArgs, '--allowOnly=false'],
+      {
+        ...{ cwd: root, output, env: { ...step.env, ESCAPEMENT_TEST_TOLD: directory } },
+        priority: isBeside ? os.constants.priority.PRIORITY_BELOW_NORMAL : undefined,
+      },
     )
     const seconds = (performance.now() - started) / 1000
-    const counted = countRun({
-      report: readReport(reportFile),
-      exitCode: signal ?? code,
-      picked: vitestArgs.length > 0,
-    })
-    return { ...counted, seconds, interrupted, output: isBeside ? readFileSync(outputFile, 'utf8') : '' }
+    const picked = vitestArgs.length > 0
+    const counted = countRun({ report: readReport(reportFile), exitCode: signal ?? code, picked })
+    const result = { ...counted, seconds, interrupted }
+    last = summarize(result)
+    return result
   } finally {
+    end?.(last)
+    progress.close()
     if (output !== undefined) closeSync(output)
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+// A file, not a pipe: a pipe is at its end only when nobody has it any more, down to the last forgotten child.
+function openLog(root, name) {
+  mkdirSync(path.join(root, LOGS), { recursive: true })
+  return openSync(path.join(root, LOGS, `${name.replaceAll(/[^\w.-]+/g, '-')}.log`), 'w')
 }
 
 function readReport(file) {

@@ -1,56 +1,30 @@
 /**
- * Runs steps in their order and answers with their results in the same order. One that has a budget `beside` others waits
- * for nothing but its turn to compute: it starts when it is due, behind them, and the next ones do not wait for it.
- * Of several such steps one runs at a time: what waits for real clocks is held up by one of them at most.
- * What it prints is kept until nobody else is printing. Alone, or when `apart` is asked for, it is a step like any other.
+ * Runs steps in their order and answers with their results in the same order. Those that compute run beside those that
+ * wait for real clocks, in two lanes with one step of each at a time. Without others to run beside, or when `apart` is
+ * asked for, all are in one lane. After an interruption or an error no further step begins, and what runs is waited for.
  *
- * `run(step, isBeside)` runs one and answers `{ output, interrupted, … }`.
+ * `run(step, isBeside)` runs one and answers `{ interrupted, … }`.
  */
-export async function runSteps(steps, { run, print, apart = false }) {
-  const isBeside = (step) => step.beside !== undefined && !apart && steps.some((other) => other.beside === undefined)
+export async function runSteps(steps, { run, apart = false }) {
+  const hasLanes = !apart && steps.some(({ computes }) => computes) && steps.some(({ computes }) => !computes)
+  const isBeside = (step) => hasLanes && step.computes === true
   const results = new Map()
-  const running = new Map()
-  const done = []
-  let isInterrupted = false
-  let before
-  const runBeside = async (step) => {
-    if (isInterrupted) return
-    const result = await run(step, true)
-    isInterrupted ||= result.interrupted
-    done.push({ step, result })
-  }
-  const start = (step) => {
-    const ended = before?.then(() => runBeside(step)) ?? runBeside(step)
-    // Whoever starts it asks what became of it at the end.
-    before = ended.catch(() => {})
-    running.set(step, ended)
-  }
-  const printDone = () => {
-    for (const { step, result } of done.splice(0)) {
-      print(`${headOf(step)} (beside other steps)\n${result.output}`)
-      results.set(step, { ...result, budget: step.beside })
-    }
-  }
-  try {
-    for (const step of steps) {
-      if (isBeside(step)) {
-        start(step)
-        continue
+  let isOver = false
+  const runLane = async (lane) => {
+    for (const step of lane) {
+      if (isOver) return
+      try {
+        const result = await run(step, isBeside(step))
+        results.set(step, result)
+        isOver ||= result.interrupted
+      } catch (error) {
+        isOver = true
+        throw error
       }
-      print(`${headOf(step)}\n`)
-      const result = await run(step, false)
-      results.set(step, { ...result, budget: step.budget })
-      printDone()
-      isInterrupted ||= result.interrupted
-      if (isInterrupted) break
     }
-  } finally {
-    // Also when something has gone wrong: nothing that was started here may live on.
-    await Promise.allSettled(running.values())
   }
-  await Promise.all(running.values())
-  printDone()
+  const lanes = [steps.filter((step) => !isBeside(step)), steps.filter(isBeside)]
+  const ended = await Promise.allSettled(lanes.map(runLane))
+  for (const { reason } of ended) if (reason !== undefined) throw reason
   return steps.filter((step) => results.has(step)).map((step) => ({ step, ...results.get(step) }))
 }
-
-const headOf = ({ name, folders }) => `\n== ${name}: ${folders.join(' ')}`

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { runCronNext } from '../../src/cli/cron-next.ts'
 import { instant } from '../../src/core/instant.ts'
 import { run } from './run.ts'
+import { cpuMs } from '../support/cpu-time.ts'
 
 const FROM = '2026-11-13T12:00:00.000Z'
 const line = (row: object): string => `${JSON.stringify(row)}\n`
@@ -160,9 +161,9 @@ describe('the stream', () => {
     const rows = Array.from({ length: count }, (_, n) =>
       line({ expr: `${n % 60} ${n % 24} * * *`, tz: n % 2 === 0 ? 'Europe/Berlin' : 'America/New_York', from: FROM }),
     )
-    const started = performance.now()
+    const started = cpuMs()
     const all = await answers(rows.join(''))
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(cpuMs() - started).toBeLessThan(5_000)
     expect(all).toHaveLength(count)
     all.forEach((answer, n) => {
       const { next } = answer as { readonly next: string }

@@ -77,6 +77,7 @@ describe('a wrong command', () => {
     ['npm run fuzz -- parsers --secnds 3', 'knows no --secnds'],
     ['npm run chaos -- fualts', 'knows no fualts'],
     ['npm test -- corse', 'knows no corse'],
+    ['npm test -- core/corse', 'knows no core/corse'],
     ['node examples/gone.mjs', 'there is no examples/gone.mjs'],
     ['cp deploy/gone.env deploy/mine.env', 'there is no deploy/gone.env'],
     ['fetch http://127.0.0.1:7420/health', 'no program that documents may use'],

@@ -54,7 +54,9 @@ describe('deploy/', () => {
   it('has an image that is no root, has no tools in it and says how it is', () => {
     const stages = textOf('deploy/Dockerfile').split(/^FROM .*$/m)
     const last = stages.at(-1) ?? ''
-    expect(stages[1]).toMatch(/^RUN npm ci$[\s\S]*^RUN npm run build$[\s\S]*^RUN npm prune --omit=dev$/m)
+    expect(stages[1]).toMatch(
+      /^COPY ui\/package.json ui\/package.json$[\s\S]*^RUN npm ci$[\s\S]*^RUN npm run build$[\s\S]*^RUN npm ci --omit=dev --workspaces=false$/m,
+    )
     expect(last).toMatch(/^USER node$[\s\S]*^HEALTHCHECK /m)
     expect(last.slice(last.indexOf('USER node'))).not.toContain('RUN')
     const { files: shipped } = JSON.parse(textOf('package.json')) as { readonly files: readonly string[] }

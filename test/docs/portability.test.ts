@@ -45,12 +45,13 @@ describe('committed files', () => {
   })
 
   it('pin direct packages exactly', () => {
-    const { dependencies, optionalDependencies, devDependencies } = JSON.parse(textOf('package.json')) as Readonly<
-      Record<'dependencies' | 'optionalDependencies' | 'devDependencies', Readonly<Record<string, string>>>
-    >
-    const loose = Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies }).filter(
-      ([, version]) => !/^(?:\d|file:|npm:[^@]+@\d)/.test(version),
-    )
+    const pinned = ['package.json', 'ui/package.json'].flatMap((file) => {
+      const { dependencies, optionalDependencies, devDependencies } = JSON.parse(textOf(file)) as Readonly<
+        Record<'dependencies' | 'optionalDependencies' | 'devDependencies', Readonly<Record<string, string>>>
+      >
+      return Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies })
+    })
+    const loose = pinned.filter(([, version]) => !/^(?:\d|file:|npm:[^@]+@\d)/.test(version))
     expect(loose).toEqual([])
   })
 })

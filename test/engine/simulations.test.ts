@@ -46,6 +46,8 @@ describe('simulations in a thread', () => {
     const ended = open().compute(ACME, ENDLESS, {
       signal: gone.signal,
       progress: ({ done, total }) => {
+        // On a busy machine the first word may come before the first day is done.
+        if (done === 0) return
         heard.push(done / total)
         gone.abort(new Error('enough'))
       },

@@ -46,7 +46,7 @@ describe('the package', () => {
 
   it.runIf(existsSync(path.join(ROOT, 'dist/index.js')))('is found by its own name after a build', () => {
     expect(import.meta.resolve(manifest.name)).toBe(new URL('../../dist/index.js', import.meta.url).href)
-    expect(readFileSync(path.join(ROOT, manifest.types), 'utf8')).toContain('createEscapement')
+    expect(readFileSync(path.join(ROOT, manifest.main), 'utf8')).toContain('createEscapement')
   })
 })
 

@@ -16,6 +16,7 @@ interface Entry {
 /** A manifest and the lockfile that belongs to it, as far as the scripts look at them. */
 export interface Checkout {
   readonly manifest: { readonly dependencies: Readonly<Record<string, string>> }
+  readonly console: { readonly dependencies: Readonly<Record<string, string>> }
   readonly lock: { readonly packages: Readonly<Record<string, Entry>> }
 }
 

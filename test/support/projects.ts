@@ -13,10 +13,17 @@ export const NEEDS_DATABASE = [
   'test/remote/**/*.test.ts',
   'test/plane/**/*.test.ts',
   'test/e2e/**/*.test.ts',
+  'test/agreement/**/*.test.ts',
+  'test/faults/**/*.test.ts',
+  'test/coverage/**/*.test.ts',
 ]
 
 /**
- * Folders in which a file mocks modules. Their files need a database server, too, and each has a worker of its own: a
- * mock does not reach what another file has loaded before it.
+ * Files that mock modules. They need a database server, too, and each has a process of its own: a mock does not reach
+ * what another file has loaded before it.
  */
-export const MOCKING_FOLDERS = ['test/agreement/', 'test/faults/']
+export const MOCKING = [
+  'test/agreement/mutants.test.ts',
+  'test/faults/engine-mutants.test.ts',
+  'test/faults/mutants.test.ts',
+]

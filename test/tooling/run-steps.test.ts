@@ -5,34 +5,26 @@ import { ROOT } from './root.ts'
 
 interface Step {
   readonly name: string
-  readonly folders: readonly string[]
-  readonly budget: string
-  readonly beside?: string
+  readonly computes?: true
 }
 
 interface Result {
-  readonly output: string
   readonly interrupted: boolean
 }
 
 interface Running {
   readonly runSteps: (
     steps: readonly Step[],
-    how: {
-      readonly run: (step: Step, isBeside: boolean) => Promise<Result>
-      readonly print: (text: string) => void
-      readonly apart?: boolean
-    },
-  ) => Promise<readonly (Result & { readonly step: Step; readonly budget: string })[]>
+    how: { readonly run: (step: Step, isBeside: boolean) => Promise<Result>; readonly apart?: boolean },
+  ) => Promise<readonly (Result & { readonly step: Step })[]>
 }
 
 const { runSteps } = (await import(pathToFileURL(path.join(ROOT, 'scripts/test/run-steps.mjs')).href)) as Running
 
-const aStep = (name: string, more: Partial<Step> = {}): Step => ({ name, folders: ['f'], budget: 'alone', ...more })
+const aStep = (name: string): Step => ({ name })
+const computing = (name: string): Step => ({ name, computes: true })
 
-const under = aStep('under', { beside: 'beside' })
-
-const FINE: Result = { output: '', interrupted: false }
+const FINE: Result = { interrupted: false }
 
 /** Steps that end when they are told to, and everything that happens, in its order. */
 function stage() {
@@ -52,93 +44,63 @@ function stage() {
     ends.get(name)?.(result)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { events, end, how: { run, print: (text: string) => void events.push(`print ${text.trim()}`) } }
+  return { events, end, how: { run } }
 }
 
-it('runs steps one after the other, and beside them the one that may', async () => {
+const namesOf = (results: readonly { readonly step: Step }[]): readonly string[] => results.map(({ step }) => step.name)
+
+it('runs steps that wait one after the other, and beside them those that compute, one at a time', async () => {
   const { events, end, how } = stage()
-  const running = runSteps([aStep('one'), under, aStep('two'), aStep('three')], how)
+  const running = runSteps([aStep('one'), computing('first'), aStep('two'), computing('second')], how)
+  expect(events).toEqual(['one starts', 'first starts beside'])
   await end('one')
   expect(events.at(-1)).toBe('two starts')
-  await end('under', { ...FINE, output: 'said' })
-  // Nothing is printed into what another step prints.
-  expect(events.at(-1)).toBe('under ends')
+  await end('first')
+  expect(events.at(-1)).toBe('second starts beside')
   await end('two')
-  await end('three')
-  const results = await running
-  expect(events.filter((event) => !event.endsWith('ends'))).toEqual([
-    ...['print == one: f', 'one starts', 'under starts beside', 'print == two: f', 'two starts'],
-    ...['print == under: f (beside other steps)\nsaid', 'print == three: f', 'three starts'],
-  ])
-  expect(results.map(({ step, budget }) => `${step.name} ${budget}`)).toEqual([
-    ...['one alone', 'under beside', 'two alone', 'three alone'],
-  ])
-})
-
-it('runs one at a time of those that may run beside others', async () => {
-  const { events, end, how } = stage()
-  const later = aStep('later', { beside: 'beside' })
-  const running = runSteps([under, later, aStep('one')], how)
-  await end('one')
-  expect(events).not.toContain('later starts beside')
-  await end('under')
-  expect(events).toContain('later starts beside')
-  await end('later')
-  expect((await running).map(({ step }) => step.name)).toEqual(['under', 'later', 'one'])
-})
-
-it('does not begin with the next of them after an interruption', async () => {
-  const { events, end, how } = stage()
-  const running = runSteps([under, aStep('later', { beside: 'beside' }), aStep('one')], how)
-  await end('under', { ...FINE, interrupted: true })
-  await end('one')
-  expect((await running).map(({ step }) => step.name)).toEqual(['under', 'one'])
-  expect(events).not.toContain('later starts beside')
-})
-
-it('waits at the end for what runs beside', async () => {
-  const { events, end, how } = stage()
-  const running = runSteps([under, aStep('one')], how)
-  await end('one')
-  expect(events.at(-1)).toBe('one ends')
-  await end('under')
-  expect(await running).toHaveLength(2)
-  expect(events.at(-1)).toBe('print == under: f (beside other steps)')
+  await end('second')
+  expect(namesOf(await running)).toEqual(['one', 'first', 'two', 'second'])
 })
 
 it.each([
-  ['alone', [under], false],
-  ['apart', [under, aStep('one')], true],
-])('runs it like any other when it is %s', async (_, steps, apart) => {
+  ['alone', [computing('under')], false],
+  ['apart', [computing('under'), aStep('one')], true],
+])('runs one that computes like any other when it is %s', async (_, steps, apart) => {
   const { events, end, how } = stage()
   const running = runSteps(steps, { ...how, apart })
   await end('under')
   await end('one')
-  expect((await running).map(({ budget }) => budget)).toEqual(steps.map(() => 'alone'))
-  expect(events.slice(0, 3)).toEqual(['print == under: f', 'under starts', 'under ends'])
+  expect(namesOf(await running)).toEqual(steps.map(({ name }) => name))
+  expect(events.slice(0, 2)).toEqual(['under starts', 'under ends'])
 })
 
-it('starts nothing after an interruption, and leaves nothing behind', async () => {
-  const { events, end, how } = stage()
-  const running = runSteps([under, aStep('one'), aStep('two')], how)
-  await end('one', { ...FINE, interrupted: true })
-  await end('under', { ...FINE, interrupted: true })
-  expect((await running).map(({ step }) => step.name)).toEqual(['under', 'one'])
-  expect(events).not.toContain('two starts')
+it('starts nothing after an interruption, in neither lane, and leaves nothing behind', async () => {
+  for (const [told, other] of [
+    ['under', 'one'],
+    ['one', 'under'],
+  ] as const) {
+    const { events, end, how } = stage()
+    const running = runSteps([computing('under'), aStep('one'), aStep('two'), computing('later')], how)
+    await end(told, { interrupted: true })
+    await end(other)
+    expect(namesOf(await running)).toEqual(['under', 'one'])
+    expect(events).toHaveLength(4)
+  }
 })
 
-it('says what could not be run, beside others too, and only when all have ended', async () => {
+it('says what could not be run, and only when all have ended', async () => {
   for (const [broken, other] of [
     ['under', 'one'],
     ['one', 'under'],
   ] as const) {
-    const { end, how } = stage()
+    const { events, end, how } = stage()
     let over = false
-    const running = runSteps([under, aStep('one')], how).finally(() => (over = true))
+    const running = runSteps([computing('under'), aStep('one'), aStep('two')], how).finally(() => (over = true))
     running.catch(() => undefined)
     await end(broken, new Error(`no ${broken}`))
     expect(over).toBe(false)
     await end(other)
     await expect(running).rejects.toThrow(`no ${broken}`)
+    expect(events).not.toContain('two starts')
   }
 })

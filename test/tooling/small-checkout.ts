@@ -19,12 +19,13 @@ export interface Started {
 }
 
 /**
- * A checkout in a temporary directory with the real bootstrap and as little else as it needs: one package (the
- * compiler, borrowed from this checkout), one source, one entry point.
+ * A checkout in a temporary directory with the real bootstrap and as little else as it needs: two packages (the
+ * transpiler and, for development, the compiler, borrowed from this checkout), one source, one entry point.
  */
 export interface SmallCheckout {
   readonly directory: string
   readonly write: (file: string, text: string) => void
+  readonly read: (file: string) => string
   readonly remove: (file: string) => void
   readonly start: (args: readonly string[], options?: StartOptions) => Started
   readonly run: (args: readonly string[], options?: StartOptions) => Promise<Ended>
@@ -33,28 +34,36 @@ export interface SmallCheckout {
 export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly nodeArgs?: readonly string[]
+  /** A script of the checkout instead of the bootstrap. */
+  readonly script?: string
   /** Runs `npm start` instead, which knows its script itself, in a process group of its own. */
   readonly npm?: boolean
 }
 
-const typescript = JSON.parse(readFileSync(path.join(ROOT, 'node_modules/typescript-7/package.json'), 'utf8')) as {
-  readonly version: string
+const versionOf = (name: string): string =>
+  (
+    JSON.parse(readFileSync(path.join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as {
+      readonly version: string
+    }
+  ).version
+
+const MANIFEST = {
+  dependencies: { rolldown: versionOf('rolldown') },
+  devDependencies: { 'typescript-7': `npm:typescript@${versionOf('typescript-7')}` },
 }
 
-const LOCK = {
-  name: 'small',
-  lockfileVersion: 3,
-  packages: {
-    '': { name: 'small', devDependencies: { 'typescript-7': `npm:typescript@${typescript.version}` } },
-    'node_modules/typescript-7': { version: typescript.version, dev: true },
-  },
+const PACKAGES = {
+  'node_modules/rolldown': { version: versionOf('rolldown') },
+  'node_modules/typescript-7': { version: versionOf('typescript-7'), dev: true },
 }
+
+const LOCK = { name: 'small', lockfileVersion: 3 }
 
 const TSCONFIG = {
   compilerOptions: {
     ...{ target: 'es2023', lib: ['es2023'], types: [], skipLibCheck: true },
     ...{ module: 'nodenext', rootDir: 'src', outDir: 'dist' },
-    ...{ incremental: true, tsBuildInfoFile: 'dist/.tsbuildinfo' },
+    ...{ incremental: true, declaration: true, tsBuildInfoFile: 'dist/.tsbuildinfo' },
   },
   include: ['src'],
 }
@@ -70,28 +79,28 @@ export function makeSmallCheckout(): SmallCheckout {
     mkdirSync(path.dirname(path.join(directory, file)), { recursive: true })
     writeFileSync(path.join(directory, file), text)
   }
+  const read = (file: string): string => readFileSync(path.join(directory, file), 'utf8')
   const remove = (file: string): void => rmSync(path.join(directory, file), { recursive: true, force: true })
   const start = (args: readonly string[], options?: StartOptions): Started => startBootstrap(directory, args, options)
 
   cpSync(path.join(ROOT, 'scripts'), path.join(directory, 'scripts'), { recursive: true })
   const scripts = { start: 'node scripts/bootstrap.mjs dist/cli/main.js' }
-  write('package.json', JSON.stringify({ type: 'module', scripts, devDependencies: LOCK.packages[''].devDependencies }))
-  write('package-lock.json', JSON.stringify(LOCK))
-  const { '': _root, ...installed } = LOCK.packages
-  write('node_modules/.package-lock.json', JSON.stringify({ ...LOCK, packages: installed }))
-  symlinkSync(path.join(ROOT, 'node_modules/typescript-7'), path.join(directory, 'node_modules/typescript-7'))
+  write('package.json', JSON.stringify({ type: 'module', scripts, ...MANIFEST }))
+  write('package-lock.json', JSON.stringify({ ...LOCK, packages: { '': { name: 'small', ...MANIFEST }, ...PACKAGES } }))
+  write('node_modules/.package-lock.json', JSON.stringify({ ...LOCK, packages: PACKAGES }))
+  for (const place of Object.keys(PACKAGES)) symlinkSync(path.join(ROOT, place), path.join(directory, place))
   write('tsconfig.json', JSON.stringify(TSCONFIG))
   write('tsconfig.build.json', JSON.stringify({ extends: './tsconfig.json' }))
   write(
     'src/cli/main.ts',
     `${DECLARE_PROCESS}process.stdout.write(JSON.stringify(process.argv.slice(2)) + '\\n')\nprocess.exitCode = 7\nexport {}\n`,
   )
-  return { directory, write, remove, start, run: (args, options) => start(args, options).ended }
+  return { directory, write, read, remove, start, run: (args, options) => start(args, options).ended }
 }
 
 function startBootstrap(directory: string, args: readonly string[], options: StartOptions = {}): Started {
-  const { npm = false, nodeArgs = [] } = options
-  const [command, before] = npm ? ['npm', ['start', '--']] : [process.execPath, [...nodeArgs, 'scripts/bootstrap.mjs']]
+  const { npm = false, nodeArgs = [], script = 'scripts/bootstrap.mjs' } = options
+  const [command, before] = npm ? ['npm', ['start', '--']] : [process.execPath, [...nodeArgs, script]]
   const child = spawn(command, [...before, ...args], {
     cwd: directory,
     detached: npm,

@@ -3,17 +3,34 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { LONG_FILES } from '../support/longest-first.ts'
-import { MOCKING_FOLDERS } from '../support/projects.ts'
+import { MOCKING } from '../support/projects.ts'
 import { ROOT } from './root.ts'
 
 interface Step {
   readonly name: string
+  readonly circle: 'first' | 'second'
   readonly folders: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly computes?: true
 }
 
 const { STEPS } = (await import(pathToFileURL(path.join(ROOT, 'scripts/test/steps.mjs')).href)) as {
   readonly STEPS: readonly Step[]
 }
+
+const { select } = (await import(pathToFileURL(path.join(ROOT, 'scripts/test/select.mjs')).href)) as {
+  readonly select: (
+    args: readonly string[],
+    root: string,
+  ) => {
+    readonly steps?: readonly Step[]
+    readonly vitestArgs?: readonly string[]
+    readonly circle?: string
+    readonly unknown?: string
+  }
+}
+
+const FIRST = ['core', 'commands', 'store', 'http', 'security', 'scenarios', 'walk']
 
 const testFiles = readdirSync(path.join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
   .map((file) => `test/${file.split(path.sep).join('/')}`)
@@ -24,7 +41,10 @@ describe('npm test', () => {
     const wrong = testFiles
       .map(
         (file) =>
-          [file, STEPS.filter((step) => step.folders.some((folder) => file.startsWith(folder))).length] as const,
+          [
+            file,
+            STEPS.filter((step) => !step.env && step.folders.some((folder) => file.startsWith(folder))).length,
+          ] as const,
       )
       .filter(([, steps]) => steps !== 1)
     expect(wrong).toEqual([])
@@ -38,9 +58,38 @@ describe('npm test', () => {
     expect(empty.map((step) => step.name)).toEqual([])
   })
 
-  it('gives a worker of its own to every file that mocks modules', () => {
+  it('looks first at what a change can break, then at the rest', () => {
+    const namesIn = (wanted: string): readonly string[] =>
+      STEPS.filter(({ circle }) => circle === wanted).map(({ name }) => name)
+    expect(namesIn('first')).toEqual(FIRST)
+    for (const name of [
+      'simulation',
+      'agreement',
+      'faults',
+      'chaos',
+      'http scenarios',
+      'browser',
+      'docs',
+      'postgres 15',
+    ])
+      expect(namesIn('second')).toContain(name)
+  })
+
+  it.each<readonly [string, readonly string[], readonly string[], string | undefined]>([
+    ['the first circle', [], FIRST, 'first'],
+    ['everything', ['all'], STEPS.map(({ name }) => name), 'all'],
+    ['the rest', ['rest'], STEPS.filter(({ circle }) => circle === 'second').map(({ name }) => name), 'rest'],
+    ['steps by name', ['faults', 'core'], ['faults', 'core'], undefined],
+    ['a file', ['test/core/access.test.ts'], ['test/core/access.test.ts'], undefined],
+  ])('runs %s when asked for it', (_, words, names, circle) => {
+    const { steps, vitestArgs, circle: chosen } = select([...words, '-t', 'a b'], ROOT)
+    expect(steps?.map(({ name }) => name)).toEqual(names)
+    expect([vitestArgs, chosen]).toEqual([['-t', 'a b'], circle])
+  })
+
+  it('gives a process of its own to every file that mocks modules, and to no other', () => {
     const mocking = testFiles.filter((file) => /\bvi\.(m|doM)ock\(/.test(readFileSync(path.join(ROOT, file), 'utf8')))
-    expect(mocking.filter((file) => !MOCKING_FOLDERS.some((folder) => file.startsWith(folder)))).toEqual([])
+    expect(mocking.toSorted()).toEqual(MOCKING.toSorted())
     expect(mocking).not.toEqual([])
   })
 

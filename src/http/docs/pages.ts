@@ -3,8 +3,11 @@ import type { OperationTable } from '../../contract/operations/operation.ts'
 import { REFUSAL_CODES, REFUSAL_TITLES, type RefusalCode } from '../../contract/refusals.ts'
 import type { DescribedShape } from '../../contract/type-words.ts'
 import { ERROR_CODES } from '../../core/run/error-codes.ts'
-import { html, type Html } from './html.ts'
+import { html, Html } from './html.ts'
 import { operationView, shapeView, type DescribedOperation } from './operation.ts'
+
+/** Written apart: inside a template the transpiler replaces the end of a script by a helper that is not installed. */
+const SCRIPT = new Html(`<script src="/docs/docs.js" defer></script>`)
 
 function page(title: string, sidebar: Html, main: Html): string {
   return html`<!doctype html>
@@ -16,7 +19,7 @@ function page(title: string, sidebar: Html, main: Html): string {
         <title>${title}</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="/docs/docs.css" />
-        <script src="/docs/docs.js" defer></script>
+        ${SCRIPT}
       </head>
       <body>
         <nav aria-label="Contents">

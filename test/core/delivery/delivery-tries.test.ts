@@ -11,6 +11,7 @@ import {
 } from '../../../src/core/delivery/delivery-tries.ts'
 import { DAY_MS, HOUR_MS, instant } from '../../../src/core/instant.ts'
 import { expectExplained } from '../../support/why.ts'
+import { cpuMs } from '../../support/cpu-time.ts'
 
 const noon = instant(Date.parse('2026-01-15T12:00:00Z'))
 
@@ -149,8 +150,8 @@ describe('an output that is too long', () => {
   })
 
   it('is measured quickly', () => {
-    const started = performance.now()
+    const started = cpuMs()
     capOutput('好'.repeat(3_000_000), DELIVERED_OUTPUT_BYTES)
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(cpuMs() - started).toBeLessThan(1_000)
   })
 })

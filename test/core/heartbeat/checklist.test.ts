@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hasMeaningfulContent } from '../../../src/core/heartbeat/checklist.ts'
+import { cpuMs } from '../../support/cpu-time.ts'
 
 describe('a checklist with nothing to check', () => {
   it.each([
@@ -97,9 +98,9 @@ describe('a checklist of a megabyte', () => {
   it.each(['- ', '> ', '`', '<!--', '<!-- -->', ' ', '\n', '- [ ]\n', '=', '* *\t', '[ ] ', '~', '#', '-- ->', '1. '])(
     'of %j is read in no time',
     (piece) => {
-      const started = performance.now()
+      const started = cpuMs()
       hasMeaningfulContent(`${mega(piece)}\n- `)
-      expect(performance.now() - started).toBeLessThan(1_000)
+      expect(cpuMs() - started).toBeLessThan(1_000)
     },
   )
 })

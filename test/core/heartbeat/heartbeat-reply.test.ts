@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { decideHeartbeatReply, type HeartbeatReplyFacts } from '../../../src/core/heartbeat/heartbeat-reply.ts'
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS } from '../../../src/core/instant.ts'
 import { expectExplained } from '../../support/why.ts'
+import { cpuMs } from '../../support/cpu-time.ts'
 
 const noon = instant(Date.parse('2026-01-15T12:00:00Z'))
 
@@ -293,9 +294,9 @@ describe('a reply of a megabyte', () => {
     '📬',
     'HEARTBEAT_',
   ])('of %j is judged in no time', (piece) => {
-    const started = performance.now()
+    const started = cpuMs()
     for (const reply of [mega(piece), `${mega(piece)}HEARTBEAT_OK`, `HEARTBEAT_OK${mega(piece)}`, `x${mega(piece)}x`])
       decideHeartbeatReply(reply, theFacts())
-    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(cpuMs() - started).toBeLessThan(2_000)
   })
 })

@@ -8,6 +8,7 @@ import {
   type Timing,
 } from '../../../src/core/time/timing.ts'
 import { at, NOW, show, timing } from './world.ts'
+import { cpuMs } from '../../support/cpu-time.ts'
 
 const after = (plan: Timing, from: string): string => show(nextOccurrence(plan, at(from)))
 const before = (plan: Timing, until: string): string => show(previousOccurrence(plan, at(until)))
@@ -123,9 +124,9 @@ describe('excluded windows', () => {
   it('of centuries are jumped over', () => {
     const long = { from: '1970-01-01T00:00:00Z', to: '2150-01-01T00:00:00Z' }
     for (const kind of [{ cron: '* * * * * *' }, { every_seconds: 1 }, { rrule: 'FREQ=SECONDLY' }]) {
-      const begin = performance.now()
+      const begin = cpuMs()
       expect(after(timing({ ...kind, exclude: [long] }), '2026-01-15T00:00:00Z')).toBe('2150-01-01T00:00:00.000Z')
-      expect(performance.now() - begin).toBeLessThan(500)
+      expect(cpuMs() - begin).toBeLessThan(500)
     }
   })
 

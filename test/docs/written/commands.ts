@@ -93,10 +93,13 @@ function wrongNode(args: readonly string[]): string | null {
 function wrongNpm(args: readonly string[]): string | null {
   const given = args.filter((word) => word !== '--silent')
   const [verb = '', ...rest] = given
-  if (verb === 'install' || verb === 'pack') return null
+  if (verb === 'install' || verb === 'ci' || verb === 'pack') return null
   const [script = '', ...more] = verb === 'run' ? rest : given
   if (!Object.hasOwn(scripts, script)) return `there is no script ${script}`
   const passed = more[0] === '--' ? more.slice(1) : []
+  // A file of tests is named by a part of its path.
+  if (script === 'test' && passed[0]?.includes('/') && trackedFiles().some((file) => file.includes(passed[0] ?? '')))
+    return null
   if (script !== 'start') return strangeOption(script, passed)
   return passed.length === 0 ? null : refusalOf(passed)
 }

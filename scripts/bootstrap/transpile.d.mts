@@ -1,0 +1,3 @@
+import type { transformSync } from 'rolldown/utils'
+
+export function transpile(transform: typeof transformSync, file: string, text: string): string
