@@ -61,6 +61,25 @@ describe.skipIf(NO_BROWSER !== null)('schedules in depth', () => {
     expect(requests).toContain('POST /api/v1/schedules/preview')
   }, 60_000)
 
+  it('leads from the log and from a run to the conversation of the run', async () => {
+    const { page, signIn, go, complaints } = await world.open()
+    await signIn()
+    const { run_id: id = '' } = await world.api.schedules.runNow(nightly.id)
+    await go(`/automation/schedules/${nightly.id}`)
+    await page.waitForSelector('.log .table-row >> text=Succeeded')
+    const key = encodeURIComponent(`agent:echo:cron:${nightly.id}:run:${id}`)
+    await page.locator('.log').getByRole('link', { name: 'Go to the conversation' }).first().click()
+    await page.waitForURL((url) => url.pathname === `/chat/${key}`)
+    await page.waitForSelector('.talk >> text=report')
+    await go(`/automation/runs/${id}`)
+    await page.getByRole('link', { name: 'Go to the conversation' }).waitFor()
+    await page.getByRole('link', { name: 'Go to the conversation' }).click()
+    await page.waitForURL((url) => url.pathname === `/chat/${key}`)
+    await go('/automation/runs?agent_error_code=MODEL_QUOTA')
+    await page.getByRole('searchbox', { name: 'Agent error code' }).waitFor()
+    expect(complaints).toEqual([])
+  }, 60_000)
+
   it('keeps my edits when somebody else was faster, and shows what they changed', async () => {
     const { page, signIn, go } = await world.open()
     await signIn()
