@@ -10,6 +10,20 @@ const CIRCLES = { all: () => true, rest: ({ circle }) => circle === 'second' }
  * looks like an option on, it is for vitest.
  */
 export function select(args, root) {
+  const files = testFiles(root)
+  const { steps, ...rest } = choose(args, files)
+  return steps === undefined ? rest : { ...rest, steps: steps.map((step) => withoutExceptions(step, files)) }
+}
+
+/** Whether a file belongs to a step. */
+export const isIn = ({ folders, except = [] }, file) =>
+  folders.some((folder) => file.startsWith(folder)) && !except.some((one) => file.startsWith(one))
+
+/** vitest is told what to run, and not what else to leave out. */
+const withoutExceptions = (step, files) =>
+  step.except === undefined ? step : { ...step, folders: files.filter((file) => isIn(step, file)) }
+
+function choose(args, files) {
   const end = args.findIndex((argument) => argument.startsWith('-'))
   const words = end === -1 ? args : args.slice(0, end)
   const vitestArgs = end === -1 ? [] : args.slice(end)
@@ -17,7 +31,6 @@ export function select(args, root) {
     return { steps: STEPS.filter(({ circle }) => circle === 'first'), vitestArgs, circle: 'first' }
   if (words.length === 1 && words[0] in CIRCLES)
     return { steps: STEPS.filter(CIRCLES[words[0]]), vitestArgs, circle: words[0] }
-  const files = testFiles(root)
   const found = words.map((word) => [word, stepsFor(word, files)])
   const unknown = found.find(([, steps]) => steps.length === 0)
   if (unknown !== undefined) return { unknown: unknown[0] }

@@ -15,7 +15,6 @@ export const NEEDS_DATABASE = [
   'test/e2e/**/*.test.ts',
   'test/agreement/**/*.test.ts',
   'test/faults/**/*.test.ts',
-  'test/coverage/**/*.test.ts',
 ]
 
 /**

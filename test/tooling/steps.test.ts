@@ -18,7 +18,8 @@ const { STEPS } = (await import(pathToFileURL(path.join(ROOT, 'scripts/test/step
   readonly STEPS: readonly Step[]
 }
 
-const { select } = (await import(pathToFileURL(path.join(ROOT, 'scripts/test/select.mjs')).href)) as {
+const { isIn, select } = (await import(pathToFileURL(path.join(ROOT, 'scripts/test/select.mjs')).href)) as {
+  readonly isIn: (step: Step, file: string) => boolean
   readonly select: (
     args: readonly string[],
     root: string,
@@ -39,22 +40,14 @@ const testFiles = readdirSync(path.join(ROOT, 'test'), { recursive: true, encodi
 describe('npm test', () => {
   it('runs every test file in exactly one of its steps', () => {
     const wrong = testFiles
-      .map(
-        (file) =>
-          [
-            file,
-            STEPS.filter((step) => !step.env && step.folders.some((folder) => file.startsWith(folder))).length,
-          ] as const,
-      )
+      .map((file) => [file, STEPS.filter((step) => !step.env && isIn(step, file)).length] as const)
       .filter(([, steps]) => steps !== 1)
     expect(wrong).toEqual([])
     expect(testFiles.length).toBeGreaterThan(50)
   })
 
   it('has no step without a test', () => {
-    const empty = STEPS.filter(
-      (step) => !testFiles.some((file) => step.folders.some((folder) => file.startsWith(folder))),
-    )
+    const empty = STEPS.filter((step) => !testFiles.some((file) => isIn(step, file)))
     expect(empty.map((step) => step.name)).toEqual([])
   })
 
@@ -85,6 +78,12 @@ describe('npm test', () => {
     const { steps, vitestArgs, circle: chosen } = select([...words, '-t', 'a b'], ROOT)
     expect(steps?.map(({ name }) => name)).toEqual(names)
     expect([vitestArgs, chosen]).toEqual([['-t', 'a b'], circle])
+  })
+
+  it('leaves what belongs to another step to that one', () => {
+    const folders = select(['security'], ROOT).steps?.[0]?.folders ?? []
+    expect(folders).toContain('test/security/doors.test.ts')
+    expect(folders).not.toContain('test/security/large-rows.test.ts')
   })
 
   it('gives a process of its own to every file that mocks modules, and to no other', () => {
