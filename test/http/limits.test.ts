@@ -104,13 +104,14 @@ describe('a batch over MCP', () => {
   it('is carried out up to a number of bytes, and says which calls were not', async () => {
     // A rule that has no words of its own is told as it is written.
     const rrule = `FREQ=YEARLY;BYYEARDAY=${Array.from({ length: 366 }, (_, day) => day + 1).join(',')}`
-    const create = () => world.ask('POST', '/api/v1/schedules', { body: { rrule, payload: 'x' } })
-    const created = await Promise.all(Array.from({ length: 80 }, create))
-    expect(created.every(({ statusCode }) => statusCode === 201)).toBe(true)
-    const response = await post(Array.from({ length: 50 }, (_, place) => call('schedule_list', { limit: 100 }, place)))
+    for (let made = 0; made < 50; made += 1) {
+      const created = await world.ask('POST', '/api/v1/schedules', { body: { rrule, payload: 'x' } })
+      expect(created.statusCode, created.body.slice(0, 300)).toBe(201)
+    }
+    const response = await post(Array.from({ length: 50 }, (_, place) => call('schedule_list', { limit: 50 }, place)))
     const answers = response.json<readonly unknown[]>().map((answer) => JSON.stringify(answer))
     const refused = answers.filter((answer) => answer.includes('ANSWERS_FULL'))
-    expect([answers.length, refused.length > 0, refused.length < 50], answers[0]?.slice(0, 300)).toEqual([
+    expect([answers.length, refused.length > 0, refused.length < 50], String(response.body.length)).toEqual([
       50,
       true,
       true,
