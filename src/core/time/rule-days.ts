@@ -48,21 +48,27 @@ export function daysOf(parts: RuleParts, startDay: number): RuleDays {
       known = { month, first, last: firstDay(month + 1) - 1, bits: matchingDays(spec, month, first) }
     return known.bits
   }
+  // That there is none left takes the longest to find out, and stays true.
+  let [noneFrom, noneUpTo] = [Infinity, -Infinity]
   return {
     next: (day) => {
+      if (day >= noneFrom) return Infinity
       for (let month = Math.max(firstMonth, monthAround(day)); month <= LAST_MONTH; month += 1) {
         const first = month === known.month ? known.first : firstDay(month)
         const bits = day <= first ? bitsOf(month, first) : bitsOf(month, first) & (-1 << (day - first))
         if (bits !== 0) return first + 31 - Math.clz32(bits & -bits)
       }
+      noneFrom = day
       return Infinity
     },
     previous: (day) => {
+      if (day <= noneUpTo) return -Infinity
       for (let month = Math.min(LAST_MONTH, monthAround(day)); month >= firstMonth; month -= 1) {
         const first = month === known.month ? known.first : firstDay(month)
         const bits = day - first >= 30 ? bitsOf(month, first) : bitsOf(month, first) & ((2 << (day - first)) - 1)
         if (bits !== 0) return first + 31 - Math.clz32(bits)
       }
+      noneUpTo = day
       return -Infinity
     },
     periodOf: (day) => periodAround(spec, day),
