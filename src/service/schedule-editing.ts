@@ -14,6 +14,7 @@ import { requireCurrent, type AtWork } from './rails/making.ts'
 import { judgeEdit, type RailedEdit } from './rails/schedules.ts'
 import { keepOwnBudget, termsIn, type KeptOwn } from './schedule-budget.ts'
 import { disabledTargets } from './schedule-delivery.ts'
+import { noted, notesOn } from './schedule-notes.ts'
 import { viewSchedule } from './schedule-view.ts'
 import type { Work } from './turn-port.ts'
 import type { TurnReads } from './turn/turn-reads.ts'
@@ -82,7 +83,7 @@ export function editWork(caller: Caller, editing: Editing): Work<ScheduleView> {
         verb: editing.verb,
       }
       desk.changes.audits.push(changed(actorOf(caller), { kind: 'schedule', id: after.id }, views))
-      return views.after
+      return noted(views.after, notesOn(after, after.updatedAt))
     },
   }
 }

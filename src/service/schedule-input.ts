@@ -176,7 +176,9 @@ function readSchedule(given: Given, context: ScheduleContext, collector: Collect
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
 const readTiming = (given: Given, { existing, now, defaultZone }: ScheduleContext): Parsed<ReadTiming> =>
-  existing === null ? parseNewTiming(given, { now, defaultZone }) : parseTimingChange(given, existing, now)
+  existing === null
+    ? parseNewTiming(given, { now, defaultZone })
+    : parseTimingChange(given, existing, { now, defaultZone })
 
 /** The other fields as they stand after the change. */
 function mergePlain(given: Given, existing: ScheduleRow | null): Given {

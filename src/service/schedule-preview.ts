@@ -13,6 +13,7 @@ import { parseMoment } from './moment-input.ts'
 import type { Ports } from './ports.ts'
 import { SCHEDULE_FIELDS } from './schedule-input.ts'
 import { asComing } from './schedule-pace.ts'
+import { noted, notesOnTiming } from './schedule-notes.ts'
 import { parseNewTiming } from './schedule-timing.ts'
 
 const MOST_SHOWN = 1_000
@@ -44,7 +45,9 @@ export async function previewSchedule(
   const wanted = { now, count: count ?? USUALLY_SHOWN }
   const { sentence, next, dstNotes } = await computePreview({ orgId, computations }, timing.timing, wanted)
   const view = { sentence, next: next.map(formatInstant), dst_notes: dstNotes.map(viewNote) }
-  return pacedOf(timing.timing) === null ? view : { ...view, coming: asComing(next) }
+  // Nothing to come is only said where all of it was looked for: what is left out is not never.
+  const told = noted(view, next.length === 0 ? notesOnTiming(timing.timing, now) : [])
+  return pacedOf(timing.timing) === null ? told : { ...told, coming: asComing(next) }
 }
 
 /** A change of the clock as it is told. */

@@ -58,13 +58,18 @@ const BEFORE_EVERYTHING = instant(-8.64e15)
  * Reads a change of when a schedule fires. What is left out stays. A timing that comes out as it was is no change, and
  * is not judged again: an `at` that has passed may keep its moment.
  */
-export function parseTimingChange(given: Given, existing: TimedSchedule, now: Instant): Parsed<ReadTiming> {
+export function parseTimingChange(
+  given: Given,
+  existing: TimedSchedule,
+  { now, defaultZone: usual }: { readonly now: Instant; readonly defaultZone: Zone },
+): Parsed<ReadTiming> {
   const change = timingFields(given)
   const unchanged: ReadTiming = { timing: existing.timing, input: timingFields(existing.input), changed: false }
   if (Object.keys(change).length === 0) return { ok: true, value: unchanged }
   const merged = mergeTiming(change, existing)
-  // The zone was settled when the schedule was made; the org's default may be another one by now.
-  const defaultZone = existing.timing.zone
+  // The zone was settled at creation, and the org's default may have changed since: only null asks for it.
+  const isReset = ZONE_NAMES.some((name) => change[name] === null) && !ZONE_NAMES.some((name) => isGiven(change[name]))
+  const defaultZone = isReset ? usual : existing.timing.zone
   const timeless = parseTiming(merged.fields, { now: BEFORE_EVERYTHING, defaultZone })
   if (timeless.ok && sameTiming(timeless.value, existing.timing)) return { ok: true, value: unchanged }
   const read = parseTiming(merged.fields, { now, defaultZone })

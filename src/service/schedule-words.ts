@@ -41,5 +41,5 @@ export async function parseWords(
   const { notes, rest } = understood.value
   const fields: ScheduleInput = { timezone: zone.name, ...understood.value.fields }
   const preview = await previewSchedule(ports, caller, fields)
-  return { fields, ...preview, notes, rest }
+  return { fields, ...preview, notes: [...notes, ...(preview.notes ?? [])], rest }
 }

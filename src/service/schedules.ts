@@ -28,6 +28,7 @@ import { parseSchedule, type ReadSchedule } from './schedule-input.ts'
 import { keepOwnBudget, requireBudgets, termsIn, type KeptOwn } from './schedule-budget.ts'
 import { disabledTargets, targetFor } from './schedule-delivery.ts'
 import { edit, editWork, noSchedule, tell, type Asked } from './schedule-editing.ts'
+import { noted, notesOn } from './schedule-notes.ts'
 import { disabledStanding, editedStanding, enabledStanding, firstStanding } from './schedule-plan.ts'
 import { viewSchedule } from './schedule-view.ts'
 import { refuseLongTimeout } from './timeout-limit.ts'
@@ -99,7 +100,7 @@ function creationWork(ports: Ports, caller: Caller, making: MakingSchedule): Wor
       tell(desk, made, made.state === 'pending_approval' ? 'proposed' : 'created')
       const view = viewSchedule(made, disabled)
       desk.changes.audits.push(created(actorOf(caller), { kind: 'schedule', id: made.id }, view))
-      return notes.length === 0 ? view : { ...view, notes }
+      return noted(view, [...notes, ...notesOn(made, made.createdAt)])
     },
     ...(railed === undefined
       ? {}
@@ -204,7 +205,8 @@ export function newSchedule(
 export async function getSchedule(ports: Ports, { orgId }: Caller, id: string): Promise<ScheduleView> {
   const [row] = await loadSchedules(ports.database, { orgId, ids: [scheduleId(id)] })
   if (row === undefined) throw noSchedule(id)
-  const view = viewSchedule(row, await disabledTargets(ports.database, orgId, [row]))
+  const disabled = await disabledTargets(ports.database, orgId, [row])
+  const view = noted(viewSchedule(row, disabled), notesOn(row, ports.clock.now()))
   return view.probe === null ? view : { ...view, probe_counts: await countsOfSchedule(ports, orgId, row.id) }
 }
 

@@ -41,6 +41,7 @@ export function scheduleFacts(talk: Talk, schedule: ScheduleView): Facts {
     ['pace', schedule.pace === null ? null : schedule.pace.sentence],
     ['because', schedule.pace === null ? null : schedule.pace.because.sentence],
     ['next run', momentText(schedule.next_run_at, now) ?? 'none'],
+    ['notes', schedule.notes === undefined ? null : schedule.notes.map(oneLine).join('\n')],
     ['last run', momentText(schedule.last_run_at, now) ?? 'none yet'],
     ['last status', schedule.last_status === null ? null : paintState(style, schedule.last_status)],
     ['last error', schedule.last_error === null ? null : manyLines(schedule.last_error)],

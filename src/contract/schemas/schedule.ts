@@ -285,5 +285,6 @@ export const preview: z.ZodType<SchedulePreview> = named(
   shaped<SchedulePreview>()({
     ...{ sentence: z.string(), next: z.array(moment), dst_notes: z.array(dstNote) },
     coming: z.array(comingMoment).optional(),
+    notes: z.array(z.string()).optional(),
   }),
 )

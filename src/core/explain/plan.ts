@@ -3,7 +3,7 @@ import { because, type Why } from '../reasons.ts'
 import { dstNotes } from '../time/dst-notes.ts'
 import { exclusionAround } from '../time/exclusion.ts'
 import { nextOccurrence, type Timing } from '../time/timing.ts'
-import { formatInZone, localOf, offsetAt } from '../time/wall-clock.ts'
+import { formatInZone, instantOf, localOf } from '../time/wall-clock.ts'
 import type { Zone } from '../time/zone.ts'
 
 /** Whether the moment is one of the plan. */
@@ -64,17 +64,4 @@ function whyOtherZone(timing: Timing, at: Instant, asked: Zone): Why | null {
     planned: formatInstant(planned),
     at: formatInstant(at),
   })
-}
-
-/**
- * The moment at which the wall clock of a zone shows a time; of a time that it shows twice the first, of one that it never
- * shows the moment as long after the change as the time is behind it.
- */
-export function instantOf(zone: Zone, local: number): Instant {
-  const guess = (offset: number): Instant => instant((local - offset) * 1_000)
-  // The offsets a day before and after are those around any change near it: the earlier one that fits is the first pass.
-  const offsets = [offsetAt(zone, guess(86_400)), offsetAt(zone, guess(-86_400))]
-  const fitting = offsets.map(guess).filter((found) => localOf(zone, found) === local)
-  const [first] = fitting.sort((a, b) => a - b)
-  return first ?? guess(offsets[0] ?? 0)
 }

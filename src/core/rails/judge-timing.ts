@@ -1,14 +1,12 @@
-import { formatInstant, later, SECOND_MS, type Instant } from '../instant.ts'
-import { samplesOf } from '../time/rule-work.ts'
+import { DAY_MS, formatInstant, later, SECOND_MS, type Instant } from '../instant.ts'
 import { shortestInterval } from '../time/shortest-interval.ts'
 import { nextOccurrence, type Timing } from '../time/timing.ts'
 import { breach, type RailBreach } from './breach.ts'
 import type { GuardRails } from './guard-rails.ts'
 
-/** So many coming occurrences are looked at, of a rule as many as show how close they come. */
-const LOOKED_AT = 1_000
-
-const lookedAt = (timing: Timing): number => (timing.kind === 'rrule' ? samplesOf(timing.rule.parts) : LOOKED_AT)
+/** So many coming occurrences are looked at, and no further than twenty years: each year of a zone is looked up. */
+const MAX_LOOKED_AT = 1_000
+const LOOKED_AT_MS = 20 * 366 * DAY_MS
 
 /** When a schedule would fire. */
 export interface JudgedTiming {
@@ -49,10 +47,9 @@ interface Gap {
 /** The first two of the coming occurrences that are closer than this; null: there are none. */
 function closest(timing: Timing, now: Instant, wanted: number): Gap | null {
   let before = nextOccurrence(timing, now)
-  const most = lookedAt(timing)
-  for (let count = 1; count < most && before !== null; count += 1) {
+  for (let count = 1; count < MAX_LOOKED_AT && before !== null; count += 1) {
     const at = nextOccurrence(timing, before)
-    if (at === null) return null
+    if (at === null || at - now > LOOKED_AT_MS) return null
     if (at - before < wanted) return { ms: at - before, first: before, second: at }
     before = at
   }

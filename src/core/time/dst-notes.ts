@@ -3,7 +3,7 @@ import { DAY_SECONDS, formatLocal, formatTimeOfDay } from './calendar.ts'
 import { keepsBothPasses, type CronPlan } from './cron.ts'
 import { countLocal, nextLocal } from './cron-local.ts'
 import { exclusionAround } from './exclusion.ts'
-import { nextByRule, onTheWall } from './rrule.ts'
+import { countByRule, nextByRule, onTheWall } from './rrule.ts'
 import type { RuleTiming, Timing } from './timing.ts'
 import { formatOffset, transitionsBetween } from './wall-clock.ts'
 import type { Segment } from './zone.ts'
@@ -82,9 +82,7 @@ function touchedByRule(timing: RuleTiming, span: WallSpan): Touched | null {
   if (wall === null) return null
   const first = nextByRule(wall, instant(span.from * 1000 - 1))
   if (first === null || first >= span.to * 1000) return null
-  let count = 0
-  for (let at: Instant | null = first; at !== null && at < span.to * 1000; at = nextByRule(wall, at)) count += 1
-  return { first: first / 1000, count }
+  return { first: first / 1000, count: countByRule(wall, instant(first - 1), instant(span.to * 1000)) }
 }
 
 function effectOn(timing: Timing, change: Segment): DstEffect {
@@ -101,7 +99,7 @@ function effectOn(timing: Timing, change: Segment): DstEffect {
   }
 }
 
-/** What a rule does in the second pass is the library's business: it is asked, not guessed. */
+/** What a rule does in the second pass is asked, not guessed. */
 function firesTwice(timing: Timing, change: Segment): boolean {
   if (timing.kind === 'cron') return keepsBothPasses(timing)
   if (timing.kind !== 'rrule') return false

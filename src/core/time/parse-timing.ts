@@ -122,9 +122,9 @@ function readPlan(given: Given, reading: Reading): Timing | null {
       return expression === null ? null : { kind: 'cron', ...limits, expression, dst, dayMatch }
     }
     case 'rrule': {
-      const start = readAnchor(reading) ?? startsAt ?? context.now
-      const { defaultZone, isStored } = context
-      const place = { zone: common.ownZone, defaultZone, start, isStored }
+      const start = readAnchor(reading) ?? startsAt
+      const { defaultZone, isStored, now } = context
+      const place = { zone: common.ownZone, defaultZone, start: start ?? now, isNew: start === null, isStored }
       const rule = keep(parseRule(given.name, given.value, place), flaws)
       return rule === null ? null : { kind: 'rrule', ...limits, zone: rule.zone, rule }
     }

@@ -8,6 +8,8 @@ export interface RuleContext {
   readonly defaultZone: Zone
   /** DTSTART if the text has none. */
   readonly start: Instant
+  /** Whether `start` is the time of creation, because no start was given: then nothing happens at the start itself. */
+  readonly isNew?: boolean | undefined
   /** Whether it was accepted before: then it is read even if it is more than is accepted today. */
   readonly isStored?: boolean | undefined
 }

@@ -2,15 +2,14 @@ import { durationMs, instant, type DurationMs, type Instant } from '../instant.t
 import { DAY_SECONDS, MONTH_COUNT, monthStart } from './calendar.ts'
 import { nextFire, previousFire, type CronPlan } from './cron.ts'
 import { firstTime, highestBit, lastTime, lowestBit, matchingDays, nextTime } from './cron-match.ts'
-import { firstByRule, type RecurrenceRule } from './rrule.ts'
-import { samplesOf } from './rule-work.ts'
+import { nextByRule, type RecurrenceRule } from './rrule.ts'
 import type { Timing } from './timing.ts'
 import { transitionsBetween } from './wall-clock.ts'
 
 /**
  * The shortest time between two occurrences, or null if there are never two. Exclusions and limits only make it longer
  * and are not looked at. Exact for `every`; for cron exact on the wall clock over all years and tried out at every
- * clock change of the sample years; for a rule the shortest among its first thousand or so.
+ * clock change of the sample years; for a rule the shortest among its first thousand, within twenty years.
  */
 export function shortestInterval(timing: Timing): DurationMs | null {
   switch (timing.kind) {
@@ -79,8 +78,17 @@ function nearestDays(plan: CronPlan): number {
   return nearest
 }
 
+/** So many occurrences of a rule are looked at, and no further than this many years. */
+const MAX_SAMPLES = 1_000
+const SAMPLE_MS = 20 * 366 * DAY_SECONDS * 1_000
+
 function shortestOfRule(rule: RecurrenceRule): DurationMs | null {
-  const first = firstByRule(rule, samplesOf(rule.parts))
-  const shortest = first.reduce((least, at, index) => Math.min(least, at - (first[index - 1] ?? -Infinity)), Infinity)
+  let [before, shortest]: [Instant | null, number] = [nextByRule(rule, instant(rule.start - 1)), Infinity]
+  const end = (before ?? 0) + SAMPLE_MS
+  for (let count = 1; before !== null && shortest > 1_000 && count < MAX_SAMPLES; count += 1) {
+    const at = nextByRule(rule, before)
+    if (at !== null) shortest = Math.min(shortest, at - before)
+    before = at !== null && at < end ? at : null
+  }
   return shortest === Infinity ? null : durationMs(shortest)
 }

@@ -10,6 +10,19 @@ export const offsetAt = (zone: Zone, at: Instant): number => segmentAt(zone, sec
 /** What the wall clock shows at an instant, as seconds since 1970-01-01 00:00. */
 export const localOf = (zone: Zone, at: Instant): number => secondOf(at) + offsetAt(zone, at)
 
+/**
+ * The instant at which the wall clock of a zone shows a time: the first one if it shows the time twice. A time in a gap
+ * means the instant as long after the change as the time is behind it.
+ */
+export function instantOf(zone: Zone, local: number): Instant {
+  const guess = (offset: number): Instant => instant((local - offset) * 1_000)
+  // The offsets a day before and after are those around any change near it: the earlier one that fits is the first pass.
+  const offsets = [offsetAt(zone, guess(86_400)), offsetAt(zone, guess(-86_400))]
+  const fitting = offsets.map(guess).filter((found) => localOf(zone, found) === local)
+  const [first] = fitting.sort((a, b) => a - b)
+  return first ?? guess(offsets[0] ?? 0)
+}
+
 /** The date on the wall, in days since 1970-01-01. */
 export const localDayOf = (zone: Zone, at: Instant): number => Math.floor(localOf(zone, at) / DAY_SECONDS)
 

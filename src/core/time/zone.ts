@@ -39,6 +39,8 @@ interface ZoneMemory {
   readonly offsetFromIntl: ((second: number) => number) | null
 }
 
+const WEEK_SECONDS = 7 * DAY_SECONDS
+
 const ALWAYS: Segment = {
   start: -Infinity,
   end: Infinity,
@@ -129,9 +131,35 @@ function segmentInYear(memory: ZoneMemory, second: number): Segment {
 function segmentsOfYear(memory: ZoneMemory, year: number): readonly Segment[] {
   const known = memory.years.get(year)
   if (known !== undefined) return known
-  const segments = memory.offsetFromIntl === null ? [ALWAYS] : findSegments(memory.offsetFromIntl, year)
+  const segments =
+    memory.offsetFromIntl === null ? [ALWAYS] : (likeAnother(memory, year) ?? findSegments(memory.offsetFromIntl, year))
   memory.years.set(year, segments)
   return segments
+}
+
+/** From here on clocks follow one rule, the same in all years that begin on the same weekday and are as long. */
+const REGULAR_FROM = 2090
+
+const startOfYear = (year: number): number => dayFromCivil({ year, month: 1, day: 1 }) * DAY_SECONDS
+
+/** The stretches of a year as those of a year that has the same calendar and was looked up before. */
+function likeAnother({ years }: ZoneMemory, year: number): readonly Segment[] | null {
+  const [first, length] = [startOfYear(year), startOfYear(year + 1) - startOfYear(year)]
+  for (let other = REGULAR_FROM; other <= LAST_KNOWN_YEAR && year >= REGULAR_FROM; other += 1) {
+    const known = years.get(other)
+    const away = first - startOfYear(other)
+    if (known === undefined || away % WEEK_SECONDS !== 0 || startOfYear(other + 1) - startOfYear(other) !== length)
+      continue
+    return known.map((segment) => ({
+      ...segment,
+      start: segment.start + away,
+      end: segment.end + away,
+      since: segment.since + away,
+      shown: segment.shown.map((local) => local + away),
+      shownEnd: segment.shownEnd + away,
+    }))
+  }
+  return null
 }
 
 interface Stretch {
@@ -140,8 +168,7 @@ interface Stretch {
 }
 
 function findSegments(offsetAtSecond: (second: number) => number, year: number): readonly Segment[] {
-  const first = dayFromCivil({ year, month: 1, day: 1 }) * DAY_SECONDS
-  const end = dayFromCivil({ year: year + 1, month: 1, day: 1 }) * DAY_SECONDS
+  const [first, end] = [startOfYear(year), startOfYear(year + 1)]
   // Two days of the old year come along: what they showed may be shown again, and their gaps may reach into this one.
   const stretches = findStretches(offsetAtSecond, first - 2 * DAY_SECONDS, end).map((stretch, index, all) => ({
     ...stretch,
@@ -156,27 +183,43 @@ function findSegments(offsetAtSecond: (second: number) => number, year: number):
   })
 }
 
-/** One question a day, and a bisection to the second between two days that disagree. */
+/** Shorter than the shortest stretch on record, which is seven days, so that none lies between two questions. */
+const STEP = 6 * DAY_SECONDS
+
+/** A question every few days, and a bisection to the second between two that disagree. */
 function findStretches(offsetAtSecond: (second: number) => number, from: number, to: number): readonly Stretch[] {
   const stretches: Stretch[] = [{ start: from, offset: offsetAtSecond(from) }]
   let offset = offsetAtSecond(from)
-  for (let day = from; day < to; day += DAY_SECONDS) {
-    const target = offsetAtSecond(day + DAY_SECONDS)
-    let known = day
-    // More than once only if a day had two changes; none on record has, but the loop costs nothing.
+  for (let known = from; known < to;) {
+    const upTo = Math.min(to, known + STEP)
+    const target = offsetAtSecond(upTo)
+    // More than once only if two changes were closer than a step; none on record are, but the loop costs nothing.
     while (offset !== target) {
-      let [low, high] = [known, day + DAY_SECONDS]
-      while (high - low > 1) {
-        const middle = Math.floor((low + high) / 2)
-        if (offsetAtSecond(middle) === offset) low = middle
-        else high = middle
-      }
-      offset = offsetAtSecond(high)
-      stretches.push({ start: high, offset })
-      known = high
+      const start = changeBetween(offsetAtSecond, offset, { from: known, to: upTo })
+      offset = offsetAtSecond(start)
+      stretches.push({ start, offset })
+      known = start
     }
+    known = upTo
   }
   return stretches.filter((stretch) => stretch.start < to)
+}
+
+/** The first second with another offset. Clocks are nearly always changed on the minute, so whole minutes come first. */
+function changeBetween(
+  offsetAtSecond: (second: number) => number,
+  offset: number,
+  { from, to }: { readonly from: number; readonly to: number },
+): number {
+  let [low, high] = [from, to]
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    const minute = Math.floor(middle / 60) * 60
+    const asked = minute > low ? minute : high - low <= 60 && high % 60 === 0 ? high - 1 : middle
+    if (offsetAtSecond(asked) === offset) low = asked
+    else high = asked
+  }
+  return high
 }
 
 interface EndedStretch extends Stretch {

@@ -73,10 +73,17 @@ function callerOf(
   }
   const asker = { ctx: routing.contextOf(principal), principal, request, reply, charge, key, handlers }
   const room = createBatchRoom()
+  let before: Promise<unknown> = Promise.resolve()
   return async (name: string, input: unknown) => {
-    if (room.isFull()) return refusedTool(asker, batchFull())
-    const result = await performTool(asker, name, input)
-    if (isBatch) room.add(result)
+    const perform = async () => {
+      if (room.isFull()) return refusedTool(asker, batchFull())
+      const result = await performTool(asker, name, input)
+      if (isBatch) room.add(result)
+      return result
+    }
+    // One after the other: calls that begin together would all find room for their answers.
+    const result = before.then(perform)
+    before = result.catch(() => undefined)
     return result
   }
 }

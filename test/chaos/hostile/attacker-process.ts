@@ -8,6 +8,7 @@ import { createClient } from './client.ts'
 interface Orders {
   readonly urls: readonly string[]
   readonly key: string
+  readonly adminKey: string
   readonly attackers: number
   readonly seed: number
   readonly untilMs: number
@@ -25,7 +26,10 @@ const PAUSE_MS = 20
 
 const orders = JSON.parse(process.argv[2] ?? '') as Orders
 const random = createRandom(orders.seed)
-const clients = orders.urls.map((url) => createClient(url, orders.key))
+const clients = orders.urls.map((url) => ({
+  client: createClient(url, orders.key),
+  admin: createClient(url, orders.adminKey),
+}))
 const answers: Record<string, Record<string, number>> = {}
 let slowestMs = 0
 
@@ -39,7 +43,7 @@ async function attack(): Promise<void> {
   while (Date.now() < orders.untilMs) {
     const name = random.one(names)
     const began = performance.now()
-    await ATTACKS[name]?.({ client: random.one(clients), random })
+    await ATTACKS[name]?.({ ...random.one(clients), random })
       .then((all) => {
         for (const { status } of all) note(name, status)
       })

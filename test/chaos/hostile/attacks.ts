@@ -4,6 +4,8 @@ import type { Answer, Client } from './client.ts'
 /** What an attack is made with. */
 export interface Attacker {
   readonly client: Client
+  /** With the key of an admin of the hostile org: what a member may not write at all shows nothing. */
+  readonly admin: Client
   readonly random: Random
 }
 
@@ -83,10 +85,10 @@ export const ATTACKS: Readonly<Record<string, (by: Attacker) => Promise<readonly
       body: { text: 'deep', debounce_ms: 0 },
     }),
   ],
-  parallel_secrets: ({ client, random }) =>
+  parallel_secrets: ({ admin, random }) =>
     Promise.all(
       Array.from({ length: 10 }, (_, index) =>
-        client({
+        admin({
           path: '/api/v1/secrets',
           body: { name: `s${random.int(1, 1_000)}_${index}`, value: LARGE.slice(0, 5_000) },
         }),

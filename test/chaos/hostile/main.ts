@@ -23,7 +23,7 @@ const ATTACKER = path.join(path.dirname(fileURLToPath(import.meta.url)), 'attack
 const NODES = 2
 const MAX_SETTLE_MS = 30_000
 
-/** Two nodes, an org that works, and an org whose member tries everything. Answers whether the first noticed nothing. */
+/** Two nodes, an org that works, and an org whose member and admin try everything. Answers whether the first noticed nothing. */
 async function run(options: HostileOptions, directory: string, undo: Undo): Promise<boolean> {
   const server = await startChaosServer(path.join(directory, 'server'))
   undo.unshift(() => server.stop())
@@ -47,7 +47,9 @@ async function run(options: HostileOptions, directory: string, undo: Undo): Prom
   await giveAgents(url, hostile, agents)
   const untilMs = Date.now() + options.attackMs
   const clients = urls.map((one) => createClient(one, quiet.memberKey))
-  const attacking = attack({ urls, key: hostile.memberKey, attackers: options.attackers, seed: options.seed, untilMs })
+  const { memberKey: key, adminKey } = hostile
+  const { attackers, seed } = options
+  const attacking = attack({ urls, key, adminKey, attackers, seed, untilMs })
   const [journal, tally] = await Promise.all([work(clients, { untilMs, perSecond: options.perSecond }), attacking])
   const crashes = nodes.flatMap(({ ending }) => ending() ?? [])
   const { maxP99Ms } = options

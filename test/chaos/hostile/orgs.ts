@@ -5,6 +5,8 @@ export interface TestOrg {
   readonly id: string
   /** The key of a member. */
   readonly memberKey: string
+  /** The key of an admin. */
+  readonly adminKey: string
   /** The key of its owner. */
   readonly ownerKey: string
 }
@@ -25,5 +27,5 @@ export async function createOrg(url: string, operator: Client, id: string): Prom
     const key = await demand(browser, { path: '/api/v1/keys', body: { name: role, role }, headers })
     return String(key['key'])
   }
-  return { id, ownerKey: await keyOf('owner'), memberKey: await keyOf('member') }
+  return { id, ownerKey: await keyOf('owner'), adminKey: await keyOf('admin'), memberKey: await keyOf('member') }
 }

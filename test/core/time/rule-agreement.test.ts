@@ -4,6 +4,7 @@ import { Temporal } from 'temporal-polyfill'
 import { describe, expect, it } from 'vitest'
 import { instant, type Instant } from '../../../src/core/instant.ts'
 import { countByRule, nextByRule, parseRule, previousByRule } from '../../../src/core/time/rrule.ts'
+import { instantOf, localOf } from '../../../src/core/time/wall-clock.ts'
 import { at, show, zone } from './world.ts'
 
 /** The library as it comes, asked one question after the other. Undefined: it has given up, and does not know. */
@@ -62,6 +63,7 @@ const rules = fc
   .map(([frequency, ...parts]) => `FREQ=${frequency}${parts.join('')}`)
 
 const places = fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata')
+/** Not the second pass of an hour that is shown twice: there the library takes a start for an occurrence of its own. */
 const starts = fc
   .integer({ min: Date.UTC(2025, 0, 1) / 1000, max: Date.UTC(2026, 9, 1) / 1000 })
   .map((second) => instant(second * 1000))
@@ -84,7 +86,9 @@ describe('a rule that is accepted', () => {
   it('has the occurrences that the library has when it is asked plainly', () => {
     const property = fc.property(rules, places, starts, moments, (text, place, start, from) => {
       const read = parseRule('rrule', text, { zone: zone(place), defaultZone: zone('UTC'), start })
-      fc.pre(read.ok)
+      // Where clocks change by half an hour the library moves the minute of an hourly rule.
+      fc.pre(!(text.startsWith('FREQ=HOURLY') && place === 'Australia/Lord_Howe'))
+      fc.pre(read.ok && instantOf(zone(place), localOf(zone(place), start)) === start)
       const plain = plainly(text, place, start)
       const [wanted, got]: [string[], string[]] = [[], []]
       let [expected, found]: [Instant | null | undefined, Instant | null] = [from, from]
@@ -100,6 +104,6 @@ describe('a rule that is accepted', () => {
       if (before !== undefined) expect(show(previousByRule(read.value, from))).toEqual(show(before))
       if (wanted.length === STEPS && found !== null) expect(countByRule(read.value, from, found)).toBe(STEPS - 1)
     })
-    fc.assert(property, { numRuns: 200, seed: 22 })
+    fc.assert(property, { numRuns: 300, seed: 22 })
   })
 })

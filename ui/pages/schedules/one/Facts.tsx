@@ -53,6 +53,11 @@ export function Facts({ schedule }: { readonly schedule: ScheduleView }): ReactN
           </span>
         </Fact>
       </dl>
+      {schedule.notes?.map((note) => (
+        <p key={note} className="one-error" role="status">
+          {note}
+        </p>
+      ))}
       {schedule.failure_streak > 0 && error !== null && (
         <p className="one-error" role="status">
           <strong>{say('one.lastError')}</strong> {error}
