@@ -2,6 +2,7 @@ import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type
 import { CONFIG_KEYS } from '../contract/config/keys.ts'
 import { readLayer, type ReadLayer } from '../contract/config/tree.ts'
 import { describeFlaw, type Flaw } from '../core/input.ts'
+import { withoutComments } from '../core/json-comments.ts'
 
 /** Something that is wrong with the file, and where. */
 export interface FileFlaw {
@@ -20,7 +21,7 @@ export function readConfigText(text: string): ReadFile {
   if (text.length > MOST_CHARACTERS)
     return { ok: false, flaws: [{ line: 1, message: `the file is longer than ${MOST_CHARACTERS} characters` }] }
   const lines = new LineCounter()
-  const document = documentOf(text, lines)
+  const document = documentOf(withoutComments(text), lines)
   if (document === null) return { ok: false, flaws: [{ line: 1, message: 'the file is nested too deeply to be read' }] }
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line)
   const broken = [...document.errors, ...document.warnings]
