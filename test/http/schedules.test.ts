@@ -149,6 +149,17 @@ describe('bodies that others send', () => {
     ['schedule_type cron', { schedule_type: 'cron', cron_expr: '5 4 * * *', timezone: 'UTC' }, { cron: '5 4 * * *' }],
     ['status', { every_seconds: 60, status: 'DISABLED' }, { enabled: false, state: 'paused' }],
     ['status in any case', { every_seconds: 60, status: 'enabled' }, { enabled: true, state: 'active' }],
+    [
+      'times as milliseconds',
+      { at: 4_102_444_800_000, starts_at: 4_102_358_400_000, ends_at: 4_102_531_200_000 },
+      { at: '2100-01-01T00:00:00.000Z', starts_at: '2099-12-31T00:00:00.000Z', ends_at: '2100-01-02T00:00:00.000Z' },
+    ],
+    ['run_at as milliseconds', { run_at: 4_102_444_800_000 }, { at: '2100-01-01T00:00:00.000Z' }],
+    [
+      'an anchor as milliseconds',
+      { every_seconds: 60, anchor: 4_102_444_800_000 },
+      { anchor: '2100-01-01T00:00:00.000Z' },
+    ],
     ['words in any case', { every_seconds: 60, overlap_action: 'buffer_one' }, { overlap_action: 'BUFFER_ONE' }],
   ])('takes synonyms: %s', async (_, body, expected) => {
     const made = await create({ ...body, payload: { prompt: 'go' } })
