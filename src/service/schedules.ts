@@ -4,6 +4,7 @@ import { inlineKindOf } from '../core/executor/inline-agent.ts'
 import { scheduleId, type RunId, type ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { because } from '../core/reasons.ts'
+import { withPolicyInForce } from '../core/run/retry-policy.ts'
 import type { Transaction } from '../store/database.ts'
 import { forgetMoments, insertRailActs } from '../store/rails.ts'
 import { loadSchedules } from '../store/schedules.ts'
@@ -97,7 +98,7 @@ function creationWork(ports: Ports, caller: Caller, making: MakingSchedule): Wor
       desk.changes.newSchedules.add(made)
       if (own !== null) applyKept(desk, actorOf(caller), own)
       tell(desk, made, made.state === 'pending_approval' ? 'proposed' : 'created')
-      const view = viewSchedule(made, disabled)
+      const view = viewSchedule(withPolicyInForce(made, desk.settings.retry), disabled)
       desk.changes.audits.push(created(actorOf(caller), { kind: 'schedule', id: made.id }, view))
       return notes.length === 0 ? view : { ...view, notes }
     },
@@ -204,7 +205,8 @@ export function newSchedule(
 export async function getSchedule(ports: Ports, { orgId }: Caller, id: string): Promise<ScheduleView> {
   const [row] = await loadSchedules(ports.database, { orgId, ids: [scheduleId(id)] })
   if (row === undefined) throw noSchedule(id)
-  const view = viewSchedule(row, await disabledTargets(ports.database, orgId, [row]))
+  const shown = withPolicyInForce(row, ports.settings().retry)
+  const view = viewSchedule(shown, await disabledTargets(ports.database, orgId, [row]))
   return view.probe === null ? view : { ...view, probe_counts: await countsOfSchedule(ports, orgId, row.id) }
 }
 
