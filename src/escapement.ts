@@ -84,13 +84,16 @@ export interface Settings {
   readonly drain_grace_seconds?: number
 }
 
+/** Tokens of a conversation and the size of its context; null: that cannot be told. */
+export type TokenEstimateFunc = (session: string) => { readonly tokens: number; readonly contextWindow: number } | null
+
 export interface EscapementOptions extends Settings {
   /** Left out: an embedded server in `./.escapement`. */
   readonly database?: DatabaseChoice
   /** Functions of this process that do the work of agents, by agent id. */
   readonly agents?: Readonly<Record<string, Handler>>
   /** How full the context of a session is; asked before new work of it starts. */
-  readonly estimateTokens?: (session: string) => { readonly tokens: number; readonly contextWindow: number } | null
+  readonly estimateTokens?: TokenEstimateFunc
   /** What agents over HTTP may be called although the guard would refuse them. */
   readonly outbound?: { readonly allow_hosts?: readonly string[]; readonly allow_loopback?: boolean }
   /** Where checklists of heartbeats may be read from. Left out: nowhere. */
@@ -283,6 +286,8 @@ export interface Escapement {
   readonly on: (kind: EventKind, hear: (event: EventView) => void) => () => void
   /** Changes settings while running. Refused whole when one of them is invalid. */
   readonly reload: (change: Settings) => void
+  /** Replaces `estimateTokens`; null takes it away. Asked before each further start, also of sessions at work. */
+  readonly setTokenEstimateFunc: (estimate: TokenEstimateFunc | null) => void
   /** Asks for settings again and again, and reloads what it gets. Answers with how to stop. */
   readonly watchConfig: (load: () => Settings | Promise<Settings>, everyMs: number) => () => void
   readonly health: () => Health

@@ -14,6 +14,7 @@ export type {
   DatabaseChoice,
   Escapement,
   EscapementOptions,
+  TokenEstimateFunc,
   LogEntry,
   Settings,
   SimulateOptions,

@@ -1,7 +1,8 @@
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml'
 import { CONFIG_KEYS } from '../contract/config/keys.ts'
-import { readLayer, type ReadLayer } from '../contract/config/tree.ts'
+import { readPartly, type Layer, type ReadLayer } from '../contract/config/tree.ts'
 import { describeFlaw, type Flaw } from '../core/input.ts'
+import { withoutComments } from '../core/json-comments.ts'
 
 /** Something that is wrong with the file, and where. */
 export interface FileFlaw {
@@ -10,7 +11,9 @@ export interface FileFlaw {
 }
 
 export type ReadFile =
-  { readonly ok: true; readonly layer: ReadLayer } | { readonly ok: false; readonly flaws: readonly FileFlaw[] }
+  | { readonly ok: true; readonly layer: ReadLayer }
+  /** What could be read is only for finding what else is wrong. */
+  | { readonly ok: false; readonly flaws: readonly FileFlaw[]; readonly values: Layer }
 
 /** More than this is not a configuration. */
 const MOST_CHARACTERS = 1_048_576
@@ -18,27 +21,30 @@ const MOST_CHARACTERS = 1_048_576
 /** Reads the text of a configuration file, whole or not at all: every flaw is told with its line. */
 export function readConfigText(text: string): ReadFile {
   if (text.length > MOST_CHARACTERS)
-    return { ok: false, flaws: [{ line: 1, message: `the file is longer than ${MOST_CHARACTERS} characters` }] }
+    return refused([{ line: 1, message: `the file is longer than ${MOST_CHARACTERS} characters` }])
   const lines = new LineCounter()
-  const document = documentOf(text, lines)
-  if (document === null) return { ok: false, flaws: [{ line: 1, message: 'the file is nested too deeply to be read' }] }
+  const document = documentOf(withoutComments(text), lines)
+  if (document === null) return refused([{ line: 1, message: 'the file is nested too deeply to be read' }])
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line)
-  const broken = [...document.errors, ...document.warnings]
-  if (broken.length > 0)
-    return {
-      ok: false,
-      flaws: broken.map(({ message, pos: [at] }) => ({ line: lineAt(at), message: lowered(message) })),
-    }
+  const problems = [...document.errors, ...document.warnings]
+  const broken = problems.map(({ message, pos: [at] }) => ({ line: lineAt(at), message: lowered(message) }))
+  // Of a name that is there twice, the rest of the file can be read all the same.
+  if (problems.some(({ code }) => code !== 'DUPLICATE_KEY')) return refused(broken)
   const given = valueOf(document)
-  if (!given.ok) return { ok: false, flaws: [{ line: 1, message: given.message }] }
+  if (!given.ok) return refused([...broken, { line: 1, message: given.message }])
   if (given.value === null) return { ok: true, layer: { values: new Map(), kept: [], forgotten: [] } }
   if (!isMap(document.contents))
-    return { ok: false, flaws: [{ line: 1, message: `must hold settings such as "tasks: { max_queue: 500 }"` }] }
-  const read = readLayer(CONFIG_KEYS, given.value, { durations: true })
-  if (read.ok) return { ok: true, layer: read.value }
-  const flaws = read.flaws.map((flaw) => fileFlaw(document, flaw, lineAt))
-  return { ok: false, flaws: flaws.sort((a, b) => a.line - b.line) }
+    return refused([{ line: 1, message: `must hold settings such as "tasks: { max_queue: 500 }"` }])
+  const { flaws, ...layer } = readPartly(CONFIG_KEYS, given.value, { durations: true })
+  const all = [...broken, ...flaws.map((flaw) => fileFlaw(document, flaw, lineAt))]
+  if (all.length === 0) return { ok: true, layer }
+  return refused(
+    all.sort((a, b) => a.line - b.line),
+    layer.values,
+  )
 }
+
+const refused = (flaws: readonly FileFlaw[], values: Layer = new Map()): ReadFile => ({ ok: false, flaws, values })
 
 /** The document in a text; null when it is nested so deeply that whoever reads it runs out of stack. */
 function documentOf(text: string, lineCounter: LineCounter): Document | null {

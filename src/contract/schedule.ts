@@ -76,12 +76,22 @@ export interface ScheduleSynonyms {
   readonly run_at: string | number
   readonly atMs: number
   readonly tz: string
+  /** `ENABLED` or `DISABLED`, in any case: `enabled` as true or false. */
+  readonly status: string
 }
 
 type Given<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | null | undefined }
 
 /** What a schedule is created from or changed with: what is left out stays, and null brings back the default. */
 export type ScheduleInput = Given<ScheduleFields> & Given<ScheduleSynonyms>
+
+/** When a schedule fires, in the names of the seeds. Which fields there are depends on the kind. */
+export interface SeedTimingView {
+  readonly schedule_type?: 'cron' | 'interval' | 'once' | 'rrule'
+  readonly cron_expr?: string
+  readonly interval_seconds?: number
+  readonly run_at?: string
+}
 
 /** When a schedule fires, with everything that was filled in written out. Which fields there are depends on the kind. */
 export interface ScheduleTimingView {
@@ -134,7 +144,7 @@ export interface ScheduleRulesView {
 }
 
 /** A schedule as every surface shows it: what it was given, completed by its defaults, and where it stands. */
-export interface ScheduleView extends ScheduleTimingView, ScheduleRulesView, OmittedPayload {
+export interface ScheduleView extends ScheduleTimingView, SeedTimingView, ScheduleRulesView, OmittedPayload {
   readonly id: string
   readonly org_id: string
   readonly name: string

@@ -67,3 +67,14 @@ export function parseInstant(field: string, value: unknown): Parsed<Instant> {
   if (!isWritten(epoch)) return flawed({ field, value, message: 'is out of range', allowed })
   return parsed(instant(epoch))
 }
+
+/** The last moment of the year 9999, so that it can be printed. */
+const LAST_MS = 253_402_300_799_999
+
+/** Reads a time that people write as a text, and programs may give as milliseconds since the epoch. */
+export function parseMoment(field: string, value: unknown): Parsed<Instant> {
+  if (typeof value !== 'number') return parseInstant(field, value)
+  return Number.isInteger(value) && value >= 0 && value <= LAST_MS
+    ? parsed(instant(value))
+    : flawed({ field, value, message: 'is not a time in milliseconds', allowed: `0 to ${LAST_MS}` })
+}

@@ -22,16 +22,16 @@ const FRESH_MS = 1_000
 const ASKING_MS = 5_000
 
 /**
- * Finds instances of tabs: in the operator's map; in what the manager says about its tabs; and else it is the manager
- * itself. Many tasks at the same time ask the manager once.
+ * Finds instances of tabs: in the operator's map, or in what the manager says about its tabs. A manager that keeps no list
+ * is an instance itself. Many tasks at the same time ask the manager once.
  */
 export function createInstanceFinder(
   send: Outbound['send'],
   counter: () => number,
 ): (place: InstancePlace, signal: AbortSignal) => Promise<InstanceFound> {
   let known: { readonly url: string; readonly at: number; readonly tabs: Promise<Listed> } | null = null
-  const listed = (managerUrl: string, token: string | null): Promise<Listed> => {
-    if (known !== null && known.url === managerUrl && counter() - known.at < FRESH_MS) return known.tabs
+  const listed = ({ managerUrl, token, since }: Wanted): Promise<Listed> => {
+    if (known !== null && known.url === managerUrl && known.at >= since) return known.tabs
     known = { url: managerUrl, at: counter(), tabs: askManager(send, { url: managerUrl, token }) }
     return known.tabs
   }
@@ -45,16 +45,31 @@ export function createInstanceFinder(
           'no instance is configured for it (tasks.executor.instances) and no manager (tasks.executor.manager_url)',
         retryable: false,
       }
-    const list = await orAborted(listed(managerUrl, token), signal)
+    const now = counter()
+    let list = await orAborted(listed({ managerUrl, token, since: now - FRESH_MS }), signal)
+    // The tab may have been opened since the list was made.
+    if (list?.kind === 'listed' && !list.tabs.has(tabId))
+      list = await orAborted(listed({ managerUrl, token, since: now }), signal)
     if (list === null) return { kind: 'aborted', message: 'the request was stopped' }
     if (list.kind === 'failed') return { kind: 'unresolved', message: list.message, retryable: list.retryable }
-    return { kind: 'found', url: bare(list.tabs.get(tabId) ?? managerUrl) }
+    const url = list.kind === 'alone' ? managerUrl : list.tabs.get(tabId)
+    return url === undefined
+      ? { kind: 'unresolved', message: 'the manager does not list it', retryable: false }
+      : { kind: 'found', url: bare(url) }
   }
 }
 
 const bare = (url: string): string => url.replace(/\/+$/, '')
 
+/** A list of the manager that was asked for at this time or later. */
+interface Wanted {
+  readonly managerUrl: string
+  readonly token: string | null
+  readonly since: number
+}
+
 type Listed =
+  | { readonly kind: 'alone' }
   | { readonly kind: 'listed'; readonly tabs: ReadonlyMap<string, string> }
   | { readonly kind: 'failed'; readonly message: string; readonly retryable: boolean }
 
@@ -66,8 +81,7 @@ interface Manager {
 async function askManager(send: Outbound['send'], manager: Manager): Promise<Listed> {
   const answer = await get(send, manager, '/instances/tabs')
   if (answer.kind === 'failed') return answer
-  // A manager that knows of no tabs is an instance: it is asked itself.
-  if (answer.kind === 'unknown') return { kind: 'listed', tabs: new Map() }
+  if (answer.kind === 'unknown') return { kind: 'alone' }
   const tabs = listIn(answer.value, 'tabs')
   if (tabs === null)
     return { kind: 'failed', message: 'the manager did not answer with a list of tabs', retryable: true }
@@ -79,6 +93,7 @@ async function askManager(send: Outbound['send'], manager: Manager): Promise<Lis
     const instance = textOf(tab, ['instanceId', 'instance'])
     if (id !== null && url !== null) found.set(id, url)
     else if (id !== null && instance !== null) byInstance.set(id, instance)
+    else if (id !== null) found.set(id, manager.url)
   }
   if (byInstance.size > 0) for (const [id, url] of await addressesOf(send, manager, byInstance)) found.set(id, url)
   return { kind: 'listed', tabs: found }
@@ -93,10 +108,7 @@ async function addressesOf(
   const answer = await get(send, manager, '/instances')
   const instances = answer.kind === 'answered' ? (listIn(answer.value, 'instances') ?? []) : []
   const places = new Map(instances.map((one) => [textOf(one, ['id', 'instanceId']), addressOf(one, manager)]))
-  return [...byInstance].flatMap(([id, instance]) => {
-    const url = places.get(instance) ?? null
-    return url === null ? [] : [[id, url] as const]
-  })
+  return [...byInstance].map(([id, instance]) => [id, places.get(instance) ?? manager.url] as const)
 }
 
 type Got =

@@ -22,6 +22,7 @@ import { heartbeatsOf } from './heartbeats.ts'
 import { addChatAgents } from './chat-agents.ts'
 import { addHttpAgents } from './http-agents.ts'
 import { lanesOf, nodesOf } from './lanes.ts'
+import { createEstimator } from './estimator.ts'
 import { explainOf } from './explain.ts'
 import { requireOptions, SETTINGS } from './options.ts'
 import { runsOf } from './runs.ts'
@@ -46,6 +47,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
   const listeners: Listeners = new Map()
   const handlers = new Map(Object.entries(options.agents ?? {}))
   const log = safely(options.log ?? logToStderr)
+  const { estimate, set: setTokenEstimateFunc } = createEstimator(options.estimateTokens)
   const running = (): Running => {
     if (current === null) throw new Refusal('NOT_STARTED', 'Call start() first, and not after stop()')
     return current
@@ -69,8 +71,8 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     for (const message of environment.lanes.warnings) log({ level: 'warn', message, facts: {} })
     const database = options.database ?? environment.databaseUrl ?? {}
     const secretKeys = { environment: options.secretKey ?? environment.secretKey }
-    const opening = { ...appOptionsOf({ ...options, database }), settings: () => settings, executors, log, secretKeys }
-    const app = await openHere(opening)
+    const given = { ...appOptionsOf({ ...options, database }), estimate, executors, log, secretKeys }
+    const app = await openHere({ ...given, settings: () => settings })
     const org = toOrgId(options.org ?? 'default')
     current = await begin(app, { org, listeners, handlers: [...handlers.keys()] })
   }
@@ -81,7 +83,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     ...{ providers: providersOf(running), secrets: secretsOf(running), heartbeats: heartbeatsOf(running) },
     ...{ asCode: asCodeOf(running), lanes: lanesOf(running, reload), nodes: nodesOf(running) },
     on: (kind, hear) => addListener(listeners, kind, hear),
-    reload,
+    ...{ reload, setTokenEstimateFunc },
     watchConfig: (load, everyMs) => watch(load, everyMs, { reload, log }),
     health: () => healthOf(current?.app.parts ?? null),
     reset: () => (current === null ? Promise.resolve() : resetNode(current)),
@@ -107,25 +109,14 @@ async function openHere(options: AppOptions): Promise<App> {
 
 function appOptionsOf({
   database = {},
-  estimateTokens,
   outbound = {},
   heartbeat = {},
-}: EscapementOptions): Pick<AppOptions, 'database' | 'estimate' | 'outbound' | 'checklistDir'> {
+}: EscapementOptions): Pick<AppOptions, 'database' | 'outbound' | 'checklistDir'> {
   const { allow_hosts: allowHosts = [], allow_loopback: allowLoopback = false } = outbound
   return {
     database: databaseOf(database),
     checklistDir: () => heartbeat.checklist_dir ?? null,
     outbound: { settings: () => ({ allowHosts, allowLoopback }), listeners: () => [] },
-    estimate: estimateTokens === undefined ? null : (key) => estimated(() => estimateTokens(key)),
-  }
-}
-
-/** An estimator that fails has no estimate, and without one nothing is throttled. */
-function estimated<T>(estimate: () => T | null): T | null {
-  try {
-    return estimate()
-  } catch {
-    return null
   }
 }
 

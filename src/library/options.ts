@@ -1,3 +1,4 @@
+import { GROUP_SYNONYMS } from '../contract/config/synonyms.ts'
 import { invalid } from '../contract/refusals.ts'
 import type { Flaw } from '../core/input.ts'
 import { nearestWord } from '../core/nearest-word.ts'
@@ -53,7 +54,7 @@ function unknownNames(prefix: string, given: object, known: readonly string[]): 
   return Object.keys(given)
     .filter((name) => !known.includes(name))
     .map((name): Flaw => {
-      const near = nearestWord(name, known)
+      const near = GROUP_SYNONYMS.get(name)?.group ?? nearestWord(name, known)
       const meant = near === null ? '' : `; did you mean ${near}?`
       const allowed = known.join(', ')
       return { field: `${prefix}${name}`, value: undefined, message: `is not a known option${meant}`, allowed }

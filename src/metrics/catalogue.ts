@@ -103,3 +103,12 @@ export const METRICS = {
 } as const satisfies Readonly<Record<string, MetricSpec>>
 
 export type MetricName = keyof typeof METRICS
+
+/** Metrics that other cron engines show without a prefix, by that name; `metrics.unprefixed_names` switches them. */
+export const UNPREFIXED = {
+  runs_total: 'escapement_runs_total',
+  task_overlap_skipped_total: 'escapement_task_overlap_skipped_total',
+  task_failure_retry_total: 'escapement_task_failure_retry_total',
+  task_timeout_total: 'escapement_task_timeout_total',
+  concurrency_skipped_total: 'escapement_concurrency_skipped_total',
+} as const satisfies Readonly<Record<string, MetricName>>

@@ -1,5 +1,5 @@
 import { Registry, type Metric } from 'prom-client'
-import { METRICS, type MetricName } from './catalogue.ts'
+import { METRICS, UNPREFIXED, type MetricName, type MetricSpec } from './catalogue.ts'
 import type { Histogram } from './histogram.ts'
 import type { Sample, Samples } from './samples.ts'
 
@@ -38,17 +38,20 @@ function linesOf(name: string, { bounds, counts, count, sum }: Histogram): reado
   ]
 }
 
-function shown(name: MetricName, samples: readonly Sample[] | Histogram): Shown {
-  const { help, type } = METRICS[name]
+function shown(name: string, spec: MetricSpec, samples: readonly Sample[] | Histogram): Shown {
+  const { help, type } = spec
   const values = isHistogram(samples) ? linesOf(name, samples) : samples
   return { name, help, type, get: () => Promise.resolve({ name, help, type, values }) }
 }
 
-/** The numbers in the text format of Prometheus. */
-export function renderMetrics(samples: Samples): Promise<string> {
+/** The numbers in the text format of Prometheus; those that have a name without prefix under that name too, if asked. */
+export function renderMetrics(samples: Samples, showsUnprefixed: boolean): Promise<string> {
   const registry = new Registry()
-  for (const name of Object.keys(METRICS) as MetricName[])
+  const show = (name: string, of: MetricName): void => {
     // The registry only ever asks for `get`; its type lists the classes it comes with.
-    registry.registerMetric(shown(name, samples[name]) as unknown as Metric)
+    registry.registerMetric(shown(name, METRICS[of], samples[of]) as unknown as Metric)
+  }
+  for (const name of Object.keys(METRICS) as MetricName[]) show(name, name)
+  if (showsUnprefixed) for (const [name, of] of Object.entries(UNPREFIXED)) show(name, of)
   return registry.metrics()
 }

@@ -36,4 +36,5 @@ export function createCounting(counter: () => number): Counting {
 }
 
 /** Everything there is to see, as text. */
-export const showMetrics = async (sources: Sources): Promise<string> => renderMetrics(await collect(sources))
+export const showMetrics = async (sources: Sources): Promise<string> =>
+  renderMetrics(await collect(sources), sources.showsUnprefixed())

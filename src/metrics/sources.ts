@@ -50,6 +50,8 @@ export interface Sources {
   readonly agents: () => readonly AgentWork[]
   readonly providers: () => readonly ProviderUse[]
   readonly pools: () => readonly PoolUse[]
+  /** Whether metrics that have a name without prefix are shown under it too. */
+  readonly showsUnprefixed: () => boolean
   readonly isDraining: () => boolean
   readonly isDatabaseUp: () => boolean
   readonly process: () => ProcessUse

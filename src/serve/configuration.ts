@@ -29,7 +29,7 @@ export interface Configuration {
 
 /** Reads everything there is. Refused with everything that is wrong. */
 export async function openConfiguration(sources: ConfigSources): Promise<Configuration> {
-  const flag = readFlags(sources.flags)
+  const { layer: flag, complaints } = readFlags(sources.flags)
   const early = readVariables(sources.variables)
   const data = flag.get('data') ?? early.layer.get('data') ?? CONFIG_KEYS.data.default
   const places = { named: sources.file, data: data as string, cwd: sources.cwd }
@@ -37,12 +37,13 @@ export async function openConfiguration(sources: ConfigSources): Promise<Configu
     throw new StartRefused(error instanceof Error ? error.message : String(error), { cause: error })
   })
   const read = found === null ? null : readFound(found)
-  if (read?.ok === false) throw refused(fileComplaints(found?.path ?? '', read))
-  const file = read?.layer.values ?? new Map<string, unknown>()
+  if (read?.ok === false) complaints.push(...fileComplaints(found?.path ?? '', read))
+  const file = (read?.ok === false ? read.values : read?.layer.values) ?? new Map<string, unknown>()
   const environment = readVariables(sources.variables, file)
-  if (environment.flaws.length > 0) throw refused(environment.flaws)
+  complaints.push(...environment.flaws)
   const keeper = createConfigKeeper({ file, environment: environment.layer, flag, stored: new Map() })
-  if (!keeper.ok) throw refused(keeper.flaws.map(describeFlaw))
+  if (!keeper.ok) throw refused([...complaints, ...keeper.flaws.map(describeFlaw)])
+  if (complaints.length > 0) throw refused(complaints)
   const isChosen = keeper.value.current().config.database.url !== null
   return {
     keeper: keeper.value,
@@ -61,7 +62,7 @@ const hints = (variables: Variables): readonly string[] =>
 const refused = (complaints: readonly string[]): StartRefused =>
   new StartRefused(`The configuration is refused:\n${complaints.map((one) => `  ${one}`).join('\n')}`)
 
-function readFlags(flags: Flags): Layer {
+function readFlags(flags: Flags): { readonly layer: Layer; readonly complaints: string[] } {
   const layer = new Map<string, unknown>()
   const complaints: string[] = []
   for (const [path, text] of Object.entries(flags)) {
@@ -71,8 +72,7 @@ function readFlags(flags: Flags): Layer {
     if (read.ok) layer.set(path, read.value)
     else complaints.push(...read.flaws.map((flaw) => describeFlaw({ ...flaw, allowed: key.allowed })))
   }
-  if (complaints.length > 0) throw refused(complaints)
-  return layer
+  return { layer, complaints }
 }
 
 /** `server.port` is `--port`, `database.url` is `--database-url`. */

@@ -40,7 +40,7 @@ function isUnreachable({ keeper }: Configuration): boolean {
   return isLoopback(host) && publicUrl === null && allowed.length === 0
 }
 
-function sourcesOf({ app, version, counter, counting }: MetricsContext, counts: Sources['counts']): Sources {
+function sourcesOf({ app, configuration, version, counter, counting }: MetricsContext, counts: Sources['counts']): Sources {
   const { parts, work } = app
   return {
     ...{ tally: counting.tally, version, counts, counter, nodeId: parts.id, process: createProcessUse() },
@@ -50,6 +50,7 @@ function sourcesOf({ app, version, counter, counting }: MetricsContext, counts: 
     agents: () => agentsOf(app),
     providers: () => providersOf(app),
     pools: app.pools,
+    showsUnprefixed: () => configuration.keeper.current().config.metrics.unprefixed_names,
     isDraining: () => parts.state.draining,
     isDatabaseUp: () => parts.health.awaySince() === null,
   }

@@ -5,7 +5,7 @@ import { flawed, orNull, parsed, parseInteger, type Flaw, type Parsed } from '..
 import type { Instant } from '../core/instant.ts'
 import { parseGuardRails } from '../core/rails/guard-rails.ts'
 import { defaultMaxRetries } from '../core/run/retry.ts'
-import { DEFAULT_RETRY_POLICY, parseRetryPolicy, type RetryPolicy } from '../core/run/retry-policy.ts'
+import { DEFAULT_RETRY_POLICY, parseKeptPolicy, type RetryPolicy } from '../core/run/retry-policy.ts'
 import type { AgentExecutor, AgentRow } from '../store/agents.ts'
 import { parseExecutor } from './agent-executor.ts'
 import { collectFlaws, parseObject, parseSessionKey, textField, unknownFields, type Given } from './input-fields.ts'
@@ -58,7 +58,7 @@ export function parseAgent(value: unknown, existing: AgentRow | null): Parsed<Re
     executor,
     retryPolicy: nullable<RetryPolicy>(
       'retry_policy',
-      (name, policy) => parseRetryPolicy(name, policy, base),
+      (name, policy) => parseKeptPolicy(name, policy, base),
       existing?.retryPolicy ?? null,
     ),
     timeoutSeconds: nullable<number | null>('timeout_seconds', parseTimeout, existing?.timeoutSeconds ?? null),

@@ -5,6 +5,7 @@ import { maskedExecutor } from '../core/executor/masked.ts'
 import { agentId, type OrgId } from '../core/ids.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
 import { ownerOfAgent } from '../core/rails/railed.ts'
+import { withPolicyInForce } from '../core/run/retry-policy.ts'
 import {
   deleteAgent,
   insertAgents,
@@ -78,17 +79,18 @@ export async function agentCreation(ports: Ports, caller: Caller, input: AgentIn
 export async function getAgent(ports: Ports, { orgId }: Caller, id: string): Promise<AgentView> {
   const [row] = await loadAgents(ports.database, { orgId, ids: [agentId(id)] })
   if (row === undefined) throw noAgent(id)
-  return viewAgent(row)
+  return viewAgent(withPolicyInForce(row, ports.settings().retry))
 }
 
 /** All agents of the org, by id. */
 export async function findAgents(ports: Ports, { orgId }: Caller): Promise<readonly AgentView[]> {
-  return (await listAgents(ports.database, { orgId })).map(viewAgent)
+  const { retry } = ports.settings()
+  return (await listAgents(ports.database, { orgId })).map((row) => viewAgent(withPolicyInForce(row, retry)))
 }
 
 /** A page of the org's agents, by id. */
 export async function findAgentPage(
-  ports: Pick<Ports, 'database'>,
+  ports: Pick<Ports, 'database' | 'settings'>,
   { orgId }: Caller,
   filter: PageFilter = {},
 ): Promise<Page<AgentView>> {
@@ -97,7 +99,9 @@ export async function findAgentPage(
   const after = keep(parseIdCursor('cursor', filter.cursor))
   if (flaws.length > 0) throw invalid(flaws)
   const listed = await listAgentPage(ports.database, { orgId, after: agentId(after ?? ''), limit })
-  return pageOfListed(listed, viewAgent, ({ id }) => writeCursorParts([id]))
+  const { retry } = ports.settings()
+  const view = (row: AgentRow): AgentView => viewAgent(withPolicyInForce(row, retry))
+  return pageOfListed(listed, view, ({ id }) => writeCursorParts([id]))
 }
 
 type AskedChange = Asked & { readonly change: Partial<AgentInput> }
@@ -211,7 +215,7 @@ function remember(desk: Desk, row: AgentRow, change: string): AgentView {
   const { id } = row
   if (desk.agents.has(id)) desk.agents.set(id, onDesk(row))
   desk.changes.events.push({ kind: 'agent.changed', subject: id, data: { change } })
-  return viewAgent(row)
+  return viewAgent(withPolicyInForce(row, desk.settings.retry))
 }
 
 /** An agent as every surface shows it. */

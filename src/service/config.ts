@@ -1,5 +1,5 @@
 import { CONFIG_KEYS, isLaneSize } from '../contract/config/keys.ts'
-import { keyAt, readLayer, type Layer, type ReadLayer } from '../contract/config/tree.ts'
+import { keyAt, readPartly, type Layer, type ReadLayer } from '../contract/config/tree.ts'
 import type { ConfigView } from '../contract/config/view.ts'
 import { invalid } from '../contract/refusals.ts'
 import { OPERATOR_ORG } from '../core/access.ts'
@@ -73,12 +73,11 @@ export async function changeConfig(
 
 /** Reads a change. Settings that only a start takes in are refused: storing them would promise what does not happen. */
 function readPatch(patch: unknown): ReadLayer {
-  const read = readLayer(CONFIG_KEYS, patch, { forgetting: true })
-  if (!read.ok) throw invalid(read.flaws)
-  const given = [...read.value.values.keys(), ...read.value.forgotten]
+  const { flaws, ...read } = readPartly(CONFIG_KEYS, patch, { forgetting: true })
+  const given = [...read.values.keys(), ...read.forgotten]
   const cold = given.filter((path) => keyAt(CONFIG_KEYS, path)?.hot !== true)
-  if (cold.length > 0) throw invalid(cold.map(onlyAtStart))
-  return read.value
+  if (flaws.length + cold.length > 0) throw invalid([...flaws, ...cold.map(onlyAtStart)])
+  return read
 }
 
 const onlyAtStart = (path: string): Flaw => ({

@@ -13,7 +13,7 @@ export function parseObject(field: string, value: unknown): Parsed<Given> {
 /** One flaw for each field that nobody knows, with the field that was probably meant. */
 export function unknownFields(prefix: string, given: Given, known: readonly string[]): readonly Flaw[] {
   return unknownFieldsOf({ given, known, at: prefix }, (name) => {
-    const near = nearestWord(underscored(name), known)
+    const near = nearestWord(name, known)
     return {
       field: prefix === '' ? name : `${prefix}.${name}`,
       value: given[name],
@@ -22,9 +22,6 @@ export function unknownFields(prefix: string, given: Given, known: readonly stri
     }
   })
 }
-
-/** `misfirePolicy` is meant as `misfire_policy`: who comes from JavaScript writes it so. */
-const underscored = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** With the flag `u` a whole pair is one character, so this finds halves only. */
 const HALF_CHARACTER = /\p{Surrogate}/u

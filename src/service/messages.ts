@@ -9,7 +9,7 @@ import {
   type SessionKey,
 } from '../core/ids.ts'
 import { flawed, integerField, parsed, parseFields, wordField, type Flaw, type Parsed } from '../core/input.ts'
-import { parseInstant, type Instant } from '../core/instant.ts'
+import { parseMoment, type Instant } from '../core/instant.ts'
 import { breach } from '../core/rails/breach.ts'
 import type { MessageContent } from '../core/session/debounce.ts'
 import { SESSION_MODES } from '../core/session/session-rules.ts'
@@ -48,13 +48,13 @@ const FIELDS = {
   sender: textField({ min: 1, max: 512 }),
   attachments: parseList,
   message_id: textField({ min: 1, max: 512 }),
-  sent_at: parseInstant,
+  sent_at: parseMoment,
   lane: textField({ min: 1, max: 100 }),
   mode: wordField(SESSION_MODES),
   max_concurrent: integerField({ min: 1, max: 10_000 }),
   debounce_ms: integerField({ min: 0, max: 60_000 }),
-  not_before: parseInstant,
-  deadline: parseInstant,
+  not_before: parseMoment,
+  deadline: parseMoment,
   parent_run_id: textField({ min: 1, max: 100 }),
   max_tokens: integerField({ min: 1, max: MAX_TOKENS }),
 }

@@ -21,7 +21,7 @@ import type { Desk } from './desk/desk.ts'
 import { historyOf, runNow, termsOf, type RanNow } from './desk/fire.ts'
 import { makeRun } from './desk/runs.ts'
 import { endAttempt, takeReport, tellTimeout } from './desk/settle.ts'
-import { agentOn, usualRetryPolicy } from './desk/runs.ts'
+import { agentOn, retryPolicyFor } from './desk/runs.ts'
 import { bound } from './idempotent.ts'
 import { hashSecret } from './key-text.ts'
 import { readResult } from './result-input.ts'
@@ -114,7 +114,7 @@ function retryWork(caller: Caller, record: RunRecord): Work<RunId> {
         delivery: record.delivery,
         trace: caller.trace ?? null,
         timeoutSeconds: agent.timeoutSeconds,
-        retryPolicy: agent.retryPolicy ?? usualRetryPolicy(desk, { trigger, executorKind: agent.executorKind }),
+        retryPolicy: retryPolicyFor(desk, [agent], { trigger, executorKind: agent.executorKind }),
         // A run of a schedule is repeated under what the schedule says today.
         ...(schedule === undefined ? {} : termsOf(desk, schedule)),
         state: 'queued',

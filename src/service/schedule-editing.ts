@@ -2,6 +2,7 @@ import { Refusal } from '../contract/refusals.ts'
 import type { ScheduleView } from '../contract/schedule.ts'
 import { scheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
+import { withPolicyInForce } from '../core/run/retry-policy.ts'
 import { loadSchedules, updateSchedule } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { actorOf, changed } from './audit-entry.ts'
@@ -78,8 +79,9 @@ export function editWork(caller: Caller, editing: Editing): Work<ScheduleView> {
       if (own !== null) applyKept(desk, actorOf(caller), own)
       const isProposed = after.state === 'pending_approval' && after.approval !== before.approval
       tell(desk, after, isProposed ? 'proposed' : editing.word)
+      const view = (row: ScheduleRow) => viewSchedule(withPolicyInForce(row, desk.settings.retry), disabled)
       const views = {
-        ...{ before: viewSchedule(before, disabled), after: viewSchedule(after, disabled) },
+        ...{ before: view(before), after: view(after) },
         verb: editing.verb,
       }
       desk.changes.audits.push(changed(actorOf(caller), { kind: 'schedule', id: after.id }, views))

@@ -1,7 +1,7 @@
 import type { BudgetTerms } from '../contract/budget.ts'
 import { INLINE_EXECUTOR_KINDS, inlineKindOf } from '../core/executor/inline-agent.ts'
 import { laneName, sessionKey, type SessionKey } from '../core/ids.ts'
-import { flawed, parsed, parseInteger, type Parsed } from '../core/input.ts'
+import { flawed, parsed, parseInteger, parseWord, type Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
 import { defaultMaxRetries } from '../core/run/retry.ts'
 import { DEFAULT_RETRY_POLICY } from '../core/run/retry-policy.ts'
@@ -11,9 +11,10 @@ import {
   SCHEDULE_RULE_FIELDS,
   type ReadScheduleRules,
 } from '../core/schedule/parse-schedule-rules.ts'
-import { deletesAfterRun } from '../core/schedule/schedule-life.ts'
+import { deletesAfterRun, ENABLED_WORDS } from '../core/schedule/schedule-life.ts'
 import { parseJitter } from '../core/time/jitter.ts'
 import { sentenceFor } from '../core/time/sentence.ts'
+import { findField } from '../core/time/timing-fields.ts'
 import type { Timing } from '../core/time/timing.ts'
 import type { Zone } from '../core/time/zone.ts'
 import type { AgentExecutor, AgentRow } from '../store/agents.ts'
@@ -77,7 +78,7 @@ const RULE_FIELDS: readonly string[] = [...SCHEDULE_RULE_FIELDS, ...PLAIN_FIELDS
 
 /** Every name that a schedule may be given by, synonyms included. */
 export const SCHEDULE_FIELDS: readonly string[] = [
-  ...['name', 'description', 'agent_id', 'executor', 'payload', 'enabled'],
+  ...['name', 'description', 'agent_id', 'executor', 'payload', 'enabled', 'status'],
   ...TIMING_FIELDS,
   ...RULE_FIELDS,
 ]
@@ -147,7 +148,7 @@ function readSchedule(given: Given, context: ScheduleContext, collector: Collect
   const budget = plain['budget'] === undefined ? null : keep(readBudget(plain['budget'], context))
   const probe = plain['probe'] === undefined ? null : keep(readProbe('probe', plain['probe'], existing?.input['probe']))
   const payload = Object.hasOwn(given, 'payload') ? keep(readPayload(given['payload'])) : (existing?.payload ?? null)
-  const enabled = isGiven(given['enabled']) ? keep(parseFlag('enabled', given['enabled'])) : null
+  const enabled = readEnabled(given, collector)
   if (timing === null || rules === null || jitterMs === null) return null
   return {
     agentId: agent.id,
@@ -171,6 +172,15 @@ function readSchedule(given: Given, context: ScheduleContext, collector: Collect
     deleteAfterRun: deletesAfterRun(timing.timing, own.deleteAfterRun),
     enabled,
   }
+}
+
+/** Whether it is to be on, under either name; null: nobody said. */
+function readEnabled(given: Given, { flaws, keep }: Collector): boolean | null {
+  const field = findField(given, ['enabled', 'status'], flaws)
+  if (field === null) return null
+  if (field.name === 'enabled') return keep(parseFlag('enabled', field.value))
+  const word = keep(parseWord('status', field.value, ENABLED_WORDS))
+  return word === null ? null : word === 'ENABLED'
 }
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null

@@ -7,6 +7,7 @@ import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
 import { listSchedulePage, type ScheduleChoice, type ScheduleCursor } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { confinedTo } from '../core/rails/railed.ts'
+import { withPolicyInForce } from '../core/run/retry-policy.ts'
 import type { Caller } from './caller.ts'
 import { isMoment, pageOfListed, parseLimit, readCursorParts, writeCursorParts } from './cursor.ts'
 import { collectFlaws, parseFlag, textField, type Collector } from './input-fields.ts'
@@ -18,7 +19,7 @@ const KIND_WORDS = ['at', 'once', 'every', 'interval', 'cron', 'rrule'] as const
 
 /** A page of the org's schedules, newest first unless asked otherwise. */
 export async function findSchedules(
-  ports: Pick<Ports, 'database'>,
+  ports: Pick<Ports, 'database' | 'settings'>,
   caller: Caller,
   /** With `whole`, large payloads are not left out: where one schedule alone cannot be asked for. */
   filter: ScheduleFilter & { readonly whole?: boolean } = {},
@@ -41,7 +42,7 @@ export async function findSchedules(
   const disabled = await disabledTargets(ports.database, caller.orgId, listed.rows)
   return pageOfListed(
     listed,
-    (row) => viewSchedule(row, disabled),
+    (row) => viewSchedule(withPolicyInForce(row, ports.settings().retry), disabled),
     (last) => cursorAfter(last, sort),
   )
 }

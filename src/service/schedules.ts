@@ -4,6 +4,7 @@ import { inlineKindOf } from '../core/executor/inline-agent.ts'
 import { scheduleId, type RunId, type ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { because } from '../core/reasons.ts'
+import { withPolicyInForce } from '../core/run/retry-policy.ts'
 import type { Transaction } from '../store/database.ts'
 import { forgetMoments, insertRailActs } from '../store/rails.ts'
 import { loadSchedules } from '../store/schedules.ts'
@@ -98,7 +99,7 @@ function creationWork(ports: Ports, caller: Caller, making: MakingSchedule): Wor
       desk.changes.newSchedules.add(made)
       if (own !== null) applyKept(desk, actorOf(caller), own)
       tell(desk, made, made.state === 'pending_approval' ? 'proposed' : 'created')
-      const view = viewSchedule(made, disabled)
+      const view = viewSchedule(withPolicyInForce(made, desk.settings.retry), disabled)
       desk.changes.audits.push(created(actorOf(caller), { kind: 'schedule', id: made.id }, view))
       return noted(view, [...notes, ...notesOn(made, made.createdAt)])
     },
@@ -206,7 +207,8 @@ export async function getSchedule(ports: Ports, { orgId }: Caller, id: string): 
   const [row] = await loadSchedules(ports.database, { orgId, ids: [scheduleId(id)] })
   if (row === undefined) throw noSchedule(id)
   const disabled = await disabledTargets(ports.database, orgId, [row])
-  const view = noted(viewSchedule(row, disabled), notesOn(row, ports.clock.now()))
+  const shown = viewSchedule(withPolicyInForce(row, ports.settings().retry), disabled)
+  const view = noted(shown, notesOn(row, ports.clock.now()))
   return view.probe === null ? view : { ...view, probe_counts: await countsOfSchedule(ports, orgId, row.id) }
 }
 

@@ -1,7 +1,7 @@
 import { ENGINE_KEYS, type EngineConfig } from '../contract/config/engine-keys.ts'
 import type { Config } from '../contract/config/keys.ts'
 import { crossFlaws } from '../contract/config/rules.ts'
-import { buildTree, defaultLayer, readLayer, type Layer } from '../contract/config/tree.ts'
+import { buildTree, defaultLayer, readPartly, type Layer } from '../contract/config/tree.ts'
 import { laneName, type LaneName } from '../core/ids.ts'
 import { flawed, parsed, type Parsed } from '../core/input.ts'
 import { DEFAULT_MAX_ORG_SHARE } from '../core/org-share.ts'
@@ -52,10 +52,9 @@ export const DEFAULT_SETTINGS: EngineSettings = settingsOfLayer(defaultLayer(ENG
  * flaws everywhere.
  */
 export function parseSettings(value: unknown, current: EngineSettings = DEFAULT_SETTINGS): Parsed<EngineSettings> {
-  const read = readLayer(ENGINE_KEYS, value)
-  if (!read.ok) return read
-  const all = new Map([...layerOf(current), ...read.value.values])
-  const flaws = crossFlaws(all)
+  const read = readPartly(ENGINE_KEYS, value)
+  const all = new Map([...layerOf(current), ...read.values])
+  const flaws = [...read.flaws, ...crossFlaws(all)]
   return flaws.length > 0 ? flawed(...flaws) : parsed(settingsOfLayer(all))
 }
 

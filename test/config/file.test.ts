@@ -10,7 +10,36 @@ describe('a file that cannot be taken', () => {
       [/^3: tasks.max_qeue 5: is not a known setting; did you mean max_queue\? \(allowed: enabled, max_queue, /],
     ],
     ['a misspelt group', 'task: {}\n', [/^1: task: is not a known setting; did you mean tasks\?/]],
-    ['a setting in the wrong place', 'port: 80\n', [/^1: port 80: is not a known setting; did you mean server.port\?/]],
+    [
+      'a setting in the wrong place',
+      'port: 80\n',
+      [/^1: port 80: is not a known setting; did you mean server.port or smtp.port\?/],
+    ],
+    [
+      'a setting that is in one place only',
+      'cap: 5\n',
+      [/^1: cap 5: is not a known setting; did you mean sessions.cap\?/],
+    ],
+    ['a word that is none of ours', 'browser: {}\n', [/^1: browser: is not a known setting \(allowed: /]],
+    [
+      'a group under two names',
+      'tasks: { max_queue: 5 }\nscheduler: { enabled: true }\nqueue: { cap: 3 }\nsessions: { cap: 3 }\n',
+      [/^2: scheduler: cannot be given together with tasks/, /^3: queue: cannot be given together with sessions/],
+    ],
+    [
+      'a setting under two names',
+      'scheduler:\n  maxQueue: 5\n  max_queue: 5\n',
+      [/^3: scheduler.max_queue: cannot be given together with scheduler.maxQueue/],
+    ],
+    [
+      'a wrong value under the name of another scheduler',
+      'queue: { cap: -1 }\nscheduler:\n  maxPerAgentFlight: x\n  max_qeue: 5\n',
+      [
+        /^1: queue.cap -1: is out of range/,
+        /^3: scheduler.maxPerAgentFlight "x": must be a whole number/,
+        /^4: scheduler.max_qeue 5: is not a known setting; did you mean max_queue\?/,
+      ],
+    ],
     ['a name from JavaScript', 'tasks: { maxQueue: 5 }\n', [/did you mean max_queue\?/]],
     [
       'a negative size',
@@ -88,11 +117,36 @@ describe('a file that cannot be taken', () => {
     expect(lines.map((line) => line.slice(0, line.indexOf(':')))).toEqual(['1', '2', '4', '5'])
   })
 
+  it('tells what is there twice, and the rest all the same', () => {
+    const lines = complaintsOf('log: { level: info }\nfoo: 1\nlog: { level: debug }\n')
+    expect(lines.map((line) => line.slice(0, line.indexOf(':')))).toEqual(['2', '3'])
+  })
+
   it('never shows a secret', () => {
     const text = 'tasks: { executor: { token: ["sesame"] } }\ndatabase: { url: "mysql://u:sesame@h/d" }\nfoo: sesame\n'
     const complaints = complaintsOf(text)
     expect(complaints).toHaveLength(3)
     expect(complaints.join('\n')).not.toContain('sesame')
+  })
+})
+
+describe('a file in the names of other schedulers', () => {
+  it('says what it says in ours: the tasks of PinchTab', () => {
+    const text = 'scheduler: { enabled: false, maxQueueSize: 7, maxPerAgent: 6, maxInflight: 5, resultTTLSec: 4 }\n'
+    expect(layerOf(text)).toEqual(
+      layerOf('tasks: { enabled: false, max_queue: 7, max_per_agent: 6, max_inflight: 5, result_ttl_seconds: 4 }\n'),
+    )
+    expect(layerOf('scheduler: { max_per_agent_inflight: 3 }').get('tasks.max_per_agent_inflight')).toBe(3)
+  })
+
+  it('says what it says in ours: the queue of GoClaw', () => {
+    const settings = '{ mode: interrupt, cap: 3, drop: new, debounce_ms: 0 }'
+    expect(layerOf(`queue: ${settings}`)).toEqual(layerOf(`sessions: ${settings}`))
+  })
+
+  it('may be JSON with comments', () => {
+    const text = '{\n  // PinchTab\n  "scheduler": { "enabled": true /* on */ }\n}\n'
+    expect([...layerOf(text)]).toEqual([['tasks.enabled', true]])
   })
 })
 

@@ -21,7 +21,7 @@ function reload(keeper: ConfigKeeper, text: string): ConfigChange {
 const holds = (keeper: ConfigKeeper, path: string): unknown => keeper.current().values.get(path)?.value
 
 const HOT =
-  /^(lanes|sessions|retry|retention|alerts|log)\.|^tasks\.(max_|result_ttl|default_deadline)|^server\.(rate_limit|limits)\./
+  /^(lanes|sessions|retry|retention|alerts|metrics|log)\.|^tasks\.(max_|result_ttl|default_deadline)|^server\.(rate_limit|limits)\./
 
 const rowsOf = (hot: boolean): readonly (readonly [string, unknown])[] =>
   PLACED.filter(({ path }) => HOT.test(path) === hot).map(({ path, key }) => [path, key.default])

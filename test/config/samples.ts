@@ -22,6 +22,7 @@ channels:  { telegram_api: https://api.telegram.org, slack_api: https://slack.co
 smtp:      { host: null, port: 587, secure: false, user: null, password: null, from: null }
 executors: { command: { enabled: false, programs: [], directories: [] } }
 heartbeat: { checklist_dir: null }
+metrics:   { unprefixed_names: true }
 log:       { level: info }
 `
 
@@ -100,6 +101,7 @@ export const OTHERS: Readonly<
   'executors.command.programs': { file: ['/usr/bin/env'], text: '/usr/bin/env' },
   'executors.command.directories': { file: ['/srv', '/opt'], text: '/srv,/opt' },
   'heartbeat.checklist_dir': { file: '/srv/lists', text: '/srv/lists' },
+  'metrics.unprefixed_names': { file: false, text: 'false' },
   'log.level': { file: 'debug', text: 'debug' },
 }
 

@@ -147,7 +147,7 @@ describe('the instance of a tab', () => {
   })
 
   it.each<[string, Answering]>([
-    ['lists others', managing([{ id: 'other', port: 1 }])],
+    ['knows the tab and not where it is', managing([{ id: 'tab_1' }])],
     ['knows the instance and not where it is', managing([{ id: 'tab_1', instanceId: 'i1' }])],
     [
       'keeps no list',
@@ -168,10 +168,28 @@ describe('the instance of a tab', () => {
       'could not resolve tab "tab_1": the manager did not answer with a list of tabs',
       true,
     ],
+    [
+      'lists others',
+      managing([{ id: 'other', port: 1 }]),
+      'could not resolve tab "tab_1": the manager does not list it',
+      false,
+    ],
+    ['lists none', managing({ tabs: [] }), 'could not resolve tab "tab_1": the manager does not list it', false],
   ])('cannot be found when the manager %s', async (_, answer, words, retryable) => {
     const manager = await peer(answer)
     const report = await performer({ managerUrl: manager.url })(task)
     expect(report).toMatchObject({ outcome: { errorCode: 'tab_unresolved', retryable }, errorMessage: words })
+  })
+
+  it('is looked for again when it was opened after the last list', async () => {
+    const instance = await peer(fine)
+    const tabs: unknown[] = [{ id: 'other', port: instance.port }]
+    const manager = await peer(managing(tabs))
+    const perform = performer({ managerUrl: manager.url })
+    expect((await perform({ ...task, tabId: 'other' })).outcome.kind).toBe('succeeded')
+    tabs.push({ id: 'tab_1', port: instance.port })
+    expect((await perform(task)).outcome.kind).toBe('succeeded')
+    expect(manager.heard.map(({ url }) => url)).toEqual(['/instances/tabs', '/instances/tabs'])
   })
 
   it('cannot be found when nobody has said where', async () => {

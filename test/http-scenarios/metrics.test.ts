@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Handler } from '../../src/executors/in-process.ts'
-import { METRICS } from '../../src/metrics/catalogue.ts'
+import { METRICS, UNPREFIXED } from '../../src/metrics/catalogue.ts'
 import { json, startPeer } from '../outbound/peer.ts'
 import { missSeconds } from '../scenarios/downtime.ts'
 import { createStage } from '../scenarios/stage.ts'
@@ -47,6 +47,11 @@ describe.concurrent('39: after 1 success, 1 failure and 1 timeout', () => {
     expect(seen.value('escapement_run_duration_seconds_sum')).toBeGreaterThan(0.9)
     expect(seen.value('escapement_run_duration_seconds_bucket', { le: '0.5' })).toBe(2)
     expect(seen.by('escapement_schedules', 'state')).toMatchObject({ active: 3, paused: 0 })
+    expect(seen.by('runs_total', 'status')).toEqual(seen.by('escapement_runs_total', 'status'))
+    expect(seen.value('task_timeout_total')).toBe(1)
+    const change = { metrics: { unprefixed_names: false } }
+    expect((await node.raw('PATCH', '/api/v1/config', { body: change })).status).toBe(200)
+    expect([...(await scrape(node)).types.keys()]).toEqual(Object.keys(METRICS))
   })
 })
 
@@ -124,7 +129,7 @@ describe.concurrent('what there is at this moment', () => {
       expect(found.value('escapement_lane_queued', { lane: 'main' })).toBe(2)
       return found
     })
-    expect([...seen.types.keys()]).toEqual(Object.keys(METRICS))
+    expect([...seen.types.keys()]).toEqual([...Object.keys(METRICS), ...Object.keys(UNPREFIXED)])
     for (const name of ['escapement_lane_slots', 'escapement_lane_held', 'escapement_lane_in_flight'])
       expect(seen.value(name, { lane: 'main' }), name).toBe(2)
     const worker = { org: 'default', agent: 'worker' }

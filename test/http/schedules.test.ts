@@ -147,6 +147,19 @@ describe('bodies that others send', () => {
       { at: '2100-01-01T00:00:00.000Z' },
     ],
     ['schedule_type cron', { schedule_type: 'cron', cron_expr: '5 4 * * *', timezone: 'UTC' }, { cron: '5 4 * * *' }],
+    ['status', { every_seconds: 60, status: 'DISABLED' }, { enabled: false, state: 'paused' }],
+    ['status in any case', { every_seconds: 60, status: 'enabled' }, { enabled: true, state: 'active' }],
+    [
+      'times as milliseconds',
+      { at: 4_102_444_800_000, starts_at: 4_102_358_400_000, ends_at: 4_102_531_200_000 },
+      { at: '2100-01-01T00:00:00.000Z', starts_at: '2099-12-31T00:00:00.000Z', ends_at: '2100-01-02T00:00:00.000Z' },
+    ],
+    ['run_at as milliseconds', { run_at: 4_102_444_800_000 }, { at: '2100-01-01T00:00:00.000Z' }],
+    [
+      'an anchor as milliseconds',
+      { every_seconds: 60, anchor: 4_102_444_800_000 },
+      { anchor: '2100-01-01T00:00:00.000Z' },
+    ],
     ['words in any case', { every_seconds: 60, overlap_action: 'buffer_one' }, { overlap_action: 'BUFFER_ONE' }],
   ])('takes synonyms: %s', async (_, body, expected) => {
     const made = await create({ ...body, payload: { prompt: 'go' } })
@@ -156,6 +169,8 @@ describe('bodies that others send', () => {
 
   it.each([
     ['two names of one field', { cron: '* * * * *', cron_expr: '* * * * *' }, ['/cron_expr']],
+    ['two names of one switch', { cron: '* * * * *', enabled: true, status: 'ENABLED' }, ['/status']],
+    ['a status that is none', { cron: '* * * * *', status: 'ARCHIVED' }, ['/status']],
     ['two plans', { cron: '* * * * *', every_seconds: 5 }, ['/cron']],
     ['no plan', { name: 'x' }, ['/cron']],
     ['a misspelt field', { cron: '* * * * *', misfirePolicy: 'SKIP' }, ['/misfirePolicy']],
@@ -171,6 +186,39 @@ describe('bodies that others send', () => {
   ])('refuses %s and changes nothing', async (_, body, pointers) => {
     expect((await pointersOf(body)).toSorted()).toEqual(pointers.toSorted())
     expect(await counted()).toBe(0)
+  })
+
+  it.each([
+    [
+      { schedule_type: 'cron', cron_expr: '5 4 * * *', timezone: 'UTC' },
+      { schedule_type: 'cron', cron_expr: '5 4 * * *', kind: 'cron', cron: '5 4 * * *' },
+    ],
+    [
+      { schedule_type: 'interval', interval_seconds: 60 },
+      { schedule_type: 'interval', interval_seconds: 60, kind: 'every', every_seconds: 60 },
+    ],
+    [{ everyMs: 1_500 }, { schedule_type: 'interval', interval_seconds: 1.5, everyMs: 1_500 }],
+    [
+      { schedule_type: 'once', run_at: '2100-01-01T08:00:00+08:00' },
+      { schedule_type: 'once', run_at: '2100-01-01T00:00:00.000Z', at: '2100-01-01T00:00:00.000Z' },
+    ],
+    [{ rrule: 'FREQ=DAILY;BYHOUR=9' }, { schedule_type: 'rrule', kind: 'rrule' }],
+  ])('shows %j under those names too, on every route that shows it', async (body, shown) => {
+    const made = await create(body)
+    expect(made).toMatchObject(shown)
+    const { items } = (await world.ask('GET', URL)).json<Page<ScheduleView>>()
+    const one = `${URL}/${made.id}`
+    const others = [
+      await world.ask('GET', one),
+      await world.ask('PATCH', one, { body: { status: 'DISABLED' } }),
+      await world.ask('POST', `${one}/enable`),
+      await world.ask('POST', `${one}/disable`),
+    ]
+    for (const view of [items[0], ...others.map((answer) => answer.json<ScheduleView>())]) {
+      expect(view).toMatchObject(shown)
+      schedule.parse(view)
+    }
+    expect(others.map((answer) => answer.json<ScheduleView>().enabled)).toEqual([true, false, true, false])
   })
 
   const pointersOf = async (body: unknown): Promise<readonly string[]> =>

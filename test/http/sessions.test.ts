@@ -72,6 +72,16 @@ describe('sessions', () => {
       expect((await world.ask('GET', at('s'))).json<SessionView>().max_concurrent).toBe(3)
     })
 
+    it('may give its times as milliseconds', async () => {
+      const then = Date.UTC(2100, 0, 1)
+      await sent('s', { text: 'later', sent_at: world.services.now, not_before: then, deadline: then + 1_000 })
+      expect((await runs())[0]).toMatchObject({
+        ...{ not_before: '2100-01-01T00:00:00.000Z', deadline: '2100-01-01T00:00:01.000Z' },
+      })
+      const body = { text: 'x', sent_at: 1.5 }
+      expect(pointersIn(await world.ask('POST', `${at('s')}/messages`, { body }))).toEqual(['/sent_at'])
+    })
+
     it('joins the one of its sender that still waits for more', async () => {
       const first = await sent('s', { text: 'one', sender: 'ann' })
       const second = await sent('s', { text: 'two', sender: 'ann' })

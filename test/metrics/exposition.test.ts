@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { METRICS } from '../../src/metrics/catalogue.ts'
+import { METRICS, UNPREFIXED } from '../../src/metrics/catalogue.ts'
 import { createCounting, showMetrics } from '../../src/metrics/metrics.ts'
 import type { AgentWork, Sources } from '../../src/metrics/sources.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
@@ -17,6 +17,7 @@ function sourcesWith(change: Partial<Sources> = {}): Sources {
     agents: () => [],
     providers: () => [],
     pools: () => [],
+    showsUnprefixed: () => false,
     isDraining: () => false,
     isDatabaseUp: () => true,
     process: () => ({
@@ -36,6 +37,23 @@ describe('the text', () => {
     const seen = await shown()
     expect([...seen.types]).toEqual(Object.entries(METRICS).map(([name, { type }]) => [name, type]))
     expect([...seen.help]).toEqual(Object.entries(METRICS).map(([name, { help }]) => [name, help]))
+  })
+
+  it('has the names without prefix too, with the same numbers, where they are asked for', async () => {
+    const { tally } = createCounting(() => 0)
+    tally.timeouts = 3
+    tally.failureRetries = 2
+    Object.assign(tally.ended, { schedule: { failed: 4 } })
+    const { series, types, value } = await shown({ tally, showsUnprefixed: () => true })
+    expect([value('task_timeout_total'), value('runs_total', { status: 'failed' })]).toEqual([3, 4])
+    const names = ['runs_total', 'task_overlap_skipped_total', 'task_failure_retry_total', 'task_timeout_total']
+    for (const name of [...names, 'concurrency_skipped_total']) {
+      expect(types.get(name)).toBe('counter')
+      const of = (wanted: string) =>
+        series.filter((one) => one.name === wanted).map(({ labels, value }) => [labels, value])
+      expect(of(name)).toEqual(of(`escapement_${name}`))
+    }
+    expect(Object.keys(UNPREFIXED)).toHaveLength(5)
   })
 
   it('has only the labels that the catalogue names', async () => {

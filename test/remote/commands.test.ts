@@ -49,6 +49,31 @@ const idOf = async (...args: readonly string[]): Promise<string> => String((awai
 const itemsOf = (page: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] =>
   page['items'] as readonly Readonly<Record<string, unknown>>[]
 
+describe('a file of JSON', () => {
+  it('may have comments, as the sample of the cron strategy document does', async () => {
+    const sample = `{
+      "name": "demo-task",
+      "cron_expr": "*/5 * * * * *",  // 每 5 秒
+      "max_concurrency": 1,
+      "concurrency_policy": "SKIP",
+      "overlap_action": "CANCEL_PREV",
+      "failure_action": "RETRY",
+      "misfire_policy": "CATCH_UP_LIMITED",
+      "catchup_limit": 3,
+      "timeout_seconds": 8,
+      "status": "DISABLED"
+    }`
+    const where = { cwd: '/', now, variables: { ...variables, ESCAPEMENT_DATA: world.data } }
+    const made = await run(['schedules', 'create', '--file', '-', '--json'], sample, where)
+    expect([made.code, made.stderr]).toEqual([0, ''])
+    expect(JSON.parse(made.stdout)).toMatchObject({ name: 'demo-task', cron_expr: '*/5 * * * * *', enabled: false })
+    const document = `{ "version": 1, "schedules": [{ "name": "noted", "cron": "0 9 * * *" /* mornings */ }] } // kept by hand`
+    const applied = await run(['apply', '--file', '-', '--plan'], document, where)
+    expect([applied.code, applied.stderr]).toEqual([0, ''])
+    expect(applied.stdout).toContain('noted')
+  })
+})
+
 describe('a backfill', () => {
   const schedule = (agent: string): Promise<string> =>
     idOf('schedules', 'create', '--name', 'Hourly', '--agent', agent, '--cron', '0 * * * *', '--payload', 'x')

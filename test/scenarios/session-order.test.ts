@@ -186,6 +186,21 @@ describe.concurrent('10: a group session', () => {
     expect(await endings(node, ids)).toEqual(['success', 'success', 'success'])
   })
 
+  scenario('is throttled by an estimator that was set while it ran, until that is taken away', async (world) => {
+    const stage = createStage()
+    const key = chat('g')
+    const node = await world.start({ agents: { worker: stage.handler } })
+    node.setTokenEstimateFunc((session) => (session === key ? { tokens: 900, contextWindow: 1_000 } : null))
+    const [, second = ''] = await sendEach(node, key, [{ text: '1', max_concurrent: 3 }, '2'])
+    await stage.begun('1')
+    expect(await node.runs.explain(second)).toMatchObject({ reason: 'context_throttle' })
+    node.setTokenEstimateFunc(null)
+    await sendEach(node, key, ['3'])
+    await stage.begunMany(3)
+    expect(() => node.setTokenEstimateFunc('many' as never)).toThrow(/estimate "many": must be a function/)
+    stage.open()
+  })
+
   const isThrottled =
     (reported: { readonly contextWindow?: number }, ofAgent: number | null) =>
     async (world: World): Promise<void> => {

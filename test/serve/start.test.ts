@@ -171,6 +171,17 @@ describe('a start that cannot be', () => {
     )
   })
 
+  it('says everything that is wrong at once, wherever it stands', async () => {
+    writeFileSync(fileOf('config.yaml'), 'node: { lease_ms: 1s }\ntasks: { max_qeue: 5 }\n')
+    const said = await refusal({ port: 'many', variables: { ESCAPEMENT_TASKS_MAX_QUEUE: '-1' } })
+    expect(said.split('\n').filter((line) => line.startsWith('  '))).toEqual([
+      expect.stringContaining('--port "many": must be a whole number'),
+      expect.stringContaining(`${fileOf('config.yaml')}:2: tasks.max_qeue 5: is not a known setting`),
+      expect.stringContaining('ESCAPEMENT_TASKS_MAX_QUEUE (tasks.max_queue) -1: is out of range'),
+      expect.stringContaining('node.renew_ms 5000: must be below lease_ms, 1000'),
+    ])
+  })
+
   it('says so when there is no database', async () => {
     const said = await refusal({ databaseUrl: 'postgres://u:sesame@127.0.0.1:1/x' })
     expect(said).toMatch(/database/i)

@@ -118,5 +118,7 @@ describe('settings', () => {
     expect(said).toContain('tasks.max_qeue')
     expect(said).toContain('did you mean max_queue?')
     expect(said).toContain('did you mean sessions?')
+    const both = flaws({ lanes: { cron: -1 }, node: { renew_ms: 15_000 } })
+    expect(both).toHaveLength(2)
   })
 })

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander'
 import { DURATION_WORDS, parseDuration, type DurationUnit } from '../../contract/config/duration.ts'
+import { withoutComments } from '../../core/json-comments.ts'
 import { formatInstant, later, type Instant } from '../../core/instant.ts'
 import type { Terminal } from '../terminal.ts'
 import { readText } from './files.ts'
@@ -130,7 +131,7 @@ export async function bodyOf(
 
 async function readObject(terminal: Terminal, file: string): Promise<FieldValues> {
   const content = await readText(terminal, file, `--file ${file}`)
-  const value = json(content, { option: `--file ${file}:`, now: terminal.now() })
+  const value = json(withoutComments(content), { option: `--file ${file}:`, now: terminal.now() })
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new UsageError(`--file ${file} must hold one JSON object`)
   return value as FieldValues

@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
+import { withoutComments } from '../../core/json-comments.ts'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from './usage.ts'
 
@@ -27,7 +28,7 @@ export async function readFiles(terminal: Terminal, given: readonly string[]): P
   const files: GivenFile[] = []
   for (const file of given)
     for (const name of await namesIn(terminal, file))
-      files.push({ name: name === '-' ? 'stdin' : name, text: await readText(terminal, name) })
+      files.push({ name: name === '-' ? 'stdin' : name, text: withoutComments(await readText(terminal, name)) })
   return files
 }
 

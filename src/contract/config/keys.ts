@@ -154,6 +154,14 @@ export const CONFIG_KEYS = {
       null,
     ),
   },
+  metrics: {
+    unprefixed_names: flag({
+      default: true,
+      hot: true,
+      summary:
+        'Whether `/metrics` shows `runs_total`, `task_overlap_skipped_total`, `task_failure_retry_total`, `task_timeout_total` and `concurrency_skipped_total` beside the same with `escapement_`.',
+    }),
+  },
   log: {
     level: word({
       default: 'info',

@@ -2,6 +2,7 @@ import { flawed, parsed, unknownFieldsOf, type Flaw, type Parsed } from '../../c
 import { nearestWord } from '../../core/nearest-word.ts'
 import { parseDuration } from './duration.ts'
 import type { Key, KeyTree, OpenGroup } from './key.ts'
+import { GROUP_SYNONYMS, withoutSynonyms } from './synonyms.ts'
 
 /** A setting with its place in the tree. */
 export interface PlacedKey {
@@ -72,10 +73,27 @@ export const defaultLayer = (tree: KeyTree): Layer => new Map(keysOf(tree).map((
 
 /** Reads a tree that somebody gave, whole or not at all, and says everything that is wrong with it. */
 export function readLayer(tree: KeyTree, given: unknown, reading: Reading = {}): Parsed<ReadLayer> {
+  const read = readPartly(tree, given, reading)
+  return read.flaws.length > 0 ? flawed(...read.flaws) : parsed(read)
+}
+
+/** What can be read of a tree that somebody gave, and everything that is wrong with the rest. */
+export function readPartly(tree: KeyTree, given: unknown, reading: Reading = {}): ReadLayer & Flawed {
   const walk: Walk = { root: tree, reading, values: new Map(), kept: [], forgotten: [], flaws: [] }
-  if (isObject(given)) readGroup(walk, { tree, given, prefix: '' })
-  else walk.flaws.push({ field: 'settings', value: given, message: 'must be an object' })
-  return walk.flaws.length > 0 ? flawed(...walk.flaws) : parsed(walk)
+  if (!isObject(given)) {
+    walk.flaws.push({ field: 'settings', value: given, message: 'must be an object' })
+    return walk
+  }
+  const meant = withoutSynonyms(tree, given)
+  readGroup(walk, { tree, given: meant.given, prefix: '' })
+  return {
+    ...walk,
+    flaws: [...meant.flaws, ...walk.flaws.map((flaw) => ({ ...flaw, field: meant.asGiven(flaw.field) }))],
+  }
+}
+
+interface Flawed {
+  readonly flaws: readonly Flaw[]
 }
 
 interface Walk {
@@ -158,6 +176,9 @@ function readKey(walk: Walk, { path, key }: PlacedKey, given: unknown): void {
   else walk.values.set(path, read.value)
 }
 
+/** Of a name that many settings have, so many are named. */
+const MAX_MEANT = 3
+
 interface Stranger {
   readonly tree: KeyTree
   readonly prefix: string
@@ -171,12 +192,11 @@ interface Stranger {
  */
 function unknownKey(root: KeyTree, { tree, prefix, name, value }: Stranger): Flaw {
   const known = Object.keys(tree)
-  const near = nearestWord(
-    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    known,
+  const elsewhere = keysOf(root).flatMap(({ path }) =>
+    path.endsWith(`.${name}`) && keyAt(root, `${path}x`) === undefined ? [path] : [],
   )
-  const elsewhere = keysOf(root).find(({ path }) => path.endsWith(`.${name}`) && keyAt(root, `${path}x`) === undefined)
-  const meant = elsewhere?.path ?? near ?? undefined
+  const near = prefix === '' ? (GROUP_SYNONYMS.get(name)?.group ?? nearestWord(name, known)) : nearestWord(name, known)
+  const meant = elsewhere.length > 0 ? elsewhere.slice(0, MAX_MEANT).join(' or ') : (near ?? undefined)
   return {
     field: below(prefix, name),
     // Whatever was meant by it, it may be a password.

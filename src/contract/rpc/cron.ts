@@ -15,7 +15,9 @@ export interface CronJob {
   }
   readonly deleteAfterRun: boolean
   readonly stateless: boolean
-  readonly deliver: false
+  readonly deliver: boolean
+  /** The id of the target that results go to. */
+  readonly deliverTo?: string
   readonly createdAtMs: number
   readonly updatedAtMs: number
 }

@@ -52,7 +52,7 @@ export const RPC_METHODS = {
     rails: 'list',
     ...{ permission: 'schedules:write', params: createParams, newWork: true, creates: true },
     takes:
-      '`schedule {kind, atMs | everyMs | expr, tz?}`, `message`, `name?`, `agentId?`, `enabled?`, `deleteAfterRun?`, `stateless?`',
+      '`schedule {kind, atMs | everyMs | expr, tz?}`, `message`, `name?`, `agentId?`, `enabled?`, `deleteAfterRun?`, `stateless?`, `deliver?`, `deliverChannel?`, `deliverTo?`',
     answers: '`{job}`',
   }),
   'cron.update': method({

@@ -4,7 +4,6 @@ import { z } from 'zod'
 const text = z.string().nullish()
 const flag = z.boolean().nullish()
 
-const LATER = 'comes later: messages to chats are not sent yet. Leave it out, or false'
 const never = (message: string) =>
   z
     .boolean()
@@ -12,11 +11,11 @@ const never = (message: string) =>
     .nullish()
 const empty = (message: string) => z.string().max(0, message).nullish()
 
+/** Where results go: a chat (`deliverTo`) of a channel, or a target by its id or name as `deliverTo` alone. */
+const delivered = { deliver: flag, deliverChannel: text, deliverTo: text }
+
 /** What GoClaw sends along although there is nothing to say. Whoever says something is told that it is not heard. */
 const unheard = {
-  deliver: never(LATER),
-  deliverChannel: empty(LATER),
-  deliverTo: empty(LATER),
   wakeHeartbeat: never(
     'is not done: heartbeats have their own times, and heartbeat.test asks one now. Leave it out, or false',
   ),
@@ -37,6 +36,7 @@ const job = {
   enabled: flag,
   deleteAfterRun: flag,
   stateless: flag,
+  ...delivered,
   ...unheard,
 }
 

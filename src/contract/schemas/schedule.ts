@@ -7,7 +7,7 @@ import {
   OVERLAP_ACTIONS,
 } from '../../core/schedule/schedule-rules.ts'
 import { RETRY_STRATEGIES } from '../../core/run/retry-policy.ts'
-import { SCHEDULE_STATES } from '../../core/schedule/schedule-life.ts'
+import { ENABLED_WORDS, SCHEDULE_STATES } from '../../core/schedule/schedule-life.ts'
 import { DAY_MATCHES, DST_POLICIES } from '../../core/time/cron.ts'
 import {
   SCHEDULE_SORTS,
@@ -131,6 +131,7 @@ export const scheduleFields = {
   run_at: givenMoment.nullish(),
   atMs: z.int().min(0).nullish(),
   tz: z.string().min(1).nullish(),
+  status: z.enum(ENABLED_WORDS).nullish(),
 }
 
 export const scheduleInput: z.ZodType<ScheduleInput> = named(
@@ -163,6 +164,10 @@ const timingView = {
   ends_at: moment.optional(),
   exclude: z.array(z.union([z.string(), z.strictObject({ from: moment, to: moment })])).optional(),
   cadence: cadence.optional(),
+  schedule_type: z.enum(['cron', 'interval', 'once', 'rrule']).optional(),
+  cron_expr: z.string().optional(),
+  interval_seconds: z.number().optional(),
+  run_at: moment.optional(),
 }
 
 const rulesView = {

@@ -1,10 +1,13 @@
 import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
+import { toPointer } from '../pointer.ts'
+import { parsePointer } from '../probe/condition.ts'
+import { valueAt } from '../probe/pointer.ts'
 
 /** What has to hold of an answer for it to be a success. All that is said has to. */
 export interface SuccessWhen {
   /** Left out: every status from 200 to 299. */
   readonly status?: readonly number[]
-  /** Where in the answer to look, as `result.items.0.state`. Empty: the answer itself. */
+  /** Where in the answer to look: a JSON pointer, or names with dots between. Empty: the answer itself. */
   readonly path?: string
   readonly equals?: unknown
   /** The text there contains this, or the list there has it. */
@@ -30,13 +33,7 @@ export function parseSuccessWhen(field: string, value: unknown): Parsed<SuccessW
       ...{ field: `${field}.status`, value: status, message: 'must be a list of HTTP statuses' },
       allowed: 'a list of whole numbers from 200 to 599',
     })
-  if (path !== undefined && (typeof path !== 'string' || path.length > 1_000))
-    flaws.push({
-      field: `${field}.path`,
-      value: path,
-      message: 'must be a text',
-      allowed: 'names and numbers with dots',
-    })
+  if (path !== undefined) flaws.push(...pathFlaws(`${field}.path`, path))
   if (exists !== undefined && typeof exists !== 'boolean')
     flaws.push({ field: `${field}.exists`, value: exists, message: 'must be true or false', allowed: 'true, false' })
   if (path !== undefined && !['equals', 'contains', 'exists'].some((name) => given[name] !== undefined))
@@ -44,9 +41,30 @@ export function parseSuccessWhen(field: string, value: unknown): Parsed<SuccessW
       ...{ field: `${field}.path`, value: path, message: 'says where to look and not what for' },
       allowed: 'with equals, contains or exists',
     })
+  if (exists === false && (given['equals'] !== undefined || given['contains'] !== undefined))
+    flaws.push({
+      ...{ field: `${field}.exists`, value: exists, message: 'can never hold together with equals or contains' },
+      allowed: 'true, or leave one of them out',
+    })
   if (Object.keys(given).length === 0) flaws.push({ field, value, message: 'says nothing', allowed })
   return flaws.length > 0 ? flawed(...flaws) : parsed(given as SuccessWhen)
 }
+
+/** What no answer can ever have at a path: most of it is the notation of something else. */
+function pathFlaws(field: string, path: unknown): readonly Flaw[] {
+  const allowed = 'a JSON pointer such as /items/0/state'
+  if (typeof path !== 'string' || path === '' || path.startsWith('/')) {
+    const read = parsePointer(field, path)
+    return read.ok ? [] : read.flaws
+  }
+  const [first = '', ...rest] = path.split('.')
+  const isForeign = first === '$' || first.startsWith('$[') || /\[(?:\d+|\*|'[^']*'|"[^"]*")\]/.test(path)
+  if (isForeign || [first, ...rest].includes('') || path.length > MOST_PATH)
+    return [{ field, value: path, message: 'can never match', allowed: `${allowed}, or names with dots between` }]
+  return []
+}
+
+const MOST_PATH = 1_000
 
 const isStatuses = (value: unknown): boolean =>
   Array.isArray(value) &&
@@ -69,14 +87,8 @@ export function unmet(body: unknown, when: SuccessWhen): string | null {
   return null
 }
 
-function lookUp(body: unknown, path: string): unknown {
-  let found = body
-  for (const step of path === '' ? [] : path.split('.')) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined
-    found = (found as Readonly<Record<string, unknown>>)[step]
-  }
-  return found
-}
+const lookUp = (body: unknown, path: string): unknown =>
+  valueAt(body, path === '' || path.startsWith('/') ? path : toPointer(path.split('.')))
 
 const has = (found: unknown, wanted: unknown): boolean => {
   if (typeof found === 'string') return typeof wanted === 'string' && found.includes(wanted)

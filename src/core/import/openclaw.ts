@@ -1,5 +1,6 @@
 import { parseInstant, formatInstant, instant, isWritten } from '../instant.ts'
 import { readJson } from '../json.ts'
+import { withoutComments } from '../json-comments.ts'
 
 /** A job of OpenClaw's scheduler, as the schedule it would be. */
 export interface PlannedClawJob {
@@ -41,7 +42,7 @@ const isOfGoClaw = (job: Json): boolean => objectIn(job['payload'])['kind'] === 
 
 /** Reads a jobs file; a sentence instead says why it is none. */
 export function readClawJobs(text: string): readonly ClawJob[] | string {
-  const read = readJson(text.replace(/^\uFEFF/u, ''))
+  const read = readJson(withoutComments(text.replace(/^\uFEFF/u, '')))
   if ('flaw' in read) return `is not JSON: ${read.flaw}`
   const file = read.value
   const jobs = Array.isArray(file) ? (file as readonly unknown[]) : objectIn(file)['jobs']

@@ -13,7 +13,12 @@ export interface RetryPolicy {
   readonly jitter: number
   /** The waits of strategy `ladder`. The last one repeats. */
   readonly ladderSeconds: readonly number[]
+  /** What was left out of the policy of an agent or a schedule: the deployment's `retry.*` decides it when a run is made. */
+  readonly leftOut?: readonly LeftOut[]
 }
+
+const DEPLOYMENT_FIELDS = ['max_retries', 'base_ms', 'max_ms', 'jitter'] as const
+type LeftOut = (typeof DEPLOYMENT_FIELDS)[number]
 
 export const DEFAULT_LADDER_SECONDS: readonly number[] = [30, 60, 300, 900, 3600]
 
@@ -63,6 +68,43 @@ export function parseRetryPolicy(field: string, value: unknown, base = DEFAULT_R
     jitter: given.jitter ?? (strategy === 'exponential' ? base.jitter : 0),
   })
 }
+
+/** The same of an agent or a schedule, which is kept with what it leaves out. */
+export function parseKeptPolicy(field: string, value: unknown, base = DEFAULT_RETRY_POLICY): Parsed<RetryPolicy> {
+  const read = parseRetryPolicy(field, value, base)
+  if (!read.ok) return read
+  const given = value as Readonly<Record<string, unknown>>
+  const leftOut = DEPLOYMENT_FIELDS.filter((name) => given[name] === undefined)
+  return leftOut.length === 0 ? read : parsed({ ...read.value, leftOut })
+}
+
+/**
+ * A policy as it is in force: what it leaves out is what the deployment has now. A number of retries that is 0 because of
+ * what is woken, or the length of a ladder, is no default of the deployment and stays.
+ */
+export function policyInForce(kept: RetryPolicy, deployment: RetryPolicy): RetryPolicy {
+  const { leftOut = [], ...policy } = kept
+  if (leftOut.length === 0) return kept
+  const isLeftOut = (name: LeftOut): boolean => leftOut.includes(name)
+  const { strategy } = policy
+  const retriesStay = !isLeftOut('max_retries') || policy.maxRetries === 0 || strategy === 'ladder'
+  const wanted = isLeftOut('base_ms') ? deployment.baseMs : policy.baseMs
+  const maxMs = isLeftOut('max_ms') ? Math.max(deployment.maxMs, wanted) : policy.maxMs
+  return {
+    ...policy,
+    maxRetries: retriesStay ? policy.maxRetries : deployment.maxRetries,
+    // A first wait that nobody wrote must not contradict a longest wait that somebody did.
+    baseMs: strategy === 'exponential' ? Math.min(wanted, maxMs) : wanted,
+    maxMs,
+    jitter: isLeftOut('jitter') && strategy === 'exponential' ? deployment.jitter : policy.jitter,
+  }
+}
+
+/** A row with its own policy as it is in force; one without is as it is. */
+export const withPolicyInForce = <T extends { readonly retryPolicy: RetryPolicy | null }>(
+  row: T,
+  deployment: RetryPolicy,
+): T => (row.retryPolicy === null ? row : { ...row, retryPolicy: policyInForce(row.retryPolicy, deployment) })
 
 function parseShare(field: string, value: unknown): Parsed<number> {
   return typeof value === 'number' && value >= 0 && value < 1

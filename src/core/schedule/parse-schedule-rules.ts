@@ -1,5 +1,5 @@
 import { integerField, orNull, parsed, parseFields, wordField, type Parsed } from '../input.ts'
-import { DEFAULT_RETRY_POLICY, parseLadder, parseRetryPolicy, type RetryPolicy } from '../run/retry-policy.ts'
+import { DEFAULT_RETRY_POLICY, parseLadder, parseKeptPolicy, type RetryPolicy } from '../run/retry-policy.ts'
 import {
   CONCURRENCY_POLICIES,
   DEFAULT_SCHEDULE_RULES,
@@ -83,7 +83,7 @@ interface OwnRetryPolicy {
 
 /** Only a number that was written limits failure action RETRY; the one that a policy has by default does not. */
 function parseOwnRetryPolicy(field: string, value: unknown, base: RetryPolicy): Parsed<OwnRetryPolicy> {
-  const read = parseRetryPolicy(field, value, base)
+  const read = parseKeptPolicy(field, value, base)
   if (!read.ok) return read
   const isWritten =
     typeof value === 'object' && value !== null && 'max_retries' in value && value.max_retries !== undefined

@@ -5,6 +5,9 @@ import { nextOccurrence, type Timing } from '../time/timing.ts'
 export const SCHEDULE_STATES = ['active', 'paused', 'finished', 'failed', 'pending_approval'] as const
 export type ScheduleState = (typeof SCHEDULE_STATES)[number]
 
+/** How the seeds say that a schedule is on, or off. */
+export const ENABLED_WORDS = ['ENABLED', 'DISABLED'] as const
+
 export interface ScheduleLife {
   readonly state: ScheduleState
   readonly nextRunAt: Instant | null

@@ -1,6 +1,6 @@
 import { misplacedCadence, parseCadence, type Cadence } from '../cadence/cadence.ts'
 import { flawed, parsed, parseInteger, parseWord, type Flaw, type Parsed } from '../input.ts'
-import { durationMs, instant, parseInstant, type Instant } from '../instant.ts'
+import { durationMs, instant, parseMoment, type Instant } from '../instant.ts'
 import { DAY_MATCHES, DST_POLICIES, type DayMatch, type DstPolicy } from './cron.ts'
 import { parseCron } from './cron-grammar.ts'
 import { parseExclusion, type Exclusion } from './exclusion.ts'
@@ -68,8 +68,8 @@ function readCommon(input: Input, context: TimingContext, flaws: Flaw[]): Common
   const ownZone = zoneField === null ? null : keep(parseZone(zoneField.name, zoneField.value), flaws)
   const dst = optional('dst', (field, value) => parseWord(field, value, DST_POLICIES))
   const dayMatch = optional('day_match', (field, value) => parseWord(field, value, DAY_MATCHES))
-  const startsAt = optional('starts_at', parseInstant)
-  const endsAt = optional('ends_at', parseInstant)
+  const startsAt = optional('starts_at', parseMoment)
+  const endsAt = optional('ends_at', parseMoment)
   if (startsAt !== null && endsAt !== null && endsAt <= startsAt)
     flaws.push({
       field: 'ends_at',
@@ -139,14 +139,14 @@ const ruledOut = ({ name: field, value }: Given): Flaw => ({
 })
 
 const readAnchor = ({ input, flaws }: Reading): Instant | null =>
-  isGiven(input, 'anchor') ? keep(parseInstant('anchor', input['anchor']), flaws) : null
+  isGiven(input, 'anchor') ? keep(parseMoment('anchor', input['anchor']), flaws) : null
 
 const readCadence = ({ input, flaws }: Reading, intervalMs: number | null): Cadence | null =>
   isGiven(input, 'cadence') ? keep(parseCadence('cadence', input['cadence'], intervalMs), flaws) : null
 
 function parseAt(given: Given, now: Instant): Parsed<Instant> {
   const { name: field, value } = given
-  const at = given.unit === 'ms' ? parseEpochMs(field, value) : parseInstant(field, value)
+  const at = given.unit === 'ms' ? parseEpochMs(field, value) : parseMoment(field, value)
   if (!at.ok || at.value > now) return at
   return flawed({ field, value, message: 'is in the past', allowed: 'a time in the future' })
 }

@@ -1,4 +1,5 @@
 import type { scheduleOperations } from '../../contract/operations/schedules.ts'
+import type { ScheduleView } from '../../contract/schedule.ts'
 import { isPermitted } from '../../core/access.ts'
 import { forecastDraft } from '../../service/forecast/draft.ts'
 import { tryProbe } from '../../service/probe/try.ts'
@@ -23,6 +24,7 @@ import type { HandlersOf } from '../call.ts'
 import type { HttpContext } from '../context.ts'
 import { requirePermission } from '../gate.ts'
 import { askerOf } from './explain.ts'
+import { withSeedNames } from './seed-names.ts'
 
 /** What changes a plan wakes the loop that watches over it. */
 async function changing<T>(ctx: HttpContext, change: Promise<T>): Promise<T> {
@@ -31,26 +33,33 @@ async function changing<T>(ctx: HttpContext, change: Promise<T>): Promise<T> {
   return changed
 }
 
+/** The same for a change that answers with the schedule. */
+const changingOne = async (ctx: HttpContext, change: Promise<ScheduleView>): Promise<ScheduleView> =>
+  withSeedNames(await changing(ctx, change))
+
 /** The life of a schedule. */
 export const scheduleHandlers: HandlersOf<typeof scheduleOperations> = {
   'schedules.create': ({ ctx, ports, caller, query, body }) =>
-    changing(ctx, createScheduleFrom(ports, caller, { input: body, fromRun: query.from_run })),
-  'schedules.list': ({ ports, caller, query }) => findSchedules(ports, caller, query),
-  'schedules.get': ({ ports, caller, params }) => getSchedule(ports, caller, params.id),
+    changingOne(ctx, createScheduleFrom(ports, caller, { input: body, fromRun: query.from_run })),
+  'schedules.list': async ({ ports, caller, query }) => {
+    const page = await findSchedules(ports, caller, query)
+    return { ...page, items: page.items.map(withSeedNames) }
+  },
+  'schedules.get': async ({ ports, caller, params }) => withSeedNames(await getSchedule(ports, caller, params.id)),
   'schedules.update': ({ ctx, ports, caller, params, body, ifMatch }) =>
-    changing(ctx, changeSchedule(ports, caller, { id: params.id, version: ifMatch, change: body })),
+    changingOne(ctx, changeSchedule(ports, caller, { id: params.id, version: ifMatch, change: body })),
   'schedules.delete': async ({ ctx, ports, caller, params, ifMatch }) => {
     await changing(ctx, deleteSchedule(ports, caller, { id: params.id, version: ifMatch }))
     return undefined
   },
   'schedules.enable': ({ ctx, ports, caller, params, ifMatch }) =>
-    changing(ctx, enableSchedule(ports, caller, { id: params.id, version: ifMatch })),
+    changingOne(ctx, enableSchedule(ports, caller, { id: params.id, version: ifMatch })),
   'schedules.disable': ({ ctx, ports, caller, params, ifMatch }) =>
-    changing(ctx, disableSchedule(ports, caller, { id: params.id, version: ifMatch })),
+    changingOne(ctx, disableSchedule(ports, caller, { id: params.id, version: ifMatch })),
   'schedules.approve': ({ ctx, ports, caller, params, ifMatch }) =>
-    changing(ctx, approveSchedule(ports, caller, { id: params.id, version: ifMatch })),
+    changingOne(ctx, approveSchedule(ports, caller, { id: params.id, version: ifMatch })),
   'schedules.reject': ({ ctx, ports, caller, params, body, ifMatch }) =>
-    changing(ctx, rejectSchedule(ports, caller, { id: params.id, version: ifMatch, reject: body })),
+    changingOne(ctx, rejectSchedule(ports, caller, { id: params.id, version: ifMatch, reject: body })),
   'schedules.runNow': ({ ports, caller, params, body }) =>
     runScheduleNow(ports, caller, { id: params.id, mode: body.mode ?? 'force' }),
   'schedules.runs': ({ ports, caller, params, query }) =>

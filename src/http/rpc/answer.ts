@@ -1,8 +1,7 @@
 import type { z } from 'zod'
-import { RPC_METHODS, type RpcMethodSpec } from '../../contract/rpc/methods.ts'
+import { RPC_METHODS, type RpcMethodName, type RpcMethodSpec } from '../../contract/rpc/methods.ts'
 import { ErrGatewayDraining, invalid, Refusal } from '../../contract/refusals.ts'
 import type { Principal } from '../../core/access.ts'
-import { nearestWord } from '../../core/nearest-word.ts'
 import { batchFull, createBatchRoom } from '../answer-memory.ts'
 import { callerFrom } from '../caller-from.ts'
 import type { HttpContext } from '../context.ts'
@@ -23,6 +22,7 @@ import {
   type RpcError,
   type RpcRequest,
 } from './message.ts'
+import { methodMeant, methodNamed } from './method-names.ts'
 
 /** Somebody who calls, and how they are reined in. */
 export interface RpcAsker {
@@ -86,14 +86,13 @@ async function answerOne(asker: RpcAsker, given: unknown, isFull = false): Promi
 
 type Outcome = { readonly result: unknown } | { readonly error: RpcError }
 
-async function perform(asker: RpcAsker, { method, params }: RpcRequest): Promise<Outcome> {
+async function perform(asker: RpcAsker, { method: called, params }: RpcRequest): Promise<Outcome> {
   const { ctx, principal, requestId } = asker
   try {
     asker.charge()
-    const spec = Object.hasOwn(RPC_METHODS, method)
-      ? (RPC_METHODS as Readonly<Record<string, RpcMethodSpec>>)[method]
-      : undefined
-    if (spec === undefined) return { error: noMethod(method, nearestWord(method, Object.keys(RPC_METHODS))) }
+    const method = methodNamed(called)
+    if (method === null) return { error: noMethod(called, methodMeant(called)) }
+    const spec: RpcMethodSpec = RPC_METHODS[method]
     admit(ctx, spec, principal)
     const read = readParams(spec.params, params)
     if (principal.railed !== undefined) await admitTo(ctx, spec, { principal, id: idIn(read) })
@@ -104,10 +103,10 @@ async function perform(asker: RpcAsker, { method, params }: RpcRequest): Promise
         : undefined
     const caller = callerFrom(principal, once)
     const call = (trace: string | null): Promise<unknown> =>
-      handlerOf(method)({ ctx, caller: { ...caller, trace }, params: read })
+      handlerOf(method)({ ctx, caller: { ...caller, trace }, principal, params: read })
     return { result: await (spec.admits === true ? ctx.admit(method, asker.traceparent, call) : call(null)) }
   } catch (error) {
-    const refusal = refusalOf(error) ?? unexpected(asker, method, error)
+    const refusal = refusalOf(error) ?? unexpected(asker, called, error)
     ctx.metrics.refused(refusal.code)
     return { error: refusedWith(refusal, requestId, params) }
   }
@@ -120,7 +119,7 @@ function idIn(params: unknown): unknown {
 }
 
 /** The table of methods says that each that is there has one. */
-const handlerOf = (method: string): ((call: RpcCall<unknown>) => Promise<unknown>) =>
+const handlerOf = (method: RpcMethodName): ((call: RpcCall<unknown>) => Promise<unknown>) =>
   (RPC_HANDLERS as Readonly<Record<string, unknown>>)[method] as (call: RpcCall<unknown>) => Promise<unknown>
 
 function readParams(schema: z.ZodType, params: unknown): unknown {

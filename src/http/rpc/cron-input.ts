@@ -61,6 +61,7 @@ const PLACES: Readonly<Record<string, string>> = {
   payload: 'message',
   delete_after_run: 'deleteAfterRun',
   session: 'stateless',
+  delivery: 'deliverTo',
 }
 
 const moved = (flaw: Flaw, within: string): Flaw => {

@@ -21,7 +21,8 @@ export function viewJob(schedule: ScheduleView): CronJob {
     },
     deleteAfterRun: schedule.delete_after_run,
     stateless: schedule.session === 'isolated',
-    deliver: false,
+    deliver: schedule.delivery !== null,
+    ...(schedule.delivery === null ? {} : { deliverTo: schedule.delivery.target_id }),
     createdAtMs: msOf(schedule.created_at),
     updatedAtMs: msOf(schedule.updated_at),
   }

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { RpcMethodName, RpcMethods } from '../../contract/rpc/methods.ts'
+import type { Principal } from '../../core/access.ts'
 import type { Caller } from '../../service/caller.ts'
 import {
   findBeatRange,
@@ -25,12 +26,14 @@ import type { RunView } from '../../contract/run.ts'
 import type { HttpContext } from '../context.ts'
 import { inParams, newSchedule, scheduleChange } from './cron-input.ts'
 import { viewEntry, viewJob } from './cron-view.ts'
+import { deliveryIn } from './deliver.ts'
 import { heartbeatChange, inHeartbeatParams, viewRpcEntry, viewRpcHeartbeat } from './heartbeat.ts'
 
 /** A call that has passed the gate and been read. */
 export interface RpcCall<Params> {
   readonly ctx: HttpContext
   readonly caller: Caller
+  readonly principal: Principal
   readonly params: Params
 }
 
@@ -92,12 +95,13 @@ export const RPC_HANDLERS: Handlers = {
   },
   'cron.create': async (call) => {
     const { ctx, caller, params } = call
-    const made = inParams('', createSchedule(ctx.ports, caller, newSchedule(params)))
+    const input = { ...newSchedule(params), ...(await deliveryIn(call, params)) }
+    const made = inParams('', createSchedule(ctx.ports, caller, input))
     return { job: viewJob(await changing(call, made)) }
   },
   'cron.update': async (call) => {
     const { ctx, caller, params } = call
-    const change = scheduleChange(params.patch)
+    const change = { ...scheduleChange(params.patch), ...(await inParams('patch.', deliveryIn(call, params.patch))) }
     const changed = inParams('patch.', changeSchedule(ctx.ports, caller, { id: jobIn(params), change }))
     return { job: viewJob(await changing(call, changed)) }
   },

@@ -1,11 +1,10 @@
 import type { BackfillInput } from '../../contract/backfill.ts'
 import { invalid } from '../../contract/refusals.ts'
 import { BACKFILL_DEFAULTS, type BackfillTerms } from '../../core/backfill/backfill.ts'
-import { formatInstant, type Instant } from '../../core/instant.ts'
+import { formatInstant, type Instant, parseMoment } from '../../core/instant.ts'
 import { meantLane } from '../../core/lanes.ts'
 import type { Flaw } from '../../core/input.ts'
 import { collectFlaws, textField } from '../input-fields.ts'
-import { parseMoment } from '../moment-input.ts'
 
 /** What is asked for, with all that was left unsaid; refused when the range is none. */
 export function readTerms(input: BackfillInput, now: Instant): BackfillTerms {

@@ -22,7 +22,7 @@ import { closedDay, dailyRuns } from './daily-runs.ts'
 import { pendingOfSchedule, type Desk } from './desk.ts'
 import { deliveryOf } from './announce.ts'
 import { withPace } from './pace.ts'
-import { agentOn, makeRun, usualRetryPolicy } from './runs.ts'
+import { agentOn, makeRun, retryPolicyFor } from './runs.ts'
 
 /** Decides every due occurrence of a schedule on the desk, and when to look again. */
 export function fire(desk: Desk, id: ScheduleId): void {
@@ -177,10 +177,7 @@ export function termsOf(
   const agent = agentOn(desk, row.agentId)
   return {
     timeoutSeconds: row.timeoutSeconds ?? agent.timeoutSeconds,
-    retryPolicy:
-      row.retryPolicy ??
-      agent.retryPolicy ??
-      usualRetryPolicy(desk, { trigger: 'schedule', executorKind: agent.executorKind }),
+    retryPolicy: retryPolicyFor(desk, [row, agent], { trigger: 'schedule', executorKind: agent.executorKind }),
     failureActionRetries: row.rules.failureAction === 'RETRY',
     delivery: deliveryOf(row),
   }

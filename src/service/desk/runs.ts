@@ -3,7 +3,7 @@ import { inlineKindOf } from '../../core/executor/inline-agent.ts'
 import type { Why } from '../../core/reasons.ts'
 import type { Reserve } from '../../core/picking/gates.ts'
 import { defaultMaxRetries, NO_RETRIES } from '../../core/run/retry.ts'
-import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../../core/run/retry-policy.ts'
+import { DEFAULT_RETRY_POLICY, policyInForce, type RetryPolicy } from '../../core/run/retry-policy.ts'
 import type { Trigger } from '../../core/run/run.ts'
 import { isTerminal, nextState, type RunEvent } from '../../core/run/run-machine.ts'
 import { grantSlots } from '../../core/schedule/concurrency.ts'
@@ -29,6 +29,16 @@ export function usualRetryPolicy(
   run: { readonly trigger: Exclude<Trigger, 'retry'>; readonly executorKind: string },
 ): RetryPolicy {
   return defaultMaxRetries({ ...run, inlineExecutor: false }) === 0 ? NO_RETRIES : settings.retry
+}
+
+/** The policy of a schedule or an agent, the first that has one, else the usual one; all as they are in force. */
+export const retryPolicyFor = (
+  desk: Desk,
+  owners: readonly { readonly retryPolicy: RetryPolicy | null }[],
+  run: Parameters<typeof usualRetryPolicy>[1],
+): RetryPolicy => {
+  const own = owners.find(({ retryPolicy }) => retryPolicy !== null)?.retryPolicy ?? null
+  return own === null ? usualRetryPolicy(desk, run) : policyInForce(own, desk.settings.retry)
 }
 
 /** The agent a run is for, which must be on the desk unless its schedule brings it. */

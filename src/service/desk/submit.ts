@@ -18,7 +18,7 @@ import { closedBudget } from './budgets.ts'
 import { applyCancellations, cancelInSession } from './cancel.ts'
 import { dailyRuns } from './daily-runs.ts'
 import { pendingInSession, rulesOf, type AgentOnDesk, type Desk } from './desk.ts'
-import { agentOn, makeRun, move, usualRetryPolicy } from './runs.ts'
+import { agentOn, makeRun, move, retryPolicyFor } from './runs.ts'
 
 /** A message or a task on its way in. Everything about it was checked before it comes here. */
 export interface Submission {
@@ -246,5 +246,4 @@ function rowOf(
 
 /** What an agent says about retries is meant for its own turns; a task is repeated only when it asks itself. */
 const retryPolicyOf = (desk: Desk, agent: AgentOnDesk, trigger: Submission['trigger']): RetryPolicy =>
-  (trigger === 'task' ? null : agent.retryPolicy) ??
-  usualRetryPolicy(desk, { trigger, executorKind: agent.executorKind })
+  retryPolicyFor(desk, trigger === 'task' ? [] : [agent], { trigger, executorKind: agent.executorKind })

@@ -27,8 +27,7 @@ export async function refuseReferences(at: AtWork, { before, after }: WantedSche
   }
   if (isNew('budget')) throw railRefusal(breach('operation', 'A key with guard rails sets no budgets'))
   // Targets are created by people alone, so none is its own.
-  if (isNew('delivery'))
-    throw railRefusal(breach('operation', 'A key with guard rails delivers to no target; ask an owner to set delivery'))
+  if (isNew('delivery')) throw noDelivery()
   if (isNew('probe')) await refuseProbe(at, after.input['probe'])
 }
 
@@ -58,3 +57,7 @@ export function refuseRejected({ id, state, approval }: ScheduleRow): void {
     breach('approval', `Schedule ${id} was rejected: ${rejected.reason}; change it, and it is proposed again`),
   )
 }
+
+/** Refuses a delivery that a key with guard rails asks for. */
+export const noDelivery = () =>
+  railRefusal(breach('operation', 'A key with guard rails delivers to no target; ask an owner to set delivery'))

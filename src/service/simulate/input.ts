@@ -17,9 +17,8 @@ import {
   type PolicyChange,
 } from '../../contract/simulation.ts'
 import { flawed, integerField, parsed, parseFields, wordField, type Flaw, type Parsed } from '../../core/input.ts'
-import { DAY_MS, formatInstant, later, SECOND_MS, type Instant } from '../../core/instant.ts'
+import { DAY_MS, formatInstant, later, SECOND_MS, type Instant, parseMoment } from '../../core/instant.ts'
 import { parseFlag, parseObject, textField } from '../input-fields.ts'
-import { parseMoment } from '../moment-input.ts'
 import { parseAssumption } from './assumption.ts'
 import { listOf } from './list-field.ts'
 

@@ -75,6 +75,11 @@ describe('success_when', () => {
     [{ ok: false }, { path: 'ok', equals: true }, false],
     [{}, { path: 'ok', equals: true }, false],
     [{ a: { b: [{ c: 'x' }] } }, { path: 'a.b.0.c', equals: 'x' }, true],
+    [{ a: { b: [{ c: 'x' }] } }, { path: '/a/b/0/c', equals: 'x' }, true],
+    [{ 'a.b': { 'c/d': 1 } }, { path: '/a.b/c~1d', equals: 1 }, true],
+    [{ a: 1 }, { path: '/b', equals: 1 }, false],
+    [{ '': 1 }, { path: '/', equals: 1 }, true],
+    [{ a: 1 }, { path: '', equals: { a: 1 } }, true],
     [{ a: [1, { b: 2, c: 3 }] }, { path: 'a', equals: [1, { c: 3, b: 2 }] }, true],
     [{ a: [1] }, { path: 'a', equals: { 0: 1 } }, false],
     ['all done', { contains: 'done' }, true],
@@ -108,6 +113,13 @@ describe('success_when', () => {
     [{ path: 'a' }, ['w.path']],
     [{ path: 5, equals: 1 }, ['w.path']],
     [{ exists: 'yes' }, ['w.exists']],
+    [{ path: '/a~2', equals: 1 }, ['w.path']],
+    [{ path: '$.state', equals: 1 }, ['w.path']],
+    [{ path: 'items[0].state', equals: 1 }, ['w.path']],
+    [{ path: '.state', equals: 1 }, ['w.path']],
+    [{ path: 'a..b', equals: 1 }, ['w.path']],
+    [{ path: 'a.', equals: 1 }, ['w.path']],
+    [{ path: '/a', equals: 1, exists: false }, ['w.exists']],
   ])('%j is refused', (given, fields) => {
     const result = parseSuccessWhen('w', given)
     expect(result.ok ? [] : result.flaws.map(({ field }) => field)).toEqual(fields)

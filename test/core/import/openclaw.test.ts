@@ -12,6 +12,13 @@ const jobOf = (job: object): ClawJob => {
   return first
 }
 
+describe('a jobs file', () => {
+  it('may have comments', () => {
+    const file = `// kept by hand\n{"jobs": [${JSON.stringify({ id: 'j1', name: 'x', schedule: daily, payload: turn })} /* one */]}`
+    expect(readClawJobs(file)).toMatchObject([{ identity: 'j1' }])
+  })
+})
+
 describe('a job', () => {
   it.each<readonly [what: string, job: object, found: object]>([
     [

@@ -65,7 +65,10 @@ describe('the policies of a schedule', () => {
         alertAfter: 4,
         maxLatenessSeconds: 0,
       },
-      retryPolicy: { ...DEFAULT_RETRY_POLICY, maxRetries: 2, strategy: 'fixed', baseMs: 10, jitter: 0 },
+      retryPolicy: {
+        ...{ ...DEFAULT_RETRY_POLICY, maxRetries: 2, strategy: 'fixed', baseMs: 10, jitter: 0 },
+        leftOut: ['max_ms', 'jitter'],
+      },
     })
   })
 

@@ -77,8 +77,9 @@ describe('cron.create', () => {
     [{ message: '' }, '/message'],
     [{ message: undefined }, '/message'],
     [{ agentId: 'nobody' }, '/agentId'],
-    [{ deliver: true }, '/deliver'],
-    [{ deliverChannel: 'telegram' }, '/deliverChannel'],
+    [{ deliver: true }, '/deliverTo'],
+    [{ deliver: true, deliverTo: 'nowhere' }, '/deliverTo'],
+    [{ deliver: true, deliverChannel: 'whatsapp', deliverTo: '1' }, '/deliverChannel'],
     [{ wakeHeartbeat: true }, '/wakeHeartbeat'],
     [{ enabled: 'yes' }, '/enabled'],
   ])('refuses %j and names %s; nothing is stored', async (wrong, pointer) => {
@@ -102,6 +103,43 @@ describe('cron.create', () => {
     expect(await result(world, 'cron.create', params, { headers })).toEqual(first)
     const other = await call(world, 'cron.create', { ...params, name: 'Other' }, { headers })
     expect(other.error).toMatchObject({ code: -32009, data: { code: 'IDEMPOTENCY_MISMATCH' } })
+  })
+})
+
+describe('a job that delivers', () => {
+  const bot = { name: 'news', kind: 'telegram', agent_id: 'writer', token: '4711:AAH-made', allowed_users: ['1001'] }
+  const targets = async (): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+    (await world.ask('GET', '/api/v1/targets')).json<{ items: readonly Readonly<Record<string, unknown>>[] }>().items
+
+  it('sends its results to a chat of a channel, of which there is one target', async () => {
+    expect((await world.ask('POST', '/api/v1/channels', { body: bot })).statusCode).toBe(201)
+    const place = { deliver: true, deliverChannel: 'telegram', deliverTo: '12345' }
+    const job = await make(place)
+    const [target, ...others] = await targets()
+    expect(others).toEqual([])
+    expect(target).toMatchObject({ kind: 'telegram', settings: { channel: 'news', chat_id: '12345' } })
+    expect(job).toMatchObject({ deliver: true, deliverTo: target?.['id'] })
+    expect(await scheduleOf(job)).toMatchObject({ delivery: { target_id: target?.['id'] } })
+    // The same chat again, under the name of the channel, and the target by its id and by its name.
+    for (const again of [
+      { deliverChannel: 'news', deliverTo: '12345' },
+      { deliver: true, deliverTo: target?.['id'] },
+      { deliver: true, deliverTo: target?.['name'] },
+    ])
+      expect(await make(again)).toMatchObject({ deliver: true, deliverTo: target?.['id'] })
+    expect(await targets()).toHaveLength(1)
+  })
+
+  it('is told to stop, and to begin, by a patch', async () => {
+    const [target] = await targets()
+    const job = await make()
+    const patched = async (patch: object): Promise<CronJob> =>
+      (await result<{ job: CronJob }>(world, 'cron.update', { jobId: job.id, patch })).job
+    expect(await patched({ deliver: true, deliverTo: target?.['id'] })).toMatchObject({ deliver: true })
+    expect(await patched({ name: 'Renamed' })).toMatchObject({ deliver: true })
+    expect(await patched({ deliver: false })).toMatchObject({ deliver: false })
+    const wrong = await call(world, 'cron.update', { jobId: job.id, patch: { deliver: true, deliverTo: 'no' } })
+    expect(pointers(wrong)).toEqual(['/patch/deliverTo'])
   })
 })
 

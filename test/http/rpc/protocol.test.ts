@@ -62,14 +62,42 @@ describe('a request', () => {
     ['cron.lst', 'cron.list'],
     ['cron.togle', 'cron.toggle'],
     ['sessions.stopAll', 'sessions.stopall'],
+    ['cron.add', 'cron.create'],
+    ['cron.remove', 'cron.delete'],
+    ['cron.enable', 'cron.toggle'],
+    ['add', 'cron.create'],
   ])('for %s is told that %s may have been meant', async (method, meant) => {
     const { error } = await call(world, method)
     expect(error).toMatchObject({ code: -32601, data: { did_you_mean: meant } })
     expect(error?.message).toContain(`did you mean ${meant}?`)
   })
 
+  it.each(['cron.wake', 'chat.send', 'heartbeat.add'])('for %s is told of none', async (method) => {
+    const { error } = await call(world, method)
+    expect(error).toEqual({ code: -32601, message: `There is no method ${method}`, data: { code: 'METHOD_NOT_FOUND' } })
+  })
+
   it.each(['nonsense', '__proto__', 'constructor', 'toString'])('for %s has no method', async (method) => {
     expect((await call(world, method)).error?.code).toBe(-32601)
+  })
+
+  it.each(['list', 'status'])('for %s is the method of cron', async (method) => {
+    const [bare, full] = [await call(world, method), await call(world, `cron.${method}`)]
+    expect(bare.result).toBeDefined()
+    expect(bare.result).toEqual(full.result)
+  })
+
+  it('for the other methods of cron without cron. does what they do', async () => {
+    const params = { name: 'Bare', schedule: { kind: 'every', everyMs: 60_000 }, message: 'Look' }
+    const { job } = (await call(world, 'create', params)).result as { readonly job: { readonly id: string } }
+    const jobId = job.id
+    const ask = async (method: string, more: object = {}): Promise<unknown> =>
+      (await call(world, method, { jobId, ...more })).result
+    expect(await ask('update', { patch: { name: 'Named' } })).toMatchObject({ job: { name: 'Named' } })
+    expect(await ask('run')).toMatchObject({ ok: true, ran: true })
+    expect(await ask('runs')).toMatchObject({ total: 1 })
+    expect(await ask('toggle', { enabled: false })).toEqual({ jobId, enabled: false })
+    expect(await ask('delete')).toEqual({ deleted: true })
   })
 
   it('with params by position is told to name them', async () => {

@@ -22,7 +22,7 @@ const HTTP: readonly FieldSpec[] = [
   { path: 'executor.async', label: 'agents.http.async', kind: 'flag', hint: 'agents.http.asyncHint' },
   {
     ...{ path: 'executor.success_when', label: 'agents.http.successWhen', kind: 'json' },
-    ...{ hint: 'agents.http.successWhenHint', example: '{"path": "ok", "equals": true}' },
+    ...{ hint: 'agents.http.successWhenHint', example: '{"path": "/ok", "equals": true}' },
   },
 ]
 

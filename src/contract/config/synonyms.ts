@@ -1,0 +1,89 @@
+import type { Flaw } from '../../core/input.ts'
+import type { KeyTree } from './key.ts'
+
+interface Synonym {
+  /** The group that is meant. */
+  readonly group: string
+  /** Settings that have other names in it. */
+  readonly settings: ReadonlyMap<string, string>
+}
+
+/** Names under which other schedulers keep groups of settings: PinchTab's tasks, and GoClaw's queue of a session. */
+export const GROUP_SYNONYMS: ReadonlyMap<string, Synonym> = new Map([
+  [
+    'scheduler',
+    {
+      group: 'tasks',
+      settings: new Map([
+        ['maxQueueSize', 'max_queue'],
+        ['maxQueue', 'max_queue'],
+        ['maxPerAgent', 'max_per_agent'],
+        ['maxInflight', 'max_inflight'],
+        ['maxPerAgentFlight', 'max_per_agent_inflight'],
+        ['resultTTLSec', 'result_ttl_seconds'],
+      ]),
+    },
+  ],
+  ['queue', { group: 'sessions', settings: new Map() }],
+])
+
+type Given = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Given =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Settings under the names of this project. */
+interface Meant {
+  readonly given: Given
+  /** Two names of one group, or of one setting, at once. */
+  readonly flaws: readonly Flaw[]
+  /** A path by the names that were given. */
+  readonly asGiven: (path: string) => string
+}
+
+/** Puts groups that were given under the name of another scheduler where they belong. */
+export function withoutSynonyms(tree: KeyTree, given: Given): Meant {
+  const names = [...GROUP_SYNONYMS].filter(
+    ([name, { group }]) => Object.hasOwn(given, name) && Object.hasOwn(tree, group) && !Object.hasOwn(tree, name),
+  )
+  if (names.length === 0) return { given, flaws: [], asGiven: (path) => path }
+  const meant: Record<string, unknown> = { ...given }
+  const flaws: Flaw[] = []
+  const paths: (readonly [meant: string, given: string])[] = []
+  for (const [name, { group, settings }] of names) {
+    delete meant[name]
+    if (given[group] !== undefined && given[group] !== null) {
+      flaws.push(together(name, group))
+      continue
+    }
+    const inside = renamed(given[name], settings)
+    flaws.push(...inside.twice.map(([one, other]) => together(`${name}.${one}`, `${name}.${other}`)))
+    paths.push(...inside.names.map(([to, from]) => [`${group}.${to}`, `${name}.${from}`] as const), [group, name])
+    meant[group] = inside.given
+  }
+  return { given: meant, flaws, asGiven: (path) => pathAsGiven(path, paths) }
+}
+
+const together = (field: string, other: string): Flaw => ({
+  ...{ field, value: undefined, message: `cannot be given together with ${other}: both mean the same` },
+})
+
+function renamed(group: unknown, settings: ReadonlyMap<string, string>) {
+  const names: (readonly [meant: string, given: string])[] = []
+  const twice: (readonly [string, string])[] = []
+  if (!isObject(group)) return { given: group, names, twice }
+  const given: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(group)) {
+    const to = settings.get(name) ?? name
+    const other = names.find(([meant]) => meant === to)
+    if (other !== undefined) twice.push([name, other[1]])
+    names.push([to, name])
+    given[to] = value
+  }
+  return { given, names, twice }
+}
+
+function pathAsGiven(path: string, paths: readonly (readonly [meant: string, given: string])[]): string {
+  const found = paths.find(([meant]) => path === meant || path.startsWith(`${meant}.`))
+  return found === undefined ? path : found[1] + path.slice(found[0].length)
+}

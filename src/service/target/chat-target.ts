@@ -1,0 +1,81 @@
+import { invalid } from '../../contract/refusals.ts'
+import type { TargetInput } from '../../contract/target.ts'
+import type { OrgId } from '../../core/ids.ts'
+import { listChannels, loadChannelNamed, type ChannelRow } from '../../store/channels.ts'
+import { listTargets } from '../../store/targets.ts'
+import type { Caller } from '../caller.ts'
+import type { Ports } from '../ports.ts'
+import { createTarget } from './targets.ts'
+
+/** Where a result is to go, as clients of messengers say it: a chat of a channel, or a target by its id or name. */
+export interface ChatPlace {
+  readonly channel: string | undefined
+  readonly to: string | undefined
+}
+
+/** An org has a handful. */
+const MOST_LISTED = 200
+
+/** The fields of settings that name a chat, for each kind of channel that can send. */
+const CHAT_FIELD = { telegram: 'chat_id', slack: 'to' } as const
+
+/**
+ * The id of the target for a place. A chat that has no target yet gets one, where `mayCreate` does not refuse; it may be
+ * called although nothing is created.
+ */
+export async function targetForPlace(
+  ports: Ports,
+  caller: Caller,
+  { place, mayCreate }: { readonly place: ChatPlace; readonly mayCreate: () => void },
+): Promise<string> {
+  const { orgId } = caller
+  const targets = await listTargets(ports.database, { orgId, after: null, limit: MOST_LISTED })
+  if (place.channel === undefined) {
+    const named = targets.find(({ id, name }) => id === place.to || name === place.to)
+    if (named === undefined) throw noPlace('deliverTo', place.to)
+    return named.id
+  }
+  const channel = await channelCalled(ports, orgId, place.channel)
+  const to = place.to ?? channel.settings.default_recipient ?? undefined
+  if (to === undefined) throw noPlace('deliverTo', undefined)
+  const input = inputFor(channel, to)
+  const { settings = {} } = input
+  const known = targets.find(
+    (one) =>
+      one.kind === input.kind &&
+      Object.entries(settings).every(([name, value]) => String(one.settings[name]) === String(value)),
+  )
+  if (known !== undefined) return known.id
+  mayCreate()
+  // The key that makes the call happen once belongs to the job, not to its target.
+  return (await createTarget(ports, { ...caller, once: undefined }, input)).id
+}
+
+/** The channel of a name, or the only one of a kind: clients of GoClaw write `telegram`. */
+async function channelCalled({ database }: Ports, orgId: OrgId, name: string): Promise<ChannelRow> {
+  const named = await loadChannelNamed(database, { orgId, name })
+  if (named !== undefined) return named
+  const all = await listChannels(database, { orgId, after: null, limit: MOST_LISTED })
+  const [only, ...more] = all.filter(({ kind }) => kind === name)
+  if (only !== undefined && more.length === 0) return only
+  throw invalid([
+    {
+      ...{ field: 'deliverChannel', value: name, message: 'names no channel of the org' },
+      allowed: all.length === 0 ? 'create a channel first' : all.map((channel) => channel.name).join(', '),
+    },
+  ])
+}
+
+function inputFor({ name, kind }: ChannelRow, to: string): TargetInput {
+  if (kind !== 'telegram' && kind !== 'slack')
+    throw invalid([{ field: 'deliverChannel', value: name, message: `is of kind ${kind}, which cannot send` }])
+  return { name: `${name} ${to}`.slice(0, 200), kind, settings: { channel: name, [CHAT_FIELD[kind]]: to } }
+}
+
+const noPlace = (field: string, value: string | undefined) =>
+  invalid([
+    {
+      ...{ field, value, message: value === undefined ? 'is missing' : 'names no target of the org' },
+      allowed: 'the id of a chat together with deliverChannel, or the id or name of a target',
+    },
+  ])
