@@ -16,9 +16,10 @@ const counted = onceAlone(async (servers) => {
   stage.release('works', 'fails')
   const node = await servers.start({ agents: { worker: stage.handler } })
   const retry_policy = { max_retries: 1, strategy: 'fixed', base_ms: 500, jitter: 0 }
-  for (const payload of ['works', 'fails', 'takes too long']) {
-    const limit = payload === 'fails' ? { retry_policy } : { retry_policy: { max_retries: 0 } }
-    const { id } = await node.schedules.create({ ...NEVER, agent_id: 'worker', payload, timeout_seconds: 1, ...limit })
+  const never = { max_retries: 0 }
+  const limits = { works: {}, fails: { retry_policy }, 'takes too long': { retry_policy: never, timeout_seconds: 1 } }
+  for (const [payload, limit] of Object.entries(limits)) {
+    const { id } = await node.schedules.create({ ...NEVER, agent_id: 'worker', payload, ...limit })
     await ended(node, (await node.schedules.runNow(id)).run_id ?? '')
   }
   await node.schedules.create({ ...NEVER, agent_id: 'worker', enabled: false })
@@ -186,9 +187,11 @@ export const WATCHING: readonly Row[] = [
       const { id } = await createSchedule(world, { every_seconds: 1, agent_id: agent.id })
       await world.until(() => agent.dispatches.length > 0)
       await world.post(`/api/v1/schedules/${id}/disable`)
-      await world.until(() => agent.busy() === 0)
-      const { items } = await world.server.schedules.runs(id, { status: 'success', limit: 200 })
-      expect(agent.dispatches.map(({ run_id }) => run_id).toSorted()).toEqual(items.map((run) => run.id).toSorted())
+      await world.until(async () => {
+        const { items } = await world.server.schedules.runs(id, { status: 'success', limit: 200 })
+        const told = agent.dispatches.map(({ run_id }) => run_id)
+        expect(told.toSorted()).toEqual(items.map((run) => run.id).toSorted())
+      })
     },
   },
 ]

@@ -11,7 +11,7 @@ const overHttp = (title: string) => ['test/http-scenarios/policies.test.ts', tit
 const requests = once(async (world) => {
   const agent = await world.agent()
   const created = await createSchedule(world, {
-    ...{ ...NEVER, concurrency_policy: 'SKIP', max_concurrency: 1, timeout_seconds: 1 },
+    ...{ ...NEVER, concurrency_policy: 'SKIP', max_concurrency: 1, timeout_seconds: 60 },
     executor: { kind: 'http', method: 'POST', url: agent.url },
   })
   const ended: RunView[] = []
@@ -19,6 +19,7 @@ const requests = once(async (world) => {
   agent.respond((_, response) => response.writeHead(500).end())
   ended.push(await world.ended(await runNow(world, created.id)))
   agent.hold()
+  await world.patch(`/api/v1/schedules/${created.id}`, { timeout_seconds: 1 })
   ended.push(await world.ended(await runNow(world, created.id)))
   await world.patch(`/api/v1/schedules/${created.id}`, { timeout_seconds: 60 })
   const runId = await runNow(world, created.id)
@@ -59,7 +60,7 @@ export const EXECUTION: readonly Row[] = [
     says: 'Each schedule has a time limit of its own.',
     check: async (world) => {
       const { created, timeout } = await requests(world)
-      expect(created.timeout_seconds).toBe(1)
+      expect(created.timeout_seconds).toBe(60)
       expect(timeout?.duration_ms).toBeGreaterThanOrEqual(1_000)
     },
   },

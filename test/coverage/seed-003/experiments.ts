@@ -17,6 +17,8 @@ interface Plan {
   readonly fields: Readonly<Record<string, unknown>>
   readonly prepare: (agent: AgentStub) => void
   readonly isEnough: (runs: readonly RunView[]) => boolean
+  /** What the agent must have seen of these runs besides; a request arrives later than its run is shown as running. */
+  readonly isSeen?: (agent: AgentStub, runs: readonly RunView[]) => boolean
 }
 
 interface Watched {
@@ -29,12 +31,18 @@ interface Watched {
 }
 
 /** A schedule of every second with these policies, its runs as soon as they show enough, and what its agent saw. */
-export const watched = ({ fields, prepare, isEnough }: Plan): ((world: World) => Promise<Watched>) =>
+export const watched = ({
+  fields,
+  prepare,
+  isEnough,
+  isSeen = () => true,
+}: Plan): ((world: World) => Promise<Watched>) =>
   once(async (world) => {
     const agent = await world.agent()
     prepare(agent)
     const created = await createSchedule(world, { agent_id: agent.id, every_seconds: 1, ...fields })
     const runs = decided(await world.runsOf(created.id, (found) => isEnough(decided(found))))
+    await world.until(() => isSeen(agent, runs))
     const { dispatches } = agent
     const [most, dropped] = [agent.most(), agent.dropped()]
     await world.del(`/api/v1/schedules/${created.id}`)
@@ -49,11 +57,17 @@ export const first = (count: number, runs: readonly RunView[]): readonly string[
 
 const running = (count: number) => (runs: readonly RunView[]) =>
   runs.filter(({ status }) => status === 'running').length >= count
+const heard = (count: number) => (agent: AgentStub) => agent.dispatches.length >= count
 const atLeast = (count: number) => (runs: readonly RunView[]) => runs.length >= count
 const over = (count: number) => (runs: readonly RunView[]) =>
   runs.length >= count && runs.slice(0, count).every(({ finished_at }) => finished_at !== null)
 
-export const overlapSkip = watched({ fields: { overlap_action: 'SKIP' }, prepare: hold, isEnough: atLeast(3) })
+export const overlapSkip = watched({
+  fields: { overlap_action: 'SKIP' },
+  prepare: hold,
+  isEnough: atLeast(3),
+  isSeen: heard(1),
+})
 
 export const allowed = watched({
   fields: { overlap_action: 'ALLOW', concurrency_policy: 'SKIP', max_concurrency: 2 },
@@ -65,12 +79,13 @@ export const cancelPrev = watched({
   fields: { overlap_action: 'CANCEL_PREV', concurrency_policy: 'SKIP', max_concurrency: 1 },
   prepare: hold,
   isEnough: (runs) => over(2)(runs) && running(1)(runs),
+  isSeen: (agent) => heard(2)(agent) && agent.dropped() > 0,
 })
 
 const parallel = (concurrency_policy: string) =>
   watched({
     fields: { overlap_action: 'PARALLEL', concurrency_policy, max_concurrency: 1 },
-    ...{ prepare: hold, isEnough: running(3) },
+    ...{ prepare: hold, isEnough: running(3), isSeen: (agent) => agent.most() >= 3 },
   })
 export const parallelSkip = parallel('SKIP')
 export const parallelQueue = parallel('QUEUE')
@@ -81,14 +96,17 @@ export const queued = watched({
   isEnough: (runs) => runs.length >= 4 && running(1)(runs),
 })
 
-const afterFailure = (failure_action: string) =>
-  watched({ fields: { failure_action, retry_policy: null }, prepare: fail, isEnough: over(3) })
-export const retried = afterFailure('RETRY')
+/** Every two seconds, so that a run has ended before the next moment on a busy machine, too. */
+const SELDOM = { every_seconds: 2, retry_policy: { max_retries: 0 } } as const
+
+export const retried = watched({
+  ...{ fields: { failure_action: 'RETRY', every_seconds: 2 }, prepare: fail, isEnough: over(3) },
+})
 export const skippedOnce = watched({
-  ...{ fields: { failure_action: 'SKIP', retry_policy: { max_retries: 0 } }, prepare: fail, isEnough: over(3) },
+  ...{ fields: { failure_action: 'SKIP', ...SELDOM }, prepare: fail, isEnough: over(3) },
 })
 export const newRuns = watched({
-  ...{ fields: { failure_action: 'RUN_NEW', retry_policy: { max_retries: 0 } }, prepare: fail, isEnough: over(3) },
+  ...{ fields: { failure_action: 'RUN_NEW', ...SELDOM }, prepare: fail, isEnough: over(3) },
 })
 
 /** What the sample of the document says, but for its name and its plan. */
@@ -108,14 +126,18 @@ const MISSED_FIVE = {
 
 type Name = keyof typeof MISSED_FIVE | 'many'
 
+/** Longer than a run takes on a busy machine. */
+export const SPACING_MS = 1_500
+
 /** More than `queue_depth` and one slot hold. */
-const MANY = 13
+const MANY = 12
 
 /** Servers were away for five seconds, and for more; what the next one makes of each missed second. */
 export const misfires = onceAlone(async (servers) => {
   const many = await missSeconds(servers, MANY, [{ misfire_policy: 'FIRE_NOW' }])
   const five = await missSeconds(servers, 5, Object.values(MISSED_FIVE))
   const node = await servers.start({
+    schedules: { catchup_spacing_ms: SPACING_MS },
     agents: {
       worker: ({ payload }) => {
         if (labelOf(payload) === 'fails') throw new Error('as asked')
