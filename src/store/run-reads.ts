@@ -170,7 +170,7 @@ const agentErrorText = (wanted: Wanted): string => `select ${wanted.columns} fro
     join run r on r.org_id = o.org_id and r.id = o.id
     left join pending p on p.org_id = r.org_id and p.id = r.id
   where o.org_id = $1 and o.agent_error_code = $15 and ($5::text[] is null or o.state = any($5::text[]))
-    and ${ofOne(wanted)} and ${within('o')} ${ENDED_SINCE} and ($13::text is null or r.owner = $13 or r.id = $14)
+    and ${ofOne(wanted)} and ${within('o')} ${ENDED_SINCE} and ($13::text is null or r.owner = $13 or r.id = $14) ${wanted.onlyOfSchedules ? OF_SCHEDULES : ''}
   order by o.created_at desc, o.id desc limit $11`
 
 interface RunPage extends RunChoice {
