@@ -8,7 +8,7 @@ export const SCHEDULE_ALERT_KINDS = ['failures_in_a_row', 'occurrence_missed', '
 export type ScheduleAlertKind = (typeof SCHEDULE_ALERT_KINDS)[number]
 
 /** Alerts about a budget. */
-export const BUDGET_ALERT_KINDS = ['budget_low', 'budget_used_up'] as const
+export const BUDGET_ALERT_KINDS = ['budget_low', 'budget_used_up', 'budget_no_room'] as const
 export type BudgetAlertKind = (typeof BUDGET_ALERT_KINDS)[number]
 
 /** Everything that alerts are about. */

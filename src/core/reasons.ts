@@ -191,6 +191,8 @@ export const REASONS = {
   run_late: 'The run for {nominal} is {late_seconds} s late; {max_lateness_seconds} s are allowed.',
   run_in_time: 'A run has started in time again.',
   schedule_gone: 'The schedule {schedule} is gone.',
+  budget_no_room:
+    '{spent} of {amount} {unit} are used, and what is left admits no further run, which needs about {reserve}: until {until}, {action} applies.',
   budget_low: '{spent} of {amount} {unit} are used, {percent} % of the budget, until {until}.',
   budget_used_up: '{spent} of {amount} {unit} are used: the budget is used up until {until}, and {action} applies.',
   budget_open: 'The budget has room again: {spent} of {amount} {unit} are used.',

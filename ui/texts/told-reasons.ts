@@ -33,6 +33,8 @@ export const toldReasonTexts = area({
     'reason.run_late': 'The run for {nominal} is {late_seconds} s late; {max_lateness_seconds} s are allowed.',
     'reason.run_in_time': 'A run has started in time again.',
     'reason.schedule_gone': 'The schedule {schedule} is gone.',
+    'reason.budget_no_room':
+      '{spent} of {amount} {unit} are used, and what is left admits no further run, which needs about {reserve}: until {until}, {action} applies.',
     'reason.budget_low': '{spent} of {amount} {unit} are used, {percent} % of the budget, until {until}.',
     'reason.budget_used_up':
       '{spent} of {amount} {unit} are used: the budget is used up until {until}, and {action} applies.',
@@ -70,6 +72,8 @@ export const toldReasonTexts = area({
     'reason.run_late': '{nominal} 的运行迟了 {late_seconds} 秒；允许 {max_lateness_seconds} 秒。',
     'reason.run_in_time': '又有运行按时开始。',
     'reason.schedule_gone': '计划 {schedule} 已不存在。',
+    'reason.budget_no_room':
+      '已使用 {spent}/{amount} {unit}，剩余部分不足以再运行一次（约需 {reserve}）：{until} 之前将执行 {action}。',
     'reason.budget_low': '已使用 {spent}/{amount} {unit}，达到预算的 {percent} %，至 {until}。',
     'reason.budget_used_up': '已使用 {spent}/{amount} {unit}：预算在 {until} 之前已用尽，将执行 {action}。',
     'reason.budget_open': '预算又有余量：已使用 {spent}/{amount} {unit}。',
