@@ -53,6 +53,18 @@ export async function loadHeartbeats(
   return rows.map(heartbeatOf)
 }
 
+/** The heartbeats of the org that are switched on. */
+export async function loadEnabledHeartbeats(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly limit: number },
+): Promise<readonly HeartbeatRow[]> {
+  const rows = await connection.query(
+    `select ${COLUMNS} from heartbeat where org_id = $1 and enabled order by agent_id limit $2`,
+    [wanted.orgId, wanted.limit],
+  )
+  return rows.map(heartbeatOf)
+}
+
 /** Heartbeats whose moment has come, longest overdue first, of all orgs but some. */
 export async function loadDueHeartbeats(
   connection: Connection,
