@@ -49,6 +49,10 @@ export interface HeartbeatView {
   readonly probe: ProbeInput | null
   /** How often that was asked, and what it has saved; only of one that is asked for, once it was. */
   readonly probe_counts?: ProbeCountsView | undefined
+  /** Where news would go at present; null: nowhere. */
+  readonly route: string | null
+  /** Why news would go nowhere, and what to do about it; null when there is a route. */
+  readonly no_route: string | null
   /** The moment at which it is looked at next; null while it is switched off. */
   readonly next_at: string | null
   /** Acknowledgements in a row. */

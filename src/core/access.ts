@@ -7,7 +7,7 @@ import { because, type Why } from './reasons.ts'
 
 /** Everything that can be permitted, with what it lets one do. docs/reference/permissions.md is compared with it. */
 export const PERMISSIONS = {
-  'schedules:read': 'see schedules, previews and explanations',
+  'schedules:read': 'see schedules, their runs, previews and explanations',
   'schedules:write': 'create, change, enable and disable schedules, and make one of a run',
   'schedules:run': "run now, backfill, retry a schedule's run",
   'schedules:delete': 'delete schedules',

@@ -8,7 +8,7 @@ export const SCHEDULE_ALERT_KINDS = ['failures_in_a_row', 'occurrence_missed', '
 export type ScheduleAlertKind = (typeof SCHEDULE_ALERT_KINDS)[number]
 
 /** Alerts about a budget. */
-export const BUDGET_ALERT_KINDS = ['budget_low', 'budget_used_up'] as const
+export const BUDGET_ALERT_KINDS = ['budget_low', 'budget_used_up', 'budget_no_room'] as const
 export type BudgetAlertKind = (typeof BUDGET_ALERT_KINDS)[number]
 
 /** Everything that alerts are about. */
@@ -17,11 +17,12 @@ export const ALERT_KINDS = [
   ...BUDGET_ALERT_KINDS,
   'engine_stalled',
   'delivery_disabled',
+  'heartbeat_failing',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
 /** What an alert is about, by what it is. */
-export const ALERT_SUBJECTS = ['schedule', 'budget', 'node', 'target'] as const
+export const ALERT_SUBJECTS = ['schedule', 'budget', 'node', 'target', 'agent'] as const
 export type AlertSubject = (typeof ALERT_SUBJECTS)[number]
 
 /** The open alerts of a schedule, with their ids. */
@@ -126,4 +127,25 @@ export function decideMissedAlert(facts: {
     return raised ? { kind: 'none' } : { kind: 'raise', why: because('occurrence_missed', rule, evidence) }
   }
   return raised && inTime ? { kind: 'clear', why: because('occurrence_in_time', rule) } : { kind: 'none' }
+}
+
+/** Heartbeats in a row that fail or have no route before there is an alert. */
+const MAX_FAILING_HEARTBEATS = 3
+
+/** Decides about the alert for an agent whose heartbeats come to nothing: cleared by the first that works. */
+export function decideHeartbeatAlert(facts: {
+  /** Heartbeats in a row that failed or had no route, this one included. */
+  readonly streak: number
+  readonly agent: string
+  /** Why the newest of them did. */
+  readonly problem: string
+  readonly raised: boolean
+}): AlertDecision {
+  const { streak, agent, problem, raised } = facts
+  const rule = 'alerts.heartbeat_failing'
+  if (raised)
+    return streak === 0 ? { kind: 'clear', why: because('heartbeat_works', rule, { agent }) } : { kind: 'none' }
+  return streak >= MAX_FAILING_HEARTBEATS
+    ? { kind: 'raise', why: because('heartbeat_failing', rule, { agent, streak, problem }) }
+    : { kind: 'none' }
 }

@@ -143,7 +143,8 @@ export const REASONS = {
   outside_active_hours: 'It is {local_time} in {timezone}, outside {start}-{end}.',
   no_checklist: 'There is no checklist.',
   empty_checklist: 'The checklist has nothing to check.',
-  no_route: 'There is nowhere to send an answer: {target}.',
+  no_route:
+    'The heartbeat target {target} leads nowhere yet: send the agent a message, name channel:recipient or a target, or set none.',
   agent_busy: 'The agent is busy with {run}.',
   heartbeat_due: 'The checklist is due.',
   heartbeat_asked: 'A person wanted to see it now.',
@@ -179,6 +180,9 @@ export const REASONS = {
   target_enabled: 'The target {target} was switched on again.',
   failure_streak: '{streak} runs failed in a row; the alert is at {alert_after}.',
   failure_streak_over: 'A run succeeded again.',
+  heartbeat_failing: '{streak} heartbeats of {agent} in a row came to nothing: {problem}',
+  heartbeat_works: 'The heartbeat of {agent} works again.',
+  heartbeat_changed: 'The heartbeat of {agent} was changed or switched off.',
   engine_stalled: 'No scan since {last_scan_at}, longer than {stall_periods} periods of {period_ms} ms.',
   engine_scans: 'The engine scans again, last at {last_scan_at}.',
   node_gone: 'The node {node} is gone; what it held is settled by others.',
@@ -187,6 +191,8 @@ export const REASONS = {
   run_late: 'The run for {nominal} is {late_seconds} s late; {max_lateness_seconds} s are allowed.',
   run_in_time: 'A run has started in time again.',
   schedule_gone: 'The schedule {schedule} is gone.',
+  budget_no_room:
+    '{spent} of {amount} {unit} are used, and what is left admits no further run, which needs about {reserve}: until {until}, {action} applies.',
   budget_low: '{spent} of {amount} {unit} are used, {percent} % of the budget, until {until}.',
   budget_used_up: '{spent} of {amount} {unit} are used: the budget is used up until {until}, and {action} applies.',
   budget_open: 'The budget has room again: {spent} of {amount} {unit} are used.',

@@ -44,6 +44,8 @@ interface Sending {
   readonly recorder: DeliveryRecorder
   readonly stopping: AbortSignal
   readonly inFlight: Set<Promise<void>>
+  /** Deliveries whose last tries failed on our side, with how often in a row. */
+  readonly failed: Map<string, number>
   /** The ends of quiet hours that are handed in. */
   readonly quiet: HandedIn
   readonly wake: () => void
@@ -58,6 +60,7 @@ export function createDeliveries({ parts, ports }: DeliveriesContext): Deliverie
   let quietAt = -Infinity
   const sending: Sending = {
     ...{ parts, ports, inFlight, stopping: stopping.signal, recorder: createDeliveryRecorder(parts, ports.newId) },
+    failed: new Map(),
     quiet: parts.handedIn('quiet hours'),
     wake: () => {
       loop.wake()
@@ -129,7 +132,7 @@ interface Claim {
   readonly began: number
 }
 
-/** One try. Whatever fails on our side leaves the claim to lapse, and somebody tries again under the same id. */
+/** One try. What fails on our side gives its claim back, and is tried again at once under the same id. */
 async function sendOne(sending: Sending, delivery: ClaimedDelivery, { claim, began }: Claim): Promise<void> {
   const { parts, ports, recorder } = sending
   const { clock, log } = parts.ctx
@@ -153,10 +156,26 @@ async function sendOne(sending: Sending, delivery: ClaimedDelivery, { claim, beg
     await recorder.record({
       ...{ orgId, id, claim, startedAt, finishedAt: clock.now(), outcome, body: message?.body ?? null },
     })
+    sending.failed.delete(id)
   } catch (error) {
     const facts = { delivery: id, run: delivery.runId, error: error instanceof Error ? error.message : String(error) }
     log({ level: 'error', message: 'A delivery could not be tried or put on record; it is tried again', facts })
+    await giveBack(sending, id, claim)
   }
+}
+
+/** Failing again and again, a delivery waits longer each time: it must not keep the loop busy. */
+const RETRY_MS = { first: 50, most: 5_000 }
+
+/** Gives the claim of a try back that failed on our side. Without a database it lapses. */
+async function giveBack({ parts, ports, failed }: Sending, id: string, claim: string): Promise<void> {
+  const before = failed.get(id) ?? 0
+  failed.set(id, before + 1)
+  if (before > 0)
+    await parts.ctx
+      .sleep(Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** before), parts.stopping.signal)
+      .catch(() => null)
+  await releaseClaim(ports, claim, id).catch(() => null)
 }
 
 /** It is not sent now, or not at all, without having been tried. */

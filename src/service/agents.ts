@@ -20,6 +20,8 @@ import { countSchedules } from '../store/schedules.ts'
 import type { Transaction } from '../store/database.ts'
 import { judgeExecutor } from './agent-executor.ts'
 import { newAgent, parseAgent } from './agent-input.ts'
+import { loadHeartbeats, type HeartbeatRow } from '../store/heartbeats.ts'
+import { endStreak } from './heartbeat/alert.ts'
 import { actorOf, changed, created, deleted } from './audit-entry.ts'
 import { applyKept } from './kept-budget.ts'
 import type { Caller } from './caller.ts'
@@ -184,6 +186,12 @@ async function agentAsked(tx: Transaction, orgId: OrgId, { id, version }: Asked)
 export const removeAgent = async (ports: Ports, caller: Caller, asked: Asked): Promise<void> =>
   ports.turns.take(agentRemoval(caller, asked))
 
+interface Removal {
+  readonly found: AgentRow
+  readonly heartbeat: HeartbeatRow | undefined
+  readonly budget: KeptOwn | null
+}
+
 /** The work of deleting an agent. `isUnused`: whoever hands it in has seen to it that no schedule wakes it then. */
 export function agentRemoval(caller: Caller, asked: Asked & { readonly isUnused?: true }): Work<void> {
   const { orgId } = caller
@@ -195,11 +203,17 @@ export function agentRemoval(caller: Caller, asked: Asked & { readonly isUnused?
       const schedules = asked.isUnused === true ? 0 : await countSchedules(tx, { orgId, agentId: agentId(id) })
       if (schedules > 0)
         throw new Refusal('CONFLICT', `Agent ${id} is woken by ${schedules} schedules`, { details: { schedules } })
+      const [heartbeat] = await loadHeartbeats(tx, { orgId, agentIds: [found.id] })
       await deleteAgent(tx, { orgId, id: agentId(id) })
-      return { found, budget: await railBudget(tx, { orgId, id: found.id, before: found, after: null, now }) }
+      return {
+        found,
+        heartbeat,
+        budget: await railBudget(tx, { orgId, id: found.id, before: found, after: null, now }),
+      }
     },
     apply: (desk, prepared) => {
-      const { found, budget } = prepared as { readonly found: AgentRow; readonly budget: KeptOwn | null }
+      const { found, heartbeat, budget } = prepared as Removal
+      if (heartbeat !== undefined) endStreak(desk, heartbeat)
       if (budget !== null) applyKept(desk, actorOf(caller), budget)
       // Pending runs of it go on with what is remembered of it.
       const isNeeded = [...desk.runs.values()].some((run) => run.agentId === id)

@@ -2,7 +2,7 @@ import type { Exchange } from '../core/chat/conversation.ts'
 import { parseChatOptions, type ChatOptions } from '../core/chat/chat-options.ts'
 import { agentId, type OrgId, type RunId, type SessionKey } from '../core/ids.ts'
 import { loadAgents } from '../store/agents.ts'
-import { loadExchanges, loadRunInConversation } from '../store/conversation.ts'
+import { loadAddedExchanges, loadExchanges, loadRunInConversation } from '../store/conversation.ts'
 import type { Ports } from './ports.ts'
 
 type Reading = Pick<Ports, 'database'>
@@ -19,6 +19,8 @@ export async function findChatAgent(
 
 /** Nobody reads further back, however small what was said. */
 const MOST_EXCHANGES = 500
+/** News of heartbeats that a conversation is told of. */
+const MAX_ADDED = 20
 /** More bytes than tokens are made of: what is left out here would not have fitted either. */
 const BYTES_PER_TOKEN = 8
 
@@ -43,5 +45,8 @@ export async function findConversation(
     ...{ orgId, sessionKey, generation: run.generation, without: runId },
     ...{ limit: MOST_EXCHANGES, mostBytes: asked.mostTokens * BYTES_PER_TOKEN },
   })
-  return { sender: run.sender, retryOf: run.retryOf, exchanges }
+  const added = await loadAddedExchanges(database, {
+    ...{ orgId, sessionKey, generation: run.generation, limit: MAX_ADDED },
+  })
+  return { sender: run.sender, retryOf: run.retryOf, exchanges: [...exchanges, ...added] }
 }

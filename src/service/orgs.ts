@@ -1,7 +1,7 @@
-import type { OrgInput, OrgPatch, OrgView } from '../contract/org.ts'
+import type { CreatedOrg, OrgInput, OrgPatch, OrgView } from '../contract/org.ts'
 import type { Page, PageFilter } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
-import { OPERATOR_ORG } from '../core/access.ts'
+import { OPERATOR_ORG, type Role } from '../core/access.ts'
 import { periodBounds } from '../core/budget/budget-period.ts'
 import { agentId, orgId as toOrgId, type OrgId } from '../core/ids.ts'
 import { flawed, integerField, orNull, parsed, parseFields, type Parsed } from '../core/input.ts'
@@ -9,6 +9,7 @@ import { formatInstant, type Instant } from '../core/instant.ts'
 import { MAX_TIMEOUT_SECONDS } from '../core/run/timeouts.ts'
 import { parseZone } from '../core/time/zone.ts'
 import { insertAgents, loadAgents } from '../store/agents.ts'
+import { insertApiKey, type ApiKeyRow } from '../store/api-keys.ts'
 import type { Transaction } from '../store/database.ts'
 import { insertOrg, listOrgsPage, loadOrg, markOrgDeleted, saveOrg, seedDailyRuns, type OrgRow } from '../store/orgs.ts'
 import { countSchedules } from '../store/schedules.ts'
@@ -18,7 +19,8 @@ import { pageOf, parseCursor, parseLimit } from './cursor.ts'
 import { RUNS_PER_DAY } from './desk/daily-runs.ts'
 import { ECHO, echoAgent } from './first-start.ts'
 import { bound } from './idempotent.ts'
-import { collectFlaws, textField } from './input-fields.ts'
+import { collectFlaws, parseFlag, textField } from './input-fields.ts'
+import { hashSecret, hintOf, newKeyText } from './key-text.ts'
 import type { Ports } from './ports.ts'
 import type { Work } from './turn-port.ts'
 
@@ -44,13 +46,20 @@ function parseOrgId(field: string, value: unknown): Parsed<string> {
 
 const noOrg = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no org ${id}`)
 
+/** Who creates an org, and the role that its first key gets. */
+interface OrgCreator extends Caller {
+  readonly role?: Role
+}
+
 /** Makes an org, with an agent that works offline. That it was made is on record in the org of whoever made it. */
-export async function createOrg(ports: Ports, caller: Caller, input: OrgInput): Promise<OrgView> {
-  const fields = parseFields('', input, { ...FIELDS, id: parseOrgId })
+export async function createOrg(ports: Ports, caller: OrgCreator, input: OrgInput): Promise<CreatedOrg> {
+  const fields = parseFields('', input, { ...FIELDS, id: parseOrgId, with_key: parseFlag })
   if (!fields.ok) throw invalid(fields.flaws)
-  const { name, id, default_timezone: zone, ...limits } = fields.value
+  const { name, id, default_timezone: zone, with_key: withKey = false, ...limits } = fields.value
   if (name === undefined) throw invalid([{ field: 'name', value: undefined, message: 'is missing' }])
-  const work: Work<OrgView> = {
+  const text = newKeyText()
+  const keyId = withKey ? ports.newId('key', ports.clock.now()) : null
+  const work: Work<{ readonly view: OrgView; readonly keyId: string | null }> = {
     orgId: caller.orgId,
     prepare: async (tx, now): Promise<OrgRow> => {
       const row: OrgRow = {
@@ -61,17 +70,43 @@ export async function createOrg(ports: Ports, caller: Caller, input: OrgInput): 
       if (!(await insertOrg(tx, row)))
         throw new Refusal('CONFLICT', `There is an org ${row.id} already, or one that is still being deleted`)
       await insertAgents(tx, [echoAgent(row.id, now)])
+      if (keyId !== null)
+        await insertApiKey(tx, firstKey({ id: keyId, orgId: row.id, text, now, caller }), hashSecret(text))
       return row
     },
     apply: (desk, prepared) => {
       const view = viewOrg(prepared as OrgRow)
-      desk.changes.audits.push(created(actorOf(caller), { kind: 'org', id: view.id }, view))
+      const after = keyId === null ? view : { ...view, first_key: keyId }
+      desk.changes.audits.push(created(actorOf(caller), { kind: 'org', id: view.id }, after))
       desk.changes.events.push({ kind: 'org.changed', subject: view.id, data: { change: 'created' } })
-      return view
+      return { view, keyId }
     },
   }
-  return ports.turns.take(bound(work, caller))
+  const made = await ports.turns.take(bound(work, caller))
+  if (made.keyId === null) return made.view
+  // A repetition is answered with the first key, whose text is not kept.
+  return { ...made.view, first_key: { id: made.keyId, key: made.keyId === keyId ? text : null } }
 }
+
+/** The key with which the owner of a new org begins. */
+const firstKey = (of: {
+  readonly id: string
+  readonly orgId: OrgId
+  readonly text: string
+  readonly now: Instant
+  readonly caller: OrgCreator
+}): ApiKeyRow => ({
+  ...{
+    id: of.id,
+    orgId: of.orgId,
+    name: 'First key',
+    hint: hintOf(of.text),
+    role: of.caller.role ?? 'owner',
+    scopes: null,
+  },
+  ...{ guardRails: null, origin: 'person', createdBy: of.caller.principal, createdAt: of.now },
+  ...{ expiresAt: null, revokedAt: null, lastUsedAt: null },
+})
 
 const NO_LIMITS = { maxConcurrent: null, maxSchedules: null, runsPerDay: null, maxTimeoutSeconds: null }
 

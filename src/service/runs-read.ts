@@ -59,12 +59,15 @@ export async function getRunDetail(ports: Reading, asked: AskedRun, live?: Live)
 }
 
 /** Whose runs are looked at, and by whom. */
-type Seeing = Pick<Caller, 'orgId' | 'railed'>
+interface Seeing extends Pick<Caller, 'orgId' | 'railed'> {
+  /** For readers of schedules who may not read other runs. */
+  readonly onlyOfSchedules?: boolean
+}
 
 /** A page of the org's runs, newest first. */
 export async function findRuns(
   { database }: Reading,
-  { orgId, railed }: Seeing,
+  { orgId, railed, onlyOfSchedules = false }: Seeing,
   filter: RunFilter = {},
 ): Promise<Page<RunView>> {
   const { flaws, keep } = collectFlaws()
@@ -73,7 +76,8 @@ export async function findRuns(
   const limit = keep(parseLimit('limit', filter.limit)) ?? 0
   if (choice === null || flaws.length > 0) throw invalid(flaws)
   const after = cursor === null ? null : { createdAt: cursor.createdAt, id: runId(cursor.key) }
-  const listed = await listRunPage(database, { ...choice, owned: ownRuns(railed) ?? null, after, limit })
+  const owned = ownRuns(railed) ?? null
+  const listed = await listRunPage(database, { ...choice, owned, onlyOfSchedules, after, limit })
   return pageOfListed(listed, viewRun, ({ createdAt, id: key }) => writeCursor({ createdAt, key }))
 }
 

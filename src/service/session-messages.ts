@@ -2,7 +2,9 @@ import type { Page, PageFilter } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import type { MessageView } from '../contract/session.ts'
 import { runId, type OrgId } from '../core/ids.ts'
-import { formatInstant } from '../core/instant.ts'
+import { formatInstant, type Instant } from '../core/instant.ts'
+import { listAddedReplies, type AddedReply } from '../store/heartbeat-log.ts'
+import type { Listed } from '../store/page.ts'
 import { listRunPage } from '../store/run-reads.ts'
 import type { RunRecord } from '../store/run-record.ts'
 import { loadSessions } from '../store/sessions.ts'
@@ -25,13 +27,52 @@ export async function findMessages(
   const cursor = keep(parseCursor('cursor', filter.cursor))
   if (flaws.length > 0) throw invalid(flaws)
   const after = cursor === null ? null : { createdAt: cursor.createdAt, id: runId(cursor.key) }
-  const listed = await listRunPage(database, { orgId, sessionKey: key, after, limit, whole: true })
+  const runs = await listRunPage(database, { orgId, sessionKey: key, after, limit, whole: true })
+  const added = await listAddedReplies(database, { orgId, sessionKey: key, after, limit })
+  const listed = merged({ rows: runs.rows.map(viewOfRun), more: runs.more }, addedTo(added), limit)
   if (listed.rows.length === 0) {
     const [session] = await loadSessions(database, { orgId, keys: [key] })
     if (session === undefined) throw new Refusal('NOT_FOUND', `There is no session ${asked.key}`)
   }
-  return pageOfListed(listed, viewMessage, ({ createdAt, id }) => writeCursor({ createdAt, key: id }))
+  return pageOfListed(
+    listed,
+    ({ view }) => view,
+    ({ createdAt, id }) => writeCursor({ createdAt, key: id }),
+  )
 }
+
+/** A message with its place in the order of a session. */
+interface Placed {
+  readonly createdAt: Instant
+  readonly id: string
+  readonly view: MessageView
+}
+
+const newestFirst = (a: Placed, b: Placed): number => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)
+
+/** One page of two lists: below the end of a list that goes on, what the other has has to wait for the next page. */
+function merged(runs: Listed<Placed>, added: Listed<Placed>, limit: number): Listed<Placed> {
+  const ends = [runs, added].flatMap(({ rows, more }) => (more ? rows.slice(-1) : [])).toSorted(newestFirst)
+  const [end] = ends
+  const all = [...runs.rows, ...added.rows].toSorted(newestFirst)
+  const rows = end === undefined ? all : all.filter((one) => newestFirst(one, end) <= 0)
+  return { rows: rows.slice(0, limit), more: end !== undefined || rows.length > limit }
+}
+
+const viewOfRun = (run: RunRecord): Placed => ({ createdAt: run.createdAt, id: run.id, view: viewMessage(run) })
+
+/** News of heartbeats as messages: a reply to nothing that was said here. */
+const addedTo = ({ rows, more }: Listed<AddedReply>): Listed<Placed> => ({
+  more,
+  rows: rows.map(({ runId: id, content, createdAt }) => ({
+    ...{ createdAt, id },
+    view: {
+      ...{ run_id: id, trigger: 'heartbeat', message_ids: [], sender: null, text: null, attachments: [] },
+      ...{ status: 'success', reason: 'heartbeat_news', reply: content, error_code: null, error_message: null },
+      ...{ created_at: formatInstant(createdAt), started_at: null, finished_at: formatInstant(createdAt) },
+    },
+  })),
+})
 
 /** A run as a message of its session. */
 function viewMessage(run: RunRecord): MessageView {

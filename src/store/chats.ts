@@ -4,6 +4,7 @@ import {
   channelId,
   orgId,
   runId,
+  sessionKey,
   type AgentId,
   type ChannelId,
   type OrgId,
@@ -59,17 +60,55 @@ export async function loadPlaceOfSession(
   return rows.map((row) => ({ channel: row['name'] as string, peer: row['peer'] as string }))[0]
 }
 
-/** Where an agent was last spoken to, on a channel that is switched on. */
-export async function loadLastPlace(
+/** The chat in which an agent was sent a message last. */
+export interface LastChat extends ChatPlace {
+  readonly session: SessionKey
+  readonly at: Instant
+}
+
+/** The newest chat of an agent on a channel that is switched on; `channel`: only on the channel of this name. */
+export async function loadLastChat(
   connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly agentId: AgentId },
-): Promise<ChatPlace | undefined> {
+  wanted: { readonly orgId: OrgId; readonly agentId: AgentId; readonly channel: string | null },
+): Promise<LastChat | undefined> {
   const rows = await connection.query(
-    `select c.name, h.peer from chat h join channel c on c.org_id = h.org_id and c.id = h.channel_id and c.enabled
-      where h.org_id = $1 and h.agent_id = $2 order by h.heard_at desc limit 1`,
-    [wanted.orgId, wanted.agentId],
+    `select c.name, h.peer, h.session_key, h.heard_at
+       from chat h join channel c on c.org_id = h.org_id and c.id = h.channel_id and c.enabled
+      where h.org_id = $1 and h.agent_id = $2 and ($3::text is null or c.name = $3) order by h.heard_at desc limit 1`,
+    [wanted.orgId, wanted.agentId, wanted.channel],
   )
-  return rows.map((row) => ({ channel: row['name'] as string, peer: row['peer'] as string }))[0]
+  return rows.map((row) => ({
+    ...{ channel: row['name'] as string, peer: row['peer'] as string },
+    ...{ session: sessionKey(row['session_key'] as string), at: row['heard_at'] as Instant },
+  }))[0]
+}
+
+/** Sessions of schedules, heartbeats and sub-agents: nobody sits there and reads. */
+const UNATTENDED = ['agent:%:cron:%', 'agent:%:heartbeat:%', 'agent:%:subagent:%', 'schedule:%:run:%']
+
+/** The newest session outside of channels in which an agent was sent a message since a time, by a key or a member. */
+export async function loadLastSession(
+  connection: Connection,
+  wanted: {
+    readonly orgId: OrgId
+    readonly agentId: AgentId
+    readonly since: Instant
+    /** The session of the heartbeat itself. */
+    readonly without: SessionKey
+  },
+): Promise<{ readonly key: SessionKey; readonly at: Instant } | undefined> {
+  const rows = await connection.query(
+    `select r.session_key, r.created_at from run r
+      where r.org_id = $1 and r.agent_id = $2 and r.created_at >= $3::timestamptz and r.trigger = 'message'
+        and r.session_key is not null and r.session_key <> $4 and not r.session_key like any ($5::text[])
+        and r.parent_run_id is null and r.lineage is null
+        and not exists (select 1 from chat h where h.org_id = r.org_id and h.session_key = r.session_key)
+      order by r.created_at desc, r.id desc limit 1`,
+    [wanted.orgId, wanted.agentId, toTimestamp(wanted.since), wanted.without, UNATTENDED],
+  )
+  return rows.map((row) => ({
+    ...{ key: sessionKey(row['session_key'] as string), at: row['created_at'] as Instant },
+  }))[0]
 }
 
 /** What shows in a chat that a run is at work. */

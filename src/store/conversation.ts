@@ -41,6 +41,27 @@ export interface ConversationChoice {
 const inSession = (key: SessionKey): string =>
   runOfSession(key) === null ? 'session_key = $2' : inRunSession('', '$2::text')
 
+/** News that heartbeats have added to a session since it was last reset, newest first, as exchanges that began there. */
+export async function loadAddedExchanges(
+  connection: Connection,
+  choice: Pick<ConversationChoice, 'orgId' | 'sessionKey' | 'generation' | 'limit'>,
+): Promise<readonly Exchange[]> {
+  const rows = await connection.query(
+    `select run_id, content, finished_at from heartbeat_log
+      where org_id = $1 and session_key = $2 and finished_at > coalesce(
+        (select max(created_at) from run where org_id = $1 and session_key = $2 and generation < $3), '-infinity')
+      order by finished_at desc, run_id desc limit $4`,
+    [choice.orgId, choice.sessionKey, choice.generation, choice.limit],
+  )
+  return rows.map((row) => ({
+    ...{ runId: runId(row['run_id'] as string), trigger: 'heartbeat', sender: null, retryOf: null },
+    // Servers of models want each answer to follow a message.
+    payload: { text: '[heartbeat]' },
+    reply: row['content'],
+    startedAt: row['finished_at'] as Instant,
+  }))
+}
+
 /**
  * What was said in a session and answered, newest first: runs that succeeded, and runs that were stopped while they were
  * being answered. How large they are is added up where they are, so that a long conversation is not read to be thrown away.

@@ -1,7 +1,6 @@
 import { agentId, type AgentId, type OrgId } from '../core/ids.ts'
 import { DAY_MS, type Instant } from '../core/instant.ts'
 import type { Connection, Row } from './database.ts'
-import type { HeartbeatRow } from './heartbeats.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** Runs that no plan makes, as often as an agent had them. */
@@ -64,20 +63,3 @@ const rateOf = (row: Row): ObservedRate => ({
   agentId: agentId(row['agent_id'] as string),
   perDay: ((row['made'] as number) * DAY_MS) / (row['span_ms'] as number),
 })
-
-/** The heartbeats of the org that are switched on. */
-export async function loadEnabledHeartbeats(
-  connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly limit: number },
-): Promise<readonly Pick<HeartbeatRow, 'agentId' | 'settings' | 'enabled' | 'okStreak'>[]> {
-  const rows = await connection.query(
-    `select agent_id, settings, ok_streak from heartbeat where org_id = $1 and enabled order by agent_id limit $2`,
-    [wanted.orgId, wanted.limit],
-  )
-  return rows.map((row) => ({
-    agentId: agentId(row['agent_id'] as string),
-    settings: row['settings'] as HeartbeatRow['settings'],
-    enabled: true,
-    okStreak: row['ok_streak'] as number,
-  }))
-}

@@ -1,4 +1,13 @@
-import { agentId, orgId, runId, type AgentId, type OrgId, type RunId } from '../core/ids.ts'
+import {
+  agentId,
+  orgId,
+  runId,
+  sessionKey,
+  type AgentId,
+  type OrgId,
+  type RunId,
+  type SessionKey,
+} from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { BeatOutcome } from '../core/heartbeat/beat-ending.ts'
 import type { DeliveryState } from '../core/delivery/delivery-states.ts'
@@ -23,6 +32,8 @@ export interface BeatRow {
   readonly content: string | null
   readonly deliveryId: string | null
   readonly finishedAt: Instant | null
+  /** The conversation that the content was added to. */
+  readonly sessionKey: SessionKey | null
 }
 
 /**
@@ -33,8 +44,9 @@ export function writeBeats(tx: Transaction, org: OrgId, beats: readonly BeatRow[
   tx.send(
     `with given as (
        select * from unnest($2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::jsonb[],
-         $8::text[], $9::text[], $10::text[], $11::text[], $12::timestamptz[])
-         as i (id, agent_id, due_at, at, outcome, why, target, run_id, content, delivery_id, finished_at)),
+         $8::text[], $9::text[], $10::text[], $11::text[], $12::timestamptz[], $13::text[])
+         as i (id, agent_id, due_at, at, outcome, why, target, run_id, content, delivery_id, finished_at,
+           session_key)),
      again as (
        update heartbeat_log l set looks = l.looks + 1, last_at = g.at, why = g.why
          from given g
@@ -42,11 +54,12 @@ export function writeBeats(tx: Transaction, org: OrgId, beats: readonly BeatRow[
           and g.outcome = 'busy'
         returning g.id)
      insert into heartbeat_log (org_id, id, agent_id, due_at, at, last_at, outcome, why, target, run_id, content,
-       delivery_id, finished_at)
+       delivery_id, finished_at, session_key)
      select $1, g.id, g.agent_id, g.due_at, g.at, g.at, g.outcome, g.why, g.target, g.run_id, g.content, g.delivery_id,
-       g.finished_at from given g where g.id not in (select id from again)
+       g.finished_at, g.session_key from given g where g.id not in (select id from again)
      on conflict (org_id, id) do update set outcome = excluded.outcome, why = excluded.why, last_at = excluded.last_at,
-       content = excluded.content, delivery_id = excluded.delivery_id, finished_at = excluded.finished_at`,
+       content = excluded.content, delivery_id = excluded.delivery_id, finished_at = excluded.finished_at,
+       session_key = excluded.session_key`,
     [
       org,
       ...columnsOf(
@@ -62,6 +75,7 @@ export function writeBeats(tx: Transaction, org: OrgId, beats: readonly BeatRow[
         (beat) => beat.content,
         (beat) => beat.deliveryId,
         (beat) => timestampOrNull(beat.finishedAt),
+        (beat) => beat.sessionKey,
       ),
     ],
   )
@@ -110,7 +124,7 @@ export interface BeatRecord extends BeatRow {
 }
 
 const BEAT = `l.org_id, l.id, l.agent_id, l.due_at, l.at, l.looks, l.last_at, l.outcome, l.why, l.target, l.run_id, l.content,
-  l.delivery_id, l.finished_at, d.state as delivery_state
+  l.delivery_id, l.finished_at, l.session_key, d.state as delivery_state
   from heartbeat_log l left join delivery d on d.org_id = l.org_id and d.id = l.delivery_id`
 
 interface BeatPage {
@@ -142,6 +156,43 @@ export const listBeatPage = (connection: Connection, page: BeatPage): Promise<Li
     connection,
     { text: LIST, values: listValues({ ...page, limit: page.limit + 1 }), large: ['content'], limit: page.limit },
     beatOf,
+  )
+
+/** News of a heartbeat that was added to a conversation. */
+export interface AddedReply {
+  readonly runId: RunId
+  readonly content: string
+  readonly createdAt: Instant
+}
+
+/** A page of the news that heartbeats have added to a conversation, newest first. */
+export const listAddedReplies = (
+  connection: Connection,
+  page: {
+    readonly orgId: OrgId
+    readonly sessionKey: SessionKey
+    readonly after: { readonly createdAt: Instant; readonly id: RunId } | null
+    readonly limit: number
+  },
+): Promise<Listed<AddedReply>> =>
+  readPage(
+    connection,
+    {
+      text: `select run_id, content, finished_at from heartbeat_log
+        where org_id = $1 and session_key = $2
+          and ($3::timestamptz is null or (finished_at, run_id) < ($3::timestamptz, $4::text))
+        order by finished_at desc, run_id desc limit $5`,
+      values: [
+        ...[page.orgId, page.sessionKey, timestampOrNull(page.after?.createdAt ?? null), page.after?.id ?? ''],
+        page.limit + 1,
+      ],
+      ...{ large: ['content'], limit: page.limit },
+    },
+    (row) => ({
+      runId: runId(row['run_id'] as string),
+      content: row['content'] as string,
+      createdAt: row['finished_at'] as Instant,
+    }),
   )
 
 /** The entry, or undefined. */
@@ -239,4 +290,5 @@ const beatOf = (row: Row): BeatRecord => ({
   deliveryId: row['delivery_id'] as string | null,
   deliveryState: row['delivery_state'] as DeliveryState | null,
   finishedAt: row['finished_at'] as Instant | null,
+  sessionKey: brandOrNull(row['session_key'], sessionKey),
 })

@@ -79,6 +79,7 @@ export interface RunChoice {
   readonly endedSince?: Instant | null
   /** Those of one owner, and the one run besides that its attempt is of. */
   readonly owned?: { readonly owner: string; readonly alsoRun: RunId | null } | null
+  readonly onlyOfSchedules?: boolean
 }
 
 /** Where a page goes on: after this one. */
@@ -132,15 +133,18 @@ const ENDED_SINCE = 'and (r.finished_at is null or r.finished_at >= $12::timesta
 /** The same for those who see nothing but their own. */
 const OWNED = 'and (r.owner = $13 or r.id = $14)'
 
+const OF_SCHEDULES = 'and r.schedule_id is not null'
+
 interface Wanted {
   readonly columns: string
   readonly about: readonly About[]
   readonly endedSince: boolean
   readonly owned: boolean
+  readonly onlyOfSchedules: boolean
 }
 
-const furtherOf = ({ endedSince, owned }: Wanted): string =>
-  [endedSince || owned ? ENDED_SINCE : '', owned ? OWNED : ''].join(' ')
+const furtherOf = ({ endedSince, owned, onlyOfSchedules }: Wanted): string =>
+  [endedSince || owned ? ENDED_SINCE : '', owned ? OWNED : '', onlyOfSchedules ? OF_SCHEDULES : ''].join(' ')
 
 const listText = (wanted: Wanted, kept: Kept): string => `select ${wanted.columns} from ${KEPT[kept].source}
   where r.org_id = $1 and ${[...wanted.about.map((one) => ABOUT[one]), KEPT[kept].state].join(' and ')}
@@ -166,7 +170,7 @@ const agentErrorText = (wanted: Wanted): string => `select ${wanted.columns} fro
     join run r on r.org_id = o.org_id and r.id = o.id
     left join pending p on p.org_id = r.org_id and p.id = r.id
   where o.org_id = $1 and o.agent_error_code = $15 and ($5::text[] is null or o.state = any($5::text[]))
-    and ${ofOne(wanted)} and ${within('o')} ${ENDED_SINCE} and ($13::text is null or r.owner = $13 or r.id = $14)
+    and ${ofOne(wanted)} and ${within('o')} ${ENDED_SINCE} and ($13::text is null or r.owner = $13 or r.id = $14) ${wanted.onlyOfSchedules ? OF_SCHEDULES : ''}
   order by o.created_at desc, o.id desc limit $11`
 
 interface RunPage extends RunChoice {
@@ -222,10 +226,12 @@ function textFor(choice: RunChoice, columns: string): string {
   const states = choice.states ?? null
   const about = aboutOf(choice)
   const owned = isGiven(choice.owned)
-  const wanted = { columns, about, owned, endedSince: isGiven(choice.endedSince) }
+  const onlyOfSchedules = choice.onlyOfSchedules === true
+  const wanted = { columns, about, owned, endedSince: isGiven(choice.endedSince), onlyOfSchedules }
   if (isGiven(choice.agentErrorCode)) return agentErrorText(wanted)
   // A schedule or a session has few runs of its own: their index is the shorter way.
-  const isOfOne = owned || about.some((one) => one === 'schedule' || one === 'session' || one === 'runSession')
+  const isOfOne =
+    owned || onlyOfSchedules || about.some((one) => one === 'schedule' || one === 'session' || one === 'runSession')
   if (states === null || isOfOne || states.includes('success') || states.every(isPending))
     return listText(wanted, keptOf(states))
   return unsuccessfulText(wanted, states.some(isPending))

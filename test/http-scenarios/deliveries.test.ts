@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import type { DeliveryView } from '../../src/contract/delivery.ts'
+import { CLAIM_MS } from '../../src/service/outbox/outbox.ts'
 import { json, startPeer, type Answering, type Heard, type Peer } from '../outbound/peer.ts'
 import { createStage } from '../scenarios/stage.ts'
 import { ended, eventually, nothingFor } from '../scenarios/support.ts'
@@ -378,6 +379,32 @@ describe.concurrent('deliveries of several nodes', () => {
       const delivery = await whenDelivered(next, id)
       expect(receiver.heard.map(idOf)).toEqual([delivery.message_id, delivery.message_id])
       expect(delivery.tries).toMatchObject([{ number: 1, delivered: true }])
+    } finally {
+      await receiver.close()
+    }
+  })
+
+  scenario('is sent again at once when putting it on record failed', async (world) => {
+    const times: number[] = []
+    const receiver = await startPeer((_, response) => {
+      times.push(performance.now())
+      return json(response, 200, {})
+    })
+    try {
+      const node = await startFor(world, receiver)
+      // The first record of a try is refused by the database, as by a full disk; numbers of sequences are never taken back.
+      await world.database.outside(`create sequence escapement.refusals`)
+      await world.database.outside(`create function escapement.refuse_first() returns trigger language plpgsql as $$
+        begin
+          if nextval('escapement.refusals') = 1 then raise exception 'no room'; end if;
+          return new;
+        end $$`)
+      await world.database.outside(`create trigger refuse_first before insert on escapement.delivery_try
+        for each row execute function escapement.refuse_first()`)
+      const id = await submitted(node, { callbackUrl: `${receiver.url}/done` })
+      const delivery = await whenDelivered(node, id)
+      expect(receiver.heard.map(idOf)).toEqual([delivery.message_id, delivery.message_id])
+      expect((times[1] ?? Infinity) - (times[0] ?? 0)).toBeLessThan(CLAIM_MS / 2)
     } finally {
       await receiver.close()
     }

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OrgView } from '../../src/contract/org.ts'
 import type { Page } from '../../src/contract/page.ts'
-import { org, orgPage } from '../../src/contract/schemas/people.ts'
-import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
+import { createdOrg, org, orgPage } from '../../src/contract/schemas/people.ts'
+import { OPERATOR_ORG } from '../../src/core/access.ts'
+import { createAuthentication } from '../../src/service/authentication.ts'
+import { aPrincipal, createHttpWorld, KEYS, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld
 beforeAll(async () => {
@@ -43,6 +45,23 @@ describe('an org', () => {
     const more = { as, body: { name: 'Once' }, headers: { 'idempotency-key': 'o1' } }
     const first = await world.ask('POST', URL, more)
     expect((await world.ask('POST', URL, more)).json()).toEqual(first.json())
+  })
+
+  it('comes with its first key in one call, whose text is told once', async () => {
+    const { ports } = world.services
+    const more = { as, body: { id: 'keyed', name: 'Keyed', with_key: true }, headers: { 'idempotency-key': 'o2' } }
+    const made = createdOrg.parse((await world.ask('POST', URL, more)).json())
+    const { id, key } = made.first_key ?? { id: '', key: null }
+    expect(await createAuthentication(ports).authenticate(key ?? '')).toMatchObject({
+      id,
+      orgId: 'keyed',
+      role: 'owner',
+    })
+    const again = createdOrg.parse((await world.ask('POST', URL, more)).json())
+    expect(again.first_key).toEqual({ id, key: null })
+    KEYS.set('operator-scoped', aPrincipal('owner', { orgId: OPERATOR_ORG, scopes: ['admin:*'] }))
+    problemIn(await world.ask('POST', URL, { as: 'operator-scoped', body: { name: 'x', with_key: true } }), 'FORBIDDEN')
+    KEYS.delete('operator-scoped')
   })
 
   it.each([

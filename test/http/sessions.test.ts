@@ -5,7 +5,7 @@ import type { Page } from '../../src/contract/page.ts'
 import type { RunView } from '../../src/contract/run.ts'
 import { run } from '../../src/contract/schemas/run.ts'
 import { messagePage, messageReceipt, session, sessionPage, stopAnswer } from '../../src/contract/schemas/session.ts'
-import type { MessageReceipt, SessionView, StopAnswer } from '../../src/contract/session.ts'
+import type { MessageReceipt, MessageView, SessionView, StopAnswer } from '../../src/contract/session.ts'
 import { seedRun } from '../store/records.ts'
 import { createLiveWorld, type LiveWorld } from './live.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
@@ -40,7 +40,7 @@ describe('sessions', () => {
 
   describe('a message', () => {
     it('is accepted with a receipt, and wakes the agent its session names, else the default agent', async () => {
-      const receipt = await sent('agent:reader:web:dm:ann', { text: 'Hello', message_id: 'm-1' })
+      const receipt = await sent('agent:reader:web:dm:ann', { text: 'Hello', message_id: 'm-1', debounce_ms: 0 })
       expect(receipt).toEqual({
         run_id: expect.any(String) as string,
         message_id: 'm-1',
@@ -82,6 +82,27 @@ describe('sessions', () => {
       expect(pointersIn(await world.ask('POST', `${at('s')}/messages`, { body }))).toEqual(['/sent_at'])
     })
 
+    it('comes from its key when it names no sender, so that a burst is one run', async () => {
+      const first = await sent('s', { text: 'one' })
+      const second = await sent('s', { text: 'two' })
+      expect(second).toMatchObject({ state: 'waiting', merged_into: first.run_id })
+      const { items } = (await world.ask('GET', at('s', '/messages'))).json<Page<MessageView>>()
+      expect(items).toMatchObject([{ text: 'one\ntwo', sender: 'key_owner' }])
+    })
+
+    it.each([
+      ['an idempotency key', {}, { 'idempotency-key': 'once' }],
+      ['a run above it', { parent_run_id: 'run_above' }, {}],
+      ['debounce switched off', { debounce_ms: 0 }, {}],
+    ])('is not held back with %s', async (_, more, headers) => {
+      await sent('s', { text: 'one' })
+      const body = { text: 'two', ...more }
+      const response = await send('s', body, { headers })
+      expect(response.statusCode).toBe(202)
+      expect(response.json<MessageReceipt>().merged_into).toBeUndefined()
+      expect(response.json<MessageReceipt>().state).toBe('queued')
+    })
+
     it('joins the one of its sender that still waits for more', async () => {
       const first = await sent('s', { text: 'one', sender: 'ann' })
       const second = await sent('s', { text: 'two', sender: 'ann' })
@@ -93,10 +114,10 @@ describe('sessions', () => {
 
     it('pushes out the oldest of a full session, or is rejected itself and kept', async () => {
       await world.ask('PATCH', at('s'), { body: { cap: 1 } })
-      const first = await sent('s', { text: '1' })
-      expect(await sent('s', { text: '2' })).toMatchObject({ dropped_run_id: first.run_id })
+      const first = await sent('s', { text: '1', debounce_ms: 0 })
+      expect(await sent('s', { text: '2', debounce_ms: 0 })).toMatchObject({ dropped_run_id: first.run_id })
       await world.ask('PATCH', at('s'), { body: { drop: 'new' } })
-      const refused = problemIn(await send('s', { text: '3' }), 'SESSION_QUEUE_FULL')
+      const refused = problemIn(await send('s', { text: '3', debounce_ms: 0 }), 'SESSION_QUEUE_FULL')
       const kept = await world.ask('GET', `/api/v1/runs/${refused.run_id ?? ''}`)
       expect(kept.json<RunView>()).toMatchObject({ status: 'rejected' })
     })
@@ -173,7 +194,7 @@ describe('sessions', () => {
   describe('stopping', () => {
     it.each(['/stop', ' /STOP@bot '])('is what the text %s does', async (text) => {
       await seedRun(world.services.db, 'run_1', { state: 'running', session: 's' })
-      await sent('s', { text: 'next' })
+      await sent('s', { text: 'next', debounce_ms: 0 })
       const response = await send('s', { text })
       expect([response.statusCode, stopAnswer.parse(response.json())]).toEqual([200, { stopped: 1, drained: 0 }])
       expect((await runs()).map(({ status }) => status).toSorted()).toEqual(['queued', 'stopping'])
@@ -184,7 +205,7 @@ describe('sessions', () => {
       ['stopall', { stopped: 1, drained: 1 }, 'cancelled', 0],
       ['reset', { stopped: 1, drained: 1 }, 'cancelled', 1],
     ])('is what POST …/%s does', async (how, expected, status, generation) => {
-      await sent('s', { text: 'next' })
+      await sent('s', { text: 'next', debounce_ms: 0 })
       await seedRun(world.services.db, 'run_1', { state: 'running', session: 's' })
       const response = await world.ask('POST', at('s', `/${how}`), { as: 'member' })
       expect([response.statusCode, response.json<StopAnswer>()]).toEqual([200, expected])
@@ -300,7 +321,7 @@ describe('waiting for the answer', () => {
   })
   afterAll(() => live.close())
 
-  const send = (key: string, wait: string, body: unknown = { text: 'Hello' }) =>
+  const send = (key: string, wait: string, body: unknown = { text: 'Hello', debounce_ms: 0 }) =>
     live.ask('POST', at(key, `/messages?wait=${wait}`), { body })
   const started = (key: string) => vi.waitFor(() => expect(gates.has(key)).toBe(true), { timeout: 10_000, interval: 5 })
 

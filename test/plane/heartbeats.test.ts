@@ -388,13 +388,102 @@ describe('news in a chat', () => {
     await news('The disk is full', 3)
     expect(bot.shown(BOB)).toEqual(['The disk is full'])
     await client.heartbeat.set('friend', { ...heartbeat, target: 'tg' })
-    await comesDue('friend')
-    expect(inShort((await logOf('friend', 4)).at(-1))).toBe('skipped/no_route')
-    expect(calls('friend')).toBe(3)
+    await news('The disk is on fire', 4)
+    expect(bot.shown(ANN).at(-1)).toBe('The disk is on fire')
     await client.channels.update(channel, { default_recipient: String(BOB) })
-    expect(inShort(await beats('friend', 'The disk is full', 5))).toBe('suppressed/duplicate')
-    await news('The disk is on fire', 6)
-    expect(bot.shown(BOB)).toEqual(['The disk is full', 'The disk is on fire'])
+    expect((await client.heartbeat.get('friend')).route).toBe(`tg:${ANN}`)
+    await world.database.outside('delete from escapement.chat')
+    expect((await client.heartbeat.get('friend')).route).toBe(`tg:${BOB}`)
+    await client.channels.update(channel, { default_recipient: null })
+    await comesDue('friend')
+    expect(inShort((await logOf('friend', 5)).at(-1))).toBe('skipped/no_route')
+    expect(calls('friend')).toBe(4)
+  })
+})
+
+describe('news in a conversation of the console or the API', () => {
+  const KEY = 'agent:talker:web:direct:ann'
+
+  it('is added to the conversation used last, with an event, and starts no run there', async () => {
+    await client.agents.create({ id: 'talker', name: 'talker', executor: { kind: 'http', url: `${model.url}/talker` } })
+    const set = await client.heartbeat.set('talker', { checklist: CHECKLIST, interval_seconds: 3_600 })
+    expect(set).toMatchObject({ target: 'last', route: null })
+    expect(set.no_route).toContain('send the agent a message')
+    for (const key of ['agent:talker:web:direct:earlier', KEY]) {
+      await client.sessions.send(key, { text: 'Hello', debounce_ms: 0 })
+      await eventually(async () => {
+        const { items } = await client.runs.list({ session: key, status: 'success' })
+        expect(items).toHaveLength(1)
+      })
+    }
+    expect(await client.heartbeat.get('talker')).toMatchObject({ route: `session ${KEY}`, no_route: null })
+
+    const over = new AbortController()
+    const told: unknown[] = []
+    const place = { url: await served.url, key: ownerKey() }
+    await new Promise<void>((onOpen) => {
+      const filter = { session: KEY, kinds: ['outbound'] } as const
+      void (async () => {
+        for await (const event of createClient(place).events(filter, { signal: over.signal, onOpen }))
+          if (event.kind === 'outbound')
+            told.push({ session: event.data['session'], run_id: event.data['run_id'], text: event.data['text'] })
+      })()
+    })
+    const entry = await beats('talker', 'The disk is full', 1)
+    expect(inShort(entry)).toBe('news/heartbeat_news')
+    await whenDelivered('talker', 1)
+    const { items: messages } = await client.sessions.messages(KEY)
+    expect(messages).toMatchObject([
+      { trigger: 'heartbeat', text: null, reply: 'The disk is full', run_id: entry?.run_id, status: 'success' },
+      { trigger: 'message', text: 'Hello' },
+    ])
+    const [first, second] = await Promise.all(
+      [undefined, (await client.sessions.messages(KEY, { limit: 1 })).next_cursor ?? ''].map((cursor) =>
+        client.sessions.messages(KEY, { limit: 1, ...(cursor === undefined ? {} : { cursor }) }),
+      ),
+    )
+    expect([first?.items, second?.items, second?.next_cursor]).toEqual([[messages[0]], [messages[1]], null])
+    expect((await client.runs.list({ session: KEY })).items).toHaveLength(1)
+    await eventually(() => expect(told).toEqual([{ session: KEY, run_id: entry?.run_id, text: 'The disk is full' }]))
+    over.abort()
+    expect(inShort(await beats('talker', 'The disk is full', 2))).toBe('suppressed/duplicate')
+
+    // The schedule's, the heartbeat's and the sub-agent's own sessions are not where anybody reads.
+    const parent = messages[1]?.run_id ?? ''
+    await client.sessions.send('agent:talker:web:direct:below', { text: 'Go', debounce_ms: 0, parent_run_id: parent })
+    await client.sessions.send('agent:talker:heartbeat:main', { text: 'Hi', debounce_ms: 0 })
+    expect((await client.heartbeat.get('talker')).route).toBe(`session ${KEY}`)
+  })
+
+  it('raises an alert when heartbeats fail or have no route three times in a row, which clears itself', async () => {
+    await client.agents.create({ id: 'lonely', name: 'lonely', executor: { kind: 'http', url: `${model.url}/lonely` } })
+    await client.heartbeat.set('lonely', { checklist: CHECKLIST, interval_seconds: 3_600 })
+    const alerts = async (status: 'open' | 'cleared'): Promise<readonly string[]> =>
+      (await client.alerts.list({ subject_id: 'lonely', status })).items.map(({ kind }) => kind)
+    for (const count of [1, 2]) expect(inShort(await beats('lonely', 'News', count))).toBe('skipped/no_route')
+    expect(await alerts('open')).toEqual([])
+    await beats('lonely', 'News', 3)
+    await beats('lonely', 'News', 4)
+    expect(await alerts('open')).toEqual(['heartbeat_failing'])
+    await client.sessions.send('agent:lonely:web:direct:ann', { text: 'Hello', debounce_ms: 0 })
+    await eventually(async () => {
+      expect((await client.runs.list({ agent_id: 'lonely', status: 'success' })).items).toHaveLength(1)
+    })
+    expect(inShort(await beats('lonely', 'News', 5))).toBe('news/heartbeat_news')
+    expect([await alerts('open'), await alerts('cleared')]).toEqual([[], ['heartbeat_failing']])
+  })
+
+  it('takes HEARTBEAT.md of the agent when it is switched on without a checklist', async () => {
+    const agent = { name: 'Keeper', executor: { kind: 'http', url: `${model.url}/keeper` } } as const
+    await client.agents.create({ id: 'keeper', ...agent })
+    await expect(client.heartbeat.set('keeper', { enabled: true })).rejects.toMatchObject({ code: 'VALIDATION' })
+    mkdirSync(path.join(world.data, 'checklists/keeper'), { recursive: true })
+    writeFileSync(path.join(world.data, 'checklists/keeper/HEARTBEAT.md'), '- Water the plants')
+    const set = await client.heartbeat.set('keeper', { enabled: true, target: 'none' })
+    expect(set).toMatchObject({ enabled: true, checklist: { file: 'keeper/HEARTBEAT.md' } })
+    await beats('keeper', 'HEARTBEAT_OK', 1)
+    const heard = model.heard.find(({ url }) => url === '/keeper')
+    expect(heard?.body).toContain('Water the plants')
   })
 })
 

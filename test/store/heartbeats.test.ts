@@ -43,11 +43,13 @@ const aBeat = (id: string, over: Partial<BeatRow> = {}): BeatRow => ({
     outcome: 'skipped',
     why: because('no_checklist', 'heartbeat.checklist'),
   },
-  ...{ target: 'ops', runId: null, content: null, deliveryId: null, finishedAt: NOW, ...over },
+  ...{ target: 'ops', runId: null, content: null, deliveryId: null, finishedAt: NOW },
+  ...{ sessionKey: null, ...over },
 })
 
 const aHeartbeat = (over: Partial<HeartbeatRow> = {}): HeartbeatRow => ({
   ...{ orgId: ORG, agentId: WRITER, settings: {}, enabled: true, dueAt: NOW, nextAt: NOW, lastDueAt: null },
+  ...{ lastSession: null, lookedUntil: null, failingStreak: 0, alertId: null },
   ...{ okStreak: 0, runId: null, version: 1, createdAt: NOW, updatedAt: NOW, ...over },
 })
 

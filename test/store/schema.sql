@@ -228,7 +228,12 @@ create table heartbeat (
   run_id text collate C,
   version integer not null default 1,
   created_at timestamp with time zone not null,
-  updated_at timestamp with time zone not null
+  updated_at timestamp with time zone not null,
+  last_session text collate C,
+  last_session_at timestamp with time zone,
+  looked_until timestamp with time zone,
+  failing_streak integer not null default 0,
+  alert_id text collate C
 ) with (fillfactor=70);
 create table heartbeat_log (
   org_id text collate C not null,
@@ -244,7 +249,8 @@ create table heartbeat_log (
   run_id text collate C,
   content text,
   delivery_id text collate C,
-  finished_at timestamp with time zone
+  finished_at timestamp with time zone,
+  session_key text collate C
 ) with (fillfactor=80);
 create table idempotency (
   org_id text collate C not null,
@@ -805,6 +811,7 @@ CREATE INDEX delivery_unfinished ON delivery USING btree (org_id, run_id) WHERE 
 CREATE INDEX heartbeat_log_list ON heartbeat_log USING btree (org_id, agent_id, at, id);
 CREATE INDEX heartbeat_log_old ON heartbeat_log USING btree (org_id, last_at);
 CREATE INDEX heartbeat_log_sent ON heartbeat_log USING btree (org_id, agent_id, target) WHERE (delivery_id IS NOT NULL);
+CREATE INDEX heartbeat_log_session ON heartbeat_log USING btree (org_id, session_key, finished_at) WHERE (session_key IS NOT NULL);
 CREATE INDEX heartbeat_next ON heartbeat USING btree (next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX idempotency_by_age ON idempotency USING btree (created_at);
 CREATE UNIQUE INDEX member_email ON member USING btree (org_id, lower(email)) WHERE (email IS NOT NULL);

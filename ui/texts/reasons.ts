@@ -126,7 +126,8 @@ export const reasonTexts = area({
     'reason.outside_active_hours': 'It is {local_time} in {timezone}, outside {start}-{end}.',
     'reason.no_checklist': 'There is no checklist.',
     'reason.empty_checklist': 'The checklist has nothing to check.',
-    'reason.no_route': 'There is nowhere to send an answer: {target}.',
+    'reason.no_route':
+      'The heartbeat target {target} leads nowhere yet: send the agent a message, name channel:recipient or a target, or set none.',
     'reason.agent_busy': 'The agent is busy with {run}.',
     'reason.heartbeat_due': 'The checklist is due.',
     'reason.heartbeat_asked': 'A person wanted to see it now.',
@@ -253,7 +254,8 @@ export const reasonTexts = area({
     'reason.outside_active_hours': '{timezone} 现在是 {local_time}，不在 {start}-{end} 内。',
     'reason.no_checklist': '没有检查清单。',
     'reason.empty_checklist': '检查清单中没有要检查的内容。',
-    'reason.no_route': '回答无处可送：{target}。',
+    'reason.no_route':
+      '心跳目标 {target} 目前无法送达：请给智能体发一条消息，指定 channel:recipient 或目标，或设为 none。',
     'reason.agent_busy': '智能体正忙于 {run}。',
     'reason.heartbeat_due': '检查清单到期。',
     'reason.heartbeat_asked': '有人想立即查看。',

@@ -22,6 +22,9 @@ export const toldReasonTexts = area({
     'reason.target_enabled': 'The target {target} was switched on again.',
     'reason.failure_streak': '{streak} runs failed in a row; the alert is at {alert_after}.',
     'reason.failure_streak_over': 'A run succeeded again.',
+    'reason.heartbeat_failing': '{streak} heartbeats of {agent} in a row came to nothing: {problem}',
+    'reason.heartbeat_works': 'The heartbeat of {agent} works again.',
+    'reason.heartbeat_changed': 'The heartbeat of {agent} was changed or switched off.',
     'reason.engine_stalled': 'No scan since {last_scan_at}, longer than {stall_periods} periods of {period_ms} ms.',
     'reason.engine_scans': 'The engine scans again, last at {last_scan_at}.',
     'reason.node_gone': 'The node {node} is gone; what it held is settled by others.',
@@ -30,6 +33,8 @@ export const toldReasonTexts = area({
     'reason.run_late': 'The run for {nominal} is {late_seconds} s late; {max_lateness_seconds} s are allowed.',
     'reason.run_in_time': 'A run has started in time again.',
     'reason.schedule_gone': 'The schedule {schedule} is gone.',
+    'reason.budget_no_room':
+      '{spent} of {amount} {unit} are used, and what is left admits no further run, which needs about {reserve}: until {until}, {action} applies.',
     'reason.budget_low': '{spent} of {amount} {unit} are used, {percent} % of the budget, until {until}.',
     'reason.budget_used_up':
       '{spent} of {amount} {unit} are used: the budget is used up until {until}, and {action} applies.',
@@ -56,6 +61,9 @@ export const toldReasonTexts = area({
     'reason.target_enabled': '目标 {target} 已重新启用。',
     'reason.failure_streak': '连续 {streak} 次运行失败；告警阈值为 {alert_after}。',
     'reason.failure_streak_over': '运行再次成功。',
+    'reason.heartbeat_failing': '{agent} 的心跳连续 {streak} 次没有结果：{problem}',
+    'reason.heartbeat_works': '{agent} 的心跳恢复正常。',
+    'reason.heartbeat_changed': '{agent} 的心跳已更改或关闭。',
     'reason.engine_stalled': '自 {last_scan_at} 起没有扫描，超过 {stall_periods} 个 {period_ms} 毫秒的周期。',
     'reason.engine_scans': '引擎重新扫描，最近一次于 {last_scan_at}。',
     'reason.node_gone': '节点 {node} 已离开；其持有的工作由其他节点处理。',
@@ -64,6 +72,8 @@ export const toldReasonTexts = area({
     'reason.run_late': '{nominal} 的运行迟了 {late_seconds} 秒；允许 {max_lateness_seconds} 秒。',
     'reason.run_in_time': '又有运行按时开始。',
     'reason.schedule_gone': '计划 {schedule} 已不存在。',
+    'reason.budget_no_room':
+      '已使用 {spent}/{amount} {unit}，剩余部分不足以再运行一次（约需 {reserve}）：{until} 之前将执行 {action}。',
     'reason.budget_low': '已使用 {spent}/{amount} {unit}，达到预算的 {percent} %，至 {until}。',
     'reason.budget_used_up': '已使用 {spent}/{amount} {unit}：预算在 {until} 之前已用尽，将执行 {action}。',
     'reason.budget_open': '预算又有余量：已使用 {spent}/{amount} {unit}。',

@@ -153,6 +153,7 @@ function factsOf(talk: Talk, heartbeat: HeartbeatView): Facts {
     ],
     ['prompt', oneLine(heartbeat.prompt)],
     ['target', heartbeat.target],
+    ['route', heartbeat.route ?? style.yellow(`none. ${heartbeat.no_route ?? ''}`)],
     ['acknowledgement', `up to ${heartbeat.ack_max_chars} characters beside HEARTBEAT_OK`],
     [
       'adaptive',

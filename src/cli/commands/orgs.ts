@@ -22,6 +22,7 @@ const COMMON: readonly FieldOption[] = [
 
 const NEW_FIELDS: readonly FieldOption[] = [
   { flags: '--id <id>', field: 'id', about: 'a short name; made unless given' },
+  { flags: '--with-key', field: 'with_key', stands: true, about: 'also create its first owner key, shown once' },
   ...COMMON,
 ]
 
@@ -47,8 +48,14 @@ export function addOrgs(program: Command, desk: Desk): void {
     work: async (talk, _, options) => {
       const body = await bodyOf(talk.terminal, NEW_FIELDS, options)
       const made = await talk.client.orgs.create(body as unknown as OrgInput)
-      await show(talk, made)
-      await talk.note(`Let somebody in next: escapement members add ${made.id} --name … --role owner\n`)
+      await showOne(talk, made, () => [
+        ...factsOf(talk, made),
+        [
+          'first key',
+          made.first_key === undefined ? null : (made.first_key.key ?? `${made.first_key.id}, shown before`),
+        ],
+      ])
+      await talk.note(`Add a member next: escapement members add ${made.id} --name … --role owner\n`)
     },
   })
   remote(desk, withBody(commandOf(group, 'update <id>', 'change an org and its limits'), FIELDS, 'change'), {

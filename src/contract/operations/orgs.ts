@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { id, pageFilter } from '../schemas/common.ts'
-import { org, orgInput, orgPage, orgPatch } from '../schemas/people.ts'
+import { createdOrg, org, orgInput, orgPage, orgPatch } from '../schemas/people.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ org_id: id })
@@ -11,10 +11,12 @@ export const orgOperations = {
   'orgs.create': operation({
     ...{ ...operators, method: 'POST', path: '/api/v1/orgs' },
     summary: 'Makes an org',
-    description: 'With an agent that works offline. Let somebody in next: POST /api/v1/orgs/:org_id/members.',
+    description:
+      'With an agent that works offline. With `with_key: true` the answer has an owner key of the org in `first_key`, shown ' +
+      'this once. Add people with POST /api/v1/orgs/:org_id/members.',
     ...{ creates: true, readBy: 'service' },
     body: orgInput,
-    answers: { 201: org },
+    answers: { 201: createdOrg },
     refusals: ['CONFLICT'],
     examples: { body: { id: 'acme', name: 'Acme', default_timezone: 'Europe/Berlin', max_concurrent: 20 } },
   }),

@@ -9,6 +9,10 @@ import { operation } from './operation.ts'
 const one = z.strictObject({ id })
 const oneOfSchedule = z.strictObject({ runId: id })
 
+const reading = { method: 'GET', tag: 'runs', permission: ['runs:read', 'schedules:read'] } as const
+
+const WHO_READS = 'The run of a schedule needs schedules:read or runs:read, any other run needs runs:read.'
+
 const retrying = {
   method: 'POST',
   tag: 'runs',
@@ -29,41 +33,44 @@ const retrying = {
 /** What was done, what is being done, and why. */
 export const runOperations = {
   'runs.list': operation({
-    ...{ method: 'GET', path: '/api/v1/runs', tag: 'runs', permission: 'runs:read' },
+    ...{ ...reading, path: '/api/v1/runs' },
     rails: 'list',
     summary: 'Lists runs',
     description:
       '`status` takes several states with commas between them, in any case; SCHEDULED, CANCELED and FAILED_TIMEOUT are ' +
-      'queued, cancelled and timeout. `from` is included, `to` is not; both are about when a run was made.',
+      'queued, cancelled and timeout. `from` is included, `to` is not; both are about when a run was created. A caller with ' +
+      'schedules:read and without runs:read gets the runs of schedules.',
     query: runFilter,
     answers: { 200: runPage },
   }),
   'runs.get': operation({
-    ...{ method: 'GET', path: '/api/v1/runs/:id', tag: 'runs', permission: 'runs:read' },
+    ...{ ...reading, path: '/api/v1/runs/:id' },
     rails: 'run',
     summary: 'Shows a run with its attempts, its deliveries, its way so far and why it is where it is',
+    description: WHO_READS,
     params: one,
     answers: { 200: runDetail },
     refusals: ['NOT_FOUND'],
   }),
   'runs.explain': operation({
-    ...{ method: 'GET', path: '/api/v1/runs/:id/explain', tag: 'runs', permission: 'runs:read' },
+    ...{ ...reading, path: '/api/v1/runs/:id/explain' },
     rails: 'run',
     summary: 'Says why a run is where it is, by which rule and on what evidence',
     description:
       'With every question on its way (`steps`: passed, closed or not reached), what the evidence leads to (`links`), ' +
-      'what happens next and what can be done about it (`next`).',
+      'what happens next and what can be done about it (`next`). ' +
+      WHO_READS,
     params: one,
     answers: { 200: runExplanation },
     refusals: ['NOT_FOUND'],
   }),
   'runs.lineage': operation({
-    ...{ method: 'GET', path: '/api/v1/runs/:id/lineage', tag: 'runs', permission: 'runs:read' },
+    ...{ ...reading, path: '/api/v1/runs/:id/lineage' },
     rails: 'run',
     summary: 'Shows where a run comes from, and what it made and woke',
     description:
       'The runs above it, and the runs and schedules right below it, a page at a time; what is below those is told when ' +
-      'they are asked about.',
+      'they are asked about. A caller with schedules:read and without runs:read gets the runs of schedules, and schedules.',
     params: one,
     query: pageFilter,
     answers: { 200: lineage },
@@ -113,15 +120,10 @@ export const runOperations = {
     refusals: ['NOT_FOUND'],
   }),
   'runs.getScheduleRun': operation({
-    ...{
-      method: 'GET',
-      path: '/api/v1/schedule-runs/:runId',
-      tag: 'runs',
-      permission: ['runs:read', 'schedules:read'],
-    },
+    ...{ ...reading, path: '/api/v1/schedule-runs/:runId' },
     rails: 'run',
     summary: 'Get a run of a schedule',
-    description: 'The run of a schedule needs schedules:read or runs:read, any other run runs:read.',
+    description: WHO_READS,
     params: oneOfSchedule,
     answers: { 200: runDetail },
     refusals: ['NOT_FOUND'],

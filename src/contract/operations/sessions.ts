@@ -66,7 +66,9 @@ export const sessionOperations = {
       'The agent is the one the key names (`agent:<agent>:…`), else the default agent of the org. With `wait`, the ' +
       'settled run is answered under 200 when it settles within that many seconds, else the receipt under 202. The ' +
       'texts `/stop` and `/stopall` are the commands, answered under 200, also while the node goes down. A `message_id` ' +
-      'that was sent before is answered under 200 with the first run and `duplicate`.',
+      'that was sent before is answered under 200 with the first run and `duplicate`. ' +
+      'Without `sender` the sender is the key or member that sends it: messages of one sender inside the debounce window are one run. A ' +
+      'request with an `Idempotency-Key` that names no sender is not debounced.',
     ...{ creates: true, admits: true, readBy: 'service' },
     params: one,
     query: z.strictObject({ wait: z.number().min(0).max(LONGEST_WAIT_SECONDS).optional() }),

@@ -7,6 +7,9 @@ export interface RpcHeartbeat {
   readonly checklist?: string
   readonly checklistFile?: string
   readonly target: string
+  /** Where news would go at present; left out: nowhere, and `noRoute` says why. */
+  readonly route?: string
+  readonly noRoute?: string
   readonly ackMaxChars: number
   readonly session: string
   readonly activeHoursStart?: string

@@ -51,7 +51,8 @@ export const heartbeatInput: z.ZodType<HeartbeatInput> = named(
       .nullish(),
     probe: probeInput.nullish(),
   }),
-  'The whole heartbeat: what is left out takes its default. Setting a checklist switches it on unless `enabled` is false.',
+  'The whole heartbeat: what is left out takes its default. Setting a checklist switches it on unless `enabled` is false. ' +
+    'Switched on without one it takes `<agent>/HEARTBEAT.md` below `heartbeat.checklist_dir`, if that file is there.',
 )
 
 export const heartbeat: z.ZodType<HeartbeatView> = named(
@@ -70,6 +71,8 @@ export const heartbeat: z.ZodType<HeartbeatView> = named(
     adaptive: z.strictObject({ ok_step: z.int(), max_interval_seconds: z.int() }).nullable(),
     probe: probeInput.nullable(),
     probe_counts: probeCounts.optional(),
+    route: z.string().nullable(),
+    no_route: z.string().nullable(),
     next_at: moment.nullable(),
     ok_streak: z.int(),
     current_interval_seconds: z.int(),

@@ -3,7 +3,7 @@ import { ROLES, type Role } from '../../core/access.ts'
 import { MAX_TIMEOUT_SECONDS } from '../../core/run/timeouts.ts'
 import type { KeyFilter, KeyInput, KeyView, MadeKey } from '../key.ts'
 import type { ConsoleSessionView, MemberInput, MemberPatch, MemberView, SignInInput, SignInLink } from '../member.ts'
-import type { OrgInput, OrgPatch, OrgView } from '../org.ts'
+import type { CreatedOrg, OrgInput, OrgPatch, OrgView } from '../org.ts'
 import { moment, oneOf, pageOf, paging } from './common.ts'
 import { guardRails, guardRailsInput } from './guard-rails.ts'
 import { named, shaped } from './shaped.ts'
@@ -111,7 +111,7 @@ const orgFields = {
 
 export const orgInput: z.ZodType<OrgInput> = named(
   'OrgInput',
-  shaped<OrgInput>()({ ...orgFields, id: z.string().min(1).max(200).optional() }),
+  shaped<OrgInput>()({ ...orgFields, id: z.string().min(1).max(200).optional(), with_key: z.boolean().optional() }),
 )
 
 export const orgPatch: z.ZodType<OrgPatch> = named(
@@ -123,18 +123,25 @@ export const orgPatch: z.ZodType<OrgPatch> = named(
   }),
 )
 
-export const org: z.ZodType<OrgView> = named(
-  'Org',
-  shaped<OrgView>()({
-    id: z.string(),
-    name: z.string(),
-    default_timezone: z.string(),
-    default_agent_id: z.string().nullable(),
-    max_concurrent: z.int().nullable(),
-    max_schedules: z.int().nullable(),
-    runs_per_day: z.int().nullable(),
-    max_timeout_seconds: z.int().nullable(),
-    created_at: moment,
+const shownOrg = {
+  id: z.string(),
+  name: z.string(),
+  default_timezone: z.string(),
+  default_agent_id: z.string().nullable(),
+  max_concurrent: z.int().nullable(),
+  max_schedules: z.int().nullable(),
+  runs_per_day: z.int().nullable(),
+  max_timeout_seconds: z.int().nullable(),
+  created_at: moment,
+}
+
+export const org: z.ZodType<OrgView> = named('Org', shaped<OrgView>()(shownOrg))
+
+export const createdOrg: z.ZodType<CreatedOrg> = named(
+  'CreatedOrg',
+  shaped<CreatedOrg>()({
+    ...shownOrg,
+    first_key: z.strictObject({ id: z.string(), key: z.string().nullable() }).optional(),
   }),
 )
 

@@ -4,7 +4,10 @@ import { because } from '../reasons.ts'
 import { hasRoom, unitWord, untilWord, type Budget, type BudgetUse } from './budget.ts'
 
 /** The share of a budget, in percent, at which each alert is raised. */
-const BUDGET_THRESHOLDS: Readonly<Record<BudgetAlertKind, number>> = { budget_low: 80, budget_used_up: 100 }
+const BUDGET_THRESHOLDS: Readonly<Record<Exclude<BudgetAlertKind, 'budget_no_room'>, number>> = {
+  budget_low: 80,
+  budget_used_up: 100,
+}
 
 /** What the alerts of a budget look at. */
 export interface BudgetAlertFacts {
@@ -12,6 +15,8 @@ export interface BudgetAlertFacts {
   /** What the present period has used. */
   readonly spent: number
   readonly periodEnd: Instant
+  /** What the smallest of the runs under it is expected to need; null or left out: nothing is known. */
+  readonly leastReserve?: number | null
   /** Whether the alert is open. */
   readonly raised: boolean
 }
@@ -21,6 +26,7 @@ export interface BudgetAlertFacts {
  * cleared when it is below it again, by the next period or a larger amount. A budget that stands still keeps it open.
  */
 export function decideBudgetAlert(kind: BudgetAlertKind, facts: BudgetAlertFacts): AlertDecision {
+  if (kind === 'budget_no_room') return decideNoRoom(facts)
   const { budget, spent, raised } = facts
   const percent = BUDGET_THRESHOLDS[kind]
   const isReached = hasReached(spent, budget.amount, percent) || budget.pausedAt !== null
@@ -28,6 +34,18 @@ export function decideBudgetAlert(kind: BudgetAlertKind, facts: BudgetAlertFacts
   const rule = `budget.threshold=${percent}`
   return isReached
     ? { kind: 'raise', why: because(kind, rule, evidenceOf(facts, percent)) }
+    : { kind: 'clear', why: because('budget_open', rule, evidenceOf(facts, percent)) }
+}
+
+/** Raised while something is left that no further run fits into; a budget that is used up has an alert of its own. */
+function decideNoRoom(facts: BudgetAlertFacts): AlertDecision {
+  const { budget, spent, leastReserve: reserve = null, raised } = facts
+  if (reserve === null) return { kind: 'none' }
+  const isFull = !hasRoom(budget.amount - spent, reserve)
+  if (isFull === raised || (isFull && spent >= budget.amount)) return { kind: 'none' }
+  const [rule, percent] = ['budget.reserve', Math.floor((spent / budget.amount) * 100)]
+  return isFull
+    ? { kind: 'raise', why: because('budget_no_room', rule, { ...evidenceOf(facts, percent), reserve }) }
     : { kind: 'clear', why: because('budget_open', rule, evidenceOf(facts, percent)) }
 }
 

@@ -1,4 +1,5 @@
 import type { RunDelivery } from '../delivery/run-delivery.ts'
+import type { SessionKey } from '../ids.ts'
 import type { Instant } from '../instant.ts'
 
 /** Where the answer of a heartbeat goes. Whether it does, and with which words, is decided when its run ends. */
@@ -9,6 +10,8 @@ export interface HeartbeatDelivery {
     readonly ackMaxChars: number
     /** Null: the target is `none`. */
     readonly to: RunDelivery | null
+    /** The conversation that the answer is added to; left out: none. */
+    readonly session?: SessionKey
     /** The moment of the plan; null when somebody wanted to see it now. */
     readonly dueAt: Instant | null
     /** What is asked before the agent is woken, as it was given; left out: nothing. */

@@ -2,18 +2,30 @@ import { intervalAt } from '../cadence/interval.ts'
 import { activeFrom, outsideActiveHours } from './active-hours.ts'
 import { hasMeaningfulContent } from './checklist.ts'
 import { formatHeartbeatTarget, type HeartbeatConfig, type HeartbeatTarget } from './heartbeat-config.ts'
-import type { RunId, TargetId } from '../ids.ts'
+import type { RunId, SessionKey, TargetId } from '../ids.ts'
 import { instant, later, SECOND_MS, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
 
 /** A busy agent is asked again this soon; the law is "within a minute", and the engine needs part of it to notice. */
 const BUSY_RETRY_MS = 30_000
 
-/** Somebody in a channel, or a target of the org; `none` runs and logs, and sends nothing. */
+/** A chat in a channel, with the session it belongs to where that is known. */
+export interface ChatRoute {
+  readonly kind: 'chat'
+  readonly channel: string
+  readonly recipient: string
+  readonly session?: SessionKey
+}
+
+/** A conversation in no channel: of the console or the API. */
+export interface SessionRoute {
+  readonly kind: 'session'
+  readonly session: SessionKey
+}
+
+/** Where an answer goes: to a conversation, or to a target of the org; `none` runs and logs, and sends nothing. */
 export type HeartbeatRoute =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'chat'; readonly channel: string; readonly recipient: string }
-  | { readonly kind: 'saved'; readonly target: TargetId }
+  { readonly kind: 'none' } | ChatRoute | SessionRoute | { readonly kind: 'saved'; readonly target: TargetId }
 
 export interface HeartbeatFacts {
   readonly config: HeartbeatConfig
@@ -24,11 +36,11 @@ export interface HeartbeatFacts {
   readonly checklist: string | null
   /** Why its file cannot be read, for whoever has to mend it. */
   readonly checklistProblem: string | null
-  /** Where the agent was last spoken to. */
-  readonly lastRoute: { readonly channel: string; readonly recipient: string } | null
+  /** The conversation in which the agent was sent a message last; for a channel without recipient, in that channel. */
+  readonly lastRoute: ChatRoute | SessionRoute | null
   /** Whether the channel that the target names is there and switched on. */
   readonly channelIsOpen: boolean
-  /** Whom the target's channel writes to when nobody is named. */
+  /** The recipient of the target's channel when none is named and no message has come there yet. */
   readonly channelRecipient: string | null
   /** The target of the org whose id the heartbeat names instead of a channel. */
   readonly savedTarget: TargetId | null
@@ -80,6 +92,16 @@ export function decideAskedHeartbeat(facts: Omit<HeartbeatFacts, 'dueAt' | 'okSt
 type Ready =
   { readonly kind: 'run'; readonly route: HeartbeatRoute } | { readonly kind: 'stop' | 'busy'; readonly why: Why }
 
+/** The route of the target, or why there is none. */
+export function findRoute(
+  target: HeartbeatTarget,
+  known: KnownRoutes,
+): { readonly ok: true; readonly route: HeartbeatRoute } | { readonly ok: false; readonly why: Why } {
+  const route = routeOf(target, known)
+  if (route !== null) return { ok: true, route }
+  return { ok: false, why: because('no_route', 'heartbeat.target', { target: formatHeartbeatTarget(target) }) }
+}
+
 /** The steps that hold for everybody: there is something to check, somewhere to say it, and the agent is free. */
 function decideReady(facts: Omit<HeartbeatFacts, 'dueAt' | 'okStreak'>): Ready {
   const { config, checklist, checklistProblem: problem, busyWith } = facts
@@ -88,28 +110,25 @@ function decideReady(facts: Omit<HeartbeatFacts, 'dueAt' | 'okStreak'>): Ready {
     return { kind: 'stop', why: because('no_checklist', 'heartbeat.checklist', evidence) }
   }
   if (!hasMeaningfulContent(checklist)) return { kind: 'stop', why: because('empty_checklist', 'heartbeat.checklist') }
-  const route = routeOf(config.target, facts)
-  if (route === null) {
-    const evidence = { target: formatHeartbeatTarget(config.target) }
-    return { kind: 'stop', why: because('no_route', 'heartbeat.target', evidence) }
-  }
+  const found = findRoute(config.target, facts)
+  if (!found.ok) return { kind: 'stop', why: found.why }
   return busyWith === null
-    ? { kind: 'run', route }
+    ? { kind: 'run', route: found.route }
     : { kind: 'busy', why: because('agent_busy', 'heartbeat.busy', { run: busyWith }) }
 }
 
-function routeOf(
-  target: HeartbeatTarget,
-  known: Pick<HeartbeatFacts, 'lastRoute' | 'channelIsOpen' | 'channelRecipient' | 'savedTarget'>,
-): HeartbeatRoute | null {
+export type KnownRoutes = Pick<HeartbeatFacts, 'lastRoute' | 'channelIsOpen' | 'channelRecipient' | 'savedTarget'>
+
+function routeOf(target: HeartbeatTarget, known: KnownRoutes): HeartbeatRoute | null {
   switch (target.kind) {
     case 'none':
       return { kind: 'none' }
     case 'last':
-      return known.lastRoute === null ? null : { kind: 'chat', ...known.lastRoute }
+      return known.lastRoute
     case 'channel': {
       if (known.savedTarget !== null) return { kind: 'saved', target: known.savedTarget }
       if (!known.channelIsOpen) return null
+      if (target.recipient === null && known.lastRoute !== null) return known.lastRoute
       const recipient = target.recipient ?? known.channelRecipient
       return recipient === null ? null : { kind: 'chat', channel: target.channel, recipient }
     }

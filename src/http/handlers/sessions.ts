@@ -1,6 +1,6 @@
 import type { sessionOperations } from '../../contract/operations/sessions.ts'
 import { ErrGatewayDraining } from '../../contract/refusals.ts'
-import type { MessageReceipt, StopAnswer } from '../../contract/session.ts'
+import type { MessageInput, MessageReceipt, StopAnswer } from '../../contract/session.ts'
 import { runId, type AgentId } from '../../core/ids.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
 import type { Once } from '../../service/idempotent.ts'
@@ -20,10 +20,22 @@ async function send(call: Send, agent: AgentId | null): Promise<Awaited<Sent>> {
   if (ctx.isDraining() && !isCommand(body)) throw new ErrGatewayDraining()
   const { orgId, principal, trace, railed, through } = caller
   const from = { orgId, principal, trace, railed, through, live: ctx.live, defaultAgent: () => agent }
-  const sent = await sendMessage(ports, from, { key: call.params.key, input: body, once: onceOf(call) })
+  const sent = await sendMessage(ports, from, { key: call.params.key, input: withSender(call), once: onceOf(call) })
   if (!isReceipt(sent)) return answer(200, sent)
   if (query.wait !== undefined && query.wait > 0) return waited(call, sent, query.wait)
   return received(sent)
+}
+
+/**
+ * A message that names no sender comes from its key or member, so that a burst of them is one run. What may be repeated
+ * by its idempotency key, and what a run sends, is not typed by a person: it is left without a sender.
+ */
+function withSender({ caller, principal, body }: Send): MessageInput {
+  // What is no message at all is refused where messages are read.
+  if (typeof body !== 'object' || (body as unknown) === null || Array.isArray(body)) return body
+  const isFromRun = body.parent_run_id !== undefined || (caller.railed?.attempt ?? null) !== null
+  if (body.sender !== undefined || caller.once !== undefined || isFromRun || isCommand(body)) return body
+  return { ...body, sender: principal.id }
 }
 
 /** How long somebody is willing to wait is not part of what is done once. */

@@ -91,6 +91,8 @@ export function viewRpcHeartbeat(heartbeat: HeartbeatView): RpcHeartbeat {
         ? { checklist: checklist.text }
         : { checklistFile: checklist.file }),
     target: heartbeat.target,
+    ...(heartbeat.route === null ? {} : { route: heartbeat.route }),
+    ...(heartbeat.no_route === null ? {} : { noRoute: heartbeat.no_route }),
     ackMaxChars: heartbeat.ack_max_chars,
     session: heartbeat.session,
     ...(hours === null ? {} : { activeHoursStart: hours.start, activeHoursEnd: hours.end, timezone: hours.timezone }),

@@ -158,6 +158,23 @@ export function expectedUse(book: BudgetBook, id: BudgetId, run: Spender & { rea
   return reserveFor(run.stated, last, Math.min(defaultReserve, amount))
 }
 
+/** What the smallest of the runs that are known under a budget is expected to use; null: nothing is known of any. */
+export function leastExpected(book: BudgetBook, { id, scope, unit, amount, defaultReserve }: Budget): number | null {
+  const { agents, schedules } = book.habits
+  const known =
+    scope.kind === 'schedule'
+      ? [schedules.get(scope.scheduleId)]
+      : scope.kind === 'agent'
+        ? [agents.get(scope.agentId)]
+        : [...agents.values()]
+  const least = known.flatMap((habit) => {
+    const last = habit?.recent.flatMap(({ used }) => (used[unit] === null ? [] : [Math.min(used[unit], amount)])) ?? []
+    return last.length === 0 ? [] : [reserveFor(null, last, 0)]
+  })
+  if (least.length > 0) return Math.min(...least)
+  return defaultReserve > 0 && book.budgets.has(id) ? Math.min(defaultReserve, amount) : null
+}
+
 /** What all runs in flight have set aside, by budget. */
 export function reservedIn(book: BudgetBook, isPresent: (run: RunRow) => boolean): ReadonlyMap<BudgetId, number> {
   const sums = new Map<BudgetId, number>()

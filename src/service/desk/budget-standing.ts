@@ -4,12 +4,12 @@ import { fromMicros, type Budget } from '../../core/budget/budget.ts'
 import type { ScheduleId } from '../../core/ids.ts'
 import { because } from '../../core/reasons.ts'
 import { endAlert, raiseAlert } from './alerts.ts'
-import { periodOf, useOf, type BookedBudget } from './budget-book.ts'
+import { leastExpected, periodOf, useOf, type BookedBudget } from './budget-book.ts'
 import type { Desk } from './desk.ts'
 
 /**
- * What becomes of a budget by itself: it stands still when it is used up and says `pause`, and its org is told at 80 % and
- * at 100 %. Judged once per turn from where the budget stands, not from what was spent in the turn: so a larger amount and
+ * What becomes of a budget by itself: it stands still when it is used up and says `pause`, and its org is told at 80 %, at
+ * 100 % and when what is left admits no further run. Judged once per turn from where the budget stands, not from what was spent in the turn: so a larger amount and
  * the next period clear what they should, and what a node of an earlier release has counted is told of too.
  */
 export function judgeBudgets(desk: Desk): void {
@@ -17,9 +17,11 @@ export function judgeBudgets(desk: Desk): void {
   for (const booked of desk.budgets.budgets.values()) {
     const use = useOf(booked, desk.now, 0)
     if (isUsedUp(booked.budget, use, 0)) pauseBudget(desk, booked)
+    const leastReserve = leastExpected(desk.budgets, booked.budget)
     for (const kind of BUDGET_ALERT_KINDS) {
       const raised = booked.alerts[kind] !== undefined
-      const facts = { budget: booked.budget, spent: use.spent, periodEnd: periodOf(booked, desk.now).end, raised }
+      const periodEnd = periodOf(booked, desk.now).end
+      const facts = { budget: booked.budget, spent: use.spent, periodEnd, leastReserve, raised }
       follow(desk, booked, { kind, decision: decideBudgetAlert(kind, facts) })
     }
   }

@@ -13,15 +13,15 @@ const nothing = (): Sum['use'][BudgetUnit] => ({ expected: 0, high: 0, known: fa
 export const emptySum = (): Sum => ({ runs: 0, use: { tokens: nothing(), money: nothing() } })
 
 /** Adds so many runs of the source. */
-export function addRuns(sum: Sum, { use }: Pick<Source, 'use'>, runs: number): void {
+export function addRuns(sum: Sum, { use, started = 1 }: Pick<Source, 'use' | 'started'>, runs: number): void {
   sum.runs += runs
   for (const unit of BUDGET_UNITS) {
     const each = use[unit]
     if (each === null) continue
     const total = sum.use[unit]
     total.known = true
-    total.expected += each.expected * runs
-    total.high += each.high * runs
+    total.expected += each.expected * runs * started
+    total.high += each.high * runs * started
   }
 }
 

@@ -6,6 +6,7 @@ import { loadBudgets, loadReserved, type BudgetOnRecord } from '../../store/budg
 import { loadOrg } from '../../store/orgs.ts'
 import type { Caller } from '../caller.ts'
 import type { Ports } from '../ports.ts'
+import { covers } from '../desk/budget-book.ts'
 import { known, zoneOf } from '../schedule-agent.ts'
 import { forecastBudget } from './budget-forecast.ts'
 import { addRuns, emptySum, viewBasis, viewFigures, type Sum } from './figures.ts'
@@ -42,7 +43,8 @@ export async function forecastOrg(
   const zone = zoneOf(known(await loadOrg(database, orgId), orgId))
   const budgets = await loadBudgets(database, { orgId })
   const plan = await loadPlan(database, { orgId, now })
-  const sources = await withUse(ports, { orgId }, { origins: plan.origins, budgets })
+  const origins = plan.origins.filter((origin) => !standsStill(origin, budgets))
+  const sources = await withUse(ports, { orgId }, { origins, budgets })
   const counting = countingOf({ orgId, computations: ports.computations }, sources, window)
   const series = await counting.inZone(zone)
   const reserved = budgets.length === 0 ? new Map<string, number>() : await loadReserved(database, { orgId })
@@ -56,6 +58,10 @@ export async function forecastOrg(
     notes: notesOf(sources, plan),
   }
 }
+
+/** Under a budget that is paused nothing starts until a person resumes it. */
+const standsStill = (origin: Origin, budgets: readonly BudgetOnRecord[]): boolean =>
+  budgets.some(({ pausedAt, scope }) => pausedAt !== null && covers(scope, origin))
 
 /** Adds to what will make runs what those are expected to use. */
 export async function withUse(
@@ -112,7 +118,9 @@ const viewSource = ({
 })
 
 /** What the forecast takes for granted, and what it does not know. */
-export const ASSUMED = 'Every occurrence is taken for one run: what policies and budgets hold back is not taken off.'
+export const ASSUMED =
+  'Every occurrence is taken for one run: what policies hold back is not taken off. Left out are runs under a paused ' +
+  'budget and heartbeats without a route; of runs with a probe, the share that it has started so far is charged.'
 
 function notesOf(sources: readonly Source[], { leftOut, paced }: Pick<Plan, 'leftOut' | 'paced'>): readonly string[] {
   const unknown = sources.filter(({ use }) => use.tokens === null && use.money === null).length

@@ -1,13 +1,16 @@
 import { plannedTiming } from '../../core/cadence/pace.ts'
+import { heartbeatSubject } from '../../core/probe/asked.ts'
 import { inlineKindOf } from '../../core/executor/inline-agent.ts'
 import { heartbeatRuns, observedRuns, scheduledRuns } from '../../core/forecast/runs-per-day.ts'
 import type { OrgId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Connection } from '../../store/database.ts'
-import { loadChatRates, loadEnabledHeartbeats, loadTaskRates, type ObservedRate } from '../../store/forecast.ts'
+import { loadChatRates, loadTaskRates, type ObservedRate } from '../../store/forecast.ts'
+import { loadEnabledHeartbeats, type HeartbeatRow } from '../../store/heartbeats.ts'
+import { loadProbes, type ProbeRow } from '../../store/probes.ts'
 import { listSchedules } from '../../store/schedules.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
-import { configOf } from '../heartbeat/view.ts'
+import { configOf, findShownRoute } from '../heartbeat/view.ts'
 import type { Origin } from './source.ts'
 
 /** More schedules than these are not forecast; those that were made last are. */
@@ -28,21 +31,46 @@ export async function loadPlan(
 ): Promise<Plan> {
   const schedules = await loadActive(connection, orgId)
   const heartbeats = await loadEnabledHeartbeats(connection, { orgId, limit: MOST_SCHEDULES })
+  const reaching = await withRoute(connection, heartbeats, { orgId, now })
+  const subjects = [
+    ...schedules.flatMap(({ id, input }) => ((input['probe'] ?? null) === null ? [] : [id])),
+    ...reaching.flatMap((row) => (configOf(row).probe === null ? [] : [heartbeatSubject(row.agentId)])),
+  ]
+  const probes = subjects.length === 0 ? new Map<string, ProbeRow>() : await loadProbes(connection, { orgId, subjects })
   const chats = await loadChatRates(connection, { orgId, now })
   const tasks = await loadTaskRates(connection, { orgId, now })
   const origins = [
-    ...schedules.slice(0, MOST_SCHEDULES).map(originOf),
-    ...heartbeats.map((row): Origin => {
+    ...schedules.slice(0, MOST_SCHEDULES).map((row) => ({ ...originOf(row), started: startedOf(probes.get(row.id)) })),
+    ...reaching.map((row): Origin => {
       const config = configOf(row)
       const { agentId, okStreak } = row
       const runsOn: Origin['runsOn'] = (days) => heartbeatRuns(config, okStreak, days)
-      return { kind: 'heartbeat', name: agentId, agentId, scheduleId: null, payload: null, runsOn }
+      const started = startedOf(probes.get(heartbeatSubject(agentId)))
+      return { kind: 'heartbeat', name: agentId, agentId, scheduleId: null, payload: null, runsOn, started }
     }),
     ...chats.map((rate) => observed('chat', rate)),
     ...tasks.map((rate) => observed('tasks', rate)),
   ]
   const paced = schedules.filter(({ pace }) => pace !== null).length
   return { origins, leftOut: Math.max(0, schedules.length - MOST_SCHEDULES), paced }
+}
+
+/** The share of runs that a probe has let through so far; undefined: it was never asked. */
+const startedOf = (probe: ProbeRow | undefined): number | undefined =>
+  probe === undefined || probe.asked === 0 ? undefined : 1 - probe.saved / probe.asked
+
+/** Heartbeats whose answer would go somewhere: without a route no agent is started. */
+async function withRoute(
+  connection: Connection,
+  heartbeats: readonly HeartbeatRow[],
+  { orgId, now }: { readonly orgId: OrgId; readonly now: Instant },
+): Promise<readonly HeartbeatRow[]> {
+  const found: HeartbeatRow[] = []
+  for (const row of heartbeats) {
+    const { route } = await findShownRoute(connection, row, { orgId, agentId: row.agentId, now })
+    if (route !== null) found.push(row)
+  }
+  return found
 }
 
 /** So many are read at once: a schedule has to be read and understood, and others wait meanwhile. */

@@ -14,6 +14,8 @@ export interface Source extends Spender {
   readonly runsOn: (days: readonly ForecastDay[]) => RunsPerDay
   /** Set for a recurrence rule, whose occurrences may take long to count: then it is counted elsewhere. */
   readonly rule?: PlannedSchedule | undefined
+  /** The share of its runs whose probe starts the agent; the others use nothing. Left out: all. */
+  readonly started?: number | undefined
   readonly use: Readonly<Record<BudgetUnit, ExpectedUse | null>>
   readonly basis: Readonly<Record<BudgetUnit, UseSource>>
   /** How many runs were looked at. */
@@ -26,6 +28,7 @@ export interface Origin extends Spender {
   readonly name: string
   readonly payload: unknown
   readonly runsOn: Source['runsOn']
+  readonly started?: Source['started']
   readonly rule?: Source['rule']
 }
 

@@ -1,12 +1,13 @@
 import { isActive } from '../../core/run/run.ts'
 import type { HeartbeatConfig } from '../../core/heartbeat/heartbeat-config.ts'
 import { formatHeartbeatTarget } from '../../core/heartbeat/heartbeat-config.ts'
-import { heartbeatMessage } from '../../core/heartbeat/heartbeat-delivery.ts'
+import { heartbeatMessage, type HeartbeatDelivery } from '../../core/heartbeat/heartbeat-delivery.ts'
 import {
   decideAskedHeartbeat,
   decideHeartbeat,
   type HeartbeatFacts,
   type HeartbeatRoute,
+  type KnownRoutes,
 } from '../../core/heartbeat/heartbeat.ts'
 import type { AgentId, OrgId, RunId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
@@ -25,7 +26,8 @@ import type { Caller } from '../caller.ts'
 import type { ReadChecklist } from '../checklist-files.ts'
 import type { Desk } from '../desk/desk.ts'
 import { submit } from '../desk/submit.ts'
-import { deliveryTo, findHeartbeatRoutes, type KnownRoutes } from './routes.ts'
+import { followStreak } from './alert.ts'
+import { deliveryTo, findHeartbeatRoutes, sessionOf } from './routes.ts'
 import { configOf } from './view.ts'
 import type { Ports } from '../ports.ts'
 import { beatIdOf, tellBeat } from '../turn/heartbeats.ts'
@@ -92,15 +94,20 @@ interface Beaten {
 }
 
 /** Looks at what is on record under the lock: what somebody has changed since it was read is left for the next look. */
-async function prepareBeats(tx: Transaction, orgId: OrgId, readings: readonly Reading[]): Promise<readonly Prepared[]> {
+async function prepareBeats(
+  tx: Transaction,
+  { orgId, now }: { readonly orgId: OrgId; readonly now: Instant },
+  readings: readonly Reading[],
+): Promise<readonly Prepared[]> {
   const rows = await loadHeartbeats(tx, { orgId, agentIds: readings.map(({ row }) => row.agentId) })
   const prepared: Prepared[] = []
   for (const reading of readings) {
     const row = rows.find(({ agentId }) => agentId === reading.row.agentId)
     if (row === undefined || row.version !== reading.row.version) continue
     const config = configOf(row)
-    const routes = await findHeartbeatRoutes(tx, { orgId, agentId: row.agentId, config })
-    prepared.push({ ...reading, row, config, routes })
+    const { agentId } = row
+    const { routes, lastKnown } = await findHeartbeatRoutes(tx, { orgId, agentId, config, lastKnown: row, now })
+    prepared.push({ ...reading, row: { ...row, ...lastKnown }, config, routes })
   }
   return prepared
 }
@@ -121,7 +128,7 @@ export function beatWork(ports: Pick<Ports, 'newId'>, orgId: OrgId, readings: re
   return {
     orgId,
     needs: needsOf(readings),
-    prepare: (tx) => prepareBeats(tx, orgId, readings),
+    prepare: (tx, now) => prepareBeats(tx, { orgId, now }, readings),
     apply: (desk, prepared) => {
       const due = (prepared as readonly Prepared[]).filter(({ row }) => row.nextAt !== null && row.nextAt <= desk.now)
       const busy = busyAgents(desk, due)
@@ -150,7 +157,11 @@ function beat(
       return { row: { ...row, nextAt: decision.retryAt }, entry: entryOf('busy') }
     case 'skip':
       return {
-        row: { ...row, dueAt: decision.nextAt, nextAt: decision.nextAt, lastDueAt: dueAt },
+        row: followStreak(
+          desk,
+          { ...row, dueAt: decision.nextAt, nextAt: decision.nextAt, lastDueAt: dueAt },
+          { came: decision.why.reason === 'no_route' ? 'to nothing' : 'not far', why: decision.why },
+        ),
         entry: entryOf('skipped'),
       }
     case 'run': {
@@ -196,7 +207,7 @@ function stopped(
   return {
     ...{ id: what.ports.newId('beat', desk.now), agentId: row.agentId, dueAt, at: desk.now, outcome, why },
     ...{ target: formatHeartbeatTarget(config.target), runId: null, content: null, deliveryId: null },
-    finishedAt: desk.now,
+    ...{ finishedAt: desk.now, sessionKey: null },
   }
 }
 
@@ -217,7 +228,14 @@ function begin(desk: Desk, one: Prepared, { route, dueAt, why, trace }: Beginnin
     content: { prompt: heartbeatMessage(config.prompt, one.checklist ?? '') },
     ...{ lane: null, priority: 0, notBefore: null, deadline: null, retryPolicy: null, parentRunId: null, rules: {} },
     delivery: {
-      heartbeat: { target, ackMaxChars: config.ackMaxChars, to: deliveryTo(route), dueAt, ...asking(config) },
+      heartbeat: {
+        target,
+        ackMaxChars: config.ackMaxChars,
+        to: deliveryTo(route),
+        dueAt,
+        ...asking(config),
+        ...adding(config, route),
+      },
     },
     ...{ trace, why },
   })
@@ -226,12 +244,18 @@ function begin(desk: Desk, one: Prepared, { route, dueAt, why, trace }: Beginnin
   const entry: BeatRow = {
     ...{ id: beatIdOf(runId), agentId: row.agentId, dueAt, at: desk.now, why, target, runId },
     outcome: 'running',
-    ...{ content: null, deliveryId: null, finishedAt: null },
+    ...{ content: null, deliveryId: null, finishedAt: null, sessionKey: null },
   }
   return { runId, entry, refused: 'why' in submitted ? submitted.why : null }
 }
 
 const asking = ({ probe }: HeartbeatConfig): Readonly<Record<string, unknown>> => (probe === null ? {} : { probe })
+
+/** The answer is added to the conversation it goes to, unless the run itself is part of that conversation. */
+const adding = (config: HeartbeatConfig, route: HeartbeatRoute): Pick<HeartbeatDelivery['heartbeat'], 'session'> => {
+  const session = sessionOf(route)
+  return session === undefined || session === config.session ? {} : { session }
+}
 
 interface Begun {
   readonly runId: RunId
@@ -251,7 +275,7 @@ export function askWork(ports: Pick<Ports, 'newId'>, caller: Caller, reading: Re
   return {
     orgId,
     needs: needsOf([reading]),
-    prepare: (tx) => prepareBeats(tx, orgId, [reading]),
+    prepare: (tx, now) => prepareBeats(tx, { orgId, now }, [reading]),
     apply: (desk, prepared) => {
       beaten = NOTHING
       const [one] = prepared as readonly Prepared[]

@@ -25,15 +25,19 @@ import type { Caller } from '../caller.ts'
 import { pageOfListed, parseCursor, parseLimit, writeCursor } from '../cursor.ts'
 import { askWork, readChecklists } from './beat.ts'
 import { parseHeartbeatInput } from './input.ts'
+import { endStreak } from './alert.ts'
+import { findWorkspaceChecklist } from './workspace.ts'
 import { flawsOfTarget } from './routes.ts'
 import {
   configOf,
   defaultConfig,
+  findShownRoute,
   settingsOf,
   shownSettings,
   viewBeat,
   viewHeartbeat,
   type HeartbeatSettings,
+  type ShownRoute,
 } from './view.ts'
 import { bound } from '../idempotent.ts'
 import { collectFlaws } from '../input-fields.ts'
@@ -63,11 +67,13 @@ async function rowOfAgent(connection: Connection, orgId: OrgId, id: string): Pro
 
 /** The heartbeat of an agent; one that nobody has set is switched off. */
 export async function getHeartbeat(
-  { database }: Pick<Ports, 'database'>,
+  { database, clock }: Pick<Ports, 'database' | 'clock'>,
   { orgId }: Caller,
   id: string,
 ): Promise<HeartbeatView> {
-  const view = viewHeartbeat(await rowOfAgent(database, orgId, id), { orgId, agentId: agentId(id) })
+  const row = await rowOfAgent(database, orgId, id)
+  const of = { orgId, agentId: agentId(id) }
+  const view = viewHeartbeat(row, of, await findShownRoute(database, row, { ...of, now: clock.now() }))
   return view.probe === null ? view : { ...view, probe_counts: await countsOfHeartbeat({ database }, orgId, id) }
 }
 
@@ -115,25 +121,41 @@ const unhidden = (input: HeartbeatInput, before: HeartbeatSettings): HeartbeatIn
   return { ...input, probe: unmaskedExecutor(input.probe, before.probe) as HeartbeatInput['probe'] }
 }
 
+interface Changed {
+  readonly before: HeartbeatRow | null
+  readonly after: HeartbeatRow
+  readonly route: ShownRoute
+}
+
+/** A heartbeat that is switched on without a checklist takes the one in the agent's workspace directory. */
+const withChecklist = (input: HeartbeatInput, file: string | null): HeartbeatInput =>
+  file !== null && input.enabled === true && (input.checklist ?? null) === null
+    ? { ...input, checklist: { file } }
+    : input
+
 async function change(ports: Ports, caller: Caller, asked: Change): Promise<HeartbeatView> {
   const { orgId } = caller
   const id = agentId(asked.id)
   await judgeProbe(ports, caller, asked.brings)
+  const workspace = await findWorkspaceChecklist(ports, orgId, id)
   return ports.turns.take<HeartbeatView>({
     orgId,
-    prepare: async (tx, now, reads): Promise<readonly [HeartbeatRow | null, HeartbeatRow]> => {
+    prepare: async (tx, now, reads): Promise<Changed> => {
       if ((await reads.agent(id)) === undefined) throw noAgent(asked.id)
       const before = await rowOf(tx, orgId, id)
       refuseStale(before, asked)
       const current = settingsOf(before === null ? defaultConfig(id) : configOf(before))
-      const config = await readChange(ports, { tx, reads, orgId, id, input: unhidden(asked.next(current), current) })
+      const input = withChecklist(unhidden(asked.next(current), current), workspace)
+      const config = await readChange(ports, { tx, reads, orgId, id, input })
       const after = rowAfter(before, config, { orgId, id, now })
       putHeartbeat(tx, after)
-      return [before, { ...after, version: (before?.version ?? 0) + 1 }]
+      const route = await findShownRoute(tx, after, { orgId, agentId: id, now })
+      return { before, after: { ...after, version: (before?.version ?? 0) + 1 }, route }
     },
     apply: (desk, prepared) => {
-      const [before, after] = prepared as readonly [HeartbeatRow | null, HeartbeatRow]
-      const view = viewHeartbeat(after, { orgId, agentId: id })
+      const { before, after, route } = prepared as Changed
+      const view = viewHeartbeat(after, { orgId, agentId: id }, route)
+      if (before !== null && after.alertId === null) endStreak(desk, before)
       const settings = (row: HeartbeatRow | null): HeartbeatSettings =>
         shownSettings(settingsOf(row === null ? defaultConfig(id) : configOf(row)))
       const views = { before: settings(before), after: settings(after) }
@@ -202,6 +224,10 @@ function rowAfter(
     : (before?.okStreak ?? 0)
   const base = {
     ...{ orgId: at.orgId, agentId: at.id, settings, enabled: config.enabled, okStreak, runId: before?.runId ?? null },
+    ...{ lastSession: before?.lastSession ?? null, lookedUntil: before?.lookedUntil ?? null },
+    ...(differs('enabled', 'target', 'checklist')
+      ? { failingStreak: 0, alertId: null }
+      : { failingStreak: before?.failingStreak ?? 0, alertId: before?.alertId ?? null }),
     ...{ version: before?.version ?? 0, createdAt: before?.createdAt ?? at.now, updatedAt: at.now },
   }
   if (!config.enabled) return { ...base, dueAt: null, nextAt: null, lastDueAt: null }

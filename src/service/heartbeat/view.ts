@@ -1,21 +1,23 @@
 import type { HeartbeatLogView, HeartbeatView } from '../../contract/heartbeat.ts'
 import { formatHeartbeatTarget, parseHeartbeat, type HeartbeatConfig } from '../../core/heartbeat/heartbeat-config.ts'
-import { heartbeatInterval } from '../../core/heartbeat/heartbeat.ts'
+import { findRoute, heartbeatInterval } from '../../core/heartbeat/heartbeat.ts'
 import type { AgentId, OrgId } from '../../core/ids.ts'
 import { describeFlaw } from '../../core/input.ts'
-import { formatInstant } from '../../core/instant.ts'
+import { formatInstant, type Instant } from '../../core/instant.ts'
 import { explainWhy } from '../../core/reasons.ts'
 import { formatTimeOfDay } from '../../core/time/calendar.ts'
+import type { Connection } from '../../store/database.ts'
 import type { BeatRecord } from '../../store/heartbeat-log.ts'
 import type { HeartbeatRow } from '../../store/heartbeats.ts'
 import { viewProbe } from '../probe/view.ts'
+import { findHeartbeatRoutes, formatRoute } from './routes.ts'
 import { momentOrNull } from '../schedule-view.ts'
 
 /** What a person decides about a heartbeat, as everybody reads it and as it is kept. */
 export type HeartbeatSettings = Omit<
   HeartbeatView,
   | ('agent_id' | 'org_id' | 'next_at' | 'ok_streak' | 'current_interval_seconds' | 'version' | 'updated_at')
-  | 'probe_counts'
+  | ('probe_counts' | 'route' | 'no_route')
 >
 
 /** A configuration in the words it was given in, with every default filled in. */
@@ -64,16 +66,36 @@ export function defaultConfig(id: AgentId): HeartbeatConfig {
   return read.value
 }
 
+/** Where an answer would go at present, or why nowhere. */
+export type ShownRoute = Pick<HeartbeatView, 'route' | 'no_route'>
+
+/** Finds out where the answer of a heartbeat would go at present. */
+export async function findShownRoute(
+  connection: Connection,
+  row: HeartbeatRow | null,
+  of: { readonly orgId: OrgId; readonly agentId: AgentId; readonly now: Instant },
+): Promise<ShownRoute> {
+  const config = row === null ? defaultConfig(of.agentId) : configOf(row)
+  const lastKnown = row ?? { lastSession: null, lookedUntil: null }
+  const { routes } = await findHeartbeatRoutes(connection, { ...of, config, lastKnown })
+  const found = findRoute(config.target, routes)
+  return found.ok
+    ? { route: formatRoute(found.route), no_route: null }
+    : { route: null, no_route: explainWhy(found.why) }
+}
+
 /** The heartbeat of an agent; without a row the one that everybody has until it is set. */
 export function viewHeartbeat(
   row: HeartbeatRow | null,
   of: { readonly orgId: OrgId; readonly agentId: AgentId },
+  route: ShownRoute,
 ): HeartbeatView {
   const config = row === null ? defaultConfig(of.agentId) : configOf(row)
   const okStreak = row?.okStreak ?? 0
   return {
     ...{ agent_id: of.agentId, org_id: of.orgId, ...shownSettings(settingsOf(config)) },
     next_at: momentOrNull(row?.nextAt ?? null),
+    ...route,
     ok_streak: okStreak,
     current_interval_seconds: heartbeatInterval(config, okStreak),
     version: row?.version ?? 0,

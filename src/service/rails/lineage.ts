@@ -14,10 +14,16 @@ import type { Ports } from '../ports.ts'
 /** Messages may name any run as the one above them, so chains can be longer than rails allow; more are not walked. */
 const MOST_ABOVE = 50
 
+interface AskedLineage extends Pick<Caller, 'orgId' | 'railed'> {
+  readonly id: string
+  /** For readers of schedules who may not read other runs. */
+  readonly onlyOfSchedules?: boolean
+}
+
 /** Where a run comes from, and what it made and woke. Whoever sees nothing but their own sees nothing else here either. */
 export async function readLineage(
   { database }: Pick<Ports, 'database'>,
-  { orgId, railed, id }: Pick<Caller, 'orgId' | 'railed'> & { readonly id: string },
+  { orgId, railed, id, onlyOfSchedules = false }: AskedLineage,
   filter: PageFilter = {},
 ): Promise<LineageView> {
   const { flaws, keep } = collectFlaws()
@@ -32,14 +38,16 @@ export async function readLineage(
   const after = cursor === null ? null : { createdAt: cursor.createdAt, id: cursor.key }
   const below = await loadBelow(database, { orgId, id: run.id, owner, after, limit: limit + 1 })
   const page = pageOf(below, limit, { view: viewNode, cursor: ({ createdAt, id: key }) => ({ createdAt, key }) })
+  const isShown = ({ kind, schedule_id: schedule }: LineageNode): boolean =>
+    !onlyOfSchedules || kind === 'schedule' || schedule !== null
   const seen = above.filter((row) => owner === null || row.owner === owner || row.id === railed?.attempt?.runId)
   return {
     run_id: run.id,
     root_run_id: run.lineage?.root ?? above.at(-1)?.id ?? run.parentRunId ?? run.id,
     depth: run.lineage?.depth ?? (above.length > 0 ? above.length : run.parentRunId === null ? 0 : 1),
-    ancestors: seen.toReversed().map(viewNode),
+    ancestors: seen.toReversed().map(viewNode).filter(isShown),
     self: viewNode(self),
-    children: page.items,
+    children: page.items.filter(isShown),
     next_cursor: page.next_cursor,
   }
 }

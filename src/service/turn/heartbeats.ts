@@ -13,6 +13,7 @@ import { loadHeartbeats, saveHeartbeats, type HeartbeatRow } from '../../store/h
 import type { RunRow } from '../../store/run-row.ts'
 import { deliveryIdOf } from '../desk/announce.ts'
 import type { Desk } from '../desk/desk.ts'
+import { followStreak, type Came } from '../heartbeat/alert.ts'
 import { configOf } from '../heartbeat/view.ts'
 import { cutOutput, cutText } from '../stored-output.ts'
 
@@ -90,15 +91,33 @@ function rowAfter(
   { run, plan, ending, desk }: Judged & { readonly run: RunRow; readonly desk: Desk },
 ): HeartbeatRow {
   if (!isPlanned(run, plan)) return row
+  const followed = followStreak(desk, row, { came: CAME[ending.outcome], why: ending.why })
+  return { ...followed, ...planAfter(row, { run, ending, desk }) }
+}
+
+const CAME: Record<BeatEnding['outcome'], Came['came']> = {
+  suppressed: 'well',
+  news: 'well',
+  failed: 'to nothing',
+  cancelled: 'not far',
+  skipped: 'not far',
+}
+
+type Plan = Pick<HeartbeatRow, 'okStreak' | 'dueAt' | 'nextAt'>
+
+function planAfter(
+  row: HeartbeatRow,
+  { run, ending, desk }: Pick<Judged, 'ending'> & { readonly run: RunRow; readonly desk: Desk },
+): Plan {
   const { now } = desk
   const okStreak = nextOkStreak(row.okStreak, ending.counts)
   const wished = row.enabled ? readNextCheck(desk.changes.nextChecks.get(run.id), now) : null
-  if (wished !== null) return { ...row, okStreak, dueAt: wished, nextAt: wished }
+  if (wished !== null) return { okStreak, dueAt: wished, nextAt: wished }
   const config = configOf(row)
   if (config.adaptive === null || row.lastDueAt === null || row.dueAt === null || row.dueAt <= now)
-    return { ...row, okStreak }
+    return { okStreak, dueAt: row.dueAt, nextAt: row.nextAt }
   const dueAt = nextHeartbeatAt(config, { dueAt: row.lastDueAt, now, okStreak })
-  return { ...row, okStreak, dueAt, nextAt: dueAt }
+  return { okStreak, dueAt, nextAt: dueAt }
 }
 
 function tell(desk: Desk, run: RunRow, { plan, ending }: Judged): BeatRow {
@@ -115,6 +134,7 @@ function tell(desk: Desk, run: RunRow, { plan, ending }: Judged): BeatRow {
     },
     ...{ outcome, why, target: plan.target, runId: run.id, deliveryId, finishedAt: run.finishedAt },
     content: content === null ? null : cutText(content, DELIVERED_OUTPUT_BYTES),
+    sessionKey: content === null ? null : (plan.session ?? null),
   }
 }
 

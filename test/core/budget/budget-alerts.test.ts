@@ -22,8 +22,24 @@ describe('the alerts of a budget', () => {
   ])('at %i of 1000 they are %s and %s', (spent, low, usedUp) => {
     const budget = aBudget({ amount: 1_000 })
     const decisions = BUDGET_ALERT_KINDS.map((kind) => decide(kind, budget, { spent }))
-    expect(decisions.map(({ kind }) => kind)).toEqual([low, usedUp])
+    expect(decisions.map(({ kind }) => kind)).toEqual([low, usedUp, 'none'])
     for (const decision of decisions) if (decision.kind !== 'none') expectExplained(decision.why)
+  })
+
+  it.each([
+    [59, false, 'none'],
+    [61, false, 'raise'],
+    [99, false, 'raise'],
+    [100, false, 'none'],
+    [100, true, 'none'],
+    [59, true, 'clear'],
+    [0, true, 'clear'],
+  ])('at %i of 100, where a run needs 40, that nothing fits any more (raised: %s) is: %s', (spent, raised, kind) => {
+    const facts = { budget: aBudget({ amount: 100 }), spent, periodEnd: later(NOW, 1_000), raised }
+    const decision = decideBudgetAlert('budget_no_room', { ...facts, leastReserve: 40 })
+    expect(decision.kind).toBe(kind)
+    if (decision.kind !== 'none') expectExplained(decision.why)
+    expect(decideBudgetAlert('budget_no_room', { ...facts, leastReserve: null }).kind).toBe('none')
   })
 
   it('are exact where a hundred times the sum is no exact number any more', () => {

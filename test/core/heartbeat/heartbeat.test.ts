@@ -9,7 +9,7 @@ import {
   nextOkStreak,
   type HeartbeatFacts,
 } from '../../../src/core/heartbeat/heartbeat.ts'
-import { agentId, runId, targetId } from '../../../src/core/ids.ts'
+import { agentId, runId, sessionKey, targetId } from '../../../src/core/ids.ts'
 import { describeFlaw } from '../../../src/core/input.ts'
 import { formatInstant, instant, later, MINUTE_MS } from '../../../src/core/instant.ts'
 import { expectExplained } from '../../support/why.ts'
@@ -29,7 +29,7 @@ function theFacts(overrides: Partial<HeartbeatFacts> = {}): HeartbeatFacts {
     now: noon,
     dueAt: noon,
     checklist: '- look at the inbox',
-    lastRoute: { channel: 'telegram', recipient: '42' },
+    lastRoute: { kind: 'chat', channel: 'telegram', recipient: '42' },
     channelIsOpen: true,
     channelRecipient: null,
     savedTarget: null,
@@ -66,7 +66,7 @@ describe('a heartbeat that is due', () => {
       ['no_checklist', { config: aConfig() }],
       ['empty_checklist', { checklist: '# Morning\n- [ ]\n<!-- later -->' }],
       ['no_route', { checklist: '- disk' }],
-      ['agent_busy', { lastRoute: { channel: 'slack', recipient: '#ops' } }],
+      ['agent_busy', { lastRoute: { kind: 'chat', channel: 'slack', recipient: '#ops' } }],
       ['heartbeat_due', { busyWith: null }],
     ]
     let facts = allWrong
@@ -142,12 +142,16 @@ describe('a heartbeat that somebody asks for', () => {
 })
 
 describe('the route of a heartbeat', () => {
-  it.each([
+  const TALK = sessionKey('agent:writer:web:direct:ann')
+
+  it.each<[string, Partial<HeartbeatFacts>, object]>([
     ['none', {}, { kind: 'none' }],
     ['none', { lastRoute: null }, { kind: 'none' }],
     ['last', {}, { kind: 'chat', channel: 'telegram', recipient: '42' }],
     ['slack:#ops', { lastRoute: null }, { kind: 'chat', channel: 'slack', recipient: '#ops' }],
-    ['slack', { channelRecipient: '#all' }, { kind: 'chat', channel: 'slack', recipient: '#all' }],
+    ['last', { lastRoute: { kind: 'session', session: TALK } }, { kind: 'session', session: TALK }],
+    ['slack', { lastRoute: null, channelRecipient: '#all' }, { kind: 'chat', channel: 'slack', recipient: '#all' }],
+    ['telegram', { channelRecipient: '1' }, { kind: 'chat', channel: 'telegram', recipient: '42' }],
     ['tgt_1', { channelIsOpen: false, savedTarget: targetId('tgt_1') }, { kind: 'saved', target: 'tgt_1' }],
   ])('to %s is known', (target, facts, route) => {
     expect(decideHeartbeat(theFacts({ config: aConfig({ target }), ...facts }))).toMatchObject({ kind: 'run', route })
@@ -155,7 +159,7 @@ describe('the route of a heartbeat', () => {
 
   it.each([
     ['last', { lastRoute: null }],
-    ['slack', {}],
+    ['slack', { lastRoute: null }],
     ['slack:#ops', { channelIsOpen: false }],
     ['tgt_1', { channelIsOpen: false }],
   ])('to %s may be missing', (target, facts) => {

@@ -2,7 +2,7 @@ import { setImmediate as afterOthers } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ScheduleForecastInput } from '../../../src/contract/forecast.ts'
 import { forecast, scheduleForecast } from '../../../src/contract/schemas/forecast.ts'
-import { earlier, HOUR_MS } from '../../../src/core/instant.ts'
+import { earlier, formatInstant, HOUR_MS } from '../../../src/core/instant.ts'
 import { createBudget } from '../../../src/service/budgets.ts'
 import { forecastDraft } from '../../../src/service/forecast/draft.ts'
 import { forecastOrg } from '../../../src/service/forecast/forecast.ts'
@@ -43,6 +43,32 @@ describe('the forecast of an org', () => {
     expect(view.days.map(({ date }) => date)).toEqual(['2026-01-15', '2026-01-16', '2026-01-17', '2026-01-18'])
   })
 
+  it('charges of runs with a probe the share that it has started, and nothing under a paused budget', async () => {
+    const probe = { http: { url: 'https://example.com/new' }, when: [{ path: '/status', equals: 200 }] }
+    const { id } = await createSchedule(world.ports, world.caller, { name: 'Hourly', cron: '0 * * * *' })
+    await world.db.query(`update schedule set input = input || jsonb_build_object('probe', $1::jsonb)`, [
+      JSON.stringify(probe),
+    ])
+    await ranBefore(id, 100)
+    expect((await look(1)).total).toMatchObject({ runs: 24, tokens: { expected: 2_400 } })
+    await world.db.query(
+      `insert into probe (org_id, subject, asked, saved, errors, last_answer, last_sentence, last_at, last_run_id)
+       values ($1, $2, 4, 3, 0, 'no', 'Nothing new', now(), 'r0')`,
+      [ORG, id],
+    )
+    expect((await look(1)).total).toMatchObject({ runs: 24, tokens: { expected: 600 } })
+    await createBudget(world.ports, caller(), {
+      unit: 'tokens',
+      amount: 9,
+      period: 'day',
+      on_exceed: 'pause',
+    })
+    await world.db.query('update budget set paused_at = $1::timestamptz', [formatInstant(NOW)])
+    const stopped = await look(1)
+    expect([stopped.total.runs, stopped.budgets[0]?.paused]).toEqual([0, true])
+    await world.db.query('delete from probe')
+  })
+
   it('is what is planned times what the last runs used', async () => {
     const { id } = await createSchedule(world.ports, world.caller, { name: 'Hourly', cron: '0 * * * *' })
     await ranBefore(id, 100, 200, 300)
@@ -70,6 +96,9 @@ describe('the forecast of an org', () => {
        values ('acme', 'reader', $1::jsonb, true, now(), now(), 0, 1, now(), now())`,
       [JSON.stringify(settings)],
     )
+    // The agent was never sent a message, so there is nowhere to send an answer and nothing that runs.
+    expect((await look(1)).sources.map(({ kind }) => kind)).toEqual(['chat'])
+    await world.db.query(`update heartbeat set settings = settings || '{"target": "none"}'`)
     const view = await look(1)
     expect(view.sources.map(({ kind, agent_id: agent, runs, tokens }) => [kind, agent, runs, tokens])).toEqual([
       ['chat', 'writer', 6, { expected: 60, high: 60 }],

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { attemptId, budgetId, scheduleId } from '../../../src/core/ids.ts'
 import { HOUR_MS } from '../../../src/core/instant.ts'
 import { explainWhy } from '../../../src/core/reasons.ts'
+import { bookHabits } from '../../../src/service/desk/budget-book.ts'
 import { budgetLoads, closedBudget, takeBudgets } from '../../../src/service/desk/budgets.ts'
 import { dropBudgetsOf, forgetBudgetAlerts, judgeBudgets, nameOf } from '../../../src/service/desk/budget-standing.ts'
 import { submit } from '../../../src/service/desk/submit.ts'
@@ -53,6 +54,20 @@ describe('the alerts of a budget', () => {
     expect([...cabinet.desk.changes.budgets]).toEqual([booked(cabinet)])
     const ids = cabinet.desk.changes.alerts.map(({ id }) => id)
     expect(ids.slice(2)).toEqual(ids.slice(0, 2))
+  })
+
+  it('say when what is left admits no further run, until the next period', () => {
+    const cabinet = withBudgets(aBudget({ onExceed: 'queue' }))
+    use(cabinet, 'r1', 30)
+    if (cabinet.desk.budgets !== null) bookHabits(cabinet.desk.budgets, { agents: [], schedules: [] })
+    use(cabinet, 'r2', 40)
+    expect(alerts(cabinet)).toEqual(['budget_no_room raised'])
+    expect(explainWhy(cabinet.desk.changes.alerts[0]?.why ?? { reason: 'due', rule: '', evidence: {} })).toContain(
+      '70 of 100 tokens are used, and what is left admits no further run, which needs about 40',
+    )
+    cabinet.pass(12 * HOUR_MS)
+    judgeBudgets(cabinet.desk)
+    expect(alerts(cabinet).slice(1)).toEqual(['budget_no_room cleared'])
   })
 
   it('are cleared by a larger amount, and go with the budget', () => {

@@ -22,10 +22,24 @@ interface MessageProps {
 export function Message({ message, place }: MessageProps): ReactNode {
   return (
     <article className="exchange">
-      <Said message={message} />
+      {!isAdded(message) && <Said message={message} />}
+      {isAdded(message) && <Added message={message} />}
       <Answer message={message} place={place} />
       {!isPending(message) && <Actions message={message} />}
     </article>
+  )
+}
+
+/** News of a heartbeat answers nothing that was said here. */
+const isAdded = ({ trigger, text }: MessageView): boolean => trigger === 'heartbeat' && text === null
+
+function Added({ message: { created_at: at } }: Pick<MessageProps, 'message'>): ReactNode {
+  const say = useSay()
+  return (
+    <div className="said-facts said-added">
+      <span>{say('chat.wokenBy', { trigger: say('trigger.heartbeat') })}</span>
+      <Time at={at} />
+    </div>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Alert, Button } from '@mantine/core'
 import { IconHeartbeat, IconPencil } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, type ReactNode } from 'react'
@@ -34,6 +34,11 @@ export function HeartbeatDetails(props: HeartbeatProps): ReactNode {
     <div className="beats-details">
       <Panel title={agent.name} aside={<Buttons agent={agent} edit={() => change({ open: 'settings' })} />}>
         <Facts heartbeat={data} />
+        {data.no_route !== null && (
+          <Alert color="yellow" title={say('beats.noRoute')}>
+            {say('reason.no_route', { target: data.target })}
+          </Alert>
+        )}
         {data.checklist === null ? (
           <p className="beats-none">{say('beats.noChecklist')}</p>
         ) : 'text' in data.checklist ? (
@@ -104,6 +109,9 @@ function Facts({ heartbeat }: { readonly heartbeat: HeartbeatView }): ReactNode 
         <dt>{say('beats.target')}</dt>
         <dd>
           <code>{heartbeat.target}</code>
+          {heartbeat.route !== null && heartbeat.route !== heartbeat.target && (
+            <span className="quiet beats-route">{say('beats.route', { route: heartbeat.route })}</span>
+          )}
         </dd>
       </div>
       {heartbeat.probe !== null && (

@@ -112,5 +112,6 @@ function subjectOf({ subject_kind: kind, subject_id: id }: AlertView, doors: Doo
   const word: string = kind
   if (word === 'schedule') return doors.schedule(id)
   if (word === 'budget') return '/settings/limits'
+  if (word === 'agent') return '/agents/heartbeats'
   return word === 'node' ? '/operations/nodes' : '/settings/targets'
 }

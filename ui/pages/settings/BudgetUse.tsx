@@ -37,6 +37,12 @@ function Outlook({ budget }: { readonly budget: BudgetView }): ReactNode {
         {say('budgets.paused')} <Time at={budget.paused_at} zone={budget.timezone} />
       </div>
     )
+  if (budget.alerts.includes('budget_no_room'))
+    return (
+      <div className="bad small">
+        {say('budgets.noRoom')} <Time at={budget.period_end} zone={budget.timezone} />
+      </div>
+    )
   return forecast === undefined ? null : <Coming {...{ forecast }} />
 }
 

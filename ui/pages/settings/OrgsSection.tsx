@@ -1,11 +1,12 @@
 import { IconBuilding } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import type { OrgInput, OrgView } from '../../../src/contract/org.ts'
 import { orgList } from '../../api/admin-queries.ts'
 import { api } from '../../api/client.ts'
 import { changedOf, type FieldSpec } from '../../forms/field.ts'
 import { FormDrawer } from '../../forms/FormDrawer.tsx'
+import { ShownOnce } from '../../forms/ShownOnce.tsx'
 import type { Column } from '../../table/column.ts'
 import { useSay } from '../../texts/TextProvider.tsx'
 import { ThingList } from './ThingList.tsx'
@@ -28,6 +29,7 @@ const FIELDS: readonly FieldSpec[] = [
 const NEW: readonly FieldSpec[] = [
   { path: 'id', label: 'agents.id', kind: 'code', hint: 'orgs.idHint', example: 'acme' },
   ...FIELDS,
+  { path: 'with_key', label: 'orgs.withKey', kind: 'flag', hint: 'orgs.withKeyHint' },
 ]
 const EDIT: readonly FieldSpec[] = [
   ...FIELDS,
@@ -39,6 +41,7 @@ export function OrgsSection(): ReactNode {
   const say = useSay()
   const list = useQuery(orgList)
   const { open, show } = useOpen()
+  const [made, setMade] = useState<string | null>(null)
   const rows = list.data?.items ?? NONE
   const edited = rows.find(({ id }) => id === open)
   const form = { touches: TOUCHES, saved: say('orgs.saved'), close: () => show(null) }
@@ -61,6 +64,15 @@ export function OrgsSection(): ReactNode {
         <FormDrawer
           {...{ ...form, title: say('orgs.new'), fields: () => NEW, thing: {} }}
           save={(body) => api.orgs.create(body as unknown as OrgInput)}
+          then={({ first_key: first }) => {
+            show(null)
+            setMade(first?.key ?? null)
+          }}
+        />
+      )}
+      {made !== null && (
+        <ShownOnce
+          {...{ title: say('keys.once'), text: say('keys.onceText'), secret: made, close: () => setMade(null) }}
         />
       )}
       {edited !== undefined && (
