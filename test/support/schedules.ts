@@ -42,6 +42,7 @@ export function plan(input: PlanInput): OccurrencePlan {
 /** A decision in one word, as the policy table writes it. */
 export function wordFor(decision: OccurrenceDecision): string {
   if (decision.kind === 'skip') return decision.why.reason
+  if (decision.kind === 'hold') return 'hold'
   if (decision.slot === 'parked') return 'park'
   return `${decision.supersedes.length > 0 ? 'replace' : 'run'}${decision.firstAttempt}`
 }
