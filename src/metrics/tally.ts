@@ -1,6 +1,7 @@
 import { isBackfilled } from '../core/backfill/backfilled.ts'
 import { durationOf, type Trigger } from '../core/run/run.ts'
 import { isTerminal, type TerminalState } from '../core/run/run-machine.ts'
+import { isHeld } from '../core/schedule/held.ts'
 import type { Changes } from '../service/desk/desk.ts'
 import { createHistogram, LONG_BOUNDS, observe, SHORT_BOUNDS, type Histogram } from './histogram.ts'
 

@@ -153,8 +153,7 @@ function timelineOf(run: RunRecord, earlier: readonly AttemptRow[]): readonly Ti
   const { decision, heldDecision } = run
   const entered = heldDecision ?? decision
   const wasHeld = entered.reason === 'held'
-  if (!endedAtOnce)
-    step(run.createdAt, wasHeld ? 'waiting' : firstState(run, earlier), { reason: entered.reason })
+  if (!endedAtOnce) step(run.createdAt, wasHeld ? 'waiting' : firstState(run, earlier), { reason: entered.reason })
   const { released } = decision.evidence
   if (heldDecision !== null && run.state !== 'skipped' && typeof released === 'string')
     step(Date.parse(released), 'queued', { reason: decision.reason })

@@ -40,7 +40,9 @@ export function policySteps(decision: Why, held: Why | null = null): readonly St
 const HELD = { last: 'misfire', closed: null } as const
 
 const afterHold = (steps: readonly Step[], held: Why): readonly Step[] =>
-  steps.map((step) => (step.name === 'misfire' && step.sentence === null ? { ...step, sentence: explainWhy(held) } : step))
+  steps.map((step) =>
+    step.name === 'misfire' && step.sentence === null ? { ...step, sentence: explainWhy(held) } : step,
+  )
 
 function stepsBy(decision: Why): readonly Step[] {
   const closed = POLICY_OF[decision.reason]
