@@ -46,18 +46,16 @@ const LISTED_COLUMNS = columnsWith(`${listedPayload('r.payload', { bytes: bytesO
 
 /** What may be large of a run. */
 const LARGE = [
-  ...[
-    'payload',
-    'output',
-    'summary',
-    'reported',
-    'error_message',
-    'delivery',
-    'decision',
-    'held_decision',
-    'why',
-    'lineage',
-  ],
+  'payload',
+  'output',
+  'summary',
+  'reported',
+  'error_message',
+  'delivery',
+  'decision',
+  'held_decision',
+  'why',
+  'lineage',
 ]
 
 const WITH_PENDING = 'run r left join pending p on p.org_id = r.org_id and p.id = r.id'
