@@ -3,7 +3,7 @@ import type { RunView } from '../../src/contract/run.ts'
 import type { Handler } from '../../src/executors/in-process.ts'
 import { missSeconds } from '../scenarios/downtime.ts'
 import { createStage } from '../scenarios/stage.ts'
-import { ended, inShort, runsOf, runsWhen, type Surface } from '../scenarios/support.ts'
+import { ended, inShort, runsWhen, type Surface } from '../scenarios/support.ts'
 import { scenario } from './world.ts'
 
 const everySecond = { agent_id: 'worker', every_seconds: 1, payload: 'x' } as const

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { missSeconds } from './downtime.ts'
 import { createStage } from './stage.ts'
-import { ended, inShort, runsOf, runsWhen } from './support.ts'
+import { ended, inShort, runsWhen } from './support.ts'
 import { scenario } from './world.ts'
 
 describe.concurrent('24: the slots of a schedule', () => {
