@@ -8,7 +8,6 @@ import { isHeld } from '../core/schedule/held.ts'
 import type { Live, LiveWork, OrgWork } from '../service/live-port.ts'
 import type { Memory } from '../service/turn/memory.ts'
 import type { Assignment } from '../service/turn/assign.ts'
-import type { RunRow } from '../store/run-row.ts'
 import type { NodeParts } from './node-parts.ts'
 import { viewOrgShare } from './org-limits.ts'
 
@@ -45,7 +44,7 @@ export function createLive(parts: NodeParts): Live {
 }
 
 /** A held occurrence waits for its time, and then for a place. */
-function explainHeld(parts: NodeParts, run: RunRow): Wait {
+function explainHeld(parts: NodeParts, run: Assignment['run']): Wait {
   const [active, limit] = [parts.lanes.catchups(), parts.ctx.settings().schedules.catchupMaxActive]
   const isDue = run.notBefore !== null && run.notBefore <= parts.ctx.clock.now()
   if (!isDue || active < limit) return { ...run.decision, gate: 'not_before' }

@@ -25,9 +25,7 @@ import { toTimestamp } from './timestamp.ts'
 
 const columnsWith = (payload: string): string => `org_id, id, agent_id, created_by, name, description, input, timing,
   rules, retry_policy, timeout_seconds, lane, session_key, ${payload}, delete_after_run, state, watermark, next_run_at, failure_streak,
-  failure_count, skipped_for, fires, previous_run_id, last_ending, last_run_at, last_release_at,
-  last_status, last_error, alerts,
-  version, created_at, updated_at, owner, created_by_run, lineage, approval, pace`
+  failure_count, skipped_for, fires, previous_run_id, last_ending, last_run_at, last_status, last_error, alerts, version, created_at, updated_at, owner, created_by_run, lineage, approval, pace, last_release_at`
 
 const COLUMNS = columnsWith('payload')
 
@@ -105,8 +103,7 @@ export async function loadSchedules(
   wanted: { readonly orgId: OrgId; readonly ids: readonly ScheduleId[] },
 ): Promise<readonly ScheduleRow[]> {
   const rows = await connection.query(`select ${COLUMNS} from schedule where org_id = $1 and id = any($2::text[])`, [
-    wanted.orgId,
-    wanted.ids,
+    ...[wanted.orgId, wanted.ids],
   ])
   return rows.map(scheduleOf)
 }
@@ -117,8 +114,7 @@ export function saveSchedules(tx: Transaction, schedules: readonly ScheduleRow[]
     `update schedule s set state = n.state, watermark = n.watermark, next_run_at = n.next_run_at,
        failure_streak = n.failure_streak, failure_count = n.failure_count, skipped_for = n.skipped_for, fires = n.fires,
        previous_run_id = n.previous_run_id, last_ending = n.last_ending, last_run_at = n.last_run_at,
-       last_status = n.last_status, last_error = n.last_error, alerts = n.alerts, pace = n.pace,
-       last_release_at = n.last_release_at
+       last_status = n.last_status, last_error = n.last_error, alerts = n.alerts, pace = n.pace, last_release_at = n.last_release_at
      from (select i.*, (select t.ctid from schedule t where t.org_id = i.org_id and t.id = i.id) as place
              from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::int[], $7::int[],
                          $8::text[], $9::int[], $10::text[], $11::jsonb[], $12::timestamptz[], $13::text[], $14::text[],

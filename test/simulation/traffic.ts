@@ -164,10 +164,13 @@ function changeSchedule(world: World): void {
   const { random } = world
   const schedule = random.one(world.schedules)
   if (random.chance(0.3)) {
-    if (schedule.enabled) disable(world, schedule)
-    else schedule.enabled = true
+    if (schedule.enabled) {
+      disable(world, schedule)
+      return
+    }
+    schedule.enabled = true
     // Enabled again, it plans from now: no backlog.
-    if (schedule.enabled && world.now > schedule.watermark) schedule.watermark = world.now
+    if (world.now > schedule.watermark) schedule.watermark = world.now
   } else
     schedule.rules = {
       ...schedule.rules,

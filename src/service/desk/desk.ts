@@ -202,11 +202,9 @@ export function emptyDesk(orgId: OrgId, chance: Chance, settings: DeskSettings):
 }
 
 export const noChanges = (): Changes => ({
-  made: new Set(),
-  changed: new Set(),
+  ...{ made: new Set<RunRow>(), changed: new Set<RunRow>() },
   ended: [],
-  released: new Set(),
-  merged: new Set(),
+  ...{ released: new Set<RunRow>(), merged: new Set<RunRow>() },
   newSessions: new Set(),
   sessions: new Set(),
   newSchedules: new Set(),

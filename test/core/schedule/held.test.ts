@@ -20,8 +20,8 @@ const HELD: ReleasedOccurrence = {
 const release = (over: Partial<ScheduleRules>, history: Partial<ScheduleHistory> = {}, held = HELD) =>
   decideRelease({ rules: rules(over), timing: SECONDLY, history: { ...NO_HISTORY, ...history }, budget: null }, held)
 
-const pending = (id: string, nominal: PendingRun['nominal'] = earlier(NOW, 1000)): PendingRun => ({
-  ...{ id: runId(id), slot: 'held', nominal: nominal ?? NOW },
+const pending = (id: string, nominal = earlier(NOW, 1000)): PendingRun => ({
+  ...{ id: runId(id), slot: 'held', nominal },
 })
 
 const running = (...runs: readonly PendingRun[]): Partial<ScheduleHistory> => ({
