@@ -76,6 +76,8 @@ export interface RunExplanation extends Why, Explained {
   readonly run_id: string
   readonly status: RunState
   readonly decision: Why
+  /** Why it was held before `decision` was made; null for runs that never were. */
+  readonly held_decision: Why | null
 }
 
 /** What became of a moment of a schedule, or will, and why. */

@@ -63,8 +63,10 @@ export interface RunView extends OmittedPayload {
   readonly parent_run_id: string | null
   /** The key or the agent (`agent:<id>`) under whose guard rails it was made. */
   readonly owner: string | null
-  /** Why it was made, or was not to run. */
+  /** Why it was made, or was not to run; while it is held, why that is. */
   readonly decision: Why
+  /** Why it was held before `decision` was made; null for runs that never were. */
+  readonly held_decision: Why | null
 }
 
 /** One execution of a run. */

@@ -113,6 +113,8 @@ export interface SimulatedRunView {
   readonly sentence: string
   /** Why it was made, or was not to run. */
   readonly decision: { readonly reason: Reason; readonly rule: string; readonly sentence: string }
+  /** Why it was held before that was decided; null for runs that never were. */
+  readonly held_decision: { readonly reason: Reason; readonly rule: string; readonly sentence: string } | null
   readonly first_attempt: number
   readonly attempt: number
   readonly created_at: string

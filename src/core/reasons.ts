@@ -6,6 +6,7 @@ export const REASONS = {
   // What was decided about an occurrence.
   due: 'Its moment, {nominal}, had come.',
   caught_up: 'Its moment, {nominal}, was missed; {policy} made up for it at {seen}.',
+  held: 'The occurrence of {nominal} is made up for after others. It is held until {held_until}; overlap, failure and concurrency are decided then.',
   run_now: 'A person asked for it.',
   retried: 'A person asked for {of} to be run again.',
   misfire: 'Its moment, {nominal}, was missed by {late_seconds} s, and {policy} does not make up for it.',
@@ -15,6 +16,7 @@ export const REASONS = {
   concurrency: '{reserved} of {max_concurrency} slots of the schedule were taken.',
   queue_full: '{parked} runs were already waiting for a slot of the schedule, and at most {queue_depth} may.',
   superseded: 'The occurrence of {nominal} took its place.',
+  schedule_disabled: 'The schedule was disabled or deleted while the occurrence was held.',
 
   // Backfills, and the runs they make.
   backfilled: 'The backfill {backfill}, which {by} started, made it for {nominal}.',

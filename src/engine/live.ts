@@ -4,6 +4,7 @@ import { resolveLane } from '../core/lanes.ts'
 import type { Wait } from '../core/picking/gates.ts'
 import type { ProviderStanding } from '../core/picking/provider-gate.ts'
 import { because } from '../core/reasons.ts'
+import { isHeld } from '../core/schedule/held.ts'
 import type { Live, LiveWork, OrgWork } from '../service/live-port.ts'
 import type { Memory } from '../service/turn/memory.ts'
 import type { Assignment } from '../service/turn/assign.ts'
@@ -21,6 +22,7 @@ export function createLive(parts: NodeParts): Live {
       const run = memory?.desk.runs.get(id)
       const lane = memory?.lineUp.laneOf(id)
       if (memory === null || run === undefined || lane === undefined || lane === null) return null
+      if (isHeld(run)) return explainHeld(parts, run)
       if (isWorkerKey(run.executorKey)) return explainWorkers(parts, memory, run)
       const size = parts.lanes.sizes().get(lane) ?? 0
       const slots =
@@ -39,6 +41,14 @@ export function createLive(parts: NodeParts): Live {
       })
     },
   }
+}
+
+/** A held occurrence waits for its time, and then for a place. */
+function explainHeld(parts: NodeParts, run: Assignment['run']): Wait {
+  const [active, limit] = [parts.lanes.catchups(), parts.ctx.settings().schedules.catchupMaxActive]
+  const isDue = run.notBefore !== null && run.notBefore <= parts.ctx.clock.now()
+  if (!isDue || active < limit) return { ...run.decision, gate: 'not_before' }
+  return { ...because('catchup_limit', 'schedules.catchup_max_active', { active, limit }), gate: 'not_before' }
 }
 
 /** The same for a run that waits for workers: there is no lane, and what they have declared is all the room there is. */

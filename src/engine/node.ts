@@ -39,6 +39,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     canExecute: (key) => ctx.executors.has(key) || isWorkerKey(key),
     laneNames: () => new Set(lanes.sizes().keys()),
     estimate: ctx.estimate,
+    catchups: () => lanes.catchups(),
   }
   const officeOf = (orgId: OrgId): Office => {
     const known = offices.get(orgId)
@@ -125,7 +126,9 @@ function officeContext(parts: NodeParts): OfficeContext {
     offer: (orgId) => {
       if (parts.state.draining) return null
       const { catchupMaxActive: catchupLimit } = ctx.settings().schedules
-      const offer = lanes.offer({ orgId, nodeId: parts.id(), isReady: readyLanes(parts, orgId), catchupLimit })
+      const awaitsCatchup = (): boolean => parts.offices.get(orgId)?.memory()?.held.isBlocked ?? false
+      const isReady = readyLanes(parts, orgId)
+      const offer = lanes.offer({ orgId, nodeId: parts.id(), isReady, catchupLimit, awaitsCatchup })
       const workers = parts.workers.offers(orgId)
       return workers === null ? offer : { ...offer, workers }
     },

@@ -1,6 +1,7 @@
 import { isBackfilled } from '../core/backfill/backfilled.ts'
 import { durationOf, type Trigger } from '../core/run/run.ts'
 import { isTerminal, type TerminalState } from '../core/run/run-machine.ts'
+import { isHeld } from '../core/schedule/held.ts'
 import type { Changes } from '../service/desk/desk.ts'
 import { createHistogram, LONG_BOUNDS, observe, SHORT_BOUNDS, type Histogram } from './histogram.ts'
 
@@ -77,6 +78,7 @@ export function countTurn(
     if (!changed.has(run) && isTerminal(run.state)) countEnded(tally, run, run.state)
   }
   for (const run of changed) if (isTerminal(run.state)) countEnded(tally, run, run.state)
+  for (const run of changes.released) if (run.state !== 'skipped') countDecided(tally, run)
   for (const { errorCode, status } of attempts) {
     add(tally.retries, errorCode ?? 'unknown')
     if (status === 'timeout') tally.timeouts += 1
@@ -89,7 +91,11 @@ export function countTurn(
 
 function countMade(tally: Tally, run: CountedRun): void {
   add(tally.triggers, run.trigger)
-  if (run.state === 'skipped') return
+  if (run.state !== 'skipped' && !isHeld(run)) countDecided(tally, run)
+}
+
+/** The policies have let a run through: when it was made, or when it was released. */
+function countDecided(tally: Tally, run: CountedRun): void {
   if (run.trigger === 'catchup') tally.misfires.caught_up += 1
   if (run.firstAttempt > 1) tally.failureRetries += 1
 }

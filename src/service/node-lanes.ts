@@ -49,6 +49,8 @@ export interface OfferRequest {
   /** Whether the org has something ready in the lane, now or when it has decided. */
   readonly isReady: (lane: LaneName) => boolean
   readonly catchupLimit: number
+  /** Whether the org holds occurrences that a free catch-up place would release. Left out: it does not. */
+  readonly awaitsCatchup?: () => boolean
 }
 
 interface Slots {
@@ -67,6 +69,7 @@ interface Slots {
 interface Deciding {
   readonly offer: Offer
   readonly isReady: (lane: LaneName) => boolean
+  readonly awaitsCatchup: () => boolean
 }
 
 interface State {
@@ -149,7 +152,7 @@ export function createNodeLanes(first: LaneSizes, onFree: OnFree = () => undefin
 
 function offerTo(state: State, asked: OfferRequest): Offer {
   const { lanes, deciding, catchups } = state
-  const { orgId, nodeId, isReady, catchupLimit } = asked
+  const { orgId, nodeId, isReady, catchupLimit, awaitsCatchup = () => false } = asked
   const offered = new Map<LaneName, { readonly size: number; held: number }>()
   for (const [name, slots] of lanes) {
     const share = isReady(name) ? Math.min(shareOf(state, slots, orgId), roomFor(state, slots, orgId)) : 0
@@ -157,7 +160,7 @@ function offerTo(state: State, asked: OfferRequest): Offer {
     if (share > 0) offered.set(name, { size: share, held: 0 })
   }
   const offer = { nodeId, lanes: offered, catchup: { inFlight: catchups, limit: catchupLimit } }
-  deciding.set(orgId, { offer, isReady })
+  deciding.set(orgId, { offer, isReady, awaitsCatchup })
   return offer
 }
 
@@ -167,7 +170,7 @@ function decided(state: State, orgId: OrgId): void {
   if (turn === undefined) return
   deciding.delete(orgId)
   const { inFlight, limit } = turn.offer.catchup
-  if (inFlight >= limit && [...lanes.keys()].some(turn.isReady)) catchingUp.add(orgId)
+  if (inFlight >= limit && (turn.awaitsCatchup() || [...lanes.keys()].some(turn.isReady))) catchingUp.add(orgId)
   else catchingUp.delete(orgId)
   for (const [name, slots] of lanes) {
     const { size, held } = turn.offer.lanes.get(name) ?? NOTHING_OFFERED

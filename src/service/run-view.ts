@@ -57,6 +57,7 @@ export function viewRun(run: RunRecord): RunView {
     parent_run_id: run.parentRunId,
     owner: run.owner,
     decision: run.decision,
+    held_decision: run.heldDecision,
   }
 }
 
@@ -149,7 +150,13 @@ function timelineOf(run: RunRecord, earlier: readonly AttemptRow[]): readonly Ti
     steps.push({ at: new Date(at).toISOString(), status, reason: null, attempt: null, ...more })
   }
   const endedAtOnce = isTerminal(run.state) && run.finishedAt === run.createdAt && run.startedAt === null
-  if (!endedAtOnce) step(run.createdAt, firstState(run, earlier), { reason: run.decision.reason })
+  const { decision, heldDecision } = run
+  const entered = heldDecision ?? decision
+  const wasHeld = entered.reason === 'held'
+  if (!endedAtOnce) step(run.createdAt, wasHeld ? 'waiting' : firstState(run, earlier), { reason: entered.reason })
+  const { released } = decision.evidence
+  if (heldDecision !== null && run.state !== 'skipped' && typeof released === 'string')
+    step(Date.parse(released), 'queued', { reason: decision.reason })
   for (const { startedAt, finishedAt, number } of earlier) {
     step(startedAt, 'running', { attempt: number })
     step(finishedAt, 'waiting', { attempt: number, reason: 'retry_scheduled' })

@@ -9,6 +9,7 @@ import { actorOf, changed } from './audit-entry.ts'
 import { applyKept } from './kept-budget.ts'
 import type { Caller } from './caller.ts'
 import type { Desk } from './desk/desk.ts'
+import { endHeld } from './desk/held.ts'
 import { grant } from './desk/runs.ts'
 import type { Ports } from './ports.ts'
 import { requireCurrent, type AtWork } from './rails/making.ts'
@@ -99,10 +100,11 @@ async function asRailed(at: AtWork, change: RailedEdit): Promise<ScheduleRow> {
   return judgeEdit(at, change)
 }
 
-/** What is remembered of the schedule becomes what it is now; more room lets parked runs go on. */
+/** What is remembered of the schedule becomes what it is now; more room lets parked runs go on, and off ends held ones. */
 export function replaceSchedule(desk: Desk, edited: ScheduleRow): void {
   if (!desk.schedules.has(edited.id)) return
   desk.schedules.set(edited.id, edited)
+  if (edited.state === 'paused' || edited.state === 'pending_approval') endHeld(desk, edited.id, 'schedule.disable')
   grant(desk, edited.id)
 }
 

@@ -17,6 +17,7 @@ import { forgetAlerts } from './desk/alerts.ts'
 import { dropBudgetsOf } from './desk/budget-standing.ts'
 import { cancelWaiting } from './desk/clearing.ts'
 import { pendingOfSchedule, type Desk } from './desk/desk.ts'
+import { endHeld } from './desk/held.ts'
 import { bound } from './idempotent.ts'
 import type { Ports } from './ports.ts'
 import { bringsProbe, judgeProbe } from './probe/judge.ts'
@@ -190,9 +191,7 @@ export function newSchedule(
     failureCount: 0,
     skippedFor: null,
     fires: 0,
-    previousRunId: null,
-    lastEnding: null,
-    lastRunAt: null,
+    ...{ previousRunId: null, lastReleaseAt: null, lastEnding: null, lastRunAt: null },
     lastStatus: null,
     lastError: null,
     alerts: null,
@@ -257,7 +256,7 @@ export const enableSchedule = (ports: Ports, caller: Caller, asked: Asked): Prom
     },
   })
 
-/** Switches a schedule off: no further occurrences, and what runs goes on. */
+/** Disables a schedule: no further occurrences, held ones end, and what runs goes on. */
 export const disableSchedule = (ports: Ports, caller: Caller, asked: Asked): Promise<ScheduleView> =>
   edit(ports, caller, {
     ...asked,
@@ -287,6 +286,7 @@ export function scheduleRemoval(caller: Caller, asked: Asked): Work<void> {
         throw new Refusal('STALE_VERSION', `Schedule ${id} is at version ${row.version}`, {
           details: { version: row.version },
         })
+      endHeld(desk, id, 'schedule.delete')
       const parked = pendingOfSchedule(desk, id).filter(({ slot }) => slot === 'parked')
       cancelWaiting(desk, parked, { subject: 'schedule', key: id, why: because('cancelled', 'schedule.delete') })
       forgetAlerts(desk, row)

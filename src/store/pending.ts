@@ -19,7 +19,8 @@ const LIVE = `p.state, p.attempt, p.seq, p.not_before, p.debouncing, p.slot, p.s
 
 const FACTS = `r.id, r.job_run_id, r.agent_id, r.executor_key, r.session_key, r.generation, r.schedule_id, r.nominal_at,
   r.trigger, r.lane, r.priority, r.created_at, r.sender, r.interrupts, r.deadline, r.timeout_seconds, r.retry_policy,
-  r.failure_action_retries, r.first_attempt, r.retry_of, r.parent_run_id, r.owner, r.lineage, r.decision, r.delivery, r.trace,
+  r.failure_action_retries, r.first_attempt, r.retry_of, r.parent_run_id, r.owner, r.lineage, r.decision, r.held_decision, r.delivery,
+  r.trace,
   ${LIVE}`
 
 const SMALL = `pg_column_size(r.payload) <= ${SMALL_PAYLOAD}`
@@ -102,6 +103,7 @@ function runOf(row: Row, orgId: OrgId): RunRow {
     owner: row['owner'] as string | null,
     lineage: row['lineage'] as RunRow['lineage'],
     decision: (row['decision'] as Why | null) ?? ACCEPTED,
+    heldDecision: row['held_decision'] as Why | null,
     delivery: row['delivery'] as RunRow['delivery'],
     trace: row['trace'] as string | null,
     ...liveOf(row),

@@ -28,7 +28,7 @@ const columnsWith = (
   payload: string,
 ): string => `r.org_id, r.id, r.job_run_id, r.agent_id, r.session_key, r.schedule_id, r.nominal_at, r.trigger, ${LANE} as lane,
   r.priority, r.created_at, r.deadline, r.first_attempt, r.retry_of, r.parent_run_id, r.owner, r.lineage,
-  r.sender, ${payload}, r.decision, r.delivery,
+  r.sender, ${payload}, r.decision, r.held_decision, r.delivery,
   r.trace,
   coalesce(r.state, p.state) as state, coalesce(r.attempt, p.attempt, r.first_attempt) as attempt,
   coalesce(r.attempt_id, p.attempt_id) as attempt_id, coalesce(r.node_id, p.node_id) as node_id, p.not_before,
@@ -45,7 +45,18 @@ const LISTED_COLUMNS = columnsWith(`${listedPayload('r.payload', { bytes: bytesO
   case when ${IS_LARGE} then r.payload #>> '{messageIds,0}' end as first_message_id`)
 
 /** What may be large of a run. */
-const LARGE = ['payload', 'output', 'summary', 'reported', 'error_message', 'delivery', 'decision', 'why', 'lineage']
+const LARGE = [
+  'payload',
+  'output',
+  'summary',
+  'reported',
+  'error_message',
+  'delivery',
+  'decision',
+  'held_decision',
+  'why',
+  'lineage',
+]
 
 const WITH_PENDING = 'run r left join pending p on p.org_id = r.org_id and p.id = r.id'
 

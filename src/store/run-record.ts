@@ -54,6 +54,8 @@ export interface RunRecord {
   /** Of a payload that is left out, the first of its messages. */
   readonly firstMessageId?: string | null
   readonly decision: Why
+  /** Why it was held before `decision` was made. */
+  readonly heldDecision: Why | null
   readonly delivery: RunDelivery | HeartbeatDelivery | null
   readonly trace: string | null
   readonly state: RunState
@@ -103,6 +105,7 @@ export function recordOf(row: Row): RunRecord {
     ...payloadBytesOf(row),
     ...('first_message_id' in row ? { firstMessageId: row['first_message_id'] as string | null } : {}),
     decision: (row['decision'] as Why | null) ?? ACCEPTED,
+    heldDecision: (row['held_decision'] as Why | null | undefined) ?? null,
     delivery: row['delivery'] as RunRecord['delivery'],
     trace: row['trace'] as string | null,
     state: row['state'] as RunState,

@@ -38,7 +38,8 @@ export interface RunRow {
   readonly timeoutSeconds: number | null
   readonly retryPolicy: RetryPolicy
   readonly failureActionRetries: boolean
-  readonly firstAttempt: number
+  /** Of a held occurrence it is decided at its release. */
+  firstAttempt: number
   readonly retryOf: RunId | null
   readonly parentRunId: RunId | null
   /** The key or the agent under whose guard rails it was made; null for nearly every run. */
@@ -49,8 +50,10 @@ export interface RunRow {
   readonly delivery: RunDelivery | HeartbeatDelivery | null
   /** The trace it belongs to, as `traceparent` has it; null for nearly every run. */
   readonly trace: string | null
-  /** Why it was made, or was not to run. */
-  readonly decision: Why
+  /** Why it was made, or was not to run; while it is held, why that is. */
+  decision: Why
+  /** Why it was held before `decision` was made; null for nearly every run. */
+  heldDecision: Why | null
   state: RunState
   attempt: number
   /** Place in the session; null while it has none. */

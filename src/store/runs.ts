@@ -181,6 +181,24 @@ export function startRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]
   tx.send(START_RUNS, [orgId, idsOf(runs), first.nodeId, toTimestamp(first.startedAt), ...valuesOf(START, runs)])
 }
 
+/** Writes what was decided about runs when they were released, beside why they were held. */
+export function saveReleases(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
+  tx.send(
+    `update run r set held_decision = u.held_decision, decision = u.decision, first_attempt = u.first_attempt
+       from (select i.*, (select t.ctid from run t where t.org_id = $1 and t.id = i.id) as place
+               from unnest($2::text[], $3::jsonb[], $4::jsonb[], $5::int[])
+                 as i (id, held_decision, decision, first_attempt)) u
+      where r.ctid = u.place`,
+    [
+      orgId,
+      runs.map((run) => run.id),
+      runs.map((run) => json(run.heldDecision)),
+      runs.map((run) => json(run.decision)),
+      runs.map((run) => run.firstAttempt),
+    ],
+  )
+}
+
 /** Writes the payload of runs that messages were merged into. */
 export function savePayloads(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
   tx.send(

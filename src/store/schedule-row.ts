@@ -59,11 +59,13 @@ export interface ScheduleRow {
   failureCount: number
   skippedFor: RunId | null
   fires: number
-  /** The newest run that was neither skipped nor superseded, whatever its trigger. */
+  /** The run decided last that was neither skipped, superseded nor held, whatever its trigger. */
   previousRunId: RunId | null
   /** How the newest to end went, of those whose ending says something. */
   lastEnding: LastEnding | null
   lastRunAt: Instant | null
+  /** When a held occurrence of it was released last; null: never. */
+  lastReleaseAt: Instant | null
   lastStatus: string | null
   lastError: string | null
   /** Its open alerts by kind, with their ids. Null: none. */

@@ -25,8 +25,7 @@ import { toTimestamp } from './timestamp.ts'
 
 const columnsWith = (payload: string): string => `org_id, id, agent_id, created_by, name, description, input, timing,
   rules, retry_policy, timeout_seconds, lane, session_key, ${payload}, delete_after_run, state, watermark, next_run_at, failure_streak,
-  failure_count, skipped_for, fires, previous_run_id, last_ending, last_run_at, last_status, last_error, alerts,
-  version, created_at, updated_at, owner, created_by_run, lineage, approval, pace`
+  failure_count, skipped_for, fires, previous_run_id, last_ending, last_run_at, last_status, last_error, alerts, version, created_at, updated_at, owner, created_by_run, lineage, approval, pace, last_release_at`
 
 const COLUMNS = columnsWith('payload')
 
@@ -104,8 +103,7 @@ export async function loadSchedules(
   wanted: { readonly orgId: OrgId; readonly ids: readonly ScheduleId[] },
 ): Promise<readonly ScheduleRow[]> {
   const rows = await connection.query(`select ${COLUMNS} from schedule where org_id = $1 and id = any($2::text[])`, [
-    wanted.orgId,
-    wanted.ids,
+    ...[wanted.orgId, wanted.ids],
   ])
   return rows.map(scheduleOf)
 }
@@ -116,13 +114,13 @@ export function saveSchedules(tx: Transaction, schedules: readonly ScheduleRow[]
     `update schedule s set state = n.state, watermark = n.watermark, next_run_at = n.next_run_at,
        failure_streak = n.failure_streak, failure_count = n.failure_count, skipped_for = n.skipped_for, fires = n.fires,
        previous_run_id = n.previous_run_id, last_ending = n.last_ending, last_run_at = n.last_run_at,
-       last_status = n.last_status, last_error = n.last_error, alerts = n.alerts, pace = n.pace
+       last_status = n.last_status, last_error = n.last_error, alerts = n.alerts, pace = n.pace, last_release_at = n.last_release_at
      from (select i.*, (select t.ctid from schedule t where t.org_id = i.org_id and t.id = i.id) as place
              from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::int[], $7::int[],
                          $8::text[], $9::int[], $10::text[], $11::jsonb[], $12::timestamptz[], $13::text[], $14::text[],
-                         $15::jsonb[], $16::jsonb[])
+                         $15::jsonb[], $16::jsonb[], $17::timestamptz[])
                as i (org_id, id, state, watermark, next_run_at, failure_streak, failure_count, skipped_for, fires,
-                     previous_run_id, last_ending, last_run_at, last_status, last_error, alerts, pace)) n
+                     previous_run_id, last_ending, last_run_at, last_status, last_error, alerts, pace, last_release_at)) n
      where s.ctid = n.place`,
     columnsOf(
       schedules,
@@ -142,6 +140,7 @@ export function saveSchedules(tx: Transaction, schedules: readonly ScheduleRow[]
       (schedule) => schedule.lastError,
       (schedule) => jsonOrNull(schedule.alerts),
       (schedule) => jsonOrNull(schedule.pace),
+      (schedule) => timestampOrNull(schedule.lastReleaseAt),
     ),
   )
 }
@@ -290,6 +289,7 @@ function scheduleOf(row: Row): ScheduleRow {
     previousRunId: brandOrNull(row['previous_run_id'], runId),
     lastEnding: row['last_ending'] as LastEnding | null,
     lastRunAt: row['last_run_at'] as Instant | null,
+    lastReleaseAt: row['last_release_at'] as Instant | null,
     lastStatus: row['last_status'] as string | null,
     lastError: row['last_error'] as string | null,
     alerts: row['alerts'] as OpenAlerts | null,

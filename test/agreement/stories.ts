@@ -26,6 +26,7 @@ export function simulatedStory(view: SimulationView): Story {
       told({
         ...{ run: run.schedule_id, nominal: run.nominal_time, trigger: run.trigger, status: run.status },
         ...{ reason: run.reason, rule: run.rule, decided: run.decision.reason, decided_by: run.decision.rule },
+        held: run.held_decision?.reason ?? null,
         ...{ first: run.first_attempt, attempt: run.attempt, created: run.created_at, started: run.started_at },
         ...{ finished: run.finished_at, superseded: run.superseded, by: run.superseded_by, error: run.error_code },
       }),
@@ -82,6 +83,7 @@ function runLine(run: RunRecord): string {
   return told({
     ...{ run: run.scheduleId, nominal: written(run.nominal), trigger: run.trigger, status: run.state },
     ...{ reason: why.reason, rule: why.rule, decided: run.decision.reason, decided_by: run.decision.rule },
+    held: run.heldDecision?.reason ?? null,
     ...{ first: run.firstAttempt, attempt: run.attempt, created: written(run.createdAt) },
     ...{ started: written(firstStart(run)), finished: written(run.finishedAt), superseded: run.superseded },
     by: typeof by === 'string' ? by : null,

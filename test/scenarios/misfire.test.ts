@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import type { RunView } from '../../src/contract/run.ts'
 import { makeAndLeave, MINUTE, missSeconds, SECOND, setBack } from './downtime.ts'
 import { createStage } from './stage.ts'
 import { eventually, inMs, inShort, nothingFor, runsWhen, timeOf, until } from './support.ts'
@@ -142,6 +143,133 @@ describe.concurrent('19: a cron of every 5 minutes', () => {
     expect(await node.schedules.explain(id, newest - 5 * MINUTE)).toMatchObject({
       ...{ run_id: skipped?.id, status: 'skipped', reason: 'misfire' },
     })
+  })
+})
+
+/** What the third seed shows as its sample, apart from the cron. */
+const SAMPLE = {
+  ...{ max_concurrency: 1, concurrency_policy: 'SKIP', overlap_action: 'CANCEL_PREV', failure_action: 'RETRY' },
+  ...{ misfire_policy: 'CATCH_UP_LIMITED', catchup_limit: 3, timeout_seconds: 8 },
+} as const
+
+describe.concurrent('made-up occurrences are held until their time', () => {
+  scenario('the sample of the seed makes up three of three after a stall', async (world) => {
+    const { ids, moments } = await missSeconds(world, 12, [{ ...SAMPLE, payload: 'demo-task' }])
+    const stage = createStage({ open: true })
+    // With one place each is released when the one before has ended, however long that takes on a busy machine.
+    const schedules = { catchup_spacing_ms: 500, catchup_max_active: 1 }
+    const node = await world.start({ agents: { worker: stage.handler }, schedules })
+    const runs = await runsWhen(node, ids[0] ?? '', (found) => found.length >= 12 && isOver(found))
+    expect(runs.map(inShort)).toEqual([...Array<string>(9).fill('skipped/misfire'), 'success', 'success', 'success'])
+    expect(stage.acts.map((act) => act.attempt.nominalTime)).toEqual(moments.slice(-3))
+    expect(runs.slice(-2).map((run) => [run.held_decision?.reason, run.decision.reason])).toEqual([
+      ['held', 'caught_up'],
+      ['held', 'due'],
+    ])
+  })
+
+  scenario('FIRE_NOW after 15 minutes makes up 15 of 15 minutes, whatever queue_depth says', async (world) => {
+    const last = Math.floor(Date.now() / MINUTE) * MINUTE
+    const plan = {
+      cron: '* * * * *',
+      timezone: 'UTC',
+      misfire_policy: 'FIRE_NOW',
+      catchup_window_seconds: 1800,
+    } as const
+    const [id = ''] = await makeAndLeave(world, [{ ...plan, queue_depth: 1, payload: 'x' }])
+    await setBack(world, id, last - 15 * MINUTE)
+    const stage = createStage()
+    const node = await world.start({ agents: { worker: stage.handler }, schedules: { catchup_spacing_ms: 20 } })
+    const isMissed = (run: { readonly nominal_time: string | null }): boolean => timeOf(run.nominal_time) <= last
+    // The first is at work all the time, so that all others come to wait for its slot.
+    await eventually(async () => {
+      const { items } = await node.runs.list({ schedule_id: id, status: 'queued' })
+      expect(items.filter(isMissed)).toHaveLength(14)
+    })
+    stage.open()
+    const runs = await runsWhen(node, id, (found) => isOver(found.filter(isMissed)))
+    expect(runs.filter(isMissed).map(inShort)).toEqual(Array<string>(15).fill('success'))
+  })
+
+  scenario('overlap is decided at the release: SKIP skips while the one before goes on', async (world) => {
+    const { ids } = await missSeconds(world, 3, [{ misfire_policy: 'FIRE_NOW', overlap_action: 'SKIP', payload: 'x' }])
+    const stage = createStage()
+    const node = await world.start({ agents: { worker: stage.handler }, schedules: { catchup_spacing_ms: 20 } })
+    const isDecided = (run: { readonly reason: string | null }): boolean => run.reason !== 'held'
+    const runs = await runsWhen(node, ids[0] ?? '', (found) => found.length >= 3 && found.every(isDecided))
+    expect(runs.map(inShort).slice(1)).toEqual(['skipped/overlap', 'skipped/overlap'])
+    const [first, second] = runs
+    const told = await node.runs.explain(second?.id ?? '')
+    expect(told).toMatchObject({
+      ...{ reason: 'overlap', held_decision: { reason: 'held' }, evidence: { previous_run: first?.id } },
+    })
+    expect(told.steps.filter(({ stage: of }) => of === 'policies').map(({ state }) => state)).toEqual([
+      ...['passed', 'passed', 'passed', 'closed', 'not_reached', 'not_reached'],
+    ])
+    stage.open()
+    await runsWhen(node, ids[0] ?? '', isOver)
+  })
+
+  scenario('disable and delete end what is held, and it counts as no failure', async (world) => {
+    const plan = { misfire_policy: 'FIRE_NOW', concurrency_policy: 'PARALLEL', payload: 'x' } as const
+    const { ids } = await missSeconds(world, 3, [plan, plan])
+    const node = await world.start({ agents: { worker: () => 'done' }, schedules: { catchup_spacing_ms: 600_000 } })
+    for (const [index, id] of ids.entries()) {
+      const isBegun = (found: readonly RunView[]): boolean => found.length >= 3 && found[0]?.status === 'success'
+      const [first, second] = await runsWhen(node, id, isBegun)
+      expect([first?.status, second?.status, second?.reason]).toEqual(['success', 'waiting', 'held'])
+      expect(await node.runs.explain(second?.id ?? '')).toMatchObject({ reason: 'held', status: 'waiting' })
+      if (index === 0) expect(await node.schedules.disable(id)).toMatchObject({ state: 'paused', failure_streak: 0 })
+      else await node.schedules.delete(id)
+      const runs = await runsWhen(node, id, isOver)
+      expect(runs.slice(1).map(({ status, reason }) => `${status}/${reason ?? ''}`)).toEqual([
+        ...['cancelled/schedule_disabled', 'cancelled/schedule_disabled'],
+      ])
+    }
+    expect(await node.schedules.get(ids[0] ?? '')).toMatchObject({ failure_streak: 0, last_status: 'success' })
+  })
+
+  scenario('after a restart all are overdue, and still keep their distance', async (world) => {
+    const { ids, moments } = await missSeconds(world, 3, [{ ...SAMPLE, payload: 'x' }])
+    const before = await world.start({ agents: { worker: () => 'done' }, schedules: { catchup_spacing_ms: 600_000 } })
+    await runsWhen(before, ids[0] ?? '', (found) => found.length >= 3 && found[0]?.status === 'success')
+    await before.stop()
+    await world.database.outside(`update escapement.pending set not_before = now() - interval '1 minute'`, [])
+    const stage = createStage({ open: true })
+    const schedules = { catchup_spacing_ms: 700, catchup_max_active: 1 }
+    const node = await world.start({ agents: { worker: stage.handler }, schedules })
+    const runs = await runsWhen(node, ids[0] ?? '', isOver)
+    expect(runs.map(inShort)).toEqual(['success', 'success', 'success'])
+    expect(stage.acts.map((act) => act.attempt.nominalTime)).toEqual(moments.slice(1))
+    const [, second, third] = runs.map((run) => timeOf(run.started_at))
+    expect((third ?? 0) - (second ?? 0)).toBeGreaterThanOrEqual(700)
+  })
+
+  scenario('two nodes release each of them once', async (world) => {
+    const plan = { misfire_policy: 'FIRE_NOW', concurrency_policy: 'PARALLEL', payload: 'x' } as const
+    const { ids, moments } = await missSeconds(world, 8, [plan])
+    const stage = createStage({ open: true })
+    const options = { agents: { worker: stage.handler }, schedules: { catchup_spacing_ms: 100 } }
+    const [node] = await Promise.all([world.start(options), world.start(options)])
+    const runs = await runsWhen(node, ids[0] ?? '', (found) => found.length >= 8 && isOver(found))
+    expect(runs.map(inShort)).toEqual(Array<string>(8).fill('success'))
+    expect(stage.acts.map((act) => Number(act.attempt.nominalTime)).toSorted()).toEqual(moments)
+  })
+
+  scenario('what finds no free place stays held until one is free', async (world) => {
+    const plan = { misfire_policy: 'FIRE_NOW', concurrency_policy: 'PARALLEL', payload: 'x' } as const
+    const { ids } = await missSeconds(world, 5, [plan])
+    const stage = createStage()
+    const node = await world.start({
+      agents: { worker: stage.handler },
+      schedules: { catchup_max_active: 2, catchup_spacing_ms: 1 },
+    })
+    await stage.begunMany(2)
+    const { items } = await node.runs.list({ schedule_id: ids[0] ?? '', status: 'waiting' })
+    expect(items.map((run) => run.reason)).toEqual(['held', 'held', 'held'])
+    expect(await node.runs.explain(items[0]?.id ?? '')).toMatchObject({ reason: 'catchup_limit' })
+    stage.open()
+    await runsWhen(node, ids[0] ?? '', (found) => found.every((run) => run.status === 'success'))
   })
 })
 

@@ -177,12 +177,14 @@ describe.concurrent('switching off and on', () => {
       ...{ agent_id: 'worker', every_seconds: 1, payload: 'x', misfire_policy: 'FIRE_NOW' },
     })
     await stage.begunMany(1)
+    // What a busy machine saw late is held, and ends with the schedule.
+    const isOwn = (run: { readonly reason: string | null }): boolean => run.reason !== 'schedule_disabled'
     const off = await node.schedules.disable(id)
     expect(off).toMatchObject({ state: 'paused', enabled: false })
     const made = (await runsOf(node, id)).length
     await nothingFor(2_200)
     stage.open()
-    const [first] = await runsWhen(node, id, (runs) => runs.every((run) => run.status === 'success'))
+    const [first] = await runsWhen(node, id, (runs) => runs.filter(isOwn).every((run) => run.status === 'success'))
     expect(await ended(node, first?.id ?? '')).toMatchObject({ status: 'success' })
     expect(await runsOf(node, id)).toHaveLength(made)
     const enabledAt = Date.now()

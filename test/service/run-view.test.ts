@@ -28,6 +28,7 @@ const aRun = (over: Partial<RunRecord> = {}): RunRecord => ({
   sender: null,
   payload: null,
   decision: because('accepted', 'admission'),
+  heldDecision: null,
   delivery: null,
   trace: null,
   state: 'queued',

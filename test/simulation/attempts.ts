@@ -1,7 +1,8 @@
 import { later } from '../../src/core/instant.ts'
 import { NODE_LOST, NODE_SHUTDOWN, type Outcome } from '../../src/core/run/outcome.ts'
 import { isInFlight } from '../../src/core/run/run.ts'
-import { grant, move } from './rows.ts'
+import { release } from './firing.ts'
+import { grant, move, wasHeld } from './rows.ts'
 import { leaseOf } from './turn.ts'
 import { pendingOf, sessionOf, type Execution, type Node, type Run, type World } from './world.ts'
 
@@ -110,7 +111,9 @@ function runTimers(world: World, run: Run): void {
     move(world, run, 'expire')
     return
   }
-  if (run.state === 'waiting' && run.notBefore !== null && now >= run.notBefore) move(world, run, 'due')
+  if (run.state !== 'waiting' || run.notBefore === null || now < run.notBefore) return
+  if (wasHeld(run)) release(world, run)
+  else move(world, run, 'due')
 }
 
 /** A node drains: what it still runs is given back as a failure that is retried. */

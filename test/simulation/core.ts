@@ -2,7 +2,8 @@ import { decideAdmission } from '../../src/core/admission.ts'
 import { decideCancel, isAbandoned } from '../../src/core/run/cancellation.ts'
 import { grantSlots } from '../../src/core/schedule/concurrency.ts'
 import { cancelSuperseded } from '../../src/core/schedule/overlap.ts'
-import { planOccurrences } from '../../src/core/schedule/occurrences.ts'
+import { isHeld } from '../../src/core/schedule/held.ts'
+import { decideRelease, planOccurrences } from '../../src/core/schedule/occurrences.ts'
 import { settle } from '../../src/core/run/outcome.ts'
 import { pickRuns } from '../core/picking/oracle/pick-runs.ts'
 import { decideReport } from '../../src/core/run/reports.ts'
@@ -19,6 +20,9 @@ export const REAL_CORE = {
   isAbandoned,
   grantSlots,
   planOccurrences,
+  decideRelease,
+  /** Asked about every pending run of a schedule when its history is looked at. */
+  isHeld,
   settle,
   pickRuns,
   decideReport,

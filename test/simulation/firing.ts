@@ -1,13 +1,16 @@
 import { laneName } from '../../src/core/ids.ts'
 import { later, type Instant } from '../../src/core/instant.ts'
+import { because } from '../../src/core/reasons.ts'
+import { isInFlight } from '../../src/core/run/run.ts'
 import { DEFAULT_RETRY_POLICY } from '../../src/core/run/retry-policy.ts'
 import { isTerminal } from '../../src/core/run/run-machine.ts'
+import { isMadeUp } from '../../src/core/schedule/held.ts'
 import type { LastEnding, ScheduleHistory, SpeakingEnding } from '../../src/core/schedule/schedule-history.ts'
 import { DEFAULT_FIRING_SETTINGS } from '../../src/core/schedule/schedule-rules.ts'
 import { nextOccurrence } from '../../src/core/time/timing.ts'
-import { insertRun, newRunId, pendingOfSchedule } from './rows.ts'
+import { insertRun, move, newRunId, pendingOfSchedule, wasHeld } from './rows.ts'
 import { applyCancellations } from './submissions.ts'
-import { sessionOf, type Run, type Schedule, type World } from './world.ts'
+import { pendingOf, scheduleOf, sessionOf, type Node, type Run, type Schedule, type World } from './world.ts'
 
 /** One pass of the schedule loop: everything due is decided. */
 export function scan(world: World): void {
@@ -27,7 +30,7 @@ export function nextDue(schedule: Schedule): Instant | null {
 
 function fire(world: World, schedule: Schedule): void {
   const plan = world.core.planOccurrences(
-    { rules: schedule.rules, timing: schedule.timing, history: historyOf(schedule), budget: null },
+    { rules: schedule.rules, timing: schedule.timing, history: historyOf(world, schedule), budget: null },
     {
       due: { watermark: schedule.watermark, seen: world.now, jitterSeed: schedule.id },
       settings: DEFAULT_FIRING_SETTINGS,
@@ -40,6 +43,7 @@ function fire(world: World, schedule: Schedule): void {
     nominals: plan.decisions.map((decision) => decision.nominal),
     ranged: plan.skippedRange?.count ?? 0,
     skips: plan.decisions.flatMap((decision) => (decision.kind === 'skip' ? [decision.why.reason] : [])),
+    runs: plan.decisions.filter(({ kind }) => kind === 'run').length,
   })
   for (const decision of plan.decisions) {
     if (decision.kind === 'skip') {
@@ -49,6 +53,14 @@ function fire(world: World, schedule: Schedule): void {
         state: 'skipped',
         notBefore: null,
         nominal: decision.nominal,
+      })
+      continue
+    }
+    if (decision.kind === 'hold') {
+      insertRun(world, {
+        ...rowOf(world, schedule),
+        ...{ id: decision.runId, nominal: decision.nominal, trigger: decision.trigger, decision: decision.why },
+        ...{ state: 'waiting', notBefore: decision.until },
       })
       continue
     }
@@ -68,6 +80,51 @@ function fire(world: World, schedule: Schedule): void {
   }
   schedule.skippedFor = plan.history.skippedFor
   if (world.now > schedule.watermark) schedule.watermark = world.now
+}
+
+/** The time of a held occurrence has come: with a free place on some node the policies are asked. */
+export function release(world: World, run: Run): void {
+  const schedule = scheduleOf(world, run.scheduleId)
+  if (schedule === null || run.nominal === null || !world.nodes.some((node) => hasPlace(world, node))) return
+  const { decision, history } = world.core.decideRelease(
+    { rules: schedule.rules, timing: schedule.timing, history: historyOf(world, schedule), budget: null },
+    {
+      ...{ runId: run.id, nominal: run.nominal, trigger: run.trigger === 'catchup' ? 'catchup' : 'schedule' },
+      ...{ seen: run.createdAt, now: world.now, jitterSeed: schedule.id },
+    },
+  )
+  world.observer.released(world, run, decision)
+  schedule.skippedFor = history.skippedFor
+  run.heldDecision = run.decision
+  run.decision = decision.why
+  run.decidedAs = world.counters.decided += 1
+  if (decision.kind === 'skip') {
+    move(world, run, 'skip')
+    return
+  }
+  supersede(world, decision.supersedes, decision.nominal)
+  run.slot = decision.slot
+  run.firstAttempt = decision.firstAttempt
+  run.attempt = decision.firstAttempt
+  schedule.fires += 1
+  move(world, run, 'due')
+}
+
+function hasPlace(world: World, node: Node): boolean {
+  const { diedAt, draining } = node
+  const active = pendingOf(world, (run) => run.node === node && run.trigger === 'catchup' && isInFlight(run.state))
+  return diedAt === null && !draining && active.length < world.settings.catchupMaxActive
+}
+
+/** No further occurrences, and held ones end. */
+export function disable(world: World, schedule: Schedule): void {
+  schedule.enabled = false
+  const why = because('schedule_disabled', 'schedule.disable')
+  const held = [...schedule.pending].filter(wasHeld)
+  applyCancellations(
+    world,
+    held.map((run) => ({ runId: run.id, to: 'cancelled', graceUntil: null, why })),
+  )
 }
 
 function rowOf(
@@ -113,7 +170,7 @@ function supersede(world: World, ids: readonly Run['id'][], nominal: Instant): v
 /** Somebody presses run-now. */
 export function runNow(world: World, schedule: Schedule): void {
   const decision = world.core.decideRunNow(
-    { rules: schedule.rules, history: historyOf(schedule), nextRunAt: null },
+    { rules: schedule.rules, history: historyOf(world, schedule), nextRunAt: null },
     'force',
     world.now,
   )
@@ -129,22 +186,29 @@ export function runNow(world: World, schedule: Schedule): void {
 }
 
 /** The runs that the next decision of a schedule looks back at: its newest, and the one that ended last. */
-export function lookedBackAt(schedule: Schedule): { readonly previous: Run | null; readonly last: Run | null } {
+export function lookedBackAt(
+  schedule: Schedule,
+  isHeld: (run: Run) => boolean = wasHeld,
+): { readonly previous: Run | null; readonly last: Run | null } {
   let previous: Run | null = null
   let last: Run | null = null
   for (const run of schedule.runs) {
-    if (run.superseded || run.state === 'skipped') continue
-    if (previous === null || run.id > previous.id) previous = run
+    if (run.superseded || run.state === 'skipped' || isHeld(run)) continue
+    if (previous === null || run.decidedAs > previous.decidedAs) previous = run
     if (isSpeaking(run.state) && (last === null || (run.endedAs ?? 0) > (last.endedAs ?? 0))) last = run
   }
   return { previous, last }
 }
 
-function historyOf(schedule: Schedule): ScheduleHistory {
-  const { previous, last } = lookedBackAt(schedule)
+function historyOf({ core }: World, schedule: Schedule): ScheduleHistory {
+  // What was held until it was cancelled has ended by now, and is passed over all the same.
+  const isHeld = (run: Run): boolean => (isTerminal(run.state) ? wasHeld(run) : core.isHeld(run))
+  const { previous, last } = lookedBackAt(schedule, isHeld)
   return {
     previous: previous === null ? null : { id: previous.id, state: previous.state },
-    pending: pendingOfSchedule(schedule).map((run) => ({ id: run.id, slot: run.slot ?? 'parked' })),
+    pending: pendingOfSchedule(schedule, isHeld).map((run) => ({
+      ...{ id: run.id, slot: run.slot ?? 'parked', nominal: run.nominal ?? run.createdAt, madeUp: isMadeUp(run) },
+    })),
     lastEnding: last === null ? null : endingOf(last),
     failureStreak: schedule.failureStreak,
     skippedFor: schedule.skippedFor,

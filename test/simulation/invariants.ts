@@ -1,9 +1,11 @@
 import type { Instant } from '../../src/core/instant.ts'
 import { isActive, isInFlight, isWaitingWork } from '../../src/core/run/run.ts'
 import { isTerminal } from '../../src/core/run/run-machine.ts'
+import { isMadeUp } from '../../src/core/schedule/held.ts'
+import type { PolicyDecision } from '../../src/core/schedule/occurrences.ts'
 import { naivePick } from '../core/picking/naive-picker.ts'
 import { demand as demandAny, type Demand } from '../support/violation.ts'
-import { pendingOfSchedule } from './rows.ts'
+import { pendingOfSchedule, wasHeld } from './rows.ts'
 import { laneOn, pickingFacts } from './turn.ts'
 import {
   pendingOf,
@@ -29,6 +31,7 @@ export const INVARIANTS = [
   'stopped_stays_stopped',
   'attempts_counted',
   'deadlines',
+  'held_apart',
 ] as const
 export type Invariant = (typeof INVARIANTS)[number]
 
@@ -79,7 +82,11 @@ export function createChecker(planned: PlannedMoments = new Map()): Observer {
     fired: (schedule, firing) => {
       checkFired(memory, schedule, firing)
     },
+    released: (world, run, decision) => {
+      checkReleased(world, run, decision)
+    },
     moved: (_, run, from) => {
+      demand(!(run.superseded && wasHeld(run)), 'held_apart', () => `${run.id} was superseded while it was held`)
       demand(!isTerminal(from), 'settles_once', () => `${run.id} left ${from} for ${run.state}`)
       demand(
         from !== 'stopping' || run.state === 'stopping' || run.state === 'cancelled',
@@ -174,11 +181,19 @@ function checkEntrance(world: World, run: Run): void {
 const inSession = (world: World, session: Session): readonly Run[] =>
   pendingOf(
     world,
-    (run) => run.orgId === session.orgId && run.sessionKey === session.key && run.generation === session.generation,
+    (run) =>
+      run.orgId === session.orgId &&
+      run.sessionKey === session.key &&
+      run.generation === session.generation &&
+      !wasHeld(run),
   )
 
 const waitingIn = (world: World, session: { orgId: string; key: string }): number =>
-  pendingOf(world, (run) => run.sessionKey === session.key && run.orgId === session.orgId && isWaitingWork(run)).length
+  pendingOf(world, (run) => isIn(session, run) && isWaitingWork(run)).length
+
+/** A held occurrence has no place in its session yet. */
+const isIn = ({ orgId, key }: { orgId: string; key: string }, run: Run): boolean =>
+  run.sessionKey === key && run.orgId === orgId && !wasHeld(run)
 
 function checkTaskQueue(world: World, run: Run): void {
   const queued = pendingOf(
@@ -190,13 +205,43 @@ function checkTaskQueue(world: World, run: Run): void {
   demand(ofAgent < world.settings.maxPerAgent, 'limits', () => `${ofAgent + 1} tasks queued for ${run.agentId}`)
 }
 
+/** What must be true when the policies have been asked about a held occurrence. */
+function checkReleased(world: World, run: Run, decision: PolicyDecision): void {
+  if (decision.kind === 'skip') {
+    const { reason, evidence } = decision.why
+    demand(reason !== 'queue_full', 'held_apart', () => `${run.id} makes up for a time and was cut by queue_depth`)
+    if (reason === 'overlap') checkPrevious(world, run.id, evidence['previous_run'])
+    return
+  }
+  const early = decision.supersedes.find((id) => (world.runs.get(id)?.nominal ?? 0) > decision.nominal)
+  demand(early === undefined, 'held_apart', () => `${run.id} takes the place of ${String(early)}, which is for later`)
+  const schedule = scheduleOf(world, run.scheduleId)
+  if (schedule === null || decision.supersedes.length > 0) return
+  const held = pendingOfSchedule(schedule).filter((other) => other.slot === 'held').length
+  demand(
+    decision.slot !== 'held' || mayExceedSlots(schedule) || held < schedule.rules.maxConcurrency,
+    'limits',
+    () => `${held + 1} slots of ${schedule.id} held after a release`,
+  )
+}
+
+/** Overlap is with a run that is pending, and a held occurrence is no run yet. */
+function checkPrevious(world: World, of: string, previous: unknown): void {
+  const run = [...world.pending.values()].find(({ id }) => id === previous)
+  demand(
+    run !== undefined && !wasHeld(run),
+    'held_apart',
+    () => `${of} overlaps with ${String(previous)}, which is held or has ended`,
+  )
+}
+
 function checkSlotOfNew(world: World, run: Run): void {
   const schedule = scheduleOf(world, run.scheduleId)
   if (schedule === null) return
   const { overlapAction, maxConcurrency, queueDepth } = schedule.rules
   const others = pendingOfSchedule(schedule)
   const held = others.filter((other) => other.slot === 'held').length
-  const parked = others.filter((other) => other.slot === 'parked').length
+  const parked = others.filter((other) => other.slot === 'parked' && !isMadeUp(other)).length
   const free = mayExceedSlots(schedule)
   if (run.slot === 'held')
     demand(
@@ -205,7 +250,7 @@ function checkSlotOfNew(world: World, run: Run): void {
       () => `${held + 1} slots of ${schedule.id} held, ${maxConcurrency} exist`,
     )
   const depth = overlapAction === 'BUFFER_ONE' ? Math.max(1, queueDepth) : queueDepth
-  if (run.slot === 'parked')
+  if (run.slot === 'parked' && !isMadeUp(run))
     demand(parked < depth, 'limits', () => `${parked + 1} runs of ${schedule.id} parked, ${depth} may`)
 }
 
@@ -228,6 +273,11 @@ function checkFired(memory: Memory, schedule: Schedule, firing: Firing): void {
   )
   const inOrder = nominals.every(
     (nominal, index) => nominal > (nominals[index - 1] ?? firing.after) && nominal <= firing.upTo,
+  )
+  demand(
+    firing.runs <= 1,
+    'held_apart',
+    () => `${schedule.id}: ${firing.runs} occurrences that were seen together run at once`,
   )
   demand(inOrder, 'every_occurrence_decided', () => `decided out of order: ${nominals.join(' ')}`)
 }

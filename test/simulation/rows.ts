@@ -1,6 +1,7 @@
 import { runId } from '../../src/core/ids.ts'
 import { isTerminal, type RunEvent, type RunState } from '../../src/core/run/run-machine.ts'
 import { nextFailureStreak } from '../../src/core/schedule/schedule-history.ts'
+import { ACCEPTED } from '../../src/core/usual-why.ts'
 import { scheduleOf, type Run, type Schedule, type World } from './world.ts'
 
 export type NewRun = Pick<
@@ -36,6 +37,10 @@ export function insertRun(world: World, fields: NewRun): Run {
     graceUntil: null,
     finishedAt: null,
     endedAs: null,
+    decision: ACCEPTED,
+    heldDecision: null,
+    why: null,
+    decidedAs: (world.counters.decided += 1),
     ...fields,
   }
   world.runs.set(run.id, run)
@@ -91,6 +96,8 @@ function close(world: World, run: Run): void {
   run.slot = null
   const schedule = scheduleOf(world, run.scheduleId)
   if (schedule === null) return
+  // The end of a held occurrence says nothing about how the runs of the schedule go.
+  if (wasHeld(run)) return
   schedule.failureStreak = nextFailureStreak(schedule.failureStreak, run)
   grant(world, schedule)
 }
@@ -117,8 +124,13 @@ export function forgetRuns(world: World, keep: (run: Run) => boolean): void {
   }
 }
 
-/** Oldest first, without those that were superseded. */
-export function pendingOfSchedule(schedule: Schedule): readonly Run[] {
+/** Whether it is held, or ended while it was. */
+export const wasHeld = (run: Pick<Run, 'decision'>): boolean => run.decision.reason === 'held'
+
+/** Oldest first, without those that were superseded or are held. */
+export function pendingOfSchedule(schedule: Schedule, isHeld: (run: Run) => boolean = wasHeld): readonly Run[] {
   if (schedule.pending.size === 0) return []
-  return [...schedule.pending].filter((run) => !run.superseded).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  return [...schedule.pending]
+    .filter((run) => !run.superseded && !isHeld(run))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }

@@ -12,7 +12,7 @@ import type { Timing } from '../../src/core/time/timing.ts'
 import { UTC } from '../../src/core/time/zone.ts'
 import { passTime } from './attempts.ts'
 import type { Core } from './core.ts'
-import { scan } from './firing.ts'
+import { disable, scan } from './firing.ts'
 import { createRandom, type Random } from './random.ts'
 import { happen, type OperationKind } from './traffic.ts'
 import { nextTimer, takeTurn } from './turn.ts'
@@ -68,7 +68,7 @@ export function work(world: World): void {
 
 /** No more traffic, no more occurrences, everybody alive: whatever is left must end by itself. */
 export function comeToRest(world: World): void {
-  for (const schedule of world.schedules) schedule.enabled = false
+  for (const schedule of world.schedules) disable(world, schedule)
   for (const agent of world.agents) agent.online = true
   for (let round = 0; round < MAX_REST_ROUNDS && world.pending.size > 0; round += 1) {
     revive(world)
@@ -125,7 +125,7 @@ function createWorld(random: Random, core: Core, observer: Observer): World {
     pending: new Map(),
     executions: [],
     now: START,
-    counters: { run: 0, attempt: 0, seq: 0, served: 0, submission: 0, ended: 0 },
+    counters: { run: 0, attempt: 0, seq: 0, served: 0, submission: 0, ended: 0, decided: 0 },
   }
 }
 

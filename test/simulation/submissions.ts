@@ -5,7 +5,7 @@ import { defaultLane } from '../../src/core/lanes.ts'
 import { because } from '../../src/core/reasons.ts'
 import { DEFAULT_RETRY_POLICY } from '../../src/core/run/retry-policy.ts'
 import type { SessionFacts } from '../../src/core/session/session.ts'
-import { insertRun, move } from './rows.ts'
+import { insertRun, move, wasHeld } from './rows.ts'
 import { pendingOf, type Agent, type Run, type Session, type World } from './world.ts'
 
 export interface Submission {
@@ -120,7 +120,8 @@ function taskLimits(
 }
 
 function sessionFacts(world: World, session: Session, submission: Submission): SessionFacts {
-  const runs = pendingIn(world, session)
+  // A held occurrence has no place in its session yet.
+  const runs = pendingIn(world, session).filter((run) => !wasHeld(run))
   const open = runs.find((run) => run.debouncing && run.sender !== null && run.sender === submission.sender)
   return {
     rules: submission.debounceMs === null ? session.rules : { ...session.rules, debounceMs: submission.debounceMs },

@@ -19,6 +19,10 @@ export function withTrace(observer: Observer, tell: (line: string) => void): Obs
       tell(`${schedule.id} decided ${firing.nominals.length} occurrences and ${firing.ranged} in a range`)
       observer.fired(schedule, firing)
     },
+    released: (world, run, decision) => {
+      tell(`${at(world)} ${about(run)} released: ${decision.kind} ${decision.why.reason}`)
+      observer.released(world, run, decision)
+    },
     moved: (world, run, from) => {
       tell(`${at(world)} ${about(run)} ${from} → ${run.state}`)
       observer.moved(world, run, from)

@@ -2,7 +2,7 @@ import { instant, later } from '../../src/core/instant.ts'
 import { CONCURRENCY_POLICIES } from '../../src/core/schedule/schedule-rules.ts'
 import { SESSION_MODES } from '../../src/core/session/session-rules.ts'
 import { drain } from './attempts.ts'
-import { runNow } from './firing.ts'
+import { disable, runNow } from './firing.ts'
 import type { Random } from './random.ts'
 import { cancelRun, stopSession, submit, type Submission } from './submissions.ts'
 import { isAlive, type World } from './world.ts'
@@ -164,9 +164,13 @@ function changeSchedule(world: World): void {
   const { random } = world
   const schedule = random.one(world.schedules)
   if (random.chance(0.3)) {
-    schedule.enabled = !schedule.enabled
+    if (schedule.enabled) {
+      disable(world, schedule)
+      return
+    }
+    schedule.enabled = true
     // Enabled again, it plans from now: no backlog.
-    if (schedule.enabled && world.now > schedule.watermark) schedule.watermark = world.now
+    if (world.now > schedule.watermark) schedule.watermark = world.now
   } else
     schedule.rules = {
       ...schedule.rules,

@@ -1,9 +1,10 @@
 import type { AgentId, AttemptId, LaneName, OrgId, RunId, ScheduleId, SessionKey } from '../../src/core/ids.ts'
 import type { Instant } from '../../src/core/instant.ts'
-import type { Reason } from '../../src/core/reasons.ts'
+import type { Reason, Why } from '../../src/core/reasons.ts'
 import type { RetryPolicy } from '../../src/core/run/retry-policy.ts'
 import type { Trigger } from '../../src/core/run/run.ts'
 import type { RunState } from '../../src/core/run/run-machine.ts'
+import type { PolicyDecision } from '../../src/core/schedule/occurrences.ts'
 import type { ScheduleRules } from '../../src/core/schedule/schedule-rules.ts'
 import type { SessionRules } from '../../src/core/session/session-rules.ts'
 import type { ContextUse } from '../../src/core/session/throttle.ts'
@@ -29,7 +30,15 @@ export interface World {
   readonly pending: Map<RunId, Run>
   readonly executions: Execution[]
   now: Instant
-  counters: { run: number; attempt: number; seq: number; served: number; submission: number; ended: number }
+  counters: {
+    run: number
+    attempt: number
+    seq: number
+    served: number
+    submission: number
+    ended: number
+    decided: number
+  }
 }
 
 export interface Settings {
@@ -108,12 +117,18 @@ export interface Run {
   readonly stamp: Instant | null
   readonly interrupts: boolean
   readonly generation: number
-  readonly firstAttempt: number
+  firstAttempt: number
   readonly retryPolicy: RetryPolicy
   readonly failureActionRetries: boolean
   readonly deadline: Instant | null
   /** Accepted submissions that this run answers for. */
   readonly submissions: number[]
+  /** What was decided about it, and why it is where it is: only of held occurrences anybody asks. */
+  decision: Why
+  heldDecision: Why | null
+  readonly why: null
+  /** Order of decisions, for whoever asks which was decided last. */
+  decidedAs: number
   state: RunState
   attempt: number
   seq: number | null
@@ -150,6 +165,8 @@ export interface Firing {
   readonly ranged: number
   /** Why those were skipped that have a row of their own. */
   readonly skips: readonly Reason[]
+  /** How many were decided to run at once. */
+  readonly runs: number
 }
 
 /** Whatever happens in the world is told here, as it happens. */
@@ -157,6 +174,8 @@ export interface Observer {
   readonly submitted: (submission: number, accepted: boolean) => void
   readonly created: (world: World, run: Run) => void
   readonly fired: (schedule: Schedule, firing: Firing) => void
+  /** The policies were asked about a held occurrence, and nothing has been done about it yet. */
+  readonly released: (world: World, run: Run, decision: PolicyDecision) => void
   readonly moved: (world: World, run: Run, from: RunState) => void
   readonly started: (world: World, run: Run) => void
   /** Everything in the session was told to end. */

@@ -79,6 +79,7 @@ export const aScheduleRow = (id: string, over: Partial<ScheduleRow> = {}): Sched
   skippedFor: null,
   fires: 0,
   previousRunId: null,
+  lastReleaseAt: null,
   lastEnding: null,
   lastRunAt: null,
   lastStatus: null,

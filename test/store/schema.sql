@@ -433,7 +433,8 @@ create table run (
   trace text,
   owner text collate C,
   lineage jsonb,
-  reported jsonb
+  reported jsonb,
+  held_decision jsonb
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.1, fillfactor=40);
 create table run_count (
   org_id text collate C not null,
@@ -484,7 +485,8 @@ create table schedule (
   lineage jsonb,
   approval jsonb,
   pace jsonb,
-  payload_bytes integer
+  payload_bytes integer,
+  last_release_at timestamp with time zone
 ) with (fillfactor=70);
 create table sealing_key (
   id text collate C not null,

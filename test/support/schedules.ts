@@ -1,6 +1,11 @@
 import { runId, type RunId } from '../../src/core/ids.ts'
 import { instant, type Instant } from '../../src/core/instant.ts'
-import { planOccurrences, type OccurrenceDecision, type OccurrencePlan } from '../../src/core/schedule/occurrences.ts'
+import {
+  decideRelease,
+  planOccurrences,
+  type OccurrenceDecision,
+  type OccurrencePlan,
+} from '../../src/core/schedule/occurrences.ts'
 import type { ScheduleHistory } from '../../src/core/schedule/schedule-history.ts'
 import { NO_HISTORY } from '../../src/core/schedule/schedule-history.ts'
 import { DEFAULT_FIRING_SETTINGS, type ScheduleRules } from '../../src/core/schedule/schedule-rules.ts'
@@ -39,9 +44,30 @@ export function plan(input: PlanInput): OccurrencePlan {
   )
 }
 
+/**
+ * Plans, and releases everything that was held at its time. `after` is what has become of the schedule's runs between two
+ * releases; left out, nothing has: every run that was made is still pending.
+ */
+export function planAndRelease(
+  input: PlanInput,
+  after: (history: ScheduleHistory) => ScheduleHistory = (history) => history,
+): readonly OccurrenceDecision[] {
+  const planned = plan(input)
+  let { history } = planned
+  return planned.decisions.map((decision) => {
+    if (decision.kind !== 'hold') return decision
+    const schedule = { rules: rules(input.rules), timing: input.timing, history: after(history), budget: null }
+    const times = { seen: input.seen, now: decision.until, jitterSeed: 'sch_1' }
+    const step = decideRelease(schedule, { ...decision, ...times })
+    ;({ history } = step)
+    return step.decision
+  })
+}
+
 /** A decision in one word, as the policy table writes it. */
 export function wordFor(decision: OccurrenceDecision): string {
   if (decision.kind === 'skip') return decision.why.reason
+  if (decision.kind === 'hold') return 'hold'
   if (decision.slot === 'parked') return 'park'
   return `${decision.supersedes.length > 0 ? 'replace' : 'run'}${decision.firstAttempt}`
 }

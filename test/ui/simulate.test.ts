@@ -50,6 +50,7 @@ describe('what a simulation looks like on the ribbon', () => {
       rule: 'r',
       sentence: 's',
       decision: { reason: 'due', rule: 'r', sentence: 's' },
+      held_decision: null,
       first_attempt: 1,
       attempt: 1,
     },

@@ -5,6 +5,8 @@ export const reasonTexts = area({
   en: {
     'reason.due': 'Its moment, {nominal}, had come.',
     'reason.caught_up': 'Its moment, {nominal}, was missed; {policy} made up for it at {seen}.',
+    'reason.held':
+      'The occurrence of {nominal} is made up for after others. It is held until {held_until}; overlap, failure and concurrency are decided then.',
     'reason.run_now': 'A person asked for it.',
     'reason.retried': 'A person asked for {of} to be run again.',
     'reason.misfire': 'Its moment, {nominal}, was missed by {late_seconds} s, and {policy} does not make up for it.',
@@ -15,6 +17,7 @@ export const reasonTexts = area({
     'reason.queue_full':
       '{parked} runs were already waiting for a slot of the schedule, and at most {queue_depth} may.',
     'reason.superseded': 'The occurrence of {nominal} took its place.',
+    'reason.schedule_disabled': 'The schedule was disabled or deleted while the occurrence was held.',
     'reason.backfilled': 'The backfill {backfill}, which {by} started, made it for {nominal}.',
     'reason.backfill_done': 'All {total} moments have had their run.',
     'reason.backfill_failing': '{failures} of its runs failed in a row, so it stopped.',
@@ -142,6 +145,7 @@ export const reasonTexts = area({
   zh: {
     'reason.due': '其时刻 {nominal} 已到。',
     'reason.caught_up': '其时刻 {nominal} 已错过；策略 {policy} 于 {seen} 补跑。',
+    'reason.held': '{nominal} 的触发排在其他补跑之后，保留至 {held_until}；届时再判定重叠、失败与并发策略。',
     'reason.run_now': '有人要求运行。',
     'reason.retried': '有人要求重新运行 {of}。',
     'reason.misfire': '其时刻 {nominal} 已错过 {late_seconds} 秒，策略 {policy} 不补跑。',
@@ -151,6 +155,7 @@ export const reasonTexts = area({
     'reason.concurrency': '该计划的 {max_concurrency} 个槽位已占用 {reserved} 个。',
     'reason.queue_full': '已有 {parked} 个运行在等待该计划的槽位，最多允许 {queue_depth} 个。',
     'reason.superseded': '{nominal} 的运行取代了它。',
+    'reason.schedule_disabled': '该次触发保留期间，计划已被停用或删除。',
     'reason.backfilled': '{by} 发起的补跑 {backfill} 为 {nominal} 创建了它。',
     'reason.backfill_done': '全部 {total} 个时刻都已运行。',
     'reason.backfill_failing': '它的运行连续失败 {failures} 次，因此停止。',

@@ -59,6 +59,7 @@ function addReading(group: Command, desk: Desk): void {
         ['run', why.run_id],
         ['status', paintState(talk.style, why.status)],
         ...whyFacts(why),
+        ...(why.held_decision === null ? [] : [['held because', whySentence(why.held_decision)] as const]),
         ['made because', whySentence(why.decision)],
       ])
     },

@@ -78,7 +78,7 @@ const explained = {
 export const runExplanation: z.ZodType<RunExplanation> = named(
   'RunExplanation',
   shaped<RunExplanation>()({
-    ...{ run_id: z.string(), status: oneOf(RUN_STATES), decision: why },
+    ...{ run_id: z.string(), status: oneOf(RUN_STATES), decision: why, held_decision: why.nullable() },
     ...whyFields,
     ...explained,
   }),

@@ -70,6 +70,7 @@ const fields = {
   parent_run_id: z.string().nullable(),
   owner: z.string().nullable(),
   decision: why,
+  held_decision: why.nullable(),
 }
 
 export const run: z.ZodType<RunView> = named('Run', shaped<RunView>()(fields))

@@ -101,6 +101,7 @@ const run: z.ZodType<SimulatedRunView> = named(
     trigger: oneOf(TRIGGERS),
     status: oneOf(RUN_STATES),
     decision: z.strictObject(said),
+    held_decision: z.strictObject(said).nullable(),
     first_attempt: z.int(),
     attempt: z.int(),
     created_at: moment,

@@ -45,6 +45,7 @@ const RULES: Readonly<Record<string, Documented>> = {
   'run-now': at('schedules.md'),
   run_now: at('schedules.md'),
   'schedule.delete': at('schedules.md'),
+  'schedule.disable': at('schedules.md'),
   admission: at('runs.md'),
   validation: at('http.md#what-is-refused'),
   idempotency_key: at('http.md#versions-and-repetition'),

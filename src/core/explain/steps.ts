@@ -26,8 +26,25 @@ const POLICY_OF: Partial<Readonly<Record<Reason, OccurrencePolicy>>> = {
   queue_full: 'concurrency',
 }
 
-/** The policies that were asked about an occurrence, by what was decided. */
-export function policySteps(decision: Why): readonly Step[] {
+/** The policies that were asked about an occurrence, by what was decided. `held` is why it was held before, if it was. */
+export function policySteps(decision: Why, held: Why | null = null): readonly Step[] {
+  if (decision.reason === 'held') return afterHold(walk('policies', OCCURRENCE_POLICIES, HELD), decision)
+  if (held === null) return stepsBy(decision)
+  // Before the other policies, as for every occurrence of a schedule that may make no more runs.
+  const isSpent = decision.reason === 'all_fires_made'
+  const steps = isSpent ? walk('policies', OCCURRENCE_POLICIES, { ...HELD, closed: decision }) : stepsBy(decision)
+  return afterHold(steps, held)
+}
+
+/** Of a held occurrence only misfire has been decided. */
+const HELD = { last: 'misfire', closed: null } as const
+
+const afterHold = (steps: readonly Step[], held: Why): readonly Step[] =>
+  steps.map((step) =>
+    step.name === 'misfire' && step.sentence === null ? { ...step, sentence: explainWhy(held) } : step,
+  )
+
+function stepsBy(decision: Why): readonly Step[] {
   const closed = POLICY_OF[decision.reason]
   // An occurrence that takes the place of others is asked nothing more.
   const last = closed ?? (Number(decision.evidence['superseded'] ?? 0) > 0 ? 'overlap' : null)

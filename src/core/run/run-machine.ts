@@ -33,9 +33,11 @@ export type RunEvent =
   | 'stopped'
   | 'drop'
   | 'expire'
+  /** A held occurrence was released, and a policy decided that it does not run. */
+  | 'skip'
 
 const TRANSITIONS: Record<RunState, Partial<Record<RunEvent, RunState>>> = {
-  waiting: { due: 'queued', cancel: 'cancelled', drop: 'dropped', expire: 'expired' },
+  waiting: { due: 'queued', cancel: 'cancelled', drop: 'dropped', expire: 'expired', skip: 'skipped' },
   queued: { claim: 'running', assign: 'assigned', cancel: 'cancelled', drop: 'dropped', expire: 'expired' },
   assigned: { start: 'running', release: 'queued', cancel: 'cancelled', expire: 'expired' },
   // Work that executes is only asked to stop; whoever holds it ends it.
@@ -79,7 +81,7 @@ const TRANSITIONS: Record<RunState, Partial<Record<RunEvent, RunState>>> = {
 
 /** What each state means, in the words of the glossary. */
 const STATE_MEANINGS: Record<RunState, string> = {
-  waiting: 'has a not-before time: debounce, delay, spacing, retry back-off',
+  waiting: 'has a not-before time: debounce, delay, spacing (a held occurrence), retry back-off',
   queued: 'may start as soon as its gates open',
   assigned: "claimed by a remote worker, not yet started (a node's own claims go straight to `running`)",
   running: 'the executor is working',

@@ -1,7 +1,7 @@
 import type { RunId } from '../ids.ts'
 import { because, type Why } from '../reasons.ts'
 import type { ScheduleRules } from './schedule-rules.ts'
-import { slotsAwaited, slotsHeld, type PendingRun, type ScheduleHistory } from './schedule-history.ts'
+import { slotsHeld, type PendingRun, type ScheduleHistory } from './schedule-history.ts'
 
 export type ConcurrencyDecision =
   /** It gets a slot now and keeps it, through retry waits, until it ends. */
@@ -10,11 +10,19 @@ export type ConcurrencyDecision =
   | { readonly kind: 'park' }
   | { readonly kind: 'skip'; readonly why: Why }
 
-/** Whether the schedule has a slot for one more run. `mayWait`: it may park where SKIP would skip it. */
+/** What is asked for a slot. */
+export interface SlotRequest {
+  /** It may park where SKIP would skip it. */
+  readonly mayWait: boolean
+  /** It makes up for a missed time, and `queue_depth` does not apply to it. */
+  readonly madeUp: boolean
+}
+
+/** Whether the schedule has a slot for one more run. */
 export function decideConcurrency(
   rules: ScheduleRules,
   history: ScheduleHistory,
-  mayWait: boolean,
+  { mayWait, madeUp }: SlotRequest,
 ): ConcurrencyDecision {
   const reserved = slotsHeld(history)
   if (reserved < rules.maxConcurrency) return { kind: 'run' }
@@ -28,8 +36,8 @@ export function decideConcurrency(
         : { kind: 'skip', why: because('concurrency', 'concurrency_policy=SKIP', evidence) }
     }
     case 'QUEUE': {
-      const parked = slotsAwaited(history)
-      if (parked < rules.queueDepth || mayWait) return { kind: 'park' }
+      const parked = history.pending.filter((run) => run.slot === 'parked' && run.madeUp !== true).length
+      if (parked < rules.queueDepth || mayWait || madeUp) return { kind: 'park' }
       return { kind: 'skip', why: because('queue_full', 'queue_depth', { parked, queue_depth: rules.queueDepth }) }
     }
   }

@@ -1,7 +1,6 @@
-import { earlier, formatInstant, instant, latest, later, type Instant } from '../instant.ts'
+import { earlier, formatInstant, instant, later, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
-import type { FiringSettings, ScheduleRules } from './schedule-rules.ts'
-import { jitterFor } from '../time/jitter.ts'
+import { MAX_HELD, type FiringSettings, type ScheduleRules } from './schedule-rules.ts'
 import { countOccurrences, occurrencesBetween, previousOccurrence, type Timing } from '../time/timing.ts'
 
 /** More missed occurrences than this are recorded as one range instead of one by one. */
@@ -11,7 +10,8 @@ const MAX_SINGLE_SKIPS = 100
 export interface TakenOccurrence {
   readonly nominal: Instant
   readonly trigger: 'schedule' | 'catchup'
-  readonly notBefore: Instant
+  /** When the other policies are asked: now for the first, spaced for those after it. */
+  readonly decideAt: Instant
 }
 
 export interface SkippedOccurrence {
@@ -54,10 +54,9 @@ export function planMisfire(
   const nominals = takeNewest(schedule, due, settings)
   const currentFrom = earlier(due.seen, settings.misfireGraceMs)
   const taken = nominals.map((nominal, index): TakenOccurrence => {
-    const spaced = later(due.seen, index * settings.catchupSpacingMs)
-    const jittered = later(nominal, jitterFor(due.jitterSeed, nominal, schedule.rules.jitterMs))
+    const decideAt = later(due.seen, index * settings.catchupSpacingMs)
     const isCurrent = index === nominals.length - 1 && nominal >= currentFrom
-    return { nominal, trigger: isCurrent ? 'schedule' : 'catchup', notBefore: latest(spaced, jittered) }
+    return { nominal, trigger: isCurrent ? 'schedule' : 'catchup', decideAt }
   })
   const oldest = nominals[0]
   return { taken, ...planSkips(schedule, due, oldest === undefined ? due.seen : instant(oldest - 1)) }
@@ -102,13 +101,21 @@ function catchupFrom(
 function takeLimit(schedule: { readonly rules: ScheduleRules }): number {
   switch (schedule.rules.misfirePolicy) {
     case 'FIRE_NOW':
-      return Number.POSITIVE_INFINITY
+      return MAX_HELD
     case 'SKIP':
       return 1
     case 'CATCH_UP_LIMITED':
-      return schedule.rules.catchupLimit
+      return Math.min(schedule.rules.catchupLimit, MAX_HELD)
   }
 }
+
+/** Why an occurrence that was missed is not made up for. */
+export const misfireWhy = (rules: ScheduleRules, nominal: Instant, seen: Instant): Why =>
+  because('misfire', `misfire_policy=${rules.misfirePolicy}`, {
+    policy: rules.misfirePolicy,
+    nominal: formatInstant(nominal),
+    late_seconds: Math.round((seen - nominal) / 1000),
+  })
 
 /** What is due but older than what was taken is skipped, one by one or as a range. */
 function planSkips(
@@ -117,12 +124,7 @@ function planSkips(
   upTo: Instant,
 ): Pick<MisfirePlan, 'skipped' | 'skippedRange'> {
   const window = { after: due.watermark, upTo }
-  const why = (nominal: Instant): Why =>
-    because('misfire', `misfire_policy=${schedule.rules.misfirePolicy}`, {
-      policy: schedule.rules.misfirePolicy,
-      nominal: formatInstant(nominal),
-      late_seconds: Math.round((due.seen - nominal) / 1000),
-    })
+  const why = (nominal: Instant): Why => misfireWhy(schedule.rules, nominal, due.seen)
   const singles = occurrencesBetween(schedule.timing, { ...window, limit: MAX_SINGLE_SKIPS + 1 })
   const first = singles[0]
   if (first === undefined) return { skipped: [], skippedRange: null }

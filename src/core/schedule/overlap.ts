@@ -30,11 +30,23 @@ export const cancelSuperseded = (
     why: because('superseded', 'overlap_action=CANCEL_PREV', { nominal: formatInstant(by.nominal) }),
   })
 
-/** What happens to an occurrence while the previous run is still pending. */
-export function decideOverlap(rules: ScheduleRules, history: ScheduleHistory): OverlapDecision {
+/**
+ * What happens to an occurrence while the previous run is still pending. `released` is the time that a held occurrence is
+ * for, null for others: it never takes the place of a run that is for a later time.
+ */
+export function decideOverlap(
+  rules: ScheduleRules,
+  history: ScheduleHistory,
+  released: Instant | null = null,
+): OverlapDecision {
   const previous = pendingPrevious(history)
-  if (previous === null) return { kind: 'clear' }
   const rule = `overlap_action=${rules.overlapAction}`
+  const later = released === null ? undefined : history.pending.find(({ nominal = -Infinity }) => nominal > released)
+  if (later !== undefined && rules.overlapAction === 'CANCEL_PREV') {
+    const state = later.id === previous?.id ? previous.state : 'pending'
+    return { kind: 'skip', why: because('overlap', rule, { previous_run: later.id, previous_state: state }) }
+  }
+  if (previous === null) return { kind: 'clear' }
   const skip: OverlapDecision = {
     kind: 'skip',
     why: because('overlap', rule, { previous_run: previous.id, previous_state: previous.state }),

@@ -21,7 +21,7 @@ export function decideRunNow(
 ): RunNow {
   const { nextRunAt } = schedule
   if (mode === 'due' && (nextRunAt === null || nextRunAt > now)) return { kind: 'not_due', nextRunAt }
-  const concurrency = decideConcurrency(schedule.rules, schedule.history, false)
+  const concurrency = decideConcurrency(schedule.rules, schedule.history, { mayWait: false, madeUp: false })
   if (concurrency.kind === 'skip') return { kind: 'refuse', why: concurrency.why }
   const slot = concurrency.kind === 'run' ? 'held' : 'parked'
   return { kind: 'run', slot, why: because('run_now', 'run-now', mode === 'due' ? { slot, mode } : { slot }) }

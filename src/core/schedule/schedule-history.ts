@@ -7,9 +7,9 @@ export type SpeakingEnding = 'success' | 'failed' | 'timeout' | 'cancelled'
 
 /** What has become of a schedule's runs so far: everything the policies look at. */
 export interface ScheduleHistory {
-  /** The newest run, whatever its trigger, that is neither skipped nor superseded. */
+  /** The run decided last, whatever its trigger, that is neither skipped, superseded nor held. */
   readonly previous: { readonly id: RunId; readonly state: RunState } | null
-  /** Every pending run that has not been superseded, oldest first. */
+  /** Every pending run that is neither superseded nor held, oldest first. */
   readonly pending: readonly PendingRun[]
   /** The newest by end time of those that ended `success`, `failed`, `timeout` or `cancelled` and are not superseded. */
   readonly lastEnding: LastEnding | null
@@ -25,6 +25,10 @@ export interface PendingRun {
   readonly id: RunId
   /** `parked` runs wait for a slot of the schedule. */
   readonly slot: 'held' | 'parked'
+  /** The time it is for, or when it was created if a person asked for it. Left out: before every held occurrence. */
+  readonly nominal?: Instant
+  /** It makes up for a missed time and does not count against `queue_depth`. */
+  readonly madeUp?: boolean
 }
 
 export interface LastEnding {

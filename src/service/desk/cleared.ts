@@ -1,5 +1,6 @@
 import { isBackfilled } from '../../core/backfill/backfilled.ts'
 import { isWaitingWork } from '../../core/run/run.ts'
+import { isHeld } from '../../core/schedule/held.ts'
 import type { Clearing, ClearingSubject } from '../../store/clearings.ts'
 import type { RunRow } from '../../store/run-row.ts'
 
@@ -12,6 +13,8 @@ export const clearingName = ({ subject, key }: ClearingSubject): string => `${su
 export function isCovered({ subject, before, superseded }: Clearing, run: RunRow): boolean {
   if (run.createdAt >= before || run.finishedAt !== null || !isWaitingWork(run)) return false
   if (subject === 'session') return true
+  // Held occurrences of a schedule are never superseded, and end at once with it.
+  if (isHeld(run)) return false
   // With a schedule that is deleted only those go that waited for one of its slots.
   return superseded ? !isBackfilled(run) : run.slot === 'parked'
 }

@@ -5,6 +5,7 @@ import { instant, type Instant } from '../../core/instant.ts'
 import type { BeatOutcome } from '../../core/heartbeat/beat-ending.ts'
 import type { ProbeAnswer } from '../../core/probe/verdict.ts'
 import type { RetryPolicy } from '../../core/run/retry-policy.ts'
+import { isHeld } from '../../core/schedule/held.ts'
 import type { FiringSettings } from '../../core/schedule/schedule-rules.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
 import type { Zone } from '../../core/time/zone.ts'
@@ -101,6 +102,8 @@ export interface Changes {
   readonly changed: Set<RunRow>
   /** Runs that have ended and whose ending has not been sent to the server yet. Nothing happens to them any more. */
   ended: RunRow[]
+  /** Held runs about which the policies have decided. Empty in nearly every turn. */
+  readonly released: Set<RunRow>
   /** Changed runs whose payload changed too. */
   readonly merged: Set<RunRow>
   readonly newSessions: Set<SessionRow>
@@ -199,10 +202,9 @@ export function emptyDesk(orgId: OrgId, chance: Chance, settings: DeskSettings):
 }
 
 export const noChanges = (): Changes => ({
-  made: new Set(),
-  changed: new Set(),
+  ...{ made: new Set<RunRow>(), changed: new Set<RunRow>() },
   ended: [],
-  merged: new Set(),
+  ...{ released: new Set<RunRow>(), merged: new Set<RunRow>() },
   newSessions: new Set(),
   sessions: new Set(),
   newSchedules: new Set(),
@@ -288,11 +290,11 @@ export function pendingInSession(desk: Desk, session: SessionRow): readonly RunR
   return found
 }
 
-/** Oldest first, without those that were superseded, and without what a backfill runs beside the schedule's own work. */
+/** Oldest first, without those that are superseded or held, and without what a backfill runs beside the schedule's work. */
 export function pendingOfSchedule(desk: Desk, id: ScheduleId): readonly RunRow[] {
   const found: RunRow[] = []
   for (const run of desk.bySchedule.get(id) ?? [])
     if (!run.superseded && run.finishedAt === null && (run.slot !== null || !isBackfilled(run)))
-      if (!isCleared(desk, run)) found.push(run)
+      if (!isHeld(run) && !isCleared(desk, run)) found.push(run)
   return found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
 }

@@ -1,25 +1,20 @@
-import { isBackfilled } from '../../core/backfill/backfilled.ts'
 import { plannedTiming } from '../../core/cadence/pace.ts'
 import type { RunId, ScheduleId } from '../../core/ids.ts'
-import { latest, type Instant } from '../../core/instant.ts'
+import { latest } from '../../core/instant.ts'
 import { defaultLane } from '../../core/lanes.ts'
 import type { Why } from '../../core/reasons.ts'
-import { isWaitingWork } from '../../core/run/run.ts'
-import { isTerminal } from '../../core/run/run-machine.ts'
 import { jobRunIdOf } from '../../core/schedule/occurrence-key.ts'
 import { planOccurrences } from '../../core/schedule/occurrences.ts'
-import { cancelSuperseded } from '../../core/schedule/overlap.ts'
 import { decideRunNow, type RunNow } from '../../core/schedule/run-now.ts'
-import type { ScheduleHistory } from '../../core/schedule/schedule-history.ts'
 import { lifeAfter, tooDense } from '../../core/schedule/schedule-life.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { isMisfire, judgeMissed } from './alerts.ts'
 import { closedBudget } from './budgets.ts'
-import { applyCancellations } from './cancel.ts'
-import { cancelWaiting } from './clearing.ts'
 import { closedDay, dailyRuns } from './daily-runs.ts'
-import { pendingOfSchedule, type Desk } from './desk.ts'
+import type { Desk } from './desk.ts'
+import { hold, limitHeld } from './held.ts'
+import { historyOf, supersede } from './history.ts'
 import { deliveryOf } from './announce.ts'
 import { withPace } from './pace.ts'
 import { agentOn, makeRun, retryPolicyFor } from './runs.ts'
@@ -53,6 +48,10 @@ export function fire(desk: Desk, id: ScheduleId): void {
       makeRun(desk, Object.assign(made, { trigger: 'schedule', state: 'skipped', decision: why } as const))
       continue
     }
+    if (decision.kind === 'hold') {
+      hold(desk, made, { trigger: decision.trigger, notBefore: decision.until, decision: why })
+      continue
+    }
     supersede(desk, decision.supersedes, decision.nominal)
     const waits = decision.notBefore > desk.now
     const fields = {
@@ -68,6 +67,7 @@ export function fire(desk: Desk, id: ScheduleId): void {
     row.previousRunId = runId
     row.lastRunAt = latest(row.lastRunAt ?? decision.nominal, decision.nominal)
   }
+  limitHeld(desk, row)
   if (row.alerts !== null || isMisfire(plan)) judgeMissed(desk, row, plan)
   row.skippedFor = plan.history.skippedFor
   row.fires = plan.history.fires
@@ -126,47 +126,6 @@ export function runNow(desk: Desk, id: ScheduleId, { mode, trace, making }: RunN
     ...making,
   })
   return { ...decision, runId }
-}
-
-/**
- * Superseded runs give up their schedule slot in the same transaction; everything else they keep until they end. A moment
- * that is made up for is not superseded by a newer one.
- */
-function supersede(desk: Desk, ids: readonly RunId[], nominal: Instant): void {
-  const runs = ids
-    .flatMap((id) => desk.runs.get(id) ?? [])
-    .filter((run) => !isTerminal(run.state) && !isBackfilled(run))
-  const [waiting, others] = [runs.filter(isWaitingWork), runs.filter((run) => !isWaitingWork(run))]
-  for (const run of others) {
-    run.superseded = true
-    run.slot = null
-    desk.changes.changed.add(run)
-  }
-  const { stopGraceMs } = desk.settings
-  applyCancellations(desk, cancelSuperseded(others, { nominal, now: desk.now, stopGraceMs }))
-  const [first] = waiting
-  if (first === undefined || first.scheduleId === null) return
-  const [one] = cancelSuperseded([first], { nominal, now: desk.now, stopGraceMs })
-  if (one === undefined) return
-  cancelWaiting(desk, waiting, { subject: 'schedule', key: first.scheduleId, why: one.why, superseded: true })
-}
-
-/** What has become of the runs of a schedule so far. */
-export function historyOf(desk: Desk, row: ScheduleRow): ScheduleHistory {
-  return {
-    previous: row.previousRunId === null ? null : previousOf(desk, row.previousRunId),
-    pending: pendingOfSchedule(desk, row.id).map((run) => ({ id: run.id, slot: run.slot ?? 'parked' })),
-    lastEnding: row.lastEnding,
-    failureStreak: row.failureStreak,
-    skippedFor: row.skippedFor,
-    fires: row.fires,
-  }
-}
-
-/** What is not on the desk any more has ended, and nobody asks how: the last ending is on record by itself. */
-function previousOf(desk: Desk, id: RunId): NonNullable<ScheduleHistory['previous']> {
-  const run = desk.runs.get(id)
-  return { id, state: run === undefined || run.superseded ? 'cancelled' : run.state }
 }
 
 /** Under which terms the runs of a schedule are executed and delivered. */

@@ -7,6 +7,7 @@ import { DEFAULT_RETRY_POLICY, policyInForce, type RetryPolicy } from '../../cor
 import type { Trigger } from '../../core/run/run.ts'
 import { isTerminal, nextState, type RunEvent } from '../../core/run/run-machine.ts'
 import { grantSlots } from '../../core/schedule/concurrency.ts'
+import { isHeld } from '../../core/schedule/held.ts'
 import { nextFailureStreak, type SpeakingEnding } from '../../core/schedule/schedule-history.ts'
 import { decideAfterRun } from '../../core/schedule/schedule-life.ts'
 import { placeIn } from '../../core/session/place.ts'
@@ -120,6 +121,7 @@ export function makeRun(desk: Desk, fields: NewRun): RunRow {
     toldIn: 0,
     heldBy: null,
     trace: null,
+    heldDecision: null,
     ...fields,
   }
   desk.changes.made.add(run)
@@ -128,7 +130,8 @@ export function makeRun(desk: Desk, fields: NewRun): RunRow {
   if (isTerminal(run.state)) close(desk, run)
   else {
     putRun(desk, run)
-    if (desk.daily !== null) countDailyRun(desk)
+    // A held occurrence counts as a run of the day at its release.
+    if (desk.daily !== null && !isHeld(run)) countDailyRun(desk)
   }
   tellNew(desk, run)
   return run
@@ -150,6 +153,7 @@ export interface Change {
 export function move(desk: Desk, run: RunRow, change: Change): boolean {
   const { event, why } = change
   const from = run.state
+  const wasHeld = isHeld(run)
   const to = nextState(from, event)
   if (to === undefined) return false
   run.state = to
@@ -164,7 +168,7 @@ export function move(desk: Desk, run: RunRow, change: Change): boolean {
   // A run that waits for its callback has given back its lane slot, and no lease ends it.
   if (to === 'awaiting_callback') run.nodeId = null
   if (to === 'queued') enterQueue(desk, run)
-  if (isTerminal(to)) close(desk, run)
+  if (isTerminal(to)) close(desk, run, wasHeld)
   // Before budgets look at it: what is set aside for a provider is fixed with the rest, and ends before anything else.
   if (desk.quotas !== null) noteFlight(desk, desk.quotas, { run, from })
   if (desk.budgets !== null) noteSpender(desk.budgets, run, from)
@@ -185,7 +189,7 @@ function enterQueue(desk: Desk, run: RunRow): void {
 }
 
 /** What the transaction that ends a run does besides: it frees the schedule slot, hands it on and keeps the score. */
-function close(desk: Desk, run: RunRow): void {
+function close(desk: Desk, run: RunRow, wasHeld = false): void {
   run.finishedAt ??= desk.now
   desk.changes.ended.push(run)
   const wasParked = run.slot === 'parked'
@@ -193,7 +197,8 @@ function close(desk: Desk, run: RunRow): void {
   run.graceUntil = null
   if (run.delivery !== null) announce(desk, run, run.delivery)
   const schedule = run.scheduleId === null ? undefined : desk.schedules.get(run.scheduleId)
-  if (schedule === undefined) return
+  // A held occurrence has no slot, and its end says nothing about how the runs of the schedule go.
+  if (schedule === undefined || wasHeld) return
   // What is made up for long afterwards says nothing about how the plan goes.
   if (!isBackfilled(run)) keepScore(desk, schedule, run)
   // A run that waited for a slot gives none back, and looking at all that wait for one takes long.

@@ -9,6 +9,7 @@ import { because, type Why } from '../../core/reasons.ts'
 import type { Cancellation } from '../../core/run/cancellation.ts'
 import type { RetryPolicy } from '../../core/run/retry-policy.ts'
 import { isWaitingWork } from '../../core/run/run.ts'
+import { isHeld } from '../../core/schedule/held.ts'
 import { mergeContent, type MessageContent } from '../../core/session/debounce.ts'
 import { droppedWhy, type SessionFacts } from '../../core/session/session.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
@@ -195,7 +196,8 @@ function sessionFacts(
   session: NonNullable<ReturnType<Desk['sessions']['get']>>,
   submission: Submission,
 ): SessionFacts {
-  const runs = pendingInSession(desk, session)
+  // A held occurrence has no place in its session yet.
+  const runs = pendingInSession(desk, session).filter((run) => !isHeld(run))
   const open = runs.find((run) => run.debouncing && run.sender !== null && run.sender === submission.sender)
   return {
     rules: { ...rulesOf(desk, session), ...submission.rules },

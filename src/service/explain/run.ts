@@ -75,6 +75,7 @@ export function tellRun(known: KnownRun): RunExplanation {
     ...whyOf(why),
     sentence: explainWhy(why),
     decision: run.decision,
+    held_decision: run.heldDecision,
     policy: policyOf(why),
     links: onlyOnce([
       ...evidenceLinks(why.evidence),
@@ -104,10 +105,11 @@ export function runSteps({ run, attempts, deliveries, wait, probe }: KnownRun): 
 /** Of the policies, only these are asked when a person wants a run now. */
 const ASKED_FOR_NOW = ['runs_per_day', 'concurrency']
 
-function entrySteps({ trigger, decision }: RunRecord): readonly Step[] {
+function entrySteps({ trigger, decision, heldDecision }: RunRecord): readonly Step[] {
   if (trigger === 'schedule' || trigger === 'catchup') {
     const pace = paceStep(decision)
-    return pace === null ? policySteps(decision) : [pace, ...policySteps(decision)]
+    const policies = policySteps(decision, heldDecision)
+    return pace === null ? policies : [pace, ...policies]
   }
   if (trigger === 'manual') return policySteps(decision).filter(({ name }) => ASKED_FOR_NOW.includes(name))
   return admissionSteps(decision)

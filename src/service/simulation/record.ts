@@ -119,10 +119,17 @@ function recordChanged(record: Record, run: RunRow, changes: Changes): void {
     if (hasEnded && !changes.made.has(run)) {
       tally.pending -= 1
       countOne(tally.byStatus, run.state)
+      if (run.state === 'skipped') countSkipped(tally, run)
     }
     if (hasEnded && run.superseded) tally.superseded += 1
     record.touched.add(tally)
   }
+}
+
+/** A held occurrence counted as a run until it was released. */
+function countSkipped(tally: Tally, run: RunRow): void {
+  tally.runs -= 1
+  countOne(tally.skippedBy, run.decision.reason)
 }
 
 /** An attempt has begun. */

@@ -83,6 +83,7 @@ function viewRun(kept: KeptRun): SimulatedRunView {
     nominal_time: written(run.nominal),
     ...spoken(run.why ?? run.decision),
     decision: spoken(run.decision),
+    held_decision: run.heldDecision === null ? null : spoken(run.heldDecision),
     ...{ first_attempt: run.firstAttempt, attempt: run.attempt, created_at: formatInstant(run.createdAt) },
     not_before: written(kept.notBefore),
     started_at: written(firstStart(run)),

@@ -58,7 +58,7 @@ export interface World {
 /** The world at the beginning of the window. */
 export function createWorld(plan: SimulationPlan): World {
   const lanes = createNodeLanes(plan.settings.lanes)
-  const node = nodeOf(plan, () => world.offline)
+  const node = nodeOf(plan, { offline: () => world.offline, catchups: () => world.lanes.catchups() })
   const memory = emptyMemory(NOBODYS_ORG, { ...node, canExecute: () => true })
   const world: World = {
     memory,
@@ -79,7 +79,10 @@ export const planNext = ({ due }: World, { id, state, nextRunAt }: ScheduleRow):
 /** Timers tell runs by their ids; here they tell schedules and attempts. */
 export const asTimed = (id: ScheduleId | AttemptId): RunId => id as string as RunId
 
-function nodeOf(plan: SimulationPlan, offline: () => ReadonlySet<AgentId>): NodeFacts {
+function nodeOf(
+  plan: SimulationPlan,
+  { offline, catchups }: { readonly offline: () => ReadonlySet<AgentId>; readonly catchups: () => number },
+): NodeFacts {
   const settings = deskSettings(plan.settings)
   const keys = new Map(plan.agents.map(({ id, executorKey }) => [executorKey, id]))
   const names = new Set(plan.settings.lanes.keys())
@@ -92,6 +95,7 @@ function nodeOf(plan: SimulationPlan, offline: () => ReadonlySet<AgentId>): Node
     },
     laneNames: () => names,
     estimate: null,
+    catchups,
   }
 }
 

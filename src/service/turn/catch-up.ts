@@ -1,4 +1,5 @@
 import type { OrgId, RunId } from '../../core/ids.ts'
+import { isHeld } from '../../core/schedule/held.ts'
 import type { Connection, Database, Transaction } from '../../store/database.ts'
 import { loadLives, loadPendingByIds } from '../../store/pending.ts'
 import type { RunRow } from '../../store/run-row.ts'
@@ -121,7 +122,10 @@ async function follow(
   return turns
 }
 
-/** Of runs that are known only what changes while they are pending is read again, and of those that have ended nothing. */
+/**
+ * Of runs that are known only what changes while they are pending is read again, and of those that have ended nothing. A
+ * release changes more of a run, so held ones are read whole.
+ */
 async function recallRuns(
   connection: Connection,
   memory: Memory,
@@ -134,7 +138,7 @@ async function recallRuns(
     const known = onDesk.get(id)
     if (touched.ended.has(id)) {
       if (known !== undefined) forgetRun(memory, known)
-    } else if (known === undefined || touched.merged.has(id)) unknown.push(id)
+    } else if (known === undefined || touched.merged.has(id) || isHeld(known)) unknown.push(id)
     else left.set(id, known)
   }
   const [read, lives] = await Promise.all([

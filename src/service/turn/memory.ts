@@ -1,6 +1,7 @@
 import type { AgentId, LaneName, OrgId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import { createLineUp, type LineUp } from '../../core/picking/line-up.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
+import { isHeld } from '../../core/schedule/held.ts'
 import { sessionOfRun } from '../../core/session/run-session.ts'
 import type { ContextUse } from '../../core/session/throttle.ts'
 import { wakeAt, type RunRow } from '../../store/run-row.ts'
@@ -9,6 +10,7 @@ import { noteSpender } from '../desk/budgets.ts'
 import { clearingOf } from '../desk/cleared.ts'
 import { emptyDesk, putRun, rulesOf, takeRun, type Chance, type Desk, type DeskSettings } from '../desk/desk.ts'
 import type { ClockStep } from './clock-step.ts'
+import { createHeldRuns, type HeldRuns } from './held-runs.ts'
 import { evictIdle } from './idle.ts'
 import { keepPayload, noPayloads, releasePayload, type KeptPayloads } from './payloads.ts'
 import { createTimers, type Timers } from './timers.ts'
@@ -20,6 +22,8 @@ export interface NodeFacts {
   readonly canExecute: (executorKey: string) => boolean
   readonly laneNames: () => ReadonlySet<LaneName>
   readonly estimate: ((key: SessionKey) => ContextUse | null) | null
+  /** Catch-up runs that the node works on, against `catchup_max_active`. Left out: none. */
+  readonly catchups?: () => number
 }
 
 /**
@@ -33,6 +37,8 @@ export interface Memory {
   readonly desk: Desk
   readonly lineUp: LineUp
   readonly timers: Timers
+  /** Occurrences that are made up for one after the other, until their release. */
+  readonly held: HeldRuns
   /** In-flight runs by the node that holds them. */
   readonly byNode: Map<string, Set<RunRow>>
   /** What recalled runs need and is not on the desk yet. */
@@ -53,11 +59,13 @@ export interface Memory {
 
 export function emptyMemory(orgId: OrgId, node: NodeFacts): Memory {
   const lineUp = createLineUp(orgId)
+  const desk = emptyDesk(orgId, node.chance, node.settings())
   const memory: Memory = {
     lock: orgLock(orgId),
-    desk: emptyDesk(orgId, node.chance, node.settings()),
+    desk,
     lineUp,
     timers: createTimers(),
+    held: createHeldRuns(desk),
     byNode: new Map(),
     missing: { agents: new Set(), schedules: new Set() },
     idleSchedules: new Set(),
@@ -126,6 +134,7 @@ export function forgetRun(memory: Memory, run: RunRow): void {
   takeRun(memory.desk, run)
   memory.lineUp.remove(run.id)
   memory.timers.set(run.id, null)
+  memory.held.forget(run)
   releasePayload(memory.payloads, run.id)
   noteHolder(memory, run, null)
   if (run.scheduleId !== null) memory.idleSchedules.add(run.scheduleId)
@@ -138,7 +147,9 @@ export function noteRun(memory: Memory, run: RunRow): void {
     return
   }
   memory.lineUp.put(run)
-  memory.timers.set(run.id, wakeAt(run))
+  // What is held is not woken by its time alone.
+  memory.timers.set(run.id, isHeld(run) ? null : wakeAt(run))
+  memory.held.note(run)
   noteHolder(memory, run, run.nodeId)
 }
 

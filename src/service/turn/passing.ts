@@ -3,6 +3,7 @@ import type { Instant } from '../../core/instant.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { noChanges, type Changes } from '../desk/desk.ts'
 import { clearSome } from '../desk/clearing.ts'
+import { releaseHeld } from '../desk/held.ts'
 import { passTime } from '../desk/settle.ts'
 import { applyStep, orgTime } from './clock-step.ts'
 import { noteRun, type Memory, type NodeFacts } from './memory.ts'
@@ -13,6 +14,9 @@ import { WITHOUT_LIMIT, type Allowance } from './turn-limits.ts'
 
 /** Runs that are looked at before the allowance is asked again, and before the server begins to write their endings. */
 const PIECE = 128
+
+/** Each release asks the policies and looks at all runs of its schedule, so time is looked at more often. */
+const RELEASE_PIECE = 16
 
 /** How far time passes in one turn. Left out: all that is due, at once. */
 export interface Passing {
@@ -29,18 +33,47 @@ export function letTimePass(memory: Memory, node: NodeFacts, { allowance, betwee
   const unchanged: RunRow[] = []
   let happened = desk.clearings.size > 0 || memory.clockStep !== null
   if (memory.clockStep !== null && !applyStep(desk, memory.clockStep, allowance.left)) memory.clockStep = null
+  const places = freePlaces(memory, node)
+  memory.held.isBlocked = false
   while (allowance.left > 0 && !allowance.isOver()) {
     const max = Math.min(PIECE, allowance.left)
     const cleared = desk.clearings.size > 0 ? clearSome(desk, max).length : 0
     const passed = passDue(memory, max - cleared, unchanged)
-    if (cleared + passed === 0) break
+    // What ends by itself ends before policies are asked that look at it.
+    const released = passed > 0 ? 0 : releaseDue(memory, Math.min(RELEASE_PIECE, max - cleared), places)
+    if (cleared + passed + released === 0) break
     happened = true
-    allowance.left -= cleared + passed
+    allowance.left -= cleared + passed + released
     between()
   }
   // Their next moment has to be set again; before the end of the loop they would only be looked at twice.
   for (const run of unchanged) noteRun(memory, run)
   if (happened) noteChanges(memory, node)
+}
+
+/** Catch-up runs that may still begin on the node; those that are released here count as begun. */
+interface Places {
+  left: number
+}
+
+const freePlaces = ({ desk }: Memory, { catchups }: NodeFacts): Places => ({
+  left: desk.settings.catchupMaxActive - (catchups?.() ?? 0),
+})
+
+/** Releases at most so many held occurrences for which there is a place. Answers with how many. */
+function releaseDue(memory: Memory, max: number, places: Places): number {
+  const { desk, held } = memory
+  let released = 0
+  while (released < max && (held.next() ?? Infinity) <= desk.now) {
+    held.isBlocked = places.left <= 0
+    const run = held.isBlocked ? undefined : held.takeDue()
+    if (run === undefined) break
+    releaseHeld(desk, run)
+    noteRun(memory, run)
+    if (run.trigger === 'catchup' && run.state === 'queued' && run.slot === 'held') places.left -= 1
+    released += 1
+  }
+  return released
 }
 
 /** Looks at so many runs whose time has come. Answers with how many there were. */
@@ -82,10 +115,9 @@ export function beginTurn(memory: Memory, at: TurnMoment): void {
 /** When a turn is worth taking although nobody asks for one. */
 export function nextMoment(memory: Memory): Instant | null {
   if (memory.desk.clearings.size > 0 || memory.clockStep !== null) return memory.desk.now
-  const timer = memory.timers.next()
-  const waiting = memory.lineUp.wakesAt()
-  if (timer === null) return waiting
-  return waiting !== null && waiting < timer ? waiting : timer
+  const { held } = memory
+  const moments = [memory.timers.next(), memory.lineUp.wakesAt(), held.isBlocked ? null : held.next()]
+  return moments.reduce((first, at) => (first === null || (at !== null && at < first) ? at : first), null)
 }
 
 /** An attempt that somebody works on. */

@@ -21,6 +21,7 @@ import {
   insertSubmitted,
   savePayloads,
   savePending,
+  saveReleases,
   startRuns,
 } from '../../store/runs.ts'
 import { endRuns } from '../../store/run-endings.ts'
@@ -126,6 +127,7 @@ function saveRuns(tx: Transaction, desk: Desk, changedBefore: number): void {
   if (kept.length > 0) savePending(tx, orgId, kept)
   if (begin.length > 0) startRuns(tx, orgId, begin)
   if (merged.length > 0) savePayloads(tx, orgId, merged)
+  if (changes.released.size > 0) saveReleases(tx, orgId, [...changes.released])
   if (changes.attempts.length > 0)
     insertAttempts(
       tx,

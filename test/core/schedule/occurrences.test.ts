@@ -16,9 +16,10 @@ import { decideAfterRun, deletesAfterRun, lifeAfter } from '../../../src/core/sc
 import { DEFAULT_FIRING_SETTINGS, MISFIRE_POLICIES } from '../../../src/core/schedule/schedule-rules.ts'
 import { parseScheduleRules } from '../../../src/core/schedule/parse-schedule-rules.ts'
 import { NOW, rules } from '../../support/builders.ts'
-import { at, plan, timingOf, wordFor, type PlanInput } from '../../support/schedules.ts'
+import { at, plan, planAndRelease, timingOf, wordFor, type PlanInput } from '../../support/schedules.ts'
 
-const words = (input: PlanInput): readonly string[] => plan(input).decisions.map(wordFor)
+/** What becomes of all occurrences when none of the runs before them has ended. */
+const words = (input: PlanInput): readonly string[] => planAndRelease(input).map(wordFor)
 const previous = runId('previous')
 const runningPrevious: ScheduleHistory = {
   ...NO_HISTORY,
@@ -56,7 +57,8 @@ describe('an engine that stalls five seconds on an every-second cron', () => {
   })
 
   it('fires the newest two under CATCH_UP_LIMITED 2 and records the other three', () => {
-    const { decisions } = plan({ ...stall, rules: { ...parallel, misfirePolicy: 'CATCH_UP_LIMITED', catchupLimit: 2 } })
+    const two = { ...parallel, misfirePolicy: 'CATCH_UP_LIMITED', catchupLimit: 2 } as const
+    const decisions = planAndRelease({ ...stall, rules: two })
     expect(decisions.map(wordFor)).toEqual(['misfire', 'misfire', 'misfire', 'run1', 'run1'])
     expect(decisions.map((one) => one.kind === 'run' && one.trigger)).toEqual([
       false,
@@ -89,7 +91,10 @@ describe('a minute cron', () => {
   it('every five minutes, down for ten, is caught up inside the window and marked', () => {
     const five = timingOf({ cron: '*/5 * * * *' })
     const down = { timing: five, watermark: at('2026-01-15T11:50:00Z'), seen: at('2026-01-15T12:02:00Z') }
-    const { decisions } = plan({ ...down, rules: { misfirePolicy: 'FIRE_NOW', concurrencyPolicy: 'PARALLEL' } })
+    const decisions = planAndRelease({
+      ...down,
+      rules: { misfirePolicy: 'FIRE_NOW', concurrencyPolicy: 'PARALLEL' },
+    })
     expect(decisions.map((one) => one.kind === 'run' && one.trigger)).toEqual(['catchup', 'catchup'])
   })
 
@@ -103,7 +108,7 @@ describe('a minute cron', () => {
       ...down,
       rules: { misfirePolicy: 'FIRE_NOW', concurrencyPolicy: 'PARALLEL' },
     })
-    expect(decisions.map(wordFor)).toEqual(['run1', 'run1', 'run1'])
+    expect(decisions.map(wordFor)).toEqual(['run1', 'hold', 'hold'])
     expect(skippedRange).toMatchObject({
       first: later(down.watermark, 300_000),
       last: at('2026-01-15T11:45:00Z'),
@@ -238,6 +243,7 @@ describe('after a failure', () => {
 })
 
 describe('concurrency', () => {
+  const parkedTwo = ['p1', 'p2'].map((id) => ({ id: runId(id), slot: 'parked' as const }))
   const three = { timing: SECONDLY, watermark: earlier(NOW, 3000), seen: NOW }
 
   it('SKIP with one slot makes one run and two skips of three catch-ups on an idle schedule', () => {
@@ -245,9 +251,19 @@ describe('concurrency', () => {
     expect(words({ ...three, rules: skip })).toEqual(['run1', 'concurrency', 'concurrency'])
   })
 
-  it('QUEUE with depth 2 lets two wait and skips the third', () => {
+  it('QUEUE lets whatever is made up for wait, beyond its depth', () => {
     const queue = { queueDepth: 2, misfirePolicy: 'FIRE_NOW' } as const
-    expect(words({ ...three, rules: queue, history: runningPrevious })).toEqual(['park', 'park', 'queue_full'])
+    expect(words({ ...three, rules: queue, history: runningPrevious })).toEqual(['park', 'park', 'park'])
+  })
+
+  it('QUEUE with depth 2 skips the third that waits in time, and does not count those made up for', () => {
+    const queue = { queueDepth: 2 } as const
+    const pending = (madeUp: boolean): ScheduleHistory => ({
+      ...runningPrevious,
+      pending: [...runningPrevious.pending, ...parkedTwo.map((run) => ({ ...run, madeUp }))],
+    })
+    expect(words({ ...ONE_DUE, rules: queue, history: pending(false) })).toEqual(['queue_full'])
+    expect(words({ ...ONE_DUE, rules: queue, history: pending(true) })).toEqual(['park'])
   })
 
   it('gives a freed slot to the run parked longest', () => {
@@ -286,6 +302,13 @@ describe('run-now', () => {
   })
 })
 
+/** Everything that was pending has succeeded. */
+const succeeded = (history: ScheduleHistory): ScheduleHistory => ({
+  ...history,
+  previous: history.previous === null ? null : { ...history.previous, state: 'success' },
+  pending: [],
+})
+
 describe('the sample of the seeds: every 5 s, SKIP, CANCEL_PREV, RETRY, CATCH_UP_LIMITED 3', () => {
   const read = parseScheduleRules({
     max_concurrency: 1,
@@ -315,14 +338,17 @@ describe('the sample of the seeds: every 5 s, SKIP, CANCEL_PREV, RETRY, CATCH_UP
     ])
   })
 
+  it('after a stall makes up three of three when each run ends before the next is released', () => {
+    const stalled = { ...due, watermark: earlier(NOW, 60_000) }
+    const skipped = Array<string>(9).fill('misfire')
+    expect(plan(stalled).decisions.map(wordFor)).toEqual([...skipped, 'run1', 'hold', 'hold'])
+    expect(planAndRelease(stalled, succeeded).map(wordFor)).toEqual([...skipped, 'run1', 'run1', 'run1'])
+  })
+
   it('after a stall of a minute makes up for the last three, each replacing the one before', () => {
-    const stalled = plan({ ...due, watermark: earlier(NOW, 60_000) })
-    expect(stalled.decisions.map(wordFor)).toEqual([
-      ...Array<string>(9).fill('misfire'),
-      'run1',
-      'replace1',
-      'replace1',
-    ])
+    // Runs that take longer than the spacing.
+    const skipped = Array<string>(9).fill('misfire')
+    expect(words({ ...due, watermark: earlier(NOW, 60_000) })).toEqual([...skipped, 'run1', 'replace1', 'replace1'])
   })
 })
 
@@ -387,7 +413,9 @@ describe('the life of a schedule', () => {
   it('makes no run beyond max_fires, skipped occurrences not counting', () => {
     const due = { timing: SECONDLY, watermark: earlier(NOW, 5000), seen: NOW }
     const two = { misfirePolicy: 'FIRE_NOW', concurrencyPolicy: 'PARALLEL', maxFires: 2 } as const
-    expect(words({ ...due, rules: two })).toEqual(['run1', 'run1'])
+    expect(words({ ...due, rules: two })).toEqual(['run1', 'run1', ...Array<string>(3).fill('all_fires_made')])
+    const one = { ...two, maxFires: 1 }
+    expect(words({ ...due, rules: one })).toEqual(['run1'])
   })
 })
 

@@ -13,13 +13,14 @@ import {
   type MisfirePolicy,
   type OverlapAction,
 } from '../../../src/core/schedule/schedule-rules.ts'
-import { at, plan, timingOf, wordFor } from '../../support/schedules.ts'
+import { at, plan, planAndRelease, timingOf, wordFor } from '../../support/schedules.ts'
 
 /**
  * The whole law of firing on one screen. Each row says what becomes of three occurrences decided one after the other,
  * with max_concurrency 1 and every other number at its default; `*` is any value. The misfire policy decides how many of
  * the three are taken at all (FIRE_NOW 3, CATCH_UP_LIMITED 2 the newest 2, SKIP only the current one), and those not
- * taken are `misfire`; whatever is taken meets the row from its left end, because each sees only what came before it.
+ * taken are `misfire`; whatever is taken meets the row from its left end, because each sees only what came before it. The
+ * first one taken is decided at once, the others when they are released; here no run ends in between.
  *
  *   run1, run3   starts as attempt 1, 3        replace1   the same, and every pending run of the schedule is superseded
  *   park         waits for a slot              any other  skipped, with this reason
@@ -147,7 +148,7 @@ describe.each(Object.entries(STATES).flatMap(([group, states]) => states.map((st
         const missed = Array.from({ length: 3 - taken }, () => 'misfire')
         const expected = [...missed, ...(row[0]?.[4] ?? '').split(' ').slice(0, taken)].join(' ')
         const due = { timing: MINUTELY, watermark: at('2026-01-15T11:59:30Z'), seen: SEEN }
-        const { decisions } = plan({ ...due, rules: { ...cell, catchupLimit: 2 }, history: historyAfter(state) })
+        const decisions = planAndRelease({ ...due, rules: { ...cell, catchupLimit: 2 }, history: historyAfter(state) })
         const actual = decisions.map(wordFor).join(' ')
         if (row.length !== 1 || actual !== expected)
           wrong.push(`${Object.values(cell).join(' ')}: ${actual}, expected ${expected} (${row.length} rows)`)
@@ -175,10 +176,29 @@ describe('the policy table', () => {
   it('starts what it takes in nominal order, one second apart, the current one last', () => {
     const due = { timing: MINUTELY, watermark: at('2026-01-15T11:59:30Z'), seen: SEEN }
     const { decisions } = plan({ ...due, rules: { misfirePolicy: 'FIRE_NOW', concurrencyPolicy: 'PARALLEL' } })
-    expect(decisions.map((one) => one.kind === 'run' && [one.trigger, one.notBefore])).toEqual([
+    const times = decisions.map(
+      (one) => one.kind !== 'skip' && [one.trigger, one.kind === 'run' ? one.notBefore : one.until],
+    )
+    expect(times).toEqual([
       ['catchup', SEEN],
       ['catchup', later(SEEN, 1000)],
       ['schedule', later(SEEN, 2000)],
     ])
+  })
+
+  it('runs all three under every overlap and concurrency when each has ended before the next is released', () => {
+    const due = { timing: MINUTELY, watermark: at('2026-01-15T11:59:30Z'), seen: SEEN }
+    const wrong: string[] = []
+    for (const cell of cells) {
+      if (cell.misfirePolicy !== 'FIRE_NOW') continue
+      const decisions = planAndRelease({ ...due, rules: { ...cell, queueDepth: 0 } }, (history) => ({
+        ...history,
+        previous: { id: runId('previous'), state: 'success' },
+        pending: [],
+      }))
+      const actual = decisions.map(wordFor).join(' ')
+      if (actual !== 'run1 run1 run1') wrong.push(`${Object.values(cell).join(' ')}: ${actual}`)
+    }
+    expect(wrong).toEqual([])
   })
 })

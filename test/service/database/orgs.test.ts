@@ -209,6 +209,11 @@ describe('the limits of an org', () => {
     await change(ORG, { runs_per_day: Number(used) + 2 })
     world.pass(4 * 60_000)
     await world.fire(id)
+    // All but the first are held, and released one second after the other.
+    for (let released = 0; released < 3; released += 1) {
+      world.pass(1_000)
+      await world.fire(id)
+    }
     const states = await world.rows(
       `select coalesce(state, 'pending') as state, coalesce(decision ->> 'reason', '') as reason
          from run where schedule_id = '${id}' order by nominal_at`,

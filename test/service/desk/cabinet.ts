@@ -148,6 +148,7 @@ export function aScheduleOn({ desk }: Cabinet, timing: Timing, over: Partial<Sch
     lastError: null,
     alerts: null,
     previousRunId: null,
+    lastReleaseAt: null,
     lastEnding: null,
     version: 1,
     createdAt: desk.now,

@@ -30,7 +30,7 @@ export const ENDING_MUTANTS: readonly Mutant[] = [
         run.state === 'stopping' ? decideReport(run, reported) : decideReport({ ...run, attemptId: null }, reported),
       attemptEndsBy: (startedAt) => later(startedAt, 1e12),
     }),
-    seed: 186,
+    seed: 353,
   },
   mutant('a stop that nobody confirms waits for ever', 'nothing_stuck', { isAbandoned: () => false }),
   mutant('waiting work never expires', 'deadlines', { isExpired: () => false }),

@@ -1,8 +1,9 @@
 import { earlier } from '../../../src/core/instant.ts'
+import { because } from '../../../src/core/reasons.ts'
 import { REAL_CORE } from '../core.ts'
 import { mutant, type Mutant } from './mutant.ts'
 
-const { planOccurrences, grantSlots } = REAL_CORE
+const { planOccurrences, decideRelease, grantSlots } = REAL_CORE
 
 /** Mistakes in deciding occurrences and handing out schedule slots. */
 export const FIRING_MUTANTS: readonly Mutant[] = [
@@ -16,7 +17,7 @@ export const FIRING_MUTANTS: readonly Mutant[] = [
   mutant('skipped occurrences leave no record', 'every_occurrence_decided', {
     planOccurrences: (schedule, planning) => {
       const plan = planOccurrences(schedule, planning)
-      return { ...plan, decisions: plan.decisions.filter((decision) => decision.kind === 'run') }
+      return { ...plan, decisions: plan.decisions.filter((decision) => decision.kind !== 'skip') }
     },
   }),
   mutant('a long gap is forgotten instead of recorded as a range', 'every_occurrence_decided', {
@@ -38,6 +39,37 @@ export const FIRING_MUTANTS: readonly Mutant[] = [
           decision.kind === 'run' ? { ...decision, slot: 'held' } : decision,
         ),
       }
+    },
+  }),
+  mutant('policies are asked when an occurrence is held, not when it is released', 'held_apart', {
+    planOccurrences: (schedule, planning) => {
+      const plan = planOccurrences(schedule, planning)
+      const { seen, jitterSeed } = planning.due
+      let { history } = plan
+      const decisions = plan.decisions.map((decision) => {
+        if (decision.kind !== 'hold') return decision
+        const step = decideRelease({ ...schedule, history }, { ...decision, seen, now: seen, jitterSeed })
+        ;({ history } = step)
+        return step.decision
+      })
+      return { ...plan, decisions, history }
+    },
+  }),
+  mutant('a held occurrence is the previous run of others', 'held_apart', { isHeld: () => false }),
+  mutant('a held occurrence takes the place of a later one', 'held_apart', {
+    decideRelease: (schedule, held) => {
+      const pending = schedule.history.pending.map(({ id, slot }) => ({ id, slot }))
+      return decideRelease({ ...schedule, history: { ...schedule.history, pending } }, held)
+    },
+  }),
+  mutant('queue_depth cuts what is made up for', 'held_apart', {
+    decideRelease: (schedule, held) => {
+      const step = decideRelease(schedule, held)
+      const { decision } = step
+      const parked = schedule.history.pending.filter(({ slot }) => slot === 'parked').length
+      if (decision.kind === 'skip' || decision.slot === 'held' || parked < schedule.rules.queueDepth) return step
+      const why = because('queue_full', 'queue_depth', { parked, queue_depth: schedule.rules.queueDepth })
+      return { decision: { kind: 'skip', nominal: decision.nominal, why }, history: schedule.history }
     },
   }),
   mutant('a superseded run goes on', 'stopped_stays_stopped', { cancelSuperseded: () => [] }),

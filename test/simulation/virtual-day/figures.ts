@@ -52,6 +52,11 @@ export function withFigures(observer: Observer, figures: Figures): Observer {
       for (const reason of firing.skips) add(figures.skips, reason)
       add(figures.skips, 'misfire', firing.ranged)
     },
+    released: (world, run, decision) => {
+      observer.released(world, run, decision)
+      figures.checked += 1
+      if (decision.kind === 'skip') add(figures.skips, decision.why.reason)
+    },
     moved: (world, run, from) => {
       observer.moved(world, run, from)
       figures.checked += 1

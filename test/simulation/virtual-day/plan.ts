@@ -107,7 +107,7 @@ export function planDay(
       ...{ random, orgs, agents, sessions, schedules: [...clocks.map(({ schedule }) => schedule), ...tickers] },
       ...{ nodes: [1, 2, 3].map(createNode), settings: settingsFor(occurrences), now: day.start },
       ...{ runs: new Map(), pending: new Map(), executions: [] },
-      counters: { run: 0, attempt: 0, seq: 0, served: 0, submission: 0, ended: 0 },
+      counters: { run: 0, attempt: 0, seq: 0, served: 0, submission: 0, ended: 0, decided: 0 },
     },
   }
 }

@@ -28,7 +28,7 @@ export function WhyPanel({ run }: { readonly run: RunDetail }): ReactNode {
         </div>
       </Panel>
     )
-  const { reason, rule, evidence, policy, steps, links, next, decision } = data
+  const { reason, rule, evidence, policy, steps, links, next, decision, held_decision: held } = data
   return (
     <Panel title={say('run.why')} className="why">
       <div className="why-part">
@@ -39,6 +39,14 @@ export function WhyPanel({ run }: { readonly run: RunDetail }): ReactNode {
           <h3>{say('run.whyMade')}</h3>
           <p className="why-sentence">
             <Sentence why={decision} />
+          </p>
+        </div>
+      )}
+      {held !== null && (
+        <div className="why-part">
+          <h3>{say('run.whyHeld')}</h3>
+          <p className="why-sentence">
+            <Sentence why={held} />
           </p>
         </div>
       )}
