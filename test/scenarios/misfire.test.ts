@@ -148,7 +148,7 @@ describe.concurrent('19: a cron of every 5 minutes', () => {
 describe.concurrent('a reminder that was missed', () => {
   scenario('fires late, as `catchup`', async (world) => {
     const before = await world.start({ agents: { worker: () => 'too early' } })
-    const at = inMs(1_500)
+    const at = inMs(3_000)
     const { id } = await before.schedules.create({ agent_id: 'worker', at, payload: 'remember' })
     await before.stop()
     await until(timeOf(at) + 2_200)
