@@ -7,7 +7,7 @@ describe.concurrent('27: an `at` job', () => {
   scenario('that succeeds is gone, and its run is in the history', async (world) => {
     const stage = createStage()
     const node = await world.start({ agents: { worker: stage.handler } })
-    const at = inMs(1_000)
+    const at = inMs(3_000)
     const made = await node.schedules.create({ agent_id: 'worker', at, payload: 'remember' })
     expect(made).toMatchObject({ kind: 'at', state: 'active', next_run_at: at })
     const act = await stage.begun('remember')

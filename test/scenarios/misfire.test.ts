@@ -276,7 +276,7 @@ describe.concurrent('made-up occurrences are held until their time', () => {
 describe.concurrent('a reminder that was missed', () => {
   scenario('fires late, as `catchup`', async (world) => {
     const before = await world.start({ agents: { worker: () => 'too early' } })
-    const at = inMs(1_500)
+    const at = inMs(3_000)
     const { id } = await before.schedules.create({ agent_id: 'worker', at, payload: 'remember' })
     await before.stop()
     await until(timeOf(at) + 2_200)

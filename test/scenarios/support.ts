@@ -9,7 +9,7 @@ import type { Escapement } from '../../src/escapement.ts'
 export type Surface = Pick<Escapement, 'schedules' | 'sessions' | 'runs'>
 
 /** Long enough for a busy machine; nothing that works waits so long. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 
 /** Looks again and again until the looking does not throw, and answers with what was seen. */
 export const eventually = <T>(look: () => T | Promise<T>, timeoutMs = PATIENCE_MS): Promise<T> =>

@@ -139,7 +139,7 @@ describe.concurrent('35: the deadline of a task', () => {
   scenario('that its function does not keep: failed at the deadline', async (world) => {
     const stage = createStage()
     const node = await world.start({ agents: { a: stage.handler } })
-    const deadline = inMs(1_000)
+    const deadline = inMs(3_000)
     const { taskId: id } = await node.tasks.submit({ agentId: 'a', action: 'slow', deadline })
     expect(await ended(node, id)).toMatchObject({ status: 'timeout' })
     const late = timeOf((await node.runs.get(id)).finished_at) - timeOf(deadline)
