@@ -1,6 +1,9 @@
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../contract/refusals.ts'
+import { OPERATOR_ORG } from '../core/access.ts'
+import type { AgentId } from '../core/ids.ts'
+import { ensureAgents } from '../service/first-start.ts'
 import { hasPersonalKey } from '../service/keys.ts'
 import { ensureOwnerKey, type OwnerKey } from '../service/owner-key.ts'
 import type { Ports } from '../service/ports.ts'
@@ -21,10 +24,7 @@ export async function prepareOwner(
   const { server, database } = configuration.keeper.current().config
   const file = path.join(data, 'owner.key')
   const place = { file, schema: database.schema, environment: ownerKey, alone: database.url === null }
-  const found = await untilThere(() => ensureOwnerKey(ports, place)).catch((error: unknown) => {
-    const isTold = error instanceof Refusal || error instanceof DatabaseError
-    throw isTold ? new StartRefused(error.message, { cause: error }) : error
-  })
+  const found = await untilThere(() => ensureOwnerKey(ports, place))
   tellOwner(log.log, found, file)
   if (isLoopback(server.host)) return
   if (ownerKey === null && !(await hasPersonalKey(ports))) throw notFromOutside(server.host)
@@ -45,10 +45,17 @@ async function untilThere<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (!isDatabaseAway(error) || failures >= TRIES) throw error
+      if (!isDatabaseAway(error) || failures >= TRIES) throw refusalOf(error)
       await sleep(backoffMs(failures, Math.random(), RECONNECT_BACKOFF))
     }
 }
+
+const refusalOf = (error: unknown): unknown =>
+  error instanceof Refusal || error instanceof DatabaseError ? new StartRefused(error.message, { cause: error }) : error
+
+/** Creates the agents that this build brings along, where they do not exist yet. */
+export const prepareAgents = (ports: Ports, ids: readonly AgentId[]): Promise<AgentId> =>
+  untilThere(() => ensureAgents(ports, OPERATOR_ORG, ids))
 
 function tellOwner(log: ServerOptions['log']['log'], { kind }: OwnerKey, file: string): void {
   if (kind === 'made') log({ level: 'info', message: "The owner's key was made", facts: { file } })

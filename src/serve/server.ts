@@ -4,7 +4,6 @@ import { performance } from 'node:perf_hooks'
 import { openApp, type App } from '../app.ts'
 import type { ConfigChange } from '../config/keeper.ts'
 import { Refusal } from '../contract/refusals.ts'
-import { OPERATOR_ORG } from '../core/access.ts'
 import { agentId } from '../core/ids.ts'
 import { formatInstant } from '../core/instant.ts'
 import { resetSessions } from '../engine/node.ts'
@@ -18,12 +17,11 @@ import { createWaiters, type Waiters } from '../library/waiters.ts'
 import { createTurnLog, type TurnLog } from '../log/turn-log.ts'
 import { createCounting, type Counting } from '../metrics/metrics.ts'
 import { loadStored, recordReload } from '../service/config.ts'
-import { ensureAgents } from '../service/first-start.ts'
 import { settingsOf, type EngineSettings } from '../service/settings.ts'
 import { checkAddress } from './address.ts'
 import { addCommands, commandRules } from './commands.ts'
 import { openDoor, type Door } from './door.ts'
-import { prepareOwner, prepareSignIn } from './first-start.ts'
+import { prepareAgents, prepareOwner, prepareSignIn } from './first-start.ts'
 import type { ServerOptions } from './options.ts'
 import { outboundOf, type ServerOutbound } from './outbound.ts'
 import { createReloading, type Reloading } from './reloading.ts'
@@ -91,9 +89,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     addChatAgents(app)
     addTabActions(app, options.configuration)
     addCommands(app, options.configuration)
-    await ensureAgents(
+    await prepareAgents(
       app.ports,
-      OPERATOR_ORG,
       agents.map(([id]) => agentId(id)),
     )
     await prepareOwner(app.ports, { options, data })

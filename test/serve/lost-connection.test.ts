@@ -14,8 +14,8 @@ beforeEach(async () => {
 
 afterEach(() => world.end())
 
-/** Ends the session that makes a key, so many times; a sequence is not rolled back with it. */
-const cutOff = (times: number): Promise<unknown> =>
+/** Ends the session that inserts into a table, so many times; a sequence is not rolled back with it. */
+const cutOff = (times: number, table = 'api_key'): Promise<unknown> =>
   world.database.outside(`
     create sequence public.cuts;
     create function public.cut() returns trigger language plpgsql as $$
@@ -23,7 +23,7 @@ const cutOff = (times: number): Promise<unknown> =>
       if nextval('public.cuts') <= ${times} then perform pg_terminate_backend(pg_backend_pid()); end if;
       return new;
     end $$;
-    create trigger cut before insert on escapement.api_key for each row execute function public.cut()`)
+    create trigger cut before insert on escapement.${table} for each row execute function public.cut()`)
 
 const cuts = (): Promise<readonly Readonly<Record<string, unknown>>[]> =>
   world.database.outside('select last_value::int as tried from public.cuts')
@@ -46,5 +46,15 @@ describe('a connection that is lost while the key of the owner is made', () => {
     expect(server.stderr()).toContain('The connection to the database was lost')
     expect(server.stderr()).not.toContain('    at ')
     expect(await cuts()).toEqual([{ tried: 5 }])
+  })
+})
+
+describe('a connection that is lost while the first agent is created', () => {
+  it('does not keep the server from starting, and there is one agent', async () => {
+    await cutOff(2, 'agent')
+    const server = world.serve()
+    expect((await ask(world, server, { path: '/api/v1/agents' })).status).toBe(200)
+    expect(await cuts()).toEqual([{ tried: 3 }])
+    expect(await world.database.outside('select id from escapement.agent')).toHaveLength(1)
   })
 })
