@@ -388,7 +388,7 @@ describe.concurrent('deliveries of several nodes', () => {
     const times: number[] = []
     const receiver = await startPeer((_, response) => {
       times.push(performance.now())
-      return json(response, 200, {})
+      json(response, 200, {})
     })
     try {
       const node = await startFor(world, receiver)

@@ -31,7 +31,11 @@ const RULES: readonly FieldOption[] = [
 ]
 
 const MESSAGE: readonly FieldOption[] = [
-  { flags: '--sender <name>', field: 'sender', about: 'who sends it: messages of one sender that come close together are one run; without it, no debounce' },
+  {
+    flags: '--sender <name>',
+    field: 'sender',
+    about: 'who sends it: messages of one sender that come close together are one run; without it, no debounce',
+  },
   { flags: '--message-id <id>', field: 'message_id', about: 'the same id twice is one message' },
   { flags: '--lane <name>', field: 'lane', about: 'lane of its run' },
   { flags: '--mode <mode>', field: 'mode', about: 'queue, followup or interrupt, for this message' },

@@ -1,7 +1,7 @@
 import { isActive } from '../../core/run/run.ts'
 import type { HeartbeatConfig } from '../../core/heartbeat/heartbeat-config.ts'
 import { formatHeartbeatTarget } from '../../core/heartbeat/heartbeat-config.ts'
-import { heartbeatMessage, type HeartbeatDelivery } from '../../core/heartbeat/heartbeat-delivery.ts'
+import { heartbeatMessage } from '../../core/heartbeat/heartbeat-delivery.ts'
 import {
   decideAskedHeartbeat,
   decideHeartbeat,
@@ -27,7 +27,7 @@ import type { ReadChecklist } from '../checklist-files.ts'
 import type { Desk } from '../desk/desk.ts'
 import { submit } from '../desk/submit.ts'
 import { followStreak } from './alert.ts'
-import { deliveryTo, findHeartbeatRoutes, sessionOf } from './routes.ts'
+import { deliveryTo, findHeartbeatRoutes, addingTo } from './routes.ts'
 import { configOf } from './view.ts'
 import type { Ports } from '../ports.ts'
 import { beatIdOf, tellBeat } from '../turn/heartbeats.ts'
@@ -234,7 +234,7 @@ function begin(desk: Desk, one: Prepared, { route, dueAt, why, trace }: Beginnin
         to: deliveryTo(route),
         dueAt,
         ...asking(config),
-        ...adding(config, route),
+        ...addingTo(config, route),
       },
     },
     ...{ trace, why },
@@ -250,12 +250,6 @@ function begin(desk: Desk, one: Prepared, { route, dueAt, why, trace }: Beginnin
 }
 
 const asking = ({ probe }: HeartbeatConfig): Readonly<Record<string, unknown>> => (probe === null ? {} : { probe })
-
-/** The answer is added to the conversation it goes to, unless the run itself is part of that conversation. */
-const adding = (config: HeartbeatConfig, route: HeartbeatRoute): Pick<HeartbeatDelivery['heartbeat'], 'session'> => {
-  const session = sessionOf(route)
-  return session === undefined || session === config.session ? {} : { session }
-}
 
 interface Begun {
   readonly runId: RunId

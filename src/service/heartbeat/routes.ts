@@ -3,9 +3,10 @@ import {
   type HeartbeatConfig,
   type HeartbeatTarget,
 } from '../../core/heartbeat/heartbeat-config.ts'
+import type { HeartbeatDelivery } from '../../core/heartbeat/heartbeat-delivery.ts'
 import type { ChatRoute, HeartbeatRoute, KnownRoutes, SessionRoute } from '../../core/heartbeat/heartbeat.ts'
 import type { RunDelivery } from '../../core/delivery/run-delivery.ts'
-import { targetId, type AgentId, type OrgId, type SessionKey, type TargetId } from '../../core/ids.ts'
+import { targetId, type AgentId, type OrgId, type TargetId } from '../../core/ids.ts'
 import type { Flaw } from '../../core/input.ts'
 import { instant, later, MINUTE_MS, type Instant } from '../../core/instant.ts'
 import { loadChannelNamed, type ChannelRow } from '../../store/channels.ts'
@@ -125,9 +126,14 @@ export function deliveryTo(route: HeartbeatRoute): RunDelivery | null {
   }
 }
 
-/** The conversation that an answer is added to; undefined when the route leads to none. */
-export const sessionOf = (route: HeartbeatRoute): SessionKey | undefined =>
-  route.kind === 'chat' || route.kind === 'session' ? route.session : undefined
+/** The answer is added to the conversation it goes to, unless the run itself is part of that conversation. */
+export function addingTo(
+  { session: own }: Pick<HeartbeatConfig, 'session'>,
+  route: HeartbeatRoute,
+): Pick<HeartbeatDelivery['heartbeat'], 'session'> {
+  const session = route.kind === 'chat' || route.kind === 'session' ? route.session : undefined
+  return session === undefined || session === own ? {} : { session }
+}
 
 /** A route as people read it. */
 export function formatRoute(route: HeartbeatRoute): string {
