@@ -142,8 +142,7 @@ async function withBudget(tx: Transaction, read: NewSchedule): Promise<NewSchedu
 }
 
 async function readNew(reads: TurnReads, { ports, caller, making, now }: Creation): Promise<NewSchedule> {
-  const { input: sent, run } = making
-  const { railed } = caller
+  const [{ input: sent, run }, { railed }] = [making, caller]
   const { input, notes } = railed === undefined ? { input: sent, notes: [] } : railedInput(railed, sent, now)
   const org = known(await reads.org(), caller.orgId)
   const id = scheduleId(making.id ?? ports.newId('schedule', now))
@@ -180,8 +179,7 @@ export function newSchedule(
   return {
     ...read,
     ...firstStanding({ ...read, timingChanged: _timing, enabled: _enabled }, now),
-    id,
-    orgId: caller.orgId,
+    ...{ id, orgId: caller.orgId },
     createdBy: caller.principal,
     owner: null,
     createdByRun: null,
@@ -274,8 +272,7 @@ export const deleteSchedule = async (ports: Ports, caller: Caller, asked: Asked)
 
 /** The work of deleting a schedule. */
 export function scheduleRemoval(caller: Caller, asked: Asked): Work<void> {
-  const { orgId } = caller
-  const id = scheduleId(asked.id)
+  const [{ orgId }, id] = [caller, scheduleId(asked.id)]
   const work: Work<void> = {
     orgId,
     needs: { schedules: [id] },
