@@ -3,7 +3,7 @@ import type { ScheduleInput } from '../../contract/schedule.ts'
 import { noDelivery } from '../../service/rails/references.ts'
 import { targetForPlace } from '../../service/target/chat-target.ts'
 import { requirePermission } from '../gate.ts'
-import type { RpcCall } from './handlers.ts'
+import type { RpcCall } from './call.ts'
 
 const given = (text: string | null | undefined): string | undefined => text || undefined
 

@@ -1,3 +1,4 @@
+import type { Refusal } from '../../contract/refusals.ts'
 import { inlineKindOf } from '../../core/executor/inline-agent.ts'
 import { breach } from '../../core/rails/breach.ts'
 import { parseProbe, type ProbeKind } from '../../core/probe/probe.ts'
@@ -59,5 +60,5 @@ export function refuseRejected({ id, state, approval }: ScheduleRow): void {
 }
 
 /** Refuses a delivery that a key with guard rails asks for. */
-export const noDelivery = () =>
+export const noDelivery = (): Refusal =>
   railRefusal(breach('operation', 'A key with guard rails delivers to no target; ask an owner to set delivery'))
