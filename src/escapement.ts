@@ -288,10 +288,7 @@ export interface Escapement {
   /** Asks for settings again and again, and reloads what it gets. Answers with how to stop. */
   readonly watchConfig: (load: () => Settings | Promise<Settings>, everyMs: number) => () => void
   readonly health: () => Health
-  /**
-   * Resets the sessions that have work active on this node or a caller waiting in it: what waits ends with
-   * `ErrLaneCleared`, what runs is cancelled. Does nothing before `start`. `drainOnSignals` calls it on SIGUSR1.
-   */
+  /** Resets sessions with work active on this node or a caller waiting in it; `drainOnSignals` calls it on SIGUSR1. */
   readonly reset: () => Promise<void>
   /** Opens the database, migrates it if need be, and starts working. */
   readonly start: () => Promise<void>

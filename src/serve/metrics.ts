@@ -40,7 +40,10 @@ function isUnreachable({ keeper }: Configuration): boolean {
   return isLoopback(host) && publicUrl === null && allowed.length === 0
 }
 
-function sourcesOf({ app, configuration, version, counter, counting }: MetricsContext, counts: Sources['counts']): Sources {
+function sourcesOf(
+  { app, configuration, version, counter, counting }: MetricsContext,
+  counts: Sources['counts'],
+): Sources {
   const { parts, work } = app
   return {
     ...{ tally: counting.tally, version, counts, counter, nodeId: parts.id, process: createProcessUse() },

@@ -4,7 +4,7 @@ import type { BudgetOnRecord, BudgetRow } from '../store/budgets.ts'
 import { changed, created, deleted, type AuditEntry } from './audit-entry.ts'
 import { settingsOf } from './budget-view.ts'
 import { takeBudgets } from './desk/budgets.ts'
-import { forgetBudgetAlerts } from './desk/budget-standing.ts'
+import { clearNoRoom, forgetBudgetAlerts } from './desk/budget-standing.ts'
 import type { Desk } from './desk/desk.ts'
 
 /** A budget before and after somebody has changed it. */
@@ -34,6 +34,7 @@ export function applyKept(
   const { before, after } = kept
   if (after === null && before !== null) forgetBudgetAlerts(desk, { budget: before, alerts: before.alerts ?? {} })
   takeBudgets(desk, budgets)
+  if (after !== null && before !== null && after.amount > before.amount) clearNoRoom(desk, after.id)
   desk.changes.events.push({ kind: 'budget.changed', subject: kept.id, data: { change: kept.change } })
   desk.changes.audits.push(recordOf(actor, kept))
 }

@@ -33,11 +33,11 @@ export const bindingOf = ({ principal, session, messageId }: NamedMessage): Once
 
 /** Work that is done once for each of the bindings; a repetition changes nothing and says so. */
 export function onceMarked(work: Work<Sent>, bindings: readonly Once[]): Work<Sent> {
-  const seen = { isFirst: false }
+  let applied = 0
   const noting: Work<Sent> = {
     ...work,
     apply: (desk, prepared) => {
-      seen.isFirst = true
+      applied += 1
       return work.apply(desk, prepared)
     },
   }
@@ -45,9 +45,9 @@ export function onceMarked(work: Work<Sent>, bindings: readonly Once[]): Work<Se
   return {
     ...bound,
     apply: (desk, prepared) => {
-      seen.isFirst = false
+      const before = applied
       const sent = bound.apply(desk, prepared)
-      return seen.isFirst ? sent : { ...sent, duplicate: true }
+      return applied > before ? sent : { ...sent, duplicate: true }
     },
   }
 }

@@ -112,7 +112,14 @@ describe('what is sent', () => {
     )
     expect(peer.heard[0]?.headers).toMatchObject({ 'idempotency-key': 'att_9', traceparent: '00-trace' })
     expect(JSON.parse(peer.heard[0]?.body ?? '')).toEqual({
-      ...{ trigger_type: 'scheduled', manual: false, schedule_id: 'sch_1', job_run_id: 'job_1', run_id: 'run_9', attempt: 3 },
+      ...{
+        trigger_type: 'scheduled',
+        manual: false,
+        schedule_id: 'sch_1',
+        job_run_id: 'job_1',
+        run_id: 'run_9',
+        attempt: 3,
+      },
       ...{ attempt_id: 'att_9', nominal_time: '2026-01-15T07:00:00.000Z', session_id: null, message: 'go' },
       ...{
         schedule_payload: { prompt: 'go', x: 'a "b"\r\nc', n: 7 },

@@ -53,7 +53,8 @@ export const agentTexts = area({
     'agents.http.async': 'Reports later',
     'agents.http.asyncHint': 'Every answer 202 means that the result comes by callback.',
     'agents.http.successWhen': 'Succeeded when',
-    'agents.http.successWhenHint': 'What must hold for the answer: status, or a path (JSON pointer) with equals, contains or exists.',
+    'agents.http.successWhenHint':
+      'What must hold for the answer: status, or a path (JSON pointer) with equals, contains or exists.',
     'agents.chat.baseUrl': 'Address of the model server',
     'agents.chat.model': 'Model',
     'agents.chat.apiKey': 'Key',

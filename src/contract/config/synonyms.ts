@@ -47,9 +47,8 @@ export function withoutSynonyms(tree: KeyTree, given: Given): Meant {
     ([name, { group }]) => Object.hasOwn(given, name) && Object.hasOwn(tree, group) && !Object.hasOwn(tree, name),
   )
   if (names.length === 0) return { given, flaws: [], asGiven: (path) => path }
-  const meant: Record<string, unknown> = Object.fromEntries(
-    Object.entries(given).filter(([name]) => !names.some(([synonym]) => synonym === name)),
-  )
+  const foreign = new Set(names.map(([name]) => name))
+  const meant = Object.fromEntries(Object.entries(given).filter(([name]) => !foreign.has(name)))
   const flaws: Flaw[] = []
   const paths: (readonly [meant: string, given: string])[] = []
   for (const [name, { group, settings }] of names) {

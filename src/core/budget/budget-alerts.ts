@@ -40,12 +40,13 @@ export function decideBudgetAlert(kind: BudgetAlertKind, facts: BudgetAlertFacts
 /** Raised while something is left that no further run fits into; a budget that is used up has an alert of its own. */
 function decideNoRoom(facts: BudgetAlertFacts): AlertDecision {
   const { budget, spent, leastReserve: reserve = null, raised } = facts
-  if (reserve === null) return { kind: 'none' }
-  const isFull = !hasRoom(budget.amount - spent, reserve)
+  // Without knowing any run, only a period in which nothing is spent yet certainly has room.
+  if (reserve === null && !(raised && spent === 0)) return { kind: 'none' }
+  const isFull = !hasRoom(budget.amount - spent, reserve ?? 0)
   if (isFull === raised || (isFull && spent >= budget.amount)) return { kind: 'none' }
   const [rule, percent] = ['budget.reserve', Math.floor((spent / budget.amount) * 100)]
   return isFull
-    ? { kind: 'raise', why: because('budget_no_room', rule, { ...evidenceOf(facts, percent), reserve }) }
+    ? { kind: 'raise', why: because('budget_no_room', rule, { ...evidenceOf(facts, percent), reserve: reserve ?? 0 }) }
     : { kind: 'clear', why: because('budget_open', rule, evidenceOf(facts, percent)) }
 }
 

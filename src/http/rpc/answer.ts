@@ -9,7 +9,8 @@ import { admit, admitTo } from '../gate.ts'
 import { readJsonBody } from '../json-body.ts'
 import { flawsOf } from '../schema-flaws.ts'
 import { internal, refusalOf } from '../unexpected.ts'
-import { RPC_HANDLERS, type RpcCall } from './handlers.ts'
+import type { RpcCall } from './call.ts'
+import { RPC_HANDLERS } from './handlers.ts'
 import {
   answered,
   failed,

@@ -1,24 +1,15 @@
 import type { CreateParams, PatchParams } from '../../contract/rpc/params.ts'
 import type { ScheduleInput } from '../../contract/schedule.ts'
-import type { Principal } from '../../core/access.ts'
-import type { Caller } from '../../service/caller.ts'
 import { noDelivery } from '../../service/rails/references.ts'
 import { targetForPlace } from '../../service/target/chat-target.ts'
-import type { HttpContext } from '../context.ts'
 import { requirePermission } from '../gate.ts'
-
-/** Who asks. */
-interface Asker {
-  readonly ctx: HttpContext
-  readonly caller: Caller
-  readonly principal: Principal
-}
+import type { RpcCall } from './call.ts'
 
 const given = (text: string | null | undefined): string | undefined => text || undefined
 
 /** The delivery that a job asks for: to a chat of a channel, or to a target. Nothing: as it is. */
 export async function deliveryIn(
-  { ctx, caller, principal }: Asker,
+  { ctx, caller, principal }: Pick<RpcCall<unknown>, 'ctx' | 'caller' | 'principal'>,
   job: CreateParams | PatchParams,
 ): Promise<Pick<ScheduleInput, 'delivery'>> {
   const place = { channel: given(job.deliverChannel), to: given(job.deliverTo) }

@@ -1,7 +1,5 @@
 import type { z } from 'zod'
 import type { RpcMethodName, RpcMethods } from '../../contract/rpc/methods.ts'
-import type { Principal } from '../../core/access.ts'
-import type { Caller } from '../../service/caller.ts'
 import {
   findBeatRange,
   getHeartbeat,
@@ -26,16 +24,9 @@ import type { RunView } from '../../contract/run.ts'
 import type { HttpContext } from '../context.ts'
 import { inParams, newSchedule, scheduleChange } from './cron-input.ts'
 import { viewEntry, viewJob } from './cron-view.ts'
+import type { RpcCall } from './call.ts'
 import { deliveryIn } from './deliver.ts'
 import { heartbeatChange, inHeartbeatParams, viewRpcEntry, viewRpcHeartbeat } from './heartbeat.ts'
-
-/** A call that has passed the gate and been read. */
-export interface RpcCall<Params> {
-  readonly ctx: HttpContext
-  readonly caller: Caller
-  readonly principal: Principal
-  readonly params: Params
-}
 
 type Handlers = {
   readonly [Name in RpcMethodName]: (call: RpcCall<z.infer<RpcMethods[Name]['params']>>) => Promise<unknown>

@@ -1,7 +1,7 @@
 import { BUDGET_ALERT_KINDS, type AlertDecision, type BudgetAlertKind } from '../../core/alerts.ts'
 import { decideBudgetAlert, isUsedUp } from '../../core/budget/budget-alerts.ts'
-import { fromMicros, type Budget } from '../../core/budget/budget.ts'
-import type { ScheduleId } from '../../core/ids.ts'
+import { fromMicros, unitWord, type Budget } from '../../core/budget/budget.ts'
+import type { BudgetId, ScheduleId } from '../../core/ids.ts'
 import { because } from '../../core/reasons.ts'
 import { endAlert, raiseAlert } from './alerts.ts'
 import { leastExpected, periodOf, useOf, type BookedBudget } from './budget-book.ts'
@@ -47,6 +47,17 @@ function follow(
   booked.alerts = decision.kind === 'raise' ? { ...others, [kind]: id } : others
   if (decision.kind === 'raise') raiseAlert(desk, alert)
   else endAlert(desk, alert)
+}
+
+/** A larger amount has room, as far as this node knows; one that knows what runs need says otherwise in its next turn. */
+export function clearNoRoom(desk: Desk, id: BudgetId): void {
+  const booked = desk.budgets?.budgets.get(id)
+  if (booked?.alerts.budget_no_room === undefined) return
+  const { amount, unit } = booked.budget
+  const evidence = { budget: id, spent: useOf(booked, desk.now, 0).spent, amount, unit: unitWord(unit) }
+  follow(desk, booked, {
+    ...{ kind: 'budget_no_room', decision: { kind: 'clear', why: because('budget_open', 'budget.amount', evidence) } },
+  })
 }
 
 const aboutOf = (budget: Budget) => ({ subjectKind: 'budget', subjectId: budget.id, about: nameOf(budget) }) as const

@@ -102,7 +102,8 @@ function followsFor(run: RunRecord, why: Why, schedule: ScheduleRow | null): str
       return `A worker has taken it and is about to begin.${end}`
     case 'waiting':
     case 'queued': {
-      const until = why.evidence['not_before'] ?? why.evidence['retry_at'] ?? why.evidence['until'] ?? why.evidence['held_until']
+      const until =
+        why.evidence['not_before'] ?? why.evidence['retry_at'] ?? why.evidence['until'] ?? why.evidence['held_until']
       return typeof until === 'string' && /^\d{4}-/.test(until)
         ? `It is looked at again at ${until}, and begins when every gate is open.${end}`
         : `It begins by itself as soon as every gate is open.${end}`

@@ -42,10 +42,11 @@ describe('the alerts of a budget', () => {
     await node.turn(taskWork('one'))
     await other.turn(taskWork('two'))
     await node.turn(...node.reports(8))
-    expect(await alerts()).toEqual(['budget_low open'])
-    expect(await get(id)).toMatchObject({ spent: 8, alerts: ['budget_low'], paused_at: null })
+    // A run that used 8 leaves no room for another.
+    expect(await alerts()).toEqual(['budget_low open', 'budget_no_room open'])
+    expect(await get(id)).toMatchObject({ spent: 8, alerts: ['budget_low', 'budget_no_room'], paused_at: null })
     await other.turn(...other.reports(4))
-    expect(await alerts()).toEqual(['budget_low open', 'budget_used_up open'])
+    expect(await alerts()).toEqual(['budget_low open', 'budget_no_room open', 'budget_used_up open'])
     // Another node that looks has nothing to add.
     await node.turn()
     const sent = await world.rows(
@@ -53,11 +54,12 @@ describe('the alerts of a budget', () => {
     )
     expect(sent).toEqual([
       { kind: 'budget_low', target_id: 'tgt_ops' },
+      { kind: 'budget_no_room', target_id: 'tgt_ops' },
       { kind: 'budget_used_up', target_id: 'tgt_ops' },
     ])
     world.pass(12 * HOUR_MS)
     await other.turn()
-    expect(await alerts()).toEqual(['budget_low cleared', 'budget_used_up cleared'])
+    expect(await alerts()).toEqual(['budget_low cleared', 'budget_no_room cleared', 'budget_used_up cleared'])
     expect(await get(id)).toMatchObject({ spent: 0, alerts: [] })
   })
 
@@ -67,11 +69,15 @@ describe('the alerts of a budget', () => {
     await node.turn(taskWork('one'))
     await node.turn(...node.reports(9))
     await changeBudget(world.ports, world.caller, { id, change: { amount: 100 } })
-    expect(await alerts()).toEqual(['budget_low cleared'])
+    expect(await alerts()).toEqual(['budget_low cleared', 'budget_no_room cleared'])
     await changeBudget(world.ports, world.caller, { id, change: { amount: 9 } })
-    expect(await alerts()).toEqual(['budget_low cleared', 'budget_low open', 'budget_used_up open'])
+    expect(await alerts()).toEqual([
+      ...['budget_low cleared', 'budget_low open', 'budget_no_room cleared', 'budget_used_up open'],
+    ])
     await removeBudget(world.ports, world.caller, { id })
-    expect(await alerts()).toEqual(['budget_low cleared', 'budget_low cleared', 'budget_used_up cleared'])
+    expect(await alerts()).toEqual([
+      ...['budget_low cleared', 'budget_low cleared', 'budget_no_room cleared', 'budget_used_up cleared'],
+    ])
   })
 })
 
