@@ -43,6 +43,7 @@ import type {
   TaskStats,
   TaskView,
 } from './contract/task.ts'
+import type { TokenEstimateFunc } from './contract/token-estimate.ts'
 import type { WordsInput, WordsView } from './contract/words.ts'
 import type { Handler } from './executors/in-process.ts'
 
@@ -83,9 +84,6 @@ export interface Settings {
   }
   readonly drain_grace_seconds?: number
 }
-
-/** Tokens of a conversation and the size of its context; null: that cannot be told. */
-export type TokenEstimateFunc = (session: string) => { readonly tokens: number; readonly contextWindow: number } | null
 
 export interface EscapementOptions extends Settings {
   /** Left out: an embedded server in `./.escapement`. */
@@ -286,7 +284,6 @@ export interface Escapement {
   readonly on: (kind: EventKind, hear: (event: EventView) => void) => () => void
   /** Changes settings while running. Refused whole when one of them is invalid. */
   readonly reload: (change: Settings) => void
-  /** Replaces `estimateTokens`; null takes it away. Asked before each further start, also of sessions at work. */
   readonly setTokenEstimateFunc: (estimate: TokenEstimateFunc | null) => void
   /** Asks for settings again and again, and reloads what it gets. Answers with how to stop. */
   readonly watchConfig: (load: () => Settings | Promise<Settings>, everyMs: number) => () => void

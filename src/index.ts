@@ -14,7 +14,6 @@ export type {
   DatabaseChoice,
   Escapement,
   EscapementOptions,
-  TokenEstimateFunc,
   LogEntry,
   Settings,
   SimulateOptions,
@@ -22,6 +21,7 @@ export type {
 } from './escapement.ts'
 export type { Deferred, Handler, HandlerContext } from './executors/in-process.ts'
 export type { Attempt, Usage } from './executors/executor.ts'
+export type { TokenEstimateFunc } from './contract/token-estimate.ts'
 export type { AgentInput, AgentView } from './contract/agent.ts'
 export type { AlertFilter, AlertView } from './contract/alert.ts'
 export type {

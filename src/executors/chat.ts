@@ -1,3 +1,4 @@
+import { amountsStated } from '../core/budget/amounts.ts'
 import { completionsUrl, type ChatOptions } from '../core/chat/chat-options.ts'
 import { conversationOf, type Conversation, type Exchange } from '../core/chat/conversation.ts'
 import { roomFor } from '../core/chat/tokens.ts'
@@ -52,7 +53,10 @@ export const createChatExecutor =
       const { report, isTooLong: wasTooLong } = await ask(ports.send, context, {
         ...{ agent, tokens: conversation.tokens, url, secrets: Object.values(exposed.values) },
         headers: headersOf(attempt, agent.options, values),
-        body: JSON.stringify(bodyOf(agent.options, conversation, values)),
+        body: JSON.stringify({
+          ...bodyOf(agent.options, conversation, values),
+          ...limitOf(attempt, agent, conversation),
+        }),
       })
       if (!wasTooLong || conversation.kept === 0) return report
       // Tokens are guessed, and windows are smaller than people say: with less of its past the message may still be answered.
@@ -111,6 +115,25 @@ function bodyOf(options: ChatOptions, { messages }: Conversation, values: Templa
     ...rest,
     ...(stream ? { stream, ...(said === null ? {} : { stream_options: said }) } : {}),
   }
+}
+
+/**
+ * How long the answer may be where the run states it, which lowers what the agent says and never raises it. A server that
+ * has `max_completion_tokens` in its agent's body refuses `max_tokens` beside it.
+ */
+function limitOf(
+  { payload }: Attempt,
+  { options, contextWindow }: ChatAgent,
+  { tokens }: Conversation,
+): Readonly<Record<string, number>> {
+  const stated = amountsStated(payload).tokens
+  if (stated === null || stated === 0) return {}
+  const newer = options.body['max_completion_tokens']
+  const own = newer ?? options.max_tokens
+  // More than the window has left is refused by servers, whatever the run may use in all.
+  const left = contextWindow === null ? stated : Math.max(1, contextWindow - tokens)
+  const limit = Math.min(stated, typeof own === 'number' ? own : left)
+  return newer === undefined ? { max_tokens: limit } : { max_completion_tokens: limit }
 }
 
 interface Question extends Asked {

@@ -1,4 +1,4 @@
-import type { TokenEstimateFunc } from '../escapement.ts'
+import type { TokenEstimateFunc } from '../contract/token-estimate.ts'
 import { requireFunction } from './given.ts'
 
 /** How full the context of a conversation is, as a program estimates it; it may change its mind while running. */

@@ -2,7 +2,6 @@ import { Refusal } from '../contract/refusals.ts'
 import type { ScheduleView } from '../contract/schedule.ts'
 import { scheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import { withPolicyInForce } from '../core/run/retry-policy.ts'
 import { loadSchedules, updateSchedule } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { actorOf, changed } from './audit-entry.ts'
@@ -17,7 +16,7 @@ import { judgeEdit, type RailedEdit } from './rails/schedules.ts'
 import { keepOwnBudget, termsIn, type KeptOwn } from './schedule-budget.ts'
 import { disabledTargets } from './schedule-delivery.ts'
 import { noted, notesOn } from './schedule-notes.ts'
-import { viewSchedule } from './schedule-view.ts'
+import { viewInForce } from './schedule-view.ts'
 import type { Work } from './turn-port.ts'
 import type { TurnReads } from './turn/turn-reads.ts'
 
@@ -80,7 +79,7 @@ export function editWork(caller: Caller, editing: Editing): Work<ScheduleView> {
       if (own !== null) applyKept(desk, actorOf(caller), own)
       const isProposed = after.state === 'pending_approval' && after.approval !== before.approval
       tell(desk, after, isProposed ? 'proposed' : editing.word)
-      const view = (row: ScheduleRow) => viewSchedule(withPolicyInForce(row, desk.settings.retry), disabled)
+      const view = (row: ScheduleRow) => viewInForce(row, desk.settings.retry, disabled)
       const views = {
         ...{ before: view(before), after: view(after) },
         verb: editing.verb,

@@ -5,7 +5,7 @@ import type { ScheduleDelivery } from '../contract/target.ts'
 import { inlineKindOf } from '../core/executor/inline-agent.ts'
 import { maskedExecutor } from '../core/executor/masked.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
-import type { RetryPolicy } from '../core/run/retry-policy.ts'
+import { withPolicyInForce, type RetryPolicy } from '../core/run/retry-policy.ts'
 import type { ScheduleRules } from '../core/schedule/schedule-rules.ts'
 import { sentenceFor } from '../core/time/sentence.ts'
 import { storeTiming, type StoredTiming } from '../core/time/stored-timing.ts'
@@ -73,6 +73,10 @@ export function viewSchedule(row: ScheduleRow, disabled: ReadonlySet<string> = N
   }
   return row.approval === null ? view : { ...view, approval: viewApproval(row.approval, view) }
 }
+
+/** The same with what its retry policy leaves out as the deployment has it now. */
+export const viewInForce = (row: ScheduleRow, retry: RetryPolicy, disabled?: ReadonlySet<string>): ScheduleView =>
+  viewSchedule(withPolicyInForce(row, retry), disabled)
 
 function budgetOf(row: ScheduleRow): ScheduleView['budget'] {
   const terms = termsIn(row)

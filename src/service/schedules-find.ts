@@ -7,13 +7,12 @@ import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
 import { listSchedulePage, type ScheduleChoice, type ScheduleCursor } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { confinedTo } from '../core/rails/railed.ts'
-import { withPolicyInForce } from '../core/run/retry-policy.ts'
 import type { Caller } from './caller.ts'
 import { isMoment, pageOfListed, parseLimit, readCursorParts, writeCursorParts } from './cursor.ts'
 import { collectFlaws, parseFlag, textField, type Collector } from './input-fields.ts'
 import type { Ports } from './ports.ts'
 import { disabledTargets } from './schedule-delivery.ts'
-import { viewSchedule } from './schedule-view.ts'
+import { viewInForce } from './schedule-view.ts'
 
 const KIND_WORDS = ['at', 'once', 'every', 'interval', 'cron', 'rrule'] as const
 
@@ -42,7 +41,7 @@ export async function findSchedules(
   const disabled = await disabledTargets(ports.database, caller.orgId, listed.rows)
   return pageOfListed(
     listed,
-    (row) => viewSchedule(withPolicyInForce(row, ports.settings().retry), disabled),
+    (row) => viewInForce(row, ports.settings().retry, disabled),
     (last) => cursorAfter(last, sort),
   )
 }

@@ -4,7 +4,6 @@ import { inlineKindOf } from '../core/executor/inline-agent.ts'
 import { scheduleId, type RunId, type ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { because } from '../core/reasons.ts'
-import { withPolicyInForce } from '../core/run/retry-policy.ts'
 import type { Transaction } from '../store/database.ts'
 import { forgetMoments, insertRailActs } from '../store/rails.ts'
 import { loadSchedules } from '../store/schedules.ts'
@@ -32,7 +31,7 @@ import { disabledTargets, targetFor } from './schedule-delivery.ts'
 import { edit, editWork, noSchedule, tell, type Asked } from './schedule-editing.ts'
 import { noted, notesOn } from './schedule-notes.ts'
 import { disabledStanding, editedStanding, enabledStanding, firstStanding } from './schedule-plan.ts'
-import { viewSchedule } from './schedule-view.ts'
+import { viewInForce } from './schedule-view.ts'
 import { refuseLongTimeout } from './timeout-limit.ts'
 import type { Work } from './turn-port.ts'
 import type { TurnReads } from './turn/turn-reads.ts'
@@ -100,7 +99,7 @@ function creationWork(ports: Ports, caller: Caller, making: MakingSchedule): Wor
       desk.changes.newSchedules.add(made)
       if (own !== null) applyKept(desk, actorOf(caller), own)
       tell(desk, made, made.state === 'pending_approval' ? 'proposed' : 'created')
-      const view = viewSchedule(withPolicyInForce(made, desk.settings.retry), disabled)
+      const view = viewInForce(made, desk.settings.retry, disabled)
       desk.changes.audits.push(created(actorOf(caller), { kind: 'schedule', id: made.id }, view))
       return noted(view, [...notes, ...notesOn(made, made.createdAt)])
     },
@@ -165,9 +164,8 @@ async function readNew(reads: TurnReads, { ports, caller, making, now }: Creatio
 /** Others may make and delete schedules in the same turn. */
 function refuseBeyond(room: NewSchedule['room'], { changes }: Desk): void {
   if (room === null || room.had + changes.newSchedules.size - changes.deletedSchedules.size < room.most) return
-  throw new Refusal('CONFLICT', `The org may have ${room.most} schedules and has as many`, {
-    details: { max_schedules: room.most },
-  })
+  const details = { max_schedules: room.most }
+  throw new Refusal('CONFLICT', `The org may have ${room.most} schedules and has as many`, { details })
 }
 
 /** A schedule that nothing has happened to yet. */
@@ -189,8 +187,7 @@ export function newSchedule(
     failureCount: 0,
     skippedFor: null,
     fires: 0,
-    ...{ previousRunId: null, lastReleaseAt: null, lastEnding: null, lastRunAt: null },
-    lastStatus: null,
+    ...{ previousRunId: null, lastReleaseAt: null, lastEnding: null, lastRunAt: null, lastStatus: null },
     lastError: null,
     alerts: null,
     version: 1,
@@ -204,8 +201,7 @@ export async function getSchedule(ports: Ports, { orgId }: Caller, id: string): 
   const [row] = await loadSchedules(ports.database, { orgId, ids: [scheduleId(id)] })
   if (row === undefined) throw noSchedule(id)
   const disabled = await disabledTargets(ports.database, orgId, [row])
-  const shown = viewSchedule(withPolicyInForce(row, ports.settings().retry), disabled)
-  const view = noted(shown, notesOn(row, ports.clock.now()))
+  const view = noted(viewInForce(row, ports.settings().retry, disabled), notesOn(row, ports.clock.now()))
   return view.probe === null ? view : { ...view, probe_counts: await countsOfSchedule(ports, orgId, row.id) }
 }
 
@@ -290,7 +286,8 @@ export function scheduleRemoval(caller: Caller, asked: Asked): Work<void> {
       dropBudgetsOf(desk, id)
       desk.changes.deletedSchedules.add(id)
       desk.schedules.delete(id)
-      desk.changes.audits.push(deleted(actorOf(caller), { kind: 'schedule', id }, viewSchedule(row)))
+      const before = viewInForce(row, desk.settings.retry)
+      desk.changes.audits.push(deleted(actorOf(caller), { kind: 'schedule', id }, before))
     },
     conclude: async (tx, _answer, now) => {
       if (caller.railed !== undefined) await forgetMoments(tx, { orgId, id, after: now })

@@ -80,6 +80,39 @@ describe('what is asked', () => {
     expect(heard?.headers.authorization).toBeUndefined()
   })
 
+  it.each([
+    ['passes on what a message states', {}, { text: 'Hello', fields: { max_tokens: 40 } }, { max_tokens: 40 }],
+    ['passes on what the payload of a schedule states', {}, { prompt: 'Go', max_tokens: 40 }, { max_tokens: 40 }],
+    [
+      'lowers what the agent says',
+      { max_tokens: 50 },
+      { text: 'Hello', fields: { max_tokens: 40 } },
+      { max_tokens: 40 },
+    ],
+    ['never raises it', { max_tokens: 50 }, { text: 'Hello', fields: { max_tokens: 900 } }, { max_tokens: 50 }],
+    [
+      'keeps the name that the agent uses',
+      { body: { max_completion_tokens: 50 } },
+      { text: 'Hello', fields: { max_tokens: 40 } },
+      { max_completion_tokens: 40 },
+    ],
+    ['leaves out what nobody states', {}, { text: 'Hello' }, {}],
+  ])('of the longest answer: %s', async (_title, executor, payload, sent) => {
+    const { model } = await perform(fine, { executor, attempt: { payload } })
+    const { max_tokens, max_completion_tokens } = model.questions()[0] as Readonly<Record<string, unknown>>
+    expect(JSON.parse(JSON.stringify({ max_tokens, max_completion_tokens }))).toEqual(sent)
+  })
+
+  it('has an answer that fits behind it, however much the run may use in all', async () => {
+    const { model } = await perform(fine, {
+      window: 1_000,
+      attempt: { payload: { text: 'Hello', fields: { max_tokens: 5_000 } } },
+    })
+    const [question] = model.questions() as readonly { readonly max_tokens: number }[]
+    expect(question?.max_tokens).toBeGreaterThan(900)
+    expect(question?.max_tokens).toBeLessThan(1_000)
+  })
+
   it('carries the key that a secret holds, and a model cannot show it', async () => {
     const { model, report, shown } = await perform(
       ({ heard, say, finish }) => {

@@ -104,6 +104,11 @@ describe.concurrent('a failure', () => {
       ['failed', 1, 'agent_error', 'not_retryable'],
       ['failed', 1, 'agent_error', 'retries_exhausted'],
     ])
+    const [refused = ''] = ids
+    expect(await node.runs.explain(refused)).toMatchObject({
+      reason: 'not_retryable',
+      sentence: 'Attempt 1 failed with executor_http_4xx, which is not retried.',
+    })
   })
 
   scenario('that asks for patience gets it', async (world) => {

@@ -25,3 +25,22 @@ export function amountsUsed(usage: unknown): Amounts {
     money: amountOf(said['costMicros']) ?? (typeof cost === 'number' ? amountOf(toMicros(cost)) : null),
   }
 }
+
+/**
+ * What a run says it needs at most: `max_tokens` and `max_cost` (in whole money) in the payload of its schedule, in the
+ * `fields` of a message or in the `params` of a task.
+ */
+export function amountsStated(payload: unknown): Amounts {
+  if (typeof payload !== 'object' || payload === null) return { tokens: null, money: null }
+  const given = payload as Readonly<Record<string, unknown>>
+  const find = (name: string): unknown =>
+    [given, given['fields'], given['params']].map((part) => fieldOf(part, name)).find((value) => value !== undefined)
+  const cost = find('max_cost')
+  return {
+    tokens: amountOf(find('max_tokens')),
+    money: typeof cost === 'number' ? amountOf(toMicros(cost)) : null,
+  }
+}
+
+const fieldOf = (part: unknown, name: string): unknown =>
+  typeof part === 'object' && part !== null ? (part as Readonly<Record<string, unknown>>)[name] : undefined

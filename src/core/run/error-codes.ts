@@ -4,7 +4,7 @@
  */
 export const ERROR_CODES = {
   executor_http_3xx: { retryable: false, summary: 'The executor answered with a redirect that is not followed' },
-  executor_http_4xx: { retryable: false, summary: 'The executor refused the request (429 is retried)' },
+  executor_http_4xx: { retryable: false, summary: 'The executor refused the request (408, 425 and 429 are retried)' },
   executor_http_5xx: { retryable: true, summary: 'The executor failed' },
   network: { retryable: true, summary: 'The executor could not be reached, or the connection broke' },
   timeout: { retryable: true, summary: 'The attempt took longer than its time limit' },

@@ -60,16 +60,18 @@ const saysAsync = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'async' in body && body.async === true
 
 /**
- * The outcome that a bare HTTP status stands for. 429 and 408 are retried like a failure of the other side: they say
+ * The outcome that a bare HTTP status stands for. 408, 425 and 429 are retried like a failure of the other side: they say
  * "not now", not "never".
  */
 export function outcomeOfHttpStatus(status: number, retryAfterMs: number | null = null): Outcome {
   if (status >= 200 && status < 300) return { kind: 'succeeded' }
-  if (status === 429 || status === 408)
+  if (NOT_NOW.includes(status))
     return asBusy(failure('executor_http_4xx', { retryable: true, retryAfterMs }), status === 429)
   if (status >= 500) return asBusy(failure('executor_http_5xx', { retryAfterMs }), status === 503)
   return failure(status >= 400 ? 'executor_http_4xx' : 'executor_http_3xx', {})
 }
+
+const NOT_NOW: readonly number[] = [408, 425, 429]
 
 /** The same failure, of which it is known whether what was called was too busy. */
 export const asBusy = (outcome: Outcome, busy: boolean): Outcome =>

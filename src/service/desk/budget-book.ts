@@ -1,5 +1,5 @@
-import { amountOf, amountsUsed, type Amounts } from '../../core/budget/amounts.ts'
-import { reserveFor, toMicros, type Budget, type BudgetScope, type BudgetUse } from '../../core/budget/budget.ts'
+import { amountsUsed, type Amounts } from '../../core/budget/amounts.ts'
+import { reserveFor, type Budget, type BudgetScope, type BudgetUse } from '../../core/budget/budget.ts'
 import { periodBounds, type PeriodBounds } from '../../core/budget/budget-period.ts'
 import type { AgentId, BudgetId, RunId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
@@ -207,22 +207,3 @@ export const useOf = (booked: BookedBudget, now: Instant, reserved: number): Bud
   spent: booked.spent.get(periodOf(booked, now).start) ?? 0,
   reserved,
 })
-
-/**
- * What a run says it needs at most: `max_tokens` and `max_cost` (in whole money) in the payload of its schedule, in the
- * `fields` of a message or in the `params` of a task.
- */
-export function amountsStated(payload: unknown): Amounts {
-  if (typeof payload !== 'object' || payload === null) return { tokens: null, money: null }
-  const given = payload as Readonly<Record<string, unknown>>
-  const find = (name: string): unknown =>
-    [given, given['fields'], given['params']].map((part) => fieldOf(part, name)).find((value) => value !== undefined)
-  const cost = find('max_cost')
-  return {
-    tokens: amountOf(find('max_tokens')),
-    money: typeof cost === 'number' ? amountOf(toMicros(cost)) : null,
-  }
-}
-
-const fieldOf = (part: unknown, name: string): unknown =>
-  typeof part === 'object' && part !== null ? (part as Readonly<Record<string, unknown>>)[name] : undefined

@@ -1,4 +1,4 @@
-import { amountsUsed } from '../../core/budget/amounts.ts'
+import { amountsStated, amountsUsed } from '../../core/budget/amounts.ts'
 import { isUsedUp } from '../../core/budget/budget-alerts.ts'
 import { decideBudget, remaining, unitWord } from '../../core/budget/budget.ts'
 import type { BudgetId } from '../../core/ids.ts'
@@ -10,7 +10,6 @@ import { isTerminal, type RunState } from '../../core/run/run-machine.ts'
 import type { BudgetOnRecord } from '../../store/budgets.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import {
-  amountsStated,
   bookBudgets,
   bookUsage,
   budgetsOf,

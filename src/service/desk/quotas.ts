@@ -1,4 +1,4 @@
-import { amountsUsed } from '../../core/budget/amounts.ts'
+import { amountsStated, amountsUsed } from '../../core/budget/amounts.ts'
 import { reserveFor } from '../../core/budget/budget.ts'
 import { budgetId, type AgentId, type BudgetId, type ProviderName } from '../../core/ids.ts'
 import { formatInstant, type Instant } from '../../core/instant.ts'
@@ -17,7 +17,6 @@ import { isInFlight } from '../../core/run/run.ts'
 import { isTerminal, type RunState } from '../../core/run/run-machine.ts'
 import type { ProviderRow } from '../../store/providers.ts'
 import type { RunRow } from '../../store/run-row.ts'
-import { amountsStated } from './budget-book.ts'
 import type { Desk } from './desk.ts'
 import { bookTokens, type ProviderOnDesk, type QuotaBook } from './quota-book.ts'
 

@@ -1,10 +1,11 @@
 import type { ForecastSource } from '../../contract/forecast.ts'
+import { amountsStated } from '../../core/budget/amounts.ts'
 import type { BudgetUnit } from '../../core/budget/budget.ts'
 import { guessUse, type ExpectedUse, type UseSource } from '../../core/forecast/expected-use.ts'
 import type { ForecastDay } from '../../core/forecast/days.ts'
 import type { PlannedSchedule, RunsPerDay } from '../../core/forecast/runs-per-day.ts'
 import type { BudgetOnRecord } from '../../store/budgets.ts'
-import { amountsStated, covers, type Spender } from '../desk/budget-book.ts'
+import { covers, type Spender } from '../desk/budget-book.ts'
 import type { Habits } from './habits.ts'
 
 /** Something that makes runs, how many on given days, and what each is expected to use. */

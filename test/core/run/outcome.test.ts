@@ -82,6 +82,7 @@ describe('what an answer means', () => {
     [301, { kind: 'failed', errorCode: 'executor_http_3xx' }],
     [400, { kind: 'failed', errorCode: 'executor_http_4xx', retryable: null }],
     [404, { kind: 'failed', errorCode: 'executor_http_4xx', retryable: null }],
+    [425, { kind: 'failed', errorCode: 'executor_http_4xx', retryable: true }],
     [408, { kind: 'failed', errorCode: 'executor_http_4xx', retryable: true }],
     [429, { kind: 'failed', errorCode: 'executor_http_4xx', retryable: true, retryAfterMs: 7000 }],
     [500, { kind: 'failed', errorCode: 'executor_http_5xx', retryable: null }],

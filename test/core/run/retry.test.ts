@@ -10,6 +10,7 @@ import {
   type FailedAttempt,
   type RetryFacts,
 } from '../../../src/core/run/retry.ts'
+import { outcomeOfHttpStatus } from '../../../src/core/run/outcome.ts'
 import { DEFAULT_RETRY_POLICY, parseRetryPolicy, type RetryPolicy } from '../../../src/core/run/retry-policy.ts'
 import { explainWhy } from '../../../src/core/reasons.ts'
 import { NOW } from '../../support/builders.ts'
@@ -35,6 +36,25 @@ const policyOf = (value: unknown): RetryPolicy => {
   if (!read.ok) throw new Error(JSON.stringify(read.flaws))
   return read.value
 }
+
+describe('an answer of 4xx', () => {
+  const decided = (status: number): ReturnType<typeof decideRetry> => {
+    const outcome = outcomeOfHttpStatus(status)
+    if (outcome.kind !== 'failed') throw new Error(`${status} is no failure`)
+    return decideRetry(failed(outcome), facts())
+  }
+  const statuses = Array.from({ length: 100 }, (_, index) => 400 + index)
+
+  it('is final, and says so, unless it says "not now"', () => {
+    const retried = statuses.filter((status) => decided(status).kind === 'retry')
+    expect(retried).toEqual([408, 425, 429])
+    const told = statuses.filter((status) => !retried.includes(status)).map((status) => decided(status).why)
+    expect(new Set(told.map(({ reason }) => reason))).toEqual(new Set(['not_retryable']))
+    expect(new Set(told.map(explainWhy))).toEqual(
+      new Set(['Attempt 1 failed with executor_http_4xx, which is not retried.']),
+    )
+  })
+})
 
 describe('a failing agent turn', () => {
   it('is tried four times, with waits of about 2, 4 and 8 s, and no wait after the last', () => {

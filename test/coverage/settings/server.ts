@@ -125,6 +125,10 @@ export const SERVER_EFFECTS: Effects = {
     )
     expect(row?.['open']).toBeLessThanOrEqual(2)
   },
+  'metrics.unprefixed_names': [
+    'test/http-scenarios/metrics.test.ts',
+    '39: after 1 success, 1 failure and 1 timeout › /metrics shows 3 triggers, one of each ending, and how long they took',
+  ],
   'log.level': [
     'test/serve/reload.test.ts',
     'settings that are hot › change what the door lets in, and what is logged',
