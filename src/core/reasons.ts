@@ -182,7 +182,7 @@ export const REASONS = {
   target_enabled: 'The target {target} was switched on again.',
   failure_streak: '{streak} runs failed in a row; the alert is at {alert_after}.',
   failure_streak_over: 'A run succeeded again.',
-  heartbeat_failing: '{streak} heartbeats of {agent} in a row came to nothing: {problem}',
+  heartbeat_failing: '{streak} heartbeats of {agent} in a row came to nothing ({problem}).',
   heartbeat_works: 'The heartbeat of {agent} works again.',
   heartbeat_changed: 'The heartbeat of {agent} was changed or switched off.',
   engine_stalled: 'No scan since {last_scan_at}, longer than {stall_periods} periods of {period_ms} ms.',

@@ -9,6 +9,7 @@ import { changing, deleting, handing, making, speaking, waking } from './guard-r
 
 /** What a field means that names nothing of others. */
 const PLAIN: readonly string[] = [
+  'agent_error_code',
   // Words that are shown, kept or searched for among what is its own.
   ...['name', 'description', 'message', 'text', 'prompt', 'output', 'q', 'patch.name', 'patch.message', 'sender'],
   ...['action', 'selector', 'ref', 'tabId', 'tab_id', 'tasks[].action', 'tasks[].selector', 'tasks[].ref'],

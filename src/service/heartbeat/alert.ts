@@ -15,7 +15,12 @@ export function followStreak(desk: Desk, row: HeartbeatRow, { came, why }: Came)
   if (came === 'not far') return row
   const streak = came === 'well' ? 0 : row.failingStreak + 1
   const { agentId: agent, alertId: open } = row
-  const decision = decideHeartbeatAlert({ streak, agent, problem: explainWhy(why), raised: open !== null })
+  const decision = decideHeartbeatAlert({
+    streak,
+    agent,
+    problem: explainWhy(why).replace(/\.$/, ''),
+    raised: open !== null,
+  })
   if (decision.kind === 'none') return { ...row, failingStreak: streak }
   const id = open ?? `alr_${desk.turnNo}_${agent}`
   const alert = { id, ...aboutOf(row), why: decision.why }
@@ -27,7 +32,8 @@ export function followStreak(desk: Desk, row: HeartbeatRow, { came, why }: Came)
 /** A person has changed the heartbeat: what was wrong with it before is over. */
 export function endStreak(desk: Desk, row: Pick<HeartbeatRow, 'agentId' | 'alertId'>): void {
   const { alertId: id, agentId: agent } = row
-  if (id !== null) endAlert(desk, { id, ...aboutOf(row), why: because('heartbeat_changed', 'heartbeat', { agent }) })
+  if (id !== null)
+    endAlert(desk, { id, ...aboutOf(row), why: because('heartbeat_changed', 'alerts.heartbeat_failing', { agent }) })
 }
 
 const aboutOf = ({ agentId: id }: Pick<HeartbeatRow, 'agentId'>) =>

@@ -36,7 +36,7 @@ const isAdded = ({ trigger, text }: MessageView): boolean => trigger === 'heartb
 function Added({ message: { created_at: at } }: Pick<MessageProps, 'message'>): ReactNode {
   const say = useSay()
   return (
-    <div className="said-facts said-added">
+    <div className="said-facts">
       <span>{say('chat.wokenBy', { trigger: say('trigger.heartbeat') })}</span>
       <Time at={at} />
     </div>

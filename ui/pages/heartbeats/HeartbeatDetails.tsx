@@ -110,7 +110,7 @@ function Facts({ heartbeat }: { readonly heartbeat: HeartbeatView }): ReactNode 
         <dd>
           <code>{heartbeat.target}</code>
           {heartbeat.route !== null && heartbeat.route !== heartbeat.target && (
-            <span className="quiet beats-route">{say('beats.route', { route: heartbeat.route })}</span>
+            <span className="quiet">{say('beats.route', { route: heartbeat.route })}</span>
           )}
         </dd>
       </div>
