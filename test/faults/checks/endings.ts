@@ -61,7 +61,10 @@ function checkEnded(run: StoredRun): void {
 }
 
 /** Who may say that a run is cancelled: a person, a session, a schedule. No executor of ours stops of its own accord. */
-const ASKED = new Set(['stopped', 'stopped_all', 'interrupted', 'superseded', 'lane_cleared', 'cancelled', 'stale'])
+const ASKED = new Set([
+  ...['stopped', 'stopped_all', 'interrupted', 'superseded', 'lane_cleared', 'cancelled', 'stale'],
+  'schedule_disabled',
+])
 
 function checkReason(run: StoredRun): void {
   if (run.state !== 'cancelled') return
