@@ -19,7 +19,8 @@ let browser: Peer
 const variables: Record<string, string> = {}
 
 beforeAll(async () => {
-  browser = await startPeer(({ method }, response) => json(response, 200, method === 'GET' ? [] : { success: true }))
+  const tabs = ['tab-1', 'tab-2'].map((id) => ({ id }))
+  browser = await startPeer(({ method }, response) => json(response, 200, method === 'GET' ? tabs : { success: true }))
   world = await createServeWorld()
   const manager = { ESCAPEMENT_TASKS_EXECUTOR_MANAGER_URL: browser.url }
   variables['ESCAPEMENT_URL'] = await world.serve({ variables: manager }).url

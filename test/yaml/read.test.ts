@@ -34,6 +34,12 @@ schedules:
     crom: 0 * * * *
 `
 
+describe('a file with half a million mistakes', () => {
+  it('is refused with its mistakes, not with a crash', () => {
+    expect(readYaml(named([']'.repeat(500_000)])).ok).toBe(false)
+  })
+})
+
 describe('a file', () => {
   it('says what it says, in the words of JSON', () => {
     expect(readGood(NIGHTLY).value).toEqual({

@@ -1,4 +1,4 @@
-import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
+import { flawed, MAX_LISTED_FLAWS, parsed, type Flaw, type Parsed } from '../input.ts'
 import { isTerminal, RUN_STATES, type RunState } from './run-machine.ts'
 
 /**
@@ -62,7 +62,8 @@ export function parseRunStates(field: string, value: unknown): Parsed<readonly R
     const word = part.trim().toLowerCase()
     const synonym = Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined
     const state = synonym ?? RUN_STATES.find((known) => known === word)
-    if (state === undefined) flaws.push({ field, value: part, message: 'is not a state of a run', allowed })
+    if (state === undefined && flaws.length < MAX_LISTED_FLAWS)
+      flaws.push({ field, value: part, message: 'is not a state of a run', allowed })
     return state === undefined ? [] : [state]
   })
   return flaws.length > 0 ? flawed(...flaws) : parsed([...new Set(states)])

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RUN_STATES } from '../../../src/core/run/run-machine.ts'
+import { MAX_LISTED_FLAWS } from '../../../src/core/input.ts'
 import { facadeStateOf, parseRunStates, rpcStatusOf, statesOfFacade } from '../../../src/core/run/run-words.ts'
 
 describe('the words of the task façade', () => {
@@ -46,5 +47,10 @@ describe('a filter by state', () => {
   it.each([['done'], [''], [7], ['queued,'], ['constructor']])('%j is refused', (value) => {
     const read = parseRunStates('status', value)
     expect(!read.ok && read.flaws[0]).toMatchObject({ field: 'status', allowed: RUN_STATES.join(', ') })
+  })
+
+  it('half a million unknown ones are refused with the first of them', () => {
+    const read = parseRunStates('status', 'x,'.repeat(500_000))
+    expect(!read.ok && read.flaws).toHaveLength(MAX_LISTED_FLAWS)
   })
 })
