@@ -25,6 +25,10 @@ export interface HeldRuns {
 /** Timers tell runs by their ids; here they tell schedules. */
 const asTimed = (id: ScheduleId): RunId => id as string as RunId
 
+/** What was held at a time that has not come yet was held by a clock that has been set back: it waits as long from now. */
+const releaseOf = ({ now }: Desk, { notBefore, createdAt }: RunRow): Instant | null =>
+  notBefore === null || createdAt <= now ? notBefore : later(now, notBefore - createdAt)
+
 export function createHeldRuns(desk: Desk): HeldRuns {
   const bySchedule = new Map<ScheduleId, Timers>()
   const heads = createTimers()
@@ -71,7 +75,7 @@ export function createHeldRuns(desk: Desk): HeldRuns {
   return {
     isBlocked: false,
     note: (run) => {
-      set(run, isHeld(run) ? run.notBefore : null)
+      set(run, isHeld(run) ? releaseOf(desk, run) : null)
     },
     forget: (run) => {
       set(run, null)
