@@ -53,6 +53,8 @@ describe('a key with rails', () => {
       rpc: ['cron.list', {}],
     })
     await works('rival', { mcp: ['run_explain', { schedule_id: id, at: at(3_600_000) }] })
+    await works('rival', { rest: ['GET', `/api/v1/explain?at=${at(3_600_000)}&schedule_id=${id}`] })
+    await works('rival', { rest: ['GET', `${schedules}/${id}/explain?at=${at(3_600_000)}`] })
     for (const surface of ['rest', 'rpc', 'mcp'] as const) {
       const mine = await make('rival')
       const asked: Required<Asked> = {
@@ -63,6 +65,25 @@ describe('a key with rails', () => {
       await works('rival', { [surface]: asked[surface] })
       expect((await rails.world.ask('GET', `${schedules}/${mine.id}`)).statusCode).toBe(404)
     }
+  })
+
+  it('asks why its own runs are where they are, and what happened at a time, of its own alone', async () => {
+    const { mineRun, mineFailed, others, othersRun } = rails.things
+    for (const run of [mineRun, mineFailed])
+      await works('plain', {
+        rest: ['GET', `/api/v1/explain?id=${run}`],
+        mcp: ['run_explain', { run_id: run }],
+      })
+    await works('plain', { rest: ['GET', `/api/v1/runs/${mineRun}/explain`] })
+    const around = `/api/v1/explain?at=${at(0)}&within_seconds=7200`
+    const [everything, own] = await Promise.all(
+      ['owner', 'plain'].map(async (as) => (await rails.world.ask('GET', around, { as })).body),
+    )
+    for (const id of [others, othersRun]) {
+      expect(everything).toContain(`"${id}"`)
+      expect(own).not.toContain(`"${id}"`)
+    }
+    expect(own).toContain(mineFailed)
   })
 
   it('runs its own, hands in tasks and speaks in its own conversations', async () => {

@@ -16,6 +16,7 @@ export const at = (ms: number): string => new Date(later(NOW, ms)).toISOString()
 export const DAY = 86_400_000
 
 export const schedules = '/api/v1/schedules'
+export const explain = '/api/v1/explain'
 export const runs = '/api/v1/runs'
 
 /** Makes a schedule, in the words of each surface; RPC knows fewer of them. */
