@@ -21,7 +21,7 @@ const missing = (name: string, asked: Row['asked']): Row => ({ name, asked, code
 const NOT_ITS_OWN: readonly Row[] = [
   missing('look at another’s schedule', ({ others }) => ({
     rest: ['GET', `${schedules}/${others}`],
-    mcp: ['schedule_list', { id: others }],
+    mcp: ['schedule_list', { schedule_id: others }],
   })),
   missing('change it', ({ others }) => changing(others, { name: 'Mine now' }, { name: 'Mine now' })),
   missing('delete it', ({ others }) => deleting(others)),
@@ -29,7 +29,7 @@ const NOT_ITS_OWN: readonly Row[] = [
   missing('switch it off', ({ others }) => ({
     rest: ['POST', `${schedules}/${others}/disable`],
     rpc: ['cron.toggle', { jobId: others, enabled: false }],
-    mcp: ['schedule_update', { id: others, enabled: false }],
+    mcp: ['schedule_update', { schedule_id: others, enabled: false }],
   })),
   missing('run it now', ({ others }) => waking(others)),
   missing('list its runs', ({ others }) => ({
