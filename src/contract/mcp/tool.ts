@@ -90,17 +90,16 @@ export function inListedNames({ synonyms = {} }: Tool, given: unknown): unknown 
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
   const used = Object.entries(synonyms).filter(([synonym]) => Object.hasOwn(given, synonym))
   if (used.length === 0) return given
-  const meant = { ...(given as Readonly<Record<string, unknown>>) }
-  const flaws: Flaw[] = []
-  for (const [synonym, name] of used) {
-    const { [synonym]: value } = meant
-    delete meant[synonym]
-    if (Object.hasOwn(meant, name))
-      flaws.push({ field: synonym, value, message: `and ${name} are the same; give ${name} alone` })
-    meant[name] = value
-  }
+  const flaws = used
+    .filter(([, name]) => Object.hasOwn(given, name))
+    .map(([field, name]): Flaw => ({
+      field,
+      value: undefined,
+      message: `and ${name} are the same; give ${name} alone`,
+    }))
   if (flaws.length > 0) throw invalid(flaws)
-  return meant
+  const listed = new Map(used)
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [listed.get(name) ?? name, value]))
 }
 
 /** Reads, and nothing else. */

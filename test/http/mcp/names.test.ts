@@ -31,7 +31,7 @@ type Schema = Readonly<Record<string, unknown>>
 const tools = Object.entries(TOOLS as Readonly<Record<string, Tool>>)
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 const described = (schema: z.ZodType, io: 'input' | 'output'): Schema =>
-  z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema
+  z.toJSONSchema(schema, { io, unrepresentable: 'any' })
 
 /** The fields of an object, or of the things that a page lists. */
 function fieldsOf(schema: z.ZodType): readonly string[] {
@@ -45,8 +45,7 @@ function fieldsOf(schema: z.ZodType): readonly string[] {
   return [...Object.keys(top), ...(items === undefined ? [] : Object.keys(properties(items)))]
 }
 
-const argumentsOf = ({ input }: Tool): readonly string[] =>
-  Object.keys((described(input, 'input')['properties'] ?? {}) as object)
+const argumentsOf = ({ input }: Tool): readonly string[] => Object.keys(described(input, 'input')['properties'] ?? {})
 
 const MARK = 'the mark'
 
