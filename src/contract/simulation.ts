@@ -49,6 +49,8 @@ export interface RecordedAttempt {
   readonly error_code?: ErrorCode | undefined
   readonly tokens?: number | undefined
   readonly cost?: number | undefined
+  /** Its probe said no: no agent was started. */
+  readonly probe?: 'no' | undefined
 }
 
 /**

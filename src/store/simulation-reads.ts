@@ -21,6 +21,8 @@ export interface PastRun {
   readonly superseded: boolean
   readonly errorCode: ErrorCode | null
   readonly usage: unknown
+  /** Its probe said no: no agent was started. */
+  readonly isProbedOut: boolean
 }
 
 /** An attempt of such a run that another one followed. */
@@ -44,7 +46,8 @@ const OF_THE_PLAN = "not (trigger = 'manual' and nominal_at is not null)"
 const COLUMNS = `r.schedule_id, r.id, r.nominal_at, r.trigger, coalesce(r.state, p.state) as state, r.created_at,
   r.first_attempt, coalesce(r.attempt, p.attempt, r.first_attempt) as attempt,
   coalesce(r.started_at, p.started_at) as started_at, r.finished_at,
-  coalesce(r.superseded, p.superseded, false) as superseded, r.error_code, coalesce(r.usage, p.usage) as usage`
+  coalesce(r.superseded, p.superseded, false) as superseded, r.error_code, coalesce(r.usage, p.usage) as usage,
+  coalesce(r.why->>'reason' = 'probe_no', false) as probed_out`
 
 /**
  * The last runs of each schedule that were made before a moment, newest first, at most `limit` of each: the end of each
@@ -146,4 +149,5 @@ const pastOf = (row: Row): PastRun => ({
   superseded: row['superseded'] as boolean,
   errorCode: row['error_code'] as ErrorCode | null,
   usage: row['usage'],
+  isProbedOut: row['probed_out'] as boolean,
 })

@@ -94,6 +94,8 @@ function executorOf(world: RealWorld, performed: Map<AttemptId, Performed>): Exe
         attempt: attempt.attempt,
         moment: nominalTime ?? world.bornAt.get(attempt.runId) ?? world.now,
         startedAt: world.now,
+        // An executor is reached after its probe.
+        isProbed: false,
       })
       const one: Performed = { plan, report: resolve }
       performed.set(attempt.attemptId, one)

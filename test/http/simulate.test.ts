@@ -145,6 +145,30 @@ describe('a simulation of stored schedules', () => {
     expect((await simulate({ ids: [id], observed: false })).basis[0]?.observed_runs).toBe(0)
   })
 
+  it('starts the share of runs that a probe has started, at what those used', async () => {
+    const probe = { kind: 'state', when: { path: '/runs', op: 'exists' } }
+    const { id } = await create({ every_seconds: 60, probe, retry_policy: { max_retries: 0 } })
+    await record([4, 3, 2, 1].map((minutes) => ({ schedule: id, at: minutes * MINUTE })))
+    const { db } = world.services
+    await db.query(
+      `update run set usage = null, why = '{"reason": "probe_no", "rule": "probe", "evidence": {}}' where id <> 'run_0'`,
+      [],
+    )
+    const unknown = await simulate({ ids: [id], window_seconds: 6_000 })
+    expect(unknown.basis[0]?.observed_runs).toBe(1)
+    expect(unknown.totals.tokens).toBe(30 * unknown.totals.runs)
+    await db.query(
+      `insert into probe (org_id, subject, asked, saved, errors, last_answer, last_sentence, last_at, last_run_id)
+       values ('acme', $1, 4, 3, 0, 'no', 'it is so', now(), 'run_3')`,
+      [id],
+    )
+    const { totals, rows } = await simulate({ ids: [id], window_seconds: 6_000 })
+    const started = rows.filter(({ reason }) => reason !== 'probe_no').length
+    expect(started).toBeGreaterThan(totals.runs / 8)
+    expect(started).toBeLessThan(totals.runs / 2.5)
+    expect(totals).toMatchObject({ runs: unknown.totals.runs, tokens: 30 * started })
+  })
+
   it('begins with what is under way', async () => {
     const { id } = await create({ every_seconds: 60, overlap_action: 'SKIP', timeout_seconds: 600 })
     world.services.pass(MINUTE)

@@ -49,20 +49,41 @@ describe('a key with rails', () => {
     await works('rival', changing(id, { enabled: false }, { enabled: false }))
     await works('rival', {
       rest: ['GET', `${schedules}/${id}`],
-      mcp: ['schedule_list', { id }],
+      mcp: ['schedule_list', { schedule_id: id }],
       rpc: ['cron.list', {}],
     })
     await works('rival', { mcp: ['run_explain', { schedule_id: id, at: at(3_600_000) }] })
+    await works('rival', { rest: ['GET', `/api/v1/explain?at=${at(3_600_000)}&schedule_id=${id}`] })
+    await works('rival', { rest: ['GET', `${schedules}/${id}/explain?at=${at(3_600_000)}`] })
     for (const surface of ['rest', 'rpc', 'mcp'] as const) {
       const mine = await make('rival')
       const asked: Required<Asked> = {
         rest: ['DELETE', `${schedules}/${mine.id}`],
         rpc: ['cron.delete', { jobId: mine.id }],
-        mcp: ['schedule_delete', { id: mine.id }],
+        mcp: ['schedule_delete', { schedule_id: mine.id }],
       }
       await works('rival', { [surface]: asked[surface] })
       expect((await rails.world.ask('GET', `${schedules}/${mine.id}`)).statusCode).toBe(404)
     }
+  })
+
+  it('asks why its own runs are where they are, and what happened at a time, of its own alone', async () => {
+    const { mineRun, mineFailed, others, othersRun } = rails.things
+    for (const run of [mineRun, mineFailed])
+      await works('plain', {
+        rest: ['GET', `/api/v1/explain?id=${run}`],
+        mcp: ['run_explain', { run_id: run }],
+      })
+    await works('plain', { rest: ['GET', `/api/v1/runs/${mineRun}/explain`] })
+    const around = `/api/v1/explain?at=${at(0)}&within_seconds=7200`
+    const [everything, own] = await Promise.all(
+      ['owner', 'plain'].map(async (as) => (await rails.world.ask('GET', around, { as })).body),
+    )
+    for (const id of [others, othersRun]) {
+      expect(everything).toContain(`"${id}"`)
+      expect(own).not.toContain(`"${id}"`)
+    }
+    expect(own).toContain(mineFailed)
   })
 
   it('runs its own, hands in tasks and speaks in its own conversations', async () => {
@@ -71,7 +92,7 @@ describe('a key with rails', () => {
       const asked: Required<Asked> = {
         rest: ['POST', `${schedules}/${id}/run-now`],
         rpc: ['cron.run', { jobId: id }],
-        mcp: ['run_now', { id }],
+        mcp: ['run_now', { schedule_id: id }],
       }
       await works('rival', { [surface]: asked[surface] })
     }
@@ -87,9 +108,9 @@ describe('a key with rails', () => {
 
   it('may run a schedule again when the time between two has passed', async () => {
     const { id } = await make('rival')
-    await works('rival', { mcp: ['run_now', { id }] })
+    await works('rival', { mcp: ['run_now', { schedule_id: id }] })
     rails.world.services.pass(61_000)
-    await works('rival', { mcp: ['run_now', { id }] })
+    await works('rival', { mcp: ['run_now', { schedule_id: id }] })
   })
 
   it('sees nothing of others in lists, on any surface', async () => {
@@ -178,7 +199,7 @@ describe('approval', () => {
   it('is asked for again when what was approved is changed', async () => {
     const { approved } = rails.things
     expect(await shown(approved)).toMatchObject({ state: 'active', approval: null })
-    await works('asking', { mcp: ['schedule_update', { id: approved, cron: '15 * * * *' }] })
+    await works('asking', { mcp: ['schedule_update', { schedule_id: approved, cron: '15 * * * *' }] })
     expect(await shown(approved)).toMatchObject({ state: 'pending_approval' })
     expect((await shown(approved)).approval?.changes).toMatchObject({
       cron: { before: '30 * * * *', after: '15 * * * *' },
@@ -199,7 +220,7 @@ describe('approval', () => {
     const { version: now } = await shown(proposed)
     expect((await approve('admin', now)).statusCode).toBe(200)
     expect(await shown(proposed)).toMatchObject({ state: 'active', approval: null })
-    await works('asking', { mcp: ['run_now', { id: proposed }] })
+    await works('asking', { mcp: ['run_now', { schedule_id: proposed }] })
   })
 
   it('is not got by switching on what was proposed', async () => {
@@ -254,7 +275,7 @@ describe('a key without rails', () => {
     expect((await rails.world.ask('POST', schedules, { body })).statusCode).toBe(201)
     const [, mcp] = await askAll(rails, 'owner', {
       rest: ['GET', `${schedules}/${rails.things.commands}`],
-      mcp: ['run_now', { id: rails.things.commands }],
+      mcp: ['run_now', { schedule_id: rails.things.commands }],
     })
     expect(mcp).toEqual(['MCP', { code: 'GUARD_RAIL', rail: 'executor' }])
   })

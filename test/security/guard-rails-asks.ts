@@ -16,6 +16,7 @@ export const at = (ms: number): string => new Date(later(NOW, ms)).toISOString()
 export const DAY = 86_400_000
 
 export const schedules = '/api/v1/schedules'
+export const explain = '/api/v1/explain'
 export const runs = '/api/v1/runs'
 
 /** Makes a schedule, in the words of each surface; RPC knows fewer of them. */
@@ -28,26 +29,26 @@ export const hourly = (): Asked => making({ cron: '0 * * * *' }, { kind: 'cron',
 
 export const changing = (id: string, change: object, patch?: Record<string, unknown>): Asked => ({
   rest: ['PATCH', `${schedules}/${id}`, change],
-  mcp: ['schedule_update', { id, ...change }],
+  mcp: ['schedule_update', { schedule_id: id, ...change }],
   ...(patch === undefined ? {} : { rpc: ['cron.update', { jobId: id, patch }] }),
 })
 
 export const waking = (id: string): Asked => ({
   rest: ['POST', `${schedules}/${id}/run-now`],
   rpc: ['cron.run', { jobId: id }],
-  mcp: ['run_now', { id }],
+  mcp: ['run_now', { schedule_id: id }],
 })
 
 export const enabling = (id: string): Asked => ({
   rest: ['POST', `${schedules}/${id}/enable`],
   rpc: ['cron.toggle', { jobId: id, enabled: true }],
-  mcp: ['schedule_update', { id, enabled: true }],
+  mcp: ['schedule_update', { schedule_id: id, enabled: true }],
 })
 
 export const deleting = (id: string): Asked => ({
   rest: ['DELETE', `${schedules}/${id}`],
   rpc: ['cron.delete', { jobId: id }],
-  mcp: ['schedule_delete', { id }],
+  mcp: ['schedule_delete', { schedule_id: id }],
 })
 
 export const handing = (agent: string): Asked => ({

@@ -97,7 +97,7 @@ export const RATES: readonly Row[] = [
   tooSoon('run it again at once', 'min_interval_seconds', ({ mine }) => waking(mine)),
   tooSoon('run it again as due', 'min_interval_seconds', ({ mine }) => ({
     rest: ['POST', `${schedules}/${mine}/run-now`, { mode: 'force' }],
-    mcp: ['run_now', { id: mine, mode: 'force' }],
+    mcp: ['run_now', { schedule_id: mine, mode: 'force' }],
   })),
   tooSoon('repeat a run of it instead', 'min_interval_seconds', ({ mineFailed }) => ({
     rest: ['POST', `${runs}/${mineFailed}/retry`, {}],
@@ -203,14 +203,14 @@ export const COMMANDS: readonly Row[] = [
   rail(
     'an owner, through MCP, runs one',
     'executor',
-    ({ commands }) => ({ mcp: ['run_now', { id: commands }] }),
+    ({ commands }) => ({ mcp: ['run_now', { schedule_id: commands }] }),
     'owner',
   ),
   rail(
     'an owner, through MCP, moves one there',
     'executor',
     ({ others }) => ({
-      mcp: ['schedule_update', { id: others, agent_id: 'runner' }],
+      mcp: ['schedule_update', { schedule_id: others, agent_id: 'runner' }],
     }),
     'owner',
   ),

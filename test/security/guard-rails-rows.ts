@@ -4,6 +4,7 @@ import {
   changing,
   deleting,
   enabling,
+  explain,
   making,
   runs,
   schedules,
@@ -20,7 +21,7 @@ const missing = (name: string, asked: Row['asked']): Row => ({ name, asked, code
 const NOT_ITS_OWN: readonly Row[] = [
   missing('look at another’s schedule', ({ others }) => ({
     rest: ['GET', `${schedules}/${others}`],
-    mcp: ['schedule_list', { id: others }],
+    mcp: ['schedule_list', { schedule_id: others }],
   })),
   missing('change it', ({ others }) => changing(others, { name: 'Mine now' }, { name: 'Mine now' })),
   missing('delete it', ({ others }) => deleting(others)),
@@ -28,7 +29,7 @@ const NOT_ITS_OWN: readonly Row[] = [
   missing('switch it off', ({ others }) => ({
     rest: ['POST', `${schedules}/${others}/disable`],
     rpc: ['cron.toggle', { jobId: others, enabled: false }],
-    mcp: ['schedule_update', { id: others, enabled: false }],
+    mcp: ['schedule_update', { schedule_id: others, enabled: false }],
   })),
   missing('run it now', ({ others }) => waking(others)),
   missing('list its runs', ({ others }) => ({
@@ -38,6 +39,14 @@ const NOT_ITS_OWN: readonly Row[] = [
   missing('ask what became of a moment of it', ({ others }) => ({
     rest: ['GET', `${schedules}/${others}/explain?at=${at(3_600_000)}`],
     mcp: ['run_explain', { schedule_id: others, at: at(3_600_000) }],
+  })),
+  missing('ask about it at a time', ({ others }) => ({
+    rest: ['GET', `${explain}?at=${at(3_600_000)}&schedule_id=${others}`],
+  })),
+  missing('ask about a run of it by its id', ({ othersRun }) => ({ rest: ['GET', `${explain}?id=${othersRun}`] })),
+  missing('ask about an agent', () => ({ rest: ['GET', `${explain}?id=writer`] })),
+  missing('ask about a conversation', () => ({
+    rest: ['GET', `${explain}?id=${encodeURIComponent(OTHERS_SESSION)}`],
   })),
   missing('look at a run of it', ({ othersRun }) => ({ rest: ['GET', `${runs}/${othersRun}`] })),
   missing('look at it under its other address', ({ othersRun }) => ({

@@ -14,7 +14,7 @@ import { seedRun } from '../store/records.ts'
 const OPEN: Readonly<Record<string, readonly string[]>> = {
   free: ['auth.me', 'schedules.preview', 'schedules.parse'],
   list: [
-    ...['events.stream', 'runs.list', 'tasks.list', 'tasks.submit', 'tasks.batch'],
+    ...['events.stream', 'explain.ask', 'runs.list', 'tasks.list', 'tasks.submit', 'tasks.batch'],
     ...['schedules.list', 'schedules.create', 'schedules.bulk', 'schedules.outcomes'],
   ],
   schedule: [
@@ -43,20 +43,7 @@ const CLOSED_GROUPS = [
     'keys',
     'lanes',
   ],
-  ...[
-    'members',
-    'import',
-    'metrics',
-    'nodes',
-    'orgs',
-    'providers',
-    'secrets',
-    'stats',
-    'targets',
-    'worker',
-    'workers',
-    'explain',
-  ],
+  ...['members', 'import', 'metrics', 'nodes', 'orgs', 'providers', 'secrets', 'stats', 'targets', 'worker', 'workers'],
 ]
 /** Of groups that are open, what is closed. */
 const CLOSED = [

@@ -17,12 +17,12 @@ const PLAIN: readonly string[] = [
   // What the agent is given; nothing in it is looked up.
   ...['payload', 'payload.*', 'params.*', 'tasks[].params.*', 'retry_policy.*', 'tasks[].retry_policy.*'],
   // When.
-  ...['cron', 'cron_expr', 'expr', 'rrule', 'timezone', 'tz', 'exclude[]', 'schedule.expr', 'schedule.tz'],
+  ...['at', 'cron', 'cron_expr', 'expr', 'rrule', 'timezone', 'tz', 'exclude[]', 'schedule.expr', 'schedule.tz'],
   ...['patch.schedule.expr', 'patch.schedule.tz'],
   // Conditions on what a probe has seen.
   ...['probe.when', 'probe.changed'],
   // Filters and places in lists of its own.
-  ...['cursor', 'state', 'status', 'kinds', 'last_event_id'],
+  ...['cursor', 'state', 'status', 'kinds', 'last_event_id', 'agent_error_code'],
   // Lanes belong to the deployment, and every key may use them.
   'lane',
   // We write what is sent there, to public addresses alone, and a key without rights reads the same result.
@@ -109,6 +109,7 @@ const REFERENCES: Readonly<Record<string, readonly Attempt[]>> = {
     alone((things) => waking(things.others), 'NOT_FOUND undefined'),
     alone((things) => deleting(things.others), 'NOT_FOUND undefined'),
     alone((things) => ({ rest: ['GET', `/api/v1/runs/${things.othersRun}`] }), 'NOT_FOUND undefined'),
+    alone((things) => ({ rest: ['GET', `/api/v1/explain?id=${things.othersRun}`] }), 'NOT_FOUND undefined'),
   ],
   jobId: [alone((things) => ({ rpc: ['cron.runs', { jobId: things.others }] }), 'NOT_FOUND undefined')],
   runId: [

@@ -6,7 +6,7 @@ import type { StopAnswer } from '../session.ts'
 import type { TaskReceipt } from '../task.ts'
 import { asking, READS, tool } from './tool.ts'
 
-const runId = id.describe('The id of a run, as "run_…"')
+const runId = id.describe('The id of a run, as "run_…", or of a task')
 
 /** What is told of an explanation, of a run or of a moment of a schedule alike. */
 interface Explanation {
@@ -46,6 +46,7 @@ const runExplain = tool({
     evidence: anyObject,
   }),
   hints: READS,
+  synonyms: { task_id: 'run_id' },
   ask: ({ run_id: run, schedule_id: schedule = '', at = '' }) =>
     run === undefined
       ? asking('schedules.explain', { params: { id: schedule }, query: { at } })
@@ -79,6 +80,7 @@ const taskSubmit = tool({
   }),
   output: z.strictObject({ task_id: z.string(), state: z.string(), position: z.int() }),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  synonyms: { agentId: 'agent_id', tabId: 'tab_id' },
   ask: ({ agent_id: agentId, tab_id: tabId, ...rest }) => asking('tasks.submit', { body: { ...rest, agentId, tabId } }),
   tell: ({ taskId, state, position }: TaskReceipt) => ({
     structured: { task_id: taskId, state, position },
@@ -105,6 +107,7 @@ const stop = tool({
     }),
   output: z.strictObject({ stopped: z.int(), drained: z.int() }),
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  synonyms: { key: 'session', task_id: 'run_id' },
   ask: ({ session = '', all, run_id: run }) =>
     run === undefined
       ? asking(all === true ? 'sessions.stopAll' : 'sessions.stop', { params: { key: session } })

@@ -8,6 +8,8 @@ import { sayOf, tellSchedule, toldSchedule, withNotes } from './shapes.ts'
 import { asking, READS, tool } from './tool.ts'
 
 const scheduleId = id.describe('The id of a schedule, as schedule_create and schedule_list tell it: "sch_…"')
+/** The API has it in the path, where it is `id`. */
+const SYNONYMS = { id: 'schedule_id' } as const
 const version = z.int().min(1).optional().describe('Refuse if somebody has changed it since this version')
 
 const LIST_LENGTH = 20
@@ -39,11 +41,11 @@ const scheduleList = tool({
   title: 'List schedules',
   description: [
     `Lists the schedules you may see, newest first, ${LIST_LENGTH} at a time (\`limit\` up to ${MOST_LISTED}).`,
-    'Use it to find the id of a schedule, to see what is planned, or what failed last. With `id` it shows that one.',
+    'Use it to find the id of a schedule, to see what is planned, or what failed last. With `schedule_id` it shows that one.',
     'When `next_cursor` is not null, call again with it as `cursor` for more.',
   ].join(' '),
   input: z.strictObject({
-    id: scheduleId.optional(),
+    schedule_id: scheduleId.optional(),
     q: z.string().max(200).optional().describe('A part of the name or the description'),
     state: oneOf(SCHEDULE_STATES).optional(),
     agent_id: id.optional().describe('Those that wake this agent'),
@@ -52,7 +54,8 @@ const scheduleList = tool({
   }),
   output: z.strictObject({ items: z.array(toldSchedule), next_cursor: z.string().nullable() }),
   hints: READS,
-  ask: ({ id: one, ...filter }) =>
+  synonyms: SYNONYMS,
+  ask: ({ schedule_id: one, ...filter }) =>
     one === undefined
       ? asking('schedules.list', { query: { ...filter, limit: filter.limit ?? LIST_LENGTH } })
       : asking('schedules.get', { params: { id: one } }),
@@ -71,12 +74,13 @@ const scheduleUpdate = tool({
   description: [
     'Changes a schedule: what you leave out stays as it is, null brings back the default.',
     'Use it to move it (`cron`, `every_seconds`, `at`, `rrule`), to change its `prompt`, or to switch it off and on (`enabled`).',
-    'Only a change of the timing moves the next run. Example: {"id": "sch_…", "every_seconds": 3600}.',
+    'Only a change of the timing moves the next run. Example: {"schedule_id": "sch_…", "every_seconds": 3600}.',
   ].join(' '),
-  input: z.strictObject({ id: scheduleId, version, ...toolFields }).refine(saysOnce, SAYS_ONCE),
+  input: z.strictObject({ schedule_id: scheduleId, version, ...toolFields }).refine(saysOnce, SAYS_ONCE),
   output: toldSchedule,
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
-  ask: ({ id: one, version: seen, ...change }) =>
+  synonyms: SYNONYMS,
+  ask: ({ schedule_id: one, version: seen, ...change }) =>
     asking('schedules.update', { params: { id: one }, body: scheduleInputOf(change), version: seen }),
   tell: (changed: ScheduleView) => {
     const structured = tellSchedule(changed)
@@ -88,11 +92,12 @@ const scheduleDelete = tool({
   title: 'Delete a schedule',
   description:
     'Deletes a schedule for good. What runs goes on, and the history stays. To pause it instead, use schedule_update with {"enabled": false}.',
-  input: z.strictObject({ id: scheduleId, version }),
+  input: z.strictObject({ schedule_id: scheduleId, version }),
   output: z.strictObject({ id: z.string(), deleted: z.literal(true) }),
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-  ask: ({ id: one, version: seen }) => asking('schedules.delete', { params: { id: one }, version: seen }),
-  tell: (_nothing: undefined, { id: one }) => ({
+  synonyms: SYNONYMS,
+  ask: ({ schedule_id: one, version: seen }) => asking('schedules.delete', { params: { id: one }, version: seen }),
+  tell: (_nothing: undefined, { schedule_id: one }) => ({
     structured: { id: one, deleted: true as const },
     text: `Deleted ${one}.`,
   }),
@@ -129,10 +134,11 @@ const runNow = tool({
     'Use it to try a schedule, or when a person does not want to wait. `mode` "due" runs it only if a moment of it is due.',
     'Answers with the id of the run; run_explain tells what becomes of it.',
   ].join(' '),
-  input: z.strictObject({ id: scheduleId, mode: z.enum(['force', 'due']).optional() }),
+  input: z.strictObject({ schedule_id: scheduleId, mode: z.enum(['force', 'due']).optional() }),
   output: z.strictObject({ ran: z.boolean(), run_id: z.string().nullable(), reason: z.string().nullable() }),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
-  ask: ({ id: one, mode }) => asking('schedules.runNow', { params: { id: one }, body: { mode } }),
+  synonyms: SYNONYMS,
+  ask: ({ schedule_id: one, mode }) => asking('schedules.runNow', { params: { id: one }, body: { mode } }),
   tell: ({ ran, run_id, reason }: RunNowAnswer) => ({
     structured: { ran, run_id: run_id ?? null, reason: reason ?? null },
     text: ran ? `Run ${run_id ?? ''} was made.` : `Nothing was run: ${reason ?? 'nobody said why'}.`,

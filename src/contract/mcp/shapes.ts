@@ -8,7 +8,7 @@ export interface ToldSchedule {
   readonly id: string
   readonly name: string
   readonly state: string
-  readonly when: string
+  readonly sentence: string
   readonly timezone: string
   readonly at?: string | undefined
   readonly every_seconds?: number | undefined
@@ -31,7 +31,7 @@ export const toldSchedule: z.ZodType<ToldSchedule> = shaped<ToldSchedule>()({
   id: z.string(),
   name: z.string(),
   state: z.string().describe('active, paused, finished, failed or pending_approval'),
-  when: z.string().describe('When it fires, in words'),
+  sentence: z.string().describe('When it fires, in words'),
   timezone: z.string(),
   at: z.string().optional(),
   every_seconds: z.number().optional(),
@@ -55,7 +55,7 @@ export function tellSchedule(view: ScheduleView): ToldSchedule {
   const { at, every_seconds, everyMs, cron, rrule, ends_at, last_error: error } = view
   const seconds = every_seconds ?? (everyMs === undefined ? undefined : everyMs / 1_000)
   return {
-    ...{ id: view.id, name: view.name, state: view.state, when: view.sentence, timezone: view.timezone },
+    ...{ id: view.id, name: view.name, state: view.state, sentence: view.sentence, timezone: view.timezone },
     ...(at === undefined ? {} : { at }),
     ...(seconds === undefined ? {} : { every_seconds: seconds }),
     ...(view.pace === null ? {} : { pace: view.pace.sentence }),
@@ -77,8 +77,8 @@ function promptIn(payload: unknown): string {
 }
 
 /** A schedule in a sentence. */
-export function sayOf({ name, id, when, next_run_at: next, state }: ToldSchedule): string {
-  const what = `"${name}" (${id}): ${when}.`
+export function sayOf({ name, id, sentence, next_run_at: next, state }: ToldSchedule): string {
+  const what = `"${name}" (${id}): ${sentence}.`
   if (state === 'pending_approval') return `${what} It waits for a person's approval; nothing runs before.`
   return `${what} ${next === null ? `No further run (${state}).` : `Next run ${next} (${state}).`}`
 }

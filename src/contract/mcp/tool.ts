@@ -1,5 +1,7 @@
 import type { z } from 'zod'
 import type { BodyOf, ParamsOf, QueryOf } from '../operations/operation.ts'
+import { invalid } from '../refusals.ts'
+import type { Flaw } from '../../core/input.ts'
 import type { OperationId, Operations } from '../operations/table.ts'
 
 /** What a tool asks of the API: one operation, and what it is given. */
@@ -46,6 +48,9 @@ export interface Told<Output> {
   readonly text: string
 }
 
+/** Other names of arguments: those that the API uses for the same thing elsewhere, and former ones. They are not listed. */
+type Synonyms<Input> = Readonly<Record<string, keyof Input & string>>
+
 /** One tool of the MCP server. What is listed, called, documented and tested is made from these. */
 export interface ToolSpec<Input, Answer, Output> {
   readonly title: string
@@ -54,6 +59,7 @@ export interface ToolSpec<Input, Answer, Output> {
   readonly input: z.ZodType<Input>
   readonly output: z.ZodType<Output>
   readonly hints: ToolHints
+  readonly synonyms?: Synonyms<Input>
   readonly ask: (input: Input) => ToolAsk
   readonly tell: (answer: Answer, input: Input) => Told<Output>
 }
@@ -65,6 +71,7 @@ export interface Tool {
   readonly input: z.ZodType
   readonly output: z.ZodType
   readonly hints: ToolHints
+  readonly synonyms?: Readonly<Record<string, string>>
   /** Takes what `input` has read. */
   readonly ask: (input: unknown) => ToolAsk
   /** Takes what the operation has answered. */
@@ -77,6 +84,23 @@ export const tool = <Input, Answer, Output>(spec: ToolSpec<Input, Answer, Output
   ask: (input) => spec.ask(input as Input),
   tell: (answer, input) => spec.tell(answer as Answer, input as Input),
 })
+
+/** Arguments under the names that the tool lists. Two names of one argument at once are refused. */
+export function inListedNames({ synonyms = {} }: Tool, given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
+  const used = Object.entries(synonyms).filter(([synonym]) => Object.hasOwn(given, synonym))
+  if (used.length === 0) return given
+  const flaws = used
+    .filter(([, name]) => Object.hasOwn(given, name))
+    .map(([field, name]): Flaw => ({
+      field,
+      value: undefined,
+      message: `and ${name} are the same; give ${name} alone`,
+    }))
+  if (flaws.length > 0) throw invalid(flaws)
+  const listed = new Map(used)
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [listed.get(name) ?? name, value]))
+}
 
 /** Reads, and nothing else. */
 export const READS: ToolHints = {

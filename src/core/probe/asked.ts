@@ -19,5 +19,10 @@ export interface ProbeRecord {
   readonly wokenMark: string | null
 }
 
+/** The share of runs that a probe has started so far; undefined: it was never asked. */
+export const startedShare = (
+  counts: { readonly asked: number; readonly saved: number } | undefined,
+): number | undefined => (counts === undefined || counts.asked === 0 ? undefined : 1 - counts.saved / counts.asked)
+
 /** Under which name the probe of a heartbeat is counted; that of a schedule has the schedule's id. */
 export const heartbeatSubject = (agentId: string): string => `heartbeat:${agentId}`

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { toolNamed } from '../../contract/mcp/tools.ts'
-import type { Tool, ToolAsk } from '../../contract/mcp/tool.ts'
+import { inListedNames, type Tool, type ToolAsk } from '../../contract/mcp/tool.ts'
 import type { OperationSpec } from '../../contract/operations/operation.ts'
 import { OPERATIONS, type OperationId } from '../../contract/operations/table.ts'
 import { ErrGatewayDraining, Refusal } from '../../contract/refusals.ts'
@@ -33,7 +33,7 @@ export async function performTool(asker: ToolAsker, name: string, given: unknown
   if (tool === undefined) throw new Error(`${name} is no tool`)
   try {
     asker.charge()
-    const input = readerOf(name, tool)(given)
+    const input = readerOf(name, tool)(inListedNames(tool, given))
     const asked = tool.ask(input)
     const answer = await carryOut(asker, asked, name)
     return answeredWith(tool.tell(answer, input))

@@ -1,11 +1,21 @@
 import type { Explanation, ExplainQuery } from '../../contract/explain.ts'
 import { invalid } from '../../contract/refusals.ts'
+import type { Permission } from '../../core/access.ts'
 import { explainTime } from './moment.ts'
 import type { Asker, Reading } from './occurrence.ts'
 import { explainThing } from './thing.ts'
 
+/** What a key with guard rails may see of an org, whatever its role permits; everything else is not there for it. */
+const OPEN_TO_RAILED: readonly Permission[] = ['schedules:read', 'runs:read']
+
+const withinRails = (asker: Asker): Asker =>
+  asker.railed === undefined
+    ? asker
+    : { ...asker, may: (permission) => OPEN_TO_RAILED.includes(permission) && asker.may(permission) }
+
 /** Answers "why?": about one thing by its id, or about a moment. */
-export async function explainAsked(ports: Reading, asker: Asker, query: ExplainQuery): Promise<Explanation> {
+export async function explainAsked(ports: Reading, anyone: Asker, query: ExplainQuery): Promise<Explanation> {
+  const asker = withinRails(anyone)
   const { id, at } = query
   if (id !== undefined && at === undefined) return explainThing(ports, asker, { id, session: query.session ?? null })
   if (at !== undefined && id === undefined) return explainTime(ports, asker, query)

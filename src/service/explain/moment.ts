@@ -5,6 +5,7 @@ import { agentId, scheduleId, sessionKey, type RunId } from '../../core/ids.ts'
 import { formatInstant, type Instant } from '../../core/instant.ts'
 import { because } from '../../core/reasons.ts'
 import { isPending } from '../../core/run/run-machine.ts'
+import { confinedTo } from '../../core/rails/railed.ts'
 import { nextOccurrence, previousOccurrence } from '../../core/time/timing.ts'
 import { parseZone, UTC, type Zone } from '../../core/time/zone.ts'
 import { loadOrg } from '../../store/orgs.ts'
@@ -12,6 +13,7 @@ import { listRunPage } from '../../store/run-reads.ts'
 import type { RunRecord } from '../../store/run-record.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { countSchedules, listSchedulePage, loadSchedules } from '../../store/schedules.ts'
+import { ownRuns, requireOwn } from '../rails/own.ts'
 import { readAsked, viewAsked, windowOf, type AskedAt, type Window } from './asked.ts'
 import { runLinks } from './links.ts'
 import { ACTIONS } from './next.ts'
@@ -70,8 +72,11 @@ export async function explainTime(ports: Reading, asker: Asker, query: ExplainQu
   }
 }
 
-async function readScene({ database, clock }: Reading, { orgId }: Asker, query: ExplainQuery): Promise<Scene> {
+async function readScene({ database, clock }: Reading, asker: Asker, query: ExplainQuery): Promise<Scene> {
+  const { orgId, railed } = asker
   const named = query.schedule_id
+  if (named !== undefined && railed !== undefined)
+    await requireOwn({ database }, { orgId, railed }, { kind: 'schedule', id: named })
   const org = await loadOrg(database, orgId)
   const [one] = named === undefined ? [] : await loadSchedules(database, { orgId, ids: [scheduleId(named)] })
   const zone = one === undefined ? zoneNamed(org?.defaultTimezone ?? 'UTC') : one.timing.zone
@@ -81,7 +86,8 @@ async function readScene({ database, clock }: Reading, { orgId }: Asker, query: 
   const window = windowOf(asked.value.at, query)
   if (named !== undefined)
     return { asked: asked.value, window, query, rows: one === undefined ? [] : [one], inAll: one === undefined ? 0 : 1 }
-  const choice = { orgId, ...(query.agent_id === undefined ? {} : { agentId: agentId(query.agent_id) }) }
+  const agent = query.agent_id === undefined ? {} : { agentId: agentId(query.agent_id) }
+  const choice = { orgId, owner: confinedTo(railed), ...agent }
   const page = { ...choice, sort: '-created_at', after: null, limit: MOST_SCHEDULES } as const
   const { rows: found, more } = await listSchedulePage(database, page)
   const rows = query.session === undefined ? found : found.filter((row) => row.sessionKey === query.session)
@@ -112,10 +118,15 @@ async function namedFinding(ports: Reading, asker: Asker, { asked, rows, query }
   }
 }
 
-async function runsAround({ database }: Reading, { orgId }: Asker, scene: Scene): Promise<readonly RunRecord[]> {
+async function runsAround(
+  { database }: Reading,
+  { orgId, railed }: Asker,
+  scene: Scene,
+): Promise<readonly RunRecord[]> {
   const { query, window } = scene
   const choice = {
     orgId,
+    owned: ownRuns(railed) ?? null,
     scheduleId: query.schedule_id === undefined ? null : scheduleId(query.schedule_id),
     agentId: query.agent_id === undefined ? null : agentId(query.agent_id),
     sessionKey: query.session === undefined ? null : sessionKey(query.session),

@@ -15,6 +15,7 @@ import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { loadSchedules } from '../../store/schedules.ts'
 import { loadSessions } from '../../store/sessions.ts'
 import { loadTargets } from '../../store/targets.ts'
+import { isOwn } from '../rails/own.ts'
 import { trySteps } from './try-steps.ts'
 import { ID_PREFIXES, idTimeOf, type IdKind } from '../ids.ts'
 import { whyDeleted, whyOff } from './history.ts'
@@ -86,7 +87,9 @@ async function lookFor(ports: Reading, asker: Asker, asked: AskedThing): Promise
   return null
 }
 
-async function ofRun(ports: Reading, { orgId, live }: Asker, { id }: AskedThing): Promise<Found | null> {
+async function ofRun(ports: Reading, asker: Asker, { id }: AskedThing): Promise<Found | null> {
+  const { orgId, live } = asker
+  if (!(await isOwn(ports, asker, { kind: 'run', id }))) return null
   const run = await loadRun(ports.database, { orgId, id: runId(id) })
   if (run === undefined) return null
   const known = await knowRun(ports, run, live)
@@ -102,6 +105,7 @@ const JOB_RUN = /^(sch_[^@]+)@([^/]+?)(?:\/\w+:(.+))?$/
 async function ofSchedule(ports: Reading, asker: Asker, { id, session }: AskedThing): Promise<Found | null> {
   const [, schedule, at, run] = JOB_RUN.exec(id) ?? []
   if (run !== undefined) return ofRun(ports, asker, { id: run, session })
+  if (!(await isOwn(ports, asker, { kind: 'schedule', id: schedule ?? id }))) return null
   if (schedule !== undefined && at !== undefined) return ofMoment(ports, asker, { schedule, at })
   if (!asker.may('schedules:read')) return null
   const { orgId } = asker
@@ -153,7 +157,8 @@ function standingOf(row: ScheduleRow): Why {
   return state === 'paused' ? because('not_active', 'state', { state }) : because('no_moment_left', 'timing', { state })
 }
 
-async function ofDelivery({ database }: Reading, { orgId }: Asker, { id }: AskedThing): Promise<Found | null> {
+async function ofDelivery({ database }: Reading, { orgId, railed }: Asker, { id }: AskedThing): Promise<Found | null> {
+  if (railed !== undefined) return null
   const row = await loadDelivery(database, { orgId, id })
   if (row === undefined) return null
   const links = [
@@ -179,7 +184,8 @@ async function ofDelivery({ database }: Reading, { orgId }: Asker, { id }: Asked
   }
 }
 
-async function ofAlert({ database }: Reading, { orgId }: Asker, { id }: AskedThing): Promise<Found | null> {
+async function ofAlert({ database }: Reading, { orgId, railed }: Asker, { id }: AskedThing): Promise<Found | null> {
+  if (railed !== undefined) return null
   const row = await loadAlert(database, { orgId, id })
   if (row === undefined) return null
   const links = [linkTo('alert', id), ...(row.subjectKind === 'node' ? [] : [linkTo(row.subjectKind, row.subjectId)])]

@@ -1,5 +1,5 @@
 import { plannedTiming } from '../../core/cadence/pace.ts'
-import { heartbeatSubject } from '../../core/probe/asked.ts'
+import { heartbeatSubject, startedShare } from '../../core/probe/asked.ts'
 import { inlineKindOf } from '../../core/executor/inline-agent.ts'
 import { heartbeatRuns, observedRuns, scheduledRuns } from '../../core/forecast/runs-per-day.ts'
 import type { OrgId } from '../../core/ids.ts'
@@ -40,12 +40,14 @@ export async function loadPlan(
   const chats = await loadChatRates(connection, { orgId, now })
   const tasks = await loadTaskRates(connection, { orgId, now })
   const origins = [
-    ...schedules.slice(0, MOST_SCHEDULES).map((row) => ({ ...originOf(row), started: startedOf(probes.get(row.id)) })),
+    ...schedules
+      .slice(0, MOST_SCHEDULES)
+      .map((row) => ({ ...originOf(row), started: startedShare(probes.get(row.id)) })),
     ...reaching.map((row): Origin => {
       const config = configOf(row)
       const { agentId, okStreak } = row
       const runsOn: Origin['runsOn'] = (days) => heartbeatRuns(config, okStreak, days)
-      const started = startedOf(probes.get(heartbeatSubject(agentId)))
+      const started = startedShare(probes.get(heartbeatSubject(agentId)))
       return { kind: 'heartbeat', name: agentId, agentId, scheduleId: null, payload: null, runsOn, started }
     }),
     ...chats.map((rate) => observed('chat', rate)),
@@ -54,10 +56,6 @@ export async function loadPlan(
   const paced = schedules.filter(({ pace }) => pace !== null).length
   return { origins, leftOut: Math.max(0, schedules.length - MOST_SCHEDULES), paced }
 }
-
-/** The share of runs that a probe has let through so far; undefined: it was never asked. */
-const startedOf = (probe: ProbeRow | undefined): number | undefined =>
-  probe === undefined || probe.asked === 0 ? undefined : 1 - probe.saved / probe.asked
 
 /** Heartbeats whose answer would go somewhere: without a route no agent is started. */
 async function withRoute(

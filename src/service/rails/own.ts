@@ -20,23 +20,29 @@ export interface AskedThing {
  * saying so gives nothing away.
  */
 export async function requireOwn(
-  { database }: { readonly database: Connection },
-  { orgId, railed }: { readonly orgId: Caller['orgId']; readonly railed: Railed },
+  ports: { readonly database: Connection },
+  caller: { readonly orgId: Caller['orgId']; readonly railed: Railed },
   { kind, id }: AskedThing,
 ): Promise<void> {
-  if (kind === 'session') {
-    refuseOthersSession(railed, id)
-    return
-  }
+  if (kind === 'session') refuseOthersSession(caller.railed, id)
+  else if (!(await isOwn(ports, caller, { kind, id }))) throw new Refusal('NOT_FOUND', `There is no ${kind} ${id}`)
+}
+
+/** Whether a schedule or a run is open to the caller: its own where its guard rails confine it to those. */
+export async function isOwn(
+  { database }: { readonly database: Connection },
+  { orgId, railed }: Pick<Caller, 'orgId' | 'railed'>,
+  { kind, id }: { readonly kind: 'schedule' | 'run'; readonly id: string },
+): Promise<boolean> {
   const owner = confinedTo(railed)
-  if (owner === null || (kind === 'run' && id === railed.attempt?.runId)) return
+  if (owner === null || (kind === 'run' && id === railed?.attempt?.runId)) return true
   // PostgreSQL takes no NUL in a text, and no id has one.
   const found = id.includes('\u0000')
     ? undefined
     : kind === 'schedule'
       ? await loadScheduleOwner(database, { orgId, id: scheduleId(id) })
       : await loadRunOwner(database, { orgId, id: runId(id) })
-  if (found !== owner) throw new Refusal('NOT_FOUND', `There is no ${kind} ${id}`)
+  return found === owner
 }
 
 /** Which runs somebody's lists are confined to; null: none are. */

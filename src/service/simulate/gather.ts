@@ -5,8 +5,10 @@ import type { SimulatedScheduleInput, SimulationTask } from '../simulation/task.
 import { inlineKindOf } from '../../core/executor/inline-agent.ts'
 import { agentId, scheduleId } from '../../core/ids.ts'
 import { formatInstant } from '../../core/instant.ts'
+import { startedShare } from '../../core/probe/asked.ts'
 import { listAgents, type AgentRow } from '../../store/agents.ts'
 import { loadOrg, type OrgRow } from '../../store/orgs.ts'
+import { loadProbes } from '../../store/probes.ts'
 import { loadProviders, type ProviderRow } from '../../store/providers.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { listSchedules, loadSchedules } from '../../store/schedules.ts'
@@ -34,7 +36,14 @@ export async function gather(ports: Ports, caller: Caller, asked: ReadSimulation
   const agents = await listAgents(database, { orgId: caller.orgId })
   const past = await readPast(ports, caller.orgId, { asked, rows: stored })
   const given = givenSchedules(asked)
-  const known = stored.map((row) => storedSchedule(row, asked, past))
+  const probes = await loadProbes(database, {
+    orgId: caller.orgId,
+    subjects: stored.filter(hasProbe).map(({ id }) => id),
+  })
+  const known = stored.map((row) => ({
+    ...storedSchedule(row, asked, past),
+    probe_started: startedShare(probes.get(row.id)),
+  }))
   return {
     task: {
       ...baseOf(asked, org),
@@ -53,6 +62,8 @@ export async function gather(ports: Ports, caller: Caller, asked: ReadSimulation
     ],
   }
 }
+
+const hasProbe = ({ input }: ScheduleRow): boolean => (input['probe'] ?? null) !== null
 
 const basisOf = (id: string, source: SimulationBasis['source'], past: Past): SimulationBasis => ({
   ...{ schedule_id: id, source },

@@ -28,6 +28,7 @@ export function recordedOf(run: PastRun, earlier: readonly PastAttempt[]): reado
       ...{ nominal: at, attempt: run.attempt, duration_ms: Math.max(0, finishedAt - startedAt), outcome: state },
       ...(errorCode === null ? {} : { error_code: errorCode }),
       ...usedBy(run),
+      ...(run.isProbedOut ? { probe: 'no' as const } : {}),
     },
   ]
 }

@@ -11,9 +11,15 @@ export interface Observed {
   readonly assume: AssumptionInput
 }
 
-/** Runs that ended by themselves; how long a run takes that somebody ended says nothing. */
-const speaks = ({ state, startedAt, finishedAt }: PastRun): boolean =>
-  (state === 'success' || state === 'failed' || state === 'timeout') && startedAt !== null && finishedAt !== null
+/**
+ * Runs that ended by themselves; how long a run takes that was ended says nothing. A run whose probe said no started no
+ * agent, and how often that happens is a rate of its own.
+ */
+const speaks = ({ state, startedAt, finishedAt, isProbedOut }: PastRun): boolean =>
+  !isProbedOut &&
+  (state === 'success' || state === 'failed' || state === 'timeout') &&
+  startedAt !== null &&
+  finishedAt !== null
 
 /** How runs of a schedule may be assumed to go, from those that ended by themselves. */
 export function observe(runs: readonly PastRun[]): Observed {

@@ -9,6 +9,7 @@ import { toMicros } from '../../core/budget/budget.ts'
 import { NO_REPLY } from '../../core/delivery/delivery.ts'
 import type { AgentId, ScheduleId } from '../../core/ids.ts'
 import { instant, later, type Instant } from '../../core/instant.ts'
+import { because } from '../../core/reasons.ts'
 import type { ErrorCode } from '../../core/run/error-codes.ts'
 import type { Outcome } from '../../core/run/outcome.ts'
 import { createDraw, type Draw, type DrawnFor } from './draws.ts'
@@ -18,6 +19,8 @@ export interface BegunAttempt extends DrawnFor {
   readonly scheduleId: ScheduleId
   readonly agentId: AgentId
   readonly startedAt: Instant
+  /** Whether a probe is asked before the agent is started. */
+  readonly isProbed: boolean
 }
 
 /** How an attempt will go unless it is told to stop. */
@@ -55,6 +58,7 @@ interface Assumed {
   readonly assumption: AssumptionInput
   readonly recorded: ReadonlyMap<string, RecordedAttempt>
   readonly isPaced: boolean
+  readonly started: number
   begun: number
 }
 
@@ -68,6 +72,8 @@ export interface AssumedOf {
     readonly recorded: readonly RecordedAttempt[] | undefined
     /** Whether what its attempts say matters. */
     readonly isPaced: boolean
+    /** The share of its runs that its probe starts. */
+    readonly started: number
   }[]
   readonly outages: readonly AgentOutage[]
 }
@@ -84,12 +90,12 @@ export interface AgentOutage {
 /** What the assumptions make of attempts. */
 export function createAttempts(of: AssumedOf): PlanAttempt {
   const known = new Map<ScheduleId, Assumed>()
-  for (const { id, assume, recorded, isPaced } of of.schedules)
+  for (const { id, assume, recorded, isPaced, started } of of.schedules)
     known.set(id, {
       draw: createDraw(of.seed, id),
       assumption: { ...of.assume, ...assume },
       recorded: new Map((recorded ?? []).map((one) => [nameOf(Date.parse(one.nominal), one.attempt), one])),
-      isPaced,
+      ...{ isPaced, started },
       begun: 0,
     })
   const breaking = of.outages.filter(({ effect }) => effect !== 'offline')
@@ -97,6 +103,8 @@ export function createAttempts(of: AssumedOf): PlanAttempt {
     const assumed = known.get(begun.scheduleId)
     if (assumed === undefined) throw new Error(`schedule ${begun.scheduleId} does not take part`)
     const plan = planOf(assumed, begun)
+    // A run whose probe says no does not reach its agent, whatever state that is in.
+    if (plan.outcome.kind === 'not_needed') return plan
     return breaking.length === 0 ? plan : withOutages(plan, begun, breaking)
   }
 }
@@ -105,7 +113,9 @@ const nameOf = (moment: number, attempt: number): string => `${moment} ${attempt
 
 function planOf(assumed: Assumed, begun: BegunAttempt): AttemptPlan {
   const { assumption, recorded, draw } = assumed
-  const record = recorded.size === 0 ? undefined : recorded.get(nameOf(begun.moment, begun.attempt))
+  const found = recorded.size === 0 ? undefined : recorded.get(nameOf(begun.moment, begun.attempt))
+  if (begun.isProbed && saysNo(assumed, begun, found)) return notNeeded(assumed, begun, found)
+  const record = found?.probe === 'no' ? undefined : found
   const outcome = record?.outcome ?? drawOutcome(assumed, begun)
   const takesMs = record?.duration_ms ?? drawDuration(assumption.duration_ms ?? USUAL_DURATION_MS, draw(begun, 0))
   return {
@@ -114,6 +124,26 @@ function planOf(assumed: Assumed, begun: BegunAttempt): AttemptPlan {
     usage: usageOf(record?.tokens ?? assumption.tokens, record?.cost ?? assumption.cost),
     stopsInMs: assumption.stops_in_ms === undefined ? 0 : assumption.stops_in_ms,
     ...(assumed.isPaced ? { said: saidBy(assumed, begun) } : {}),
+  }
+}
+
+/**
+ * Whether the probe of a run says no: as on record, else at its recorded rate. The draw is for the run and not for the
+ * attempt, because a run that was started once is started again without a question.
+ */
+function saysNo({ started, draw }: Assumed, { moment }: BegunAttempt, record: RecordedAttempt | undefined): boolean {
+  if (record !== undefined) return record.probe === 'no'
+  return started < 1 && draw({ moment, attempt: 0 }, 3) >= started
+}
+
+/** Ends at once, as a success that uses nothing. */
+function notNeeded({ started }: Assumed, { startedAt }: BegunAttempt, record?: RecordedAttempt): AttemptPlan {
+  const share = Math.round((1 - started) * 100)
+  const seen = record === undefined ? `it has said no to ${share} % of the runs so far` : 'it said no at that time'
+  return {
+    endsAt: later(startedAt, record?.duration_ms ?? 0),
+    outcome: { kind: 'not_needed', why: because('probe_no', 'probe', { asked: 'the probe', seen, answer: 'no' }) },
+    ...{ usage: null, stopsInMs: 0 },
   }
 }
 

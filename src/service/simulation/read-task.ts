@@ -50,7 +50,7 @@ export function readTask(task: SimulationTask): SimulationPlan {
       assume: task.assume ?? {},
       outages: agentOutages,
       schedules: task.schedules.map((one) => ({
-        ...{ id: scheduleId(one.id), assume: one.assume, recorded: one.recorded },
+        ...{ id: scheduleId(one.id), assume: one.assume, recorded: one.recorded, started: one.probe_started ?? 1 },
         isPaced: rows.some(({ id, pace }) => pace !== null && id === one.id),
       })),
     }),

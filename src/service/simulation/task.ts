@@ -73,6 +73,8 @@ export interface SimulatedScheduleInput {
   readonly standing?: SimulatedStanding | undefined
   /** What is assumed of it, over what is assumed of all. */
   readonly assume?: AssumptionInput | undefined
+  /** The share of its runs that its probe starts, 0 to 1; all unless given. */
+  readonly probe_started?: number | undefined
   /** How attempts went that are on record; others go as assumed. */
   readonly recorded?: readonly RecordedAttempt[] | undefined
 }

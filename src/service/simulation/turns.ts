@@ -101,7 +101,7 @@ function tellToStop(world: World, performance: Performance): void {
   world.ends.set(asTimed(performance.attemptId), endsAt)
 }
 
-function begin(world: World, { run, lane, attemptId }: Claim): void {
+function begin(world: World, { run, lane, attemptId, probe }: Claim): void {
   const { scheduleId } = run
   if (scheduleId === null) throw new Error(`run ${run.id} has no schedule`)
   const plan = world.plan.planAttempt({
@@ -110,6 +110,7 @@ function begin(world: World, { run, lane, attemptId }: Claim): void {
     attempt: run.attempt,
     moment: run.nominal ?? run.createdAt,
     startedAt: run.startedAt ?? world.now,
+    isProbed: probe !== null,
   })
   const release = world.lanes.hold({ orgId: NOBODYS_ORG, lane, catchup: run.trigger === 'catchup' })
   const { now: startedAt } = world

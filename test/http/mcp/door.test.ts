@@ -125,7 +125,7 @@ describe('refusals', () => {
     expect(
       (await guest.call('schedule_create', { name: 'x', cron: '* * * * *', prompt: 'a', payload: {} })).text,
     ).toContain('give one of them')
-    expect(await guest.refused('schedule_delete', { id: 'sch_none' })).toMatchObject({ code: 'NOT_FOUND' })
+    expect(await guest.refused('schedule_delete', { schedule_id: 'sch_none' })).toMatchObject({ code: 'NOT_FOUND' })
     expect((await guest.call('stop', { session: 'a', run_id: 'b' })).text).toContain('give session or run_id')
     expect((await guest.call('run_explain', { schedule_id: 'x' })).text).toContain('give run_id, or schedule_id and at')
     expect(await countSchedules()).toBe(before)
@@ -136,9 +136,9 @@ describe('refusals', () => {
     await viewer.call('schedule_list')
     for (const [tool, input] of [
       ['schedule_create', { name: 'x', cron: '* * * * *', prompt: 'x' }],
-      ['schedule_update', { id: 'x', name: 'y' }],
-      ['schedule_delete', { id: 'x' }],
-      ['run_now', { id: 'x' }],
+      ['schedule_update', { schedule_id: 'x', name: 'y' }],
+      ['schedule_delete', { schedule_id: 'x' }],
+      ['run_now', { schedule_id: 'x' }],
       ['task_submit', { agent_id: 'writer', action: 'x' }],
       ['stop', { session: 'x' }],
       ['stop', { run_id: 'x' }],
@@ -239,9 +239,9 @@ describe('hostile messages', () => {
     ['an org', 'schedule_list', { org_id: 'other' }],
     ['a huge page', 'schedule_list', { limit: 1_000 }],
     ['a cursor of nobody', 'schedule_list', { cursor: 'eyJ4IjoxfQ' }],
-    ['a path as id', 'schedule_delete', { id: '../../keys/key_owner' }],
-    ['an empty id', 'run_now', { id: '' }],
-    ['an endless id', 'run_now', { id: 'x'.repeat(1_000) }],
+    ['a path as id', 'schedule_delete', { schedule_id: '../../keys/key_owner' }],
+    ['an empty id', 'run_now', { schedule_id: '' }],
+    ['an endless id', 'run_now', { schedule_id: 'x'.repeat(1_000) }],
     ['a callback', 'task_submit', { agent_id: 'writer', action: 'x', callbackUrl: 'http://169.254.169.254/' }],
     ['a moment that is none', 'run_explain', { schedule_id: 'x', at: 'yesterday' }],
     ['an endless preview', 'schedule_preview', { cron: '* * * * * *', count: 100_000 }],

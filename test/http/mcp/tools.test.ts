@@ -46,24 +46,24 @@ describe.each([HANDSHAKE, MODERN] as const)('the tools (%s)', (revision) => {
 
     const listed = await guest.call('schedule_list', { q: 'morning', limit: 5 })
     expect(listed.structured).toMatchObject({ items: [{ id }], next_cursor: null })
-    expect((await guest.call('schedule_list', { id })).structured).toMatchObject({ items: [{ id }] })
+    expect((await guest.call('schedule_list', { schedule_id: id })).structured).toMatchObject({ items: [{ id }] })
 
-    const changed = await guest.call('schedule_update', { id, version, every_seconds: 3_600, cron: null })
+    const changed = await guest.call('schedule_update', { schedule_id: id, version, every_seconds: 3_600, cron: null })
     expect(changed.structured).toMatchObject({ id, every_seconds: 3_600 })
-    expect(await guest.refused('schedule_update', { id, version, name: 'Late' })).toMatchObject({
+    expect(await guest.refused('schedule_update', { schedule_id: id, version, name: 'Late' })).toMatchObject({
       code: 'STALE_VERSION',
     })
-    const off = await guest.call('schedule_update', { id, enabled: false })
+    const off = await guest.call('schedule_update', { schedule_id: id, enabled: false })
     expect(off.structured).toMatchObject({ state: 'paused', next_run_at: null })
 
-    const ran = await guest.call('run_now', { id })
+    const ran = await guest.call('run_now', { schedule_id: id })
     expect(ran.structured).toMatchObject({ ran: true, reason: null })
     const { run_id: runId } = ran.structured as { readonly run_id: string }
     const why = await guest.call('run_explain', { run_id: runId })
     expect(why.structured).toMatchObject({ run_id: runId })
     expect(why.text).toContain(String(why.structured['sentence']))
 
-    expect((await guest.call('schedule_delete', { id })).structured).toEqual({ id, deleted: true })
+    expect((await guest.call('schedule_delete', { schedule_id: id })).structured).toEqual({ id, deleted: true })
     expect((await world.ask('GET', `/api/v1/schedules/${id}`)).statusCode).toBe(404)
   })
 
@@ -99,11 +99,11 @@ describe('the table of tools', () => {
     const asked = [
       TOOLS.schedule_create.ask({}),
       TOOLS.schedule_list.ask({}),
-      TOOLS.schedule_list.ask({ id: 'x' }),
-      TOOLS.schedule_update.ask({ id: 'x' }),
-      TOOLS.schedule_delete.ask({ id: 'x' }),
+      TOOLS.schedule_list.ask({ schedule_id: 'x' }),
+      TOOLS.schedule_update.ask({ schedule_id: 'x' }),
+      TOOLS.schedule_delete.ask({ schedule_id: 'x' }),
       TOOLS.schedule_preview.ask({}),
-      TOOLS.run_now.ask({ id: 'x' }),
+      TOOLS.run_now.ask({ schedule_id: 'x' }),
       TOOLS.run_explain.ask({ run_id: 'x' }),
       TOOLS.run_explain.ask({ schedule_id: 'x', at: 1 }),
       TOOLS.task_submit.ask({ agent_id: 'x', action: 'x' }),

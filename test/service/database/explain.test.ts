@@ -3,6 +3,7 @@ import type { Explanation, ExplainFinding, ExplainQuery } from '../../../src/con
 import { explanation, occurrenceExplanation } from '../../../src/contract/schemas/explain.ts'
 import type { ScheduleInput, ScheduleView } from '../../../src/contract/schedule.ts'
 import { formatInstant, HOUR_MS, instant, later, MINUTE_MS, SECOND_MS } from '../../../src/core/instant.ts'
+import { RAIL_DEFAULTS } from '../../../src/core/rails/guard-rails.ts'
 import { because } from '../../../src/core/reasons.ts'
 import { explainAsked } from '../../../src/service/explain/ask.ts'
 import { explainOccurrence, type Asker } from '../../../src/service/explain/occurrence.ts'
@@ -290,8 +291,45 @@ describe('one thing', () => {
     expect((await ask({ id: 'alr_1' })).findings[0]).toMatchObject({ kind: 'alert', reason: 'run_late' })
     expect((await ask({ id: 'reader' })).findings[0]).toMatchObject({ kind: 'agent' })
     await expect(ask({ id: 'reader' }, { may: () => false })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    // Guard rails leave schedules and runs, also where those of the whole org are open.
+    const rails = { ...RAIL_DEFAULTS, ownSchedulesOnly: false }
+    const railed = { rails, owner: 'key_bot', attempt: null }
+    expect((await ask({ id }, { railed })).findings[0]).toMatchObject({ kind: 'schedule' })
+    for (const closed of ['alr_1', 'reader'])
+      await expect(ask({ id: closed }, { railed })).rejects.toMatchObject({ code: 'NOT_FOUND' })
     for (const nothing of ['dlv_1', 'tgt_1', 'hbt_none', 'msg_1', 'att_1', 'agent:none', 'nul\u0000', '%'])
       await expect(ask({ id: nothing })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+})
+
+describe('a key with guard rails', () => {
+  const railed = { rails: RAIL_DEFAULTS, owner: 'key_bot', attempt: null }
+
+  it('is told about its own schedules and runs, and knows of no others', async () => {
+    newDay()
+    const others = await create({ cron: '0 9 * * *', name: 'Others' })
+    const own = await create({ cron: '0 9 * * *', name: 'Own' })
+    await world.db.query(`update schedule set owner = 'key_bot' where id = $1`, [own.id])
+    for (const [id, schedule] of [
+      ['run_of_others', others.id],
+      ['run_own', own.id],
+    ] as const)
+      await seedRun(world.db, id, { schedule, state: 'failed', finishedAt: at(9) })
+    await world.db.query(`update run set owner = 'key_bot' where id = 'run_own'`)
+    to(10)
+    const asks = ({ id }: ScheduleView, run: string): readonly ExplainQuery[] => [
+      ...[{ id }, { id: `${id}@${formatInstant(at(9))}` }, { id: run }],
+      ...[nine({ schedule_id: id }), { id: `${id}@${formatInstant(at(9))}/manual:${run}` }],
+    ]
+    for (const query of asks(own, 'run_own')) expect((await ask(query, { railed })).findings).not.toEqual([])
+    for (const query of asks(others, 'run_of_others')) {
+      expect((await ask(query)).findings).not.toEqual([])
+      await expect(ask(query, { railed })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    }
+    const around = await ask(nine(), { railed })
+    expect(JSON.stringify(around)).toContain('Own')
+    expect(JSON.stringify(around)).not.toMatch(/Others|of_others/)
+    expect(around.looked_at).toMatchObject({ schedules: 1, schedules_in_all: 1 })
   })
 })
 
