@@ -57,6 +57,27 @@ describe('a probe of a schedule', () => {
     expect((await change({ probe: null })).json<ScheduleView>().probe).toBeNull()
   })
 
+  it.each(['/echo', '/open?to=echo', '/open/'])(
+    'has no hidden header sent to %s of the same host by a member, through any door',
+    async (path) => {
+      const name = `Look ${path}`
+      const headers = { authorization: 'a-credential' }
+      const body = { name, every_seconds: 60, payload: 'x', probe: { ...PROBE, headers } }
+      const made = (await world.ask('POST', URL, { as: 'admin', body })).json<ScheduleView>()
+      const stored = () => world.services.db.query('select input from schedule where id = $1', [made.id])
+      const before = await stored()
+      const moved = { ...made.probe, url: new globalThis.URL(path, PROBE.url).href }
+      const refused = async (...[method, url, body]: readonly ['PATCH' | 'POST', string, unknown]) =>
+        pointersIn(await world.ask(method, url, { as: 'member', body }))
+      const hidden = '/probe/headers/authorization'
+      expect(await refused('PATCH', `${URL}/${made.id}`, { probe: moved })).toEqual([hidden])
+      expect(await refused('POST', `${URL}/probe`, { schedule_id: made.id, probe: moved })).toEqual([hidden])
+      const document = { version: 1, schedules: [{ name, every_seconds: 60, payload: 'x', probe: moved }] }
+      expect(await refused('POST', '/api/v1/apply', document)).toEqual([`/schedules/0${hidden}`])
+      expect(await stored()).toEqual(before)
+    },
+  )
+
   it('starts a program only for an owner of the operator, among those that are listed, and never for a model', async () => {
     problemIn(await ask(COMMAND, 'owner'), 'FORBIDDEN')
     expect((await ask(COMMAND, 'operator')).statusCode).toBe(201)
@@ -91,6 +112,8 @@ describe('a probe of a heartbeat', () => {
     expect(heartbeat.parse((await set(shown.probe)).json()).probe).toEqual(shown.probe)
     const [row] = await world.services.db.query(`select settings from heartbeat where agent_id = 'writer'`, [])
     expect(row?.['settings']).toMatchObject({ probe: { headers: { 'x-api-key': 'a-credential' } } })
+    const elsewhere = await set({ ...shown.probe, url: 'https://status.example/echo' })
+    expect(pointersIn(elsewhere)).toEqual(['/probe/headers/x-api-key'])
     const audited = await world.services.db.query(
       `select count(*) as n from audit where after::text like '%a-credential%'`,
       [],

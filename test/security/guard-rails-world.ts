@@ -67,6 +67,8 @@ const things = {
   proposed: '',
   approved: '',
   commands: '',
+  /** Created by an owner, its id known to everybody. */
+  target: '',
 }
 export type Things = Readonly<typeof things>
 
@@ -146,6 +148,8 @@ async function makeThings(world: HttpWorld): Promise<void> {
     expect(response.statusCode, response.body).toBe(201)
     return response.json<{ readonly id: string }>().id
   }
+  const hook = { name: 'Ops', kind: 'webhook', url: 'https://hooks.example.com/in' }
+  things.target = (await world.ask('POST', '/api/v1/targets', { body: hook })).json<{ readonly id: string }>().id
   things.mine = await make('plain', HOURLY)
   things.others = await make('owner', HOURLY)
   things.rivals = await make('rival', HOURLY)

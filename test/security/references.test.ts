@@ -9,7 +9,6 @@ import { changing, deleting, handing, making, speaking, waking } from './guard-r
 
 /** What a field means that names nothing of others. */
 const PLAIN: readonly string[] = [
-  'agent_error_code',
   // Words that are shown, kept or searched for among what is its own.
   ...['name', 'description', 'message', 'text', 'prompt', 'output', 'q', 'patch.name', 'patch.message', 'sender'],
   ...['action', 'selector', 'ref', 'tabId', 'tab_id', 'tasks[].action', 'tasks[].selector', 'tasks[].ref'],
@@ -73,7 +72,7 @@ const REFERENCES: Readonly<Record<string, readonly Attempt[]>> = {
     alone(() => ({ mcp: ['stop', { session: others }] }), 'GUARD_RAIL session'),
   ],
   'delivery.target_id': [
-    ...inSchedule(() => ({ delivery: { target_id: 'target_x' } }), 'GUARD_RAIL operation'),
+    ...inSchedule(({ target }) => ({ delivery: { target_id: target } }), 'GUARD_RAIL operation'),
     ...inSchedule(() => ({ delivery: { target_id: 'no-such-target' } }), 'GUARD_RAIL operation'),
   ],
   'budget.timezone': inSchedule(
@@ -193,6 +192,38 @@ describe('every field that a restricted key can fill in', () => {
       expect(answer.body).not.toContain(rails.things.othersRun)
       expect(answer.body).not.toContain(rails.things.othersTask)
     })
+  })
+})
+
+describe('a target whose id a restricted key knows', () => {
+  /** Doors that have no such field, or are closed: a key may still send it. */
+  const smuggled = (id: string, target: string): Readonly<Record<string, Asked>> => {
+    const delivery = { target_id: target }
+    const schedule = { name: 'Smuggled', ...hourly, payload: 'x', delivery: { target: 'Ops' } }
+    const document = { version: 1, schedules: [schedule] }
+    const job = { name: 'Smuggled', message: 'x', schedule: rpcHourly }
+    const channel = { deliver: true, deliverChannel: 'webhook', deliverTo: target }
+    return {
+      'RPC create': { rpc: ['cron.create', { ...job, delivery }] },
+      'RPC create by channel': { rpc: ['cron.create', { ...job, ...channel }] },
+      'RPC change': { rpc: ['cron.update', { jobId: id, patch: { delivery } }] },
+      'RPC change by channel': { rpc: ['cron.update', { jobId: id, patch: channel }] },
+      'MCP create': { mcp: ['schedule_create', { name: 'Smuggled', prompt: 'x', ...hourly, delivery }] },
+      'MCP change': { mcp: ['schedule_update', { id, delivery }] },
+      'as-code plan': { rest: ['POST', '/api/v1/apply/plan', document] },
+      'as-code apply': { rest: ['POST', '/api/v1/apply', document] },
+      import: { rest: ['POST', '/api/v1/import', document] },
+      change: { rest: ['PATCH', `/api/v1/targets/${target}`, { url: 'https://example.com/x' }] },
+      test: { rest: ['POST', `/api/v1/targets/${target}/test`] },
+    }
+  }
+
+  it.each(KEYS)('is delivered to through no door by the key %s', async (key) => {
+    const before = await rails.look()
+    for (const [door, asked] of Object.entries(smuggled(own.get(key) ?? '', rails.things.target)))
+      for (const [surface, { code }] of await askAll(rails, key, asked))
+        expect(code, `${door} ${surface}`).not.toBeNull()
+    expect(await rails.look()).toEqual(before)
   })
 })
 
