@@ -188,8 +188,8 @@ const STEP = 6 * DAY_SECONDS
 
 /** A question every few days, and a bisection to the second between two that disagree. */
 function findStretches(offsetAtSecond: (second: number) => number, from: number, to: number): readonly Stretch[] {
-  const stretches: Stretch[] = [{ start: from, offset: offsetAtSecond(from) }]
   let offset = offsetAtSecond(from)
+  const stretches: Stretch[] = [{ start: from, offset }]
   for (let known = from; known < to;) {
     const upTo = Math.min(to, known + STEP)
     const target = offsetAtSecond(upTo)
