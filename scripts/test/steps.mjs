@@ -2,7 +2,7 @@
  * What the two circles may take: seconds of CPU time (user and system, on all cores together), which is asserted, and
  * seconds on a clock, which only an idle machine keeps and which are printed.
  */
-export const BUDGETS = { first: { cpu: 600, clock: 300 }, all: { cpu: 1_800, clock: 900 } }
+export const BUDGETS = { first: { cpu: 600, clock: 300 }, all: { cpu: 2_400, clock: 900 } }
 
 const STORE = ['test/store/', 'test/service/database/']
 const SCENARIOS = ['test/scenarios/']
