@@ -24,7 +24,7 @@ const open = (bounds: Partial<typeof COMPUTE_BOUNDS> = {}): Computations =>
 const timing = (rrule: string) =>
   restoreTiming({ rrule, anchor: '2026-11-01T02:30:00.000Z', timezone: 'Europe/Berlin' })
 const HOURLY = timing('FREQ=HOURLY;BYMINUTE=0,30;BYHOUR=9,10')
-/** Seconds of work wherever it is done. */
+/** Two thousand of them are seconds of work wherever it is done. */
 const LONG = timing('FREQ=HOURLY;BYMINUTE=0,1,2,3,4,5,6,7,8,9;BYSECOND=0,10,20,30,40,50')
 const days = Array.from({ length: 92 }, (_, day) => ({
   ...{ date: String(day), from: later(NOW, day * DAY_MS), to: later(NOW, (day + 1) * DAY_MS) },
@@ -52,8 +52,8 @@ describe('rules worked out in a thread', () => {
   })
 
   it('end when they take too long, and make room for the next', async () => {
-    const computing = { orgId: ACME, computations: open({ timeLimitMs: 300 }) }
-    const many = Array.from({ length: 20 }, () => planned(LONG))
+    const computing = { orgId: ACME, computations: open({ timeLimitMs: 50 }) }
+    const many = Array.from({ length: 2_000 }, () => planned(LONG))
     await expect(computeCounts(computing, many, days)).rejects.toMatchObject({ code: 'RULE_TOO_DENSE', status: 422 })
     await computations.close()
     expect((await computePreview({ orgId: ACME, computations: open() }, HOURLY, view)).next).toHaveLength(20)
