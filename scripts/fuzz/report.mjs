@@ -24,10 +24,20 @@ export function lastWord(ends) {
   return `${tried} tried, ${counts.join(', ')}`
 }
 
+/** An input that is nested too deeply to be written is left out: its seed still makes it again. */
+function written(why, input) {
+  try {
+    return JSON.stringify({ why, input }, null, 2)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return JSON.stringify({ why, input: 'nested too deeply to be written' }, null, 2)
+  }
+}
+
 /** Keeps a finding as a small file that can be tried again; answers with its name. */
 export function keepFinding(directory, finding) {
   const { part, kind, where, message, input } = finding
-  const text = `${JSON.stringify({ why: `${kind} in ${where}: ${message}`, input }, null, 2)}\n`
+  const text = `${written(`${kind} in ${where}: ${message}`, input)}\n`
   const name = `${where}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}.json`.replaceAll(
     /[^\w.-]+/g,
     '-',
