@@ -1,4 +1,5 @@
 import type { EventKind, EventView, ResetView } from '../contract/event.ts'
+import { chunksOf } from './chunks.ts'
 import { EscapementError, refusalIn } from './errors.ts'
 import { createStreamReader, type StreamReader } from './event-stream.ts'
 import { baseOf, identityOf, pause, pauseAfter, unreachable, type ClientOptions } from './request.ts'
@@ -99,6 +100,7 @@ async function* oneConnection(
 ): AsyncGenerator<EventView | EventsReset, void, undefined> {
   const watchdog = createWatchdog(SILENCE_MS)
   const { fetch: ask = globalThis.fetch } = options
+  const over = signal === undefined ? watchdog.signal : AbortSignal.any([watchdog.signal, signal])
   try {
     const response = await ask(`${baseOf(options)}${target}`, {
       headers: {
@@ -106,13 +108,13 @@ async function* oneConnection(
         ...identityOf(options, 'GET'),
         ...(lastId === '' ? {} : { 'last-event-id': lastId }),
       },
-      signal: signal === undefined ? watchdog.signal : AbortSignal.any([watchdog.signal, signal]),
+      signal: over,
       redirect: 'error',
     })
     if (!response.ok || response.body === null) throw await refusalIn(response, { target, idempotencyKey: null })
     onOpen()
     const decoder = new TextDecoder()
-    for await (const chunk of chunksOf(response.body)) {
+    for await (const chunk of chunksOf(response.body, over)) {
       watchdog.feed()
       for (const { event, data } of reader.push(decoder.decode(chunk, { stream: true })))
         yield event === 'reset'
@@ -121,20 +123,6 @@ async function* oneConnection(
     }
   } finally {
     watchdog.end()
-  }
-}
-
-/** Not every browser can iterate over a stream. Whoever stops early leaves no connection behind. */
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-  const reader = body.getReader()
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      yield value
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined)
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Problem } from '../contract/problem.ts'
 import type { SimulateAnswer, SimulateInput, SimulationProgress } from '../contract/simulate.ts'
+import { chunksOf } from './chunks.ts'
 import { EscapementError, refusalIn } from './errors.ts'
-import { createStreamReader } from './event-stream.ts'
+import { createStreamReader, type StreamMessage } from './event-stream.ts'
 import { baseOf, identityOf, unreachable, type ClientOptions, type Outgoing } from './request.ts'
 
 /** What a simulation may be told beside its input. */
@@ -29,40 +30,36 @@ export async function streamSimulation(
     ...{ method: 'POST', target: PATH, headers: {}, signal, timeoutMs, repeatable: false, idempotencyKey: null },
   }
   const limit = AbortSignal.timeout(timeoutMs)
+  const over = signal === undefined ? limit : AbortSignal.any([limit, signal])
   try {
     const response = await ask(`${baseOf(options)}${PATH}`, {
       method: 'POST',
       headers: { accept: 'text/event-stream', 'content-type': 'application/json', ...identityOf(options, 'POST') },
       body: JSON.stringify(input),
-      signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
+      signal: over,
       redirect: 'error',
     })
     if (!response.ok || response.body === null) throw await refusalIn(response, outgoing)
-    return await read(response, wanted)
+    for await (const { event, data } of messagesOf(response.body, over)) {
+      if (event === 'progress') wanted.onProgress?.(JSON.parse(data) as SimulationProgress)
+      if (event === 'problem') throw refused(JSON.parse(data) as Problem)
+      if (event === 'result') return JSON.parse(data) as SimulateAnswer
+    }
+    over.throwIfAborted()
+    throw brokenOff(response)
   } catch (error) {
     signal?.throwIfAborted()
     throw error instanceof EscapementError ? error : unreachable(options, outgoing, error)
   }
 }
 
-async function read(response: Response, { onProgress }: SimulationOptions): Promise<SimulateAnswer> {
+async function* messagesOf(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<StreamMessage, void, undefined> {
   const messages = createStreamReader('')
   const decoder = new TextDecoder()
-  const body = (response.body as ReadableStream<Uint8Array>).getReader()
-  try {
-    for (;;) {
-      const { done, value } = await body.read()
-      if (done) throw brokenOff(response)
-      for (const { event, data } of messages.push(decoder.decode(value, { stream: true }))) {
-        if (event === 'progress') onProgress?.(JSON.parse(data) as SimulationProgress)
-        if (event === 'problem') throw refused(JSON.parse(data) as Problem)
-        if (event === 'result') return JSON.parse(data) as SimulateAnswer
-      }
-    }
-  } finally {
-    // Whoever has what they want leaves no connection behind.
-    await body.cancel().catch(() => undefined)
-  }
+  for await (const chunk of chunksOf(body, signal)) yield* messages.push(decoder.decode(chunk, { stream: true }))
 }
 
 const refused = ({ detail, status, code, title, errors, request_id: requestId, details }: Problem): EscapementError =>

@@ -1,7 +1,13 @@
 import type { ServerResponse } from 'node:http'
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { createScriptedServer, cut, problem, type Answering, type ScriptedServer } from './scripted-server.ts'
+
+setFlagsFromString('--expose-gc')
+const collectMemory = runInNewContext('gc') as () => void
 
 let server: ScriptedServer
 
@@ -74,6 +80,24 @@ describe('the stream of events', () => {
     }
     expect(ids).toEqual(['1-0'])
   })
+
+  it('ends when it is told to, also after memory was collected', async () => {
+    server = await createScriptedServer(streaming(['1-0']))
+    const controller = new AbortController()
+    const events = createClient({ url: server.url }).events({}, { signal: controller.signal })
+    const ids: string[] = []
+    const listening = (async () => {
+      for await (const { id } of events) ids.push(id)
+    })()
+    await expect.poll(() => ids).toEqual(['1-0'])
+    for (let round = 0; round < 10; round += 1) {
+      collectMemory()
+      await turn()
+    }
+    controller.abort()
+    await listening
+    expect(ids).toEqual(['1-0'])
+  }, 10_000)
 
   it('fails when it is refused, and when nobody is there', async () => {
     server = await createScriptedServer(problem({ status: 403, code: 'FORBIDDEN' }))
