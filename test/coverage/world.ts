@@ -36,7 +36,7 @@ export interface World {
   readonly until: <T>(look: () => T | Promise<T>, timeoutMs?: number) => Promise<T>
   /** The run when it has ended. */
   readonly ended: (runId: string) => Promise<RunView>
-  /** The runs of a schedule when they satisfy the condition, oldest first. */
+  /** The runs of a schedule when they satisfy the condition, in the order of their moments. */
   readonly runsOf: (scheduleId: string, isEnough: (runs: readonly RunView[]) => boolean) => Promise<readonly RunView[]>
   /** Plays on servers and a database of the check's own, for checks that need another configuration or a restart. */
   readonly alone: (play: (servers: OwnServers) => Promise<void>) => Promise<void>
@@ -121,12 +121,16 @@ function worldOf({ name, server, data, database, receiver, stubs }: Parts): Worl
     runsOf: (scheduleId, isEnough) =>
       until(async () => {
         const { items } = await server.schedules.runs(scheduleId, { limit: 200 })
-        if (!isEnough(items.toReversed())) throw new Error(`so far: ${JSON.stringify(items)}`)
-        return items.toReversed()
+        const runs = items.toSorted((a, b) => momentOf(a) - momentOf(b))
+        if (!isEnough(runs)) throw new Error(`so far: ${JSON.stringify(runs)}`)
+        return runs
       }),
     alone: inWorld,
   }
 }
+
+/** When a run was due: those of several moments may be made at once, and in any order. */
+const momentOf = (run: RunView): number => Date.parse(run.nominal_time ?? run.created_at)
 
 /** One call of `/rpc` over HTTP. */
 async function call<T>({ raw }: Remote, method: string, params: object = {}): Promise<T> {

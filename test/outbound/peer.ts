@@ -51,8 +51,9 @@ export async function startPeer(answer: Answering, host = '127.0.0.1'): Promise<
     connections: () => counts.connections,
     dropped: () => counts.dropped,
     close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve))
       for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => server.close(resolve))
+      await closed
     },
   }
 }

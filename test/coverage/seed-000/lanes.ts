@@ -127,6 +127,7 @@ export const LANES: readonly Row[] = [
       agent.hold()
       const schedule = await world.server.schedules.create({ agent_id: agent.id, every_seconds: 1, payload: 'tick' })
       const [first] = await world.runsOf(schedule.id, (runs) => runs.length >= 2)
+      await world.until(() => agent.busy() === 1)
       expect([first?.lane, agent.most()]).toEqual(['cron', 1])
       await world.del(`/api/v1/schedules/${schedule.id}`)
     },

@@ -46,7 +46,7 @@ const slow = watched({
 const failing = watched({
   fields: { ...SAMPLE_POLICIES, every_seconds: 2 },
   prepare: (agent) => agent.respond((_, response) => response.writeHead(500).end()),
-  isEnough: (runs) => runs.filter(({ status }) => status === 'failed').length >= 3,
+  isEnough: (runs) => runs.some(({ status, attempt }) => status === 'failed' && attempt === 3),
 })
 
 /** The sample and what it does: lines 212 to 229. */
@@ -87,8 +87,11 @@ export const SAMPLE_ROWS: readonly Row[] = [
   {
     line: '227',
     says: 'After a failure the attempt goes up by one.',
-    check: async (world) =>
-      expect((await failing(world)).runs.slice(0, 3).map(({ attempt }) => attempt)).toEqual([1, 2, 3]),
+    check: async (world) => {
+      const attempts = (await failing(world)).runs.map(({ attempt }) => attempt)
+      // On a slow machine a moment may come before the run of the one before has failed.
+      expect(attempts.slice(0, attempts.indexOf(3) + 1).slice(-3)).toEqual([1, 2, 3])
+    },
   },
   {
     line: '228',
