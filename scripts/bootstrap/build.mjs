@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, wr
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
+import { bundleServer } from './bundle.mjs'
 import { findCompiler } from './compiler.mjs'
 import { FULL_DISK, needRoom } from './room.mjs'
 import { runQuietly } from './run-quietly.mjs'
@@ -107,7 +108,7 @@ async function transpileServer(root) {
     mkdirSync(path.dirname(file), { recursive: true })
     writeFileSync(file, text)
   }
-  finishServer(root, hash)
+  await finishServer(root, hash)
 }
 
 function transpiled(transformSync, place, file) {
@@ -134,11 +135,12 @@ async function compileServer(root) {
     process.stderr.write(ended.output)
     throw new Stop('The sources do not compile; the compiler says why above. Afterwards run: npm run build')
   }
-  finishServer(root, hash)
+  await finishServer(root, hash)
 }
 
-function finishServer(root, hash) {
+async function finishServer(root, hash) {
   removeLeftovers(root)
+  if (existsSync(path.join(root, 'dist/cli/serve.js'))) await bundleServer(root)
   if (existsSync(path.join(root, ENTRY))) chmodSync(path.join(root, ENTRY), 0o755)
   writeFileSync(path.join(root, STAMP), `${hash}\n`)
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { PACKAGE_ROOT } from '../package-root.ts'
 import { describeCommands } from './commands.ts'
 import { overview } from './overview.ts'
 import { EXIT, write, type ExitCode, type Terminal } from './terminal.ts'
@@ -45,7 +46,7 @@ function beginProgram(terminal: Terminal): Command {
 
 /** The version of the package this file belongs to, both in a checkout and where it is installed. */
 function ownVersion(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  const manifest = JSON.parse(readFileSync(new URL('package.json', PACKAGE_ROOT), 'utf8')) as {
     readonly version: string
   }
   return manifest.version

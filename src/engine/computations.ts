@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { fileURLToPath } from 'node:url'
+import { threadModule } from '../package-root.ts'
 import type { ComputeJob, ComputeOutcome, ComputePort } from '../service/compute/port.ts'
 import { computeBusy, computeTooLarge, computeTooLong } from '../service/compute/refusals.ts'
 import { createThreadPool, type PoolBounds } from './thread-pool.ts'
@@ -18,8 +17,8 @@ export interface Computations extends ComputePort {
 
 /** Null in a program that is run from its sources, which has no file that a thread could begin with. */
 export function openComputations(): Computations | null {
-  const thread = new URL('./computation-thread.js', import.meta.url)
-  return existsSync(fileURLToPath(thread)) ? createComputations(thread) : null
+  const thread = threadModule('engine/computation-thread')
+  return thread === null ? null : createComputations(thread)
 }
 
 export const createComputations = (thread: URL, bounds: PoolBounds = COMPUTE_BOUNDS): Computations =>

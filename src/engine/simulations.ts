@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { fileURLToPath } from 'node:url'
+import { threadModule } from '../package-root.ts'
 import type { SimulationJob, SimulationOutcome, SimulationPort, SimulationProgress } from '../service/simulate/port.ts'
 import { simulationBusy, simulationTooLarge, simulationTooLong } from '../service/simulate/refusals.ts'
 import { createThreadPool, type PoolBounds } from './thread-pool.ts'
@@ -21,8 +20,8 @@ export interface Simulations extends SimulationPort {
  * that a thread could begin with.
  */
 export function openSimulations(): Simulations | null {
-  const thread = new URL('./simulation-thread.js', import.meta.url)
-  return existsSync(fileURLToPath(thread)) ? createSimulations(thread) : null
+  const thread = threadModule('engine/simulation-thread')
+  return thread === null ? null : createSimulations(thread)
 }
 
 /** Opens the place where simulations are computed. */

@@ -39,7 +39,7 @@ interface Route {
   readonly id: string
   readonly spec: OperationSpec
   readonly handler: AnyHandler
-  readonly readers: Readers
+  readonly readers: () => Readers
   /** The status of every answer, unless the handler says which. */
   readonly status: number | null
 }
@@ -64,7 +64,10 @@ export function addRoutes(
 
 function routeOf(id: string, spec: OperationSpec, handler: AnyHandler): Route {
   const statuses = Object.keys(spec.answers).map(Number)
-  return { id, spec, handler, readers: readersOf(spec), status: statuses.length === 1 ? (statuses[0] ?? null) : null }
+  // Made when first asked for: all of them together would take a tenth of a start.
+  let made: Readers | null = null
+  const readers = (): Readers => (made ??= readersOf(spec))
+  return { id, spec, handler, readers, status: statuses.length === 1 ? (statuses[0] ?? null) : null }
 }
 
 function addRoute(routing: Routing, route: Route): void {
@@ -157,7 +160,8 @@ function isTagged({ request, reply }: Exchange, body: unknown): boolean {
 }
 
 function callOf(ctx: HttpContext, route: Route, { request, reply }: Exchange): Call<OperationSpec> {
-  const { spec, readers } = route
+  const { spec } = route
+  const readers = route.readers()
   const { principal } = request
   const params = readers.params === null ? {} : readers.params(request.params)
   const query = readers.query(request.query)

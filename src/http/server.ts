@@ -41,6 +41,12 @@ const SAFE = Object.entries(SAFE_HEADERS)
 /** Whoever neither sends nor takes anything for so long is not there. Nobody waits so long for an answer. */
 const SILENCE_TIMEOUT_MS = 360_000
 
+/** No route hands a schema to the framework, whose own compilers would only take time to load. */
+const noCompiler = (): never => {
+  throw new Error('a route has a schema for the framework')
+}
+const NO_COMPILERS = { buildValidator: noCompiler, buildSerializer: noCompiler }
+
 /** The operations that are answered, and who carries them out. */
 export interface Api {
   readonly operations: OperationTable
@@ -62,6 +68,7 @@ export function createHttpServer(
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     genReqId: createRequestIds(),
+    schemaController: { compilersFactory: NO_COMPILERS },
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
     frameworkErrors: (error, request, reply) => void refuse(ctx, { error: checked(request) ?? error, request, reply }),
     clientErrorHandler: (error, socket) => refuseUnread(error, socket),

@@ -20,7 +20,7 @@ import { loadStored, recordReload } from '../service/config.ts'
 import { settingsOf, type EngineSettings } from '../service/settings.ts'
 import { checkAddress } from './address.ts'
 import { addCommands, commandRules } from './commands.ts'
-import { openDoor, type Door } from './door.ts'
+import type { Door } from './door.ts'
 import { prepareAgents, prepareOwner, prepareSignIn } from './first-start.ts'
 import type { ServerOptions } from './options.ts'
 import { outboundOf, type ServerOutbound } from './outbound.ts'
@@ -45,6 +45,8 @@ export interface Server {
   /** Drains, or hurries what drains already. Resolves when everything is closed. */
   readonly stop: (how: 'drain' | 'now') => Promise<void>
 }
+
+type OpenDoor = typeof import('./door.ts').openDoor
 
 /** What stands between the beginning of a start and its end. */
 interface Starting {
@@ -73,6 +75,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   if (url !== null) await createData(data)
   const counting = createCounting(() => performance.now())
   const outbound = outboundOf(options.configuration)
+  // Loaded while the database starts; together with everything else it would be waited for.
+  const loading = import('./door.ts')
   const app = await openApp({
     database: url === null ? { data, schema, pool } : { url, schema, pool },
     ...{ settings: settings.get, executors, estimate: null, log: options.log.log, meter: counting.meter },
@@ -96,7 +100,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await prepareOwner(app.ports, { options, data })
     const starting = { ...prepare(options, app, settings.renew), counting, outbound }
     await starting.reloading.refresh()
-    return await open(starting, data)
+    return await open(starting, data, (await loading).openDoor)
   } catch (error) {
     await app.close().catch(() => undefined)
     throw error
@@ -167,7 +171,7 @@ function prepare(options: ServerOptions, app: App, renew: () => void): Omit<Star
   return { options, app, waiters: createWaiters(parts), turnLog, reloading, state }
 }
 
-async function open(starting: Starting, data: string): Promise<Server> {
+async function open(starting: Starting, data: string, openDoor: OpenDoor): Promise<Server> {
   const { options, app, waiters, reloading, turnLog, state } = starting
   const { log, configuration, version } = options
   const door = await openDoor({

@@ -1,11 +1,10 @@
 import { Worker } from 'node:worker_threads'
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { App } from '../app.ts'
 import { OPERATOR_ORG } from '../core/access.ts'
 import { stallPeriodMs } from '../core/alerts.ts'
 import type { Log } from '../engine/health.ts'
 import { tell } from '../engine/stall.ts'
+import { threadModule } from '../package-root.ts'
 import type { Stall } from '../service/stalls.ts'
 import type { WatchdogStart } from './watchdog-thread.ts'
 
@@ -22,9 +21,8 @@ const NO_WATCHDOG: Watchdog = { stop: () => Promise.resolve() }
  */
 export function startWatchdog({ app, log }: { readonly app: App; readonly log: Log }): Watchdog {
   const { parts, place } = app
-  const thread = new URL('./watchdog-thread.js', import.meta.url)
-  // A program that is run from its sources has no file that a thread could begin with.
-  if (!existsSync(fileURLToPath(thread))) return NO_WATCHDOG
+  const thread = threadModule('serve/watchdog-thread')
+  if (thread === null) return NO_WATCHDOG
   const shared = new BigInt64Array(new SharedArrayBuffer(8))
   let told = parts.id()
   const beat = (): void => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PACKAGE_ROOT } from '../package-root.ts'
 import { DatabaseError } from './database-error.ts'
 
 export interface Migration {
@@ -11,8 +12,7 @@ export interface Migration {
   readonly sql: string
 }
 
-/** Beside `src/` in a checkout and beside `dist/` in the package: the same two steps up from here. */
-export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('../../migrations', import.meta.url))
+export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('migrations', PACKAGE_ROOT))
 
 const FILE = /^(\d{4})_([a-z0-9_]+)\.sql$/
 

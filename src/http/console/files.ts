@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PACKAGE_ROOT } from '../../package-root.ts'
 
-/** Beside `src/` in a checkout and inside of `dist/` in the package: the same three steps up from here. */
-const BUILT = fileURLToPath(new URL('../../../dist/ui', import.meta.url))
+const BUILT = fileURLToPath(new URL('dist/ui', PACKAGE_ROOT))
 
 /** How a file may be packed, best first. */
 export type Encoding = 'br' | 'gzip'

@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { openApiOf } from '../../contract/openapi.ts'
 import type { OperationTable } from '../../contract/operations/operation.ts'
+import { PACKAGE_ROOT } from '../../package-root.ts'
 import { hasTag } from '../entity-tag.ts'
 import { refuseOthers } from '../routes.ts'
 import { apiPage, errorsPage } from './pages.ts'
 
-/** Beside `src/` in a checkout and beside `dist/` in the package: the same three steps up from here. */
-const ASSETS = new URL('../../../assets/docs/', import.meta.url)
+const ASSETS = new URL('assets/docs/', PACKAGE_ROOT)
 
 /** The page may load what is beside it and nothing else, from nowhere else. */
 const HEADERS = {

@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs'
+
+/** The directory of this package. Searched upward, because a build joins modules into files that lie elsewhere. */
+export const PACKAGE_ROOT: URL = above(new URL('./', import.meta.url))
+
+function above(directory: URL): URL {
+  const isFound = existsSync(new URL('package.json', directory)) || directory.pathname === '/'
+  return isFound ? directory : above(new URL('../', directory))
+}
+
+/** The module that a thread begins with; null in a program that is run from its sources, where there is no such file. */
+export function threadModule(place: string): URL | null {
+  if (import.meta.url.endsWith('.ts')) return null
+  const module = new URL(`dist/${place}.js`, PACKAGE_ROOT)
+  return existsSync(module) ? module : null
+}
