@@ -26,9 +26,12 @@ const MAY_IMPORT = {
 
 /** Single files at the top of src/ that a folder may import. */
 const MAY_IMPORT_FILES = {
-  cli: ['app.ts', 'config.ts'],
+  store: ['package-root.ts'],
+  engine: ['package-root.ts'],
+  http: ['package-root.ts'],
+  cli: ['app.ts', 'config.ts', 'package-root.ts'],
   library: ['app.ts', 'config.ts', 'escapement.ts'],
-  serve: ['app.ts'],
+  serve: ['app.ts', 'package-root.ts'],
 }
 
 /** Third-party packages a folder may touch. A folder that is not listed may touch none. */

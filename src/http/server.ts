@@ -45,7 +45,7 @@ const SILENCE_TIMEOUT_MS = 360_000
 const noCompiler = (): never => {
   throw new Error('a route has a schema for the framework')
 }
-const NO_COMPILERS = { buildValidator: noCompiler, buildSerializer: noCompiler }
+const NO_SCHEMAS = { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } }
 
 /** The operations that are answered, and who carries them out. */
 export interface Api {
@@ -65,10 +65,8 @@ export function createHttpServer(
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
     // What drains answers for itself, as a problem.
-    return503OnClosing: false,
-    forceCloseConnections: 'idle',
+    ...{ return503OnClosing: false, forceCloseConnections: 'idle', schemaController: NO_SCHEMAS },
     genReqId: createRequestIds(),
-    schemaController: { compilersFactory: NO_COMPILERS },
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
     frameworkErrors: (error, request, reply) => void refuse(ctx, { error: checked(request) ?? error, request, reply }),
     clientErrorHandler: (error, socket) => refuseUnread(error, socket),

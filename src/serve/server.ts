@@ -20,7 +20,7 @@ import { loadStored, recordReload } from '../service/config.ts'
 import { settingsOf, type EngineSettings } from '../service/settings.ts'
 import { checkAddress } from './address.ts'
 import { addCommands, commandRules } from './commands.ts'
-import type { Door } from './door.ts'
+import type { Door, openDoor as OpenDoor } from './door.ts'
 import { prepareAgents, prepareOwner, prepareSignIn } from './first-start.ts'
 import type { ServerOptions } from './options.ts'
 import { outboundOf, type ServerOutbound } from './outbound.ts'
@@ -45,8 +45,6 @@ export interface Server {
   /** Drains, or hurries what drains already. Resolves when everything is closed. */
   readonly stop: (how: 'drain' | 'now') => Promise<void>
 }
-
-type OpenDoor = typeof import('./door.ts').openDoor
 
 /** What stands between the beginning of a start and its end. */
 interface Starting {
@@ -171,7 +169,7 @@ function prepare(options: ServerOptions, app: App, renew: () => void): Omit<Star
   return { options, app, waiters: createWaiters(parts), turnLog, reloading, state }
 }
 
-async function open(starting: Starting, data: string, openDoor: OpenDoor): Promise<Server> {
+async function open(starting: Starting, data: string, openDoor: typeof OpenDoor): Promise<Server> {
   const { options, app, waiters, reloading, turnLog, state } = starting
   const { log, configuration, version } = options
   const door = await openDoor({
