@@ -18,7 +18,7 @@ export default defineConfig({
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/fuzz/main.fuzz.ts'],
     reporters: [QUIET],
-    pool: 'threads',
+    pool: 'forks',
     maxWorkers: 1,
     isolate: false,
     globals: false,
