@@ -17,7 +17,7 @@ const MAY_IMPORT = {
   tracing: ['core', 'engine', 'executors'],
   client: ['contract'],
   cli: ['contract', 'client', 'core', 'serve', 'mcp', 'yaml'],
-  config: ['contract', 'core'],
+  config: ['contract', 'core', 'yaml'],
   log: [],
   yaml: [],
   library: ['contract', 'core', 'service', 'engine', 'executors'],

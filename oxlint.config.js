@@ -15,6 +15,13 @@ const NO_DEFAULT_EXPORT = {
 const NO_ENUM = { selector: 'TSEnumDeclaration', message: 'No enums: use a union of texts, which needs no code.' }
 const EVERYWHERE = [NO_BARRELS, NO_DEFAULT_EXPORT, NO_ENUM]
 
+/** About 120,000 arguments overflow the stack, and how long a list is often depends on what was sent. */
+const NO_SPREAD_LIST = {
+  selector:
+    "CallExpression:matches([callee.property.name=/^(push|unshift|splice|concat|fromCharCode|fromCodePoint)$/], [callee.object.name='Math'], [callee.name='flawed']) > SpreadElement",
+  message: 'A long list overflows the stack: use addAll, largest or smallest of src/core/long-lists.ts.',
+}
+
 const NO_CLOCK = 'The core has no clock: take `now` as an argument.'
 const NO_HOST_ZONE = "This reads the host's time zone; use the UTC functions or src/core/time/zone.ts."
 const NO_ASYNC = 'The core is synchronous: facts in, decision out.'
@@ -115,6 +122,7 @@ export default {
       files: ['src/**/*.ts'],
       excludeFiles: ['src/config.ts'],
       rules: {
+        'house/no-restricted-syntax': ['error', ...EVERYWHERE, NO_SPREAD_LIST],
         'no-restricted-properties': ['error', NO_ENVIRONMENT],
         'no-restricted-imports': [
           'error',
@@ -125,7 +133,7 @@ export default {
     {
       files: ['src/core/**/*.ts'],
       rules: {
-        'house/no-restricted-syntax': ['error', ...EVERYWHERE, ...CORE_SYNTAX],
+        'house/no-restricted-syntax': ['error', ...EVERYWHERE, NO_SPREAD_LIST, ...CORE_SYNTAX],
         'no-restricted-properties': ['error', NO_ENVIRONMENT, ...CORE_PROPERTIES],
         'no-restricted-globals': ['error', ...CORE_GLOBALS, INTL],
       },

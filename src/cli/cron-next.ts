@@ -44,7 +44,7 @@ function parseQuestion(line: string, plans: PlanMemory): Parsed<Question> {
   const start = parseInstant('from', from)
   const inclusiveFlaws = flawsOfInclusive(inclusive)
   if (!plan.ok || !start.ok || inclusiveFlaws.length > 0)
-    return flawed(...flawsOf(plan), ...flawsOf(start), ...inclusiveFlaws)
+    return flawed([...flawsOf(plan), ...flawsOf(start), ...inclusiveFlaws])
   return parsed({ plan: plan.value, after: inclusive === true ? earlier(start.value, 1) : start.value })
 }
 

@@ -19,7 +19,7 @@ export function parseCronPlan(input: CronInput): Parsed<CronPlan> {
   const dayMatch = parseWord('dayMatch', input.dayMatch ?? 'or', DAY_MATCHES)
   if (expression.ok && zone.ok && dst.ok && dayMatch.ok)
     return parsed({ expression: expression.value, zone: zone.value, dst: dst.value, dayMatch: dayMatch.value })
-  return flawed(...[expression, zone, dst, dayMatch].flatMap(flawsOf))
+  return flawed([expression, zone, dst, dayMatch].flatMap(flawsOf))
 }
 
 export const flawsOf = (answer: Parsed<unknown>): readonly Flaw[] => (answer.ok ? [] : answer.flaws)

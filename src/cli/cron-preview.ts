@@ -1,3 +1,4 @@
+import { largest } from '../core/long-lists.ts'
 import { flawed, parsed, parseInteger, type Flaw, type Parsed } from '../core/input.ts'
 import { formatInstant, parseInstant, type Instant } from '../core/instant.ts'
 import { weekdayOf } from '../core/time/calendar.ts'
@@ -60,7 +61,7 @@ function parseView(expr: string, options: PreviewOptions, now: Instant): Parsed<
   const amount = /^\d+$/.test(options.count) ? Number(options.count) : options.count
   const count = parseInteger('--count', amount, { min: 1, max: MOST_SHOWN })
   if (plan.ok && from.ok && count.ok) return parsed({ plan: plan.value, from: from.value, count: count.value })
-  return flawed(...[plan, from, count].flatMap(flawsOf).map(asTyped))
+  return flawed([plan, from, count].flatMap(flawsOf).map(asTyped))
 }
 
 function asText({ plan, from }: View, preview: TimingPreview): string {
@@ -68,7 +69,7 @@ function asText({ plan, from }: View, preview: TimingPreview): string {
   const local = (at: Instant): string =>
     `${WEEKDAYS[weekdayOf(localDayOf(zone, at))] ?? ''} ${formatInZone(zone, at)} ${formatOffset(offsetAt(zone, at))}`
   const rows = preview.next.map((at) => [local(at), formatInstant(at)] as const)
-  const width = Math.max(zone.name.length, ...rows.map(([text]) => text.length))
+  const width = largest([zone.name.length, ...rows.map(([text]) => text.length)])
   const table = [[zone.name, 'UTC'] as const, ...rows].map(([left, right]) => `  ${left.padEnd(width)}   ${right}`)
   const never = [`  never again after ${formatInstant(from)} (looked up to the end of 2199)`]
   return [preview.sentence, '', ...(rows.length === 0 ? never : table), ...clockChanges(preview.dstNotes), ''].join(

@@ -1,5 +1,6 @@
 import { CONFIG_KEYS, isLaneSize } from '../contract/config/keys.ts'
 import { defaultLayer, keysOf, type Layer, type PlacedKey } from '../contract/config/tree.ts'
+import { addAll } from '../core/long-lists.ts'
 import { laneName } from '../core/ids.ts'
 import { describeFlaw } from '../core/input.ts'
 import { readLaneSizes } from '../core/lanes.ts'
@@ -57,8 +58,9 @@ function readOne(
 ): void {
   const read = key.parse(path, key.fromText(text))
   if (!read.ok)
-    into.flaws.push(
-      ...read.flaws.map((flaw) => describeFlaw({ ...flaw, field: `${name} (${flaw.field})`, allowed: key.allowed })),
+    addAll(
+      into.flaws,
+      read.flaws.map((flaw) => describeFlaw({ ...flaw, field: `${name} (${flaw.field})`, allowed: key.allowed })),
     )
   else if (!(key.zeroKeeps && read.value === 0)) into.values.set(path, read.value)
 }

@@ -3,6 +3,7 @@ import { CONFIG_KEYS } from '../contract/config/keys.ts'
 import { readPartly, type Layer, type ReadLayer } from '../contract/config/tree.ts'
 import { describeFlaw, type Flaw } from '../core/input.ts'
 import { withoutComments } from '../core/json-comments.ts'
+import { doublesIn, firstFlaws, withinBounds } from '../yaml/bounds.ts'
 
 /** Something that is wrong with the file, and where. */
 export interface FileFlaw {
@@ -17,19 +18,23 @@ export type ReadFile =
 
 /** More than this is not a configuration. */
 const MOST_CHARACTERS = 1_048_576
+const MOST_TOKENS = 50_000
 
 /** Reads the text of a configuration file, whole or not at all: every flaw is told with its line. */
 export function readConfigText(text: string): ReadFile {
   if (text.length > MOST_CHARACTERS)
     return refused([{ line: 1, message: `the file is longer than ${MOST_CHARACTERS} characters` }])
   const lines = new LineCounter()
-  const document = documentOf(withoutComments(text), lines)
-  if (document === null) return refused([{ line: 1, message: 'the file is nested too deeply to be read' }])
+  const plain = withoutComments(text)
+  const parsed = withinBounds(plain, MOST_TOKENS, () => documentOf(plain, lines))
+  if (!parsed.ok) return refused([{ line: 1, message: `the file ${parsed.message}` }])
+  const document = parsed.value
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line)
   const problems = [...document.errors, ...document.warnings]
-  const broken = problems.map(({ message, pos: [at] }) => ({ line: lineAt(at), message: lowered(message) }))
+  if (problems.length > 0)
+    return refused(problems.map(({ message, pos: [at] }) => ({ line: lineAt(at), message: lowered(message) })))
   // Of a name that is there twice, the rest of the file can be read all the same.
-  if (problems.some(({ code }) => code !== 'DUPLICATE_KEY')) return refused(broken)
+  const broken = doublesIn(document).map(({ at, message }) => ({ line: lineAt(at), message }))
   const given = valueOf(document)
   if (!given.ok) return refused([...broken, { line: 1, message: given.message }])
   if (given.value === null) return { ok: true, layer: { values: new Map(), kept: [], forgotten: [] } }
@@ -44,17 +49,13 @@ export function readConfigText(text: string): ReadFile {
   )
 }
 
-const refused = (flaws: readonly FileFlaw[], values: Layer = new Map()): ReadFile => ({ ok: false, flaws, values })
+const refused = (flaws: readonly FileFlaw[], values: Layer = new Map()): ReadFile => ({
+  ...{ ok: false, flaws: firstFlaws(flaws), values },
+})
 
-/** The document in a text; null when it is nested so deeply that whoever reads it runs out of stack. */
-function documentOf(text: string, lineCounter: LineCounter): Document | null {
-  try {
-    return parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error' })
-  } catch (error) {
-    if (error instanceof RangeError) return null
-    throw error
-  }
-}
+/** Names that are there twice are found without the library: it compares each with each. */
+const documentOf = (text: string, lineCounter: LineCounter): Document =>
+  parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error', uniqueKeys: false })
 
 /** Aliases may not blow up a small file. */
 function valueOf(

@@ -42,7 +42,7 @@ export function combine({ file, environment, flag, stored }: Layers): Parsed<Eff
   put(stored, 'stored')
   const all = new Map([...values].map(([path, { value }]) => [path, value]))
   const flaws = crossFlaws(all)
-  if (flaws.length > 0) return flawed(...flaws)
+  if (flaws.length > 0) return flawed(flaws)
   // It is complete, because the defaults are, and each value was read by its key.
   const config = buildTree(CONFIG_KEYS, all) as unknown as Config
   return parsed({ config, values })

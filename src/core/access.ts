@@ -166,7 +166,7 @@ export function parsePermissions(field: string, value: unknown): Parsed<readonly
   })
   const more = wrong.length - flaws.length
   if (more > 0) flaws.push({ field, value: undefined, message: `and ${more} more that are not permissions` })
-  return flaws.length > 0 ? flawed(...flaws) : parsed([...new Set(words)] as readonly string[] as readonly Grant[])
+  return flaws.length > 0 ? flawed(flaws) : parsed([...new Set(words)] as readonly string[] as readonly Grant[])
 }
 
 function groupOf(permission: string): string {

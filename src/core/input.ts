@@ -1,3 +1,4 @@
+import { addAll } from './long-lists.ts'
 /**
  * How every parser of the core answers. A flaw says which field is wrong, what was given and what would have been
  * right, so that each surface (HTTP problem, CLI message, field in the editor) can show it without knowing the rule.
@@ -21,7 +22,11 @@ export type Parsed<T> =
 
 export const parsed = <T>(value: T): Parsed<T> => ({ ok: true, value })
 
-export const flawed = (...flaws: readonly Flaw[]): Parsed<never> => ({ ok: false, flaws })
+/** A list is not spread into arguments: a hundred thousand flaws would overflow the stack. */
+export const flawed = (flaws: Flaw | readonly Flaw[]): Parsed<never> => ({
+  ok: false,
+  flaws: 'field' in flaws ? [flaws] : flaws,
+})
 
 /** So many flaws are listed: enough to see what is wrong, and few enough to be read. */
 export const MAX_LISTED_FLAWS = 20
@@ -89,6 +94,13 @@ export function parseWord<W extends string>(field: string, value: unknown, words
   return word === undefined ? flawed({ field, value, message: 'is not a known value', allowed }) : parsed(word)
 }
 
+/** The first flaws of a list, and one that says how many more there are. */
+export function firstFlaws(field: string, flaws: readonly Flaw[]): readonly Flaw[] {
+  const more = flaws.length - MAX_LISTED_FLAWS
+  if (more <= 0) return flaws
+  return [...flaws.slice(0, MAX_LISTED_FLAWS), { field, value: undefined, message: `and ${more} more mistakes` }]
+}
+
 /** How many more fields there are with names that are not known. */
 const moreUnknown = (at: string, count: number): Flaw => ({
   field: at,
@@ -152,10 +164,10 @@ export function parseFields<Fields extends Readonly<Record<string, FieldParser>>
     if (given === undefined) continue
     const result = parse(field, given)
     if (result.ok) found[name] = result.value
-    else flaws.push(...result.flaws)
+    else addAll(flaws, result.flaws)
   }
   if (unknown > MAX_LISTED_FLAWS) flaws.push(moreUnknown(prefix, unknown - MAX_LISTED_FLAWS))
-  return flaws.length > 0 ? flawed(...flaws) : parsed(found as FieldsOf<Fields>)
+  return flaws.length > 0 ? flawed(flaws) : parsed(found as FieldsOf<Fields>)
 }
 
 /** A parser of whole numbers inside bounds, for a table of fields. */

@@ -11,7 +11,7 @@ export const MAX_VALUES = 200_000
 const SMALLEST_EXCESS = MAX_FIELDS * 5
 
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c]
-const [OPEN_LIST, OPEN_OBJECT] = [0x5b, 0x7b]
+const [OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT] = [0x5b, 0x7b, 0x5d, 0x7d]
 
 /** What a text of JSON has too many of, and how many it may have; null: it has few enough. */
 export type Excess = { readonly of: 'fields' | 'values'; readonly allowed: number } | null
@@ -38,6 +38,21 @@ function countIn(bytes: Uint8Array): { readonly fields: number; readonly values:
     else if (byte === COMMA || byte === OPEN_LIST || byte === OPEN_OBJECT) values += 1
   }
   return { fields, values }
+}
+
+/**
+ * Whether a text of JSON is nested deeper. Asked before anything is made of it: a million brackets cost a hundred times more
+ * to read than to count. What is no JSON is counted as far as it looks like JSON.
+ */
+export function isDeeperText(bytes: Uint8Array, levels: number): boolean {
+  let level = 0
+  for (let at = 0; at < bytes.length && level <= levels; at += 1) {
+    const byte = bytes[at]
+    if (byte === QUOTE) at = endOfText(bytes, at)
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) level += 1
+    else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) level -= 1
+  }
+  return level > levels
 }
 
 /** Where the text that begins at a quote ends. */

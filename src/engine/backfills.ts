@@ -1,3 +1,4 @@
+import { addAll, smallest } from '../core/long-lists.ts'
 import { runId, type RunId } from '../core/ids.ts'
 import { isTerminal, type RunState } from '../core/run/run-machine.ts'
 import { advanceWork, findOpenBackfills } from '../service/backfill/advance.ts'
@@ -71,14 +72,14 @@ async function backfillPass(
   const moments: number[] = []
   for (const one of open) {
     for (const id of one.inFlight) watched.add(id)
-    if (!one.isReady) moments.push(...(one.nextAt === null ? [] : [one.nextAt]))
+    if (!one.isReady) addAll(moments, one.nextAt === null ? [] : [one.nextAt])
     else if (!handed.isBusy(one.orgId))
       handed.hand(advanceWork(one), (row) => {
         // Another may be ready in the same org, and a run may have ended before anybody watched it.
         if (row !== null) wake()
       })
   }
-  return moments.length === 0 ? undefined : Math.max(0, Math.min(...moments) - ctx.clock.now())
+  return moments.length === 0 ? undefined : Math.max(0, smallest(moments) - ctx.clock.now())
 }
 
 interface Looking {

@@ -1,3 +1,4 @@
+import { smallest } from '../core/long-lists.ts'
 import { stallPeriodMs } from '../core/alerts.ts'
 import { earlier, instant } from '../core/instant.ts'
 import type { LaneRules } from '../service/lanes.ts'
@@ -145,7 +146,7 @@ export async function firePass(parts: NodeParts): Promise<number | undefined> {
   }
   if (due.more) return 0
   // No transaction lives so long that it could still write an earlier moment; what busy orgs have left may be older.
-  parts.state.decidedUpTo = instant(Math.min(earlier(now, LONGEST_TRANSACTION_MS), ...firing.values()))
+  parts.state.decidedUpTo = instant(smallest([earlier(now, LONGEST_TRANSACTION_MS), ...firing.values()]))
   const next = await findNextMoment(parts.control, { since: parts.state.decidedUpTo, except: fire.busy() })
   return next === null ? undefined : Math.max(0, next - ctx.clock.now())
 }

@@ -1,4 +1,5 @@
-import { isDeeper, MAX_ANSWER_DEPTH, readJson } from '../core/json.ts'
+import { isDeeperText } from '../core/json-shape.ts'
+import { MAX_ANSWER_DEPTH, readJson } from '../core/json.ts'
 import { isExpectedStatus, unmet, type SuccessWhen } from '../core/executor/success-when.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import { outcomeOfHttpStatus, outcomeOfResult, RESULT_STATUSES, type ResultStatus } from '../core/run/outcome.ts'
@@ -78,10 +79,10 @@ export function readBody(
   const saysJson = typeof type === 'string' && /^application\/(?:[^;]*\+)?json\b/i.test(type.trim())
   // Many small services forget to say that it is JSON.
   if (!saysJson && !/^\s*[[{]/.test(text)) return { value: text }
+  if (isDeeperText(body, MAX_ANSWER_DEPTH)) return { flaw: TOO_DEEP }
   const read = readJson(text)
-  if ('flaw' in read)
-    return saysJson ? { flaw: `the answer says that it is JSON and is not: ${read.flaw}` } : { value: text }
-  return isDeeper(read.value, MAX_ANSWER_DEPTH) ? { flaw: TOO_DEEP } : read
+  if (!('flaw' in read)) return read
+  return saysJson ? { flaw: `the answer says that it is JSON and is not: ${read.flaw}` } : { value: text }
 }
 
 /** What is said of an answer that no row could hold. */

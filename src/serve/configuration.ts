@@ -2,6 +2,7 @@ import { readVariables, type Variables } from '../config/environment.ts'
 import { createConfigKeeper, type ConfigKeeper } from '../config/keeper.ts'
 import { CONFIG_KEYS } from '../contract/config/keys.ts'
 import { keyAt, type Layer } from '../contract/config/tree.ts'
+import { addAll } from '../core/long-lists.ts'
 import { describeFlaw } from '../core/input.ts'
 import { fileComplaints, findConfigFile, readFound, type FilePlaces, type FoundFile } from './config-file.ts'
 import { StartRefused } from './start-refused.ts'
@@ -37,10 +38,10 @@ export async function openConfiguration(sources: ConfigSources): Promise<Configu
     throw new StartRefused(error instanceof Error ? error.message : String(error), { cause: error })
   })
   const read = found === null ? null : readFound(found)
-  if (read?.ok === false) complaints.push(...fileComplaints(found?.path ?? '', read))
+  if (read?.ok === false) addAll(complaints, fileComplaints(found?.path ?? '', read))
   const file = (read?.ok === false ? read.values : read?.layer.values) ?? new Map<string, unknown>()
   const environment = readVariables(sources.variables, file)
-  complaints.push(...environment.flaws)
+  addAll(complaints, environment.flaws)
   const keeper = createConfigKeeper({ file, environment: environment.layer, flag, stored: new Map() })
   if (!keeper.ok) throw refused([...complaints, ...keeper.flaws.map(describeFlaw)])
   if (complaints.length > 0) throw refused(complaints)
@@ -70,7 +71,11 @@ function readFlags(flags: Flags): { readonly layer: Layer; readonly complaints: 
     if (text === undefined || key === undefined) continue
     const read = key.parse(flagOf(path), key.fromText(text))
     if (read.ok) layer.set(path, read.value)
-    else complaints.push(...read.flaws.map((flaw) => describeFlaw({ ...flaw, allowed: key.allowed })))
+    else
+      addAll(
+        complaints,
+        read.flaws.map((flaw) => describeFlaw({ ...flaw, allowed: key.allowed })),
+      )
   }
   return { layer, complaints }
 }

@@ -1,5 +1,6 @@
 import { watch, type FSWatcher } from 'node:fs'
 import type { ConfigChange, ConfigKeeper } from '../config/keeper.ts'
+import { addAll } from '../core/long-lists.ts'
 import { describeFlaw, type Parsed } from '../core/input.ts'
 import { createLoop, sleep } from '../engine/loop.ts'
 import type { ServerLog } from '../log/server-log.ts'
@@ -63,7 +64,7 @@ export function createReloading(ctx: ReloadingContext): Reloading {
   return {
     start: () => {
       for (const [directory, names] of watchedDirectories(ctx.places))
-        watchers.push(...watchDirectory(directory, names, files.wake))
+        addAll(watchers, watchDirectory(directory, names, files.wake))
       files.start()
       stored.start()
     },

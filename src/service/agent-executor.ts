@@ -38,7 +38,7 @@ const anything: ReadOptions = (_, given) => parsed(given)
 /** Where browsers are is the operator's word alone, and workers say by themselves what they do. */
 const nothing: ReadOptions = (field, given) => {
   const flaws = unknownFields(field, given, ['kind'])
-  return flaws.length > 0 ? flawed(...flaws) : parsed(given)
+  return flaws.length > 0 ? flawed(flaws) : parsed(given)
 }
 
 /** Who reads the options of a kind. */

@@ -1,5 +1,6 @@
 import type { AgentInput } from '../contract/agent.ts'
 import { invalid } from '../contract/refusals.ts'
+import { addAll } from '../core/long-lists.ts'
 import { agentId, sessionKey, type OrgId } from '../core/ids.ts'
 import { flawed, orNull, parsed, parseInteger, type Flaw, type Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
@@ -39,13 +40,13 @@ export function parseAgent(value: unknown, existing: AgentRow | null): Parsed<Re
   if (!object.ok) return object
   const given = object.value
   const { flaws, keep } = collectFlaws()
-  flaws.push(...unknownFields('', given, AGENT_FIELDS))
+  addAll(flaws, unknownFields('', given, AGENT_FIELDS))
   const field = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>, otherwise: T): T =>
     given[name] === undefined ? otherwise : (keep(parse(name, given[name])) ?? otherwise)
   // Null is a value here, and `keep` answers null for a flaw: both leave nothing behind.
   const nullable = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>, otherwise: T | null) =>
     given[name] === undefined ? otherwise : keep(orNull(parse)(name, given[name]))
-  flaws.push(...missing(given, existing))
+  addAll(flaws, missing(given, existing))
   const executor = field(
     'executor',
     (name, given) => parseExecutor(name, given, { executor: existing?.executor, reach: 'origin' }),
@@ -68,7 +69,7 @@ export function parseAgent(value: unknown, existing: AgentRow | null): Parsed<Re
     provider: nullable('provider', parseProviderName, existing?.provider ?? null),
     selfService: nullable('self_service', parseGuardRails, existing?.selfService ?? null),
   }
-  return flaws.length > 0 ? flawed(...flaws) : parsed(read)
+  return flaws.length > 0 ? flawed(flaws) : parsed(read)
 }
 
 function missing(given: Given, existing: AgentRow | null): readonly Flaw[] {

@@ -1,3 +1,4 @@
+import { addAll } from '../core/long-lists.ts'
 import {
   BUDGET_ACTIONS,
   BUDGET_DEFAULTS,
@@ -34,7 +35,7 @@ export function parseBudget(value: unknown, defaultZone: Zone): Parsed<ReadBudge
   if (!object.ok) return object
   const given = object.value
   const { flaws, keep } = collectFlaws()
-  flaws.push(...unknownFields('', given, [...FIXED, ...CHANGEABLE]), ...missing(given))
+  addAll(flaws, [...unknownFields('', given, [...FIXED, ...CHANGEABLE]), ...missing(given)])
   const field = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>, otherwise: T): T =>
     given[name] === undefined ? otherwise : (keep(parse(name, given[name])) ?? otherwise)
   const unit = field('unit', (name, word) => parseWord(name, word, BUDGET_UNITS), 'tokens')
@@ -47,8 +48,8 @@ export function parseBudget(value: unknown, defaultZone: Zone): Parsed<ReadBudge
     onExceed: field('on_exceed', (name, word) => parseWord(name, word, BUDGET_ACTIONS), BUDGET_DEFAULTS.onExceed),
     defaultReserve: field('default_reserve', amountOf(unit, 0), BUDGET_DEFAULTS.defaultReserve),
   }
-  flaws.push(...tooMuchReserve(given, read))
-  return flaws.length > 0 ? flawed(...flaws) : parsed(read)
+  addAll(flaws, tooMuchReserve(given, read))
+  return flaws.length > 0 ? flawed(flaws) : parsed(read)
 }
 
 /** Reads a change of a budget: what it leaves out stays. */
@@ -60,7 +61,7 @@ export function parseBudgetChange(value: unknown, existing: BudgetRow): Parsed<B
   const fixed = Object.keys(given).filter((name) => FIXED.includes(name))
   for (const name of fixed)
     flaws.push({ field: name, value: given[name], message: 'never changes', allowed: 'a budget of its own' })
-  flaws.push(...unknownFields('', given, [...FIXED, ...CHANGEABLE]))
+  addAll(flaws, unknownFields('', given, [...FIXED, ...CHANGEABLE]))
   const field = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>, otherwise: T): T =>
     given[name] === undefined ? otherwise : (keep(parse(name, given[name])) ?? otherwise)
   const read: BudgetRow = {
@@ -69,8 +70,8 @@ export function parseBudgetChange(value: unknown, existing: BudgetRow): Parsed<B
     onExceed: field('on_exceed', (name, word) => parseWord(name, word, BUDGET_ACTIONS), existing.onExceed),
     defaultReserve: field('default_reserve', amountOf(existing.unit, 0), existing.defaultReserve),
   }
-  flaws.push(...tooMuchReserve(given, read))
-  return flaws.length > 0 ? flawed(...flaws) : parsed(read)
+  addAll(flaws, tooMuchReserve(given, read))
+  return flaws.length > 0 ? flawed(flaws) : parsed(read)
 }
 
 const missing = (given: Given): readonly Flaw[] =>

@@ -1,3 +1,4 @@
+import { addAll } from '../core/long-lists.ts'
 import { flawed, parsed, unknownFieldsOf, type Flaw, type Parsed } from '../core/input.ts'
 import { nearestWord } from '../core/nearest-word.ts'
 
@@ -93,7 +94,7 @@ export function collectFlaws(): Collector {
     flaws,
     keep: (answer) => {
       if (answer.ok) return answer.value
-      flaws.push(...answer.flaws)
+      addAll(flaws, answer.flaws)
       return null
     },
   }

@@ -1,4 +1,5 @@
 import { invalid } from '../contract/refusals.ts'
+import { addAll } from '../core/long-lists.ts'
 import { providerName, type OrgId, type ProviderName } from '../core/ids.ts'
 import { flawed, orNull, parsed, parseInteger, type Parsed } from '../core/input.ts'
 import { MOST_REQUESTS_PER_MINUTE, MOST_TOKENS_PER_MINUTE, type Quotas } from '../core/quota/quota.ts'
@@ -31,7 +32,7 @@ function parseQuotas(value: unknown, existing: Quotas | null): Parsed<Quotas> {
   if (!object.ok) return object
   const given = object.value
   const { flaws, keep } = collectFlaws()
-  flaws.push(...unknownFields('', given, existing === null ? ['name', ...QUOTAS] : QUOTAS))
+  addAll(flaws, unknownFields('', given, existing === null ? ['name', ...QUOTAS] : QUOTAS))
   const before = existing ?? NO_QUOTAS
   const quota = (name: string, max: number, otherwise: number | null): number | null =>
     given[name] === undefined ? otherwise : keep(orNull(upTo(max))(name, given[name]))
@@ -40,7 +41,7 @@ function parseQuotas(value: unknown, existing: Quotas | null): Parsed<Quotas> {
     tokensPerMinute: quota('tokens_per_minute', MOST_TOKENS_PER_MINUTE, before.tokensPerMinute),
     maxConcurrent: quota('max_concurrent', 1_000_000, before.maxConcurrent),
   }
-  return flaws.length > 0 ? flawed(...flaws) : parsed(quotas)
+  return flaws.length > 0 ? flawed(flaws) : parsed(quotas)
 }
 
 /** Reads a new provider. One without any quota is let be: refusals of it are still shared by all that call it. */
@@ -51,7 +52,7 @@ export function parseProvider(value: unknown): Parsed<{ readonly name: ProviderN
   if (quotas !== null && given.name === undefined)
     return flawed({ field: 'name', value: undefined, message: 'is missing' })
   const name = given.name === undefined ? null : keep(parseProviderName('name', given.name))
-  return quotas === null || name === null || flaws.length > 0 ? flawed(...flaws) : parsed({ name, quotas })
+  return quotas === null || name === null || flaws.length > 0 ? flawed(flaws) : parsed({ name, quotas })
 }
 
 /** Reads a change of a provider. Its name is what agents and records call it, so it never changes. */

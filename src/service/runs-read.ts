@@ -1,6 +1,7 @@
 import type { Page } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import type { RunDetail, RunFilter, RunView } from '../contract/run.ts'
+import { addAll } from '../core/long-lists.ts'
 import { agentId, runId, scheduleId, sessionKey, type OrgId } from '../core/ids.ts'
 import { flawed, parsed, parseWord, type Parsed } from '../core/input.ts'
 import { parseMoment, type Instant } from '../core/instant.ts'
@@ -103,7 +104,7 @@ const FILTER_FIELDS = [
 /** Reads which runs are wanted. */
 function parseRunFilter(orgId: OrgId, filter: RunFilter): Parsed<RunChoice> {
   const { flaws, keep } = collectFlaws()
-  flaws.push(...unknownFields('', { ...filter }, FILTER_FIELDS))
+  addAll(flaws, unknownFields('', { ...filter }, FILTER_FIELDS))
   const text = (field: string, value: unknown): string | null =>
     value === undefined || value === null ? null : keep(textField({ min: 1, max: 512 })(field, value))
   const moment = (field: string, value: unknown): Instant | null =>
@@ -124,7 +125,7 @@ function parseRunFilter(orgId: OrgId, filter: RunFilter): Parsed<RunChoice> {
     from: moment('from', filter.from),
     to: moment('to', filter.to),
   }
-  return flaws.length > 0 ? flawed(...flaws) : parsed(choice)
+  return flaws.length > 0 ? flawed(flaws) : parsed(choice)
 }
 
 /** A list of words, or one text with commas. */

@@ -39,10 +39,10 @@ export function parseTerms(
   const object = parseObject(field, value)
   if (!object.ok) return object
   const unknown = unknownFields(field, object.value, FIELDS)
-  if (unknown.length > 0) return flawed(...unknown)
+  if (unknown.length > 0) return flawed(unknown)
   const given: Given = { ...(zones.before === undefined ? {} : { timezone: zones.before }), ...object.value }
   const read = parseBudget(given, zones.usual)
-  if (!read.ok) return flawed(...read.flaws.map((flaw) => ({ ...flaw, field: `${field}.${flaw.field}` })))
+  if (!read.ok) return flawed(read.flaws.map((flaw) => ({ ...flaw, field: `${field}.${flaw.field}` })))
   return parsed(termsOf(read.value))
 }
 

@@ -16,7 +16,7 @@ export function parseDelivery(field: string, value: unknown): Parsed<ScheduleDel
   if (!object.ok)
     return flawed({ field, value, message: 'must be an object', allowed: '{"target_id": …}, or null for nowhere' })
   const unknown = unknownFields(field, object.value, ['target_id'])
-  if (unknown.length > 0) return flawed(...unknown)
+  if (unknown.length > 0) return flawed(unknown)
   const given = object.value['target_id']
   const name = `${field}.target_id`
   if (given === undefined) return flawed({ field: name, value: given, message: 'is missing' })

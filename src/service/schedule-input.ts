@@ -1,4 +1,5 @@
 import type { BudgetTerms } from '../contract/budget.ts'
+import { addAll } from '../core/long-lists.ts'
 import { INLINE_EXECUTOR_KINDS, inlineKindOf } from '../core/executor/inline-agent.ts'
 import { laneName, sessionKey, type SessionKey } from '../core/ids.ts'
 import { flawed, parsed, parseInteger, parseWord, type Parsed } from '../core/input.ts'
@@ -130,9 +131,9 @@ export function parseSchedule(value: unknown, context: ScheduleContext): Parsed<
   const object = parseObject('schedule', value)
   if (!object.ok) return object
   const collector = collectFlaws()
-  collector.flaws.push(...unknownFields('', object.value, SCHEDULE_FIELDS))
+  addAll(collector.flaws, unknownFields('', object.value, SCHEDULE_FIELDS))
   const read = readSchedule(object.value, context, collector)
-  return read === null || collector.flaws.length > 0 ? flawed(...collector.flaws) : parsed(read)
+  return read === null || collector.flaws.length > 0 ? flawed(collector.flaws) : parsed(read)
 }
 
 function readSchedule(given: Given, context: ScheduleContext, collector: Collector): ReadSchedule | null {

@@ -1,5 +1,6 @@
 import { invalid, Refusal } from '../contract/refusals.ts'
 import type { DstNoteView, PreviewInput, SchedulePreview } from '../contract/schedule.ts'
+import { addAll } from '../core/long-lists.ts'
 import { pacedOf } from '../core/cadence/pace.ts'
 import { parseInteger, type Parsed } from '../core/input.ts'
 import { formatInstant, parseMoment } from '../core/instant.ts'
@@ -30,7 +31,7 @@ export async function previewSchedule(
   const { flaws, keep } = collectFlaws()
   const given = keep(parseObject('schedule', input))
   if (given === null) throw invalid(flaws)
-  flaws.push(...unknownFields('', given, [...SCHEDULE_FIELDS, 'count', 'from']))
+  addAll(flaws, unknownFields('', given, [...SCHEDULE_FIELDS, 'count', 'from']))
   const optional = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>): T | null =>
     given[name] === undefined || given[name] === null ? null : keep(parse(name, given[name]))
   const count = optional('count', (field, value) => parseInteger(field, value, { min: 1, max: MOST_SHOWN }))

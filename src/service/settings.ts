@@ -55,7 +55,7 @@ export function parseSettings(value: unknown, current: EngineSettings = DEFAULT_
   const read = readPartly(ENGINE_KEYS, value)
   const all = new Map([...layerOf(current), ...read.values])
   const flaws = [...read.flaws, ...crossFlaws(all)]
-  return flaws.length > 0 ? flawed(...flaws) : parsed(settingsOfLayer(all))
+  return flaws.length > 0 ? flawed(flaws) : parsed(settingsOfLayer(all))
 }
 
 /** What the engine needs of the configuration of a server. */

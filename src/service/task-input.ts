@@ -52,14 +52,14 @@ export function readTask(value: unknown, { at, now }: TaskPlace): Parsed<ReadTas
   const missing = (['agentId', 'action'] as const)
     .filter((name) => given[name] === undefined)
     .map((name): Flaw => ({ field: fieldAt(at, name), value: undefined, message: 'is missing' }))
-  if (!read.ok) return flawed(...read.flaws, ...missing)
+  if (!read.ok) return flawed([...read.flaws, ...missing])
   const { agentId = '', priority = 0, deadline = null, retry_policy: retryPolicy = null, ...content } = read.value
   if (deadline !== null && deadline <= now)
     missing.push({
       ...{ field: fieldAt(at, 'deadline'), value: given['deadline'], message: 'is in the past' },
       allowed: 'a later time',
     })
-  if (missing.length > 0) return flawed(...missing)
+  if (missing.length > 0) return flawed(missing)
   const callbackUrl = content.callbackUrl ?? null
   return parsed({ agentId, content: { agentId, ...content }, priority, deadline, retryPolicy, callbackUrl })
 }

@@ -1,4 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Document, type Node } from 'yaml'
+import { doublesIn, MOST_ALIASES, withinBounds } from './bounds.ts'
 import type { FileFlaw, NamedText, Place } from './place.ts'
 
 /** One document of a file: what it says, and where it says it. */
@@ -13,8 +14,8 @@ export interface ParsedFile {
   readonly flaws: readonly FileFlaw[]
 }
 
-/** Aliases may not blow up a small file. */
-const MOST_ALIASES = 1_000
+/** About what a server takes at once: 20,000 fields, with the signs around them. */
+const MOST_TOKENS = 150_000
 
 /** Reads the documents of a file. Every flaw has its place; a document with a flaw is left out. */
 export function parseYaml({ name, text }: NamedText): ParsedFile {
@@ -23,11 +24,11 @@ export function parseYaml({ name, text }: NamedText): ParsedFile {
     const { line, col } = lines.linePos(offset)
     return { file: name, line: Math.max(1, line), column: Math.max(1, col) }
   }
-  const parsed = documentsIn(text, lines)
-  if (parsed === null) return { documents: [], flaws: [{ ...placeAt(0), message: 'is nested too deeply to be read' }] }
+  const parsed = withinBounds(text, MOST_TOKENS, () => documentsIn(text, lines))
+  if (!parsed.ok) return { documents: [], flaws: [{ ...placeAt(0), message: `the file ${parsed.message}` }] }
   const flaws: FileFlaw[] = []
   const documents: YamlDocument[] = []
-  for (const document of parsed) {
+  for (const document of parsed.value) {
     const read = readOne(document, placeAt)
     // One by one: as arguments of a call, a hundred thousand would overflow the stack.
     if ('flaws' in read) for (const flaw of read.flaws) flaws.push(flaw)
@@ -36,17 +37,11 @@ export function parseYaml({ name, text }: NamedText): ParsedFile {
   return { documents, flaws }
 }
 
-/** Null when it is nested so deeply that whoever reads it runs out of stack. */
-function documentsIn(text: string, lineCounter: LineCounter): readonly Document.Parsed[] | null {
-  try {
-    // Names that are said twice are found below: the library compares each with each, which takes long in a long map.
-    const how = { prettyErrors: false, logLevel: 'error', merge: true, uniqueKeys: false } as const
-    const parsed = parseAllDocuments(text, { lineCounter, ...how })
-    return Array.isArray(parsed) ? parsed : []
-  } catch (error) {
-    if (error instanceof RangeError) return null
-    throw error
-  }
+function documentsIn(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
+  // Names that are said twice are found below: the library compares each with each, which takes long in a long map.
+  const how = { prettyErrors: false, logLevel: 'error', merge: true, uniqueKeys: false } as const
+  const parsed = parseAllDocuments(text, { lineCounter, ...how })
+  return Array.isArray(parsed) ? parsed : []
 }
 
 type PlaceAt = (offset: number) => Place
@@ -69,39 +64,39 @@ function readOne(document: Document.Parsed, placeAt: PlaceAt): ReadOne {
   }
 }
 
-/** What brings in the fields of another map; a map may do that more than once. */
-const MERGED = '<<'
-
 const SHAPE = 'must hold lists such as "schedules:" with items below it'
 
 const isNothing = (contents: Node): boolean => isScalar(contents) && (contents.value === null || contents.value === '')
 
+interface Strange {
+  readonly at: number
+  readonly message: string
+}
+
 /** What YAML can say and JSON cannot, and names that are said twice. */
-function strangeIn(document: Document.Parsed): readonly { readonly at: number; readonly message: string }[] {
-  const found: { at: number; message: string }[] = []
+function strangeIn(document: Document.Parsed): readonly Strange[] {
+  const found: Strange[] = []
+  // In the order of the document, so that an alias finds the last anchor before it without a walk of its own.
+  const anchors = new Map<string, Node>()
   visit(document, {
-    Scalar: (_, { value, range }) => {
-      if (typeof value === 'number' && !Number.isFinite(value))
-        found.push({ at: range?.[0] ?? 0, message: 'must be a number that can be written with digits' })
+    Node: (_, node, path) => {
+      const message = strangenessOf(node, path, anchors)
+      if (message !== null) found.push({ at: node.range?.[0] ?? 0, message })
+      if (!isAlias(node) && node.anchor !== undefined) anchors.set(node.anchor, node)
     },
-    Alias: (_, alias, path) => {
-      const meant = alias.resolve(document)
-      if (meant !== undefined && path.includes(meant))
-        found.push({ at: alias.range?.[0] ?? 0, message: `"*${alias.source}" is inside of what it stands for` })
-    },
-    Map: (_, { items }) => {
-      const names = new Set<string>()
-      for (const { key } of items) {
-        if (isMap(key) || isSeq(key)) found.push({ at: key.range?.[0] ?? 0, message: 'a name must be a text' })
-        if (!isScalar(key)) continue
-        const name = String(key.value)
-        if (names.has(name) && name !== MERGED)
-          found.push({ at: key.range?.[0] ?? 0, message: `"${name}" is said twice` })
-        names.add(name)
-      }
+    Pair: (_, { key }) => {
+      if (isMap(key) || isSeq(key)) found.push({ at: key.range?.[0] ?? 0, message: 'a name must be a text' })
     },
   })
-  return found
+  return [...found, ...doublesIn(document)]
+}
+
+function strangenessOf(node: Node, path: readonly unknown[], anchors: ReadonlyMap<string, Node>): string | null {
+  if (isScalar(node) && typeof node.value === 'number' && !Number.isFinite(node.value))
+    return 'must be a number that can be written with digits'
+  if (isAlias(node) && path.includes(anchors.get(node.source)))
+    return `"*${node.source}" is inside of what it stands for`
+  return null
 }
 
 type Value =

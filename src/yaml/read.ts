@@ -1,3 +1,4 @@
+import { firstFlaws } from './bounds.ts'
 import { parseYaml, type YamlDocument } from './parse.ts'
 import type { FileFlaw, NamedText, Place } from './place.ts'
 
@@ -11,9 +12,6 @@ export interface ReadYaml {
 
 export type YamlAnswer = ReadYaml | { readonly ok: false; readonly flaws: readonly FileFlaw[] }
 
-/** Whoever has more to mend begins with these. */
-const MOST_FLAWS = 50
-
 /**
  * Reads files as one document: lists of the same name are joined in the order of the files, everything else must be said
  * alike wherever it is said. Whole or not at all: every flaw is told with its place.
@@ -22,7 +20,7 @@ export function readYaml(files: readonly NamedText[]): YamlAnswer {
   const parsed = files.map(parseYaml)
   const flaws = parsed.flatMap((file) => file.flaws)
   const documents = parsed.flatMap((file) => file.documents)
-  if (flaws.length > 0) return { ok: false, flaws: flaws.slice(0, MOST_FLAWS) }
+  if (flaws.length > 0) return { ok: false, flaws: firstFlaws(flaws) }
   return join(documents, files)
 }
 
@@ -44,12 +42,13 @@ function join(documents: readonly YamlDocument[], files: readonly NamedText[]): 
         joined.set(name, Array.isArray(value) ? [...(value as unknown[])] : value)
         origins.set(name, originOf(document, value))
       } else if (before.kind === 'list' && Array.isArray(value)) {
-        ;(joined.get(name) as unknown[]).push(...(value as unknown[]))
-        before.items.push(...itemsOf(document, value))
+        const list = joined.get(name) as unknown[]
+        for (const item of value as unknown[]) list.push(item)
+        for (const item of itemsOf(document, value)) before.items.push(item)
       } else if (before.kind === 'list' || JSON.stringify(joined.get(name)) !== JSON.stringify(value))
         flaws.push({ ...document.placeOf([name]), message: `"${name}" was said before, and differently` })
     }
-  if (flaws.length > 0) return { ok: false, flaws }
+  if (flaws.length > 0) return { ok: false, flaws: firstFlaws(flaws) }
   const start = files[0] === undefined ? null : { file: files[0].name, line: 1, column: 1 }
   return {
     ok: true,

@@ -85,7 +85,7 @@ describe('a file that cannot be taken', () => {
       'outbound:\n  allow_hosts:\n    - good:80\n    - bad\n',
       [/^4: outbound.allow_hosts.1 "bad": is not a host with a port/],
     ],
-    ['a repeated setting', 'log: { level: info }\nlog: { level: debug }\n', [/^2: map keys must be unique/i]],
+    ['a repeated setting', 'log: { level: info }\nlog: { level: debug }\n', ['2: "log" is said twice']],
     ['broken YAML', 'tasks: { max_queue: 5\nlog: [\n', [/^\d+: /]],
     ['a tab', 'tasks:\n\tmax_queue: 5\n', [/^2: /]],
     ['two documents', 'log: { level: info }\n---\nlog: { level: debug }\n', [/^\d+: .*document/]],
@@ -120,6 +120,20 @@ describe('a file that cannot be taken', () => {
   it('tells what is there twice, and the rest all the same', () => {
     const lines = complaintsOf('log: { level: info }\nfoo: 1\nlog: { level: debug }\n')
     expect(lines.map((line) => line.slice(0, line.indexOf(':')))).toEqual(['2', '3'])
+  })
+
+  it('tells the first mistakes of a list or a file, and how many more there are', () => {
+    const lines = complaintsOf(`server:\n  allowed_hosts:\n${'  - ""\n'.repeat(30)}`)
+    expect(lines).toHaveLength(21)
+    expect(lines).toContainEqual(expect.stringMatching(/: server.allowed_hosts: and 10 more mistakes/))
+    const doubles = complaintsOf(`lanes:\n${'  a: 1\n'.repeat(61)}`)
+    expect(doubles).toHaveLength(51)
+    expect(doubles.at(-1)).toBe('53: and 10 more mistakes')
+  })
+
+  it('is refused before it is parsed when there is too much in it', () => {
+    expect(complaintsOf('\n'.repeat(60_000))).toEqual(['1: the file has more than 50000 words and signs'])
+    expect(complaintsOf(`tasks: ${'['.repeat(200)}`)).toEqual(['1: the file is nested deeper than 100 levels'])
   })
 
   it('never shows a secret', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readVariables, variableOf } from '../../src/config/environment.ts'
 import { combine, NO_LAYERS } from '../../src/config/layers.ts'
 import { CONFIG_KEYS } from '../../src/contract/config/keys.ts'
-import { defaultLayer } from '../../src/contract/config/tree.ts'
+import { defaultLayer, readLayer } from '../../src/contract/config/tree.ts'
 import { configPatchSchema, configSchema } from '../../src/contract/config/view.ts'
 import { COMPLETE, fileWith, layerOf, OTHERS, otherValue, PLACED } from './samples.ts'
 
@@ -20,6 +20,14 @@ describe('the settings', () => {
   it('have one variable each', () => {
     expect(new Set(paths.map(variableOf)).size).toBe(paths.length)
     expect(variableOf('tasks.max_per_agent')).toBe('ESCAPEMENT_TASKS_MAX_PER_AGENT')
+  })
+
+  it('say of a million wrong entries what is wrong with the first', () => {
+    const read = readLayer(CONFIG_KEYS, { server: { allowed_hosts: Array.from({ length: 1_000_000 }, () => '') } })
+    expect(read.ok ? [] : read.flaws.map(({ message }) => message).slice(-2)).toEqual([
+      'must not be empty',
+      'and 999980 more mistakes',
+    ])
   })
 
   it('become one frozen object', () => {

@@ -40,13 +40,13 @@ export function oddValue(random: Random, depth = 3): unknown {
   if (kind === 4) return random.int(-10, 100)
   if (kind <= 6) return random.chance(0.1) ? longText(random, 20_000) : random.one(ODD_TEXTS)
   if (kind === 7) return Array.from({ length: random.int(0, 4) }, () => oddValue(random, depth - 1))
-  if (kind === 8 && random.chance(0.1)) return nested(random.one([63, 64, 65, 200, 5_000]))
+  if (kind === 8 && random.chance(0.1)) return nested(random.one([63, 64, 65, 200, 1_001]))
   return Object.fromEntries(
     Array.from({ length: random.int(0, 4) }, () => [random.one(ODD_TEXTS), oddValue(random, depth - 1)]),
   )
 }
 
-/** A list in a list in a list. */
+/** A list in a list in a list. Nothing reads deeper values than those of answers, 1,000 levels; deeper texts are refused. */
 function nested(depth: number): unknown {
   let value: unknown = 'x'
   for (let level = 0; level < depth; level += 1) value = level % 2 === 0 ? [value] : { a: value }

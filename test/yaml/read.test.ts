@@ -34,9 +34,36 @@ schedules:
     crom: 0 * * * *
 `
 
-describe('a file with half a million mistakes', () => {
-  it('is refused with its mistakes, not with a crash', () => {
-    expect(readYaml(named([']'.repeat(500_000)])).ok).toBe(false)
+describe('a file with too much in it', () => {
+  it('is refused before it is parsed', () => {
+    expect(flawsIn(']'.repeat(500_000))).toEqual(['a.yaml:1:1 the file has more than 150000 words and signs'])
+    expect(flawsIn(`a: &a x\nb:\n${'- *a\n'.repeat(1_001)}`)).toEqual([
+      'a.yaml:1:1 the file has more than 1000 aliases',
+    ])
+  })
+
+  it.each([
+    ['brackets', '['.repeat(101)],
+    ['dashes in one line', '- '.repeat(101)],
+    ['questions in one line', '? '.repeat(101)],
+    ['indentation', Array.from({ length: 101 }, (_, level) => `${' '.repeat(level)}a:\n`).join('')],
+    [
+      'all of them',
+      `${Array.from({ length: 60 }, (_, level) => `${' '.repeat(level)}a:\n`).join('')}${' '.repeat(60)}- ${'['.repeat(50)}`,
+    ],
+  ])('is refused when it is nested too deeply: %s', (_, text) => {
+    expect(flawsIn(text)).toEqual(['a.yaml:1:1 the file is nested deeper than 100 levels'])
+  })
+
+  it('is taken as long as it is long and not deep', () => {
+    const lists = `a:\n${'  - - 1\n    - { b: [x] }\n'.repeat(500)}c: "${'['.repeat(500)}"\nd: |\n${'  - - [\n'.repeat(500)}`
+    expect(readYaml(named([lists])).ok).toBe(true)
+  })
+
+  it('has its first mistakes told, and how many more there are', () => {
+    const flaws = flawsIn(`a: 1\n${'a: 1\n'.repeat(75)}`)
+    expect(flaws).toHaveLength(51)
+    expect(flaws.slice(-2)).toEqual(['a.yaml:51:1 "a" is said twice', 'a.yaml:52:1 and 25 more mistakes'])
   })
 })
 
@@ -49,6 +76,11 @@ describe('a file', () => {
         { name: 'Hourly', crom: '0 * * * *' },
       ],
     })
+  })
+
+  it('may bring in more than one map', () => {
+    const text = 'a: &a { x: 1 }\nb: &b { y: 2 }\nc:\n  <<: *a\n  <<: *b\n'
+    expect(readGood(text).value).toMatchObject({ c: { x: 1, y: 2 } })
   })
 
   it.each([

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { createClient, type Client } from '../../client/client.ts'
 import { EscapementError } from '../../client/errors.ts'
 import { readCommandEnvironment, readServerEnvironment, type CommandEnvironment } from '../../config.ts'
+import { addAll } from '../../core/long-lists.ts'
 import { lookAtData, lookAtNode } from '../doctor/machine.ts'
 import { lookAtServer, PATIENCE } from '../doctor/server.ts'
 import { lookAtStart, type StartOptions } from '../doctor/start.ts'
@@ -34,11 +35,11 @@ async function examine({ terminal, version }: Desk, options: DoctorOptions): Pro
     const { variables, secretKey } = readServerEnvironment(terminal.variables)
     const runs = reached.finding.code !== 'server_none'
     findings.push(await lookAtData(dataOf(options, surroundings), runs))
-    findings.push(...(await lookAtStart({ options, variables, secretKey, cwd: surroundings.cwd, runs })))
+    addAll(findings, await lookAtStart({ options, variables, secretKey, cwd: surroundings.cwd, runs }))
   }
   findings.push(reached.finding)
   if (reached.client !== null)
-    findings.push(...(await lookAtServer({ client: reached.client, version, now: terminal.now() })))
+    addAll(findings, await lookAtServer({ client: reached.client, version, now: terminal.now() }))
   await show({ terminal, environment, json: options.json === true }, findings)
   if (reached.client === null) return EXIT.unreachable
   return findings.some(({ state }) => state === 'bad') ? EXIT.refused : EXIT.ok

@@ -7,6 +7,7 @@ import type {
   ExplainStep,
   Explanation,
 } from '../../contract/explain.ts'
+import { largest } from '../../core/long-lists.ts'
 import { explainWhy, REASONS, type Why } from '../../core/reasons.ts'
 import { paintState, type Style } from '../output/style.ts'
 import { renderFacts } from '../output/table.ts'
@@ -77,7 +78,7 @@ function stepLines(steps: readonly ExplainStep[], style: Style): readonly string
 
 function linkLines(links: readonly ExplainLink[], { style, url }: Talk): readonly string[] {
   if (links.length === 0) return []
-  const width = Math.max(...links.map(({ role }) => role.length))
+  const width = largest(links.map(({ role }) => role.length))
   return [
     '',
     style.bold('See'),

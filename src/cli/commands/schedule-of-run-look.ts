@@ -1,5 +1,6 @@
 import type { ProposedRequirement, ScheduleProposal } from '../../contract/schedule-draft.ts'
 import type { PreviewView, ScheduleInput } from '../../contract/schedule.ts'
+import { largest } from '../../core/long-lists.ts'
 import { renderFacts } from '../output/table.ts'
 import { manyLines, oneLine, valueText } from '../output/text.ts'
 import { lengthText } from '../output/times.ts'
@@ -105,7 +106,7 @@ function asPrompt(payload: unknown): {
 
 function requirementLines(requirements: readonly ProposedRequirement[], { payload }: ScheduleInput): readonly string[] {
   const { output } = asPrompt(payload)
-  const widest = Math.max(...requirements.map(({ id }) => id.length))
+  const widest = largest(requirements.map(({ id }) => id.length))
   return requirements.map(({ id, text, said }) => {
     const mark = output?.includes(text) === true ? '[x]' : '[ ]'
     const words = said === null ? '' : `   said: "${oneLine(said)}"`

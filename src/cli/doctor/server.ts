@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import { EscapementError } from '../../client/errors.ts'
 import type { NodeView } from '../../contract/node.ts'
+import { largest } from '../../core/long-lists.ts'
 import { lengthText } from '../output/times.ts'
 import { trouble, well, type Finding, type Subject } from './troubles.ts'
 import { lookAtAgents, lookAtAlerts, lookAtLanes } from './work.ts'
@@ -105,7 +106,7 @@ function countNodes(items: readonly NodeView[]): Finding {
 /** Nodes write down when they looked, by the clock of the database: about now. */
 function lookAtClock(scans: readonly number[], now: number): readonly Finding[] {
   if (scans.length === 0) return []
-  const ahead = now - Math.max(...scans)
+  const ahead = now - largest(scans)
   if (Math.abs(ahead) <= CLOCK_SLACK_MS) return [well('clock', 'agrees with the database')]
   const how = `${lengthText(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'}`
   return [trouble('clock_differs', `the clock of this machine is ${how} the database`)]

@@ -1,3 +1,4 @@
+import { largest } from '../../core/long-lists.ts'
 import { cutTo, oneLine, widthOfText } from './text.ts'
 import type { Style } from './style.ts'
 
@@ -25,7 +26,7 @@ const NARROWEST = 8
 export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], look: TableLook): string {
   const cells = rows.map((row) => columns.map(({ of }) => oneLine(of(row))))
   const widths = columns.map(({ title }, at) =>
-    Math.max(widthOfText(title), ...cells.map((line) => widthOfText(line[at] ?? ''))),
+    largest([widthOfText(title), ...cells.map((line) => widthOfText(line[at] ?? ''))]),
   )
   if (look.width !== null) shrink(columns, widths, look.width)
   const fit = (text: string, at: number, paint: (text: string) => string): string => {
@@ -60,7 +61,7 @@ export function renderFacts(
   { style }: TableLook,
 ): string {
   const shown = facts.filter((fact): fact is readonly [string, string] => fact[1] !== null)
-  const width = Math.max(0, ...shown.map(([name]) => widthOfText(name)))
+  const width = largest([0, ...shown.map(([name]) => widthOfText(name))])
   return shown
     .map(([name, value]) => {
       const indented = value.split('\n').join(`\n${' '.repeat(width + GAP.length)}`)

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Page } from '../../contract/page.ts'
+import { addAll } from '../../core/long-lists.ts'
 import { renderFacts, renderTable, type Column } from '../output/table.ts'
 import type { Talk } from './talk.ts'
 import { UsageError } from './usage.ts'
@@ -72,7 +73,7 @@ export async function readPages<Row>(
   let asked: AskedPage = { limit: limit ?? LONGEST_PAGE, ...start }
   for (;;) {
     const page = await read(asked)
-    items.push(...page.items)
+    addAll(items, page.items)
     if (page.next_cursor === null) break
     await talk.note(`\r${items.length} so far`)
     asked = { ...asked, cursor: page.next_cursor }

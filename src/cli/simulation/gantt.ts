@@ -1,5 +1,6 @@
 import type { SimulateAnswer } from '../../contract/simulate.ts'
 import type { OutageInput, SimulatedRunView } from '../../contract/simulation.ts'
+import { largest } from '../../core/long-lists.ts'
 import type { Style } from '../output/style.ts'
 import { cutTo, widthOfText } from '../output/text.ts'
 
@@ -31,7 +32,7 @@ export function gantt(
   { style, width }: { readonly style: Style; readonly width: number | null },
 ): string {
   const shown = answer.schedules.slice(0, MOST_LINES)
-  const label = Math.min(NAME_WIDTH, Math.max(6, ...shown.map(({ name }) => widthOfText(name))))
+  const label = Math.min(NAME_WIDTH, largest([6, ...shown.map(({ name }) => widthOfText(name))]))
   const cells = Math.min(WIDEST, Math.max(NARROWEST, (width ?? 100) - label - 3))
   const from = Date.parse(answer.from)
   const sheet = { from, span: Date.parse(answer.to) - from, cells }

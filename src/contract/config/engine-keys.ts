@@ -148,7 +148,7 @@ const zone: Key<string> = {
   allowed: 'an IANA time zone such as Europe/Berlin',
   parse: (field, value) => {
     const read = parseZone(field, value)
-    return read.ok ? parsed(read.value.name) : flawed(...read.flaws)
+    return read.ok ? parsed(read.value.name) : flawed(read.flaws)
   },
 }
 

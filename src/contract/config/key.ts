@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flawed, parsed, parseInteger, parseWord, type Flaw, type Parsed } from '../../core/input.ts'
+import { firstFlaws, flawed, parsed, parseInteger, parseWord, type Flaw, type Parsed } from '../../core/input.ts'
 import { parseDuration, type DurationUnit } from './duration.ts'
 
 /** One setting: what it is, what it may be, and when a change of it takes effect. */
@@ -158,7 +158,7 @@ export function texts(said: Said<readonly string[]> & { readonly shape: TextShap
     parse: (field, value) => {
       if (!Array.isArray(value)) return flawed({ field, value, message: 'must be a list', allowed })
       const entries = value.map((entry, index) => parseText(`${field}.${index}`, entry, said.shape))
-      return gathered(entries)
+      return gathered(field, entries)
     },
     fromText: (given) =>
       given
@@ -181,6 +181,7 @@ export function textsByName(
         return flawed({ field, value, message: 'must be an object', allowed })
       const names = Object.keys(value)
       const read = gathered(
+        field,
         Object.entries(value).map(([name, entry]) => parseText(`${field}.${name}`, entry, said.shape)),
       )
       return read.ok ? parsed(Object.fromEntries(read.value.map((entry, index) => [names[index] ?? '', entry]))) : read
@@ -219,12 +220,14 @@ export function secret<T>(of: Key<T>, mask: (value: unknown) => unknown): Key<T>
     mask,
     parse: (field, value) => {
       const read = of.parse(field, value)
-      return read.ok ? read : flawed(...read.flaws.map((flaw): Flaw => ({ ...flaw, value: '***' })))
+      return read.ok ? read : flawed(read.flaws.map((flaw): Flaw => ({ ...flaw, value: '***' })))
     },
   }
 }
 
-function gathered<T>(all: readonly Parsed<T>[]): Parsed<readonly T[]> {
+/** All of a list, or what is wrong with the first of its entries. */
+function gathered<T>(field: string, all: readonly Parsed<T>[]): Parsed<readonly T[]> {
   const flaws = all.flatMap((one) => (one.ok ? [] : one.flaws))
-  return flaws.length > 0 ? flawed(...flaws) : parsed(all.flatMap((one) => (one.ok ? [one.value] : [])))
+  if (flaws.length === 0) return parsed(all.flatMap((one) => (one.ok ? [one.value] : [])))
+  return flawed(firstFlaws(field, flaws))
 }

@@ -57,8 +57,9 @@ export function withoutSynonyms(tree: KeyTree, given: Given): Meant {
       continue
     }
     const inside = renamed(given[name], settings)
-    flaws.push(...inside.twice.map(([one, other]) => together(`${name}.${one}`, `${name}.${other}`)))
-    paths.push(...inside.names.map(([to, from]) => [`${group}.${to}`, `${name}.${from}`] as const), [group, name])
+    for (const [one, other] of inside.twice) flaws.push(together(`${name}.${one}`, `${name}.${other}`))
+    for (const [to, from] of inside.renamed) paths.push([`${group}.${to}`, `${name}.${from}`])
+    paths.push([group, name])
     meant[group] = inside.given
   }
   return { given: meant, flaws, asGiven: (path) => pathAsGiven(path, paths) }
@@ -69,18 +70,20 @@ const together = (field: string, other: string): Flaw => ({
 })
 
 function renamed(group: unknown, settings: ReadonlyMap<string, string>) {
-  const names: (readonly [meant: string, given: string])[] = []
   const twice: (readonly [string, string])[] = []
-  if (!isObject(group)) return { given: group, names, twice }
+  const renames: (readonly [meant: string, given: string])[] = []
+  if (!isObject(group)) return { given: group, renamed: renames, twice }
+  const names = new Map<string, string>()
   const given: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(group)) {
     const to = settings.get(name) ?? name
-    const other = names.find(([meant]) => meant === to)
-    if (other !== undefined) twice.push([name, other[1]])
-    names.push([to, name])
+    const other = names.get(to)
+    if (other !== undefined) twice.push([name, other])
+    if (to !== name) renames.push([to, name])
+    names.set(to, name)
     given[to] = value
   }
-  return { given, names, twice }
+  return { given, renamed: renames, twice }
 }
 
 function pathAsGiven(path: string, paths: readonly (readonly [meant: string, given: string])[]): string {

@@ -1,3 +1,4 @@
+import { addAll } from '../../core/long-lists.ts'
 import { flawed, parsed, unknownFieldsOf, type Flaw, type Parsed } from '../../core/input.ts'
 import { nearestWord } from '../../core/nearest-word.ts'
 import { parseDuration } from './duration.ts'
@@ -74,7 +75,7 @@ export const defaultLayer = (tree: KeyTree): Layer => new Map(keysOf(tree).map((
 /** Reads a tree that somebody gave, whole or not at all, and says everything that is wrong with it. */
 export function readLayer(tree: KeyTree, given: unknown, reading: Reading = {}): Parsed<ReadLayer> {
   const read = readPartly(tree, given, reading)
-  return read.flaws.length > 0 ? flawed(...read.flaws) : parsed(read)
+  return read.flaws.length > 0 ? flawed(read.flaws) : parsed(read)
 }
 
 /** What can be read of a tree that somebody gave, and everything that is wrong with the rest. */
@@ -112,8 +113,9 @@ interface Place {
 }
 
 function readGroup(walk: Walk, { tree, given, prefix }: Place): void {
-  walk.flaws.push(
-    ...unknownFieldsOf({ given, known: Object.keys(tree), at: prefix }, (name) =>
+  addAll(
+    walk.flaws,
+    unknownFieldsOf({ given, known: Object.keys(tree), at: prefix }, (name) =>
       unknownKey(walk.root, { tree, prefix, name, value: given[name] }),
     ),
   )
@@ -171,7 +173,11 @@ function readKey(walk: Walk, { path, key }: PlacedKey, given: unknown): void {
     durations && key.unit !== null && typeof given === 'string' ? (parseDuration(given, key.unit) ?? given) : given
   const read = key.parse(path, value)
   if (!read.ok && forgetting && given === null) walk.forgotten.push(path)
-  else if (!read.ok) walk.flaws.push(...read.flaws.map((flaw) => ({ ...flaw, allowed: key.allowed })))
+  else if (!read.ok)
+    addAll(
+      walk.flaws,
+      read.flaws.map((flaw) => ({ ...flaw, allowed: key.allowed })),
+    )
   else if (key.zeroKeeps && read.value === 0) walk.kept.push(path)
   else walk.values.set(path, read.value)
 }

@@ -50,10 +50,10 @@ export function parseCadence(field: string, value: unknown, intervalMs: number |
   if (!read.ok) return read
   const { min_seconds: minSeconds, max_seconds: maxSeconds, stretch, quiet_after: quietAfter } = read.value
   if (minSeconds === undefined || maxSeconds === undefined)
-    return flawed(
+    return flawed([
       ...(minSeconds === undefined ? [missing(`${field}.min_seconds`)] : []),
       ...(maxSeconds === undefined ? [missing(`${field}.max_seconds`)] : []),
-    )
+    ])
   const flaw = outOfBounds(field, { minSeconds, maxSeconds }, intervalMs)
   if (flaw !== null) return flawed(flaw)
   return parsed({

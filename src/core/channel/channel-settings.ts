@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 import { flawed, parsed, parseWord, type Flaw, type Parsed } from '../input.ts'
 import type { Admittance } from './admittance.ts'
 import type { ChannelKind } from './channel.ts'
@@ -72,9 +73,9 @@ export function parseChannelSettings(
     }
     const answer = value === null ? parsed(USUAL[kind][name]) : READERS[name](name, value)
     if (answer.ok) read[name] = answer.value
-    else flaws.push(...answer.flaws)
+    else addAll(flaws, answer.flaws)
   }
-  return flaws.length > 0 ? flawed(...flaws) : parsed(read as unknown as ChannelSettings)
+  return flaws.length > 0 ? flawed(flaws) : parsed(read as unknown as ChannelSettings)
 }
 
 const MOST_NAMED = 1_000
@@ -105,7 +106,7 @@ function parseIds(field: string, value: unknown): Parsed<readonly string[]> {
       ? []
       : [{ field: `${field}.${index}`, value: id, message: 'is no id', allowed: 'an id such as 4711' }],
   )
-  return flaws.length > 0 ? flawed(...flaws) : parsed([...new Set(ids as string[])])
+  return flaws.length > 0 ? flawed(flaws) : parsed([...new Set(ids as string[])])
 }
 
 function parseTemplate(field: string, value: unknown): Parsed<string> {

@@ -1,3 +1,5 @@
+import { isDeeper } from '../json.ts'
+import { MAX_DEPTH } from '../json-shape.ts'
 import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
 import type { HeardMessage } from './channel.ts'
 
@@ -26,11 +28,19 @@ function fill(field: string, template: string, body: Fields): Parsed<string> {
     flaws.push({ field: path.join('.'), value, message: `is missing; the hook's ${field} is made from it` })
     return ''
   })
-  return flaws.length > 0 ? flawed(...flaws) : parsed(text)
+  return flaws.length > 0 ? flawed(flaws) : parsed(text)
 }
 
 const stepInto = (value: unknown, step: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? (value as Fields)[step] : undefined
+
+/** Longer bodies are not laid out in lines: the blanks before each would be many times the body. */
+const LONGEST_LAID_OUT = 10_000
+
+function written(body: Fields): string {
+  const text = JSON.stringify(body)
+  return text.length > LONGEST_LAID_OUT ? text : JSON.stringify(body, null, 2)
+}
 
 const LONGEST_PEER = 300
 const LONGEST_MESSAGE_ID = 512
@@ -51,15 +61,22 @@ export function readHookBody(
 ): Parsed<HeardMessage> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return flawed({ field: '', value: undefined, message: 'the body must be an object', allowed: 'a JSON object' })
+  if (isDeeper(body, MAX_DEPTH))
+    return flawed({
+      field: '',
+      value: undefined,
+      message: 'the body is nested too deeply',
+      allowed: `${MAX_DEPTH} levels`,
+    })
   const fields = body as Fields
-  const said = typeof fields['text'] === 'string' ? fields['text'] : JSON.stringify(body, null, 2)
+  const said = typeof fields['text'] === 'string' ? fields['text'] : written(fields)
   const text = of.text === null ? parsed(said) : fill('text', of.text, fields)
   const peer = fill('session', of.session, fields)
   const flaws = [...(text.ok ? [] : text.flaws), ...(peer.ok ? [] : peer.flaws)]
   if (peer.ok && (peer.value.trim() === '' || peer.value.length > LONGEST_PEER || peer.value.includes('\u0000')))
     flaws.push({ field: 'session', value: undefined, message: `is empty or longer than ${LONGEST_PEER} characters` })
   if (text.ok && text.value.trim() === '') flaws.push({ field: 'text', value: undefined, message: 'is empty' })
-  if (flaws.length > 0 || !text.ok || !peer.ok) return flawed(...flaws)
+  if (flaws.length > 0 || !text.ok || !peer.ok) return flawed(flaws)
   return parsed({
     eventId: of.id,
     chat: { kind: 'hook', peer: peer.value.trim(), title: null },

@@ -28,7 +28,7 @@ export function parseChatBody(field: string, value: unknown): Parsed<Readonly<Re
     ...takenFlaw(`${field}.${name}`, name),
     ...textsIn(given).flatMap((text) => templateFlaws(`${field}.${name}`, text, { secrets: true })),
   ])
-  return flaws.length > 0 ? flawed(...flaws) : parsed(value as Readonly<Record<string, unknown>>)
+  return flaws.length > 0 ? flawed(flaws) : parsed(value as Readonly<Record<string, unknown>>)
 }
 
 function textsIn(value: unknown): readonly string[] {
@@ -60,9 +60,7 @@ export function parsePrices(field: string, value: unknown): Parsed<ChatPrices> {
     if (typeof price !== 'number' || !(price >= 0 && price <= MOST_PRICE))
       flaws.push({ field: `${field}.${name}`, value: price, message: 'must be a number from 0 on', allowed })
   }
-  return flaws.length > 0
-    ? flawed(...flaws)
-    : parsed({ input: Number(given['input']), output: Number(given['output']) })
+  return flaws.length > 0 ? flawed(flaws) : parsed({ input: Number(given['input']), output: Number(given['output']) })
 }
 
 /** What tokens cost, in millionths: a price per million is as many millionths for each. */

@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 import { parseHeaders } from '../executor/http-options.ts'
 import { templateFlaws } from '../executor/template.ts'
 import { flawed, parsed, parseInteger, unknownFieldsOf, type Flaw, type Parsed } from '../input.ts'
@@ -48,7 +49,7 @@ export function parseChatOptions(field: string, given: Readonly<Record<string, u
     if (value === undefined) return otherwise
     const answer = parse(`${field}.${name}`, value)
     if (answer.ok) return answer.value
-    flaws.push(...answer.flaws)
+    addAll(flaws, answer.flaws)
     return otherwise
   }
   for (const [name, allowed] of [
@@ -76,7 +77,7 @@ export function parseChatOptions(field: string, given: Readonly<Record<string, u
       ...{ field: `${field}.headers.authorization`, value: undefined },
       message: 'is made of api_key; give one of the two',
     })
-  return flaws.length > 0 ? flawed(...flaws) : parsed(options)
+  return flaws.length > 0 ? flawed(flaws) : parsed(options)
 }
 
 function strangers(field: string, given: Readonly<Record<string, unknown>>): readonly Flaw[] {
@@ -110,7 +111,7 @@ function parseKey(field: string, value: unknown): Parsed<string> {
       message: `must name a secret and not be the key itself; put it on record first: escapement secrets set NAME --host HOST, then give ${SECRET}`,
     })
   const flaws = templateFlaws(field, value, { secrets: true }).map((flaw) => ({ ...flaw, value: undefined }))
-  return flaws.length > 0 ? flawed(...flaws) : parsed(value)
+  return flaws.length > 0 ? flawed(flaws) : parsed(value)
 }
 
 const text =

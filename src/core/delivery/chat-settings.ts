@@ -20,13 +20,13 @@ function required(
 ): Parsed<ChatSettings> {
   const names = Object.keys(of)
   if (value === undefined)
-    return flawed(...names.map((name) => ({ field: `${field}.${name}`, value, message: 'is missing' })))
+    return flawed(names.map((name) => ({ field: `${field}.${name}`, value, message: 'is missing' })))
   const read = parseFields(field, value, of)
   if (!read.ok) return read
   const missing = names.filter((name) => read.value[name] === undefined)
   return missing.length === 0
     ? parsed(read.value as ChatSettings)
-    : flawed(...missing.map((name) => ({ field: `${field}.${name}`, value: undefined, message: 'is missing' })))
+    : flawed(missing.map((name) => ({ field: `${field}.${name}`, value: undefined, message: 'is missing' })))
 }
 
 /** Reads `{channel, chat_id}` of a target in Telegram. */

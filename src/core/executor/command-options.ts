@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 import { flawed, parsed, parseInteger, unknownFieldsOf, type Flaw, type Parsed } from '../input.ts'
 import { nearestWord } from '../nearest-word.ts'
 import { MASK } from './masked.ts'
@@ -46,7 +47,7 @@ export function parseCommandOptions(field: string, given: Given): Parsed<Command
     if (value === undefined) return otherwise
     const answer = read(`${field}.${name}`, value)
     if (answer.ok) return answer.value
-    flaws.push(...answer.flaws)
+    addAll(flaws, answer.flaws)
     return otherwise
   }
   if ((given['program'] ?? undefined) === undefined)
@@ -64,7 +65,7 @@ export function parseCommandOptions(field: string, given: Given): Parsed<Command
       LARGEST_OUTPUT,
     ),
   }
-  return flaws.length > 0 ? flawed(...flaws) : parsed(options)
+  return flaws.length > 0 ? flawed(flaws) : parsed(options)
 }
 
 function strangers(field: string, given: Given): readonly Flaw[] {
@@ -102,7 +103,7 @@ function parseArgs(field: string, value: unknown): Parsed<readonly string[]> {
   if (!Array.isArray(value) || value.length > MOST_ARGS)
     return flawed({ field, value, message: 'must be a list of arguments', allowed })
   const flaws = value.flatMap((arg: unknown, index) => wordFlaws(`${field}.${index}`, arg))
-  return flaws.length > 0 ? flawed(...flaws) : parsed(value as readonly string[])
+  return flaws.length > 0 ? flawed(flaws) : parsed(value as readonly string[])
 }
 
 function parseEnvironment(field: string, value: unknown): Parsed<Readonly<Record<string, string>>> {
@@ -119,14 +120,14 @@ function parseEnvironment(field: string, value: unknown): Parsed<Readonly<Record
     // What stands in it may be somebody's key.
     return wordFlaws(of, text).map((flaw) => ({ ...flaw, value: undefined }))
   })
-  return flaws.length > 0 ? flawed(...flaws) : parsed(value as Readonly<Record<string, string>>)
+  return flaws.length > 0 ? flawed(flaws) : parsed(value as Readonly<Record<string, string>>)
 }
 
 function parseStdin(field: string, value: unknown): Parsed<unknown> {
   if (JSON.stringify(value).length > LONGEST_TEXT)
     return flawed({ field, value: undefined, message: 'is too long', allowed: `up to ${LONGEST_TEXT} characters` })
   const flaws = textsIn(value).flatMap((text) => templateFlaws(field, text))
-  return flaws.length > 0 ? flawed(...flaws) : parsed(value)
+  return flaws.length > 0 ? flawed(flaws) : parsed(value)
 }
 
 function textsIn(value: unknown): readonly string[] {

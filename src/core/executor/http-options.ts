@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 import { flawed, parsed, unknownFieldsOf, type Flaw, type Parsed } from '../input.ts'
 import { nearestWord } from '../nearest-word.ts'
 import { parseTarget } from '../outbound/guard.ts'
@@ -43,7 +44,7 @@ export function parseHttpOptions(field: string, given: Readonly<Record<string, u
   const flaws: Flaw[] = [...strangers(field, given)]
   const keep = <T>(read: Parsed<T>, otherwise: T): T => {
     if (read.ok) return read.value
-    flaws.push(...read.flaws)
+    addAll(flaws, read.flaws)
     return otherwise
   }
   const said = (name: string): unknown => given[name] ?? undefined
@@ -57,7 +58,7 @@ export function parseHttpOptions(field: string, given: Readonly<Record<string, u
   const when = said('success_when')
   const successWhen =
     when === undefined ? null : keep<SuccessWhen | null>(parseSuccessWhen(`${field}.success_when`, when), null)
-  if (flaws.length > 0) return flawed(...flaws)
+  if (flaws.length > 0) return flawed(flaws)
   return parsed({
     ...{ kind: 'http', url, method, headers, body, async: isAsync === true, success_when: successWhen },
   })
@@ -100,7 +101,7 @@ export function parseHeaders(field: string, value: unknown): Parsed<Readonly<Rec
   if (names.size < entries.length) flaws.push({ field, value: undefined, message: 'names a header twice', allowed })
   if (entries.length > MOST_HEADERS)
     flaws.push({ field, value: undefined, message: 'has too many', allowed: `at most ${MOST_HEADERS} headers` })
-  return flaws.length > 0 ? flawed(...flaws) : parsed(value as Readonly<Record<string, string>>)
+  return flaws.length > 0 ? flawed(flaws) : parsed(value as Readonly<Record<string, string>>)
 }
 
 /** The value is not shown: it may be somebody's key. */
@@ -123,7 +124,7 @@ function parseBody(field: string, value: unknown, method: HttpMethod): Parsed<un
   if (JSON.stringify(value).length > LARGEST_BODY)
     return flawed({ field, value: undefined, message: 'is too long', allowed: `up to ${LARGEST_BODY} characters` })
   const flaws = textsIn(value).flatMap((text) => templateFlaws(field, text, { secrets: true }))
-  return flaws.length > 0 ? flawed(...flaws) : parsed(value)
+  return flaws.length > 0 ? flawed(flaws) : parsed(value)
 }
 
 function textsIn(value: unknown): readonly string[] {

@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
 import { toPointer } from '../pointer.ts'
 import { parsePointer } from '../probe/condition.ts'
@@ -33,7 +34,7 @@ export function parseSuccessWhen(field: string, value: unknown): Parsed<SuccessW
       ...{ field: `${field}.status`, value: status, message: 'must be a list of HTTP statuses' },
       allowed: 'a list of whole numbers from 200 to 599',
     })
-  if (path !== undefined) flaws.push(...pathFlaws(`${field}.path`, path))
+  if (path !== undefined) addAll(flaws, pathFlaws(`${field}.path`, path))
   if (exists !== undefined && typeof exists !== 'boolean')
     flaws.push({ field: `${field}.exists`, value: exists, message: 'must be true or false', allowed: 'true, false' })
   if (path !== undefined && !['equals', 'contains', 'exists'].some((name) => given[name] !== undefined))
@@ -47,7 +48,7 @@ export function parseSuccessWhen(field: string, value: unknown): Parsed<SuccessW
       allowed: 'true, or leave one of them out',
     })
   if (Object.keys(given).length === 0) flaws.push({ field, value, message: 'says nothing', allowed })
-  return flaws.length > 0 ? flawed(...flaws) : parsed(given as SuccessWhen)
+  return flaws.length > 0 ? flawed(flaws) : parsed(given as SuccessWhen)
 }
 
 /** What no answer can ever have at a path: most of it is the notation of something else. */

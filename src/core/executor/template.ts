@@ -101,7 +101,7 @@ export function parseUrlTemplate(field: string, text: string): Parsed<string> {
       ...{ field, value: text, message: 'must not have a template in its scheme, host or port' },
       allowed: 'templates in the path and in the query',
     })
-  return flaws.length > 0 ? flawed(...flaws) : parsed(text.trim())
+  return flaws.length > 0 ? flawed(flaws) : parsed(text.trim())
 }
 
 /**

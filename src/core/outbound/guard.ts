@@ -48,6 +48,8 @@ export function parseTarget(text: string): Judged<OutboundTarget> {
   if (url.username !== '' || url.password !== '') return refused('must not have a user or a password in it')
   const host = plainHost(url.hostname)
   if (host === '') return refused('has no host')
+  // No name has an empty part; `127.0..` is none that is looked up, and looks like an address.
+  if (/^\.|\.\./.test(url.hostname)) return refused('has an empty part in the name of its host')
   return { ok: true, value: { url, host, port: portOf(url) } }
 }
 

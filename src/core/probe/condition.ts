@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 import { flawed, parsed, parseWord, type Flaw, type Parsed } from '../input.ts'
 
 /** How a value is compared. There are no regular expressions: nothing that somebody writes here can take long. */
@@ -90,9 +91,9 @@ function readList(field: string, value: unknown, at: Reading): Parsed<readonly C
   for (const [index, one] of (value as readonly unknown[]).entries()) {
     const read = readCondition(`${field}.${index}`, one, at)
     if (read.ok) found.push(read.value)
-    else flaws.push(...read.flaws)
+    else addAll(flaws, read.flaws)
   }
-  return flaws.length > 0 ? flawed(...flaws) : parsed(found)
+  return flaws.length > 0 ? flawed(flaws) : parsed(found)
 }
 
 function readClause(field: string, given: Given, { count }: Reading): Parsed<Clause> {
@@ -103,10 +104,10 @@ function readClause(field: string, given: Given, { count }: Reading): Parsed<Cla
   }))
   const path = parsePointer(`${field}.path`, given['path'] ?? '')
   const op = parseWord(`${field}.op`, given['op'], OPERATORS)
-  if (!path.ok) flaws.push(...path.flaws)
-  if (!op.ok) flaws.push(...op.flaws)
-  else flaws.push(...valueFlaws(`${field}.value`, op.value, given))
-  if (!path.ok || !op.ok || flaws.length > 0) return flawed(...flaws)
+  if (!path.ok) addAll(flaws, path.flaws)
+  if (!op.ok) addAll(flaws, op.flaws)
+  else addAll(flaws, valueFlaws(`${field}.value`, op.value, given))
+  if (!path.ok || !op.ok || flaws.length > 0) return flawed(flaws)
   return parsed({
     path: path.value,
     op: op.value,

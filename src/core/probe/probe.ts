@@ -82,7 +82,7 @@ export function parseProbe(field: string, value: unknown): Parsed<Probe> {
   const read = READERS[kind.value](field, given)
   if (!read.ok) return read
   const flaws = flawsTogether(field, read.value)
-  return flaws.length > 0 ? flawed(...flaws) : read
+  return flaws.length > 0 ? flawed(flaws) : read
 }
 
 /** Null stands for what is left out. */
@@ -232,7 +232,7 @@ function parseHeaders(field: string, value: unknown): Parsed<Readonly<Record<str
       return [{ field: of, value: undefined, message: 'is hidden here; send the value itself' }]
     return HEADER_VALUE.test(read.value) ? [] : [{ field: of, value: undefined, message: 'cannot stand in a header' }]
   })
-  return flaws.length > 0 ? flawed(...flaws) : parsed(value as Readonly<Record<string, string>>)
+  return flaws.length > 0 ? flawed(flaws) : parsed(value as Readonly<Record<string, string>>)
 }
 
 /** What is shown instead of a credential. */
@@ -254,7 +254,7 @@ function parseArgs(field: string, value: unknown): Parsed<readonly string[]> {
     const one = read(`${field}.${index}`, arg)
     return one.ok ? [] : one.flaws
   })
-  return flaws.length > 0 ? flawed(...flaws) : parsed(value as readonly string[])
+  return flaws.length > 0 ? flawed(flaws) : parsed(value as readonly string[])
 }
 
 const parseOf = (field: string, value: unknown): Parsed<{ readonly schedule_id?: string; readonly session?: string }> =>

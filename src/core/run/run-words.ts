@@ -66,5 +66,5 @@ export function parseRunStates(field: string, value: unknown): Parsed<readonly R
       flaws.push({ field, value: part, message: 'is not a state of a run', allowed })
     return state === undefined ? [] : [state]
   })
-  return flaws.length > 0 ? flawed(...flaws) : parsed([...new Set(states)])
+  return flaws.length > 0 ? flawed(flaws) : parsed([...new Set(states)])
 }

@@ -15,7 +15,7 @@ export function parseSecretHosts(field: string, value: unknown): Parsed<readonly
     return flawed({ field, value: undefined, message: 'has too many', allowed: `at most ${MOST_HOSTS} hosts` })
   const read = value.map((entry: unknown, index) => parseHost(`${field}.${index}`, entry))
   const flaws = read.flatMap((one): readonly Flaw[] => (one.ok ? [] : one.flaws))
-  return flaws.length > 0 ? flawed(...flaws) : parsed([...new Set(read.flatMap((one) => (one.ok ? [one.value] : [])))])
+  return flaws.length > 0 ? flawed(flaws) : parsed([...new Set(read.flatMap((one) => (one.ok ? [one.value] : [])))])
 }
 
 function parseHost(field: string, value: unknown): Parsed<string> {

@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 import { bitMask, LAST_OF_MONTH, LAST_WEEKDAY, type DayRule } from './cron-expression.ts'
 import {
   complain,
@@ -53,7 +54,10 @@ function parseMonthDayList(field: Piece): MonthDays | Complaint {
     else {
       const found = distance ?? parsePlainDay(item)
       if (isComplaint(found)) return found
-      days.push(...found.map((day) => day - 1))
+      addAll(
+        days,
+        found.map((day) => day - 1),
+      )
     }
   }
   return {
@@ -88,7 +92,10 @@ function parseWeekDays(field: Piece): WeekDays | Complaint {
     if (place === null) {
       const found = parseItem(DAY_OF_WEEK, item)
       if (isComplaint(found)) return found
-      days.push(...found.map((day) => day % 7))
+      addAll(
+        days,
+        found.map((day) => day % 7),
+      )
     } else if (isComplaint(place)) return place
     else nth[place.index] = (nth[place.index] ?? 0) | (1 << place.weekday)
   }

@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 /** What is wrong with one field; the grammar adds the name under which the user sent the text. */
 export interface Complaint {
   readonly message: string
@@ -92,7 +93,7 @@ export function parseList(rule: FieldRule, field: Piece): readonly number[] | Co
   for (const item of cut(field, ',')) {
     const found = parseItem(rule, item)
     if (isComplaint(found)) return found
-    values.push(...found)
+    addAll(values, found)
   }
   return values
 }

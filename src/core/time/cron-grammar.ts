@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
 import { hasPlus, parseDays } from './cron-days.ts'
 import { bitMask, sharedDayRule, sixtyBits, yearTable, type CronExpression } from './cron-expression.ts'
@@ -47,7 +48,7 @@ export function parseCron(field: string, value: unknown): Parsed<CronExpression>
   const fields = nameFields(pieces)
   if (fields === null) return flawed(flaw(wrongCount(pieces, value)))
   const found = parseFields(value.trim(), fields)
-  return 'text' in found ? parsed(found) : flawed(...found.map(flaw))
+  return 'text' in found ? parsed(found) : flawed(found.map(flaw))
 }
 
 function parseNickname(field: string, text: string, meaning: string): Parsed<CronExpression> {
@@ -96,7 +97,7 @@ function parseFields(text: string, fields: Fields): CronExpression | readonly Co
   const minute = read(MINUTE, fields.minute)
   const hour = read(HOUR, fields.hour)
   const days = parseDays(fields.dayOfMonth, fields.dayOfWeek)
-  if (!('weekdays' in days)) complaints.push(...days)
+  if (!('weekdays' in days)) addAll(complaints, days)
   const months = read(MONTH, fields.month)
   // Nearly every expression; two hundred years need not be listed to find out that all of them are meant.
   const years = fields.year.text === '*' ? null : read(YEAR, fields.year)

@@ -1,3 +1,4 @@
+import { largest, smallest } from '../long-lists.ts'
 import { instant, type Instant } from '../instant.ts'
 import { DAY_SECONDS, formatLocal, formatTimeOfDay } from './calendar.ts'
 import { keepsBothPasses, type CronPlan } from './cron.ts'
@@ -61,7 +62,7 @@ interface Touched {
 
 function touchedTimes(timing: Timing, change: Segment): Touched | null {
   const edges = [change.start + change.offsetBefore, change.start + change.offset] as const
-  const span = { from: Math.min(...edges), to: Math.max(...edges) }
+  const span = { from: smallest(edges), to: largest(edges) }
   if (timing.kind === 'cron') return touchedByCron(timing, span)
   return timing.kind === 'rrule' ? touchedByRule(timing, span) : null
 }

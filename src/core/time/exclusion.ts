@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
 import { parseInstant, type Instant } from '../instant.ts'
 import { dayFromText } from './calendar.ts'
@@ -29,11 +30,11 @@ export function parseExclusion(field: string, value: unknown): Parsed<Exclusion>
   const windows: Window[] = []
   value.forEach((item: unknown, index) => {
     const found = parseItem(`${field}.${index}`, item)
-    if (!found.ok) flaws.push(...found.flaws)
+    if (!found.ok) addAll(flaws, found.flaws)
     else if (typeof found.value === 'number') dates.push(found.value)
     else windows.push(found.value)
   })
-  if (flaws.length > 0) return flawed(...flaws)
+  if (flaws.length > 0) return flawed(flaws)
   return parsed({ dates: [...new Set(dates)].sort((a, b) => a - b), windows: mergeWindows(windows) })
 }
 
@@ -47,7 +48,7 @@ function parseItem(field: string, value: unknown): Parsed<number | Window> {
     return flawed({ field, value, message: 'must be a date or a window', allowed })
   const from = parseInstant(`${field}.from`, value.from)
   const to = parseInstant(`${field}.to`, value.to)
-  if (!from.ok || !to.ok) return flawed(...(from.ok ? [] : from.flaws), ...(to.ok ? [] : to.flaws))
+  if (!from.ok || !to.ok) return flawed([...(from.ok ? [] : from.flaws), ...(to.ok ? [] : to.flaws)])
   if (from.value < to.value) return parsed({ from: from.value, to: to.value })
   return flawed({ field: `${field}.to`, value: value.to, message: 'must be after from', allowed: 'a later time' })
 }

@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 import { misplacedCadence, parseCadence, type Cadence } from '../cadence/cadence.ts'
 import { flawed, parsed, parseInteger, parseWord, type Flaw, type Parsed } from '../input.ts'
 import { durationMs, instant, parseMoment, type Instant } from '../instant.ts'
@@ -32,7 +33,7 @@ export function parseTiming(input: Input, context: TimingContext): Parsed<Timing
     flaws.push(misplacedAnchor(input['anchor']))
   if (plan !== null && plan.kind !== 'every' && isGiven(input, 'cadence'))
     flaws.push(misplacedCadence(input['cadence']))
-  return plan === null || flaws.length > 0 ? flawed(...flaws) : parsed(plan)
+  return plan === null || flaws.length > 0 ? flawed(flaws) : parsed(plan)
 }
 
 interface Common {
@@ -57,7 +58,7 @@ const misplacedAnchor = (value: unknown): Flaw => ({
 /** Notes the flaws of an answer and goes on without it. */
 function keep<T>(answer: Parsed<T>, flaws: Flaw[]): T | null {
   if (answer.ok) return answer.value
-  flaws.push(...answer.flaws)
+  addAll(flaws, answer.flaws)
   return null
 }
 

@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 import type { Flaw } from '../input.ts'
 
 /**
@@ -87,7 +88,11 @@ export function parseRuleParts(text: string, position: number): RuleParts | read
     else if (problem !== null) problems.push({ ...problem, position: at })
     at += part.length + 1
   }
-  if (problems.length === 0) problems.push(...contradictions(found).map((problem) => ({ ...problem, position })))
+  if (problems.length === 0)
+    addAll(
+      problems,
+      contradictions(found).map((problem) => ({ ...problem, position })),
+    )
   const frequency = FREQUENCIES.find((word) => word === found.get('FREQ'))
   if (problems.length > 0 || frequency === undefined) return problems
   const count = found.get('COUNT')

@@ -40,7 +40,7 @@ export function parseRule(field: string, value: unknown, context: RuleContext): 
   const lines = splitLines(value)
   if ('message' in lines) return flawed({ field, value, ...lines })
   const parts = parseRuleParts(lines.rule, lines.ruleAt)
-  if (!('frequency' in parts)) return flawed(...parts.map((problem) => ({ field, value, ...problem })))
+  if (!('frequency' in parts)) return flawed(parts.map((problem) => ({ field, value, ...problem })))
   const work = tooMuchWork(parts)
   if (work !== null && context.isStored !== true)
     return flawed({ field, value, position: lines.ruleAt, isTooDense: true, ...work })

@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 import type { Flaw } from '../input.ts'
 import { parseWord } from '../input.ts'
 import type { Timing } from './timing.ts'
@@ -74,7 +75,7 @@ function statedKind(input: Input, flaws: Flaw[]): Stated | null {
   const field = findField(input, ['kind', 'schedule_type'], flaws)
   if (field === null) return null
   const word = parseWord(field.name, field.value, KIND_WORDS)
-  if (!word.ok) flaws.push(...word.flaws)
+  if (!word.ok) addAll(flaws, word.flaws)
   return { ...field, kind: word.ok ? kindOf(word.value) : undefined }
 }
 

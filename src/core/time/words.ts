@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 /** The few words that the sentences about timings share. */
 export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const
 export const MONTHS = [
@@ -30,7 +31,7 @@ export function joinRuns(values: readonly number[], name: (value: number) => str
     const value = values[index] ?? 0
     if (values[index + 1] === value + 1) continue
     const run = values.slice(start, index + 1)
-    words.push(...(run.length < 3 ? run.map(name) : [`${name(run[0] ?? 0)} through ${name(value)}`]))
+    addAll(words, run.length < 3 ? run.map(name) : [`${name(run[0] ?? 0)} through ${name(value)}`])
     start = index + 1
   }
   return joinWords(words)

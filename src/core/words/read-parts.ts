@@ -1,3 +1,4 @@
+import { addAll } from '../long-lists.ts'
 import type { Clause, Complaint, Language, Part } from './parts.ts'
 import { CHINESE } from './chinese.ts'
 import { ENGLISH } from './english.ts'
@@ -20,7 +21,10 @@ export function readParts(text: string): { readonly parts: readonly Part[]; read
     if (found === null) return { parts, complaint: unknownWord(text, at) }
     if (!Array.isArray(found.says)) return { parts, complaint: { at, note: found.says as Complaint['note'] } }
     const said = text.slice(at, at + found.length)
-    parts.push(...(found.says as readonly Part[]).map((saying) => ({ ...saying, at, text: said })))
+    addAll(
+      parts,
+      (found.says as readonly Part[]).map((saying) => ({ ...saying, at, text: said })),
+    )
     at = skip(text, at + found.length)
   }
   return { parts, complaint: null }

@@ -1,3 +1,4 @@
+import { largest } from '../long-lists.ts'
 import { flawed, parsed, type Parsed } from '../input.ts'
 import { formatInstant, instant, type Instant } from '../instant.ts'
 import { DAY_SECONDS, formatDay } from '../time/calendar.ts'
@@ -161,7 +162,7 @@ function leftOut(
     return Array.from({ length: YEARS_AHEAD }, (_, years) => dayOf(day, place, today + years * 366))
   })
   const isYearly = days.some((day) => day.kind === 'date' && day.year === null)
-  const last = formatDay(Math.max(today, ...dates)).slice(0, 4)
+  const last = formatDay(largest([today, ...dates])).slice(0, 4)
   const notes = isYearly ? [{ en: `left out in every year up to ${last}`, zh: `到 ${last} 年为止每年都排除` }] : []
   return { dates: [...new Set(dates)].sort((a, b) => a - b).map(formatDay), notes }
 }

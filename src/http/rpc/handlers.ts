@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { RpcMethodName, RpcMethods } from '../../contract/rpc/methods.ts'
+import { addAll } from '../../core/long-lists.ts'
 import {
   findBeatRange,
   getHeartbeat,
@@ -66,7 +67,7 @@ async function entriesOf(
       { ...caller, id },
       { limit: size, ...(cursor === null ? {} : { cursor }) },
     )
-    found.push(...page.items)
+    addAll(found, page.items)
     cursor = page.next_cursor
   } while (cursor !== null && found.length < offset + limit)
   return found.slice(offset).map((run) => viewEntry(id, run))

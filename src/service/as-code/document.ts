@@ -1,4 +1,5 @@
 import { invalid } from '../../contract/refusals.ts'
+import { addAll } from '../../core/long-lists.ts'
 import { AS_CODE_KINDS, type AsCodeKind } from '../../core/as-code/kinds.ts'
 import { isFields, type Fields } from '../../core/as-code/same.ts'
 import type { Flaw } from '../../core/input.ts'
@@ -34,7 +35,7 @@ export function readDocument(value: unknown): Items {
   const plain = keep(parseJson('document', value))
   const object = plain === null ? null : keep(parseObject('document', plain))
   if (object === null) throw invalid(flaws)
-  flaws.push(...unknownFields('', object, ['version', ...AS_CODE_KINDS]), ...versionFlaws(object))
+  addAll(flaws, [...unknownFields('', object, ['version', ...AS_CODE_KINDS]), ...versionFlaws(object)])
   const items = Object.fromEntries(
     AS_CODE_KINDS.flatMap((kind) => (object[kind] === undefined ? [] : [[kind, readList(kind, object[kind], flaws)]])),
   ) as Items
@@ -66,7 +67,7 @@ function readList(kind: AsCodeKind, value: unknown, flaws: Flaw[]): readonly Ite
     }
     const { id: given, ...fields } = one
     const id = given === undefined || given === null ? null : textField({ min: 1, max: 200 })(`${field}.id`, given)
-    if (id?.ok === false) flaws.push(...id.flaws)
+    if (id?.ok === false) addAll(flaws, id.flaws)
     return [{ kind, index, id: id?.ok === true ? id.value : null, fields: withDurations(fields) }]
   })
 }

@@ -1,3 +1,4 @@
+import { addAll } from '../../core/long-lists.ts'
 import { resolve, type Called } from '../../core/as-code/match.ts'
 import { isFields, pick, type Fields } from '../../core/as-code/same.ts'
 import type { Flaw } from '../../core/input.ts'
@@ -88,7 +89,10 @@ function resolvedDelivery(delivery: unknown, { targets }: Names, flaws: Flaw[]):
   if (!isFields(delivery)) return delivery
   const inner: Flaw[] = []
   const found = resolved(delivery, { by: 'target', byId: 'target_id', thing: 'target', things: targets }, inner)
-  flaws.push(...inner.map((flaw) => ({ ...flaw, field: `delivery.${flaw.field}` })))
+  addAll(
+    flaws,
+    inner.map((flaw) => ({ ...flaw, field: `delivery.${flaw.field}` })),
+  )
   return inner.length > 0 ? undefined : found
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Refusal } from '../../contract/refusals.ts'
+import { addAll } from '../../core/long-lists.ts'
 import type { Called } from '../../core/as-code/match.ts'
 import { textOf } from '../../core/as-code/same.ts'
 import type { OrgId } from '../../core/ids.ts'
@@ -76,7 +77,7 @@ async function allSchedules(connection: Connection, orgId: OrgId): Promise<reado
   for (;;) {
     const choice = { orgId, state: null, kind: null, agentId: null, text: null, failing: null }
     const rows = await listSchedules(connection, { ...choice, sort: 'created_at', after, limit: PAGE })
-    found.push(...rows)
+    addAll(found, rows)
     const last = rows.at(-1)
     if (rows.length < PAGE || last === undefined || found.length > MOST_STORED) return found
     after = { value: last.createdAt, id: last.id }

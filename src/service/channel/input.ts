@@ -1,3 +1,4 @@
+import { addAll } from '../../core/long-lists.ts'
 import { CHANNEL_KINDS, type ChannelKind } from '../../core/channel/channel.ts'
 import {
   parseChannelSettings,
@@ -39,7 +40,7 @@ export function parseChannel(value: unknown, existing: ChannelRow | null): Parse
   // What else there may be depends on the kind.
   if (!kind.ok) return kind
   const { flaws, keep } = collectFlaws()
-  flaws.push(...fixed(given, existing), ...unknownFields('', given, known(kind.value)))
+  addAll(flaws, [...fixed(given, existing), ...unknownFields('', given, known(kind.value))])
   const field = <T>(
     name: string,
     parse: (field: string, value: unknown) => Parsed<T>,
@@ -62,7 +63,7 @@ export function parseChannel(value: unknown, existing: ChannelRow | null): Parse
     settings === null ||
     credentials === null
   )
-    return flawed(...flaws)
+    return flawed(flaws)
   return parsed({ name, kind: kind.value, agentId: agentId(agent), enabled, settings, credentials })
 }
 
@@ -103,5 +104,5 @@ function parseSecrets(kind: ChannelKind, given: Given, isNew: boolean): Parsed<C
     // What may be a secret, only wrong, is not repeated.
     else flaws.push({ field: name, value: '***', message: `is not one of ${kind}`, allowed: rule?.allowed ?? 'a text' })
   }
-  return flaws.length > 0 ? flawed(...flaws) : parsed(read)
+  return flaws.length > 0 ? flawed(flaws) : parsed(read)
 }

@@ -1,3 +1,4 @@
+import { smallest } from '../../core/long-lists.ts'
 import { amountsUsed, type Amounts } from '../../core/budget/amounts.ts'
 import { reserveFor, type Budget, type BudgetScope, type BudgetUse } from '../../core/budget/budget.ts'
 import { periodBounds, type PeriodBounds } from '../../core/budget/budget-period.ts'
@@ -171,7 +172,7 @@ export function leastExpected(book: BudgetBook, { id, scope, unit, amount, defau
     const last = habit?.recent.flatMap(({ used }) => (used[unit] === null ? [] : [Math.min(used[unit], amount)])) ?? []
     return last.length === 0 ? [] : [reserveFor(null, last, 0)]
   })
-  if (least.length > 0) return Math.min(...least)
+  if (least.length > 0) return smallest(least)
   return defaultReserve > 0 && book.budgets.has(id) ? Math.min(defaultReserve, amount) : null
 }
 

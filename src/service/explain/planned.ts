@@ -1,4 +1,5 @@
 import type { ExplainFinding } from '../../contract/explain.ts'
+import { addAll } from '../../core/long-lists.ts'
 import { plannedTiming } from '../../core/cadence/pace.ts'
 import { isOccurrence, whyNoOccurrence } from '../../core/explain/plan.ts'
 import type { RunId, ScheduleId } from '../../core/ids.ts'
@@ -56,7 +57,10 @@ export async function plannedFindings(
     const run = known.runs.get(keyOf(row.id, nominal))
     if (run !== undefined) told.add(run.id)
     const all = tellMoment(row, nominal, { ...known, run, now: ports.clock.now(), asked })
-    findings.push(...all.filter((one) => scene.isNamed || !isOldNews(one, row, nominal)))
+    addAll(
+      findings,
+      all.filter((one) => scene.isNamed || !isOldNews(one, row, nominal)),
+    )
   }
   return { findings, told }
 }

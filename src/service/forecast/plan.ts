@@ -1,3 +1,4 @@
+import { addAll } from '../../core/long-lists.ts'
 import { plannedTiming } from '../../core/cadence/pace.ts'
 import { heartbeatSubject, startedShare } from '../../core/probe/asked.ts'
 import { inlineKindOf } from '../../core/executor/inline-agent.ts'
@@ -81,7 +82,7 @@ async function loadActive(connection: Connection, orgId: OrgId): Promise<readonl
     const after = last === undefined ? null : { value: last.createdAt, id: last.id }
     const page = { orgId, state: 'active', sort: '-created_at', after, limit: AT_ONCE } as const
     const rows = await listSchedules(connection, page)
-    found.push(...rows)
+    addAll(found, rows)
     if (rows.length < AT_ONCE || found.length > MOST_SCHEDULES) return found
   }
 }

@@ -1,4 +1,5 @@
 import type { ForecastSource } from '../../contract/forecast.ts'
+import { largest } from '../../core/long-lists.ts'
 import { amountsStated } from '../../core/budget/amounts.ts'
 import type { BudgetUnit } from '../../core/budget/budget.ts'
 import { guessUse, type ExpectedUse, type UseSource } from '../../core/forecast/expected-use.ts'
@@ -58,5 +59,5 @@ export function sourceOf(origin: Origin, habits: Habits, budgets: readonly Budge
 /** Of the budgets that cover the spender, the one that sets most aside says what a run is expected to use. */
 function reserveOf(budgets: readonly BudgetOnRecord[], spender: Spender, unit: BudgetUnit): number | null {
   const found = budgets.filter((budget) => budget.unit === unit && covers(budget.scope, spender))
-  return found.length === 0 ? null : Math.max(...found.map(({ defaultReserve }) => defaultReserve))
+  return found.length === 0 ? null : largest(found.map(({ defaultReserve }) => defaultReserve))
 }

@@ -1,3 +1,4 @@
+import { addAll } from '../../core/long-lists.ts'
 import { parseHeartbeat, type HeartbeatConfig } from '../../core/heartbeat/heartbeat-config.ts'
 import type { AgentId } from '../../core/ids.ts'
 import { flawed, parsed, type Flaw, type Parsed } from '../../core/input.ts'
@@ -28,12 +29,12 @@ export function parseHeartbeatInput(
   const given = value as Given
   const flaws: Flaw[] = [...flawsIn('', given, TEXTS)]
   if (given['checklist'] !== null && given['checklist'] !== undefined)
-    flaws.push(...flawsIn('checklist.', given['checklist'] as Given, CHECKLIST_TEXTS))
+    addAll(flaws, flawsIn('checklist.', given['checklist'] as Given, CHECKLIST_TEXTS))
   if (read.value.probe !== null) {
     const probe = parseJson('probe', read.value.probe)
-    if (!probe.ok) flaws.push(...probe.flaws)
+    if (!probe.ok) addAll(flaws, probe.flaws)
   }
-  return flaws.length > 0 ? flawed(...flaws) : parsed(read.value)
+  return flaws.length > 0 ? flawed(flaws) : parsed(read.value)
 }
 
 function flawsIn(

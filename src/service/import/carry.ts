@@ -8,6 +8,7 @@ import {
 } from '../../contract/import.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
 import type { ScheduleInput, ScheduleView } from '../../contract/schedule.ts'
+import { addAll } from '../../core/long-lists.ts'
 import { agentId } from '../../core/ids.ts'
 import type { Flaw } from '../../core/input.ts'
 import { formatInstant, type Instant } from '../../core/instant.ts'
@@ -105,7 +106,7 @@ export async function carry(ports: Ports, caller: Caller, carrying: Carrying): P
   }
   const lines: ImportedLine[] = carrying.others.map((other) => ({ ...NOTHING, ...other }))
   for (let from = 0; from < wanted.length; from += TOGETHER)
-    lines.push(...(await Promise.all(wanted.slice(from, from + TOGETHER).map((one) => carryOne(context, one)))))
+    addAll(lines, await Promise.all(wanted.slice(from, from + TOGETHER).map((one) => carryOne(context, one))))
   lines.sort((a, b) => a.line - b.line)
   const counts = Object.fromEntries(
     IMPORT_OUTCOMES.map((word) => [word, lines.filter(({ outcome }) => outcome === word).length]),

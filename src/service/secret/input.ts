@@ -1,3 +1,4 @@
+import { addAll } from '../../core/long-lists.ts'
 import { flawed, parsed, type Flaw, type Parsed } from '../../core/input.ts'
 import { SHORTEST_SECRET } from '../../core/secret/mask.ts'
 import { parseSecretHosts } from '../../core/secret/secret-hosts.ts'
@@ -20,7 +21,7 @@ export function parseSecretInput(value: unknown): Parsed<ReadSecret> {
   if (!object.ok) return unsaid(object.flaws)
   const { flaws, keep } = collectFlaws()
   const given = object.value
-  flaws.push(...unknownFields('', given, ['name', 'value', 'hosts']), ...missing(given))
+  addAll(flaws, [...unknownFields('', given, ['name', 'value', 'hosts']), ...missing(given)])
   const said = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>): T | null =>
     given[name] === undefined ? null : keep(parse(name, given[name]))
   const [name, text, hosts] = [said('name', parseSecretName), said('value', parseText), said('hosts', parseSecretHosts)]
@@ -41,11 +42,10 @@ export function parseSecretPatch(
   if (!object.ok) return unsaid(object.flaws)
   const { flaws, keep } = collectFlaws()
   const given = object.value
-  flaws.push(...unknownFields('', given, ['value', 'hosts']))
+  addAll(flaws, unknownFields('', given, ['value', 'hosts']))
   const text = given['value'] === undefined ? null : keep(parseText('value', given['value']))
   const hosts = given['hosts'] === undefined ? null : keep(parseSecretHosts('hosts', given['hosts']))
   return flaws.length > 0 ? unsaid(flaws) : parsed({ value: text, hosts })
 }
 
-const unsaid = (flaws: readonly Flaw[]): Parsed<never> =>
-  flawed(...flaws.map((flaw) => ({ ...flaw, value: undefined })))
+const unsaid = (flaws: readonly Flaw[]): Parsed<never> => flawed(flaws.map((flaw) => ({ ...flaw, value: undefined })))

@@ -71,7 +71,7 @@ function parseChange(field: string, value: unknown): Parsed<PolicyChange> {
   const read = parseFields(field, value, { schedules: idList, set: scheduleText })
   if (!read.ok) return read
   const { set, schedules } = read.value
-  if (set === undefined) return flawed(...required(field, read.value, ['set']))
+  if (set === undefined) return flawed(required(field, read.value, ['set']))
   return parsed({ set, ...(schedules === undefined ? {} : { schedules }) })
 }
 
@@ -80,7 +80,7 @@ function parseNamedAssumption(field: string, value: unknown): Parsed<NamedAssump
   if (!read.ok) return read
   const { schedules, assume } = read.value
   if (schedules === undefined || assume === undefined)
-    return flawed(...required(field, read.value, ['schedules', 'assume']))
+    return flawed(required(field, read.value, ['schedules', 'assume']))
   return parsed({ schedules, assume })
 }
 
@@ -89,7 +89,7 @@ function parseIntervention(field: string, value: unknown): Parsed<Intervention> 
   if (!read.ok) return read
   const { at, schedule_id: schedule, action } = read.value
   if (at === undefined || schedule === undefined || action === undefined)
-    return flawed(...required(field, read.value, ['at', 'schedule_id', 'action']))
+    return flawed(required(field, read.value, ['at', 'schedule_id', 'action']))
   return parsed({ at: formatInstant(at), schedule_id: schedule, action })
 }
 
@@ -106,7 +106,7 @@ function parseOutage(field: string, value: unknown): Parsed<OutageInput> {
   const read = parseFields(field, value, OUTAGE_FIELDS)
   if (!read.ok) return read
   const { kind, from, agent_id: agent, effect } = read.value
-  if (kind === undefined || from === undefined) return flawed(...required(field, read.value, ['kind', 'from']))
+  if (kind === undefined || from === undefined) return flawed(required(field, read.value, ['kind', 'from']))
   const { to: end, seconds: length } = read.value
   if ((end === undefined) === (length === undefined))
     return flawed({
@@ -155,8 +155,8 @@ export function parseSimulate(value: unknown, now: Instant): Parsed<ReadSimulati
   const given = read.value
   const flaws = [...choiceFlaws(given), ...replayFlaws(given)]
   const window = readWindow(given, now)
-  if (!window.ok) return flawed(...flaws, ...window.flaws)
-  if (flaws.length > 0) return flawed(...flaws)
+  if (!window.ok) return flawed([...flaws, ...window.flaws])
+  if (flaws.length > 0) return flawed(flaws)
   return parsed({
     schedules: given.schedules ?? [],
     ids: [...new Set(given.ids ?? [])],

@@ -1,3 +1,4 @@
+import { addAll } from '../../core/long-lists.ts'
 import { flawed, parsed, type Flaw, type Parsed } from '../../core/input.ts'
 
 /** A parser of lists, for a table of fields: everything that is wrong in them is told, each with its place. */
@@ -16,7 +17,7 @@ export const listOf =
     for (const [index, one] of value.entries()) {
       const read = parse(`${field}.${index}`, one)
       if (read.ok) found.push(read.value)
-      else flaws.push(...read.flaws)
+      else addAll(flaws, read.flaws)
     }
-    return flaws.length > 0 ? flawed(...flaws) : parsed(found)
+    return flaws.length > 0 ? flawed(flaws) : parsed(found)
   }

@@ -1,4 +1,5 @@
 import type { Intervention, OutageInput, RecordedAttempt } from '../../contract/simulation.ts'
+import { addAll } from '../../core/long-lists.ts'
 import type { SimulatedStanding } from '../simulation/task.ts'
 import { MINUTE_MS, type Instant, formatInstant } from '../../core/instant.ts'
 import type { OrgId, RunId } from '../../core/ids.ts'
@@ -141,5 +142,5 @@ function byRun(attempts: readonly PastAttempt[]): ReadonlyMap<RunId, readonly Pa
 function put<Key, Item>(found: Map<Key, Item[]>, key: Key, items: readonly Item[]): void {
   const known = found.get(key)
   if (known === undefined) found.set(key, [...items])
-  else known.push(...items)
+  else addAll(known, items)
 }

@@ -1,3 +1,4 @@
+import { addAll } from '../../core/long-lists.ts'
 import { parseQuietHours, storeQuietHours, type StoredQuietHours } from '../../core/delivery/quiet-hours.ts'
 import { ruleOf, TARGET_KIND_WORDS, type TargetKind, type TargetSettings } from '../../core/delivery/target-kinds.ts'
 import { flawed, parsed, type Flaw, type Parsed } from '../../core/input.ts'
@@ -42,13 +43,13 @@ export function parseTarget(value: unknown, existing: ReadTarget | null): Parsed
   const { flaws, keep } = collectFlaws()
   if (existing !== null && given['kind'] !== undefined)
     flaws.push({ field: 'kind', value: given['kind'], message: 'never changes', allowed: 'a target of its own' })
-  flaws.push(...unknownFields('', given, existing === null ? ['kind', ...CHANGEABLE] : [...CHANGEABLE, 'kind']))
+  addAll(flaws, unknownFields('', given, existing === null ? ['kind', ...CHANGEABLE] : [...CHANGEABLE, 'kind']))
   const field = <T>(name: string, parse: (field: string, value: unknown) => Parsed<T>, otherwise: T): T =>
     given[name] === undefined ? otherwise : (keep(parse(name, given[name])) ?? otherwise)
   const kind = existing?.kind ?? field('kind', parseKind, 'webhook')
   if (existing === null && given['name'] === undefined)
     flaws.push({ field: 'name', value: undefined, message: 'is missing' })
-  flaws.push(...urlFlaws(kind, given, existing))
+  addAll(flaws, urlFlaws(kind, given, existing))
   const read: ReadTarget = {
     name: field('name', textField({ min: 1, max: 200 }), existing?.name ?? ''),
     kind,
@@ -58,7 +59,7 @@ export function parseTarget(value: unknown, existing: ReadTarget | null): Parsed
     alerts: field('alerts', parseFlag, existing?.alerts ?? false),
     enabled: field('enabled', parseFlag, existing?.enabled ?? true),
   }
-  return flaws.length > 0 ? flawed(...flaws) : parsed(read)
+  return flaws.length > 0 ? flawed(flaws) : parsed(read)
 }
 
 /** What a kind is set up with is read whole: a change replaces it. */

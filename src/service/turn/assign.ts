@@ -1,3 +1,4 @@
+import { addAll } from '../../core/long-lists.ts'
 import { workerKeyOf } from '../../core/executor/worker-agent.ts'
 import { laneName, type AgentId, type AttemptId, type LaneName, type RunId } from '../../core/ids.ts'
 import { later, type Instant } from '../../core/instant.ts'
@@ -61,7 +62,7 @@ function nextOf(memory: Memory, lanes: LaneName[], allowance: Allowance): RunRow
     const at = { now: desk.now, lane: { name, size: 1, held: 0 }, catchup: NO_LIMIT }
     const run = firstToStart(memory, allowance, () => (lineUp.hasReady(name) ? lineUp.next(at) : null))
     if (run === undefined) continue
-    lanes.push(...lanes.splice(index, 1))
+    addAll(lanes, lanes.splice(index, 1))
     return run
   }
   return null

@@ -142,6 +142,18 @@ describe('the body of a hook', () => {
     expect(whole.ok && JSON.parse(whole.value.text)).toEqual({ pr: { id: 7 } })
   })
 
+  it('is laid out in lines while it is short, and may not be deep', () => {
+    const main = { ...of, session: 'main' }
+    const short = readHookBody({ a: [1] }, main)
+    expect(short.ok && short.value.text).toBe('{\n  "a": [\n    1\n  ]\n}')
+    const long = { a: Array.from({ length: 10_000 }, () => 1) }
+    const read = readHookBody(long, main)
+    expect(read.ok && read.value.text).toBe(JSON.stringify(long))
+    const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) })
+    expect(readHookBody(deep(64), main)).toMatchObject({ ok: true })
+    expect(readHookBody(deep(65), main)).toMatchObject({ ok: false, flaws: [{ allowed: '64 levels' }] })
+  })
+
   it('says what it lacks', () => {
     expect(readHookBody({ text: 'hi', pr: {} }, of)).toMatchObject({ ok: false, flaws: [{ field: 'pr.id' }] })
     expect(readHookBody([], of)).toMatchObject({ ok: false, flaws: [{ field: '' }] })

@@ -49,6 +49,16 @@ describe('what is written', () => {
     for (const purpose of ['agent', 'callback', 'webhook', 'probe'] as const) expect(judge(url, purpose)).toBeNull()
   })
 
+  it.each([
+    'http://127.0../',
+    'http://１２７../',
+    'http://a..example.com/',
+    'http://.example.com/',
+    'http://example.com../',
+  ])('has no empty part in the name of the host: %s', (url) => {
+    expect(judge(url, 'webhook')).toBe('has an empty part in the name of its host')
+  })
+
   it('says what is wrong and who can change it', () => {
     expect(judge('http://127.0.0.1:9000/', 'agent')).toBe(
       '127.0.0.1 is a loopback address, which is not called; the operator can set outbound.allow_loopback to true ' +

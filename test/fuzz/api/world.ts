@@ -14,6 +14,7 @@ import type { Drawn } from '../../http/contract/hostile.ts'
 import { createLook, type Look } from '../../http/contract/fingerprint.ts'
 import { makeOwner } from '../../http/contract/objects.ts'
 import { createHttpWorld, type HttpWorld, type Method } from '../../http/support.ts'
+import { stopwatch } from '../waits.ts'
 import { complaintsOf, type Complaint } from './check.ts'
 import { complaintsOfCrowd } from './crowd.ts'
 import { complaintsAtRest } from './rest.ts'
@@ -117,9 +118,9 @@ async function takeOperation(parts: Parts, step: Step): Promise<Taken & { readon
   }
   const request = twisted(plain, step, spec)
   const before = await look()
-  const begin = performance.now()
+  const elapsed = stopwatch()
   const responses = await Promise.all(Array.from({ length: timesOf(step) }, () => ask(request)))
-  const ms = performance.now() - begin
+  const ms = elapsed()
   const response = responses.find(({ statusCode }) => statusCode < 300) ?? responses[0]
   if (response === undefined) throw new Error('nothing was sent')
   if (response.statusCode < 300) forget(things, step, named)
@@ -146,9 +147,9 @@ async function takeRpc(
 ): Promise<Taken & { readonly body?: string }> {
   const raw = await making(() => things.fill(String(drawn.raw), drawn.pick))
   const before = await look()
-  const begin = performance.now()
+  const elapsed = stopwatch()
   const response = await ask({ method: 'POST', url: '/rpc', raw, headers: {}, as })
-  const ms = performance.now() - begin
+  const ms = elapsed()
   const complaints = [
     ...complaintsOf(response, { ms, spec: null }),
     ...complaintsOfRpc(response, raw),

@@ -24,6 +24,26 @@ describe('the corpus', () => {
   })
 })
 
+/** So many different names, as no corpus can write them in short. */
+const names = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `name${index}`)
+const nested = (levels: number): unknown => (levels === 0 ? 'x' : { a: nested(levels - 1) })
+
+describe('what is too large for the corpus', () => {
+  it.each([
+    ['names nobody knows', 'configuration file', names(60_000).join(': 1\n')],
+    ['names nobody knows, as many as a file may have', 'configuration file', `{${names(16_000).join(',')}}`],
+    ['names under the name of another scheduler', 'configuration file', `scheduler: {${names(16_000).join(',')}}`],
+    ['names that are there twice', 'configuration file', `tasks: {${[...names(8_000), ...names(8_000)].join(',')}}`],
+    ['entries that are wrong', 'configuration file', `server:\n  allowed_hosts:\n${'  - ""\n'.repeat(140_000)}`],
+    ['objects in objects', 'hook body', nested(3_000)],
+    ['values far to the right', 'hook body', { a: { b: { c: [Array.from({ length: 150_000 }, () => [0])] } } }],
+  ])('takes no long time either: %s in a %s', (_, name, input) => {
+    const target = TARGETS.find((one) => one.name === name)
+    if (target === undefined) throw new Error(`there is no ${name}`)
+    expect(tryOne(target, input)).toMatchObject({ ok: true })
+  })
+})
+
 /** A parser that does something with its input. */
 const doing = (attempt: (input: unknown) => string): Target => ({
   ...{ name: 'planted', words: ['x'], draw: () => 'x', mostMs: 20, attempt },

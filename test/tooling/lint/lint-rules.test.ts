@@ -39,6 +39,10 @@ const IN_CORE: readonly (readonly [what: string, rule: string, code: string])[] 
   ['a file over 300 lines', 'max-lines', lines(301)],
 ]
 
+const given = (code: string): string => `export const f = (a: number[], b: number[]): unknown => ${code}\n`
+
+const SPREAD_LISTS = ['a.push(...b)', 'a.push(1, ...b)', 'Math.max(...a)', 'Math.min(0, ...b)', 'a.splice(0, 0, ...b)']
+
 const page = (inside: string): string =>
   `declare const say: (key: string) => string\nexport const page = (count: number): unknown => ${inside}\nexport const keep = say\n`
 
@@ -81,6 +85,9 @@ const EXACT: readonly (readonly [what: string, file: string, code: string, rules
 const coreProbes = IN_CORE.flatMap(([what, rule, code]) =>
   ['src/core/probe.ts', 'src/core/time/probe.ts'].map((file) => ({ what, rule, probe: { file, code } })),
 )
+const spreadProbes = SPREAD_LISTS.flatMap((code) =>
+  ['src/service/probe.ts', 'src/core/probe.ts'].map((file) => ({ spread: code, probe: { file, code: given(code) } })),
+)
 const looseProbes = LOOSE_TEXTS.map((inside) => ({ inside, probe: { file: 'ui/probe.tsx', code: page(inside) } }))
 const exactProbes = EXACT.map(([what, file, code, rules]) => ({ what, rules, probe: { file, code } }))
 const catalogue: Probe = {
@@ -90,13 +97,19 @@ const catalogue: Probe = {
 const unused: Probe = { file: 'src/probe.ts', code: UNUSED }
 
 const rulesBrokenBy = await lintProbes([
-  ...[...coreProbes, ...looseProbes, ...exactProbes].map(({ probe }) => probe),
+  ...[...coreProbes, ...spreadProbes, ...looseProbes, ...exactProbes].map(({ probe }) => probe),
   ...[catalogue, unused],
 ])
 
 describe('in src/core', () => {
   it.each(coreProbes)('$what is reported in $probe.file', ({ rule, probe }) => {
     expect(rulesBrokenBy(probe)).toContain(rule)
+  })
+})
+
+describe('a list of any length', () => {
+  it.each(spreadProbes)('is not spread into arguments: $spread in $probe.file', ({ probe }) => {
+    expect(rulesBrokenBy(probe)).toContain(SYNTAX)
   })
 })
 
