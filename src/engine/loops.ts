@@ -195,6 +195,8 @@ export async function leasePass(parts: NodeParts): Promise<number | undefined> {
   const renewed = await renewLease(parts.control, cardOf(parts), ctx.settings().node.leaseMs)
   health.answered()
   if (!renewed) await beginAnew(parts)
+  // While the lease had lapsed nothing started, and no other event wakes what has been ready since.
+  else if (!parts.state.draining) wakeReady(parts)
   await renewWaiting(parts.control, parts.workers.waiting(), ctx.settings().node.leaseMs)
   return undefined
 }

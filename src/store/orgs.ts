@@ -125,6 +125,7 @@ export const ORG_TABLES = [
     'idempotency',
     'backfill',
     'clearing',
+    'clock_step',
     'schedule',
     'session',
   ] as const),

@@ -15,7 +15,7 @@ import type { Database } from '../../src/store/database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { askedSeed } from '../support/seeds.ts'
 import { firstToCatch } from './mutants/catching.ts'
-import { uncounted, type Mutant } from './mutants/mutant.ts'
+import { forgetting, uncounted, type Mutant } from './mutants/mutant.ts'
 import { PATIENCE_MS } from './run-seeds.ts'
 
 /** Which of the mutants below is at work. Modules are mocked before anything is imported, so it is made before, too. */
@@ -114,7 +114,7 @@ vi.mock('../../src/service/turn/clock-step.ts', async (original) => {
   const real = await original<typeof clockStep>()
   const orgTime: typeof real.orgTime = (desk, now, newestAt) => {
     if (wrong.now !== 'standstill') return real.orgTime(desk, now, newestAt)
-    return { now: Math.max(now, desk.now, newestAt ?? 0) as Instant, step: null }
+    return { now: Math.max(now, desk.now, newestAt ?? 0) as Instant, stepMs: 0 }
   }
   return { ...real, orgTime }
 })
@@ -190,6 +190,11 @@ const MUTANTS: readonly (Mutant & { readonly wrong: string })[] = [
     name: 'the time of an org stands still until the clock has come as far',
     breaks: ['nothing_stuck'],
     ...{ wrong: 'standstill', seed: 11, needs: 'clock_step', mutate: same },
+  },
+  {
+    name: 'what is left to move after the clock was set back is not put on record',
+    breaks: ['memory_is_true', 'nothing_stuck'],
+    ...{ wrong: '', seed: 26, needs: 'clock_step', mutate: forgetting('insert into clock_step') },
   },
   {
     name: 'nobody looks whether others have changed an org',

@@ -119,7 +119,7 @@ function begin(world: World, node: SimulatedNode, attempt: Attempt): (tokens: nu
   node.working.set(lane, working)
   const size = node.largestLanes.get(lane) ?? 0
   if (working > size) journal.mishaps.push(`${node.name} works on ${working} in lane ${lane} of ${size}`)
-  const leave = workForOrg(world, node, { lane, size, orgId, free: size - working + 1 })
+  const leave = workForOrg(world, node, { lane, size, orgId, free: size - claimedBefore(world, node, performance) })
   return (tokens) => {
     const known = journal.performances.get(attemptId)
     // It may have been told to stop while it was saying something else.
@@ -131,11 +131,20 @@ function begin(world: World, node: SimulatedNode, attempt: Attempt): (tokens: nu
   }
 }
 
+/** Slots of the lane that were taken when the attempt was claimed, as far as they still are. */
+function claimedBefore({ journal }: World, node: SimulatedNode, { lane, runId }: Performance): number {
+  const claim = (id: string): number => node.claims.get(id) ?? 0
+  const others = [...journal.performances.values()].filter(
+    (other) => other.node === node.name && other.lane === lane && other.endedAt === null && other.runId !== runId,
+  )
+  return others.filter((other) => claim(other.runId) < claim(runId)).length
+}
+
 interface OrgsSlot {
   readonly lane: string
   readonly size: number
   readonly orgId: OrgId
-  /** Slots that were free before it took one. */
+  /** Slots that were free when it was claimed. */
   readonly free: number
 }
 

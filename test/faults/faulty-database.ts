@@ -2,6 +2,7 @@ import type { Instant } from '../../src/core/instant.ts'
 import { PRESENT } from '../../src/store/clock.ts'
 import type { Connection, Database, Row, SqlValue, Transaction, TransactionOptions } from '../../src/store/database.ts'
 import { DatabaseError, type RefusalCode } from '../../src/store/database-error.ts'
+import { unpackEvents } from '../../src/store/turns.ts'
 import type { FaultKind, StoreFault } from './faults.ts'
 import type { Quiet } from './quiet.ts'
 import { transactionThrough } from './sending.ts'
@@ -32,6 +33,8 @@ export interface FaultyContext {
   readonly notify: () => void
   /** The process ends, here and now. */
   readonly die: () => void
+  /** A transaction that starts the run is being written. */
+  readonly claimed: (runId: string) => void
 }
 
 /** A database port through which things go wrong. */
@@ -229,7 +232,10 @@ function watch(ctx: FaultyContext, breach: Breach | null): Watched {
       statements += 1
       if (breach !== null && (happened || statements >= breach.statement)) breakDown(breach.kind)
       if (isGone) return never()
-      if (text.includes('insert into turn ')) wrote = true
+      if (text.includes('insert into turn ')) {
+        wrote = true
+        for (const id of startedIn(params ?? [])) ctx.claimed(id)
+      }
       return retime(inOrder(text, await tx.query(text, params)), ctx.now())
     }
   return {
@@ -244,6 +250,14 @@ function watch(ctx: FaultyContext, breach: Breach | null): Watched {
     isGone: () => isGone,
   }
 }
+
+/** The runs that a turn starts, by the events in the statement that writes it. */
+const startedIn = (params: readonly SqlValue[]): readonly string[] =>
+  params
+    .filter((param) => typeof param === 'string' && param.startsWith('[["'))
+    .flatMap((events) => unpackEvents(JSON.parse(events as string)))
+    .filter(([kind, , { status }]) => kind === 'run.changed' && status === 'running')
+    .map(([, subject]) => subject)
 
 const isClock = (text: string): boolean => text === `select ${PRESENT} as at`
 

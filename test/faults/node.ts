@@ -37,6 +37,7 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
   const random = createRandom(world.random.int(0, 2_000_000_000))
   let melt: () => void = () => undefined
   let thawing = Promise.resolve()
+  let claimed = 0
   const isFrozen = (): boolean => node.state === 'frozen'
   const faulty = createFaultyDatabase({
     real: world.database,
@@ -68,6 +69,10 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
     die: () => {
       node.die()
     },
+    claimed: (id) => {
+      claimed += 1
+      node.claims.set(id, claimed)
+    },
   })
   const database = world.mutate(faulty.database)
   const parts = partsOf(world, { wishes, database, random, node: () => node })
@@ -94,6 +99,7 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
     wasFrozenAt: instant(0),
     working: new Map(),
     workingFor: new Map(),
+    claims: new Map(),
     largestLanes: new Map(wishes.settings().lanes),
     isFrozen,
     freeze: () => {

@@ -108,6 +108,8 @@ export interface SimulatedNode extends Owner {
   readonly working: Map<string, number>
   /** The same by lane and org. */
   readonly workingFor: Map<string, number>
+  /** The runs it has claimed, with a number that grows: answers to commits come in any order, so attempts begin in any. */
+  readonly claims: Map<string, number>
   /** The largest size each lane has had here: shrinking kills nothing. */
   readonly largestLanes: Map<string, number>
   readonly freeze: () => void

@@ -225,6 +225,7 @@ async function plantHistory(world: HttpWorld, { mark }: Stamp): Promise<void> {
   await insert('probe', { subject: schedule, asked: 4_711, saved: 4_711, errors: 0, ...last })
   const stopped = { superseded: false, why: { reason: 'stopped_all', rule: '/stopall', evidence: {} } }
   await insert('clearing', { subject: 'session', key: mark('cleared-session'), before: at, ...stopped })
+  await insert('clock_step', { no: 4_711, by_ms: 4_711, runs: [mark('moved-run')] })
   await insert('run_count', { hour: at, kind: 'status', key: 'success', count: 4_711 })
   await insert('run_count_place', { no: 4_711 })
   await insert('task_count', { agent_id: mark('counted-agent'), ...counted })

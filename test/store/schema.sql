@@ -163,6 +163,12 @@ create table clearing (
   superseded boolean not null,
   why jsonb not null
 );
+create table clock_step (
+  org_id text collate C not null,
+  no bigint not null,
+  by_ms bigint not null,
+  runs text[] collate C not null
+);
 create table console_session (
   cookie_hash bytea not null,
   org_id text collate C not null,
@@ -671,6 +677,8 @@ alter table chat add constraint chat_pkey PRIMARY KEY (org_id, channel_id, peer)
 alter table clearing add constraint clearing_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
 alter table clearing add constraint clearing_pkey PRIMARY KEY (org_id, subject, key);
 alter table clearing add constraint clearing_subject_check CHECK ((subject = ANY (ARRAY['session'::text, 'schedule'::text])));
+alter table clock_step add constraint clock_step_org_id_fkey FOREIGN KEY (org_id) REFERENCES org(id);
+alter table clock_step add constraint clock_step_pkey PRIMARY KEY (org_id, no);
 alter table console_session add constraint console_session_cookie_hash_check CHECK ((octet_length(cookie_hash) = 32));
 alter table console_session add constraint console_session_of_one CHECK ((num_nonnulls(member_id, key_id) = 1));
 alter table console_session add constraint console_session_org_id_key_id_fkey FOREIGN KEY (org_id, key_id) REFERENCES api_key(org_id, id) ON DELETE CASCADE;

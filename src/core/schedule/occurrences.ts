@@ -198,7 +198,9 @@ function makeRun({ history, rules }: PlannedSchedule, run: NewRun): Step {
   const { occurrence, slot, firstAttempt, supersedes } = run
   const { nominal, trigger, now } = occurrence
   const runId = occurrence.newRunId()
-  const jittered = later(nominal, jitterFor(occurrence.jitterSeed, nominal, rules.jitterMs))
+  // A time that is still to come was due by a clock that has been set back since: such a run waits for its jitter alone.
+  const due = nominal < now ? nominal : now
+  const jittered = later(due, jitterFor(occurrence.jitterSeed, nominal, rules.jitterMs))
   const madeUp = occurrence.isReleased || trigger === 'catchup'
   return {
     decision: {

@@ -13,6 +13,7 @@ import type { AlertChange } from '../../store/alerts.ts'
 import type { Spending } from '../../store/budgets.ts'
 import type { CallbackRow } from '../../store/callbacks.ts'
 import type { Clearing, ClearingSubject } from '../../store/clearings.ts'
+import type { ClockStep } from '../../store/clock-steps.ts'
 import type { NewDelivery } from '../../store/outbox.ts'
 import type { IdempotencyRow } from '../../store/idempotency.ts'
 import type { RunRow } from '../../store/run-row.ts'
@@ -68,6 +69,8 @@ export interface Desk {
   maxChanges: number
   /** Sessions and schedules whose older waiting runs are being cancelled in pieces, by name. Nearly always empty. */
   readonly clearings: Clearings
+  /** The server's clock was set back and not all waits have been moved yet, oldest step first. Nearly always empty. */
+  clockSteps: readonly ClockStep[]
   changes: Changes
 }
 
@@ -149,6 +152,8 @@ export interface Changes {
   /** Clearings that began in this turn, and those that have nothing left to cancel. Empty in nearly every turn. */
   readonly clearings: Set<Clearing>
   readonly cleared: ClearingSubject[]
+  /** What is left of steps of the clock. Empty in nearly every turn. */
+  readonly clockSteps: ClockStep[]
   /** What was done for the key of a request, by the name of the key. */
   readonly bindings: Map<string, IdempotencyRow>
 }
@@ -196,7 +201,7 @@ export function emptyDesk(orgId: OrgId, chance: Chance, settings: DeskSettings):
     allQueuedTasks: new Set(),
     ...{ budgets: null, quotas: null, quotasChanged: false, daily: null, maxTimeoutSeconds: null },
     ...{ reservesChanged: false, now: instant(0), turnNo: 0, placesGiven: 0, maxChanges: Infinity },
-    clearings: new Map(),
+    ...{ clearings: new Map(), clockSteps: [] },
     changes: noChanges(),
   }
 }
@@ -217,19 +222,14 @@ export const noChanges = (): Changes => ({
   budgets: new Set(),
   goneBudgets: new Set(),
   providers: new Set(),
-  deliveries: [],
-  alerts: [],
-  callbacks: [],
-  assignments: [],
-  endedBeats: [],
+  ...{ deliveries: [], alerts: [], callbacks: [], assignments: [], endedBeats: [] },
   nextChecks: new Map(),
-  beatOutcomes: [],
-  probeAnswers: [],
+  ...{ beatOutcomes: [], probeAnswers: [] },
   said: new Map(),
   events: [],
   audits: [],
   clearings: new Set(),
-  cleared: [],
+  ...{ cleared: [], clockSteps: [] },
   bindings: new Map(),
 })
 

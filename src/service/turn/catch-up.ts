@@ -15,6 +15,7 @@ import {
   recallAgents,
   recallDailyRuns,
   recallOrg,
+  recallPieces,
   recallSchedules,
   recallSessions,
 } from './recall.ts'
@@ -99,7 +100,10 @@ async function follow(
   memory.isUnsettled = true
   const touched = subjectsOf(turns)
   // First, because what is being cancelled in pieces decides how runs are taken in.
-  if (touched.org) await recallOrg(tx, memory)
+  if (touched.org) {
+    await recallPieces(tx, memory)
+    await recallOrg(tx, memory)
+  }
   await recallSessions(tx, memory, { node: at.node, keys: [...touched.sessions] })
   await recallRuns(tx, memory, { touched, node: at.node })
   await recallSchedules(

@@ -9,7 +9,6 @@ import { orgLock, type OrgVersion } from '../../store/turns.ts'
 import { noteSpender } from '../desk/budgets.ts'
 import { clearingOf } from '../desk/cleared.ts'
 import { emptyDesk, putRun, rulesOf, takeRun, type Chance, type Desk, type DeskSettings } from '../desk/desk.ts'
-import type { ClockStep } from './clock-step.ts'
 import { createHeldRuns, type HeldRuns } from './held-runs.ts'
 import { evictIdle } from './idle.ts'
 import { keepPayload, noPayloads, releasePayload, type KeptPayloads } from './payloads.ts'
@@ -52,8 +51,6 @@ export interface Memory {
   newest: Pick<OrgVersion, 'at' | 'writer'>
   /** Decisions may be in it that were not kept, or half of what others did: after a failure it must not be used again. */
   isUnsettled: boolean
-  /** The server's clock was set back and not all waits have been moved yet; null nearly always. */
-  clockStep: ClockStep | null
   orgLimit: number | null
 }
 
@@ -73,7 +70,6 @@ export function emptyMemory(orgId: OrgId, node: NodeFacts): Memory {
     version: 0,
     newest: { at: null, writer: null },
     isUnsettled: false,
-    clockStep: null,
     orgLimit: null,
   }
   applyNodeFacts(memory, node)

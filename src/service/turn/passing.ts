@@ -5,7 +5,7 @@ import { noChanges, type Changes } from '../desk/desk.ts'
 import { clearSome } from '../desk/clearing.ts'
 import { releaseHeld } from '../desk/held.ts'
 import { passTime } from '../desk/settle.ts'
-import { applyStep, orgTime } from './clock-step.ts'
+import { applySteps, noteStep, orgTime } from './clock-step.ts'
 import { noteRun, type Memory, type NodeFacts } from './memory.ts'
 import { noteChanges } from './notes.ts'
 import { WITHOUT_LIMIT, type Allowance } from './turn-limits.ts'
@@ -31,8 +31,8 @@ const ALL_AT_ONCE: Passing = { allowance: WITHOUT_LIMIT, between: () => undefine
 export function letTimePass(memory: Memory, node: NodeFacts, { allowance, between }: Passing = ALL_AT_ONCE): void {
   const { desk } = memory
   const unchanged: RunRow[] = []
-  let happened = desk.clearings.size > 0 || memory.clockStep !== null
-  if (memory.clockStep !== null && !applyStep(desk, memory.clockStep, allowance.left)) memory.clockStep = null
+  let happened = desk.clearings.size + desk.clockSteps.length > 0
+  applySteps(desk, allowance.left)
   const places = freePlaces(memory, node)
   memory.held.isBlocked = false
   while (allowance.left > 0 && !allowance.isOver()) {
@@ -103,19 +103,19 @@ export interface TurnMoment {
 /** A new turn: nothing has changed in it yet. */
 export function beginTurn(memory: Memory, at: TurnMoment): void {
   const { desk } = memory
-  const { now, step } = orgTime(desk, at.now, at.newestAt ?? null)
+  const { now, stepMs } = orgTime(desk, at.now, at.newestAt ?? null)
   desk.now = now
-  if (step !== null) memory.clockStep = step
   desk.turnNo = at.no
   desk.placesGiven = 0
   desk.maxChanges = at.maxChanges ?? Infinity
   desk.changes = at.changes ?? noChanges()
+  if (stepMs > 0) noteStep(desk, stepMs)
 }
 
 /** When a turn is worth taking although nobody asks for one. */
 export function nextMoment(memory: Memory): Instant | null {
-  if (memory.desk.clearings.size > 0 || memory.clockStep !== null) return memory.desk.now
-  const { held } = memory
+  const { desk, held } = memory
+  if (desk.clearings.size + desk.clockSteps.length > 0) return desk.now
   const moments = [memory.timers.next(), memory.lineUp.wakesAt(), held.isBlocked ? null : held.next()]
   return moments.reduce((first, at) => (first === null || (at !== null && at < first) ? at : first), null)
 }

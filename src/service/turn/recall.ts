@@ -4,6 +4,7 @@ import { parseZone, UTC, type Zone } from '../../core/time/zone.ts'
 import { loadAgents, type AgentRow } from '../../store/agents.ts'
 import { loadPeriodUses } from '../../store/budgets.ts'
 import { loadClearings } from '../../store/clearings.ts'
+import { loadClockSteps } from '../../store/clock-steps.ts'
 import type { Connection, Database, Transaction } from '../../store/database.ts'
 import { loadOrg } from '../../store/orgs.ts'
 import { loadPending } from '../../store/pending.ts'
@@ -36,6 +37,7 @@ async function readMemory(connection: Connection, node: NodeFacts, orgId: OrgId)
   const memory = emptyMemory(orgId, node)
   noteVersion(memory, await loadVersion(connection, orgId))
   await recallOrg(connection, memory)
+  await recallPieces(connection, memory)
   await recallBudgets(connection, memory, new Set())
   await recallQuotas(connection, memory, new Set())
   for (let after = ''; ;) {
@@ -57,9 +59,14 @@ export async function recallOrg(connection: Connection, memory: Memory): Promise
   const org = await loadOrg(connection, desk.orgId)
   setOrgLimit(memory, org?.maxConcurrent ?? null)
   desk.maxTimeoutSeconds = org?.maxTimeoutSeconds ?? null
-  takeClearings(desk.clearings, await loadClearings(connection, desk.orgId))
   const perDay = org?.runsPerDay ?? null
   await recallDailyRuns(connection, memory, perDay === null ? null : { perDay, zone: zoneNamed(org?.defaultTimezone) })
+}
+
+/** Loads what is being cancelled or moved in pieces. Between turns: what the present one has begun is not on record yet. */
+export async function recallPieces(connection: Connection, { desk }: Memory): Promise<void> {
+  takeClearings(desk.clearings, await loadClearings(connection, desk.orgId))
+  desk.clockSteps = await loadClockSteps(connection, desk.orgId)
 }
 
 /** Loads how many runs of the day others have created; the limit is the one that is known. */

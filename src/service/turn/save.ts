@@ -7,6 +7,7 @@ import { insertAttempts } from '../../store/attempts.ts'
 import { addUsage, deleteBudgets, saveBudgetStandings } from '../../store/budgets.ts'
 import { insertCallbacks } from '../../store/callbacks.ts'
 import { deleteClearings, saveClearings } from '../../store/clearings.ts'
+import { saveClockStep } from '../../store/clock-steps.ts'
 import type { Transaction } from '../../store/database.ts'
 import { insertDecisions } from '../../store/decisions.ts'
 import { insertIdempotencies } from '../../store/idempotency.ts'
@@ -46,6 +47,7 @@ export const isUnchanged = (changes: Changes): boolean =>
   changes.callbacks.length === 0 &&
   changes.clearings.size === 0 &&
   changes.cleared.length === 0 &&
+  changes.clockSteps.length === 0 &&
   changes.bindings.size === 0
 
 /** Writes how known runs have ended, while the rest of the turn is decided. */
@@ -161,6 +163,7 @@ function saveModel(tx: Transaction, desk: Desk): void {
   if (changes.callbacks.length > 0) insertCallbacks(tx, changes.callbacks)
   if (changes.cleared.length > 0) deleteClearings(tx, orgId, changes.cleared)
   if (changes.clearings.size > 0) saveClearings(tx, orgId, [...changes.clearings])
+  for (const step of changes.clockSteps) saveClockStep(tx, orgId, step)
   if (changes.assignments.length > 0) insertWorkerAttempts(tx, changes.assignments)
   if (changes.ranges.length > 0)
     insertDecisions(
@@ -185,8 +188,9 @@ function storedEvents({ changes, turnNo, orgId }: Desk): readonly StoredEvent[] 
   for (const session of changes.newSessions) touch('session.changed', session.key)
   for (const session of changes.sessions) touch('session.changed', session.key)
   for (const schedule of changes.schedules) touch('schedule.touched', schedule.id)
-  // What is to be cancelled in pieces is read again with the limits of the org.
-  if (changes.clearings.size + changes.cleared.length > 0) events.push(['org.touched', orgId, {}])
+  // What is to be cancelled or moved in pieces is read again with the limits of the org.
+  if (changes.clearings.size + changes.cleared.length + changes.clockSteps.length > 0)
+    events.push(['org.touched', orgId, {}])
   for (const id of changes.deletedSchedules) events.push(['schedule.changed', id, { deleted: true }])
   return events
 }

@@ -103,6 +103,15 @@ describe('a held occurrence that is released', () => {
     expect(decision.kind === 'run' && decision.notBefore > now).toBe(true)
   })
 
+  it('does not wait for its own time after the clock was set back, but for its jitter', () => {
+    const now = earlier(HELD.nominal, 2 * 3_600_000)
+    const [plain, jittered] = [0, 600_000].map((jitterMs) => release({ jitterMs }, {}, { ...HELD, now }).decision)
+    expect(plain).toMatchObject({ kind: 'run', notBefore: now })
+    const { decision } = release({ jitterMs: 600_000 }, {}, { ...HELD, now: HELD.nominal })
+    const jitterMs = decision.kind === 'run' ? decision.notBefore - HELD.nominal : NaN
+    expect(jittered).toMatchObject({ kind: 'run', notBefore: later(now, jitterMs) })
+  })
+
   it('is decided by what is pending, whatever that is: never cut by queue_depth, never in place of a later one', () => {
     const runs = fc.array(
       fc.record({

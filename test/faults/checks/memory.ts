@@ -10,13 +10,22 @@ import type { SimulatedNode } from '../shapes.ts'
 import type { World } from '../shapes.ts'
 import { demand } from './invariants.ts'
 
-/** A memory that ends at a turn which was lost has not been looked at since: the next turn finds that out. */
-const isAt = ({ version, newest: { at, writer } }: Memory, newest: OrgVersion): boolean =>
-  version === newest.version && at === newest.at && writer === newest.writer
+/**
+ * A memory that ends at a turn which was lost has not been looked at since: the next turn finds that out. While the answer
+ * to a commit is under way the memory is a turn ahead of its name, also when the record is put back meanwhile.
+ */
+const isAt = ({ version, newest: { at, writer }, isUnsettled }: Memory, newest: OrgVersion): boolean =>
+  !isUnsettled && version === newest.version && at === newest.at && writer === newest.writer
 
 /** What a node remembers, brought up to date, is what somebody finds who looks at the tables for the first time. */
 export async function expectTrueMemory(world: World, node: SimulatedNode, id: OrgId): Promise<void> {
-  const memory = node.parts.officeOf(id).memory()
+  const office = node.parts.officeOf(id)
+  const memory = office.memory()
+  demand(
+    memory?.isUnsettled !== true || !office.isIdle(),
+    'memory_is_true',
+    () => `${node.name} keeps what it remembers of ${id} although it may be wrong`,
+  )
   const newest = await loadVersion(world.database, id)
   // It is busy failing, or somebody else was faster; there will be another look.
   if (node.state !== 'alive' || memory === null || !isAt(memory, newest)) return
@@ -65,6 +74,7 @@ function remembered({ desk, lineUp, byNode, timers, orgLimit }: Memory): Remembe
     'queued in': new Map([...lanes].map((lane) => [lane, lineUp.queuedIn(lane)])),
     'lane of': new Map(runs.map(({ id }) => [id, lineUp.laneOf(id)])),
     clearing: new Map(desk.clearings),
+    'clock step': new Map(desk.clockSteps.map((step) => [String(step.no), step])),
     'spent of': new Map([...(desk.budgets?.budgets ?? [])].map(([id, { spent }]) => [id, [...spent]])),
     number: new Map<string, unknown>([
       ['lined up', lineUp.size()],

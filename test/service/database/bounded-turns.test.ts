@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { agentId, laneName, sessionKey } from '../../../src/core/ids.ts'
 import { later } from '../../../src/core/instant.ts'
 import { stopSession, type Stopped } from '../../../src/service/desk/cancel.ts'
+import { created } from '../../../src/service/audit-entry.ts'
 import { submit, type Submission } from '../../../src/service/desk/submit.ts'
 import type { Work } from '../../../src/service/turn-port.ts'
 import { sessionFor } from '../../../src/service/turn/turn.ts'
@@ -39,6 +40,15 @@ const stopAll: Work<Stopped> = {
   orgId: ORG,
   needs: { sessions: [CHAT] },
   apply: (desk) => stopSession(desk, CHAT, { how: 'stopall' }),
+}
+
+const changeOrg: Work<unknown> = {
+  orgId: ORG,
+  needs: {},
+  apply: ({ changes }) => {
+    changes.events.push({ kind: 'org.changed', subject: ORG, data: { change: 'updated' } })
+    changes.audits.push(created('key_1', { kind: 'org', id: ORG }, {}))
+  },
 }
 
 const states = async (): Promise<Readonly<Record<string, number>>> => {
@@ -112,6 +122,13 @@ describe('/stopall in a session with more waiting runs than one turn may change'
     await untilQuiet(other)
     expect(other.started).toEqual(['later'])
     expect(await states()).toEqual({ cancelled: 40, running: 1 })
+  })
+
+  it('is remembered when the limits of the org are changed in the same transaction', async () => {
+    const node = await openNode(world, { maxChanges: 7 })
+    await fill(node)
+    await node.turn(stopAll as Work<unknown>, changeOrg)
+    expect(node.memory.desk.clearings.size).toBe(1)
   })
 
   it('counts nothing of it against the cap of the session any more', async () => {

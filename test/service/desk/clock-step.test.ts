@@ -5,6 +5,7 @@ import { because } from '../../../src/core/reasons.ts'
 import { makeRun } from '../../../src/service/desk/runs.ts'
 import { emptyMemory, noteRun, type Memory } from '../../../src/service/turn/memory.ts'
 import { beginTurn, letTimePass, nextMoment } from '../../../src/service/turn/passing.ts'
+import { isUnchanged } from '../../../src/service/turn/save.ts'
 import type { NodeFacts } from '../../../src/service/turn/memory.ts'
 import type { RunRow } from '../../../src/store/run-row.ts'
 import { NOW } from '../../support/builders.ts'
@@ -84,10 +85,33 @@ describe("a server's clock that is set back", () => {
     expect(seen).toEqual([6, 2, 0, 0])
   })
 
+  it('is worked off also while no turn is kept, because what was looked at first waits for nothing', () => {
+    const { memory, node } = open()
+    beginTurn(memory, { now: AHEAD, no: 1 })
+    const run = aRun(memory, { attempt: 2, notBefore: later(AHEAD, 4_000) })
+    for (let count = 0; count < 10; count += 1) aRun(memory, { state: 'queued' })
+    for (let [turns, newestAt] = [0, AHEAD]; turns < 3; turns += 1) {
+      beginTurn(memory, { now: NOW, no: 2, newestAt })
+      letTimePass(memory, node, { allowance: { left: 4, isOver: () => false }, between: () => undefined })
+      if (!isUnchanged(memory.desk.changes)) newestAt = NOW
+    }
+    expect(run.notBefore).toBe(later(NOW, 4_000))
+  })
+
+  it('moves nothing a second time on a node that hears of it after another one has', () => {
+    const { memory, node } = open()
+    beginTurn(memory, { now: AHEAD, no: 1 })
+    const retried = aRun(memory, { attempt: 2, notBefore: later(NOW, 4_000) })
+    const working = aRun(memory, { state: 'running', startedAt: AHEAD, endsBy: later(NOW, HOUR_MS) })
+    beginTurn(memory, { now: NOW, no: 3, newestAt: NOW })
+    letTimePass(memory, node)
+    expect([memory.desk.now, retried.notBefore, working.endsBy]).toEqual([NOW, later(NOW, 4_000), later(NOW, HOUR_MS)])
+  })
+
   it('is no step when it is behind by less than a second: then time stands still for so long', () => {
     const { memory } = open()
     beginTurn(memory, { now: later(NOW, 900), no: 1 })
     beginTurn(memory, { now: NOW, no: 2, newestAt: later(NOW, 900) })
-    expect([memory.desk.now, memory.clockStep]).toEqual([later(NOW, 900), null])
+    expect([memory.desk.now, memory.desk.clockSteps]).toEqual([later(NOW, 900), []])
   })
 })
