@@ -298,6 +298,19 @@ describe('agents and budgets', () => {
     )
     expect(draft.stdout).toMatch(/expected +720 runs, tokens unknown/)
     expect(draft.stdout).toMatch(/bud_draft +sch_draft +5 tokens\/day/)
+    const tight = [
+      '--every',
+      '1h',
+      '--agent',
+      'parrot',
+      '--budget',
+      '5 tokens per day',
+      '--payload',
+      '{"max_tokens":4}',
+    ]
+    expect((await type('schedules', 'forecast', ...tight)).stdout).toMatch(
+      /held back by budgets +6\d\d runs, tokens 2\d{3}/,
+    )
     expect((await type('budgets', 'delete', budget)).code).toBe(0)
     const provider = ['--name', 'model', '--requests', '60', '--tokens', '9000']
     expect((await ask('providers', 'create', ...provider))['requests_left']).toBe(60)

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { BudgetView } from '../../../src/contract/budget.ts'
 import type { BudgetForecast } from '../../../src/contract/forecast.ts'
-import { budgetForecast } from '../../api/admin-queries.ts'
+import { budgetForecast, FORECAST_DAYS } from '../../api/admin-queries.ts'
 import { useSay, useTexts } from '../../texts/TextProvider.tsx'
 import { Time } from '../../time/Time.tsx'
 
@@ -31,19 +31,28 @@ export function BudgetUse({ budget }: { readonly budget: BudgetView }): ReactNod
 function Outlook({ budget }: { readonly budget: BudgetView }): ReactNode {
   const say = useSay()
   const forecast = useQuery(budgetForecast).data?.budgets.find(({ budget_id: id }) => id === budget.id)
-  if (budget.paused_at !== null)
-    return (
-      <div className="bad small">
-        {say('budgets.paused')} <Time at={budget.paused_at} zone={budget.timezone} />
-      </div>
-    )
-  if (budget.alerts.includes('budget_no_room'))
-    return (
-      <div className="bad small">
-        {say('budgets.noRoom')} <Time at={budget.period_end} zone={budget.timezone} />
-      </div>
-    )
-  return forecast === undefined ? null : <Coming {...{ forecast }} />
+  const stopped = budget.paused_at !== null || budget.alerts.includes('budget_no_room')
+  return (
+    <>
+      {budget.paused_at !== null ? (
+        <div className="bad small">
+          {say('budgets.paused')} <Time at={budget.paused_at} zone={budget.timezone} />
+        </div>
+      ) : (
+        stopped && (
+          <div className="bad small">
+            {say('budgets.noRoom')} <Time at={budget.period_end} zone={budget.timezone} />
+          </div>
+        )
+      )}
+      {forecast !== undefined && !stopped && <Coming {...{ forecast }} />}
+      {forecast !== undefined && forecast.held_back_runs > 0 && (
+        <div className="bad small">
+          {say('forecast.budgetHoldsBack', { runs: forecast.held_back_runs, days: FORECAST_DAYS })}
+        </div>
+      )}
+    </>
+  )
 }
 
 function Coming({ forecast }: { readonly forecast: BudgetForecast }): ReactNode {
