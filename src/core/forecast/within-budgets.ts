@@ -90,7 +90,7 @@ export function playBudgets(budgets: readonly ForecastBudget[], sources: readonl
           continue
         }
         const older = Math.max(0, waited - (started[place] ?? 0))
-        const held = hold(states, source, { older, newer: unmet - older }, stretch.from)
+        const held = hold(states, source, { older, newer: unmet - older, now: stretch.from })
         waiting[place] = held.waiting
         lost[place] = (lost[place] ?? 0) + held.lost
       }
@@ -181,8 +181,7 @@ function take(states: readonly State[], draws: readonly Draw[], runs: number): v
 function hold(
   states: readonly State[],
   { draws, maxWaiting }: LimitedSource,
-  unmet: { readonly older: number; readonly newer: number },
-  now: Instant,
+  unmet: { readonly older: number; readonly newer: number; readonly now: Instant },
 ): { readonly waiting: number; readonly lost: number } {
   const closed = draws
     .flatMap((draw) => {
@@ -199,7 +198,7 @@ function hold(
     state.refused = (state.refused ?? 0) + use * all
     const spent = state.budget.amount - state.left
     if (state.pausedAt === null && isUsedUp({ ...state.budget, pausedAt: null }, { spent }, reserve)) {
-      state.pausedAt = now
+      state.pausedAt = unmet.now
       state.left = 0
     }
   }
