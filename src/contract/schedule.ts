@@ -196,6 +196,17 @@ export interface ScheduleView extends ScheduleTimingView, SeedTimingView, Schedu
   readonly version: number
   /** What guard rails have filled in, in the answer to its creation; and that it can never fire, wherever one schedule is shown. */
   readonly notes?: readonly string[] | undefined
+  /** The same notes as codes with values, for texts in other languages. */
+  readonly note_codes?: readonly ScheduleNote[] | undefined
+}
+
+/** What there may be to note about a schedule. */
+export const SCHEDULE_NOTES = ['never_fires', 'ends_at_set'] as const
+
+/** A note as a code, and the values in it. */
+export interface ScheduleNote {
+  readonly code: (typeof SCHEDULE_NOTES)[number]
+  readonly params: Readonly<Record<string, string | number>>
 }
 
 /** A new schedule, or a change of one, that waits for somebody who may approve it. */
@@ -284,6 +295,7 @@ export interface PreviewView {
 export interface SchedulePreview extends PreviewView {
   /** What its creator should know, such as that it can never fire. */
   readonly notes?: readonly string[] | undefined
+  readonly note_codes?: readonly ScheduleNote[] | undefined
   /** The same moments with how sure they are; only with a cadence. */
   readonly coming?: readonly ComingMoment[] | undefined
 }

@@ -10,6 +10,7 @@ import { RETRY_STRATEGIES } from '../../core/run/retry-policy.ts'
 import { ENABLED_WORDS, SCHEDULE_STATES } from '../../core/schedule/schedule-life.ts'
 import { DAY_MATCHES, DST_POLICIES } from '../../core/time/cron.ts'
 import {
+  SCHEDULE_NOTES,
   SCHEDULE_SORTS,
   type DstNoteView,
   type PreviewInput,
@@ -17,6 +18,7 @@ import {
   type RunNowAnswer,
   type ScheduleFilter,
   type ScheduleInput,
+  type ScheduleNote,
   type SchedulePreview,
   type ScheduleView,
   type ApprovalView,
@@ -149,6 +151,14 @@ export const previewInput: z.ZodType<PreviewInput> = named(
   }),
 )
 
+const scheduleNote: z.ZodType<ScheduleNote> = named(
+  'ScheduleNote',
+  shaped<ScheduleNote>()({
+    code: z.enum(SCHEDULE_NOTES),
+    params: z.record(z.string(), z.union([z.string(), z.number()])),
+  }),
+)
+
 /** When it fires, as it is shown. */
 const timingView = {
   timezone: z.string(),
@@ -251,6 +261,7 @@ export const schedule: z.ZodType<ScheduleView> = named(
     updated_at: moment,
     version: z.int(),
     notes: z.array(z.string()).optional(),
+    note_codes: z.array(scheduleNote).optional(),
   }),
 )
 
@@ -291,5 +302,6 @@ export const preview: z.ZodType<SchedulePreview> = named(
     ...{ sentence: z.string(), next: z.array(moment), dst_notes: z.array(dstNote) },
     coming: z.array(comingMoment).optional(),
     notes: z.array(z.string()).optional(),
+    note_codes: z.array(scheduleNote).optional(),
   }),
 )
