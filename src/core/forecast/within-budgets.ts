@@ -133,28 +133,53 @@ function open(state: State, from: Instant): void {
 /** Gives out what the budgets have room for, and takes it off what is missing. */
 function share(states: readonly State[], sources: readonly LimitedSource[], missing: number[]): readonly number[] {
   const started = sources.map(() => 0)
+  const give = (place: number, { draws, isWhole }: LimitedSource, wanted: number): number => {
+    const room = roomFor(states, draws)
+    const runs = Math.min(missing[place] ?? 0, wanted, isWhole ? Math.floor(room) : room)
+    take(states, draws, runs)
+    missing[place] = (missing[place] ?? 0) - runs
+    started[place] = (started[place] ?? 0) + runs
+    return runs
+  }
   for (;;) {
-    const wanted = states.map(() => 0)
-    for (const [place, { draws }] of sources.entries())
-      if ((missing[place] ?? 0) > 0 && roomFor(states, draws) > 0)
-        for (const { budget, use } of draws) wanted[budget] = (wanted[budget] ?? 0) + use * (missing[place] ?? 0)
-    const parts = states.map(({ left }, place) => Math.min(1, left / Math.max(left, wanted[place] ?? 0) || 0))
+    const parts = partsOf(states, sources, missing)
     let given = 0
-    for (const [place, { draws, isWhole }] of sources.entries()) {
+    for (const [place, source] of sources.entries()) {
       const unmet = missing[place] ?? 0
       if (unmet === 0) continue
-      const part = draws.reduce((least, { budget, use }) => (use > 0 ? Math.min(least, parts[budget] ?? 1) : least), 1)
-      const even = isWhole ? Math.max(1, Math.floor(unmet * part)) : unmet * part
-      const room = roomFor(states, draws)
-      const runs = Math.min(unmet, even, isWhole ? Math.floor(room) : room)
-      take(states, draws, runs)
-      missing[place] = unmet - runs
-      started[place] = (started[place] ?? 0) + runs
-      given += runs
+      const part = source.draws.reduce(
+        (least, { budget, use }) => (use > 0 ? Math.min(least, parts[budget] ?? 1) : least),
+        1,
+      )
+      given += give(place, source, source.isWhole ? Math.floor(unmet * part) : unmet * part)
     }
+    // What is left is less than a run for each: those that want most come first.
+    if (given < NEGLIGIBLE)
+      for (const [place, source] of byMissing(sources, missing)) if (source.isWhole) given += give(place, source, 1)
     if (given < NEGLIGIBLE) return started
   }
 }
+
+/** Which part of what is wanted each budget has room for; those that cannot start take nothing from the others. */
+function partsOf(
+  states: readonly State[],
+  sources: readonly LimitedSource[],
+  missing: readonly number[],
+): readonly number[] {
+  const wanted = states.map(() => 0)
+  for (const [place, { draws }] of sources.entries())
+    if ((missing[place] ?? 0) > 0 && roomFor(states, draws) > 0)
+      for (const { budget, use } of draws) wanted[budget] = (wanted[budget] ?? 0) + use * (missing[place] ?? 0)
+  return states.map(({ left }, place) => left / Math.max(left, wanted[place] ?? 0) || 0)
+}
+
+const byMissing = (
+  sources: readonly LimitedSource[],
+  missing: readonly number[],
+): readonly (readonly [number, LimitedSource])[] =>
+  [...sources.entries()]
+    .filter(([place]) => (missing[place] ?? 0) > 0)
+    .toSorted(([one], [other]) => (missing[other] ?? 0) - (missing[one] ?? 0))
 
 /** So many runs can start one after the other before one of the budgets has no room for the next. */
 function roomFor(states: readonly State[], draws: readonly Draw[]): number {

@@ -125,6 +125,11 @@ describe('sources that share', () => {
     expect(play([org, own], [both, using(100)], 24).ran[1]).toEqual([2, 8])
   })
 
+  it('get what is less than a run for each in the order of what they want', () => {
+    const game = playBudgets([aBudget('skip', { amount: 100 })], [using(100), using(100)])
+    expect(days.map((day) => game.next(day, [1, 24]))).toEqual(days.map(() => [0, 1]))
+  })
+
   it('count every run once, and take from no budget more than it has', () => {
     const budgets = fc.array(
       fc.record({

@@ -51,7 +51,7 @@ function HeldBack({ view, unit }: { readonly view: ForecastView; readonly unit: 
   const words =
     amount === null
       ? say('forecast.heldBackRuns', { runs })
-      : say('forecast.heldBack', { runs, amount: `${text(amount.expected)} ${say(`forecast.unit.${unit}`)}` })
+      : say('forecast.heldBack', { runs, amount: text(amount.expected), unit: say(`forecast.unit.${unit}`) })
   return <p className="bad small">{words}</p>
 }
 
