@@ -35,7 +35,7 @@ function Outlook({ budget }: { readonly budget: BudgetView }): ReactNode {
   const runs = forecast?.held_back_runs ?? 0
   const isBad = stoppedAt(budget) !== null || runs > 0 || (forecast?.used_up_at ?? null) !== null
   return (
-    <div className={isBad ? 'bad small' : 'quiet small'}>
+    <div className={`budget-outlook small ${isBad ? 'bad' : 'quiet'}`}>
       <Standing {...{ budget, forecast }} />
       {runs > 0 && ` · ${say('forecast.budgetHoldsBack', { runs, days: FORECAST_DAYS })}`}
     </div>
