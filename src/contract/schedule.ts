@@ -1,3 +1,4 @@
+import type { ScheduleNote } from './schedule-note.ts'
 import type { OmittedPayload } from './page.ts'
 import type { ScheduleAlertKind } from '../core/alerts.ts'
 import type { RunState } from '../core/run/run-machine.ts'
@@ -198,15 +199,6 @@ export interface ScheduleView extends ScheduleTimingView, SeedTimingView, Schedu
   readonly notes?: readonly string[] | undefined
   /** The same notes as codes with values, for texts in other languages. */
   readonly note_codes?: readonly ScheduleNote[] | undefined
-}
-
-/** What there may be to note about a schedule. */
-export const SCHEDULE_NOTES = ['never_fires', 'ends_at_set'] as const
-
-/** A note as a code, and the values in it. */
-export interface ScheduleNote {
-  readonly code: (typeof SCHEDULE_NOTES)[number]
-  readonly params: Readonly<Record<string, string | number>>
 }
 
 /** A new schedule, or a change of one, that waits for somebody who may approve it. */

@@ -1,4 +1,5 @@
-import type { ScheduleNote, ScheduleView } from '../contract/schedule.ts'
+import type { ScheduleView } from '../contract/schedule.ts'
+import type { ScheduleNote } from '../contract/schedule-note.ts'
 import type { Instant } from '../core/instant.ts'
 import { tooDense } from '../core/schedule/schedule-life.ts'
 import { nextOccurrence, type Timing } from '../core/time/timing.ts'

@@ -1,7 +1,8 @@
 import { Refusal } from '../contract/refusals.ts'
-import type { ScheduleInput, ScheduleNote, ScheduleView } from '../contract/schedule.ts'
+import type { ScheduleInput, ScheduleView } from '../contract/schedule.ts'
+import type { ScheduleNote } from '../contract/schedule-note.ts'
 import { inlineKindOf } from '../core/executor/inline-agent.ts'
-import { scheduleId, type RunId, type ScheduleId } from '../core/ids.ts'
+import { scheduleId, type RunId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { because } from '../core/reasons.ts'
 import type { Transaction } from '../store/database.ts'
@@ -26,12 +27,13 @@ import { isWatched, railedWork, refuseCommand, requireCurrent, type AtWork } fro
 import { isSeen, madeAct, railedInput, refusePending, underRails } from './rails/schedules.ts'
 import { accepted, agentFor, known, zoneOf } from './schedule-agent.ts'
 import { madeFrom } from './schedule-origin.ts'
-import { parseSchedule, type ReadSchedule } from './schedule-input.ts'
+import { parseSchedule } from './schedule-input.ts'
 import { keepOwnBudget, requireBudgets, termsIn, type KeptOwn } from './schedule-budget.ts'
 import { disabledTargets, targetFor } from './schedule-delivery.ts'
 import { edit, editWork, noSchedule, tell, type Asked } from './schedule-editing.ts'
+import { newSchedule } from './new-schedule.ts'
 import { noted, notesOn } from './schedule-notes.ts'
-import { disabledStanding, editedStanding, enabledStanding, firstStanding } from './schedule-plan.ts'
+import { disabledStanding, editedStanding, enabledStanding } from './schedule-plan.ts'
 import { viewInForce } from './schedule-view.ts'
 import { refuseLongTimeout } from './timeout-limit.ts'
 import type { Work } from './turn-port.ts'
@@ -184,34 +186,6 @@ function refuseFull(room: NewSchedule['room'], more: number): void {
   if (room === null || room.had + more < room.most) return
   const details = { max_schedules: room.most }
   throw new Refusal('CONFLICT', `The org may have ${room.most} schedules and has as many`, { details })
-}
-
-/** A schedule that nothing has happened to yet. */
-export function newSchedule(
-  { timingChanged: _timing, enabled: _enabled, ...read }: ReadSchedule,
-  made: { readonly caller: Pick<Caller, 'orgId' | 'principal'>; readonly now: Instant; readonly id: ScheduleId },
-): ScheduleRow {
-  const { caller, now, id } = made
-  return {
-    ...read,
-    ...firstStanding({ ...read, timingChanged: _timing, enabled: _enabled }, now),
-    ...{ id, orgId: caller.orgId },
-    createdBy: caller.principal,
-    owner: null,
-    createdByRun: null,
-    lineage: null,
-    approval: null,
-    failureStreak: 0,
-    failureCount: 0,
-    skippedFor: null,
-    fires: 0,
-    ...{ previousRunId: null, lastReleaseAt: null, lastEnding: null, lastRunAt: null, lastStatus: null },
-    lastError: null,
-    alerts: null,
-    version: 1,
-    createdAt: now,
-    updatedAt: now,
-  }
 }
 
 /** The schedule. */

@@ -10,7 +10,6 @@ import { RETRY_STRATEGIES } from '../../core/run/retry-policy.ts'
 import { ENABLED_WORDS, SCHEDULE_STATES } from '../../core/schedule/schedule-life.ts'
 import { DAY_MATCHES, DST_POLICIES } from '../../core/time/cron.ts'
 import {
-  SCHEDULE_NOTES,
   SCHEDULE_SORTS,
   type DstNoteView,
   type PreviewInput,
@@ -18,7 +17,6 @@ import {
   type RunNowAnswer,
   type ScheduleFilter,
   type ScheduleInput,
-  type ScheduleNote,
   type SchedulePreview,
   type ScheduleView,
   type ApprovalView,
@@ -29,6 +27,7 @@ import { scheduleBudget, scheduleBudgetInput } from './budget.ts'
 import { executor, inlineExecutor } from './executor.ts'
 import { cadence, cadenceInput, comingMoment, pace } from './pace.ts'
 import { named, shaped } from './shaped.ts'
+import { scheduleNote } from './schedule-note.ts'
 import { scheduleDelivery } from './target.ts'
 import { probeCounts, probeInput } from './wake-probe.ts'
 
@@ -148,14 +147,6 @@ export const previewInput: z.ZodType<PreviewInput> = named(
     ...scheduleFields,
     count: z.int().min(1).max(1_000).nullish(),
     from: givenMoment.nullish(),
-  }),
-)
-
-const scheduleNote: z.ZodType<ScheduleNote> = named(
-  'ScheduleNote',
-  shaped<ScheduleNote>()({
-    code: z.enum(SCHEDULE_NOTES),
-    params: z.record(z.string(), z.union([z.string(), z.number()])),
   }),
 )
 

@@ -15,7 +15,7 @@ async function get(call: Reading, id: string): Promise<DeliveryView> {
   const found = await getDelivery(ports, caller, id)
   if (readsAllRuns(call)) return found
   const run = found.run_id === null ? null : await getRun(ports, caller.orgId, found.run_id)
-  if (run?.schedule_id == null) requirePermission(call, 'runs:read')
+  if (run === null || run.schedule_id === null) requirePermission(call, 'runs:read')
   return found
 }
 

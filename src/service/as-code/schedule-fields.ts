@@ -10,7 +10,7 @@ import type { Zone } from '../../core/time/zone.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { termsIn } from '../schedule-budget.ts'
 import { parseSchedule, SCHEDULE_FIELDS, type WokenAgent } from '../schedule-input.ts'
-import { newSchedule } from '../schedules.ts'
+import { newSchedule } from '../new-schedule.ts'
 import { viewSchedule } from '../schedule-view.ts'
 import { keptPolicy, writtenPolicy } from './agent-fields.ts'
 

@@ -1,4 +1,5 @@
-import type { ScheduleInput, ScheduleNote, ScheduleView } from '../../contract/schedule.ts'
+import type { ScheduleInput, ScheduleView } from '../../contract/schedule.ts'
+import type { ScheduleNote } from '../../contract/schedule-note.ts'
 import { Refusal } from '../../contract/refusals.ts'
 import { scheduleId } from '../../core/ids.ts'
 import { formatInstant, parseInstant, type Instant } from '../../core/instant.ts'
