@@ -26,7 +26,7 @@ export interface EventView {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** What somebody must hold to be told of events of a kind. */
+/** What a caller must hold to receive events of a kind. */
 export const EVENT_PERMISSIONS: Readonly<Record<EventKind, Permission>> = {
   'schedule.changed': 'schedules:read',
   'run.changed': 'runs:read',
@@ -41,6 +41,13 @@ export const EVENT_PERMISSIONS: Readonly<Record<EventKind, Permission>> = {
   'alert.cleared': 'runs:read',
   'heartbeat.changed': 'agents:read',
 }
+
+/** With schedules:read alone, those of these kinds that are about runs of schedules are received. */
+export const SCHEDULE_RUN_EVENTS: ReadonlySet<string> = new Set<EventKind>([
+  'run.changed',
+  'run.output',
+  'delivery.changed',
+])
 
 /** Which events somebody wants to hear of. Everything that is given has to fit. */
 export interface EventFilter {

@@ -31,6 +31,8 @@ export interface ForecastSource extends ForecastFigures {
   readonly name: string
   readonly schedule_id: string | null
   readonly agent_id: string
+  /** Runs that budgets let neither start nor be made up for within the forecast; they are not in the figures. */
+  readonly held_back_runs: number
   readonly based_on: ForecastBasis
 }
 
@@ -48,6 +50,8 @@ export interface ForecastDayView extends ForecastFigures {
 export interface ForecastPeriod extends ForecastAmount {
   readonly start: string
   readonly end: string
+  /** What the runs that the budget holds back at that time would use. */
+  readonly held_back: number
 }
 
 /** Where a budget is going. */
@@ -59,6 +63,8 @@ export interface BudgetForecast extends BudgetSubject, BudgetLimit {
   readonly used_up_at: string | null
   /** The same, if runs use as much as they do at most. */
   readonly used_up_at_high: string | null
+  /** Runs that it holds back within the forecast. Runs that wait and start in a later period are not counted. */
+  readonly held_back_runs: number
   /** Whether something under it uses an amount that nobody knows: then it may be used up earlier. */
   readonly incomplete: boolean
   /** What that means, for people. */
@@ -70,7 +76,10 @@ export interface ForecastView {
   readonly from: string
   readonly to: string
   readonly timezone: string
+  /** What can run under every budget that applies. */
   readonly total: ForecastFigures
+  /** What budgets hold back of the plan. */
+  readonly held_back: ForecastFigures
   readonly days: readonly ForecastDayView[]
   /** Those that use most come first. */
   readonly sources: readonly ForecastSource[]
@@ -104,7 +113,10 @@ export interface ScheduleForecast {
   readonly from: string
   readonly to: string
   readonly timezone: string
+  /** What can run under every budget that applies. */
   readonly figures: ForecastFigures
+  /** What budgets hold back of its runs. */
+  readonly held_back: ForecastFigures
   /** What it uses as it is now; null: it is new, or off. */
   readonly before: ForecastFigures | null
   readonly based_on: ForecastBasis

@@ -1,3 +1,4 @@
+import type { ScheduleNote } from './schedule-note.ts'
 import type { OmittedPayload } from './page.ts'
 import type { ScheduleAlertKind } from '../core/alerts.ts'
 import type { RunState } from '../core/run/run-machine.ts'
@@ -196,6 +197,8 @@ export interface ScheduleView extends ScheduleTimingView, SeedTimingView, Schedu
   readonly version: number
   /** What guard rails have filled in, in the answer to its creation; and that it can never fire, wherever one schedule is shown. */
   readonly notes?: readonly string[] | undefined
+  /** The same notes as codes with values, for texts in other languages. */
+  readonly note_codes?: readonly ScheduleNote[] | undefined
 }
 
 /** A new schedule, or a change of one, that waits for somebody who may approve it. */
@@ -284,6 +287,7 @@ export interface PreviewView {
 export interface SchedulePreview extends PreviewView {
   /** What its creator should know, such as that it can never fire. */
   readonly notes?: readonly string[] | undefined
+  readonly note_codes?: readonly ScheduleNote[] | undefined
   /** The same moments with how sure they are; only with a cadence. */
   readonly coming?: readonly ComingMoment[] | undefined
 }

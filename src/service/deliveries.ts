@@ -30,10 +30,16 @@ type Reading = Pick<Ports, 'database'>
 
 const noDelivery = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no delivery ${id}`)
 
+/** Who looks at deliveries. */
+interface Seeing extends Caller {
+  /** Whether nothing but what runs of schedules deliver is there for them. */
+  readonly onlyOfSchedules?: boolean
+}
+
 /** A page of the org's deliveries, newest first, each with its tries. */
 export async function findDeliveries(
   { database }: Reading,
-  { orgId }: Caller,
+  { orgId, onlyOfSchedules = false }: Seeing,
   filter: DeliveryFilter = {},
 ): Promise<Page<DeliveryView>> {
   const { flaws, keep } = collectFlaws()
@@ -45,7 +51,7 @@ export async function findDeliveries(
   const cursor = keep(parseCursor('cursor', filter.cursor))
   if (flaws.length > 0) throw invalid(flaws)
   const listed = await listDeliveries(database, {
-    ...{ orgId, states, limit },
+    ...{ orgId, states, limit, onlyOfSchedules },
     runId: run === null ? null : runId(run),
     targetId: target === null ? null : targetId(target),
     after: cursor === null ? null : { createdAt: cursor.createdAt, id: cursor.key },

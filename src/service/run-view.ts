@@ -6,7 +6,7 @@ import type { Why } from '../core/reasons.ts'
 import { traceIdOf } from '../core/trace-context.ts'
 import { durationOf, firstStart } from '../core/run/run.ts'
 import { isTerminal, type RunState } from '../core/run/run-machine.ts'
-import { sessionOfRun } from '../core/session/run-session.ts'
+import { shownSessionOf } from '../core/session/run-session.ts'
 import type { AttemptRow } from '../store/attempts.ts'
 import type { RunRecord } from '../store/run-record.ts'
 import { momentOrNull, omittedPayload } from './schedule-view.ts'
@@ -14,8 +14,7 @@ import { momentOrNull, omittedPayload } from './schedule-view.ts'
 /** A run as every surface shows it. */
 export function viewRun(run: RunRecord): RunView {
   const { finishedAt, reported } = run
-  // A skipped occurrence has no conversation.
-  const session = run.state === 'skipped' ? run.sessionKey : sessionOfRun(run)
+  const session = shownSessionOf(run)
   // A run with a session of its own shows the one that its runtime used instead.
   const ofRuntime = run.sessionKey === null ? (reported?.sessionId ?? null) : null
   return {

@@ -1,7 +1,8 @@
 import { Refusal } from '../contract/refusals.ts'
 import type { ScheduleInput, ScheduleView } from '../contract/schedule.ts'
+import type { ScheduleNote } from '../contract/schedule-note.ts'
 import { inlineKindOf } from '../core/executor/inline-agent.ts'
-import { scheduleId, type RunId, type ScheduleId } from '../core/ids.ts'
+import { scheduleId, type RunId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { because } from '../core/reasons.ts'
 import type { Transaction } from '../store/database.ts'
@@ -19,18 +20,20 @@ import { pendingOfSchedule, type Desk } from './desk/desk.ts'
 import { endHeld } from './desk/held.ts'
 import { bound } from './idempotent.ts'
 import type { Ports } from './ports.ts'
+import { precededBy, type Preceding } from './preceded.ts'
 import { bringsProbe, judgeProbe } from './probe/judge.ts'
 import { countsOfSchedule } from './probe/view.ts'
 import { isWatched, railedWork, refuseCommand, requireCurrent, type AtWork } from './rails/making.ts'
 import { isSeen, madeAct, railedInput, refusePending, underRails } from './rails/schedules.ts'
 import { accepted, agentFor, known, zoneOf } from './schedule-agent.ts'
 import { madeFrom } from './schedule-origin.ts'
-import { parseSchedule, type ReadSchedule } from './schedule-input.ts'
+import { parseSchedule } from './schedule-input.ts'
 import { keepOwnBudget, requireBudgets, termsIn, type KeptOwn } from './schedule-budget.ts'
 import { disabledTargets, targetFor } from './schedule-delivery.ts'
 import { edit, editWork, noSchedule, tell, type Asked } from './schedule-editing.ts'
+import { newSchedule } from './new-schedule.ts'
 import { noted, notesOn } from './schedule-notes.ts'
-import { disabledStanding, editedStanding, enabledStanding, firstStanding } from './schedule-plan.ts'
+import { disabledStanding, editedStanding, enabledStanding } from './schedule-plan.ts'
 import { viewInForce } from './schedule-view.ts'
 import { refuseLongTimeout } from './timeout-limit.ts'
 import type { Work } from './turn-port.ts'
@@ -38,18 +41,28 @@ import type { TurnReads } from './turn/turn-reads.ts'
 
 /** Makes a schedule. */
 export const createSchedule = (ports: Ports, caller: Caller, input: ScheduleInput): Promise<ScheduleView> =>
-  createScheduleFrom(ports, caller, { input, fromRun: undefined })
+  createScheduleFrom(ports, caller, { input })
+
+/** What a schedule is created with. */
+interface Creating {
+  readonly input: ScheduleInput
+  /** The run whose work it repeats. */
+  readonly fromRun?: string | undefined
+  /** Creates the target that it delivers to, in the same transaction. */
+  readonly target?: Preceding | null | undefined
+}
 
 /** Makes a schedule that does what a run did, where one is named, and keeps which one. */
 export async function createScheduleFrom(
   ports: Ports,
   caller: Caller,
-  { input, fromRun }: { readonly input: ScheduleInput; readonly fromRun: string | undefined },
+  { input, fromRun, target = null }: Creating,
 ): Promise<ScheduleView> {
   // Others that come at the same moment share a turn: only whoever has to be asked about is kept waiting.
   const run = fromRun === undefined ? null : await madeFrom(ports, caller, fromRun)
   if (isAskedAbout(input)) await judgeInput(ports, caller, input)
-  return ports.turns.take(bound(creationWork(ports, caller, { input, run }), caller))
+  const work = creationWork(ports, caller, { input, run, isAlone: target !== null })
+  return ports.turns.take(bound(precededBy(target, work), caller))
 }
 
 const isAskedAbout = (input: ScheduleInput): boolean => bringsAddress(input) || bringsProbe(input)
@@ -68,6 +81,8 @@ interface MakingSchedule {
   readonly id?: string | undefined
   /** Whoever hands it in has seen to it that the org may have one more. */
   readonly hasRoom?: true | undefined
+  /** It has a turn to itself. */
+  readonly isAlone?: boolean | undefined
 }
 
 /** The work of making a schedule, judged as far as it can be before it is handed in. */
@@ -87,12 +102,15 @@ function creationWork(ports: Ports, caller: Caller, making: MakingSchedule): Wor
   const look = (reads: TurnReads, now: Instant) => readNew(reads, { ports, caller, making, now })
   const alone = async (tx: Transaction, now: Instant, reads: TurnReads): Promise<NewSchedule> => {
     const read = await look(reads, now)
+    refuseFull(read.room, 0)
     return withBudget(tx, railed === undefined ? read : await asRailed({ tx, orgId, railed, now }, read))
   }
   return {
     orgId,
     // Who brings a budget writes it, and who has guard rails is counted: each has a turn to itself.
-    ...(railed !== undefined || (input.budget ?? null) !== null ? { prepare: alone } : { look }),
+    ...(making.isAlone === true || railed !== undefined || (input.budget ?? null) !== null
+      ? { prepare: alone }
+      : { look }),
     apply: (desk, prepared) => {
       const { made, room, disabled, own, notes } = prepared as NewSchedule
       refuseBeyond(room, desk)
@@ -123,7 +141,7 @@ interface NewSchedule {
   readonly room: { readonly most: number; readonly had: number } | null
   readonly own: KeptOwn | null
   /** What guard rails have filled in. */
-  readonly notes: readonly string[]
+  readonly notes: readonly ScheduleNote[]
 }
 
 async function asRailed(at: AtWork, read: NewSchedule): Promise<NewSchedule> {
@@ -132,8 +150,7 @@ async function asRailed(at: AtWork, read: NewSchedule): Promise<NewSchedule> {
 }
 
 async function withBudget(tx: Transaction, read: NewSchedule): Promise<NewSchedule> {
-  const { made, room } = read
-  if (room !== null && room.had >= room.most) return read
+  const { made } = read
   return {
     ...read,
     own: await keepOwnBudget(tx, { schedule: made, before: null, after: termsIn(made), now: made.createdAt }),
@@ -162,38 +179,13 @@ async function readNew(reads: TurnReads, { ports, caller, making, now }: Creatio
 }
 
 /** Others may make and delete schedules in the same turn. */
-function refuseBeyond(room: NewSchedule['room'], { changes }: Desk): void {
-  if (room === null || room.had + changes.newSchedules.size - changes.deletedSchedules.size < room.most) return
+const refuseBeyond = (room: NewSchedule['room'], { changes }: Desk): void =>
+  refuseFull(room, changes.newSchedules.size - changes.deletedSchedules.size)
+
+function refuseFull(room: NewSchedule['room'], more: number): void {
+  if (room === null || room.had + more < room.most) return
   const details = { max_schedules: room.most }
   throw new Refusal('CONFLICT', `The org may have ${room.most} schedules and has as many`, { details })
-}
-
-/** A schedule that nothing has happened to yet. */
-export function newSchedule(
-  { timingChanged: _timing, enabled: _enabled, ...read }: ReadSchedule,
-  made: { readonly caller: Pick<Caller, 'orgId' | 'principal'>; readonly now: Instant; readonly id: ScheduleId },
-): ScheduleRow {
-  const { caller, now, id } = made
-  return {
-    ...read,
-    ...firstStanding({ ...read, timingChanged: _timing, enabled: _enabled }, now),
-    ...{ id, orgId: caller.orgId },
-    createdBy: caller.principal,
-    owner: null,
-    createdByRun: null,
-    lineage: null,
-    approval: null,
-    failureStreak: 0,
-    failureCount: 0,
-    skippedFor: null,
-    fires: 0,
-    ...{ previousRunId: null, lastReleaseAt: null, lastEnding: null, lastRunAt: null, lastStatus: null },
-    lastError: null,
-    alerts: null,
-    version: 1,
-    createdAt: now,
-    updatedAt: now,
-  }
 }
 
 /** The schedule. */
@@ -205,17 +197,17 @@ export async function getSchedule(ports: Ports, { orgId }: Caller, id: string): 
   return view.probe === null ? view : { ...view, probe_counts: await countsOfSchedule(ports, orgId, row.id) }
 }
 
-type AskedChange = Asked & { readonly change: ScheduleInput }
+type AskedChange = Asked & { readonly change: ScheduleInput; readonly target?: Creating['target'] }
 
 /** Changes a schedule. Editing anything but timing never moves the next occurrence. */
 export const changeSchedule = async (ports: Ports, caller: Caller, asked: AskedChange): Promise<ScheduleView> =>
-  ports.turns.take(await scheduleChange(ports, caller, asked))
+  ports.turns.take(precededBy(asked.target ?? null, await scheduleChange(ports, caller, asked)))
 
 /** The work of changing a schedule, judged as far as it can be before it is handed in. */
 export async function scheduleChange(
   ports: Ports,
   caller: Caller,
-  { change, ...asked }: AskedChange,
+  { change, target: _target, ...asked }: AskedChange,
 ): Promise<Work<ScheduleView>> {
   await judgeInput(ports, caller, change)
   requireBudgets(caller, change)

@@ -102,11 +102,20 @@ export async function loadChannelNamed(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly name: string },
 ): Promise<ChannelRow | undefined> {
-  const rows = await connection.query(`select ${COLUMNS} from channel where org_id = $1 and name = $2`, [
+  const [found] = await loadChannelsNamed(connection, { orgId: wanted.orgId, names: [wanted.name] })
+  return found
+}
+
+/** Channels of an org by their names. */
+export async function loadChannelsNamed(
+  connection: Connection,
+  wanted: { readonly orgId: OrgId; readonly names: readonly string[] },
+): Promise<readonly ChannelRow[]> {
+  const rows = await connection.query(`select ${COLUMNS} from channel where org_id = $1 and name = any($2::text[])`, [
     wanted.orgId,
-    wanted.name,
+    wanted.names,
   ])
-  return rows.map(channelOf)[0]
+  return rows.map(channelOf)
 }
 
 /** Channels of the org, newest first, after one of them. */

@@ -66,49 +66,78 @@ export interface LastChat extends ChatPlace {
   readonly at: Instant
 }
 
-/** The newest chat of an agent on a channel that is switched on; `channel`: only on the channel of this name. */
-export async function loadLastChat(
+/** An agent whose newest chat is looked for; `channel`: only on the channel of this name. */
+export interface ChatWanted {
+  readonly agentId: AgentId
+  readonly channel: string | null
+}
+
+/** The newest chat of each agent on a channel that is switched on, in the order in which they are asked for. */
+export async function loadLastChats(
   connection: Connection,
-  wanted: { readonly orgId: OrgId; readonly agentId: AgentId; readonly channel: string | null },
-): Promise<LastChat | undefined> {
+  { orgId: org, wanted }: { readonly orgId: OrgId; readonly wanted: readonly ChatWanted[] },
+): Promise<readonly (LastChat | undefined)[]> {
   const rows = await connection.query(
-    `select c.name, h.peer, h.session_key, h.heard_at
-       from chat h join channel c on c.org_id = h.org_id and c.id = h.channel_id and c.enabled
-      where h.org_id = $1 and h.agent_id = $2 and ($3::text is null or c.name = $3) order by h.heard_at desc limit 1`,
-    [wanted.orgId, wanted.agentId, wanted.channel],
+    `select w.place, l.name, l.peer, l.session_key, l.heard_at
+       from unnest($2::text[], $3::text[]) with ordinality as w(agent_id, channel, place), lateral (
+         select c.name, h.peer, h.session_key, h.heard_at
+           from chat h join channel c on c.org_id = h.org_id and c.id = h.channel_id and c.enabled
+          where h.org_id = $1 and h.agent_id = w.agent_id and (w.channel is null or c.name = w.channel)
+          order by h.heard_at desc limit 1) l`,
+    [org, wanted.map(({ agentId }) => agentId), wanted.map(({ channel }) => channel)],
   )
-  return rows.map((row) => ({
+  return inPlaces(wanted.length, rows, (row) => ({
     ...{ channel: row['name'] as string, peer: row['peer'] as string },
     ...{ session: sessionKey(row['session_key'] as string), at: row['heard_at'] as Instant },
-  }))[0]
+  }))
+}
+
+/** What was found, where it was asked for. */
+function inPlaces<Found>(
+  count: number,
+  rows: readonly Row[],
+  read: (row: Row) => Found,
+): readonly (Found | undefined)[] {
+  const found = new Map(rows.map((row) => [Number(row['place']), read(row)]))
+  return Array.from({ length: count }, (_, place) => found.get(place + 1))
 }
 
 /** Sessions of schedules, heartbeats and sub-agents: nobody sits there and reads. */
 const UNATTENDED = ['agent:%:cron:%', 'agent:%:heartbeat:%', 'agent:%:subagent:%', 'schedule:%:run:%']
 
-/** The newest session outside of channels in which an agent was sent a message since a time, by a key or a member. */
-export async function loadLastSession(
+/** An agent whose newest session is looked for. */
+export interface SessionWanted {
+  readonly agentId: AgentId
+  readonly since: Instant
+  /** The session of the heartbeat itself. */
+  readonly without: SessionKey
+}
+
+/** The newest session outside of channels in which each agent was sent a message since a time, by a key or a member. */
+export async function loadLastSessions(
   connection: Connection,
-  wanted: {
-    readonly orgId: OrgId
-    readonly agentId: AgentId
-    readonly since: Instant
-    /** The session of the heartbeat itself. */
-    readonly without: SessionKey
-  },
-): Promise<{ readonly key: SessionKey; readonly at: Instant } | undefined> {
+  { orgId: org, wanted }: { readonly orgId: OrgId; readonly wanted: readonly SessionWanted[] },
+): Promise<readonly ({ readonly key: SessionKey; readonly at: Instant } | undefined)[]> {
   const rows = await connection.query(
-    `select r.session_key, r.created_at from run r
-      where r.org_id = $1 and r.agent_id = $2 and r.created_at >= $3::timestamptz and r.trigger = 'message'
-        and r.session_key is not null and r.session_key <> $4 and not r.session_key like any ($5::text[])
-        and r.parent_run_id is null and r.lineage is null
-        and not exists (select 1 from chat h where h.org_id = r.org_id and h.session_key = r.session_key)
-      order by r.created_at desc, r.id desc limit 1`,
-    [wanted.orgId, wanted.agentId, toTimestamp(wanted.since), wanted.without, UNATTENDED],
+    `select w.place, l.session_key, l.created_at
+       from unnest($2::text[], $3::timestamptz[], $4::text[]) with ordinality as w(agent_id, since, without, place), lateral (
+         select r.session_key, r.created_at from run r
+          where r.org_id = $1 and r.agent_id = w.agent_id and r.created_at >= w.since and r.trigger = 'message'
+            and r.session_key is not null and r.session_key <> w.without and not r.session_key like any ($5::text[])
+            and r.parent_run_id is null and r.lineage is null
+            and not exists (select 1 from chat h where h.org_id = r.org_id and h.session_key = r.session_key)
+          order by r.created_at desc, r.id desc limit 1) l`,
+    [
+      org,
+      wanted.map(({ agentId }) => agentId),
+      wanted.map(({ since }) => toTimestamp(since)),
+      wanted.map(({ without }) => without),
+      UNATTENDED,
+    ],
   )
-  return rows.map((row) => ({
+  return inPlaces(wanted.length, rows, (row) => ({
     ...{ key: sessionKey(row['session_key'] as string), at: row['created_at'] as Instant },
-  }))[0]
+  }))
 }
 
 /** What shows in a chat that a run is at work. */

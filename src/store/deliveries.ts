@@ -42,6 +42,8 @@ export interface DeliveryChoice extends OrgPage {
   readonly runId: RunId | null
   readonly targetId: TargetId | null
   readonly states: readonly DeliveryState[] | null
+  /** Only those of runs of schedules. */
+  readonly onlyOfSchedules?: boolean
 }
 
 /** Deliveries of the org, newest first. */
@@ -61,6 +63,7 @@ export function listDeliveries(connection: Connection, choice: DeliveryChoice): 
     params.push(toTimestamp(choice.after.createdAt), choice.after.id)
     conditions.push(`(created_at, id) < ($${params.length - 1}::timestamptz, $${params.length}::text)`)
   }
+  if (choice.onlyOfSchedules === true) conditions.push(OF_SCHEDULES)
   params.push(choice.limit + 1)
   const text = `select ${COLUMNS} from delivery where ${conditions.join(' and ')}
     order by created_at desc, id desc limit $${params.length}`
@@ -70,6 +73,9 @@ export function listDeliveries(connection: Connection, choice: DeliveryChoice): 
     deliveryOf,
   )
 }
+
+const OF_SCHEDULES = `exists (select 1 from run r
+  where r.org_id = delivery.org_id and r.id = delivery.run_id and r.schedule_id is not null)`
 
 /** The tries of a delivery are read with it, and each has what it was answered. */
 const TRIES_BYTES = `(select coalesce(sum(300 + octet_length(coalesce(t.message, ''))), 0) from delivery_try t

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { BUDGET_ACTIONS, BUDGET_DEFAULTS } from '../../src/core/budget/budget.ts'
 import { daysBetween } from '../../src/core/forecast/days.ts'
 import { expectedOf } from '../../src/core/forecast/expected-use.ts'
-import { projectBudget } from '../../src/core/forecast/projection.ts'
 import { scheduledRuns } from '../../src/core/forecast/runs-per-day.ts'
+import { playBudgets, type BudgetPlay } from '../../src/core/forecast/within-budgets.ts'
 import { attemptId } from '../../src/core/ids.ts'
 import { DAY_MS, formatInstant, HOUR_MS, later } from '../../src/core/instant.ts'
 import { UTC } from '../../src/core/time/zone.ts'
@@ -82,16 +82,22 @@ describe('the page about budgets', () => {
     const days = daysBetween(UTC, { from: NOW, to: later(NOW, 2 * DAY_MS) })
     const timing = timingOf({ cron: '*/30 * * * *', timezone: 'UTC' })
     const runs = scheduledRuns({ timing, maxFires: null, fires: 0, watermark: NOW }, days)
-    const projected = days.map((day, n) => ({
-      ...{ day, use: { expected: use.expected * (runs[n] ?? 0), high: use.high * (runs[n] ?? 0) } },
-    }))
-    const { periods, usedUpAt } = projectBudget({ amount: 30_000, period: 'day', timezone: UTC }, 6_000, projected)
-    const expected = days.map(({ date }, n) =>
-      [date, runs[n], projected[n]?.use.expected, projected[n]?.use.high, periods[n]?.expected].map(String),
-    )
+    const budget = { amount: 30_000, period: 'day', timezone: UTC, onExceed: 'skip', pausedAt: null } as const
+    const play = (each: number): { readonly game: BudgetPlay; readonly ran: readonly (readonly number[])[] } => {
+      const source = { isWhole: true, maxWaiting: 1, draws: [{ budget: 0, use: each, reserve: 1_100 }] }
+      const game = playBudgets([{ ...budget, used: 6_000 }], [source])
+      return { game, ran: days.map((day, n) => game.next(day, [runs[n] ?? 0])) }
+    }
+    const [usual, most] = [play(use.expected), play(use.high)]
+    const [{ periods, usedUpAt } = { periods: [], usedUpAt: null }] = usual.game.courses()
+    const expected = days.map(({ date }, n) => {
+      const [ran = 0, high = 0] = [usual.ran[n]?.[0], most.ran[n]?.[0]]
+      const held = (runs[n] ?? 0) - ran
+      return [date, ran, ran * use.expected, high * use.high, held, periods[n]?.used].map(String)
+    })
     expect(rowsUnder('Day')).toEqual(expected)
-    for (const at of [usedUpAt.expected, usedUpAt.high])
-      expect(PAGE).toContain(at === null ? 'never' : `${formatInstant(at).slice(0, 19)}Z`)
+    for (const at of [usedUpAt, most.game.courses()[0]?.usedUpAt])
+      expect(PAGE).toContain(at === null || at === undefined ? 'never' : `${formatInstant(at).slice(0, 19)}Z`)
   })
 
   it('has a row for every action, and marks the default', () => {

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createConsoleWorld, inspect, NO_BROWSER, type ConsoleWorld } from './support.ts'
 
@@ -8,7 +10,7 @@ let nightly: { readonly id: string; readonly version: number }
 
 describe.skipIf(NO_BROWSER !== null)('schedules in depth', () => {
   beforeAll(async () => {
-    world = await createConsoleWorld()
+    world = await createConsoleWorld({ ESCAPEMENT_OUTBOUND_ALLOW_LOOPBACK: 'true' })
     const timing = { cron: '0 2 * * *', timezone: 'America/New_York' }
     nightly = await world.api.schedules.create({
       name: 'Nightly report',
@@ -78,6 +80,37 @@ describe.skipIf(NO_BROWSER !== null)('schedules in depth', () => {
     await go('/automation/runs?agent_error_code=MODEL_QUOTA')
     await page.getByRole('searchbox', { name: 'Agent error code' }).waitFor()
     expect(complaints).toEqual([])
+  }, 60_000)
+
+  it('shows the answer of a scheduled run in its conversation as it comes', async () => {
+    let answer = (): void => undefined
+    const agent = createServer((request, response) => {
+      request.resume()
+      answer = () => void response.end(JSON.stringify({ status: 'success', output: 'Three incidents' }))
+    })
+    await new Promise<void>((resolve) => agent.listen(0, '127.0.0.1', resolve))
+    const { port } = agent.address() as AddressInfo
+    await world.api.agents.create({
+      id: 'slow',
+      name: 'Slow',
+      executor: { kind: 'http', url: `http://127.0.0.1:${port}` },
+    })
+    const { id } = await world.api.schedules.create({
+      name: 'Slow',
+      cron: '0 3 * * *',
+      agent_id: 'slow',
+      payload: 'ask',
+    })
+    const { page, signIn, go, complaints } = await world.open()
+    await signIn()
+    const { run_id: run = '' } = await world.api.schedules.runNow(id)
+    await go(`/chat/${encodeURIComponent(`agent:slow:cron:${id}:run:${run}`)}`)
+    await page.waitForSelector('.talk >> text=ask')
+    await expect.poll(async () => (await world.api.runs.get(run)).status, { timeout: 10_000 }).toBe('running')
+    answer()
+    await page.waitForSelector('.talk >> text=Three incidents')
+    expect(complaints).toEqual([])
+    agent.close()
   }, 60_000)
 
   it('keeps my edits when somebody else was faster, and shows what they changed', async () => {

@@ -1,32 +1,19 @@
 import { describe, expect } from 'vitest'
 import { ended, inMs, runsWhen } from '../scenarios/support.ts'
+import { SAMPLE_JSON, SAMPLE_POLICIES, SAMPLE_TEXT } from '../support/seed-003-sample.ts'
 import { scenario } from './world.ts'
-
-/** As it stands in the document that brought it, which writes a remark where JSON has none. */
-const SAMPLE = `{
-  "name": "demo-task",
-  "cron_expr": "*/5 * * * * *",  // 每 5 秒
-  "max_concurrency": 1,
-  "concurrency_policy": "SKIP",
-  "overlap_action": "CANCEL_PREV",
-  "failure_action": "RETRY",
-  "misfire_policy": "CATCH_UP_LIMITED",
-  "catchup_limit": 3,
-  "timeout_seconds": 8
-}`
 
 describe.concurrent('bodies of other schedulers over HTTP', () => {
   scenario('the sample with its remark removed and nothing else changed is a schedule that runs', async (world) => {
     const node = await world.start()
-    const withRemark = await node.raw('POST', '/api/v1/schedules', { text: SAMPLE })
+    const withRemark = await node.raw('POST', '/api/v1/schedules', { text: SAMPLE_TEXT })
     expect([withRemark.status, withRemark.body['code']]).toEqual([400, 'MALFORMED'])
-    const made = await node.raw('POST', '/api/v1/schedules', { text: SAMPLE.replace(/ {2}\/\/.*$/m, '') })
+    const made = await node.raw('POST', '/api/v1/schedules', { text: SAMPLE_JSON })
     expect(made).toMatchObject({
       status: 201,
       body: {
         ...{ name: 'demo-task', kind: 'cron', cron: '*/5 * * * * *', agent_id: 'echo', state: 'active' },
-        ...{ max_concurrency: 1, concurrency_policy: 'SKIP', overlap_action: 'CANCEL_PREV', failure_action: 'RETRY' },
-        ...{ misfire_policy: 'CATCH_UP_LIMITED', catchup_limit: 3, timeout_seconds: 8 },
+        ...SAMPLE_POLICIES,
       },
     })
     const [run] = await runsWhen(node, String(made.body['id']), ([first]) => first?.status === 'success')

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EventView } from '../../src/contract/event.ts'
 import { event } from '../../src/contract/schemas/deployment.ts'
+import type { RunView } from '../../src/contract/run.ts'
 import type { MessageReceipt } from '../../src/contract/session.ts'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import type { RunNowAnswer, ScheduleView } from '../../src/contract/schedule.ts'
+import { principalId } from '../../src/core/ids.ts'
 import { createKey } from '../../src/service/keys.ts'
 import { loadTurnsAfter } from '../../src/store/turns.ts'
 import { ORG, OTHER_ORG } from '../store/records.ts'
@@ -10,7 +12,12 @@ import { listen, readEvents, type Read } from './event-reader.ts'
 import { createLiveWorld, type LiveWorld } from './live.ts'
 import { aPrincipal, KEYS, pointersIn, problemIn } from './support.ts'
 
-const agents = { worker: () => 'done', other: () => 'done' }
+let release = (): void => undefined
+const held = () =>
+  new Promise<string>((resolve) => {
+    release = () => resolve('done')
+  })
+const agents = { worker: () => 'done', other: () => 'done', held }
 
 let world: LiveWorld
 beforeAll(async () => {
@@ -25,6 +32,9 @@ const say = async (session: string, text = 'hello', of: LiveWorld = world): Prom
   return response.json<MessageReceipt>().run_id
 }
 
+const runNow = async (schedule: string): Promise<string> =>
+  (await world.ask('POST', `/api/v1/schedules/${schedule}/run-now`, { body: {} })).json<RunNowAnswer>().run_id ?? ''
+
 const isEnded = (id: string) => (read: Read) => read.data['subject'] === id && statusOf(read) === 'success'
 const statusOf = (read: Read): unknown => (read.data['data'] as Readonly<Record<string, unknown>>)['status']
 const about = (reads: readonly Read[], id: string): readonly Read[] =>
@@ -38,6 +48,30 @@ async function recorded(after: string, kinds: readonly string[], of: LiveWorld =
     turn.events.flatMap(([kind], index) => (kinds.includes(kind) ? [`${turn.no}-${index}`] : [])),
   )
 }
+
+describe('a reader of schedules', () => {
+  it('receives of runs only what happens to those of schedules, live and from history', async () => {
+    KEYS.set('reader', aPrincipal('owner', { id: principalId('key_reader'), scopes: ['schedules:read'] }))
+    const body = { name: 'Nightly', cron: '0 3 * * *', agent_id: 'worker' }
+    const made = (await world.ask('POST', '/api/v1/schedules', { body })).json<ScheduleView>()
+    const [reader, owner] = [await readEvents(world.app, '', { as: 'reader' }), await readEvents(world.app)]
+    const message = await say('chat:hidden')
+    const id = await runNow(made.id)
+    await reader.one(isEnded(id))
+    await owner.one(isEnded(message))
+    // What comes after the end of the message would have come after it here, too.
+    const last = await runNow(made.id)
+    await reader.one(isEnded(last))
+    expect(about(reader.events, message)).toEqual([])
+    expect(about(reader.events, id).map(statusOf)).toEqual(['queued', 'running', 'success'])
+    const again = await readEvents(world.app, '?kinds=run.changed', { as: 'reader', after: '0' })
+    await again.one(isEnded(last))
+    expect(about(again.events, message)).toEqual([])
+    expect(new Set(again.events.map(({ event: kind }) => kind))).toEqual(new Set(['run.changed']))
+    for (const one of [reader, owner, again]) one.close()
+    KEYS.delete('reader')
+  })
+})
 
 describe('a stream of events', () => {
   it('tells what happens to a run, in order, in the shape of the contract', async () => {
@@ -57,6 +91,25 @@ describe('a stream of events', () => {
     }
     expect(reader.text()).toMatch(/^retry: 2000\n\n/)
     reader.close()
+  })
+
+  it('tells in the session of an isolated run of a schedule what happens to that run', async () => {
+    const body = { name: 'Nightly', cron: '0 3 * * *', agent_id: 'held' }
+    const made = (await world.ask('POST', '/api/v1/schedules', { body })).json<ScheduleView>()
+    const all = await readEvents(world.app)
+    const id = await runNow(made.id)
+    const { session_id: session } = (await world.ask('GET', `/api/v1/runs/${id}`)).json<RunView>()
+    expect(session).toBe(`agent:held:cron:${made.id}:run:${id}`)
+    const first = await all.one(({ data }) => data['subject'] === id)
+    expect(first.data['data']).toMatchObject({ session })
+    await all.one((read) => read.data['subject'] === id && statusOf(read) === 'running')
+    const live = await readEvents(world.app, `?session=${encodeURIComponent(session ?? '')}`)
+    release()
+    await live.one(isEnded(id))
+    const again = await readEvents(world.app, `?session=${encodeURIComponent(session ?? '')}`, { after: '0' })
+    await again.one(isEnded(id))
+    expect(again.events.map(statusOf)).toEqual(['queued', 'running', 'success'])
+    for (const reader of [all, live, again]) reader.close()
   })
 
   it('goes on after the last id: the rest of its turn, and every turn after it', async () => {
@@ -202,7 +255,7 @@ describe('a filter', () => {
 
   it('is refused for kinds that the key may not see, and leaves them out when none are named', async () => {
     KEYS.set('planner', aPrincipal('owner', { scopes: ['schedules:read', 'schedules:write'] }))
-    problemIn(await world.ask('GET', '/api/v1/events?kinds=run.changed', { as: 'planner' }), 'FORBIDDEN')
+    problemIn(await world.ask('GET', '/api/v1/events?kinds=lane.changed', { as: 'planner' }), 'FORBIDDEN')
     KEYS.set('keeper', aPrincipal('owner', { scopes: ['keys:read'] }))
     problemIn(await world.ask('GET', '/api/v1/events', { as: 'keeper' }), 'FORBIDDEN')
     const reader = await readEvents(world.app, '', { as: 'planner' })

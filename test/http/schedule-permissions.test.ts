@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { DeliveryView } from '../../src/contract/delivery.ts'
+import type { Explanation } from '../../src/contract/explain.ts'
 import type { LineageView } from '../../src/contract/lineage.ts'
 import type { Page } from '../../src/contract/page.ts'
 import type { RunView } from '../../src/contract/run.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
 import { principalId } from '../../src/core/ids.ts'
-import { seedRun } from '../store/records.ts'
+import { because } from '../../src/core/reasons.ts'
+import { ORG, seedRun } from '../store/records.ts'
 import { aPrincipal, createHttpWorld, KEYS, problemIn, type HttpWorld } from './support.ts'
 
 const FOUR = ['schedules:read', 'schedules:write', 'schedules:run', 'schedules:delete'] as const
@@ -21,13 +24,26 @@ afterAll(async () => {
   await world.close()
 })
 beforeEach(async () => {
-  await world.services.db.query('delete from run; delete from pending; delete from schedule; delete from idempotency')
+  await world.services.db.query(
+    'delete from delivery; delete from run; delete from pending; delete from schedule; delete from idempotency',
+  )
   schedule = (
     await world.ask('POST', '/api/v1/schedules', { body: { name: 'Nightly', cron: '0 3 * * *' } })
   ).json<ScheduleView>().id
   const ended = { state: 'failed', errorCode: 'agent_error', errorMessage: 'It broke' } as const
   await seedRun(world.services.db, 'of_schedule', { ...ended, schedule, trigger: 'schedule' })
   await seedRun(world.services.db, 'of_message', ended)
+  const why = JSON.stringify(because('delivery_given_up', 'delivery.max_tries', { tries: 30, target: 'x' }))
+  for (const [id, run] of [
+    ['dlv_schedule', 'of_schedule'],
+    ['dlv_message', 'of_message'],
+    ['dlv_alert', null],
+  ] as const)
+    await world.services.db.query(
+      `insert into delivery (org_id, id, run_id, kind, url, line, state, why, created_at, finished_at)
+       values ($1, $2, $3, 'callback', 'https://example.com', 'callback', 'failed', $4::jsonb, now(), now())`,
+      [ORG, id, run, why],
+    )
 })
 
 type Ask = readonly ['GET' | 'POST' | 'PATCH' | 'DELETE', string, One, unknown?]
@@ -53,6 +69,11 @@ const OTHER_ROUTES: readonly Ask[] = [
   ['GET', '/api/v1/runs/:runId', 'schedules:read'],
   ['GET', '/api/v1/runs/:runId/explain', 'schedules:read'],
   ['GET', '/api/v1/runs/:runId/lineage', 'schedules:read'],
+  ['GET', '/api/v1/explain?id=:runId', 'schedules:read'],
+  ['GET', '/api/v1/explain?id=dlv_schedule', 'schedules:read'],
+  ['GET', '/api/v1/explain?at=2026-01-15T12:00:00Z', 'schedules:read'],
+  ['GET', '/api/v1/deliveries', 'schedules:read'],
+  ['GET', '/api/v1/deliveries/dlv_schedule', 'schedules:read'],
   ['POST', '/api/v1/runs/:runId/retry', 'schedules:run', {}],
 ]
 
@@ -90,6 +111,26 @@ describe('a reader of schedules', () => {
       expect((await found('owner')).json<Page<RunView>>().items.length).toBe(query.includes('trigger') ? 1 : 2)
     },
   )
+
+  it('is explained neither another run nor what that delivered', async () => {
+    for (const id of ['of_message', 'dlv_message', 'dlv_alert'])
+      problemIn(await ask('GET', `/api/v1/explain?id=${id}`, 'schedules:read', undefined), 'NOT_FOUND')
+    const around = (as: string) =>
+      world.ask('GET', '/api/v1/explain?at=2026-01-15T12:00:00Z&within_seconds=86400', { as })
+    const runsIn = async (as: string): Promise<readonly (string | null)[]> =>
+      (await around(as)).json<Explanation>().findings.flatMap(({ kind, about }) => (kind === 'run' ? [about] : []))
+    expect(await runsIn('owner')).toContain('of_message')
+    expect(await runsIn('schedules:read')).not.toContain('of_message')
+  })
+
+  it('finds what runs of schedules delivered, and nothing else', async () => {
+    const found = async (as: string): Promise<readonly string[]> =>
+      (await world.ask('GET', '/api/v1/deliveries', { as })).json<Page<DeliveryView>>().items.map(({ id }) => id)
+    expect(await found('schedules:read')).toEqual(['dlv_schedule'])
+    expect(await found('owner')).toHaveLength(3)
+    for (const id of ['dlv_message', 'dlv_alert'])
+      problemIn(await ask('GET', `/api/v1/deliveries/${id}`, 'schedules:read', undefined), 'FORBIDDEN')
+  })
 
   it('sees in the lineage of a run no other runs than those of schedules', async () => {
     await seedRun(world.services.db, 'child')

@@ -73,12 +73,17 @@ describe('a schedule that can never fire', () => {
     { every_seconds: 60, ends_at: '2020-01-01T00:00:00Z' },
     { cron: '0 0 * * *', exclude: [{ from: '1970-01-01T00:00:00Z', to: '2250-01-01T00:00:00Z' }] },
   ]
+  const CODES = [{ code: 'never_fires', params: {} }]
   const SAYS = [expect.stringContaining('never fires')]
 
   it.each(NEVER)('%j says so when it is previewed, created, shown and changed', async (fields) => {
-    expect(await ask<SchedulePreview>('POST', '/preview', fields)).toMatchObject({ next: [], notes: SAYS })
+    expect(await ask<SchedulePreview>('POST', '/preview', fields)).toMatchObject({
+      next: [],
+      notes: SAYS,
+      note_codes: CODES,
+    })
     const made = await create(fields)
-    expect(made.notes).toEqual(SAYS)
+    expect([made.notes, made.note_codes]).toEqual([SAYS, CODES])
     expect((await ask<ScheduleView>('GET', `/${made.id}`)).notes).toEqual(SAYS)
     expect((await ask<ScheduleView>('PATCH', `/${made.id}`, { payload: 'y' })).notes).toEqual(SAYS)
     const mended = await ask<ScheduleView>('PATCH', `/${made.id}`, { cron: '0 9 * * *', exclude: null, ends_at: null })

@@ -4,6 +4,7 @@ import type { BulkAnswer } from '../../src/contract/schedule-bulk.ts'
 import type { PreviewView, RunNowAnswer, ScheduleView } from '../../src/contract/schedule.ts'
 import { scheduleOutcomes } from '../../src/contract/schemas/schedule-outcome.ts'
 import { schedule, schedulePage } from '../../src/contract/schemas/schedule.ts'
+import { SAMPLE_JSON, SAMPLE_POLICIES } from '../support/seed-003-sample.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld
@@ -108,23 +109,11 @@ describe('a schedule', () => {
 
 describe('bodies that others send', () => {
   it('takes the sample of the cron strategy document as it stands', async () => {
-    const sample = `{
-      "name": "demo-task",
-      "cron_expr": "*/5 * * * * *",
-      "max_concurrency": 1,
-      "concurrency_policy": "SKIP",
-      "overlap_action": "CANCEL_PREV",
-      "failure_action": "RETRY",
-      "misfire_policy": "CATCH_UP_LIMITED",
-      "catchup_limit": 3,
-      "timeout_seconds": 8
-    }`
-    const response = await world.ask('POST', URL, { raw: sample })
+    const response = await world.ask('POST', URL, { raw: SAMPLE_JSON })
     expect(response.statusCode).toBe(201)
     expect(schedule.parse(response.json())).toMatchObject({
       ...{ name: 'demo-task', kind: 'cron', cron: '*/5 * * * * *', agent_id: 'writer', state: 'active' },
-      ...{ max_concurrency: 1, concurrency_policy: 'SKIP', overlap_action: 'CANCEL_PREV', failure_action: 'RETRY' },
-      ...{ misfire_policy: 'CATCH_UP_LIMITED', catchup_limit: 3, timeout_seconds: 8, payload: null },
+      ...{ ...SAMPLE_POLICIES, payload: null },
     })
   })
 

@@ -9,6 +9,7 @@ import { run, type Ran } from '../cli/run.ts'
 import { textOf } from '../docs/tracked-files.ts'
 import { linesOf, wordsOf } from '../docs/written/shell.ts'
 import { eventually } from '../scenarios/support.ts'
+import { SAMPLE_TEXT } from '../support/seed-003-sample.ts'
 import { createServeWorld, type Served, type ServeWorld } from '../serve/support.ts'
 
 // Every command against a server that works: what people see, what programs get, how it ends.
@@ -51,18 +52,7 @@ const itemsOf = (page: Readonly<Record<string, unknown>>): readonly Readonly<Rec
 
 describe('a file of JSON', () => {
   it('may have comments, as the sample of the cron strategy document does', async () => {
-    const sample = `{
-      "name": "demo-task",
-      "cron_expr": "*/5 * * * * *",  // 每 5 秒
-      "max_concurrency": 1,
-      "concurrency_policy": "SKIP",
-      "overlap_action": "CANCEL_PREV",
-      "failure_action": "RETRY",
-      "misfire_policy": "CATCH_UP_LIMITED",
-      "catchup_limit": 3,
-      "timeout_seconds": 8,
-      "status": "DISABLED"
-    }`
+    const sample = SAMPLE_TEXT.replace(/\n}$/, ',\n  "status": "DISABLED"\n}')
     const where = { cwd: '/', now, variables: { ...variables, ESCAPEMENT_DATA: world.data } }
     const made = await run(['schedules', 'create', '--file', '-', '--json'], sample, where)
     expect([made.code, made.stderr]).toEqual([0, ''])
@@ -298,6 +288,19 @@ describe('agents and budgets', () => {
     )
     expect(draft.stdout).toMatch(/expected +720 runs, tokens unknown/)
     expect(draft.stdout).toMatch(/bud_draft +sch_draft +5 tokens\/day/)
+    const tight = [
+      '--every',
+      '1h',
+      '--agent',
+      'parrot',
+      '--budget',
+      '5 tokens per day',
+      '--payload',
+      '{"max_tokens":4}',
+    ]
+    expect((await type('schedules', 'forecast', ...tight)).stdout).toMatch(
+      /held back by budgets +6\d\d runs, tokens 2\d{3}/,
+    )
     expect((await type('budgets', 'delete', budget)).code).toBe(0)
     const provider = ['--name', 'model', '--requests', '60', '--tokens', '9000']
     expect((await ask('providers', 'create', ...provider))['requests_left']).toBe(60)

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import type { RunView } from '../../src/contract/run.ts'
 import { makeAndLeave, MINUTE, missSeconds, SECOND, setBack } from './downtime.ts'
 import { createStage } from './stage.ts'
+import { SAMPLE_POLICIES } from '../support/seed-003-sample.ts'
 import { eventually, inMs, inShort, nothingFor, runsWhen, timeOf, until } from './support.ts'
 import { scenario } from './world.ts'
 
@@ -146,15 +147,9 @@ describe.concurrent('19: a cron of every 5 minutes', () => {
   })
 })
 
-/** What the third seed shows as its sample, apart from the cron. */
-const SAMPLE = {
-  ...{ max_concurrency: 1, concurrency_policy: 'SKIP', overlap_action: 'CANCEL_PREV', failure_action: 'RETRY' },
-  ...{ misfire_policy: 'CATCH_UP_LIMITED', catchup_limit: 3, timeout_seconds: 8 },
-} as const
-
 describe.concurrent('made-up occurrences are held until their time', () => {
   scenario('the sample of the seed makes up three of three after a stall', async (world) => {
-    const { ids, moments } = await missSeconds(world, 12, [{ ...SAMPLE, payload: 'demo-task' }])
+    const { ids, moments } = await missSeconds(world, 12, [{ ...SAMPLE_POLICIES, payload: 'demo-task' }])
     const stage = createStage({ open: true })
     // With one place each is released when the one before has ended, however long that takes on a busy machine.
     const schedules = { catchup_spacing_ms: 500, catchup_max_active: 1 }
@@ -230,7 +225,7 @@ describe.concurrent('made-up occurrences are held until their time', () => {
   })
 
   scenario('after a restart all are overdue, and still keep their distance', async (world) => {
-    const { ids, moments } = await missSeconds(world, 3, [{ ...SAMPLE, payload: 'x' }])
+    const { ids, moments } = await missSeconds(world, 3, [{ ...SAMPLE_POLICIES, payload: 'x' }])
     const before = await world.start({ agents: { worker: () => 'done' }, schedules: { catchup_spacing_ms: 600_000 } })
     await runsWhen(before, ids[0] ?? '', (found) => found.length >= 3 && found[0]?.status === 'success')
     await before.stop()

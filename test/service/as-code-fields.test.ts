@@ -7,7 +7,7 @@ import { agentId, orgId, scheduleId } from '../../src/core/ids.ts'
 import { UTC } from '../../src/core/time/zone.ts'
 import { DOCUMENT_FIELDS, writtenSchedule } from '../../src/service/as-code/schedule-fields.ts'
 import { parseSchedule, SCHEDULE_FIELDS } from '../../src/service/schedule-input.ts'
-import { newSchedule } from '../../src/service/schedules.ts'
+import { newSchedule } from '../../src/service/new-schedule.ts'
 import { NOW } from '../support/builders.ts'
 
 const hourly = { every_seconds: 3_600 }

@@ -8,6 +8,7 @@ import { parseSchedule, type ReadSchedule, type WokenAgent } from '../../src/ser
 import type { ScheduleRow } from '../../src/store/schedule-row.ts'
 import { aScheduleRow } from '../store/records.ts'
 import { NOW } from '../support/builders.ts'
+import { SAMPLE } from '../support/seed-003-sample.ts'
 
 const AGENT: WokenAgent = { id: agentId('writer'), executor: { kind: 'http' }, defaultSession: null }
 
@@ -44,18 +45,7 @@ const next = (schedule: ReadSchedule): string => formatInstant(nextOccurrence(sc
 
 describe('a new schedule', () => {
   it('may be the sample of the third seed', () => {
-    const sample = {
-      name: 'demo-task',
-      cron_expr: '*/5 * * * * *',
-      max_concurrency: 1,
-      concurrency_policy: 'SKIP',
-      overlap_action: 'CANCEL_PREV',
-      failure_action: 'RETRY',
-      misfire_policy: 'CATCH_UP_LIMITED',
-      catchup_limit: 3,
-      timeout_seconds: 8,
-    }
-    expect(read(sample)).toMatchObject({
+    expect(read(SAMPLE)).toMatchObject({
       name: 'demo-task',
       agentId: 'writer',
       timing: { kind: 'cron' },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { EVENT_KINDS } from '../../src/contract/event.ts'
+import { SCHEDULE_NOTES } from '../../src/contract/schedule-note.ts'
 import { ADMISSION_GATES } from '../../src/core/admission.ts'
 import { REQUEST_CHECKS } from '../../src/core/explain/steps.ts'
 import { GATE_NAMES } from '../../src/core/picking/gates.ts'
@@ -57,6 +58,11 @@ describe('the catalogue', () => {
     expect([...KINDS].sort()).toEqual([...EXECUTOR_KINDS].sort())
     expect([...TARGET_KINDS].sort()).toEqual(Object.keys(KINDS_OF_TARGETS).sort())
     expect(KINDS.map((kind) => `agents.kind.${kind}`).filter((key) => !(key in CATALOGUE.en))).toEqual([])
+  })
+
+  it('has a text for every note about a schedule', () => {
+    const texts = SCHEDULE_NOTES.map((code) => createSay('zh')(`note.${code}`, { ends_at: '2026-01-15', seconds: 60 }))
+    expect(texts.every((text) => /\p{Script=Han}/u.test(text))).toBe(true)
   })
 
   it('says numbers and plurals as people do', () => {

@@ -14,6 +14,9 @@ export function CostEstimate({ scheduleId }: { readonly scheduleId: string | nul
     <section className="cost" aria-label={say('cost.title')}>
       <h3>{say('cost.title')}</h3>
       <Amounts forecast={forecast} />
+      {forecast.held_back.runs > 0 && (
+        <p className="bad small">{say('cost.heldBack', { runs: forecast.held_back.runs })}</p>
+      )}
       {forecast.budgets.filter(isWorse).map((effect) => (
         <Warning key={effect.after.budget_id} effect={effect} />
       ))}

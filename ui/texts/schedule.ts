@@ -5,6 +5,8 @@ export const scheduleOneTexts = area({
   en: {
     'shortcuts.edit': 'Edit the schedule',
     'shortcuts.create': 'New schedule',
+    'note.never_fires': 'It never fires: its rule, start, end and excluded times leave no occurrence from now on.',
+    'note.ends_at_set': 'Its end was set to {ends_at}: schedules of this key may live for {seconds} s at most.',
     'one.parts': 'About this schedule',
     'one.tab.runs': 'Runs',
     'one.tab.calendar': 'Calendar',
@@ -72,6 +74,8 @@ export const scheduleOneTexts = area({
     'one.audit.schedule.backfill_cancel': 'Backfill cancelled',
   },
   zh: {
+    'note.never_fires': '它永远不会触发：从现在起，其规则、开始、结束和排除的时间不再留下任何触发时刻。',
+    'note.ends_at_set': '其结束时间已设为 {ends_at}：此密钥创建的计划最多存续 {seconds} 秒。',
     'shortcuts.edit': '编辑计划',
     'shortcuts.create': '新建计划',
     'one.parts': '关于此计划',

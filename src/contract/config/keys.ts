@@ -130,7 +130,11 @@ export const CONFIG_KEYS = {
       shape: HOST_AND_PORT,
       summary: 'Addresses that may be called although the guard would refuse them.',
     }),
-    allow_loopback: flag({ default: false, summary: 'Whether agents may live on this machine.' }),
+    allow_loopback: flag({
+      default: false,
+      summary:
+        'Whether agents may be called on this machine. Delivery targets, callbacks and probes are not covered: allow theirs in outbound.allow_hosts.',
+    }),
   },
   smtp,
   channels: {

@@ -4,18 +4,21 @@ import { alertFilter, alertPage, delivery, deliveryFilter, deliveryPage } from '
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })
+const reading = { method: 'GET', tag: 'deliveries', permission: ['runs:read', 'schedules:read'] } as const
 
 /** Results on their way, and what somebody should look at. */
 export const deliveryOperations = {
   'deliveries.list': operation({
-    ...{ method: 'GET', path: '/api/v1/deliveries', tag: 'deliveries', permission: 'runs:read' },
+    ...{ ...reading, path: '/api/v1/deliveries' },
     summary: 'Lists deliveries with their tries, newest first',
+    description: 'A caller with schedules:read and without runs:read gets what runs of schedules have delivered.',
     query: deliveryFilter,
     answers: { 200: deliveryPage },
   }),
   'deliveries.get': operation({
-    ...{ method: 'GET', path: '/api/v1/deliveries/:id', tag: 'deliveries', permission: 'runs:read' },
+    ...{ ...reading, path: '/api/v1/deliveries/:id' },
     summary: 'Shows a delivery with its tries',
+    description: 'The delivery of a run of a schedule needs schedules:read or runs:read, any other needs runs:read.',
     params: one,
     answers: { 200: delivery },
     refusals: ['NOT_FOUND'],

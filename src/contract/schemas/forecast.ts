@@ -39,6 +39,7 @@ const source: z.ZodType<ForecastSource> = named(
     name: z.string(),
     schedule_id: z.string().nullable(),
     agent_id: z.string(),
+    held_back_runs: z.number(),
     based_on: basis,
   }),
 )
@@ -52,7 +53,13 @@ const day: z.ZodType<ForecastDayView> = named(
 )
 const period: z.ZodType<ForecastPeriod> = named(
   'ForecastPeriod',
-  shaped<ForecastPeriod>()({ start: moment, end: moment, expected: z.number(), high: z.number() }),
+  shaped<ForecastPeriod>()({
+    start: moment,
+    end: moment,
+    expected: z.number(),
+    high: z.number(),
+    held_back: z.number(),
+  }),
 )
 const budget: z.ZodType<BudgetForecast> = named(
   'BudgetForecast',
@@ -64,6 +71,7 @@ const budget: z.ZodType<BudgetForecast> = named(
     periods: z.array(period),
     used_up_at: moment.nullable(),
     used_up_at_high: moment.nullable(),
+    held_back_runs: z.number(),
     incomplete: z.boolean(),
     sentence: z.string(),
   }),
@@ -80,6 +88,7 @@ export const forecast: z.ZodType<ForecastView> = named(
     to: moment,
     timezone: z.string(),
     total: figures,
+    held_back: figures,
     days: z.array(day),
     sources: z.array(source),
     agents: z.array(agent),
@@ -110,6 +119,7 @@ export const scheduleForecast: z.ZodType<ScheduleForecast> = named(
     to: moment,
     timezone: z.string(),
     figures,
+    held_back: figures,
     before: figures.nullable(),
     based_on: basis,
     budgets: z.array(effect),

@@ -27,6 +27,7 @@ import { scheduleBudget, scheduleBudgetInput } from './budget.ts'
 import { executor, inlineExecutor } from './executor.ts'
 import { cadence, cadenceInput, comingMoment, pace } from './pace.ts'
 import { named, shaped } from './shaped.ts'
+import { scheduleNote } from './schedule-note.ts'
 import { scheduleDelivery } from './target.ts'
 import { probeCounts, probeInput } from './wake-probe.ts'
 
@@ -251,6 +252,7 @@ export const schedule: z.ZodType<ScheduleView> = named(
     updated_at: moment,
     version: z.int(),
     notes: z.array(z.string()).optional(),
+    note_codes: z.array(scheduleNote).optional(),
   }),
 )
 
@@ -291,5 +293,6 @@ export const preview: z.ZodType<SchedulePreview> = named(
     ...{ sentence: z.string(), next: z.array(moment), dst_notes: z.array(dstNote) },
     coming: z.array(comingMoment).optional(),
     notes: z.array(z.string()).optional(),
+    note_codes: z.array(scheduleNote).optional(),
   }),
 )

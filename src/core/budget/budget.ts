@@ -70,6 +70,19 @@ export function reserveFor(statedMax: number | null, lastUsages: readonly number
 }
 
 /**
+ * What to set aside for a run under a budget. Its predecessors count no more than the whole budget: after one run that used
+ * more, no other could ever start again. What a run states itself is believed.
+ */
+export function reserveUnder(
+  { amount, defaultReserve }: Pick<Budget, 'amount' | 'defaultReserve'>,
+  statedMax: number | null,
+  lastUsages: readonly number[],
+): number {
+  const last = lastUsages.map((used) => Math.min(used, amount))
+  return reserveFor(statedMax, last, Math.min(defaultReserve, amount))
+}
+
+/**
  * What may still be set aside; never below nothing, even after a run used more than was set aside for it. Of a budget that
  * stands still there is nothing, whatever it has used.
  */
@@ -95,7 +108,7 @@ export type BudgetDecision =
     }
 
 /** The strictest action wins: work that one budget would skip must not wait in the queue for another. */
-const STRICTNESS: Record<BudgetAction, number> = { pause: 2, skip: 1, queue: 0 }
+export const STRICTNESS: Record<BudgetAction, number> = { pause: 2, skip: 1, queue: 0 }
 
 /**
  * Decides whether a run may use what it needs. All its budgets must have room; of those that have none the strictest

@@ -26,3 +26,19 @@ export function daysBetween(
   }
   return days
 }
+
+/** The same days, cut also where a day begins in one of the other zones. */
+export function stretchesBetween(
+  zone: Zone,
+  others: readonly Zone[],
+  window: { readonly from: Instant; readonly to: Instant },
+): readonly ForecastDay[] {
+  const zones = new Map(others.map((other) => [other.name, other]))
+  zones.delete(zone.name)
+  const cuts = new Set([...zones.values()].flatMap((other) => daysBetween(other, window).map(({ to }) => to)))
+  const sorted = [...cuts].toSorted((a, b) => a - b)
+  return daysBetween(zone, window).flatMap(({ date, from, to }) => {
+    const inside = sorted.filter((cut) => cut > from && cut < to)
+    return [from, ...inside].map((start, place) => ({ date, from: start, to: inside[place] ?? to }))
+  })
+}

@@ -1,5 +1,6 @@
 import { heartbeatInterval } from '../heartbeat/heartbeat.ts'
 import type { HeartbeatConfig } from '../heartbeat/heartbeat-config.ts'
+import type { ScheduleRules } from '../schedule/schedule-rules.ts'
 import { DAY_MS, HOUR_MS, instant, later, SECOND_MS, type Instant } from '../instant.ts'
 import { isInside } from '../time/daily-window.ts'
 import { countOccurrences, type Timing } from '../time/timing.ts'
@@ -31,6 +32,16 @@ export function scheduledRuns({ timing, ...plan }: PlannedSchedule, days: readon
     left -= made
     return made
   })
+}
+
+/** How many runs of a schedule its policies let wait at once while none of them can start. */
+export function maxWaiting(rules: ScheduleRules): number {
+  const { overlapAction, maxParallel, concurrencyPolicy, maxConcurrency, queueDepth } = rules
+  if (overlapAction === 'PARALLEL') return maxParallel ?? Infinity
+  if (overlapAction === 'SKIP' || overlapAction === 'CANCEL_PREV') return 1
+  if (concurrencyPolicy === 'PARALLEL') return Infinity
+  if (overlapAction === 'BUFFER_ONE') return maxConcurrency + 1
+  return maxConcurrency + (concurrencyPolicy === 'QUEUE' ? queueDepth : 0)
 }
 
 /** A window is looked at this often to see how much of it is inside active hours. */

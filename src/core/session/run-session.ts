@@ -1,4 +1,5 @@
 import { inlineKindOf } from '../executor/inline-agent.ts'
+import type { RunState } from '../run/run-machine.ts'
 import { runId, scheduleId, sessionKey, type AgentId, type RunId, type ScheduleId, type SessionKey } from '../ids.ts'
 
 /** The run of a schedule that a session belongs to. */
@@ -25,6 +26,11 @@ export function sessionOfRun(run: {
     inlineKindOf(agentId) === null ? `agent:${agentId}:cron:${schedule}:run:${id}` : `schedule:${schedule}:run:${id}`,
   )
 }
+
+/** The same as far as events and answers show it: a skipped occurrence has no conversation. */
+export const shownSessionOf = (
+  run: Parameters<typeof sessionOfRun>[0] & { readonly state: RunState },
+): SessionKey | null => (run.state === 'skipped' ? run.sessionKey : sessionOfRun(run))
 
 /** Whose session it is by its key; null: it is not the session of a run. */
 export function runOfSession(key: string): RunOfSession | null {

@@ -1,7 +1,16 @@
-import { EVENT_KINDS, EVENT_PERMISSIONS, type EventFilter, type EventKind } from '../../contract/event.ts'
+import {
+  EVENT_KINDS,
+  EVENT_PERMISSIONS,
+  SCHEDULE_RUN_EVENTS,
+  type EventFilter,
+  type EventKind,
+} from '../../contract/event.ts'
+import type { Permission } from '../../core/access.ts'
 import { invalid } from '../../contract/refusals.ts'
+import { runId } from '../../core/ids.ts'
 import { nearestWord } from '../../core/nearest-word.ts'
 import { confinedTo, type Railed } from '../../core/rails/railed.ts'
+import { sessionOfRun } from '../../core/session/run-session.ts'
 import type { Happened } from '../../service/events.ts'
 import type { RunOwners } from '../../service/live-port.ts'
 
@@ -15,6 +24,8 @@ export interface Wanted {
   /** Whoever sees nothing but their own, and the run besides that their attempt is of. */
   readonly owner: string | null
   readonly ownRun: string | null
+  /** Of runs and what they deliver, only those of schedules. */
+  readonly onlyOfSchedules: boolean
   /** The same for all who want the same: what they are told is made once. */
   readonly name: string
 }
@@ -41,23 +52,30 @@ export function readKinds({ kinds }: EventFilter): readonly EventKind[] | null {
 const isKind = (word: string): word is EventKind => (EVENT_KINDS as readonly string[]).includes(word)
 
 /** What a filter lets through of the kinds that its owner may see. */
-export function wantedOf(filter: EventFilter, kinds: readonly EventKind[], railed?: Railed): Wanted {
-  const { run_id: runId = null, schedule_id: scheduleId = null, session = null, agent_id: agentId = null } = filter
+export function wantedOf(
+  filter: EventFilter,
+  kinds: readonly EventKind[],
+  { railed, onlyOfSchedules }: { readonly railed?: Railed | undefined; readonly onlyOfSchedules: boolean },
+): Wanted {
+  const { run_id: run = null, schedule_id: scheduleId = null, session = null, agent_id: agentId = null } = filter
   const owner = confinedTo(railed)
   const ownRun = owner === null ? null : (railed?.attempt?.runId ?? null)
   const sorted = [...new Set(kinds)].toSorted()
   return {
-    ...{ kinds: new Set(sorted), runId, scheduleId, session, agentId, owner, ownRun },
-    name: JSON.stringify([sorted, runId, scheduleId, session, agentId, owner, ownRun]),
+    ...{ kinds: new Set(sorted), runId: run, scheduleId, session, agentId, owner, ownRun, onlyOfSchedules },
+    name: JSON.stringify([sorted, run, scheduleId, session, agentId, owner, ownRun, onlyOfSchedules]),
   }
 }
 
-/** What somebody must hold to be told of a kind. */
-export const permissionFor = (kind: EventKind): (typeof EVENT_PERMISSIONS)[EventKind] => EVENT_PERMISSIONS[kind]
+/** What a caller must hold to receive events of a kind; readers of schedules receive some about runs of schedules. */
+export const permissionFor = (kind: EventKind, may: (permission: Permission) => boolean): Permission =>
+  SCHEDULE_RUN_EVENTS.has(kind) && !may(EVENT_PERMISSIONS[kind]) && may('schedules:read')
+    ? 'schedules:read'
+    : EVENT_PERMISSIONS[kind]
 
 /** Whether a filter looks at whose a run is, which most events do not say. */
-export const asksForOwners = ({ scheduleId, session, agentId, owner }: Wanted): boolean =>
-  scheduleId !== null || session !== null || agentId !== null || owner !== null
+export const asksForOwners = ({ scheduleId, session, agentId, owner, onlyOfSchedules }: Wanted): boolean =>
+  scheduleId !== null || session !== null || agentId !== null || owner !== null || onlyOfSchedules
 
 const ABOUT_RUNS: ReadonlySet<string> = new Set<EventKind>([
   ...(['run.changed', 'run.output', 'message.merged', 'message.dropped', 'outbound'] as const),
@@ -70,8 +88,12 @@ export function runIn([kind, subject, data]: Happened): string | null {
 }
 
 /** The session an event is about. What is said to a conversation need not come from a run of that conversation. */
-export function sessionIn([kind, , data]: Happened, owners: RunOwners | undefined): string | null {
-  if (kind !== 'outbound') return owners?.sessionKey ?? null
+export function sessionIn(event: Happened, owners: RunOwners | undefined): string | null {
+  const [kind, , data] = event
+  if (kind !== 'outbound') {
+    const run = runIn(event)
+    return owners === undefined || run === null ? null : sessionOfRun({ id: runId(run), ...owners })
+  }
   return typeof data['session'] === 'string' ? data['session'] : null
 }
 
@@ -91,6 +113,7 @@ export const isOwnable = (kind: EventKind): boolean =>
 export function isWanted(wanted: Wanted, event: Happened, owners: RunOwners | undefined): boolean {
   const [kind, subject] = event
   if (!wanted.kinds.has(kind)) return false
+  if (wanted.onlyOfSchedules && SCHEDULE_RUN_EVENTS.has(kind) && (owners?.scheduleId ?? null) === null) return false
   if (wanted.owner !== null && !isOwn(wanted, event, owners)) return false
   if (wanted.runId !== null && runIn(event) !== wanted.runId) return false
   const agent = kind === 'heartbeat.changed' ? subject : owners?.agentId

@@ -1,14 +1,14 @@
 import { EVENT_KINDS, type EventFilter, type EventKind } from '../../contract/event.ts'
 import { eventOperations } from '../../contract/operations/events.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
-import { decideAccess, type Principal } from '../../core/access.ts'
+import { decideAccess, isPermitted, type Permission, type Principal } from '../../core/access.ts'
 import type { FastifyRequest } from 'fastify'
 import type { HandlersOf } from '../call.ts'
 import type { HttpContext } from '../context.ts'
 import { breach } from '../../core/rails/breach.ts'
 import { confinedTo } from '../../core/rails/railed.ts'
 import { railRefusal } from '../../service/rails/refusals.ts'
-import { isOwnable, permissionFor, readKinds, wantedOf } from '../events/filter.ts'
+import { isOwnable, permissionFor, readKinds, wantedOf, type Wanted } from '../events/filter.ts'
 import { readPosition, type Position } from '../events/position.ts'
 import { admit, identify, requirePermission } from '../gate.ts'
 import { consoleCookie } from '../console-cookie.ts'
@@ -18,15 +18,17 @@ export const eventHandlers: HandlersOf<typeof eventOperations> = {
   'events.stream': async (call) => {
     const { ctx, principal, query, request, reply, caller } = call
     const asked = readKinds(query)
-    for (const kind of asked ?? []) requirePermission(call, permissionFor(kind))
+    const may = (permission: Permission): boolean => isPermitted(principal, permission)
+    for (const kind of asked ?? []) requirePermission(call, permissionFor(kind, may))
     refuseOthers(principal, asked)
     const kinds = asked ?? EVENT_KINDS.filter((kind) => maySee(ctx, principal, kind))
     const after = readAfter(request, query)
+    const wanted = wantedOf(query, kinds, { railed: principal.railed, onlyOfSchedules: !may('runs:read') })
     // Whoever only wants to know whether there is a stream gets its head.
     if (request.method === 'HEAD') return undefined
     await ctx.events.open({
-      ...{ orgId: caller.orgId, wanted: wantedOf(query, kinds, principal.railed), after },
-      isAllowed: () => isStillAllowed(ctx, request, kinds),
+      ...{ orgId: caller.orgId, wanted, after },
+      isAllowed: () => isStillAllowed(ctx, request, { kinds, wanted }),
       expiresAt: principal.expiresAt,
       take: () => {
         reply.hijack()
@@ -46,9 +48,8 @@ function refuseOthers({ railed }: Principal, asked: readonly EventKind[] | null)
 
 function maySee(ctx: HttpContext, principal: Principal, kind: EventKind): boolean {
   const { orgId } = principal
-  return (
-    decideAccess(principal, { permission: permissionFor(kind), orgId, now: ctx.ports.clock.now() }).kind === 'granted'
-  )
+  const permission = permissionFor(kind, (one) => isPermitted(principal, one))
+  return decideAccess(principal, { permission, orgId, now: ctx.ports.clock.now() }).kind === 'granted'
 }
 
 function readAfter({ headers }: FastifyRequest, { last_event_id: given }: EventFilter): Position | null {
@@ -70,12 +71,13 @@ function readAfter({ headers }: FastifyRequest, { last_event_id: given }: EventF
 async function isStillAllowed(
   ctx: HttpContext,
   request: FastifyRequest,
-  kinds: readonly EventKind[],
+  { kinds, wanted }: { readonly kinds: readonly EventKind[]; readonly wanted: Wanted },
 ): Promise<boolean> {
   try {
     const asker = { method: 'GET', headers: request.headers }
     const principal = await identify(ctx, asker, () => consoleCookie(request) ?? undefined)
     admit(ctx, eventOperations['events.stream'], principal)
+    if (!wanted.onlyOfSchedules && !isPermitted(principal, 'runs:read')) return false
     return kinds.every((kind) => maySee(ctx, principal, kind))
   } catch (error) {
     if (error instanceof Refusal) return false

@@ -29,7 +29,8 @@ async function requireReader(call: Reading, id: string): Promise<void> {
   if (run.schedule_id === null) requirePermission(call, 'runs:read')
 }
 
-const readsAllRuns = ({ principal }: Pick<Reading, 'principal'>): boolean => isPermitted(principal, 'runs:read')
+/** Whether somebody reads all runs; who does not may still read those of schedules. */
+export const readsAllRuns = ({ principal }: Pick<Reading, 'principal'>): boolean => isPermitted(principal, 'runs:read')
 
 async function get(call: Reading, id: string): Promise<RunDetail> {
   await requireReader(call, id)

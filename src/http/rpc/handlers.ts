@@ -15,7 +15,7 @@ import { countActiveSchedules, countScheduleRuns } from '../../service/schedule-
 import { findSchedules } from '../../service/schedules-find.ts'
 import {
   changeSchedule,
-  createSchedule,
+  createScheduleFrom,
   deleteSchedule,
   disableSchedule,
   enableSchedule,
@@ -87,14 +87,16 @@ export const RPC_HANDLERS: Handlers = {
   },
   'cron.create': async (call) => {
     const { ctx, caller, params } = call
-    const input = { ...newSchedule(params), ...(await deliveryIn(call, params)) }
-    const made = inParams('', createSchedule(ctx.ports, caller, input))
+    const { delivery, target } = await deliveryIn(call, params)
+    const input = { ...newSchedule(params), ...delivery }
+    const made = inParams('', createScheduleFrom(ctx.ports, caller, { input, target }))
     return { job: viewJob(await changing(call, made)) }
   },
   'cron.update': async (call) => {
     const { ctx, caller, params } = call
-    const change = { ...scheduleChange(params.patch), ...(await inParams('patch.', deliveryIn(call, params.patch))) }
-    const changed = inParams('patch.', changeSchedule(ctx.ports, caller, { id: jobIn(params), change }))
+    const { delivery, target } = await inParams('patch.', deliveryIn(call, params.patch))
+    const change = { ...scheduleChange(params.patch), ...delivery }
+    const changed = inParams('patch.', changeSchedule(ctx.ports, caller, { id: jobIn(params), change, target }))
     return { job: viewJob(await changing(call, changed)) }
   },
   'cron.delete': async (call) => {

@@ -1,7 +1,7 @@
 import { unusual } from '../../core/as-code/compare.ts'
 import { isSame, pick, type Fields } from '../../core/as-code/same.ts'
 import { RAIL_DEFAULTS } from '../../core/rails/guard-rails.ts'
-import { DEFAULT_RETRY_POLICY, parseRetryPolicy, type RetryPolicy } from '../../core/run/retry-policy.ts'
+import { DEFAULT_RETRY_POLICY, parseKeptPolicy, type RetryPolicy } from '../../core/run/retry-policy.ts'
 import type { AgentRow } from '../../store/agents.ts'
 import { AGENT_FIELDS, parseAgent, usualRetries } from '../agent-input.ts'
 import { viewAgent } from '../agents.ts'
@@ -14,7 +14,8 @@ const NAMES = AGENT_FIELDS.filter((name) => name !== 'id')
 export const agentFields = (row: AgentRow): Fields => ({ ...shownAgent(row), executor: row.executor })
 
 /** The same as it may be shown. */
-export const shownAgent = (row: AgentRow): Fields => pick({ ...viewAgent(row) }, NAMES)
+export const shownAgent = (row: AgentRow): Fields =>
+  pick({ ...viewAgent(row), retry_policy: keptPolicy(row.retryPolicy) }, NAMES)
 
 /** An agent as a document says it: without what is usual, and without what is hidden. */
 export function writtenAgent(row: AgentRow): Fields {
@@ -36,14 +37,22 @@ export function writtenAgent(row: AgentRow): Fields {
   )
 }
 
+/** A retry policy without what it leaves to the deployment: what that has now is no part of the policy. */
+export function keptPolicy(policy: RetryPolicy | null): Fields | null {
+  if (policy === null) return null
+  const leftOut: readonly string[] = policy.leftOut ?? []
+  return Object.fromEntries(Object.entries(viewRetryPolicy(policy)).filter(([name]) => !leftOut.includes(name)))
+}
+
 /**
- * A retry policy without what is usual. What one of its fields is when it is left out may depend on another, so what
- * would be read otherwise is written whole.
+ * A retry policy as it was given: what equals a built-in default is written too, because the deployment may have another
+ * one. What one of its fields is when it is left out may depend on another, so what would be read otherwise is written
+ * whole.
  */
 export function writtenPolicy(policy: RetryPolicy, maxRetries: number): Fields {
-  const base = { ...DEFAULT_RETRY_POLICY, maxRetries }
+  const { strategy, ladderSeconds } = DEFAULT_RETRY_POLICY
+  const short = unusual(keptPolicy(policy) ?? {}, { strategy, ladder_seconds: ladderSeconds })
+  const read = parseKeptPolicy('retry_policy', short, { ...DEFAULT_RETRY_POLICY, maxRetries })
   const full: Fields = { ...viewRetryPolicy(policy) }
-  const short = unusual(full, { ...viewRetryPolicy(base) })
-  const read = parseRetryPolicy('retry_policy', short, base)
   return read.ok && isSame(viewRetryPolicy(read.value), full) ? short : full
 }

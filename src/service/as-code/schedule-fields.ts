@@ -10,9 +10,9 @@ import type { Zone } from '../../core/time/zone.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { termsIn } from '../schedule-budget.ts'
 import { parseSchedule, SCHEDULE_FIELDS, type WokenAgent } from '../schedule-input.ts'
-import { newSchedule } from '../schedules.ts'
+import { newSchedule } from '../new-schedule.ts'
 import { viewSchedule } from '../schedule-view.ts'
-import { writtenPolicy } from './agent-fields.ts'
+import { keptPolicy, writtenPolicy } from './agent-fields.ts'
 
 /** Every name of a schedule in a document but its id, references by name included, in the order in which they are written. */
 export const DOCUMENT_FIELDS: readonly string[] = [
@@ -34,7 +34,7 @@ const isOn = ({ state, approval }: Pick<ScheduleRow, 'state' | 'approval'>): boo
 
 /** A schedule in the names of the API as it may be shown, with every default written out. */
 export function shownSchedule(row: ScheduleRow): Fields {
-  const view: Fields = { ...viewSchedule(row) }
+  const view: Fields = { ...viewSchedule(row), retry_policy: keptPolicy(row.retryPolicy) }
   return { ...pick(view, DOCUMENT_FIELDS), enabled: isOn(row), budget: termsIn(row) }
 }
 

@@ -1,6 +1,6 @@
 import { smallest } from '../../core/long-lists.ts'
 import { amountsUsed, type Amounts } from '../../core/budget/amounts.ts'
-import { reserveFor, type Budget, type BudgetScope, type BudgetUse } from '../../core/budget/budget.ts'
+import { reserveFor, reserveUnder, type Budget, type BudgetScope, type BudgetUse } from '../../core/budget/budget.ts'
 import { periodBounds, type PeriodBounds } from '../../core/budget/budget-period.ts'
 import type { AgentId, BudgetId, RunId, ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
@@ -144,19 +144,16 @@ function remember(habit: Habit | undefined, { id, usage }: RunUsage): void {
 /** Ids of runs and of tasks begin differently; behind that they sort in the order in which they were made. */
 const madeWhen = (id: RunId): string => id.slice(4)
 
-/**
- * What a run is expected to use. Its predecessors count no more than the whole budget: after one run that used more,
- * no other could ever start again. What a run states itself is believed.
- */
+/** What a run is expected to use of a budget. */
 export function expectedUse(book: BudgetBook, id: BudgetId, run: Spender & { readonly stated: number | null }): number {
   const budget = book.budgets.get(id)?.budget
   if (budget === undefined) return 0
-  const { scope, unit, amount, defaultReserve } = budget
+  const { scope, unit } = budget
   const habit =
     scope.kind === 'schedule' ? book.habits.schedules.get(scope.scheduleId) : book.habits.agents.get(run.agentId)
   const last: number[] = []
-  for (const { used } of habit?.recent ?? []) if (used[unit] !== null) last.push(Math.min(used[unit], amount))
-  return reserveFor(run.stated, last, Math.min(defaultReserve, amount))
+  for (const { used } of habit?.recent ?? []) if (used[unit] !== null) last.push(used[unit])
+  return reserveUnder(budget, run.stated, last)
 }
 
 /** What the smallest of the runs that are known under a budget is expected to use; null: nothing is known of any. */

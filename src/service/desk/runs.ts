@@ -11,6 +11,7 @@ import { isHeld } from '../../core/schedule/held.ts'
 import { nextFailureStreak, type SpeakingEnding } from '../../core/schedule/schedule-history.ts'
 import { decideAfterRun } from '../../core/schedule/schedule-life.ts'
 import { placeIn } from '../../core/session/place.ts'
+import { shownSessionOf } from '../../core/session/run-session.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { forgetAlerts, judgeFailures } from './alerts.ts'
@@ -139,7 +140,7 @@ export function makeRun(desk: Desk, fields: NewRun): RunRow {
 
 function tellNew({ changes, turnNo }: Desk, run: RunRow): void {
   run.toldIn = turnNo
-  const data = { status: run.state, reason: reasonOf(run), attempt: run.attempt, session: run.sessionKey }
+  const data = { status: run.state, reason: reasonOf(run), attempt: run.attempt, session: shownSessionOf(run) }
   changes.events.push({ kind: 'run.changed', subject: run.id, data })
 }
 

@@ -120,13 +120,14 @@ async function namedFinding(ports: Reading, asker: Asker, { asked, rows, query }
 
 async function runsAround(
   { database }: Reading,
-  { orgId, railed }: Asker,
+  { orgId, railed, may }: Asker,
   scene: Scene,
 ): Promise<readonly RunRecord[]> {
   const { query, window } = scene
   const choice = {
     orgId,
     owned: ownRuns(railed) ?? null,
+    onlyOfSchedules: !may('runs:read'),
     scheduleId: query.schedule_id === undefined ? null : scheduleId(query.schedule_id),
     agentId: query.agent_id === undefined ? null : agentId(query.agent_id),
     sessionKey: query.session === undefined ? null : sessionKey(query.session),

@@ -34,7 +34,7 @@ export async function surroundings(ports: Reading, asker: Asker, around: Around)
   const isWide = !isOfSchedule && query.session === undefined
   return [
     ...(isWide && asker.may('agents:read') ? await beats(ports, asker, around) : []),
-    ...(asker.railed === undefined ? await alerts(ports, asker, around) : []),
+    ...(asker.railed === undefined && asker.may('runs:read') ? await alerts(ports, asker, around) : []),
     ...(isWide && asker.may('audit:read') && asker.may('schedules:read') ? await deletions(ports, asker, around) : []),
   ]
 }

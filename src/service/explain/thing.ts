@@ -11,6 +11,7 @@ import { loadDelivery } from '../../store/deliveries.ts'
 import { findRunOfAttempt, findRunOfMessage, loadAuditsOf } from '../../store/explain-reads.ts'
 import { loadBeat } from '../../store/heartbeat-log.ts'
 import { listRunPage, loadRun } from '../../store/run-reads.ts'
+import type { RunRecord } from '../../store/run-record.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { loadSchedules } from '../../store/schedules.ts'
 import { loadSessions } from '../../store/sessions.ts'
@@ -87,11 +88,15 @@ async function lookFor(ports: Reading, asker: Asker, asked: AskedThing): Promise
   return null
 }
 
+/** Readers of schedules read the runs of schedules; any other run is for readers of runs. */
+const readsRun = ({ may }: Asker, { scheduleId: of }: Pick<RunRecord, 'scheduleId'>): boolean =>
+  may('runs:read') || (of !== null && may('schedules:read'))
+
 async function ofRun(ports: Reading, asker: Asker, { id }: AskedThing): Promise<Found | null> {
   const { orgId, live } = asker
   if (!(await isOwn(ports, asker, { kind: 'run', id }))) return null
   const run = await loadRun(ports.database, { orgId, id: runId(id) })
-  if (run === undefined) return null
+  if (run === undefined || !readsRun(asker, run)) return null
   const known = await knowRun(ports, run, live)
   const { steps, next, links } = tellRun(known)
   const at = run.finishedAt ?? run.startedAt ?? run.createdAt
@@ -157,10 +162,13 @@ function standingOf(row: ScheduleRow): Why {
   return state === 'paused' ? because('not_active', 'state', { state }) : because('no_moment_left', 'timing', { state })
 }
 
-async function ofDelivery({ database }: Reading, { orgId, railed }: Asker, { id }: AskedThing): Promise<Found | null> {
+async function ofDelivery({ database }: Reading, asker: Asker, { id }: AskedThing): Promise<Found | null> {
+  const { orgId, railed } = asker
   if (railed !== undefined) return null
   const row = await loadDelivery(database, { orgId, id })
   if (row === undefined) return null
+  const run = row.runId === null ? undefined : await loadRun(database, { orgId, id: row.runId })
+  if (!readsRun(asker, run ?? { scheduleId: null })) return null
   const links = [
     linkTo('delivery', id),
     ...(row.runId === null ? [] : [linkTo('run', row.runId)]),
@@ -184,8 +192,9 @@ async function ofDelivery({ database }: Reading, { orgId, railed }: Asker, { id 
   }
 }
 
-async function ofAlert({ database }: Reading, { orgId, railed }: Asker, { id }: AskedThing): Promise<Found | null> {
-  if (railed !== undefined) return null
+async function ofAlert({ database }: Reading, asker: Asker, { id }: AskedThing): Promise<Found | null> {
+  const { orgId, railed } = asker
+  if (railed !== undefined || !asker.may('runs:read')) return null
   const row = await loadAlert(database, { orgId, id })
   if (row === undefined) return null
   const links = [linkTo('alert', id), ...(row.subjectKind === 'node' ? [] : [linkTo(row.subjectKind, row.subjectId)])]
@@ -268,10 +277,12 @@ async function ofSession(ports: Reading, asker: Asker, { id }: AskedThing): Prom
 /** What waits for an agent, or in a session, and why each of it does. */
 async function atWork(
   { database }: Reading,
-  { orgId, live }: Asker,
+  asker: Asker,
   { kind, id }: { readonly kind: 'agent' | 'session'; readonly id: string },
 ): Promise<Found> {
-  const choice = kind === 'agent' ? { agentId: agentId(id) } : { sessionKey: sessionKey(id) }
+  const { orgId, live } = asker
+  const onlyOfSchedules = !asker.may('runs:read')
+  const choice = { ...(kind === 'agent' ? { agentId: agentId(id) } : { sessionKey: sessionKey(id) }), onlyOfSchedules }
   const states = RUN_STATES.filter(isPending)
   const { rows: runs } = await listRunPage(database, { orgId, ...choice, states, after: null, limit: MOST_AT_WORK })
   const waiting = runs.filter(({ state }) => state === 'waiting' || state === 'queued')

@@ -1,4 +1,4 @@
-import type { BudgetEffect, BudgetForecast, ScheduleForecast, ScheduleForecastInput } from '../../contract/forecast.ts'
+import type { BudgetEffect, ScheduleForecast, ScheduleForecastInput } from '../../contract/forecast.ts'
 import { invalid } from '../../contract/refusals.ts'
 import type { ScheduleInput } from '../../contract/schedule.ts'
 import { pacedOf, paceInterval, startPace } from '../../core/cadence/pace.ts'
@@ -7,7 +7,7 @@ import { scheduleId, type AgentId } from '../../core/ids.ts'
 import { formatInstant, type Instant } from '../../core/instant.ts'
 import type { Zone } from '../../core/time/zone.ts'
 import { loadAgents } from '../../store/agents.ts'
-import { loadBudgets, loadReserved, type BudgetOnRecord } from '../../store/budgets.ts'
+import { loadBudgets, type BudgetOnRecord } from '../../store/budgets.ts'
 import { loadOrg } from '../../store/orgs.ts'
 import { loadSchedules } from '../../store/schedules.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
@@ -18,12 +18,13 @@ import { accepted, agentFor, known, zoneOf } from '../schedule-agent.ts'
 import { ownBudgetId, ownBudgetOf, termsIn } from '../schedule-budget.ts'
 import { noSchedule } from '../schedule-editing.ts'
 import { parseSchedule } from '../schedule-input.ts'
-import { newSchedule } from '../schedules.ts'
-import { forecastBudget } from './budget-forecast.ts'
-import { addRuns, emptySum, viewBasis, viewFigures } from './figures.ts'
-import { ASSUMED, daysIn, windowFrom, withUse, type Looking } from './forecast.ts'
+import { newSchedule } from '../new-schedule.ts'
+import { viewBudgetForecast } from './budget-forecast.ts'
+import { emptySum, viewBasis, viewFigures, type Sum } from './figures.ts'
+import { ASSUMED, daysIn, loadReservedOf, windowFrom, withUse, type Looking } from './forecast.ts'
 import { loadPlan, originOf } from './plan.ts'
-import { countingOf, type Counting, type Window } from './series.ts'
+import { addCourse, playSeries, type Plays } from './play.ts'
+import { countRuns, type Series, type Window } from './series.ts'
 import type { Source } from './source.ts'
 
 /** Under this id stands a schedule that nobody has made yet. */
@@ -38,24 +39,33 @@ export async function forecastDraft(
   const now = ports.clock.now()
   const draft = await readDraft(ports, caller, { input, now })
   const window = windowFrom(now, daysIn(draft.days))
-  const budgets = await affected(ports, caller, { draft, now })
-  const { mine, counting } = await countedWith(ports, caller, { draft, budgets, window })
-  const series = await counting.inZone(draft.zone)
-  const figuresOf = (source: Source) => {
-    const sum = emptySum()
-    for (const runs of series.runs.get(source) ?? []) addRuns(sum, source, runs)
-    return viewFigures(sum)
+  const budgets = await budgetsOf(ports, caller, { draft, now })
+  const { mine, series } = await countedWith(ports, caller, { draft, budgets, window })
+  const reserved = await loadReservedOf(ports, caller.orgId, budgets.after)
+  const playOf = (onRecord: readonly BudgetOnRecord[], without: Source | null): Promise<Plays> => {
+    const runs = new Map([...series.runs].filter(([source]) => source !== without))
+    return playSeries({ ...series, runs }, { budgets: onRecord, reserved, now })
   }
-  const effects = seesBudgets ? await effectsOf(ports, caller, { mine, counting, budgets, now }) : []
+  const after = await playOf(budgets.after, mine.before)
+  const before = await playOf(budgets.before, mine.after)
+  const figures = figuresOf(after, mine.after)
+  const effects = seesBudgets ? effectsOf(budgets, { before, after }) : []
   return {
     ...{ from: formatInstant(window.from), to: formatInstant(window.to), timezone: draft.zone.name },
-    figures: figuresOf(mine.after),
-    before: mine.before === null ? null : figuresOf(mine.before),
+    figures: viewFigures(figures.ran),
+    held_back: viewFigures(figures.heldBack),
+    before: mine.before === null ? null : viewFigures(figuresOf(before, mine.before).ran),
     based_on: viewBasis(mine.after),
     budgets: effects,
     warnings: effects.flatMap(warningOf),
     notes: notesOf(draft, mine.after),
   }
+}
+
+function figuresOf(plays: Plays, source: Source): { readonly ran: Sum; readonly heldBack: Sum } {
+  const sums = { ran: emptySum(), heldBack: emptySum() }
+  addCourse(plays, source, sums)
+  return sums
 }
 
 interface Draft {
@@ -107,12 +117,19 @@ interface Affected {
   readonly after: BudgetOnRecord
 }
 
-/** The budgets that cover the schedule as it is or as it is to be; its own is the one it is to have. */
-async function affected(
+/** All budgets of the org as they are and as they would be, and those that the schedule uses or would use. */
+interface DraftBudgets {
+  readonly before: readonly BudgetOnRecord[]
+  readonly after: readonly BudgetOnRecord[]
+  readonly affected: readonly Affected[]
+}
+
+/** The schedule's own budget is the one it is to have. */
+async function budgetsOf(
   { database }: Looking,
   { orgId }: Caller,
   { draft, now }: { readonly draft: Draft; readonly now: Instant },
-): Promise<readonly Affected[]> {
+): Promise<DraftBudgets> {
   const { after, existing } = draft
   const spenders = [after, ...(existing === null ? [] : [existing])].map(({ agentId, id, owner }) => ({
     agentId,
@@ -120,14 +137,16 @@ async function affected(
     owner,
   }))
   const all = await loadBudgets(database, { orgId })
-  const found = all.filter(({ scope }) => spenders.some((spender) => covers(scope, spender)))
   const own = ownBudgetId(after.id)
-  const others = found.filter(({ id }) => id !== own).map((budget) => ({ before: budget, after: budget }))
+  const others = all.filter(({ id }) => id !== own)
+  const affected = others
+    .filter(({ scope }) => spenders.some((spender) => covers(scope, spender)))
+    .map((budget) => ({ before: budget, after: budget }))
   const terms = termsIn(after)
-  if (terms === null) return others
-  const before = found.find(({ id }) => id === own) ?? null
+  if (terms === null) return { before: all, after: others, affected }
+  const before = all.find(({ id }) => id === own) ?? null
   const made = { ...ownBudgetOf(after, terms, now), uses: before?.uses ?? [], pausedAt: before?.pausedAt ?? null }
-  return [{ before, after: made }, ...others]
+  return { before: all, after: [made, ...others], affected: [{ before, after: made }, ...affected] }
 }
 
 interface Mine {
@@ -139,53 +158,38 @@ interface Mine {
 async function countedWith(
   ports: Looking,
   caller: Caller,
-  { draft, budgets, window }: { readonly draft: Draft; readonly budgets: readonly Affected[]; readonly window: Window },
-): Promise<{ readonly mine: Mine; readonly counting: Counting }> {
+  { draft, budgets, window }: { readonly draft: Draft; readonly budgets: DraftBudgets; readonly window: Window },
+): Promise<{ readonly mine: Mine; readonly series: Series }> {
   const { orgId } = caller
-  const { existing, after } = draft
-  const shared = budgets.filter(({ after: { scope } }) => scope.kind !== 'schedule')
+  const { existing, after, zone } = draft
+  const shared = budgets.affected.filter(({ after: { scope } }) => scope.kind !== 'schedule')
   const plan = shared.length === 0 ? null : await loadPlan(ports.database, { orgId, now: window.from })
-  const others = (plan?.origins ?? []).filter(
+  const rest = (plan?.origins ?? []).filter(
     (origin) =>
       (origin.scheduleId === null || origin.scheduleId !== existing?.id) &&
       shared.some(({ after: { scope } }) => covers(scope, origin)),
   )
   const isOn = existing?.state === 'active'
-  const origins = [originOf(after), ...(existing !== null && isOn ? [originOf(existing)] : []), ...others]
-  const onRecord = budgets.map(({ after: budget }) => budget)
-  const sources = await withUse(ports, { orgId }, { origins, budgets: onRecord })
+  const origins = [originOf(after), ...(existing !== null && isOn ? [originOf(existing)] : []), ...rest]
+  const sources = await withUse(ports, { orgId }, { origins, budgets: budgets.after })
   const [mine, before] = sources
   if (mine === undefined) throw new Error('a draft makes no source')
+  const others = [...budgets.before, ...budgets.after].map(({ timezone }) => timezone)
+  const computing = { orgId, computations: ports.computations }
   return {
     mine: { after: mine, before: isOn ? (before ?? null) : null },
-    counting: countingOf({ orgId, computations: ports.computations }, sources, window),
+    series: await countRuns(computing, sources, { window, zone, others }),
   }
 }
 
-interface Judging {
-  readonly mine: Mine
-  readonly counting: Counting
-  readonly budgets: readonly Affected[]
-  readonly now: Instant
-}
-
-async function effectsOf(
-  { database }: Looking,
-  { orgId }: Caller,
-  { mine, counting, budgets, now }: Judging,
-): Promise<readonly BudgetEffect[]> {
-  if (budgets.length === 0) return []
-  const reserved = await loadReserved(database, { orgId })
-  return Promise.all(
-    budgets.map(async ({ before, after }): Promise<BudgetEffect> => {
-      const look = { reserved: reserved.get(after.id) ?? 0, now, counting }
-      const withNew = forecastBudget({ ...look, budget: after, counts: (source) => source !== mine.before })
-      const withOld = (budget: BudgetOnRecord): Promise<BudgetForecast> =>
-        forecastBudget({ ...look, budget, counts: (source) => source !== mine.after })
-      return { before: before === null ? null : await withOld(before), after: await withNew }
-    }),
-  )
-}
+const effectsOf = (
+  { affected }: DraftBudgets,
+  plays: { readonly before: Plays; readonly after: Plays },
+): readonly BudgetEffect[] =>
+  affected.map(({ before, after }) => ({
+    before: before === null ? null : viewBudgetForecast(before, plays.before),
+    after: viewBudgetForecast(after, plays.after),
+  }))
 
 /** Only what the schedule makes worse: a budget that is used up anyway is no news in its editor. */
 function warningOf({ before, after }: BudgetEffect): readonly string[] {

@@ -1,18 +1,19 @@
 import type { ForecastFilter, ForecastView } from '../../contract/forecast.ts'
 import { invalid } from '../../contract/refusals.ts'
+import type { BudgetId, OrgId } from '../../core/ids.ts'
 import { parsed, parseInteger } from '../../core/input.ts'
 import { DAY_MS, formatInstant, later, type Instant } from '../../core/instant.ts'
 import { loadBudgets, loadReserved, type BudgetOnRecord } from '../../store/budgets.ts'
 import { loadOrg } from '../../store/orgs.ts'
 import type { Caller } from '../caller.ts'
 import type { Ports } from '../ports.ts'
-import { covers } from '../desk/budget-book.ts'
 import { known, zoneOf } from '../schedule-agent.ts'
-import { forecastBudget } from './budget-forecast.ts'
-import { addRuns, emptySum, viewBasis, viewFigures, type Sum } from './figures.ts'
+import { viewBudgetForecast } from './budget-forecast.ts'
+import { addRuns, emptySum, roundRuns, viewBasis, viewFigures, type Sum } from './figures.ts'
 import { loadHabits } from './habits.ts'
 import { loadPlan, MOST_SCHEDULES, type Plan } from './plan.ts'
-import { countingOf, slicing, type Series, type Window } from './series.ts'
+import { addCourse, playSeries, type Plays } from './play.ts'
+import { countRuns, slicing, type Series, type Window } from './series.ts'
 import { sourceOf, type Origin, type Source } from './source.ts'
 
 const USUAL_DAYS = 30
@@ -43,25 +44,26 @@ export async function forecastOrg(
   const zone = zoneOf(known(await loadOrg(database, orgId), orgId))
   const budgets = await loadBudgets(database, { orgId })
   const plan = await loadPlan(database, { orgId, now })
-  const origins = plan.origins.filter((origin) => !standsStill(origin, budgets))
-  const sources = await withUse(ports, { orgId }, { origins, budgets })
-  const counting = countingOf({ orgId, computations: ports.computations }, sources, window)
-  const series = await counting.inZone(zone)
-  const reserved = budgets.length === 0 ? new Map<string, number>() : await loadReserved(database, { orgId })
-  const outlooks = budgets.map((budget) =>
-    forecastBudget({ budget, reserved: reserved.get(budget.id) ?? 0, now, counting }),
-  )
+  const sources = await withUse(ports, { orgId }, { origins: plan.origins, budgets })
+  const others = budgets.map(({ timezone }) => timezone)
+  const computing = { orgId, computations: ports.computations }
+  const series = await countRuns(computing, sources, { window, zone, others })
+  const plays = await playSeries(series, { budgets, reserved: await loadReservedOf(ports, orgId, budgets), now })
   return {
     ...{ from: formatInstant(window.from), to: formatInstant(window.to), timezone: zone.name },
-    ...(await summed(series)),
-    budgets: await Promise.all(outlooks),
+    ...(await summed(series, plays)),
+    budgets: budgets.map((budget) => viewBudgetForecast(budget, plays)),
     notes: notesOf(sources, plan),
   }
 }
 
-/** Under a budget that is paused nothing starts until a person resumes it. */
-const standsStill = (origin: Origin, budgets: readonly BudgetOnRecord[]): boolean =>
-  budgets.some(({ pausedAt, scope }) => pausedAt !== null && covers(scope, origin))
+/** What runs in flight have set aside, for an org that has budgets. */
+export const loadReservedOf = async (
+  { database }: Pick<Ports, 'database'>,
+  orgId: OrgId,
+  budgets: readonly BudgetOnRecord[],
+): Promise<ReadonlyMap<BudgetId, number>> =>
+  budgets.length === 0 ? new Map<BudgetId, number>() : loadReserved(database, { orgId })
 
 /** Adds to what will make runs what those are expected to use. */
 export async function withUse(
@@ -76,51 +78,60 @@ export async function withUse(
   return origins.map((origin) => sourceOf(origin, habits, budgets))
 }
 
-async function summed({ days, runs }: Series): Promise<Pick<ForecastView, 'total' | 'days' | 'sources' | 'agents'>> {
+type Sums = Pick<ForecastView, 'total' | 'held_back' | 'days' | 'sources' | 'agents'>
+
+async function summed({ stretches }: Series, plays: Plays): Promise<Sums> {
   const breathe = slicing()
-  const total = emptySum()
-  const perDay = days.map(emptySum)
+  const [total, heldBack] = [emptySum(), emptySum()]
+  const perDay = new Map(stretches.map(({ date }) => [date, emptySum()]))
   const perAgent = new Map<string, Sum>()
-  const perSource: { readonly source: Source; readonly sum: Sum }[] = []
-  for (const [source, made] of runs) {
-    const sum = emptySum()
+  const perSource: Course[] = []
+  for (const [source, { runs }] of plays.expected.sources) {
+    const course = { source, ran: emptySum(), heldBack: emptySum() }
     const agent = perAgent.get(source.agentId) ?? emptySum()
     perAgent.set(source.agentId, agent)
-    made.forEach((count, place) => {
-      const day = perDay[place]
-      for (const one of day === undefined ? [total, sum, agent] : [total, sum, agent, day]) addRuns(one, source, count)
-    })
-    if (sum.runs > 0) perSource.push({ source, sum })
-    await breathe(days.length)
+    addCourse(plays, source, course)
+    addCourse(plays, source, { ran: total, heldBack })
+    addCourse(plays, source, { ran: agent, heldBack: emptySum() })
+    const most = plays.high.sources.get(source)?.runs
+    for (const [place, { date }] of stretches.entries()) {
+      const day = perDay.get(date)
+      if (day !== undefined) addRuns(day, source, { expected: runs[place] ?? 0, high: most?.[place] ?? 0 })
+    }
+    if (course.ran.runs > 0 || course.heldBack.runs > 0) perSource.push(course)
+    await breathe(stretches.length)
   }
   return {
     total: viewFigures(total),
-    days: days.map(({ date }, place) => ({ date, ...viewFigures(perDay[place] ?? emptySum()) })),
-    sources: perSource.toSorted((a, b) => weigh(b.sum) - weigh(a.sum) || b.sum.runs - a.sum.runs).map(viewSource),
+    held_back: viewFigures(heldBack),
+    days: [...perDay].map(([date, sum]) => ({ date, ...viewFigures(sum) })),
+    sources: perSource.toSorted((a, b) => weigh(b.ran) - weigh(a.ran) || b.ran.runs - a.ran.runs).map(viewSource),
     agents: [...perAgent]
       .map(([id, sum]) => ({ agent_id: id, ...viewFigures(sum) }))
       .filter(({ runs: made }) => made > 0),
   }
 }
 
+interface Course {
+  readonly source: Source
+  readonly ran: Sum
+  readonly heldBack: Sum
+}
+
 const weigh = ({ use }: Sum): number => use.money.expected || use.tokens.expected
 
-const viewSource = ({
-  source,
-  sum,
-}: {
-  readonly source: Source
-  readonly sum: Sum
-}): ForecastView['sources'][number] => ({
+const viewSource = ({ source, ran, heldBack }: Course): ForecastView['sources'][number] => ({
   ...{ kind: source.kind, name: source.name, schedule_id: source.scheduleId, agent_id: source.agentId },
-  ...viewFigures(sum),
+  ...viewFigures(ran),
+  held_back_runs: roundRuns(heldBack.runs),
   based_on: viewBasis(source),
 })
 
 /** What the forecast takes for granted, and what it does not know. */
 export const ASSUMED =
-  'Every occurrence is taken for one run: what policies hold back is not taken off. Left out are runs under a paused ' +
-  'budget and heartbeats without a route; of runs with a probe, the share that it has started so far is charged.'
+  'Every occurrence counts as one run: what policies skip is not taken off. Counted is what can run under every budget; ' +
+  'what budgets hold back is shown apart. Heartbeats without a route are left out; of runs with a probe, the share that ' +
+  'it has started so far is charged.'
 
 function notesOf(sources: readonly Source[], { leftOut, paced }: Pick<Plan, 'leftOut' | 'paced'>): readonly string[] {
   const unknown = sources.filter(({ use }) => use.tokens === null && use.money === null).length

@@ -2,16 +2,16 @@ import { addAll } from '../../core/long-lists.ts'
 import { plannedTiming } from '../../core/cadence/pace.ts'
 import { heartbeatSubject, startedShare } from '../../core/probe/asked.ts'
 import { inlineKindOf } from '../../core/executor/inline-agent.ts'
-import { heartbeatRuns, observedRuns, scheduledRuns } from '../../core/forecast/runs-per-day.ts'
+import { heartbeatRuns, maxWaiting, observedRuns, scheduledRuns } from '../../core/forecast/runs-per-day.ts'
 import type { OrgId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Connection } from '../../store/database.ts'
 import { loadChatRates, loadTaskRates, type ObservedRate } from '../../store/forecast.ts'
-import { loadEnabledHeartbeats, type HeartbeatRow } from '../../store/heartbeats.ts'
+import { loadEnabledHeartbeats } from '../../store/heartbeats.ts'
 import { loadProbes, type ProbeRow } from '../../store/probes.ts'
 import { listSchedules } from '../../store/schedules.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
-import { configOf, findShownRoute } from '../heartbeat/view.ts'
+import { configOf, withRoute } from '../heartbeat/view.ts'
 import type { Origin } from './source.ts'
 
 /** More schedules than these are not forecast; those that were made last are. */
@@ -32,6 +32,7 @@ export async function loadPlan(
 ): Promise<Plan> {
   const schedules = await loadActive(connection, orgId)
   const heartbeats = await loadEnabledHeartbeats(connection, { orgId, limit: MOST_SCHEDULES })
+  // Without a route no agent is started.
   const reaching = await withRoute(connection, heartbeats, { orgId, now })
   const subjects = [
     ...schedules.flatMap(({ id, input }) => ((input['probe'] ?? null) === null ? [] : [id])),
@@ -49,27 +50,15 @@ export async function loadPlan(
       const { agentId, okStreak } = row
       const runsOn: Origin['runsOn'] = (days) => heartbeatRuns(config, okStreak, days)
       const started = startedShare(probes.get(heartbeatSubject(agentId)))
-      return { kind: 'heartbeat', name: agentId, agentId, scheduleId: null, payload: null, runsOn, started }
+      const made = { kind: 'heartbeat', name: agentId, agentId, scheduleId: null, payload: null } as const
+      // A heartbeat whose run waits keeps its agent busy.
+      return { ...made, runsOn, started, maxWaiting: 1 }
     }),
     ...chats.map((rate) => observed('chat', rate)),
     ...tasks.map((rate) => observed('tasks', rate)),
   ]
   const paced = schedules.filter(({ pace }) => pace !== null).length
   return { origins, leftOut: Math.max(0, schedules.length - MOST_SCHEDULES), paced }
-}
-
-/** Heartbeats whose answer would go somewhere: without a route no agent is started. */
-async function withRoute(
-  connection: Connection,
-  heartbeats: readonly HeartbeatRow[],
-  { orgId, now }: { readonly orgId: OrgId; readonly now: Instant },
-): Promise<readonly HeartbeatRow[]> {
-  const found: HeartbeatRow[] = []
-  for (const row of heartbeats) {
-    const { route } = await findShownRoute(connection, row, { orgId, agentId: row.agentId, now })
-    if (route !== null) found.push(row)
-  }
-  return found
 }
 
 /** So many are read at once: a schedule has to be read and understood, and others wait meanwhile. */
@@ -94,7 +83,8 @@ export function originOf(row: ScheduleRow): Origin {
   const timing = plannedTiming(row)
   const planned = { timing, maxFires: rules.maxFires, fires, watermark }
   const runsOn: Origin['runsOn'] = (days) => scheduledRuns(planned, days)
-  const made = { kind: 'schedule', name, agentId, scheduleId: id, owner, payload, runsOn } as const
+  const waiting = { maxWaiting: maxWaiting(rules) }
+  const made = { kind: 'schedule', name, agentId, scheduleId: id, owner, payload, runsOn, ...waiting } as const
   return timing.kind === 'rrule' ? { ...made, rule: planned } : made
 }
 

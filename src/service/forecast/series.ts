@@ -1,5 +1,5 @@
 import { setImmediate as afterOthers } from 'node:timers/promises'
-import { daysBetween, type ForecastDay } from '../../core/forecast/days.ts'
+import { stretchesBetween, type ForecastDay } from '../../core/forecast/days.ts'
 import type { RunsPerDay } from '../../core/forecast/runs-per-day.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Zone } from '../../core/time/zone.ts'
@@ -26,42 +26,31 @@ export interface Window {
   readonly to: Instant
 }
 
-/** The days of a zone, and how many runs each source makes on them. */
+/** Stretches of time, each inside one day of every zone that matters, and how many runs each source is to make in them. */
 export interface Series {
-  readonly days: readonly ForecastDay[]
+  readonly stretches: readonly ForecastDay[]
   readonly runs: ReadonlyMap<Source, RunsPerDay>
 }
 
-/** Counts on the calendar of a zone; each zone is counted once. */
-export interface Counting {
-  readonly inZone: (zone: Zone) => Promise<Series>
-}
-
 /** Counts what the sources make in a window, in slices: requests and runs go on in between. */
-export function countingOf(computing: Computing, sources: readonly Source[], window: Window): Counting {
-  const known = new Map<string, Promise<Series>>()
-  return {
-    inZone: (zone) => {
-      const found = known.get(zone.name) ?? count(computing, sources, daysBetween(zone, window))
-      known.set(zone.name, found)
-      return found
-    },
+export async function countRuns(
+  computing: Computing,
+  sources: readonly Source[],
+  { window, zone, others }: { readonly window: Window; readonly zone: Zone; readonly others: readonly Zone[] },
+): Promise<Series> {
+  const stretches = stretchesBetween(zone, others, window)
+  const counted = await countRules(computing, sources, stretches)
+  const runs = new Map<Source, RunsPerDay>()
+  const breathe = slicing()
+  for (const source of sources) {
+    runs.set(source, counted.get(source) ?? source.runsOn(stretches))
+    await breathe(stretches.length)
   }
+  return { stretches, runs }
 }
 
 /** So many rules are counted at once elsewhere, so that other jobs of the org come in between. */
 const RULES_AT_ONCE = 200
-
-async function count(computing: Computing, sources: readonly Source[], days: readonly ForecastDay[]): Promise<Series> {
-  const counted = await countRules(computing, sources, days)
-  const runs = new Map<Source, RunsPerDay>()
-  const breathe = slicing()
-  for (const source of sources) {
-    runs.set(source, counted.get(source) ?? source.runsOn(days))
-    await breathe(days.length)
-  }
-  return { days, runs }
-}
 
 async function countRules(
   computing: Computing,

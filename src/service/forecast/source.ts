@@ -1,7 +1,7 @@
 import type { ForecastSource } from '../../contract/forecast.ts'
 import { largest } from '../../core/long-lists.ts'
 import { amountsStated } from '../../core/budget/amounts.ts'
-import type { BudgetUnit } from '../../core/budget/budget.ts'
+import { reserveUnder, type BudgetUnit } from '../../core/budget/budget.ts'
 import { guessUse, type ExpectedUse, type UseSource } from '../../core/forecast/expected-use.ts'
 import type { ForecastDay } from '../../core/forecast/days.ts'
 import type { PlannedSchedule, RunsPerDay } from '../../core/forecast/runs-per-day.ts'
@@ -18,10 +18,14 @@ export interface Source extends Spender {
   readonly rule?: PlannedSchedule | undefined
   /** The share of its runs whose probe starts the agent; the others use nothing. Left out: all. */
   readonly started?: number | undefined
+  /** How many of its runs may wait at once for a budget that queues; left out: any number. */
+  readonly maxWaiting?: number | undefined
   readonly use: Readonly<Record<BudgetUnit, ExpectedUse | null>>
   readonly basis: Readonly<Record<BudgetUnit, UseSource>>
   /** How many runs were looked at. */
   readonly seen: number
+  /** What has to be left of a budget for a run of it to start. */
+  readonly reserveUnder: (budget: BudgetOnRecord) => number
 }
 
 /** What a source is before anybody has looked at what its runs use. */
@@ -32,6 +36,7 @@ export interface Origin extends Spender {
   readonly runsOn: Source['runsOn']
   readonly started?: Source['started']
   readonly rule?: Source['rule']
+  readonly maxWaiting?: Source['maxWaiting']
 }
 
 /** Adds what is known about the use of its runs. */
@@ -53,6 +58,11 @@ export function sourceOf(origin: Origin, habits: Habits, budgets: readonly Budge
     use: { tokens: tokens.use, money: money.use },
     basis: { tokens: tokens.source, money: money.source },
     seen: own.length > 0 ? own.length : usual.length,
+    reserveUnder: (budget) => {
+      const last = budget.scope.kind === 'schedule' ? own : usual
+      const used = last.flatMap((amounts) => amounts[budget.unit] ?? [])
+      return reserveUnder(budget, stated[budget.unit], used)
+    },
   }
 }
 

@@ -27,7 +27,7 @@ import type { ReadChecklist } from '../checklist-files.ts'
 import type { Desk } from '../desk/desk.ts'
 import { submit } from '../desk/submit.ts'
 import { followStreak } from './alert.ts'
-import { deliveryTo, findHeartbeatRoutes, addingTo } from './routes.ts'
+import { deliveryTo, findHeartbeatRoutes, NOWHERE, addingTo } from './routes.ts'
 import { configOf } from './view.ts'
 import type { Ports } from '../ports.ts'
 import { beatIdOf, tellBeat } from '../turn/heartbeats.ts'
@@ -100,16 +100,16 @@ async function prepareBeats(
   readings: readonly Reading[],
 ): Promise<readonly Prepared[]> {
   const rows = await loadHeartbeats(tx, { orgId, agentIds: readings.map(({ row }) => row.agentId) })
-  const prepared: Prepared[] = []
-  for (const reading of readings) {
+  const present = readings.flatMap((reading) => {
     const row = rows.find(({ agentId }) => agentId === reading.row.agentId)
-    if (row === undefined || row.version !== reading.row.version) continue
-    const config = configOf(row)
-    const { agentId } = row
-    const { routes, lastKnown } = await findHeartbeatRoutes(tx, { orgId, agentId, config, lastKnown: row, now })
-    prepared.push({ ...reading, row: { ...row, ...lastKnown }, config, routes })
-  }
-  return prepared
+    return row === undefined || row.version !== reading.row.version ? [] : [{ ...reading, row, config: configOf(row) }]
+  })
+  const all = present.map(({ row, config }) => ({ agentId: row.agentId, config, lastKnown: row }))
+  const found = await findHeartbeatRoutes(tx, { orgId, now, all })
+  return present.map((reading, place) => {
+    const { routes, lastKnown } = found[place] ?? { routes: NOWHERE, lastKnown: reading.row }
+    return { ...reading, row: { ...reading.row, ...lastKnown }, routes }
+  })
 }
 
 const needsOf = (readings: readonly Reading[]): NonNullable<Work<unknown>['needs']> => ({

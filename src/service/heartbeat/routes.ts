@@ -9,8 +9,8 @@ import type { RunDelivery } from '../../core/delivery/run-delivery.ts'
 import { targetId, type AgentId, type OrgId, type TargetId } from '../../core/ids.ts'
 import type { Flaw } from '../../core/input.ts'
 import { instant, later, MINUTE_MS, type Instant } from '../../core/instant.ts'
-import { loadChannelNamed, type ChannelRow } from '../../store/channels.ts'
-import { loadLastChat, loadLastSession, type LastChat } from '../../store/chats.ts'
+import { loadChannelNamed, loadChannelsNamed, type ChannelRow } from '../../store/channels.ts'
+import { loadLastChats, loadLastSessions, type LastChat } from '../../store/chats.ts'
 import type { Connection } from '../../store/database.ts'
 import type { HeartbeatRow } from '../../store/heartbeats.ts'
 import { loadTargets } from '../../store/targets.ts'
@@ -32,7 +32,7 @@ export interface FoundRoutes {
   readonly lastKnown: LastKnown
 }
 
-const NOWHERE: KnownRoutes = { lastRoute: null, channelIsOpen: false, channelRecipient: null, savedTarget: null }
+export const NOWHERE: KnownRoutes = { lastRoute: null, channelIsOpen: false, channelRecipient: null, savedTarget: null }
 
 /** The id of a target that stands where a channel could. */
 const savedIn = (target: HeartbeatTarget): TargetId | null =>
@@ -40,42 +40,86 @@ const savedIn = (target: HeartbeatTarget): TargetId | null =>
     ? targetId(target.channel)
     : null
 
-interface Searching extends Asking {
+interface Searching extends Omit<Asking, 'orgId'> {
   readonly config: Pick<HeartbeatConfig, 'target' | 'session'>
   readonly lastKnown: LastKnown
-  readonly now: Instant
 }
 
-/** Finds out where an answer could go. */
-export async function findHeartbeatRoutes(connection: Connection, asking: Searching): Promise<FoundRoutes> {
-  const { orgId, agentId, lastKnown } = asking
-  const { target } = asking.config
-  if (target.kind === 'none') return { routes: NOWHERE, lastKnown }
-  const saved = savedIn(target)
-  if (saved !== null) {
-    const [found] = await loadTargets(connection, { orgId, ids: [saved] })
-    return { routes: { ...NOWHERE, savedTarget: found?.id ?? null }, lastKnown }
-  }
-  if (target.kind === 'last') return findLast(connection, asking)
-  const channel = await loadChannelNamed(connection, { orgId, name: target.channel })
-  const channelIsOpen = channel !== undefined && channel.enabled && speaks(channel)
-  const chat = await loadLastChat(connection, { orgId, agentId, channel: target.channel })
-  const channelRecipient = channel?.settings.default_recipient ?? null
-  return { routes: { ...NOWHERE, channelIsOpen, channelRecipient, lastRoute: routeTo(chat, null) }, lastKnown }
+interface Search {
+  readonly orgId: OrgId
+  readonly now: Instant
+  readonly all: readonly Searching[]
+}
+
+/** Finds out where the answers of heartbeats could go, with the same few statements however many there are. */
+export async function findHeartbeatRoutes(connection: Connection, search: Search): Promise<readonly FoundRoutes[]> {
+  const { orgId } = search
+  const saved = search.all.flatMap(({ config: { target } }) => savedIn(target) ?? [])
+  const targets = saved.length === 0 ? [] : await loadTargets(connection, { orgId, ids: saved })
+  const isThere = new Set(targets.map(({ id }) => id))
+  const inChannels = await findInChannels(connection, search)
+  const last = await findLast(connection, search)
+  return search.all.map((asking): FoundRoutes => {
+    const { config, lastKnown } = asking
+    const id = savedIn(config.target)
+    if (id !== null) return { routes: { ...NOWHERE, savedTarget: isThere.has(id) ? id : null }, lastKnown }
+    return last.get(asking) ?? { routes: inChannels.get(asking) ?? NOWHERE, lastKnown }
+  })
+}
+
+/** The routes of those whose target is a channel. */
+async function findInChannels(
+  connection: Connection,
+  { orgId, all }: Search,
+): Promise<ReadonlyMap<Searching, KnownRoutes>> {
+  const asked = all.flatMap((asking) => {
+    const { target } = asking.config
+    return target.kind === 'channel' && savedIn(target) === null ? [{ asking, name: target.channel }] : []
+  })
+  if (asked.length === 0) return new Map()
+  const found = await loadChannelsNamed(connection, { orgId, names: asked.map(({ name }) => name) })
+  const channels = new Map(found.map((channel) => [channel.name, channel]))
+  const wanted = asked.map(({ asking: { agentId }, name }) => ({ agentId, channel: name }))
+  const chats = await loadLastChats(connection, { orgId, wanted })
+  return new Map(
+    asked.map(({ asking, name }, place) => {
+      const channel = channels.get(name)
+      const channelIsOpen = channel !== undefined && channel.enabled && speaks(channel)
+      const channelRecipient = channel?.settings.default_recipient ?? null
+      return [asking, { ...NOWHERE, channelIsOpen, channelRecipient, lastRoute: routeTo(chats[place], null) }]
+    }),
+  )
 }
 
 /** A run may be committed a little after the time it carries. */
 const OVERLAP_MS = MINUTE_MS
 
-/** The conversation used last. Runs that an earlier look has seen are not looked at again: an agent may have very many. */
-async function findLast(connection: Connection, asking: Searching): Promise<FoundRoutes> {
-  const { orgId, agentId, now, lastKnown: before } = asking
-  const since = before.lookedUntil === null ? instant(-Infinity) : later(before.lookedUntil, -OVERLAP_MS)
-  const without = asking.config.session
-  const found = await loadLastSession(connection, { orgId, agentId, since, without })
-  const lastKnown = { lastSession: found ?? before.lastSession, lookedUntil: now }
-  const chat = await loadLastChat(connection, { orgId, agentId, channel: null })
-  return { routes: { ...NOWHERE, lastRoute: routeTo(chat, lastKnown.lastSession) }, lastKnown }
+/** The conversations used last. Runs that an earlier look has seen are not looked at again: an agent may have very many. */
+async function findLast(
+  connection: Connection,
+  { orgId, now, all }: Search,
+): Promise<ReadonlyMap<Searching, FoundRoutes>> {
+  const asked = all.filter(({ config }) => config.target.kind === 'last')
+  if (asked.length === 0) return new Map()
+  const sessions = await loadLastSessions(connection, {
+    orgId,
+    wanted: asked.map(({ agentId, config: { session: without }, lastKnown: { lookedUntil } }) => ({
+      agentId,
+      since: lookedUntil === null ? instant(-Infinity) : later(lookedUntil, -OVERLAP_MS),
+      without,
+    })),
+  })
+  const chats = await loadLastChats(connection, {
+    orgId,
+    wanted: asked.map(({ agentId }) => ({ agentId, channel: null })),
+  })
+  return new Map(
+    asked.map((asking, place) => {
+      const lastKnown = { lastSession: sessions[place] ?? asking.lastKnown.lastSession, lookedUntil: now }
+      const lastRoute = routeTo(chats[place], lastKnown.lastSession)
+      return [asking, { routes: { ...NOWHERE, lastRoute }, lastKnown }]
+    }),
+  )
 }
 
 /** The newer of the two. */

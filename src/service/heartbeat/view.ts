@@ -10,7 +10,7 @@ import type { Connection } from '../../store/database.ts'
 import type { BeatRecord } from '../../store/heartbeat-log.ts'
 import type { HeartbeatRow } from '../../store/heartbeats.ts'
 import { viewProbe } from '../probe/view.ts'
-import { findHeartbeatRoutes, formatRoute } from './routes.ts'
+import { findHeartbeatRoutes, formatRoute, NOWHERE } from './routes.ts'
 import { momentOrNull } from '../schedule-view.ts'
 
 /** What a person decides about a heartbeat, as everybody reads it and as it is kept. */
@@ -73,15 +73,29 @@ export type ShownRoute = Pick<HeartbeatView, 'route' | 'no_route'>
 export async function findShownRoute(
   connection: Connection,
   row: HeartbeatRow | null,
-  of: { readonly orgId: OrgId; readonly agentId: AgentId; readonly now: Instant },
+  { orgId, agentId, now }: { readonly orgId: OrgId; readonly agentId: AgentId; readonly now: Instant },
 ): Promise<ShownRoute> {
-  const config = row === null ? defaultConfig(of.agentId) : configOf(row)
+  const config = row === null ? defaultConfig(agentId) : configOf(row)
   const lastKnown = row ?? { lastSession: null, lookedUntil: null }
-  const { routes } = await findHeartbeatRoutes(connection, { ...of, config, lastKnown })
-  const found = findRoute(config.target, routes)
-  return found.ok
-    ? { route: formatRoute(found.route), no_route: null }
-    : { route: null, no_route: explainWhy(found.why) }
+  const [found] = await findHeartbeatRoutes(connection, { orgId, now, all: [{ agentId, config, lastKnown }] })
+  const route = findRoute(config.target, found?.routes ?? NOWHERE)
+  return route.ok
+    ? { route: formatRoute(route.route), no_route: null }
+    : { route: null, no_route: explainWhy(route.why) }
+}
+
+/** The heartbeats whose answers would go somewhere at present. */
+export async function withRoute(
+  connection: Connection,
+  rows: readonly HeartbeatRow[],
+  of: { readonly orgId: OrgId; readonly now: Instant },
+): Promise<readonly HeartbeatRow[]> {
+  const all = rows.map((row) => ({ agentId: row.agentId, config: configOf(row), lastKnown: row }))
+  const found = await findHeartbeatRoutes(connection, { ...of, all })
+  return rows.filter((_, place) => {
+    const [asked, answer] = [all[place], found[place]]
+    return asked !== undefined && answer !== undefined && findRoute(asked.config.target, answer.routes).ok
+  })
 }
 
 /** The heartbeat of an agent; without a row the one that everybody has until it is set. */

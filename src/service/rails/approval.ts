@@ -16,6 +16,7 @@ const UNASKED: ReadonlySet<string> = new Set([
     'version',
     'approval',
     'notes',
+    'note_codes',
   ],
   ...['delivery_disabled', 'alerts'],
 ])

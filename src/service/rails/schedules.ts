@@ -1,4 +1,5 @@
 import type { ScheduleInput, ScheduleView } from '../../contract/schedule.ts'
+import type { ScheduleNote } from '../../contract/schedule-note.ts'
 import { Refusal } from '../../contract/refusals.ts'
 import { scheduleId } from '../../core/ids.ts'
 import { formatInstant, parseInstant, type Instant } from '../../core/instant.ts'
@@ -24,7 +25,7 @@ import { railRefusal, refuse } from './refusals.ts'
 /** What was sent, with what the rails fill in, and what to say about that. */
 export interface RailedInput {
   readonly input: ScheduleInput
-  readonly notes: readonly string[]
+  readonly notes: readonly ScheduleNote[]
 }
 
 /** Fills in when a new schedule ends, where its maker may make nothing that lives longer. */
@@ -35,9 +36,7 @@ export function railedInput({ rails }: Railed, input: ScheduleInput, now: Instan
   const ends = formatInstant(end)
   return {
     input: { ...input, ends_at: ends },
-    notes: [
-      `ends_at was filled in as ${ends}: what this key makes lives for ${rails.maxLifetimeSeconds} seconds at most`,
-    ],
+    notes: [{ code: 'ends_at_set', params: { ends_at: ends, seconds: rails.maxLifetimeSeconds ?? 0 } }],
   }
 }
 

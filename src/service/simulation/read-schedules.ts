@@ -10,7 +10,7 @@ import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { Collector } from '../input-fields.ts'
 import { agentNamedIn, executorIn, parseSchedule, type ReadSchedule, type WokenAgent } from '../schedule-input.ts'
 import { editedStanding } from '../schedule-plan.ts'
-import { newSchedule } from '../schedules.ts'
+import { newSchedule } from '../new-schedule.ts'
 import type { FirstRun, Stretch } from './plan.ts'
 import { momentOf, NOBODYS_ORG, under } from './reading.ts'
 

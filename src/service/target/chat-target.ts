@@ -5,7 +5,8 @@ import { listChannels, loadChannelNamed, type ChannelRow } from '../../store/cha
 import { listTargets } from '../../store/targets.ts'
 import type { Caller } from '../caller.ts'
 import type { Ports } from '../ports.ts'
-import { createTarget } from './targets.ts'
+import type { Preceding } from '../preceded.ts'
+import { targetCreation } from './targets.ts'
 
 /** Where a result is to go, as clients of messengers say it: a chat of a channel, or a target by its id or name. */
 export interface ChatPlace {
@@ -19,21 +20,27 @@ const MOST_LISTED = 200
 /** The fields of settings that name a chat, for each kind of channel that can send. */
 const CHAT_FIELD = { telegram: 'chat_id', slack: 'to' } as const
 
+/** The target for a place: one that is there, or one that `creation` creates. */
+export interface TargetOfPlace {
+  readonly id: string
+  readonly creation: Preceding | null
+}
+
 /**
- * The id of the target for a place. A chat that has no target yet gets one, where `mayCreate` does not refuse; it may be
- * called although nothing is created.
+ * The target for a place. A chat that has no target yet gets one, where `mayCreate` does not refuse; it may be called
+ * although nothing is created.
  */
 export async function targetForPlace(
   ports: Ports,
   caller: Caller,
   { place, mayCreate }: { readonly place: ChatPlace; readonly mayCreate: () => void },
-): Promise<string> {
+): Promise<TargetOfPlace> {
   const { orgId } = caller
   const targets = await listTargets(ports.database, { orgId, after: null, limit: MOST_LISTED })
   if (place.channel === undefined) {
     const named = targets.find(({ id, name }) => id === place.to || name === place.to)
     if (named === undefined) throw noPlace('deliverTo', place.to)
-    return named.id
+    return { id: named.id, creation: null }
   }
   const channel = await channelCalled(ports, orgId, place.channel)
   const to = place.to ?? channel.settings.default_recipient ?? undefined
@@ -45,10 +52,10 @@ export async function targetForPlace(
       one.kind === input.kind &&
       Object.entries(settings).every(([name, value]) => String(one.settings[name]) === String(value)),
   )
-  if (known !== undefined) return known.id
+  if (known !== undefined) return { id: known.id, creation: null }
   mayCreate()
-  // The key that makes the call happen once belongs to the job, not to its target.
-  return (await createTarget(ports, { ...caller, once: undefined }, input)).id
+  const id = ports.newId('target', ports.clock.now())
+  return { id, creation: await targetCreation(ports, caller, { input, id }) }
 }
 
 /** The channel of a name, or the only one of a kind: clients of GoClaw write `telegram`. */

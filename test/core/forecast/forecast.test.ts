@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { daysBetween } from '../../../src/core/forecast/days.ts'
+import { daysBetween, stretchesBetween } from '../../../src/core/forecast/days.ts'
 import { expectedOf, guessUse } from '../../../src/core/forecast/expected-use.ts'
-import { projectBudget } from '../../../src/core/forecast/projection.ts'
 import { heartbeatRuns, observedRuns, scheduledRuns } from '../../../src/core/forecast/runs-per-day.ts'
 import { DAY_MS, HOUR_MS, instant, later } from '../../../src/core/instant.ts'
 import { occurrencesBetween } from '../../../src/core/time/timing.ts'
@@ -35,6 +34,19 @@ describe('the days of a forecast', () => {
       ['2026-03-30', 24],
       ['2026-03-31', 2],
     ])
+  })
+})
+
+describe('the stretches of a forecast', () => {
+  it('are the days, cut where a day of another zone begins', () => {
+    const window = { from: NOW, to: later(NOW, DAY_MS) }
+    const cut = stretchesBetween(UTC, [zone('Asia/Tokyo'), UTC], window)
+    expect(cut.map(({ date, from, to }) => [date, (to - from) / HOUR_MS])).toEqual([
+      ['2026-01-15', 3],
+      ['2026-01-15', 9],
+      ['2026-01-16', 12],
+    ])
+    expect(stretchesBetween(UTC, [UTC], window)).toEqual(daysBetween(UTC, window))
   })
 })
 
@@ -106,37 +118,5 @@ describe('what a run is expected to use', () => {
     expect(guessUse({ ...none, stated: 3, defaultReserve: 4 }).source).toBe('stated')
     expect(guessUse({ ...none, defaultReserve: 4 }).source).toBe('default_reserve')
     expect(guessUse({ ...none, defaultReserve: 0 })).toEqual({ use: null, source: 'unknown' })
-  })
-})
-
-describe('a budget in the days to come', () => {
-  const days = daysBetween(UTC, { from: NOW, to: later(NOW, 3 * DAY_MS) })
-  const each = (expected: number, high = expected) => days.map((day) => ({ day, use: { expected, high } }))
-
-  it('is used up when the day comes that uses the rest of it, with what it has used already', () => {
-    const monthly = { amount: 100, period: 'month', timezone: UTC } as const
-    const { periods, usedUpAt } = projectBudget(monthly, 40, each(30, 60))
-    expect(periods).toMatchObject([{ expected: 160, high: 280 }])
-    // The second day begins with 70 used and uses the rest at its end; at most it is the first, at its end.
-    expect(usedUpAt.expected).toBe(days[1]?.to)
-    expect(usedUpAt.high).toBe(days[0]?.to)
-  })
-
-  it('begins with nothing in its next period', () => {
-    const daily = { amount: 100, period: 'day', timezone: UTC } as const
-    const { periods, usedUpAt } = projectBudget(daily, 60, each(50, 90))
-    expect(periods.map(({ expected, high }) => [expected, high])).toEqual([
-      [110, 150],
-      [50, 90],
-      [50, 90],
-      [50, 90],
-    ])
-    expect(usedUpAt.expected).toBe(instant(NOW + 0.8 * 12 * HOUR_MS))
-    expect(projectBudget(daily, 0, each(50, 100)).usedUpAt).toEqual({ expected: null, high: days[0]?.to })
-  })
-
-  it('that is used up already is so from the first moment on', () => {
-    const daily = { amount: 100, period: 'day', timezone: UTC } as const
-    expect(projectBudget(daily, 100, each(0)).usedUpAt).toEqual({ expected: NOW, high: NOW })
   })
 })

@@ -6,7 +6,8 @@ import { missSeconds } from '../../scenarios/downtime.ts'
 import { labelOf } from '../../scenarios/stage.ts'
 import { eventually, inShort, runsOf, timeOf } from '../../scenarios/support.ts'
 import type { AgentStub } from '../agent-stub.ts'
-import { createSchedule, once, onceAlone } from '../experiment.ts'
+import { SAMPLE_POLICIES } from '../../support/seed-003-sample.ts'
+import { createSchedule, NEVER, once, onceAlone, runNow } from '../experiment.ts'
 import type { World } from '../world.ts'
 
 /** A busy machine may miss a second and record it as such; these checks are not about that. */
@@ -109,11 +110,36 @@ export const newRuns = watched({
   ...{ fields: { failure_action: 'RUN_NEW', ...SELDOM }, prepare: fail, isEnough: over(3) },
 })
 
-/** What the sample of the document says, but for its name and its plan. */
-export const SAMPLE_POLICIES = {
-  ...{ max_concurrency: 1, concurrency_policy: 'SKIP', overlap_action: 'CANCEL_PREV', failure_action: 'RETRY' },
-  ...{ misfire_policy: 'CATCH_UP_LIMITED', catchup_limit: 3, timeout_seconds: 8 },
-} as const
+interface Crowd {
+  /** What becomes of two runs that are asked for, one after the other, before the schedule fires by itself. */
+  readonly ends: readonly ('open' | 'success' | 'failed')[]
+  /** What the schedule is given then. */
+  readonly policies: Readonly<Record<string, unknown>>
+  readonly count: number
+}
+
+/** A schedule with runs that take its places when it begins to fire; the first occurrences after that. */
+export const crowded = ({ ends, policies, count }: Crowd): ((world: World) => Promise<readonly RunView[]>) =>
+  once(async (world) => {
+    const agent = await world.agent({ retry_policy: { max_retries: 0 } })
+    const fields = { ...NEVER, max_concurrency: ends.length, overlap_action: 'ALLOW' }
+    const { id } = await createSchedule(world, { ...fields, agent_id: agent.id })
+    agent.respond((_, response, n) => {
+      const end = ends[n - 1] ?? 'success'
+      if (end === 'open') return
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ status: end }))
+    })
+    for (const [place, end] of ends.entries()) {
+      const run = await runNow(world, id)
+      if (end !== 'open') await world.ended(run)
+      else await world.until(() => agent.dispatches.length > place)
+    }
+    await world.patch(`/api/v1/schedules/${id}`, { max_concurrency: 1, cron: '* * * * * *', ...policies })
+    const isPlanned = ({ trigger }: RunView): boolean => trigger === 'schedule'
+    const runs = await world.runsOf(id, (all) => decided(all).filter(isPlanned).length >= count)
+    await world.del(`/api/v1/schedules/${id}`)
+    return decided(runs).filter(isPlanned).slice(0, count)
+  })
 
 const MISSED_FIVE = {
   fireNow: { misfire_policy: 'FIRE_NOW' },

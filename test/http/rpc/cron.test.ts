@@ -130,6 +130,23 @@ describe('a job that delivers', () => {
     expect(await targets()).toHaveLength(1)
   })
 
+  it('leaves no target behind when it is refused for another field', async () => {
+    const before = (await targets()).length
+    const place = { deliver: true, deliverChannel: 'news', deliverTo: '777' }
+    const wrong = { name: 'Bad', schedule: hourly, message: 'Look', agentId: 'nobody', ...place }
+    expect(pointers(await call(world, 'cron.create', wrong))).toEqual(['/agentId'])
+    const job = await make()
+    const patch = { schedule: { kind: 'cron', expr: 'x' }, ...place }
+    expect(pointers(await call(world, 'cron.update', { jobId: job.id, patch }))).toEqual(['/patch/schedule/expr'])
+    const full = { name: 'Full', schedule: hourly, message: 'Look', ...place }
+    await world.services.db.query('update org set max_schedules = 1')
+    expect((await call(world, 'cron.create', full)).error).toMatchObject({ data: { code: 'CONFLICT' } })
+    await world.services.db.query('update org set max_schedules = null')
+    expect(await targets()).toHaveLength(before)
+    expect(await make(place)).toMatchObject({ deliver: true })
+    expect(await targets()).toHaveLength(before + 1)
+  })
+
   it('is told to stop, and to begin, by a patch', async () => {
     const [target] = await targets()
     const job = await make()

@@ -1,13 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AsCodeDocument, PlanView } from '../../../src/contract/as-code.ts'
 import { Refusal } from '../../../src/contract/refusals.ts'
 import type { Permission } from '../../../src/core/access.ts'
 import { agentId } from '../../../src/core/ids.ts'
-import { changeAgent, createAgent } from '../../../src/service/agents.ts'
+import { DEFAULT_RETRY_POLICY } from '../../../src/core/run/retry-policy.ts'
+import { changeAgent, createAgent, findAgents } from '../../../src/service/agents.ts'
 import { applyDocument, exportDocument, planDocument, type Applying } from '../../../src/service/as-code/apply.ts'
 import type { Caller } from '../../../src/service/caller.ts'
 import { createIdMaker } from '../../../src/service/ids.ts'
 import type { Ports } from '../../../src/service/ports.ts'
+import { DEFAULT_SETTINGS } from '../../../src/service/settings.ts'
+import { findSchedules } from '../../../src/service/schedules-find.ts'
 import { createSchedule, disableSchedule } from '../../../src/service/schedules.ts'
 import { createTarget } from '../../../src/service/target/targets.ts'
 import { insertAgents } from '../../../src/store/agents.ts'
@@ -76,6 +79,54 @@ async function everything(): Promise<string> {
     rows.push(await world.rows(`select row_to_json(t)::text as row from "${String(name)}" t order by 1`))
   return JSON.stringify(rows)
 }
+
+describe('an export from a deployment and an org with other defaults than those built in', () => {
+  afterEach(async () => {
+    world.settings = DEFAULT_SETTINGS
+    await world.db.query(`update org set default_timezone = 'UTC' where id = 'acme'`)
+  })
+
+  it('changes nothing where it is applied, and brings the same values in force where nothing was', async () => {
+    const { maxRetries, baseMs, maxMs, jitter } = DEFAULT_RETRY_POLICY
+    const builtIn = { max_retries: maxRetries, base_ms: baseMs, max_ms: maxMs, jitter }
+    world.settings = { ...world.settings, retry: { ...DEFAULT_RETRY_POLICY, maxRetries: 7, baseMs: 500, jitter: 0.1 } }
+    await world.db.query(`update org set default_timezone = 'Asia/Tokyo' where id = 'acme'`)
+    for (const [name, retry_policy] of [
+      ['whole', builtIn],
+      ['partly', { max_retries: maxRetries }],
+      ['ladder', { strategy: 'ladder' }],
+      ['none', null],
+    ] as const) {
+      await createAgent(ports, caller, { name, executor: { kind: 'http', url: 'https://example.com' }, retry_policy })
+      const zone = name === 'partly' ? { timezone: 'UTC' } : {}
+      await createSchedule(ports, caller, { name, every_seconds: 3_600, retry_policy, ...zone })
+    }
+    const inForce = async (): Promise<readonly unknown[]> => [
+      ...(await findAgents(ports, caller)).map(({ name, retry_policy: policy }) => [name, policy]),
+      ...(await findSchedules(ports, caller)).items
+        .map(({ name, retry_policy: policy, timezone }) => [name, policy, timezone])
+        .toSorted(),
+    ]
+    const before = await inForce()
+    const document = await exported()
+    expect(told(await plan(document)).every((line) => line.startsWith('unchanged'))).toBe(true)
+    await apply(document)
+    expect(await inForce()).toEqual(before)
+    await world.db.query(`delete from schedule; delete from agent where org_id = 'acme'`)
+    await apply(document)
+    expect((await inForce()).toSorted()).toEqual(before.toSorted())
+  })
+
+  it('tells a value that is given from the same value that is left to the deployment', async () => {
+    await apply({ version: 1, schedules: [{ name: 'Hourly', every_seconds: 3_600, retry_policy: { jitter: 0.5 } }] })
+    const base_ms = DEFAULT_RETRY_POLICY.baseMs
+    const given = { name: 'Hourly', every_seconds: 3_600, retry_policy: { jitter: 0.5, base_ms } }
+    expect((await plan({ version: 1, schedules: [given] })).items[0]).toMatchObject({
+      action: 'update',
+      changes: [{ field: 'retry_policy.base_ms' }],
+    })
+  })
+})
 
 describe('a document about an org that has none of it', () => {
   it('is planned, applied, and then nothing is left to do', async () => {

@@ -2,13 +2,15 @@ import { setImmediate as afterOthers } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ScheduleForecastInput } from '../../../src/contract/forecast.ts'
 import { forecast, scheduleForecast } from '../../../src/contract/schemas/forecast.ts'
+import { agentId } from '../../../src/core/ids.ts'
 import { earlier, formatInstant, HOUR_MS } from '../../../src/core/instant.ts'
 import { createBudget } from '../../../src/service/budgets.ts'
 import { forecastDraft } from '../../../src/service/forecast/draft.ts'
 import { forecastOrg } from '../../../src/service/forecast/forecast.ts'
 import { createSchedule, disableSchedule } from '../../../src/service/schedules.ts'
+import { insertAgents } from '../../../src/store/agents.ts'
 import { insertSchedules } from '../../../src/store/schedules.ts'
-import { aScheduleRow, ORG, seedRun } from '../../store/records.ts'
+import { aScheduleRow, anAgent, ORG, seedRun } from '../../store/records.ts'
 import { timingOf } from '../../support/schedules.ts'
 import { NOW } from '../../support/builders.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -78,7 +80,7 @@ describe('the forecast of an org', () => {
     })
     expect(view.sources).toEqual([
       {
-        ...{ kind: 'schedule', name: 'Hourly', schedule_id: id, agent_id: 'writer', ...view.total },
+        ...{ kind: 'schedule', name: 'Hourly', schedule_id: id, agent_id: 'writer', ...view.total, held_back_runs: 0 },
         based_on: { tokens: 'schedule', cost: 'schedule', runs: 3 },
       },
     ])
@@ -107,6 +109,36 @@ describe('the forecast of an org', () => {
     expect(view.notes[1]).toBe('Of 1 of 2 sources nobody knows what their runs use; they are not in the sums.')
   })
 
+  it('looks for the routes of all heartbeats with the same few statements', async () => {
+    const settings = { interval_seconds: 3_600, checklist: { text: '- look' } }
+    const targets = ['last', 'none', 'telegram', 'telegram:1', 'trg_none']
+    const made = Array.from({ length: 50 }, (_, n) => anAgent({ orgId: ORG, id: agentId(`agent-${n + 1}`) }))
+    await world.db.transaction((tx) => insertAgents(tx, made))
+    const count = async (agents: number): Promise<number> => {
+      await world.db.query('delete from heartbeat')
+      await world.db.query(
+        `insert into heartbeat (org_id, agent_id, settings, enabled, due_at, next_at, ok_streak, version, created_at, updated_at)
+         select 'acme', 'agent-' || n, $1::jsonb || jsonb_build_object('target', ($2::text[])[1 + n % 5]), true, now(), now(),
+           0, 1, now(), now() from generate_series(1, $3::int) n`,
+        [JSON.stringify(settings), targets, agents],
+      )
+      let statements = 0
+      const database: typeof world.db = {
+        ...world.db,
+        query: (...given) => {
+          statements += 1
+          return world.db.query(...given)
+        },
+      }
+      const view = await forecastOrg({ ...world.ports, database }, world.caller, { days: 1 })
+      // Only `none` needs no route: no agent was ever sent a message, and there is neither channel nor target.
+      expect(view.sources.every(({ kind }) => kind === 'heartbeat')).toBe(true)
+      expect(view.sources).toHaveLength(Math.floor((agents + 4) / 5))
+      return statements
+    }
+    expect(await count(50)).toBe(await count(5))
+  })
+
   it('says when a budget will be used up, and what happens then', async () => {
     const { id } = await createSchedule(world.ports, world.caller, { cron: '0 * * * *' })
     await ranBefore(id, 100)
@@ -117,13 +149,50 @@ describe('the forecast of an org', () => {
     const [tokens, money, reader] = (await look(30)).budgets
     // 60 runs of 100: half a day of them today, two days after it.
     expect(tokens).toMatchObject({ used_up_at: '2026-01-18T00:00:00.000Z', incomplete: false })
-    expect(tokens?.sentence).toContain('everything under it stops until somebody resumes it')
-    expect(tokens?.periods.map(({ start, expected }) => [start.slice(0, 7), expected])).toEqual([
-      ['2026-01', 39_600],
-      ['2026-02', 32_400],
+    expect(tokens?.sentence).toContain('everything under it stops until a person resumes it. It holds back 660 runs.')
+    expect(tokens?.periods.map(({ start, expected, held_back: held }) => [start.slice(0, 7), expected, held])).toEqual([
+      ['2026-01', 6_000, 33_600],
+      ['2026-02', 0, 32_400],
     ])
     expect(money).toMatchObject({ used_up_at: null, sentence: 'It lasts.' })
     expect(reader?.periods[0]?.expected).toBe(0)
+  })
+
+  it('counts only what can run under every budget, and says what is held back', async () => {
+    const { id } = await createSchedule(world.ports, world.caller, { name: 'Hourly', cron: '0 * * * *' })
+    await ranBefore(id, 100)
+    const budget = { unit: 'tokens', period: 'day' } as const
+    await createBudget(world.ports, caller(), { ...budget, amount: 1_000, on_exceed: 'queue' })
+    const queued = await look(2)
+    // Of 12, 24 and 12 runs, ten a day fit; its policies let eleven of the others wait.
+    expect(queued.days.map(({ runs }) => runs)).toEqual([10, 10, 10])
+    expect(queued).toMatchObject({
+      total: { runs: 30, tokens: { expected: 3_000 } },
+      held_back: { runs: 18, tokens: { expected: 1_800 } },
+      sources: [{ runs: 30, held_back_runs: 18 }],
+      budgets: [{ used_up_at: '2026-01-15T22:00:00.000Z', held_back_runs: 18 }],
+    })
+    expect(queued.budgets[0]?.periods.map(({ expected }) => expected)).toEqual([1_000, 1_000, 1_000])
+    expect(queued.budgets[0]?.sentence).toContain(
+      'work waits in the queue until the next period. It holds back 18 runs.',
+    )
+    // The stricter one of the agent has days of its own, of which a third begins within this time.
+    await createBudget(world.ports, caller(), { ...budget, amount: 300, agent_id: 'writer', timezone: 'Asia/Tokyo' })
+    const both = await look(2)
+    expect(both.total.runs).toBe(9)
+    const heldBy = (scope: string) => both.budgets.find((one) => one.scope === scope)?.held_back_runs
+    expect([heldBy('org'), heldBy('agent')]).toEqual([0, 39])
+  })
+
+  it('counts nothing where what is left admits no further run', async () => {
+    const { id } = await createSchedule(world.ports, world.caller, { name: 'Hourly', cron: '0 * * * *' })
+    await ranBefore(id, 100)
+    await createBudget(world.ports, caller(), { unit: 'tokens', period: 'month', amount: 90, on_exceed: 'queue' })
+    await world.db.query(
+      `insert into usage (org_id, budget_id, period_start, used) select org_id, id, $1::timestamptz, 1 from budget`,
+      ['2026-01-01T00:00:00.000Z'],
+    )
+    expect((await look(7)).total.runs).toBe(0)
   })
 
   it('refuses a window that is none', async () => {
@@ -138,7 +207,9 @@ describe('the forecast of a draft', () => {
     await createBudget(world.ports, world.caller, { unit: 'tokens', amount: 4_000 })
     const view = await draft({ every_seconds: 1_800, days: 2 })
     expect(view).toMatchObject({
-      ...{ figures: { runs: 96, tokens: { expected: 9_600 } }, before: null },
+      // A third of each full day is more than the budget admits.
+      ...{ figures: { runs: 75, tokens: { expected: 7_500 } }, before: null },
+      held_back: { runs: 21, tokens: { expected: 2_100 } },
       based_on: { tokens: 'agent', runs: 1 },
     })
     const [effect] = view.budgets

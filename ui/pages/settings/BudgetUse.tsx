@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { BudgetView } from '../../../src/contract/budget.ts'
 import type { BudgetForecast } from '../../../src/contract/forecast.ts'
-import { budgetForecast } from '../../api/admin-queries.ts'
+import { budgetForecast, FORECAST_DAYS } from '../../api/admin-queries.ts'
 import { useSay, useTexts } from '../../texts/TextProvider.tsx'
 import { Time } from '../../time/Time.tsx'
 
@@ -28,33 +28,40 @@ export function BudgetUse({ budget }: { readonly budget: BudgetView }): ReactNod
   )
 }
 
+/** Where it is going, on one line: whether it has stopped or will, and what it holds back. */
 function Outlook({ budget }: { readonly budget: BudgetView }): ReactNode {
   const say = useSay()
   const forecast = useQuery(budgetForecast).data?.budgets.find(({ budget_id: id }) => id === budget.id)
-  if (budget.paused_at !== null)
-    return (
-      <div className="bad small">
-        {say('budgets.paused')} <Time at={budget.paused_at} zone={budget.timezone} />
-      </div>
-    )
-  if (budget.alerts.includes('budget_no_room'))
-    return (
-      <div className="bad small">
-        {say('budgets.noRoom')} <Time at={budget.period_end} zone={budget.timezone} />
-      </div>
-    )
-  return forecast === undefined ? null : <Coming {...{ forecast }} />
+  const runs = forecast?.held_back_runs ?? 0
+  const isBad = stoppedAt(budget) !== null || runs > 0 || (forecast?.used_up_at ?? null) !== null
+  return (
+    <div className={`budget-outlook small ${isBad ? 'bad' : 'quiet'}`}>
+      <Standing {...{ budget, forecast }} />
+      {runs > 0 && ` · ${say('forecast.budgetHoldsBack', { runs, days: FORECAST_DAYS })}`}
+    </div>
+  )
 }
 
-function Coming({ forecast }: { readonly forecast: BudgetForecast }): ReactNode {
+/** Since when nothing starts under it, or until when. Null: it has room. */
+const stoppedAt = ({ paused_at: paused, alerts, period_end: end }: BudgetView): string | null =>
+  paused ?? (alerts.includes('budget_no_room') ? end : null)
+
+interface StandingProps {
+  readonly budget: BudgetView
+  readonly forecast: BudgetForecast | undefined
+}
+
+function Standing({ budget, forecast }: StandingProps): ReactNode {
   const say = useSay()
-  const { used_up_at: expected, used_up_at_high: high, timezone, incomplete } = forecast
-  const at = expected ?? high
+  const stopped = stoppedAt(budget)
+  const at = stopped ?? forecast?.used_up_at ?? forecast?.used_up_at_high ?? null
   if (at === null)
-    return <div className="quiet small">{incomplete ? say('forecast.incomplete') : say('forecast.lasts')}</div>
+    return forecast === undefined ? null : say(forecast.incomplete ? 'forecast.incomplete' : 'forecast.lasts')
+  const coming = forecast?.used_up_at == null ? 'forecast.usedUpHigh' : 'forecast.usedUp'
+  const words = stopped === null ? coming : budget.paused_at === null ? 'budgets.noRoom' : 'budgets.paused'
   return (
-    <div className={expected === null ? 'quiet small' : 'bad small'}>
-      {say(expected === null ? 'forecast.usedUpHigh' : 'forecast.usedUp')} <Time at={at} zone={timezone} />
-    </div>
+    <>
+      {say(words)} <Time at={at} zone={budget.timezone} />
+    </>
   )
 }

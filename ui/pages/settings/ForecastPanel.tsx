@@ -35,10 +35,24 @@ export function ForecastPanel(): ReactNode {
         ) : (
           <Course {...{ view, unit }} />
         )}
+        <HeldBack {...{ view, unit }} />
         <p className="quiet small">{say('forecast.hint')}</p>
       </div>
     </Panel>
   )
+}
+
+/** What budgets hold back of the plan. Silent where they hold nothing back. */
+function HeldBack({ view, unit }: { readonly view: ForecastView; readonly unit: Unit }): ReactNode {
+  const { say, locale } = useTexts()
+  const text = textOf(locale)
+  const { runs, [unit]: amount } = view.held_back
+  if (runs === 0) return null
+  const words =
+    amount === null
+      ? say('forecast.heldBackRuns', { runs })
+      : say('forecast.heldBack', { runs, amount: text(amount.expected), unit: say(`forecast.unit.${unit}`) })
+  return <p className="bad small">{words}</p>
 }
 
 function Course({ view, unit }: { readonly view: ForecastView; readonly unit: Unit }): ReactNode {
@@ -64,6 +78,9 @@ function Course({ view, unit }: { readonly view: ForecastView; readonly unit: Un
           <li key={`${source.kind} ${source.schedule_id ?? source.agent_id}`}>
             <span className="forecast-name">{source.name}</span>
             <span className="quiet small">{say(`forecast.source.${source.kind}`)}</span>
+            {source.held_back_runs > 0 && (
+              <span className="bad small">{say('forecast.sourceHeldBack', { runs: text(source.held_back_runs) })}</span>
+            )}
             <span className="forecast-amount">{source[unit] === null ? '–' : text(source[unit].expected)}</span>
           </li>
         ))}

@@ -53,9 +53,9 @@ export function Facts({ schedule }: { readonly schedule: ScheduleView }): ReactN
           </span>
         </Fact>
       </dl>
-      {schedule.notes?.map((note) => (
-        <p key={note} className="one-error" role="status">
-          {note}
+      {schedule.note_codes?.map(({ code, params }) => (
+        <p key={code} className="one-error" role="status">
+          {say(`note.${code}`, { ends_at: params['ends_at'] ?? '', seconds: params['seconds'] ?? '' })}
         </p>
       ))}
       {schedule.failure_streak > 0 && error !== null && (
