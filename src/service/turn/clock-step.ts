@@ -1,4 +1,5 @@
 import { later, type Instant } from '../../core/instant.ts'
+import { addAll } from '../../core/long-lists.ts'
 import { isRetrying } from '../../core/run/run.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import type { Desk } from '../desk/desk.ts'
@@ -44,7 +45,7 @@ export function applySteps(desk: Desk, max: number): void {
   desk.clockSteps = left.runs.length > 0 ? [left, ...others] : others
   // One that was noticed now and is done now was never on record.
   const changed = no === desk.turnNo && left.runs.length === 0 ? [] : [left]
-  desk.changes.clockSteps.push(...changed, ...others.filter((other) => other.no === desk.turnNo))
+  addAll(desk.changes.clockSteps, [...changed, ...others.filter((other) => other.no === desk.turnNo)])
 }
 
 type Moved = Partial<Pick<RunRow, 'notBefore' | 'graceUntil' | 'endsBy'>>
