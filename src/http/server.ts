@@ -37,6 +37,8 @@ const BODY_LIMIT = 1_048_576
 const LONGEST_PARAMETER = 3 * 512
 /** Whoever takes longer to say what they want is holding a connection, not asking. */
 const REQUEST_TIMEOUT_MS = 30_000
+/** How often it is looked whether a request has taken too long. */
+const LOOK_EVERY_MS = 5_000
 const SAFE = Object.entries(SAFE_HEADERS)
 /** Whoever neither sends nor takes anything for so long is not there. Nobody waits so long for an answer. */
 const SILENCE_TIMEOUT_MS = 360_000
@@ -62,7 +64,7 @@ export function createHttpServer(
   const app = Fastify({
     logger: false,
     bodyLimit: BODY_LIMIT,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    ...{ requestTimeout: REQUEST_TIMEOUT_MS, http: { connectionsCheckingInterval: LOOK_EVERY_MS } },
     connectionTimeout: SILENCE_TIMEOUT_MS,
     // What drains answers for itself, as a problem.
     ...{ return503OnClosing: false, forceCloseConnections: 'idle', schemaController: NO_SCHEMAS },

@@ -134,7 +134,7 @@ async function takeOperation(parts: Parts, step: Step): Promise<Taken & { readon
     complaints.push(...complaintsOfCrowd({ key, responses, before, after: await look() }))
   }
   if (complaints.length === 0 && isPlain) complaints.push(...asTheTableSays(exchange))
-  complaints.push(...(await unchanged(parts, exchange, before)), ...logged(world))
+  complaints.push(...(await unchanged(exchange, () => changedBy(look, before, () => ask(request)))), ...logged(world))
   if (value !== null && step.borrow?.isForeign === true && response.statusCode < 400)
     complaints.push({ kind: 'wrong', message: `${value} of another org is answered: ${response.body.slice(0, 300)}` })
   return { status: response.statusCode, complaints, body: response.body }
@@ -148,7 +148,8 @@ async function takeRpc(
   const raw = await making(() => things.fill(String(drawn.raw), drawn.pick))
   const before = await look()
   const elapsed = stopwatch()
-  const response = await ask({ method: 'POST', url: '/rpc', raw, headers: {}, as })
+  const request: Request = { method: 'POST', url: '/rpc', raw, headers: {}, as }
+  const response = await ask(request)
   const ms = elapsed()
   const complaints = [
     ...complaintsOf(response, { ms, spec: null }),
@@ -157,8 +158,12 @@ async function takeRpc(
   ]
   const { statusCode: status, body } = response
   const isRefused = status === 200 && body.startsWith('{') && body.includes('"error":') && !body.includes('"run_id"')
-  if (isRefused && (await look()) !== before)
-    complaints.push({ kind: 'wrong', message: `was refused and has changed something: ${body.slice(0, 300)}` })
+  const changed = isRefused ? await changedBy(look, before, () => ask(request)) : []
+  if (changed.length > 0)
+    complaints.push({
+      kind: 'wrong',
+      message: `was refused and has changed ${changed.join(', ')}: ${body.slice(0, 300)}`,
+    })
   return { status, complaints }
 }
 
@@ -198,15 +203,31 @@ function asTheTableSays(exchange: Exchange): readonly Complaint[] {
 }
 
 /** What was refused has changed nothing, but for the run that keeps the record of it. */
-async function unchanged({ look }: Parts, exchange: Exchange, before: string): Promise<readonly Complaint[]> {
+async function unchanged(exchange: Exchange, changes: () => Promise<readonly string[]>): Promise<readonly Complaint[]> {
   const { statusCode, body } = exchange.response
   if (statusCode < 400 || statusCode >= 500) return []
   const isJson = String(exchange.response.headers['content-type'] ?? '').includes('json')
   if (isJson && body !== '' && recordOf(exchange) !== undefined) return []
-  const after = await look()
-  if (after === before) return []
-  const rows = after.split('\n').filter((row) => !before.includes(row))
+  const rows = await changes()
+  if (rows.length === 0) return []
   return [{ kind: 'wrong', message: `was refused with ${statusCode} and has changed ${rows.join(', ').slice(0, 300)}` }]
+}
+
+/**
+ * The tables that a refused request has changed. Every transaction of an org also judges where its budgets stand: what that
+ * has changed was due, and the same request does not change it again.
+ */
+async function changedBy(look: Look, before: string, again: () => Promise<unknown>): Promise<readonly string[]> {
+  const after = await look()
+  const rows = differences(before, after)
+  if (rows.length === 0 || !rows.every((row) => /^(?:alert|budget|org_version|turn\w*) /.test(row))) return rows
+  await again()
+  return differences(after, await look()).length === 0 ? [] : rows
+}
+
+function differences(before: string, after: string): readonly string[] {
+  const known = new Set(before.split('\n'))
+  return after.split('\n').filter((row) => !known.has(row))
 }
 
 /** Whatever is logged as an error was not expected by anybody. */

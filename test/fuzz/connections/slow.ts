@@ -16,7 +16,7 @@ export interface Dawdlers {
   readonly end: () => void
 }
 
-/** Requests have 30 s and are looked at every 30 s; pings go out every 30 s and have to be answered by the next. */
+/** Requests have 30 s and are looked at every 5 s; pings go out every 30 s and have to be answered by the next. */
 const LONGEST_MS = 63_000
 /** On a machine that does much else timers are late, but not for ever. */
 const LONGEST_ANYWHERE_MS = 100_000
