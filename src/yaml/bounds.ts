@@ -9,7 +9,7 @@ export const MOST_ALIASES = 1_000
 /** What came of parsing a text, or why it is not parsed: reads on after "the file". */
 export type Bounded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string }
 
-/** Parses a text, unless it has more tokens or levels than a file of its kind has: each token takes microseconds. */
+/** Parses a text, unless it has more tokens or levels than a file of its kind has: each takes microseconds. */
 export function withinBounds<T>(text: string, mostTokens: number, parse: () => T): Bounded<T> {
   const message = excessIn(text, mostTokens)
   return message === null ? { ok: true, value: withoutStacks(parse) } : { ok: false, message }
@@ -33,35 +33,35 @@ const SCALAR_FOLLOWS = '\u001f'
 function excessIn(text: string, mostTokens: number): string | null {
   const levels = new Levels()
   let [count, aliases, isScalarNext] = [0, 0, false]
-  for (const token of new Lexer().lex(text)) {
+  for (const piece of new Lexer().lex(text)) {
     count += 1
     if (count > mostTokens) return `has more than ${mostTokens} words and signs`
-    if (!isScalarNext && token.startsWith('*')) aliases += 1
+    if (!isScalarNext && piece.startsWith('*')) aliases += 1
     if (aliases > MOST_ALIASES) return `has more than ${MOST_ALIASES} aliases`
-    if (levels.after(isScalarNext ? SCALAR_FOLLOWS : token) > MOST_LEVELS)
+    if (levels.after(isScalarNext ? SCALAR_FOLLOWS : piece) > MOST_LEVELS)
       return `is nested deeper than ${MOST_LEVELS} levels`
-    isScalarNext = token === SCALAR_FOLLOWS
+    isScalarNext = piece === SCALAR_FOLLOWS
   }
   return null
 }
 
-/** Counts how deep a token stands, or a little more: brackets, signs that open a level in the same line, indentation. */
+/** Counts how deep a piece of the text stands, or a little more: brackets, signs that open a level in the same line, indentation. */
 class Levels {
   readonly #indents: number[] = []
   #brackets = 0
   #signs = 0
   #isLineStart = true
 
-  after(token: string): number {
-    if (token === '\n' || token === '\r\n') {
+  after(piece: string): number {
+    if (piece === '\n' || piece === '\r\n') {
       this.#isLineStart = true
       return 0
     }
-    if (this.#isLineStart && this.#brackets === 0) this.#indent(/^ +$/.test(token) ? token.length : 0)
+    if (this.#isLineStart && this.#brackets === 0) this.#indent(/^ +$/.test(piece) ? piece.length : 0)
     this.#isLineStart = false
-    if (token === '[' || token === '{') this.#brackets += 1
-    else if (token === ']' || token === '}') this.#brackets = Math.max(0, this.#brackets - 1)
-    else if (this.#brackets === 0 && (token === '-' || token === '?' || token === ':')) this.#signs += 1
+    if (piece === '[' || piece === '{') this.#brackets += 1
+    else if (piece === ']' || piece === '}') this.#brackets = Math.max(0, this.#brackets - 1)
+    else if (this.#brackets === 0 && (piece === '-' || piece === '?' || piece === ':')) this.#signs += 1
     return this.#indents.length + this.#brackets + this.#signs
   }
 
