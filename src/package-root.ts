@@ -11,6 +11,7 @@ function above(directory: URL): URL {
 /** The module that a thread begins with; null in a program that is run from its sources, where there is no such file. */
 export function threadModule(place: string): URL | null {
   if (import.meta.url.endsWith('.ts')) return null
-  const module = new URL(`dist/${place}.js`, PACKAGE_ROOT)
-  return existsSync(module) ? module : null
+  const beside = new URL(`${place}.js`, import.meta.url)
+  const built = new URL(`dist/${place}.js`, PACKAGE_ROOT)
+  return [beside, built].find((module) => existsSync(module)) ?? null
 }

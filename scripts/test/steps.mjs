@@ -45,6 +45,7 @@ export const STEPS = [
       'test/config/',
       'test/engine/',
       'test/fuzz/command',
+      'test/fuzz/waits',
       'test/log/',
       'test/metrics/',
       'test/service/as-code',
