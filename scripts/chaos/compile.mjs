@@ -22,15 +22,20 @@ export function compileProgram({ entries, into, from = () => ROOT, modules = pat
   if (existsSync(path.join(into, 'test/support'))) symlinkSync(path.join(ROOT, older), path.join(into, older))
 }
 
-/** What a file imports, now or later, and the programs of threads, which it names as they are called when compiled. */
-const IMPORTED = /(?:from |import |import\(\s*)'(\.[^']*\.ts)'|new URL\('(\.[^']*-thread)\.js'/g
+/** What a file imports, now or later, and the modules of threads, which 0.1.0 named by their place beside the file. */
+const IMPORTED =
+  /(?:from |import |import\(\s*)'(\.[^']*\.ts)'|new URL\('(\.[^']*-thread)\.js'|threadModule\('([^']+-thread)'/g
 
 function withImports(entries, read) {
   const found = new Set(entries)
   // A set that grows while it is walked is walked to its end.
   for (const file of found)
-    for (const [, imported, thread] of read(file).matchAll(IMPORTED))
-      found.add(path.posix.join(path.posix.dirname(file), imported ?? `${thread}.ts`))
+    for (const [, imported, beside, thread] of read(file).matchAll(IMPORTED))
+      found.add(
+        thread === undefined
+          ? path.posix.join(path.posix.dirname(file), imported ?? `${beside}.ts`)
+          : `src/${thread}.ts`,
+      )
   return found
 }
 

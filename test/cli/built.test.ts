@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../tooling/root.ts'
 
@@ -23,6 +24,14 @@ describe.runIf(existsSync(MAIN))('the built program', () => {
       stdout: '{"next":"2026-11-16T08:00:00.000Z"}\n',
       stderr: '',
     })
+  })
+
+  it('has the modules that its threads begin with', async () => {
+    const { threadModule } = (await import(pathToFileURL(path.join(ROOT, 'dist/package-root.js')).href)) as {
+      readonly threadModule: (place: string) => URL | null
+    }
+    const threads = ['engine/computation-thread', 'engine/simulation-thread', 'serve/watchdog-thread']
+    expect(threads.filter((thread) => threadModule(thread) === null)).toEqual([])
   })
 
   it('ends quietly when its reader has seen enough', async () => {
