@@ -64,7 +64,9 @@ export function createHttpServer(
   const app = Fastify({
     logger: false,
     bodyLimit: BODY_LIMIT,
-    ...{ requestTimeout: REQUEST_TIMEOUT_MS, http: { connectionsCheckingInterval: LOOK_EVERY_MS } },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Node gives the whole request the longer of the two times, so the headers must not have more.
+    http: { connectionsCheckingInterval: LOOK_EVERY_MS, headersTimeout: REQUEST_TIMEOUT_MS },
     connectionTimeout: SILENCE_TIMEOUT_MS,
     // What drains answers for itself, as a problem.
     ...{ return503OnClosing: false, forceCloseConnections: 'idle', schemaController: NO_SCHEMAS },

@@ -21,6 +21,18 @@ async function createLarge(count: number, at = world): Promise<void> {
   }
 }
 
+describe('the time that a request has', () => {
+  it('is not longer for its headers: Node would give the whole request the longer of the two', async () => {
+    const world = await createHttpWorld()
+    try {
+      const { headersTimeout, requestTimeout } = world.app.server
+      expect([headersTimeout, requestTimeout]).toEqual([30_000, 30_000])
+    } finally {
+      await world.close()
+    }
+  })
+})
+
 describe('the name of a lane', () => {
   const ways = {
     'a lane': (lane: string) => world.ask('PUT', `/api/v1/lanes/${lane}`, { body: { concurrency: 1 }, as: 'operator' }),

@@ -220,7 +220,8 @@ async function unchanged(exchange: Exchange, changes: () => Promise<readonly str
 async function changedBy(look: Look, before: string, again: () => Promise<unknown>): Promise<readonly string[]> {
   const after = await look()
   const rows = differences(before, after)
-  if (rows.length === 0 || !rows.every((row) => /^(?:alert|budget|org_version|turn\w*) /.test(row))) return rows
+  if (rows.length === 0 || !rows.every((row) => /^(?:alert|budget|delivery|org_version|turn\w*) /.test(row)))
+    return rows
   await again()
   return differences(after, await look()).length === 0 ? [] : rows
 }
