@@ -26,7 +26,7 @@ export async function runStep(root, { step, vitestArgs, isBeside = false, displa
     const { code, signal, interrupted } = await runScript(
       path.join(root, 'node_modules/vitest/vitest.mjs'),
       // A focused test would silence all others, here as in CI.
-      ['run', ...step.folders, ...workersOf(step), ...vitestArgs, '--allowOnly=false'],
+      ['run', ...step.folders, ...vitestArgs, '--allowOnly=false'],
       {
         ...{ cwd: root, output, env: { ...step.env, ESCAPEMENT_TEST_TOLD: directory } },
         priority: isBeside ? os.constants.priority.PRIORITY_BELOW_NORMAL : undefined,
@@ -45,8 +45,6 @@ export async function runStep(root, { step, vitestArgs, isBeside = false, displa
     rmSync(directory, { recursive: true, force: true })
   }
 }
-
-const workersOf = ({ workers }) => (workers === undefined ? [] : [`--maxWorkers=${workers}`])
 
 // A file, not a pipe: a pipe is at its end only when nobody has it any more, down to the last forgotten child.
 function openLog(root, name) {

@@ -18,8 +18,8 @@ const README = 'test/examples/quickstart'
 /**
  * The suites, in the order in which they run. The first circle (`npm test`) is what a change can break, the second what
  * takes long to look at. What is in `except` belongs to another step. A step that `computes` never looks at a real clock:
- * it runs at low priority beside those that wait for one. A step whose tests mostly wait has more `workers` than there are
- * cores. A step with `env` runs in other circumstances, and one that runs files `again` has them from another step.
+ * it runs at low priority beside those that wait for one. A step with `env` runs in other circumstances, and one that runs
+ * files `again` has them from another step.
  */
 export const STEPS = [
   {
@@ -61,7 +61,7 @@ export const STEPS = [
   { name: 'store', circle: 'first', folders: STORE },
   { name: 'http', circle: 'first', folders: ['test/http/', 'test/fuzz/api/', 'test/fuzz/connections/'] },
   { name: 'security', circle: 'first', folders: ['test/security/'], except: LARGE_INPUTS },
-  { name: 'scenarios', circle: 'first', folders: SCENARIOS, workers: 4 },
+  { name: 'scenarios', circle: 'first', folders: SCENARIOS },
   { name: 'walk', circle: 'first', folders: [WALK, README] },
   { name: 'simulation', circle: 'second', folders: ['test/simulation/'], computes: true },
   { name: 'agreement', circle: 'second', folders: ['test/agreement/'], computes: true },
