@@ -53,8 +53,9 @@ function showValue(value: unknown): string {
 function writeValue(value: unknown): string {
   switch (typeof value) {
     case 'string':
+      // Only what is shown is written: escaping all of a long text takes longer than anything else that reads it.
+      return JSON.stringify(value.slice(0, MOST_SHOWN))
     case 'boolean':
-      return JSON.stringify(value)
     case 'number':
     case 'bigint':
       return String(value)
@@ -90,7 +91,8 @@ export function parseInteger(
 export function parseWord<W extends string>(field: string, value: unknown, words: readonly W[]): Parsed<W> {
   const allowed = words.join(', ')
   if (typeof value !== 'string') return flawed({ field, value, message: 'must be a word', allowed })
-  const word = words.find((candidate) => candidate.toLowerCase() === value.toLowerCase())
+  const given = value.toLowerCase()
+  const word = words.find((candidate) => candidate.toLowerCase() === given)
   return word === undefined ? flawed({ field, value, message: 'is not a known value', allowed }) : parsed(word)
 }
 

@@ -125,7 +125,13 @@ targets: []
           expect(again(writeYaml(document))).toEqual(document)
         },
       ),
-      { numRuns: 100, examples: [[{ all: AWKWARD, inside: { all: [AWKWARD.map((one) => ({ one }))] } }]] },
+      {
+        numRuns: 100,
+        examples: [
+          [{ all: AWKWARD, inside: { all: [AWKWARD.map((one) => ({ one }))] } }],
+          [{ '\ufeff': '\ufeff', '\ufeffa': { '\ufeff': ['\ufeff\n\ufeff'] } }],
+        ],
+      },
     )
   })
 })

@@ -30,6 +30,8 @@ export function hasMeaningfulContent(text: string): boolean {
   let place: Place = TEXT
   const lines = text.split(/\r\n|\n|\r/)
   for (const [index, line] of lines.entries()) {
+    // An empty line says nothing and ends nothing that this question needs.
+    if (line === '') continue
     const read = readLine(line, place)
     const isHeading = place.kind === 'text' && read.place.kind === 'text' && UNDERLINE.test(lines[index + 1] ?? '')
     if (read.isMeaningful && !isHeading) return true

@@ -127,9 +127,10 @@ async function takeOperation(parts: Parts, step: Step): Promise<Taken & { readon
   const exchange: Exchange = { ...planned, url, response }
   const isPlain = step.twist === undefined && step.as === undefined
   // A twisted request may reach another operation, whose answers are of another shape.
-  const complaints = [...complaintsOf(response, { ms, spec: isPlain ? null : sameOperation(step, spec) })]
+  const answering = sameOperation(step, spec)
+  const complaints = [...complaintsOf(response, { ms, spec: isPlain ? null : answering })]
   if (responses.length > 1) {
-    complaints.push(...responses.flatMap((one) => (one === response ? [] : complaintsOf(one, { ms, spec }))))
+    complaints.push(...responses.flatMap((one) => (one === response ? [] : complaintsOf(one, { ms, spec: answering }))))
     const key = request.headers['idempotency-key']
     complaints.push(...complaintsOfCrowd({ key, responses, before, after: await look() }))
   }
@@ -180,8 +181,11 @@ async function making<T>(made: () => Promise<T>): Promise<T> {
   }
 }
 
-const sameOperation = ({ twist }: Step, spec: OperationSpec): OperationSpec | null =>
-  twist === undefined || twist.kind === 'headers' || twist.kind === 'at once' ? spec : null
+/** The operation that answers, or null when it may be another: `..` in a path leads elsewhere, such as to the console. */
+const sameOperation = ({ twist, drawn }: Step, spec: OperationSpec): OperationSpec | null =>
+  (twist === undefined || twist.kind === 'headers' || twist.kind === 'at once') && !isDots(drawn.param) ? spec : null
+
+const isDots = (param = ''): boolean => /^(?:\.|%2e){1,2}$/i.test(param)
 
 /** How many send the request at the same time. */
 const timesOf = ({ twist }: Step): number => (twist?.kind === 'at once' ? twist.times : 1)
