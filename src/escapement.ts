@@ -1,10 +1,11 @@
-import type { AgentInput, AgentView } from './contract/agent.ts'
+import type { AgentInput, AgentPatch, AgentView } from './contract/agent.ts'
 import type { AlertFilter, AlertView } from './contract/alert.ts'
 import type { AsCode } from './contract/as-code.ts'
 import type { BackfillInput, Backfills, BackfillView } from './contract/backfill.ts'
 import type { BudgetInput, BudgetPatch, BudgetView } from './contract/budget.ts'
 import type { DeliveryFilter, DeliveryView } from './contract/delivery.ts'
-import type { EventKind, EventView } from './contract/event.ts'
+import type { EventKind } from './contract/event-kinds.ts'
+import type { EventView } from './contract/event.ts'
 import type { Explanation, ExplainQuery, OccurrenceExplanation, RunExplanation } from './contract/explain.ts'
 import type { ForecastFilter, ForecastView, ScheduleForecast, ScheduleForecastInput } from './contract/forecast.ts'
 import type {
@@ -18,7 +19,8 @@ import type { CrontabInput, ImportInput, ImportReport } from './contract/import.
 import type { LaneView } from './contract/lane.ts'
 import type { LineageView } from './contract/lineage.ts'
 import type { Health, NodeView } from './contract/node.ts'
-import type { Page, PageFilter } from './contract/page.ts'
+import type { Page } from './contract/page.ts'
+import type { PageFilter } from './contract/common.ts'
 import type { Providers } from './contract/provider.ts'
 import type { CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
 import type { RejectInput, RunNowAnswer, ScheduleFilter, ScheduleInput, ScheduleView } from './contract/schedule.ts'
@@ -211,7 +213,7 @@ export interface Escapement {
     readonly create: (input: AgentInput) => Promise<AgentView>
     readonly get: (id: string) => Promise<AgentView>
     readonly list: () => Promise<readonly AgentView[]>
-    readonly update: (id: string, change: Partial<AgentInput>) => Promise<AgentView>
+    readonly update: (id: string, change: AgentPatch) => Promise<AgentView>
     readonly delete: (id: string) => Promise<void>
     /** Makes a function of this process the executor of an agent, from now on. */
     readonly register: (id: string, handler: Handler) => Promise<void>

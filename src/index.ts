@@ -8,6 +8,7 @@ export {
   ErrQueueDropped,
   ErrQueueFull,
   Refusal,
+  type RefusalCode,
 } from './contract/refusals.ts'
 export { AttemptAborted } from './engine/attempt-aborted.ts'
 export type {
@@ -22,7 +23,7 @@ export type {
 export type { Deferred, Handler, HandlerContext } from './executors/in-process.ts'
 export type { Attempt, Usage } from './executors/executor.ts'
 export type { TokenEstimateFunc } from './contract/token-estimate.ts'
-export type { AgentInput, AgentView } from './contract/agent.ts'
+export type { AgentInput, AgentPatch, AgentView } from './contract/agent.ts'
 export type { AlertFilter, AlertView } from './contract/alert.ts'
 export type {
   AgentItem,
@@ -42,7 +43,8 @@ export type {
 } from './contract/as-code.ts'
 export type { BackfillCancel, BackfillFilter, BackfillInput, Backfills, BackfillView } from './contract/backfill.ts'
 export type { DeliveryFilter, DeliveryTryView, DeliveryView } from './contract/delivery.ts'
-export type { EventKind, EventView } from './contract/event.ts'
+export type { EventKind } from './contract/event-kinds.ts'
+export type { EventView } from './contract/event.ts'
 export type {
   ExplainAction,
   ExplainAsked,
@@ -74,7 +76,7 @@ export type { CadenceInput, CadenceView, PaceView } from './contract/pace.ts'
 export type { Page } from './contract/page.ts'
 export type { ProbeAnswerView, ProbeCountsView, ProbeInput, ProbeTryInput, ProbeTryView } from './contract/probe.ts'
 export type { ProviderInput, ProviderPatch, Providers, ProviderView } from './contract/provider.ts'
-export type { RefusalCode } from './contract/refusals.ts'
+
 export type { AttemptView, CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
 export type {
   ApprovalView,

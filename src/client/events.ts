@@ -1,4 +1,5 @@
-import type { EventKind, EventView, ResetView } from '../contract/event.ts'
+import type { EventKind } from '../contract/event-kinds.ts'
+import type { EventView, ResetView } from '../contract/event.ts'
 import { chunksOf } from './chunks.ts'
 import { EscapementError, refusalIn } from './errors.ts'
 import { createStreamReader, type StreamReader } from './event-stream.ts'

@@ -1,30 +1,72 @@
-import type { ExecutorInput } from './executor.ts'
-import type { GuardRailsInput, GuardRailsView } from './guard-rails.ts'
-import type { RetryPolicyView } from './schedule.ts'
+import { z } from 'zod'
+import { moment, pageOf } from './common.ts'
+import { executor, executorInput } from './executor.ts'
+import { guardRails, guardRailsInput } from './guard-rails.ts'
+import { retryPolicy, retryPolicyInput } from './retry-policy.ts'
+import { named, type Shape } from './shape.ts'
 
-export interface AgentInput {
-  readonly id?: string
-  readonly name: string
-  readonly description?: string
-  readonly executor: ExecutorInput
-  readonly retry_policy?: Readonly<Record<string, unknown>> | null
-  readonly timeout_seconds?: number | null
-  readonly max_concurrent?: number | null
-  readonly context_window?: number | null
-  readonly default_session?: string | null
-  /** How far what its attempts make by themselves may go; null, or left out: they are given no key and make nothing. */
-  readonly self_service?: GuardRailsInput | null
-  /** The provider it calls; its quotas are shared by all agents that name it. */
-  readonly provider?: string | null
+const YEAR_SECONDS = 366 * 86_400
+
+/** Everything about an agent but its id. */
+export const agentFields = {
+  name: z.string().min(1).max(200),
+  description: z.string().max(10_000).optional(),
+  executor: executorInput,
+  retry_policy: retryPolicyInput.nullish(),
+  timeout_seconds: z.int().min(-YEAR_SECONDS).max(YEAR_SECONDS).nullish(),
+  max_concurrent: z.int().min(1).max(1_000_000).nullish(),
+  context_window: z.int().min(1).max(2_000_000_000).nullish(),
+  default_session: z.string().min(1).max(512).nullish(),
+  self_service: guardRailsInput
+    .nullish()
+    .describe(
+      'How far what its attempts make by themselves may go; null, or left out: they are given no key and make nothing.',
+    ),
+  provider: z
+    .string()
+    .min(1)
+    .max(100)
+    .nullish()
+    .describe('The provider it calls; its quotas are shared by all agents that name it.'),
 }
 
-export interface AgentView extends Required<Omit<AgentInput, 'id' | 'retry_policy' | 'self_service'>> {
-  readonly self_service: GuardRailsView | null
-  readonly id: string
-  readonly org_id: string
-  /** Null: what is usual for its executor. */
-  readonly retry_policy: RetryPolicyView | null
-  readonly version: number
-  readonly created_at: string
-  readonly updated_at: string
-}
+export const agentInput = named(
+  'AgentInput',
+  z.strictObject({ ...agentFields, id: z.string().min(1).max(200).optional() }),
+  'The id is made unless it is given; it stands in session keys: `agent:<id>:…`.',
+)
+export type AgentInput = Shape<typeof agentInput>
+
+export const agentPatch = named(
+  'AgentPatch',
+  z.strictObject({ ...agentFields, name: agentFields.name.optional(), executor: executorInput.optional() }),
+  'What may change about an agent: everything but its id.',
+)
+export type AgentPatch = Shape<typeof agentPatch>
+
+export const agent = named(
+  'Agent',
+  z.strictObject({
+    id: z.string(),
+    org_id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    executor,
+    retry_policy: retryPolicy.nullable().describe('Null: what is usual for its executor.'),
+    timeout_seconds: z.int().nullable(),
+    max_concurrent: z.int().nullable(),
+    context_window: z.int().nullable(),
+    default_session: z.string().nullable(),
+    self_service: guardRails.nullable(),
+    provider: z
+      .string()
+      .nullable()
+      .describe('The provider it calls; its quotas are shared by all agents that name it.'),
+    version: z.int(),
+    created_at: moment,
+    updated_at: moment,
+  }),
+)
+export type AgentView = Shape<typeof agent>
+
+export const agentPage = pageOf('AgentPage', agent)

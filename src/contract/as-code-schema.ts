@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AGENT_TEXTS, BUDGET_TEXTS, DOCUMENT_TEXTS, PART_TEXTS, SCHEDULE_TEXTS, TARGET_TEXTS } from './as-code-texts.ts'
-import { asCodeDocument } from './schemas/as-code.ts'
-import { NAMED_SHAPES } from './schemas/shaped.ts'
+import { asCodeDocument } from './as-code.ts'
+import { NAMED_SHAPES } from './shape.ts'
 
 type Texts = Readonly<Record<string, string>>
 type Json = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 import type { AgentItem, AsCodeDocument, BudgetItem, DeliveryItem, ScheduleItem, TargetItem } from './as-code.ts'
 import type { ScheduleBudgetInput } from './budget.ts'
 import type { GuardRailsInput } from './guard-rails.ts'
-import type { RetryPolicyView } from './schedule.ts'
+import type { RetryPolicyView } from './retry-policy.ts'
 
 /** A sentence for each field of a shape; the compiler misses one that is lacking. */
 type TextsOf<Shape> = Readonly<Record<keyof Shape, string>>

@@ -1,39 +1,191 @@
-import type { Permission } from '../core/access.ts'
-import type { AsCodeAction, AsCodeKind, AsCodeThing } from '../core/as-code/kinds.ts'
-import type { AgentInput } from './agent.ts'
-import type { BudgetInput } from './budget.ts'
-import type { ProblemError } from './problem.ts'
-import type { ScheduleFields } from './schedule.ts'
-import type { TargetInput } from './target.ts'
+import { z } from 'zod'
+import { PERMISSIONS, type Permission } from '../core/access.ts'
+import {
+  AS_CODE_ACTIONS,
+  AS_CODE_THINGS,
+  SCHEDULE_SYNONYMS,
+  type AsCodeAction,
+  type AsCodeKind,
+  type AsCodeThing,
+} from '../core/as-code/kinds.ts'
+import { DURATION_WORDS } from './config/duration.ts'
+import { agentFields, type AgentInput } from './agent.ts'
+import { budgetFields, type BudgetInput } from './budget.ts'
+import { anyJson, id } from './common.ts'
+import { problemError } from './problem.ts'
+import { scheduleFields, type ScheduleInput } from './schedule.ts'
+import { named, type Shape } from './shape.ts'
+import { targetFields, type TargetInput } from './target.ts'
 
-/** In a document, what lasts may also be a text such as `30m`, wherever the name of its field ends in its unit. */
-type Lasting<Fields> = {
-  readonly [Name in keyof Fields]: Name extends `${string}_seconds` | `${string}_ms`
-    ? Fields[Name] | string
-    : Fields[Name]
+type Fields = Readonly<Record<string, z.ZodType>>
+
+const UNIT = /(?:_seconds|_ms)$/
+const duration = z
+  .string()
+  .regex(/^(?:\d{1,9}(?:ms|s|m|h|d))+$/)
+  .describe(DURATION_WORDS)
+
+/** The same field of a document: whatever lasts may also be a text such as `30m`. */
+function lasting(name: string, schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodOptional) return lasting(name, schema.unwrap() as z.ZodType).optional()
+  if (schema instanceof z.ZodNullable) return lasting(name, schema.unwrap() as z.ZodType).nullable()
+  if (UNIT.test(name))
+    return schema instanceof z.ZodArray
+      ? z.array(z.union([schema.element as z.ZodType, duration]))
+      : z.union([schema, duration])
+  if (!(schema instanceof z.ZodObject)) return schema
+  const shape = schema.shape as Fields
+  return Object.keys(shape).some((inner) => UNIT.test(inner)) ? z.strictObject(lastingFields(shape)) : schema
 }
 
-type Given<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | null | undefined }
+const lastingFields = (fields: Fields): Record<string, z.ZodType> =>
+  Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, lasting(name, schema)]))
+
+const withoutSynonyms = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !SCHEDULE_SYNONYMS.some((word) => word === name)))
+
+const itemOf = (name: string, fields: Fields, description: string) =>
+  named(name, z.strictObject({ id: id.optional(), ...lastingFields(fields) }), description)
+
+const agentItem = itemOf(
+  'AgentItem',
+  agentFields,
+  'Without an id it is known by its name.',
+) as unknown as z.ZodType<AgentItem>
+
+const targetItem = itemOf(
+  'TargetItem',
+  targetFields,
+  'Without an id it is known by its name. An address that is hidden is left out, and stays what it is.',
+) as unknown as z.ZodType<TargetItem>
+
+const deliveryItem = named(
+  'DeliveryItem',
+  z.strictObject({ target: id.optional(), target_id: id.optional() }),
+  'The name of a target, or its id.',
+)
+export type DeliveryItem = Shape<typeof deliveryItem>
+
+const scheduleItem = itemOf(
+  'ScheduleItem',
+  { ...withoutSynonyms(scheduleFields), agent: z.string().min(1).max(200).nullish(), delivery: deliveryItem.nullish() },
+  'Without an id it is known by its name. `agent` is the name of an agent, or its id.',
+) as unknown as z.ZodType<ScheduleItem>
+
+const budgetItem = itemOf(
+  'BudgetItem',
+  { ...budgetFields, agent: id.optional(), schedule: id.optional() },
+  'Without an id it is known by whose it is, what it counts and how often. `agent` and `schedule` are names or ids.',
+) as unknown as z.ZodType<BudgetItem>
+
+export const asCodeDocument = named(
+  'AsCodeDocument',
+  z.strictObject({
+    version: z.literal(1),
+    agents: z.array(agentItem).optional(),
+    targets: z.array(targetItem).optional(),
+    schedules: z.array(scheduleItem).optional(),
+    budgets: z.array(budgetItem).optional(),
+  }),
+  'The configuration of an org. Of a kind that is left out, nothing is said and nothing is changed.',
+)
+export type AsCodeDocument = Shape<typeof asCodeDocument>
+
+/** Which kinds are wanted, with commas between them; all unless given. */
+export const exportFilter = z.strictObject({
+  kinds: z.string().min(1).max(200).optional(),
+})
+export type ExportFilter = Shape<typeof exportFilter>
+
+/** How a document is to be carried out. */
+export const applyFilter = z.strictObject({
+  prune: z
+    .boolean()
+    .optional()
+    .describe(
+      'Deletes what is stored and not in the document, of the kinds that the document names; false unless given.',
+    ),
+  expect: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('The `plan_id` that was seen: anything else than what it said is refused.'),
+})
+export type ApplyFilter = Shape<typeof applyFilter>
+
+const plannedChange = named(
+  'PlannedChange',
+  z.strictObject({
+    field: z.string().describe('Nested with dots: `retry_policy.base_ms`.'),
+    before: anyJson,
+    after: anyJson,
+  }),
+  'One field that is to change. Null: it is not there, or its default. Values that are hidden are shown as `***`.',
+)
+export type PlannedChange = Shape<typeof plannedChange>
+
+const plannedItem = named(
+  'PlannedItem',
+  z.strictObject({
+    kind: z.enum(AS_CODE_THINGS),
+    name: z.string().describe('Of a budget: whose it is, what it counts, and how often.'),
+    id: z.string().nullable().describe('Null while there is none.'),
+    action: z.enum(AS_CODE_ACTIONS),
+    pointer: z
+      .string()
+      .nullable()
+      .describe('Where it stands in the document; null: it is stored and not in the document.'),
+    changes: z.array(plannedChange),
+    flaws: z.array(problemError).describe('What stands in its way; while there is any of anything, nothing is done.'),
+  }),
+  'What becomes of one thing.',
+)
+export type PlannedItem = Shape<typeof plannedItem>
+
+export const planView = named(
+  'Plan',
+  z.strictObject({
+    plan_id: z
+      .string()
+      .describe('Of the document and everything it was compared with: it is another one as soon as any of that is.'),
+    applied: z.boolean(),
+    prune: z.boolean(),
+    items: z.array(plannedItem),
+    counts: z.strictObject({
+      ...{ create: z.int(), update: z.int(), delete: z.int(), unchanged: z.int(), unmanaged: z.int(), flawed: z.int() },
+    }),
+    permissions: z
+      .array(z.enum(Object.keys(PERMISSIONS) as readonly Permission[]))
+      .describe('What whoever applies it must be permitted.'),
+  }),
+  'What a document would change, or has changed.',
+)
+export type PlanView = Shape<typeof planView>
+
+/** A length of time, which a document may also give as a text such as `30m`. */
+type Lasts<Value> = Value extends readonly (infer Item)[] ? readonly (Item | string)[] : Value | string
+
+/** In a document, what lasts may also be a text, wherever the name of its field ends in its unit. */
+type Lasting<Value> = unknown extends Value
+  ? Value
+  : {
+      readonly [Name in keyof Value]: Name extends `${string}_seconds` | `${string}_ms`
+        ? Lasts<Value[Name]>
+        : Lasting<Value[Name]>
+    }
 
 /** An agent of a document: what it is made from. Without an id it is known by its name. */
 export type AgentItem = Lasting<AgentInput>
 
 /** A schedule of a document: what it is made from, with names in place of ids. */
-export interface ScheduleItem extends Given<Lasting<Omit<ScheduleFields, 'delivery'>>> {
+export interface ScheduleItem extends Lasting<Omit<ScheduleInput, (typeof SCHEDULE_SYNONYMS)[number] | 'delivery'>> {
   /** Left out: it is known by its name. */
   readonly id?: string | undefined
   /** The name of the agent, or its id; the default agent of the org unless given. */
   readonly agent?: string | null | undefined
-  /** Instead of `every_seconds`, when the interval is not a whole number of seconds. */
-  readonly everyMs?: number | null | undefined
   /** Where its results go, by name or by id. */
   readonly delivery?: DeliveryItem | null | undefined
-}
-
-/** Where the results of a schedule go: the name of a target, or its id. */
-export interface DeliveryItem {
-  readonly target?: string | undefined
-  readonly target_id?: string | undefined
 }
 
 /** A target of a document: what it is made from. Without an id it is known by its name. */
@@ -48,63 +200,6 @@ export interface BudgetItem extends BudgetInput {
   readonly agent?: string | undefined
   /** The name of the schedule it is for, or its id. */
   readonly schedule?: string | undefined
-}
-
-/** The configuration of an org as one document. Of a kind that is left out, nothing is said and nothing is changed. */
-export interface AsCodeDocument {
-  readonly version: 1
-  readonly agents?: readonly AgentItem[] | undefined
-  readonly targets?: readonly TargetItem[] | undefined
-  readonly schedules?: readonly ScheduleItem[] | undefined
-  readonly budgets?: readonly BudgetItem[] | undefined
-}
-
-/** Which kinds are wanted, with commas between them; all unless given. */
-export interface ExportFilter {
-  readonly kinds?: string | undefined
-}
-
-/** How a document is to be carried out. */
-export interface ApplyFilter {
-  /** Deletes what is stored and not in the document, of the kinds that the document names; false unless given. */
-  readonly prune?: boolean | undefined
-  /** The `plan_id` that was seen: anything else than what it said is refused. */
-  readonly expect?: string | undefined
-}
-
-/** One field that is to change. Null: it is not there, or its default. Values that are hidden are shown as `***`. */
-export interface PlannedChange {
-  /** Nested with dots: `retry_policy.base_ms`. */
-  readonly field: string
-  readonly before: unknown
-  readonly after: unknown
-}
-
-/** What becomes of one thing. */
-export interface PlannedItem {
-  readonly kind: AsCodeThing
-  /** Of a budget: whose it is, what it counts, and how often. */
-  readonly name: string
-  /** Null while there is none. */
-  readonly id: string | null
-  readonly action: AsCodeAction
-  /** Where it stands in the document; null: it is stored and not in the document. */
-  readonly pointer: string | null
-  readonly changes: readonly PlannedChange[]
-  /** What stands in its way; while there is any of anything, nothing is done. */
-  readonly flaws: readonly ProblemError[]
-}
-
-/** What a document would change, or has changed. */
-export interface PlanView {
-  /** Of the document and everything it was compared with: it is another one as soon as any of that is. */
-  readonly plan_id: string
-  readonly applied: boolean
-  readonly prune: boolean
-  readonly items: readonly PlannedItem[]
-  readonly counts: Readonly<Record<AsCodeAction | 'flawed', number>>
-  /** What whoever applies it must be permitted. */
-  readonly permissions: readonly Permission[]
 }
 
 /** Schedules as code, as a program that embeds Escapement reaches them. */

@@ -1,45 +1,56 @@
-/** Something that was changed, by whom, and what it was before and after. */
-export interface AuditView {
-  /** Counted per org, without gaps. */
-  readonly no: number
-  readonly org_id: string
-  readonly at: string
-  /** Who did it: a key, a member, or the program itself (`library`, `system`, `signal`). */
-  readonly actor: string
-  /** `schedule.update`, `run.cancel`, … */
-  readonly action: string
-  readonly object: { readonly kind: string; readonly id: string }
-  readonly before: unknown
-  readonly after: unknown
-  /** SHA-256 over the hash of the record before and this record, in hexadecimal. */
-  readonly hash: string
-}
+import { z } from 'zod'
+import { anyJson, moment, pageOf, paging } from './common.ts'
+import { named, type Shape } from './shape.ts'
 
-export interface AuditFilter {
-  readonly actor?: string
-  readonly action?: string
-  readonly object_kind?: string
-  readonly object_id?: string
-  readonly from?: string
-  readonly to?: string
-  readonly limit?: number
-  readonly cursor?: string
-}
+const audit = named(
+  'AuditRecord',
+  z.strictObject({
+    no: z.int().describe('Counted per org, without gaps.'),
+    org_id: z.string(),
+    at: moment,
+    actor: z.string().describe('Who did it: a key, a member, or the program itself (`library`, `system`, `signal`).'),
+    action: z.string().describe('`schedule.update`, `run.cancel`, …'),
+    object: z.strictObject({ kind: z.string(), id: z.string() }),
+    before: anyJson,
+    after: anyJson,
+    hash: z.string().describe('SHA-256 over the hash of the record before and this record, in hexadecimal.'),
+  }),
+  'Something that was changed, by whom, and what it was before and after.',
+)
+export type AuditView = Shape<typeof audit>
 
-/** What verifying a chain has found. */
-export interface AuditVerdict {
-  readonly ok: boolean
-  readonly org_id: string
-  /** Records that were looked at. */
-  readonly records: number
-  /** The newest record and its hash: keep the hash elsewhere, and use it as an anchor next time. */
-  readonly head: { readonly no: number; readonly hash: string } | null
-  readonly faults: readonly AuditFault[]
-}
+export const auditPage = pageOf('AuditPage', audit)
 
-export interface AuditFault {
-  readonly kind: 'changed' | 'gap' | 'truncated' | 'anchor_missing'
-  /** The first record it concerns; null when it concerns none that is there. */
-  readonly no: number | null
-  readonly message: string
-}
+export const auditFilter = z.strictObject({
+  actor: z.string().min(1).max(200).optional(),
+  action: z.string().min(1).max(200).optional(),
+  object_kind: z.string().min(1).max(200).optional(),
+  object_id: z.string().min(1).max(512).optional(),
+  from: z.iso.datetime({ offset: true }).optional(),
+  to: z.iso.datetime({ offset: true }).optional(),
+  ...paging,
+})
+export type AuditFilter = Shape<typeof auditFilter>
+
+const fault = z.strictObject({
+  kind: z.enum(['changed', 'gap', 'truncated', 'anchor_missing']),
+  no: z.int().nullable().describe('The first record it concerns; null when it concerns none that is there.'),
+  message: z.string(),
+})
+export type AuditFault = Shape<typeof fault>
+
+export const auditVerdict = named(
+  'AuditVerdict',
+  z.strictObject({
+    ok: z.boolean(),
+    org_id: z.string(),
+    records: z.int().describe('Records that were looked at.'),
+    head: z
+      .strictObject({ no: z.int(), hash: z.string() })
+      .nullable()
+      .describe('The newest record and its hash: keep the hash elsewhere, and use it as an anchor next time.'),
+    faults: z.array(fault),
+  }),
+  'What verifying a chain has found.',
+)
+export type AuditVerdict = Shape<typeof auditVerdict>

@@ -1,73 +1,116 @@
-import type { BudgetAlertKind } from '../core/alerts.ts'
-import type { BudgetAction, BudgetScope, BudgetUnit } from '../core/budget/budget.ts'
-import type { BudgetPeriod } from '../core/budget/budget-period.ts'
+import { z } from 'zod'
+import { BUDGET_ALERT_KINDS } from '../core/alerts.ts'
+import { BUDGET_ACTIONS, BUDGET_SCOPES, BUDGET_UNITS } from '../core/budget/budget.ts'
+import { BUDGET_PERIODS } from '../core/budget/budget-period.ts'
+import { id, moment, pageOf } from './common.ts'
+import { named, type Shape } from './shape.ts'
 
-/** A new budget: of an agent or a schedule, or of the whole org when neither is named. */
-export interface BudgetInput {
-  readonly agent_id?: string
-  readonly schedule_id?: string
-  readonly unit: BudgetUnit
-  /** Tokens, or money with up to six decimals. */
-  readonly amount: number
-  /** `day` unless given. */
-  readonly period?: BudgetPeriod
-  /** Whose days and months they are; the org's own zone unless given. */
-  readonly timezone?: string
-  /** `skip` unless given. */
-  readonly on_exceed?: BudgetAction
-  /** What a run is expected to use while nothing is known about it. */
-  readonly default_reserve?: number
+const amount = z.number().positive()
+const changeable = {
+  on_exceed: z.enum(BUDGET_ACTIONS).optional().describe('`skip` unless given.'),
+  default_reserve: z
+    .number()
+    .min(0)
+    .optional()
+    .describe('What a run is expected to use while nothing is known about it.'),
 }
 
-/** How much may be used in which time, and what happens then. */
-export interface BudgetLimit {
-  readonly unit: BudgetUnit
-  readonly amount: number
-  readonly period: BudgetPeriod
-  readonly timezone: string
-  readonly on_exceed: BudgetAction
+/** Everything a budget is made from. */
+export const budgetFields = {
+  ...changeable,
+  amount: amount.describe('Tokens, or money with up to six decimals.'),
+  agent_id: id.optional(),
+  schedule_id: id.optional(),
+  unit: z.enum(BUDGET_UNITS),
+  period: z.enum(BUDGET_PERIODS).optional().describe('`day` unless given.'),
+  timezone: z.string().min(1).optional().describe("Whose days and months they are; the org's own zone unless given."),
 }
+
+export const budgetInput = named(
+  'BudgetInput',
+  z.strictObject(budgetFields),
+  'Of an agent or a schedule, or of the whole org when neither is named.',
+)
+export type BudgetInput = Shape<typeof budgetInput>
+
+export const budgetPatch = named(
+  'BudgetPatch',
+  z.strictObject({ ...changeable, amount: amount.optional().describe('Tokens, or money with up to six decimals.') }),
+  'What may change about a budget. The rest says what was counted, and never changes.',
+)
+export type BudgetPatch = Shape<typeof budgetPatch>
+
+/** Whose a budget is, as it is shown. */
+export const subjectFields = {
+  scope: z.enum(BUDGET_SCOPES),
+  agent_id: z.string().nullable(),
+  schedule_id: z.string().nullable(),
+  owner: z.string().nullable().describe('The key or the agent (`agent:<id>`) whose guard rails it belongs to.'),
+}
+
+/** How much may be used in which time, as it is shown. */
+export const limitFields = {
+  unit: z.enum(BUDGET_UNITS),
+  amount: z.number(),
+  period: z.enum(BUDGET_PERIODS),
+  timezone: z.string(),
+  on_exceed: z.enum(BUDGET_ACTIONS),
+}
+
+export const budget = named(
+  'Budget',
+  z.strictObject({
+    id: z.string(),
+    org_id: z.string(),
+    ...subjectFields,
+    ...limitFields,
+    default_reserve: z.number(),
+    spent: z
+      .number()
+      .describe('What the present period has used, what runs in flight have set aside, and what is left.'),
+    reserved: z.number(),
+    remaining: z.number(),
+    paused_at: moment
+      .nullable()
+      .describe(
+        'Since when nothing starts under it, with `pause`, until somebody resumes it. Null: it does not stand still.',
+      ),
+    alerts: z.array(z.enum(BUDGET_ALERT_KINDS)).describe('Kinds of its open alerts.'),
+    period_start: moment,
+    period_end: moment,
+    created_at: moment,
+  }),
+  'A budget and where it stands. Amounts are tokens, or money in whole units.',
+)
+export type BudgetView = Shape<typeof budget>
+
+/** The field `budget` of a schedule, as it is given. */
+export const scheduleBudgetInput = named(
+  'ScheduleBudgetInput',
+  z.strictObject({
+    ...changeable,
+    amount: amount.describe('Tokens, or money with up to six decimals.'),
+    unit: z.enum(BUDGET_UNITS),
+    period: z.enum(BUDGET_PERIODS).optional(),
+    timezone: z.string().min(1).optional(),
+  }),
+  'What the runs of the schedule may use. Setting it needs budgets:write too.',
+)
+export type ScheduleBudgetInput = Shape<typeof scheduleBudgetInput>
+
+/** The field `budget` of a schedule, as it is shown. */
+export const scheduleBudget = named(
+  'ScheduleBudget',
+  z.strictObject({
+    id: z.string(),
+    ...limitFields,
+    default_reserve: z.number(),
+  }),
+  'The own budget of a schedule; `GET /budgets/:id` says where it stands.',
+)
+export type ScheduleBudgetView = Shape<typeof scheduleBudget>
+
+export const budgetPage = pageOf('BudgetPage', budget)
 
 /** What a budget is, without whose it is: how a schedule says what its runs may use. */
-export interface BudgetTerms extends BudgetLimit {
-  readonly default_reserve: number
-}
-
-/** Whose a budget is. */
-export interface BudgetSubject {
-  readonly scope: BudgetScope['kind']
-  readonly agent_id: string | null
-  readonly schedule_id: string | null
-  /** The key or the agent (`agent:<id>`) whose guard rails it belongs to. */
-  readonly owner: string | null
-}
-
-/** The same as it is given: what is left out has the default of a budget. */
-export type ScheduleBudgetInput = Pick<BudgetInput, 'unit' | 'amount'> & {
-  readonly [Name in 'period' | 'timezone' | 'on_exceed' | 'default_reserve']?: BudgetTerms[Name] | undefined
-}
-
-/** The own budget of a schedule; `GET /budgets/:id` says where it stands. */
-export interface ScheduleBudgetView extends BudgetTerms {
-  readonly id: string
-}
-
-/** What may change about a budget. The rest says what was counted, and never changes. */
-export type BudgetPatch = Partial<Pick<BudgetInput, 'amount' | 'on_exceed' | 'default_reserve'>>
-
-/** A budget and where it stands. Amounts are tokens, or money in whole units. */
-export interface BudgetView extends BudgetSubject, BudgetTerms {
-  readonly id: string
-  readonly org_id: string
-  /** What the present period has used, what runs in flight have set aside, and what is left. */
-  readonly spent: number
-  readonly reserved: number
-  readonly remaining: number
-  /** Since when nothing starts under it, with `pause`, until somebody resumes it. Null: it does not stand still. */
-  readonly paused_at: string | null
-  /** Kinds of its open alerts. */
-  readonly alerts: readonly BudgetAlertKind[]
-  readonly period_start: string
-  readonly period_end: string
-  readonly created_at: string
-}
+export type BudgetTerms = Omit<ScheduleBudgetView, 'id'>

@@ -1,82 +1,140 @@
-import type { ChannelKind } from '../core/channel/channel.ts'
-import type { ChannelSettings, TelegramMode } from '../core/channel/channel-settings.ts'
+import { z } from 'zod'
+import { CHANNEL_KINDS } from '../core/channel/channel.ts'
+import { TELEGRAM_MODES } from '../core/channel/channel-settings.ts'
+import { id, moment, pageOf } from './common.ts'
+import { named, type Shape } from './shape.ts'
 
-/** A new channel: where messages come from and answers go. Which fields there are depends on its kind. */
-export interface ChannelInput {
-  /** Part of session keys: lower case letters, digits, `-` and `_`. It never changes. */
-  readonly name: string
-  readonly kind: ChannelKind
-  /** Who answers. */
-  readonly agent_id: string
-  /** True unless given. */
-  readonly enabled?: boolean | undefined
-  /** Of a bot or an app. Never shown. */
-  readonly token?: string | undefined
-  /** By which requests are recognised as Slack's, or as those of whoever calls a hook. Never shown. */
-  readonly signing_secret?: string | undefined
-  /** How updates of a bot come: `polling`, unless given, or `webhook`. */
-  readonly mode?: TelegramMode | null | undefined
-  /** In groups, also what does not speak to the bot. */
-  readonly hears_all?: boolean | null | undefined
-  /** Everybody may speak. Unless given, only those who are named. */
-  readonly open?: boolean | null | undefined
-  readonly allowed_users?: readonly (string | number)[] | null | undefined
-  readonly allowed_chats?: readonly (string | number)[] | null | undefined
-  /** Who is meant when a message goes to the channel and nobody is named. */
-  readonly default_recipient?: string | null | undefined
-  /** Of a hook: which conversation a request belongs to, with `{{body.x}}` for what it says; `main` unless given. */
-  readonly session?: string | null | undefined
-  /** Of a hook: what the agent is told; the field `text` of the body, or all of it, unless given. */
-  readonly text?: string | null | undefined
-  /** Of a hook: the lane of its runs. */
-  readonly lane?: string | null | undefined
+const ids = z.array(z.union([z.string().min(1).max(200), z.int()])).max(1_000)
+const short = z.string().min(1).max(200)
+const template = z.string().min(1).max(2_000)
+
+const changeable = {
+  enabled: z.boolean().optional().describe('True unless given.'),
+  token: z.string().min(1).max(1_000).optional().describe('Of a bot or an app. Never shown.'),
+  signing_secret: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .describe("By which requests are recognised as Slack's, or as those of whoever calls a hook. Never shown."),
+  mode: z
+    .enum(TELEGRAM_MODES)
+    .nullable()
+    .optional()
+    .describe('How updates of a bot come: `polling`, unless given, or `webhook`.'),
+  hears_all: z.boolean().nullable().optional().describe('In groups, also what does not speak to the bot.'),
+  open: z.boolean().nullable().optional().describe('Everybody may speak. Unless given, only those who are named.'),
+  allowed_users: ids.nullable().optional(),
+  allowed_chats: ids.nullable().optional(),
+  default_recipient: short
+    .nullable()
+    .optional()
+    .describe('Who is meant when a message goes to the channel and nobody is named.'),
+  session: template
+    .nullable()
+    .optional()
+    .describe(
+      'Of a hook: which conversation a request belongs to, with `{{body.x}}` for what it says; `main` unless given.',
+    ),
+  text: template
+    .nullable()
+    .optional()
+    .describe('Of a hook: what the agent is told; the field `text` of the body, or all of it, unless given.'),
+  lane: short.nullable().optional().describe('Of a hook: the lane of its runs.'),
 }
 
-/** What may change about a channel: everything but its name and its kind. */
-export type ChannelPatch = {
-  readonly [Name in Exclude<keyof ChannelInput, 'name' | 'kind'>]?: ChannelInput[Name] | undefined
-}
+export const channelInput = named(
+  'ChannelInput',
+  z.strictObject({
+    name: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9_-]*$/)
+      .max(60)
+      .describe('Part of session keys: lower case letters, digits, `-` and `_`. It never changes.'),
+    kind: z.enum(CHANNEL_KINDS),
+    agent_id: id.describe('Who answers.'),
+    ...changeable,
+  }),
+  'A new channel: where messages come from and answers go. Which fields there are depends on its kind.',
+)
+export type ChannelInput = Shape<typeof channelInput>
 
-/** A channel, and how it fares. */
-export interface ChannelView extends ChannelSettings {
-  readonly id: string
-  readonly org_id: string
-  readonly name: string
-  readonly kind: ChannelKind
-  readonly agent_id: string
-  readonly enabled: boolean
-  readonly has_token: boolean
-  readonly has_signing_secret: boolean
-  /** Where requests to it go. */
-  readonly hook_path: string
-  /** The name of the bot, once Telegram has told it. */
-  readonly username: string | null
-  /** The node that attends to it. */
-  readonly attended_by: string | null
-  readonly last_heard_at: string | null
-  readonly last_failed_at: string | null
-  /** What is wrong with it. */
-  readonly failure: string | null
-  readonly created_by: string | null
-  readonly created_at: string
-  readonly updated_at: string
-}
+export const channelPatch = named(
+  'ChannelPatch',
+  z.strictObject({ agent_id: id.optional(), ...changeable }),
+  'What may change about a channel: everything but its name and its kind.',
+)
+export type ChannelPatch = Shape<typeof channelPatch>
 
-/** What came of trying a channel out. */
-export interface ChannelTestView {
-  readonly ok: boolean
-  /** The name of the bot, if its service has told it. */
-  readonly username: string | null
-  readonly status_code: number | null
-  readonly message: string | null
-}
+export const channel = named(
+  'Channel',
+  z.strictObject({
+    id: z.string(),
+    org_id: z.string(),
+    name: z.string(),
+    kind: z.enum(CHANNEL_KINDS),
+    agent_id: z.string(),
+    enabled: z.boolean(),
+    has_token: z.boolean(),
+    has_signing_secret: z.boolean(),
+    mode: z.enum(TELEGRAM_MODES).nullable(),
+    hears_all: z.boolean().nullable().describe('In groups, also what does not speak to the bot.'),
+    open: z.boolean().nullable(),
+    allowed_users: z.array(z.string()).nullable(),
+    allowed_chats: z.array(z.string()).nullable(),
+    default_recipient: z
+      .string()
+      .nullable()
+      .describe('Who is meant when a message goes to the channel and nobody is named.'),
+    session: z
+      .string()
+      .nullable()
+      .describe('Templates of a hook: which conversation a request belongs to, and what it says.'),
+    text: z.string().nullable(),
+    lane: z.string().nullable(),
+    hook_path: z.string().describe('Where requests to it go.'),
+    username: z.string().nullable().describe('The name of the bot, once Telegram has told it.'),
+    attended_by: z.string().nullable().describe('The node that attends to it.'),
+    last_heard_at: moment.nullable(),
+    last_failed_at: moment.nullable(),
+    failure: z.string().nullable().describe('What is wrong with it.'),
+    created_by: z.string().nullable(),
+    created_at: moment,
+    updated_at: moment,
+  }),
+  'A channel, and how it fares.',
+)
+export type ChannelView = Shape<typeof channel>
 
-/** What became of a request to a channel. */
-export interface HookReceipt {
-  /** The run that answers it; null when there was nothing to answer. */
-  readonly run_id: string | null
-  /** What happened: a run was made, work was stopped, or it was passed over. */
-  readonly outcome: 'accepted' | 'stopped' | 'ignored' | 'turned_away'
-  /** The message was sent before: this is the run of the first one. */
-  readonly duplicate?: true
-}
+export const channelPage = pageOf('ChannelPage', channel)
+
+export const channelTest = named(
+  'ChannelTest',
+  z.strictObject({
+    ok: z.boolean(),
+    username: z.string().nullable().describe('The name of the bot, if its service has told it.'),
+    status_code: z.int().nullable(),
+    message: z.string().nullable(),
+  }),
+  'What came of trying a channel out.',
+)
+export type ChannelTestView = Shape<typeof channelTest>
+
+export const hookReceipt = named(
+  'HookReceipt',
+  z.strictObject({
+    run_id: z.string().nullable().describe('The run that answers it; null when there was nothing to answer.'),
+    outcome: z
+      .enum(['accepted', 'stopped', 'ignored', 'turned_away'])
+      .describe('What happened: a run was made, work was stopped, or it was passed over.'),
+    duplicate: z.literal(true).optional().describe('The message was sent before: this is the run of the first one.'),
+  }),
+  'What became of a request to a channel.',
+)
+export type HookReceipt = Shape<typeof hookReceipt>
+
+/** What a channel is told: the JSON of the service it belongs to, or of whoever calls a hook. */
+export const hookMessage = named('HookMessage', z.record(z.string(), z.unknown()))
+
+/** What a service wants to hear when nothing is made of what it said. */
+export const hookAnswer = named('HookAnswer', z.record(z.string(), z.unknown()))

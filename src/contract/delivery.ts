@@ -1,55 +1,59 @@
-import type { DeliveryState } from '../core/delivery/delivery-states.ts'
-import type { TryError } from '../core/delivery/message.ts'
-import type { Why } from '../core/reasons.ts'
+import { z } from 'zod'
+import { DELIVERY_STATES } from '../core/delivery/delivery-states.ts'
+import { TRY_ERRORS } from '../core/delivery/message.ts'
+import { id, moment, pageOf, why, paging } from './common.ts'
+import { named, type Shape } from './shape.ts'
 
-/** One try to send a message. */
-export interface DeliveryTryView {
-  readonly number: number
-  readonly node_id: string
-  readonly started_at: string
-  readonly finished_at: string
-  readonly duration_ms: number
-  readonly delivered: boolean
-  readonly status_code: number | null
-  readonly error_code: TryError | null
-  readonly message: string | null
-}
+const deliveryTry = named(
+  'DeliveryTry',
+  z.strictObject({
+    number: z.int(),
+    node_id: z.string(),
+    started_at: moment,
+    finished_at: moment,
+    duration_ms: z.int(),
+    delivered: z.boolean(),
+    status_code: z.int().nullable(),
+    error_code: z.enum(TRY_ERRORS).nullable(),
+    message: z.string().nullable(),
+  }),
+  'One try to send a message.',
+)
+export type DeliveryTryView = Shape<typeof deliveryTry>
 
-/** A result on its way to a receiver, or there. */
-export interface DeliveryView {
-  readonly id: string
-  readonly org_id: string
-  /** Null for what is no result of a run: an alert, or a digest. */
-  readonly run_id: string | null
-  /** The alert it tells of. */
-  readonly alert_id: string | null
-  /** The digest it is part of; it has arrived when that has. */
-  readonly digest_id: string | null
-  /** Whether it is a digest of what came in quiet hours. */
-  readonly digest: boolean
-  readonly kind: 'target' | 'callback' | 'session' | 'channel'
-  /** Which conversation or whom in a channel it goes to, when that is no target. */
-  readonly to: string | null
-  readonly target_id: string | null
-  /** Of a callback; a target has its own. */
-  readonly url: string | null
-  readonly status: DeliveryState
-  /** The `webhook-id` and `Idempotency-Key` of every try. */
-  readonly message_id: string
-  readonly next_try_at: string | null
-  readonly why: Why
-  readonly sentence: string
-  readonly created_at: string
-  readonly finished_at: string | null
-  readonly tries: readonly DeliveryTryView[]
-}
+export const delivery = named(
+  'Delivery',
+  z.strictObject({
+    id: z.string(),
+    org_id: z.string(),
+    run_id: z.string().nullable().describe('Null for what is no result of a run: an alert, or a digest.'),
+    alert_id: z.string().nullable().describe('The alert it tells of.'),
+    digest_id: z.string().nullable().describe('The digest it is part of; it has arrived when that has.'),
+    digest: z.boolean().describe('Whether it is a digest of what came in quiet hours.'),
+    kind: z.enum(['target', 'callback', 'session', 'channel']),
+    to: z.string().nullable().describe('Which conversation or whom in a channel it goes to, when that is no target.'),
+    target_id: z.string().nullable(),
+    url: z.string().nullable().describe('Of a callback; a target has its own.'),
+    status: z.enum(DELIVERY_STATES),
+    message_id: z.string().describe('The `webhook-id` and `Idempotency-Key` of every try.'),
+    next_try_at: moment.nullable(),
+    why,
+    sentence: z.string(),
+    created_at: moment,
+    finished_at: moment.nullable(),
+    tries: z.array(deliveryTry),
+  }),
+  'The result of a run on its way to a receiver. Its status never changes the status of the run.',
+)
+export type DeliveryView = Shape<typeof delivery>
+
+export const deliveryPage = pageOf('DeliveryPage', delivery)
 
 /** Which deliveries are wanted. */
-export interface DeliveryFilter {
-  /** One or more, with commas between them. */
-  readonly status?: string | undefined
-  readonly run_id?: string | undefined
-  readonly target_id?: string | undefined
-  readonly limit?: number | undefined
-  readonly cursor?: string | undefined
-}
+export const deliveryFilter = z.strictObject({
+  status: z.string().max(200).optional().describe('One or more, with commas between them.'),
+  run_id: id.optional(),
+  target_id: id.optional(),
+  ...paging,
+})
+export type DeliveryFilter = Shape<typeof deliveryFilter>

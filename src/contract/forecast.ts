@@ -1,128 +1,166 @@
-import type { UseSource } from '../core/forecast/expected-use.ts'
-import type { BudgetLimit, BudgetSubject } from './budget.ts'
-import type { ScheduleInput } from './schedule.ts'
-
-/** What is expected, and what it is if every run uses as much as 95 in 100 of the last ones did at most. */
-export interface ForecastAmount {
-  readonly expected: number
-  readonly high: number
-}
-
-/** What a number of runs is expected to use. Null: nothing is known about any of them. */
-export interface ForecastFigures {
-  readonly runs: number
-  readonly tokens: ForecastAmount | null
-  /** Money in whole units. */
-  readonly cost: ForecastAmount | null
-}
+import { z } from 'zod'
+import { scheduleFields } from './schedule.ts'
+import { subjectFields, limitFields } from './budget.ts'
+import { USE_SOURCES } from '../core/forecast/expected-use.ts'
+import { id, moment } from './common.ts'
+import { named, type Shape } from './shape.ts'
 
 export const FORECAST_SOURCES = ['schedule', 'heartbeat', 'chat', 'tasks'] as const
 
-/** Where the expectation about a source comes from, and how many runs were looked at. */
-export interface ForecastBasis {
-  readonly tokens: UseSource
-  readonly cost: UseSource
-  readonly runs: number
-}
+const amount = named(
+  'ForecastAmount',
+  z.strictObject({ expected: z.number(), high: z.number() }),
+  'What is expected, and what it is if every run uses as much as 95 in 100 of the last ones did at most.',
+)
+export type ForecastAmount = Shape<typeof amount>
 
-/** Something that makes runs. */
-export interface ForecastSource extends ForecastFigures {
-  readonly kind: (typeof FORECAST_SOURCES)[number]
-  readonly name: string
-  readonly schedule_id: string | null
-  readonly agent_id: string
-  /** Runs that budgets let neither start nor be made up for within the forecast; they are not in the figures. */
-  readonly held_back_runs: number
-  readonly based_on: ForecastBasis
+const figureFields = {
+  runs: z.number(),
+  tokens: amount.nullable(),
+  cost: amount.nullable().describe('Money in whole units.'),
 }
+const figures = named(
+  'ForecastFigures',
+  z.strictObject(figureFields),
+  'What a number of runs is expected to use. Null: nothing is known about any of them.',
+)
+export type ForecastFigures = Shape<typeof figures>
 
-/** What the runs of an agent are expected to use together. */
-export interface ForecastAgent extends ForecastFigures {
-  readonly agent_id: string
-}
+const basis = named(
+  'ForecastBasis',
+  z.strictObject({ tokens: z.enum(USE_SOURCES), cost: z.enum(USE_SOURCES), runs: z.int() }),
+  'Where the expectation about a source comes from, and how many runs were looked at.',
+)
+export type ForecastBasis = Shape<typeof basis>
 
-/** One day, as the calendar of the forecast's zone has it. */
-export interface ForecastDayView extends ForecastFigures {
-  readonly date: string
-}
+const source = named(
+  'ForecastSource',
+  z.strictObject({
+    ...figureFields,
+    kind: z.enum(FORECAST_SOURCES),
+    name: z.string(),
+    schedule_id: z.string().nullable(),
+    agent_id: z.string(),
+    held_back_runs: z
+      .number()
+      .describe(
+        'Runs that budgets let neither start nor be made up for within the forecast; they are not in the figures.',
+      ),
+    based_on: basis,
+  }),
+  'Something that makes runs.',
+)
+export type ForecastSource = Shape<typeof source>
 
-/** A period of a budget: what it will have used by its end, or by the end of the forecast. */
-export interface ForecastPeriod extends ForecastAmount {
-  readonly start: string
-  readonly end: string
-  /** What the runs that the budget holds back at that time would use. */
-  readonly held_back: number
-}
+const agent = named(
+  'ForecastAgent',
+  z.strictObject({ ...figureFields, agent_id: z.string() }),
+  'What the runs of an agent are expected to use together.',
+)
+export type ForecastAgent = Shape<typeof agent>
 
-/** Where a budget is going. */
-export interface BudgetForecast extends BudgetSubject, BudgetLimit {
-  readonly budget_id: string
-  readonly paused: boolean
-  readonly periods: readonly ForecastPeriod[]
-  /** When it will first be used up. Null: not within the forecast. */
-  readonly used_up_at: string | null
-  /** The same, if runs use as much as they do at most. */
-  readonly used_up_at_high: string | null
-  /** Runs that it holds back within the forecast. Runs that wait and start in a later period are not counted. */
-  readonly held_back_runs: number
-  /** Whether something under it uses an amount that nobody knows: then it may be used up earlier. */
-  readonly incomplete: boolean
-  /** What that means, for people. */
-  readonly sentence: string
-}
+const day = named(
+  'ForecastDay',
+  z.strictObject({ ...figureFields, date: z.string() }),
+  "One day, as the calendar of the forecast's zone has it.",
+)
+export type ForecastDayView = Shape<typeof day>
 
-/** The next days of an org, from its plan and from what runs have used so far. */
-export interface ForecastView {
-  readonly from: string
-  readonly to: string
-  readonly timezone: string
-  /** What can run under every budget that applies. */
-  readonly total: ForecastFigures
-  /** What budgets hold back of the plan. */
-  readonly held_back: ForecastFigures
-  readonly days: readonly ForecastDayView[]
-  /** Those that use most come first. */
-  readonly sources: readonly ForecastSource[]
-  readonly agents: readonly ForecastAgent[]
-  readonly budgets: readonly BudgetForecast[]
-  /** What the forecast does not know or leaves out. */
-  readonly notes: readonly string[]
-}
+const period = named(
+  'ForecastPeriod',
+  z.strictObject({
+    start: moment,
+    end: moment,
+    expected: z.number(),
+    high: z.number(),
+    held_back: z.number().describe('What the runs that the budget holds back at that time would use.'),
+  }),
+  'A period of a budget: what it will have used by its end, or by the end of the forecast.',
+)
+export type ForecastPeriod = Shape<typeof period>
 
-export interface ForecastFilter {
-  /** From 1 to 92; 30 unless given. */
-  readonly days?: number | undefined
-}
+const budget = named(
+  'BudgetForecast',
+  z.strictObject({
+    budget_id: z.string(),
+    ...subjectFields,
+    ...limitFields,
+    paused: z.boolean(),
+    periods: z.array(period),
+    used_up_at: moment.nullable().describe('When it will first be used up. Null: not within the forecast.'),
+    used_up_at_high: moment.nullable().describe('The same, if runs use as much as they do at most.'),
+    held_back_runs: z
+      .number()
+      .describe(
+        'Runs that it holds back within the forecast. Runs that wait and start in a later period are not counted.',
+      ),
+    incomplete: z
+      .boolean()
+      .describe('Whether something under it uses an amount that nobody knows: then it may be used up earlier.'),
+    sentence: z.string().describe('What that means, for people.'),
+  }),
+  'Where a budget is going.',
+)
+export type BudgetForecast = Shape<typeof budget>
 
-/** A schedule as it is to be, and of which one it is a change. */
-export interface ScheduleForecastInput extends ScheduleInput {
-  /** The schedule that it changes; without one it is new. */
-  readonly id?: string | null | undefined
-  readonly days?: number | null | undefined
-}
+export const forecastFilter = z.strictObject({
+  days: z.int().min(1).max(92).optional().describe('From 1 to 92; 30 unless given.'),
+})
+export type ForecastFilter = Shape<typeof forecastFilter>
 
-/** A budget without the schedule, or with it as it is, and with it as it is to be. */
-export interface BudgetEffect {
-  /** Null: the schedule brings the budget with it. */
-  readonly before: BudgetForecast | null
-  readonly after: BudgetForecast
-}
+export const forecast = named(
+  'Forecast',
+  z.strictObject({
+    from: moment,
+    to: moment,
+    timezone: z.string(),
+    total: figures.describe('What can run under every budget that applies.'),
+    held_back: figures.describe('What budgets hold back of the plan.'),
+    days: z.array(day),
+    sources: z.array(source).describe('Those that use most come first.'),
+    agents: z.array(agent),
+    budgets: z.array(budget),
+    notes: z.array(z.string()).describe('What the forecast does not know or leaves out.'),
+  }),
+  'The next days of an org, from its plan and from what runs have used so far.',
+)
+export type ForecastView = Shape<typeof forecast>
 
-/** What a schedule would add, before it is saved. */
-export interface ScheduleForecast {
-  readonly from: string
-  readonly to: string
-  readonly timezone: string
-  /** What can run under every budget that applies. */
-  readonly figures: ForecastFigures
-  /** What budgets hold back of its runs. */
-  readonly held_back: ForecastFigures
-  /** What it uses as it is now; null: it is new, or off. */
-  readonly before: ForecastFigures | null
-  readonly based_on: ForecastBasis
-  /** Those that its runs would use. Empty for who may not see budgets. */
-  readonly budgets: readonly BudgetEffect[]
-  /** Budgets that would be used up, for people. */
-  readonly warnings: readonly string[]
-  readonly notes: readonly string[]
-}
+const effect = named(
+  'BudgetEffect',
+  z.strictObject({
+    before: budget.nullable().describe('Null: the schedule brings the budget with it.'),
+    after: budget,
+  }),
+  'A budget without the schedule, or with it as it is, and with it as it is to be.',
+)
+export type BudgetEffect = Shape<typeof effect>
+
+export const scheduleForecastInput = named(
+  'ScheduleForecastInput',
+  z.strictObject({
+    ...scheduleFields,
+    id: id.nullish().describe('The schedule that it changes; without one it is new.'),
+    days: z.int().min(1).max(92).nullish(),
+  }),
+  'Everything a schedule is made from; with the id of one that exists, only what changes.',
+)
+export type ScheduleForecastInput = Shape<typeof scheduleForecastInput>
+
+export const scheduleForecast = named(
+  'ScheduleForecast',
+  z.strictObject({
+    from: moment,
+    to: moment,
+    timezone: z.string(),
+    figures: figures.describe('What can run under every budget that applies.'),
+    held_back: figures.describe('What budgets hold back of its runs.'),
+    before: figures.nullable().describe('What it uses as it is now; null: it is new, or off.'),
+    based_on: basis,
+    budgets: z.array(effect).describe('Those that its runs would use. Empty for who may not see budgets.'),
+    warnings: z.array(z.string()).describe('Budgets that would be used up, for people.'),
+    notes: z.array(z.string()),
+  }),
+  'What a schedule would add, before it is saved.',
+)
+export type ScheduleForecast = Shape<typeof scheduleForecast>

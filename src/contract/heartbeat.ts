@@ -1,105 +1,135 @@
-import type { BeatOutcome } from '../core/heartbeat/beat-ending.ts'
-import type { DeliveryState } from '../core/delivery/delivery-states.ts'
-import type { Why } from '../core/reasons.ts'
-import type { ProbeCountsView, ProbeInput } from './probe.ts'
+import { z } from 'zod'
+import { BEAT_OUTCOMES } from '../core/heartbeat/beat-ending.ts'
+import { DELIVERY_STATES } from '../core/delivery/delivery-states.ts'
+import { moment, pageOf, why, whyFields, paging } from './common.ts'
+import { named, type Shape } from './shape.ts'
+import { probeCounts, probeInput } from './probe.ts'
 
-/** What is looked after: words, or a file below the directory of the operator. */
-export type ChecklistInput = { readonly text: string } | { readonly file: string }
+const YEAR_SECONDS = 366 * 86_400
+const MOST_TEXT = 256 * 1024
 
-export interface ActiveHoursView {
-  readonly start: string
-  readonly end: string
-  readonly timezone: string
-}
+const checklist = named(
+  'Checklist',
+  z.union([
+    z.strictObject({ text: z.string().max(MOST_TEXT) }),
+    z.strictObject({ file: z.string().min(1).max(1_000) }),
+  ]),
+  'What is looked after: words, or a file below `heartbeat.checklist_dir`.',
+)
+export type ChecklistInput = Shape<typeof checklist>
 
-/** A whole heartbeat: what is left out or null takes its default. */
-export interface HeartbeatInput {
-  readonly enabled?: boolean | null | undefined
-  readonly interval_seconds?: number | null | undefined
-  readonly active_hours?:
-    { readonly start: string; readonly end: string; readonly timezone?: string | null | undefined } | null | undefined
-  readonly checklist?: ChecklistInput | null | undefined
-  readonly prompt?: string | null | undefined
-  /** `last`, `none`, a channel, `channel:recipient`, or the id of a target. */
-  readonly target?: string | null | undefined
-  readonly ack_max_chars?: number | null | undefined
-  readonly session?: string | null | undefined
-  readonly adaptive?:
-    | boolean
-    | { readonly ok_step?: number | undefined; readonly max_interval_seconds?: number | undefined }
-    | null
-    | undefined
-  /** What is asked before the agent is woken, after everything that costs nothing. */
-  readonly probe?: ProbeInput | null | undefined
-}
+const timeOfDay = z.string().regex(/^\d{2}:\d{2}$/)
+const interval = z.int().min(1).max(YEAR_SECONDS)
 
-/** The heartbeat of an agent, and when it comes next. */
-export interface HeartbeatView {
-  readonly agent_id: string
-  readonly org_id: string
-  readonly enabled: boolean
-  readonly interval_seconds: number
-  readonly active_hours: ActiveHoursView | null
-  readonly checklist: ChecklistInput | null
-  readonly prompt: string
-  readonly target: string
-  readonly ack_max_chars: number
-  readonly session: string
-  readonly adaptive: { readonly ok_step: number; readonly max_interval_seconds: number } | null
-  readonly probe: ProbeInput | null
-  /** How often that was asked, and what it has saved; only of one that is asked for, once it was. */
-  readonly probe_counts?: ProbeCountsView | undefined
-  /** Where news would go at present; null: nowhere. */
-  readonly route: string | null
-  /** Why news would go nowhere, and what to do about it; null when there is a route. */
-  readonly no_route: string | null
-  /** The moment at which it is looked at next; null while it is switched off. */
-  readonly next_at: string | null
-  /** Acknowledgements in a row. */
-  readonly ok_streak: number
-  /** What the streak has made of the interval. */
-  readonly current_interval_seconds: number
-  /** 0: nobody has set it yet. */
-  readonly version: number
-  readonly updated_at: string | null
-}
+export const heartbeatInput = named(
+  'HeartbeatInput',
+  z.strictObject({
+    enabled: z.boolean().nullish(),
+    interval_seconds: interval.nullish(),
+    active_hours: z.strictObject({ start: timeOfDay, end: timeOfDay, timezone: z.string().nullish() }).nullish(),
+    checklist: checklist.nullish(),
+    prompt: z.string().min(1).max(MOST_TEXT).nullish(),
+    target: z
+      .string()
+      .min(1)
+      .max(600)
+      .nullish()
+      .describe('`last`, `none`, a channel, `channel:recipient`, or the id of a target.'),
+    ack_max_chars: z.int().min(0).max(1_000_000).nullish(),
+    session: z.string().min(1).max(512).nullish(),
+    adaptive: z
+      .union([
+        z.boolean(),
+        z.strictObject({
+          ok_step: z.int().min(1).max(1_000_000).optional(),
+          max_interval_seconds: interval.optional(),
+        }),
+      ])
+      .nullish(),
+    probe: probeInput
+      .nullish()
+      .describe('What is asked before the agent is woken, after everything that costs nothing.'),
+  }),
+  'The whole heartbeat: what is left out takes its default. Setting a checklist switches it on unless `enabled` is false. ' +
+    'Switched on without one it takes `<agent>/HEARTBEAT.md` below `heartbeat.checklist_dir`, if that file is there.',
+)
+export type HeartbeatInput = Shape<typeof heartbeatInput>
 
-/** What became of one heartbeat. */
-export interface HeartbeatLogView {
-  readonly id: string
-  readonly agent_id: string
-  /** `asked`: a person wanted to see it now, or ran it again. */
-  readonly kind: 'planned' | 'asked'
-  readonly due_at: string | null
-  readonly at: string
-  /** How often a busy agent was asked. */
-  readonly looks: number
-  readonly last_at: string
-  readonly outcome: BeatOutcome
-  readonly reason: Why['reason']
-  readonly sentence: string
-  readonly why: Why
-  readonly target: string
-  readonly run_id: string | null
-  /** The news, as it is sent. */
-  readonly content: string | null
-  readonly delivery_id: string | null
-  readonly delivery_status: DeliveryState | null
-  readonly finished_at: string | null
-}
+export const heartbeat = named(
+  'Heartbeat',
+  z.strictObject({
+    agent_id: z.string(),
+    org_id: z.string(),
+    enabled: z.boolean(),
+    interval_seconds: z.int(),
+    active_hours: z.strictObject({ start: timeOfDay, end: timeOfDay, timezone: z.string() }).nullable(),
+    checklist: checklist.nullable(),
+    prompt: z.string(),
+    target: z.string(),
+    ack_max_chars: z.int(),
+    session: z.string(),
+    adaptive: z.strictObject({ ok_step: z.int(), max_interval_seconds: z.int() }).nullable(),
+    probe: probeInput.nullable(),
+    probe_counts: probeCounts
+      .optional()
+      .describe('How often that was asked, and what it has saved; only of one that is asked for, once it was.'),
+    route: z.string().nullable().describe('Where news would go at present; null: nowhere.'),
+    no_route: z
+      .string()
+      .nullable()
+      .describe('Why news would go nowhere, and what to do about it; null when there is a route.'),
+    next_at: moment.nullable().describe('The moment at which it is looked at next; null while it is switched off.'),
+    ok_streak: z.int().describe('Acknowledgements in a row.'),
+    current_interval_seconds: z.int().describe('What the streak has made of the interval.'),
+    version: z.int().describe('0: nobody has set it yet.'),
+    updated_at: moment.nullable(),
+  }),
+  'The heartbeat of an agent, and when it comes next.',
+)
+export type HeartbeatView = Shape<typeof heartbeat>
+
+export const heartbeatTest = named(
+  'HeartbeatTest',
+  z.strictObject({
+    ran: z.boolean(),
+    run_id: z.string().optional(),
+    reason: z.string().optional(),
+    sentence: z.string(),
+  }),
+  'Whether the heart beat, and if not, why not.',
+)
+export type HeartbeatTestAnswer = Shape<typeof heartbeatTest>
+
+const heartbeatLogEntry = named(
+  'HeartbeatLogEntry',
+  z.strictObject({
+    id: z.string(),
+    agent_id: z.string(),
+    kind: z.enum(['planned', 'asked']).describe('`asked`: a person wanted to see it now, or ran it again.'),
+    due_at: moment.nullable(),
+    at: moment,
+    looks: z.int().describe('How often a busy agent was asked.'),
+    last_at: moment,
+    outcome: z.enum(BEAT_OUTCOMES),
+    reason: whyFields.reason,
+    sentence: z.string(),
+    why,
+    target: z.string(),
+    run_id: z.string().nullable(),
+    content: z.string().nullable().describe('The news, as it is sent.'),
+    delivery_id: z.string().nullable(),
+    delivery_status: z.enum(DELIVERY_STATES).nullable(),
+    finished_at: moment.nullable(),
+  }),
+  'What became of one heartbeat.',
+)
+export type HeartbeatLogView = Shape<typeof heartbeatLogEntry>
+
+export const heartbeatLog = pageOf('HeartbeatLog', heartbeatLogEntry)
 
 /** Which entries of the log are wanted. */
-export interface HeartbeatLogFilter {
-  /** One outcome, or several with commas between them. */
-  readonly outcome?: string | undefined
-  readonly limit?: number | undefined
-  readonly cursor?: string | undefined
-}
-
-/** Whether the heart beat, and if not, why not. */
-export interface HeartbeatTestAnswer {
-  readonly ran: boolean
-  readonly run_id?: string | undefined
-  readonly reason?: string | undefined
-  readonly sentence: string
-}
+export const heartbeatLogFilter = z.strictObject({
+  ...paging,
+  outcome: z.string().max(200).optional().describe('One outcome, or several with commas between them.'),
+})
+export type HeartbeatLogFilter = Shape<typeof heartbeatLogFilter>

@@ -1,13 +1,34 @@
-/** A lane of this node. */
-export interface LaneView {
-  readonly name: string
-  readonly concurrency: number
-  /** Slots held. */
-  readonly active: number
-  /** Runs queued for this lane. */
-  readonly pending: number
-  /** Slots that one org may hold on a node; null: all of them, because there is one org or `lanes.max_org_share` is 1. */
-  readonly max_per_org: number | null
-  /** The org that holds the most slots on the node that answers. Only shown to the operator where orgs share lanes. */
-  readonly largest_org: { readonly org_id: string; readonly held: number } | null
-}
+import { z } from 'zod'
+import { id, pageOf } from './common.ts'
+import { named, type Shape } from './shape.ts'
+
+export const lane = named(
+  'Lane',
+  z.strictObject({
+    ...{
+      name: z.string(),
+      concurrency: z.int(),
+      active: z.int().describe('Slots held.'),
+      pending: z.int().describe('Runs queued for this lane.'),
+    },
+    max_per_org: z
+      .int()
+      .nullable()
+      .describe(
+        'Slots that one org may hold on a node; null: all of them, because there is one org or `lanes.max_org_share` is 1.',
+      ),
+    largest_org: z
+      .strictObject({ org_id: id, held: z.int() })
+      .nullable()
+      .describe(
+        'The org that holds the most slots on the node that answers. Only shown to the operator where orgs share lanes.',
+      ),
+  }),
+  'A lane of this node.',
+)
+export type LaneView = Shape<typeof lane>
+
+export const lanePage = pageOf('LanePage', lane)
+
+/** The size of a lane on every node; nothing can run in a lane of size 0, so that is refused. */
+export const laneSize = named('LaneSize', z.strictObject({ concurrency: z.int().min(1) }))

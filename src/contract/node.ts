@@ -1,24 +1,45 @@
-/** A server process, as the others see it. */
-export interface NodeView {
-  readonly id: string
-  readonly started_at: string
-  readonly lease_until: string
-  readonly alive: boolean
-  readonly draining: boolean
-  /** What it can execute. */
-  readonly executors: readonly string[]
-  /** When it last looked at what is due; null when it does not say. */
-  readonly scanned_at: string | null
-}
+import { z } from 'zod'
+import { moment, pageOf } from './common.ts'
+import { named, type Shape } from './shape.ts'
 
-/** How this node is. */
-export interface Health {
-  readonly ready: boolean
-  readonly database: 'up' | 'away'
-  /** Since when it is away; null while it is up. */
-  readonly away_since: string | null
-  /** Whether it looks at what is due, or stands still. */
-  readonly engine: 'up' | 'stalled'
-  readonly draining: boolean
-  readonly node_id: string
-}
+const node = named(
+  'Node',
+  z.strictObject({
+    id: z.string(),
+    started_at: moment,
+    lease_until: moment,
+    alive: z.boolean(),
+    draining: z.boolean(),
+    executors: z.array(z.string()).describe('What it can execute.'),
+    scanned_at: moment.nullable().describe('When it last looked at what is due; null when it does not say.'),
+  }),
+  'A server process, as the others see it.',
+)
+export type NodeView = Shape<typeof node>
+
+export const nodePage = pageOf('NodePage', node)
+
+/** The process lives; nothing more is said. */
+export const alive = named('Alive', z.strictObject({ status: z.literal('ok') }))
+
+export const health = named(
+  'Health',
+  z.strictObject({
+    ready: z.boolean(),
+    database: z.enum(['up', 'away']),
+    away_since: moment.nullable().describe('Since when it is away; null while it is up.'),
+    engine: z.enum(['up', 'stalled']).describe('Whether it looks at what is due, or stands still.'),
+    draining: z.boolean(),
+    node_id: z.string(),
+  }),
+  'How this node is.',
+)
+export type Health = Shape<typeof health>
+
+export const version = named('Version', z.strictObject({ name: z.literal('escapement'), version: z.string() }))
+
+/** The document that describes this API. */
+export const openApiDocument = z.looseObject({ openapi: z.string() })
+
+/** The schema of the files that can be applied. */
+export const fileSchema = z.looseObject({ $schema: z.string() })

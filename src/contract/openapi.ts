@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { MediaAnswer, OperationSpec, OperationTable } from './operations/operation.ts'
 import { REFUSAL_CODES, REFUSAL_TITLES, type RefusalCode } from './refusals.ts'
-import { problem } from './schemas/problem.ts'
-import { taskError } from './schemas/task.ts'
-import { NAMED_SHAPES, type ShapeName } from './schemas/shaped.ts'
+import { problem } from './problem.ts'
+import { taskError } from './task.ts'
+import { NAMED_SHAPES, type ShapeName } from './shape.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -93,7 +93,16 @@ function describeSchemas(table: OperationTable): Schemas {
   for (const schema of Object.values(table).flatMap(schemasOf))
     if (!names.has(schema)) names.set(schema, { id: `anonymous.${names.size}` })
   for (const [schema, name] of names) all.add(schema, name)
-  const made = z.toJSONSchema(all, { uri: (id) => REFERENCE + id, unrepresentable: 'any', metadata: all })
+  const made = z.toJSONSchema(all, {
+    uri: (id) => REFERENCE + id,
+    unrepresentable: 'any',
+    metadata: all,
+    // What a field is for stands on the field itself; the names of shapes are in a registry of their own.
+    override: ({ zodSchema, jsonSchema }) => {
+      const description = z.globalRegistry.get(zodSchema)?.description
+      if (description !== undefined) jsonSchema.description = description
+    },
+  })
   const described = new Map(Object.entries(made.schemas).map(([id, schema]) => [id, withoutFrame(schema as Json)]))
   const named = [...NAMED_SHAPES.values()].map(({ id }) => id).toSorted()
   return {

@@ -1,24 +1,31 @@
-import type { RefusalCode } from './refusals.ts'
+import { z } from 'zod'
+import { REFUSAL_CODES, type RefusalCode } from './refusals.ts'
+import { anyObject } from './common.ts'
+import { named, type Shape } from './shape.ts'
 
-/** One thing that is wrong with a request. */
-export interface ProblemError {
-  /** JSON pointer to the field of the body; for parameters of the address, `/` and the name. */
-  readonly pointer: string
-  /** Reads on after the field's name: "must be a whole number". */
-  readonly message: string
-  readonly allowed?: string | undefined
-}
+/** One thing that is wrong with what was sent. */
+export const problemError = z.strictObject({
+  pointer: z
+    .string()
+    .describe('JSON pointer to the field of the body; for parameters of the address, `/` and the name.'),
+  message: z.string().describe('Reads on after the field\'s name: "must be a whole number".'),
+  allowed: z.string().optional(),
+})
+export type ProblemError = Shape<typeof problemError>
 
-/** How everything that is refused is told on the wire (RFC 9457). */
-export interface Problem {
-  readonly type: string
-  readonly title: string
-  readonly status: number
-  readonly detail: string
-  readonly code: RefusalCode
-  readonly request_id: string
-  readonly errors?: readonly ProblemError[] | undefined
-  /** The run that keeps the record of it. */
-  readonly run_id?: string | undefined
-  readonly details?: Readonly<Record<string, unknown>> | undefined
-}
+export const problem = named(
+  'Problem',
+  z.strictObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.enum(Object.keys(REFUSAL_CODES) as readonly RefusalCode[]),
+    request_id: z.string(),
+    errors: z.array(problemError).optional(),
+    run_id: z.string().optional().describe('The run that keeps the record of it.'),
+    details: anyObject.optional(),
+  }),
+  'What was refused and why (RFC 9457). `code` is stable; `errors` points to fields.',
+)
+export type Problem = Shape<typeof problem>

@@ -1,38 +1,66 @@
-import type { QuotaWord } from '../core/quota/quota.ts'
+import { z } from 'zod'
+import { MOST_REQUESTS_PER_MINUTE, MOST_TOKENS_PER_MINUTE, QUOTA_WORDS } from '../core/quota/quota.ts'
+import { moment, pageOf } from './common.ts'
+import { named, type Shape } from './shape.ts'
 
-/** A new provider: a service that several agents call, and what it lets all of them do together. */
-export interface ProviderInput {
-  /** What agents call it; it never changes. */
-  readonly name: string
-  /** Requests a minute, one for each attempt; null: any number. */
-  readonly requests_per_minute?: number | null
-  /** Tokens a minute, as runs report them; null: any number. */
-  readonly tokens_per_minute?: number | null
-  /** Attempts at a time; null: any number. */
-  readonly max_concurrent?: number | null
+/** The name of a provider, as agents and addresses have it. */
+export const providerNameText = z.string().min(1).max(100)
+
+const quotas = {
+  requests_per_minute: z
+    .int()
+    .min(1)
+    .max(MOST_REQUESTS_PER_MINUTE)
+    .nullish()
+    .describe('Requests a minute, one for each attempt; null: any number.'),
+  tokens_per_minute: z
+    .int()
+    .min(1)
+    .max(MOST_TOKENS_PER_MINUTE)
+    .nullish()
+    .describe('Tokens a minute, as runs report them; null: any number.'),
+  max_concurrent: z.int().min(1).max(1_000_000).nullish().describe('Attempts at a time; null: any number.'),
 }
 
-/** What may change about a provider: its quotas. */
-export type ProviderPatch = Partial<Omit<ProviderInput, 'name'>>
+export const providerInput = named(
+  'ProviderInput',
+  z.strictObject({ ...quotas, name: providerNameText.describe('What agents call it; it never changes.') }),
+  'Agents name it in their field `provider`; all of them share its quotas.',
+)
+export type ProviderInput = Shape<typeof providerInput>
 
-/** A provider, how full its buckets are and what waits for it. */
-export interface ProviderView extends Required<ProviderInput> {
-  readonly org_id: string
-  /** Requests that may start at once; null: any number. */
-  readonly requests_left: number | null
-  /** Tokens that are left; below 0 what is owed; null: any number. */
-  readonly tokens_left: number | null
-  /** Attempts that call it now. */
-  readonly in_flight: number
-  /** Queued runs that call it. */
-  readonly waiting: number
-  /** What holds its work up and until when; null: nothing does. */
-  readonly closed: { readonly quota: QuotaWord; readonly until: string } | null
-  /** The agents that call it, by id; a hundred at most. */
-  readonly agents: readonly string[]
-  readonly created_at: string
-  readonly updated_at: string
-}
+export const providerPatch = named(
+  'ProviderPatch',
+  z.strictObject(quotas),
+  'What may change about a provider: its quotas.',
+)
+export type ProviderPatch = Shape<typeof providerPatch>
+
+export const provider = named(
+  'Provider',
+  z.strictObject({
+    name: z.string().describe('What agents call it; it never changes.'),
+    org_id: z.string(),
+    requests_per_minute: z.int().nullable().describe('Requests a minute, one for each attempt; null: any number.'),
+    tokens_per_minute: z.int().nullable().describe('Tokens a minute, as runs report them; null: any number.'),
+    max_concurrent: z.int().nullable().describe('Attempts at a time; null: any number.'),
+    requests_left: z.int().nullable().describe('Requests that may start at once; null: any number.'),
+    tokens_left: z.int().nullable().describe('Tokens that are left; below 0 what is owed; null: any number.'),
+    in_flight: z.int().describe('Attempts that call it now.'),
+    waiting: z.int().describe('Queued runs that call it.'),
+    closed: z
+      .strictObject({ quota: z.enum(QUOTA_WORDS), until: moment })
+      .nullable()
+      .describe('What holds its work up and until when; null: nothing does.'),
+    agents: z.array(z.string()).describe('The agents that call it, by id; a hundred at most.'),
+    created_at: moment,
+    updated_at: moment,
+  }),
+  'A provider, how full its buckets are and what waits for it.',
+)
+export type ProviderView = Shape<typeof provider>
+
+export const providerPage = pageOf('ProviderPage', provider)
 
 /** Providers, as a program that embeds Escapement reaches them. */
 export interface Providers {

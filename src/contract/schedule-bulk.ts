@@ -1,25 +1,38 @@
-import type { ScheduleState } from '../core/schedule/schedule-life.ts'
+import { z } from 'zod'
+import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
+import { id } from './common.ts'
+import { named, type Shape } from './shape.ts'
 
 /** What can be done to many schedules at once. */
 export const BULK_ACTIONS = ['enable', 'disable', 'delete'] as const
+
 export type BulkAction = (typeof BULK_ACTIONS)[number]
 
-/** One thing done to many schedules. */
-export interface BulkInput {
-  readonly action: BulkAction
-  readonly ids: readonly string[]
-}
+export const bulkInput = named(
+  'BulkInput',
+  z.strictObject({ action: z.enum(BULK_ACTIONS), ids: z.array(id).min(1).max(100) }),
+  'One thing done to many schedules.',
+)
+export type BulkInput = Shape<typeof bulkInput>
 
-/** What became of each of them, in the order in which they were named. */
-export interface BulkAnswer {
-  readonly items: readonly {
-    readonly id: string
-    readonly ok: boolean
-    /** Where the schedule stands now; left out when it is gone or nothing was done. */
-    readonly state?: ScheduleState | undefined
-    readonly code?: string | undefined
-    readonly message?: string | undefined
-  }[]
-  readonly done: number
-  readonly refused: number
-}
+export const bulkAnswer = named(
+  'BulkAnswer',
+  z.strictObject({
+    items: z.array(
+      z.strictObject({
+        id: z.string(),
+        ok: z.boolean(),
+        state: z
+          .enum(SCHEDULE_STATES)
+          .optional()
+          .describe('Where the schedule stands now; left out when it is gone or nothing was done.'),
+        code: z.string().optional(),
+        message: z.string().optional(),
+      }),
+    ),
+    done: z.int(),
+    refused: z.int(),
+  }),
+  'What became of each of them, in the order in which they were named.',
+)
+export type BulkAnswer = Shape<typeof bulkAnswer>

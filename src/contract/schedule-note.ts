@@ -1,8 +1,14 @@
+import { z } from 'zod'
+import { named, type Shape } from './shape.ts'
 /** What there may be to note about a schedule. */
 export const SCHEDULE_NOTES = ['never_fires', 'ends_at_set'] as const
 
-/** A note as a code, and the values in it. */
-export interface ScheduleNote {
-  readonly code: (typeof SCHEDULE_NOTES)[number]
-  readonly params: Readonly<Record<string, string | number>>
-}
+export const scheduleNote = named(
+  'ScheduleNote',
+  z.strictObject({
+    code: z.enum(SCHEDULE_NOTES),
+    params: z.record(z.string(), z.union([z.string(), z.number()])),
+  }),
+  'A note as a code, and the values in it.',
+)
+export type ScheduleNote = Shape<typeof scheduleNote>

@@ -1,43 +1,258 @@
-import type { Reason } from '../core/reasons.ts'
-import type { ErrorCode } from '../core/run/error-codes.ts'
-import type { RunState } from '../core/run/run-machine.ts'
-import type { Trigger } from '../core/run/run.ts'
-import type { ScheduleState } from '../core/schedule/schedule-life.ts'
-import type { DstNoteView, ScheduleInput } from './schedule.ts'
+import { z } from 'zod'
+import { ERROR_CODES, type ErrorCode } from '../core/run/error-codes.ts'
+import { TRIGGERS } from '../core/run/run.ts'
+import { RUN_STATES } from '../core/run/run-machine.ts'
+import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
+import { id, moment, whyFields } from './common.ts'
+import { OUTAGE_EFFECTS, OUTAGE_KINDS } from './outage-words.ts'
+import { dstNote } from './schedule-preview.ts'
+import { scheduleInput } from './schedule.ts'
+import { named, type Shape } from './shape.ts'
 
 /** How an attempt may be assumed to go. `timeout`: it never answers, and its time limit ends it. */
 export const ASSUMED_OUTCOMES = ['success', 'failed', 'timeout'] as const
+
 export type AssumedOutcome = (typeof ASSUMED_OUTCOMES)[number]
 
-/** How long something takes: always as long, anything between two bounds, or one of what was observed. */
-export type AssumedDuration = number | { readonly min: number; readonly max: number } | readonly number[]
+/** What somebody does to a schedule on the way. */
+export const INTERVENTIONS = ['run_now', 'disable', 'enable'] as const
 
-/** What is assumed of attempts that nobody performs. */
-export interface AssumptionInput {
-  /** How long an attempt takes, in milliseconds; 1,000 unless given. A list is a list of observations. */
-  readonly duration_ms?: AssumedDuration | undefined
-  /** The share of attempts that fail, 0 to 1; none unless given. */
-  readonly failure_rate?: number | undefined
-  /** The share of attempts that never answer, 0 to 1; none unless given. */
-  readonly timeout_rate?: number | undefined
-  /** How the attempts of each schedule go, one after the other, from the beginning again after the last. */
-  readonly outcomes?: readonly AssumedOutcome[] | undefined
-  /** What those that fail say; `agent_error` unless given. */
-  readonly error_code?: ErrorCode | undefined
-  /** How long an attempt goes on after it was told to stop; 0 unless given, null: it does not listen. */
-  readonly stops_in_ms?: number | null | undefined
-  /** What an attempt uses. */
-  readonly tokens?: number | undefined
-  /** What an attempt costs, in whole money. */
-  readonly cost?: number | undefined
-  /**
-   * The share of runs that find nothing new, 0 to 1; none unless given, so that a schedule with a cadence is never
-   * simulated as rarer than it may be.
-   */
-  readonly quiet_rate?: number | undefined
-  /** In how many seconds every agent asks to be woken next; none asks unless given. */
-  readonly next_check_seconds?: number | undefined
+const YEAR_MS = 366 * 86_400_000
+const shareOfAll = z.number().min(0).max(1)
+const milliseconds = z.int().min(0).max(YEAR_MS)
+
+export const assumption = named(
+  'SimulationAssumption',
+  z.strictObject({
+    duration_ms: z
+      .union([
+        milliseconds,
+        z.strictObject({ min: milliseconds, max: milliseconds }),
+        z.array(milliseconds).min(1).max(1_000),
+      ])
+      .optional()
+      .describe('How long an attempt takes, in milliseconds; 1,000 unless given. A list is a list of observations.'),
+    failure_rate: shareOfAll.optional().describe('The share of attempts that fail, 0 to 1; none unless given.'),
+    timeout_rate: shareOfAll.optional().describe('The share of attempts that never answer, 0 to 1; none unless given.'),
+    outcomes: z
+      .array(z.enum(ASSUMED_OUTCOMES))
+      .min(1)
+      .max(10_000)
+      .optional()
+      .describe('How the attempts of each schedule go, one after the other, from the beginning again after the last.'),
+    error_code: z
+      .enum(Object.keys(ERROR_CODES) as readonly ErrorCode[])
+      .optional()
+      .describe('What those that fail say; `agent_error` unless given.'),
+    stops_in_ms: milliseconds
+      .nullable()
+      .optional()
+      .describe('How long an attempt goes on after it was told to stop; 0 unless given, null: it does not listen.'),
+    tokens: z.int().min(0).max(1_000_000_000).optional().describe('What an attempt uses.'),
+    cost: z.number().min(0).max(1_000_000).optional().describe('What an attempt costs, in whole money.'),
+    quiet_rate: shareOfAll
+      .optional()
+      .describe(
+        'The share of runs that find nothing new, 0 to 1; none unless given, so that a schedule with a cadence is never simulated as rarer than it may be.',
+      ),
+    next_check_seconds: z
+      .int()
+      .min(0)
+      .max(YEAR_MS / 1_000)
+      .optional()
+      .describe('In how many seconds every agent asks to be woken next; none asks unless given.'),
+  }),
+  'How attempts go that nobody performs.',
+)
+export type AssumptionInput = Shape<typeof assumption>
+
+const outage = named(
+  'SimulationOutage',
+  z.strictObject({
+    kind: z.enum(OUTAGE_KINDS),
+    from: moment,
+    to: moment,
+    agent_id: id.optional().describe('Only with `agent`: which one; all of them unless given.'),
+    effect: z.enum(OUTAGE_EFFECTS).optional().describe('Only with `agent`; `network` unless given.'),
+  }),
+  'Something is out from a moment (inclusive) to another (exclusive).',
+)
+export type OutageInput = Shape<typeof outage>
+
+export const policyChange = named(
+  'SimulationPolicyChange',
+  z.strictObject({
+    schedules: z.array(id).min(1).max(1_000).optional().describe('Ids or names; all schedules unless given.'),
+    set: scheduleInput,
+  }),
+  'Other policies than the schedules have.',
+)
+export type PolicyChange = Shape<typeof policyChange>
+
+export const intervention = named(
+  'SimulationIntervention',
+  z.strictObject({ at: moment, schedule_id: id, action: z.enum(INTERVENTIONS) }),
+)
+export type Intervention = Shape<typeof intervention>
+
+const { evidence: _evidence, ...spoken } = whyFields
+const said = { ...spoken, sentence: z.string() }
+
+/** One attempt of a run in a simulation. */
+const attempt = z.strictObject({
+  number: z.int(),
+  started_at: moment,
+  finished_at: moment.nullable().describe('Null: it was still under way at the end of the window.'),
+  status: z.enum(RUN_STATES),
+  error_code: z.string().nullable(),
+})
+export type SimulatedAttemptView = Shape<typeof attempt>
+
+const run = named(
+  'SimulatedRun',
+  z.strictObject({
+    ...said,
+    id: z.string(),
+    schedule_id: z.string(),
+    nominal_time: moment.nullable().describe('Null: somebody asked for it.'),
+    trigger: z.enum(TRIGGERS),
+    status: z.enum(RUN_STATES).describe('Where it stands at the end of the window, if it has not ended in it.'),
+    decision: z.strictObject(said).describe('Why it was made, or was not to run.'),
+    held_decision: z
+      .strictObject(said)
+      .nullable()
+      .describe('Why it was held before that was decided; null for runs that never were.'),
+    first_attempt: z.int(),
+    attempt: z.int(),
+    created_at: moment,
+    not_before: moment.nullable(),
+    started_at: moment.nullable().describe('When its last attempt began.'),
+    finished_at: moment.nullable(),
+    lateness_ms: z
+      .number()
+      .nullable()
+      .describe('From the planned moment to the first start; null: it has not started, or nothing was planned.'),
+    error_code: z.string().nullable(),
+    tokens: z.number(),
+    cost: z.number(),
+    superseded: z.boolean(),
+    superseded_by: z.string().nullable().describe('The occurrence that took its place.'),
+    attempts: z.array(attempt),
+  }),
+  'What became of one occurrence, or of one run that somebody asked for.',
+)
+export type SimulatedRunView = Shape<typeof run>
+
+/** Occurrences that were skipped together and are not told one by one. */
+const range = z.strictObject({
+  ...said,
+  schedule_id: z.string(),
+  first: moment,
+  last: moment,
+  count: z.int(),
+  decided_at: moment,
+})
+export type SimulatedRangeView = Shape<typeof range>
+
+const totals = named(
+  'SimulationTotals',
+  z.strictObject({
+    occurrences: z.int().describe('Occurrences that were decided.'),
+    runs: z.int().describe('Runs that were made, those included that somebody asked for.'),
+    by_status: z.partialRecord(z.enum(RUN_STATES), z.int()),
+    skipped_by_reason: z.partialRecord(spoken.reason as z.ZodEnum, z.int()),
+    attempts: z.int(),
+    superseded: z.int(),
+    max_waiting: z.int().describe('The most that waited to start at a time, and that were at work at a time.'),
+    max_running: z.int(),
+    busy_ms: z.number().describe('How long attempts were at work, all together.'),
+    tokens: z.number(),
+    cost: z.number(),
+    lateness_p50_ms: z.number().nullable(),
+    lateness_p99_ms: z.number().nullable(),
+    lateness_max_ms: z.number().nullable(),
+  }),
+  'What a window came to. Ranges are counted by every occurrence in them.',
+)
+export type SimulationTotals = Shape<typeof totals>
+
+const simulatedSchedule = named(
+  'SimulatedSchedule',
+  z.strictObject({
+    id: z.string(),
+    name: z.string(),
+    sentence: z.string(),
+    kind: z.enum(['at', 'every', 'cron', 'rrule']),
+    timezone: z.string(),
+    agent_id: z.string(),
+    state: z.enum(SCHEDULE_STATES).nullable().describe('Null: it deleted itself.'),
+    next_run_at: moment.nullable(),
+    fires: z.int(),
+    failure_streak: z.int(),
+    totals,
+    dst_notes: z.array(dstNote),
+  }),
+  'A schedule in a simulation, and where it stands at the end.',
+)
+export type SimulatedScheduleView = Shape<typeof simulatedSchedule>
+
+/** How full it was in a stretch of the window. */
+const depth = z.strictObject({
+  at: moment,
+  waiting: z.int().describe('The most that waited to start, and that were at work, in the stretch that begins here.'),
+  running: z.int(),
+  tokens: z.number(),
+  cost: z.number(),
+})
+export type SimulatedDepth = Shape<typeof depth>
+
+/** The fields of a result, for what is more than one. */
+export const simulationFields = {
+  from: moment,
+  to: moment,
+  seed: z.int(),
+  schedules: z.array(simulatedSchedule),
+  rows: z.array(run).describe('In the order in which they were decided.'),
+  ranges: z.array(range),
+  truncated: z.boolean().describe('More rows or ranges were counted than are told. The totals are of all of them.'),
+  depth: z.array(depth).describe('Stretches of equal length, oldest first.'),
+  totals,
+  outages: z.array(outage),
 }
+
+export const simulation = named('Simulation', z.strictObject(simulationFields), 'What would happen.')
+export type SimulationView = Shape<typeof simulation>
+
+/** An occurrence that goes otherwise with other policies. */
+const change = z.strictObject({
+  schedule_id: z.string(),
+  nominal_time: moment,
+  kind: z
+    .enum(['status', 'timing', 'only_before', 'only_after'])
+    .describe('`status`: it ends otherwise. `timing`: it ends the same, at other moments or with other attempts.'),
+  before: run.nullable(),
+  after: run.nullable(),
+})
+export type SimulationChange = Shape<typeof change>
+
+export const simulationDiff = named(
+  'SimulationDiff',
+  z.strictObject({
+    changes: z.array(change),
+    changed: z.int(),
+    unchanged: z.int(),
+    truncated: z
+      .boolean()
+      .describe('Not every occurrence could be compared: at least one side tells only its first rows.'),
+    before: totals,
+    after: totals,
+  }),
+  'What two sets of policies make of the same window.',
+)
+export type SimulationDiff = Shape<typeof simulationDiff>
+
+/** How long something takes: always as long, anything between two bounds, or one of what was observed. */
+export type AssumedDuration = NonNullable<AssumptionInput['duration_ms']>
 
 /** How an attempt that is on record went. */
 export interface RecordedAttempt {
@@ -51,185 +266,4 @@ export interface RecordedAttempt {
   readonly cost?: number | undefined
   /** Its probe said no: no agent was started. */
   readonly probe?: 'no' | undefined
-}
-
-/**
- * `engine`: no node works, and what runs is lost. `stall`: nothing fires, and what runs goes on. `agent`: attempts fail,
- * or nobody takes them.
- */
-export const OUTAGE_KINDS = ['engine', 'stall', 'agent'] as const
-export type OutageKind = (typeof OUTAGE_KINDS)[number]
-
-/** What attempts meet while their agent is out. `offline`: they wait instead. */
-export const OUTAGE_EFFECTS = ['network', 'executor_http_5xx', 'offline'] as const
-export type OutageEffect = (typeof OUTAGE_EFFECTS)[number]
-
-/** Something is out from a moment (inclusive) to another (exclusive). */
-export interface OutageInput {
-  readonly kind: OutageKind
-  readonly from: string
-  readonly to: string
-  /** Only with `agent`: which one; all of them unless given. */
-  readonly agent_id?: string | undefined
-  /** Only with `agent`; `network` unless given. */
-  readonly effect?: OutageEffect | undefined
-}
-
-/** Other policies than the schedules have: what is set goes over what they say, and null brings back the default. */
-export interface PolicyChange {
-  /** Ids or names; all schedules unless given. */
-  readonly schedules?: readonly string[] | undefined
-  readonly set: ScheduleInput
-}
-
-/** What somebody does to a schedule on the way. */
-export const INTERVENTIONS = ['run_now', 'disable', 'enable'] as const
-export interface Intervention {
-  readonly at: string
-  readonly schedule_id: string
-  readonly action: (typeof INTERVENTIONS)[number]
-}
-
-/** One attempt of a run in a simulation. */
-export interface SimulatedAttemptView {
-  readonly number: number
-  readonly started_at: string
-  /** Null: it was still under way at the end of the window. */
-  readonly finished_at: string | null
-  readonly status: RunState
-  readonly error_code: string | null
-}
-
-/** What became of one occurrence, or of one run that somebody asked for. */
-export interface SimulatedRunView {
-  readonly id: string
-  readonly schedule_id: string
-  /** Null: somebody asked for it. */
-  readonly nominal_time: string | null
-  readonly trigger: Trigger
-  /** Where it stands at the end of the window, if it has not ended in it. */
-  readonly status: RunState
-  /** Why it is there. */
-  readonly reason: Reason
-  readonly rule: string
-  readonly sentence: string
-  /** Why it was made, or was not to run. */
-  readonly decision: { readonly reason: Reason; readonly rule: string; readonly sentence: string }
-  /** Why it was held before that was decided; null for runs that never were. */
-  readonly held_decision: { readonly reason: Reason; readonly rule: string; readonly sentence: string } | null
-  readonly first_attempt: number
-  readonly attempt: number
-  readonly created_at: string
-  readonly not_before: string | null
-  /** When its last attempt began. */
-  readonly started_at: string | null
-  readonly finished_at: string | null
-  /** From the planned moment to the first start; null: it has not started, or nothing was planned. */
-  readonly lateness_ms: number | null
-  readonly error_code: string | null
-  readonly tokens: number
-  readonly cost: number
-  readonly superseded: boolean
-  /** The occurrence that took its place. */
-  readonly superseded_by: string | null
-  readonly attempts: readonly SimulatedAttemptView[]
-}
-
-/** Occurrences that were skipped together and are not told one by one. */
-export interface SimulatedRangeView {
-  readonly schedule_id: string
-  readonly first: string
-  readonly last: string
-  readonly count: number
-  readonly decided_at: string
-  readonly reason: Reason
-  readonly rule: string
-  readonly sentence: string
-}
-
-/** What a window came to. Ranges are counted by every occurrence in them. */
-export interface SimulationTotals {
-  /** Occurrences that were decided. */
-  readonly occurrences: number
-  /** Runs that were made, those included that somebody asked for. */
-  readonly runs: number
-  readonly by_status: Readonly<Partial<Record<RunState, number>>>
-  readonly skipped_by_reason: Readonly<Partial<Record<Reason, number>>>
-  readonly attempts: number
-  readonly superseded: number
-  /** The most that waited to start at a time, and that were at work at a time. */
-  readonly max_waiting: number
-  readonly max_running: number
-  /** How long attempts were at work, all together. */
-  readonly busy_ms: number
-  readonly tokens: number
-  readonly cost: number
-  readonly lateness_p50_ms: number | null
-  readonly lateness_p99_ms: number | null
-  readonly lateness_max_ms: number | null
-}
-
-/** A schedule in a simulation, and where it stands at the end. */
-export interface SimulatedScheduleView {
-  readonly id: string
-  readonly name: string
-  readonly sentence: string
-  readonly kind: 'at' | 'every' | 'cron' | 'rrule'
-  readonly timezone: string
-  readonly agent_id: string
-  /** Null: it deleted itself. */
-  readonly state: ScheduleState | null
-  readonly next_run_at: string | null
-  readonly fires: number
-  readonly failure_streak: number
-  readonly totals: SimulationTotals
-  readonly dst_notes: readonly DstNoteView[]
-}
-
-/** How full it was in a stretch of the window. */
-export interface SimulatedDepth {
-  readonly at: string
-  /** The most that waited to start, and that were at work, in the stretch that begins here. */
-  readonly waiting: number
-  readonly running: number
-  readonly tokens: number
-  readonly cost: number
-}
-
-/** What would happen. */
-export interface SimulationView {
-  readonly from: string
-  readonly to: string
-  readonly seed: number
-  readonly schedules: readonly SimulatedScheduleView[]
-  /** In the order in which they were decided. */
-  readonly rows: readonly SimulatedRunView[]
-  readonly ranges: readonly SimulatedRangeView[]
-  /** More rows or ranges were counted than are told. The totals are of all of them. */
-  readonly truncated: boolean
-  /** Stretches of equal length, oldest first. */
-  readonly depth: readonly SimulatedDepth[]
-  readonly totals: SimulationTotals
-  readonly outages: readonly OutageInput[]
-}
-
-/** An occurrence that goes otherwise with other policies. */
-export interface SimulationChange {
-  readonly schedule_id: string
-  readonly nominal_time: string
-  /** `status`: it ends otherwise. `timing`: it ends the same, at other moments or with other attempts. */
-  readonly kind: 'status' | 'timing' | 'only_before' | 'only_after'
-  readonly before: SimulatedRunView | null
-  readonly after: SimulatedRunView | null
-}
-
-/** What two sets of policies make of the same window. */
-export interface SimulationDiff {
-  readonly changes: readonly SimulationChange[]
-  readonly changed: number
-  readonly unchanged: number
-  /** Not every occurrence could be compared: at least one side tells only its first rows. */
-  readonly truncated: boolean
-  readonly before: SimulationTotals
-  readonly after: SimulationTotals
 }

@@ -1,153 +1,192 @@
-/** A task as the façade of seed 004 takes it. */
-export interface TaskInput {
-  /** Any text: whoever the task is for. One that is the id of an agent wakes that agent. */
-  readonly agentId: string
-  readonly action: string
-  readonly tabId?: string | undefined
-  readonly selector?: string | undefined
-  readonly ref?: string | undefined
-  readonly params?: Readonly<Record<string, unknown>> | undefined
-  /** Lower is sooner; 0 unless given. */
-  readonly priority?: number | undefined
-  readonly deadline?: string | undefined
-  readonly callbackUrl?: string | undefined
-  /** Ours beside the façade: tasks are not retried unless they ask. */
-  readonly retry_policy?: Readonly<Record<string, unknown>> | undefined
+import { z } from 'zod'
+import { anyJson, anyObject, moment } from './common.ts'
+import { named, type Shape } from './shape.ts'
+
+const MOST_TASKS = 1_000
+const MOST_IN_BATCH = 50
+
+const agent = z.string().min(1).max(512)
+const text = z.string().max(10_000)
+const state = z.enum(['queued', 'assigned', 'running', 'done', 'failed', 'cancelled', 'rejected'])
+const count = z.int().min(0)
+
+export const taskItemFields = {
+  action: z.string().min(1).max(512),
+  tabId: text.optional(),
+  selector: text.optional(),
+  ref: text.optional(),
+  params: anyObject.optional(),
+  priority: z.int().min(-2_147_483_648).max(2_147_483_647).optional().describe('Lower is sooner; 0 unless given.'),
+  deadline: z.iso.datetime({ offset: true }).optional(),
+  callbackUrl: text.optional(),
+  retry_policy: anyObject.optional().describe('Ours beside the façade: tasks are not retried unless they ask.'),
 }
 
-/** Tasks of one agent. */
-export interface TaskBatchInput {
-  readonly agentId: string
-  /** Of every task that has none of its own. */
-  readonly callbackUrl?: string | undefined
-  readonly tasks: readonly TaskItemInput[]
-}
+export const taskInput = named(
+  'TaskInput',
+  z.strictObject({
+    agentId: agent.describe('Any text: whoever the task is for. One that is the id of an agent wakes that agent.'),
+    ...taskItemFields,
+  }),
+  'Fields that nobody knows are passed over; null and empty texts say nothing.',
+)
+export type TaskInput = Shape<typeof taskInput>
 
-/** A task of a batch: everything a task can have, but the agent. */
-export type TaskItemInput = Omit<TaskInput, 'agentId'>
+const taskItemInput = named(
+  'TaskItemInput',
+  z.strictObject(taskItemFields),
+  'A task of a batch: everything a task can have, but the agent.',
+)
+export type TaskItemInput = Shape<typeof taskItemInput>
 
-/** What became of a task that was accepted. */
-export interface TaskReceipt {
-  readonly taskId: string
-  readonly state: string
-  /** Place among the queued tasks of the agent; 0 when it has started already. */
-  readonly position: number
-  readonly createdAt: string
-}
+export const taskBatchInput = named(
+  'TaskBatchInput',
+  z.strictObject({
+    agentId: agent,
+    callbackUrl: text.optional().describe('Of every task that has none of its own.'),
+    tasks: z.array(taskItemInput).min(1).max(MOST_IN_BATCH),
+  }),
+  'Tasks of one agent.',
+)
+export type TaskBatchInput = Shape<typeof taskBatchInput>
 
-/** What became of one task of a batch. */
-export interface TaskBatchItem {
-  /** Empty when nothing was stored, because the task could not be read. */
-  readonly taskId: string
-  readonly state: string
-  readonly position?: number | undefined
-  readonly error?: string | undefined
-}
+export const taskReceipt = named(
+  'TaskReceipt',
+  z.strictObject({
+    taskId: z.string(),
+    state,
+    position: count.describe('Place among the queued tasks of the agent; 0 when it has started already.'),
+    createdAt: moment,
+  }),
+  '`position` is the place among the queued tasks of the agent, 0 when it has started already.',
+)
+export type TaskReceipt = Shape<typeof taskReceipt>
 
-/** What became of the tasks of a batch, in their order. */
-export interface TaskBatchReceipt {
-  readonly tasks: readonly TaskBatchItem[]
-  /** How many there were. */
-  readonly submitted: number
-}
+const taskBatchItem = named(
+  'TaskBatchItem',
+  z.strictObject({
+    taskId: z.string().describe('Empty when nothing was stored, because the task could not be read.'),
+    state,
+    position: z.int().min(1).optional(),
+    error: z.string().optional(),
+  }),
+  'A task that could not be read is `rejected` and has an empty id: nothing was stored of it.',
+)
+export type TaskBatchItem = Shape<typeof taskBatchItem>
 
-/** A task as it is. */
-export interface TaskView {
-  readonly taskId: string
-  readonly agentId: string
-  readonly action: string
-  readonly tabId?: string | undefined
-  readonly selector?: string | undefined
-  readonly ref?: string | undefined
-  readonly params?: Readonly<Record<string, unknown>> | undefined
-  readonly priority: number
-  readonly state: string
-  readonly deadline: string | null
-  readonly createdAt: string
-  readonly startedAt: string | null
-  readonly completedAt: string | null
-  readonly latencyMs?: number | undefined
-  readonly result?: unknown
-  readonly error?: string | undefined
-  readonly callbackUrl?: string | undefined
-  readonly position?: number | undefined
-}
+export const taskBatchReceipt = named(
+  'TaskBatchReceipt',
+  z.strictObject({ tasks: z.array(taskBatchItem), submitted: count.describe('How many there were.') }),
+  'What became of the tasks of a batch, in their order.',
+)
+export type TaskBatchReceipt = Shape<typeof taskBatchReceipt>
+
+export const task = named(
+  'Task',
+  z.strictObject({
+    taskId: z.string(),
+    agentId: z.string(),
+    action: z.string(),
+    tabId: z.string().optional(),
+    selector: z.string().optional(),
+    ref: z.string().optional(),
+    params: anyObject.optional(),
+    priority: z.int(),
+    state,
+    deadline: moment.nullable(),
+    createdAt: moment,
+    startedAt: moment.nullable(),
+    completedAt: moment.nullable(),
+    latencyMs: count.optional(),
+    result: anyJson.optional(),
+    error: z.string().optional(),
+    callbackUrl: z.string().optional(),
+    position: z.int().min(1).optional(),
+  }),
+  'A task as it is.',
+)
+export type TaskView = Shape<typeof task>
 
 /** Which tasks. */
-export interface TaskFilter {
-  readonly agentId?: string | undefined
-  /** Words of the façade, separated by commas. */
-  readonly state?: string | undefined
-  readonly limit?: number | undefined
-  readonly cursor?: string | undefined
-}
+export const taskFilter = z.strictObject({
+  agentId: z.string().max(512).optional(),
+  state: z.string().max(1_000).optional().describe('Words of the façade, separated by commas.'),
+  limit: z.int().min(1).max(MOST_TASKS).optional(),
+  cursor: z.string().max(4_096).optional(),
+})
+export type TaskFilter = Shape<typeof taskFilter>
 
-/** Tasks, newest first. */
-export interface TaskList {
-  readonly tasks: readonly TaskView[]
-  /** How many are in this answer. */
-  readonly count: number
-  /** Where to go on; left out when there is nothing more. */
-  readonly next_cursor?: string | undefined
-}
+export const taskList = named(
+  'TaskList',
+  z.strictObject({
+    tasks: z.array(task),
+    count: count.describe('How many are in this answer.'),
+    next_cursor: z.string().optional().describe('Where to go on; left out when there is nothing more.'),
+  }),
+  'Tasks, newest first.',
+)
+export type TaskList = Shape<typeof taskList>
 
-/** That a task is cancelled. */
-export interface TaskCancelled {
-  readonly status: 'cancelled'
-  readonly taskId: string
-}
+export const taskCancelled = named(
+  'TaskCancelled',
+  z.strictObject({ status: z.literal('cancelled'), taskId: z.string() }),
+  'That a task is cancelled.',
+)
+export type TaskCancelled = Shape<typeof taskCancelled>
 
 /** How the tasks of an agent, or of the org, went. Each task that has ended is in one of these. */
-export interface TaskAgentMetrics {
-  /** Accepted, whatever became of them; those that were rejected are not among them. */
-  readonly submitted: number
-  readonly completed: number
-  readonly failed: number
-  readonly cancelled: number
-  readonly rejected: number
-  readonly expired: number
-}
+const agentMetrics = z.strictObject({
+  submitted: count.describe('Accepted, whatever became of them; those that were rejected are not among them.'),
+  completed: count,
+  failed: count,
+  cancelled: count,
+  rejected: count,
+  expired: count,
+})
+export type TaskAgentMetrics = Shape<typeof agentMetrics>
 
-/** What waits, how it went, and within which limits. */
-export interface TaskStats {
-  readonly queue: {
-    readonly totalQueued: number
-    readonly totalInflight: number
-    readonly agents: Readonly<Record<string, { readonly queued: number; readonly inflight: number }>>
-  }
-  readonly metrics: {
-    readonly tasksSubmitted: number
-    readonly tasksCompleted: number
-    readonly tasksFailed: number
-    readonly tasksCancelled: number
-    readonly tasksRejected: number
-    readonly tasksExpired: number
-    /** Tasks that were started. */
-    readonly dispatchCount: number
-    /** How long they were queued before, together. */
-    readonly dispatchLatencyTotalMs: number
-    readonly avgDispatchLatencyMs: number
-    readonly agents: Readonly<Record<string, TaskAgentMetrics>>
-  }
-  readonly config: {
-    readonly strategy: 'fair-fifo'
-    readonly maxQueueSize: number
-    readonly maxPerAgent: number
-    readonly maxInflight: number
-    readonly maxPerAgentFlight: number
-    /** Slots of the lane `task` on this node. */
-    readonly workerCount: number
-    /** As Go writes lengths of time: `5m0s`. */
-    readonly resultTTL: string
-  }
-}
+export const taskStats = named(
+  'TaskStats',
+  z.strictObject({
+    queue: z.strictObject({
+      totalQueued: count,
+      totalInflight: count,
+      agents: z.record(z.string(), z.strictObject({ queued: count, inflight: count })),
+    }),
+    metrics: z.strictObject({
+      tasksSubmitted: count,
+      tasksCompleted: count,
+      tasksFailed: count,
+      tasksCancelled: count,
+      tasksRejected: count,
+      tasksExpired: count,
+      dispatchCount: count.describe('Tasks that were started.'),
+      dispatchLatencyTotalMs: count.describe('How long they were queued before, together.'),
+      avgDispatchLatencyMs: z.number().min(0),
+      agents: z.record(z.string(), agentMetrics),
+    }),
+    config: z.strictObject({
+      strategy: z.literal('fair-fifo'),
+      maxQueueSize: count,
+      maxPerAgent: count,
+      maxInflight: count,
+      maxPerAgentFlight: count,
+      workerCount: count.describe('Slots of the lane `task` on this node.'),
+      resultTTL: z.string().describe('As Go writes lengths of time: `5m0s`.'),
+    }),
+  }),
+  'Counted as long as the org exists, over all nodes: `tasksSubmitted` is what completed, failed, was cancelled or expired, and what is pending.',
+)
+export type TaskStats = Shape<typeof taskStats>
 
-/** How the façade tells what it refuses. */
-export interface TaskError {
-  readonly error: string
-  /** Stable, for programs. */
-  readonly code: string
-  /** True when the same request may go through later. */
-  readonly retryable?: true | undefined
-  readonly details?: Readonly<Record<string, unknown>> | undefined
-}
+export const taskError = named(
+  'TaskError',
+  z.strictObject({
+    error: z.string(),
+    code: z.string().describe('Stable, for programs.'),
+    retryable: z.literal(true).optional().describe('True when the same request may go through later.'),
+    details: anyObject.optional(),
+  }),
+  'What was refused and why, as clients of the task façade know it. `details.errors` points to fields.',
+)
+export type TaskError = Shape<typeof taskError>

@@ -1,5 +1,7 @@
-import type { AgentInput, AgentView } from '../contract/agent.ts'
-import type { Page, PageFilter } from '../contract/page.ts'
+import type { AgentInput, AgentPatch, AgentView } from '../contract/agent.ts'
+import type { ExecutorInput } from '../contract/executor.ts'
+import type { Page } from '../contract/page.ts'
+import type { PageFilter } from '../contract/common.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import { maskedExecutor } from '../core/executor/masked.ts'
 import { agentId, type OrgId } from '../core/ids.ts'
@@ -106,7 +108,7 @@ export async function findAgentPage(
   return pageOfListed(listed, view, ({ id }) => writeCursorParts([id]))
 }
 
-type AskedChange = Asked & { readonly change: Partial<AgentInput> }
+type AskedChange = Asked & { readonly change: AgentPatch & Pick<AgentInput, 'id'> }
 
 /** Changes an agent. Runs that are pending keep the limits they were made with. */
 export const changeAgent = async (ports: Ports, caller: Caller, asked: AskedChange): Promise<AgentView> =>
@@ -145,7 +147,7 @@ export async function agentChange(ports: Ports, caller: Caller, asked: AskedChan
   }
 }
 
-async function refuseLong(tx: Transaction, orgId: OrgId, given: Partial<AgentInput>): Promise<void> {
+async function refuseLong(tx: Transaction, orgId: OrgId, given: AgentPatch): Promise<void> {
   const org = given.timeout_seconds === undefined ? undefined : await loadOrg(tx, orgId)
   if (org !== undefined) refuseLongTimeout(given, org)
 }
@@ -238,7 +240,7 @@ export const viewAgent = (row: AgentRow): AgentView => ({
   org_id: row.orgId,
   name: row.name,
   description: row.description,
-  executor: maskedExecutor(row.executor),
+  executor: maskedExecutor(row.executor) as ExecutorInput,
   retry_policy: row.retryPolicy === null ? null : viewRetryPolicy(row.retryPolicy),
   timeout_seconds: row.timeoutSeconds,
   max_concurrent: row.maxConcurrent,

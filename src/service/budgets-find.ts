@@ -1,5 +1,6 @@
 import type { BudgetView } from '../contract/budget.ts'
-import type { Page, PageFilter } from '../contract/page.ts'
+import type { Page } from '../contract/page.ts'
+import type { PageFilter } from '../contract/common.ts'
 import { invalid } from '../contract/refusals.ts'
 import { instant } from '../core/instant.ts'
 import { findBudgets } from './budgets.ts'

@@ -1,5 +1,6 @@
 import type { MemberInput, MemberPatch, MemberView } from '../contract/member.ts'
-import type { Page, PageFilter } from '../contract/page.ts'
+import type { Page } from '../contract/page.ts'
+import type { PageFilter } from '../contract/common.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import type { OrgId } from '../core/ids.ts'
 import { flawed, orNull, parsed, parseFields, wordField, type Parsed } from '../core/input.ts'

@@ -1,5 +1,6 @@
 import type { CreatedOrg, OrgInput, OrgPatch, OrgView } from '../contract/org.ts'
-import type { Page, PageFilter } from '../contract/page.ts'
+import type { Page } from '../contract/page.ts'
+import type { PageFilter } from '../contract/common.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import { OPERATOR_ORG, type Role } from '../core/access.ts'
 import { periodBounds } from '../core/budget/budget-period.ts'

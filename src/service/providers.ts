@@ -1,4 +1,5 @@
-import type { Page, PageFilter } from '../contract/page.ts'
+import type { Page } from '../contract/page.ts'
+import type { PageFilter } from '../contract/common.ts'
 import type { ProviderInput, ProviderPatch, ProviderView } from '../contract/provider.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import { providerName, type AgentId, type ProviderName } from '../core/ids.ts'

@@ -1,5 +1,5 @@
 import { invalid } from '../contract/refusals.ts'
-import type { OutcomesFilter, ScheduleOutcome, ScheduleOutcomes } from '../contract/schedule.ts'
+import type { OutcomesFilter, ScheduleOutcome, ScheduleOutcomes } from '../contract/schedule-outcome.ts'
 import { scheduleId } from '../core/ids.ts'
 import { formatInstant } from '../core/instant.ts'
 import { confinedTo } from '../core/rails/railed.ts'

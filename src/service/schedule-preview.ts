@@ -1,5 +1,5 @@
 import { invalid, Refusal } from '../contract/refusals.ts'
-import type { DstNoteView, PreviewInput, SchedulePreview } from '../contract/schedule.ts'
+import type { DstNoteView, PreviewInput, SchedulePreview } from '../contract/schedule-preview.ts'
 import { addAll } from '../core/long-lists.ts'
 import { pacedOf } from '../core/cadence/pace.ts'
 import { parseInteger, type Parsed } from '../core/input.ts'

@@ -1,4 +1,5 @@
-import type { Page, PageFilter } from '../contract/page.ts'
+import type { Page } from '../contract/page.ts'
+import type { PageFilter } from '../contract/common.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import type { MessageView } from '../contract/session.ts'
 import { runId, type OrgId } from '../core/ids.ts'

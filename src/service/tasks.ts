@@ -1,7 +1,7 @@
 import { agentId, type AgentId } from '../core/ids.ts'
 import type { Flaw } from '../core/input.ts'
 import { formatInstant, later, type Instant } from '../core/instant.ts'
-import { facadeStateOf } from '../core/run/run-words.ts'
+import { facadeStateOf, type FacadeState } from '../core/run/run-words.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import type { TaskCancelled, TaskInput, TaskReceipt } from '../contract/task.ts'
 import type { Caller } from './caller.ts'
@@ -149,5 +149,5 @@ const fullText = ({ why }: Rejected, agent: string): string =>
   why.reason === 'agent_queue_full' ? `The queue of agent ${agent} is full` : 'The queue is full'
 
 /** The state of a task that was just handed in, in the words of the façade. */
-export const stateOf = ({ live, caller }: TaskContext, { runId: id }: Submitted): string =>
+export const stateOf = ({ live, caller }: TaskContext, { runId: id }: Submitted): FacadeState =>
   facadeStateOf(live.stateOf(caller.orgId, id) ?? 'queued')

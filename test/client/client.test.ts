@@ -88,7 +88,7 @@ describe('the types of a call', () => {
     expectTypeOf(schedules.get).parameter(0).toEqualTypeOf<string>()
     expectTypeOf(schedules.get).returns.resolves.toEqualTypeOf<ScheduleView>()
     expectTypeOf(schedules.list).returns.resolves.toEqualTypeOf<Page<ScheduleView>>()
-    expectTypeOf(schedules.explain).parameter(1).toEqualTypeOf<{ at: string | number }>()
+    expectTypeOf(schedules.explain).parameter(1).toEqualTypeOf<{ readonly at: string | number }>()
     expectTypeOf(schedules.delete).returns.resolves.toEqualTypeOf<undefined>()
     // @ts-expect-error there is no such field
     void schedules.create({ every: 5 }).catch(() => undefined)

@@ -33,7 +33,7 @@ const ENDLESS = { task: task(90), against: null }
 
 describe('simulations in a thread', () => {
   it('come to what they come to in this one, compared with other policies where that is asked', async () => {
-    const job = { ...SHORT, against: [{ set: { overlap_action: 'SKIP' } }] }
+    const job = { ...SHORT, against: [{ set: { overlap_action: 'SKIP' } }] } as const
     const outcome = await open().compute(ACME, job)
     expect(outcome).toEqual(computeSimulation(job))
     expect(outcome.view.totals.occurrences).toBe(59)
@@ -76,7 +76,7 @@ describe('simulations in a thread', () => {
   })
 
   it('are refused field by field where something cannot be read', async () => {
-    const bad = { ...SHORT, against: [{ set: { overlap_action: 'NEVER' } }] }
+    const bad = { ...SHORT, against: [{ set: { overlap_action: 'NEVER' as 'SKIP' } }] }
     const refused = await open()
       .compute(ACME, bad)
       .catch((error: unknown) => error)

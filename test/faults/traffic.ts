@@ -312,9 +312,9 @@ function editSession(place: Place): void {
   const { random } = world
   const session = random.one(org.sessions)
   const change = {
-    mode: random.one([...SESSION_MODES, 'queue']),
+    mode: random.one([...SESSION_MODES, 'queue'] as const),
     cap: random.int(1, 5),
-    drop: random.one(['old', 'new']),
+    drop: random.one(['old', 'new'] as const),
     debounce_ms: random.one([0, 400, 800, 800]),
     max_concurrent: session.isFixed ? session.maxConcurrent : random.int(1, 3),
   }

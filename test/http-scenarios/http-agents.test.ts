@@ -105,7 +105,7 @@ describe.concurrent('an agent over HTTP', () => {
 
   scenario('on this machine is refused with the name of the setting, and nothing is stored', async (world) => {
     const node = await world.start()
-    const executor = { kind: 'http', url: 'http://127.0.0.1:9/work' }
+    const executor = { kind: 'http', url: 'http://127.0.0.1:9/work' } as const
     const refusal = await refused(node.agents.create({ id: 'near', name: 'Near', executor }), 'VALIDATION')
     expect(JSON.stringify(refusal)).toContain('outbound.allow_loopback')
     await refused(node.agents.get('near'), 'NOT_FOUND')
@@ -152,7 +152,7 @@ describe.concurrent('an agent over HTTP', () => {
           ? json(response, 200, 'ok')
           : json(response, 404, {})
     await withAgent(world, answers, async (node, peer) => {
-      const fast = { retry_policy: { max_retries: 3, strategy: 'fixed', base_ms: 1 } }
+      const fast = { retry_policy: { max_retries: 3, strategy: 'fixed', base_ms: 1 } } as const
       await node.agents.update('worker', fast)
       const { run_id: id } = await send(node, chat('a'), 'x')
       const run = await ended(node, id)
@@ -180,8 +180,14 @@ describe.concurrent('an agent over HTTP', () => {
 
 describe.concurrent('25: every 2 s, SKIP, CANCEL_PREV, RETRY, CATCH_UP_LIMITED 3, over HTTP', () => {
   const schedule = {
-    ...{ agent_id: 'worker', every_seconds: 2, concurrency_policy: 'SKIP', overlap_action: 'CANCEL_PREV' },
-    ...{ failure_action: 'RETRY', misfire_policy: 'CATCH_UP_LIMITED', catchup_limit: 3, timeout_seconds: 8 },
+    agent_id: 'worker',
+    every_seconds: 2,
+    concurrency_policy: 'SKIP',
+    overlap_action: 'CANCEL_PREV',
+    failure_action: 'RETRY',
+    misfire_policy: 'CATCH_UP_LIMITED',
+    catchup_limit: 3,
+    timeout_seconds: 8,
   } as const
 
   scenario('an agent that takes longer: each occurrence supersedes the last and starts attempt 1', async (world) => {

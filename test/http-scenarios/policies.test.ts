@@ -30,7 +30,7 @@ describe.concurrent('an occurrence while the previous run is pending, over HTTP'
   scenario('20: overlap SKIP: skipped, and again for the second and third while it runs', async (world) => {
     const stage = createStage()
     const node = await world.start({ agents: { worker: stage.handler } })
-    const { id } = await node.schedules.create({ ...everySecond, overlap_action: 'skip' })
+    const { id } = await node.schedules.create({ ...everySecond, overlap_action: 'skip' as 'SKIP' })
     const runs = await decidedWhen(node, id, (found) => found.length >= 4)
     expect(runs.slice(0, 4).map(inShort)).toEqual(['running', ...Array<string>(3).fill('skipped/overlap')])
     expect(runs[1]?.decision).toMatchObject({
@@ -84,7 +84,7 @@ describe.concurrent('an occurrence while the previous run is pending, over HTTP'
 describe.concurrent('23: after a run that failed, over HTTP', () => {
   scenario('RUN_NEW begins with attempt 1, RETRY goes on with 2 and 3, SKIP skips one', async (world) => {
     const node = await world.start({ agents: { worker: failing } })
-    const retry_policy = { max_retries: 1, strategy: 'fixed', base_ms: 50 }
+    const retry_policy = { max_retries: 1, strategy: 'fixed', base_ms: 50 } as const
     const made = await Promise.all([
       node.schedules.create({ ...everySecond, failure_action: 'RUN_NEW', retry_policy }),
       node.schedules.create({ ...everySecond, failure_action: 'RETRY' }),
@@ -108,7 +108,7 @@ describe.concurrent('23: after a run that failed, over HTTP', () => {
     const node = await world.start({
       agents: { slow: slow.handler, cancelled: cancelled.handler, superseded: superseded.handler },
     })
-    const plan = { every_seconds: 1, payload: 'x', failure_action: 'RETRY' }
+    const plan = { every_seconds: 1, payload: 'x', failure_action: 'RETRY' } as const
     const late = await node.schedules.create({ ...plan, agent_id: 'slow', every_seconds: 2, timeout_seconds: 1 })
     const given = await node.schedules.create({ ...plan, agent_id: 'cancelled', max_fires: 1 })
     const replaced = await node.schedules.create({ ...plan, agent_id: 'superseded', overlap_action: 'CANCEL_PREV' })

@@ -18,7 +18,7 @@ async function withSchedule(
   const peer = await startPeer(answer)
   try {
     const node = await world.start({ outbound: { allow_loopback: true } })
-    const executor = { kind: 'http', url: `${peer.url}/work` }
+    const executor = { kind: 'http', url: `${peer.url}/work` } as const
     await node.agents.create({ id: 'worker', name: 'Worker', executor, retry_policy: { max_retries: 0 } })
     const { id } = await node.schedules.create({ agent_id: 'worker', every_seconds: 86_400, payload: 'look', ...more })
     await play(node, peer, id)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { AgentView } from '../../src/contract/agent.ts'
+import { type AgentView, agent, agentPage } from '../../src/contract/agent.ts'
 import type { Page } from '../../src/contract/page.ts'
-import { agent, agentPage } from '../../src/contract/schemas/agent.ts'
+
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld

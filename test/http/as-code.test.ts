@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AsCodeDocument, PlanView } from '../../src/contract/as-code.ts'
-import { asCodeDocument, planView } from '../../src/contract/schemas/as-code.ts'
+import { type AsCodeDocument, type PlanView, asCodeDocument, planView } from '../../src/contract/as-code.ts'
+
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AuditVerdict, AuditView } from '../../src/contract/audit.ts'
+import { type AuditVerdict, type AuditView, auditPage, auditVerdict } from '../../src/contract/audit.ts'
 import type { Page } from '../../src/contract/page.ts'
-import { auditPage, auditVerdict } from '../../src/contract/schemas/audit.ts'
+
 import type { ScheduleView } from '../../src/contract/schedule.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 

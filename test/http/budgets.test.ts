@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { BudgetView } from '../../src/contract/budget.ts'
+import { type BudgetView, budget, budgetPage } from '../../src/contract/budget.ts'
 import type { Page } from '../../src/contract/page.ts'
-import { budget, budgetPage } from '../../src/contract/schemas/budget.ts'
-import { forecast, scheduleForecast } from '../../src/contract/schemas/forecast.ts'
+
+import { forecast, scheduleForecast } from '../../src/contract/forecast.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { RunDetail } from '../../src/contract/run.ts'
-import { callbackAnswer } from '../../src/contract/schemas/run.ts'
+import { type RunDetail, callbackAnswer } from '../../src/contract/run.ts'
+
 import type { MessageReceipt } from '../../src/contract/session.ts'
 import { createLiveWorld, type LiveWorld } from './live.ts'
 import { pointersIn, problemIn } from './support.ts'

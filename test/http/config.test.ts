@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createConfigKeeper, type ConfigKeeper } from '../../src/config/keeper.ts'
 import type { ConfigView } from '../../src/contract/config/view.ts'
-import { config } from '../../src/contract/schemas/deployment.ts'
+import { config } from '../../src/contract/config.ts'
 import { loadStored } from '../../src/service/config.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 

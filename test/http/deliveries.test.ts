@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { DeliveryView } from '../../src/contract/delivery.ts'
+import { type DeliveryView, delivery, deliveryPage } from '../../src/contract/delivery.ts'
 import type { Page } from '../../src/contract/page.ts'
-import { alertPage, delivery, deliveryPage } from '../../src/contract/schemas/delivery.ts'
+import { alertPage } from '../../src/contract/alert.ts'
 import { ARRIVED, aTask, claim, end, FAILED, record } from '../service/database/outbox-stage.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { EventView } from '../../src/contract/event.ts'
-import { event } from '../../src/contract/schemas/deployment.ts'
+import { type EventView, event } from '../../src/contract/event.ts'
+
 import type { RunView } from '../../src/contract/run.ts'
 import type { MessageReceipt } from '../../src/contract/session.ts'
 import type { RunNowAnswer, ScheduleView } from '../../src/contract/schedule.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
-import { explanation } from '../../src/contract/schemas/explain.ts'
+import { explanation } from '../../src/contract/explain.ts'
 import { principalId } from '../../src/core/ids.ts'
 import { formatInstant, later } from '../../src/core/instant.ts'
 import { because } from '../../src/core/reasons.ts'

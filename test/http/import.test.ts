@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AgentView } from '../../src/contract/agent.ts'
-import type { ImportedLine, ImportReport } from '../../src/contract/import.ts'
+import { type ImportedLine, type ImportReport, importReport } from '../../src/contract/import.ts'
 import type { Page } from '../../src/contract/page.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
-import { importReport } from '../../src/contract/schemas/import.ts'
-import { words } from '../../src/contract/schemas/words.ts'
+
+import { words } from '../../src/contract/words.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld

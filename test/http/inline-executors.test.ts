@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { schedule } from '../../src/contract/schemas/schedule.ts'
-import type { ScheduleView } from '../../src/contract/schedule.ts'
+import { schedule, type ScheduleView } from '../../src/contract/schedule.ts'
+
 import { createHttpWorld, pointersIn, type HttpWorld } from './support.ts'
 
 const URL = '/api/v1/schedules'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { KeyView, MadeKey } from '../../src/contract/key.ts'
+import { type KeyView, type MadeKey, key, keyPage, madeKey } from '../../src/contract/key.ts'
 import type { Page } from '../../src/contract/page.ts'
-import { key, keyPage, madeKey } from '../../src/contract/schemas/people.ts'
+
 import { createAuthentication } from '../../src/service/authentication.ts'
 import { createHttpWorld, KEYS, pointersIn, problemIn, type HttpWorld } from './support.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { LaneView } from '../../src/contract/lane.ts'
+import { type LaneView, lane, lanePage } from '../../src/contract/lane.ts'
 import type { Page } from '../../src/contract/page.ts'
-import { lane, lanePage } from '../../src/contract/schemas/deployment.ts'
+
 import { createLiveWorld, type LiveWorld } from './live.ts'
 import { pointersIn, problemIn } from './support.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { MemberView } from '../../src/contract/member.ts'
+import { type MemberView, member, memberPage, signInLink } from '../../src/contract/member.ts'
 import type { Page } from '../../src/contract/page.ts'
-import { member, memberPage, signInLink } from '../../src/contract/schemas/people.ts'
+
 import { OTHER_ORG } from '../store/records.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { NodeView } from '../../src/contract/node.ts'
+import { type NodeView, nodePage } from '../../src/contract/node.ts'
 import type { Page } from '../../src/contract/page.ts'
-import { nodePage } from '../../src/contract/schemas/deployment.ts'
+
 import { later } from '../../src/core/instant.ts'
 import { insertNode } from '../../src/store/nodes.ts'
 import { createHttpWorld, problemIn, type HttpWorld } from './support.ts'

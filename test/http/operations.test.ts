@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { operation } from '../../src/contract/operations/operation.ts'
-import { shaped } from '../../src/contract/schemas/shaped.ts'
 import { answer, type HandlersOf } from '../../src/http/call.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
@@ -122,26 +121,5 @@ describe('an operation', () => {
 
   it('is not registered without somebody who carries it out', async () => {
     await expect(createHttpWorld({ operations, handlers: {} })).rejects.toThrow('nobody carries out test.any')
-  })
-})
-
-describe('the schema of an interface', () => {
-  interface Shape {
-    readonly name: string
-    readonly size?: number
-  }
-
-  it('has its fields, no more and no less, and lets nothing else through', () => {
-    const shape = shaped<Shape>()({ name: z.string(), size: z.number().optional() })
-    expect(shape.safeParse({ name: 'x', size: 1 }).success).toBe(true)
-    expect(shape.safeParse({ name: 'x', more: 1 }).success).toBe(false)
-    // @ts-expect-error a field is missing
-    shaped<Shape>()({ name: z.string() })
-    // @ts-expect-error one field too many
-    shaped<Shape>()({ name: z.string(), size: z.number().optional(), more: z.string() })
-    // @ts-expect-error another type
-    shaped<Shape>()({ name: z.number(), size: z.number().optional() })
-    // @ts-expect-error lets undefined through where the interface does not
-    shaped<Shape>()({ name: z.string().optional(), size: z.number().optional() })
   })
 })

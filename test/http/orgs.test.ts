@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { OrgView } from '../../src/contract/org.ts'
+import { type OrgView, createdOrg, org, orgPage } from '../../src/contract/org.ts'
 import type { Page } from '../../src/contract/page.ts'
-import { createdOrg, org, orgPage } from '../../src/contract/schemas/people.ts'
+
 import { OPERATOR_ORG } from '../../src/core/access.ts'
 import { createAuthentication } from '../../src/service/authentication.ts'
 import { aPrincipal, createHttpWorld, KEYS, pointersIn, problemIn, type HttpWorld } from './support.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ProviderView } from '../../src/contract/provider.ts'
-import { provider, providerPage } from '../../src/contract/schemas/provider.ts'
-import { stats } from '../../src/contract/schemas/deployment.ts'
+import { type ProviderView, provider, providerPage } from '../../src/contract/provider.ts'
+
+import { stats } from '../../src/contract/stats.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { LineageView } from '../../src/contract/lineage.ts'
-import type { DraftInput } from '../../src/contract/schedule-draft.ts'
+import { type DraftInput, scheduleDraft, scheduleProposal } from '../../src/contract/schedule-draft.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
-import { scheduleDraft, scheduleProposal } from '../../src/contract/schemas/schedule-draft.ts'
+
 import { principalId } from '../../src/core/ids.ts'
 import { later } from '../../src/core/instant.ts'
 import { RAIL_DEFAULTS } from '../../src/core/rails/guard-rails.ts'

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { SchedulePreview, ScheduleView } from '../../src/contract/schedule.ts'
+import type { SchedulePreview } from '../../src/contract/schedule-preview.ts'
+import type { ScheduleView } from '../../src/contract/schedule.ts'
 import { DAY_MS, formatInstant, instant } from '../../src/core/instant.ts'
 import { createHttpWorld, type HttpWorld, type Method } from './support.ts'
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Page } from '../../src/contract/page.ts'
 import type { BulkAnswer } from '../../src/contract/schedule-bulk.ts'
-import type { PreviewView, RunNowAnswer, ScheduleView } from '../../src/contract/schedule.ts'
-import { scheduleOutcomes } from '../../src/contract/schemas/schedule-outcome.ts'
-import { schedule, schedulePage } from '../../src/contract/schemas/schedule.ts'
+import type { PreviewView } from '../../src/contract/schedule-preview.ts'
+import { type RunNowAnswer, type ScheduleView, schedule, schedulePage } from '../../src/contract/schedule.ts'
+import { scheduleOutcomes } from '../../src/contract/schedule-outcome.ts'
+
 import { SAMPLE_JSON, SAMPLE_POLICIES } from '../support/seed-003-sample.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 

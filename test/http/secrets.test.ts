@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { rotation, secret, secretPage } from '../../src/contract/schemas/secret.ts'
-import type { SecretView } from '../../src/contract/secret.ts'
+import { rotation, secret, secretPage, type SecretView } from '../../src/contract/secret.ts'
+
 import { exposeSecrets } from '../../src/service/secret/use.ts'
 import { ORG, OTHER_ORG } from '../store/records.ts'
 import { createHttpWorld, KEYS, pointersIn, problemIn, aPrincipal, type HttpWorld } from './support.ts'

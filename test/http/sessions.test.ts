@@ -2,10 +2,20 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Page } from '../../src/contract/page.ts'
-import type { RunView } from '../../src/contract/run.ts'
-import { run } from '../../src/contract/schemas/run.ts'
-import { messagePage, messageReceipt, session, sessionPage, stopAnswer } from '../../src/contract/schemas/session.ts'
-import type { MessageReceipt, MessageView, SessionView, StopAnswer } from '../../src/contract/session.ts'
+import { type RunView, run } from '../../src/contract/run.ts'
+
+import {
+  messagePage,
+  messageReceipt,
+  session,
+  sessionPage,
+  stopAnswer,
+  type MessageReceipt,
+  type MessageView,
+  type SessionView,
+  type StopAnswer,
+} from '../../src/contract/session.ts'
+
 import { seedRun } from '../store/records.ts'
 import { createLiveWorld, type LiveWorld } from './live.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ConsoleSessionView, SignInLink } from '../../src/contract/member.ts'
+import { type ConsoleSessionView, type SignInLink, consoleSession } from '../../src/contract/member.ts'
 import type { MadeKey } from '../../src/contract/key.ts'
-import type { MeView } from '../../src/contract/me.ts'
-import { me } from '../../src/contract/schemas/me.ts'
-import { consoleSession } from '../../src/contract/schemas/people.ts'
+import { type MeView, me } from '../../src/contract/me.ts'
+
 import { formatInstant, later } from '../../src/core/instant.ts'
 import { createAuthentication } from '../../src/service/authentication.ts'
 import { csrfTokenOf } from '../../src/service/console-sessions.ts'

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
-import { simulateAnswer } from '../../src/contract/schemas/simulate.ts'
-import type { SimulateAnswer, SimulateInput } from '../../src/contract/simulate.ts'
+import { simulateAnswer, type SimulateAnswer, type SimulateInput } from '../../src/contract/simulate.ts'
+
 import { Refusal } from '../../src/contract/refusals.ts'
 import { formatInstant, later } from '../../src/core/instant.ts'
 import { computeSimulation } from '../../src/service/simulate/compute.ts'

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunView } from '../../src/contract/run.ts'
 import type { MessageReceipt } from '../../src/contract/session.ts'
-import { stats, statsSeries } from '../../src/contract/schemas/deployment.ts'
-import type { StatsSeries, StatsView } from '../../src/contract/stats.ts'
+import { stats, statsSeries, type StatsSeries, type StatsView } from '../../src/contract/stats.ts'
+
 import { createRetention } from '../../src/service/retention.ts'
 import { ageHistory } from '../support/history.ts'
 import { createLiveWorld, type LiveWorld } from './live.ts'

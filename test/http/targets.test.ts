@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TryOutcome } from '../../src/core/delivery/message.ts'
 import type { OutMessage } from '../../src/core/delivery/message.ts'
-import type { TargetView } from '../../src/contract/target.ts'
-import { schedule } from '../../src/contract/schemas/schedule.ts'
-import { enabledTarget, signingSecret, target, targetPage, targetTest } from '../../src/contract/schemas/target.ts'
+import {
+  type TargetView,
+  enabledTarget,
+  signingSecret,
+  target,
+  targetPage,
+  targetTest,
+} from '../../src/contract/target.ts'
+import { schedule } from '../../src/contract/schedule.ts'
+
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 
 let world: HttpWorld

@@ -1,14 +1,20 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
-import { task, taskBatchReceipt, taskError, taskList, taskReceipt, taskStats } from '../../src/contract/schemas/task.ts'
-import type {
-  TaskBatchReceipt,
-  TaskError,
-  TaskList,
-  TaskReceipt,
-  TaskStats,
-  TaskView,
+import {
+  task,
+  taskBatchReceipt,
+  taskError,
+  taskList,
+  taskReceipt,
+  taskStats,
+  type TaskBatchReceipt,
+  type TaskError,
+  type TaskList,
+  type TaskReceipt,
+  type TaskStats,
+  type TaskView,
 } from '../../src/contract/task.ts'
+
 import type { Handler } from '../../src/executors/in-process.ts'
 import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../../src/service/settings.ts'
 import { createStage, type Stage } from '../scenarios/stage.ts'

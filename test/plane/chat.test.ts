@@ -246,7 +246,7 @@ describe.concurrent('what a model uses', () => {
 describe.concurrent('a model that fails', () => {
   it('is asked again when that may help, as late as it says, and what failed is no part of it', async () => {
     await withModel('failing', async ({ agent, asked, told }) => {
-      const policy = { strategy: 'fixed', base_ms: 1, jitter: 0, max_retries: 2 }
+      const policy = { strategy: 'fixed', base_ms: 1, jitter: 0, max_retries: 2 } as const
       await node.agents.update(agent, { retry_policy: policy })
       const key = chat('ann', agent)
       const stream = await listen(key)

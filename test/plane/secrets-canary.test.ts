@@ -111,7 +111,7 @@ async function throughAgents({ node, peer, client }: Scene): Promise<void> {
     WAYS.map(async (way) => {
       // What comes later is reported to the address in the dispatch, so that one is sent as it is.
       const body = way === 'later' ? {} : { body: { deep: [{ key: '{{secret:KEY}}' }], from: '{{payload.text}}' } }
-      const executor = { kind: 'http', url: `${peer.url}/${way}`, headers, ...body }
+      const executor = { kind: 'http', url: `${peer.url}/${way}`, headers, ...body } as const
       await client.agents.create({ id: way, name: way, executor, retry_policy: { max_retries: 0 } })
       const { run_id: id } = await send(node, chat('ann', way), 'Say {{secret:KEY}}')
       await ended(node, id)
@@ -133,7 +133,7 @@ async function throughChat({ node, heard, client }: Scene): Promise<void> {
   })
   try {
     await client.secrets.create({ name: 'MODEL', value: PLANTED.chatKey, hosts: [`127.0.0.1:${models.port}`] })
-    const executor = { kind: 'chat', base_url: models.baseUrl, model: 'tiny', api_key: '{{secret:MODEL}}' }
+    const executor = { kind: 'chat', base_url: models.baseUrl, model: 'tiny', api_key: '{{secret:MODEL}}' } as const
     await node.agents.create({ id: 'model', name: 'Model', executor })
     const { run_id: id } = await send(node, chat('ann', 'model'), 'Hello')
     expect((await ended(node, id)).output).toBe('The word is ***, and that is all')

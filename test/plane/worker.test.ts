@@ -25,7 +25,7 @@ afterAll(() => world.end())
 
 /** Makes an agent whose work is done elsewhere. */
 async function makeAgent(id: string, server = node): Promise<void> {
-  const retry = { max_retries: 1, strategy: 'fixed', base_ms: 50 }
+  const retry = { max_retries: 1, strategy: 'fixed', base_ms: 50 } as const
   await server.agents.create({ id, name: id, executor: { kind: 'worker' }, retry_policy: retry })
 }
 

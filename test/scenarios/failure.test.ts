@@ -146,8 +146,13 @@ describe.concurrent(
   '25: every second, SKIP, CANCEL_PREV, RETRY, CATCH_UP_LIMITED 3, a timeout longer than the interval',
   () => {
     const policies = {
-      ...{ ...everySecond, concurrency_policy: 'SKIP', overlap_action: 'CANCEL_PREV', failure_action: 'RETRY' },
-      ...{ misfire_policy: 'CATCH_UP_LIMITED', catchup_limit: 3, timeout_seconds: 8 },
+      ...everySecond,
+      concurrency_policy: 'SKIP',
+      overlap_action: 'CANCEL_PREV',
+      failure_action: 'RETRY',
+      misfire_policy: 'CATCH_UP_LIMITED',
+      catchup_limit: 3,
+      timeout_seconds: 8,
     } as const
 
     scenario('the target is slow: each occurrence supersedes the last and starts attempt 1', async (world) => {

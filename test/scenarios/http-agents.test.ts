@@ -25,7 +25,7 @@ describe.concurrent('an agent over HTTP, inside a program', () => {
 
   scenario('is refused where the program has said nothing', async (world) => {
     const node = await world.start()
-    const executor = { kind: 'http', url: 'http://127.0.0.1:9/' }
+    const executor = { kind: 'http', url: 'http://127.0.0.1:9/' } as const
     await refused(node.agents.create({ name: 'Near', executor }), 'VALIDATION')
   })
 })

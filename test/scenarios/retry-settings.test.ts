@@ -14,7 +14,7 @@ describe.concurrent('what a policy leaves out', () => {
       await ended(node, run)
       return (await node.runs.get(run)).attempts.length
     }
-    const far = { agent_id: 'worker', cron: '0 0 1 1 *', concurrency_policy: 'PARALLEL' }
+    const far = { agent_id: 'worker', cron: '0 0 1 1 *', concurrency_policy: 'PARALLEL' } as const
     const own = await node.schedules.create({ ...far, retry_policy: { max_retries: 2 } })
     expect(own.retry_policy).toMatchObject({ max_retries: 2, base_ms: 20, max_ms: 40, jitter: 0 })
     expect(await attempts(own.id)).toBe(3)

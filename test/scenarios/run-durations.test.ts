@@ -3,7 +3,7 @@ import { chat, ended, eventually, inState, refused, send, timeOf } from './suppo
 import { createStage } from './stage.ts'
 import { scenario } from './world.ts'
 
-const RETRIES = { retry_policy: { max_retries: 1, strategy: 'fixed', base_ms: 300, jitter: 0 } }
+const RETRIES = { retry_policy: { max_retries: 1, strategy: 'fixed', base_ms: 300, jitter: 0 } } as const
 
 /** An agent that fails once for each run, and then succeeds. */
 function failsOnce(): (run: { readonly runId: string }) => string {

@@ -40,7 +40,7 @@ describe.concurrent('16: nonsense is refused with the name of the field, and not
     ['a moment in the past', { at: '2020-01-01T00:00:00Z' }, 'at'],
     ['no plan at all', {}, 'cron'],
     ['two plans', { cron: '0 7 * * *', every_seconds: 5 }, 'cron'],
-    ['an unknown policy', { cron: '0 7 * * *', overlap_action: 'MAYBE' }, 'overlap_action'],
+    ['an unknown policy', { cron: '0 7 * * *', overlap_action: 'MAYBE' as 'SKIP' }, 'overlap_action'],
     ['a jitter above the interval', { every_seconds: 2, jitter_ms: 2_000 }, 'jitter_ms'],
   ]
   scenario(refusals.map(([what]) => what).join(', '), async (world) => {

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest'
-import type { Refusal, RefusalCode } from '../../src/contract/refusals.ts'
-import { REFUSAL_CODES } from '../../src/contract/refusals.ts'
+import { type Refusal, type RefusalCode, REFUSAL_CODES } from '../../src/contract/refusals.ts'
+
 import type { RunView } from '../../src/contract/run.ts'
 import type { MessageInput, MessageReceipt, StopAnswer } from '../../src/contract/session.ts'
 import type { Escapement } from '../../src/escapement.ts'

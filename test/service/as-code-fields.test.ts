@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { asCodeDocument } from '../../src/contract/schemas/as-code.ts'
+import { asCodeDocument } from '../../src/contract/as-code.ts'
 import type { ScheduleInput } from '../../src/contract/schedule.ts'
 import { SCHEDULE_SYNONYMS } from '../../src/core/as-code/kinds.ts'
 import { inlineAgentId } from '../../src/core/executor/inline-agent.ts'
@@ -40,7 +40,7 @@ const SAMPLES: Readonly<Record<string, readonly [ScheduleInput, unknown]>> = {
     { ...hourly, cadence: { min_seconds: 60, max_seconds: 7_200 } },
     { min_seconds: 60, max_seconds: 7_200, stretch: 2, quiet_after: 1 },
   ],
-  misfire_policy: [{ ...hourly, misfire_policy: 'skip' }, 'SKIP'],
+  misfire_policy: [{ ...hourly, misfire_policy: 'skip' as 'SKIP' }, 'SKIP'],
   catchup_limit: [{ ...hourly, catchup_limit: 3 }, 3],
   catchup_window_seconds: [{ ...hourly, catchup_window_seconds: 60 }, 60],
   overlap_action: [{ ...hourly, overlap_action: 'SKIP' }, 'SKIP'],
@@ -103,7 +103,9 @@ describe('a schedule in a document', () => {
   })
 
   it('says nothing that goes without saying', () => {
-    expect(written({ ...hourly, name: 'A', misfire_policy: 'catch_up_limited', session: 'isolated' })).toEqual({
+    expect(
+      written({ ...hourly, name: 'A', misfire_policy: 'catch_up_limited' as 'CATCH_UP_LIMITED', session: 'isolated' }),
+    ).toEqual({
       ...{ name: 'A', agent: 'Writer', every_seconds: 3_600 },
     })
     expect(written({ cron: '@hourly', name: 'B', payload: { prompt: 'Look' }, enabled: true })).toEqual({

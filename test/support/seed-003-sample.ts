@@ -16,9 +16,15 @@ export const SAMPLE_JSON = SAMPLE_TEXT.replace(/ {2}\/\/.*$/m, '')
 
 /** Its fields. */
 export const SAMPLE = {
-  ...{ name: 'demo-task', cron_expr: '*/5 * * * * *', max_concurrency: 1, concurrency_policy: 'SKIP' },
-  ...{ overlap_action: 'CANCEL_PREV', failure_action: 'RETRY', misfire_policy: 'CATCH_UP_LIMITED' },
-  ...{ catchup_limit: 3, timeout_seconds: 8 },
+  name: 'demo-task',
+  cron_expr: '*/5 * * * * *',
+  max_concurrency: 1,
+  concurrency_policy: 'SKIP',
+  overlap_action: 'CANCEL_PREV',
+  failure_action: 'RETRY',
+  misfire_policy: 'CATCH_UP_LIMITED',
+  catchup_limit: 3,
+  timeout_seconds: 8,
 } as const
 
 const { name: _name, cron_expr: _cron, ...policies } = SAMPLE

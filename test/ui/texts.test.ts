@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { EVENT_KINDS } from '../../src/contract/event.ts'
+import { EVENT_KINDS } from '../../src/contract/event-kinds.ts'
 import { SCHEDULE_NOTES } from '../../src/contract/schedule-note.ts'
 import { ADMISSION_GATES } from '../../src/core/admission.ts'
 import { REQUEST_CHECKS } from '../../src/core/explain/steps.ts'

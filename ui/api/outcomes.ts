@@ -1,4 +1,4 @@
-import type { ScheduleOutcome } from '../../src/contract/schedule.ts'
+import type { ScheduleOutcome } from '../../src/contract/schedule-outcome.ts'
 import { api } from './client.ts'
 
 /** Rows come on screen one after another within a frame or two; whoever waits this long is asked for with the others. */

@@ -1,6 +1,6 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
-import type { PreviewInput, SchedulePreview } from '../../src/contract/schedule.ts'
+import type { PreviewInput, SchedulePreview } from '../../src/contract/schedule-preview.ts'
 import { api } from '../api/client.ts'
 import { fieldErrorsOf } from '../api/refusal.ts'
 import type { ScheduleForm } from './form.ts'

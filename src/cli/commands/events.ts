@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { EVENT_KINDS, type EventKind, type EventView } from '../../contract/event.ts'
+import { EVENT_KINDS, type EventKind } from '../../contract/event-kinds.ts'
+import type { EventView } from '../../contract/event.ts'
 import { oneLine, valueText } from '../output/text.ts'
 import { valuesOf, withFields, type FieldOption } from '../remote/fields.ts'
 import { printJsonLine } from '../remote/show.ts'

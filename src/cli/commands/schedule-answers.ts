@@ -1,5 +1,5 @@
 import type { OccurrenceExplanation } from '../../contract/explain.ts'
-import type { SchedulePreview } from '../../contract/schedule.ts'
+import type { SchedulePreview } from '../../contract/schedule-preview.ts'
 import { paintState } from '../output/style.ts'
 import { agoText, momentText } from '../output/times.ts'
 import type { Facts } from '../remote/show.ts'

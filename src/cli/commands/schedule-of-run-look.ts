@@ -1,5 +1,6 @@
 import type { ProposedRequirement, ScheduleProposal } from '../../contract/schedule-draft.ts'
-import type { PreviewView, ScheduleInput } from '../../contract/schedule.ts'
+import type { PreviewView } from '../../contract/schedule-preview.ts'
+import type { ScheduleInput } from '../../contract/schedule.ts'
 import { largest } from '../../core/long-lists.ts'
 import { renderFacts } from '../output/table.ts'
 import { manyLines, oneLine, valueText } from '../output/text.ts'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { RunView } from '../run.ts'
-import { anyObject, givenMoment, id } from '../schemas/common.ts'
-import { taskItemFields as task } from '../schemas/task.ts'
+import { anyObject, givenMoment, id } from '../common.ts'
+import { taskItemFields as task, type TaskReceipt } from '../task.ts'
 import type { StopAnswer } from '../session.ts'
-import type { TaskReceipt } from '../task.ts'
+
 import { asking, READS, tool } from './tool.ts'
 
 const runId = id.describe('The id of a run, as "run_…", or of a task')

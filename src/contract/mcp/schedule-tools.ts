@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { SCHEDULE_STATES } from '../../core/schedule/schedule-life.ts'
 import type { Page } from '../page.ts'
-import type { PreviewView, RunNowAnswer, ScheduleView } from '../schedule.ts'
-import { givenMoment, id, oneOf, paging } from '../schemas/common.ts'
+import type { PreviewView } from '../schedule-preview.ts'
+import type { RunNowAnswer, ScheduleView } from '../schedule.ts'
+import { givenMoment, id, paging } from '../common.ts'
 import { SAYS_ONCE, saysOnce, scheduleInputOf, toolFields } from './schedule-fields.ts'
 import { sayOf, tellSchedule, toldSchedule, withNotes } from './shapes.ts'
 import { asking, READS, tool } from './tool.ts'
@@ -47,7 +48,7 @@ const scheduleList = tool({
   input: z.strictObject({
     schedule_id: scheduleId.optional(),
     q: z.string().max(200).optional().describe('A part of the name or the description'),
-    state: oneOf(SCHEDULE_STATES).optional(),
+    state: z.enum(SCHEDULE_STATES).optional(),
     agent_id: id.optional().describe('Those that wake this agent'),
     limit: z.int().min(1).max(MOST_LISTED).optional(),
     cursor: paging.cursor,

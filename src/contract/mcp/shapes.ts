@@ -1,33 +1,10 @@
 import { z } from 'zod'
 import type { ScheduleView } from '../schedule.ts'
-import { shaped } from '../schemas/shaped.ts'
+import type { Shape } from '../shape.ts'
 import { cut } from './tool.ts'
 
 /** A schedule as tools tell it: what a model needs to decide what to do next, and no more. */
-export interface ToldSchedule {
-  readonly id: string
-  readonly name: string
-  readonly state: string
-  readonly sentence: string
-  readonly timezone: string
-  readonly at?: string | undefined
-  readonly every_seconds?: number | undefined
-  /** How often it comes now, in words; only where its interval moves by itself. */
-  readonly pace?: string | undefined
-  readonly cron?: string | undefined
-  readonly rrule?: string | undefined
-  readonly ends_at?: string | undefined
-  readonly agent_id: string | null
-  readonly prompt: string
-  readonly next_run_at: string | null
-  readonly last_run_at: string | null
-  readonly last_status: string | null
-  readonly last_error: string | null
-  readonly version: number
-}
-
-/** The schema of a told schedule. */
-export const toldSchedule: z.ZodType<ToldSchedule> = shaped<ToldSchedule>()({
+export const toldSchedule = z.strictObject({
   id: z.string(),
   name: z.string(),
   state: z.string().describe('active, paused, finished, failed or pending_approval'),
@@ -47,6 +24,7 @@ export const toldSchedule: z.ZodType<ToldSchedule> = shaped<ToldSchedule>()({
   last_error: z.string().nullable(),
   version: z.int().describe('Give it back as `version` to change exactly what you saw'),
 })
+export type ToldSchedule = Shape<typeof toldSchedule>
 
 const MOST_PROMPT = 300
 

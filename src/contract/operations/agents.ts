@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { agent, agentInput, agentPage, agentPatch } from '../schemas/agent.ts'
-import { id, pageFilter } from '../schemas/common.ts'
+import { agent, agentInput, agentPage, agentPatch } from '../agent.ts'
+import { id, pageFilter } from '../common.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })

@@ -1,4 +1,4 @@
-import { applyFilter, asCodeDocument, exportFilter, planView } from '../schemas/as-code.ts'
+import { applyFilter, asCodeDocument, exportFilter, planView } from '../as-code.ts'
 import { operation } from './operation.ts'
 
 const nightly = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { auditFilter, auditPage, auditVerdict } from '../schemas/audit.ts'
+import { auditFilter, auditPage, auditVerdict } from '../audit.ts'
 import { operation } from './operation.ts'
 
 /** Who has changed what. */

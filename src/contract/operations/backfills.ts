@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { backfill, backfillCancel, backfillFilter, backfillInput, backfillPage } from '../schemas/backfill.ts'
-import { id } from '../schemas/common.ts'
+import { backfill, backfillCancel, backfillFilter, backfillInput, backfillPage } from '../backfill.ts'
+import { id } from '../common.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })

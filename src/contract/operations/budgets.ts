@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { budget, budgetInput, budgetPage, budgetPatch } from '../schemas/budget.ts'
-import { forecast, forecastFilter } from '../schemas/forecast.ts'
-import { id, pageFilter } from '../schemas/common.ts'
+import { budget, budgetInput, budgetPage, budgetPatch } from '../budget.ts'
+import { forecast, forecastFilter } from '../forecast.ts'
+import { id, pageFilter } from '../common.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { callbackAnswer, resultInput } from '../schemas/run.ts'
+import { callbackAnswer, resultInput } from '../run.ts'
 import { operation } from './operation.ts'
 
 /** Results that come later. */

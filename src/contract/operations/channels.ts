@@ -8,8 +8,8 @@ import {
   hookAnswer,
   hookMessage,
   hookReceipt,
-} from '../schemas/channel.ts'
-import { id, pageFilter } from '../schemas/common.ts'
+} from '../channel.ts'
+import { id, pageFilter } from '../common.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })

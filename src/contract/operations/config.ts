@@ -1,4 +1,4 @@
-import { config, configPatch } from '../schemas/deployment.ts'
+import { config, configPatch } from '../config.ts'
 import { operation } from './operation.ts'
 
 const deployment = {

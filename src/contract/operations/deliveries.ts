@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { id } from '../schemas/common.ts'
-import { alertFilter, alertPage, delivery, deliveryFilter, deliveryPage } from '../schemas/delivery.ts'
+import { id } from '../common.ts'
+import { alertFilter, alertPage } from '../alert.ts'
+import { delivery, deliveryFilter, deliveryPage } from '../delivery.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })

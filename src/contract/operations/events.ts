@@ -1,4 +1,4 @@
-import { event, eventFilter } from '../schemas/deployment.ts'
+import { event, eventFilter } from '../event.ts'
 import { operation } from './operation.ts'
 
 /** What happens, as it happens. */

@@ -1,4 +1,4 @@
-import { explainQuery, explanation } from '../schemas/explain.ts'
+import { explainQuery, explanation } from '../explain.ts'
 import { operation } from './operation.ts'
 
 /** Why something did, or did not, happen. */

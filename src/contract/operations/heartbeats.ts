@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { id } from '../schemas/common.ts'
-import { heartbeat, heartbeatInput, heartbeatLog, heartbeatLogFilter, heartbeatTest } from '../schemas/heartbeat.ts'
+import { id } from '../common.ts'
+import { heartbeat, heartbeatInput, heartbeatLog, heartbeatLogFilter, heartbeatTest } from '../heartbeat.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })

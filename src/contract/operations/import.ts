@@ -1,5 +1,5 @@
-import { crontabInput, importInput, importReport } from '../schemas/import.ts'
-import { words, wordsInput } from '../schemas/words.ts'
+import { crontabInput, importInput, importReport } from '../import.ts'
+import { words, wordsInput } from '../words.ts'
 import { operation } from './operation.ts'
 
 /** Schedules from elsewhere: from a sentence, and from the files of other schedulers. */

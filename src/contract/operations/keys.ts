@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { id } from '../schemas/common.ts'
-import { key, keyFilter, keyInput, keyPage, madeKey } from '../schemas/people.ts'
+import { id } from '../common.ts'
+import { key, keyFilter, keyInput, keyPage, madeKey } from '../key.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { lane, lanePage, laneSize } from '../schemas/deployment.ts'
+import { lane, lanePage, laneSize } from '../lane.ts'
 import { operation } from './operation.ts'
 
 /** Named pools of execution slots. */

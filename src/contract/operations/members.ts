@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { id, pageFilter } from '../schemas/common.ts'
-import { member, memberInput, memberPage, memberPatch, signInLink } from '../schemas/people.ts'
+import { id, pageFilter } from '../common.ts'
+import { member, memberInput, memberPage, memberPatch, signInLink } from '../member.ts'
 import { operation } from './operation.ts'
 
 const members = '/api/v1/orgs/:org_id/members'

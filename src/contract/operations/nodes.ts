@@ -1,4 +1,4 @@
-import { nodePage } from '../schemas/deployment.ts'
+import { nodePage } from '../node.ts'
 import { operation } from './operation.ts'
 
 /** The server processes of the deployment. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Permission } from '../../core/access.ts'
 import type { RefusalCode } from '../refusals.ts'
+import type { Shape } from '../shape.ts'
 
 /**
  * What a key with guard rails may do with an operation: `free` concerns nobody's objects, `list` shows or makes its own
@@ -81,7 +82,7 @@ export type OperationTable = Readonly<Record<string, OperationSpec>>
 /** Checks an operation and keeps its exact type, from which everybody infers what goes in and what comes out. */
 export const operation = <const Spec extends OperationSpec>(spec: Spec): Spec => spec
 
-type OutputOf<Schema> = Schema extends z.ZodType<infer Output> ? Output : undefined
+type OutputOf<Schema> = Schema extends z.ZodType ? Shape<Schema> : undefined
 /** No fields at all. */
 type Nothing = Readonly<Record<string, never>>
 type FieldOf<Spec, Name extends string, Otherwise> =

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { id, pageFilter } from '../schemas/common.ts'
-import { createdOrg, org, orgInput, orgPage, orgPatch } from '../schemas/people.ts'
+import { id, pageFilter } from '../common.ts'
+import { createdOrg, org, orgInput, orgPage, orgPatch } from '../org.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ org_id: id })

@@ -1,4 +1,4 @@
-import { alive, fileSchema, health, openApiDocument, version } from '../schemas/probe.ts'
+import { alive, fileSchema, health, openApiDocument, version } from '../node.ts'
 import { operation } from './operation.ts'
 
 /** How the process is, and what it speaks. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { pageFilter } from '../schemas/common.ts'
-import { provider, providerInput, providerNameText, providerPage, providerPatch } from '../schemas/provider.ts'
+import { pageFilter } from '../common.ts'
+import { provider, providerInput, providerNameText, providerPage, providerPatch } from '../provider.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ name: providerNameText })

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { id, pageFilter } from '../schemas/common.ts'
-import { lineage } from '../schemas/lineage.ts'
-import { retryInput, run, runDetail, runFilter, runPage } from '../schemas/run.ts'
-import { draftInput, scheduleDraft, scheduleProposal } from '../schemas/schedule-draft.ts'
-import { runExplanation } from '../schemas/explain.ts'
+import { id, pageFilter } from '../common.ts'
+import { lineage } from '../lineage.ts'
+import { retryInput, run, runDetail, runFilter, runPage } from '../run.ts'
+import { draftInput, scheduleDraft, scheduleProposal } from '../schedule-draft.ts'
+import { runExplanation } from '../explain.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })

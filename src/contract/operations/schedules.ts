@@ -1,13 +1,12 @@
 import { z } from 'zod'
-import { scheduleForecast, scheduleForecastInput } from '../schemas/forecast.ts'
-import { givenMoment, id } from '../schemas/common.ts'
-import { occurrenceExplanation } from '../schemas/explain.ts'
-import { runFilter, runPage } from '../schemas/run.ts'
-import { outcomesFilter, scheduleOutcomes } from '../schemas/schedule-outcome.ts'
-import { bulkAnswer, bulkInput } from '../schemas/schedule-bulk.ts'
+import { scheduleForecast, scheduleForecastInput } from '../forecast.ts'
+import { givenMoment, id } from '../common.ts'
+import { occurrenceExplanation } from '../explain.ts'
+import { runFilter, runPage } from '../run.ts'
+import { outcomesFilter, scheduleOutcomes } from '../schedule-outcome.ts'
+import { bulkAnswer, bulkInput } from '../schedule-bulk.ts'
+import { preview, previewInput } from '../schedule-preview.ts'
 import {
-  preview,
-  previewInput,
   rejectInput,
   runNowAnswer,
   runNowInput,
@@ -15,9 +14,9 @@ import {
   scheduleFilter,
   scheduleInput,
   schedulePage,
-} from '../schemas/schedule.ts'
-import { probeTry, probeTryInput } from '../schemas/wake-probe.ts'
-import { simulateAnswer, simulateInput } from '../schemas/simulate.ts'
+} from '../schedule.ts'
+import { probeTry, probeTryInput } from '../probe.ts'
+import { simulateAnswer, simulateInput } from '../simulate.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })

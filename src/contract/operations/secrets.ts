@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { pageFilter } from '../schemas/common.ts'
-import { rotation, rotationInput, secret, secretInput, secretName, secretPage, secretPatch } from '../schemas/secret.ts'
+import { pageFilter } from '../common.ts'
+import { rotation, rotationInput, secret, secretInput, secretName, secretPage, secretPatch } from '../secret.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ name: secretName })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { pageFilter } from '../schemas/common.ts'
-import { run } from '../schemas/run.ts'
+import { pageFilter } from '../common.ts'
+import { run } from '../run.ts'
 import {
   messageInput,
   messagePage,
@@ -11,7 +11,7 @@ import {
   sessionKey,
   sessionPage,
   stopAnswer,
-} from '../schemas/session.ts'
+} from '../session.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ key: sessionKey })

@@ -1,5 +1,5 @@
-import { me } from '../schemas/me.ts'
-import { consoleSession, signInInput, signInLink } from '../schemas/people.ts'
+import { me } from '../me.ts'
+import { consoleSession, signInInput, signInLink } from '../member.ts'
 import { operation } from './operation.ts'
 
 /** How a browser gets in and out, and who somebody is. */

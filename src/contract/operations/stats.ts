@@ -1,4 +1,4 @@
-import { seriesFilter, stats, statsFilter, statsSeries } from '../schemas/deployment.ts'
+import { seriesFilter, stats, statsFilter, statsSeries } from '../stats.ts'
 import { operation } from './operation.ts'
 
 /** How the work of an org went, and what waits. */

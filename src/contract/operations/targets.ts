@@ -1,14 +1,6 @@
 import { z } from 'zod'
-import { id, pageFilter } from '../schemas/common.ts'
-import {
-  enabledTarget,
-  signingSecret,
-  target,
-  targetInput,
-  targetPage,
-  targetPatch,
-  targetTest,
-} from '../schemas/target.ts'
+import { id, pageFilter } from '../common.ts'
+import { enabledTarget, signingSecret, target, targetInput, targetPage, targetPatch, targetTest } from '../target.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { id } from '../schemas/common.ts'
+import { id } from '../common.ts'
 import {
   task,
   taskBatchInput,
@@ -10,7 +10,7 @@ import {
   taskList,
   taskReceipt,
   taskStats,
-} from '../schemas/task.ts'
+} from '../task.ts'
 import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })

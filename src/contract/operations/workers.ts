@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { id } from '../schemas/common.ts'
-import { resultInput } from '../schemas/run.ts'
-import { claimAnswer, claimInput, eventsInput, workerAnswer, workerPage } from '../schemas/worker.ts'
+import { id } from '../common.ts'
+import { resultInput } from '../run.ts'
+import { claimAnswer, claimInput, eventsInput, workerAnswer, workerPage } from '../worker.ts'
 import { operation } from './operation.ts'
 
 const attempt = z.strictObject({ id })

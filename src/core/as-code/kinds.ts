@@ -29,5 +29,13 @@ export const KIND_FACTS: {
 
 /** Names that only the API knows a field of a schedule by; a document has one name for each. */
 export const SCHEDULE_SYNONYMS = [
-  ...['kind', 'schedule_type', 'cron_expr', 'expr', 'interval_seconds', 'run_at', 'atMs', 'tz', 'status'],
+  'kind',
+  'schedule_type',
+  'cron_expr',
+  'expr',
+  'interval_seconds',
+  'run_at',
+  'atMs',
+  'tz',
+  'status',
 ] as const

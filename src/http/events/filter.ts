@@ -1,10 +1,5 @@
-import {
-  EVENT_KINDS,
-  EVENT_PERMISSIONS,
-  SCHEDULE_RUN_EVENTS,
-  type EventFilter,
-  type EventKind,
-} from '../../contract/event.ts'
+import { EVENT_KINDS, EVENT_PERMISSIONS, SCHEDULE_RUN_EVENTS, type EventKind } from '../../contract/event-kinds.ts'
+import type { EventFilter } from '../../contract/event.ts'
 import type { Permission } from '../../core/access.ts'
 import { invalid } from '../../contract/refusals.ts'
 import { runId } from '../../core/ids.ts'

@@ -1,9 +1,9 @@
-import type { ScheduleView, SeedTimingView } from '../../contract/schedule.ts'
+import type { ScheduleView } from '../../contract/schedule.ts'
 
 /** A schedule with its timing also under the names of the seeds, so that a client of theirs reads back what it wrote. */
 export const withSeedNames = (view: ScheduleView): ScheduleView => ({ ...view, ...seedTimingOf(view) })
 
-function seedTimingOf({ kind, at, cron, every_seconds: seconds, everyMs }: ScheduleView): SeedTimingView {
+function seedTimingOf({ kind, at, cron, every_seconds: seconds, everyMs }: ScheduleView): Partial<ScheduleView> {
   switch (kind) {
     case 'at':
       return { schedule_type: 'once', ...(at === undefined ? {} : { run_at: at }) }

@@ -1,4 +1,4 @@
-import type { AgentInput } from '../../contract/agent.ts'
+import type { AgentInput, AgentPatch } from '../../contract/agent.ts'
 import { isFields, isSame, pick, type Fields } from '../../core/as-code/same.ts'
 import { changedNames } from '../../core/as-code/compare.ts'
 import { MASK, unmaskedExecutor } from '../../core/executor/masked.ts'
@@ -69,7 +69,7 @@ function changed({ ports, caller, stored }: Context, base: Base, known: AgentRow
     ...(names.includes('executor') ? hiddenFlaws('executor', row.executor) : []),
     ...(names.includes('timeout_seconds') ? timeoutFlaws(fields, stored.org) : []),
   ]
-  const asked = { id: known.id, change: pick(change, names) as Partial<AgentInput> }
+  const asked = { id: known.id, change: pick(change, names) as AgentPatch }
   return {
     ...{ ...base, row, flaws, changes: shownChanges(real, { before: shownAgent(known), after: shownAgent(row) }) },
     doing: flaws.length > 0 || names.length === 0 ? null : () => agentChange(ports, caller, asked),

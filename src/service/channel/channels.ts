@@ -1,5 +1,6 @@
 import type { ChannelInput, ChannelPatch, ChannelTestView, ChannelView } from '../../contract/channel.ts'
-import type { Page, PageFilter } from '../../contract/page.ts'
+import type { Page } from '../../contract/page.ts'
+import type { PageFilter } from '../../contract/common.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
 import { channelId, type OrgId } from '../../core/ids.ts'
 import { loadAgents } from '../../store/agents.ts'

@@ -1,5 +1,5 @@
 import type { LineageNode, LineageView } from '../../contract/lineage.ts'
-import type { PageFilter } from '../../contract/page.ts'
+import type { PageFilter } from '../../contract/common.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
 import { runId } from '../../core/ids.ts'
 import { formatInstant } from '../../core/instant.ts'

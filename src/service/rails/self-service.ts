@@ -1,4 +1,4 @@
-import type { AgentInput } from '../../contract/agent.ts'
+import type { AgentPatch } from '../../contract/agent.ts'
 import { Refusal } from '../../contract/refusals.ts'
 import type { Caller } from '../caller.ts'
 import type { Ports } from '../ports.ts'
@@ -10,9 +10,9 @@ import type { Ports } from '../ports.ts'
 export async function judgeSelfService(
   { vault }: Pick<Ports, 'vault'>,
   caller: Caller,
-  input: Partial<AgentInput>,
+  input: AgentPatch,
 ): Promise<void> {
-  if ((input as Partial<AgentInput> | null)?.self_service === undefined || input.self_service === null) return
+  if ((input as AgentPatch | null)?.self_service === undefined || input.self_service === null) return
   if (caller.principal !== null && caller.isAdmin !== true)
     throw new Refusal('FORBIDDEN', 'admin:* is needed to say that attempts of an agent are given keys of their own', {
       details: { permission: 'admin:*', field: 'self_service' },

@@ -1,4 +1,5 @@
-import type { Page, PageFilter } from '../../contract/page.ts'
+import type { Page } from '../../contract/page.ts'
+import type { PageFilter } from '../../contract/common.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
 import type { SecretInput, SecretPatch, SecretView } from '../../contract/secret.ts'
 import type { OrgId } from '../../core/ids.ts'

@@ -9,13 +9,12 @@ import {
 } from '../../contract/simulate.ts'
 import {
   INTERVENTIONS,
-  OUTAGE_EFFECTS,
-  OUTAGE_KINDS,
   type AssumptionInput,
   type Intervention,
   type OutageInput,
   type PolicyChange,
 } from '../../contract/simulation.ts'
+import { OUTAGE_EFFECTS, OUTAGE_KINDS } from '../../contract/outage-words.ts'
 import { flawed, integerField, parsed, parseFields, wordField, type Flaw, type Parsed } from '../../core/input.ts'
 import { DAY_MS, formatInstant, later, SECOND_MS, type Instant, parseMoment } from '../../core/instant.ts'
 import { parseFlag, parseObject, textField } from '../input-fields.ts'

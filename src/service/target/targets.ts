@@ -1,4 +1,5 @@
-import type { Page, PageFilter } from '../../contract/page.ts'
+import type { Page } from '../../contract/page.ts'
+import type { PageFilter } from '../../contract/common.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
 import type { EnabledTargetView, TargetInput, TargetPatch, TargetView } from '../../contract/target.ts'
 import { storedQuietUntil } from '../../core/delivery/quiet-hours.ts'

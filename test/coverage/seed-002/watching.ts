@@ -15,7 +15,7 @@ const counted = onceAlone(async (servers) => {
   })
   stage.release('works', 'fails')
   const node = await servers.start({ agents: { worker: stage.handler } })
-  const retry_policy = { max_retries: 1, strategy: 'fixed', base_ms: 500, jitter: 0 }
+  const retry_policy = { max_retries: 1, strategy: 'fixed', base_ms: 500, jitter: 0 } as const
   const never = { max_retries: 0 }
   const limits = { works: {}, fails: { retry_policy }, 'takes too long': { retry_policy: never, timeout_seconds: 1 } }
   for (const [payload, limit] of Object.entries(limits)) {

@@ -137,7 +137,7 @@ export const ENGINE_EFFECTS: Effects = {
     expect((await node.client.heartbeat.log('worker')).items).toEqual([])
   },
   'schedules.misfire_grace_seconds': async (world) => {
-    const inputs = [{ misfire_policy: 'SKIP', payload: 'x' }]
+    const inputs = [{ misfire_policy: 'SKIP', payload: 'x' } as const]
     const { ids } = await missSeconds(world, 1, inputs)
     const node = await world.start({ agents: { worker: () => 'done' }, schedules: { misfire_grace_seconds: 0 } })
     const [run] = await runsWhen(node, ids[0] ?? '', (runs) => runs.length === 1)
@@ -153,7 +153,7 @@ export const ENGINE_EFFECTS: Effects = {
     expect(run).toMatchObject({ status: 'skipped', reason: 'misfire' })
   },
   'schedules.catchup_spacing_ms': async (world) => {
-    const inputs = [{ misfire_policy: 'FIRE_NOW', payload: 'x', max_concurrency: 9 }]
+    const inputs = [{ misfire_policy: 'FIRE_NOW', payload: 'x', max_concurrency: 9 } as const]
     const { ids } = await missSeconds(world, 3, inputs)
     const node = await world.start({ agents: { worker: () => 'done' }, schedules: { catchup_spacing_ms: 600_000 } })
     const runs = await runsWhen(node, ids[0] ?? '', (all) => all.length === 3)
@@ -161,7 +161,7 @@ export const ENGINE_EFFECTS: Effects = {
     expect(timeOf(runs[2]?.not_before ?? null) - timeOf(runs[1]?.not_before ?? null)).toBe(600_000)
   },
   'schedules.catchup_max_active': async (world) => {
-    const inputs = ['1', '2', '3'].map((payload) => ({ payload, misfire_policy: 'FIRE_NOW' }))
+    const inputs = ['1', '2', '3'].map((payload) => ({ payload, misfire_policy: 'FIRE_NOW' }) as const)
     const past = Math.floor((Date.now() - 5 * MINUTE) / MINUTE) * MINUTE
     const cron = `${new Date(past).getUTCMinutes()} ${new Date(past).getUTCHours()} * * *`
     const ids = await makeAndLeave(

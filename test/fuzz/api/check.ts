@@ -2,8 +2,8 @@ import type { LightMyRequestResponse } from 'fastify'
 import { z } from 'zod'
 import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
 import { REFUSAL_CODES } from '../../../src/contract/refusals.ts'
-import { problem } from '../../../src/contract/schemas/problem.ts'
-import { taskError } from '../../../src/contract/schemas/task.ts'
+import { problem } from '../../../src/contract/problem.ts'
+import { taskError } from '../../../src/contract/task.ts'
 
 /** Something an answer must not be. */
 export interface Complaint {

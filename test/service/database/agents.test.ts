@@ -20,7 +20,7 @@ describe('an agent', () => {
     const made = await create({
       id: 'poet',
       name: 'Poet',
-      executor: { kind: 'In-Process', note: 'mine' },
+      executor: { kind: 'In-Process' as 'in-process', note: 'mine' },
       retry_policy: { max_retries: 1 },
       timeout_seconds: 7,
       max_concurrent: 2,

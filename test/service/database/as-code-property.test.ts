@@ -62,7 +62,7 @@ const each = async <Input, View>(inputs: readonly Input[], make: (input: Input) 
 
 /** Makes the org by the very services that the API calls. Answers with how many things it has. */
 async function make({ agents, targets, schedules, budgets }: Model, caller = here): Promise<number> {
-  const usual = { id: 'writer', name: 'Writer', executor: { kind: 'echo' } }
+  const usual = { id: 'writer', name: 'Writer', executor: { kind: 'echo' } } as const
   const madeAgents = await each([usual, ...agents], (input) => taken(createAgent(ports, caller, input)))
   const madeTargets = await each(targets, (input) => taken(createTarget(ports, caller, input)))
   const madeSchedules = await each(schedules, ({ input, agent, target }) => {

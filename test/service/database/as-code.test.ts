@@ -387,7 +387,7 @@ describe('what is hidden', () => {
   const called = {
     name: 'Called',
     executor: { kind: 'http', url: 'https://a.example/', headers: { authorization: 's3' } },
-  }
+  } as const
 
   it('is in no document and in no plan, and stays what it is', async () => {
     await createAgent(ports, caller, called)

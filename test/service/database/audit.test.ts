@@ -129,7 +129,7 @@ describe('what is on record', () => {
       kind: 'in-process',
       url: 'https://ann:hunter2@example.org/x',
       headers: { Authorization: 'Bearer abc', 'X-Api-Key': 'def', Accept: 'text/plain', 'X-Auth': 'ghi' },
-    }
+    } as const
     await createAgent(world.ports, world.caller, { id: 'web', name: 'Web', executor })
     expect((await newest())[0]?.after).toMatchObject({
       executor: {

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Explanation, ExplainFinding, ExplainQuery } from '../../../src/contract/explain.ts'
-import { explanation, occurrenceExplanation } from '../../../src/contract/schemas/explain.ts'
+import {
+  type Explanation,
+  type ExplainFinding,
+  type ExplainQuery,
+  explanation,
+  occurrenceExplanation,
+} from '../../../src/contract/explain.ts'
+
 import type { ScheduleInput, ScheduleView } from '../../../src/contract/schedule.ts'
 import { formatInstant, HOUR_MS, instant, later, MINUTE_MS, SECOND_MS } from '../../../src/core/instant.ts'
 import { RAIL_DEFAULTS } from '../../../src/core/rails/guard-rails.ts'

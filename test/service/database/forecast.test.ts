@@ -1,7 +1,7 @@
 import { setImmediate as afterOthers } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ScheduleForecastInput } from '../../../src/contract/forecast.ts'
-import { forecast, scheduleForecast } from '../../../src/contract/schemas/forecast.ts'
+import { type ScheduleForecastInput, forecast, scheduleForecast } from '../../../src/contract/forecast.ts'
+
 import { agentId } from '../../../src/core/ids.ts'
 import { earlier, formatInstant, HOUR_MS } from '../../../src/core/instant.ts'
 import { createBudget } from '../../../src/service/budgets.ts'

@@ -98,7 +98,7 @@ describe('sessions', () => {
 
   it('take rules of their own, before anybody has spoken, and give them back', async () => {
     const target = { ...world.caller, key: 'group' }
-    const made = await changeSession(world.ports, target, { max_concurrent: 3, mode: 'INTERRUPT' })
+    const made = await changeSession(world.ports, target, { max_concurrent: 3, mode: 'INTERRUPT' as 'interrupt' })
     expect(made).toMatchObject({ max_concurrent: 3, mode: 'interrupt', cap: 10 })
     const change = { mode: null, cap: 2 } as unknown as Parameters<typeof changeSession>[2]
     expect(await changeSession(world.ports, target, change)).toMatchObject({ max_concurrent: 3, mode: 'queue', cap: 2 })

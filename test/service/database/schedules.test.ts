@@ -36,7 +36,12 @@ const events = async (): Promise<readonly unknown[]> =>
 
 describe('making a schedule', () => {
   it('answers with everything about it', async () => {
-    const made = await create({ cron: '0 7 * * *', timezone: 'Asia/Shanghai', payload: 'hi', overlap_action: 'skip' })
+    const made = await create({
+      cron: '0 7 * * *',
+      timezone: 'Asia/Shanghai',
+      payload: 'hi',
+      overlap_action: 'skip' as 'SKIP',
+    })
     expect(made).toMatchObject({
       org_id: 'acme',
       agent_id: 'writer',
@@ -181,7 +186,7 @@ describe('a list of schedules', () => {
   })
 
   it('refuses what is no filter', async () => {
-    const bad = { limit: 500, cursor: 'x', kind: 'sometimes' }
+    const bad = { limit: 500, cursor: 'x', kind: 'sometimes' as 'cron' }
     await expect(findSchedules(world.ports, world.caller, bad)).rejects.toMatchObject({
       flaws: [{ field: 'kind' }, { field: 'cursor' }, { field: 'limit' }],
     })

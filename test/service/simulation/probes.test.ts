@@ -54,7 +54,7 @@ describe('a probe in a simulation', () => {
   })
 
   it('is not asked again for a run that it has started, nor for one that a person asks for', () => {
-    const policy = { max_retries: 2, strategy: 'fixed', base_ms: 1_000 }
+    const policy = { max_retries: 2, strategy: 'fixed', base_ms: 1_000 } as const
     const failing = simulate(
       probed(
         { probe_started: 0.5, input: { ...PROBED, retry_policy: policy } },

@@ -86,7 +86,10 @@ describe('a simulation', () => {
   })
 
   it('says everything that is wrong, and where', () => {
-    const task = aTask({ every_seconds: 0, overlap_action: 'NEVER' }, { changes: [{ set: { agent_id: 'x' } }] })
+    const task = aTask(
+      { every_seconds: 0, overlap_action: 'NEVER' as 'SKIP' },
+      { changes: [{ set: { agent_id: 'x' } }] },
+    )
     const wrong = { ...task, outages: [{ kind: 'stall', from: at(5), to: at(5), agent_id: 'writer' }] } as const
     const refused = ((): unknown => {
       try {

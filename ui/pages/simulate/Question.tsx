@@ -2,7 +2,7 @@ import { ActionIcon, Button, Checkbox, MultiSelect, NumberInput, Select, Switch,
 import { IconPlayerPlay, IconPlus, IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
-import { OUTAGE_KINDS } from '../../../src/contract/simulation.ts'
+import { OUTAGE_KINDS } from '../../../src/contract/outage-words.ts'
 import { schedulePage } from '../../api/queries.ts'
 import { Panel } from '../../parts/Panel.tsx'
 import { useSay } from '../../texts/TextProvider.tsx'

@@ -1,6 +1,7 @@
 import type { ScheduleInput } from '../../../src/contract/schedule.ts'
 import type { OutageAsked, SimulateInput } from '../../../src/contract/simulate.ts'
-import type { AssumptionInput, OutageKind, PolicyChange } from '../../../src/contract/simulation.ts'
+import type { AssumptionInput, PolicyChange } from '../../../src/contract/simulation.ts'
+import type { OutageKind } from '../../../src/contract/outage-words.ts'
 import { parseDuration } from '../../../src/contract/config/duration.ts'
 
 /** What the address of the page says: all of the question, so that a link asks the same. */

@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { RUN_STATES } from '../core/run/run-machine.ts'
+
+import { moment } from './common.ts'
+import { named, type Shape } from './shape.ts'
+
+/** Schedules named at once: as many as a page of them has, with commas. */
+export const outcomesFilter = z.strictObject({
+  ids: z.string().min(1).max(8_192),
+  limit: z.int().min(1).max(50).optional(),
+})
+export type OutcomesFilter = Shape<typeof outcomesFilter>
+
+const scheduleOutcome = named(
+  'ScheduleOutcome',
+  z.strictObject({ id: z.string(), status: z.enum(RUN_STATES), created_at: moment }),
+  'How one run of a schedule stands.',
+)
+export type ScheduleOutcome = Shape<typeof scheduleOutcome>
+
+export const scheduleOutcomes = named(
+  'ScheduleOutcomes',
+  z.strictObject({
+    items: z.array(z.strictObject({ schedule_id: z.string(), runs: z.array(scheduleOutcome) })),
+  }),
+  'How the last runs of some schedules went, newest first.',
+)
+export type ScheduleOutcomes = Shape<typeof scheduleOutcomes>

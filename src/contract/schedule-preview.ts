@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { givenMoment, moment } from './common.ts'
+import { comingMoment } from './pace.ts'
+import { scheduleFields } from './schedule.ts'
+import { scheduleNote } from './schedule-note.ts'
+import { named, type Shape } from './shape.ts'
+
+export const previewInput = named(
+  'PreviewInput',
+  z.strictObject({
+    ...scheduleFields,
+    count: z.int().min(1).max(1_000).nullish(),
+    from: givenMoment.nullish().describe('From when on; now unless given.'),
+  }),
+  'The fields that say when, and how many occurrences are wanted (5 unless given).',
+)
+export type PreviewInput = Shape<typeof previewInput>
+
+/** A change of the clock on the way, and what it does to the schedule. */
+export const dstNote = z.strictObject({
+  at: moment,
+  zone: z.string(),
+  kind: z.enum(['gap', 'repeat']),
+  offset_before: z.string(),
+  offset_after: z.string(),
+  effect: z.enum(['none', 'skipped', 'fires_after_gap', 'shifted', 'first_pass_only', 'both_passes']),
+  sentence: z.string(),
+})
+export type DstNoteView = Shape<typeof dstNote>
+
+export const preview = named(
+  'Preview',
+  z.strictObject({
+    ...{ sentence: z.string(), next: z.array(moment), dst_notes: z.array(dstNote) },
+    coming: z.array(comingMoment).optional().describe('The same moments with how sure they are; only with a cadence.'),
+    notes: z.array(z.string()).optional().describe('What its creator should know, such as that it can never fire.'),
+    note_codes: z.array(scheduleNote).optional(),
+  }),
+  'What a schedule would do, and how sure that is where its interval moves by itself.',
+)
+export type SchedulePreview = Shape<typeof preview>
+
+/** What a schedule would do. */
+export type PreviewView = Pick<SchedulePreview, 'sentence' | 'next' | 'dst_notes'>
