@@ -13,7 +13,7 @@ import {
   SESSION_MODES,
 } from '../../core/session/session-rules.ts'
 import { parseZone } from '../../core/time/zone.ts'
-import { fraction, integer, orNone, text, word, type Key, type OpenGroup, type ValuesOf } from './key.ts'
+import { fraction, integer, orNone, text, word, type Key, type OpenGroup } from './key.ts'
 import { ANY_TEXT } from './text-shapes.ts'
 
 /** More slots than this in one process are a slip of the pen. */
@@ -46,7 +46,7 @@ const node = {
   }),
 } as const
 
-const lanes: OpenGroup<number> = {
+const lanes = {
   is: 'open',
   entry: integer({ default: 0, max: MOST_SLOTS, zero: 'keeps', hot: true, summary: 'Slots of the lane on a node.' }),
   defaults: DEFAULT_LANES,
@@ -58,7 +58,7 @@ const lanes: OpenGroup<number> = {
         'Part of a lane that one org may hold on a node where there is more than one org, at least one slot; 1 is no limit.',
     }),
   },
-}
+} as const satisfies OpenGroup<number>
 
 const sessions = {
   mode: word({
@@ -162,13 +162,13 @@ const schedules = {
     summary: 'How often is looked for due work when nothing wakes the node.',
   }),
   misfire_grace_seconds: integer({
-    default: FIRING.misfireGraceMs / 1_000,
+    default: FIRING.misfireGraceSeconds,
     max: MOST_SECONDS,
     unit: 'seconds',
     summary: 'How late an occurrence still counts as current.',
   }),
   catchup_window_seconds: integer({
-    default: FIRING.catchupWindowMs / 1_000,
+    default: FIRING.catchupWindowSeconds,
     max: MOST_SECONDS,
     unit: 'seconds',
     summary: 'How far back missed occurrences are made up for.',
@@ -272,5 +272,3 @@ export const ENGINE_KEYS = {
   alerts,
   drain_grace_seconds: drainGrace,
 } as const
-
-export type EngineConfig = ValuesOf<typeof ENGINE_KEYS>

@@ -65,14 +65,14 @@ export const DEFAULT_SCHEDULE_RULES: ScheduleRules = {
 
 /** What holds for all schedules of a deployment. */
 export interface FiringSettings {
-  readonly misfireGraceMs: number
-  readonly catchupWindowMs: number
+  readonly misfireGraceSeconds: number
+  readonly catchupWindowSeconds: number
   readonly catchupSpacingMs: number
 }
 
 export const DEFAULT_FIRING_SETTINGS: FiringSettings = {
-  misfireGraceMs: 60_000,
-  catchupWindowMs: 900_000,
+  misfireGraceSeconds: 60,
+  catchupWindowSeconds: 900,
   catchupSpacingMs: 1_000,
 }
 
