@@ -1,9 +1,8 @@
-import { ALERT_DEFAULTS } from '../../core/alerts.ts'
 import { flawed, parsed } from '../../core/input.ts'
 import { DEFAULT_LANES, meantLane } from '../../core/lanes.ts'
-import { DEFAULT_MAX_ORG_SHARE, NO_ORG_SHARE } from '../../core/org-share.ts'
+import { NO_ORG_SHARE } from '../../core/org-share.ts'
 import { DEFAULT_RETRY_POLICY as RETRIES } from '../../core/run/retry-policy.ts'
-import { DEFAULT_CATCHUP_MAX_ACTIVE, DEFAULT_FIRING_SETTINGS as FIRING } from '../../core/schedule/schedule-rules.ts'
+import { DEFAULT_FIRING_SETTINGS as FIRING } from '../../core/schedule/schedule-rules.ts'
 import {
   DEFAULT_SESSION_RULES as SESSION,
   DROP_POLICIES,
@@ -53,7 +52,7 @@ const lanes = {
   nameOf: meantLane,
   own: {
     max_org_share: fraction({
-      ...{ default: DEFAULT_MAX_ORG_SHARE, min: 0, max: NO_ORG_SHARE, hot: true },
+      ...{ default: 0.8, min: 0, max: NO_ORG_SHARE, hot: true },
       summary:
         'Part of a lane that one org may hold on a node where there is more than one org, at least one slot; 1 is no limit.',
     }),
@@ -179,8 +178,9 @@ const schedules = {
     unit: 'ms',
     summary: 'Pause between occurrences that are made up for.',
   }),
+  // Few, so that a restart is never a stampede.
   catchup_max_active: integer({
-    default: DEFAULT_CATCHUP_MAX_ACTIVE,
+    default: 10,
     max: MOST_SLOTS,
     zero: 'keeps',
     summary: 'Catch-up runs of a node at the same time.',
@@ -224,14 +224,14 @@ const retention = {
 
 const alerts = {
   failures_in_a_row: integer({
-    default: ALERT_DEFAULTS.failuresInARow,
+    default: 3,
     max: 1_000_000,
     zero: 'keeps',
     hot: true,
     summary: 'Failures of a schedule in a row that raise an alert, unless it says `alert_after`.',
   }),
   stall_periods: integer({
-    default: ALERT_DEFAULTS.stallPeriods,
+    default: 3,
     max: 1_000_000,
     zero: 'keeps',
     hot: true,

@@ -76,8 +76,5 @@ export const DEFAULT_FIRING_SETTINGS: FiringSettings = {
   catchupSpacingMs: 1_000,
 }
 
-/** At most this many catch-up runs are active on a node, so that a restart is never a stampede. */
-export const DEFAULT_CATCHUP_MAX_ACTIVE = 10
-
 /** At most this many occurrences of a schedule are held; older ones are skipped. */
 export const MAX_HELD = 1_000
