@@ -3,6 +3,8 @@ import type { AlertFilter, AlertView } from './contract/alert.ts'
 import type { AsCode } from './contract/as-code.ts'
 import type { BackfillInput, Backfills, BackfillView } from './contract/backfill.ts'
 import type { BudgetInput, BudgetPatch, BudgetView } from './contract/budget.ts'
+import type { ENGINE_KEYS } from './contract/config/engine-keys.ts'
+import type { GivenOf } from './contract/config/in-code.ts'
 import type { DeliveryFilter, DeliveryView } from './contract/delivery.ts'
 import type { EventKind } from './contract/event-kinds.ts'
 import type { EventView } from './contract/event.ts'
@@ -57,35 +59,7 @@ export type DatabaseChoice =
   | string
 
 /** Settings that hold for all of the deployment. What is left out keeps its default. */
-export interface Settings {
-  readonly node?: { readonly lease_ms?: number; readonly renew_ms?: number; readonly stop_grace_ms?: number }
-  readonly lanes?: Readonly<Record<string, number>>
-  readonly sessions?: SessionPatch
-  readonly tasks?: {
-    readonly max_queue?: number
-    readonly max_per_agent?: number
-    readonly max_inflight?: number
-    readonly max_per_agent_inflight?: number
-    readonly result_ttl_seconds?: number
-    readonly default_deadline_seconds?: number
-  }
-  readonly schedules?: {
-    readonly default_timezone?: string
-    readonly poll_ms?: number
-    readonly misfire_grace_seconds?: number
-    readonly catchup_window_seconds?: number
-    readonly catchup_spacing_ms?: number
-    readonly catchup_max_active?: number
-  }
-  readonly retry?: Readonly<Partial<Record<'max_retries' | 'base_ms' | 'max_ms' | 'jitter', number>>>
-  readonly retention?: {
-    readonly run_days?: number | null
-    readonly runs_per_schedule?: number
-    readonly max_runs_per_schedule?: number
-    readonly output_bytes?: number
-  }
-  readonly drain_grace_seconds?: number
-}
+export type Settings = GivenOf<typeof ENGINE_KEYS>
 
 export interface EscapementOptions extends Settings {
   /** Left out: an embedded server in `./.escapement`. */

@@ -1,8 +1,7 @@
-import { CONFIG_KEYS, isLaneSize } from '../contract/config/keys.ts'
-import { keyAt, type Layer, type ReadLayer } from '../contract/config/tree.ts'
+import type { Layer, ReadLayer } from '../contract/config/tree.ts'
 import type { ConfigValueView } from '../contract/config/view.ts'
 import { parsed, type Parsed } from '../core/input.ts'
-import { combine, isHot, isSame, partOf, shownValue, type Effective, type Layers } from './layers.ts'
+import { combine, DEFAULTS, isHot, isSame, partOf, shownValue, type Effective, type Layers } from './layers.ts'
 
 /** What a reload has done. Values are as they may be shown. */
 export interface ConfigChange {
@@ -96,9 +95,8 @@ function viewOf(state: State): Readonly<Record<string, ConfigValueView>> {
   const restart = new Set(pendingRestart(state))
   return Object.fromEntries(
     [...state.effective.values].map(([path, { value, source }]) => {
-      const key = keyAt(CONFIG_KEYS, path)
-      const usual = isLaneSize(path) ? (CONFIG_KEYS.lanes.defaults[path.slice(6)] ?? null) : key?.default
-      const view = { value: shownValue(path, value), source, default: shownValue(path, usual), hot: isHot(path) }
+      const usual = shownValue(path, DEFAULTS.get(path) ?? null)
+      const view = { value: shownValue(path, value), source, default: usual, hot: isHot(path) }
       return [
         path,
         restart.has(path) ? { ...view, after_restart: shownValue(path, state.next.values.get(path)?.value) } : view,

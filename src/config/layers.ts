@@ -27,7 +27,8 @@ export interface Effective {
 
 export const NO_LAYERS: Layers = { file: new Map(), environment: new Map(), flag: new Map(), stored: new Map() }
 
-const DEFAULTS = defaultLayer(CONFIG_KEYS)
+/** What holds when nobody gives anything. */
+export const DEFAULTS = defaultLayer(CONFIG_KEYS)
 
 /** Puts the layers on top of each other. Refused when what comes out does not fit together. */
 export function combine({ file, environment, flag, stored }: Layers): Parsed<Effective> {

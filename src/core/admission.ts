@@ -12,7 +12,7 @@ import {
 /**
  * Whether a submission becomes a run. The gates stand in a fixed order, and the first that is closed decides:
  * budget → queue limits → session mode → session cap. Permission, validation, idempotency key and draining are checked
- * when the request arrives, before the org is locked: see `REQUEST_CHECKS` in explain/steps.ts.
+ * when the request arrives, before the org is locked: docs/architecture.md says where.
  */
 export interface AdmissionFacts {
   readonly now: Instant

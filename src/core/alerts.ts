@@ -1,8 +1,6 @@
 import { formatInstant, later, SECOND_MS, type Instant } from './instant.ts'
 import { because, type Why } from './reasons.ts'
 
-export const ALERT_DEFAULTS = { failuresInARow: 3, stallPeriods: 3 } as const
-
 /** Alerts about a schedule. */
 export const SCHEDULE_ALERT_KINDS = ['failures_in_a_row', 'occurrence_missed', 'late'] as const
 export type ScheduleAlertKind = (typeof SCHEDULE_ALERT_KINDS)[number]

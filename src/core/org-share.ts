@@ -1,6 +1,3 @@
-/** The part of a lane that one org may hold on a node unless the deployment says otherwise. */
-export const DEFAULT_MAX_ORG_SHARE = 0.8
-
 /** A share of 1 limits nothing, which is also what holds while the deployment has one org. */
 export const NO_ORG_SHARE = 1
 

@@ -1,7 +1,6 @@
 import type { LaneName, OrgId, RunId } from '../core/ids.ts'
 import { isWorkerKey } from '../core/executor/worker-agent.ts'
 import { instant } from '../core/instant.ts'
-import { deskSettings } from '../service/desk-settings.ts'
 import { renewLease, type NodeCard } from '../service/membership.ts'
 import type { Turns, Work } from '../service/turn-port.ts'
 import { isCapped } from '../service/turn/claim.ts'
@@ -27,14 +26,14 @@ import type { SessionKey } from '../core/ids.ts'
 /** Puts a node together. Nothing happens before its loops are started. */
 export function createNodeParts(ctx: NodeContext): NodeParts {
   let id = ctx.newNodeId()
-  const lanes = createNodeLanes(ctx.settings().lanes, (leftBy) => {
+  const lanes = createNodeLanes(ctx.settings().lanes.byName, (leftBy) => {
     wakeWaiting(parts, leftBy)
   })
   const health = createDatabaseHealth({ log: ctx.log, now: ctx.clock.now, counter: ctx.clock.counter })
   const offices = new Map<OrgId, Office>()
   const facts: NodeFacts = {
     chance: ctx.chance,
-    settings: () => deskSettings(ctx.settings()),
+    settings: ctx.settings,
     // What workers perform stands in lines that no node serves, so it may always compete there.
     canExecute: (key) => ctx.executors.has(key) || isWorkerKey(key),
     laneNames: () => new Set(lanes.sizes().keys()),

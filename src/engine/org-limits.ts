@@ -6,12 +6,12 @@ import type { NodeParts } from './node-parts.ts'
 
 /** Lets each org hold its part of a lane, as the settings say, and a whole lane where there is one org. */
 export function limitOrgs({ lanes, state, ctx }: NodeParts): void {
-  lanes.limitOrgs(state.hasManyOrgs ? ctx.settings().maxOrgShare : NO_ORG_SHARE)
+  lanes.limitOrgs(state.hasManyOrgs ? ctx.settings().lanes.maxOrgShare : NO_ORG_SHARE)
 }
 
 /** The settings have changed: lanes and orgs follow. */
 export function takeLaneSettings(parts: NodeParts): void {
-  parts.lanes.resize(parts.ctx.settings().lanes)
+  parts.lanes.resize(parts.ctx.settings().lanes.byName)
   limitOrgs(parts)
   refreshOrgs(parts)
 }

@@ -1,3 +1,5 @@
+import type { SettingsOf } from '../contract/config/in-code.ts'
+import type { CONFIG_KEYS } from '../contract/config/keys.ts'
 import type { Health } from '../contract/node.ts'
 import type { Principal } from '../core/access.ts'
 import type { AgentId, OrgId, RunId } from '../core/ids.ts'
@@ -6,7 +8,6 @@ import type { Live, LiveWork } from '../service/live-port.ts'
 import type { Ports } from '../service/ports.ts'
 import type { WorkerPort } from '../service/worker/port.ts'
 import type { EventStreams } from './events/streams.ts'
-import type { MostPlaces } from './places.ts'
 
 type Eventually<T> = T | Promise<T>
 
@@ -18,32 +19,13 @@ export interface SignedIn {
 }
 
 /** What the operator has set for this door. Asked with every request, because it may change while the program runs. */
-export interface HttpSettings {
-  /** Where people reach us from outside, if that is not where we listen. */
-  readonly publicUrl: string | null
-  /** Further hosts, as `name` or `name:port`. */
-  readonly allowedHosts: readonly string[]
+export interface HttpSettings extends Omit<SettingsOf<typeof CONFIG_KEYS.server>, 'rateLimit'> {
   /** Requests per second and key; 0 switches the limit off, and null is what holds by default. */
   readonly ratePerSecond: number | null
   /** Requests that a key may make at once; null: nobody has said. */
   readonly rateBurst: number | null
   /** Whether the tasks façade is there at all. */
   readonly tasksEnabled: boolean
-  readonly limits: HttpLimits
-}
-
-/** How many there may be at once, at this node and of one org at it. */
-export interface HttpLimits {
-  readonly connections: number
-  readonly streams: MostPlaces
-  readonly sockets: MostPlaces
-}
-
-/** What holds where nobody has said otherwise. */
-export const USUAL_LIMITS: HttpLimits = {
-  connections: 10_000,
-  streams: { all: 2_000, perOrg: 1_500 },
-  sockets: { all: 1_000, perOrg: 750 },
 }
 
 /** What is counted, and who may see it. */

@@ -6,10 +6,11 @@ import { ErrGatewayDraining, Refusal } from '../contract/refusals.ts'
 import type { Principal } from '../core/access.ts'
 import type { OrgId } from '../core/ids.ts'
 import { atExpiry } from './at-expiry.ts'
+import type { HttpSettings } from './context.ts'
 import { admit, CONSOLE_COOKIE, identify, isOfWorkers, type Asker, type Needs } from './gate.ts'
 import { hangUp } from './hang-up.ts'
 import type { HostCheck } from './hosts.ts'
-import { createPlaces, type Places } from './places.ts'
+import { createPlaces, type MostPlaces, type Places } from './places.ts'
 import { chargeRequest } from './rate-limit.ts'
 import { checkHead } from './request-head.ts'
 import type { Routing } from './routes.ts'
@@ -67,6 +68,8 @@ interface Client {
   answersPings: boolean
 }
 
+const mostSockets = ({ limits }: HttpSettings): MostPlaces => ({ all: limits.sockets, perOrg: limits.socketsPerOrg })
+
 interface Hub {
   readonly routing: Routing
   readonly hosts: HostCheck
@@ -89,7 +92,7 @@ export function addSockets(
   const hub: Hub = {
     ...{ routing, hosts, limits: all, clients: new Set() },
     server: new WebSocketServer({ noServer: true, maxPayload: all.mostBytes, perMessageDeflate: false }),
-    places: createPlaces('sockets', () => routing.ctx.settings().limits.sockets),
+    places: createPlaces('sockets', () => mostSockets(routing.ctx.settings())),
     ...{ timer: null, deafen: null, closed: false },
   }
   hub.server.on('wsClientError', ({ message }, socket) => {

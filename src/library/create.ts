@@ -1,6 +1,6 @@
 import { takeLaneSettings } from '../engine/org-limits.ts'
 import { openApp, type App, type AppOptions } from '../app.ts'
-import { readEnvironment } from '../config.ts'
+import { readEnvironment, type Environment } from '../config.ts'
 import { EVENT_KINDS, type EventKind } from '../contract/event-kinds.ts'
 import type { EventView } from '../contract/event.ts'
 import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
@@ -39,8 +39,8 @@ import { createWaiters } from './waiters.ts'
 
 /** Escapement inside this program. Nothing happens before `start`. Refuses options that there are not. */
 export function createEscapement(options: EscapementOptions = {}): Escapement {
-  const environment = readEnvironment(DEFAULT_SETTINGS.lanes)
-  let settings = readSettings(pickSettings(options), { ...DEFAULT_SETTINGS, lanes: environment.lanes.sizes })
+  const environment = readEnvironment(DEFAULT_SETTINGS.lanes.byName)
+  let settings = readSettings(pickSettings(options), usualSettings(environment))
   let current: Running | null = null
   let starting: Promise<void> | null = null
   let stopping: Stopping | null = null
@@ -212,6 +212,12 @@ function pickSettings(options: EscapementOptions): Settings {
   requireOptions(options)
   return Object.fromEntries(SETTINGS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])))
 }
+
+/** The defaults, with lanes of the sizes that the environment names. */
+const usualSettings = ({ lanes: { sizes } }: Environment): EngineSettings => ({
+  ...DEFAULT_SETTINGS,
+  lanes: { ...DEFAULT_SETTINGS.lanes, byName: sizes },
+})
 
 function readSettings(change: Settings, current: EngineSettings): EngineSettings {
   const read = parseSettings(change, current)

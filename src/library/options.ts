@@ -1,24 +1,16 @@
+import { ENGINE_KEYS } from '../contract/config/engine-keys.ts'
 import { GROUP_SYNONYMS } from '../contract/config/synonyms.ts'
 import { invalid } from '../contract/refusals.ts'
 import type { Flaw } from '../core/input.ts'
 import { nearestWord } from '../core/nearest-word.ts'
-import type { DatabaseChoice, EscapementOptions } from '../escapement.ts'
+import type { DatabaseChoice, EscapementOptions, Settings } from '../escapement.ts'
 import { requireFunction, requireObject } from './given.ts'
 
 /** What can be set and changed while running. */
-export const SETTINGS = [
-  'node',
-  'lanes',
-  'sessions',
-  'tasks',
-  'schedules',
-  'retry',
-  'retention',
-  'drain_grace_seconds',
-] as const
+export const SETTINGS = Object.keys(ENGINE_KEYS) as readonly (keyof Settings)[]
 
 /** Every option there is; the compiler holds the list complete. */
-const OPTIONS: Readonly<Record<Exclude<keyof EscapementOptions, (typeof SETTINGS)[number]>, true>> = {
+const OPTIONS: Readonly<Record<Exclude<keyof EscapementOptions, keyof Settings>, true>> = {
   ...{ database: true, agents: true, estimateTokens: true, outbound: true, heartbeat: true },
   ...{ secretKey: true, org: true, log: true },
 }

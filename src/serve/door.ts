@@ -1,8 +1,10 @@
 import type { App } from '../app.ts'
-import type { Config } from '../contract/config/keys.ts'
+import { inCode } from '../contract/config/in-code.ts'
+import { CONFIG_KEYS, type Config } from '../contract/config/keys.ts'
 import type { AgentId, OrgId } from '../core/ids.ts'
-import type { HttpContext, HttpLimits, HttpSettings } from '../http/context.ts'
+import type { HttpContext, HttpSettings } from '../http/context.ts'
 import { createEventStreams } from '../http/events/streams.ts'
+import type { MostPlaces } from '../http/places.ts'
 import { createHttpServer } from '../http/server.ts'
 import { healthOf } from '../library/health.ts'
 import type { Waiters } from '../library/waiters.ts'
@@ -77,7 +79,7 @@ function httpContext(ctx: DoorContext): HttpContext {
   const access = createAccessHearers()
   const settings = httpSettings(configuration)
   const events = createEventStreams({
-    ...{ ports, work, most: () => settings().limits.streams },
+    ...{ ports, work, most: () => mostStreams(settings()) },
     cutOff: (orgId, why) => {
       ctx.log({ level: 'info', message: 'A stream was ended: its reader took too little', facts: { org: orgId, why } })
     },
@@ -147,6 +149,8 @@ const factsOf = (error: unknown): Readonly<Record<string, unknown>> => ({
   error: error instanceof Error ? error.message : String(error),
 })
 
+const mostStreams = ({ limits }: HttpSettings): MostPlaces => ({ all: limits.streams, perOrg: limits.streamsPerOrg })
+
 /** What the door needs of the configuration; the same object for as long as it is the same configuration. */
 function httpSettings({ keeper }: Configuration): () => HttpSettings {
   let of: Config | null = null
@@ -154,25 +158,19 @@ function httpSettings({ keeper }: Configuration): () => HttpSettings {
   return () => {
     const { config, values } = keeper.current()
     if (made === null || config !== of) {
-      const { public_url: publicUrl, allowed_hosts: allowedHosts, rate_limit: rate, limits } = config.server
+      const { server, tasks } = config
       const isStated = (path: string): boolean => values.get(path)?.source !== 'default'
       made = {
-        ...{ publicUrl, allowedHosts, tasksEnabled: config.tasks.enabled },
-        ratePerSecond: isStated('server.rate_limit.per_second') ? rate.per_second : null,
-        rateBurst: isStated('server.rate_limit.burst') ? rate.burst : null,
-        limits: limitsOf(limits),
+        ...inCode(CONFIG_KEYS.server, server),
+        ratePerSecond: isStated('server.rate_limit.per_second') ? server.rate_limit.per_second : null,
+        rateBurst: isStated('server.rate_limit.burst') ? server.rate_limit.burst : null,
+        tasksEnabled: tasks.enabled,
       }
       of = config
     }
     return made
   }
 }
-
-const limitsOf = (limits: Config['server']['limits']): HttpLimits => ({
-  connections: limits.connections,
-  streams: { all: limits.streams, perOrg: limits.streams_per_org },
-  sockets: { all: limits.sockets, perOrg: limits.sockets_per_org },
-})
 
 /** Asked with every message that names nobody, and changed hardly ever: remembered until something is said about orgs. */
 function rememberDefaultAgents({ ports }: App): {

@@ -32,7 +32,7 @@ export async function readLaneRules({ database, settings }: Reading): Promise<La
 
 function sizesOf(settings: Reading['settings'], stored: readonly LaneRow[]): LaneSizes {
   return new Map([
-    ...settings().lanes,
+    ...settings().lanes.byName,
     ...stored.flatMap(({ name, concurrency }): [LaneName, number][] => (isLaneName(name) ? [[name, concurrency]] : [])),
   ])
 }

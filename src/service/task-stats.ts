@@ -102,7 +102,7 @@ function configOf({ tasks, lanes }: EngineSettings, lane: number | undefined): T
     maxPerAgent: tasks.maxPerAgent,
     maxInflight: tasks.maxInflight,
     maxPerAgentFlight: tasks.maxPerAgentInflight,
-    workerCount: lane ?? lanes.get(TASK_LANE) ?? DEFAULT_LANES.task,
+    workerCount: lane ?? lanes.byName.get(TASK_LANE) ?? DEFAULT_LANES.task,
     resultTTL: goDuration(tasks.resultTtlSeconds),
   }
 }

@@ -185,7 +185,7 @@ async function comeBack(happening: Happening): Promise<void> {
   happening.nextFire = world.now
   node.parts.officeOf(world.orgId).wake()
   await quiet.settled()
-  void watchPass(node.parts, () => Promise.resolve({ sizes: world.settings.lanes, hasManyOrgs: false }))
+  void watchPass(node.parts, () => Promise.resolve({ sizes: world.settings.lanes.byName, hasManyOrgs: false }))
 }
 
 function switchAgents({ node, world, plan }: Happening): void {

@@ -3,7 +3,6 @@ import { laneName, orgId, runId, attemptId } from '../../src/core/ids.ts'
 import { later } from '../../src/core/instant.ts'
 import { createOffice } from '../../src/engine/office.ts'
 import type { Office, OfficeContext } from '../../src/engine/office-context.ts'
-import { deskSettings } from '../../src/service/desk-settings.ts'
 import { DEFAULT_SETTINGS } from '../../src/service/settings.ts'
 import type { Work } from '../../src/service/turn-port.ts'
 import { emptyMemory, type NodeFacts } from '../../src/service/turn/memory.ts'
@@ -16,7 +15,7 @@ const ORG = orgId('default')
 
 const facts: NodeFacts = {
   chance: { random: () => 0.5, newRunId: () => runId('run_1'), newAttemptId: () => attemptId('att_1') },
-  settings: () => deskSettings(DEFAULT_SETTINGS),
+  settings: () => DEFAULT_SETTINGS,
   canExecute: () => true,
   laneNames: () => new Set([laneName('main')]),
   estimate: null,

@@ -155,7 +155,7 @@ function workForOrg(world: World, node: SimulatedNode, { lane, size, orgId, free
   node.workingFor.set(key, before + 1)
   const [most, kept] = [Math.max(1, Math.floor((size * 4) / 5)), size < 2 ? 0 : Math.max(1, Math.floor(size / 10))]
   const isWithin = before < most && (before === 0 || free > kept)
-  if (world.orgs.length > 1 && world.settings.maxOrgShare < 1 && !isWithin)
+  if (world.orgs.length > 1 && world.settings.lanes.maxOrgShare < 1 && !isWithin)
     world.journal.broken.push({
       invariant: 'org_shares',
       message: `${node.name} starts one of ${orgId}, which has ${before}, in lane ${lane} of ${size} with ${free} free`,

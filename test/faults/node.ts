@@ -100,7 +100,7 @@ export function createNode(world: World, wishes: NodeWishes): SimulatedNode {
     working: new Map(),
     workingFor: new Map(),
     claims: new Map(),
-    largestLanes: new Map(wishes.settings().lanes),
+    largestLanes: new Map(wishes.settings().lanes.byName),
     isFrozen,
     freeze: () => {
       node.state = 'frozen'

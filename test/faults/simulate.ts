@@ -225,8 +225,8 @@ function widenLanes(world: World): void {
   if (read.ok) world.settings = read.value
   for (const { parts, largestLanes, state } of world.nodes) {
     if (state === 'gone') continue
-    for (const [lane, size] of world.settings.lanes) largestLanes.set(lane, size)
-    parts.lanes.resize(world.settings.lanes)
+    for (const [lane, size] of world.settings.lanes.byName) largestLanes.set(lane, size)
+    parts.lanes.resize(world.settings.lanes.byName)
     for (const office of parts.offices.values()) office.refresh()
   }
 }

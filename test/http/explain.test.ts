@@ -41,6 +41,13 @@ describe('GET /api/v1/explain', () => {
       expect((await world.ask('GET', api, { as: 'viewer' })).statusCode).toBe(200)
   })
 
+  it('says of a running run that its turn came, not that others go first', async () => {
+    await seedRun(world.services.db, 'run_up', { state: 'running', startedAt: NOW })
+    const [found] = (await ask('id=run_up')).findings
+    expect(found).toMatchObject({ status: 'running', reason: 'picked', evidence: {} })
+    expect(found?.sentence).toContain('its turn had come')
+  })
+
   it('answers about a moment, and tells a key only what it may see', async () => {
     const made = await world.ask('POST', '/api/v1/schedules', {
       body: { cron: '30 12 * * *', timezone: 'UTC', name: 'Noon' },

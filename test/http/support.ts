@@ -1,5 +1,8 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
+import { inCode } from '../../src/contract/config/in-code.ts'
+import { CONFIG_KEYS } from '../../src/contract/config/keys.ts'
+import { buildTree, defaultLayer } from '../../src/contract/config/tree.ts'
 import type { OperationSpec } from '../../src/contract/operations/operation.ts'
 import type { Problem } from '../../src/contract/problem.ts'
 import { REFUSAL_CODES, type RefusalCode } from '../../src/contract/refusals.ts'
@@ -9,7 +12,7 @@ import { OPERATOR_ORG, type Principal, type Role } from '../../src/core/access.t
 import { agentId, principalId } from '../../src/core/ids.ts'
 import { readTraceparent } from '../../src/core/trace-context.ts'
 import type { AnswerMemory } from '../../src/http/answer-memory.ts'
-import { USUAL_LIMITS, type HttpContext, type HttpSettings, type SignedIn } from '../../src/http/context.ts'
+import type { HttpContext, HttpSettings, SignedIn } from '../../src/http/context.ts'
 import { createEventStreams } from '../../src/http/events/streams.ts'
 import { createHttpServer, type Api } from '../../src/http/server.ts'
 import type { LiveWork } from '../../src/service/live-port.ts'
@@ -69,6 +72,14 @@ export const SESSIONS = new Map<string, SignedIn>([
   ['cookie-of-member', { principal: aPrincipal('member', { id: principalId('mem_1') }), csrfToken: 'csrf-1' }],
 ])
 
+/** What a server is set to when nobody says anything, but for the rate: tests ask as fast as they can. */
+export const USUAL_SETTINGS: HttpSettings = {
+  ...inCode(CONFIG_KEYS.server, buildTree(CONFIG_KEYS.server, defaultLayer(CONFIG_KEYS.server))),
+  ratePerSecond: 0,
+  rateBurst: null,
+  tasksEnabled: true,
+}
+
 /** A node that remembers nothing: everything is asked of the database. */
 const NO_WORK: LiveWork = { ownersOf: () => undefined, workOf: () => null, providersOf: () => [], lanes: () => [] }
 
@@ -76,16 +87,7 @@ export async function createHttpWorld(api?: Api, answers?: AnswerMemory): Promis
   const services = await createServiceWorld()
   await makeOperator(services)
   const logged: HttpWorld['logged'] = []
-  let settings: HttpSettings = {
-    ...{
-      publicUrl: null,
-      allowedHosts: [],
-      ratePerSecond: 0,
-      rateBurst: null,
-      tasksEnabled: true,
-      limits: USUAL_LIMITS,
-    },
-  }
+  let settings = USUAL_SETTINGS
   let counter = 0
   const context: HttpContext = {
     ports: services.ports,

@@ -54,7 +54,7 @@ export async function createTasksWorld(
     ...{ live, stage, client: createTasksClient(live) },
     reload: (change) => {
       current = changed(current, change)
-      live.engine.parts.lanes.resize(current.lanes)
+      live.engine.parts.lanes.resize(current.lanes.byName)
       for (const office of live.engine.parts.offices.values()) office.refresh()
     },
     close: live.close,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { USUAL_LIMITS } from '../../src/http/context.ts'
+import { USUAL_SETTINGS } from './support.ts'
 import { countRuns, createTasksWorld, errorIn, pointersOf, type TasksWorld } from './tasks-world.ts'
 
 // The façade's section of the surfaces, line by line, as a client of PinchTab's scheduler sees it.
@@ -191,16 +191,7 @@ describe('GET /tasks/:id', () => {
 
 describe('tasks.enabled: false', () => {
   it('answers 404 to everything, whoever asks', async () => {
-    const settings = {
-      ...{
-        publicUrl: null,
-        allowedHosts: ['localhost'],
-        ratePerSecond: 0,
-        rateBurst: null,
-        tasksEnabled: false,
-        limits: USUAL_LIMITS,
-      },
-    }
+    const settings = { ...USUAL_SETTINGS, allowedHosts: ['localhost'], tasksEnabled: false }
     world.live.change({ settings: () => settings })
     try {
       const before = await countRuns(world)

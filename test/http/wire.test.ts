@@ -1,11 +1,10 @@
 import { connect, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { USUAL_LIMITS } from '../../src/http/context.ts'
 import { BAD_FRAMES, closingCode, frameOf, TEXT } from '../fuzz/connections/frames.ts'
 import { BAD_REQUESTS } from '../fuzz/connections/requests.ts'
 import { dial, exchange, handshake, hostLine, keyLine, statusesIn, type Place } from '../fuzz/connections/wire.ts'
-import { createHttpWorld, type HttpWorld } from './support.ts'
+import { createHttpWorld, USUAL_SETTINGS, type HttpWorld } from './support.ts'
 
 // What comes over the wire byte by byte, also what no client would send.
 
@@ -138,7 +137,7 @@ describe('with as many connections as there may be', () => {
     const busy = dial(place.port)
     busy.write('GET /health HTTP/1.1\r\n')
     await expect.poll(connected).toBeGreaterThanOrEqual(2)
-    world.set({ limits: { ...USUAL_LIMITS, connections: 1 } })
+    world.set({ limits: { ...USUAL_SETTINGS.limits, connections: 1 } })
     try {
       const ask = (path: string): Promise<{ readonly text: string }> =>
         exchange(place, `GET ${path} HTTP/1.1\r\n${hostLine(place)}${keyLine(place)}\r\n`, { withinMs: 300 })
@@ -153,7 +152,7 @@ describe('with as many connections as there may be', () => {
       expect(statusesIn(probe.text)).toEqual([200])
       await gone
     } finally {
-      world.set({ limits: USUAL_LIMITS })
+      world.set({ limits: USUAL_SETTINGS.limits })
       busy.destroy()
     }
     expect(world.logged.splice(0)).toMatchObject([

@@ -22,12 +22,24 @@ describe('options', () => {
     [{ database: { dir: 'x' } }, 'database.dir: is not a known option (allowed: data, url, schema, pool)'],
     [{ log: 'debug' }, 'log "debug": must be a function'],
     [{ lanes: { main: '2' } }, 'lanes.main "2": must be a whole number'],
+    [{ alerts: { stall_periods: -1 } }, 'alerts.stall_periods -1: is out of range'],
   ])('%j are refused before anything is opened', (options, message) => {
     expect(creating(options)).toThrow(message)
   })
 
   it('may be left out, also by giving nothing for them', () => {
     expect(creating({ agents: undefined, database: undefined, log: undefined, lanes: undefined })).not.toThrow()
+  })
+})
+
+describe('settings', () => {
+  it('are typed by the table of keys, groups and words alike', () => {
+    const { reload } = createEscapement({ alerts: { failures_in_a_row: 5 }, sessions: { mode: 'followup' } })
+    expect(() => reload({ alerts: { stall_periods: 4 }, retention: { run_days: null } })).not.toThrow()
+    // @ts-expect-error there is no such mode
+    expect(() => reload({ sessions: { mode: 'sometimes' } })).toThrow('sessions.mode "sometimes"')
+    // @ts-expect-error there is no such setting
+    expect(() => reload({ alerts: { stall_period: 4 } })).toThrow('did you mean stall_periods?')
   })
 })
 

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { ENGINE_KEYS } from '../../src/contract/config/engine-keys.ts'
+import { layerOf } from '../../src/contract/config/in-code.ts'
+import { keysOf } from '../../src/contract/config/tree.ts'
 import { laneName } from '../../src/core/ids.ts'
 import { describeFlaw } from '../../src/core/input.ts'
 import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../../src/service/settings.ts'
+import { fileWith, otherValue } from '../config/samples.ts'
 
 function read(change: unknown, current?: EngineSettings): EngineSettings {
   const answer = parseSettings(change, current)
@@ -18,7 +22,7 @@ describe('settings', () => {
     expect(read({})).toEqual(DEFAULT_SETTINGS)
     expect(Object.isFrozen(read({}))).toBe(true)
     expect(Object.isFrozen(read({ tasks: { max_queue: 5 } }).tasks)).toBe(true)
-    expect(Object.fromEntries(DEFAULT_SETTINGS.lanes)).toEqual({
+    expect(Object.fromEntries(DEFAULT_SETTINGS.lanes.byName)).toEqual({
       main: 30,
       subagent: 50,
       team: 100,
@@ -68,15 +72,26 @@ describe('settings', () => {
       schedules: {
         defaultTimezone: 'Europe/Berlin',
         pollMs: 50,
-        firing: { misfireGraceMs: 1_000, catchupWindowMs: 2_000, catchupSpacingMs: 3 },
+        misfireGraceSeconds: 1,
+        catchupWindowSeconds: 2,
+        catchupSpacingMs: 3,
         catchupMaxActive: 4,
       },
       retention: { runDays: null, runsPerSchedule: 1, maxRunsPerSchedule: 2, outputBytes: 3 },
       drainGraceSeconds: 1,
     })
-    expect(settings.lanes.get(laneName('gpu'))).toBe(1)
-    expect(settings.lanes.get(laneName('team'))).toBe(7)
-    expect(settings.lanes.get(laneName('cron'))).toBe(30)
+    expect(settings.lanes.byName.get(laneName('gpu'))).toBe(1)
+    expect(settings.lanes.byName.get(laneName('team'))).toBe(7)
+    expect(settings.lanes.byName.get(laneName('cron'))).toBe(30)
+  })
+
+  it.each(keysOf(ENGINE_KEYS))('keep $path when others change', ({ path, key }) => {
+    const valueIn = (settings: EngineSettings): unknown => layerOf(ENGINE_KEYS, settings).get(path)
+    const other = otherValue(path === 'drain_grace_seconds' ? `server.${path}` : path)
+    const given = read(JSON.parse(fileWith(path, other)))
+    expect(valueIn(DEFAULT_SETTINGS)).toEqual(key.default)
+    expect(valueIn(given)).toEqual(other)
+    expect(valueIn(read({ lanes: { gpu: 1 } }, given))).toEqual(other)
   })
 
   it('keep what is missing or 0, where 0 would stop everything', () => {
@@ -89,7 +104,7 @@ describe('settings', () => {
     }
     expect(read(zeros, current)).toEqual(current)
     expect(read({ schedules: { misfire_grace_seconds: 0 }, sessions: { debounce_ms: 0 } })).toMatchObject({
-      schedules: { firing: { misfireGraceMs: 0 } },
+      schedules: { misfireGraceSeconds: 0 },
       sessions: { debounceMs: 0 },
     })
   })

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { EVENT_KINDS } from '../../src/contract/event-kinds.ts'
 import { SCHEDULE_NOTES } from '../../src/contract/schedule-note.ts'
 import { ADMISSION_GATES } from '../../src/core/admission.ts'
-import { REQUEST_CHECKS } from '../../src/core/explain/steps.ts'
 import { GATE_NAMES } from '../../src/core/picking/gates.ts'
 import { TARGET_KINDS as KINDS_OF_TARGETS } from '../../src/core/delivery/target-kinds.ts'
 import { EXECUTOR_KINDS } from '../../src/core/run/timeouts.ts'
@@ -37,7 +36,7 @@ describe('the catalogue', () => {
 
   it('has words for every gate and policy that a run meets', () => {
     const names = [
-      ...[...REQUEST_CHECKS, ...ADMISSION_GATES, ...OCCURRENCE_POLICIES, ...GATE_NAMES],
+      ...['request', ...ADMISSION_GATES, ...OCCURRENCE_POLICIES, ...GATE_NAMES],
       ...['turn', 'worker', 'probe', 'timing'],
     ]
     expect(Object.keys(stepTexts.en).sort()).toEqual([...new Set(names.map((name) => `step.${name}`))].sort())

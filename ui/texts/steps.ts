@@ -4,10 +4,7 @@ import { area } from './area.ts'
 export const stepTexts = area({
   en: {
     'step.timing': 'it was planned',
-    'step.authorization': 'allowed',
-    'step.validation': 'well formed',
-    'step.idempotency': 'not a repetition',
-    'step.draining': 'not shutting down',
+    'step.request': 'request checked',
     'step.budget': 'budget',
     'step.daily_runs': 'runs of the day',
     'step.runs_per_day': 'runs of the day',
@@ -36,10 +33,7 @@ export const stepTexts = area({
   },
   zh: {
     'step.timing': '在计划之中',
-    'step.authorization': '有权限',
-    'step.validation': '格式正确',
-    'step.idempotency': '不是重复请求',
-    'step.draining': '未在关闭',
+    'step.request': '请求已检查',
     'step.budget': '预算',
     'step.daily_runs': '当日运行次数',
     'step.runs_per_day': '当日运行次数',

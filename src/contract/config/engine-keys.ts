@@ -1,9 +1,8 @@
-import { ALERT_DEFAULTS } from '../../core/alerts.ts'
 import { flawed, parsed } from '../../core/input.ts'
 import { DEFAULT_LANES, meantLane } from '../../core/lanes.ts'
-import { DEFAULT_MAX_ORG_SHARE, NO_ORG_SHARE } from '../../core/org-share.ts'
+import { NO_ORG_SHARE } from '../../core/org-share.ts'
 import { DEFAULT_RETRY_POLICY as RETRIES } from '../../core/run/retry-policy.ts'
-import { DEFAULT_CATCHUP_MAX_ACTIVE, DEFAULT_FIRING_SETTINGS as FIRING } from '../../core/schedule/schedule-rules.ts'
+import { DEFAULT_FIRING_SETTINGS as FIRING } from '../../core/schedule/schedule-rules.ts'
 import {
   DEFAULT_SESSION_RULES as SESSION,
   DROP_POLICIES,
@@ -13,7 +12,7 @@ import {
   SESSION_MODES,
 } from '../../core/session/session-rules.ts'
 import { parseZone } from '../../core/time/zone.ts'
-import { fraction, integer, orNone, text, word, type Key, type OpenGroup, type ValuesOf } from './key.ts'
+import { fraction, integer, orNone, text, word, type Key, type OpenGroup } from './key.ts'
 import { ANY_TEXT } from './text-shapes.ts'
 
 /** More slots than this in one process are a slip of the pen. */
@@ -46,19 +45,19 @@ const node = {
   }),
 } as const
 
-const lanes: OpenGroup<number> = {
+const lanes = {
   is: 'open',
   entry: integer({ default: 0, max: MOST_SLOTS, zero: 'keeps', hot: true, summary: 'Slots of the lane on a node.' }),
   defaults: DEFAULT_LANES,
   nameOf: meantLane,
   own: {
     max_org_share: fraction({
-      ...{ default: DEFAULT_MAX_ORG_SHARE, min: 0, max: NO_ORG_SHARE, hot: true },
+      ...{ default: 0.8, min: 0, max: NO_ORG_SHARE, hot: true },
       summary:
         'Part of a lane that one org may hold on a node where there is more than one org, at least one slot; 1 is no limit.',
     }),
   },
-}
+} as const satisfies OpenGroup<number>
 
 const sessions = {
   mode: word({
@@ -162,13 +161,13 @@ const schedules = {
     summary: 'How often is looked for due work when nothing wakes the node.',
   }),
   misfire_grace_seconds: integer({
-    default: FIRING.misfireGraceMs / 1_000,
+    default: FIRING.misfireGraceSeconds,
     max: MOST_SECONDS,
     unit: 'seconds',
     summary: 'How late an occurrence still counts as current.',
   }),
   catchup_window_seconds: integer({
-    default: FIRING.catchupWindowMs / 1_000,
+    default: FIRING.catchupWindowSeconds,
     max: MOST_SECONDS,
     unit: 'seconds',
     summary: 'How far back missed occurrences are made up for.',
@@ -179,8 +178,9 @@ const schedules = {
     unit: 'ms',
     summary: 'Pause between occurrences that are made up for.',
   }),
+  // Few, so that a restart is never a stampede.
   catchup_max_active: integer({
-    default: DEFAULT_CATCHUP_MAX_ACTIVE,
+    default: 10,
     max: MOST_SLOTS,
     zero: 'keeps',
     summary: 'Catch-up runs of a node at the same time.',
@@ -224,14 +224,14 @@ const retention = {
 
 const alerts = {
   failures_in_a_row: integer({
-    default: ALERT_DEFAULTS.failuresInARow,
+    default: 3,
     max: 1_000_000,
     zero: 'keeps',
     hot: true,
     summary: 'Failures of a schedule in a row that raise an alert, unless it says `alert_after`.',
   }),
   stall_periods: integer({
-    default: ALERT_DEFAULTS.stallPeriods,
+    default: 3,
     max: 1_000_000,
     zero: 'keeps',
     hot: true,
@@ -272,5 +272,3 @@ export const ENGINE_KEYS = {
   alerts,
   drain_grace_seconds: drainGrace,
 } as const
-
-export type EngineConfig = ValuesOf<typeof ENGINE_KEYS>

@@ -107,6 +107,9 @@ const smtp = {
   from: orNone(text({ default: '', shape: MAIL_ADDRESS, summary: 'Who mail comes from.' }), null),
 } as const
 
+// A server keeps it among the settings of its own.
+const { drain_grace_seconds: _, ...ENGINE_GROUPS } = ENGINE_KEYS
+
 /** Every setting of the server, as the file has them. */
 export const CONFIG_KEYS = {
   server,
@@ -116,14 +119,8 @@ export const CONFIG_KEYS = {
     summary: 'Directory of keys, sign-in link and embedded server.',
   }),
   database,
-  node: ENGINE_KEYS.node,
-  lanes: ENGINE_KEYS.lanes,
-  sessions: ENGINE_KEYS.sessions,
+  ...ENGINE_GROUPS,
   tasks,
-  schedules: ENGINE_KEYS.schedules,
-  retry: ENGINE_KEYS.retry,
-  retention: ENGINE_KEYS.retention,
-  alerts: ENGINE_KEYS.alerts,
   outbound: {
     allow_hosts: texts({
       default: [],

@@ -64,22 +64,25 @@ const ADMISSION_OF: Partial<Readonly<Record<Reason, AdmissionGateName>>> = {
 }
 
 /**
- * What is checked when a request arrives, in this order: permission by the route (http/gate.ts), the body by its schema
- * or parser, the idempotency key by service/idempotent.ts, draining by the node. A request that fails here is refused
- * and nothing is stored, so everything on record has passed them.
+ * The checks before admission; docs/architecture.md names their places. What fails there is not stored, so every run on
+ * record has passed them.
  */
-export const REQUEST_CHECKS = ['authorization', 'validation', 'idempotency', 'draining'] as const
+const REQUEST: Step = {
+  stage: 'admission',
+  name: 'request',
+  state: 'passed',
+  sentence:
+    'Checked where the request arrived: permission, input, idempotency key, and that the node takes new work. A request that fails there is refused and not stored.',
+}
 
-const AT_THE_REQUEST = 'Checked when the request arrived; a request that fails here is refused and not stored.'
-
-/** The checks of the request and the gates that a submission came to, by what was decided. */
-export function admissionSteps(decision: Why): readonly Step[] {
+/** The gates that a submission came to, by what was decided, and what was checked before them. */
+export function admissionSteps({ trigger, decision }: Pick<StandingRun, 'trigger' | 'decision'>): readonly Step[] {
   const closed = ADMISSION_OF[decision.reason] ?? null
-  const checks = REQUEST_CHECKS.map((name, index): Step => {
-    // Said once, at the first of them.
-    return { stage: 'admission', name, state: 'passed', sentence: index === 0 ? AT_THE_REQUEST : null }
-  })
-  return [...checks, ...walk('admission', ADMISSION_GATES, { last: closed, closed: closed === null ? null : decision })]
+  const gates = walk('admission', ADMISSION_GATES, { last: closed, closed: closed === null ? null : decision })
+  // A heartbeat comes from the engine itself, without a request.
+  if (trigger === 'heartbeat') return gates
+  // A retry by hand was admitted once; only the limit of the day is asked again.
+  return [REQUEST, ...(trigger === 'retry' ? gates.filter(({ name }) => name === 'daily_runs') : gates)]
 }
 
 /** What is needed to say how far a run came. */

@@ -1,4 +1,4 @@
-import { earlier, formatInstant, instant, later, type Instant } from '../instant.ts'
+import { earlier, formatInstant, instant, later, SECOND_MS, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
 import { MAX_HELD, type FiringSettings, type ScheduleRules } from './schedule-rules.ts'
 import { countOccurrences, occurrencesBetween, previousOccurrence, type Timing } from '../time/timing.ts'
@@ -52,7 +52,7 @@ export function planMisfire(
   settings: FiringSettings,
 ): MisfirePlan {
   const nominals = takeNewest(schedule, due, settings)
-  const currentFrom = earlier(due.seen, settings.misfireGraceMs)
+  const currentFrom = earlier(due.seen, settings.misfireGraceSeconds * SECOND_MS)
   const taken = nominals.map((nominal, index): TakenOccurrence => {
     const decideAt = later(due.seen, index * settings.catchupSpacingMs)
     const isCurrent = index === nominals.length - 1 && nominal >= currentFrom
@@ -68,7 +68,7 @@ function takeNewest(
   settings: FiringSettings,
 ): readonly Instant[] {
   const { rules, timing } = schedule
-  const currentFrom = earlier(due.seen, settings.misfireGraceMs)
+  const currentFrom = earlier(due.seen, settings.misfireGraceSeconds * SECOND_MS)
   const windowFrom = catchupFrom(schedule, due.seen, settings)
   const limit = takeLimit(schedule)
   const nominals: Instant[] = []
@@ -94,8 +94,7 @@ function catchupFrom(
   settings: FiringSettings,
 ): Instant {
   if (firesHoweverLate(schedule)) return instant(Number.NEGATIVE_INFINITY)
-  const own = schedule.rules.catchupWindowSeconds
-  return earlier(seen, own === null ? settings.catchupWindowMs : own * 1000)
+  return earlier(seen, (schedule.rules.catchupWindowSeconds ?? settings.catchupWindowSeconds) * SECOND_MS)
 }
 
 function takeLimit(schedule: { readonly rules: ScheduleRules }): number {

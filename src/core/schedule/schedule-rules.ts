@@ -65,19 +65,16 @@ export const DEFAULT_SCHEDULE_RULES: ScheduleRules = {
 
 /** What holds for all schedules of a deployment. */
 export interface FiringSettings {
-  readonly misfireGraceMs: number
-  readonly catchupWindowMs: number
+  readonly misfireGraceSeconds: number
+  readonly catchupWindowSeconds: number
   readonly catchupSpacingMs: number
 }
 
 export const DEFAULT_FIRING_SETTINGS: FiringSettings = {
-  misfireGraceMs: 60_000,
-  catchupWindowMs: 900_000,
+  misfireGraceSeconds: 60,
+  catchupWindowSeconds: 900,
   catchupSpacingMs: 1_000,
 }
-
-/** At most this many catch-up runs are active on a node, so that a restart is never a stampede. */
-export const DEFAULT_CATCHUP_MAX_ACTIVE = 10
 
 /** At most this many occurrences of a schedule are held; older ones are skipped. */
 export const MAX_HELD = 1_000

@@ -40,7 +40,7 @@ export function tellAlert(desk: Desk, change: Omit<AlertChange, 'why' | 'about'>
 
 /** A run of the schedule has ended, and its streak is about to be this long. */
 export function judgeFailures(desk: Desk, row: ScheduleRow, streakAfter: number): void {
-  const alertAfter = row.rules.alertAfter ?? desk.settings.alertAfter
+  const alertAfter = row.rules.alertAfter ?? desk.settings.alerts.failuresInARow
   const raised = isOpen(row, 'failures_in_a_row')
   follow(desk, row, {
     kind: 'failures_in_a_row',

@@ -25,7 +25,7 @@ export function applyCancellations(desk: Desk, cancellations: readonly Cancellat
 export function cancelRun(desk: Desk, id: RunId, why: Why): CancelDecision | undefined {
   const run = desk.runs.get(id)
   if (run === undefined) return undefined
-  const decision = decideCancel(run, { now: desk.now, stopGraceMs: desk.settings.stopGraceMs, why })
+  const decision = decideCancel(run, { now: desk.now, stopGraceMs: desk.settings.node.stopGraceMs, why })
   if (decision.kind === 'cancel') applyCancellations(desk, [decision.cancellation])
   return decision
 }
@@ -46,7 +46,7 @@ export function stopSession(
   const session = desk.sessions.get(key)
   if (session === undefined) return { stopped: 0, drained: 0 }
   const runs = pendingInSession(desk, session)
-  const clock = { now: desk.now, stopGraceMs: desk.settings.stopGraceMs, sentAt }
+  const clock = { now: desk.now, stopGraceMs: desk.settings.node.stopGraceMs, sentAt }
   if (how === 'reset') return reset(desk, session, runs)
   const plan = how === 'stop' ? planStop(runs, clock) : planStopAll(runs, clock)
   applyCancellations(desk, plan.stopped)
@@ -71,7 +71,7 @@ export function cancelInSession(
 }
 
 function reset(desk: Desk, session: SessionRow, runs: readonly RunRow[]): Stopped {
-  const clock = { now: desk.now, stopGraceMs: desk.settings.stopGraceMs }
+  const clock = { now: desk.now, stopGraceMs: desk.settings.node.stopGraceMs }
   const plan = planReset({ generation: session.generation, runs }, clock)
   cancelInSession(desk, session, plan.cleared)
   applyCancellations(desk, plan.cancelled)

@@ -6,7 +6,6 @@ import type { BeatOutcome } from '../../core/heartbeat/beat-ending.ts'
 import type { ProbeAnswer } from '../../core/probe/verdict.ts'
 import type { RetryPolicy } from '../../core/run/retry-policy.ts'
 import { isHeld } from '../../core/schedule/held.ts'
-import type { FiringSettings } from '../../core/schedule/schedule-rules.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
 import type { Zone } from '../../core/time/zone.ts'
 import type { AlertChange } from '../../store/alerts.ts'
@@ -21,6 +20,7 @@ import type { ScheduleRow } from '../../store/schedule-row.ts'
 import type { SessionRow } from '../../store/session-row.ts'
 import type { WorkerAttemptRow } from '../../store/worker-attempts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
+import type { EngineSettings } from '../settings.ts'
 import type { BookedBudget, BudgetBook } from './budget-book.ts'
 import { clearingOf, type Clearings } from './cleared.ts'
 import type { DecidedOccurrence, EndedAttempt, RangeDecision } from './decided.ts'
@@ -58,7 +58,7 @@ export interface Desk {
   reservesChanged: boolean
   /** The longest time limit of an attempt; null: the org has none. */
   maxTimeoutSeconds: number | null
-  settings: DeskSettings
+  settings: EngineSettings
   /** The moment of the present turn, by the database's clock. */
   now: Instant
   /** The number the present turn will have in the org's history; places in sessions follow from it. */
@@ -158,23 +158,6 @@ export interface Changes {
   readonly bindings: Map<string, IdempotencyRow>
 }
 
-export interface DeskSettings {
-  readonly session: SessionRules
-  readonly firing: FiringSettings
-  readonly stopGraceMs: number
-  readonly tasks: {
-    readonly maxQueue: number
-    readonly maxPerAgent: number
-    readonly maxInflight: number
-    readonly maxPerAgentInflight: number
-  }
-  /** For agent turns where neither the schedule nor the agent names a policy. */
-  readonly retry: RetryPolicy
-  readonly catchupMaxActive: number
-  /** Failures in a row that raise an alert, unless the schedule says. */
-  readonly alertAfter: number
-}
-
 /** Ids and random numbers come from outside, so that a test can repeat them. */
 export interface Chance {
   /** In [0, 1). Which run it is for lets whoever repeats it give each run its own. */
@@ -186,7 +169,7 @@ export interface Chance {
 }
 
 /** A desk with nothing on it. */
-export function emptyDesk(orgId: OrgId, chance: Chance, settings: DeskSettings): Desk {
+export function emptyDesk(orgId: OrgId, chance: Chance, settings: EngineSettings): Desk {
   return {
     orgId,
     chance,
@@ -277,7 +260,10 @@ function removeFrom<Key, Item>(index: Map<Key, Set<Item>>, key: Key, item: Item)
 }
 
 /** How the session treats what is sent to it: its own rules, then the deployment's. */
-export const rulesOf = (desk: Desk, session: SessionRow): SessionRules => ({ ...desk.settings.session, ...session.own })
+export const rulesOf = (desk: Desk, session: SessionRow): SessionRules => ({
+  ...desk.settings.sessions,
+  ...session.own,
+})
 
 /** Whether the run is about to be cancelled with many others, and counts no more. */
 const isCleared = ({ clearings }: Desk, run: RunRow): boolean => clearingOf(clearings, run) !== undefined

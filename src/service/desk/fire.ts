@@ -30,7 +30,7 @@ export function fire(desk: Desk, id: ScheduleId): void {
     { rules: row.rules, timing, history: historyOf(desk, row), budget, runsPerDay: dailyRuns(desk) },
     {
       due: { watermark: row.watermark, seen: desk.now, jitterSeed: row.id },
-      settings: desk.settings.firing,
+      settings: desk.settings.schedules,
       newRunId: () => desk.chance.newRunId('run', desk.now),
     },
   )

@@ -51,7 +51,7 @@ export function limitHeld(desk: Desk, row: ScheduleRow): void {
 export function endHeld(desk: Desk, id: ScheduleId, rule: 'schedule.disable' | 'schedule.delete'): void {
   const { now, settings } = desk
   const why = because('schedule_disabled', rule)
-  applyCancellations(desk, cancelAll(heldOf(desk, id), { now, why, stopGraceMs: settings.stopGraceMs }))
+  applyCancellations(desk, cancelAll(heldOf(desk, id), { now, why, stopGraceMs: settings.node.stopGraceMs }))
 }
 
 /** Whether the schedule makes no runs of what is held: it is off, or gone. */
@@ -64,7 +64,7 @@ export function releaseHeld(desk: Desk, run: RunRow): void {
   // A node of the release before may have disabled or deleted the schedule.
   if (row === undefined || isOff(row)) {
     const why = because('schedule_disabled', row === undefined ? 'schedule.delete' : 'schedule.disable')
-    applyCancellations(desk, cancelAll([run], { now: desk.now, why, stopGraceMs: desk.settings.stopGraceMs }))
+    applyCancellations(desk, cancelAll([run], { now: desk.now, why, stopGraceMs: desk.settings.node.stopGraceMs }))
     return
   }
   const spender = { ...row, scheduleId: row.id, payload: run.payload }

@@ -51,7 +51,7 @@ export function supersede(desk: Desk, ids: readonly RunId[], nominal: Instant): 
     run.slot = null
     desk.changes.changed.add(run)
   }
-  const { stopGraceMs } = desk.settings
+  const { stopGraceMs } = desk.settings.node
   applyCancellations(desk, cancelSuperseded(others, { nominal, now: desk.now, stopGraceMs }))
   const [first] = waiting
   if (first === undefined || first.scheduleId === null) return

@@ -181,7 +181,7 @@ function factsFor(desk: Desk, submission: Submission, budget: Why | null): Admis
   if (sessionKey !== null && session === undefined) throw new Error(`session ${sessionKey} is not on the desk`)
   return {
     now: desk.now,
-    stopGraceMs: desk.settings.stopGraceMs,
+    stopGraceMs: desk.settings.node.stopGraceMs,
     budget,
     limits: {
       tasks: submission.trigger === 'task' ? taskLimits(desk, submission.agentId) : null,

@@ -105,14 +105,15 @@ export function runSteps({ run, attempts, deliveries, wait, probe }: KnownRun): 
 /** Of the policies, only these are asked when a person wants a run now. */
 const ASKED_FOR_NOW = ['runs_per_day', 'concurrency']
 
-function entrySteps({ trigger, decision, heldDecision }: RunRecord): readonly Step[] {
+function entrySteps(run: RunRecord): readonly Step[] {
+  const { trigger, decision, heldDecision } = run
   if (trigger === 'schedule' || trigger === 'catchup') {
     const pace = paceStep(decision)
     const policies = policySteps(decision, heldDecision)
     return pace === null ? policies : [pace, ...policies]
   }
   if (trigger === 'manual') return policySteps(decision).filter(({ name }) => ASKED_FOR_NOW.includes(name))
-  return admissionSteps(decision)
+  return admissionSteps(run)
 }
 
 /** Why the moment was then, where the interval moves by itself. */

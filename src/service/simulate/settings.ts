@@ -1,4 +1,3 @@
-import { SECOND_MS } from '../../core/instant.ts'
 import { loadNodes } from '../../store/nodes.ts'
 import { readLaneSizes } from '../lanes.ts'
 import type { Ports } from '../ports.ts'
@@ -20,9 +19,9 @@ export async function settingsFor(
   return {
     lanes: Object.fromEntries([...lanes].map(([name, size]) => [name, size * nodes])),
     schedules: {
-      misfire_grace_seconds: schedules.firing.misfireGraceMs / SECOND_MS,
-      catchup_window_seconds: schedules.firing.catchupWindowMs / SECOND_MS,
-      catchup_spacing_ms: schedules.firing.catchupSpacingMs,
+      misfire_grace_seconds: schedules.misfireGraceSeconds,
+      catchup_window_seconds: schedules.catchupWindowSeconds,
+      catchup_spacing_ms: schedules.catchupSpacingMs,
       catchup_max_active: schedules.catchupMaxActive * nodes,
     },
     node: { stop_grace_ms: node.stopGraceMs },

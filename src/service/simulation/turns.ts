@@ -50,7 +50,7 @@ function claim(world: World): readonly Claim[] {
     orgId: NOBODYS_ORG,
     nodeId: nodeId(world),
     isReady: memory.lineUp.hasReady,
-    catchupLimit: memory.desk.settings.catchupMaxActive,
+    catchupLimit: memory.desk.settings.schedules.catchupMaxActive,
   })
   const claims = claimRuns(memory, offer)
   lanes.withdraw(NOBODYS_ORG)

@@ -1,7 +1,6 @@
 import { attemptId, runId, type AgentId, type AttemptId, type RunId, type ScheduleId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
-import { deskSettings } from '../desk-settings.ts'
 import { bookHabits, wantHabits, type BudgetBook } from '../desk/budget-book.ts'
 import { takeBudgets } from '../desk/budgets.ts'
 import { bookHabits as bookTokenHabits } from '../desk/quota-book.ts'
@@ -57,7 +56,7 @@ export interface World {
 
 /** The world at the beginning of the window. */
 export function createWorld(plan: SimulationPlan): World {
-  const lanes = createNodeLanes(plan.settings.lanes)
+  const lanes = createNodeLanes(plan.settings.lanes.byName)
   const node = nodeOf(plan, { offline: () => world.offline, catchups: () => world.lanes.catchups() })
   const memory = emptyMemory(NOBODYS_ORG, { ...node, canExecute: () => true })
   const world: World = {
@@ -83,12 +82,11 @@ function nodeOf(
   plan: SimulationPlan,
   { offline, catchups }: { readonly offline: () => ReadonlySet<AgentId>; readonly catchups: () => number },
 ): NodeFacts {
-  const settings = deskSettings(plan.settings)
   const keys = new Map(plan.agents.map(({ id, executorKey }) => [executorKey, id]))
-  const names = new Set(plan.settings.lanes.keys())
+  const names = new Set(plan.settings.lanes.byName.keys())
   return {
     chance: chanceOf(plan.task.seed),
-    settings: () => settings,
+    settings: () => plan.settings,
     canExecute: (key) => {
       const agent = keys.get(key)
       return agent === undefined || !offline().has(agent)
@@ -180,7 +178,7 @@ const budgetsIn = ({ budgets }: SimulationPlan, book: BudgetBook): SimulationPla
 export function restart(world: World): void {
   const before = world.memory.desk
   world.nodes += 1
-  world.lanes = createNodeLanes(world.plan.settings.lanes)
+  world.lanes = createNodeLanes(world.plan.settings.lanes.byName)
   world.memory = emptyMemory(NOBODYS_ORG, world.node)
   world.memory.desk.now = before.now
   fill(world, before)

@@ -56,8 +56,8 @@ function movedBack({ now, settings }: Desk, run: RunRow, byMs: number): Moved | 
   if (run.finishedAt !== null) return null
   if (run.state === 'waiting' && run.notBefore !== null && run.notBefore > now && isRelative(run))
     return { notBefore: moved(run.notBefore) }
-  if (run.state === 'stopping' && run.graceUntil !== null && run.graceUntil - now > settings.stopGraceMs)
-    return { graceUntil: later(now, settings.stopGraceMs) }
+  if (run.state === 'stopping' && run.graceUntil !== null && run.graceUntil - now > settings.node.stopGraceMs)
+    return { graceUntil: later(now, settings.node.stopGraceMs) }
   if (run.endsBy === null || run.startedAt === null || run.startedAt <= now) return null
   return { endsBy: moved(run.endsBy) }
 }

@@ -36,7 +36,7 @@ export function createHeldRuns(desk: Desk): HeldRuns {
     const last = desk.schedules.get(id)?.lastReleaseAt ?? null
     // One that is still to come was written by a clock that has been set back.
     if (last === null || last > desk.now) return at
-    return latest(at, later(last, desk.settings.firing.catchupSpacingMs))
+    return latest(at, later(last, desk.settings.schedules.catchupSpacingMs))
   }
   const arm = (id: ScheduleId): void => {
     const first = bySchedule.get(id)?.next() ?? null

@@ -8,7 +8,8 @@ import { wakeAt, type RunRow } from '../../store/run-row.ts'
 import { orgLock, type OrgVersion } from '../../store/turns.ts'
 import { noteSpender } from '../desk/budgets.ts'
 import { clearingOf } from '../desk/cleared.ts'
-import { emptyDesk, putRun, rulesOf, takeRun, type Chance, type Desk, type DeskSettings } from '../desk/desk.ts'
+import { emptyDesk, putRun, rulesOf, takeRun, type Chance, type Desk } from '../desk/desk.ts'
+import type { EngineSettings } from '../settings.ts'
 import { createHeldRuns, type HeldRuns } from './held-runs.ts'
 import { evictIdle } from './idle.ts'
 import { keepPayload, noPayloads, releasePayload, type KeptPayloads } from './payloads.ts'
@@ -17,7 +18,7 @@ import { createTimers, type Timers } from './timers.ts'
 /** What a node can do and how it judges, for every org alike. */
 export interface NodeFacts {
   readonly chance: Chance
-  readonly settings: () => DeskSettings
+  readonly settings: () => EngineSettings
   readonly canExecute: (executorKey: string) => boolean
   readonly laneNames: () => ReadonlySet<LaneName>
   readonly estimate: ((key: SessionKey) => ContextUse | null) | null

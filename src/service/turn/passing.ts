@@ -57,7 +57,7 @@ interface Places {
 }
 
 const freePlaces = ({ desk }: Memory, { catchups }: NodeFacts): Places => ({
-  left: desk.settings.catchupMaxActive - (catchups?.() ?? 0),
+  left: desk.settings.schedules.catchupMaxActive - (catchups?.() ?? 0),
 })
 
 /** Releases at most so many held occurrences for which there is a place. Answers with how many. */

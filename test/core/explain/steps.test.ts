@@ -5,13 +5,13 @@ import {
   executionSteps,
   gateSteps,
   policySteps,
-  REQUEST_CHECKS,
   type StandingRun,
   type Step,
 } from '../../../src/core/explain/steps.ts'
 import { later } from '../../../src/core/instant.ts'
 import { GATE_NAMES } from '../../../src/core/picking/gates.ts'
 import { because, type Why } from '../../../src/core/reasons.ts'
+import type { Trigger } from '../../../src/core/run/run.ts'
 import { OCCURRENCE_POLICIES } from '../../../src/core/schedule/occurrences.ts'
 import { ACCEPTED } from '../../../src/core/usual-why.ts'
 import { NOW } from '../../support/builders.ts'
@@ -58,21 +58,25 @@ describe('the gates of admission', () => {
     expect(ADMISSION_GATES).toEqual(['budget', 'daily_runs', 'task_queue', 'session'])
   })
 
-  it('come after the checks of the request, which name the place where they were made', () => {
-    const steps = admissionSteps(ACCEPTED)
-    expect(steps.map(({ name }) => name)).toEqual([...REQUEST_CHECKS, ...ADMISSION_GATES])
-    expect(steps[0]?.sentence).toContain('when the request arrived')
+  const namesFor = (trigger: Trigger): readonly string[] =>
+    admissionSteps({ trigger, decision: ACCEPTED }).map(({ name }) => name)
+
+  it('come after the request, whose checks were made where it arrived', () => {
+    expect(namesFor('message')).toEqual(['request', ...ADMISSION_GATES])
+    expect(admissionSteps({ trigger: 'task', decision: ACCEPTED })[0]?.sentence).toContain('where the request arrived')
+  })
+
+  it('are only those that were asked: a heartbeat is no request, a retry counts as a run of the day', () => {
+    expect(namesFor('heartbeat')).toEqual(ADMISSION_GATES)
+    expect(namesFor('retry')).toEqual(['request', 'daily_runs'])
   })
 
   it('are passed up to the one that rejected it', () => {
     const full = because('session_queue_full', 'session.drop=new', { waiting: 10, cap: 10 })
-    expect(statesOf(admissionSteps(full))).toMatchObject({ task_queue: 'passed', session: 'closed' })
+    const statesFor = (decision: Why) => statesOf(admissionSteps({ trigger: 'task', decision }))
+    expect(statesFor(full)).toMatchObject({ task_queue: 'passed', session: 'closed' })
     const many = because('agent_queue_full', 'tasks.max_per_agent', { queued: 1, max_per_agent: 1, agent: 'a' })
-    expect(statesOf(admissionSteps(many))).toMatchObject({
-      daily_runs: 'passed',
-      task_queue: 'closed',
-      session: 'not_reached',
-    })
+    expect(statesFor(many)).toMatchObject({ daily_runs: 'passed', task_queue: 'closed', session: 'not_reached' })
   })
 })
 

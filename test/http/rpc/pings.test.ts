@@ -25,7 +25,12 @@ let most = USUAL
 
 const context = {
   authenticate: () => aPrincipal('owner'),
-  settings: () => ({ publicUrl: null, allowedHosts: [], ratePerSecond: 0, limits: { sockets: most } }),
+  settings: () => ({
+    publicUrl: null,
+    allowedHosts: [],
+    ratePerSecond: 0,
+    limits: { sockets: most.all, socketsPerOrg: most.perOrg },
+  }),
   counter: () => 0,
   isDraining: () => false,
   hearAccess: () => () => undefined,

@@ -1,6 +1,5 @@
 import { attemptId, laneName, runId } from '../../../src/core/ids.ts'
 import { DAY_MS, later } from '../../../src/core/instant.ts'
-import { DEFAULT_RETRY_POLICY } from '../../../src/core/run/retry-policy.ts'
 import type { Work } from '../../../src/service/turn-port.ts'
 import type { Claim } from '../../../src/service/turn/claim.ts'
 import type { Memory, NodeFacts } from '../../../src/service/turn/memory.ts'
@@ -79,21 +78,15 @@ export async function openNode(
 let made = 0
 
 function factsOf({ settings }: ServiceWorld): NodeFacts {
-  const { sessions, schedules, node, tasks } = settings
   return {
     chance: {
       random: () => 0.5,
       newRunId: () => runId(`tsk_${String((made += 1)).padStart(6, '0')}`),
       newAttemptId: () => attemptId(`try_${(made += 1)}`),
     },
-    settings: () => ({
-      ...{ session: sessions, firing: schedules.firing, stopGraceMs: node.stopGraceMs, tasks },
-      catchupMaxActive: schedules.catchupMaxActive,
-      alertAfter: 3,
-      retry: DEFAULT_RETRY_POLICY,
-    }),
+    settings: () => settings,
     canExecute: () => true,
-    laneNames: () => new Set([...settings.lanes.keys()]),
+    laneNames: () => new Set([...settings.lanes.byName.keys()]),
     estimate: null,
   }
 }

@@ -1,6 +1,5 @@
 import { agentId, attemptId, laneName, runId, scheduleId } from '../../../src/core/ids.ts'
 import { later, type Instant } from '../../../src/core/instant.ts'
-import { DEFAULT_RETRY_POLICY } from '../../../src/core/run/retry-policy.ts'
 import type { Ports } from '../../../src/service/ports.ts'
 import type { Caller } from '../../../src/service/caller.ts'
 import { DEFAULT_SETTINGS, type EngineSettings } from '../../../src/service/settings.ts'
@@ -108,24 +107,15 @@ async function takeAlone<Answer>(world: ServiceWorld, work: Work<Answer>): Promi
 let ids = 0
 
 function factsOf(world: ServiceWorld): NodeFacts {
-  const { sessions, schedules, node, tasks } = world.settings
   return {
     chance: {
       random: () => 0.5,
       newRunId: () => runId(`run_${String((ids += 1)).padStart(6, '0')}`),
       newAttemptId: () => attemptId(`att_${(ids += 1)}`),
     },
-    settings: () => ({
-      session: sessions,
-      firing: schedules.firing,
-      stopGraceMs: node.stopGraceMs,
-      tasks,
-      catchupMaxActive: schedules.catchupMaxActive,
-      alertAfter: 3,
-      retry: DEFAULT_RETRY_POLICY,
-    }),
+    settings: () => world.settings,
     canExecute: () => true,
-    laneNames: () => new Set([...world.settings.lanes.keys(), laneName('main')]),
+    laneNames: () => new Set([...world.settings.lanes.byName.keys(), laneName('main')]),
     estimate: null,
   }
 }

@@ -6,8 +6,7 @@ import { BUDGET_ACTIONS, BUDGET_UNITS } from '../../../src/core/budget/budget.ts
 import { BUDGET_PERIODS } from '../../../src/core/budget/budget-period.ts'
 import { DEFAULT_RETRY_POLICY } from '../../../src/core/run/retry-policy.ts'
 import { isTerminal } from '../../../src/core/run/run-machine.ts'
-import { DEFAULT_FIRING_SETTINGS } from '../../../src/core/schedule/schedule-rules.ts'
-import { DEFAULT_SESSION_RULES } from '../../../src/core/session/session-rules.ts'
+import { DEFAULT_SETTINGS, type EngineSettings } from '../../../src/service/settings.ts'
 import { bookHabits } from '../../../src/service/desk/budget-book.ts'
 import { budgetLoads, spend, takeBudgets } from '../../../src/service/desk/budgets.ts'
 import { noChanges } from '../../../src/service/desk/desk.ts'
@@ -76,6 +75,14 @@ const budgets = fc
 
 const LANE = laneName('task')
 
+const { node, schedules, tasks } = DEFAULT_SETTINGS
+const settings: EngineSettings = {
+  ...DEFAULT_SETTINGS,
+  node: { ...node, stopGraceMs: 0 },
+  schedules: { ...schedules, catchupMaxActive: 1 },
+  tasks: { ...tasks, maxPerAgent: 1_000, maxPerAgentInflight: 20 },
+}
+
 function openMemory(loaded: readonly BudgetOnRecord[]): Memory {
   let made = 0
   const memory = emptyMemory(orgId('default'), {
@@ -84,17 +91,7 @@ function openMemory(loaded: readonly BudgetOnRecord[]): Memory {
       newRunId: () => runId(`r${String((made += 1)).padStart(4, '0')}`),
       newAttemptId: () => attemptId(`a${(made += 1)}`),
     },
-    settings: () => ({
-      ...{
-        session: DEFAULT_SESSION_RULES,
-        firing: DEFAULT_FIRING_SETTINGS,
-        stopGraceMs: 0,
-        catchupMaxActive: 1,
-        alertAfter: 3,
-        retry: DEFAULT_RETRY_POLICY,
-      },
-      tasks: { maxQueue: 1_000, maxPerAgent: 1_000, maxInflight: 20, maxPerAgentInflight: 20 },
-    }),
+    settings: () => settings,
     ...{ canExecute: () => true, laneNames: () => new Set([LANE]), estimate: null },
   })
   memory.desk.now = NOW

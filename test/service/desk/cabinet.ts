@@ -1,8 +1,8 @@
 import { agentId, attemptId, orgId, runId, scheduleId, sessionKey, type ScheduleId } from '../../../src/core/ids.ts'
 import { later } from '../../../src/core/instant.ts'
-import { DEFAULT_RETRY_POLICY } from '../../../src/core/run/retry-policy.ts'
-import { DEFAULT_FIRING_SETTINGS, type ScheduleRules } from '../../../src/core/schedule/schedule-rules.ts'
-import { DEFAULT_SESSION_RULES, type SessionRules } from '../../../src/core/session/session-rules.ts'
+import type { ScheduleRules } from '../../../src/core/schedule/schedule-rules.ts'
+import type { SessionRules } from '../../../src/core/session/session-rules.ts'
+import { DEFAULT_SETTINGS } from '../../../src/service/settings.ts'
 import { emptyDesk, type Desk } from '../../../src/service/desk/desk.ts'
 import { move } from '../../../src/service/desk/runs.ts'
 import { because } from '../../../src/core/reasons.ts'
@@ -41,15 +41,7 @@ export function openCabinet(): Cabinet {
       newRunId: () => runId(`r${(runs += 1)}`),
       newAttemptId: () => attemptId(`a${(attempts += 1)}`),
     },
-    {
-      session: DEFAULT_SESSION_RULES,
-      firing: DEFAULT_FIRING_SETTINGS,
-      stopGraceMs: 5_000,
-      tasks: { maxQueue: 1000, maxPerAgent: 3, maxInflight: 20, maxPerAgentInflight: 10 },
-      catchupMaxActive: 10,
-      alertAfter: 3,
-      retry: DEFAULT_RETRY_POLICY,
-    },
+    { ...DEFAULT_SETTINGS, tasks: { ...DEFAULT_SETTINGS.tasks, maxPerAgent: 3 } },
   )
   desk.now = NOW
   desk.agents.set(agent.id, agent)

@@ -1,0 +1,68 @@
+import type { Key, KeyTree, OpenGroup } from './key.ts'
+import type { Layer } from './tree.ts'
+
+/** `max_queue` is `maxQueue` in the code. */
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name
+
+/** What a tree of keys reads, under the names that the code has for it. */
+export type SettingsOf<Tree> = {
+  readonly [Name in keyof Tree as CamelCase<Name & string>]: SettingOf<Tree[Name]>
+}
+
+type SettingOf<Entry> =
+  Entry extends Key<infer T>
+    ? T
+    : Entry extends OpenGroup<infer T>
+      ? { readonly byName: ReadonlyMap<ReturnType<Entry['nameOf']>, T> } & SettingsOf<Entry['own']>
+      : SettingsOf<Entry>
+
+/** What may be given for a tree of keys: any part of it. */
+export type GivenOf<Tree> = {
+  readonly [Name in keyof Tree]?: Tree[Name] extends Key<infer T>
+    ? T
+    : Tree[Name] extends OpenGroup<infer T>
+      ? Readonly<Record<string, T>>
+      : GivenOf<Tree[Name]>
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+const camelCase = (name: string): string => name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+
+/** The values of a tree of keys under the names of the code. What else was given with them is left out. */
+export function inCode<Tree extends KeyTree>(tree: Tree, values: Values): SettingsOf<Tree> {
+  const entries = Object.entries(tree).map(
+    ([name, entry]) => [camelCase(name), settingIn(entry, values[name])] as const,
+  )
+  return Object.freeze(Object.fromEntries(entries)) as SettingsOf<Tree>
+}
+
+function settingIn(entry: KeyTree[string], value: unknown): unknown {
+  if (entry.is === 'key') return value
+  const inside = value as Values
+  if (entry.is !== 'open') return inCode(entry, inside)
+  const names = Object.keys(inside).filter((name) => !Object.hasOwn(entry.own, name))
+  return Object.freeze({
+    byName: new Map(names.map((name) => [name, inside[name]])),
+    ...inCode(entry.own, inside),
+  })
+}
+
+/** The other way around: every setting by its path. */
+export function layerOf(tree: KeyTree, settings: object, prefix = ''): Layer {
+  const values = settings as Values
+  return new Map(
+    Object.entries(tree).flatMap(([name, entry]): readonly (readonly [string, unknown])[] => {
+      const path = `${prefix}${name}`
+      const value = values[camelCase(name)]
+      if (entry.is === 'key') return [[path, value]]
+      const below = `${path}.`
+      if (entry.is !== 'open') return [...layerOf(entry, value as object, below)]
+      const { byName } = value as { readonly byName: ReadonlyMap<string, unknown> }
+      const named = [...byName].map(([one, of]) => [`${below}${one}`, of] as const)
+      return [...named, ...layerOf(entry.own, value as object, below)]
+    }),
+  )
+}
