@@ -149,7 +149,8 @@ describe.concurrent('36: cancelling a task that runs', () => {
       await browser.begun('running')
       const askedAt = performance.now()
       const answer = await node.raw('POST', `/tasks/${id}/cancel`)
-      expect(performance.now() - askedAt).toBeLessThan(1_000)
+      // At once: half of the 5 s that an instance has to give up is left for a busy machine.
+      expect(performance.now() - askedAt).toBeLessThan(2_500)
       expect([answer.status, answer.body]).toEqual([200, { status: 'cancelled', taskId: id }])
       expect((await get(node, id)).state).toBe('cancelled')
       await eventually(() => expect(browser.dropped()).toBe(1))

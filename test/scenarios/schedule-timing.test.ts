@@ -110,7 +110,7 @@ describe.concurrent('what bounds a schedule', () => {
   scenario('starts_at and ends_at, both inclusive', async (world) => {
     const stage = createStage({ open: true })
     const node = await world.start({ agents: { worker: stage.handler } })
-    const first = Math.ceil(Date.now() / 1_000) * 1_000 + 1_000
+    const first = Math.ceil(Date.now() / 1_000) * 1_000 + 3_000
     const { id, next_run_at: next } = await node.schedules.create({
       ...{ agent_id: 'worker', cron: '* * * * * *', payload: 'x' },
       ...{ starts_at: new Date(first).toISOString(), ends_at: new Date(first + 1_000).toISOString() },
