@@ -1,30 +1,47 @@
+/** More than two at a time only take the two cores from each other. */
+const AT_A_TIME = 2
+
 /**
- * Runs steps in their order and answers with their results in the same order. Those that compute run beside those that
- * wait for real clocks, in two lanes with one step of each at a time. Without others to run beside, or when `apart` is
- * asked for, all are in one lane. After an interruption or an error no further step begins, and what runs is waited for.
+ * Runs steps, two at a time, and answers with their results in the order of `steps`. While there are both, one of the two
+ * computes and the other waits for real clocks. With `apart` they run one after the other. After an interruption or an
+ * error no further step begins, and what runs is waited for.
  *
- * `run(step, isBeside)` runs one and answers `{ interrupted, … }`.
+ * `run(step, isBeside)` runs one, at low priority if it computes beside others that do not; it answers
+ * `{ interrupted, … }`.
  */
 export async function runSteps(steps, { run, apart = false }) {
-  const hasLanes = !apart && steps.some(({ computes }) => computes) && steps.some(({ computes }) => !computes)
-  const isBeside = (step) => hasLanes && step.computes === true
+  const limit = apart ? 1 : AT_A_TIME
+  const isBeside = ({ computes = false }) => !apart && computes && steps.some((other) => !other.computes)
+  const left = [...steps]
+  const running = new Map()
   const results = new Map()
-  let isOver = false
-  const runLane = async (lane) => {
-    for (const step of lane) {
-      if (isOver) return
-      try {
-        const result = await run(step, isBeside(step))
-        results.set(step, result)
-        isOver ||= result.interrupted
-      } catch (error) {
-        isOver = true
-        throw error
-      }
-    }
+  const errors = []
+  const begin = (step) => {
+    left.splice(left.indexOf(step), 1)
+    const ending = run(step, isBeside(step))
+      .then(
+        (result) => {
+          results.set(step, result)
+          if (result.interrupted) left.length = 0
+        },
+        (error) => {
+          errors.push(error)
+          left.length = 0
+        },
+      )
+      .finally(() => running.delete(step))
+    running.set(step, ending)
   }
-  const lanes = [steps.filter((step) => !isBeside(step)), steps.filter(isBeside)]
-  const ended = await Promise.allSettled(lanes.map(runLane))
-  for (const { reason } of ended) if (reason !== undefined) throw reason
+  while (left.length + running.size > 0) {
+    while (left.length > 0 && running.size < limit) begin(apart ? left[0] : nextOf(left, [...running.keys()]))
+    await Promise.race(running.values())
+  }
+  if (errors.length > 0) throw errors[0]
   return steps.filter((step) => results.has(step)).map((step) => ({ step, ...results.get(step) }))
+}
+
+/** The first of the kind that is not at work yet, or else the first. */
+function nextOf(left, running) {
+  const wanted = running.length > 0 && running.every(({ computes }) => !computes)
+  return left.find(({ computes = false }) => computes === wanted) ?? left[0]
 }

@@ -16,10 +16,11 @@ const POSTGRES_15 = { ESCAPEMENT_TEST_POSTGRES: '15' }
 const README = 'test/examples/quickstart'
 
 /**
- * The suites, in the order in which they run. The first circle (`npm test`) is what a change can break, the second what
+ * The suites, in the order in which they begin. The first circle (`npm test`) is what a change can break, the second what
  * takes long to look at. What is in `except` belongs to another step. A step that `computes` never looks at a real clock:
- * it runs at low priority beside those that wait for one. A step with `env` runs in other circumstances, and one that runs
- * files `again` has them from another step.
+ * it runs at low priority beside those that wait for one. Of these, what waits longest begins first, and many short files
+ * come last, so that both cores are at work until the end. A step with `env` runs in other circumstances, and one that
+ * runs files `again` has them from another step.
  */
 export const STEPS = [
   {
@@ -36,6 +37,11 @@ export const STEPS = [
     ],
     computes: true,
   },
+  { name: 'scenarios', circle: 'first', folders: SCENARIOS },
+  { name: 'http', circle: 'first', folders: ['test/http/', 'test/fuzz/api/', 'test/fuzz/connections/'] },
+  { name: 'walk', circle: 'first', folders: [WALK, README] },
+  { name: 'store', circle: 'first', folders: STORE },
+  { name: 'security', circle: 'first', folders: ['test/security/'], except: LARGE_INPUTS },
   {
     name: 'commands',
     circle: 'first',
@@ -58,28 +64,23 @@ export const STEPS = [
       'test/tracing/',
     ],
   },
-  { name: 'store', circle: 'first', folders: STORE },
-  { name: 'http', circle: 'first', folders: ['test/http/', 'test/fuzz/api/', 'test/fuzz/connections/'] },
-  { name: 'security', circle: 'first', folders: ['test/security/'], except: LARGE_INPUTS },
-  { name: 'scenarios', circle: 'first', folders: SCENARIOS },
-  { name: 'walk', circle: 'first', folders: [WALK, README] },
   { name: 'simulation', circle: 'second', folders: ['test/simulation/'], computes: true },
   { name: 'agreement', circle: 'second', folders: ['test/agreement/'], computes: true },
   { name: 'faults', circle: 'second', folders: ['test/faults/'], computes: true },
+  { name: 'chaos', circle: 'second', folders: ['test/chaos/'] },
+  { name: 'http scenarios', circle: 'second', folders: ['test/http-scenarios/'], env: POSTGRES_15 },
+  { name: 'browser', circle: 'second', folders: ['test/e2e/'], except: [WALK] },
+  { name: 'examples', circle: 'second', folders: ['test/examples/'], except: [README] },
+  { name: 'coverage', circle: 'second', folders: ['test/coverage/'] },
   {
     name: 'execution plane',
     circle: 'second',
     folders: ['test/executors/', 'test/outbound/', 'test/delivery/', 'test/channels/', 'test/plane/'],
   },
-  { name: 'large inputs', circle: 'second', folders: LARGE_INPUTS },
-  { name: 'chaos', circle: 'second', folders: ['test/chaos/'] },
-  { name: 'http scenarios', circle: 'second', folders: ['test/http-scenarios/'], env: POSTGRES_15 },
   { name: 'serve', circle: 'second', folders: ['test/serve/'] },
-  { name: 'browser', circle: 'second', folders: ['test/e2e/'], except: [WALK] },
   { name: 'remote', circle: 'second', folders: ['test/remote/'] },
-  { name: 'examples', circle: 'second', folders: ['test/examples/'], except: [README] },
+  { name: 'large inputs', circle: 'second', folders: LARGE_INPUTS },
   { name: 'docs', circle: 'second', folders: ['test/docs/', 'test/tooling/'] },
-  { name: 'coverage', circle: 'second', folders: ['test/coverage/'] },
   {
     name: 'postgres 15',
     circle: 'second',

@@ -4,6 +4,7 @@ import type { Dispatch } from '../../src/executors/dispatch.ts'
 import { json, startPeer, type Answering, type Heard, type Peer } from '../outbound/peer.ts'
 import {
   chat,
+  decidedWhen,
   ended,
   eventually,
   inShort,
@@ -93,7 +94,7 @@ describe.concurrent('an agent over HTTP', () => {
       const { id } = await node.schedules.create({
         ...{ agent_id: 'worker', every_seconds: 1, max_fires: 1, payload: { prompt: 'look', depth: 2 } },
       })
-      const [run] = await runsWhen(node, id, ([first]) => first?.status === 'success')
+      const [run] = await decidedWhen(node, id, ([first]) => first?.status === 'success')
       const told = dispatchOf(peer.heard[0] as Heard)
       expect(told).toMatchObject({
         ...{ trigger_type: 'scheduled', schedule_id: id, message: 'look', job_run_id: run?.job_run_id },

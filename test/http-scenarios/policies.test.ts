@@ -1,45 +1,26 @@
 import { describe, expect } from 'vitest'
 import type { RunView } from '../../src/contract/run.ts'
 import type { Handler } from '../../src/executors/in-process.ts'
-import { missSeconds } from '../scenarios/downtime.ts'
+import { everySecond, overlapScenarios, slotScenarios } from '../scenarios/both/schedules.ts'
 import { createStage } from '../scenarios/stage.ts'
-import { ended, inShort, runsWhen, type Surface } from '../scenarios/support.ts'
+import { decidedWhen, ended, inShort } from '../scenarios/support.ts'
 import { scenario } from './world.ts'
-
-const everySecond = { agent_id: 'worker', every_seconds: 1, payload: 'x' } as const
 
 const areOver =
   (count: number) =>
   (runs: readonly RunView[]): boolean =>
     runs.length >= count && runs.slice(0, count).every((run) => run.finished_at !== null)
 
-/** A machine that is too busy to look every second skips one of them, and says so; that is not what these are about. */
-const decided = (runs: readonly RunView[]): readonly RunView[] => runs.filter((run) => run.reason !== 'misfire')
-
-const decidedWhen = async (
-  node: Surface,
-  id: string,
-  isEnough: (runs: readonly RunView[]) => boolean,
-): Promise<readonly RunView[]> => decided(await runsWhen(node, id, (found) => isEnough(decided(found))))
-
 const failing: Handler = () => {
   throw new Error('out of order')
 }
 
-describe.concurrent('an occurrence while the previous run is pending, over HTTP', () => {
-  scenario('20: overlap SKIP: skipped, and again for the second and third while it runs', async (world) => {
-    const stage = createStage()
-    const node = await world.start({ agents: { worker: stage.handler } })
-    const { id } = await node.schedules.create({ ...everySecond, overlap_action: 'skip' as 'SKIP' })
-    const runs = await decidedWhen(node, id, (found) => found.length >= 4)
-    expect(runs.slice(0, 4).map(inShort)).toEqual(['running', ...Array<string>(3).fill('skipped/overlap')])
-    expect(runs[1]?.decision).toMatchObject({
-      ...{ reason: 'overlap', rule: 'overlap_action=SKIP' },
-      evidence: { previous_run: runs[0]?.id, previous_state: 'running' },
-    })
-    stage.open()
-  })
+describe.concurrent('over HTTP', () => {
+  overlapScenarios(scenario)
+  slotScenarios(scenario)
+})
 
+describe.concurrent('an occurrence while the previous run is pending, over HTTP', () => {
   scenario('21: CANCEL_PREV, concurrency SKIP, max 1: superseded; what succeeded stays a success', async (world) => {
     const stage = createStage()
     const node = await world.start({ agents: { worker: stage.handler } })
@@ -60,25 +41,6 @@ describe.concurrent('an occurrence while the previous run is pending, over HTTP'
     ])
     expect(runs[0]?.reason).toBe('superseded')
   })
-
-  scenario(
-    '22: PARALLEL, concurrency SKIP, full: runs; but only while the previous itself is pending',
-    async (world) => {
-      const stage = createStage()
-      const node = await world.start({ agents: { worker: stage.handler } })
-      const { id } = await node.schedules.create({
-        ...{ ...everySecond, overlap_action: 'PARALLEL', concurrency_policy: 'SKIP', max_concurrency: 1 },
-        max_fires: 2,
-      })
-      const [first, second] = await stage.begunMany(2)
-      second?.release()
-      await ended(node, second?.attempt.runId ?? '')
-      await node.schedules.update(id, { max_fires: null })
-      const runs = await decidedWhen(node, id, (found) => found.length >= 3)
-      expect(runs.slice(0, 3).map(inShort)).toEqual(['running', 'success', 'skipped/concurrency'])
-      first?.release()
-    },
-  )
 })
 
 describe.concurrent('23: after a run that failed, over HTTP', () => {
@@ -127,36 +89,5 @@ describe.concurrent('23: after a run that failed, over HTTP', () => {
     expect(others[0]).toMatchObject({ status: 'cancelled', superseded: true })
     expect(others.map((run) => run.first_attempt)).toEqual(others.map(() => 1))
     expect(await node.schedules.get(replaced.id)).toMatchObject({ failure_count: 0, failure_streak: 0 })
-  })
-})
-
-describe.concurrent('24: the slots of a schedule over HTTP', () => {
-  scenario('SKIP, max 1, three catch-up occurrences, idle: 1 run, 2 skips', async (world) => {
-    const { ids } = await missSeconds(world, 3, [
-      { misfire_policy: 'FIRE_NOW', concurrency_policy: 'SKIP', max_concurrency: 1 },
-    ])
-    const stage = createStage()
-    const node = await world.start({ agents: { worker: stage.handler }, schedules: { catchup_spacing_ms: 20 } })
-    await stage.begunMany(1)
-    const runs = await runsWhen(node, ids[0] ?? '', (found) => found.every((run) => run.reason !== 'held'))
-    expect(runs.map(inShort)).toEqual(['running', 'skipped/concurrency', 'skipped/concurrency'])
-    stage.open()
-  })
-
-  scenario('QUEUE with depth 2, full: the third waiting one is skipped', async (world) => {
-    const stage = createStage()
-    const node = await world.start({ agents: { worker: stage.handler } })
-    const { id } = await node.schedules.create({
-      ...{ agent_id: 'worker', every_seconds: 1, misfire_policy: 'SKIP', queue_depth: 2 },
-    })
-    const found = await runsWhen(node, id, (all) => all.some((run) => run.reason === 'queue_full'))
-    await node.schedules.disable(id)
-    // A second that was seen late on a busy machine is none of the four.
-    const runs = found.filter((run) => run.reason !== 'misfire').slice(0, 4)
-    expect(runs.map(inShort)).toEqual(['running', 'queued', 'queued', 'skipped/queue_full'])
-    expect(await node.runs.explain(runs[1]?.id ?? '')).toMatchObject({ reason: 'schedule_limit' })
-    stage.open()
-    expect((await ended(node, runs[2]?.id ?? '')).status).toBe('success')
-    expect(stage.most()).toBe(1)
   })
 })

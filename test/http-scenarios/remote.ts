@@ -5,10 +5,8 @@ import { OPERATIONS } from '../../src/contract/operations/table.ts'
 import { problem } from '../../src/contract/problem.ts'
 import { taskError } from '../../src/contract/task.ts'
 import type { Escapement } from '../../src/escapement.ts'
+import type { Surface } from '../scenarios/both/world.ts'
 import { eventually } from '../scenarios/support.ts'
-
-/** What the scenarios need of the library, by way of HTTP. */
-export type Surface = Pick<Escapement, 'schedules' | 'sessions' | 'runs' | 'agents'>
 
 const PATIENCE_MS = 12_000
 
@@ -31,6 +29,7 @@ export function surfaceOf(client: Client): Surface {
       importCrontab: (input) => client.import.crontab(input),
       importOpenclaw: (input) => client.import.openclaw(input),
     },
+    lanes: { list: async () => (await client.lanes.list()).items },
     sessions: sessionsOf(client),
     runs: runsOf(client),
     agents: {

@@ -64,23 +64,25 @@ describe.concurrent('33: the order of tasks', () => {
     }),
   )
 
-  scenario('of two agents, one with 3 and one with 1: the first two are of different agents', (world) =>
-    withBrowser(world, { lanes: { task: 2 }, tasks: { max_inflight: 2 } }, async ({ node, browser }) => {
-      await submit(node, 'x', 'held one')
-      await submit(node, 'x', 'held two')
-      await browser.begun('held two')
-      for (const action of ['a1', 'a2', 'a3']) await submit(node, 'a', action)
-      await submit(node, 'b', 'b1')
-      browser.release('held one')
-      browser.release('held two')
-      await eventually(() => expect(browser.acted).toHaveLength(4))
-      expect(
-        browser.acted
-          .slice(2)
-          .map(({ agent }) => agent)
-          .toSorted(),
-      ).toEqual(['a', 'b'])
-    }),
+  scenario(
+    'that reach a browser, of two agents, one with 3 and one with 1: the first two are of different agents',
+    (world) =>
+      withBrowser(world, { lanes: { task: 2 }, tasks: { max_inflight: 2 } }, async ({ node, browser }) => {
+        await submit(node, 'x', 'held one')
+        await submit(node, 'x', 'held two')
+        await browser.begun('held two')
+        for (const action of ['a1', 'a2', 'a3']) await submit(node, 'a', action)
+        await submit(node, 'b', 'b1')
+        browser.release('held one')
+        browser.release('held two')
+        await eventually(() => expect(browser.acted).toHaveLength(4))
+        expect(
+          browser.acted
+            .slice(2)
+            .map(({ agent }) => agent)
+            .toSorted(),
+        ).toEqual(['a', 'b'])
+      }),
   )
 })
 
@@ -147,7 +149,8 @@ describe.concurrent('36: cancelling a task that runs', () => {
       await browser.begun('running')
       const askedAt = performance.now()
       const answer = await node.raw('POST', `/tasks/${id}/cancel`)
-      expect(performance.now() - askedAt).toBeLessThan(1_000)
+      // At once: half of the 5 s that an instance has to give up is left for a busy machine.
+      expect(performance.now() - askedAt).toBeLessThan(2_500)
       expect([answer.status, answer.body]).toEqual([200, { status: 'cancelled', taskId: id }])
       expect((await get(node, id)).state).toBe('cancelled')
       await eventually(() => expect(browser.dropped()).toBe(1))

@@ -4,7 +4,8 @@ import { afterAll, it, vi } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
 import type { Handler } from '../../src/executors/in-process.ts'
 import { removeProgram, createServeWorld, type Served, type ServeWorld } from '../serve/support.ts'
-import { createCheckedClient, surfaceOf, type Surface } from './remote.ts'
+import type { Surface } from '../scenarios/both/world.ts'
+import { createCheckedClient, surfaceOf } from './remote.ts'
 
 // They wait more than they work.
 vi.setConfig({ maxConcurrency: 6 })

@@ -1,48 +1,12 @@
 import { describe, expect } from 'vitest'
+import { atScenarios } from './both/schedules.ts'
 import { createStage } from './stage.ts'
-import { ended, eventually, inMs, refused, timeOf } from './support.ts'
+import { ended, eventually, inMs, timeOf } from './support.ts'
 import { scenario } from './world.ts'
 
+atScenarios(scenario)
+
 describe.concurrent('27: an `at` job', () => {
-  scenario('that succeeds is gone, and its run is in the history', async (world) => {
-    const stage = createStage()
-    const node = await world.start({ agents: { worker: stage.handler } })
-    const at = inMs(3_000)
-    const made = await node.schedules.create({ agent_id: 'worker', at, payload: 'remember' })
-    expect(made).toMatchObject({ kind: 'at', state: 'active', next_run_at: at })
-    const act = await stage.begun('remember')
-    expect((await node.schedules.get(made.id)).id).toBe(made.id)
-    stage.open()
-    const run = await ended(node, act.attempt.runId)
-    expect(run).toMatchObject({ status: 'success', trigger: 'schedule', schedule_id: made.id, nominal_time: at })
-    expect(timeOf(run.started_at)).toBeGreaterThanOrEqual(timeOf(at))
-    await refused(node.schedules.get(made.id), 'NOT_FOUND')
-    const { items } = await node.runs.list({ schedule_id: made.id })
-    expect(items.map((item) => item.id)).toEqual([run.id])
-  })
-
-  scenario('that fails for good stays, switched off, with its error', async (world) => {
-    const node = await world.start({
-      agents: {
-        worker: () => {
-          throw new Error('no such calendar')
-        },
-      },
-    })
-    const { id } = await node.schedules.create({
-      ...{ agent_id: 'worker', at: inMs(1_000), payload: 'x' },
-      retry_policy: { max_retries: 1, strategy: 'fixed', base_ms: 100 },
-    })
-    await eventually(async () =>
-      expect(await node.schedules.get(id)).toMatchObject({
-        ...{ state: 'failed', enabled: false, next_run_at: null, last_status: 'failed' },
-        ...{ last_error: expect.stringContaining('no such calendar') as string, failure_count: 1 },
-      }),
-    )
-    const { items } = await node.runs.list({ schedule_id: id })
-    expect(items.map((run) => [run.status, run.attempt])).toEqual([['failed', 2]])
-  })
-
   scenario('with delete_after_run false stays as finished', async (world) => {
     const node = await world.start({ agents: { worker: () => 'done' } })
     const { id } = await node.schedules.create({

@@ -1,39 +1,10 @@
 import { describe, expect } from 'vitest'
-import type { Handler } from '../../src/executors/in-process.ts'
-import { createStage, labelOf } from './stage.ts'
-import {
-  chat,
-  ended,
-  endings,
-  eventually,
-  inShort,
-  inState,
-  refused,
-  runsWhen,
-  send,
-  sendEach,
-  statusOf,
-} from './support.ts'
+import { callbackScenarios, createAsync } from './both/outcomes.ts'
+import { createStage } from './stage.ts'
+import { chat, ended, endings, eventually, inState, refused, send, sendEach, statusOf } from './support.ts'
 import { scenario } from './world.ts'
 
-/** A function that accepts and reports later, and the tokens it was given. */
-function createAsync(): {
-  readonly handler: Handler
-  readonly tokens: string[]
-  readonly first: () => Promise<string>
-} {
-  const tokens: string[] = []
-  return {
-    tokens,
-    handler: async (attempt, context) => {
-      if (!labelOf(attempt.payload).startsWith('later')) return 'at once'
-      const deferred = await context.defer()
-      tokens.push(deferred.token)
-      return deferred
-    },
-    first: () => eventually(() => tokens[0] ?? Promise.reject(new Error('nothing was deferred'))),
-  }
-}
+callbackScenarios(scenario)
 
 describe.concurrent('28: an agent that reports later', () => {
   scenario('waits for its callback, is settled by it once, and a repeat is ignored', async (world) => {
@@ -68,31 +39,6 @@ describe.concurrent('28: an agent that reports later', () => {
       [`%${token}%`],
     )
     expect(stored).toEqual([{ in_callbacks: 0, in_runs: 0 }])
-  })
-
-  scenario('that never reports ends `timeout`', async (world) => {
-    const agent = createAsync()
-    const node = await world.start({ agents: { worker: agent.handler } })
-    await node.agents.update('worker', { timeout_seconds: 1, retry_policy: { max_retries: 0 } })
-    const { run_id: id } = await send(node, chat('s'), 'later')
-    expect(await ended(node, id)).toMatchObject({ status: 'timeout', error_code: 'callback_timeout' })
-    expect(await node.runs.callback(await agent.first(), { status: 'success' })).toEqual({
-      ...{ status: 'timeout', ignored: true },
-    })
-    expect(await statusOf(node, id)).toBe('timeout')
-  })
-
-  scenario('counts as pending for overlap meanwhile', async (world) => {
-    const agent = createAsync()
-    const node = await world.start({ agents: { worker: agent.handler } })
-    const { id } = await node.schedules.create({
-      ...{ agent_id: 'worker', every_seconds: 1, overlap_action: 'SKIP', payload: 'later' },
-    })
-    const runs = await runsWhen(node, id, (found) => found.length >= 3)
-    expect(runs.slice(0, 3).map(inShort)).toEqual(['awaiting_callback', 'skipped/overlap', 'skipped/overlap'])
-    await node.runs.callback(await agent.first(), { status: 'success' })
-    const more = await runsWhen(node, id, (found) => found.some((run, n) => n > 0 && run.status !== 'skipped'))
-    expect(more[0]?.status).toBe('success')
   })
 
   scenario('gives back its lane slot but keeps its session', async (world) => {

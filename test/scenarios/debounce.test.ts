@@ -1,10 +1,13 @@
 import { describe, expect } from 'vitest'
 import type { EventView } from '../../src/contract/event.ts'
+import { debounceScenarios } from './both/sessions.ts'
 import { createStage } from './stage.ts'
-import { chat, ended, endings, eventually, nothingFor, send } from './support.ts'
+import { chat, ended, endings, eventually, send } from './support.ts'
 import { scenario } from './world.ts'
 
 const from = (sender: string, text: string): { readonly text: string; readonly sender: string } => ({ text, sender })
+
+debounceScenarios(scenario)
 
 describe.concurrent('7: messages inside the window', () => {
   scenario('of one sender become one run with a line each', async (world) => {
@@ -36,24 +39,6 @@ describe.concurrent('7: messages inside the window', () => {
       ids.add((await send(node, chat('s'), from(sender, text))).run_id)
     expect(await endings(node, [...ids])).toEqual(['success', 'success'])
     expect(stage.started().toSorted()).toEqual(['a1\na2', 'b1'])
-  })
-
-  scenario('that keep coming every 500 ms still start within 4 s', async (world) => {
-    const stage = createStage({ open: true })
-    const node = await world.start({ agents: { worker: stage.handler } })
-    const beganAt = performance.now()
-    const sending = (async () => {
-      for (let n = 1; stage.acts.length === 0 && n < 16; n += 1) {
-        await send(node, chat('s'), from('ann', String(n)))
-        await nothingFor(Math.max(0, beganAt + n * 500 - performance.now()))
-      }
-    })()
-    const [act] = await stage.begunMany(1)
-    await sending
-    const lateMs = (act?.startedAt ?? 0) - beganAt
-    expect(lateMs).toBeGreaterThan(3_900)
-    expect(lateMs).toBeLessThan(4_900)
-    expect(act?.label).toMatch(/^1\n2\n3\n4\n5\n6\n7\n8/)
   })
 
   scenario('are not held back without a sender, nor with debounce off', async (world) => {

@@ -1,41 +1,12 @@
 import { afterEach, describe, expect, vi } from 'vitest'
-import type { LaneView } from '../../src/contract/lane.ts'
-import type { Escapement } from '../../src/escapement.ts'
+import { laneOf, laneScenarios, sendApart } from './both/lanes.ts'
 import { createStage } from './stage.ts'
 import { chat, ended, endings, eventually, nothingFor, send, statusOf } from './support.ts'
 import { loneScenario, scenario } from './world.ts'
 
-const laneOf = async (node: Escapement, name: string): Promise<LaneView | undefined> =>
-  (await node.lanes.list()).find((lane) => lane.name === name)
-
-/** Sends each to a session of its own, so that only the lane holds them up. */
-const sendApart = (node: Escapement, texts: readonly string[], lane?: string): Promise<readonly string[]> =>
-  Promise.all(
-    texts.map(async (text) => (await send(node, chat(text), { text, ...(lane === undefined ? {} : { lane }) })).run_id),
-  )
+laneScenarios(scenario)
 
 describe('lanes', () => {
-  scenario('1: a lane of 2 and 6 runs of 50 ms: never more than 2 at once, 2 reached, all 6 end', async (world) => {
-    const stage = createStage({ open: true, then: () => nothingFor(50) })
-    const node = await world.start({ agents: { worker: stage.handler }, lanes: { main: 2 } })
-    const ids = await sendApart(node, ['a', 'b', 'c', 'd', 'e', 'f'])
-    expect(await endings(node, ids)).toEqual(Array(6).fill('success'))
-    expect(stage.most()).toBe(2)
-    expect(stage.acts).toHaveLength(6)
-  })
-
-  scenario('3: work for lane `nope` runs on main and shows in its stats', async (world) => {
-    const stage = createStage()
-    const node = await world.start({ agents: { worker: stage.handler }, lanes: { main: 1 } })
-    const ids = await sendApart(node, ['a', 'b'], 'nope')
-    await stage.begunMany(1)
-    await eventually(async () => expect(await laneOf(node, 'main')).toMatchObject({ active: 1, pending: 1 }))
-    expect(await laneOf(node, 'nope')).toBeUndefined()
-    stage.open()
-    expect(await endings(node, ids)).toEqual(['success', 'success'])
-    await eventually(async () => expect(await laneOf(node, 'main')).toMatchObject({ active: 0, pending: 0 }))
-  })
-
   scenario('have their default sizes, and `delegate` is another name of team', async (world) => {
     const stage = createStage()
     const node = await world.start({ agents: { worker: stage.handler } })

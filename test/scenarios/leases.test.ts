@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { createStage } from './stage.ts'
 import { chat, ended, eventually, nothingFor, send } from './support.ts'
-import { loneScenario, type World } from './world.ts'
+import { loneScenario, scenario, type World } from './world.ts'
 
 const LEASE_MS = 4_000
 const node = { lease_ms: LEASE_MS, renew_ms: 1_000 } as const
@@ -58,9 +58,9 @@ describe('a node that joins while another looks for lost ones', () => {
   )
 })
 
-describe('a server whose clock is set', () => {
+describe.concurrent('a server whose clock is set', () => {
   for (const step of ['-60 seconds', '+60 seconds', '-2 hours', '+2 hours'])
-    loneScenario(
+    scenario(
       `by ${step} as leases see it loses nobody`,
       async (world) => {
         const stage = createStage()

@@ -11,12 +11,14 @@ describe.concurrent('31: two nodes on one database', () => {
     const options = { agents: { worker: stage.handler } }
     const [one, two] = await Promise.all([world.start(options), world.start(options)])
     const count = 8
-    const first = Math.ceil(Date.now() / 1_000) * 1_000 + 1_000
+    const first = Math.ceil(Date.now() / 1_000) * 1_000 + 3_000
     const { id } = await one.schedules.create({
       ...{ agent_id: 'worker', cron: '* * * * * *', payload: 'tick', starts_at: new Date(first).toISOString() },
+      // A busy machine may look at a second too late, and then it is made up for.
+      misfire_policy: 'FIRE_NOW',
       ends_at: new Date(first + (count - 1) * 1_000).toISOString(),
     })
-    await eventually(async () => expect((await two.schedules.get(id)).state).toBe('finished'), 15_000)
+    await eventually(async () => expect((await two.schedules.get(id)).state).toBe('finished'))
     const runs = await runsWhen(two, id, (found) => found.every((run) => run.status === 'success'))
     expect(runs.map((run) => timeOf(run.nominal_time))).toEqual(
       Array.from({ length: count }, (_, index) => first + index * 1_000),

@@ -1,28 +1,12 @@
 import { describe, expect } from 'vitest'
+import { everySecond, overlapScenarios } from './both/schedules.ts'
 import { createStage } from './stage.ts'
 import { ended, inShort, nothingFor, runsOf, runsWhen } from './support.ts'
 import { scenario } from './world.ts'
 
-const everySecond = { agent_id: 'worker', every_seconds: 1, payload: 'x' } as const
+overlapScenarios(scenario)
 
 describe.concurrent('an occurrence while the previous run is pending', () => {
-  scenario('20: overlap SKIP: skipped, and again for the second and third while it runs', async (world) => {
-    const stage = createStage()
-    const node = await world.start({ agents: { worker: stage.handler } })
-    const { id } = await node.schedules.create({ ...everySecond, overlap_action: 'SKIP' })
-    const runs = await runsWhen(node, id, (found) => found.length >= 4)
-    expect(runs.slice(0, 4).map(inShort)).toEqual(['running', ...Array<string>(3).fill('skipped/overlap')])
-    expect(runs[1]?.decision).toMatchObject({
-      ...{ reason: 'overlap', rule: 'overlap_action=SKIP' },
-      evidence: { previous_run: runs[0]?.id, previous_state: 'running' },
-    })
-    expect(runs[1]?.finished_at).not.toBeNull()
-    stage.open()
-    const later = await runsWhen(node, id, (found) => found.filter((run) => run.status === 'success').length >= 2)
-    expect(later[0]?.status).toBe('success')
-    expect(stage.most()).toBe(1)
-  })
-
   scenario(
     '21: CANCEL_PREV, concurrency SKIP, max 1: the previous is superseded, the new one starts',
     async (world) => {
@@ -71,24 +55,6 @@ describe.concurrent('an occurrence while the previous run is pending', () => {
     expect((await ended(node, runs[1]?.id ?? '')).status).toBe('success')
     expect(stage.most()).toBe(1)
   })
-
-  scenario(
-    '22: PARALLEL, concurrency SKIP, full: runs; but only while the previous run itself is pending',
-    async (world) => {
-      const stage = createStage()
-      const node = await world.start({ agents: { worker: stage.handler } })
-      const { id } = await node.schedules.create({
-        ...everySecond,
-        ...{ overlap_action: 'PARALLEL', concurrency_policy: 'SKIP', max_concurrency: 1 },
-      })
-      const [, second] = await stage.begunMany(2)
-      second?.release()
-      const runs = await runsWhen(node, id, (found) => found.length >= 3)
-      expect(runs.slice(0, 3).map(inShort)).toEqual(['running', 'success', 'skipped/concurrency'])
-      stage.open()
-      expect((await ended(node, runs[0]?.id ?? '')).status).toBe('success')
-    },
-  )
 
   scenario('22: PARALLEL goes no further than max_parallel', async (world) => {
     const stage = createStage()

@@ -1,25 +1,12 @@
 import { describe, expect } from 'vitest'
-import type { RunDetail } from '../../src/contract/run.ts'
-import type { Handler } from '../../src/executors/in-process.ts'
+import { failing, gapsOf, retryScenarios } from './both/outcomes.ts'
 import { createStage } from './stage.ts'
 import { chat, ended, endings, inState, nothingFor, refused, send, sendEach, statusOf, timeOf } from './support.ts'
 import { scenario } from './world.ts'
 
-/** Fails so often, in this way, and works from then on. */
-function failing(times: number, how: object = {}): Handler {
-  let failed = 0
-  return () => {
-    if (failed >= times) return 'works'
-    failed += 1
-    throw Object.assign(new Error(`failure ${failed}`), how)
-  }
-}
-
-/** From the end of each attempt to the beginning of the next. */
-const gapsOf = ({ attempts }: RunDetail): readonly number[] =>
-  attempts.slice(1).map((attempt, index) => timeOf(attempt.started_at) - timeOf(attempts[index]?.finished_at ?? null))
-
 const quick = { strategy: 'fixed', base_ms: 100 } as const
+
+retryScenarios(scenario)
 
 describe.concurrent('26: a failing agent turn', () => {
   scenario('where nothing names a policy follows the settings of the deployment', async (world) => {
@@ -37,52 +24,6 @@ describe.concurrent('26: a failing agent turn', () => {
     await node.agents.update('worker', { retry_policy: { max_retries: 2, ...quick } })
     const { run_id: id } = await send(node, chat('s'), 'turn')
     expect(await ended(node, id)).toMatchObject({ status: 'failed', attempt: 3 })
-  })
-
-  scenario(
-    'with 3 retries: 4 attempts after about 2, 4 and 8 s, one run `failed`',
-    async (world) => {
-      const node = await world.start({ agents: { worker: failing(9) } })
-      const { run_id: id } = await send(node, chat('s'), 'turn')
-      expect(await ended(node, id, 25_000)).toMatchObject({
-        ...{ status: 'failed', reason: 'retries_exhausted', attempt: 4, first_attempt: 1 },
-        ...{ error_code: 'agent_error', error_message: 'failure 4' },
-      })
-      const run = await node.runs.get(id)
-      expect(run.attempts.map(({ number, status }) => [number, status])).toEqual(
-        [1, 2, 3, 4].map((number) => [number, 'failed']),
-      )
-      const bounds = [
-        [1_500, 2_500],
-        [3_000, 5_000],
-        [6_000, 10_000],
-      ] as const
-      for (const [index, gap] of gapsOf(run).entries()) {
-        const [least = 0, most = 0] = bounds[index] ?? []
-        expect(gap, `gap ${index + 1}`).toBeGreaterThanOrEqual(least)
-        // The wait is below the bound; picking it up afterwards may take a busy machine a moment.
-        expect(gap, `gap ${index + 1}`).toBeLessThan(most + 250)
-      }
-      // No wait after the last.
-      expect(timeOf(run.finished_at) - timeOf(run.attempts[3]?.finished_at ?? null)).toBeLessThan(200)
-      expect((await node.runs.list({ session: chat('s') })).items).toHaveLength(1)
-    },
-    30_000,
-  )
-
-  scenario('that fails twice and then works: `success` on attempt 3', async (world) => {
-    const node = await world.start({ agents: { worker: failing(2) } })
-    await node.agents.update('worker', { retry_policy: { max_retries: 3, ...quick } })
-    const { run_id: id } = await send(node, chat('s'), 'turn')
-    expect(await ended(node, id)).toMatchObject({ status: 'success', attempt: 3, output: 'works', error_code: null })
-    const run = await node.runs.get(id)
-    expect(run.attempts.map(({ number, status }) => [number, status])).toEqual([
-      [1, 'failed'],
-      [2, 'failed'],
-      [3, 'success'],
-    ])
-    for (const gap of gapsOf(run)) expect(gap).toBeGreaterThanOrEqual(100)
-    expect(new Set(run.attempts.map((attempt) => attempt.id)).size).toBe(3)
   })
 })
 

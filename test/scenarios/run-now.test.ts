@@ -1,7 +1,10 @@
 import { describe, expect } from 'vitest'
+import { runNowScenarios } from './both/schedules.ts'
 import { createStage } from './stage.ts'
-import { ended, inState, refused, runsWhen } from './support.ts'
+import { ended, inState, refused } from './support.ts'
 import { scenario } from './world.ts'
+
+runNowScenarios(scenario)
 
 describe.concurrent('29: run-now', () => {
   scenario('runs a disabled schedule and leaves its plan alone', async (world) => {
@@ -67,21 +70,6 @@ describe.concurrent('29: run-now', () => {
     await node.schedules.runNow(id)
     await node.schedules.runNow(id)
     await stage.begunMany(2)
-  })
-
-  scenario('in the same second as an occurrence: both exist', async (world) => {
-    const node = await world.start({ agents: { worker: () => 'done' } })
-    const { id } = await node.schedules.create({ agent_id: 'worker', every_seconds: 1, max_fires: 2, payload: 'x' })
-    await runsWhen(node, id, (found) => found.length >= 1)
-    const answers = await Promise.all([node.schedules.runNow(id), node.schedules.runNow(id)])
-    const runs = await runsWhen(
-      node,
-      id,
-      (found) => found.length === 4 && found.every((run) => run.status === 'success'),
-    )
-    expect(runs.map((run) => run.trigger).toSorted()).toEqual(['manual', 'manual', 'schedule', 'schedule'])
-    expect(new Set(runs.map((run) => run.job_run_id)).size).toBe(4)
-    for (const answer of answers) expect(runs.map((run) => run.id)).toContain(answer.run_id)
   })
 
   scenario('mode `due`: not due → {ran: false}', async (world) => {

@@ -108,7 +108,7 @@ describe.concurrent('a run', () => {
   scenario('that waits for its time is `waiting`, and starts then', async (world) => {
     const stage = createStage({ open: true })
     const node = await world.start({ agents: { worker: stage.handler } })
-    const at = inMs(3_000)
+    const at = inMs(5_000)
     const { run_id: id, state } = await send(node, chat('s'), { text: 'later', not_before: at })
     expect(state).toBe('waiting')
     expect(await node.runs.explain(id)).toMatchObject({ reason: 'not_before' })

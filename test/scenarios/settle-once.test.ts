@@ -1,43 +1,27 @@
 import { describe, expect } from 'vitest'
-import type { RunDetail } from '../../src/contract/run.ts'
+import { Refusal } from '../../src/contract/refusals.ts'
 import type { MessageInput } from '../../src/contract/session.ts'
 import type { Escapement } from '../../src/escapement.ts'
-import { isTerminal } from '../../src/core/run/run-machine.ts'
-import { Refusal } from '../../src/contract/refusals.ts'
+import { drawSession, expectSettledOnce, takeStep } from './both/settle-once.ts'
 import { createDice } from './dice.ts'
-import { chat, ended, eventually, nothingFor, send } from './support.ts'
+import { nothingFor, send } from './support.ts'
 import { scenario, type World } from './world.ts'
 
-// 14: every accepted submission settles exactly once under any mix of drop, stop, interrupt, reset and drain. Crashes
-// are in crash.test.ts.
+// Crashes are in crash.test.ts.
 
-/** Sends, waits, and answers with the run that the caller was told of. Null: it was refused without one. */
-async function ask(node: Escapement, key: string, message: MessageInput): Promise<string | null> {
-  try {
-    return (await node.sessions.ask(key, message)).id
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    return error.runId
-  }
+/** The run of which a refusal tells. Null: it was refused without one. */
+function runOf(error: unknown): string | null {
+  if (!(error instanceof Refusal)) throw error
+  return error.runId
 }
+
+/** Sends, waits, and answers with the run that the caller was told of. */
+const ask = (node: Escapement, key: string, message: MessageInput): Promise<string | null> =>
+  node.sessions.ask(key, message).then(({ id }) => id, runOf)
 
 /** Sends without waiting: the node may leave before there is an answer. */
-async function leave(node: Escapement, key: string, message: MessageInput): Promise<string | null> {
-  try {
-    return (await send(node, key, message)).run_id
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    return error.runId
-  }
-}
-
-const SESSIONS = ['a', 'b', 'c'].map((peer) => chat(peer))
-
-async function disturb(node: Escapement, key: string, chance: number): Promise<void> {
-  if (chance < 0.35) await node.sessions.stop(key)
-  else if (chance < 0.7) await node.sessions.stopAll(key)
-  else await node.sessions.reset(key)
-}
+const leave = (node: Escapement, key: string, message: MessageInput): Promise<string | null> =>
+  send(node, key, message).then(({ run_id: id }) => id, runOf)
 
 async function play(world: World, seed: number): Promise<void> {
   const dice = createDice(seed)
@@ -58,45 +42,17 @@ async function play(world: World, seed: number): Promise<void> {
   let leaving: Promise<void> | null = null
   const asked: Promise<string | null>[] = []
   for (let step = 0; step < 90; step += 1) {
-    const key = SESSIONS[Math.floor(dice() * SESSIONS.length)] ?? ''
+    const key = drawSession(dice)
     const [submit, node] = leaving === null && dice() < 0.5 ? [leave, nodes[1]] : [ask, nodes[0]]
-    const chance = dice()
-    const text = String(step)
-    if (chance < 0.45) asked.push(submit(node, key, { text }))
-    else if (chance < 0.6) asked.push(submit(node, key, { text, sender: dice() < 0.5 ? 'ann' : 'bob' }))
-    else if (chance < 0.75) asked.push(submit(node, key, { text, mode: 'interrupt' }))
-    else if (chance < 0.9) await disturb(node, key, dice())
-    else await nothingFor(dice() * 30)
+    // Without waiting: an answer may come long after other steps.
+    await takeStep(node, { dice, key, text: String(step) }, (message) => void asked.push(submit(node, key, message)))
     if (step === 60) leaving = nodes[1].stop()
   }
   const told = await Promise.all(asked)
   await leaving
-  await check(nodes[0], told, starts)
-}
-
-async function check(
-  node: Escapement,
-  told: readonly (string | null)[],
-  starts: ReadonlyMap<string, number>,
-): Promise<void> {
   expect(told.length).toBeGreaterThan(20)
-  const ids = [...new Set(told.flatMap((id) => (id === null ? [] : [id])))]
-  for (const id of ids) {
-    await ended(node, id)
-    const run: RunDetail = await node.runs.get(id)
-    const terminal = run.timeline.filter((entry) => isTerminal(entry.status))
-    expect(terminal, `${id}: ${JSON.stringify(run.timeline)}`).toHaveLength(1)
-    expect(terminal[0]?.status).toBe(run.status)
-  }
-  // What the callers were told of and what is on record are the same: nothing was lost, nothing made up.
-  const { items } = await node.runs.list({ limit: 200 })
-  expect(items.map((run) => run.id).toSorted()).toEqual(ids.toSorted())
+  await expectSettledOnce(nodes[0], [...new Set(told.flatMap((id) => id ?? []))])
   for (const [attempt, count] of starts) expect(count, attempt).toBe(1)
-  for (const key of SESSIONS) expect(await node.sessions.get(key)).toMatchObject({ active: 0, waiting: 0 })
-  await eventually(async () => {
-    const lanes = await node.lanes.list()
-    expect(lanes.map(({ active, pending }) => active + pending)).toEqual(lanes.map(() => 0))
-  })
 }
 
 describe.concurrent('14: every accepted submission settles exactly once', () => {

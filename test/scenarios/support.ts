@@ -1,4 +1,4 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { type Refusal, type RefusalCode, REFUSAL_CODES } from '../../src/contract/refusals.ts'
 
 import type { RunView } from '../../src/contract/run.ts'
@@ -11,9 +11,21 @@ export type Surface = Pick<Escapement, 'schedules' | 'sessions' | 'runs'>
 /** Long enough for a busy machine; nothing that works waits so long. */
 const PATIENCE_MS = 60_000
 
-/** Looks again and again until the looking does not throw, and answers with what was seen. */
-export const eventually = <T>(look: () => T | Promise<T>, timeoutMs = PATIENCE_MS): Promise<T> =>
-  vi.waitFor(look, { timeout: timeoutMs, interval: 10 })
+/** Looking is work for a node and its database, and most of what is waited for takes seconds. */
+const LONGEST_PAUSE_MS = 80
+
+/** Looks again and again, less often with time, until the looking does not throw, and answers with what was seen. */
+export async function eventually<T>(look: () => T | Promise<T>, timeoutMs = PATIENCE_MS): Promise<T> {
+  const deadline = performance.now() + timeoutMs
+  for (let pauseMs = 5; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    try {
+      return await look()
+    } catch (error) {
+      if (performance.now() >= deadline) throw error
+    }
+    await nothingFor(pauseMs)
+  }
+}
 
 /** For showing that something does not happen, and for nothing else. */
 export const nothingFor = (ms: number): Promise<void> =>
@@ -95,6 +107,16 @@ export const runsWhen = (
     if (!isEnough(runs)) throw new Error(`only ${JSON.stringify(runs.map(inShort))}`)
     return runs
   })
+
+/** Like `runsWhen`, of those that were seen in time: a busy machine skips some it has come too late for, and says so. */
+export async function decidedWhen(
+  node: Surface,
+  scheduleId: string,
+  isEnough: (runs: readonly RunView[]) => boolean,
+): Promise<readonly RunView[]> {
+  const decided = (runs: readonly RunView[]): readonly RunView[] => runs.filter((run) => run.reason !== 'misfire')
+  return decided(await runsWhen(node, scheduleId, (found) => isEnough(decided(found))))
+}
 
 /** The state and, where it says more, the reason. */
 export const inShort = (run: Pick<RunView, 'status' | 'reason'>): string =>

@@ -49,7 +49,7 @@ function stage() {
 
 const namesOf = (results: readonly { readonly step: Step }[]): readonly string[] => results.map(({ step }) => step.name)
 
-it('runs steps that wait one after the other, and beside them those that compute, one at a time', async () => {
+it('runs one step that waits beside one that computes, each kind in its order', async () => {
   const { events, end, how } = stage()
   const running = runSteps([aStep('one'), computing('first'), aStep('two'), computing('second')], how)
   expect(events).toEqual(['one starts', 'first starts beside'])
@@ -60,6 +60,27 @@ it('runs steps that wait one after the other, and beside them those that compute
   await end('two')
   await end('second')
   expect(namesOf(await running)).toEqual(['one', 'first', 'two', 'second'])
+})
+
+it('runs two that wait side by side when nothing is left that computes', async () => {
+  const { events, end, how } = stage()
+  const running = runSteps([aStep('one'), aStep('two'), computing('first'), aStep('three')], how)
+  await end('first')
+  expect(events).toEqual(['one starts', 'first starts beside', 'first ends', 'two starts'])
+  await end('two')
+  expect(events.at(-1)).toBe('three starts')
+  await end('one')
+  await end('three')
+  expect(namesOf(await running)).toEqual(['one', 'two', 'first', 'three'])
+})
+
+it('runs two that compute side by side when nothing is left that waits', async () => {
+  const { events, end, how } = stage()
+  const running = runSteps([computing('first'), computing('second'), aStep('one'), computing('third')], how)
+  await end('one')
+  expect(events).toEqual(['one starts', 'first starts beside', 'one ends', 'second starts beside'])
+  for (const name of ['first', 'second', 'third']) await end(name)
+  expect(namesOf(await running)).toEqual(['first', 'second', 'one', 'third'])
 })
 
 it.each([

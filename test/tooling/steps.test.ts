@@ -31,7 +31,7 @@ const { isIn, select } = (await import(pathToFileURL(path.join(ROOT, 'scripts/te
   }
 }
 
-const FIRST = ['core', 'commands', 'store', 'http', 'security', 'scenarios', 'walk']
+const FIRST = ['core', 'scenarios', 'http', 'walk', 'store', 'security', 'commands']
 
 const testFiles = readdirSync(path.join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
   .map((file) => `test/${file.split(path.sep).join('/')}`)

@@ -65,10 +65,7 @@ export const LANES: readonly Row[] = [
   {
     line: '25',
     says: 'An unknown lane falls back to `main`',
-    shownBy: [
-      'test/http-scenarios/lanes.test.ts',
-      'lanes over HTTP › 3: work for lane `nope` runs on main and shows in its stats',
-    ],
+    shownBy: ['test/scenarios/both/lanes.ts', 'lanes › 3: work for lane `nope` runs on main and shows in its stats'],
   },
   { line: '28,56', says: 'Lane `main` has 30 slots', check: hasSlots('main', 30) },
   { line: '33,57', says: 'Lane `subagent` has 50 slots', check: hasSlots('subagent', 50) },

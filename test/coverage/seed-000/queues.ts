@@ -95,7 +95,7 @@ export const QUEUES: readonly Row[] = [
     says: 'The caller whose message was dropped gets `ErrQueueDropped`',
     shownBy: [
       'test/scenarios/session-order.test.ts',
-      'a full session › 5: cap 2, drop old: the oldest waiting is dropped at once, the others run',
+      'a full session › 5: cap 2, drop old: whoever asked is told by ErrQueueDropped, and listeners by an event',
     ],
   },
   {
@@ -136,8 +136,8 @@ export const QUEUES: readonly Row[] = [
     line: '88',
     says: '`cap` is 10 by default',
     shownBy: [
-      'test/http-scenarios/sessions.test.ts',
-      'a full session over HTTP › 6: cap 10 takes 1 running and 10 waiting; the 12th meets the drop policy',
+      'test/scenarios/both/sessions.ts',
+      'a full session › 6: cap 10 takes 1 running and 10 waiting; the 12th meets the drop policy',
     ],
   },
   { line: '89', says: '`drop` is `old` by default', check: hasDefault('drop', 'old') },

@@ -7,7 +7,7 @@ import type { Row } from '../row.ts'
 const FAILED = { status: 'failed', error_message: 'out of paper' }
 const AT_ONCE = { strategy: 'fixed', base_ms: 1 }
 const FOUR_ATTEMPTS: Row['shownBy'] = [
-  'test/scenarios/retry.test.ts',
+  'test/scenarios/both/outcomes.ts',
   '26: a failing agent turn › with 3 retries: 4 attempts after about 2, 4 and 8 s, one run `failed`',
 ]
 const LONGEST_WAIT: Row['shownBy'] = [

@@ -113,7 +113,7 @@ export const SESSIONS: readonly Row[] = [
     says: 'Near the threshold the effective limit of a session is 1',
     shownBy: [
       'test/http-scenarios/sessions.test.ts',
-      '10: a group session over HTTP › at 60 % of its context starts nothing until all have ended, then one at a time',
+      '10: a group session over HTTP › at 60 % of the context that its agent reports starts nothing until all have ended, then one at a time',
     ],
   },
   {

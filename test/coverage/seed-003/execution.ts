@@ -130,9 +130,10 @@ export const EXECUTION: readonly Row[] = [
   {
     line: '156',
     says: '`PARALLEL` loosens the limit only while the previous run runs.',
-    shownBy: overHttp(
-      'an occurrence while the previous run is pending, over HTTP › 22: PARALLEL, concurrency SKIP, full: runs; but only while the previous itself is pending',
-    ),
+    shownBy: [
+      'test/scenarios/both/schedules.ts',
+      'an occurrence while the previous run is pending › 22: PARALLEL, concurrency SKIP, full: runs; but only while the previous run itself is pending',
+    ],
   },
   {
     line: '160',

@@ -26,7 +26,7 @@ export const FLOW: readonly Row[] = [
     says: 'It adds fairness between agents.',
     shownBy: [
       'test/http-scenarios/tasks.test.ts',
-      '33: the order of tasks › of two agents, one with 3 and one with 1: the first two are of different agents',
+      '33: the order of tasks › that reach a browser, of two agents, one with 3 and one with 1: the first two are of different agents',
     ],
   },
   {

@@ -61,7 +61,7 @@ export const QUEUE: readonly Row[] = [
     says: 'Between agents, the one with the fewest tasks in flight is served first.',
     shownBy: [
       'test/http-scenarios/tasks.test.ts',
-      '33: the order of tasks › of two agents, one with 3 and one with 1: the first two are of different agents',
+      '33: the order of tasks › that reach a browser, of two agents, one with 3 and one with 1: the first two are of different agents',
     ],
   },
   {
