@@ -72,7 +72,7 @@ export async function loadRunLengths(
   wanted: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly limit: number },
 ): Promise<readonly number[]> {
   const rows = await connection.query(
-    `select r.started_at, ${firstStart('r', 'r.attempt')}, r.finished_at, r.state from run r
+    `select r.started_at, ${firstStart('r', 'r.attempt')} as first_started_at, r.finished_at, r.state from run r
       where r.org_id = $1 and r.schedule_id = $2 order by r.created_at desc, r.id desc limit $3`,
     [wanted.orgId, wanted.scheduleId, wanted.limit],
   )

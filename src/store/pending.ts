@@ -15,7 +15,7 @@ const SMALL_PAYLOAD = 512
 
 /** What changes while a run is pending. */
 const LIVE = `p.state, p.attempt, p.seq, p.not_before, p.debouncing, p.slot, p.superseded, p.attempt_id, p.node_id,
-  p.started_at, ${firstStart('p', 'p.attempt')}, p.ends_by, p.grace_until, p.why, p.reserves`
+  p.started_at, ${firstStart('p', 'p.attempt')} as first_started_at, p.ends_by, p.grace_until, p.why, p.reserves`
 
 const FACTS = `r.id, r.job_run_id, r.agent_id, r.executor_key, r.session_key, r.generation, r.schedule_id, r.nominal_at,
   r.trigger, r.lane, r.priority, r.created_at, r.sender, r.interrupts, r.deadline, r.timeout_seconds, r.retry_policy,

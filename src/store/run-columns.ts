@@ -15,7 +15,7 @@ const usual = (trigger: RunRow['trigger']): RetryPolicy => (trigger === 'task' ?
 /** The start of the first attempt of a run that was tried again, as a column; nothing is read of the others. */
 export const firstStart = (run: 'r' | 'p', attempt: string): string =>
   `case when ${attempt} > 1 then (select a.started_at from attempt a
-     where a.org_id = ${run}.org_id and a.run_id = ${run}.id order by a.number limit 1) end as first_started_at`
+     where a.org_id = ${run}.org_id and a.run_id = ${run}.id order by a.number limit 1) end`
 
 /**
  * Whether a run is in the session of a schedule's run, by the session's key: sent there, or the run that it belongs to,

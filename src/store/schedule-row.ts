@@ -47,7 +47,7 @@ export interface ScheduleRow {
   readonly sessionKey: SessionKey | null
   /** Null with `payloadBytes`: it is left out of a list because it is so large. */
   readonly payload: unknown
-  readonly payloadBytes?: number
+  readonly payloadBytes?: number | null
   readonly deleteAfterRun: boolean
   state: ScheduleState
   /** Everything up to and including this moment has been decided. */

@@ -28,6 +28,7 @@ const KINDS = {
   bigint: { type: 'bigint', encode: asIs, encodeList: plain },
   boolean: { type: 'boolean', encode: asIs, encodeList: plain },
   bytes: { type: 'bytea', encode: asIs, encodeList: (values) => values },
+  texts: { type: 'text[]', encode: asIs, encodeList: (values) => values },
   instant: { type: 'timestamptz', encode: (at) => timestampOrNull(at as Instant | null), encodeList: plain },
   json: { type: 'jsonb', encode: jsonOrNull, encodeList: quoted },
 } satisfies Readonly<Record<string, Kind>>
@@ -40,15 +41,26 @@ interface Column<T> {
   readonly holds?: T
 }
 
+/** Declares a column of one kind, which holds the usual type unless something else is said. */
+interface Declare<Usual> {
+  (sql?: string): Column<Usual>
+  <T extends Usual | null>(sql?: string): Column<T>
+}
+
+const declare =
+  <Usual>(kind: keyof typeof KINDS): Declare<Usual> =>
+  (sql?: string) => ({ kind, sql })
+
 export const column = {
-  text: <T extends string | null = string>(sql?: string): Column<T> => ({ kind: 'text', sql }),
-  int: <T extends number | null = number>(sql?: string): Column<T> => ({ kind: 'int', sql }),
-  bigint: <T extends number | null = number>(sql?: string): Column<T> => ({ kind: 'bigint', sql }),
-  boolean: <T extends boolean | null = boolean>(sql?: string): Column<T> => ({ kind: 'boolean', sql }),
-  bytes: <T extends Uint8Array | null = Uint8Array>(sql?: string): Column<T> => ({ kind: 'bytes', sql }),
-  instant: <T extends Instant | null = Instant>(sql?: string): Column<T> => ({ kind: 'instant', sql }),
+  text: declare<string>('text'),
+  int: declare<number>('int'),
+  bigint: declare<number>('bigint'),
+  boolean: declare<boolean>('boolean'),
+  bytes: declare<Uint8Array>('bytes'),
+  texts: declare<readonly string[]>('texts'),
+  instant: declare<Instant>('instant'),
   /** JSON, or a list that is only read. */
-  json: <T>(sql?: string): Column<T> => ({ kind: 'json', sql }),
+  json: declare<unknown>('json'),
 }
 
 /** A column as it is written: what a row has for it. */
@@ -134,6 +146,13 @@ export function columns<const D extends Definitions>(definitions: D): Columns<D>
     },
   }
 }
+
+/** Puts what was understood in the place of what is stored. The row is the reader's own, and a copy costs more than it. */
+export const understood = <R extends object, U extends object>(row: R, values: U): Omit<R, keyof U> & U =>
+  Object.assign(row, values)
+
+/** How many rows there are. */
+export const counted = columns({ count: column.bigint('count(*)') })
 
 /** A table, or some of its columns. */
 export interface Table<D extends Definitions> extends Columns<D>, Writes<Values<D>> {
