@@ -17,7 +17,7 @@ const WRITTEN = writes<NewDelivery>([
   // It is JSON already.
   ['output', 'text', ({ output }) => output],
   ['state', 'text', ({ state }) => state],
-  ['why', 'json', ({ why }) => why],
+  ['why', 'json', ({ why }) => JSON.stringify(why)],
   ['kind', 'text', ({ to }) => kindOf(to)],
 ])
 

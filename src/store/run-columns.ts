@@ -3,9 +3,8 @@ import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../core/run/retry-policy
 import type { RunRow } from './run-row.ts'
 
 /** Null in the table is the usual policy, which nearly every run has: none for tasks, the default for all others. */
-export function storeRetryPolicy(run: Pick<RunRow, 'retryPolicy' | 'trigger'>): string | null {
-  return run.retryPolicy === usual(run.trigger) ? null : JSON.stringify(run.retryPolicy)
-}
+export const storeRetryPolicy = (run: Pick<RunRow, 'retryPolicy' | 'trigger'>): string | null =>
+  run.retryPolicy === usual(run.trigger) ? null : JSON.stringify(run.retryPolicy)
 
 export const readRetryPolicy = (stored: RetryPolicy | null, trigger: RunRow['trigger']): RetryPolicy =>
   stored ?? usual(trigger)

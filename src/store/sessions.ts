@@ -29,7 +29,7 @@ const CHANGING: readonly Written<SessionRow>[] = [
   ['drop_policy', 'text', ({ own }) => own.drop ?? null],
   ['debounce_ms', 'int', ({ own }) => own.debounceMs ?? null],
   ['max_concurrent', 'int', ({ own }) => own.maxConcurrent ?? null],
-  ['cutoff', 'instant', ({ cutoff }) => cutoff],
+  ['cutoff', 'instant', ({ cutoff }) => timestampOrNull(cutoff)],
   ['generation', 'int', ({ generation }) => generation],
   ['tokens', 'bigint', ({ context }) => context?.tokens ?? null],
   ['context_window', 'bigint', ({ context }) => context?.contextWindow ?? null],
@@ -39,7 +39,11 @@ const KEY: readonly Written<SessionRow>[] = [
   ['key', 'text', ({ key }) => key],
 ]
 const KEPT = writes([...KEY, ...CHANGING])
-const CREATED = writes<SessionRow>([...KEY, ...CHANGING, ['created_at', 'instant', ({ createdAt }) => createdAt]])
+const CREATED = writes<SessionRow>([
+  ...KEY,
+  ...CHANGING,
+  ['created_at', 'instant', ({ createdAt }) => timestampOrNull(createdAt)],
+])
 
 /** The sessions among the keys that exist, in no particular order. */
 export async function loadSessions(

@@ -12,26 +12,28 @@ import { jsonOrNull, timestampOrNull } from './rows.ts'
 interface Kind {
   readonly type: string
   readonly encode: (value: unknown) => SqlValue
-  readonly encodeList: (values: readonly SqlValue[]) => SqlValue
+  readonly list: (values: readonly SqlValue[]) => SqlValue
 }
 
 const asIs = (value: unknown): SqlValue => value as SqlValue
+const timestamp = (at: unknown): string | null => timestampOrNull(at as Instant | null)
+const listAsIs = (values: readonly SqlValue[]): SqlValue => values
 const quoted = (values: readonly SqlValue[]): SqlValue => textArray(values as readonly (string | null)[])
 const plain = (values: readonly SqlValue[]): SqlValue => plainArray(values as readonly (string | number | null)[])
 
 const KINDS = {
   /** Anything that somebody may have written. */
-  text: { type: 'text', encode: asIs, encodeList: quoted },
+  text: { type: 'text', encode: asIs, list: quoted },
   /** Ids and words of ours: they need no quotes in a list, and are never empty. */
-  word: { type: 'text', encode: asIs, encodeList: plain },
-  int: { type: 'int', encode: asIs, encodeList: plain },
-  bigint: { type: 'bigint', encode: asIs, encodeList: plain },
-  float: { type: 'double precision', encode: asIs, encodeList: plain },
-  boolean: { type: 'boolean', encode: asIs, encodeList: plain },
-  bytes: { type: 'bytea', encode: asIs, encodeList: (values) => values },
-  texts: { type: 'text[]', encode: asIs, encodeList: (values) => values },
-  instant: { type: 'timestamptz', encode: (at) => timestampOrNull(at as Instant | null), encodeList: plain },
-  json: { type: 'jsonb', encode: jsonOrNull, encodeList: quoted },
+  word: { type: 'text', encode: asIs, list: plain },
+  int: { type: 'int', encode: asIs, list: plain },
+  bigint: { type: 'bigint', encode: asIs, list: plain },
+  float: { type: 'double precision', encode: asIs, list: plain },
+  boolean: { type: 'boolean', encode: asIs, list: plain },
+  bytes: { type: 'bytea', encode: asIs, list: listAsIs },
+  texts: { type: 'text[]', encode: asIs, list: listAsIs },
+  instant: { type: 'timestamptz', encode: timestamp, list: plain },
+  json: { type: 'jsonb', encode: jsonOrNull, list: quoted },
 } satisfies Readonly<Record<string, Kind>>
 
 /** A column, or an expression that is only read. Without `sql`, it is the column that the property is named after. */
@@ -65,8 +67,8 @@ export const column = {
   json: declare<unknown>('json'),
 }
 
-/** A column as it is written: what a row has for it. */
-export type Written<R> = readonly [name: string, kind: keyof typeof KINDS, value: (row: R) => unknown]
+/** A column as it is written, with the parameter that a row has for it. */
+export type Written<R> = readonly [name: string, kind: keyof typeof KINDS, value: (row: R) => SqlValue]
 
 /** Columns that are written: the pieces of a statement, and its parameters. */
 export interface Writes<R> {
@@ -86,7 +88,10 @@ export interface Writes<R> {
 
 /** Columns with their own way to a value, for rows that are not kept as they are in memory. */
 export function writes<R>(columns: readonly Written<R>[]): Writes<R> {
-  const all = columns.map(([name, kind, value]) => ({ name, ...(KINDS[kind] as Kind), value }))
+  const all = columns.map(([name, kind, value]) => {
+    const { type, list }: Kind = KINDS[kind]
+    return { name, type, list, value }
+  })
   const each = (text: (column: (typeof all)[number], index: number) => string): string => all.map(text).join(', ')
   return {
     count: all.length,
@@ -95,8 +100,8 @@ export function writes<R>(columns: readonly Written<R>[]): Writes<R> {
     arrays: (first) => each(({ type }, index) => `$${first + index}::${type}[]`),
     assigned: (first) => each(({ name, type }, index) => `${name} = $${first + index}::${type}`),
     assignedFrom: (alias) => each(({ name }) => `${name} = ${alias}.${name}`),
-    values: (row) => all.map(({ encode, value }) => encode(value(row))),
-    lists: (rows) => all.map(({ encode, encodeList, value }) => encodeList(rows.map((row) => encode(value(row))))),
+    values: (row) => all.map(({ value }) => value(row)),
+    lists: (rows) => all.map(({ value, list }) => list(rows.map((row) => value(row)))),
   }
 }
 
@@ -169,7 +174,10 @@ export interface Table<D extends Definitions> extends Columns<D>, Writes<Values<
 /** Declares the columns of a table, once for reading, inserting and changing its rows. */
 export function table<const D extends Definitions>(name: string, definitions: D): Table<D> {
   const written = writes<Values<D>>(
-    Object.entries(definitions).map(([key, { kind, sql = snake(key) }]) => [sql, kind, (row) => row[key]]),
+    Object.entries(definitions).map(([key, { kind, sql = snake(key) }]) => {
+      const { encode }: Kind = KINDS[kind]
+      return [sql, kind, (row) => encode(row[key])]
+    }),
   )
   const only = <Part extends Definitions>(isKept: (key: string) => boolean): Table<Part> =>
     table(name, Object.fromEntries(Object.entries(definitions).filter(([key]) => isKept(key))) as Part)

@@ -122,7 +122,7 @@ describe('columns with their own way to a value', () => {
   it('are written as they say', () => {
     const written = writes<{ readonly key: string; readonly list: readonly number[] }>([
       ['id', 'word', ({ key }) => key],
-      ['sizes', 'json', ({ list }) => (list.length === 0 ? null : list)],
+      ['sizes', 'json', ({ list }) => (list.length === 0 ? null : JSON.stringify(list))],
     ])
     expect(written.values({ key: 'a', list: [] })).toEqual(['a', null])
     expect(written.lists([{ key: 'a', list: [1] }])).toEqual(['{a}', '{"[1]"}'])
