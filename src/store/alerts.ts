@@ -1,5 +1,5 @@
 import type { AlertKind, AlertSubject } from '../core/alerts.ts'
-import { type OrgId } from '../core/ids.ts'
+import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Transaction } from './database.ts'

@@ -1,5 +1,5 @@
 import type { Role } from '../core/access.ts'
-import { type OrgId } from '../core/ids.ts'
+import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { GuardRails } from '../core/rails/guard-rails.ts'
 import type { Connection, Transaction } from './database.ts'

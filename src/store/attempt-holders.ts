@@ -1,4 +1,4 @@
-import { type AgentId, type OrgId, type RunId } from '../core/ids.ts'
+import type { AgentId, OrgId, RunId } from '../core/ids.ts'
 import type { ScheduleId, SessionKey } from '../core/ids.ts'
 import type { GuardRails } from '../core/rails/guard-rails.ts'
 import type { Lineage } from '../core/rails/railed.ts'

@@ -1,6 +1,6 @@
 import { durationOf } from '../core/run/run.ts'
 import { firstStart } from './run-columns.ts'
-import { type OrgId, type RunId, type ScheduleId } from '../core/ids.ts'
+import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { RunState } from '../core/run/run-machine.ts'

@@ -1,6 +1,6 @@
 import type { BackfillCounts, BackfillState, BackfillTerms } from '../core/backfill/backfill.ts'
 import type { StandingCounts } from '../core/backfill/moments.ts'
-import { type OrgId, type RunId, type ScheduleId } from '../core/ids.ts'
+import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { TerminalState } from '../core/run/run-machine.ts'

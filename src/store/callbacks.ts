@@ -1,4 +1,4 @@
-import { type AttemptId, type OrgId, type RunId } from '../core/ids.ts'
+import type { AttemptId, OrgId, RunId } from '../core/ids.ts'
 import type { Connection, Transaction } from './database.ts'
 import { column, table, type RowOf } from './table.ts'
 

@@ -1,6 +1,6 @@
 import type { ChannelKind } from '../core/channel/channel.ts'
 import type { ChannelSettings } from '../core/channel/channel-settings.ts'
-import { type AgentId, type ChannelId, type OrgId } from '../core/ids.ts'
+import type { AgentId, ChannelId, OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, SqlValue, Transaction } from './database.ts'
 import { readPage, type Listed, type OrgPage } from './page.ts'

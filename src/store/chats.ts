@@ -1,6 +1,6 @@
 import type { ChatKind } from '../core/channel/channel.ts'
 import type { DeliveryState } from '../core/delivery/delivery-states.ts'
-import { type AgentId, type ChannelId, type OrgId, type RunId, type SessionKey } from '../core/ids.ts'
+import type { AgentId, ChannelId, OrgId, RunId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Connection, Transaction } from './database.ts'

@@ -1,5 +1,5 @@
 import type { Exchange } from '../core/chat/conversation.ts'
-import { type OrgId, type RunId, type SessionKey } from '../core/ids.ts'
+import type { OrgId, RunId, SessionKey } from '../core/ids.ts'
 import type { Trigger } from '../core/run/run.ts'
 import { runOfSession } from '../core/session/run-session.ts'
 import type { Connection } from './database.ts'

@@ -1,4 +1,4 @@
-import { type OrgId, type ScheduleId } from '../core/ids.ts'
+import type { OrgId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Transaction } from './database.ts'

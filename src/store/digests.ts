@@ -1,4 +1,4 @@
-import { type OrgId, type RunId, type TargetId } from '../core/ids.ts'
+import type { OrgId, RunId, TargetId } from '../core/ids.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Transaction } from './database.ts'

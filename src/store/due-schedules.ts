@@ -1,4 +1,4 @@
-import { type OrgId, type ScheduleId } from '../core/ids.ts'
+import type { OrgId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection } from './database.ts'
 import { column, columns } from './table.ts'

@@ -1,4 +1,4 @@
-import { type AgentId, type OrgId, type RunId, type ScheduleId, type SessionKey } from '../core/ids.ts'
+import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { audits, type AuditRow } from './audit.ts'
 import type { Connection } from './database.ts'

@@ -1,4 +1,4 @@
-import { type AgentId, type OrgId } from '../core/ids.ts'
+import type { AgentId, OrgId } from '../core/ids.ts'
 import { DAY_MS, type Instant } from '../core/instant.ts'
 import type { Connection } from './database.ts'
 import { column, columns, type RowOf } from './table.ts'

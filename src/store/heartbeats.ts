@@ -1,4 +1,4 @@
-import { type AgentId, type OrgId, type RunId, type SessionKey } from '../core/ids.ts'
+import type { AgentId, OrgId, RunId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
 import { column, columns, table, type RowOf } from './table.ts'

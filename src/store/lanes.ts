@@ -1,4 +1,4 @@
-import { type LaneName } from '../core/ids.ts'
+import type { LaneName } from '../core/ids.ts'
 import type { Connection } from './database.ts'
 import { column, columns, table, type RowOf } from './table.ts'
 

@@ -1,5 +1,5 @@
 import type { Role } from '../core/access.ts'
-import { type OrgId } from '../core/ids.ts'
+import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
 import type { OrgPage } from './page.ts'

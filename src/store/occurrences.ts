@@ -1,4 +1,4 @@
-import { type OrgId, type RunId, type ScheduleId } from '../core/ids.ts'
+import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
 import { column, table, type RowOf } from './table.ts'

@@ -1,6 +1,6 @@
 import type { DeliveryState } from '../core/delivery/delivery-states.ts'
 import { kindOf, type DeliveryKind, type RunDelivery } from '../core/delivery/run-delivery.ts'
-import { type OrgId, type RunId, type TargetId } from '../core/ids.ts'
+import type { OrgId, RunId, TargetId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Transaction } from './database.ts'

@@ -1,4 +1,4 @@
-import { type OrgId, type RunId } from '../core/ids.ts'
+import type { OrgId, RunId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { ProbeRecord } from '../core/probe/asked.ts'
 import type { ProbeAnswer } from '../core/probe/verdict.ts'

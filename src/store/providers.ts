@@ -1,4 +1,4 @@
-import { type AgentId, type OrgId, type ProviderName } from '../core/ids.ts'
+import type { AgentId, OrgId, ProviderName } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Quotas, QuotaState } from '../core/quota/quota.ts'
 import type { Connection, Transaction } from './database.ts'

@@ -1,4 +1,4 @@
-import { type OrgId, type RunId, type ScheduleId } from '../core/ids.ts'
+import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Row } from './database.ts'
 import { countRemoved } from './removal.ts'

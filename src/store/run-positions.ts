@@ -1,4 +1,4 @@
-import { type AgentId, type OrgId, type RunId } from '../core/ids.ts'
+import type { AgentId, OrgId, RunId } from '../core/ids.ts'
 import type { Connection } from './database.ts'
 import { column, columns } from './table.ts'
 

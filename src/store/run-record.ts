@@ -12,7 +12,7 @@ import type { Trigger } from '../core/run/run.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import { bytesOf, isLargePayload, listedPayload } from './page.ts'
 import { firstStart } from './run-columns.ts'
-import { column, columns, understood, type RowOf } from './table.ts'
+import { amended, column, columns, type RowOf } from './table.ts'
 
 const BUILT_IN_LANES = Object.keys(DEFAULT_LANES)
   .map((name) => `'${name}'`)
@@ -85,11 +85,11 @@ export const listedRuns = columns({
 })
 
 type Stored = RowOf<typeof runs>
-type Understood = 'jobRunId' | 'decision' | 'why' | 'summary' | 'reported' | 'isReportedSession'
+type Amended = 'jobRunId' | 'decision' | 'why' | 'summary' | 'reported' | 'isReportedSession'
 
 /** A run as it is read. */
 export interface RunRecord
-  extends Omit<Stored, Understood>, Partial<Pick<RowOf<typeof listedRuns>, 'payloadBytes' | 'firstMessageId'>> {
+  extends Omit<Stored, Amended>, Partial<Pick<RowOf<typeof listedRuns>, 'payloadBytes' | 'firstMessageId'>> {
   readonly jobRunId: string
   readonly decision: Why
   readonly why: Why | null
@@ -101,17 +101,23 @@ export interface RunRecord
 
 /** A run of a row. */
 export const recordOf = (row: Stored): RunRecord =>
-  understood(row, {
+  amended(row, {
     jobRunId: row.jobRunId ?? row.id,
     decision: row.decision ?? ACCEPTED,
     why: row.why ?? usualWhy(row.state),
-    summary: row.summary ?? row.reported?.['summary'] ?? null,
+    summary: row.summary ?? summaryIn(row.reported),
     reported: reportedOf(row.reported),
     isReportedSession: row.isReportedSession === true,
   })
 
+/** A summary that is not a text. */
+const summaryIn = (said: Stored['reported']): unknown => {
+  const { summary = null } = said ?? {}
+  return summary
+}
+
 /** What the runtime said itself, from how it is on record. */
-function reportedOf(said: Readonly<Record<string, unknown>> | null): Reported | null {
+function reportedOf(said: Stored['reported']): Reported | null {
   if (said === null) return null
   const { session_id: sessionId, message_id: messageId, error_code: errorCode } = said
   return {

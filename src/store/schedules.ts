@@ -1,57 +1,13 @@
-import { type AgentId, type LaneName, type OrgId, type RunId, type ScheduleId, type SessionKey } from '../core/ids.ts'
-import type { OpenAlerts } from '../core/alerts.ts'
+import type { AgentId, OrgId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { RetryPolicy } from '../core/run/retry-policy.ts'
-import type { LastEnding } from '../core/schedule/schedule-history.ts'
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
-import type { ScheduleRules } from '../core/schedule/schedule-rules.ts'
-import { restoreTiming, storeTiming, type StoredTiming } from '../core/time/stored-timing.ts'
+import { restoreTiming, storeTiming } from '../core/time/stored-timing.ts'
 import type { Timing } from '../core/time/timing.ts'
 import type { Connection, SqlValue, Transaction } from './database.ts'
 import { isLargePayload, listedPayload, readPage, type Listed } from './page.ts'
-import type { ScheduleRow } from './schedule-row.ts'
-import { column, columns, counted, table, understood, type RowOf } from './table.ts'
+import { HISTORY, LIFE, schedules, type ScheduleRow } from './schedule-row.ts'
+import { column, columns, counted, table, amended, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
-
-const schedules = table('schedule', {
-  orgId: column.text<OrgId>(),
-  id: column.text<ScheduleId>(),
-  agentId: column.text<AgentId>(),
-  createdBy: column.text<string | null>(),
-  owner: column.text<string | null>(),
-  createdByRun: column.text<RunId | null>(),
-  lineage: column.json<ScheduleRow['lineage']>(),
-  approval: column.json<ScheduleRow['approval']>(),
-  name: column.text(),
-  description: column.text(),
-  input: column.json<ScheduleRow['input']>(),
-  timing: column.json<StoredTiming>(),
-  rules: column.json<ScheduleRules>(),
-  retryPolicy: column.json<RetryPolicy | null>(),
-  timeoutSeconds: column.int<number | null>(),
-  lane: column.text<LaneName | null>(),
-  sessionKey: column.text<SessionKey | null>(),
-  payload: column.json(),
-  deleteAfterRun: column.boolean(),
-  state: column.text<ScheduleState>(),
-  watermark: column.instant(),
-  nextRunAt: column.instant<Instant | null>(),
-  pace: column.json<ScheduleRow['pace']>(),
-  failureStreak: column.int(),
-  failureCount: column.int(),
-  skippedFor: column.text<RunId | null>(),
-  fires: column.int(),
-  previousRunId: column.text<RunId | null>(),
-  lastEnding: column.json<LastEnding | null>(),
-  lastRunAt: column.instant<Instant | null>(),
-  lastReleaseAt: column.instant<Instant | null>(),
-  lastStatus: column.text<string | null>(),
-  lastError: column.text<string | null>(),
-  alerts: column.json<OpenAlerts | null>(),
-  version: column.int(),
-  createdAt: column.instant(),
-  updatedAt: column.instant(),
-})
 
 /** The same for a list, from which large payloads are left out, but not of one that somebody is asked to approve. */
 const listed = columns({
@@ -65,35 +21,13 @@ const listed = columns({
 /** What may be large of a schedule. */
 const LARGE = ['payload', 'input', 'timing', 'rules', 'description', 'approval', 'lastError', 'lastEnding']
 
-/** What a person edits, and where that leaves the plan. */
-const EDITED = table('schedule', {
-  ...schedules.pick(
-    'agentId',
-    'name',
-    'description',
-    'input',
-    'timing',
-    'rules',
-    'retryPolicy',
-    'timeoutSeconds',
-    'lane',
-    'sessionKey',
-    'payload',
-    'deleteAfterRun',
-    'state',
-    'watermark',
-    'nextRunAt',
-    'updatedAt',
-    'approval',
-    'pace',
-  ).definitions,
+const CREATED = table('schedule', {
+  ...schedules.omit('version', ...HISTORY).definitions,
   kind: column.text<Timing['kind']>(),
 })
 
-const CREATED = table('schedule', {
-  ...EDITED.definitions,
-  ...schedules.pick('orgId', 'id', 'createdBy', 'createdAt', 'owner', 'createdByRun', 'lineage').definitions,
-})
+/** What a person edits, and where that leaves the plan. */
+const EDITED = CREATED.omit('orgId', 'id', 'createdBy', 'owner', 'createdByRun', 'lineage', 'createdAt')
 
 const stored = (schedule: ScheduleRow): RowOf<typeof CREATED> => ({
   ...schedule,
@@ -132,23 +66,6 @@ export async function loadSchedules(
   return schedules.read(rows).map(scheduleOf)
 }
 
-const LIFE = schedules.pick(
-  'state',
-  'watermark',
-  'nextRunAt',
-  'failureStreak',
-  'failureCount',
-  'skippedFor',
-  'fires',
-  'previousRunId',
-  'lastEnding',
-  'lastRunAt',
-  'lastStatus',
-  'lastError',
-  'alerts',
-  'pace',
-  'lastReleaseAt',
-)
 const KEY = schedules.pick('orgId', 'id')
 
 const SAVE = `update schedule s set ${LIFE.assignedFrom('n')}
@@ -277,4 +194,4 @@ export async function countSchedules(connection: Connection, choice: ScheduleCho
   return counted.only(rows).count
 }
 
-const scheduleOf = (row: RowOf<typeof schedules>): ScheduleRow => understood(row, { timing: restoreTiming(row.timing) })
+const scheduleOf = (row: RowOf<typeof schedules>): ScheduleRow => amended(row, { timing: restoreTiming(row.timing) })

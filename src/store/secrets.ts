@@ -1,4 +1,4 @@
-import { type AgentId, type OrgId } from '../core/ids.ts'
+import type { AgentId, OrgId } from '../core/ids.ts'
 import type { AgentExecutor } from './agents.ts'
 import type { Connection, Transaction } from './database.ts'
 import { column, columns, table, type RowOf } from './table.ts'

@@ -1,4 +1,4 @@
-import { type OrgId, type SessionKey } from '../core/ids.ts'
+import type { OrgId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { DropPolicy, SessionMode, SessionRules } from '../core/session/session-rules.ts'
 import { RUN_SESSION_PATTERN } from '../core/session/run-session.ts'

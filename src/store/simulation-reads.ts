@@ -1,4 +1,4 @@
-import { type OrgId, type RunId, type ScheduleId } from '../core/ids.ts'
+import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import type { Trigger } from '../core/run/run.ts'

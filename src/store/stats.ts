@@ -1,4 +1,4 @@
-import { type AgentId, type LaneName, type OrgId } from '../core/ids.ts'
+import type { AgentId, LaneName, OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Counts, EndedCounts } from '../core/run/ended-counts.ts'
 import type { PendingState } from '../core/run/run-machine.ts'

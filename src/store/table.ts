@@ -22,9 +22,9 @@ const quoted = (values: readonly SqlValue[]): SqlValue => textArray(values as re
 const plain = (values: readonly SqlValue[]): SqlValue => plainArray(values as readonly (string | number | null)[])
 
 const KINDS = {
-  /** Anything that somebody may have written. */
+  /** Any text. */
   text: { type: 'text', encode: asIs, list: quoted },
-  /** Ids and words of ours: they need no quotes in a list, and are never empty. */
+  /** Generated ids and fixed words: never empty, and without characters that a list has to quote. */
   word: { type: 'text', encode: asIs, list: plain },
   int: { type: 'int', encode: asIs, list: plain },
   bigint: { type: 'bigint', encode: asIs, list: plain },
@@ -44,14 +44,14 @@ interface Column<T> {
   readonly holds?: T
 }
 
-/** Declares a column of one kind, which holds the usual type unless something else is said. */
-interface Declare<Usual> {
-  (sql?: string): Column<Usual>
-  <T extends Usual | null>(sql?: string): Column<T>
+/** Declares a column of one kind. It holds the default type unless another one is given. */
+interface Declare<Default> {
+  (sql?: string): Column<Default>
+  <T extends Default | null>(sql?: string): Column<T>
 }
 
 const declare =
-  <Usual>(kind: keyof typeof KINDS): Declare<Usual> =>
+  <Default>(kind: keyof typeof KINDS): Declare<Default> =>
   (sql?: string) => ({ kind, sql })
 
 export const column = {
@@ -86,7 +86,7 @@ export interface Writes<R> {
   readonly lists: (rows: readonly R[]) => readonly SqlValue[]
 }
 
-/** Columns with their own way to a value, for rows that are not kept as they are in memory. */
+/** Columns with a function for each value, for rows that look different in memory, and for the hot path. */
 export function writes<R>(columns: readonly Written<R>[]): Writes<R> {
   const all = columns.map(([name, kind, value]) => {
     const { type, list }: Kind = KINDS[kind]
@@ -109,7 +109,7 @@ type Definitions = Readonly<Record<string, Column<unknown>>>
 
 type Values<D extends Definitions> = { readonly [Name in keyof D]: D[Name] extends Column<infer T> ? T : never }
 
-/** The row that a declaration of columns describes. */
+/** The type of the rows that columns describe. */
 export type RowOf<C extends { readonly definitions: Definitions }> = Values<C['definitions']>
 
 /** What a statement reads: a row of a table, or columns that it puts together. */
@@ -154,8 +154,8 @@ export function columns<const D extends Definitions>(definitions: D): Columns<D>
   }
 }
 
-/** Puts what was understood in the place of what is stored. The row is the reader's own, and a copy costs more than it. */
-export const understood = <R extends object, U extends object>(row: R, values: U): Omit<R, keyof U> & U =>
+/** Replaces values of a row in place: nobody else has the row, and a copy of it costs more than reading it. */
+export const amended = <R extends object, U extends object>(row: R, values: U): Omit<R, keyof U> & U =>
   Object.assign(row, values)
 
 /** How many rows there are. */

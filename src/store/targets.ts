@@ -1,4 +1,4 @@
-import { type OrgId, type ScheduleId, type TargetId } from '../core/ids.ts'
+import type { OrgId, ScheduleId, TargetId } from '../core/ids.ts'
 import type { TargetKind, TargetSettings } from '../core/delivery/target-kinds.ts'
 import type { StoredQuietHours } from '../core/delivery/quiet-hours.ts'
 import type { Instant } from '../core/instant.ts'

@@ -1,4 +1,4 @@
-import { type AgentId, type OrgId } from '../core/ids.ts'
+import type { AgentId, OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { TASK_COUNTS, type TaskCount } from '../core/run/task-counts.ts'
 import type { Connection } from './database.ts'

@@ -1,8 +1,8 @@
-import { type OrgId, type RunId } from '../core/ids.ts'
+import type { OrgId, RunId } from '../core/ids.ts'
 import { ACCEPTED } from '../core/usual-why.ts'
 import type { Connection } from './database.ts'
 import { runs, type RunRecord } from './run-record.ts'
-import { columns, understood, type RowOf } from './table.ts'
+import { columns, amended, type RowOf } from './table.ts'
 
 const { definitions } = runs
 const tasks = columns({
@@ -38,5 +38,5 @@ export async function loadTask(
     [wanted.orgId, wanted.id],
   )
   const task = tasks.first(rows)
-  return task === undefined ? undefined : understood(task, { decision: task.decision ?? ACCEPTED })
+  return task === undefined ? undefined : amended(task, { decision: task.decision ?? ACCEPTED })
 }

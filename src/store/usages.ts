@@ -1,4 +1,4 @@
-import { type AgentId, type OrgId, type RunId, type ScheduleId } from '../core/ids.ts'
+import type { AgentId, OrgId, RunId, ScheduleId } from '../core/ids.ts'
 import type { Connection, SqlValue } from './database.ts'
 import { column, columns, type RowOf } from './table.ts'
 

@@ -1,4 +1,4 @@
-import { type AttemptId, type OrgId, type RunId } from '../core/ids.ts'
+import type { AttemptId, OrgId, RunId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Reason } from '../core/reasons.ts'
 import type { RunState } from '../core/run/run-machine.ts'
