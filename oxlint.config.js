@@ -22,6 +22,12 @@ const NO_SPREAD_LIST = {
   message: 'A long list overflows the stack: use addAll, largest or smallest of src/core/long-lists.ts.',
 }
 
+/** A row that is indexed by text has whatever type is claimed of it. */
+const NO_ROW_BY_TEXT = {
+  selector: 'MemberExpression[computed=true][property.raw=/^[\'"]/]',
+  message: 'Declare what the statement reads: table or columns of src/store/table.ts.',
+}
+
 const NO_CLOCK = 'The core has no clock: take `now` as an argument.'
 const NO_HOST_ZONE = "This reads the host's time zone; use the UTC functions or src/core/time/zone.ts."
 const NO_ASYNC = 'The core is synchronous: facts in, decision out.'
@@ -129,6 +135,10 @@ export default {
           { paths: ['process', 'node:process'].map((name) => ({ name, message: NO_ENVIRONMENT.message })) },
         ],
       },
+    },
+    {
+      files: ['src/store/**/*.ts'],
+      rules: { 'house/no-restricted-syntax': ['error', ...EVERYWHERE, NO_SPREAD_LIST, NO_ROW_BY_TEXT] },
     },
     {
       files: ['src/core/**/*.ts'],

@@ -22,8 +22,8 @@ import { everyField } from './schedule-timing.ts'
 export const momentOrNull = (at: Instant | null): string | null => (at === null ? null : formatInstant(at))
 
 /** What is shown of a payload that a list leaves out. */
-export const omittedPayload = (bytes: number | undefined): OmittedPayload =>
-  bytes === undefined ? {} : { payload_omitted: true, payload_bytes: bytes }
+export const omittedPayload = (bytes: number | null | undefined): OmittedPayload =>
+  bytes === undefined || bytes === null ? {} : { payload_omitted: true, payload_bytes: bytes }
 
 const NONE: ReadonlySet<string> = new Set()
 

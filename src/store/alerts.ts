@@ -1,27 +1,28 @@
 import type { AlertKind, AlertSubject } from '../core/alerts.ts'
-import { orgId, type OrgId } from '../core/ids.ts'
+import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
-import type { Connection, Row, SqlValue, Transaction } from './database.ts'
+import type { Connection, Transaction } from './database.ts'
 import type { OrgPage } from './page.ts'
 import { countRemoved, type OldRows } from './removal.ts'
-import { columnsOf, timestampOrNull } from './rows.ts'
+import { timestampOrNull } from './rows.ts'
+import { column, table, writes, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
-/** A row of `alert`. */
-export interface AlertRow {
-  readonly orgId: OrgId
-  readonly id: string
-  readonly kind: AlertKind
-  readonly subjectKind: AlertSubject
-  readonly subjectId: string
-  readonly why: Why
-  readonly raisedAt: Instant
-  readonly clearedAt: Instant | null
-  readonly clearedWhy: Why | null
-}
+const alerts = table('alert', {
+  orgId: column.text<OrgId>(),
+  id: column.text(),
+  kind: column.text<AlertKind>(),
+  subjectKind: column.text<AlertSubject>(),
+  subjectId: column.text(),
+  why: column.json<Why>(),
+  raisedAt: column.instant(),
+  clearedAt: column.instant<Instant | null>(),
+  clearedWhy: column.json<Why | null>(),
+})
 
-const COLUMNS = 'org_id, id, kind, subject_kind, subject_id, why, raised_at, cleared_at, cleared_why'
+/** A row of `alert`. */
+export type AlertRow = RowOf<typeof alerts>
 
 /** An alert that is raised or cleared. */
 export interface AlertChange {
@@ -41,23 +42,15 @@ export function insertAlerts(
   org: OrgId,
   { raised, now }: { readonly raised: readonly AlertChange[]; readonly now: Instant },
 ): void {
-  tx.send(INSERT, [org, toTimestamp(now), ...alertColumns(raised)])
+  tx.send(INSERT, [org, toTimestamp(now), ...RAISED.lists(raised)])
 }
 
-const INSERT = `insert into alert (org_id, id, kind, subject_kind, subject_id, why, raised_at)
-  select $1, i.id, i.kind, i.subject_kind, i.subject_id, i.why, $2::timestamptz
-    from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[]) as i (id, kind, subject_kind, subject_id, why)
-  on conflict (org_id, kind, subject_id) where cleared_at is null do nothing`
+const RAISED = alerts.pick('id', 'kind', 'subjectKind', 'subjectId', 'why')
+const CLEARED = alerts.pick('id', 'why')
 
-const alertColumns = (changes: readonly AlertChange[]): readonly (readonly SqlValue[])[] =>
-  columnsOf(
-    changes,
-    ({ id }) => id,
-    ({ kind }) => kind,
-    ({ subjectKind }) => subjectKind,
-    ({ subjectId }) => subjectId,
-    ({ why }) => JSON.stringify(why),
-  )
+const INSERT = `insert into alert (org_id, raised_at, ${RAISED.names})
+  select $1, $2::timestamptz, * from unnest(${RAISED.arrays(3)})
+  on conflict (org_id, kind, subject_id) where cleared_at is null do nothing`
 
 /** Raises one alert unless the same one is open. Answers with whether it was raised. */
 export async function raiseOne(
@@ -65,7 +58,7 @@ export async function raiseOne(
   org: OrgId,
   { raised, now }: { readonly raised: AlertChange; readonly now: Instant },
 ): Promise<boolean> {
-  const rows = await tx.query(`${INSERT} returning id`, [org, toTimestamp(now), ...alertColumns([raised])])
+  const rows = await tx.query(`${INSERT} returning id`, [org, toTimestamp(now), ...RAISED.lists([raised])])
   return rows.length > 0
 }
 
@@ -77,17 +70,9 @@ export function clearAlerts(
 ): void {
   tx.send(
     `update alert a set cleared_at = $2::timestamptz, cleared_why = i.why
-       from unnest($3::text[], $4::jsonb[]) as i (id, why)
+       from unnest(${CLEARED.arrays(3)}) as i (${CLEARED.names})
       where a.org_id = $1 and a.id = i.id and a.cleared_at is null`,
-    [
-      org,
-      toTimestamp(now),
-      ...columnsOf(
-        cleared,
-        ({ id }) => id,
-        ({ why }) => JSON.stringify(why),
-      ),
-    ],
+    [org, toTimestamp(now), ...CLEARED.lists(cleared)],
   )
 }
 
@@ -110,13 +95,21 @@ export async function loadOpenAlerts(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly kind: AlertKind; readonly subjectId?: string },
 ): Promise<readonly AlertRow[]> {
-  const rows = await connection.query(
-    `select ${COLUMNS} from alert
+  return alerts.read(
+    await connection.query(
+      `select ${alerts.list} from alert
       where org_id = $1 and kind = $2 and cleared_at is null and ($3::text is null or subject_id = $3)`,
-    [wanted.orgId, wanted.kind, wanted.subjectId ?? null],
+      [wanted.orgId, wanted.kind, wanted.subjectId ?? null],
+    ),
   )
-  return rows.map(alertOf)
 }
+
+const MESSAGES = writes<AlertMessage>([
+  ['name', 'text', ({ name }) => name],
+  ['alert_id', 'text', ({ alertId }) => alertId],
+  ['subject_id', 'text', ({ subjectId }) => subjectId],
+  ['body', 'text', ({ body }) => body],
+])
 
 /** What is sent about alerts to each of the org's targets of alerts. */
 export interface AlertMessage {
@@ -142,21 +135,10 @@ export function insertAlertMessages(
             else coalesce(t.disabled_why, jsonb_build_object('reason', 'target_off', 'rule', 'target.enabled',
               'evidence', jsonb_build_object('target', t.name))) end,
        case when t.disabled_at is null then $2::timestamptz end, $2::timestamptz
-     from unnest($4::text[], $5::text[], $6::text[], $7::text[]) as i (name, alert_id, subject_id, body)
+     from unnest(${MESSAGES.arrays(4)}) as i (${MESSAGES.names})
        join target t on t.org_id = $1 and t.alerts and t.id <> i.subject_id
      on conflict do nothing`,
-    [
-      org,
-      toTimestamp(now),
-      JSON.stringify(why),
-      ...columnsOf(
-        messages,
-        ({ name }) => name,
-        ({ alertId }) => alertId,
-        ({ subjectId }) => subjectId,
-        ({ body }) => body,
-      ),
-    ],
+    [org, toTimestamp(now), JSON.stringify(why), ...MESSAGES.lists(messages)],
   )
 }
 
@@ -165,10 +147,11 @@ export async function loadAlert(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly id: string },
 ): Promise<AlertRow | undefined> {
-  const [row] = await connection.query(`select ${COLUMNS} from alert where org_id = $1 and id = $2`, [
-    ...[wanted.orgId, wanted.id],
-  ])
-  return row === undefined ? undefined : alertOf(row)
+  return alerts.first(
+    await connection.query(`select ${alerts.list} from alert where org_id = $1 and id = $2`, [
+      ...[wanted.orgId, wanted.id],
+    ]),
+  )
 }
 
 /** Alerts that were open between two moments, newest first. */
@@ -176,13 +159,14 @@ export async function loadAlertsBetween(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly from: Instant; readonly to: Instant; readonly limit: number },
 ): Promise<readonly AlertRow[]> {
-  const rows = await connection.query(
-    `select ${COLUMNS} from alert
+  return alerts.read(
+    await connection.query(
+      `select ${alerts.list} from alert
       where org_id = $1 and raised_at <= $3::timestamptz and (cleared_at is null or cleared_at >= $2::timestamptz)
       order by raised_at desc, id desc limit $4`,
-    [wanted.orgId, toTimestamp(wanted.from), toTimestamp(wanted.to), wanted.limit],
+      [wanted.orgId, toTimestamp(wanted.from), toTimestamp(wanted.to), wanted.limit],
+    ),
   )
-  return rows.map(alertOf)
 }
 
 /** Alerts of the org, newest first. `open` null: both. */
@@ -194,18 +178,19 @@ export async function listAlerts(
     readonly subjectId: string | null
   },
 ): Promise<readonly AlertRow[]> {
-  const rows = await connection.query(
-    `select ${COLUMNS} from alert
+  return alerts.read(
+    await connection.query(
+      `select ${alerts.list} from alert
       where org_id = $1 and ($2::boolean is null or (cleared_at is null) = $2::boolean)
         and ($3::timestamptz is null or (raised_at, id) < ($3::timestamptz, $4::text))
         and ($6::text is null or kind = $6) and ($7::text is null or subject_id = $7)
       order by raised_at desc, id desc limit $5`,
-    [
-      ...[page.orgId, page.open, timestampOrNull(page.after?.createdAt ?? null), page.after?.id ?? '', page.limit],
-      ...[page.kind, page.subjectId],
-    ],
+      [
+        ...[page.orgId, page.open, timestampOrNull(page.after?.createdAt ?? null), page.after?.id ?? '', page.limit],
+        ...[page.kind, page.subjectId],
+      ],
+    ),
   )
-  return rows.map(alertOf)
 }
 
 /** Alerts that were cleared before a moment. Answers with how many. */
@@ -220,15 +205,3 @@ export function deleteOldAlerts(connection: Connection, old: OldRows): Promise<n
     [old.orgId, toTimestamp(old.before), old.limit],
   )
 }
-
-const alertOf = (row: Row): AlertRow => ({
-  orgId: orgId(row['org_id'] as string),
-  id: row['id'] as string,
-  kind: row['kind'] as AlertKind,
-  subjectKind: row['subject_kind'] as AlertSubject,
-  subjectId: row['subject_id'] as string,
-  why: row['why'] as Why,
-  raisedAt: row['raised_at'] as Instant,
-  clearedAt: row['cleared_at'] as Instant | null,
-  clearedWhy: row['cleared_why'] as Why | null,
-})

@@ -1,67 +1,49 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { Connection, Row, Transaction } from './database.ts'
+import type { Connection, Transaction } from './database.ts'
 import { readPage, type Listed } from './page.ts'
-import { columnsOf, jsonOrNull, timestampOrNull } from './rows.ts'
-import { toTimestamp } from './timestamp.ts'
+import { timestampOrNull } from './rows.ts'
+import { column, table, type RowOf } from './table.ts'
+
+export const audits = table('audit', {
+  no: column.bigint(),
+  at: column.instant(),
+  actor: column.text(),
+  action: column.text(),
+  objectKind: column.text(),
+  objectId: column.text(),
+  before: column.json(),
+  after: column.json(),
+  hash: column.bytes(),
+})
 
 /** A row of `audit`. */
-export interface AuditRow {
-  readonly no: number
-  readonly at: Instant
-  readonly actor: string
-  readonly action: string
-  readonly objectKind: string
-  readonly objectId: string
-  readonly before: unknown
-  readonly after: unknown
-  readonly hash: Uint8Array
-}
+export type AuditRow = RowOf<typeof audits>
+
+const heads = table('audit_head', { no: column.bigint(), hash: column.bytes() })
 
 /** The end of an org's chain. */
-export interface AuditHead {
-  readonly no: number
-  readonly hash: Uint8Array
-}
-
-/** What is read of a record, in the order in which it is written. */
-export const AUDIT_COLUMNS = 'no, at, actor, action, object_kind, object_id, before, after, hash'
+export type AuditHead = RowOf<typeof heads>
 
 /** Both may be larger than a body. */
-const LARGE = ['before', 'after']
+const LARGE = ['before', 'after'] as const
 
 /** Where the chain of the org ends; undefined before its first record. */
 export async function loadAuditHead(connection: Connection, orgId: OrgId): Promise<AuditHead | undefined> {
-  const [row] = await connection.query('select no, hash from audit_head where org_id = $1', [orgId])
-  return row === undefined ? undefined : { no: row['no'] as number, hash: row['hash'] as Uint8Array }
+  return heads.first(await connection.query(`select ${heads.list} from audit_head where org_id = $1`, [orgId]))
 }
 
 /** Adds records to the chain of the org and moves its head to the last of them, under the org's lock. */
 export async function insertAudits(tx: Transaction, orgId: OrgId, rows: readonly AuditRow[]): Promise<void> {
   await tx.query(
     `with added as (
-       insert into audit (org_id, ${AUDIT_COLUMNS})
-       select $1, * from unnest($2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
-         $8::jsonb[], $9::jsonb[], $10::bytea[])
+       insert into audit (org_id, ${audits.names})
+       select $1, * from unnest(${audits.arrays(2)})
        returning no, hash)
      insert into audit_head (org_id, no, hash)
      select $1, no, hash from added order by no desc limit 1
      on conflict (org_id) do update set no = excluded.no, hash = excluded.hash`,
-    [
-      orgId,
-      ...columnsOf(
-        rows,
-        (row) => row.no,
-        (row) => toTimestamp(row.at),
-        (row) => row.actor,
-        (row) => row.action,
-        (row) => row.objectKind,
-        (row) => row.objectId,
-        (row) => jsonOrNull(row.before),
-        (row) => jsonOrNull(row.after),
-        (row) => row.hash,
-      ),
-    ],
+    [orgId, ...audits.lists(rows)],
   )
 }
 
@@ -73,10 +55,10 @@ export const loadAuditsFrom = (
   readPage(
     connection,
     {
-      text: `select ${AUDIT_COLUMNS} from audit where org_id = $1 and no > $2 order by no limit $3`,
+      text: `select ${audits.list} from audit where org_id = $1 and no > $2 order by no limit $3`,
       ...{ values: [orgId, after, limit + 1], large: LARGE, limit },
     },
-    auditOf,
+    audits,
   )
 
 export interface AuditChoice {
@@ -96,7 +78,7 @@ export const listAudits = (connection: Connection, choice: AuditChoice): Promise
   readPage(
     connection,
     {
-      text: `select ${AUDIT_COLUMNS} from audit
+      text: `select ${audits.list} from audit
       where org_id = $1 and ($2::text is null or actor = $2) and ($3::text is null or action = $3)
         and ($4::text is null or object_kind = $4) and ($5::text is null or object_id = $5)
         and ($6::timestamptz is null or at >= $6::timestamptz) and ($7::timestamptz is null or at < $7::timestamptz)
@@ -108,18 +90,5 @@ export const listAudits = (connection: Connection, choice: AuditChoice): Promise
       ],
       ...{ large: LARGE, limit: choice.limit },
     },
-    auditOf,
+    audits,
   )
-
-/** A record as it is on record. */
-export const auditOf = (row: Row): AuditRow => ({
-  no: row['no'] as number,
-  at: row['at'] as Instant,
-  actor: row['actor'] as string,
-  action: row['action'] as string,
-  objectKind: row['object_kind'] as string,
-  objectId: row['object_id'] as string,
-  before: row['before'],
-  after: row['after'],
-  hash: row['hash'] as Uint8Array,
-})

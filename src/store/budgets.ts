@@ -1,11 +1,10 @@
 import type { BudgetAlertKind } from '../core/alerts.ts'
 import type { Budget, BudgetScope } from '../core/budget/budget.ts'
-import { agentId, budgetId, scheduleId, type AgentId, type BudgetId, type OrgId } from '../core/ids.ts'
+import { agentId, scheduleId, type AgentId, type BudgetId, type OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { parseZone, type Zone } from '../core/time/zone.ts'
-import type { Connection, Row, Transaction } from './database.ts'
-import { columnsOf, timestampOrNull } from './rows.ts'
-import { toTimestamp } from './timestamp.ts'
+import type { Connection, Transaction } from './database.ts'
+import { column, columns, table, type RowOf } from './table.ts'
 
 /** The open alerts of a budget by kind, with their ids. */
 export type BudgetAlerts = { readonly [Kind in BudgetAlertKind]?: string }
@@ -18,11 +17,32 @@ export interface BudgetRow extends Budget {
   readonly alerts: BudgetAlerts | null
 }
 
+const uses = table('usage', { start: column.instant('period_start'), used: column.bigint() })
+
 /** What a budget has used in a period. */
-export interface PeriodUse {
-  readonly start: Instant
-  readonly used: number
-}
+export type PeriodUse = RowOf<typeof uses>
+
+const stored = table('budget', {
+  orgId: column.text<OrgId>(),
+  id: column.text<BudgetId>(),
+  scope: column.text<Exclude<BudgetScope['kind'], 'owner'>>(),
+  scopeId: column.text<string | null>(),
+  unit: column.text<Budget['unit']>(),
+  period: column.text<Budget['period']>(),
+  timezone: column.text(),
+  amount: column.bigint(),
+  onExceed: column.text<Budget['onExceed']>(),
+  defaultReserve: column.bigint(),
+  createdAt: column.instant(),
+  pausedAt: column.instant<Instant | null>(),
+  alerts: column.json<BudgetAlerts | null>(),
+})
+
+const onRecord = columns({
+  ...stored.definitions,
+  starts: column.json<readonly Instant[]>('u.starts'),
+  used: column.json<readonly number[]>('u.used'),
+})
 
 /** A budget with what it used in the newest periods on record, the newest first. */
 export interface BudgetOnRecord extends BudgetRow {
@@ -38,8 +58,7 @@ export async function loadBudgets(
   wanted: { readonly orgId: OrgId },
 ): Promise<readonly BudgetOnRecord[]> {
   const rows = await connection.query(
-    `select b.org_id, b.id, b.scope, b.scope_id, b.unit, b.period, b.timezone, b.amount, b.on_exceed, b.default_reserve,
-       b.created_at, b.paused_at, b.alerts, u.starts, u.used
+    `select ${onRecord.of('b')}
      from budget b, lateral (
        select coalesce(array_agg(n.period_start order by n.period_start desc), '{}') as starts,
               coalesce(array_agg(n.used order by n.period_start desc), '{}') as used
@@ -48,7 +67,7 @@ export async function loadBudgets(
      where b.org_id = $1 order by b.created_at, b.id`,
     [wanted.orgId],
   )
-  return rows.map(budgetOf)
+  return onRecord.read(rows).map(budgetOf)
 }
 
 /** What was counted under a name in the newest periods on record, the newest first. */
@@ -57,53 +76,42 @@ export async function loadPeriodUses(
   wanted: { readonly orgId: OrgId; readonly id: BudgetId },
 ): Promise<readonly PeriodUse[]> {
   const rows = await connection.query(
-    `select period_start, used from usage where org_id = $1 and budget_id = $2 order by period_start desc limit 2`,
+    `select ${uses.list} from usage where org_id = $1 and budget_id = $2 order by period_start desc limit 2`,
     [wanted.orgId, wanted.id],
   )
-  return rows.map((row) => ({ start: row['period_start'] as Instant, used: row['used'] as number }))
+  return uses.read(rows)
 }
+
+const CREATED = stored.omit('pausedAt', 'alerts')
 
 /** Makes a budget. False when there is one of this id. */
 export async function insertBudget(tx: Transaction, row: BudgetRow): Promise<boolean> {
   const rows = await tx.query(
-    `insert into budget (org_id, id, scope, scope_id, unit, period, timezone, amount, on_exceed, default_reserve, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::timestamptz) on conflict (org_id, id) do nothing returning id`,
-    [
-      ...[row.orgId, row.id, scopeWordOf(row.scope), scopeIdOf(row.scope), row.unit, row.period, row.timezone.name],
-      ...[row.amount, row.onExceed, row.defaultReserve, toTimestamp(row.createdAt)],
-    ],
+    `${CREATED.insert} on conflict (org_id, id) do nothing returning id`,
+    CREATED.values({ ...row, ...storedScope(row.scope), timezone: row.timezone.name }),
   )
   return rows.length > 0
 }
 
+const EDITED = stored.pick('amount', 'onExceed', 'defaultReserve', 'pausedAt')
+
 /** Writes back what a person may change about a budget. */
 export async function saveBudget(tx: Transaction, row: BudgetRow): Promise<void> {
-  await tx.query(
-    `update budget set amount = $3, on_exceed = $4, default_reserve = $5, paused_at = $6::timestamptz
-      where org_id = $1 and id = $2`,
-    [row.orgId, row.id, row.amount, row.onExceed, row.defaultReserve, timestampOrNull(row.pausedAt)],
-  )
+  await tx.query(`update budget set ${EDITED.assigned(3)} where org_id = $1 and id = $2`, [
+    row.orgId,
+    row.id,
+    ...EDITED.values(row),
+  ])
 }
 
+const STANDING = stored.pick('id', 'pausedAt', 'alerts')
+
 /** Writes back what has become of budgets by themselves: since when they stand still, and their open alerts. */
-export function saveBudgetStandings(
-  tx: Transaction,
-  orgId: OrgId,
-  standings: readonly Pick<BudgetRow, 'id' | 'pausedAt' | 'alerts'>[],
-): void {
+export function saveBudgetStandings(tx: Transaction, orgId: OrgId, standings: readonly RowOf<typeof STANDING>[]): void {
   tx.send(
-    `update budget b set paused_at = i.paused_at, alerts = i.alerts
-       from unnest($2::text[], $3::timestamptz[], $4::jsonb[]) as i (id, paused_at, alerts)
+    `update budget b set ${STANDING.assignedFrom('i')} from unnest(${STANDING.arrays(2)}) as i (${STANDING.names})
       where b.org_id = $1 and b.id = i.id`,
-    [
-      orgId,
-      ...columnsOf(
-        standings,
-        ({ id }) => id,
-        ({ pausedAt }) => timestampOrNull(pausedAt),
-        ({ alerts }) => (alerts === null ? null : JSON.stringify(alerts)),
-      ),
-    ],
+    [orgId, ...STANDING.lists(standings)],
   )
 }
 
@@ -119,28 +127,24 @@ export function deleteBudgets(
   )
 }
 
+const spent = table('usage', { budgetId: column.text<BudgetId>(), ...uses.definitions })
+
 /** Something used, in the period in which it counts. */
-export interface Spending extends PeriodUse {
-  readonly budgetId: BudgetId
-}
+export type Spending = RowOf<typeof spent>
 
 /** Adds to what budgets have used. Each budget and period is named once. */
 export function addUsage(tx: Transaction, orgId: OrgId, spendings: readonly Spending[]): void {
   tx.send(
-    `insert into usage (org_id, budget_id, period_start, used)
-     select $1, * from unnest($2::text[], $3::timestamptz[], $4::bigint[])
+    `insert into usage (org_id, ${spent.names}) select $1, * from unnest(${spent.arrays(2)})
      on conflict (org_id, budget_id, period_start) do update set used = usage.used + excluded.used`,
-    [
-      orgId,
-      ...columnsOf(
-        spendings,
-        (spending) => spending.budgetId,
-        (spending) => toTimestamp(spending.start),
-        (spending) => spending.used,
-      ),
-    ],
+    [orgId, ...spent.lists(spendings)],
   )
 }
+
+const reserved = columns({
+  budgetId: column.text<BudgetId>("r.value ->> 'budgetId'"),
+  amount: column.bigint("sum((r.value ->> 'amount')::bigint)::bigint"),
+})
 
 /** What runs in flight have set aside, by budget. */
 export async function loadReserved(
@@ -148,25 +152,27 @@ export async function loadReserved(
   wanted: { readonly orgId: OrgId },
 ): Promise<ReadonlyMap<BudgetId, number>> {
   const rows = await connection.query(
-    `select r.value ->> 'budgetId' as budget_id, sum((r.value ->> 'amount')::bigint)::bigint as amount
+    `select ${reserved.list}
      from pending p, jsonb_array_elements(p.reserves) r
      where p.org_id = $1 and p.state in ('assigned', 'running', 'awaiting_callback', 'stopping') group by 1`,
     [wanted.orgId],
   )
-  return new Map(rows.map((row) => [budgetId(row['budget_id'] as string), row['amount'] as number]))
+  return new Map(reserved.read(rows).map(({ budgetId, amount }) => [budgetId, amount]))
 }
+
+const known = columns({ known: column.boolean() })
 
 /** Whether the agent is registered, or work has named it: tasks may name agents that nobody has registered. */
 export async function isAgentKnown(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly id: AgentId },
 ): Promise<boolean> {
-  const [row] = await connection.query(
+  const rows = await connection.query(
     `select exists (select 1 from agent where org_id = $1 and id = $2)
          or exists (select 1 from run where org_id = $1 and agent_id = $2) as known`,
     [asked.orgId, asked.id],
   )
-  return row?.['known'] === true
+  return known.only(rows).known
 }
 
 const scopeIdOf = (scope: BudgetScope): string | null => {
@@ -188,11 +194,14 @@ const scopeIdOf = (scope: BudgetScope): string | null => {
  */
 const OWNER = 'owner:'
 
-const scopeWordOf = ({ kind }: BudgetScope): string => (kind === 'owner' ? 'agent' : kind)
+const storedScope = (scope: BudgetScope): Pick<RowOf<typeof stored>, 'scope' | 'scopeId'> => ({
+  scope: scope.kind === 'owner' ? 'agent' : scope.kind,
+  scopeId: scopeIdOf(scope),
+})
 
-function scopeOf(row: Row): BudgetScope {
-  const id = row['scope_id'] as string
-  switch (row['scope'] as Exclude<BudgetScope['kind'], 'owner'>) {
+function scopeOf({ scope, scopeId }: Pick<RowOf<typeof stored>, 'scope' | 'scopeId'>): BudgetScope {
+  const id = scopeId ?? ''
+  switch (scope) {
     case 'org':
       return { kind: 'org' }
     case 'agent':
@@ -210,22 +219,9 @@ function zoneOf(name: string): Zone {
   return zone.value
 }
 
-function budgetOf(row: Row): BudgetOnRecord {
-  const used = row['used'] as readonly number[]
-  const starts = row['starts'] as readonly Instant[]
-  return {
-    orgId: row['org_id'] as OrgId,
-    id: budgetId(row['id'] as string),
-    scope: scopeOf(row),
-    unit: row['unit'] as Budget['unit'],
-    amount: row['amount'] as number,
-    period: row['period'] as Budget['period'],
-    timezone: zoneOf(row['timezone'] as string),
-    onExceed: row['on_exceed'] as Budget['onExceed'],
-    defaultReserve: row['default_reserve'] as number,
-    pausedAt: row['paused_at'] as Instant | null,
-    alerts: row['alerts'] as BudgetAlerts | null,
-    createdAt: row['created_at'] as Instant,
-    uses: starts.map((start, index) => ({ start, used: used[index] ?? 0 })),
-  }
-}
+const budgetOf = ({ starts, used, scope, scopeId, ...row }: RowOf<typeof onRecord>): BudgetOnRecord => ({
+  ...row,
+  scope: scopeOf({ scope, scopeId }),
+  timezone: zoneOf(row.timezone),
+  uses: starts.map((start, index) => ({ start, used: used[index] ?? 0 })),
+})

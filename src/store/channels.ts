@@ -1,65 +1,80 @@
 import type { ChannelKind } from '../core/channel/channel.ts'
 import type { ChannelSettings } from '../core/channel/channel-settings.ts'
-import { agentId, channelId, orgId, type AgentId, type ChannelId, type OrgId } from '../core/ids.ts'
+import type { AgentId, ChannelId, OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { Connection, Row, SqlValue, Transaction } from './database.ts'
+import type { Connection, SqlValue, Transaction } from './database.ts'
 import { readPage, type Listed, type OrgPage } from './page.ts'
 import { timestampOrNull } from './rows.ts'
+import { column, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
-/** A row of `channel`. */
-export interface ChannelRow {
-  readonly orgId: OrgId
-  readonly id: ChannelId
-  readonly name: string
-  readonly kind: ChannelKind
-  readonly agentId: AgentId
-  readonly settings: ChannelSettings
-  readonly sealedCredentials: string
-  readonly enabled: boolean
+const channels = table('channel', {
+  orgId: column.text<OrgId>(),
+  id: column.text<ChannelId>(),
+  name: column.text(),
+  kind: column.text<ChannelKind>(),
+  agentId: column.text<AgentId>(),
+  settings: column.json<ChannelSettings>('options'),
+  sealedCredentials: column.text(),
+  enabled: column.boolean(),
   /** Who the channel is for the service behind it; null until somebody has asked. */
-  readonly identity: { readonly id: string; readonly username: string } | null
-  readonly lastUpdate: number | null
-  readonly holder: string | null
-  readonly heldUntil: Instant | null
-  readonly heardAt: Instant | null
-  readonly failedAt: Instant | null
-  readonly failure: string | null
-  readonly createdBy: string | null
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
-}
+  identity: column.json<{ readonly id: string; readonly username: string } | null>(),
+  lastUpdate: column.bigint<number | null>(),
+  holder: column.text<string | null>(),
+  heldUntil: column.instant<Instant | null>(),
+  heardAt: column.instant<Instant | null>(),
+  failedAt: column.instant<Instant | null>(),
+  failure: column.text<string | null>(),
+  createdBy: column.text<string | null>(),
+  createdAt: column.instant(),
+  updatedAt: column.instant(),
+})
 
-const COLUMNS = `org_id, id, name, kind, agent_id, options, sealed_credentials, enabled, identity, last_update, holder,
-  held_until, heard_at, failed_at, failure, created_by, created_at, updated_at`
+/** A row of `channel`. */
+export type ChannelRow = RowOf<typeof channels>
+
+const CREATED = channels.pick(
+  'orgId',
+  'id',
+  'name',
+  'kind',
+  'agentId',
+  'settings',
+  'sealedCredentials',
+  'enabled',
+  'createdBy',
+  'createdAt',
+  'updatedAt',
+)
 
 /** Keeps a new channel. False when there is one of that name in the org. */
 export async function insertChannel(tx: Transaction, row: ChannelRow): Promise<boolean> {
   const rows = await tx.query(
-    `insert into channel (org_id, id, name, kind, agent_id, options, sealed_credentials, enabled, created_by, created_at,
-       updated_at)
-     values ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, $10::timestamptz, $11::timestamptz)
-     on conflict (org_id, name) do nothing returning 1`,
-    [
-      ...[row.orgId, row.id, row.name, row.kind, row.agentId, JSON.stringify(row.settings), row.sealedCredentials],
-      ...[row.enabled, row.createdBy, toTimestamp(row.createdAt), toTimestamp(row.updatedAt)],
-    ],
+    `${CREATED.insert} on conflict (org_id, name) do nothing returning 1`,
+    CREATED.values(row),
   )
   return rows.length > 0
 }
 
+const EDITED = channels.pick(
+  'agentId',
+  'settings',
+  'sealedCredentials',
+  'enabled',
+  'identity',
+  'lastUpdate',
+  'failedAt',
+  'failure',
+  'updatedAt',
+)
+
 /** Writes back what a person decides about a channel. Whoever attends to it begins anew. */
 export async function saveChannel(tx: Transaction, row: ChannelRow): Promise<void> {
-  await tx.query(
-    `update channel set agent_id = $3, options = $4::jsonb, sealed_credentials = $5, enabled = $6, identity = $7::jsonb,
-       last_update = $8, failed_at = $9::timestamptz, failure = $10, updated_at = $11::timestamptz
-     where org_id = $1 and id = $2`,
-    [
-      ...[row.orgId, row.id, row.agentId, JSON.stringify(row.settings), row.sealedCredentials, row.enabled],
-      ...[row.identity === null ? null : JSON.stringify(row.identity), row.lastUpdate],
-      ...[timestampOrNull(row.failedAt), row.failure, toTimestamp(row.updatedAt)],
-    ],
-  )
+  await tx.query(`update channel set ${EDITED.assigned(3)} where org_id = $1 and id = $2`, [
+    row.orgId,
+    row.id,
+    ...EDITED.values(row),
+  ])
 }
 
 /** Removes a channel and its conversations; sessions and runs stay. */
@@ -80,21 +95,23 @@ export async function loadChannel(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly id: ChannelId },
 ): Promise<ChannelRow | undefined> {
-  const rows = await connection.query(`select ${COLUMNS} from channel where org_id = $1 and id = $2`, [
-    wanted.orgId,
-    wanted.id,
-  ])
-  return rows.map(channelOf)[0]
+  return channels.first(
+    await connection.query(`select ${channels.list} from channel where org_id = $1 and id = $2`, [
+      wanted.orgId,
+      wanted.id,
+    ]),
+  )
 }
 
 /** A channel of whatever org, for a request that names nothing else. Null when its org is going away. */
 export async function loadChannelAnywhere(connection: Connection, id: string): Promise<ChannelRow | undefined> {
-  const rows = await connection.query(
-    `select ${COLUMNS} from channel c where id = $1
+  return channels.first(
+    await connection.query(
+      `select ${channels.list} from channel c where id = $1
        and exists (select 1 from org o where o.id = c.org_id and o.deleted_at is null)`,
-    [id],
+      [id],
+    ),
   )
-  return rows.map(channelOf)[0]
 }
 
 /** A channel of an org by its name. */
@@ -111,20 +128,20 @@ export async function loadChannelsNamed(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly names: readonly string[] },
 ): Promise<readonly ChannelRow[]> {
-  const rows = await connection.query(`select ${COLUMNS} from channel where org_id = $1 and name = any($2::text[])`, [
-    wanted.orgId,
-    wanted.names,
-  ])
-  return rows.map(channelOf)
+  return channels.read(
+    await connection.query(`select ${channels.list} from channel where org_id = $1 and name = any($2::text[])`, [
+      wanted.orgId,
+      wanted.names,
+    ]),
+  )
 }
 
 /** Channels of the org, newest first, after one of them. */
 export async function listChannels(connection: Connection, page: OrgPage): Promise<readonly ChannelRow[]> {
-  const rows = await connection.query(LIST, listValues(page))
-  return rows.map(channelOf)
+  return channels.read(await connection.query(LIST, listValues(page)))
 }
 
-const LIST = `select ${COLUMNS} from channel
+const LIST = `select ${channels.list} from channel
   where org_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2::timestamptz, $3::text))
   order by created_at desc, id desc limit $4`
 
@@ -136,8 +153,8 @@ const listValues = ({ orgId, after, limit }: OrgPage): readonly SqlValue[] => [
 export const listChannelPage = (connection: Connection, page: OrgPage): Promise<Listed<ChannelRow>> =>
   readPage(
     connection,
-    { text: LIST, values: listValues({ ...page, limit: page.limit + 1 }), large: ['options'], limit: page.limit },
-    channelOf,
+    { text: LIST, values: listValues({ ...page, limit: page.limit + 1 }), large: ['settings'], limit: page.limit },
+    channels,
   )
 
 /** Takes or renews the lease of every enabled channel of a messenger that nobody else holds. Answers with those held. */
@@ -151,20 +168,21 @@ export async function holdChannels(
     readonly until: Instant
   },
 ): Promise<readonly ChannelRow[]> {
-  const rows = await connection.query(
-    `with taken as (
+  return channels.read(
+    await connection.query(
+      `with taken as (
        update channel c set holder = $1, held_until = $4::timestamptz
         where c.kind = 'telegram' and c.enabled
           and (c.held_until is null or c.held_until <= $2::timestamptz
                or (c.holder = $1 and c.held_until <= $3::timestamptz))
           and exists (select 1 from org o where o.id = c.org_id and o.deleted_at is null)
        returning c.id)
-     select ${COLUMNS} from channel
+     select ${channels.list} from channel
       where kind = 'telegram' and enabled
         and (id in (select id from taken) or (holder = $1 and held_until > $2::timestamptz))`,
-    [lease.holder, toTimestamp(lease.now), toTimestamp(lease.renewBefore), toTimestamp(lease.until)],
+      [lease.holder, toTimestamp(lease.now), toTimestamp(lease.renewBefore), toTimestamp(lease.until)],
+    ),
   )
-  return rows.map(channelOf)
 }
 
 /** Gives leases back, so that another node need not wait for them to lapse. */
@@ -207,24 +225,3 @@ export async function saveChannelHealth(
     [health.orgId, health.id, toTimestamp(health.now), health.failure],
   )
 }
-
-const channelOf = (row: Row): ChannelRow => ({
-  orgId: orgId(row['org_id'] as string),
-  id: channelId(row['id'] as string),
-  name: row['name'] as string,
-  kind: row['kind'] as ChannelKind,
-  agentId: agentId(row['agent_id'] as string),
-  settings: row['options'] as ChannelSettings,
-  sealedCredentials: row['sealed_credentials'] as string,
-  enabled: row['enabled'] as boolean,
-  identity: row['identity'] as ChannelRow['identity'],
-  lastUpdate: row['last_update'] as number | null,
-  holder: row['holder'] as string | null,
-  heldUntil: row['held_until'] as Instant | null,
-  heardAt: row['heard_at'] as Instant | null,
-  failedAt: row['failed_at'] as Instant | null,
-  failure: row['failure'] as string | null,
-  createdBy: row['created_by'] as string | null,
-  createdAt: row['created_at'] as Instant,
-  updatedAt: row['updated_at'] as Instant,
-})

@@ -1,51 +1,39 @@
 import type { ChatKind } from '../core/channel/channel.ts'
 import type { DeliveryState } from '../core/delivery/delivery-states.ts'
-import {
-  channelId,
-  orgId,
-  runId,
-  sessionKey,
-  type AgentId,
-  type ChannelId,
-  type OrgId,
-  type RunId,
-  type SessionKey,
-} from '../core/ids.ts'
+import type { AgentId, ChannelId, OrgId, RunId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { RunState } from '../core/run/run-machine.ts'
-import type { Connection, Row, Transaction } from './database.ts'
+import type { Connection, Transaction } from './database.ts'
+import { column, columns, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
+const chats = table('chat', {
+  orgId: column.text<OrgId>(),
+  channelId: column.text<ChannelId>(),
+  peer: column.text(),
+  kind: column.text<Exclude<ChatKind, 'hook'>>(),
+  title: column.text<string | null>(),
+  agentId: column.text<AgentId>(),
+  sessionKey: column.text<SessionKey>(),
+})
+
 /** A conversation in a channel in which something was just heard. */
-export interface ChatRow {
-  readonly orgId: OrgId
-  readonly channelId: ChannelId
-  readonly peer: string
-  readonly kind: Exclude<ChatKind, 'hook'>
-  readonly title: string | null
-  readonly agentId: AgentId
-  readonly sessionKey: SessionKey
-}
+export type ChatRow = RowOf<typeof chats>
 
 /** Keeps a conversation, and that it was the last in which its agent was spoken to. */
 export function saveChat(tx: Transaction, chat: ChatRow, now: Instant): void {
   tx.send(
-    `insert into chat (org_id, channel_id, peer, kind, title, agent_id, session_key, heard_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8::timestamptz)
+    `insert into chat (heard_at, ${chats.names}) values ($1::timestamptz, ${chats.params(2)})
      on conflict (org_id, channel_id, peer) do update set kind = excluded.kind, title = excluded.title,
        agent_id = excluded.agent_id, session_key = excluded.session_key, heard_at = excluded.heard_at`,
-    [
-      ...[chat.orgId, chat.channelId, chat.peer, chat.kind, chat.title, chat.agentId, chat.sessionKey],
-      toTimestamp(now),
-    ],
+    [toTimestamp(now), ...chats.values(chat)],
   )
 }
 
+const places = columns({ channel: column.text('c.name'), peer: column.text('h.peer') })
+
 /** Where a conversation is held. */
-export interface ChatPlace {
-  readonly channel: string
-  readonly peer: string
-}
+export type ChatPlace = RowOf<typeof places>
 
 /** Where the conversation of a session is held; undefined when it is not held in a channel. */
 export async function loadPlaceOfSession(
@@ -53,18 +41,23 @@ export async function loadPlaceOfSession(
   wanted: { readonly orgId: OrgId; readonly key: SessionKey },
 ): Promise<ChatPlace | undefined> {
   const rows = await connection.query(
-    `select c.name, h.peer from chat h join channel c on c.org_id = h.org_id and c.id = h.channel_id
+    `select ${places.list} from chat h join channel c on c.org_id = h.org_id and c.id = h.channel_id
       where h.org_id = $1 and h.session_key = $2 order by h.heard_at desc limit 1`,
     [wanted.orgId, wanted.key],
   )
-  return rows.map((row) => ({ channel: row['name'] as string, peer: row['peer'] as string }))[0]
+  return places.first(rows)
 }
 
+const lastChats = columns({
+  place: column.bigint('w.place'),
+  channel: column.text('l.name'),
+  peer: column.text('l.peer'),
+  session: column.text<SessionKey>('l.session_key'),
+  at: column.instant('l.heard_at'),
+})
+
 /** The chat in which an agent was sent a message last. */
-export interface LastChat extends ChatPlace {
-  readonly session: SessionKey
-  readonly at: Instant
-}
+export type LastChat = Omit<RowOf<typeof lastChats>, 'place'>
 
 /** An agent whose newest chat is looked for; `channel`: only on the channel of this name. */
 export interface ChatWanted {
@@ -78,7 +71,7 @@ export async function loadLastChats(
   { orgId: org, wanted }: { readonly orgId: OrgId; readonly wanted: readonly ChatWanted[] },
 ): Promise<readonly (LastChat | undefined)[]> {
   const rows = await connection.query(
-    `select w.place, l.name, l.peer, l.session_key, l.heard_at
+    `select ${lastChats.list}
        from unnest($2::text[], $3::text[]) with ordinality as w(agent_id, channel, place), lateral (
          select c.name, h.peer, h.session_key, h.heard_at
            from chat h join channel c on c.org_id = h.org_id and c.id = h.channel_id and c.enabled
@@ -86,19 +79,15 @@ export async function loadLastChats(
           order by h.heard_at desc limit 1) l`,
     [org, wanted.map(({ agentId }) => agentId), wanted.map(({ channel }) => channel)],
   )
-  return inPlaces(wanted.length, rows, (row) => ({
-    ...{ channel: row['name'] as string, peer: row['peer'] as string },
-    ...{ session: sessionKey(row['session_key'] as string), at: row['heard_at'] as Instant },
-  }))
+  return inPlaces(wanted.length, lastChats.read(rows))
 }
 
 /** What was found, where it was asked for. */
-function inPlaces<Found>(
+function inPlaces<Found extends { readonly place: number }>(
   count: number,
-  rows: readonly Row[],
-  read: (row: Row) => Found,
-): readonly (Found | undefined)[] {
-  const found = new Map(rows.map((row) => [Number(row['place']), read(row)]))
+  rows: readonly Found[],
+): readonly (Omit<Found, 'place'> | undefined)[] {
+  const found = new Map(rows.map(({ place, ...row }) => [place, row]))
   return Array.from({ length: count }, (_, place) => found.get(place + 1))
 }
 
@@ -113,13 +102,19 @@ export interface SessionWanted {
   readonly without: SessionKey
 }
 
+const lastSessions = columns({
+  place: column.bigint('w.place'),
+  key: column.text<SessionKey>('l.session_key'),
+  at: column.instant('l.created_at'),
+})
+
 /** The newest session outside of channels in which each agent was sent a message since a time, by a key or a member. */
 export async function loadLastSessions(
   connection: Connection,
   { orgId: org, wanted }: { readonly orgId: OrgId; readonly wanted: readonly SessionWanted[] },
 ): Promise<readonly ({ readonly key: SessionKey; readonly at: Instant } | undefined)[]> {
   const rows = await connection.query(
-    `select w.place, l.session_key, l.created_at
+    `select ${lastSessions.list}
        from unnest($2::text[], $3::timestamptz[], $4::text[]) with ordinality as w(agent_id, since, without, place), lateral (
          select r.session_key, r.created_at from run r
           where r.org_id = $1 and r.agent_id = w.agent_id and r.created_at >= w.since and r.trigger = 'message'
@@ -135,39 +130,43 @@ export async function loadLastSessions(
       UNATTENDED,
     ],
   )
-  return inPlaces(wanted.length, rows, (row) => ({
-    ...{ key: sessionKey(row['session_key'] as string), at: row['created_at'] as Instant },
-  }))
+  return inPlaces(wanted.length, lastSessions.read(rows))
 }
 
+const marks = table('chat_mark', {
+  orgId: column.text<OrgId>(),
+  runId: column.text<RunId>(),
+  channelId: column.text<ChannelId>(),
+  peer: column.text(),
+  messages: column.texts(),
+  placeholder: column.text<string | null>(),
+})
+
 /** What shows in a chat that a run is at work. */
-export interface ChatMark {
-  readonly orgId: OrgId
-  readonly runId: RunId
-  readonly channelId: ChannelId
-  readonly peer: string
-  readonly messages: readonly string[]
-  readonly placeholder: string | null
-}
+export type ChatMark = RowOf<typeof marks>
+
+const CREATED = marks.omit('placeholder')
 
 /** Notes that a message is seen and which run will answer it; what is merged into a run joins its mark. */
 export function saveMark(tx: Transaction, mark: Omit<ChatMark, 'placeholder'>, now: Instant): void {
   tx.send(
-    `insert into chat_mark (org_id, run_id, channel_id, peer, messages, created_at)
-     values ($1, $2, $3, $4, $5::text[], $6::timestamptz)
+    `insert into chat_mark (created_at, ${CREATED.names}) values ($1::timestamptz, ${CREATED.params(2)})
      on conflict (org_id, run_id) do update set messages = chat_mark.messages || excluded.messages`,
-    [mark.orgId, mark.runId, mark.channelId, mark.peer, mark.messages, toTimestamp(now)],
+    [toTimestamp(now), ...CREATED.values(mark)],
   )
 }
 
-/** A mark, and how its run stands. */
-export interface TendedMark extends ChatMark {
+const tended = columns({
+  ...marks.definitions,
   /** Null when the run is not kept any more. */
-  readonly state: RunState | null
-  readonly startedAt: Instant | null
+  state: column.text<RunState | null>('coalesce(r.state, p.state)'),
+  startedAt: column.instant<Instant | null>('coalesce(r.started_at, p.started_at)'),
   /** The state of its answer, if there is to be one: that takes the place of the mark by itself. */
-  readonly answer: DeliveryState | null
-}
+  answer: column.text<DeliveryState | null>('d.state'),
+})
+
+/** A mark, and how its run stands. */
+export type TendedMark = RowOf<typeof tended>
 
 /** The marks of channels whose runs execute, or have ended without an answer that would clear them. */
 export async function loadMarks(
@@ -175,8 +174,7 @@ export async function loadMarks(
   wanted: { readonly ids: readonly ChannelId[]; readonly limit: number },
 ): Promise<readonly TendedMark[]> {
   const rows = await connection.query(
-    `select m.org_id, m.run_id, m.channel_id, m.peer, m.messages, m.placeholder, coalesce(r.state, p.state) as state,
-            coalesce(r.started_at, p.started_at) as started_at, d.state as answer
+    `select ${tended.of('m')}
        from chat_mark m
        left join run r on r.org_id = m.org_id and r.id = m.run_id
        left join pending p on p.org_id = m.org_id and p.id = m.run_id
@@ -184,12 +182,7 @@ export async function loadMarks(
       where m.channel_id = any($1::text[]) order by m.created_at limit $2`,
     [wanted.ids, wanted.limit],
   )
-  return rows.map((row) => ({
-    ...markOf(row),
-    state: row['state'] as RunState | null,
-    startedAt: row['started_at'] as Instant | null,
-    answer: row['answer'] as DeliveryState | null,
-  }))
+  return tended.read(rows)
 }
 
 /** Notes which message stands for the answer. False when the answer was there first. */
@@ -211,10 +204,10 @@ export async function closeMark(
 ): Promise<ChatMark | undefined> {
   const rows = await connection.query(
     `update chat_mark set closed_at = coalesce(closed_at, $3::timestamptz) where org_id = $1 and run_id = $2
-     returning org_id, run_id, channel_id, peer, messages, placeholder`,
+     returning ${marks.list}`,
     [wanted.orgId, wanted.runId, toTimestamp(wanted.now)],
   )
-  return rows.map(markOf)[0]
+  return marks.first(rows)
 }
 
 /** Whether a mark is there and nobody clears it. */
@@ -236,12 +229,3 @@ export async function deleteMark(
 ): Promise<void> {
   await connection.query('delete from chat_mark where org_id = $1 and run_id = $2', [gone.orgId, gone.runId])
 }
-
-const markOf = (row: Row): ChatMark => ({
-  orgId: orgId(row['org_id'] as string),
-  runId: runId(row['run_id'] as string),
-  channelId: channelId(row['channel_id'] as string),
-  peer: row['peer'] as string,
-  messages: row['messages'] as readonly string[],
-  placeholder: row['placeholder'] as string | null,
-})

@@ -1,8 +1,11 @@
 import { type Instant } from '../core/instant.ts'
 import { type Connection } from './database.ts'
+import { column, columns } from './table.ts'
 
 /** How the database is asked for the present. For `readClock`, and for statements that ask more with it. */
 export const PRESENT = 'clock_timestamp()'
+
+const clock = columns({ at: column.instant(PRESENT) })
 
 /**
  * The present, by the database's clock: the same for all nodes. Only this statement, the first one of a turn and the one
@@ -10,6 +13,5 @@ export const PRESENT = 'clock_timestamp()'
  * because a transaction may have waited for a lock in between.
  */
 export async function readClock(connection: Connection): Promise<Instant> {
-  const [row] = await connection.query(`select ${PRESENT} as at`, [])
-  return row?.['at'] as Instant
+  return clock.only(await connection.query(`select ${clock.list}`, [])).at
 }

@@ -1,19 +1,24 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
-import { MEMBER_COLUMNS, memberOf, type MemberRow } from './members.ts'
+import { members, type MemberRow } from './members.ts'
+import { column, columns, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
-/** A row of `console_session`, without the hash of its cookie. */
-export interface ConsoleSessionRow {
-  readonly orgId: OrgId
+const sessions = table('console_session', {
+  orgId: column.text<OrgId>(),
   /** Who is signed in: a member or, null, a key. */
-  readonly memberId: string | null
-  readonly keyId: string | null
-  readonly createdAt: Instant
-  readonly seenAt: Instant
-  readonly expiresAt: Instant
-}
+  memberId: column.text<string | null>(),
+  keyId: column.text<string | null>(),
+  createdAt: column.instant(),
+  seenAt: column.instant(),
+  expiresAt: column.instant(),
+})
+
+/** A row of `console_session`, without the hash of its cookie. */
+export type ConsoleSessionRow = RowOf<typeof sessions>
+
+const CREATED = table('console_session', { ...sessions.definitions, cookieHash: column.bytes() })
 
 /** Signs a browser in. */
 export async function insertConsoleSession(
@@ -21,23 +26,26 @@ export async function insertConsoleSession(
   row: ConsoleSessionRow,
   cookieHash: Uint8Array,
 ): Promise<void> {
-  await tx.query(
-    `insert into console_session (cookie_hash, org_id, member_id, key_id, created_at, seen_at, expires_at)
-     values ($1, $2, $3, $4, $5::timestamptz, $6::timestamptz, $7::timestamptz)`,
-    [
-      ...[cookieHash, row.orgId, row.memberId, row.keyId],
-      ...[toTimestamp(row.createdAt), toTimestamp(row.seenAt), toTimestamp(row.expiresAt)],
-    ],
-  )
+  await tx.query(CREATED.insert, CREATED.values({ ...row, cookieHash }))
 }
+
+const signedIn = columns({
+  ...members.definitions,
+  id: column.text<string | null>(),
+  keyId: column.text<string | null>('s.key_id'),
+  sessionOrg: column.text<OrgId>('s.org_id'),
+  since: column.instant('s.created_at'),
+  seenAt: column.instant('s.seen_at'),
+  expiresAt: column.instant('s.expires_at'),
+})
 
 /** Who is signed in with this cookie, in whatever org that is still there; undefined when nobody is. */
 export async function loadConsoleSession(
   connection: Connection,
   wanted: { readonly cookieHash: Uint8Array; readonly now: Instant; readonly seenAfter: Instant },
 ): Promise<(ConsoleSessionRow & { readonly member: MemberRow | null }) | undefined> {
-  const [row] = await connection.query(
-    `select ${MEMBER_COLUMNS}, s.org_id as session_org, s.key_id, s.created_at as since, s.seen_at, s.expires_at
+  const rows = await connection.query(
+    `select ${signedIn.of('m')}
        from console_session s
        left join member m on m.org_id = s.org_id and m.id = s.member_id
        join org o on o.id = s.org_id
@@ -45,19 +53,11 @@ export async function loadConsoleSession(
         and o.deleted_at is null`,
     [wanted.cookieHash, toTimestamp(wanted.now), toTimestamp(wanted.seenAfter)],
   )
-  if (row === undefined) return undefined
-  const member = row['id'] === null ? null : memberOf(row)
-  return {
-    ...{
-      orgId: row['session_org'] as OrgId,
-      memberId: member?.id ?? null,
-      keyId: row['key_id'] as string | null,
-      member,
-    },
-    createdAt: row['since'] as Instant,
-    seenAt: row['seen_at'] as Instant,
-    expiresAt: row['expires_at'] as Instant,
-  }
+  const found = signedIn.first(rows)
+  if (found === undefined) return undefined
+  const { id, keyId, sessionOrg, since, seenAt, expiresAt, ...rest } = found
+  const member = id === null ? null : { ...rest, id }
+  return { orgId: sessionOrg, memberId: id, keyId, member, createdAt: since, seenAt, expiresAt }
 }
 
 /** Notes that a browser is still there. */

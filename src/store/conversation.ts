@@ -1,31 +1,30 @@
 import type { Exchange } from '../core/chat/conversation.ts'
-import { runId, type OrgId, type RunId, type SessionKey } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
+import type { OrgId, RunId, SessionKey } from '../core/ids.ts'
 import type { Trigger } from '../core/run/run.ts'
 import { runOfSession } from '../core/session/run-session.ts'
 import type { Connection } from './database.ts'
-import { brandOrNull } from './rows.ts'
 import { inRunSession } from './run-columns.ts'
+import { column, columns, type RowOf } from './table.ts'
+
+const hooks = columns({
+  generation: column.int(),
+  sender: column.text<string | null>(),
+  retryOf: column.text<RunId | null>(),
+})
 
 /** What the conversation of a run hangs on. */
-export interface RunInConversation {
-  readonly generation: number
-  readonly sender: string | null
-  readonly retryOf: RunId | null
-}
+export type RunInConversation = RowOf<typeof hooks>
 
 /** The run, as far as its conversation is concerned; undefined: it is gone. */
 export async function loadRunInConversation(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly id: RunId },
 ): Promise<RunInConversation | undefined> {
-  const [row] = await connection.query('select generation, sender, retry_of from run where org_id = $1 and id = $2', [
+  const rows = await connection.query(`select ${hooks.list} from run where org_id = $1 and id = $2`, [
     wanted.orgId,
     wanted.id,
   ])
-  if (row === undefined) return undefined
-  const [generation, sender] = [row['generation'] as number, row['sender'] as string | null]
-  return { generation, sender, retryOf: brandOrNull(row['retry_of'], runId) }
+  return hooks.first(rows)
 }
 
 /** Which exchanges of a session: of one generation, without one run, the newest ones up to so many rows and bytes. */
@@ -41,26 +40,43 @@ export interface ConversationChoice {
 const inSession = (key: SessionKey): string =>
   runOfSession(key) === null ? 'session_key = $2' : inRunSession('', '$2::text')
 
+const added = columns({
+  runId: column.text<RunId>(),
+  reply: column.text('content'),
+  startedAt: column.instant('finished_at'),
+})
+
 /** News that heartbeats have added to a session since it was last reset, newest first, as exchanges that began there. */
 export async function loadAddedExchanges(
   connection: Connection,
   choice: Pick<ConversationChoice, 'orgId' | 'sessionKey' | 'generation' | 'limit'>,
 ): Promise<readonly Exchange[]> {
   const rows = await connection.query(
-    `select run_id, content, finished_at from heartbeat_log
+    `select ${added.list} from heartbeat_log
       where org_id = $1 and session_key = $2 and finished_at > coalesce(
         (select max(created_at) from run where org_id = $1 and session_key = $2 and generation < $3), '-infinity')
       order by finished_at desc, run_id desc limit $4`,
     [choice.orgId, choice.sessionKey, choice.generation, choice.limit],
   )
-  return rows.map((row) => ({
-    ...{ runId: runId(row['run_id'] as string), trigger: 'heartbeat', sender: null, retryOf: null },
+  return added.read(rows).map((row) => ({
+    ...row,
+    trigger: 'heartbeat',
+    sender: null,
+    retryOf: null,
     // Servers of models want each answer to follow a message.
     payload: { text: '[heartbeat]' },
-    reply: row['content'],
-    startedAt: row['finished_at'] as Instant,
   }))
 }
+
+const exchanges = columns({
+  runId: column.text<RunId>('id'),
+  trigger: column.text<Trigger>(),
+  sender: column.text<string | null>(),
+  payload: column.json(),
+  reply: column.json('output'),
+  retryOf: column.text<RunId | null>(),
+  startedAt: column.instant(),
+})
 
 /**
  * What was said in a session and answered, newest first: runs that succeeded, and runs that were stopped while they were
@@ -68,7 +84,7 @@ export async function loadAddedExchanges(
  */
 export async function loadExchanges(connection: Connection, choice: ConversationChoice): Promise<readonly Exchange[]> {
   const rows = await connection.query(
-    `select id, trigger, sender, payload, output, retry_of, started_at from (
+    `select ${exchanges.list} from (
        select r.*, sum(octet_length(coalesce(r.payload, 'null')::text) + octet_length(coalesce(r.output, 'null')::text))
                      over (order by r.created_at desc, r.id desc) as bytes
          from (select id, trigger, sender, payload, output, retry_of, started_at, created_at from run
@@ -80,13 +96,5 @@ export async function loadExchanges(connection: Connection, choice: Conversation
       order by created_at desc, id desc`,
     [choice.orgId, choice.sessionKey, choice.generation, choice.without, choice.limit, choice.mostBytes],
   )
-  return rows.map((row) => ({
-    runId: runId(row['id'] as string),
-    trigger: row['trigger'] as Trigger,
-    sender: row['sender'] as string | null,
-    payload: row['payload'],
-    reply: row['output'],
-    retryOf: brandOrNull(row['retry_of'], runId),
-    startedAt: row['started_at'] as Instant,
-  }))
+  return exchanges.read(rows)
 }

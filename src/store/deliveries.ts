@@ -1,41 +1,40 @@
 import type { DeliveryState } from '../core/delivery/delivery-states.ts'
 import type { DeliveryKind } from '../core/delivery/run-delivery.ts'
-import { orgId, runId, type OrgId, type RunId, type TargetId } from '../core/ids.ts'
+import type { OrgId, RunId, TargetId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
-import type { Connection, Row, Transaction } from './database.ts'
+import type { Connection, Transaction } from './database.ts'
 import { readPage, type Listed, type OrgPage } from './page.ts'
-import type { TryRow } from './outbox.ts'
+import { tries, type TryRow } from './outbox.ts'
 import { countRemoved, type OldRows } from './removal.ts'
-import { brandOrNull } from './rows.ts'
+import { column, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
-/** A delivery as it is read. */
-export interface DeliveryRecord {
-  readonly orgId: OrgId
-  readonly id: string
-  readonly runId: RunId | null
+const deliveries = table('delivery', {
+  orgId: column.text<OrgId>(),
+  id: column.text(),
+  runId: column.text<RunId | null>(),
   /** The alert it tells of. */
-  readonly alertId: string | null
+  alertId: column.text<string | null>(),
   /** The digest it is part of. */
-  readonly digestId: string | null
-  readonly isDigest: boolean
-  readonly kind: DeliveryKind
+  digestId: column.text<string | null>(),
+  isDigest: column.boolean(),
+  kind: column.text<DeliveryKind>(),
   /** Where it goes; see `lineOf`. */
-  readonly line: string
-  readonly targetId: TargetId | null
+  line: column.text(),
+  targetId: column.text<TargetId | null>(),
   /** Of a callback; a target has its own. */
-  readonly url: string | null
-  readonly state: DeliveryState
-  readonly triesInAll: number
-  readonly nextTryAt: Instant | null
-  readonly why: Why
-  readonly createdAt: Instant
-  readonly finishedAt: Instant | null
-}
+  url: column.text<string | null>(),
+  state: column.text<DeliveryState>(),
+  triesInAll: column.int(),
+  nextTryAt: column.instant<Instant | null>(),
+  why: column.json<Why>(),
+  createdAt: column.instant(),
+  finishedAt: column.instant<Instant | null>(),
+})
 
-const COLUMNS = `org_id, id, run_id, alert_id, digest_id, is_digest, kind, line, target_id, url, state, tries_in_all,
-  next_try_at, why, created_at, finished_at`
+/** A delivery as it is read. */
+export type DeliveryRecord = RowOf<typeof deliveries>
 
 /** Which deliveries are wanted; what is null does not matter. */
 export interface DeliveryChoice extends OrgPage {
@@ -65,12 +64,12 @@ export function listDeliveries(connection: Connection, choice: DeliveryChoice): 
   }
   if (choice.onlyOfSchedules === true) conditions.push(OF_SCHEDULES)
   params.push(choice.limit + 1)
-  const text = `select ${COLUMNS} from delivery where ${conditions.join(' and ')}
+  const text = `select ${deliveries.list} from delivery where ${conditions.join(' and ')}
     order by created_at desc, id desc limit $${params.length}`
   return readPage(
     connection,
     { text, values: params, large: ['url', 'why'], besides: TRIES_BYTES, limit: choice.limit },
-    deliveryOf,
+    deliveries,
   )
 }
 
@@ -79,17 +78,18 @@ const OF_SCHEDULES = `exists (select 1 from run r
 
 /** The tries of a delivery are read with it, and each has what it was answered. */
 const TRIES_BYTES = `(select coalesce(sum(300 + octet_length(coalesce(t.message, ''))), 0) from delivery_try t
-  where t.org_id = page.org_id and t.delivery_id = page.id)`
+  where t.org_id = page."orgId" and t.delivery_id = page.id)`
 
 /** The delivery, or undefined. */
 export async function loadDelivery(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly id: string },
 ): Promise<DeliveryRecord | undefined> {
-  const [row] = await connection.query(`select ${COLUMNS} from delivery where org_id = $1 and id = $2`, [
-    ...[wanted.orgId, wanted.id],
-  ])
-  return row === undefined ? undefined : deliveryOf(row)
+  return deliveries.first(
+    await connection.query(`select ${deliveries.list} from delivery where org_id = $1 and id = $2`, [
+      ...[wanted.orgId, wanted.id],
+    ]),
+  )
 }
 
 /** The tries of deliveries, in order. */
@@ -97,22 +97,13 @@ export async function loadTries(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly ids: readonly string[] },
 ): Promise<readonly TryRow[]> {
-  const rows = await connection.query(
-    `select delivery_id, number, node_id, started_at, finished_at, ok, status_code, error_code, message
-       from delivery_try where org_id = $1 and delivery_id = any($2::text[]) order by delivery_id, number`,
-    [wanted.orgId, wanted.ids],
+  return tries.read(
+    await connection.query(
+      `select ${tries.list} from delivery_try
+        where org_id = $1 and delivery_id = any($2::text[]) order by delivery_id, number`,
+      [wanted.orgId, wanted.ids],
+    ),
   )
-  return rows.map((row) => ({
-    deliveryId: row['delivery_id'] as string,
-    number: row['number'] as number,
-    nodeId: row['node_id'] as string,
-    startedAt: row['started_at'] as Instant,
-    finishedAt: row['finished_at'] as Instant,
-    ok: row['ok'] as boolean,
-    statusCode: row['status_code'] as number | null,
-    errorCode: row['error_code'] as string | null,
-    message: row['message'] as string | null,
-  }))
 }
 
 /** Lets a delivery begin anew: it is due now. */
@@ -157,22 +148,3 @@ export function deleteOldDeliveries(
     [old.orgId, old.kind, toTimestamp(old.before), old.limit],
   )
 }
-
-const deliveryOf = (row: Row): DeliveryRecord => ({
-  orgId: orgId(row['org_id'] as string),
-  id: row['id'] as string,
-  runId: brandOrNull(row['run_id'], runId),
-  alertId: row['alert_id'] as string | null,
-  digestId: row['digest_id'] as string | null,
-  isDigest: row['is_digest'] as boolean,
-  kind: row['kind'] as DeliveryRecord['kind'],
-  line: row['line'] as string,
-  targetId: row['target_id'] as TargetId | null,
-  url: row['url'] as string | null,
-  state: row['state'] as DeliveryState,
-  triesInAll: row['tries_in_all'] as number,
-  nextTryAt: row['next_try_at'] as Instant | null,
-  why: row['why'] as Why,
-  createdAt: row['created_at'] as Instant,
-  finishedAt: row['finished_at'] as Instant | null,
-})

@@ -1,26 +1,25 @@
-import { brandOrNull } from './rows.ts'
-import { orgId, runId, targetId, type OrgId, type RunId, type TargetId } from '../core/ids.ts'
+import type { OrgId, RunId, TargetId } from '../core/ids.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Transaction } from './database.ts'
+import { column, columns, counted, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
+
+const due = columns({ orgId: column.text<OrgId>(), targetId: column.text<TargetId>() })
 
 /** Targets whose quiet hours are over and for which something was collected. */
 export async function loadDueDigests(
   connection: Connection,
   wish: { readonly now: Instant; readonly limit: number },
-): Promise<readonly { readonly orgId: OrgId; readonly targetId: TargetId }[]> {
+): Promise<readonly RowOf<typeof due>[]> {
   const rows = await connection.query(
-    `select distinct org_id, target_id from (
+    `select distinct ${due.list} from (
        select org_id, target_id from delivery
         where state = 'held' and next_try_at is not null and next_try_at <= $1::timestamptz
         order by next_try_at limit $2) due`,
     [toTimestamp(wish.now), wish.limit],
   )
-  return rows.map((row) => ({
-    orgId: orgId(row['org_id'] as string),
-    targetId: targetId(row['target_id'] as string),
-  }))
+  return due.read(rows)
 }
 
 /** Makes everything that waits for the end of quiet hours part of a digest. Answers with how many there are. */
@@ -50,10 +49,10 @@ export async function collectDigest(
        insert into delivery (org_id, id, kind, target_id, line, state, why, next_try_at, created_at, is_digest)
        select $1, $3, 'saved', $2, $2, 'pending', $6::jsonb, $4::timestamptz, $4::timestamptz, true
         where exists (select 1 from joined))
-     select count(*) as joined from joined`,
+     select ${counted.list} from joined`,
     [org, target, id, toTimestamp(now), made.limit, JSON.stringify(made.why), JSON.stringify(made.memberWhy)],
   )
-  return rows[0]?.['joined'] as number
+  return counted.only(rows).count
 }
 
 /** What waits for the end of quiet hours at a target that was switched off waits for it to be enabled instead. */
@@ -81,13 +80,15 @@ export function reviewQuiet(
   )
 }
 
-/** Something that was collected. */
-export interface DigestedRow {
-  readonly runId: RunId | null
-  readonly body: string | null
+const digested = columns({
+  runId: column.text<RunId | null>('m.run_id'),
+  body: column.text<string | null>('m.body'),
   /** When the digest was made. */
-  readonly madeAt: Instant
-}
+  madeAt: column.instant('d.created_at'),
+})
+
+/** Something that was collected. */
+export type DigestedRow = RowOf<typeof digested>
 
 /** What a digest consists of, in order. */
 export async function loadDigested(
@@ -95,16 +96,12 @@ export async function loadDigested(
   wanted: { readonly orgId: OrgId; readonly digestId: string },
 ): Promise<readonly DigestedRow[]> {
   const rows = await connection.query(
-    `select m.run_id, m.body, d.created_at as made_at
+    `select ${digested.list}
        from delivery m join delivery d on d.org_id = m.org_id and d.id = m.digest_id
       where m.org_id = $1 and m.digest_id = $2 order by m.created_at, m.id`,
     [wanted.orgId, wanted.digestId],
   )
-  return rows.map((row) => ({
-    runId: brandOrNull(row['run_id'], runId),
-    body: row['body'] as string | null,
-    madeAt: row['made_at'] as Instant,
-  }))
+  return digested.read(rows)
 }
 
 /** A digest has arrived, or was given up: so has everything in it. */

@@ -1,6 +1,7 @@
-import { orgId, scheduleId, type OrgId, type ScheduleId } from '../core/ids.ts'
+import type { OrgId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection } from './database.ts'
+import { column, columns } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** Which times of schedules are looked at: none before `since`, none of the orgs in `except`. */
@@ -15,35 +16,38 @@ export interface DueOfOrg {
   readonly first: Instant
 }
 
+const due = columns({ orgId: column.text<OrgId>(), id: column.text<ScheduleId>(), nextRunAt: column.instant() })
+
 /** Active schedules of all orgs but some whose next moment has come, longest overdue first. */
 export async function loadDueSchedules(
   connection: Connection,
-  due: DueWindow & { readonly now: Instant; readonly limit: number },
+  wanted: DueWindow & { readonly now: Instant; readonly limit: number },
 ): Promise<ReadonlyMap<OrgId, DueOfOrg>> {
   const rows = await connection.query(
-    `select org_id, id, next_run_at from schedule
+    `select ${due.list} from schedule
       where state = 'active' and next_run_at >= $3::timestamptz and next_run_at <= $1::timestamptz
         and org_id <> all($4::text[])
       order by next_run_at limit $2`,
-    [toTimestamp(due.now), due.limit, toTimestamp(due.since), due.except],
+    [toTimestamp(wanted.now), wanted.limit, toTimestamp(wanted.since), wanted.except],
   )
   const byOrg = new Map<OrgId, { readonly ids: ScheduleId[]; readonly first: Instant }>()
-  for (const row of rows) {
-    const org = orgId(row['org_id'] as string)
-    const known = byOrg.get(org) ?? { ids: [], first: row['next_run_at'] as Instant }
-    known.ids.push(scheduleId(row['id'] as string))
-    byOrg.set(org, known)
+  for (const { orgId, id, nextRunAt } of due.read(rows)) {
+    const known = byOrg.get(orgId) ?? { ids: [], first: nextRunAt }
+    known.ids.push(id)
+    byOrg.set(orgId, known)
   }
   return byOrg
 }
 
+const next = columns({ nextRunAt: column.instant() })
+
 /** The earliest next moment of any active schedule of any org but some, or null. Reads the head of one index. */
 export async function loadNextMoment(connection: Connection, { since, except }: DueWindow): Promise<Instant | null> {
-  const [row] = await connection.query(
-    `select next_run_at from schedule where state = 'active' and next_run_at >= $1::timestamptz
+  const rows = await connection.query(
+    `select ${next.list} from schedule where state = 'active' and next_run_at >= $1::timestamptz
         and org_id <> all($2::text[])
       order by next_run_at limit 1`,
     [toTimestamp(since), except],
   )
-  return (row?.['next_run_at'] as Instant | undefined) ?? null
+  return next.first(rows)?.nextRunAt ?? null
 }

@@ -1,18 +1,10 @@
-import {
-  runId,
-  scheduleId,
-  type AgentId,
-  type OrgId,
-  type RunId,
-  type ScheduleId,
-  type SessionKey,
-} from '../core/ids.ts'
+import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { Why } from '../core/reasons.ts'
-import { AUDIT_COLUMNS, auditOf, type AuditRow } from './audit.ts'
+import { audits, type AuditRow } from './audit.ts'
 import type { Connection } from './database.ts'
-import type { DecisionRow } from './decisions.ts'
-import type { OccurrenceRow } from './occurrences.ts'
+import { decisions, type DecisionRow } from './decisions.ts'
+import { occurrences, type OccurrenceRow } from './occurrences.ts'
+import { column, columns, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** Reads that explanations need and nobody else: each follows an index, and each is bounded. */
@@ -23,26 +15,26 @@ interface Between {
   readonly to: Instant
 }
 
+const between = occurrences.pick('scheduleId', 'nominal', 'runId')
+
 /** What the plans of some schedules made of the moments between two. */
 export async function loadOccurrencesBetween(
   connection: Connection,
   wanted: Between & { readonly scheduleIds: readonly ScheduleId[]; readonly limit: number },
 ): Promise<readonly Pick<OccurrenceRow, 'scheduleId' | 'nominal' | 'runId'>[]> {
   const rows = await connection.query(
-    `select o.schedule_id, o.nominal_at, o.run_id from unnest($2::text[]) as w (id)
+    `select ${between.of('o')} from unnest($2::text[]) as w (id)
       cross join lateral (
-        select schedule_id, nominal_at, run_id from occurrence
+        select * from occurrence
          where org_id = $1 and schedule_id = w.id and nominal_at between $3::timestamptz and $4::timestamptz
            and kind = 'occurrence' and discriminator = ''
          order by nominal_at limit $5) o`,
     [wanted.orgId, wanted.scheduleIds, toTimestamp(wanted.from), toTimestamp(wanted.to), wanted.limit],
   )
-  return rows.map((row) => ({
-    scheduleId: scheduleId(row['schedule_id'] as string),
-    nominal: row['nominal_at'] as Instant,
-    runId: runId(row['run_id'] as string),
-  }))
+  return between.read(rows)
 }
+
+const ranges = decisions.omit('orgId')
 
 /** Ranges of decisions of some schedules that reach between two moments, those that begin last first. */
 export async function loadDecisionsBetween(
@@ -50,21 +42,14 @@ export async function loadDecisionsBetween(
   wanted: Between & { readonly scheduleIds: readonly ScheduleId[]; readonly limit: number },
 ): Promise<readonly Omit<DecisionRow, 'orgId'>[]> {
   const rows = await connection.query(
-    `select d.* from unnest($2::text[]) as w (id)
+    `select ${ranges.of('d')} from unnest($2::text[]) as w (id)
       cross join lateral (
-        select schedule_id, first_at, last_at, count, why, decided_at from decision
+        select * from decision
          where org_id = $1 and schedule_id = w.id and first_at <= $4::timestamptz and last_at >= $3::timestamptz
          order by first_at desc limit $5) d`,
     [wanted.orgId, wanted.scheduleIds, toTimestamp(wanted.from), toTimestamp(wanted.to), wanted.limit],
   )
-  return rows.map((row) => ({
-    scheduleId: scheduleId(row['schedule_id'] as string),
-    first: row['first_at'] as Instant,
-    last: row['last_at'] as Instant,
-    count: row['count'] as number,
-    why: row['why'] as Why,
-    decidedAt: row['decided_at'] as Instant,
-  }))
+  return ranges.read(rows)
 }
 
 /** The newest records about some objects of a kind, of each at most so many, newest first. */
@@ -73,14 +58,14 @@ export async function loadAuditsOf(
   wanted: { readonly orgId: OrgId; readonly kind: string; readonly ids: readonly string[]; readonly limit: number },
 ): Promise<readonly AuditRow[]> {
   const rows = await connection.query(
-    `select a.* from unnest($3::text[]) as w (id)
+    `select ${audits.of('a')} from unnest($3::text[]) as w (id)
       cross join lateral (
-        select ${AUDIT_COLUMNS} from audit where org_id = $1 and object_kind = $2 and object_id = w.id
+        select * from audit where org_id = $1 and object_kind = $2 and object_id = w.id
          order by no desc limit $4) a
       order by a.no desc`,
     [wanted.orgId, wanted.kind, wanted.ids, wanted.limit],
   )
-  return rows.map(auditOf)
+  return audits.read(rows)
 }
 
 /** Deletions of schedules since a moment, newest first; looks at the newest records of the org and not further. */
@@ -89,14 +74,16 @@ export async function loadDeletions(
   wanted: { readonly orgId: OrgId; readonly since: Instant; readonly looks: number; readonly limit: number },
 ): Promise<readonly AuditRow[]> {
   const rows = await connection.query(
-    `select ${AUDIT_COLUMNS} from audit
+    `select ${audits.list} from audit
       where org_id = $1 and no > (select coalesce(max(no), 0) from audit_head where org_id = $1) - $3::bigint
         and action = 'schedule.delete' and at >= $2::timestamptz
       order by no desc limit $4`,
     [wanted.orgId, toTimestamp(wanted.since), wanted.looks, wanted.limit],
   )
-  return rows.map(auditOf)
+  return audits.read(rows)
 }
+
+const ids = columns({ id: column.text<RunId>() })
 
 /** The run that carries a message, among the newest so many that were made before a moment. */
 export async function findRunOfMessage(
@@ -110,8 +97,8 @@ export async function findRunOfMessage(
   },
 ): Promise<RunId | undefined> {
   const { session } = wanted
-  const [row] = await connection.query(
-    `select id from (
+  const rows = await connection.query(
+    `select ${ids.list} from (
        select id, payload from run
         where org_id = $1 and created_at <= $3::timestamptz ${session === null ? '' : 'and session_key = $5'}
         order by created_at desc, id desc limit $4) newest
@@ -121,7 +108,7 @@ export async function findRunOfMessage(
       ...(session === null ? [] : [session]),
     ],
   )
-  return row === undefined ? undefined : runId(row['id'] as string)
+  return ids.first(rows)?.id
 }
 
 /** The run that an attempt is of: one that is under way, or among the newest so many that were made before a moment. */
@@ -129,8 +116,8 @@ export async function findRunOfAttempt(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly attemptId: string; readonly before: Instant; readonly looks: number },
 ): Promise<RunId | undefined> {
-  const [row] = await connection.query(
-    `select id from pending where org_id = $1 and attempt_id = $2
+  const rows = await connection.query(
+    `select ${ids.list} from pending where org_id = $1 and attempt_id = $2
      union all
      select n.id from (
        select id, attempt_id from run where org_id = $1 and created_at <= $3::timestamptz
@@ -140,34 +127,38 @@ export async function findRunOfAttempt(
      limit 1`,
     [wanted.orgId, wanted.attemptId, toTimestamp(wanted.before), wanted.looks],
   )
-  return row === undefined ? undefined : runId(row['id'] as string)
+  return ids.first(rows)?.id
 }
+
+const created = columns({ createdAt: column.instant() })
 
 /** When the oldest run of a schedule that is still kept was made. */
 export async function loadOldestRunAt(
   connection: Connection,
   of: { readonly orgId: OrgId; readonly scheduleId: ScheduleId },
 ): Promise<Instant | null> {
-  const [row] = await connection.query(
-    'select created_at from run where org_id = $1 and schedule_id = $2 order by created_at, id limit 1',
+  const rows = await connection.query(
+    `select ${created.list} from run where org_id = $1 and schedule_id = $2 order by created_at, id limit 1`,
     [of.orgId, of.scheduleId],
   )
-  return (row?.['created_at'] as Instant | undefined) ?? null
+  return created.first(rows)?.createdAt ?? null
 }
+
+const beating = columns({
+  agentId: column.text(),
+  nextAt: column.instant<Instant | null>(),
+  enabled: column.boolean(),
+})
 
 /** Agents whose heart beats, with when it beats next. */
 export async function loadBeatingAgents(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly agentId: AgentId | null; readonly limit: number },
-): Promise<readonly { readonly agentId: string; readonly nextAt: Instant | null; readonly enabled: boolean }[]> {
+): Promise<readonly RowOf<typeof beating>[]> {
   const rows = await connection.query(
-    `select agent_id, next_at, enabled from heartbeat where org_id = $1 and ($2::text is null or agent_id = $2)
+    `select ${beating.list} from heartbeat where org_id = $1 and ($2::text is null or agent_id = $2)
       order by next_at nulls last limit $3`,
     [wanted.orgId, wanted.agentId, wanted.limit],
   )
-  return rows.map((row) => ({
-    agentId: row['agent_id'] as string,
-    nextAt: row['next_at'] as Instant | null,
-    enabled: row['enabled'] as boolean,
-  }))
+  return beating.read(rows)
 }

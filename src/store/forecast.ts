@@ -1,7 +1,26 @@
-import { agentId, type AgentId, type OrgId } from '../core/ids.ts'
+import type { AgentId, OrgId } from '../core/ids.ts'
 import { DAY_MS, type Instant } from '../core/instant.ts'
-import type { Connection, Row } from './database.ts'
+import type { Connection } from './database.ts'
+import { column, columns, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
+
+/** Never less than a day: what came in the first minutes does not go on all day. */
+const SPAN_OF_SEEN = `greatest(${DAY_MS}, (select extract(epoch from $2::timestamptz - min(created_at)) * 1000 from seen))
+  ::float8`
+
+const chats = columns({
+  agentId: column.text<AgentId>(),
+  made: column.float('count(*)::float8'),
+  spanMs: column.float(SPAN_OF_SEEN),
+})
+
+const tasks = columns({
+  agentId: column.text<AgentId>('t.key'),
+  made: column.float(
+    "sum(coalesce((t.value ->> 'completed')::float8, 0) + coalesce((t.value ->> 'failed')::float8, 0))",
+  ),
+  spanMs: column.float(SPAN_OF_SEEN),
+})
 
 /** Runs that no plan makes, as often as an agent had them. */
 export interface ObservedRate {
@@ -29,17 +48,13 @@ export async function loadChatRates(
         where org_id = $1 and created_at > $2::timestamptz - interval '${LOOK_BACK_DAYS} days'
           and created_at <= $2::timestamptz
         order by created_at desc, id desc limit ${LOOKED_THROUGH})
-     select agent_id, count(*)::float8 as made, ${SPAN_OF_SEEN}
+     select ${chats.list}
        from seen where trigger in ('message', 'webhook', 'manual', 'retry')
         and not (trigger = 'manual' and nominal_at is not null) group by agent_id`,
     [wanted.orgId, toTimestamp(wanted.now)],
   )
-  return rows.map(rateOf)
+  return chats.read(rows).map(rateOf)
 }
-
-/** Never less than a day: what came in the first minutes does not go on all day. */
-const SPAN_OF_SEEN = `greatest(${DAY_MS}, (select extract(epoch from $2::timestamptz - min(created_at)) * 1000 from seen))
-  ::float8 as span_ms`
 
 /** How many tasks of each agent ended per day. Tasks are not kept for long; the history of turns, kept for a day, counts. */
 export async function loadTaskRates(
@@ -51,15 +66,17 @@ export async function loadTaskRates(
        select at as created_at, tasks from turn
         where org_id = $1 and at > $2::timestamptz - interval '1 day' and at <= $2::timestamptz
         order by no desc limit ${LOOKED_THROUGH})
-     select t.key as agent_id, ${SPAN_OF_SEEN},
-       sum(coalesce((t.value ->> 'completed')::float8, 0) + coalesce((t.value ->> 'failed')::float8, 0)) as made
+     select ${tasks.list}
        from seen, jsonb_each(seen.tasks) t group by t.key`,
     [wanted.orgId, toTimestamp(wanted.now)],
   )
-  return rows.map(rateOf).filter(({ perDay }) => perDay > 0)
+  return tasks
+    .read(rows)
+    .map(rateOf)
+    .filter(({ perDay }) => perDay > 0)
 }
 
-const rateOf = (row: Row): ObservedRate => ({
-  agentId: agentId(row['agent_id'] as string),
-  perDay: ((row['made'] as number) * DAY_MS) / (row['span_ms'] as number),
+const rateOf = ({ agentId, made, spanMs }: RowOf<typeof chats>): ObservedRate => ({
+  agentId,
+  perDay: (made * DAY_MS) / spanMs,
 })

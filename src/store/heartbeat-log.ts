@@ -1,94 +1,67 @@
-import {
-  agentId,
-  orgId,
-  runId,
-  sessionKey,
-  type AgentId,
-  type OrgId,
-  type RunId,
-  type SessionKey,
-} from '../core/ids.ts'
+import type { AgentId, OrgId, RunId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { BeatOutcome } from '../core/heartbeat/beat-ending.ts'
 import type { DeliveryState } from '../core/delivery/delivery-states.ts'
 import type { Why } from '../core/reasons.ts'
-import type { Connection, Row, SqlValue, Transaction } from './database.ts'
+import type { Connection, SqlValue, Transaction } from './database.ts'
 import { readPage, type Listed } from './page.ts'
 import { countRemoved, type OldRows } from './removal.ts'
-import { brandOrNull, columnsOf, timestampOrNull } from './rows.ts'
+import { timestampOrNull } from './rows.ts'
+import { column, columns, counted, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
-/** An entry of `heartbeat_log`. */
-export interface BeatRow {
-  readonly id: string
-  readonly agentId: AgentId
+const beats = table('heartbeat_log', {
+  id: column.text(),
+  agentId: column.text<AgentId>(),
   /** The moment of the plan; null when somebody wanted to see it. */
-  readonly dueAt: Instant | null
-  readonly at: Instant
-  readonly outcome: BeatOutcome
-  readonly why: Why
-  readonly target: string
-  readonly runId: RunId | null
-  readonly content: string | null
-  readonly deliveryId: string | null
-  readonly finishedAt: Instant | null
+  dueAt: column.instant<Instant | null>(),
+  at: column.instant(),
+  outcome: column.text<BeatOutcome>(),
+  why: column.json<Why>(),
+  target: column.text(),
+  runId: column.text<RunId | null>(),
+  content: column.text<string | null>(),
+  deliveryId: column.text<string | null>(),
+  finishedAt: column.instant<Instant | null>(),
   /** The conversation that the content was added to. */
-  readonly sessionKey: SessionKey | null
-}
+  sessionKey: column.text<SessionKey | null>(),
+})
+
+/** An entry of `heartbeat_log`. */
+export type BeatRow = RowOf<typeof beats>
 
 /**
  * Puts what became of heartbeats on record. An agent that is still busy adds a look to the entry of the same moment, and
  * a run that has ended completes the entry it began.
  */
-export function writeBeats(tx: Transaction, org: OrgId, beats: readonly BeatRow[]): void {
+export function writeBeats(tx: Transaction, org: OrgId, rows: readonly BeatRow[]): void {
   tx.send(
-    `with given as (
-       select * from unnest($2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::jsonb[],
-         $8::text[], $9::text[], $10::text[], $11::text[], $12::timestamptz[], $13::text[])
-         as i (id, agent_id, due_at, at, outcome, why, target, run_id, content, delivery_id, finished_at,
-           session_key)),
+    `with given as (select * from unnest(${beats.arrays(2)}) as i (${beats.names})),
      again as (
        update heartbeat_log l set looks = l.looks + 1, last_at = g.at, why = g.why
          from given g
         where l.org_id = $1 and l.agent_id = g.agent_id and l.due_at = g.due_at and l.outcome = 'busy'
           and g.outcome = 'busy'
         returning g.id)
-     insert into heartbeat_log (org_id, id, agent_id, due_at, at, last_at, outcome, why, target, run_id, content,
-       delivery_id, finished_at, session_key)
-     select $1, g.id, g.agent_id, g.due_at, g.at, g.at, g.outcome, g.why, g.target, g.run_id, g.content, g.delivery_id,
-       g.finished_at, g.session_key from given g where g.id not in (select id from again)
+     insert into heartbeat_log (org_id, last_at, ${beats.names})
+     select $1, g.at, g.* from given g where g.id not in (select id from again)
      on conflict (org_id, id) do update set outcome = excluded.outcome, why = excluded.why, last_at = excluded.last_at,
        content = excluded.content, delivery_id = excluded.delivery_id, finished_at = excluded.finished_at,
        session_key = excluded.session_key`,
-    [
-      org,
-      ...columnsOf(
-        beats,
-        (beat) => beat.id,
-        (beat) => beat.agentId,
-        (beat) => timestampOrNull(beat.dueAt),
-        (beat) => toTimestamp(beat.at),
-        (beat) => beat.outcome,
-        (beat) => JSON.stringify(beat.why),
-        (beat) => beat.target,
-        (beat) => beat.runId,
-        (beat) => beat.content,
-        (beat) => beat.deliveryId,
-        (beat) => timestampOrNull(beat.finishedAt),
-        (beat) => beat.sessionKey,
-      ),
-    ],
+    [org, ...beats.lists(rows)],
   )
 }
 
-/** What arrived last, by agent and receiver. */
-export interface DeliveredBeat {
-  readonly agentId: AgentId
+const delivered = columns({
+  agentId: column.text<AgentId>('i.agent_id'),
   /** The receiver, however it was written: its line in the outbox. */
-  readonly line: string
-  readonly content: string
-  readonly at: Instant
-}
+  line: column.text('i.line'),
+  content: column.text('s.content'),
+  at: column.instant('s.finished_at'),
+})
+
+/** What arrived last, by agent and receiver. */
+export type DeliveredBeat = RowOf<typeof delivered>
 
 /** The newest content that has arrived at each of these receivers. What is on its way, held or given up does not count. */
 export async function loadLastDelivered(
@@ -96,7 +69,7 @@ export async function loadLastDelivered(
   wanted: { readonly orgId: OrgId; readonly agentIds: readonly AgentId[]; readonly lines: readonly string[] },
 ): Promise<readonly DeliveredBeat[]> {
   const rows = await connection.query(
-    `select i.agent_id, i.line, s.content, s.finished_at
+    `select ${delivered.list}
        from (select distinct * from unnest($2::text[], $3::text[]) as w (agent_id, line)) i
        cross join lateral (
          select l.content, d.finished_at from heartbeat_log l
@@ -106,25 +79,22 @@ export async function loadLastDelivered(
           order by d.finished_at desc, l.at desc limit 1) s`,
     [wanted.orgId, wanted.agentIds, wanted.lines],
   )
-  return rows.map((row) => ({
-    agentId: agentId(row['agent_id'] as string),
-    line: row['line'] as string,
-    content: row['content'] as string,
-    at: row['finished_at'] as Instant,
-  }))
+  return delivered.read(rows)
 }
+
+const records = columns({
+  ...beats.definitions,
+  orgId: column.text<OrgId>(),
+  looks: column.int(),
+  lastAt: column.instant(),
+  /** How its delivery stands; null when there is none any more. */
+  deliveryState: column.text<DeliveryState | null>('d.state'),
+})
 
 /** An entry as it is read. */
-export interface BeatRecord extends BeatRow {
-  readonly orgId: OrgId
-  readonly looks: number
-  readonly lastAt: Instant
-  /** How its delivery stands; null when there is none any more. */
-  readonly deliveryState: DeliveryState | null
-}
+export type BeatRecord = RowOf<typeof records>
 
-const BEAT = `l.org_id, l.id, l.agent_id, l.due_at, l.at, l.looks, l.last_at, l.outcome, l.why, l.target, l.run_id, l.content,
-  l.delivery_id, l.finished_at, l.session_key, d.state as delivery_state
+const BEAT = `${records.of('l')}
   from heartbeat_log l left join delivery d on d.org_id = l.org_id and d.id = l.delivery_id`
 
 interface BeatPage {
@@ -147,7 +117,7 @@ const listValues = ({ orgId, agentId: agent, outcomes, after, limit }: BeatPage)
 /** Entries of an agent, newest first. */
 export async function listBeats(connection: Connection, page: BeatPage): Promise<readonly BeatRecord[]> {
   const rows = await connection.query(LIST, listValues(page))
-  return rows.map(beatOf)
+  return records.read(rows)
 }
 
 /** A page of them, which ends by bytes too. */
@@ -155,15 +125,17 @@ export const listBeatPage = (connection: Connection, page: BeatPage): Promise<Li
   readPage(
     connection,
     { text: LIST, values: listValues({ ...page, limit: page.limit + 1 }), large: ['content'], limit: page.limit },
-    beatOf,
+    records,
   )
 
+const replies = columns({
+  runId: column.text<RunId>(),
+  content: column.text(),
+  createdAt: column.instant('finished_at'),
+})
+
 /** News of a heartbeat that was added to a conversation. */
-export interface AddedReply {
-  readonly runId: RunId
-  readonly content: string
-  readonly createdAt: Instant
-}
+export type AddedReply = RowOf<typeof replies>
 
 /** A page of the news that heartbeats have added to a conversation, newest first. */
 export const listAddedReplies = (
@@ -178,7 +150,7 @@ export const listAddedReplies = (
   readPage(
     connection,
     {
-      text: `select run_id, content, finished_at from heartbeat_log
+      text: `select ${replies.list} from heartbeat_log
         where org_id = $1 and session_key = $2
           and ($3::timestamptz is null or (finished_at, run_id) < ($3::timestamptz, $4::text))
         order by finished_at desc, run_id desc limit $5`,
@@ -188,11 +160,7 @@ export const listAddedReplies = (
       ],
       ...{ large: ['content'], limit: page.limit },
     },
-    (row) => ({
-      runId: runId(row['run_id'] as string),
-      content: row['content'] as string,
-      createdAt: row['finished_at'] as Instant,
-    }),
+    replies,
   )
 
 /** The entry, or undefined. */
@@ -200,8 +168,9 @@ export async function loadBeat(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly id: string },
 ): Promise<BeatRecord | undefined> {
-  const [row] = await connection.query(`select ${BEAT} where l.org_id = $1 and l.id = $2`, [wanted.orgId, wanted.id])
-  return row === undefined ? undefined : beatOf(row)
+  return records.first(
+    await connection.query(`select ${BEAT} where l.org_id = $1 and l.id = $2`, [wanted.orgId, wanted.id]),
+  )
 }
 
 /** Entries of one agent or all whose looks were between two moments, newest first. */
@@ -222,7 +191,7 @@ export async function loadBeatsBetween(
       order by l.last_at limit $5`,
     [wanted.orgId, wanted.agentId, toTimestamp(wanted.from), toTimestamp(wanted.to), wanted.limit],
   )
-  return rows.map(beatOf)
+  return records.read(rows)
 }
 
 /** How many entries an agent has. */
@@ -230,11 +199,11 @@ export async function countBeats(
   connection: Connection,
   of: { readonly orgId: OrgId; readonly agentId: AgentId },
 ): Promise<number> {
-  const [row] = await connection.query(
-    'select count(*) as entries from heartbeat_log where org_id = $1 and agent_id = $2',
-    [of.orgId, of.agentId],
-  )
-  return row?.['entries'] as number
+  const rows = await connection.query(`select ${counted.list} from heartbeat_log where org_id = $1 and agent_id = $2`, [
+    of.orgId,
+    of.agentId,
+  ])
+  return counted.only(rows).count
 }
 
 /**
@@ -273,22 +242,3 @@ export function deleteSurplusBeats(
     [surplus.orgId, surplus.keep, surplus.limit],
   )
 }
-
-const beatOf = (row: Row): BeatRecord => ({
-  orgId: orgId(row['org_id'] as string),
-  id: row['id'] as string,
-  agentId: agentId(row['agent_id'] as string),
-  dueAt: row['due_at'] as Instant | null,
-  at: row['at'] as Instant,
-  looks: row['looks'] as number,
-  lastAt: row['last_at'] as Instant,
-  outcome: row['outcome'] as BeatOutcome,
-  why: row['why'] as Why,
-  target: row['target'] as string,
-  runId: brandOrNull(row['run_id'], runId),
-  content: row['content'] as string | null,
-  deliveryId: row['delivery_id'] as string | null,
-  deliveryState: row['delivery_state'] as DeliveryState | null,
-  finishedAt: row['finished_at'] as Instant | null,
-  sessionKey: brandOrNull(row['session_key'], sessionKey),
-})

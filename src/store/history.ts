@@ -2,6 +2,7 @@ import { DAY_MS, earlier, HOUR_MS, instant, MINUTE_MS, type Instant } from '../c
 import { LOCK_SPACE } from './advisory-locks.ts'
 import type { Connection } from './database.ts'
 import { DatabaseError, type RefusalCode } from './database-error.ts'
+import { column, columns, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /**
@@ -9,12 +10,15 @@ import { toTimestamp } from './timestamp.ts'
  * default partition. Nothing here waits for long: what cannot be done now is done in the next pass.
  */
 
+const BOUND = `pg_get_expr(c.relpartbound, c.oid)`
+
 /** A partition of `turn`: from, and before, these times. The one with everything before the others begins at -Infinity. */
-interface Partition {
-  readonly name: string
-  readonly from: Instant
-  readonly until: Instant
-}
+const partitions = columns({
+  name: column.text('c.relname::text'),
+  from: column.instant(`coalesce(substring(${BOUND} from 'FROM \\(''(.+?)''\\)')::timestamptz, '-infinity')`),
+  until: column.instant(`substring(${BOUND} from 'TO \\(''(.+?)''\\)')::timestamptz`),
+})
+type Partition = RowOf<typeof partitions>
 
 const DEFAULT_PARTITION = 'turn_default'
 
@@ -27,22 +31,15 @@ const LOCK_TIMEOUT = '50ms'
 /** What was not done because others were in the way, or because turns of the hour are in the default partition. */
 const POSTPONED: ReadonlySet<RefusalCode> = new Set(['timed_out', 'conflict', 'constraint_violated'])
 
-const BOUND = `pg_get_expr(c.relpartbound, c.oid)`
-
 /** The partitions of the history, oldest first, without the default one. */
 async function loadPartitions(connection: Connection): Promise<readonly Partition[]> {
   const rows = await connection.query(
-    `select c.relname::text as name, substring(${BOUND} from 'FROM \\(''(.+?)''\\)')::timestamptz as from,
-            substring(${BOUND} from 'TO \\(''(.+?)''\\)')::timestamptz as until
+    `select ${partitions.list}
        from pg_inherits i join pg_class c on c.oid = i.inhrelid
       where i.inhparent = to_regclass('turn') and ${BOUND} <> 'DEFAULT' order by until`,
     [],
   )
-  return rows.map((row) => ({
-    name: row['name'] as string,
-    from: (row['from'] as Instant | null) ?? instant(-Infinity),
-    until: row['until'] as Instant,
-  }))
+  return partitions.read(rows)
 }
 
 /**

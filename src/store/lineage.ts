@@ -1,28 +1,37 @@
 import type { OrgId, RunId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
-import type { Connection, Row } from './database.ts'
+import type { Connection } from './database.ts'
 import type { OrgPage } from './page.ts'
 import { timestampOrNull } from './rows.ts'
+import { column, columns, type RowOf } from './table.ts'
+
+const runs = columns({
+  kind: column.text<'run' | 'schedule'>("'run'"),
+  id: column.text('r.id'),
+  parentRunId: column.text<string | null>('r.parent_run_id'),
+  agentId: column.text('r.agent_id'),
+  scheduleId: column.text<string | null>('r.schedule_id'),
+  name: column.text<string | null>('null::text'),
+  state: column.text('coalesce(r.state, (select p.state from pending p where p.org_id = r.org_id and p.id = r.id))'),
+  trigger: column.text<string | null>('r.trigger'),
+  owner: column.text<string | null>('r.owner'),
+  createdAt: column.instant('r.created_at'),
+})
+
+const schedules = columns({
+  kind: column.text("'schedule'"),
+  id: column.text('s.id'),
+  parentRunId: column.text('s.created_by_run'),
+  agentId: column.text('s.agent_id'),
+  scheduleId: column.text('null::text'),
+  name: column.text('s.name'),
+  state: column.text('s.state'),
+  trigger: column.text('null::text'),
+  owner: column.text('s.owner'),
+  createdAt: column.instant('s.created_at'),
+})
 
 /** A run or a schedule, as far as the tree of what woke what shows it. */
-export interface LineageRow {
-  readonly kind: 'run' | 'schedule'
-  readonly id: string
-  readonly parentRunId: string | null
-  readonly agentId: string
-  readonly scheduleId: string | null
-  readonly name: string | null
-  readonly state: string
-  readonly trigger: string | null
-  readonly owner: string | null
-  readonly createdAt: Instant
-}
-
-const RUN = `'run' as kind, r.id, r.parent_run_id, r.agent_id, r.schedule_id, null as name,
-  coalesce(r.state, (select p.state from pending p where p.org_id = r.org_id and p.id = r.id)) as state, r.trigger, r.owner,
-  r.created_at`
-const SCHEDULE = `'schedule' as kind, s.id, s.created_by_run as parent_run_id, s.agent_id, null as schedule_id, s.name,
-  s.state, null as trigger, s.owner, s.created_at`
+export type LineageRow = RowOf<typeof runs>
 
 /** The run and those above it that are still on record, the run itself first; no more than so many. */
 export async function loadRunsAbove(
@@ -35,10 +44,10 @@ export async function loadRunsAbove(
        union all
        select a.no + 1, r.id, r.parent_run_id from above a join run r on r.org_id = $1 and r.id = a.parent_run_id
         where a.no < $3)
-     select ${RUN} from above a join run r on r.org_id = $1 and r.id = a.id order by a.no`,
+     select ${runs.list} from above a join run r on r.org_id = $1 and r.id = a.id order by a.no`,
     [asked.orgId, asked.id, asked.most],
   )
-  return rows.map(lineageOf)
+  return runs.read(rows)
 }
 
 /** What a run made and woke itself, oldest first. */
@@ -52,15 +61,15 @@ export async function loadBelow(
 ): Promise<readonly LineageRow[]> {
   const rows = await connection.query(
     `select * from (
-       (select ${RUN} from run r where r.org_id = $1 and r.parent_run_id = $2 and ($3::text is null or r.owner = $3)
+       (select ${runs.list} from run r where r.org_id = $1 and r.parent_run_id = $2 and ($3::text is null or r.owner = $3)
            and ($4::timestamptz is null or (r.created_at, r.id) > ($4::timestamptz, $5::text))
          order by r.created_at, r.id limit $6)
        union all
-       (select ${SCHEDULE} from schedule s where s.org_id = $1 and s.created_by_run = $2
+       (select ${schedules.list} from schedule s where s.org_id = $1 and s.created_by_run = $2
            and ($3::text is null or s.owner = $3)
            and ($4::timestamptz is null or (s.created_at, s.id) > ($4::timestamptz, $5::text))
          order by s.created_at, s.id limit $6)) below
-     order by created_at, id limit $6`,
+     order by "createdAt", id limit $6`,
     [
       asked.orgId,
       asked.id,
@@ -70,18 +79,5 @@ export async function loadBelow(
       asked.limit,
     ],
   )
-  return rows.map(lineageOf)
+  return runs.read(rows)
 }
-
-const lineageOf = (row: Row): LineageRow => ({
-  kind: row['kind'] as LineageRow['kind'],
-  id: row['id'] as string,
-  parentRunId: row['parent_run_id'] as string | null,
-  agentId: row['agent_id'] as string,
-  scheduleId: row['schedule_id'] as string | null,
-  name: row['name'] as string | null,
-  state: row['state'] as string,
-  trigger: row['trigger'] as string | null,
-  owner: row['owner'] as string | null,
-  createdAt: row['created_at'] as Instant,
-})

@@ -2,13 +2,11 @@ import { type Instant } from '../core/instant.ts'
 import { LOCK_SPACE, lockNumber } from './advisory-locks.ts'
 import { type Transaction } from './database.ts'
 import { quoteSchema } from './identifier.ts'
+import { column, columns, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
-export interface AppliedMigration {
-  readonly number: number
-  readonly name: string
-  readonly checksum: string
-}
+const migrations = table('migration', { number: column.int(), name: column.text(), checksum: column.text() })
+export type AppliedMigration = RowOf<typeof migrations>
 
 /** Waits until no other node migrates this schema; held to the end of the transaction. */
 export async function lockMigrations(tx: Transaction, schema: string): Promise<void> {
@@ -29,12 +27,7 @@ export async function loadAppliedMigrations(tx: Transaction, schema: string): Pr
     [schema],
   )
   if (found.length === 0) return []
-  const rows = await tx.query('select number, name, checksum from migration order by number', [])
-  return rows.map((row) => ({
-    number: row['number'] as number,
-    name: row['name'] as string,
-    checksum: row['checksum'] as string,
-  }))
+  return migrations.read(await tx.query(`select ${migrations.list} from migration order by number`, []))
 }
 
 /** Puts a migration on record, in the transaction that applied it. */
@@ -50,8 +43,9 @@ export async function insertAppliedMigration(
   ])
 }
 
+const transactions = columns({ id: column.text('pg_current_xact_id()::text') })
+
 /** The number of the running transaction. */
 export async function readTransactionId(tx: Transaction): Promise<string> {
-  const [row] = await tx.query('select pg_current_xact_id()::text as id', [])
-  return row?.['id'] as string
+  return transactions.only(await tx.query(`select ${transactions.list}`, [])).id
 }

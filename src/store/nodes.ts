@@ -1,47 +1,41 @@
 import type { Instant } from '../core/instant.ts'
-import type { Connection, Row } from './database.ts'
+import type { Connection } from './database.ts'
+import { column, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
-/** A row of `node`: a server process and the lease that covers every attempt it holds. Nodes belong to no org. */
-export interface NodeRow {
-  readonly id: string
-  readonly startedAt: Instant
-  readonly leaseUntil: Instant
-  readonly draining: boolean
+const nodes = table('node', {
+  id: column.text(),
+  startedAt: column.instant(),
+  leaseUntil: column.instant(),
+  draining: column.boolean(),
   /** What it can execute: `echo`, `in-process:<name>`, … */
-  readonly executors: readonly string[]
+  executors: column.texts(),
   /** Its lanes and their sizes. */
-  readonly lanes: Readonly<Record<string, number>>
+  lanes: column.json<Readonly<Record<string, number>>>(),
   /** What it is: name and version of the program. */
-  readonly program: string
+  program: column.text(),
   /** Another node has declared it lost. */
-  readonly lost: boolean
+  lost: column.boolean(),
+  keyIds: column.texts(),
+  scannedAt: column.instant<Instant | null>(),
+})
+
+/** A row of `node`: a server process and the lease that covers every attempt it holds. Nodes belong to no org. */
+export interface NodeRow extends Omit<RowOf<typeof nodes>, 'keyIds' | 'scannedAt'> {
   /** When it last looked at what is due; null when it does not say. */
   readonly scannedAt?: Instant | null
   /** The keys it opens sealed texts with; left out: none. */
   readonly keyIds?: readonly string[] | undefined
 }
 
-const COLUMNS = 'id, started_at, lease_until, draining, executors, lanes, program, lost, key_ids'
+const CREATED = nodes.omit('scannedAt')
 
 /** Makes a node known, with its first lease. */
 export async function insertNode(connection: Connection, node: NodeRow): Promise<void> {
-  await connection.query(
-    `insert into node (${COLUMNS}) values ($1, $2::timestamptz, $3::timestamptz, $4, $5::text[], $6::jsonb, $7, $8,
-       $9::text[])`,
-    [
-      node.id,
-      toTimestamp(node.startedAt),
-      toTimestamp(node.leaseUntil),
-      node.draining,
-      node.executors,
-      JSON.stringify(node.lanes),
-      node.program,
-      node.lost,
-      node.keyIds ?? [],
-    ],
-  )
+  await connection.query(CREATED.insert, CREATED.values({ ...node, keyIds: node.keyIds ?? [] }))
 }
+
+const RENEWED = nodes.pick('leaseUntil', 'draining', 'executors', 'lanes', 'keyIds')
 
 export type NodeRenewal = Pick<NodeRow, 'id' | 'leaseUntil' | 'executors' | 'lanes' | 'draining' | 'keyIds'>
 
@@ -52,16 +46,13 @@ export type NodeRenewal = Pick<NodeRow, 'id' | 'leaseUntil' | 'executors' | 'lan
  */
 export async function renewNode(connection: Connection, renewal: NodeRenewal): Promise<boolean> {
   const rows = await connection.query(
-    `update node set lease_until = $2::timestamptz, executors = $3::text[], lanes = $4::jsonb,
-       draining = $5, key_ids = $6::text[]
-     where id = $1 and not lost returning id`,
-    [
-      ...[renewal.id, toTimestamp(renewal.leaseUntil), renewal.executors, JSON.stringify(renewal.lanes)],
-      ...[renewal.draining, renewal.keyIds ?? []],
-    ],
+    `update node set ${RENEWED.assigned(2)} where id = $1 and not lost returning id`,
+    [renewal.id, ...RENEWED.values({ ...renewal, keyIds: renewal.keyIds ?? [] })],
   )
   return rows.length > 0
 }
+
+const named = nodes.pick('id')
 
 /**
  * Declares nodes lost, each only if its lease is still the one that was seen; from then on they cannot renew it. Answers
@@ -73,7 +64,7 @@ export async function declareLost(connection: Connection, seen: readonly SeenNod
       where n.id = seen.id and n.lease_until = seen.lease_until returning n.id`,
     [seen.map(({ id }) => id), seen.map(({ leaseUntil }) => toTimestamp(leaseUntil))],
   )
-  return rows.map((row) => row['id'] as string)
+  return named.read(rows).map(({ id }) => id)
 }
 
 /** A node and its lease, as somebody saw it. */
@@ -86,13 +77,12 @@ export async function loadUnlostHolders(connection: Connection, ids: readonly st
      union all select id from worker where id = any($1::text[]) and not lost`,
     [ids],
   )
-  return new Set(rows.map((row) => row['id'] as string))
+  return new Set(named.read(rows).map(({ id }) => id))
 }
 
 /** All nodes on record, alive or not, oldest first. */
 export async function loadNodes(connection: Connection): Promise<readonly NodeRow[]> {
-  const rows = await connection.query(`select ${COLUMNS}, scanned_at from node order by started_at, id`, [])
-  return rows.map(nodeOf)
+  return nodes.read(await connection.query(`select ${nodes.list} from node order by started_at, id`, []))
 }
 
 /** Forgets a node that has given back everything it held, or whose attempts have been settled for it. */
@@ -113,18 +103,5 @@ export async function lapseNodes(
      returning id`,
     [toTimestamp(lapse.now), lapse.except],
   )
-  return rows.map((row) => row['id'] as string)
+  return named.read(rows).map(({ id }) => id)
 }
-
-const nodeOf = (row: Row): NodeRow => ({
-  id: row['id'] as string,
-  startedAt: row['started_at'] as Instant,
-  leaseUntil: row['lease_until'] as Instant,
-  draining: row['draining'] as boolean,
-  executors: row['executors'] as readonly string[],
-  lanes: row['lanes'] as Readonly<Record<string, number>>,
-  program: row['program'] as string,
-  lost: row['lost'] as boolean,
-  scannedAt: row['scanned_at'] as Instant | null,
-  keyIds: row['key_ids'] as readonly string[],
-})

@@ -1,9 +1,12 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { Connection, Row } from './database.ts'
+import type { Connection } from './database.ts'
+import { column, columns } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
-const orgOf = (row: Row): OrgId => row['org_id'] as OrgId
+const orgs = columns({ orgId: column.text<OrgId>() })
+const versions = columns({ orgId: column.text<OrgId>(), no: column.bigint() })
+const firstTurns = columns({ no: column.bigint<number | null>('min(no)') })
 
 /** Orgs that have pending runs, by id, from the one after `after` on. Skips from org to org, however many runs each has. */
 export async function loadPendingOrgs(
@@ -16,20 +19,20 @@ export async function loadPendingOrgs(
        union all
        select (select p.org_id from pending p where p.org_id > f.org_id order by p.org_id limit 1)
          from found f where f.org_id is not null)
-     select org_id from found where org_id is not null limit $2`,
+     select ${orgs.list} from found where org_id is not null limit $2`,
     [page.after, page.limit],
   )
-  return rows.map(orgOf)
+  return orgs.read(rows).map(({ orgId }) => orgId)
 }
 
 /** Those of the orgs that have pending runs. */
 export async function loadOrgsWithPending(connection: Connection, ids: readonly OrgId[]): Promise<ReadonlySet<OrgId>> {
   const rows = await connection.query(
-    `select o.org_id from unnest($1::text[]) as o (org_id)
+    `select ${orgs.of('o')} from unnest($1::text[]) as o (org_id)
       where exists (select 1 from pending p where p.org_id = o.org_id)`,
     [ids],
   )
-  return new Set(rows.map(orgOf))
+  return new Set(orgs.read(rows).map(({ orgId }) => orgId))
 }
 
 /** The versions of some orgs; those without a turn are left out. */
@@ -37,8 +40,8 @@ export async function loadVersionsOf(
   connection: Connection,
   ids: readonly OrgId[],
 ): Promise<ReadonlyMap<OrgId, number>> {
-  const rows = await connection.query('select org_id, no from org_version where org_id = any($1::text[])', [ids])
-  return new Map(rows.map((row) => [orgOf(row), row['no'] as number]))
+  const rows = await connection.query(`select ${versions.list} from org_version where org_id = any($1::text[])`, [ids])
+  return new Map(versions.read(rows).map(({ orgId, no }) => [orgId, no]))
 }
 
 /** The number of an org's first turn from a time on, or null when there is none. */
@@ -46,11 +49,11 @@ export async function loadFirstTurnSince(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly since: Instant },
 ): Promise<number | null> {
-  const [row] = await connection.query('select min(no) as no from turn where org_id = $1 and at >= $2::timestamptz', [
-    asked.orgId,
-    toTimestamp(asked.since),
-  ])
-  return (row?.['no'] as number | null | undefined) ?? null
+  const rows = await connection.query(
+    `select ${firstTurns.list} from turn where org_id = $1 and at >= $2::timestamptz`,
+    [asked.orgId, toTimestamp(asked.since)],
+  )
+  return firstTurns.only(rows).no
 }
 
 /** Tells other nodes something on a channel, outside of any transaction. */

@@ -1,23 +1,26 @@
-import { agentId, orgId, type AgentId, type OrgId } from '../core/ids.ts'
+import type { AgentId, OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { Connection, Row, Transaction } from './database.ts'
+import type { Connection, Transaction } from './database.ts'
 import type { OrgPage } from './page.ts'
-import { brandOrNull, timestampOrNull } from './rows.ts'
+import { timestampOrNull } from './rows.ts'
+import { column, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
-/** A row of `org`. A limit that is null does not limit. */
-export interface OrgRow {
-  readonly id: OrgId
-  readonly name: string
-  readonly defaultTimezone: string
-  readonly defaultAgentId: AgentId | null
-  readonly maxConcurrent: number | null
-  readonly maxSchedules: number | null
-  readonly runsPerDay: number | null
+const orgs = table('org', {
+  id: column.text<OrgId>(),
+  name: column.text(),
+  defaultTimezone: column.text(),
+  defaultAgentId: column.text<AgentId | null>(),
+  maxConcurrent: column.int<number | null>(),
+  maxSchedules: column.int<number | null>(),
+  runsPerDay: column.int<number | null>(),
   /** The longest time limit of an attempt. */
-  readonly maxTimeoutSeconds: number | null
-  readonly createdAt: Instant
-}
+  maxTimeoutSeconds: column.int<number | null>(),
+  createdAt: column.instant(),
+})
+
+/** A row of `org`. A limit that is null does not limit. */
+export type OrgRow = RowOf<typeof orgs>
 
 /** What an org is made of when it is made by being used. */
 export interface NewOrg {
@@ -27,9 +30,6 @@ export interface NewOrg {
   readonly defaultAgentId: AgentId | null
   readonly at: Instant
 }
-
-const COLUMNS = `id, name, default_timezone, default_agent_id, max_concurrent, max_schedules, runs_per_day,
-  max_timeout_seconds, created_at`
 
 /** Makes an org unless there is one of this id, which then stays as it is. True when it was made. */
 export async function ensureOrg(connection: Connection, org: NewOrg): Promise<boolean> {
@@ -44,39 +44,25 @@ export async function ensureOrg(connection: Connection, org: NewOrg): Promise<bo
 
 /** Makes an org with all it has. False when there is one of this id, also one that is being deleted. */
 export async function insertOrg(tx: Transaction, org: OrgRow): Promise<boolean> {
-  const rows = await tx.query(
-    `insert into org (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9::timestamptz)
-     on conflict (id) do nothing returning id`,
-    [
-      ...[org.id, org.name, org.defaultTimezone, org.defaultAgentId],
-      ...[org.maxConcurrent, org.maxSchedules, org.runsPerDay, org.maxTimeoutSeconds, toTimestamp(org.createdAt)],
-    ],
-  )
+  const rows = await tx.query(`${orgs.insert} on conflict (id) do nothing returning id`, orgs.values(org))
   return rows.length > 0
 }
 
+const EDITED = orgs.omit('id', 'createdAt')
+
 /** Writes back what may change about an org. */
 export async function saveOrg(tx: Transaction, org: OrgRow): Promise<void> {
-  await tx.query(
-    `update org set name = $2, default_timezone = $3, default_agent_id = $4, max_concurrent = $5, max_schedules = $6,
-       runs_per_day = $7, max_timeout_seconds = $8 where id = $1`,
-    [
-      ...[org.id, org.name, org.defaultTimezone, org.defaultAgentId],
-      ...[org.maxConcurrent, org.maxSchedules, org.runsPerDay, org.maxTimeoutSeconds],
-    ],
-  )
+  await tx.query(`update org set ${EDITED.assigned(2)} where id = $1`, [org.id, ...EDITED.values(org)])
 }
 
 /** The org, or undefined. One that is being deleted is not there. */
 export async function loadOrg(connection: Connection, id: OrgId): Promise<OrgRow | undefined> {
-  const [row] = await connection.query(`select ${COLUMNS} from org where id = $1 and deleted_at is null`, [id])
-  return row === undefined ? undefined : orgOf(row)
+  return orgs.first(await connection.query(`select ${orgs.list} from org where id = $1 and deleted_at is null`, [id]))
 }
 
 /** All orgs of the deployment, by id. */
 export async function listOrgs(connection: Connection): Promise<readonly OrgRow[]> {
-  const rows = await connection.query(`select ${COLUMNS} from org where deleted_at is null order by id`, [])
-  return rows.map(orgOf)
+  return orgs.read(await connection.query(`select ${orgs.list} from org where deleted_at is null order by id`, []))
 }
 
 /** Orgs of the deployment, newest first. */
@@ -84,13 +70,14 @@ export async function listOrgsPage(
   connection: Connection,
   choice: Pick<OrgPage, 'after' | 'limit'>,
 ): Promise<readonly OrgRow[]> {
-  const rows = await connection.query(
-    `select ${COLUMNS} from org
+  return orgs.read(
+    await connection.query(
+      `select ${orgs.list} from org
       where deleted_at is null and ($1::timestamptz is null or (created_at, id) < ($1::timestamptz, $2::text))
       order by created_at desc, id desc limit $3`,
-    [timestampOrNull(choice.after?.createdAt ?? null), choice.after?.id ?? null, choice.limit],
+      [timestampOrNull(choice.after?.createdAt ?? null), choice.after?.id ?? null, choice.limit],
+    ),
   )
-  return rows.map(orgOf)
 }
 
 /** From now on the org is there for nobody. Its rows go step by step. */
@@ -98,14 +85,16 @@ export async function markOrgDeleted(tx: Transaction, id: OrgId, at: Instant): P
   await tx.query('update org set deleted_at = $2::timestamptz where id = $1', [id, toTimestamp(at)])
 }
 
+const ids = orgs.pick('id')
+
 /** Orgs that are being deleted and have nothing pending, by id. */
 export async function loadDeletedOrgs(connection: Connection): Promise<readonly OrgId[]> {
   const rows = await connection.query(
-    `select o.id from org o
+    `select ${ids.of('o')} from org o
       where o.deleted_at is not null and not exists (select 1 from pending p where p.org_id = o.id) order by o.id`,
     [],
   )
-  return rows.map((row) => orgId(row['id'] as string))
+  return ids.read(rows).map(({ id }) => id)
 }
 
 /**
@@ -186,18 +175,6 @@ export async function seedDailyRuns(
     [day.orgId, day.id, toTimestamp(day.start), day.limit],
   )
 }
-
-const orgOf = (row: Row): OrgRow => ({
-  id: orgId(row['id'] as string),
-  name: row['name'] as string,
-  defaultTimezone: row['default_timezone'] as string,
-  defaultAgentId: brandOrNull(row['default_agent_id'], agentId),
-  maxConcurrent: row['max_concurrent'] as number | null,
-  maxSchedules: row['max_schedules'] as number | null,
-  runsPerDay: row['runs_per_day'] as number | null,
-  maxTimeoutSeconds: row['max_timeout_seconds'] as number | null,
-  createdAt: row['created_at'] as Instant,
-})
 
 /** Says whom work wakes that names nobody. */
 export async function setDefaultAgent(

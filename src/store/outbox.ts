@@ -1,12 +1,25 @@
 import type { DeliveryState } from '../core/delivery/delivery-states.ts'
 import { kindOf, type DeliveryKind, type RunDelivery } from '../core/delivery/run-delivery.ts'
-import { orgId, runId, type OrgId, type RunId, type TargetId } from '../core/ids.ts'
+import type { OrgId, RunId, TargetId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
-import type { Connection, Row, Transaction } from './database.ts'
-import { brandOrNull, columnsOf, jsonOrNull, timestampOrNull } from './rows.ts'
+import type { Connection, Transaction } from './database.ts'
 import type { TargetRow } from './targets.ts'
+import { column, columns, table, writes, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
+
+const WRITTEN = writes<NewDelivery>([
+  ['id', 'text', ({ id }) => id],
+  ['run_id', 'text', ({ runId }) => runId],
+  ['target_id', 'text', ({ to }) => ('target' in to ? to.target : null)],
+  ['url', 'text', ({ to }) => ('callback' in to ? to.callback : null)],
+  ['line', 'text', ({ line }) => line],
+  // It is JSON already.
+  ['output', 'text', ({ output }) => output],
+  ['state', 'text', ({ state }) => state],
+  ['why', 'json', ({ why }) => JSON.stringify(why)],
+  ['kind', 'text', ({ to }) => kindOf(to)],
+])
 
 /** A result that is to be carried somewhere. */
 export interface NewDelivery {
@@ -33,7 +46,7 @@ export function insertDeliveries(
     `insert into delivery (org_id, id, run_id, kind, target_id, url, line, output, state, why, next_try_at, created_at,
        finished_at)
      select $1, i.id, i.run_id, i.kind, i.target_id, i.url, i.line,
-       i.output, s.state,
+       i.output::json, s.state,
        case when s.state = i.state then i.why
             when s.state = 'held' then coalesce(t.disabled_why, jsonb_build_object('reason', 'target_off',
               'rule', 'target.enabled', 'evidence', jsonb_build_object('target', t.name)))
@@ -41,31 +54,14 @@ export function insertDeliveries(
               'evidence', jsonb_build_object('target', i.target_id)) end,
        case when s.state = 'pending' then $2::timestamptz end, $2::timestamptz,
        case when s.state in ('failed', 'kept') then $2::timestamptz end
-     from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[], $9::text[], $10::jsonb[],
-                 $11::text[])
-       as i (id, run_id, target_id, url, line, output, state, why, kind)
+     from unnest(${WRITTEN.arrays(3)}) as i (${WRITTEN.names})
        left join target t on t.org_id = $1 and t.id = i.target_id
        cross join lateral (select case
          when i.state <> 'pending' or i.kind <> 'saved' then i.state
          when t.id is null then 'failed'
          when t.disabled_at is not null then 'held'
          else 'pending' end as state) s`,
-    [
-      org,
-      toTimestamp(made.now),
-      ...columnsOf(
-        made.deliveries,
-        (delivery) => delivery.id,
-        (delivery) => delivery.runId,
-        (delivery) => ('target' in delivery.to ? delivery.to.target : null),
-        (delivery) => ('callback' in delivery.to ? delivery.to.callback : null),
-        (delivery) => delivery.line,
-        (delivery) => delivery.output,
-        (delivery) => delivery.state,
-        (delivery) => JSON.stringify(delivery.why),
-        (delivery) => kindOf(delivery.to),
-      ),
-    ],
+    [org, toTimestamp(made.now), ...WRITTEN.lists(made.deliveries)],
   )
 }
 
@@ -142,38 +138,47 @@ export async function claimDeliveries(
        from due left join delivery w on w.org_id = due.org_id and w.id = due.id
          left join target t on t.org_id = w.org_id and t.id = w.target_id
       where d.org_id = due.org_id and d.id = due.id
-     returning d.org_id, d.id, d.run_id, d.kind, d.line, d.target_id, d.url, d.is_digest, d.why,
-       d.tries_in_all + 1 as number, d.output, d.body, t.id is not null as has_target, t.name as target_name,
-       t.kind as target_kind, t.url as target_url, t.sealed_url, t.settings as target_settings, t.quiet_hours`,
+     returning ${claimed.list}`,
     [toTimestamp(wish.now), wish.perLine, wish.limit, wish.claim, toTimestamp(wish.until)],
   )
-  return rows.map(claimedOf)
+  return claimed.read(rows).map(claimedOf)
 }
 
-const claimedOf = (row: Row): ClaimedDelivery => ({
-  orgId: orgId(row['org_id'] as string),
-  id: row['id'] as string,
-  runId: brandOrNull(row['run_id'], runId),
-  kind: row['kind'] as ClaimedDelivery['kind'],
-  line: row['line'] as string,
-  targetId: row['target_id'] as TargetId | null,
-  url: row['url'] as string | null,
-  target: row['has_target'] === true ? claimedTargetOf(row) : null,
-  isDigest: row['is_digest'] as boolean,
-  why: row['why'] as Why,
-  number: row['number'] as number,
-  output: row['output'] ?? undefined,
-  body: row['body'] as string | null,
+const claimed = columns({
+  orgId: column.text<OrgId>('d.org_id'),
+  id: column.text('d.id'),
+  runId: column.text<RunId | null>('d.run_id'),
+  kind: column.text<DeliveryKind>('d.kind'),
+  line: column.text('d.line'),
+  targetId: column.text<TargetId | null>('d.target_id'),
+  url: column.text<string | null>('d.url'),
+  isDigest: column.boolean('d.is_digest'),
+  why: column.json<Why>('d.why'),
+  number: column.int('d.tries_in_all + 1'),
+  output: column.json('d.output'),
+  body: column.text<string | null>('d.body'),
+  hasTarget: column.boolean('t.id is not null'),
+  targetName: column.text('t.name'),
+  targetKind: column.text<ClaimedTarget['kind']>('t.kind'),
+  targetUrl: column.text('t.url'),
+  sealedUrl: column.text<string | null>('t.sealed_url'),
+  settings: column.json<ClaimedTarget['settings']>('t.settings'),
+  quietHours: column.json<ClaimedTarget['quietHours']>('t.quiet_hours'),
 })
 
-const claimedTargetOf = (row: Row): ClaimedTarget => ({
-  name: row['target_name'] as string,
-  kind: row['target_kind'] as ClaimedTarget['kind'],
-  url: row['target_url'] as string,
-  sealedUrl: row['sealed_url'] as string | null,
-  settings: row['target_settings'] as ClaimedTarget['settings'],
-  quietHours: row['quiet_hours'] as ClaimedTarget['quietHours'],
-})
+function claimedOf({
+  hasTarget,
+  targetName: name,
+  targetKind: kind,
+  targetUrl: url,
+  sealedUrl,
+  settings,
+  quietHours,
+  ...delivery
+}: RowOf<typeof claimed>): ClaimedDelivery {
+  const target = hasTarget ? { name, kind, url, sealedUrl, settings, quietHours } : null
+  return { ...delivery, output: delivery.output ?? undefined, target }
+}
 
 /** Gives claims back that nothing was sent under. */
 export async function releaseDeliveries(connection: Connection, claim: string, ids: readonly string[]): Promise<void> {
@@ -183,114 +188,79 @@ export async function releaseDeliveries(connection: Connection, claim: string, i
   )
 }
 
+const tried = columns({
+  id: column.text(),
+  runId: column.text<RunId | null>(),
+  isDigest: column.boolean(),
+  kind: column.text<DeliveryKind>(),
+  targetId: column.text<TargetId | null>(),
+  url: column.text<string | null>(),
+  tries: column.int(),
+  triesInAll: column.int(),
+})
+
 /** What a decision about a try looks at, of a delivery whose claim still stands. */
-export interface TriedFacts {
-  readonly id: string
-  readonly runId: RunId | null
-  readonly isDigest: boolean
-  readonly kind: DeliveryKind
-  readonly targetId: TargetId | null
-  readonly url: string | null
-  readonly tries: number
-  readonly triesInAll: number
-}
+export type TriedFacts = RowOf<typeof tried>
 
 /** The deliveries among these whose claim is still the one they were sent under. */
 export async function loadTried(
   tx: Transaction,
-  tried: { readonly orgId: OrgId; readonly ids: readonly string[]; readonly claims: readonly string[] },
+  sent: { readonly orgId: OrgId; readonly ids: readonly string[]; readonly claims: readonly string[] },
 ): Promise<readonly TriedFacts[]> {
   const rows = await tx.query(
-    `select d.id, d.run_id, d.kind, d.target_id, d.url, d.tries, d.tries_in_all, d.is_digest
+    `select ${tried.of('d')}
        from unnest($2::text[], $3::text[]) as i (id, claim)
        join delivery d on d.org_id = $1 and d.id = i.id and d.claim = i.claim
       for update of d`,
-    [tried.orgId, tried.ids, tried.claims],
+    [sent.orgId, sent.ids, sent.claims],
   )
-  return rows.map((row) => ({
-    id: row['id'] as string,
-    runId: brandOrNull(row['run_id'], runId),
-    isDigest: row['is_digest'] as boolean,
-    kind: row['kind'] as TriedFacts['kind'],
-    targetId: row['target_id'] as TargetId | null,
-    url: row['url'] as string | null,
-    tries: row['tries'] as number,
-    triesInAll: row['tries_in_all'] as number,
-  }))
+  return tried.read(rows)
 }
+
+const after = table('delivery', {
+  id: column.text(),
+  state: column.text<DeliveryState>(),
+  tries: column.int(),
+  triesInAll: column.int(),
+  nextTryAt: column.instant<Instant | null>(),
+  why: column.json<Why>(),
+  body: column.text<string | null>(),
+  finishedAt: column.instant<Instant | null>(),
+})
+const AFTER = after.omit('id', 'body')
 
 /** Where a delivery stands after a try. */
-export interface AfterTry {
-  readonly id: string
-  readonly state: DeliveryState
-  readonly tries: number
-  readonly triesInAll: number
-  readonly nextTryAt: Instant | null
-  readonly why: Why
-  readonly body: string | null
-  readonly finishedAt: Instant | null
-}
+export type AfterTry = RowOf<typeof after>
 
 /** Writes where deliveries stand after a try, and lets go of their claims. */
-export function saveTried(tx: Transaction, org: OrgId, after: readonly AfterTry[]): void {
+export function saveTried(tx: Transaction, org: OrgId, rows: readonly AfterTry[]): void {
   tx.send(
-    `update delivery d set state = i.state, tries = i.tries, tries_in_all = i.tries_in_all, next_try_at = i.next_try_at,
-       why = i.why, body = coalesce(i.body, d.body), finished_at = i.finished_at, claim = null, claimed_until = null
-     from unnest($2::text[], $3::text[], $4::int[], $5::int[], $6::timestamptz[], $7::jsonb[], $8::text[],
-                 $9::timestamptz[])
-       as i (id, state, tries, tries_in_all, next_try_at, why, body, finished_at)
+    `update delivery d set ${AFTER.assignedFrom('i')}, body = coalesce(i.body, d.body), claim = null, claimed_until = null
+     from unnest(${after.arrays(2)}) as i (${after.names})
      where d.org_id = $1 and d.id = i.id`,
-    [
-      org,
-      ...columnsOf(
-        after,
-        (row) => row.id,
-        (row) => row.state,
-        (row) => row.tries,
-        (row) => row.triesInAll,
-        (row) => timestampOrNull(row.nextTryAt),
-        (row) => jsonOrNull(row.why),
-        (row) => row.body,
-        (row) => timestampOrNull(row.finishedAt),
-      ),
-    ],
+    [org, ...after.lists(rows)],
   )
 }
+
+export const tries = table('delivery_try', {
+  deliveryId: column.text(),
+  number: column.int(),
+  nodeId: column.text(),
+  startedAt: column.instant(),
+  finishedAt: column.instant(),
+  ok: column.boolean(),
+  statusCode: column.int<number | null>(),
+  errorCode: column.text<string | null>(),
+  message: column.text<string | null>(),
+})
 
 /** One try to send a message. */
-export interface TryRow {
-  readonly deliveryId: string
-  readonly number: number
-  readonly nodeId: string
-  readonly startedAt: Instant
-  readonly finishedAt: Instant
-  readonly ok: boolean
-  readonly statusCode: number | null
-  readonly errorCode: string | null
-  readonly message: string | null
-}
+export type TryRow = RowOf<typeof tries>
 
 /** Puts tries on record. */
-export function insertTries(tx: Transaction, org: OrgId, tries: readonly TryRow[]): void {
-  tx.send(
-    `insert into delivery_try (org_id, delivery_id, number, node_id, started_at, finished_at, ok, status_code, error_code,
-       message)
-     select $1, * from unnest($2::text[], $3::int[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::boolean[],
-                              $8::int[], $9::text[], $10::text[])`,
-    [
-      org,
-      ...columnsOf(
-        tries,
-        (row) => row.deliveryId,
-        (row) => row.number,
-        (row) => row.nodeId,
-        (row) => toTimestamp(row.startedAt),
-        (row) => toTimestamp(row.finishedAt),
-        (row) => row.ok,
-        (row) => row.statusCode,
-        (row) => row.errorCode,
-        (row) => row.message,
-      ),
-    ],
-  )
+export function insertTries(tx: Transaction, org: OrgId, rows: readonly TryRow[]): void {
+  tx.send(`insert into delivery_try (org_id, ${tries.names}) select $1, * from unnest(${tries.arrays(2)})`, [
+    org,
+    ...tries.lists(rows),
+  ])
 }

@@ -1,6 +1,7 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Row, SqlValue } from './database.ts'
+import { column, columns } from './table.ts'
 
 /** The row that a page of a list begins behind. */
 export interface PagePlace {
@@ -31,12 +32,14 @@ export interface Listed<Item> {
 export interface PageQuery {
   readonly text: string
   readonly values: readonly SqlValue[]
-  /** The columns of the statement that may be large; the others have limits of their own. */
+  /** The properties of a row that may be large; the others have limits of their own. */
   readonly large: readonly string[]
   /** What else is read for a row, as an expression about `page`: its bytes. */
   readonly besides?: string
   readonly limit: number
 }
+
+const sized = columns({ page_rows: column.bigint() })
 
 /**
  * Reads a page that ends by its length or by its bytes, whichever comes first. How large rows are is added up in the
@@ -45,9 +48,9 @@ export interface PageQuery {
 export async function readPage<Item>(
   connection: Connection,
   { text, values, large, besides, limit }: PageQuery,
-  itemOf: (row: Row) => Item,
+  { read }: { readonly read: (rows: readonly Row[]) => readonly Item[] },
 ): Promise<Listed<Item>> {
-  const sizes = large.map((column) => `coalesce(octet_length(page.${column}::text), 0)`)
+  const sizes = large.map((column) => `coalesce(octet_length(page."${column}"::text), 0)`)
   const bytes = [...sizes, ...(besides === undefined ? [] : [besides])].join(' + ')
   const rows = await connection.query(
     `select * from (
@@ -58,9 +61,9 @@ export async function readPage<Item>(
       order by page_row`,
     values,
   )
-  const found = (rows[0]?.['page_rows'] as number | undefined) ?? 0
-  const shown = rows.slice(0, limit)
-  return { rows: shown.map(itemOf), more: found > shown.length }
+  const found = sized.first(rows)?.page_rows ?? 0
+  const shown = rows.slice(0, limit).map(({ page_rows: _rows, page_row: _row, page_bytes: _bytes, ...row }) => row)
+  return { rows: read(shown), more: found > shown.length }
 }
 
 /** The bytes of a payload of which no column says it. */
@@ -70,15 +73,8 @@ export const bytesOf = (column: string): string => `octet_length(${column}::text
 export const isLargePayload = (bytes: string): string => `coalesce(${bytes}, 0) > ${MAX_LISTED_PAYLOAD_BYTES}`
 
 /** The columns that stand for a payload in a list: itself, or where it is left out, how large it is. */
-export const listedPayload = (
-  column: string,
-  { bytes, isLeftOut }: { readonly bytes: string; readonly isLeftOut: string },
-): string =>
-  `case when ${isLeftOut} then null else ${column} end as payload,
-   case when ${isLeftOut} then ${bytes} end as payload_bytes`
-
-/** How large the payload is that was left out; nothing where it was not. */
-export const payloadBytesOf = (row: Row): { readonly payloadBytes?: number } => {
-  const bytes = row['payload_bytes'] as number | null | undefined
-  return bytes === null || bytes === undefined ? {} : { payloadBytes: bytes }
-}
+export const listedPayload = (payload: string, { bytes, isLeftOut }: Readonly<Record<'bytes' | 'isLeftOut', string>>) =>
+  ({
+    payload: column.json(`case when ${isLeftOut} then null else ${payload} end`),
+    payloadBytes: column.int<number | null>(`case when ${isLeftOut} then ${bytes} end`),
+  }) as const

@@ -4,9 +4,10 @@ import type { Reserve } from '../core/picking/gates.ts'
 import type { Why } from '../core/reasons.ts'
 import { ACCEPTED } from '../core/usual-why.ts'
 import type { RetryPolicy } from '../core/run/retry-policy.ts'
-import type { Connection, Row } from './database.ts'
+import type { Connection } from './database.ts'
 import { firstStart, readRetryPolicy } from './run-columns.ts'
 import type { RunRow } from './run-row.ts'
+import { column, columns, type RowOf } from './table.ts'
 
 const NOTHING_RESERVED: readonly Reserve[] = []
 
@@ -14,14 +15,57 @@ const NOTHING_RESERVED: readonly Reserve[] = []
 const SMALL_PAYLOAD = 512
 
 /** What changes while a run is pending. */
-const LIVE = `p.state, p.attempt, p.seq, p.not_before, p.debouncing, p.slot, p.superseded, p.attempt_id, p.node_id,
-  p.started_at, ${firstStart('p', 'p.attempt')}, p.ends_by, p.grace_until, p.why, p.reserves`
+const live = columns({
+  state: column.text<RunRow['state']>(),
+  attempt: column.int(),
+  seq: column.bigint<number | null>(),
+  notBefore: column.instant<Instant | null>(),
+  debouncing: column.boolean(),
+  slot: column.text<RunRow['slot']>(),
+  superseded: column.boolean(),
+  attemptId: column.text<AttemptId | null>(),
+  nodeId: column.text<string | null>(),
+  startedAt: column.instant<Instant | null>(),
+  firstStartedAt: column.instant<Instant | null>(firstStart('p', 'p.attempt')),
+  endsBy: column.instant<Instant | null>(),
+  graceUntil: column.instant<Instant | null>(),
+  why: column.json<Why | null>(),
+  reserves: column.json<readonly Reserve[] | null>(),
+})
+const lives = columns({ id: column.text<RunId>(), ...live.definitions })
 
-const FACTS = `r.id, r.job_run_id, r.agent_id, r.executor_key, r.session_key, r.generation, r.schedule_id, r.nominal_at,
-  r.trigger, r.lane, r.priority, r.created_at, r.sender, r.interrupts, r.deadline, r.timeout_seconds, r.retry_policy,
-  r.failure_action_retries, r.first_attempt, r.retry_of, r.parent_run_id, r.owner, r.lineage, r.decision, r.held_decision, r.delivery,
-  r.trace,
-  ${LIVE}`
+const facts = columns({
+  id: column.text<RunId>(),
+  jobRunId: column.text<string | null>(),
+  agentId: column.text<AgentId>(),
+  executorKey: column.text(),
+  sessionKey: column.text<SessionKey | null>(),
+  generation: column.int(),
+  scheduleId: column.text<ScheduleId | null>(),
+  nominal: column.instant<Instant | null>('nominal_at'),
+  trigger: column.text<RunRow['trigger']>(),
+  lane: column.text<LaneName>(),
+  priority: column.int(),
+  createdAt: column.instant(),
+  sender: column.text<string | null>(),
+  interrupts: column.boolean(),
+  deadline: column.instant<Instant | null>(),
+  timeoutSeconds: column.int<number | null>(),
+  retryPolicy: column.json<RetryPolicy | null>(),
+  failureActionRetries: column.boolean(),
+  firstAttempt: column.int(),
+  retryOf: column.text<RunId | null>(),
+  parentRunId: column.text<RunId | null>(),
+  owner: column.text<string | null>(),
+  lineage: column.json<RunRow['lineage']>(),
+  decision: column.json<Why | null>(),
+  heldDecision: column.json<Why | null>(),
+  delivery: column.json<RunRow['delivery']>(),
+  trace: column.text<string | null>(),
+})
+const FACTS = `${facts.of('r')}, ${live.of('p')}`
+
+const pending = columns({ ...facts.definitions, ...live.definitions, payload: column.json() })
 
 const SMALL = `pg_column_size(r.payload) <= ${SMALL_PAYLOAD}`
 
@@ -38,7 +82,7 @@ export async function loadPending(
       where p.org_id = $1 and p.id > $2 order by p.id limit $3`,
     [asked.orgId, asked.after, asked.limit, asked.payloads],
   )
-  return rows.map((row) => runOf(row, asked.orgId))
+  return pending.read(rows).map((row) => runOf(row, asked.orgId))
 }
 
 /** Those of the runs that are pending. */
@@ -53,7 +97,7 @@ export async function loadPendingByIds(
       cross join lateral (select * from run where org_id = $1 and id = i.id offset 0) r`,
     [asked.orgId, asked.ids],
   )
-  return rows.map((row) => runOf(row, asked.orgId))
+  return pending.read(rows).map((row) => runOf(row, asked.orgId))
 }
 
 /** Those of the runs that are still pending, as they are now. What is on record for good is taken from what is known. */
@@ -62,53 +106,50 @@ export async function loadLives(
   asked: { readonly orgId: OrgId; readonly runs: ReadonlyMap<RunId, RunRow> },
 ): Promise<readonly RunRow[]> {
   const rows = await connection.query(
-    `select p.id, ${LIVE} from unnest($2::text[]) as i (id)
+    `select ${lives.of('p')} from unnest($2::text[]) as i (id)
       cross join lateral (select * from pending where org_id = $1 and id = i.id offset 0) p`,
     [asked.orgId, [...asked.runs.keys()]],
   )
-  return rows.flatMap((row) => {
-    const known = asked.runs.get(row['id'] as RunId)
-    return known === undefined
-      ? []
-      : [{ ...known, ...liveOf(row), ...UNTOLD, debouncing: row['debouncing'] as boolean }]
+  return lives.read(rows).flatMap((row) => {
+    const known = asked.runs.get(row.id)
+    return known === undefined ? [] : [{ ...known, ...liveOf(row), ...UNTOLD, debouncing: row.debouncing }]
   })
 }
 
-function runOf(row: Row, orgId: OrgId): RunRow {
-  const trigger = row['trigger'] as RunRow['trigger']
-  const debouncing = row['debouncing'] as boolean
+function runOf(row: RowOf<typeof pending>, orgId: OrgId): RunRow {
+  const { trigger, debouncing } = row
   return {
-    id: row['id'] as RunId,
+    id: row.id,
     orgId,
-    agentId: row['agent_id'] as AgentId,
-    executorKey: row['executor_key'] as string,
-    sessionKey: row['session_key'] as SessionKey | null,
-    generation: row['generation'] as number,
-    scheduleId: row['schedule_id'] as ScheduleId | null,
-    nominal: row['nominal_at'] as Instant | null,
-    jobRunId: (row['job_run_id'] as string | null) ?? (row['id'] as string),
+    agentId: row.agentId,
+    executorKey: row.executorKey,
+    sessionKey: row.sessionKey,
+    generation: row.generation,
+    scheduleId: row.scheduleId,
+    nominal: row.nominal,
+    jobRunId: row.jobRunId ?? row.id,
     trigger,
-    lane: row['lane'] as LaneName,
-    priority: row['priority'] as number,
-    createdAt: row['created_at'] as Instant,
-    sender: row['sender'] as string | null,
-    interrupts: row['interrupts'] as boolean,
-    deadline: row['deadline'] as Instant | null,
-    timeoutSeconds: row['timeout_seconds'] as number | null,
-    retryPolicy: readRetryPolicy(row['retry_policy'] as RetryPolicy | null, trigger),
-    failureActionRetries: row['failure_action_retries'] as boolean,
-    firstAttempt: row['first_attempt'] as number,
-    retryOf: row['retry_of'] as RunId | null,
-    parentRunId: row['parent_run_id'] as RunId | null,
-    owner: row['owner'] as string | null,
-    lineage: row['lineage'] as RunRow['lineage'],
-    decision: (row['decision'] as Why | null) ?? ACCEPTED,
-    heldDecision: row['held_decision'] as Why | null,
-    delivery: row['delivery'] as RunRow['delivery'],
-    trace: row['trace'] as string | null,
+    lane: row.lane,
+    priority: row.priority,
+    createdAt: row.createdAt,
+    sender: row.sender,
+    interrupts: row.interrupts,
+    deadline: row.deadline,
+    timeoutSeconds: row.timeoutSeconds,
+    retryPolicy: readRetryPolicy(row.retryPolicy, trigger),
+    failureActionRetries: row.failureActionRetries,
+    firstAttempt: row.firstAttempt,
+    retryOf: row.retryOf,
+    parentRunId: row.parentRunId,
+    owner: row.owner,
+    lineage: row.lineage,
+    decision: row.decision ?? ACCEPTED,
+    heldDecision: row.heldDecision,
+    delivery: row.delivery,
+    trace: row.trace,
     ...liveOf(row),
     debouncing,
-    payload: row['payload'] ?? undefined,
+    payload: row.payload ?? undefined,
     ...UNTOLD,
   }
 }
@@ -129,38 +170,22 @@ const UNTOLD = {
 } as const
 
 function liveOf(
-  row: Row,
-): Pick<
-  RunRow,
-  | 'state'
-  | 'attempt'
-  | 'seq'
-  | 'notBefore'
-  | 'slot'
-  | 'superseded'
-  | 'attemptId'
-  | 'nodeId'
-  | 'startedAt'
-  | 'firstStartedAt'
-  | 'endsBy'
-  | 'graceUntil'
-  | 'why'
-  | 'reserves'
-> {
+  row: RowOf<typeof live>,
+): Omit<RowOf<typeof live>, 'debouncing' | 'reserves'> & Pick<RunRow, 'reserves'> {
   return {
-    state: row['state'] as RunRow['state'],
-    attempt: row['attempt'] as number,
-    seq: row['seq'] as number | null,
-    notBefore: row['not_before'] as Instant | null,
-    slot: row['slot'] as RunRow['slot'],
-    superseded: row['superseded'] as boolean,
-    attemptId: row['attempt_id'] as AttemptId | null,
-    nodeId: row['node_id'] as string | null,
-    startedAt: row['started_at'] as Instant | null,
-    firstStartedAt: row['first_started_at'] as Instant | null,
-    endsBy: row['ends_by'] as Instant | null,
-    graceUntil: row['grace_until'] as Instant | null,
-    why: row['why'] as Why | null,
-    reserves: (row['reserves'] as readonly Reserve[] | null) ?? NOTHING_RESERVED,
+    state: row.state,
+    attempt: row.attempt,
+    seq: row.seq,
+    notBefore: row.notBefore,
+    slot: row.slot,
+    superseded: row.superseded,
+    attemptId: row.attemptId,
+    nodeId: row.nodeId,
+    startedAt: row.startedAt,
+    firstStartedAt: row.firstStartedAt,
+    endsBy: row.endsBy,
+    graceUntil: row.graceUntil,
+    why: row.why,
+    reserves: row.reserves ?? NOTHING_RESERVED,
   }
 }

@@ -1,62 +1,62 @@
-import { runId, type OrgId, type RunId } from '../core/ids.ts'
+import type { OrgId, RunId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { ProbeRecord } from '../core/probe/asked.ts'
 import type { ProbeAnswer } from '../core/probe/verdict.ts'
-import type { Connection, Row, Transaction } from './database.ts'
-import { brandOrNull } from './rows.ts'
+import type { Connection, Transaction } from './database.ts'
+import { column, columns, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
+const probes = columns({
+  subject: column.text(),
+  asked: column.bigint(),
+  saved: column.bigint(),
+  errors: column.bigint(),
+  lastAnswer: column.text<ProbeAnswer>(),
+  lastSentence: column.text(),
+  lastAt: column.instant(),
+  lastRunId: column.text<RunId>(),
+})
+
 /** A row of `probe`: how often was asked, and what was seen last. */
-export interface ProbeRow {
-  readonly subject: string
-  readonly asked: number
-  readonly saved: number
-  readonly errors: number
-  readonly lastAnswer: ProbeAnswer
-  readonly lastSentence: string
-  readonly lastAt: Instant
-  readonly lastRunId: RunId
-}
+export type ProbeRow = RowOf<typeof probes>
+
+const answers = table('probe_answer', {
+  at: column.instant(),
+  answer: column.text<ProbeAnswer>(),
+  asked: column.text(),
+  sentence: column.text(),
+  seen: column.text(),
+})
 
 /** A row of `probe_answer`: what was seen for a run. */
-export interface ProbeAnswerRow {
-  readonly at: Instant
-  readonly answer: ProbeAnswer
-  readonly asked: string
-  readonly sentence: string
-  readonly seen: string
-}
+export type ProbeAnswerRow = RowOf<typeof answers>
+
+const standing = columns({
+  /** What was said for this very run before, null: it was not asked for. */
+  said: column.text<ProbeAnswer | null>('(select a.answer from probe_answer a where a.org_id = $1 and a.run_id = $3)'),
+  seenMark: column.text<string | null>(),
+  wokenMark: column.text<string | null>(),
+  wokenRunId: column.text<RunId | null>(),
+  /** Whether the run that was woken last has succeeded. */
+  wokenSucceeded: column.boolean(
+    "exists (select 1 from run r where r.org_id = $1 and r.id = p.woken_run_id and r.state = 'success')",
+  ),
+})
 
 /** What asking for a run depends on. */
-export interface ProbeStanding {
-  /** What was said for this very run before, null: it was not asked for. */
-  readonly said: ProbeAnswer | null
-  readonly seenMark: string | null
-  readonly wokenMark: string | null
-  readonly wokenRunId: RunId | null
-  /** Whether the run that was woken last has succeeded. */
-  readonly wokenSucceeded: boolean
-}
+export type ProbeStanding = RowOf<typeof standing>
 
 /** What was seen before, and whether this very run was asked for already. */
 export async function loadProbeStanding(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly subject: string; readonly runId: RunId },
 ): Promise<ProbeStanding> {
-  const [row] = await connection.query(
-    `select p.seen_mark, p.woken_mark, p.woken_run_id,
-            exists (select 1 from run r where r.org_id = $1 and r.id = p.woken_run_id and r.state = 'success') as done,
-            (select a.answer from probe_answer a where a.org_id = $1 and a.run_id = $3) as said
+  const rows = await connection.query(
+    `select ${standing.of('p')}
        from (select 1) one left join probe p on p.org_id = $1 and p.subject = $2`,
     [asked.orgId, asked.subject, asked.runId],
   )
-  return {
-    said: (row?.['said'] as ProbeAnswer | null | undefined) ?? null,
-    seenMark: (row?.['seen_mark'] as string | null | undefined) ?? null,
-    wokenMark: (row?.['woken_mark'] as string | null | undefined) ?? null,
-    wokenRunId: brandOrNull(row?.['woken_run_id'], runId),
-    wokenSucceeded: row?.['done'] === true,
-  }
+  return standing.only(rows)
 }
 
 /** One asking, and when and for which run it was. */
@@ -83,11 +83,9 @@ export function writeProbe(tx: Transaction, asked: AskedProbe): void {
     [orgId, subject, answer, sentence, at, run, asked.seenMark, asked.wokenMark],
   )
   tx.send(
-    `insert into probe_answer (org_id, run_id, at, answer, asked, sentence, seen)
-     values ($1, $2, $3::timestamptz, $4, $5, $6, $7)
-     on conflict (org_id, run_id) do update set at = excluded.at, answer = excluded.answer, asked = excluded.asked,
-       sentence = excluded.sentence, seen = excluded.seen`,
-    [orgId, run, at, answer, asked.asked, sentence, asked.seen],
+    `insert into probe_answer (org_id, run_id, ${answers.names}) values ($1, $2, ${answers.params(3)})
+     on conflict (org_id, run_id) do update set ${answers.assignedFrom('excluded')}`,
+    [orgId, run, ...answers.values(asked)],
   )
   tx.send(
     `insert into run_count (org_id, hour, kind, key, count)
@@ -103,41 +101,23 @@ export async function loadProbes(
   wanted: { readonly orgId: OrgId; readonly subjects: readonly string[] },
 ): Promise<ReadonlyMap<string, ProbeRow>> {
   const rows = await connection.query(
-    `select subject, asked, saved, errors, last_answer, last_sentence, last_at, last_run_id from probe
+    `select ${probes.list} from probe
       where org_id = $1 and subject = any($2::text[])`,
     [wanted.orgId, wanted.subjects],
   )
-  return new Map(rows.map((row) => [row['subject'] as string, probeOf(row)]))
+  return new Map(probes.read(rows).map((row) => [row.subject, row]))
 }
-
-const probeOf = (row: Row): ProbeRow => ({
-  subject: row['subject'] as string,
-  asked: row['asked'] as number,
-  saved: row['saved'] as number,
-  errors: row['errors'] as number,
-  lastAnswer: row['last_answer'] as ProbeAnswer,
-  lastSentence: row['last_sentence'] as string,
-  lastAt: row['last_at'] as Instant,
-  lastRunId: runId(row['last_run_id'] as string),
-})
 
 /** What was seen for a run; undefined: nobody asked. */
 export async function loadProbeAnswer(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly runId: RunId },
 ): Promise<ProbeAnswerRow | undefined> {
-  const [row] = await connection.query(
-    'select at, answer, asked, sentence, seen from probe_answer where org_id = $1 and run_id = $2',
-    [wanted.orgId, wanted.runId],
-  )
-  if (row === undefined) return undefined
-  return {
-    at: row['at'] as Instant,
-    answer: row['answer'] as ProbeAnswer,
-    asked: row['asked'] as string,
-    sentence: row['sentence'] as string,
-    seen: row['seen'] as string,
-  }
+  const rows = await connection.query(`select ${answers.list} from probe_answer where org_id = $1 and run_id = $2`, [
+    wanted.orgId,
+    wanted.runId,
+  ])
+  return answers.first(rows)
 }
 
 /** Removes what was counted for schedules that are gone. */

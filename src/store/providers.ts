@@ -1,9 +1,8 @@
-import { agentId, orgId, providerName, type AgentId, type OrgId, type ProviderName } from '../core/ids.ts'
+import type { AgentId, OrgId, ProviderName } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Quotas, QuotaState } from '../core/quota/quota.ts'
-import type { Connection, Row, Transaction } from './database.ts'
-import { columnsOf, timestampOrNull } from './rows.ts'
-import { toTimestamp } from './timestamp.ts'
+import type { Connection, Transaction } from './database.ts'
+import { column, columns, table, type RowOf } from './table.ts'
 
 /** A row of `provider`. */
 export interface ProviderRow {
@@ -15,47 +14,51 @@ export interface ProviderRow {
   readonly updatedAt: Instant
 }
 
+const stored = table('provider', {
+  orgId: column.text<OrgId>(),
+  name: column.text<ProviderName>(),
+  requestsPerMinute: column.int<number | null>(),
+  tokensPerMinute: column.int<number | null>(),
+  maxConcurrent: column.int<number | null>(),
+  requests: column.bigint('requests_level'),
+  tokens: column.bigint('tokens_level'),
+  at: column.instant('level_at'),
+  blockedUntil: column.instant<Instant | null>(),
+  refusals: column.int(),
+  createdAt: column.instant(),
+  updatedAt: column.instant(),
+})
+
 /** All providers of the org, by name. */
 export async function loadProviders(
   connection: Connection,
   wanted: { readonly orgId: OrgId },
 ): Promise<readonly ProviderRow[]> {
-  const rows = await connection.query(
-    `select org_id, name, requests_per_minute, tokens_per_minute, max_concurrent, requests_level, tokens_level, level_at,
-       blocked_until, refusals, created_at, updated_at
-     from provider where org_id = $1 order by name`,
-    [wanted.orgId],
-  )
-  return rows.map(providerOf)
+  const rows = await connection.query(`select ${stored.list} from provider where org_id = $1 order by name`, [
+    wanted.orgId,
+  ])
+  return stored.read(rows).map(providerOf)
 }
 
 /** Makes a provider. False when there is one of this name. */
 export async function insertProvider(tx: Transaction, row: ProviderRow): Promise<boolean> {
   const rows = await tx.query(
-    `insert into provider (org_id, name, requests_per_minute, tokens_per_minute, max_concurrent, requests_level,
-       tokens_level, level_at, blocked_until, refusals, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8::timestamptz, $9::timestamptz, $10, $11::timestamptz, $11::timestamptz)
-     on conflict (org_id, name) do nothing returning name`,
-    [row.orgId, row.name, ...valuesOf(row), toTimestamp(row.createdAt)],
+    `${stored.insert} on conflict (org_id, name) do nothing returning name`,
+    stored.values({ ...row, ...row.quotas, ...row.state, updatedAt: row.createdAt }),
   )
   return rows.length > 0
 }
 
+const EDITED = stored.omit('orgId', 'name', 'createdAt')
+
 /** Writes back what a person may change about a provider, with what is left of its quotas. */
 export async function saveProvider(tx: Transaction, row: ProviderRow): Promise<void> {
-  await tx.query(
-    `update provider set requests_per_minute = $3, tokens_per_minute = $4, max_concurrent = $5, requests_level = $6,
-       tokens_level = $7, level_at = $8::timestamptz, blocked_until = $9::timestamptz, refusals = $10,
-       updated_at = $11::timestamptz
-     where org_id = $1 and name = $2`,
-    [row.orgId, row.name, ...valuesOf(row), toTimestamp(row.updatedAt)],
-  )
+  await tx.query(`update provider set ${EDITED.assigned(3)} where org_id = $1 and name = $2`, [
+    row.orgId,
+    row.name,
+    ...EDITED.values({ ...row, ...row.quotas, ...row.state }),
+  ])
 }
-
-const valuesOf = ({ quotas, state }: ProviderRow) => [
-  ...[quotas.requestsPerMinute, quotas.tokensPerMinute, quotas.maxConcurrent],
-  ...[state.requests, state.tokens, toTimestamp(state.at), timestampOrNull(state.blockedUntil), state.refusals],
-]
 
 /** Removes a provider. */
 export async function deleteProvider(
@@ -65,6 +68,8 @@ export async function deleteProvider(
   await tx.query('delete from provider where org_id = $1 and name = $2', [gone.orgId, gone.name])
 }
 
+const LEFT = stored.pick('name', 'requests', 'tokens', 'at', 'blockedUntil', 'refusals')
+
 /** Writes what a turn has left of the quotas of providers. */
 export function saveQuotaStates(
   tx: Transaction,
@@ -72,59 +77,28 @@ export function saveQuotaStates(
   providers: readonly Pick<ProviderRow, 'name' | 'state'>[],
 ): void {
   tx.send(
-    `update provider p set requests_level = n.requests, tokens_level = n.tokens, level_at = n.level_at,
-       blocked_until = n.blocked_until, refusals = n.refusals
-     from unnest($2::text[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::timestamptz[], $7::int[])
-       as n (name, requests, tokens, level_at, blocked_until, refusals)
+    `update provider p set ${LEFT.assignedFrom('n')} from unnest(${LEFT.arrays(2)}) as n (${LEFT.names})
      where p.org_id = $1 and p.name = n.name`,
-    [
-      of,
-      ...columnsOf(
-        providers,
-        ({ name }) => name,
-        ({ state }) => state.requests,
-        ({ state }) => state.tokens,
-        ({ state }) => toTimestamp(state.at),
-        ({ state }) => timestampOrNull(state.blockedUntil),
-        ({ state }) => state.refusals,
-      ),
-    ],
+    [of, ...LEFT.lists(providers.map(({ name, state }) => ({ name, ...state })))],
   )
 }
+
+const callers = columns({ id: column.text<AgentId>(), provider: column.text<ProviderName>() })
 
 /** Which agents call a provider, by id: all of the org's, or those of one. */
 export async function loadCallers(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly name?: ProviderName },
-): Promise<readonly { readonly id: AgentId; readonly provider: ProviderName }[]> {
+): Promise<readonly RowOf<typeof callers>[]> {
   const rows = await connection.query(
-    `select id, provider from agent where org_id = $1 and provider is not null and ($2::text is null or provider = $2)
+    `select ${callers.list} from agent where org_id = $1 and provider is not null and ($2::text is null or provider = $2)
      order by id`,
     [wanted.orgId, wanted.name ?? null],
   )
-  return rows.map((row) => ({
-    id: agentId(row['id'] as string),
-    provider: providerName(row['provider'] as string),
-  }))
+  return callers.read(rows)
 }
 
-function providerOf(row: Row): ProviderRow {
-  return {
-    orgId: orgId(row['org_id'] as string),
-    name: providerName(row['name'] as string),
-    quotas: {
-      requestsPerMinute: row['requests_per_minute'] as number | null,
-      tokensPerMinute: row['tokens_per_minute'] as number | null,
-      maxConcurrent: row['max_concurrent'] as number | null,
-    },
-    state: {
-      requests: row['requests_level'] as number,
-      tokens: row['tokens_level'] as number,
-      at: row['level_at'] as Instant,
-      blockedUntil: row['blocked_until'] as Instant | null,
-      refusals: row['refusals'] as number,
-    },
-    createdAt: row['created_at'] as Instant,
-    updatedAt: row['updated_at'] as Instant,
-  }
+const providerOf = ({ orgId, name, createdAt, updatedAt, ...row }: RowOf<typeof stored>): ProviderRow => {
+  const { requestsPerMinute, tokensPerMinute, maxConcurrent, ...state } = row
+  return { orgId, name, quotas: { requestsPerMinute, tokensPerMinute, maxConcurrent }, state, createdAt, updatedAt }
 }

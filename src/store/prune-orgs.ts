@@ -1,9 +1,10 @@
-import { orgId, sessionKey, type OrgId, type SessionKey } from '../core/ids.ts'
+import type { OrgId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { RUN_SESSION_PATTERN } from '../core/session/run-session.ts'
 import type { Connection, Transaction } from './database.ts'
 import { countRemoved, type OldRows } from './removal.ts'
 import { timestampOrNull } from './rows.ts'
+import { column, columns, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /**
@@ -38,31 +39,39 @@ export interface OldBefore {
   readonly fires: number
 }
 
-const FLAGS = Object.entries(KINDS).map(([kind, rows]) => `exists (${rows}) as "${kind}"`)
+const oldKinds = columns({
+  orgId: column.text<OrgId>('o.id'),
+  kinds: column.texts<readonly PrunedKind[]>(
+    `array_remove(array[${Object.entries(KINDS)
+      .map(([kind, rows]) => `case when exists (${rows}) then '${kind}' end`)
+      .join(', ')}], null)`,
+  ),
+})
 
 /** The next orgs by id, each with the kinds of which it has something old. */
 export async function loadOrgsToPrune(
   connection: Connection,
   asked: { readonly after: string; readonly limit: number; readonly before: OldBefore },
-): Promise<readonly { readonly orgId: OrgId; readonly kinds: readonly PrunedKind[] }[]> {
+): Promise<readonly RowOf<typeof oldKinds>[]> {
   const { tasks, day, runs, fires } = asked.before
   const rows = await connection.query(
-    `select o.id, ${FLAGS.join(', ')}
+    `select ${oldKinds.list}
        from (select id from org where deleted_at is null and id > $1 order by id limit $2) o order by o.id`,
     [asked.after, asked.limit, toTimestamp(tasks), toTimestamp(day), timestampOrNull(runs), fires],
   )
-  const kinds = Object.keys(KINDS) as readonly PrunedKind[]
-  return rows.map((row) => ({ orgId: orgId(row['id'] as string), kinds: kinds.filter((kind) => row[kind] === true) }))
+  return oldKinds.read(rows)
 }
+
+const ids = columns({ id: column.text<OrgId>('o.id') })
 
 /** Orgs with tasks from before a time, by id. Asked often, because tasks are many and kept for minutes. */
 export async function loadOrgsWithOldTasks(connection: Connection, before: Instant): Promise<readonly OrgId[]> {
   const rows = await connection.query(
-    `select o.id from org o where o.deleted_at is null and exists (
+    `select ${ids.list} from org o where o.deleted_at is null and exists (
        select from run r where r.org_id = o.id and r.trigger = 'task' and r.created_at < $1::timestamptz) order by o.id`,
     [toTimestamp(before)],
   )
-  return rows.map((row) => orgId(row['id'] as string))
+  return ids.read(rows).map(({ id }) => id)
 }
 
 /** The next orgs by id whose newest turns have not been added up. */
@@ -71,13 +80,13 @@ export async function loadOrgsBehind(
   asked: { readonly after: string; readonly limit: number },
 ): Promise<readonly OrgId[]> {
   const rows = await connection.query(
-    `select o.id from org o join org_version v on v.org_id = o.id
+    `select ${ids.list} from org o join org_version v on v.org_id = o.id
        left join run_count_place r on r.org_id = o.id left join task_count_place t on t.org_id = o.id
       where o.deleted_at is null and o.id > $1 and (coalesce(r.no, 0) < v.no or coalesce(t.no, 0) < v.no)
       order by o.id limit $2`,
     [asked.after, asked.limit],
   )
-  return rows.map((row) => orgId(row['id'] as string))
+  return ids.read(rows).map(({ id }) => id)
 }
 
 /** Where a walk through the sessions of an org stands: after this one. */
@@ -96,24 +105,32 @@ const IS_IDLE = `(num_nonnulls(s.mode, s.cap, s.drop_policy, s.debounce_ms, s.ma
   and not exists (select from run r where r.org_id = s.org_id and r.session_key = s.key)
   and not exists (select from chat c where c.org_id = s.org_id and c.session_key = s.key)`
 
+const sessions = columns({
+  key: column.text<SessionKey>('s.key'),
+  createdAt: column.instant('s.created_at'),
+  isIdle: column.boolean(IS_IDLE),
+})
+
 /** One step through the sessions that began before a time, oldest first: those that are idle, and where to go on. */
 export async function loadIdleSessions(
   connection: Connection,
   asked: OldRows & { readonly after: SessionPosition },
 ): Promise<{ readonly idle: readonly SessionKey[]; readonly next: SessionPosition | null }> {
   const rows = await connection.query(
-    `select s.key, s.created_at, ${IS_IDLE} as idle from session s
+    `select ${sessions.list} from session s
       where s.org_id = $1 and s.created_at < $2::timestamptz and (s.created_at, s.key) > ($3::timestamptz, $4::text)
       order by s.created_at, s.key limit $5`,
     [asked.orgId, toTimestamp(asked.before), toTimestamp(asked.after.createdAt), asked.after.key, asked.limit],
   )
-  const last = rows.length < asked.limit ? undefined : rows.at(-1)
+  const seen = sessions.read(rows)
+  const last = seen.length < asked.limit ? undefined : seen.at(-1)
   return {
-    idle: rows.filter((row) => row['idle'] === true).map((row) => sessionKey(row['key'] as string)),
-    next:
-      last === undefined ? null : { createdAt: last['created_at'] as Instant, key: sessionKey(last['key'] as string) },
+    idle: seen.filter(({ isIdle }) => isIdle).map(({ key }) => key),
+    next: last === undefined ? null : { createdAt: last.createdAt, key: last.key },
   }
 }
+
+const keys = columns({ key: column.text<SessionKey>('s.key') })
 
 /** Removes those of the sessions that are still idle, under the lock of the org. Answers with their keys. */
 export async function deleteIdleSessions(
@@ -121,10 +138,10 @@ export async function deleteIdleSessions(
   of: { readonly orgId: OrgId; readonly keys: readonly SessionKey[] },
 ): Promise<readonly SessionKey[]> {
   const rows = await tx.query(
-    `delete from session s where s.org_id = $1 and s.key = any ($2::text[]) and ${IS_IDLE} returning s.key`,
+    `delete from session s where s.org_id = $1 and s.key = any ($2::text[]) and ${IS_IDLE} returning ${keys.list}`,
     [of.orgId, of.keys],
   )
-  return rows.map((row) => sessionKey(row['key'] as string))
+  return keys.read(rows).map(({ key }) => key)
 }
 
 /** Removes the counts of agents that had no task since a time; those of all agents together stay. */

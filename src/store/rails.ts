@@ -1,19 +1,21 @@
 import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
-import { timestampOrNull } from './rows.ts'
+import { column, columns, counted, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
+
+const owners = columns({ owner: column.text<string | null>() })
 
 /** Whose the schedule is; undefined: there is none. */
 export async function loadScheduleOwner(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly id: ScheduleId },
 ): Promise<string | null | undefined> {
-  const [row] = await connection.query('select owner from schedule where org_id = $1 and id = $2', [
+  const rows = await connection.query(`select ${owners.list} from schedule where org_id = $1 and id = $2`, [
     asked.orgId,
     asked.id,
   ])
-  return row === undefined ? undefined : (row['owner'] as string | null)
+  return owners.first(rows)?.owner
 }
 
 /** Whose the run is; undefined: there is none. */
@@ -21,8 +23,11 @@ export async function loadRunOwner(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly id: RunId },
 ): Promise<string | null | undefined> {
-  const [row] = await connection.query('select owner from run where org_id = $1 and id = $2', [asked.orgId, asked.id])
-  return row === undefined ? undefined : (row['owner'] as string | null)
+  const rows = await connection.query(`select ${owners.list} from run where org_id = $1 and id = $2`, [
+    asked.orgId,
+    asked.id,
+  ])
+  return owners.first(rows)?.owner
 }
 
 /** How many schedules an owner has, whatever their state. */
@@ -30,20 +35,22 @@ export async function countOwned(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly owner: string },
 ): Promise<number> {
-  const [row] = await connection.query('select count(*) as found from schedule where org_id = $1 and owner = $2', [
+  const rows = await connection.query(`select ${counted.list} from schedule where org_id = $1 and owner = $2`, [
     asked.orgId,
     asked.owner,
   ])
-  return row?.['found'] as number
+  return counted.only(rows).count
 }
 
-/** Something that the rails of an owner count. */
-export interface RailAct {
-  readonly kind: 'made' | 'moved' | 'woken' | 'task' | 'message'
-  readonly scheduleId: ScheduleId | null
+const acts = table('rail_act', {
+  kind: column.text<'made' | 'moved' | 'woken' | 'task' | 'message'>(),
+  scheduleId: column.text<ScheduleId | null>(),
   /** The one moment at which an `at` fires. */
-  readonly moment: Instant | null
-}
+  moment: column.instant<Instant | null>(),
+})
+
+/** Something that the rails of an owner count. */
+export type RailAct = RowOf<typeof acts>
 
 /** Puts on record what an owner has done. */
 export async function insertRailActs(
@@ -51,46 +58,49 @@ export async function insertRailActs(
   done: { readonly orgId: OrgId; readonly owner: string; readonly at: Instant; readonly acts: readonly RailAct[] },
 ): Promise<void> {
   await tx.query(
-    `insert into rail_act (org_id, owner, at, kind, schedule_id, moment)
-     select $1, $2, $3::timestamptz, * from unnest($4::text[], $5::text[], $6::timestamptz[])`,
-    [
-      ...[done.orgId, done.owner, toTimestamp(done.at), done.acts.map(({ kind }) => kind)],
-      ...[done.acts.map(({ scheduleId }) => scheduleId), done.acts.map(({ moment }) => timestampOrNull(moment))],
-    ],
+    `insert into rail_act (org_id, owner, at, ${acts.names})
+     select $1, $2, $3::timestamptz, * from unnest(${acts.arrays(4)})`,
+    [done.orgId, done.owner, toTimestamp(done.at), ...acts.lists(done.acts)],
   )
 }
+
+const done = columns({ ...counted.definitions, oldest: column.instant<Instant | null>('min(at)') })
 
 /** What an owner has done since a moment: how often, and when first. */
 export async function loadRailActs(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly owner: string; readonly since: Instant },
-): Promise<{ readonly count: number; readonly oldest: Instant | null }> {
-  const [row] = await connection.query(
-    'select count(*) as found, min(at) as oldest from rail_act where org_id = $1 and owner = $2 and at > $3::timestamptz',
+): Promise<RowOf<typeof done>> {
+  const rows = await connection.query(
+    `select ${done.list} from rail_act where org_id = $1 and owner = $2 and at > $3::timestamptz`,
     [asked.orgId, asked.owner, toTimestamp(asked.since)],
   )
-  return { count: row?.['found'] as number, oldest: row?.['oldest'] as Instant | null }
+  return done.only(rows)
 }
+
+const wakings = columns({ at: column.instant() })
 
 /** When a run of the schedule was last asked for under guard rails; null: never, or long ago. */
 export async function loadLastWaking(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly id: ScheduleId },
 ): Promise<Instant | null> {
-  const [row] = await connection.query(
-    `select at from rail_act where org_id = $1 and schedule_id = $2 and kind = 'woken' order by at desc limit 1`,
+  const rows = await connection.query(
+    `select ${wakings.list} from rail_act where org_id = $1 and schedule_id = $2 and kind = 'woken' order by at desc limit 1`,
     [asked.orgId, asked.id],
   )
-  return (row?.['at'] as Instant | undefined) ?? null
+  return wakings.first(rows)?.at ?? null
 }
+
+const moments = columns({ moment: column.instant() })
 
 /** The moment of another `at` of the owner that is nearest to this one; null: there is none. */
 export async function loadNearestMoment(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly owner: string; readonly moment: Instant; readonly except: ScheduleId },
 ): Promise<Instant | null> {
-  const [row] = await connection.query(
-    `select moment from (
+  const rows = await connection.query(
+    `select ${moments.list} from (
        (select moment from rail_act where org_id = $1 and owner = $2 and moment >= $3::timestamptz
           and schedule_id is distinct from $4 order by moment limit 1)
        union all
@@ -99,7 +109,7 @@ export async function loadNearestMoment(
      order by greatest(moment, $3::timestamptz) - least(moment, $3::timestamptz) limit 1`,
     [asked.orgId, asked.owner, toTimestamp(asked.moment), asked.except],
   )
-  return (row?.['moment'] as Instant | undefined) ?? null
+  return moments.first(rows)?.moment ?? null
 }
 
 /** Moments of the schedule that have not come will not: it has another one now, or is gone. */
@@ -133,16 +143,16 @@ export async function deleteOldRailActs(
   return rows.length
 }
 
+const standings = columns({ attemptId: column.text<string | null>(), state: column.text() })
+
 /** The attempt that is current in a pending run, and what the run is doing; undefined: it is not pending any more. */
 export async function loadAttemptStanding(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly runId: RunId },
-): Promise<{ readonly attemptId: string | null; readonly state: string } | undefined> {
-  const [row] = await connection.query('select attempt_id, state from pending where org_id = $1 and id = $2', [
+): Promise<RowOf<typeof standings> | undefined> {
+  const rows = await connection.query(`select ${standings.list} from pending where org_id = $1 and id = $2`, [
     asked.orgId,
     asked.runId,
   ])
-  return row === undefined
-    ? undefined
-    : { attemptId: row['attempt_id'] as string | null, state: row['state'] as string }
+  return standings.first(rows)
 }

@@ -1,6 +1,7 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, SqlValue } from './database.ts'
+import { column, columns } from './table.ts'
 
 /** Rows of an org from before a moment, at most so many at a time. */
 export interface OldRows {
@@ -9,8 +10,9 @@ export interface OldRows {
   readonly limit: number
 }
 
+const removals = columns({ removed: column.bigint() })
+
 /** Runs a statement that removes rows and answers with how many, as `removed`. */
 export async function countRemoved(connection: Connection, text: string, params: readonly SqlValue[]): Promise<number> {
-  const [row] = await connection.query(text, params)
-  return row?.['removed'] as number
+  return removals.only(await connection.query(text, params)).removed
 }

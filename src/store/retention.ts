@@ -1,7 +1,8 @@
-import { runId, scheduleId, type OrgId, type RunId, type ScheduleId } from '../core/ids.ts'
+import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { Connection } from './database.ts'
+import type { Connection, Row } from './database.ts'
 import { countRemoved } from './removal.ts'
+import { column, columns } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /**
@@ -43,8 +44,13 @@ export interface WalkStep {
 }
 
 /** What a step has removed, how many it has seen, and the last of them. */
-const STEP = `select (select count(*) from gone) as removed, count(*) as seen, max(created_at) as created_at,
-            (array_agg(id order by created_at desc, id desc))[1] as id from seen`
+const steps = columns({
+  removed: column.bigint('(select count(*) from gone)'),
+  seen: column.bigint('count(*)'),
+  createdAt: column.instant<Instant | null>('max(created_at)'),
+  id: column.text<RunId | null>('(array_agg(id order by created_at desc, id desc))[1]'),
+})
+const STEP = `select ${steps.list} from seen`
 
 /** One step through the tasks that were made before a time, oldest first: those that ended before it go. */
 export async function deleteEndedTasks(
@@ -65,7 +71,7 @@ export async function deleteEndedTasks(
      ${STEP}`,
     [old.orgId, toTimestamp(old.endedBefore), toTimestamp(old.after.createdAt), old.after.id, old.limit],
   )
-  return stepOf(rows[0], old.limit)
+  return stepOf(rows, old.limit)
 }
 
 /**
@@ -103,14 +109,17 @@ export async function deleteOldRuns(
      ${STEP}`,
     [old.orgId, toTimestamp(old.madeBefore), toTimestamp(old.after.createdAt), old.after.id, old.limit, old.keep],
   )
-  return stepOf(rows[0], old.limit)
+  return stepOf(rows, old.limit)
 }
 
-function stepOf(row: Readonly<Record<string, unknown>> | undefined, limit: number): WalkStep {
-  const removed = (row?.['removed'] as number | undefined) ?? 0
-  const isLast = ((row?.['seen'] as number | undefined) ?? 0) < limit
-  if (isLast || row === undefined) return { removed, next: null }
-  return { removed, next: { createdAt: row['created_at'] as Instant, id: runId(row['id'] as string) } }
+function stepOf(rows: readonly Row[], limit: number): WalkStep {
+  const { removed, seen } = steps.only(rows)
+  return { removed, next: seen < limit ? null : lastOf(rows) }
+}
+
+function lastOf(rows: readonly Row[]): WalkPosition | null {
+  const { createdAt, id } = steps.only(rows)
+  return createdAt === null || id === null ? null : { createdAt, id }
 }
 
 /**
@@ -159,11 +168,10 @@ export async function foldSkippedRuns(
       toTimestamp(old.now),
     ],
   )
-  const [row] = rows
-  const id = row?.['id'] as string | null | undefined
-  const last = id === null || id === undefined ? null : { createdAt: row?.['created_at'] as Instant, id: runId(id) }
-  return { ...stepOf(row, old.limit), last }
+  return { ...stepOf(rows, old.limit), last: lastOf(rows) }
 }
+
+const ids = columns({ id: column.text<ScheduleId>() })
 
 /** The next schedules of an org that have made more than so many runs, by id. */
 export async function loadBusySchedules(
@@ -171,10 +179,10 @@ export async function loadBusySchedules(
   busy: { readonly orgId: OrgId; readonly firedMoreThan: number; readonly after: string; readonly limit: number },
 ): Promise<readonly ScheduleId[]> {
   const rows = await connection.query(
-    'select id from schedule where org_id = $1 and fires > $2 and id > $3 order by id limit $4',
+    `select ${ids.list} from schedule where org_id = $1 and fires > $2 and id > $3 order by id limit $4`,
     [busy.orgId, busy.firedMoreThan, busy.after, busy.limit],
   )
-  return rows.map((row) => scheduleId(row['id'] as string))
+  return ids.read(rows).map(({ id }) => id)
 }
 
 /** Runs of a schedule that have ended and are not among its newest `keep`, however young they are. */

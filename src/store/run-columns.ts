@@ -3,9 +3,8 @@ import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../core/run/retry-policy
 import type { RunRow } from './run-row.ts'
 
 /** Null in the table is the usual policy, which nearly every run has: none for tasks, the default for all others. */
-export function storeRetryPolicy(run: Pick<RunRow, 'retryPolicy' | 'trigger'>): string | null {
-  return run.retryPolicy === usual(run.trigger) ? null : JSON.stringify(run.retryPolicy)
-}
+export const storeRetryPolicy = (run: Pick<RunRow, 'retryPolicy' | 'trigger'>): string | null =>
+  run.retryPolicy === usual(run.trigger) ? null : JSON.stringify(run.retryPolicy)
 
 export const readRetryPolicy = (stored: RetryPolicy | null, trigger: RunRow['trigger']): RetryPolicy =>
   stored ?? usual(trigger)
@@ -15,7 +14,7 @@ const usual = (trigger: RunRow['trigger']): RetryPolicy => (trigger === 'task' ?
 /** The start of the first attempt of a run that was tried again, as a column; nothing is read of the others. */
 export const firstStart = (run: 'r' | 'p', attempt: string): string =>
   `case when ${attempt} > 1 then (select a.started_at from attempt a
-     where a.org_id = ${run}.org_id and a.run_id = ${run}.id order by a.number limit 1) end as first_started_at`
+     where a.org_id = ${run}.org_id and a.run_id = ${run}.id order by a.number limit 1) end`
 
 /**
  * Whether a run is in the session of a schedule's run, by the session's key: sent there, or the run that it belongs to,

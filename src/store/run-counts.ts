@@ -1,14 +1,15 @@
 import type { OrgId, ScheduleId } from '../core/ids.ts'
 import type { Connection } from './database.ts'
+import { counted } from './table.ts'
 
 /** How many runs of a schedule are on record. Retention keeps at most 10,000 of them. */
 export async function countRunsOfSchedule(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly id: ScheduleId },
 ): Promise<number> {
-  const [row] = await connection.query('select count(*) as count from run where org_id = $1 and schedule_id = $2', [
+  const rows = await connection.query(`select ${counted.list} from run where org_id = $1 and schedule_id = $2`, [
     asked.orgId,
     asked.id,
   ])
-  return row?.['count'] as number
+  return counted.only(rows).count
 }

@@ -1,46 +1,41 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Transaction } from './database.ts'
 import type { RunRow } from './run-row.ts'
-import {
-  assigned,
-  at,
-  each,
-  idsOf,
-  json,
-  placed,
-  singleValuesOf,
-  valuesOf,
-  whyOf,
-  type Column,
-  type Columns,
-} from './run-values.ts'
+import { each, idsOf, placed, whyOf } from './run-values.ts'
+import { writes, type Written } from './table.ts'
+import { jsonOrNull, timestampOrNull } from './rows.ts'
 
 /** What the runtime said itself; a summary that is not a text is part of it. */
 function reportedOf({ reported, summary }: RunRow): string | null {
   const isPlain = summary === null || typeof summary === 'string'
-  if (reported === null) return isPlain ? null : json({ summary })
+  if (reported === null) return isPlain ? null : JSON.stringify({ summary })
   const { sessionId, messageId, errorCode } = reported
   const said = { session_id: sessionId, message_id: messageId, error_code: errorCode }
-  return json(isPlain ? said : { ...said, summary })
+  return JSON.stringify(isPlain ? said : { ...said, summary })
 }
 
 /** How it ended. */
-const ENDING: readonly Column[] = [
-  ['state', 'text', (run) => run.state],
+const ENDING_COLUMNS: readonly Written<RunRow>[] = [
+  ['state', 'word', (run) => run.state],
   ['attempt', 'int', (run) => run.attempt],
-  ['attempt_id', 'text', (run) => run.attemptId],
-  ['node_id', 'text', (run) => run.nodeId],
-  ['started_at', 'timestamptz', (run) => at(run.startedAt)],
-  ['finished_at', 'timestamptz', (run) => at(run.finishedAt)],
+  ['attempt_id', 'word', (run) => run.attemptId],
+  ['node_id', 'word', (run) => run.nodeId],
+  ['started_at', 'instant', (run) => timestampOrNull(run.startedAt)],
+  ['finished_at', 'instant', (run) => timestampOrNull(run.finishedAt)],
   ['superseded', 'boolean', (run) => run.superseded],
-  ['why', 'jsonb', (run) => whyOf(run.why)],
-  ['error_code', 'text', (run) => run.errorCode],
+  ['why', 'json', (run) => whyOf(run.why)],
+  ['error_code', 'word', (run) => run.errorCode],
   ['error_message', 'text', (run) => run.errorMessage],
-  ['output', 'jsonb', (run) => json(run.output)],
+  ['output', 'json', (run) => jsonOrNull(run.output)],
   ['summary', 'text', (run) => (typeof run.summary === 'string' ? run.summary : null)],
-  ['usage', 'jsonb', (run) => json(run.usage)],
-  ['reported', 'jsonb', reportedOf],
+  ['usage', 'json', (run) => jsonOrNull(run.usage)],
+  ['reported', 'json', reportedOf],
 ]
+
+const columnsOf = (...names: readonly string[]): readonly Written<RunRow>[] =>
+  ENDING_COLUMNS.filter(([name]) => names.includes(name))
+
+const ENDING = writes(ENDING_COLUMNS)
 
 const GONE = 'with gone as (delete from pending where org_id = $1 and id = any($2::text[]) returning 1)'
 
@@ -50,32 +45,30 @@ const wereGone = (parameter: number): string =>
 
 const END_RUNS = each(
   `${GONE}, written as (
-  update run r set ${assigned(ENDING)} from ${placed('run', ENDING, 3)} where r.ctid = u.place`,
-  wereGone(3 + ENDING.length),
+  update run r set ${ENDING.assignedFrom('u')} from ${placed('run', ENDING, 3)} where r.ctid = u.place`,
+  wereGone(3 + ENDING.count),
 )
 
 /** What differs between runs of one node that all succeeded at one moment with nothing more to say. */
-const SUCCESS: Columns = ENDING.filter(([name]) => ['attempt', 'attempt_id', 'started_at'].includes(name))
+const SUCCESS = writes(columnsOf('attempt', 'attempt_id', 'started_at'))
 
 const END_SUCCESSES = each(
   `${GONE}, written as (
-  update run r set state = 'success', node_id = $3, finished_at = $4, superseded = false, ${assigned(SUCCESS)}
+  update run r set state = 'success', node_id = $3, finished_at = $4, superseded = false, ${SUCCESS.assignedFrom('u')}
     from ${placed('run', SUCCESS, 5)} where r.ctid = u.place`,
-  wereGone(5 + SUCCESS.length),
+  wereGone(5 + SUCCESS.count),
 )
 
 const END_SUCCESS = `with gone as (delete from pending where org_id = $1 and id = $2 returning 1), written as (
     update run set state = 'success', node_id = $3, finished_at = $4, superseded = false,
-      ${SUCCESS.map(([name, type], index) => `${name} = $${5 + index}::${type}`).join(', ')}
+      ${SUCCESS.assigned(5)}
     where org_id = $1 and id = $2 returning 1)
   select case when (select count(*) from written) = 1
-                and (select count(*) from gone) = $${5 + SUCCESS.length}::boolean::int then 1
+                and (select count(*) from gone) = $${5 + SUCCESS.count}::boolean::int then 1
               else refuse_unknown_rows() end`
 
 /** What a plain success leaves empty. */
-const SAID: Columns = ENDING.filter(([name]) =>
-  ['why', 'error_code', 'error_message', 'output', 'summary', 'usage', 'reported'].includes(name),
-)
+const SAID = columnsOf('why', 'error_code', 'error_message', 'output', 'summary', 'usage', 'reported')
 
 const isPlainSuccess = (run: RunRow, like: RunRow): boolean =>
   run.state === 'success' &&
@@ -96,10 +89,10 @@ export function endRuns(tx: Transaction, { orgId, arePending }: Endings, runs: r
   const [first] = runs
   if (first === undefined) return
   if (!runs.every((run) => isPlainSuccess(run, first))) {
-    tx.send(END_RUNS, [orgId, idsOf(runs), ...valuesOf(ENDING, runs), arePending])
+    tx.send(END_RUNS, [orgId, idsOf(runs), ...ENDING.lists(runs), arePending])
     return
   }
-  const same = [first.nodeId, at(first.finishedAt)]
-  if (runs.length === 1) tx.send(END_SUCCESS, [orgId, first.id, ...same, ...singleValuesOf(SUCCESS, first), arePending])
-  else tx.send(END_SUCCESSES, [orgId, idsOf(runs), ...same, ...valuesOf(SUCCESS, runs), arePending])
+  const same = [first.nodeId, timestampOrNull(first.finishedAt)]
+  if (runs.length === 1) tx.send(END_SUCCESS, [orgId, first.id, ...same, ...SUCCESS.values(first), arePending])
+  else tx.send(END_SUCCESSES, [orgId, idsOf(runs), ...same, ...SUCCESS.lists(runs), arePending])
 }

@@ -1,44 +1,27 @@
-import {
-  agentId,
-  runId,
-  scheduleId,
-  sessionKey,
-  type AgentId,
-  type OrgId,
-  type RunId,
-  type ScheduleId,
-  type SessionKey,
-} from '../core/ids.ts'
+import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import type { Connection } from './database.ts'
-import { brandOrNull } from './rows.ts'
+import { column, columns, type RowOf } from './table.ts'
+
+const owners = columns({
+  id: column.text<RunId>(),
+  agentId: column.text<AgentId>(),
+  sessionKey: column.text<SessionKey | null>(),
+  scheduleId: column.text<ScheduleId | null>(),
+  /** The key or the agent under whose guard rails it was made. */
+  owner: column.text<string | null>(),
+})
 
 /** Whose a run is. None of it ever changes. */
-export interface RunOwnersRow {
-  readonly agentId: AgentId
-  readonly sessionKey: SessionKey | null
-  readonly scheduleId: ScheduleId | null
-  /** The key or the agent under whose guard rails it was made. */
-  readonly owner: string | null
-}
+export type RunOwnersRow = Omit<RowOf<typeof owners>, 'id'>
 
 /** Whose runs these are; those that are gone are left out. */
 export async function loadRunOwners(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly ids: readonly RunId[] },
 ): Promise<ReadonlyMap<RunId, RunOwnersRow>> {
-  const rows = await connection.query(
-    'select id, agent_id, session_key, schedule_id, owner from run where org_id = $1 and id = any($2::text[])',
-    [asked.orgId, asked.ids],
-  )
-  return new Map(
-    rows.map((row) => [
-      runId(row['id'] as string),
-      {
-        agentId: agentId(row['agent_id'] as string),
-        sessionKey: brandOrNull(row['session_key'], sessionKey),
-        scheduleId: brandOrNull(row['schedule_id'], scheduleId),
-        owner: row['owner'] as string | null,
-      },
-    ]),
-  )
+  const rows = await connection.query(`select ${owners.list} from run where org_id = $1 and id = any($2::text[])`, [
+    asked.orgId,
+    asked.ids,
+  ])
+  return new Map(owners.read(rows).map(({ id, ...row }) => [id, row]))
 }

@@ -1,48 +1,13 @@
 import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import { instant, type Instant } from '../core/instant.ts'
-import { DEFAULT_LANES } from '../core/lanes.ts'
 import type { Trigger } from '../core/run/run.ts'
 import { isPending, type RunState } from '../core/run/run-machine.ts'
 import { runOfSession } from '../core/session/run-session.ts'
 import type { Connection, SqlValue } from './database.ts'
-import { bytesOf, isLargePayload, listedPayload, readPage, type Listed } from './page.ts'
-import { firstStart, inRunSession } from './run-columns.ts'
-import { recordOf, type RunRecord } from './run-record.ts'
+import { readPage, type Listed } from './page.ts'
+import { inRunSession } from './run-columns.ts'
+import { listedRuns, recordOf, runs, type RunRecord } from './run-record.ts'
 import { toTimestamp } from './timestamp.ts'
-
-const BUILT_IN_LANES = Object.keys(DEFAULT_LANES)
-  .map((name) => `'${name}'`)
-  .join(', ')
-
-/** Where a run is executed: nobody serves a lane that no node has, so its runs are served as those of `main`. */
-const LANE = `case when r.lane in (${BUILT_IN_LANES}) then r.lane when r.lane = 'delegate' then 'team'
-    when exists (select from lane l where l.name = r.lane) or exists (select from node n where n.lanes ? r.lane)
-    then r.lane else 'main' end`
-
-const FIRST_START = firstStart('r', 'coalesce(r.attempt, p.attempt, 1)')
-
-const IS_REPORTED_SESSION = `case when r.reported is not null then exists (
-    select from session s where s.org_id = r.org_id and s.key = r.reported ->> 'session_id') end`
-
-const columnsWith = (
-  payload: string,
-): string => `r.org_id, r.id, r.job_run_id, r.agent_id, r.session_key, r.schedule_id, r.nominal_at, r.trigger, ${LANE} as lane,
-  r.priority, r.created_at, r.deadline, r.first_attempt, r.retry_of, r.parent_run_id, r.owner, r.lineage,
-  r.sender, ${payload}, r.decision, r.held_decision, r.delivery,
-  r.trace,
-  coalesce(r.state, p.state) as state, coalesce(r.attempt, p.attempt, r.first_attempt) as attempt,
-  coalesce(r.attempt_id, p.attempt_id) as attempt_id, coalesce(r.node_id, p.node_id) as node_id, p.not_before,
-  coalesce(r.started_at, p.started_at) as started_at, ${FIRST_START}, r.finished_at,
-  coalesce(r.superseded, p.superseded, false) as superseded, coalesce(r.why, p.why) as why, r.error_code,
-  r.error_message, r.output, r.summary, coalesce(r.usage, p.usage) as usage, r.reported,
-  ${IS_REPORTED_SESSION} as is_reported_session`
-
-const COLUMNS = columnsWith('r.payload')
-
-/** The same for a list, from which large payloads are left out. */
-const IS_LARGE = isLargePayload(bytesOf('r.payload'))
-const LISTED_COLUMNS = columnsWith(`${listedPayload('r.payload', { bytes: bytesOf('r.payload'), isLeftOut: IS_LARGE })},
-  case when ${IS_LARGE} then r.payload #>> '{messageIds,0}' end as first_message_id`)
 
 /** What may be large of a run. */
 const LARGE = [
@@ -50,10 +15,10 @@ const LARGE = [
   'output',
   'summary',
   'reported',
-  'error_message',
+  'errorMessage',
   'delivery',
   'decision',
-  'held_decision',
+  'heldDecision',
   'why',
   'lineage',
 ]
@@ -65,11 +30,11 @@ export async function loadRun(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly id: RunId },
 ): Promise<RunRecord | undefined> {
-  const [row] = await connection.query(`select ${COLUMNS} from ${WITH_PENDING} where r.org_id = $1 and r.id = $2`, [
+  const rows = await connection.query(`select ${runs.list} from ${WITH_PENDING} where r.org_id = $1 and r.id = $2`, [
     wanted.orgId,
     wanted.id,
   ])
-  return row === undefined ? undefined : recordOf(row)
+  return runs.read(rows).map(recordOf)[0]
 }
 
 /** Which runs of an org. What is left out or null does not matter. */
@@ -191,23 +156,26 @@ interface RunPage extends RunChoice {
 
 /** Runs, newest first. */
 export async function listRuns(connection: Connection, page: RunPage): Promise<readonly RunRecord[]> {
-  const rows = await connection.query(textFor(page, COLUMNS), valuesOf(page))
-  return rows.map(recordOf)
+  return runs.read(await connection.query(textFor(page, runs.list), valuesOf(page))).map(recordOf)
 }
 
 /** A page of runs, newest first, which ends by bytes too. Unless `whole`, large payloads are left out. */
 export const listRunPage = (
   connection: Connection,
   page: RunPage & { readonly whole?: boolean },
-): Promise<Listed<RunRecord>> =>
-  readPage(
+): Promise<Listed<RunRecord>> => {
+  const shown = page.whole === true ? runs : listedRuns
+  return readPage(
     connection,
     {
-      text: textFor(page, page.whole === true ? COLUMNS : LISTED_COLUMNS),
-      ...{ values: valuesOf({ ...page, limit: page.limit + 1 }), large: LARGE, limit: page.limit },
+      text: textFor(page, shown.list),
+      values: valuesOf({ ...page, limit: page.limit + 1 }),
+      large: LARGE,
+      limit: page.limit,
     },
-    recordOf,
+    { read: (rows) => shown.read(rows).map(recordOf) },
   )
+}
 
 function valuesOf(page: RunPage): readonly SqlValue[] {
   return [

@@ -2,89 +2,79 @@ import type { OrgId } from '../core/ids.ts'
 import { ACCEPTED } from '../core/usual-why.ts'
 import type { SqlValue, Transaction } from './database.ts'
 import { storeRetryPolicy } from './run-columns.ts'
+import { jsonOrNull, timestampOrNull } from './rows.ts'
 import type { RunRow } from './run-row.ts'
-import {
-  at,
-  json,
-  whyOf,
-  names,
-  given,
-  single,
-  singleValuesOf,
-  assigned,
-  valuesOf,
-  idsOf,
-  placed,
-  each,
-  type Column,
-  type Columns,
-} from './run-values.ts'
+import { each, idsOf, placed, whyOf } from './run-values.ts'
+import { writes, type Writes, type Written } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 import { isNextTurn, packEvents, versionStep, type TurnRow } from './turns.ts'
 
 /** What nearly every run differs in. `org_id` and `created_at` are the same for all runs of a statement. */
-const USUAL: readonly Column[] = [
-  ['id', 'text', (run) => run.id],
+const USUAL_COLUMNS: readonly Written<RunRow>[] = [
+  ['id', 'word', (run) => run.id],
   ['agent_id', 'text', (run) => run.agentId],
   ['executor_key', 'text', (run) => run.executorKey],
   ['session_key', 'text', (run) => run.sessionKey],
   ['generation', 'int', (run) => run.generation],
-  ['trigger', 'text', (run) => run.trigger],
+  ['trigger', 'word', (run) => run.trigger],
   ['lane', 'text', (run) => run.lane],
   ['priority', 'int', (run) => run.priority],
   ['sender', 'text', (run) => run.sender],
-  ['deadline', 'timestamptz', (run) => at(run.deadline)],
-  ['payload', 'jsonb', (run) => json(run.payload)],
+  ['deadline', 'instant', (run) => timestampOrNull(run.deadline)],
+  ['payload', 'json', (run) => jsonOrNull(run.payload)],
 ]
 
 /** What most runs have as the table has it by default. */
-const RARE: readonly (readonly [...Column, usual: SqlValue])[] = [
+const RARE: readonly (readonly [...Written<RunRow>, usual: SqlValue])[] = [
   ['job_run_id', 'text', (run) => (run.jobRunId === run.id ? null : run.jobRunId), null],
   ['schedule_id', 'text', (run) => run.scheduleId, null],
-  ['nominal_at', 'timestamptz', (run) => at(run.nominal), null],
+  ['nominal_at', 'instant', (run) => timestampOrNull(run.nominal), null],
   ['interrupts', 'boolean', (run) => run.interrupts, false],
   ['timeout_seconds', 'int', (run) => run.timeoutSeconds, null],
-  ['retry_policy', 'jsonb', (run) => storeRetryPolicy(run), null],
+  ['retry_policy', 'json', (run) => storeRetryPolicy(run), null],
   ['failure_action_retries', 'boolean', (run) => run.failureActionRetries, false],
   ['first_attempt', 'int', (run) => run.firstAttempt, 1],
   ['retry_of', 'text', (run) => run.retryOf, null],
   ['parent_run_id', 'text', (run) => run.parentRunId, null],
-  ['decision', 'jsonb', (run) => (run.decision === ACCEPTED ? null : json(run.decision)), null],
-  ['delivery', 'jsonb', (run) => json(run.delivery), null],
-  ['trace', 'text', (run) => run.trace, null],
+  ['decision', 'json', (run) => (run.decision === ACCEPTED ? null : jsonOrNull(run.decision)), null],
+  ['delivery', 'json', (run) => jsonOrNull(run.delivery), null],
+  ['trace', 'word', (run) => run.trace, null],
 ]
 
 /** What only runs have that were made under guard rails; the others pay nothing for it. */
-const RAILED: readonly Column[] = [
+const RAILED: readonly Written<RunRow>[] = [
   ['owner', 'text', (run) => run.owner],
-  ['lineage', 'jsonb', (run) => json(run.lineage)],
+  ['lineage', 'json', (run) => jsonOrNull(run.lineage)],
 ]
 
 /** What changes while it is pending. */
-const LIVE: readonly Column[] = [
-  ['state', 'text', (run) => run.state],
+const LIVE = writes<RunRow>([
+  ['state', 'word', (run) => run.state],
   ['attempt', 'int', (run) => run.attempt],
   ['seq', 'bigint', (run) => run.seq],
-  ['not_before', 'timestamptz', (run) => at(run.notBefore)],
+  ['not_before', 'instant', (run) => timestampOrNull(run.notBefore)],
   ['debouncing', 'boolean', (run) => run.debouncing],
-  ['slot', 'text', (run) => run.slot],
+  ['slot', 'word', (run) => run.slot],
   ['superseded', 'boolean', (run) => run.superseded],
-  ['attempt_id', 'text', (run) => run.attemptId],
-  ['node_id', 'text', (run) => run.nodeId],
-  ['started_at', 'timestamptz', (run) => at(run.startedAt)],
-  ['ends_by', 'timestamptz', (run) => at(run.endsBy)],
-  ['grace_until', 'timestamptz', (run) => at(run.graceUntil)],
-  ['why', 'jsonb', (run) => whyOf(run.why)],
-  ['reserves', 'jsonb', (run) => (run.reserves.length === 0 ? null : json(run.reserves))],
-]
+  ['attempt_id', 'word', (run) => run.attemptId],
+  ['node_id', 'word', (run) => run.nodeId],
+  ['started_at', 'instant', (run) => timestampOrNull(run.startedAt)],
+  ['ends_by', 'instant', (run) => timestampOrNull(run.endsBy)],
+  ['grace_until', 'instant', (run) => timestampOrNull(run.graceUntil)],
+  ['why', 'json', (run) => whyOf(run.why)],
+  ['reserves', 'json', (run) => (run.reserves.length === 0 ? null : jsonOrNull(run.reserves))],
+])
 
-const insertOf = (columns: Columns): string => `insert into run (org_id, created_at, ${names(columns)})
-  select $1, $2, * from unnest(${given(columns, 3)})`
+const USUAL = writes(USUAL_COLUMNS)
+const WHOLE_COLUMNS = [...USUAL_COLUMNS, ...RARE.map(([name, kind, value]): Written<RunRow> => [name, kind, value])]
+const WHOLE = writes(WHOLE_COLUMNS)
+const WITH_RAILS = writes([...WHOLE_COLUMNS, ...RAILED])
 
-const EVERYTHING: Columns = [...USUAL, ...RARE]
+const insertOf = (columns: Writes<RunRow>): string => `insert into run (org_id, created_at, ${columns.names})
+  select $1, $2, * from unnest(${columns.arrays(3)})`
+
 const INSERT_USUAL = insertOf(USUAL)
-const INSERT_RUNS = insertOf(EVERYTHING)
-const WITH_RAILS: Columns = [...EVERYTHING, ...RAILED]
+const INSERT_WHOLE = insertOf(WHOLE)
 const INSERT_RAILED = insertOf(WITH_RAILS)
 
 const isRailed = ({ owner, lineage }: RunRow): boolean => owner !== null || lineage !== null
@@ -95,44 +85,44 @@ export function insertRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[
   const createdAt = runs[0]?.createdAt
   if (createdAt === undefined) return
   if (runs.some(isRailed)) {
-    tx.send(INSERT_RAILED, [orgId, toTimestamp(createdAt), ...valuesOf(WITH_RAILS, runs)])
+    tx.send(INSERT_RAILED, [orgId, toTimestamp(createdAt), ...WITH_RAILS.lists(runs)])
     return
   }
   const usual = runs.every(isUsual)
-  const values = valuesOf(usual ? USUAL : EVERYTHING, runs)
-  tx.send(usual ? INSERT_USUAL : INSERT_RUNS, [orgId, toTimestamp(createdAt), ...values])
+  const lists = (usual ? USUAL : WHOLE).lists(runs)
+  tx.send(usual ? INSERT_USUAL : INSERT_WHOLE, [orgId, toTimestamp(createdAt), ...lists])
 }
 
-const INSERT_PENDING = `insert into pending (org_id, id, ${names(LIVE)})
-  select $1, * from unnest($2::text[], ${given(LIVE, 3)})`
+const INSERT_PENDING = `insert into pending (org_id, id, ${LIVE.names})
+  select $1, * from unnest($2::text[], ${LIVE.arrays(3)})`
 
 /** Begins the pending life of new runs. */
 export function insertPending(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
-  tx.send(INSERT_PENDING, [orgId, idsOf(runs), ...valuesOf(LIVE, runs)])
+  tx.send(INSERT_PENDING, [orgId, idsOf(runs), ...LIVE.lists(runs)])
 }
 
-const PENDING_FIRST = 3 + USUAL.length
-const TURN_FIRST = PENDING_FIRST + 1 + LIVE.length
+const PENDING_FIRST = 3 + USUAL.count
+const TURN_FIRST = PENDING_FIRST + 1 + LIVE.count
 const TURN = { org: '$1', no: `$${TURN_FIRST}`, at: '$2', node: `$${TURN_FIRST + 1}` }
 
 /** Runs with their pending halves and the turn, out of lists of columns or, for a run alone, out of its values. */
 const submittedOf = (facts: string, live: string): string => `${versionStep(TURN)},
   facts as (
-    insert into run (org_id, created_at, ${names(USUAL)}) ${facts}),
+    insert into run (org_id, created_at, ${USUAL.names}) ${facts}),
   history as (
     insert into turn (org_id, no, at, node_id, events)
     select $1, ${TURN.no}::bigint, $2::timestamptz, ${TURN.node}, $${TURN_FIRST + 2}::json where ${isNextTurn(TURN)})
-  insert into pending (org_id, id, ${names(LIVE)}) ${live}`
+  insert into pending (org_id, id, ${LIVE.names}) ${live}`
 
 const INSERT_SUBMITTED = submittedOf(
-  `select $1, $2, * from unnest(${given(USUAL, 3)})`,
-  `select $1, * from unnest($${PENDING_FIRST}::text[], ${given(LIVE, PENDING_FIRST + 1)})`,
+  `select $1, $2, * from unnest(${USUAL.arrays(3)})`,
+  `select $1, * from unnest($${PENDING_FIRST}::text[], ${LIVE.arrays(PENDING_FIRST + 1)})`,
 )
 
 /** A run alone is the most usual case, and two dozen lists of one element cost the server a third of the statement. */
 const INSERT_ONE_SUBMITTED = submittedOf(
-  `values ($1, $2, ${single(USUAL, 3)})`,
-  `values ($1, $${PENDING_FIRST}, ${single(LIVE, PENDING_FIRST + 1)})`,
+  `values ($1, $2, ${USUAL.params(3)})`,
+  `values ($1, $${PENDING_FIRST}, ${LIVE.params(PENDING_FIRST + 1)})`,
 )
 
 /** Whether runs can be put on record by `insertSubmitted`. */
@@ -147,65 +137,59 @@ export function insertSubmitted(
   const history = [turn.no, turn.nodeId, packEvents(turn.events)]
   const [run, ...others] = runs
   if (run !== undefined && others.length === 0) {
-    const values = [...singleValuesOf(USUAL, run), run.id, ...singleValuesOf(LIVE, run)]
+    const values = [...USUAL.values(run), run.id, ...LIVE.values(run)]
     tx.send(INSERT_ONE_SUBMITTED, [orgId, toTimestamp(turn.at), ...values, ...history])
     return
   }
-  const values = [...valuesOf(USUAL, runs), idsOf(runs), ...valuesOf(LIVE, runs)]
+  const values = [...USUAL.lists(runs), idsOf(runs), ...LIVE.lists(runs)]
   tx.send(INSERT_SUBMITTED, [orgId, toTimestamp(turn.at), ...values, ...history])
 }
 
 const SAVE_PENDING = each(
-  `with written as (update pending p set ${assigned(LIVE)} from ${placed('pending', LIVE, 3)} where p.ctid = u.place`,
+  `with written as (update pending p set ${LIVE.assignedFrom('u')} from ${placed('pending', LIVE, 3)} where p.ctid = u.place`,
 )
 
 /** Writes back what has changed about pending runs. */
 export function savePending(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
-  tx.send(SAVE_PENDING, [orgId, idsOf(runs), ...valuesOf(LIVE, runs)])
+  tx.send(SAVE_PENDING, [orgId, idsOf(runs), ...LIVE.lists(runs)])
 }
 
 /** What a start changes, beside what is the same for all starts of a turn. */
-const START: Columns = [
-  ['attempt_id', 'text', (run) => run.attemptId],
-  ['ends_by', 'timestamptz', (run) => at(run.endsBy)],
-]
+const START = writes<RunRow>([
+  ['attempt_id', 'word', (run) => run.attemptId],
+  ['ends_by', 'instant', (run) => timestampOrNull(run.endsBy)],
+])
 
 const START_RUNS = each(`with written as (
-  update pending p set state = 'running', not_before = null, why = null, node_id = $3, started_at = $4, ${assigned(START)}
+  update pending p set state = 'running', not_before = null, why = null, node_id = $3, started_at = $4, ${START.assignedFrom('u')}
     from ${placed('pending', START, 5)} where p.ctid = u.place`)
 
 /** Writes that runs have started, and nothing else about them: all on one node, at one moment. */
 export function startRuns(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
   const [first] = runs
   if (first === undefined || first.startedAt === null) return
-  tx.send(START_RUNS, [orgId, idsOf(runs), first.nodeId, toTimestamp(first.startedAt), ...valuesOf(START, runs)])
+  tx.send(START_RUNS, [orgId, idsOf(runs), first.nodeId, toTimestamp(first.startedAt), ...START.lists(runs)])
 }
+
+const RELEASE = writes<RunRow>([
+  ['held_decision', 'json', (run) => jsonOrNull(run.heldDecision)],
+  ['decision', 'json', (run) => jsonOrNull(run.decision)],
+  ['first_attempt', 'int', (run) => run.firstAttempt],
+])
+const PAYLOAD = writes<RunRow>([['payload', 'json', (run) => jsonOrNull(run.payload)]])
+
+const saveOf = (columns: Writes<RunRow>): string =>
+  `update run r set ${columns.assignedFrom('u')} from ${placed('run', columns, 3)} where r.ctid = u.place`
+
+const SAVE_RELEASES = saveOf(RELEASE)
+const SAVE_PAYLOADS = saveOf(PAYLOAD)
 
 /** Writes what was decided about runs when they were released, beside why they were held. */
 export function saveReleases(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
-  tx.send(
-    `update run r set held_decision = u.held_decision, decision = u.decision, first_attempt = u.first_attempt
-       from (select i.*, (select t.ctid from run t where t.org_id = $1 and t.id = i.id) as place
-               from unnest($2::text[], $3::jsonb[], $4::jsonb[], $5::int[])
-                 as i (id, held_decision, decision, first_attempt)) u
-      where r.ctid = u.place`,
-    [
-      orgId,
-      runs.map((run) => run.id),
-      runs.map((run) => json(run.heldDecision)),
-      runs.map((run) => json(run.decision)),
-      runs.map((run) => run.firstAttempt),
-    ],
-  )
+  tx.send(SAVE_RELEASES, [orgId, idsOf(runs), ...RELEASE.lists(runs)])
 }
 
 /** Writes the payload of runs that messages were merged into. */
 export function savePayloads(tx: Transaction, orgId: OrgId, runs: readonly RunRow[]): void {
-  tx.send(
-    `update run r set payload = u.payload
-       from (select i.*, (select t.ctid from run t where t.org_id = $1 and t.id = i.id) as place
-               from unnest($2::text[], $3::jsonb[]) as i (id, payload)) u
-      where r.ctid = u.place`,
-    [orgId, runs.map((run) => run.id), runs.map((run) => json(run.payload))],
-  )
+  tx.send(SAVE_PAYLOADS, [orgId, idsOf(runs), ...PAYLOAD.lists(runs)])
 }

@@ -1,13 +1,21 @@
-import { runId, scheduleId, type OrgId, type RunId, type ScheduleId } from '../core/ids.ts'
+import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Connection } from './database.ts'
+import { column, columns } from './table.ts'
 
 /** How one run of a schedule stands; without any run, the schedule is there all the same. */
 export interface OutcomeRow {
   readonly scheduleId: ScheduleId
   readonly run: { readonly id: RunId; readonly state: RunState; readonly createdAt: Instant } | null
 }
+
+const outcomes = columns({
+  scheduleId: column.text<ScheduleId>('s.id'),
+  id: column.text<RunId | null>('o.id'),
+  state: column.text<RunState>('o.state'),
+  createdAt: column.instant('o.created_at'),
+})
 
 /**
  * The last runs of some schedules, newest first, at most `limit` of each. Looks at the end of each schedule's part of one
@@ -25,7 +33,7 @@ export async function loadOutcomes(
   },
 ): Promise<readonly OutcomeRow[]> {
   const rows = await connection.query(
-    `select s.id as schedule_id, o.id, o.state, o.created_at
+    `select ${outcomes.list}
        from schedule s left join lateral (
          select r.id, r.created_at, coalesce(r.state,
                   (select p.state from pending p where p.org_id = r.org_id and p.id = r.id)) as state
@@ -36,15 +44,8 @@ export async function loadOutcomes(
       order by s.id, o.created_at desc, o.id desc`,
     [asked.orgId, asked.ids, asked.limit, asked.owner],
   )
-  return rows.map((row) => ({
-    scheduleId: scheduleId(row['schedule_id'] as string),
-    run:
-      row['id'] === null
-        ? null
-        : {
-            id: runId(row['id'] as string),
-            state: row['state'] as RunState,
-            createdAt: row['created_at'] as Instant,
-          },
+  return outcomes.read(rows).map(({ scheduleId, id, state, createdAt }) => ({
+    scheduleId,
+    run: id === null ? null : { id, state, createdAt },
   }))
 }

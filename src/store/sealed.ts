@@ -1,6 +1,7 @@
 import type { Instant } from '../core/instant.ts'
 import { LOCK_SPACE } from './advisory-locks.ts'
 import type { Connection, Transaction } from './database.ts'
+import { column, columns, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /**
@@ -17,41 +18,35 @@ export const SEALED_COLUMNS = [
 
 export type SealedColumn = (typeof SEALED_COLUMNS)[number]
 
+const sealedRows = columns({ orgId: column.text(), name: column.text(), sealed: column.text() })
+
 /** A sealed text and the place it is bound to. */
-export interface SealedRow {
-  readonly orgId: string
-  readonly name: string
-  readonly sealed: string
-}
+export type SealedRow = RowOf<typeof sealedRows>
 
 /** Sealed texts that another key has sealed, in order, after a place. */
 export async function loadSealedOtherwise(
   connection: Connection,
-  { table, column, name }: SealedColumn,
+  { table, column: sealed, name }: SealedColumn,
   asked: { readonly keyId: string; readonly after: SealedRow | null; readonly limit: number },
 ): Promise<readonly SealedRow[]> {
   const rows = await connection.query(
-    `select org_id, ${name} as name, ${column} as sealed from ${table}
-      where ${column} is not null and not starts_with(${column}, $1)
-        and ($2::text is null or (org_id, ${name}) > ($2::text, $3::text))
-      order by org_id, ${name} limit $4`,
+    `select ${sealedRows.list} from (select org_id, ${name} as name, ${sealed} as sealed from ${table}) one
+      where sealed is not null and not starts_with(sealed, $1)
+        and ($2::text is null or (org_id, name) > ($2::text, $3::text))
+      order by org_id, name limit $4`,
     [`v1.${asked.keyId}.`, asked.after?.orgId ?? null, asked.after?.name ?? null, asked.limit],
   )
-  return rows.map((row) => ({
-    orgId: row['org_id'] as string,
-    name: row['name'] as string,
-    sealed: row['sealed'] as string,
-  }))
+  return sealedRows.read(rows)
 }
 
 /** Puts another sealed text in the place of one, unless somebody has changed it since. */
 export async function replaceSealed(
   connection: Connection,
-  { table, column, name }: SealedColumn,
+  { table, column: place, name }: SealedColumn,
   { row, sealed }: { readonly row: SealedRow; readonly sealed: string },
 ): Promise<boolean> {
   const rows = await connection.query(
-    `update ${table} set ${column} = $4 where org_id = $1 and ${name} = $2 and ${column} = $3 returning 1`,
+    `update ${table} set ${place} = $4 where org_id = $1 and ${name} = $2 and ${place} = $3 returning 1`,
     [row.orgId, row.name, row.sealed, sealed],
   )
   return rows.length > 0
@@ -60,10 +55,12 @@ export async function replaceSealed(
 /** Held while it is decided which key seals, and while its file is written: of several processes one decides. */
 export const SEALING_KEY_LOCK = [LOCK_SPACE.sealingKey, 0] as const
 
+const ids = columns({ id: column.text() })
+
 /** The key that seals; null: nothing has ever been sealed. */
 export async function loadSealingKey(connection: Connection): Promise<string | null> {
-  const [row] = await connection.query('select id from sealing_key where replaced_at is null', [])
-  return row === undefined ? null : (row['id'] as string)
+  const rows = await connection.query(`select ${ids.list} from sealing_key where replaced_at is null`, [])
+  return ids.first(rows)?.id ?? null
 }
 
 /** Makes a key the one that seals, if there is none yet. Answers with the one that does. */
@@ -102,11 +99,11 @@ export async function loadNodesWithout(
   asked: { readonly keyId: string; readonly now: Instant; readonly except: string },
 ): Promise<readonly string[]> {
   const rows = await connection.query(
-    `select id from node
+    `select ${ids.list} from node
       where not lost and lease_until > $2::timestamptz and not ($1 = any (key_ids)) and id <> $3 order by id`,
     [asked.keyId, toTimestamp(asked.now), asked.except],
   )
-  return rows.map((row) => row['id'] as string)
+  return ids.read(rows).map(({ id }) => id)
 }
 
 /** Nodes that are alive and have a key. */
@@ -115,9 +112,9 @@ export async function loadNodesWith(
   asked: { readonly keyId: string; readonly now: Instant },
 ): Promise<readonly string[]> {
   const rows = await connection.query(
-    `select id from node
+    `select ${ids.list} from node
       where not lost and lease_until > $2::timestamptz and $1 = any (key_ids) order by id`,
     [asked.keyId, toTimestamp(asked.now)],
   )
-  return rows.map((row) => row['id'] as string)
+  return ids.read(rows).map(({ id }) => id)
 }

@@ -1,34 +1,29 @@
-import { agentId, type AgentId, type OrgId } from '../core/ids.ts'
-import type { Instant } from '../core/instant.ts'
+import type { AgentId, OrgId } from '../core/ids.ts'
 import type { AgentExecutor } from './agents.ts'
-import type { Connection, Row, Transaction } from './database.ts'
+import type { Connection, Transaction } from './database.ts'
+import { column, columns, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
-/** A row of `secret`; its value is sealed. */
-export interface SecretRow {
-  readonly orgId: OrgId
-  readonly name: string
-  readonly hosts: readonly string[]
-  readonly sealedValue: string
-  readonly version: number
-  readonly createdBy: string | null
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
-  readonly valueSetAt: Instant
-}
+const secrets = table('secret', {
+  orgId: column.text<OrgId>(),
+  name: column.text(),
+  hosts: column.texts(),
+  sealedValue: column.text(),
+  version: column.int(),
+  createdBy: column.text<string | null>(),
+  createdAt: column.instant(),
+  updatedAt: column.instant(),
+  valueSetAt: column.instant(),
+})
 
-const COLUMNS = 'org_id, name, hosts, sealed_value, version, created_by, created_at, updated_at, value_set_at'
+/** A row of `secret`; its value is sealed. */
+export type SecretRow = RowOf<typeof secrets>
 
 /** Keeps a new secret. False: there is one of this name. */
 export async function insertSecret(tx: Transaction, row: SecretRow): Promise<boolean> {
   const rows = await tx.query(
-    `insert into secret (${COLUMNS})
-     values ($1, $2, $3::text[], $4, $5, $6, $7::timestamptz, $8::timestamptz, $9::timestamptz)
-     on conflict (org_id, name) do nothing returning 1`,
-    [
-      ...[row.orgId, row.name, row.hosts, row.sealedValue, row.version, row.createdBy],
-      ...[toTimestamp(row.createdAt), toTimestamp(row.updatedAt), toTimestamp(row.valueSetAt)],
-    ],
+    `${secrets.insert} on conflict (org_id, name) do nothing returning 1`,
+    secrets.values(row),
   )
   return rows.length > 0
 }
@@ -62,11 +57,12 @@ export async function loadSecrets(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly names: readonly string[] },
 ): Promise<readonly SecretRow[]> {
-  const rows = await connection.query(
-    `select ${COLUMNS} from secret where org_id = $1 and name = any ($2::text[]) order by name`,
-    [asked.orgId, asked.names],
+  return secrets.read(
+    await connection.query(
+      `select ${secrets.list} from secret where org_id = $1 and name = any ($2::text[]) order by name`,
+      [asked.orgId, asked.names],
+    ),
   )
-  return rows.map(secretOf)
 }
 
 /** A page of an org's secrets, by name. */
@@ -74,26 +70,27 @@ export async function listSecrets(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly after: string; readonly limit: number },
 ): Promise<readonly SecretRow[]> {
-  const rows = await connection.query(
-    `select ${COLUMNS} from secret where org_id = $1 and name > $2 order by name limit $3`,
-    [asked.orgId, asked.after, asked.limit],
+  return secrets.read(
+    await connection.query(
+      `select ${secrets.list} from secret where org_id = $1 and name > $2 order by name limit $3`,
+      [asked.orgId, asked.after, asked.limit],
+    ),
   )
-  return rows.map(secretOf)
 }
 
+const users = columns({ id: column.text<AgentId>(), executor: column.json<AgentExecutor>() })
+
 /** An agent that names secrets somewhere. */
-export interface SecretUser {
-  readonly id: AgentId
-  readonly executor: AgentExecutor
-}
+export type SecretUser = RowOf<typeof users>
 
 /** The agents of an org that name any secret, by id. */
 export async function loadSecretUsers(connection: Connection, org: OrgId): Promise<readonly SecretUser[]> {
-  const rows = await connection.query(
-    `select id, executor from agent where org_id = $1 and executor::text like '%{{%secret:%' order by id`,
-    [org],
+  return users.read(
+    await connection.query(
+      `select ${users.list} from agent where org_id = $1 and executor::text like '%{{%secret:%' order by id`,
+      [org],
+    ),
   )
-  return rows.map(userOf)
 }
 
 /** The agent of a run, if it names any secret. */
@@ -101,27 +98,11 @@ export async function loadSecretUserOfRun(
   connection: Connection,
   of: { readonly orgId: OrgId; readonly runId: string },
 ): Promise<SecretUser | undefined> {
-  const [row] = await connection.query(
-    `select a.id, a.executor from run r join agent a on a.org_id = r.org_id and a.id = r.agent_id
+  return users.first(
+    await connection.query(
+      `select ${users.of('a')} from run r join agent a on a.org_id = r.org_id and a.id = r.agent_id
       where r.org_id = $1 and r.id = $2 and a.executor::text like '%{{%secret:%'`,
-    [of.orgId, of.runId],
+      [of.orgId, of.runId],
+    ),
   )
-  return row === undefined ? undefined : userOf(row)
 }
-
-const userOf = (row: Row): SecretUser => ({
-  id: agentId(row['id'] as string),
-  executor: row['executor'] as AgentExecutor,
-})
-
-const secretOf = (row: Row): SecretRow => ({
-  orgId: row['org_id'] as OrgId,
-  name: row['name'] as string,
-  hosts: row['hosts'] as readonly string[],
-  sealedValue: row['sealed_value'] as string,
-  version: row['version'] as number,
-  createdBy: row['created_by'] as string | null,
-  createdAt: row['created_at'] as Instant,
-  updatedAt: row['updated_at'] as Instant,
-  valueSetAt: row['value_set_at'] as Instant,
-})

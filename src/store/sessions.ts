@@ -1,63 +1,85 @@
-import { orgId, sessionKey, type OrgId, type SessionKey } from '../core/ids.ts'
+import type { OrgId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { DropPolicy, SessionMode, SessionRules } from '../core/session/session-rules.ts'
 import { RUN_SESSION_PATTERN } from '../core/session/run-session.ts'
-import type { Connection, Row, SqlValue, Transaction } from './database.ts'
-import { columnsOf, timestampOrNull } from './rows.ts'
+import type { Connection, Transaction } from './database.ts'
+import { timestampOrNull } from './rows.ts'
 import type { SessionRow } from './session-row.ts'
-import { toTimestamp } from './timestamp.ts'
+import { column, columns, table, writes, type RowOf, type Written } from './table.ts'
 
-const COLUMNS = `org_id, key, mode, cap, drop_policy, debounce_ms, max_concurrent, cutoff, generation, tokens,
-  context_window, created_at`
+const stored = table('session', {
+  orgId: column.text<OrgId>(),
+  key: column.text<SessionKey>(),
+  mode: column.text<SessionMode | null>(),
+  cap: column.int<number | null>(),
+  drop: column.text<DropPolicy | null>('drop_policy'),
+  debounceMs: column.int<number | null>(),
+  maxConcurrent: column.int<number | null>(),
+  cutoff: column.instant<Instant | null>(),
+  generation: column.int(),
+  tokens: column.bigint<number | null>(),
+  contextWindow: column.bigint<number | null>(),
+  createdAt: column.instant(),
+})
+
+/** What changes of a session. */
+const CHANGING: readonly Written<SessionRow>[] = [
+  ['mode', 'text', ({ own }) => own.mode ?? null],
+  ['cap', 'int', ({ own }) => own.cap ?? null],
+  ['drop_policy', 'text', ({ own }) => own.drop ?? null],
+  ['debounce_ms', 'int', ({ own }) => own.debounceMs ?? null],
+  ['max_concurrent', 'int', ({ own }) => own.maxConcurrent ?? null],
+  ['cutoff', 'instant', ({ cutoff }) => timestampOrNull(cutoff)],
+  ['generation', 'int', ({ generation }) => generation],
+  ['tokens', 'bigint', ({ context }) => context?.tokens ?? null],
+  ['context_window', 'bigint', ({ context }) => context?.contextWindow ?? null],
+]
+const KEY: readonly Written<SessionRow>[] = [
+  ['org_id', 'text', ({ orgId }) => orgId],
+  ['key', 'text', ({ key }) => key],
+]
+const KEPT = writes([...KEY, ...CHANGING])
+const CREATED = writes<SessionRow>([
+  ...KEY,
+  ...CHANGING,
+  ['created_at', 'instant', ({ createdAt }) => timestampOrNull(createdAt)],
+])
 
 /** The sessions among the keys that exist, in no particular order. */
 export async function loadSessions(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly keys: readonly SessionKey[] },
 ): Promise<readonly SessionRow[]> {
-  const rows = await connection.query(`select ${COLUMNS} from session where org_id = $1 and key = any($2::text[])`, [
-    wanted.orgId,
-    wanted.keys,
-  ])
-  return rows.map(sessionOf)
+  const rows = await connection.query(
+    `select ${stored.list} from session where org_id = $1 and key = any($2::text[])`,
+    [wanted.orgId, wanted.keys],
+  )
+  return stored.read(rows).map(sessionOf)
 }
 
 const insertOf = (rows: string): string =>
-  `insert into session (${COLUMNS}) ${rows} on conflict (org_id, key) do nothing`
+  `insert into session (${CREATED.names}) ${rows} on conflict (org_id, key) do nothing`
 
-const INSERT_SESSIONS = insertOf(
-  `select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::int[], $7::int[],
-                        $8::timestamptz[], $9::int[], $10::bigint[], $11::bigint[], $12::timestamptz[])`,
-)
+const INSERT_SESSIONS = insertOf(`select * from unnest(${CREATED.arrays(1)})`)
 
 /** A dozen lists of one element cost the server more than the row. */
-const INSERT_SESSION = insertOf('values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)')
+const INSERT_SESSION = insertOf(`values (${CREATED.params(1)})`)
 
 /** Makes sessions; those that exist stay as they are. A conversation begins with its first message. */
 export function insertSessions(tx: Transaction, sessions: readonly SessionRow[]): void {
-  const columns = [...valuesOf(sessions), sessions.map((session) => toTimestamp(session.createdAt))]
-  if (sessions.length !== 1) tx.send(INSERT_SESSIONS, columns)
-  else
-    tx.send(
-      INSERT_SESSION,
-      columns.map(([value]) => value ?? null),
-    )
+  const [session, ...others] = sessions
+  if (session !== undefined && others.length === 0) tx.send(INSERT_SESSION, CREATED.values(session))
+  else tx.send(INSERT_SESSIONS, CREATED.lists(sessions))
 }
+
+const SAVE_SESSIONS = `update session s set ${writes(CHANGING).assignedFrom('n')}
+  from (select i.*, (select t.ctid from session t where t.org_id = i.org_id and t.key = i.key) as place
+          from unnest(${KEPT.arrays(1)}) as i (${KEPT.names})) n
+  where s.ctid = n.place`
 
 /** Writes sessions back, each found by its key and written where it is (see `placed` in runs.ts). A rule that is not the session's own becomes null and follows the deployment. */
 export function saveSessions(tx: Transaction, sessions: readonly SessionRow[]): void {
-  tx.send(
-    `update session s set mode = n.mode, cap = n.cap, drop_policy = n.drop_policy, debounce_ms = n.debounce_ms,
-       max_concurrent = n.max_concurrent, cutoff = n.cutoff, generation = n.generation, tokens = n.tokens,
-       context_window = n.context_window
-     from (select i.*, (select t.ctid from session t where t.org_id = i.org_id and t.key = i.key) as place
-             from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::int[], $7::int[],
-                         $8::timestamptz[], $9::int[], $10::bigint[], $11::bigint[])
-               as i (org_id, key, mode, cap, drop_policy, debounce_ms, max_concurrent, cutoff, generation, tokens,
-                     context_window)) n
-     where s.ctid = n.place`,
-    valuesOf(sessions),
-  )
+  tx.send(SAVE_SESSIONS, KEPT.lists(sessions))
 }
 
 const NOT_OF_A_RUN = `and key !~ '${RUN_SESSION_PATTERN}'`
@@ -80,13 +102,13 @@ export async function listSessions(
   },
 ): Promise<readonly SessionRow[]> {
   const rows = await connection.query(
-    `select ${COLUMNS} from session
+    `select ${stored.list} from session
       where org_id = $1 and ($2::timestamptz is null or (created_at, key) < ($2::timestamptz, $3::text))
         ${page.withRuns === true ? '' : NOT_OF_A_RUN}
       order by created_at desc, key desc limit $4`,
     [page.orgId, timestampOrNull(page.after?.createdAt ?? null), page.after?.key ?? null, page.limit],
   )
-  return rows.map(sessionOf)
+  return stored.read(rows).map(sessionOf)
 }
 
 /** How much work of a session is pending. */
@@ -96,14 +118,19 @@ export interface SessionCounts {
   readonly waiting: number
 }
 
+const work = columns({
+  key: column.text<SessionKey>('r.session_key'),
+  active: column.bigint("count(*) filter (where p.state not in ('waiting', 'queued') or p.attempt > r.first_attempt)"),
+  pending: column.bigint('count(*)'),
+})
+
 /** The pending work of sessions, of their present generation. Sessions without any are not in the answer. */
 export async function countSessionWork(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly keys: readonly SessionKey[] },
 ): Promise<ReadonlyMap<SessionKey, SessionCounts>> {
   const rows = await connection.query(
-    `select r.session_key, count(*) filter (where p.state not in ('waiting', 'queued') or p.attempt > r.first_attempt)
-              as active, count(*) as pending
+    `select ${work.list}
        from pending p
        join run r on r.org_id = p.org_id and r.id = p.id
        join session s on s.org_id = r.org_id and s.key = r.session_key and s.generation = r.generation
@@ -111,51 +138,21 @@ export async function countSessionWork(
       group by r.session_key`,
     [wanted.orgId, wanted.keys],
   )
-  return new Map(
-    rows.map((row) => {
-      const active = row['active'] as number
-      return [sessionKey(row['session_key'] as string), { active, waiting: (row['pending'] as number) - active }]
-    }),
-  )
+  return new Map(work.read(rows).map(({ key, active, pending }) => [key, { active, waiting: pending - active }]))
 }
 
-function valuesOf(sessions: readonly SessionRow[]): readonly (readonly SqlValue[])[] {
-  return columnsOf(
-    sessions,
-    ({ orgId: org }) => org,
-    ({ key }) => key,
-    ({ own }) => own.mode ?? null,
-    ({ own }) => own.cap ?? null,
-    ({ own }) => own.drop ?? null,
-    ({ own }) => own.debounceMs ?? null,
-    ({ own }) => own.maxConcurrent ?? null,
-    ({ cutoff }) => timestampOrNull(cutoff),
-    ({ generation }) => generation,
-    ({ context }) => context?.tokens ?? null,
-    ({ context }) => context?.contextWindow ?? null,
-  )
-}
+const sessionOf = (row: RowOf<typeof stored>): SessionRow => ({
+  orgId: row.orgId,
+  key: row.key,
+  own: ownRules(row),
+  cutoff: row.cutoff,
+  generation: row.generation,
+  context:
+    row.tokens === null || row.contextWindow === null ? null : { tokens: row.tokens, contextWindow: row.contextWindow },
+  createdAt: row.createdAt,
+})
 
-function sessionOf(row: Row): SessionRow {
-  const tokens = row['tokens'] as number | null
-  const contextWindow = row['context_window'] as number | null
-  return {
-    orgId: orgId(row['org_id'] as string),
-    key: sessionKey(row['key'] as string),
-    own: ownRules(row),
-    cutoff: row['cutoff'] as Instant | null,
-    generation: row['generation'] as number,
-    context: tokens === null || contextWindow === null ? null : { tokens, contextWindow },
-    createdAt: row['created_at'] as Instant,
-  }
-}
-
-function ownRules(row: Row): Partial<SessionRules> {
-  const mode = row['mode'] as SessionMode | null
-  const cap = row['cap'] as number | null
-  const drop = row['drop_policy'] as DropPolicy | null
-  const debounceMs = row['debounce_ms'] as number | null
-  const maxConcurrent = row['max_concurrent'] as number | null
+function ownRules({ mode, cap, drop, debounceMs, maxConcurrent }: RowOf<typeof stored>): Partial<SessionRules> {
   return {
     ...(mode === null ? {} : { mode }),
     ...(cap === null ? {} : { cap }),

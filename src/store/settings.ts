@@ -1,24 +1,21 @@
 import type { Instant } from '../core/instant.ts'
 import type { Connection } from './database.ts'
+import { column, columns, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
+const settings = columns({
+  path: column.text(),
+  value: column.json(),
+  updatedAt: column.instant(),
+  updatedBy: column.text<string | null>(),
+})
+
 /** A row of `setting`: a value that holds for every node. */
-export interface SettingRow {
-  readonly path: string
-  readonly value: unknown
-  readonly updatedAt: Instant
-  readonly updatedBy: string | null
-}
+export type SettingRow = RowOf<typeof settings>
 
 /** Everything that was set, by path. */
 export async function loadSettings(connection: Connection): Promise<readonly SettingRow[]> {
-  const rows = await connection.query('select path, value, updated_at, updated_by from setting order by path', [])
-  return rows.map((row) => ({
-    path: row['path'] as string,
-    value: row['value'],
-    updatedAt: row['updated_at'] as Instant,
-    updatedBy: row['updated_by'] as string | null,
-  }))
+  return settings.read(await connection.query(`select ${settings.list} from setting order by path`, []))
 }
 
 /** Sets values for every node. */

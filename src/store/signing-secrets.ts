@@ -1,6 +1,7 @@
-import { orgId, type OrgId } from '../core/ids.ts'
+import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { Connection, Row, Transaction } from './database.ts'
+import type { Connection, Transaction } from './database.ts'
+import { column, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** A text as it is kept: sealed, or as it is while not every node could open it. */
@@ -15,14 +16,22 @@ export interface SigningSecret {
   readonly previous: { readonly secret: KeptText; readonly until: Instant } | null
 }
 
-const COLUMNS = 'org_id, secret, sealed, created_at, previous, previous_sealed, previous_until'
+const stored = table('signing_secret', {
+  orgId: column.text<OrgId>(),
+  secret: column.text<string | null>(),
+  sealed: column.text<string | null>(),
+  createdAt: column.instant(),
+  previous: column.text<string | null>(),
+  previousSealed: column.text<string | null>(),
+  previousUntil: column.instant<Instant | null>(),
+})
 
 const clearIn = (kept: KeptText): string | null => ('clear' in kept ? kept.clear : null)
 const sealedIn = (kept: KeptText): string | null => ('sealed' in kept ? kept.sealed : null)
 
 /** The secret of the org, if it has one. */
 export async function loadSigningSecret(connection: Connection, org: OrgId): Promise<SigningSecret | undefined> {
-  const [row] = await connection.query(`select ${COLUMNS} from signing_secret where org_id = $1`, [org])
+  const row = stored.first(await connection.query(`select ${stored.list} from signing_secret where org_id = $1`, [org]))
   return row === undefined ? undefined : secretOf(row)
 }
 
@@ -46,19 +55,18 @@ export async function rotateSigningSecret(
   tx: Transaction,
   made: { readonly orgId: OrgId; readonly fresh: KeptText; readonly now: Instant; readonly previousUntil: Instant },
 ): Promise<SigningSecret> {
-  const [row] = await tx.query(
+  const rows = await tx.query(
     `insert into signing_secret as s (org_id, secret, sealed, created_at) values ($1, $2, $3, $4::timestamptz)
      on conflict (org_id) do update set secret = excluded.secret, sealed = excluded.sealed,
        created_at = excluded.created_at, previous = s.secret, previous_sealed = s.sealed,
        previous_until = $5::timestamptz
-     returning ${COLUMNS}`,
+     returning ${stored.list}`,
     [
       ...[made.orgId, clearIn(made.fresh), sealedIn(made.fresh)],
       ...[toTimestamp(made.now), toTimestamp(made.previousUntil)],
     ],
   )
-  if (row === undefined) throw new Error(`the signing secret of ${made.orgId} was not kept`)
-  return secretOf(row)
+  return secretOf(stored.only(rows))
 }
 
 /** Secrets of which something is not sealed yet. */
@@ -67,10 +75,10 @@ export async function loadClearSigningSecrets(
   limit: number,
 ): Promise<readonly SigningSecret[]> {
   const rows = await connection.query(
-    `select ${COLUMNS} from signing_secret where secret is not null or previous is not null order by org_id limit $1`,
+    `select ${stored.list} from signing_secret where secret is not null or previous is not null order by org_id limit $1`,
     [limit],
   )
-  return rows.map(secretOf)
+  return stored.read(rows).map(secretOf)
 }
 
 /** Puts the sealed form in the place of a text, unless that has been changed since. */
@@ -86,17 +94,17 @@ export async function sealSigningSecret(
   )
 }
 
-function keptIn(clear: unknown, sealed: unknown): KeptText | null {
-  if (typeof sealed === 'string') return { sealed }
-  return typeof clear === 'string' ? { clear } : null
+function keptIn(clear: string | null, sealed: string | null): KeptText | null {
+  if (sealed !== null) return { sealed }
+  return clear === null ? null : { clear }
 }
 
-function secretOf(row: Row): SigningSecret {
-  const previous = keptIn(row['previous'], row['previous_sealed'])
+function secretOf({ orgId, createdAt, previousUntil, ...row }: RowOf<typeof stored>): SigningSecret {
+  const previous = keptIn(row.previous, row.previousSealed)
   return {
-    orgId: orgId(row['org_id'] as string),
-    secret: keptIn(row['secret'], row['sealed']) ?? { clear: '' },
-    createdAt: row['created_at'] as Instant,
-    previous: previous === null ? null : { secret: previous, until: row['previous_until'] as Instant },
+    orgId,
+    secret: keptIn(row.secret, row.sealed) ?? { clear: '' },
+    createdAt,
+    previous: previous === null || previousUntil === null ? null : { secret: previous, until: previousUntil },
   }
 }

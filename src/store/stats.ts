@@ -1,10 +1,17 @@
-import { agentId, laneName, type AgentId, type LaneName, type OrgId } from '../core/ids.ts'
+import type { AgentId, LaneName, OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Counts, EndedCounts } from '../core/run/ended-counts.ts'
 import type { PendingState } from '../core/run/run-machine.ts'
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
-import type { Connection, Row } from './database.ts'
+import type { Connection } from './database.ts'
+import { column, columns, counted, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
+
+/** How many places and turns a pass that adds up has found. */
+export const addedUp = columns({
+  places: column.bigint('(select count(*) from place)'),
+  turns: column.bigint('(select count(*) from fresh)'),
+})
 
 /**
  * Adds up how runs ended in the next turns that have not been added up yet. Whoever does holds the org's place, so each
@@ -15,7 +22,7 @@ export async function addUpTurns(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly limit: number },
 ): Promise<number | null> {
-  const [row] = await connection.query(
+  const rows = await connection.query(
     `with place as (select no from run_count_place where org_id = $1 for update),
      fresh as (select t.no, t.at, t.ended from turn t, place p
                 where t.org_id = $1 and t.no > p.no order by t.no limit $2),
@@ -30,10 +37,11 @@ export async function addUpTurns(
      moved as (
        update run_count_place set no = (select max(no) from fresh)
         where org_id = $1 and exists (select 1 from fresh))
-     select (select count(*) from place) as places, (select count(*) from fresh) as turns`,
+     select ${addedUp.list}`,
     [asked.orgId, asked.limit],
   )
-  return row?.['places'] === 0 ? null : (row?.['turns'] as number)
+  const { places, turns } = addedUp.only(rows)
+  return places === 0 ? null : turns
 }
 
 /** Gives the org its place at the beginning of its history, unless it has one. */
@@ -43,29 +51,36 @@ export async function insertCountPlace(connection: Connection, orgId: OrgId): Pr
   ])
 }
 
+const sums = columns({
+  kind: column.text<keyof EndedCounts>(),
+  key: column.text(),
+  count: column.bigint('sum(count)::bigint'),
+})
+type Sum = RowOf<typeof sums>
+
 /** What was counted in the hours from `from` on and before `to`. */
 export async function loadCounts(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly from: Instant; readonly to: Instant },
 ): Promise<EndedCounts> {
   const rows = await connection.query(
-    `select kind, key, sum(count)::bigint as count from run_count
+    `select ${sums.list} from run_count
       where org_id = $1 and hour >= $2::timestamptz and hour < $3::timestamptz group by kind, key`,
     [asked.orgId, toTimestamp(asked.from), toTimestamp(asked.to)],
   )
-  return countsOf(rows)
+  return countsOf(sums.read(rows))
 }
 
-function countsOf(rows: readonly Row[]): Required<EndedCounts> {
+function countsOf(rows: readonly Sum[]): Required<EndedCounts> {
   const of = (kind: keyof EndedCounts): Counts =>
-    Object.fromEntries(
-      rows.filter((row) => row['kind'] === kind).map((row) => [row['key'] as string, row['count'] as number]),
-    )
+    Object.fromEntries(rows.filter((row) => row.kind === kind).map(({ key, count }) => [key, count]))
   return {
     ...{ status: of('status'), duration: of('duration'), lateness: of('lateness'), usage: of('usage') },
     probe: of('probe'),
   }
 }
+
+const stepSums = columns({ at: column.instant("date_trunc($4, hour, 'UTC')"), ...sums.definitions })
 
 /** What was counted from `from` on and before `to`, by hours or days of UTC; steps without anything are left out. */
 export async function loadCountSteps(
@@ -73,43 +88,41 @@ export async function loadCountSteps(
   asked: { readonly orgId: OrgId; readonly from: Instant; readonly to: Instant; readonly step: 'hour' | 'day' },
 ): Promise<ReadonlyMap<Instant, EndedCounts>> {
   const rows = await connection.query(
-    `select date_trunc($4, hour, 'UTC') as at, kind, key, sum(count)::bigint as count from run_count
+    `select ${stepSums.list} from run_count
       where org_id = $1 and hour >= $2::timestamptz and hour < $3::timestamptz group by 1, 2, 3`,
     [asked.orgId, toTimestamp(asked.from), toTimestamp(asked.to), asked.step],
   )
-  const steps = new Map<Instant, Row[]>()
-  for (const row of rows) {
-    const at = row['at'] as Instant
-    const step = steps.get(at)
-    if (step === undefined) steps.set(at, [row])
+  const steps = new Map<Instant, Sum[]>()
+  for (const row of stepSums.read(rows)) {
+    const step = steps.get(row.at)
+    if (step === undefined) steps.set(row.at, [row])
     else step.push(row)
   }
-  return new Map([...steps].map(([at, counted]) => [at, countsOf(counted)]))
+  return new Map([...steps].map(([at, found]) => [at, countsOf(found)]))
 }
 
+const work = columns({
+  agentId: column.text<AgentId>('r.agent_id'),
+  lane: column.text<LaneName>('r.lane'),
+  state: column.text<PendingState>('p.state'),
+  ...counted.definitions,
+})
+
 /** So many pending runs of an agent are in this lane and state. */
-export interface WorkCount {
-  readonly agentId: AgentId
-  readonly lane: LaneName
-  readonly state: PendingState
-  readonly count: number
-}
+export type WorkCount = RowOf<typeof work>
 
 /** What is pending in an org, counted. Walks over all of it: for whoever has no memory of the org. */
 export async function countWork(connection: Connection, orgId: OrgId): Promise<readonly WorkCount[]> {
   const rows = await connection.query(
-    `select r.agent_id, r.lane, p.state, count(*) as count
+    `select ${work.list}
        from pending p join run r on r.org_id = p.org_id and r.id = p.id
       where p.org_id = $1 group by 1, 2, 3`,
     [orgId],
   )
-  return rows.map((row) => ({
-    agentId: agentId(row['agent_id'] as string),
-    lane: laneName(row['lane'] as string),
-    state: row['state'] as PendingState,
-    count: row['count'] as number,
-  }))
+  return work.read(rows)
 }
+
+const states = columns({ state: column.text<ScheduleState>(), ...counted.definitions })
 
 /** How many schedules of an org are in each state. */
 export async function countSchedulesByState(
@@ -117,8 +130,8 @@ export async function countSchedulesByState(
   orgId: OrgId,
 ): Promise<Readonly<Partial<Record<ScheduleState, number>>>> {
   const rows = await connection.query(
-    'select state, count(*) as count from schedule where org_id = $1 group by state order by state',
+    `select ${states.list} from schedule where org_id = $1 group by state order by state`,
     [orgId],
   )
-  return Object.fromEntries(rows.map((row) => [row['state'] as ScheduleState, row['count'] as number]))
+  return Object.fromEntries(states.read(rows).map(({ state, count }) => [state, count]))
 }

@@ -1,91 +1,78 @@
-import { orgId, targetId, type OrgId, type ScheduleId, type TargetId } from '../core/ids.ts'
+import type { OrgId, ScheduleId, TargetId } from '../core/ids.ts'
 import type { TargetKind, TargetSettings } from '../core/delivery/target-kinds.ts'
 import type { StoredQuietHours } from '../core/delivery/quiet-hours.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
-import type { Connection, Row, Transaction } from './database.ts'
+import type { Connection, Transaction } from './database.ts'
 import type { OrgPage } from './page.ts'
-import { columnsOf, jsonOrNull, timestampOrNull } from './rows.ts'
+import { timestampOrNull } from './rows.ts'
+import { column, columns, counted, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
-/** A row of `target`. */
-export interface TargetRow {
-  readonly orgId: OrgId
-  readonly id: TargetId
-  readonly name: string
-  readonly kind: TargetKind
+const targets = table('target', {
+  orgId: column.text<OrgId>(),
+  id: column.text<TargetId>(),
+  name: column.text(),
+  kind: column.text<TargetKind>(),
   /** Empty for kinds that have none. */
-  readonly url: string
+  url: column.text(),
   /** The address itself, where `url` holds only what may be shown of it. */
-  readonly sealedUrl: string | null
-  readonly settings: TargetSettings
-  readonly quietHours: StoredQuietHours | null
+  sealedUrl: column.text<string | null>(),
+  settings: column.json<TargetSettings>(),
+  quietHours: column.json<StoredQuietHours | null>(),
   /** Alerts of the org go to it. */
-  readonly alerts: boolean
-  readonly failuresInARow: number
+  alerts: column.boolean(),
+  failuresInARow: column.int(),
   /** Set while it is switched off; the reason is null when a person did it. */
-  readonly disabledAt: Instant | null
-  readonly disabledWhy: Why | null
-  readonly deliveredAt: Instant | null
-  readonly failedAt: Instant | null
-  readonly createdBy: string | null
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
-}
+  disabledAt: column.instant<Instant | null>(),
+  disabledWhy: column.json<Why | null>(),
+  deliveredAt: column.instant<Instant | null>(),
+  failedAt: column.instant<Instant | null>(),
+  createdBy: column.text<string | null>(),
+  createdAt: column.instant(),
+  updatedAt: column.instant(),
+})
 
-const COLUMNS = `org_id, id, name, kind, url, sealed_url, settings, quiet_hours, alerts, failures_in_a_row, disabled_at, disabled_why,
-  delivered_at, failed_at, created_by, created_at, updated_at`
+/** A row of `target`. */
+export type TargetRow = RowOf<typeof targets>
+
+const CREATED = targets.omit('failuresInARow', 'disabledWhy', 'deliveredAt', 'failedAt')
 
 /** Keeps a new target. */
 export async function insertTarget(tx: Transaction, row: TargetRow): Promise<void> {
-  await tx.query(
-    `insert into target (org_id, id, name, kind, url, disabled_at, created_by, created_at, updated_at, settings,
-       quiet_hours, alerts, sealed_url)
-     values ($1, $2, $3, $4, $5, $6::timestamptz, $7, $8::timestamptz, $9::timestamptz, $10::jsonb, $11::jsonb, $12,
-       $13)`,
-    [
-      ...[row.orgId, row.id, row.name, row.kind, row.url, timestampOrNull(row.disabledAt)],
-      ...[row.createdBy, toTimestamp(row.createdAt), toTimestamp(row.updatedAt)],
-      ...[JSON.stringify(row.settings), jsonOrNull(row.quietHours), row.alerts, row.sealedUrl],
-    ],
-  )
+  await tx.query(CREATED.insert, CREATED.values(row))
 }
+
+const EDITED = targets.pick(
+  'name',
+  'url',
+  'failuresInARow',
+  'disabledAt',
+  'disabledWhy',
+  'updatedAt',
+  'settings',
+  'quietHours',
+  'alerts',
+  'sealedUrl',
+)
 
 /** Writes back what a person decides about a target. */
 export async function saveTarget(tx: Transaction, row: TargetRow): Promise<void> {
-  await tx.query(
-    `update target set name = $3, url = $4, failures_in_a_row = $5, disabled_at = $6::timestamptz,
-       disabled_why = $7::jsonb, updated_at = $8::timestamptz, settings = $9::jsonb, quiet_hours = $10::jsonb,
-       alerts = $11, sealed_url = $12
-     where org_id = $1 and id = $2`,
-    [
-      ...[row.orgId, row.id, row.name, row.url, row.failuresInARow, timestampOrNull(row.disabledAt)],
-      ...[jsonOrNull(row.disabledWhy), toTimestamp(row.updatedAt)],
-      ...[JSON.stringify(row.settings), jsonOrNull(row.quietHours), row.alerts, row.sealedUrl],
-    ],
-  )
+  await tx.query(`update target set ${EDITED.assigned(3)} where org_id = $1 and id = $2`, [
+    row.orgId,
+    row.id,
+    ...EDITED.values(row),
+  ])
 }
+
+const HEALTH = targets.pick('id', 'failuresInARow', 'disabledAt', 'disabledWhy', 'deliveredAt', 'failedAt')
 
 /** Writes how tries went. What a person decides stays. */
 export function saveTargetHealth(tx: Transaction, org: OrgId, rows: readonly TargetRow[]): void {
   tx.send(
-    `update target t set failures_in_a_row = i.failures, disabled_at = i.disabled_at, disabled_why = i.disabled_why,
-       delivered_at = i.delivered_at, failed_at = i.failed_at
-     from unnest($2::text[], $3::int[], $4::timestamptz[], $5::jsonb[], $6::timestamptz[], $7::timestamptz[])
-       as i (id, failures, disabled_at, disabled_why, delivered_at, failed_at)
+    `update target t set ${HEALTH.assignedFrom('i')} from unnest(${HEALTH.arrays(2)}) as i (${HEALTH.names})
      where t.org_id = $1 and t.id = i.id`,
-    [
-      org,
-      ...columnsOf(
-        rows,
-        (row) => row.id,
-        (row) => row.failuresInARow,
-        (row) => timestampOrNull(row.disabledAt),
-        (row) => jsonOrNull(row.disabledWhy),
-        (row) => timestampOrNull(row.deliveredAt),
-        (row) => timestampOrNull(row.failedAt),
-      ),
-    ],
+    [org, ...HEALTH.lists(rows)],
   )
 }
 
@@ -102,23 +89,27 @@ export async function loadTargets(
   connection: Connection,
   wanted: { readonly orgId: OrgId; readonly ids: readonly TargetId[] },
 ): Promise<readonly TargetRow[]> {
-  const rows = await connection.query(`select ${COLUMNS} from target where org_id = $1 and id = any($2::text[])`, [
-    wanted.orgId,
-    wanted.ids,
-  ])
-  return rows.map(targetOf)
+  return targets.read(
+    await connection.query(`select ${targets.list} from target where org_id = $1 and id = any($2::text[])`, [
+      wanted.orgId,
+      wanted.ids,
+    ]),
+  )
 }
 
 /** Targets of the org, newest first, after one of them. */
 export async function listTargets(connection: Connection, page: OrgPage): Promise<readonly TargetRow[]> {
-  const rows = await connection.query(
-    `select ${COLUMNS} from target
+  return targets.read(
+    await connection.query(
+      `select ${targets.list} from target
       where org_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2::timestamptz, $3::text))
       order by created_at desc, id desc limit $4`,
-    [page.orgId, timestampOrNull(page.after?.createdAt ?? null), page.after?.id ?? '', page.limit],
+      [page.orgId, timestampOrNull(page.after?.createdAt ?? null), page.after?.id ?? '', page.limit],
+    ),
   )
-  return rows.map(targetOf)
 }
+
+const held = columns({ targetId: column.text<TargetId>(), count: column.bigint('count(*)') })
 
 /** How many messages are held for each of the targets; those with none are left out. */
 export async function countHeld(
@@ -126,12 +117,14 @@ export async function countHeld(
   wanted: { readonly orgId: OrgId; readonly ids: readonly TargetId[] },
 ): Promise<ReadonlyMap<TargetId, number>> {
   const rows = await connection.query(
-    `select target_id, count(*) as held from delivery
+    `select ${held.list} from delivery
       where org_id = $1 and target_id = any($2::text[]) and state = 'held' group by target_id`,
     [wanted.orgId, wanted.ids],
   )
-  return new Map(rows.map((row) => [targetId(row['target_id'] as string), row['held'] as number]))
+  return new Map(held.read(rows).map(({ targetId, count }) => [targetId, count]))
 }
+
+const scheduleIds = columns({ id: column.text<ScheduleId>() })
 
 /** Some of the schedules that deliver to a target. */
 export async function loadSchedulesOfTarget(
@@ -139,11 +132,11 @@ export async function loadSchedulesOfTarget(
   wanted: { readonly orgId: OrgId; readonly id: TargetId; readonly limit: number },
 ): Promise<readonly ScheduleId[]> {
   const rows = await connection.query(
-    `select id from schedule where org_id = $1 and input ? 'delivery' and input -> 'delivery' ->> 'target_id' = $2
+    `select ${scheduleIds.list} from schedule where org_id = $1 and input ? 'delivery' and input -> 'delivery' ->> 'target_id' = $2
       order by id limit $3`,
     [wanted.orgId, wanted.id, wanted.limit],
   )
-  return rows.map((row) => row['id'] as ScheduleId)
+  return scheduleIds.read(rows).map(({ id }) => id)
 }
 
 /** Holds everything that is on its way to targets. What somebody is sending right now keeps its claim. */
@@ -171,10 +164,10 @@ export async function letGoDeliveries(
     `with gone as (
        update delivery set state = 'pending', tries = 0, next_try_at = $3::timestamptz, why = $4::jsonb
         where org_id = $1 and target_id = $2 and state = 'held' and digest_id is null returning 1)
-     select count(*) as released from gone`,
+     select ${counted.list} from gone`,
     [wanted.orgId, wanted.id, toTimestamp(wanted.now), JSON.stringify(wanted.why)],
   )
-  return rows[0]?.['released'] as number
+  return counted.only(rows).count
 }
 
 /** Ends what was on its way to a target that goes. */
@@ -189,23 +182,3 @@ export async function failDeliveries(
     [wanted.orgId, wanted.id, toTimestamp(wanted.now), JSON.stringify(wanted.why)],
   )
 }
-
-const targetOf = (row: Row): TargetRow => ({
-  orgId: orgId(row['org_id'] as string),
-  id: targetId(row['id'] as string),
-  name: row['name'] as string,
-  kind: row['kind'] as TargetKind,
-  url: row['url'] as string,
-  sealedUrl: row['sealed_url'] as string | null,
-  settings: row['settings'] as TargetSettings,
-  quietHours: row['quiet_hours'] as StoredQuietHours | null,
-  alerts: row['alerts'] as boolean,
-  failuresInARow: row['failures_in_a_row'] as number,
-  disabledAt: row['disabled_at'] as Instant | null,
-  disabledWhy: row['disabled_why'] as Why | null,
-  deliveredAt: row['delivered_at'] as Instant | null,
-  failedAt: row['failed_at'] as Instant | null,
-  createdBy: row['created_by'] as string | null,
-  createdAt: row['created_at'] as Instant,
-  updatedAt: row['updated_at'] as Instant,
-})

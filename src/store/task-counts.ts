@@ -1,7 +1,9 @@
-import { agentId, type AgentId, type OrgId } from '../core/ids.ts'
+import type { AgentId, OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { TASK_COUNTS, type TaskCount } from '../core/run/task-counts.ts'
 import type { Connection } from './database.ts'
+import { addedUp } from './stats.ts'
+import { column, columns, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 const NAMES = TASK_COUNTS.join(', ')
@@ -21,7 +23,7 @@ export async function addUpTasks(
 ): Promise<number | null> {
   const sums = TASK_COUNTS.map((kind) => `coalesce(sum(c.count::bigint) filter (where c.kind = '${kind}'), 0)`)
   const more = TASK_COUNTS.map((kind) => `${kind} = task_count.${kind} + excluded.${kind}`)
-  const [row] = await connection.query(
+  const rows = await connection.query(
     `with place as (select no from task_count_place where org_id = $1 for update),
      fresh as (select t.no, t.tasks from turn t, place p
                 where t.org_id = $1 and t.no > p.no order by t.no limit $2),
@@ -35,10 +37,11 @@ export async function addUpTasks(
      moved as (
        update task_count_place set no = (select max(no) from fresh)
         where org_id = $1 and exists (select 1 from fresh))
-     select (select count(*) from place) as places, (select count(*) from fresh) as turns`,
+     select ${addedUp.list}`,
     [asked.orgId, asked.limit, toTimestamp(asked.now)],
   )
-  return row?.['places'] === 0 ? null : (row?.['turns'] as number)
+  const { places, turns } = addedUp.only(rows)
+  return places === 0 ? null : turns
 }
 
 /** Gives the org its place at the beginning of its history, unless it has one. */
@@ -51,13 +54,15 @@ export async function insertTaskCountPlace(connection: Connection, orgId: OrgId)
 /** What is counted of tasks that have not ended. */
 export type OpenCount = 'queued' | 'inflight' | 'stopping'
 
-/** So many tasks of an agent are, or were, of this kind. */
-export interface CountedTasks {
+const tasks = columns({
   /** Null: of all agents together. */
-  readonly agentId: AgentId | null
-  readonly kind: TaskCount | OpenCount
-  readonly count: number
-}
+  agentId: column.text<AgentId | null>(),
+  kind: column.text<TaskCount | OpenCount>(),
+  count: column.bigint('count::bigint'),
+})
+
+/** So many tasks of an agent are, or were, of this kind. */
+export type CountedTasks = RowOf<typeof tasks>
 
 /** Ids of tasks begin so; among all that is pending in an org they stand together. */
 const PENDING_TASKS = `pending p join run r on r.org_id = p.org_id and r.id = p.id
@@ -92,15 +97,11 @@ export async function loadTaskCounts(
      shown as (
        (select * from task_count where org_id = $1 and agent_id <> '' order by counted_at desc limit $2)
        union select * from task_count where org_id = $1 and agent_id in (select agent_id from counted union select ''))
-     select agent_id, kind, count::bigint as count from counted
+     select ${tasks.list} from counted
      union all select null, kind, sum(count)::bigint from counted group by kind
      union all select nullif(s.agent_id, ''), v.kind, v.count
        from shown s cross join lateral (values ${values.join(', ')}) as v (kind, count)`,
     [asked.orgId, asked.agents],
   )
-  return rows.map((row) => ({
-    agentId: row['agent_id'] === null ? null : agentId(row['agent_id'] as string),
-    kind: row['kind'] as CountedTasks['kind'],
-    count: row['count'] as number,
-  }))
+  return tasks.read(rows)
 }

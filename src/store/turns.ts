@@ -4,7 +4,8 @@ import type { EndedCounts } from '../core/run/ended-counts.ts'
 import type { TaskCounts } from '../core/run/task-counts.ts'
 import { PRESENT } from './clock.ts'
 import { LOCK_SPACE, lockNumber } from './advisory-locks.ts'
-import type { Connection, Row, Transaction } from './database.ts'
+import type { Connection, Transaction } from './database.ts'
+import { column, columns, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /**
@@ -61,30 +62,38 @@ export interface Standing {
   readonly leaseUntil: Instant | null
 }
 
+const newest = columns({
+  no: column.bigint<number | null>(),
+  at: column.instant<Instant | null>(),
+  node_id: column.text<string | null>(),
+})
+const standings = columns({
+  now: column.instant(PRESENT),
+  ...newest.definitions,
+  lease_until: column.instant<Instant | null>('(select lease_until from node where id = $2)'),
+})
+
 /** The org's version and the present, under the lock. */
 export async function loadStanding(
   tx: Transaction,
   asked: { readonly orgId: OrgId; readonly nodeId: string },
 ): Promise<Standing> {
-  const [row] = await tx.query(
-    `select ${PRESENT} as now, v.no, v.at, v.node_id, (select lease_until from node where id = $2) as lease_until
+  const rows = await tx.query(
+    `select ${standings.of('v')}
        from (select) one left join org_version v on v.org_id = $1`,
     [asked.orgId, asked.nodeId],
   )
-  return {
-    now: row?.['now'] as Instant,
-    ...versionOf(row),
-    leaseUntil: (row?.['lease_until'] as Instant | null | undefined) ?? null,
-  }
+  const row = standings.only(rows)
+  return { now: row.now, ...versionOf(row), leaseUntil: row.lease_until }
 }
 
 /** Which turn of an org is the newest. The number alone may be written twice, after a failover that lost the last turns. */
 export type OrgVersion = Pick<Standing, 'version' | 'at' | 'writer'>
 
-const versionOf = (row: Row | undefined): OrgVersion => ({
-  version: (row?.['no'] as number | null | undefined) ?? 0,
-  at: (row?.['at'] as Instant | null | undefined) ?? null,
-  writer: (row?.['node_id'] as string | null | undefined) ?? null,
+const versionOf = (row: RowOf<typeof newest> | undefined): OrgVersion => ({
+  version: row?.no ?? 0,
+  at: row?.at ?? null,
+  writer: row?.node_id ?? null,
 })
 
 /** The parameters of a turn in a statement that writes it. */
@@ -132,6 +141,8 @@ export function insertTurn(
   ])
 }
 
+const turns = columns({ no: column.bigint(), at: column.instant(), node_id: column.text(), events: column.json() })
+
 /**
  * The turns of an org after a number, oldest first. With the time of the turn of that number, or an earlier one, as
  * `since` only the hours from there on are looked at.
@@ -142,52 +153,56 @@ export async function loadTurnsAfter(
 ): Promise<readonly TurnRow[]> {
   const since = asked.since ?? null
   const rows = await connection.query(
-    `select no, at, node_id, events from turn where org_id = $1 and no > $2
+    `select ${turns.list} from turn where org_id = $1 and no > $2
        ${since === null ? '' : 'and at >= $4::timestamptz'} order by no limit $3`,
     [asked.orgId, asked.after, asked.limit, ...(since === null ? [] : [toTimestamp(since)])],
   )
-  return rows.map((row) => ({
-    no: row['no'] as number,
-    at: row['at'] as Instant,
-    nodeId: row['node_id'] as string,
-    events: unpackEvents(row['events']),
-  }))
+  return turns
+    .read(rows)
+    .map(({ no, at, node_id: nodeId, events }) => ({ no, at, nodeId, events: unpackEvents(events) }))
 }
+
+const writers = columns({ nodeId: column.text(), at: column.instant() })
 
 /** Who wrote the turn of this number, or null when nobody has. Ask under the lock: then the answer is final. */
 export async function loadTurnWriter(
   tx: Transaction,
   asked: { readonly orgId: OrgId; readonly no: number },
-): Promise<{ readonly nodeId: string; readonly at: Instant } | null> {
-  const [row] = await tx.query('select node_id, at from turn where org_id = $1 and no = $2', [asked.orgId, asked.no])
-  return row === undefined ? null : { nodeId: row['node_id'] as string, at: row['at'] as Instant }
+): Promise<RowOf<typeof writers> | null> {
+  const rows = await tx.query(`select ${writers.list} from turn where org_id = $1 and no = $2`, [asked.orgId, asked.no])
+  return writers.first(rows) ?? null
 }
 
 /** The version of an org: its newest turn. */
 export async function loadVersion(connection: Connection, orgId: OrgId): Promise<OrgVersion> {
-  const [row] = await connection.query('select no, at, node_id from org_version where org_id = $1', [orgId])
-  return versionOf(row)
+  return versionOf(
+    newest.first(await connection.query(`select ${newest.list} from org_version where org_id = $1`, [orgId])),
+  )
 }
+
+const versions = columns({ id: column.text<OrgId>('o.id'), version: column.bigint('coalesce(v.no, 0)') })
 
 /** The version of every org. */
 export async function loadVersions(connection: Connection): Promise<ReadonlyMap<OrgId, number>> {
   const rows = await connection.query(
-    'select o.id, coalesce(v.no, 0) as version from org o left join org_version v on v.org_id = o.id',
+    `select ${versions.list} from org o left join org_version v on v.org_id = o.id`,
     [],
   )
-  return new Map(rows.map((row) => [row['id'] as OrgId, row['version'] as number]))
+  return new Map(versions.read(rows).map(({ id, version }) => [id, version]))
 }
 
 /** More turns than this are not looked at: an org that is missed is found in the next look, or by the watch. */
 const MAX_CHANGES = 1_000_000
 
+const changed = columns({ orgId: column.text<OrgId>(), version: column.bigint('max(no)') })
+
 /** The orgs that have turns from this time on, with their newest number. What it costs depends on those turns alone. */
 export async function loadChangedOrgs(connection: Connection, since: Instant): Promise<ReadonlyMap<OrgId, number>> {
   const rows = await connection.query(
     // In the order of time, so that the index on it is used whatever statistics say.
-    `select org_id, max(no) as version
+    `select ${changed.list}
        from (select org_id, no from turn where at >= $1::timestamptz order by at limit $2) fresh group by org_id`,
     [toTimestamp(since), MAX_CHANGES],
   )
-  return new Map(rows.map((row) => [row['org_id'] as OrgId, row['version'] as number]))
+  return new Map(changed.read(rows).map(({ orgId, version }) => [orgId, version]))
 }

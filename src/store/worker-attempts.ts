@@ -1,35 +1,26 @@
-import { attemptId, orgId, runId, type AttemptId, type OrgId, type RunId } from '../core/ids.ts'
+import type { AttemptId, OrgId, RunId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Reason } from '../core/reasons.ts'
 import type { RunState } from '../core/run/run-machine.ts'
 import type { Connection, Transaction } from './database.ts'
 import { countRemoved } from './removal.ts'
-import { columnsOf } from './rows.ts'
+import { column, columns, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
+const attempts = table('worker_attempt', {
+  orgId: column.text<OrgId>(),
+  id: column.text<AttemptId>(),
+  runId: column.text<RunId>(),
+  workerId: column.text(),
+  assignedAt: column.instant(),
+})
+
 /** A row of `worker_attempt`: an attempt that was handed to a worker, and the run it is of. */
-export interface WorkerAttemptRow {
-  readonly orgId: OrgId
-  readonly id: AttemptId
-  readonly runId: RunId
-  readonly workerId: string
-  readonly assignedAt: Instant
-}
+export type WorkerAttemptRow = RowOf<typeof attempts>
 
 /** Puts on record which attempts were handed to whom. */
-export function insertWorkerAttempts(tx: Transaction, attempts: readonly WorkerAttemptRow[]): void {
-  tx.send(
-    `insert into worker_attempt (org_id, id, run_id, worker_id, assigned_at)
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])`,
-    columnsOf(
-      attempts,
-      (attempt) => attempt.orgId,
-      (attempt) => attempt.id,
-      (attempt) => attempt.runId,
-      (attempt) => attempt.workerId,
-      (attempt) => toTimestamp(attempt.assignedAt),
-    ),
-  )
+export function insertWorkerAttempts(tx: Transaction, rows: readonly WorkerAttemptRow[]): void {
+  tx.send(attempts.insertMany, attempts.lists(rows))
 }
 
 /** The attempt, if a worker of the org has ever been handed it. */
@@ -37,47 +28,36 @@ export async function loadWorkerAttempt(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly id: AttemptId },
 ): Promise<WorkerAttemptRow | undefined> {
-  const [row] = await connection.query(
-    'select org_id, id, run_id, worker_id, assigned_at from worker_attempt where org_id = $1 and id = $2',
-    [asked.orgId, asked.id],
-  )
-  if (row === undefined) return undefined
-  return {
-    orgId: orgId(row['org_id'] as string),
-    id: attemptId(row['id'] as string),
-    runId: runId(row['run_id'] as string),
-    workerId: row['worker_id'] as string,
-    assignedAt: row['assigned_at'] as Instant,
-  }
+  const rows = await connection.query(`select ${attempts.list} from worker_attempt where org_id = $1 and id = $2`, [
+    asked.orgId,
+    asked.id,
+  ])
+  return attempts.first(rows)
 }
 
-/** Where a run stands, as far as whoever holds an attempt of it has to know. */
-export interface HeldRun {
-  readonly state: RunState
-  readonly attemptId: AttemptId | null
-  readonly endsBy: Instant | null
+const held = columns({
+  state: column.text<RunState>('coalesce(p.state, r.state)'),
+  attemptId: column.text<AttemptId | null>('p.attempt_id'),
+  endsBy: column.instant<Instant | null>('p.ends_by'),
   /** The reason on record, while it is pending. */
-  readonly reason: Reason | null
-}
+  reason: column.text<Reason | null>("p.why ->> 'reason'"),
+})
+
+/** Where a run stands, as far as whoever holds an attempt of it has to know. */
+export type HeldRun = RowOf<typeof held>
 
 /** Where the run of an attempt stands. Undefined: it is not kept any more. */
 export async function loadHeldRun(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly id: RunId },
 ): Promise<HeldRun | undefined> {
-  const [row] = await connection.query(
-    `select coalesce(p.state, r.state) as state, p.attempt_id, p.ends_by, p.why ->> 'reason' as reason
+  const rows = await connection.query(
+    `select ${held.list}
        from run r left join pending p on p.org_id = r.org_id and p.id = r.id
       where r.org_id = $1 and r.id = $2`,
     [asked.orgId, asked.id],
   )
-  if (row === undefined) return undefined
-  return {
-    state: row['state'] as RunState,
-    attemptId: row['attempt_id'] as AttemptId | null,
-    endsBy: row['ends_by'] as Instant | null,
-    reason: row['reason'] as Reason | null,
-  }
+  return held.first(rows)
 }
 
 /** Forgets attempts of long ago whose run has gone on. Answers with how many; of all orgs. */

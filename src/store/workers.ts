@@ -1,39 +1,35 @@
-import { orgId, type OrgId } from '../core/ids.ts'
+import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { Connection, Row } from './database.ts'
+import type { Connection } from './database.ts'
+import { column, columns, table, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
-/** A row of `worker`: a program elsewhere and the lease that covers every attempt it holds. */
-export interface WorkerRow {
-  readonly orgId: OrgId
-  readonly id: string
-  readonly name: string
+const workers = table('worker', {
+  orgId: column.text<OrgId>(),
+  id: column.text(),
+  name: column.text(),
   /** The agents whose work it takes. */
-  readonly agents: readonly string[]
+  agents: column.texts(),
   /** Attempts it takes at a time. */
-  readonly capacity: number
+  capacity: column.int(),
   /** The key it came with. */
-  readonly principal: string | null
-  readonly connectedAt: Instant
-  readonly leaseUntil: Instant
-  readonly draining: boolean
+  principal: column.text<string | null>(),
+  connectedAt: column.instant(),
+  leaseUntil: column.instant(),
+  draining: column.boolean(),
   /** A node has declared it lost. */
-  readonly lost: boolean
-}
+  lost: column.boolean(),
+})
 
-const COLUMNS = 'org_id, id, name, agents, capacity, principal, connected_at, lease_until, draining, lost'
+/** A row of `worker`: a program elsewhere and the lease that covers every attempt it holds. */
+export type WorkerRow = RowOf<typeof workers>
 
 /** Makes a worker known, with its first lease. */
 export async function insertWorker(connection: Connection, worker: WorkerRow): Promise<void> {
-  await connection.query(
-    `insert into worker (${COLUMNS})
-     values ($1, $2, $3, $4::text[], $5, $6, $7::timestamptz, $8::timestamptz, $9, $10)`,
-    [
-      ...[worker.orgId, worker.id, worker.name, worker.agents, worker.capacity, worker.principal],
-      ...[toTimestamp(worker.connectedAt), toTimestamp(worker.leaseUntil), worker.draining, worker.lost],
-    ],
-  )
+  await connection.query(workers.insert, workers.values(worker))
 }
+
+const CARD = workers.pick('agents', 'capacity', 'draining', 'leaseUntil')
 
 /** What a worker says of itself with every claim. */
 export type WorkerCard = Pick<WorkerRow, 'orgId' | 'id' | 'agents' | 'capacity' | 'draining' | 'leaseUntil'>
@@ -41,13 +37,13 @@ export type WorkerCard = Pick<WorkerRow, 'orgId' | 'id' | 'agents' | 'capacity' 
 /** Extends a lease and takes in what has changed. False: there is no such worker, or it was declared lost. */
 export async function saveWorker(connection: Connection, card: WorkerCard): Promise<boolean> {
   const rows = await connection.query(
-    `update worker set agents = $3::text[], capacity = $4, draining = $5,
-       lease_until = $6::timestamptz
-     where org_id = $1 and id = $2 and not lost returning id`,
-    [card.orgId, card.id, card.agents, card.capacity, card.draining, toTimestamp(card.leaseUntil)],
+    `update worker set ${CARD.assigned(3)} where org_id = $1 and id = $2 and not lost returning id`,
+    [card.orgId, card.id, ...CARD.values(card)],
   )
   return rows.length > 0
 }
+
+const ids = workers.pick('id')
 
 /** Extends leases, also those that have lapsed and nobody has declared lost. Answers with those that hold now. */
 export async function renewWorkers(
@@ -59,7 +55,7 @@ export async function renewWorkers(
       where id = any($1::text[]) and not lost returning id`,
     [renewal.ids, toTimestamp(renewal.leaseUntil)],
   )
-  return rows.map((row) => row['id'] as string)
+  return ids.read(rows).map(({ id }) => id)
 }
 
 /**
@@ -75,13 +71,12 @@ export async function declareWorkersLost(
       where w.id = seen.id and w.lease_until = seen.lease_until returning w.id`,
     [seen.map(({ id }) => id), seen.map(({ leaseUntil }) => toTimestamp(leaseUntil))],
   )
-  return rows.map((row) => row['id'] as string)
+  return ids.read(rows).map(({ id }) => id)
 }
 
 /** All workers on record, of every org. */
 export async function loadWorkers(connection: Connection): Promise<readonly WorkerRow[]> {
-  const rows = await connection.query(`select ${COLUMNS} from worker`, [])
-  return rows.map(workerOf)
+  return workers.read(await connection.query(`select ${workers.list} from worker`, []))
 }
 
 /** The workers of an org that are not lost, those that came first before the others. */
@@ -89,21 +84,24 @@ export async function listWorkers(
   connection: Connection,
   asked: { readonly orgId: OrgId; readonly limit: number },
 ): Promise<readonly WorkerRow[]> {
-  const rows = await connection.query(
-    `select ${COLUMNS} from worker where org_id = $1 and not lost order by connected_at, id limit $2`,
-    [asked.orgId, asked.limit],
+  return workers.read(
+    await connection.query(
+      `select ${workers.list} from worker where org_id = $1 and not lost order by connected_at, id limit $2`,
+      [asked.orgId, asked.limit],
+    ),
   )
-  return rows.map(workerOf)
 }
+
+const held = columns({ id: column.text('w.id'), count: column.bigint('count(p.id)') })
 
 /** How many attempts each of the org's workers holds. */
 export async function countHeld(connection: Connection, asked: OrgId): Promise<ReadonlyMap<string, number>> {
   const rows = await connection.query(
-    `select w.id, count(p.id) as held from worker w join pending p on p.org_id = w.org_id and p.node_id = w.id
+    `select ${held.list} from worker w join pending p on p.org_id = w.org_id and p.node_id = w.id
       where w.org_id = $1 group by w.id`,
     [asked],
   )
-  return new Map(rows.map((row) => [row['id'] as string, row['held'] as number]))
+  return new Map(held.read(rows).map(({ id, count }) => [id, count]))
 }
 
 /** Forgets workers whose lease lapsed long ago and that hold nothing. */
@@ -116,16 +114,3 @@ export async function deleteOldWorkers(connection: Connection, before: Instant):
   )
   return rows.length
 }
-
-const workerOf = (row: Row): WorkerRow => ({
-  orgId: orgId(row['org_id'] as string),
-  id: row['id'] as string,
-  name: row['name'] as string,
-  agents: row['agents'] as readonly string[],
-  capacity: row['capacity'] as number,
-  principal: row['principal'] as string | null,
-  connectedAt: row['connected_at'] as Instant,
-  leaseUntil: row['lease_until'] as Instant,
-  draining: row['draining'] as boolean,
-  lost: row['lost'] as boolean,
-})

@@ -43,6 +43,10 @@ const given = (code: string): string => `export const f = (a: number[], b: numbe
 
 const SPREAD_LISTS = ['a.push(...b)', 'a.push(1, ...b)', 'Math.max(...a)', 'Math.min(0, ...b)', 'a.splice(0, 0, ...b)']
 
+const ROWS_BY_TEXT = ["row['org_id']", "rows[0]?.['count']", 'row["id"]']
+const rows = (code: string): string =>
+  `export const f = (row: Readonly<Record<string, unknown>>, rows: readonly Readonly<Record<string, unknown>>[]): unknown =>\n  rows.length > 1 ? row : ${code}\n`
+
 const page = (inside: string): string =>
   `declare const say: (key: string) => string\nexport const page = (count: number): unknown => ${inside}\nexport const keep = say\n`
 
@@ -78,6 +82,7 @@ const EXACT: readonly (readonly [what: string, file: string, code: string, rules
   ['names with an underscore may be unused', 'src/probe.ts', 'export const f = (_a: number): number => 1\n', []],
   ['numbers may stand in texts', 'src/probe.ts', 'export const f = (n: number): string => `${n}`\n', []],
   ['while (true) passes', 'src/probe.ts', WHILE_TRUE, ['typescript/no-unnecessary-condition']],
+  ['rows may be read by the properties that were declared', 'src/store/probe.ts', rows('rows[0]'), []],
   ['plain JavaScript is read without types', 'scripts/probe.mjs', 'Promise.resolve(1)\n', []],
   ['a comment that switches a rule off is heeded', 'src/probe.ts', USED, []],
 ]
@@ -88,6 +93,7 @@ const coreProbes = IN_CORE.flatMap(([what, rule, code]) =>
 const spreadProbes = SPREAD_LISTS.flatMap((code) =>
   ['src/service/probe.ts', 'src/core/probe.ts'].map((file) => ({ spread: code, probe: { file, code: given(code) } })),
 )
+const rowProbes = ROWS_BY_TEXT.map((code) => ({ row: code, probe: { file: 'src/store/probe.ts', code: rows(code) } }))
 const looseProbes = LOOSE_TEXTS.map((inside) => ({ inside, probe: { file: 'ui/probe.tsx', code: page(inside) } }))
 const exactProbes = EXACT.map(([what, file, code, rules]) => ({ what, rules, probe: { file, code } }))
 const catalogue: Probe = {
@@ -97,7 +103,7 @@ const catalogue: Probe = {
 const unused: Probe = { file: 'src/probe.ts', code: UNUSED }
 
 const rulesBrokenBy = await lintProbes([
-  ...[...coreProbes, ...spreadProbes, ...looseProbes, ...exactProbes].map(({ probe }) => probe),
+  ...[...coreProbes, ...spreadProbes, ...rowProbes, ...looseProbes, ...exactProbes].map(({ probe }) => probe),
   ...[catalogue, unused],
 ])
 
@@ -110,6 +116,12 @@ describe('in src/core', () => {
 describe('a list of any length', () => {
   it.each(spreadProbes)('is not spread into arguments: $spread in $probe.file', ({ probe }) => {
     expect(rulesBrokenBy(probe)).toContain(SYNTAX)
+  })
+})
+
+describe('a row of the database', () => {
+  it.each(rowProbes)('is not read by the name of a column: $row', ({ probe }) => {
+    expect(rulesBrokenBy(probe)).toEqual([SYNTAX])
   })
 })
 

@@ -1,0 +1,192 @@
+import type { Instant } from '../core/instant.ts'
+import { plainArray, textArray } from './arrays.ts'
+import type { Row, SqlValue } from './database.ts'
+import { jsonOrNull, timestampOrNull } from './rows.ts'
+
+/**
+ * The one way to rows. What a statement reads or writes is declared once: the property, its type, and the column or
+ * expression behind it. The database gives every value under the name of its property, so reading a row costs nothing.
+ */
+
+/** How values of one kind become parameters, alone and as a list for `unnest`. */
+interface Kind {
+  readonly type: string
+  readonly encode: (value: unknown) => SqlValue
+  readonly list: (values: readonly SqlValue[]) => SqlValue
+}
+
+const asIs = (value: unknown): SqlValue => value as SqlValue
+const timestamp = (at: unknown): string | null => timestampOrNull(at as Instant | null)
+const listAsIs = (values: readonly SqlValue[]): SqlValue => values
+const quoted = (values: readonly SqlValue[]): SqlValue => textArray(values as readonly (string | null)[])
+const plain = (values: readonly SqlValue[]): SqlValue => plainArray(values as readonly (string | number | null)[])
+
+const KINDS = {
+  /** Any text. */
+  text: { type: 'text', encode: asIs, list: quoted },
+  /** Generated ids and fixed words: never empty, and without characters that a list has to quote. */
+  word: { type: 'text', encode: asIs, list: plain },
+  int: { type: 'int', encode: asIs, list: plain },
+  bigint: { type: 'bigint', encode: asIs, list: plain },
+  float: { type: 'double precision', encode: asIs, list: plain },
+  boolean: { type: 'boolean', encode: asIs, list: plain },
+  bytes: { type: 'bytea', encode: asIs, list: listAsIs },
+  texts: { type: 'text[]', encode: asIs, list: listAsIs },
+  instant: { type: 'timestamptz', encode: timestamp, list: plain },
+  json: { type: 'jsonb', encode: jsonOrNull, list: quoted },
+} satisfies Readonly<Record<string, Kind>>
+
+/** A column, or an expression that is only read. Without `sql`, it is the column that the property is named after. */
+interface Column<T> {
+  readonly kind: keyof typeof KINDS
+  readonly sql: string | undefined
+  /** Only for the compiler: what the property holds. */
+  readonly holds?: T
+}
+
+/** Declares a column of one kind. It holds the default type unless another one is given. */
+interface Declare<Default> {
+  (sql?: string): Column<Default>
+  <T extends Default | null>(sql?: string): Column<T>
+}
+
+const declare =
+  <Default>(kind: keyof typeof KINDS): Declare<Default> =>
+  (sql?: string) => ({ kind, sql })
+
+export const column = {
+  text: declare<string>('text'),
+  int: declare<number>('int'),
+  bigint: declare<number>('bigint'),
+  float: declare<number>('float'),
+  boolean: declare<boolean>('boolean'),
+  bytes: declare<Uint8Array>('bytes'),
+  texts: declare<readonly string[]>('texts'),
+  instant: declare<Instant>('instant'),
+  /** JSON, or a list that is only read. */
+  json: declare<unknown>('json'),
+}
+
+/** A column as it is written, with the parameter that a row has for it. */
+export type Written<R> = readonly [name: string, kind: keyof typeof KINDS, value: (row: R) => SqlValue]
+
+/** Columns that are written: the pieces of a statement, and its parameters. */
+export interface Writes<R> {
+  readonly count: number
+  readonly names: string
+  /** `$1::text, $2::int`: the values of one row. */
+  readonly params: (first: number) => string
+  /** `$1::text[], $2::int[]`: a list for each column, for `unnest`. */
+  readonly arrays: (first: number) => string
+  /** `name = $3::text`, as `update` takes it. */
+  readonly assigned: (first: number) => string
+  /** `name = i.name`, where `i` has the new values. */
+  readonly assignedFrom: (alias: string) => string
+  readonly values: (row: R) => readonly SqlValue[]
+  readonly lists: (rows: readonly R[]) => readonly SqlValue[]
+}
+
+/** Columns with a function for each value, for rows that look different in memory, and for the hot path. */
+export function writes<R>(columns: readonly Written<R>[]): Writes<R> {
+  const all = columns.map(([name, kind, value]) => {
+    const { type, list }: Kind = KINDS[kind]
+    return { name, type, list, value }
+  })
+  const each = (text: (column: (typeof all)[number], index: number) => string): string => all.map(text).join(', ')
+  return {
+    count: all.length,
+    names: each(({ name }) => name),
+    params: (first) => each(({ type }, index) => `$${first + index}::${type}`),
+    arrays: (first) => each(({ type }, index) => `$${first + index}::${type}[]`),
+    assigned: (first) => each(({ name, type }, index) => `${name} = $${first + index}::${type}`),
+    assignedFrom: (alias) => each(({ name }) => `${name} = ${alias}.${name}`),
+    values: (row) => all.map(({ value }) => value(row)),
+    lists: (rows) => all.map(({ value, list }) => list(rows.map((row) => value(row)))),
+  }
+}
+
+type Definitions = Readonly<Record<string, Column<unknown>>>
+
+type Values<D extends Definitions> = { readonly [Name in keyof D]: D[Name] extends Column<infer T> ? T : never }
+
+/** The type of the rows that columns describe. */
+export type RowOf<C extends { readonly definitions: Definitions }> = Values<C['definitions']>
+
+/** What a statement reads: a row of a table, or columns that it puts together. */
+export interface Columns<D extends Definitions> {
+  readonly definitions: D
+  /** The select list. */
+  readonly list: string
+  /** The select list where the table has an alias. */
+  readonly of: (alias: string) => string
+  readonly read: (rows: readonly Row[]) => readonly Values<D>[]
+  readonly first: (rows: readonly Row[]) => Values<D> | undefined
+  /** The row of a statement that always answers with one. */
+  readonly only: (rows: readonly Row[]) => Values<D>
+}
+
+const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+const NAME = /^[a-z_0-9]+$/
+
+/** Declares what a statement reads: `select ${counts.list} from …`. */
+export function columns<const D extends Definitions>(definitions: D): Columns<D> {
+  const of = (prefix: string): string =>
+    Object.entries(definitions)
+      .map(([name, { sql = snake(name) }]) => {
+        const from = NAME.test(sql) ? `${prefix}${sql}` : sql
+        if (sql === name) return from
+        return `${from} as ${NAME.test(name) ? name : `"${name}"`}`
+      })
+      .join(', ')
+  const first = (rows: readonly Row[]): Values<D> | undefined => rows[0] as Values<D> | undefined
+  return {
+    definitions,
+    list: of(''),
+    of: (alias) => of(`${alias}.`),
+    read: (rows) => rows as readonly Values<D>[],
+    first,
+    only: (rows) => {
+      const row = first(rows)
+      if (row === undefined) throw new Error('a statement that answers with one row answered with none')
+      return row
+    },
+  }
+}
+
+/** Replaces values of a row in place: nobody else has the row, and a copy of it costs more than reading it. */
+export const amended = <R extends object, U extends object>(row: R, values: U): Omit<R, keyof U> & U =>
+  Object.assign(row, values)
+
+/** How many rows there are. */
+export const counted = columns({ count: column.bigint('count(*)') })
+
+/** A table, or some of its columns. */
+export interface Table<D extends Definitions> extends Columns<D>, Writes<Values<D>> {
+  /** Inserts one row, from `values`. */
+  readonly insert: string
+  /** Inserts many rows, from `lists`. */
+  readonly insertMany: string
+  readonly pick: <Name extends keyof D & string>(...names: readonly Name[]) => Table<Pick<D, Name>>
+  readonly omit: <Name extends keyof D & string>(...names: readonly Name[]) => Table<Omit<D, Name>>
+}
+
+/** Declares the columns of a table, once for reading, inserting and changing its rows. */
+export function table<const D extends Definitions>(name: string, definitions: D): Table<D> {
+  const written = writes<Values<D>>(
+    Object.entries(definitions).map(([key, { kind, sql = snake(key) }]) => {
+      const { encode }: Kind = KINDS[kind]
+      return [sql, kind, (row) => encode(row[key])]
+    }),
+  )
+  const only = <Part extends Definitions>(isKept: (key: string) => boolean): Table<Part> =>
+    table(name, Object.fromEntries(Object.entries(definitions).filter(([key]) => isKept(key))) as Part)
+  return {
+    ...columns(definitions),
+    ...written,
+    insert: `insert into ${name} (${written.names}) values (${written.params(1)})`,
+    insertMany: `insert into ${name} (${written.names}) select * from unnest(${written.arrays(1)})`,
+    pick: (...names) => only((key) => (names as readonly string[]).includes(key)),
+    omit: (...names) => only((key) => !(names as readonly string[]).includes(key)),
+  }
+}
