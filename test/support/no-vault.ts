@@ -5,7 +5,7 @@ const none = (): Promise<never> => Promise.reject(new Refusal('SECRET_KEY', 'not
 
 /** A vault of a node that has no key: nothing is sealed, and nothing can be. */
 export const NO_VAULT: Vault = {
-  ...{ seal: none, open: none, changeKey: none, sign: none },
+  ...{ seal: none, open: none, changeKey: none, sign: none, check: none },
   keyIds: () => [],
   isCommon: () => Promise.resolve(false),
   isSigned: () => Promise.resolve(false),

@@ -17,5 +17,5 @@ export async function judgeSelfService(
     throw new Refusal('FORBIDDEN', 'admin:* is needed to say that attempts of an agent are given keys of their own', {
       details: { permission: 'admin:*', field: 'self_service' },
     })
-  await vault.sign('', 'attempt')
+  await vault.check()
 }

@@ -13,6 +13,8 @@ export interface SealedPlace {
 export interface Vault {
   /** Seals a text with the key of the deployment. The first time, that key is taken into use, and made if there is none. */
   readonly seal: (text: string, place: SealedPlace) => Promise<string>
+  /** Refuses where sealing would be refused. Takes no key into use and makes none. */
+  readonly check: () => Promise<void>
   readonly open: (sealed: string, place: SealedPlace) => Promise<string>
   /** Proves that we have said something, for one purpose, with the key that seals. Refused as sealing is. */
   readonly sign: (said: string, purpose: string) => Promise<string>

@@ -44,6 +44,7 @@ export async function openVault(ctx: VaultContext): Promise<Vault> {
   return {
     keyIds: () => opened.ring.keys.map(({ id }) => id),
     seal: async (text, place) => sealText(text, place, await sealingKey(opened)),
+    check: () => check(opened),
     open: (sealed, place) => open(opened, sealed, place),
     sign: async (said, purpose) => proofOf(said, purpose, await sealingKey(opened)),
     isSigned: (said, proof, purpose) => Promise.resolve(isProven(opened.ring, { said, proof, purpose })),
@@ -99,6 +100,16 @@ async function sealingKey(opened: Opened): Promise<SecretKey> {
   return needKey(opened, await opened.ring.deciding)
 }
 
+async function check(opened: Opened): Promise<void> {
+  const { database, source } = opened.ctx
+  const inUse = await loadSealingKey(database)
+  if (inUse !== null) await needKey(opened, inUse)
+  else if (source.file === null && (await readKeys(source)).length === 0) throw noKey()
+}
+
+const noKey = (): Refusal =>
+  keyRefusal('There is no key to seal secrets with: give one as ESCAPEMENT_SECRET_KEY (openssl rand -hex 32)')
+
 /** Decides with which key to seal. The file is written before the row, so a row never names a key that is nowhere. */
 const decideKey = (opened: Opened): Promise<string> =>
   opened.ctx.database.transaction(
@@ -116,8 +127,7 @@ async function ownKey({ ctx: { source }, ring }: Opened): Promise<SecretKey> {
   const { file } = source
   const [known] = (ring.keys = await readKeys(source))
   if (known !== undefined) return known
-  if (file === null)
-    throw keyRefusal('There is no key to seal secrets with: give one as ESCAPEMENT_SECRET_KEY (openssl rand -hex 32)')
+  if (file === null) throw noKey()
   const made = await createFirstKey(file)
   const [first] = (ring.keys = made === null ? await readKeys(source) : [made])
   if (first === undefined) throw keyRefusal(`${file} was removed while the key was written; try again`)
