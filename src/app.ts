@@ -128,7 +128,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const { schema = DEFAULT_SCHEMA, pool = 10 } = options.database
   const opened: Database[] = []
   const outbound = openOutbound(options.outbound, 'url' in options.database ? options.database.url : '')
-  const threads = openThreads()
+  const threads = openThreads(log)
   const close = async (): Promise<void> => {
     await threads.close()
     await outbound.close()

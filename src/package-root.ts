@@ -8,9 +8,12 @@ function above(directory: URL): URL {
   return isFound ? directory : above(new URL('../', directory))
 }
 
+/** Whether the program runs from its sources, as in development. */
+export const IS_FROM_SOURCE = import.meta.url.endsWith('.ts')
+
 /** The module that a thread begins with; null in a program that is run from its sources, where there is no such file. */
 export function threadModule(place: string): URL | null {
-  if (import.meta.url.endsWith('.ts')) return null
+  if (IS_FROM_SOURCE) return null
   const beside = new URL(`${place}.js`, import.meta.url)
   const built = new URL(`dist/${place}.js`, PACKAGE_ROOT)
   return [beside, built].find((module) => existsSync(module)) ?? null
