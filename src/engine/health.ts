@@ -10,6 +10,8 @@ export type Log = (entry: {
 export interface DatabaseHealth {
   readonly failed: (error: unknown) => void
   readonly answered: () => void
+  /** Calls when the database answers again after it was away, each time. Answers with how to call it off. */
+  readonly whenBack: (call: () => void) => () => void
   readonly awaySince: () => Instant | null
   /** How long it has been answering, by the counter; 0 while it is away. */
   readonly steadyMs: () => number
@@ -32,6 +34,7 @@ export function createDatabaseHealth(ctx: {
   let backAt = -Infinity
   let failures = 0
   const reasons = new Set<string>()
+  const waiting = new Set<() => void>()
   return {
     failed: (error) => {
       failures += 1
@@ -56,6 +59,13 @@ export function createDatabaseHealth(ctx: {
       reasons.clear()
       backAt = ctx.counter()
       ctx.log({ level: 'info', message: 'The database is back; the engine goes on', facts })
+      for (const call of [...waiting]) call()
+    },
+    whenBack: (call) => {
+      waiting.add(call)
+      return () => {
+        waiting.delete(call)
+      }
     },
     awaySince: () => awaySince,
     steadyMs: () => (awaySince === null ? ctx.counter() - backAt : 0),

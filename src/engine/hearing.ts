@@ -1,6 +1,6 @@
 import type { OrgId } from '../core/ids.ts'
-import { instant } from '../core/instant.ts'
-import { lookForChanges, takeChanges } from './changes.ts'
+import { compareLoaded, lookForChanges, takeChanges } from './changes.ts'
+import { distrustRecord } from './database-back.ts'
 import type { NodeParts } from './node-parts.ts'
 import { readChanges } from './notifier.ts'
 
@@ -21,10 +21,7 @@ export function createHearing(parts: NodeParts): Hearing {
   return {
     hear: (heard) => {
       if (heard.kind === 'was_away') {
-        // The server may have come back with an older record: nothing that was known of it counts.
-        parts.state.decidedUpTo = instant(-Infinity)
-        parts.state.looks.compareAt = -Infinity
-        for (const office of parts.offices.values()) office.wake()
+        distrustRecord(parts)
         isVague = true
         return true
       }
@@ -39,7 +36,9 @@ export function createHearing(parts: NodeParts): Hearing {
       changed = new Map()
       isVague = false
       if (orgs.size > 0) await takeChanges(parts, orgs)
-      if (look) await lookForChanges(parts)
+      if (!look) return
+      await lookForChanges(parts)
+      await compareLoaded(parts)
     },
   }
 }

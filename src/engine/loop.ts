@@ -13,6 +13,8 @@ export interface LoopOptions {
   readonly everyMs: number
   /** Resolves after the time, or as soon as the signal is aborted. Handed in so that tests move time by hand. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  /** The same after a pass that failed. Left out: `sleep`. */
+  readonly pause?: LoopOptions['sleep']
   /** A pass that fails does not end the loop. `failures` counts those in a row; the answer is how long to wait. */
   readonly onError: (error: unknown, failures: number) => number
 }
@@ -34,14 +36,16 @@ export function createLoop(pass: Pass, options: LoopOptions): Loop {
     while (!isStopping()) {
       nap = new AbortController() // made before the pass, so a wake during it is not lost
       let waitMs: number
+      let wait = options.sleep
       try {
         waitMs = Math.min((await pass()) ?? options.everyMs, options.everyMs)
         failures = 0
       } catch (error) {
         failures += 1
         waitMs = options.onError(error, failures)
+        wait = options.pause ?? options.sleep
       }
-      if (!isStopping()) await options.sleep(waitMs, nap.signal)
+      if (!isStopping()) await wait(waitMs, nap.signal)
     }
   }
 

@@ -66,7 +66,7 @@ export function createLoops({
     return Math.min(5_000, 50 * 2 ** Math.min(failures, 7)) * (0.5 + ctx.random() / 2)
   }
   const loop = (everyMs: number, pass: () => Promise<number | undefined>): Loop =>
-    createLoop(pass, { everyMs, sleep: ctx.sleep, onError })
+    createLoop(pass, { everyMs, sleep: ctx.sleep, pause: parts.pause, onError })
   const { schedules, node } = ctx.settings()
   const schedulesLoop = loop(schedules.pollMs, () => scan(parts))
   const watchLoop = loop(schedules.pollMs, () => watchPass(parts, laneRules))

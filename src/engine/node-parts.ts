@@ -94,6 +94,8 @@ export interface NodeParts {
   /** Workers elsewhere, and those that wait here. */
   readonly workers: Workers
   readonly health: DatabaseHealth
+  /** Waits after a failure, and no longer than until the database is back. */
+  readonly pause: NodeContext['sleep']
   readonly offices: Map<OrgId, Office>
   readonly officeOf: (orgId: OrgId) => Office
   /** Follows work of one kind that a loop hands in. */

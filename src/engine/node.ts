@@ -10,6 +10,7 @@ import { reasonToEnd } from '../service/turn/passing.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
 import { turnLimits } from '../service/turn/turn-limits.ts'
 import { resetWork } from '../service/turn/works.ts'
+import { createPause, distrustRecord } from './database-back.ts'
 import { createExecutions } from './executions.ts'
 import { createDatabaseHealth } from './health.ts'
 import { isInvited } from './invited.ts'
@@ -76,6 +77,7 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     progress,
     workers,
     health,
+    pause: createPause(ctx, health),
     offices,
     officeOf,
     turns,
@@ -83,6 +85,9 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     state: newState(),
     stopping,
   }
+  health.whenBack(() => {
+    distrustRecord(parts)
+  })
   return parts
 }
 
@@ -163,7 +168,7 @@ function officeContext(parts: NodeParts): OfficeContext {
     ringAt: ctx.ringAt ?? ((at, ring) => ringAfter(at - ctx.clock.now(), ring)),
     after: ctx.after ?? ringAfter,
     counter: ctx.clock.counter,
-    sleep: ctx.sleep,
+    sleep: parts.pause,
     backoffMs: (failures) => Math.min(5_000, 50 * 2 ** Math.min(failures, 7)) * (0.5 + ctx.random() / 2),
     patienceMs: 30_000,
   }

@@ -3,9 +3,9 @@ import type { Instant } from '../core/instant.ts'
 import type { Connection } from './database.ts'
 import { column, columns } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
+import { newestOfOrgs, versionOf, type OrgVersion } from './turns.ts'
 
 const orgs = columns({ orgId: column.text<OrgId>() })
-const versions = columns({ orgId: column.text<OrgId>(), no: column.bigint() })
 const firstTurns = columns({ no: column.bigint<number | null>('min(no)') })
 
 /** Orgs that have pending runs, by id, from the one after `after` on. Skips from org to org, however many runs each has. */
@@ -35,13 +35,16 @@ export async function loadOrgsWithPending(connection: Connection, ids: readonly 
   return new Set(orgs.read(rows).map(({ orgId }) => orgId))
 }
 
-/** The versions of some orgs; those without a turn are left out. */
+/** The versions of some orgs, also of those without a turn. */
 export async function loadVersionsOf(
   connection: Connection,
   ids: readonly OrgId[],
-): Promise<ReadonlyMap<OrgId, number>> {
-  const rows = await connection.query(`select ${versions.list} from org_version where org_id = any($1::text[])`, [ids])
-  return new Map(versions.read(rows).map(({ orgId, no }) => [orgId, no]))
+): Promise<ReadonlyMap<OrgId, OrgVersion>> {
+  const rows = await connection.query(`select ${newestOfOrgs.list} from org_version where org_id = any($1::text[])`, [
+    ids,
+  ])
+  const found = new Map(newestOfOrgs.read(rows).map((row) => [row.org_id, row]))
+  return new Map(ids.map((id) => [id, versionOf(found.get(id))]))
 }
 
 /** The number of an org's first turn from a time on, or null when there is none. */

@@ -67,6 +67,8 @@ const newest = columns({
   at: column.instant<Instant | null>(),
   node_id: column.text<string | null>(),
 })
+/** The same for many orgs. */
+export const newestOfOrgs = columns({ org_id: column.text<OrgId>(), ...newest.definitions })
 const standings = columns({
   now: column.instant(PRESENT),
   ...newest.definitions,
@@ -90,7 +92,7 @@ export async function loadStanding(
 /** Which turn of an org is the newest. The number alone may be written twice, after a failover that lost the last turns. */
 export type OrgVersion = Pick<Standing, 'version' | 'at' | 'writer'>
 
-const versionOf = (row: RowOf<typeof newest> | undefined): OrgVersion => ({
+export const versionOf = (row: RowOf<typeof newest> | undefined): OrgVersion => ({
   version: row?.no ?? 0,
   at: row?.at ?? null,
   writer: row?.node_id ?? null,
@@ -194,15 +196,15 @@ export async function loadVersions(connection: Connection): Promise<ReadonlyMap<
 /** More turns than this are not looked at: an org that is missed is found in the next look, or by the watch. */
 const MAX_CHANGES = 1_000_000
 
-const changed = columns({ orgId: column.text<OrgId>(), version: column.bigint('max(no)') })
-
-/** The orgs that have turns from this time on, with their newest number. What it costs depends on those turns alone. */
-export async function loadChangedOrgs(connection: Connection, since: Instant): Promise<ReadonlyMap<OrgId, number>> {
+/** The orgs that have turns from this time on, with their versions. What it costs depends on those turns alone. */
+export async function loadChangedOrgs(connection: Connection, since: Instant): Promise<ReadonlyMap<OrgId, OrgVersion>> {
   const rows = await connection.query(
     // In the order of time, so that the index on it is used whatever statistics say.
-    `select ${changed.list}
-       from (select org_id, no from turn where at >= $1::timestamptz order by at limit $2) fresh group by org_id`,
+    `select ${newestOfOrgs.of('v')}
+       from (select distinct org_id
+               from (select org_id from turn where at >= $1::timestamptz order by at limit $2) fresh) changed
+       join org_version v on v.org_id = changed.org_id`,
     [toTimestamp(since), MAX_CHANGES],
   )
-  return new Map(changed.read(rows).map(({ orgId, version }) => [orgId, version]))
+  return new Map(newestOfOrgs.read(rows).map((row) => [row.org_id, versionOf(row)]))
 }

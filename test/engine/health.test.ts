@@ -46,4 +46,22 @@ describe('what is said about a database that is away', () => {
     for (let reason = 0; reason < 100; reason += 1) health.failed(new Error(String(reason)))
     expect(said).toHaveLength(10)
   })
+
+  it('is told to who waits for the database, each time it is back', () => {
+    const { health } = watch()
+    let times = 0
+    const callOff = health.whenBack(() => (times += 1))
+    health.answered()
+    expect(times).toBe(0)
+    for (let outage = 1; outage <= 2; outage += 1) {
+      health.failed(new Error('cut'))
+      health.answered()
+      health.answered()
+      expect(times).toBe(outage)
+    }
+    callOff()
+    health.failed(new Error('cut'))
+    health.answered()
+    expect(times).toBe(2)
+  })
 })

@@ -1,6 +1,6 @@
 import { later } from '../../src/core/instant.ts'
-import { findVersions } from '../../src/service/turn/lookups.ts'
-import { expectTrueMemory, expectKnownAttempts } from './checks/memory.ts'
+import { loadTurnWriter, loadVersion } from '../../src/store/turns.ts'
+import { expectKnownAttempts, expectTrueMemory, isAt } from './checks/memory.ts'
 import { expectNoDeadHolders } from './checks/holders.ts'
 import { expectAnswers } from './checks/answers.ts'
 import { demand } from './checks/invariants.ts'
@@ -31,14 +31,29 @@ const POLLED_MS = 9_000
 export async function expectChangesHeard(world: World): Promise<void> {
   const { clock, quiet, database } = world
   await clock.moveTo(later(clock.now(), POLLED_MS), quiet.settled)
-  const versions = await findVersions(database)
   for (const { name, parts, isFrozen } of aliveNodes(world))
     for (const [orgId, office] of parts.offices) {
-      const [known, newest] = [office.memory()?.version ?? null, versions.get(orgId) ?? 0]
+      const [memory, newest] = [office.memory(), await loadVersion(database, orgId)]
       demand(
-        isFrozen() || known === null || known === newest,
+        isFrozen() || memory === null || isAt(memory, newest),
         'changes_are_heard',
-        () => `${name} knows turn ${known ?? 0} of ${orgId}, which is at ${newest}`,
+        () => `${name} knows turn ${memory?.version ?? 0} of ${orgId}, which is at ${newest.version}`,
+      )
+    }
+}
+
+/** Nobody goes on with a memory that ends with a turn which the server has lost. */
+export async function expectOnRecord(world: World): Promise<void> {
+  for (const { name, parts } of aliveNodes(world))
+    for (const [orgId, office] of parts.offices) {
+      const memory = office.memory()
+      if (memory === null || memory.isUnsettled || memory.version === 0) continue
+      const { version, newest } = memory
+      const writer = await world.database.transaction((tx) => loadTurnWriter(tx, { orgId, no: version }))
+      demand(
+        writer?.nodeId === newest.writer && writer?.at === newest.at,
+        'memory_is_on_record',
+        () => `${name} remembers ${orgId} up to turn ${version} of ${String(newest.writer)}, which is not on record`,
       )
     }
 }

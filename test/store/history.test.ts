@@ -223,7 +223,9 @@ describe('a look at what has changed', () => {
     await turn(OTHER_ORG, 1, later(NOW, -10))
     await turn(OTHER_ORG, 2)
     await turn(OTHER_ORG, 3, later(NOW, 1))
-    expect(await loadChangedOrgs(db, NOW)).toEqual(new Map([[OTHER_ORG, 3]]))
+    expect(await loadChangedOrgs(db, NOW)).toEqual(
+      new Map([[OTHER_ORG, { version: 3, at: later(NOW, 1), writer: 'nod_1' }]]),
+    )
     expect(await loadChangedOrgs(db, later(NOW, 2))).toEqual(new Map())
   })
 
@@ -242,6 +244,8 @@ describe('a look at what has changed', () => {
       insert into turn (org_id, no, at, node_id, events)
       select 'org_' || n % 500, n, '${new Date(HOUR).toISOString()}'::timestamptz - n * interval '2 s', 'nod_1', '[]'
         from generate_series(1, 40000) n;
+      insert into org_version (org_id, no, at, node_id)
+      select distinct on (org_id) org_id, no, at, node_id from turn order by org_id, no desc;
       alter table turn enable trigger user; analyze turn`)
     const since = later(HOUR, -10_000)
     expect((await loadChangedOrgs(db, since)).size).toBe(5)

@@ -67,6 +67,10 @@ export const comeNearer = (
 const isSame = (a: Pick<OrgVersion, 'at' | 'writer'>, b: Pick<OrgVersion, 'at' | 'writer'>): boolean =>
   a.at === b.at && a.writer === b.writer
 
+/** Whether the memory ends with this turn. Between turns that is a hint; under the lock it makes the memory the truth. */
+export const isAt = (memory: Pick<Memory, 'version' | 'newest'>, newest: OrgVersion): boolean =>
+  memory.version === newest.version && isSame(memory.newest, newest)
+
 /** The turns after the one that is remembered, if that is still on record and none of them is missing. */
 async function turnsSince(
   connection: Connection,
@@ -74,7 +78,7 @@ async function turnsSince(
   newest: OrgVersion,
 ): Promise<readonly TurnRow[] | null> {
   const behind = newest.version - memory.version
-  if (behind === 0) return isSame(memory.newest, newest) ? [] : null
+  if (behind === 0) return isAt(memory, newest) ? [] : null
   if (behind < 0 || behind > MAX_TURNS) return null
   const { orgId } = memory.desk
   const asked = { orgId, after: memory.version - 1, limit: behind + 1 }

@@ -43,8 +43,7 @@ export const findVersion = async (connection: Connection, orgId: OrgId): Promise
 export const findVersions = (connection: Connection): Promise<ReadonlyMap<OrgId, number>> => loadVersions(connection)
 
 /** The orgs that have turns from this time on, with their versions. */
-export const findChanged = (connection: Connection, since: Instant): Promise<ReadonlyMap<OrgId, number>> =>
-  loadChangedOrgs(connection, since)
+export const findChanged = loadChangedOrgs
 
 /** What loops ask about many orgs at once. */
 export const findFirstTurnSince = loadFirstTurnSince

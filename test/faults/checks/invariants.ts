@@ -13,6 +13,7 @@ export const INVARIANTS = [
   'history_without_gaps',
   'no_slot_leak',
   'memory_is_true',
+  'memory_is_on_record',
   'attempts_are_real',
   'reports_are_fenced',
   'leases_are_kept',

@@ -14,7 +14,7 @@ import { demand } from './invariants.ts'
  * A memory that ends at a turn which was lost has not been looked at since: the next turn finds that out. While the answer
  * to a commit is under way the memory is a turn ahead of its name, also when the record is put back meanwhile.
  */
-const isAt = ({ version, newest: { at, writer }, isUnsettled }: Memory, newest: OrgVersion): boolean =>
+export const isAt = ({ version, newest: { at, writer }, isUnsettled }: Memory, newest: OrgVersion): boolean =>
   !isUnsettled && version === newest.version && at === newest.at && writer === newest.writer
 
 /** What a node remembers, brought up to date, is what somebody finds who looks at the tables for the first time. */

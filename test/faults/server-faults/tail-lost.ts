@@ -1,10 +1,11 @@
 import type { OrgId } from '../../../src/core/ids.ts'
 import { later } from '../../../src/core/instant.ts'
+import { DatabaseError } from '../../../src/store/database-error.ts'
 import { findVersions } from '../../../src/service/turn/lookups.ts'
 import { expectKnownAttempts } from '../checks/memory.ts'
-import { lookEverywhere } from '../look.ts'
+import { expectOnRecord, lookEverywhere } from '../look.ts'
 import { aliveNodes, type World } from '../shapes.ts'
-import { TABLES } from '../tables.ts'
+import { COPY, REWIND } from '../tables.ts'
 import { burst } from '../traffic.ts'
 
 /** A failover to a copy without the last transactions, while the nodes go on with the memories they have. */
@@ -17,6 +18,8 @@ export async function loseTail(world: World): Promise<void> {
   await quiet.settled()
   const before = await versionOf(world)
   await quiet.run(() => world.database.query(REWIND))
+  // Whatever was under way has failed.
+  for (const { parts } of world.nodes) parts.health.failed(new DatabaseError('connection_lost'))
   // A failover takes its time.
   clock.jumpTo(later(clock.now(), random.int(500, 3_000)))
   const to = clock.now()
@@ -48,13 +51,14 @@ async function writeAnew(world: World, until: number): Promise<void> {
   }
 }
 
-/** By then every node has compared what it remembers with what is on record by itself. */
-const COMPARED_MS = 45_000
+/** By then every answer has come and every node has looked; the look that comes by itself may come later. */
+const LOOKED_MS = 25_000
 
 async function lookLater(world: World): Promise<void> {
   const { clock, quiet } = world
   for (const { faulty } of world.nodes) faulty.disarm()
-  await clock.moveTo(later(clock.now(), COMPARED_MS), quiet.settled)
+  await clock.moveTo(later(clock.now(), LOOKED_MS), quiet.settled)
+  await expectOnRecord(world)
   for (const node of aliveNodes(world)) for (const { id } of world.orgs) await expectKnownAttempts(world, node, id)
 }
 
@@ -66,16 +70,3 @@ async function pass(world: World, requests: number): Promise<void> {
   }
   await clock.moveTo(later(clock.now(), random.int(0, 1_500)), quiet.settled)
 }
-
-/** The copy, as tables of another schema. */
-const COPY = [
-  'create schema if not exists tail',
-  ...TABLES.map((table) => `drop table if exists tail.${table}; create table tail.${table} as table ${table}`),
-].join('; ')
-
-const REWIND = [
-  // Without triggers: the audit can only be added to, and rows come back in any order.
-  "begin; set local session_replication_role = 'replica'",
-  ...TABLES.map((table) => `delete from ${table}; insert into ${table} select * from tail.${table}`),
-  'commit',
-].join('; ')
