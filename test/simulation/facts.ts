@@ -6,7 +6,7 @@ import { isActive, isInFlight, isRetrying } from '../../src/core/run/run.ts'
 import { rulesOf } from '../../src/service/desk/desk.ts'
 import type { RunRow } from '../../src/store/run-row.ts'
 import type { SessionRow } from '../../src/store/session-row.ts'
-import type { AgentFacts, OrgFacts, PickingFacts } from '../core/picking/oracle/picking-facts.ts'
+import type { AgentFacts, OrgFacts, PickingFacts } from '../core/picking/picking-facts.ts'
 import { pendingOf, type Agent, type Node, type Org, type World } from './world.ts'
 
 /** What the node would pick from, looked up in the rows alone; null when it picks nothing anyway. */

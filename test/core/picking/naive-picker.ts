@@ -1,6 +1,6 @@
 import type { Candidate, Load } from '../../../src/core/picking/gates.ts'
 import { laneName, type LaneName } from '../../../src/core/ids.ts'
-import type { PickingFacts } from './oracle/picking-facts.ts'
+import type { PickingFacts } from './picking-facts.ts'
 
 /**
  * The picking rule written down as plainly as possible: for every single run look at everything again. Slow on purpose,

@@ -1,7 +1,7 @@
 import { closedGate, type Candidate } from '../../../../src/core/picking/gates.ts'
 import { popFromHeap, sinkFirst } from '../../../../src/core/picking/heap.ts'
 import { later, type Instant } from '../../../../src/core/instant.ts'
-import type { PickingFacts } from './picking-facts.ts'
+import type { PickingFacts } from '../picking-facts.ts'
 import { goesFirst, isServedFirst, type Share } from '../../../../src/core/picking/picking-order.ts'
 import {
   offerHead,

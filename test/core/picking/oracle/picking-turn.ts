@@ -11,7 +11,7 @@ import { pushToHeap } from '../../../../src/core/picking/heap.ts'
 import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, SessionKey } from '../../../../src/core/ids.ts'
 import { resolveLane } from '../../../../src/core/lanes.ts'
 import { inSessionOrder } from '../../../../src/core/session/session.ts'
-import type { AgentFacts, OrgFacts, PickingFacts, ProviderFacts } from './picking-facts.ts'
+import type { AgentFacts, OrgFacts, PickingFacts, ProviderFacts } from '../picking-facts.ts'
 import { goesFirst, isServedFirst, type Share } from '../../../../src/core/picking/picking-order.ts'
 
 /**
