@@ -36,9 +36,18 @@ export function pickingFacts(world: World, node: Node): PickingFacts | null {
 export const laneOn = ({ sizes }: Node, run: Pick<RunRow, 'lane'>): LaneName => resolveLane(run.lane, sizes)
 
 const candidateOf = ({ agents }: Org, run: RunRow): Candidate => ({
-  ...{ id: run.id, orgId: run.orgId, agentId: run.agentId, sessionKey: run.sessionKey, trigger: run.trigger },
-  ...{ lane: run.lane, priority: run.priority, createdAt: run.createdAt, seq: run.seq, notBefore: null },
-  ...{ interrupts: run.interrupts, reserves: [] },
+  id: run.id,
+  orgId: run.orgId,
+  agentId: run.agentId,
+  sessionKey: run.sessionKey,
+  trigger: run.trigger,
+  lane: run.lane,
+  priority: run.priority,
+  createdAt: run.createdAt,
+  seq: run.seq,
+  notBefore: null,
+  interrupts: run.interrupts,
+  reserves: [],
   retrying: isRetrying(run),
   parkedBehind: run.slot === 'parked' ? 1 : null,
   executable: agents.find(({ id }) => id === run.agentId)?.online ?? true,
