@@ -175,9 +175,12 @@ function decided(state: State, orgId: OrgId): void {
   for (const [name, slots] of lanes) {
     const { size, held } = turn.offer.lanes.get(name) ?? NOTHING_OFFERED
     reserve(slots, orgId, held)
-    if (size === held && turn.isReady(name)) slots.waiting.add(orgId)
+    const waits = size === held && turn.isReady(name)
+    // One that waits no longer may have been preferred to others without being offered anything.
+    const leaves = size > held || (!waits && slots.waiting.has(orgId))
+    if (waits) slots.waiting.add(orgId)
     else slots.waiting.delete(orgId)
-    if (size > held && isWanted(state, slots)) state.onFree(orgId)
+    if (leaves && isWanted(state, slots)) state.onFree(orgId)
   }
 }
 

@@ -48,6 +48,22 @@ describe('a turn that has decided', () => {
   })
 })
 
+describe('an org that waited for a slot and has nothing ready any more', () => {
+  it('leaves it to another one that waits, and that is told', () => {
+    let told = 0
+    const lanes = createNodeLanes(new Map([[MAIN, 2]]), () => (told += 1))
+    const [first] = [A, A].map((id) => lanes.hold({ orgId: id, lane: MAIN, catchup: false }))
+    for (const id of [A, B]) take(lanes, id, 1)
+    first?.()
+    // B has fewer, so the slot falls to B; but B has been served elsewhere meanwhile.
+    expect(take(lanes, A, 1)).toBe(0)
+    told = 0
+    expect(take(lanes, B, 0)).toBe(0)
+    expect(told).toBe(1)
+    expect(take(lanes, A, 1)).toBe(1)
+  })
+})
+
 describe('free slots that several orgs wait for', () => {
   it('fall to each as if they were dealt one by one', () => {
     const seat = fc.record({ held: fc.nat(6), waits: fc.boolean() })

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { RUN_STATES, isTerminal } from '../../src/core/run/run-machine.ts'
 import { seedsFrom } from '../support/seeds.ts'
-import { REAL_CORE } from './core.ts'
 import { printTotals, runSeeds } from './run-seeds.ts'
 import { OPERATION_KINDS } from './traffic.ts'
 
@@ -15,7 +14,7 @@ export function expectHealthyWorlds(name: string, first: number): void {
   it(
     `no invariant is broken in ${WORLDS} random worlds (${name})`,
     () => {
-      const totals = runSeeds(seedsFrom(first, WORLDS, 2), REAL_CORE)
+      const totals = runSeeds(seedsFrom(first, WORLDS, 2))
       console.log(printTotals(totals))
       for (const kind of OPERATION_KINDS) expect(totals.operations[kind], kind).toBeGreaterThan(0)
       for (const state of RUN_STATES.filter(isTerminal)) expect(totals.endings[state], state).toBeGreaterThan(0)

@@ -2,20 +2,28 @@ import type { Instant } from '../../src/core/instant.ts'
 import { isActive, isInFlight, isWaitingWork } from '../../src/core/run/run.ts'
 import { isTerminal } from '../../src/core/run/run-machine.ts'
 import { isMadeUp } from '../../src/core/schedule/held.ts'
-import type { PolicyDecision } from '../../src/core/schedule/occurrences.ts'
+import { rulesOf } from '../../src/service/desk/desk.ts'
+import type { RunRow } from '../../src/store/run-row.ts'
+import type { ScheduleRow } from '../../src/store/schedule-row.ts'
+import type { SessionRow } from '../../src/store/session-row.ts'
 import { naivePick } from '../core/picking/naive-picker.ts'
 import { demand as demandAny, type Demand } from '../support/violation.ts'
-import { pendingOfSchedule, wasHeld } from './rows.ts'
-import { laneOn, pickingFacts } from './turn.ts'
+import { laneOn, pickingFacts } from './facts.ts'
 import {
+  everyPending,
+  isHeldRow,
+  orgOf,
   pendingOf,
+  pendingOfSchedule,
   scheduleOf,
   sessionOf,
+  submissionsOf,
   type Firing,
+  type Node,
   type Observer,
-  type Run,
-  type Schedule,
-  type Session,
+  type Org,
+  type Submitted,
+  type Told,
   type World,
 } from './world.ts'
 
@@ -45,9 +53,9 @@ interface Memory {
   readonly lastStarted: Map<string, number>
   /** Runs that were told to end with their session and must not start any more. */
   readonly cleared: Set<string>
-  readonly slots: Map<string, Run['slot']>
+  readonly slots: Map<string, RunRow['slot']>
   readonly waitingBefore: Map<string, number>
-  readonly sessionOfRun: Map<string, Set<Run>>
+  readonly sessionOfRun: Map<string, Set<RunRow>>
   /** Up to here the occurrences of a schedule are decided. */
   readonly decidedUpTo: Map<string, Instant>
   readonly planned: PlannedMoments
@@ -73,8 +81,8 @@ export function createChecker(planned: PlannedMoments = new Map()): Observer {
     rounds: 0,
   }
   return {
-    submitted: (submission, accepted) => {
-      if (accepted) memory.accepted.add(submission)
+    submitted: (world, submitted) => {
+      checkSubmitted(memory, world, submitted)
     },
     created: (world, run) => {
       checkCreated(memory, world, run)
@@ -82,27 +90,21 @@ export function createChecker(planned: PlannedMoments = new Map()): Observer {
     fired: (schedule, firing) => {
       checkFired(memory, schedule, firing)
     },
-    released: (world, run, decision) => {
-      checkReleased(world, run, decision)
+    released: (world, run) => {
+      checkReleased(world, run)
     },
     moved: (_, run, from) => {
-      demand(!(run.superseded && wasHeld(run)), 'held_apart', () => `${run.id} was superseded while it was held`)
-      demand(!isTerminal(from), 'settles_once', () => `${run.id} left ${from} for ${run.state}`)
-      demand(
-        from !== 'stopping' || run.state === 'stopping' || run.state === 'cancelled',
-        'settles_once',
-        () => `${run.id} was asked to stop and ended ${run.state}`,
-      )
-      if (isTerminal(run.state)) settleOnce(memory, run)
-      if (run.state === 'expired')
-        demand(
-          run.finishedAt === run.deadline,
-          'deadlines',
-          () => `${run.id} expired at another time than its deadline`,
-        )
+      checkMoved(memory, run, from)
     },
-    started: (world, run) => {
-      checkStarted(memory, world, run)
+    started: (world, run, node) => {
+      checkStarted(memory, world, { run, node })
+    },
+    reported: ({ runId, attemptId }, isCurrent, decision) => {
+      demand(
+        isCurrent || decision?.kind !== 'apply',
+        'settles_once',
+        () => `${attemptId} is not the current attempt of ${runId}, and its report counts`,
+      )
     },
     cleared: (session) => {
       for (const run of memory.sessionOfRun.get(`${session.orgId} ${session.key}`) ?? []) memory.cleared.add(run.id)
@@ -119,58 +121,85 @@ export function createChecker(planned: PlannedMoments = new Map()): Observer {
   }
 }
 
-function settleOnce(memory: Memory, run: Run): void {
+function checkMoved(memory: Memory, run: RunRow, from: Told): void {
+  demand(!(run.superseded && from.held), 'held_apart', () => `${run.id} was superseded while it was held`)
+  demand(!isTerminal(from.state), 'settles_once', () => `${run.id} left ${from.state} for ${run.state}`)
+  demand(
+    from.state !== 'stopping' || run.state === 'stopping' || run.state === 'cancelled',
+    'settles_once',
+    () => `${run.id} was asked to stop and ended ${run.state}`,
+  )
+  checkSuperseded(run)
+  if (isTerminal(run.state)) settleOnce(memory, run)
+  if (run.state === 'expired')
+    demand(run.finishedAt === run.deadline, 'deadlines', () => `${run.id} expired at another time than its deadline`)
+}
+
+/** A run never gives way to one that is for an earlier time. */
+function checkSuperseded({ id, superseded, nominal, why }: RunRow): void {
+  const by = why?.reason === 'superseded' ? why.evidence['nominal'] : undefined
+  if (!superseded || nominal === null || typeof by !== 'string') return
+  demand(Date.parse(by) >= nominal, 'held_apart', () => `${id} gave way to ${by}, which is for an earlier time`)
+}
+
+function settleOnce(memory: Memory, run: RunRow): void {
   demand(!memory.settled.has(run.id), 'settles_once', () => `${run.id} ended a second time`)
   memory.settled.add(run.id)
 }
 
-function checkCreated(memory: Memory, world: World, run: Run): void {
+function checkCreated(memory: Memory, world: World, run: RunRow): void {
   if (run.nominal !== null) {
     const key = `${String(run.scheduleId)} ${run.nominal}`
     demand(!memory.occurrences.has(key), 'one_run_per_occurrence', () => `${run.id} is a second run of ${key}`)
     memory.occurrences.add(key)
   }
-  const sessionName = `${run.orgId} ${String(run.sessionKey)}`
   if (run.sessionKey !== null) {
-    const runs = memory.sessionOfRun.get(sessionName) ?? new Set()
-    memory.sessionOfRun.set(sessionName, runs.add(run))
+    const name = `${run.orgId} ${run.sessionKey}`
+    memory.sessionOfRun.set(name, (memory.sessionOfRun.get(name) ?? new Set()).add(run))
   }
   if (isTerminal(run.state)) {
     settleOnce(memory, run)
     return
   }
-  if (run.trigger === 'message') {
-    checkCap(memory, world, run)
-    checkEntrance(world, run)
-  }
   if (run.trigger === 'task') checkTaskQueue(world, run)
   if (run.scheduleId !== null) checkSlotOfNew(world, run)
 }
 
+function checkSubmitted(memory: Memory, world: World, { number, accepted, stamp, run }: Submitted): void {
+  if (accepted) memory.accepted.add(number)
+  if (run === null || run.trigger !== 'message' || isTerminal(run.state)) return
+  const session = sessionOf(world, run)
+  // What joined a message that waited changes nothing about the queue.
+  if (session === null || submissionsOf(run).length > 1) return
+  const org = orgOf(world, run.orgId)
+  checkCap(memory, org, { run, session })
+  checkEntrance(org, { run, session, stamp })
+}
+
+interface InSession {
+  readonly run: RunRow
+  readonly session: SessionRow
+}
+
 /** A session's queue never grows beyond its cap. (A cap that was lowered drops nobody by itself.) */
-function checkCap(memory: Memory, world: World, run: Run): void {
-  const session = sessionOf(world, run.orgId, run.sessionKey)
-  if (session === null || run.interrupts) return
-  const waiting = 1 + waitingIn(world, session)
+function checkCap(memory: Memory, org: Org, { run, session }: InSession): void {
+  if (run.interrupts) return
+  const waiting = waitingIn(org, session)
   const before = memory.waitingBefore.get(`${session.orgId} ${session.key}`) ?? 0
-  demand(
-    waiting <= session.rules.cap || waiting <= before,
-    'limits',
-    () => `${waiting} wait in ${session.key}, cap ${session.rules.cap}`,
-  )
+  const { cap } = rulesOf(org.memory.desk, session)
+  demand(waiting <= cap || waiting <= before, 'limits', () => `${waiting} wait in ${session.key}, cap ${cap}`)
 }
 
 /** What was sent before its session was stopped stays out, and whoever interrupts finds nobody but those who leave. */
-function checkEntrance(world: World, run: Run): void {
-  const session = sessionOf(world, run.orgId, run.sessionKey)
-  if (session === null) return
+function checkEntrance(org: Org, { run, session, stamp }: InSession & { readonly stamp: Instant }): void {
   const { cutoff } = session
   demand(
-    cutoff === null || run.stamp === null || run.stamp >= cutoff,
+    cutoff === null || stamp >= cutoff,
     'stopped_stays_stopped',
     () => `${run.id} was sent before ${session.key} was stopped and got in`,
   )
-  const left = !run.interrupts ? undefined : inSession(world, session).find((other) => other.state !== 'stopping')
+  if (!run.interrupts) return
+  const left = inSession(org, session).find((other) => other !== run && other.state !== 'stopping')
   demand(
     left === undefined,
     'stopped_stays_stopped',
@@ -178,90 +207,74 @@ function checkEntrance(world: World, run: Run): void {
   )
 }
 
-const inSession = (world: World, session: Session): readonly Run[] =>
-  pendingOf(
-    world,
-    (run) =>
-      run.orgId === session.orgId &&
-      run.sessionKey === session.key &&
-      run.generation === session.generation &&
-      !wasHeld(run),
-  )
-
-const waitingIn = (world: World, session: { orgId: string; key: string }): number =>
-  pendingOf(world, (run) => isIn(session, run) && isWaitingWork(run)).length
-
 /** A held occurrence has no place in its session yet. */
-const isIn = ({ orgId, key }: { orgId: string; key: string }, run: Run): boolean =>
-  run.sessionKey === key && run.orgId === orgId && !wasHeld(run)
+const inSession = (org: Org, { key, generation }: SessionRow): readonly RunRow[] =>
+  pendingOf(org, (run) => run.sessionKey === key && run.generation === generation && !isHeldRow(run))
 
-function checkTaskQueue(world: World, run: Run): void {
-  const queued = pendingOf(
-    world,
-    (other) => other.trigger === 'task' && other.orgId === run.orgId && other.state === 'queued',
-  )
-  const ofAgent = queued.filter((other) => other.agentId === run.agentId).length
-  demand(queued.length < world.settings.maxQueue, 'limits', () => `${queued.length + 1} tasks queued`)
-  demand(ofAgent < world.settings.maxPerAgent, 'limits', () => `${ofAgent + 1} tasks queued for ${run.agentId}`)
+const waitingIn = (org: Org, { key }: SessionRow): number =>
+  pendingOf(org, (run) => run.sessionKey === key && !isHeldRow(run) && isWaitingWork(run)).length
+
+function checkTaskQueue(world: World, run: RunRow): void {
+  const queued = pendingOf(orgOf(world, run.orgId), ({ trigger, state }) => trigger === 'task' && state === 'queued')
+  const ofAgent = queued.filter(({ agentId }) => agentId === run.agentId).length
+  const { maxQueue, maxPerAgent } = world.settings.engine.tasks
+  demand(queued.length <= maxQueue, 'limits', () => `${queued.length} tasks queued`)
+  demand(ofAgent <= maxPerAgent, 'limits', () => `${ofAgent} tasks queued for ${run.agentId}`)
 }
 
-/** What must be true when the policies have been asked about a held occurrence. */
-function checkReleased(world: World, run: Run, decision: PolicyDecision): void {
-  if (decision.kind === 'skip') {
-    const { reason, evidence } = decision.why
+/** What must be true when the policies have decided about a held occurrence. */
+function checkReleased(world: World, run: RunRow): void {
+  demand(run.why !== null, 'held_apart', () => `nobody has decided about ${run.id}`)
+  if (run.state === 'skipped') {
+    const { reason, evidence } = run.why ?? run.decision
     demand(reason !== 'queue_full', 'held_apart', () => `${run.id} makes up for a time and was cut by queue_depth`)
-    if (reason === 'overlap') checkPrevious(world, run.id, evidence['previous_run'])
+    if (reason === 'overlap') checkPrevious(world, run, evidence['previous_run'])
     return
   }
-  const early = decision.supersedes.find((id) => (world.runs.get(id)?.nominal ?? 0) > decision.nominal)
-  demand(early === undefined, 'held_apart', () => `${run.id} takes the place of ${String(early)}, which is for later`)
-  const schedule = scheduleOf(world, run.scheduleId)
-  if (schedule === null || decision.supersedes.length > 0) return
-  const held = pendingOfSchedule(schedule).filter((other) => other.slot === 'held').length
+  const schedule = scheduleOf(world, run)
+  if (schedule === null) return
+  const held = pendingOfSchedule(orgOf(world, run.orgId), schedule).filter(({ slot }) => slot === 'held').length
   demand(
-    decision.slot !== 'held' || mayExceedSlots(schedule) || held < schedule.rules.maxConcurrency,
+    run.slot !== 'held' || mayExceedSlots(schedule) || held <= schedule.rules.maxConcurrency,
     'limits',
-    () => `${held + 1} slots of ${schedule.id} held after a release`,
+    () => `${held} slots of ${schedule.id} held after a release`,
   )
 }
 
 /** Overlap is with a run that is pending, and a held occurrence is no run yet. */
-function checkPrevious(world: World, of: string, previous: unknown): void {
-  const run = [...world.pending.values()].find(({ id }) => id === previous)
+function checkPrevious(world: World, { id, orgId }: RunRow, previous: unknown): void {
+  const [run] = pendingOf(orgOf(world, orgId), (other) => other.id === previous)
   demand(
-    run !== undefined && !wasHeld(run),
+    run !== undefined && !isHeldRow(run),
     'held_apart',
-    () => `${of} overlaps with ${String(previous)}, which is held or has ended`,
+    () => `${id} overlaps with ${String(previous)}, which is held or has ended`,
   )
 }
 
-function checkSlotOfNew(world: World, run: Run): void {
-  const schedule = scheduleOf(world, run.scheduleId)
+function checkSlotOfNew(world: World, run: RunRow): void {
+  const schedule = scheduleOf(world, run)
   if (schedule === null) return
   const { overlapAction, maxConcurrency, queueDepth } = schedule.rules
-  const others = pendingOfSchedule(schedule)
-  const held = others.filter((other) => other.slot === 'held').length
-  const parked = others.filter((other) => other.slot === 'parked' && !isMadeUp(other)).length
-  const free = mayExceedSlots(schedule)
+  const runs = pendingOfSchedule(orgOf(world, run.orgId), schedule)
+  const held = runs.filter(({ slot }) => slot === 'held').length
+  const parked = runs.filter((other) => other.slot === 'parked' && !isMadeUp(other)).length
   if (run.slot === 'held')
     demand(
-      free || held < maxConcurrency,
+      mayExceedSlots(schedule) || held <= maxConcurrency,
       'limits',
-      () => `${held + 1} slots of ${schedule.id} held, ${maxConcurrency} exist`,
+      () => `${held} slots of ${schedule.id} held, ${maxConcurrency} exist`,
     )
   const depth = overlapAction === 'BUFFER_ONE' ? Math.max(1, queueDepth) : queueDepth
   if (run.slot === 'parked' && !isMadeUp(run))
-    demand(parked < depth, 'limits', () => `${parked + 1} runs of ${schedule.id} parked, ${depth} may`)
+    demand(parked <= depth, 'limits', () => `${parked} runs of ${schedule.id} parked, ${depth} may`)
 }
 
-const mayExceedSlots = ({ rules }: Schedule): boolean =>
+const mayExceedSlots = ({ rules }: ScheduleRow): boolean =>
   rules.overlapAction === 'PARALLEL' || rules.concurrencyPolicy === 'PARALLEL'
 
-function checkFired(memory: Memory, schedule: Schedule, firing: Firing): void {
+function checkFired(memory: Memory, schedule: ScheduleRow, firing: Firing): void {
   const decidedUpTo = memory.decidedUpTo.get(schedule.id) ?? firing.after
-  const again = firing.nominals.find(
-    (nominal) => nominal <= decidedUpTo || memory.occurrences.has(`${schedule.id} ${nominal}`),
-  )
+  const again = firing.nominals.find((nominal) => nominal <= decidedUpTo)
   demand(again === undefined, 'one_run_per_occurrence', () => `${schedule.id} decides ${String(again)} a second time`)
   memory.decidedUpTo.set(schedule.id, firing.upTo)
   const { nominals, ranged } = firing
@@ -274,18 +287,15 @@ function checkFired(memory: Memory, schedule: Schedule, firing: Firing): void {
   const inOrder = nominals.every(
     (nominal, index) => nominal > (nominals[index - 1] ?? firing.after) && nominal <= firing.upTo,
   )
-  demand(
-    firing.runs <= 1,
-    'held_apart',
-    () => `${schedule.id}: ${firing.runs} occurrences that were seen together run at once`,
-  )
+  const atOnce = firing.made.filter((run) => run.state !== 'skipped' && !isHeldRow(run)).length
+  demand(atOnce <= 1, 'held_apart', () => `${schedule.id}: ${atOnce} occurrences that were seen together run at once`)
   demand(inOrder, 'every_occurrence_decided', () => `decided out of order: ${nominals.join(' ')}`)
 }
 
 /** Counted by arithmetic of its own: schedules tick evenly from their anchor, or by a plan that was made beforehand. */
 function dueIn(
   memory: Memory,
-  { id, timing }: Schedule,
+  { id, timing }: ScheduleRow,
   { after, upTo }: Firing,
 ): { readonly count: number; readonly has: (at: Instant) => boolean } {
   if (timing.kind === 'every') {
@@ -297,22 +307,25 @@ function dueIn(
   return { count: moments.length, has: (at) => moments.includes(at) }
 }
 
-function checkStarted(memory: Memory, world: World, run: Run): void {
+interface Started {
+  readonly run: RunRow
+  readonly node: Node
+}
+
+function checkStarted(memory: Memory, world: World, started: Started): void {
+  const { run } = started
   demand(run.deadline === null || world.now < run.deadline, 'deadlines', () => `${run.id} started after its deadline`)
   demand(!memory.cleared.has(run.id), 'stopped_stays_stopped', () => `${run.id} started after its session was stopped`)
   demand(run.slot !== 'parked', 'limits', () => `${run.id} started without a slot of its schedule`)
   const used = run.attempt - run.firstAttempt
   const most = run.failureActionRetries ? 0 : run.retryPolicy.maxRetries
   demand(used >= 0 && used <= most, 'attempts_counted', () => `${run.id} is on retry ${used} of ${most}`)
-  checkLoads(world, run)
+  checkLoads(world, started)
   checkSession(memory, world, run)
 }
 
-function checkLoads(world: World, run: Run): void {
-  const { node } = run
-  if (node === null) return
-  const flying = pendingOf(world, (other) => isInFlight(other.state))
-  const within = (what: string, runs: readonly Run[], limit: number | null | undefined): void => {
+function checkLoads(world: World, { run, node }: Started): void {
+  const within = (what: string, runs: readonly RunRow[], limit: number | null | undefined): void => {
     demand(
       limit === null || limit === undefined || runs.length <= limit,
       'limits',
@@ -320,32 +333,35 @@ function checkLoads(world: World, run: Run): void {
     )
   }
   const lane = laneOn(node, run)
-  const mine = flying.filter((other) => other.orgId === run.orgId)
-  const agent = world.agents.find((one) => one.orgId === run.orgId && one.id === run.agentId)
-  const ofAgent = mine.filter((other) => other.agentId === run.agentId)
+  const onNode = everyPending(world, ({ nodeId, state }) => nodeId === node.name && isInFlight(state))
+  const org = orgOf(world, run.orgId)
+  const mine = pendingOf(org, ({ state }) => isInFlight(state))
+  const ofAgent = mine.filter(({ agentId }) => agentId === run.agentId)
+  const { tasks, schedules } = world.settings.engine
   within(
     `lane ${lane}`,
-    flying.filter((other) => other.node === node && laneOn(node, other) === lane),
-    node.lanes.get(lane),
+    onNode.filter((other) => laneOn(node, other) === lane),
+    node.sizes.get(lane),
   )
-  within(`org ${run.orgId}`, mine, world.orgs.find((org) => org.id === run.orgId)?.maxConcurrent)
-  within(`agent ${run.agentId}`, ofAgent, agent?.maxConcurrent)
+  within(`org ${run.orgId}`, mine, org.maxConcurrent)
+  within(`agent ${run.agentId}`, ofAgent, org.agents.find(({ id }) => id === run.agentId)?.maxConcurrent)
   if (run.trigger === 'catchup')
     within(
       'catch-ups',
-      flying.filter((other) => other.node === node && other.trigger === 'catchup'),
-      world.settings.catchupMaxActive,
+      onNode.filter(({ trigger }) => trigger === 'catchup'),
+      schedules.catchupMaxActive,
     )
   if (run.trigger !== 'task') return
-  const isTask = (other: Run): boolean => other.trigger === 'task'
-  within('tasks', mine.filter(isTask), world.settings.maxInflight)
-  within('tasks of the agent', ofAgent.filter(isTask), world.settings.maxPerAgentInflight)
+  const isTask = ({ trigger }: RunRow): boolean => trigger === 'task'
+  within('tasks', mine.filter(isTask), tasks.maxInflight)
+  within('tasks of the agent', ofAgent.filter(isTask), tasks.maxPerAgentInflight)
 }
 
-function checkSession(memory: Memory, world: World, run: Run): void {
-  const session = sessionOf(world, run.orgId, run.sessionKey)
+function checkSession(memory: Memory, world: World, run: RunRow): void {
+  const session = sessionOf(world, run)
   if (session === null || run.generation !== session.generation) return
-  const others = inSession(world, session).filter((other) => other !== run)
+  const org = orgOf(world, run.orgId)
+  const others = inSession(org, session).filter((other) => other !== run)
   demand(
     !run.interrupts || others.every((other) => other.state !== 'stopping'),
     'stopped_stays_stopped',
@@ -353,7 +369,10 @@ function checkSession(memory: Memory, world: World, run: Run): void {
   )
   if (run.attempt > run.firstAttempt) return
   const { context } = session
-  const limit = context !== null && context.tokens * 10 >= context.contextWindow * 6 ? 1 : session.rules.maxConcurrent
+  const limit =
+    context !== null && context.tokens * 10 >= context.contextWindow * 6
+      ? 1
+      : rulesOf(org.memory.desk, session).maxConcurrent
   const active = 1 + others.filter(isActive).length
   demand(active <= limit, 'limits', () => `${active} active in ${session.key}, ${limit} may`)
   const key = `${session.orgId} ${session.key} ${session.generation}`
@@ -367,13 +386,16 @@ function checkSession(memory: Memory, world: World, run: Run): void {
 }
 
 function checkSettledDown(memory: Memory, world: World): void {
-  for (const schedule of world.schedules) checkSlots(memory, schedule)
-  for (const session of world.sessions)
-    memory.waitingBefore.set(`${session.orgId} ${session.key}`, waitingIn(world, session))
+  for (const org of world.orgs) {
+    const { schedules, sessions } = org.memory.desk
+    for (const schedule of schedules.values()) checkSlots(memory, org, schedule)
+    for (const session of sessions.values())
+      memory.waitingBefore.set(`${org.id} ${session.key}`, waitingIn(org, session))
+  }
   memory.rounds += 1
   // The slow look at everything is worth its time only now and then.
   if (memory.rounds % 16 !== 0) return
-  const [goesOn] = pendingOf(world, (run) => run.superseded && run.state !== 'stopping')
+  const [goesOn] = everyPending(world, (run) => run.superseded && run.state !== 'stopping')
   demand(
     goesOn === undefined,
     'stopped_stays_stopped',
@@ -386,8 +408,8 @@ function checkSettledDown(memory: Memory, world: World): void {
   }
 }
 
-function checkSlots(memory: Memory, schedule: Schedule): void {
-  const runs = pendingOfSchedule(schedule)
+function checkSlots(memory: Memory, org: Org, schedule: ScheduleRow): void {
+  const runs = pendingOfSchedule(org, schedule)
   const held = runs.filter((run) => run.slot === 'held').length
   const { maxConcurrency } = schedule.rules
   const free = mayExceedSlots(schedule)
@@ -404,11 +426,12 @@ function checkSlots(memory: Memory, schedule: Schedule): void {
 }
 
 function checkFinished(memory: Memory, world: World): void {
-  const [stuck] = world.pending.values()
+  const pending = everyPending(world, () => true)
+  const [stuck] = pending
   demand(
     stuck === undefined,
     'nothing_stuck',
-    () => `${world.pending.size} runs never end, such as ${String(stuck?.id)} (${String(stuck?.state)})`,
+    () => `${pending.length} runs never end, such as ${String(stuck?.id)} (${String(stuck?.state)})`,
   )
   for (const run of world.runs.values()) closeAccount(memory, run)
   const [lost] = memory.accepted
@@ -416,10 +439,10 @@ function checkFinished(memory: Memory, world: World): void {
 }
 
 /** The last look at a run: it settled, once, for everybody who counted on it. Then it is forgotten. */
-function closeAccount(memory: Memory, run: Run): void {
+function closeAccount(memory: Memory, run: RunRow): void {
   demand(memory.settled.delete(run.id), 'settles_once', () => `${run.id} never settled`)
   demand(run.slot === null, 'no_slot_leak', () => `${run.id} has ended and holds a slot`)
-  for (const submission of run.submissions)
+  for (const submission of submissionsOf(run))
     demand(memory.accepted.delete(submission), 'settles_once', () => `submission ${submission} was answered twice`)
   memory.cleared.delete(run.id)
   memory.slots.delete(run.id)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { seedsFrom } from '../support/seeds.ts'
 import { Violation } from '../support/violation.ts'
 import { PATIENCE_MS } from './healthy-worlds.ts'
@@ -10,15 +10,32 @@ import { SESSION_MUTANTS } from './mutants/sessions.ts'
 import { runSeed } from './run-seeds.ts'
 import type { Mutant } from './mutants/mutant.ts'
 
+const { mistakable, withMistakes } = await vi.hoisted(() => import('./mutants/at-work.ts'))
+
+vi.mock('../../src/core/admission.ts', mistakable)
+vi.mock('../../src/core/picking/line-up.ts', mistakable)
+vi.mock('../../src/core/run/cancellation.ts', mistakable)
+vi.mock('../../src/core/run/outcome.ts', mistakable)
+vi.mock('../../src/core/run/reports.ts', mistakable)
+vi.mock('../../src/core/run/run-machine.ts', mistakable)
+vi.mock('../../src/core/run/timeouts.ts', mistakable)
+vi.mock('../../src/core/schedule/concurrency.ts', mistakable)
+vi.mock('../../src/core/schedule/occurrences.ts', mistakable)
+vi.mock('../../src/core/schedule/overlap.ts', mistakable)
+vi.mock('../../src/core/session/stop.ts', mistakable)
+vi.mock('../../src/service/desk/held.ts', mistakable)
+vi.mock('../../src/service/node-lanes.ts', mistakable)
+vi.mock('../../src/service/turn/claim.ts', mistakable)
+
 const MUTANTS: readonly Mutant[] = [...FIRING_MUTANTS, ...PICKING_MUTANTS, ...SESSION_MUTANTS, ...ENDING_MUTANTS]
 const SEEDS = seedsFrom(0, 200)
 
-describe('a wrong core', () => {
+describe('a product', () => {
   it.each(MUTANTS.map((mutant) => [mutant.name, mutant.breaks, mutant] as const))(
     'in which %s is caught by %s',
-    (_, breaks, { core, seed: hint = 0 }) => {
-      const caught = [hint, ...SEEDS].find((seed) => {
-        const happened = runSeed(seed, core)
+    (_, breaks, { mistakes }) => {
+      const caught = SEEDS.find((seed) => {
+        const happened = withMistakes(mistakes, () => runSeed(seed))
         return happened instanceof Violation && happened.invariant === breaks
       })
       expect(caught, 'the seed that catches it').toBeDefined()

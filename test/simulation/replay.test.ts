@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { askedSeed, seedsFrom } from '../support/seeds.ts'
 import { Violation } from '../support/violation.ts'
-import { REAL_CORE } from './core.ts'
 import { createChecker } from './invariants.ts'
 import { simulate } from './simulate.ts'
 import { withTrace } from './trace.ts'
@@ -9,7 +8,7 @@ import { withTrace } from './trace.ts'
 const traceOf = (seed: number): readonly string[] => {
   const lines: string[] = []
   try {
-    simulate(seed, REAL_CORE, { events: 300, observer: withTrace(createChecker(), (line) => lines.push(line)) })
+    simulate(seed, { events: 300, observer: withTrace(createChecker(), (line) => lines.push(line)) })
   } catch (error) {
     if (!(error instanceof Violation)) throw error
     lines.push(error.message)

@@ -1,7 +1,6 @@
 import type { RunState } from '../../src/core/run/run-machine.ts'
 import { countsLine } from '../support/seeds.ts'
 import { Violation } from '../support/violation.ts'
-import type { Core } from './core.ts'
 import { createChecker } from './invariants.ts'
 import { simulate } from './simulate.ts'
 import type { OperationKind } from './traffic.ts'
@@ -17,12 +16,12 @@ export interface Totals {
 }
 
 /** Lets worlds happen and adds up what happened in them. The first that breaks an invariant is thrown, with its seed. */
-export function runSeeds(seeds: readonly number[], core: Core): Totals {
+export function runSeeds(seeds: readonly number[]): Totals {
   const operations: Partial<Record<OperationKind, number>> = {}
   const endings: Partial<Record<RunState, number>> = {}
   const triggers: Record<string, number> = {}
   for (const seed of seeds) {
-    const happened = runSeed(seed, core)
+    const happened = runSeed(seed)
     if (happened instanceof Violation)
       throw new Error(`Seed ${seed}: ${happened.message}\nReplay it: ESCAPEMENT_SEED=${seed} npm test simulation`, {
         cause: happened,
@@ -37,9 +36,9 @@ export function runSeeds(seeds: readonly number[], core: Core): Totals {
 }
 
 /** One world, or what broke in it. */
-export function runSeed(seed: number, core: Core): ReturnType<typeof simulate> | Violation {
+export function runSeed(seed: number): ReturnType<typeof simulate> | Violation {
   try {
-    return simulate(seed, core, { events: EVENTS, observer: createChecker() })
+    return simulate(seed, { events: EVENTS, observer: createChecker() })
   } catch (error) {
     if (error instanceof Violation) return error
     throw error

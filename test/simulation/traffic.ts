@@ -1,11 +1,13 @@
+import type { SessionKey } from '../../src/core/ids.ts'
 import { instant, later } from '../../src/core/instant.ts'
 import { CONCURRENCY_POLICIES } from '../../src/core/schedule/schedule-rules.ts'
 import { SESSION_MODES } from '../../src/core/session/session-rules.ts'
-import { drain } from './attempts.ts'
-import { disable, runNow } from './firing.ts'
+import { applyNodeFacts } from '../../src/service/turn/memory.ts'
+import type { ScheduleRow } from '../../src/store/schedule-row.ts'
+import { cancel, changeSchedule, changeSession, runScheduleNow, stop, submit, type Submission } from './commands.ts'
+import { drain } from './executions.ts'
 import type { Random } from './random.ts'
-import { cancelRun, stopSession, submit, type Submission } from './submissions.ts'
-import { isAlive, type World } from './world.ts'
+import { holdsSomething, isAlive, type Agent, type Org, type World } from './world.ts'
 
 /** What can happen to a scheduler, and how often, in parts of the whole. */
 const OPERATIONS = {
@@ -15,43 +17,37 @@ const OPERATIONS = {
   stop: {
     weight: 3,
     apply: (world: World) => {
-      stopSession(world, world.random.one(world.sessions), 'stop')
+      stop(world, drawSession(world), 'stop')
     },
   },
   stopall: {
     weight: 3,
     apply: (world: World) => {
-      stopSession(world, world.random.one(world.sessions), 'stopall')
+      stop(world, drawSession(world), 'stopall')
     },
   },
   reset: {
     weight: 1,
     apply: (world: World) => {
-      stopSession(world, world.random.one(world.sessions), 'reset')
+      stop(world, drawSession(world), 'reset')
     },
   },
   cancel: { weight: 4, apply: cancelSomething },
   run_now: {
     weight: 4,
     apply: (world: World) => {
-      runNow(world, world.random.one(world.schedules))
+      runScheduleNow(world, world.random.one(schedulesOf(world)))
     },
   },
   crash: { weight: 1, apply: crash },
   drain: { weight: 1, apply: drainOne },
-  restart: { weight: 4, apply: restart },
+  restart: { weight: 4, apply: revive },
   clock_jump: { weight: 1, apply: jumpClock },
   stall: { weight: 1, apply: stall },
   lane_resize: { weight: 1, apply: resizeLane },
-  session_rules: { weight: 2, apply: changeSession },
-  schedule_rules: { weight: 2, apply: changeSchedule },
-  agent_offline: {
-    weight: 2,
-    apply: (world: World) => {
-      const agent = world.random.one(world.agents)
-      agent.online = !agent.online
-    },
-  },
+  session_rules: { weight: 2, apply: changeSessionRules },
+  schedule_rules: { weight: 2, apply: changeScheduleRules },
+  agent_offline: { weight: 2, apply: switchAgent },
 } satisfies Record<string, { readonly weight: number; readonly apply: (world: World) => void }>
 
 export type OperationKind = keyof typeof OPERATIONS
@@ -79,34 +75,53 @@ function drawKind(random: Random, among: readonly OperationKind[]): OperationKin
   return 'nothing'
 }
 
+/** All schedules as they stand. */
+export const schedulesOf = (world: World): readonly ScheduleRow[] =>
+  world.orgs.flatMap(({ memory }) => [...memory.desk.schedules.values()])
+
+function drawSession({ random, orgs }: World): { readonly org: Org; readonly key: SessionKey } {
+  return random.one(orgs.flatMap((org) => [...org.memory.desk.sessions.keys()].map((key) => ({ org, key }))))
+}
+
 function sendMessage(world: World): void {
   const { random } = world
-  const session = random.one(world.sessions)
-  const agent = random.one(world.agents.filter((one) => one.orgId === session.orgId))
-  submit(world, { ...plain(world, agent), session, trigger: 'message', sender: random.one([null, 'ann', 'bob']) })
+  const { org, key } = drawSession(world)
+  const sender = random.one([null, 'ann', 'bob'])
+  submit(world, { ...plain(world, org), agent: random.one(org.agents), sessionKey: key, trigger: 'message', sender })
 }
 
 function sendTask(world: World): void {
-  const agent = world.random.one(world.agents)
-  const deadline = later(world.now, world.random.int(1, 20_000))
-  submit(world, { ...plain(world, agent), session: null, trigger: 'task', sender: null, deadline, notBefore: null })
+  const { random } = world
+  const { org, agent } = drawAgent(world)
+  const deadline = later(world.now, random.int(1, 20_000))
+  submit(world, {
+    ...plain(world, org),
+    agent,
+    sessionKey: null,
+    trigger: 'task',
+    sender: null,
+    deadline,
+    notBefore: null,
+  })
 }
 
-function plain(world: World, agent: Submission['agent']): Omit<Submission, 'session' | 'trigger' | 'sender'> {
-  const { random, now } = world
+const drawAgent = ({ random, orgs }: World): { readonly org: Org; readonly agent: Agent } =>
+  random.one(orgs.flatMap((org) => org.agents.map((agent) => ({ org, agent }))))
+
+function plain({ random, now }: World, org: Org): Omit<Submission, 'agent' | 'sessionKey' | 'trigger' | 'sender'> {
   return {
-    agent,
+    org,
     priority: random.int(-1, 5),
     notBefore: random.chance(0.1) ? later(now, random.int(0, 10_000)) : null,
     deadline: random.chance(0.15) ? later(now, random.int(1, 15_000)) : null,
-    debounceMs: random.chance(0.2) ? 0 : null,
+    rules: random.chance(0.2) ? { debounceMs: 0 } : {},
     ageMs: random.chance(0.1) ? random.int(0, 5_000) : 0,
   }
 }
 
 function cancelSomething(world: World): void {
   const runs = [...world.runs.values()].slice(-20)
-  if (runs.length > 0) cancelRun(world, world.random.one(runs))
+  if (runs.length > 0) cancel(world, world.random.one(runs))
 }
 
 function crash(world: World): void {
@@ -119,14 +134,12 @@ function drainOne(world: World): void {
   if (living.length > 1) drain(world, world.random.one(living))
 }
 
-/** A dead or drained node comes back under the same name once nothing is known to hang on it. */
-function restart(world: World): void {
+/** Dead and drained nodes come back under the same name once nothing is known to hang on them. */
+export function revive(world: World): void {
   for (const node of world.nodes) {
-    const holds = [...world.pending.values()].some((run) => run.node === node)
-    if (!holds) {
-      node.diedAt = null
-      node.draining = false
-    }
+    if (holdsSomething(world, node)) continue
+    node.diedAt = null
+    node.draining = false
   }
 }
 
@@ -144,38 +157,38 @@ function stall(world: World): void {
 }
 
 function resizeLane(world: World): void {
-  const node = world.random.one(world.nodes)
-  node.lanes.set(world.random.one([...node.lanes.keys()]), world.random.int(1, 4))
+  const { sizes, lanes } = world.random.one(world.nodes)
+  sizes.set(world.random.one([...sizes.keys()]), world.random.int(1, 4))
+  lanes.resize(sizes)
 }
 
-function changeSession(world: World): void {
+function switchAgent(world: World): void {
+  const { org, agent } = drawAgent(world)
+  agent.online = !agent.online
+  applyNodeFacts(org.memory, org.facts(null))
+}
+
+function changeSessionRules(world: World): void {
   const { random } = world
-  const session = random.one(world.sessions)
-  session.rules = {
+  changeSession(world, drawSession(world), {
     mode: random.one([...SESSION_MODES, 'queue'] as const),
     cap: random.int(1, 4),
     drop: random.one(['old', 'new']),
     debounceMs: random.one([0, 400, 800]),
     maxConcurrent: random.int(1, 3),
-  }
+  })
 }
 
-function changeSchedule(world: World): void {
+function changeScheduleRules(world: World): void {
   const { random } = world
-  const schedule = random.one(world.schedules)
+  const schedule = random.one(schedulesOf(world))
   if (random.chance(0.3)) {
-    if (schedule.enabled) {
-      disable(world, schedule)
-      return
-    }
-    schedule.enabled = true
-    // Enabled again, it plans from now: no backlog.
-    if (world.now > schedule.watermark) schedule.watermark = world.now
-  } else
-    schedule.rules = {
-      ...schedule.rules,
-      concurrencyPolicy: random.one(CONCURRENCY_POLICIES),
-      maxConcurrency: random.int(1, 2),
-      queueDepth: random.int(0, 3),
-    }
+    changeSchedule(world, schedule, schedule.state === 'active' ? 'disable' : 'enable')
+    return
+  }
+  changeSchedule(world, schedule, {
+    concurrencyPolicy: random.one(CONCURRENCY_POLICIES),
+    maxConcurrency: random.int(1, 2),
+    queueDepth: random.int(0, 3),
+  })
 }

@@ -1,157 +1,86 @@
-import type { AgentId, AttemptId, LaneName, OrgId, RunId, ScheduleId, SessionKey } from '../../src/core/ids.ts'
+import type { AgentId, AttemptId, LaneName, OrgId, RunId } from '../../src/core/ids.ts'
 import type { Instant } from '../../src/core/instant.ts'
-import type { Reason, Why } from '../../src/core/reasons.ts'
-import type { RetryPolicy } from '../../src/core/run/retry-policy.ts'
-import type { Trigger } from '../../src/core/run/run.ts'
-import type { RunState } from '../../src/core/run/run-machine.ts'
-import type { PolicyDecision } from '../../src/core/schedule/occurrences.ts'
-import type { ScheduleRules } from '../../src/core/schedule/schedule-rules.ts'
-import type { SessionRules } from '../../src/core/session/session-rules.ts'
-import type { ContextUse } from '../../src/core/session/throttle.ts'
-import type { Timing } from '../../src/core/time/timing.ts'
-import type { Core } from './core.ts'
+import type { ReportDecision } from '../../src/core/run/reports.ts'
+import { isTerminal, type RunState } from '../../src/core/run/run-machine.ts'
+import type { MessageContent } from '../../src/core/session/debounce.ts'
+import type { NodeLanes } from '../../src/service/node-lanes.ts'
+import type { EngineSettings } from '../../src/service/settings.ts'
+import type { Memory, NodeFacts } from '../../src/service/turn/memory.ts'
+import type { RunRow } from '../../src/store/run-row.ts'
+import type { ScheduleRow } from '../../src/store/schedule-row.ts'
+import type { SessionRow } from '../../src/store/session-row.ts'
 import type { Random } from './random.ts'
 
 /**
- * A control plane in memory: rows where the store will have rows, and nothing decided here. Every decision is asked of
- * the core, so that a wrong core makes a wrong world, which the observer must notice.
+ * Some nodes and some orgs in memory. Everything that decides is the product's: here is only what happens to it from
+ * outside, and an observer that is told of every step.
  */
 export interface World {
-  readonly core: Core
   readonly random: Random
   readonly observer: Observer
   readonly settings: Settings
   readonly nodes: readonly Node[]
   readonly orgs: readonly Org[]
-  readonly agents: readonly Agent[]
-  readonly sessions: readonly Session[]
-  readonly schedules: readonly Schedule[]
-  readonly runs: Map<RunId, Run>
-  readonly pending: Map<RunId, Run>
-  readonly executions: Execution[]
+  /** Every run, ended ones too, until retention takes them. */
+  readonly runs: Map<RunId, RunRow>
+  /** What was last told of each of them. */
+  readonly told: Map<RunId, Told>
+  readonly executions: Map<AttemptId, Execution>
   now: Instant
-  counters: {
-    run: number
-    attempt: number
-    seq: number
-    served: number
-    submission: number
-    ended: number
-    decided: number
-  }
+  readonly counters: { run: number; attempt: number; submission: number }
 }
 
 export interface Settings {
-  readonly stopGraceMs: number
-  readonly leaseMs: number
-  readonly catchupMaxActive: number
-  readonly maxQueue: number
-  readonly maxPerAgent: number
-  readonly maxInflight: number
-  readonly maxPerAgentInflight: number
+  readonly engine: EngineSettings
   /** Work takes up to so many times six seconds, and may take up to so many times eight. */
   readonly pace: number
 }
 
 export interface Node {
   readonly name: string
-  readonly lanes: Map<LaneName, number>
+  /** As they were asked for; `lanes` is what the product makes of it. */
+  readonly sizes: Map<LaneName, number>
+  readonly lanes: NodeLanes
   /** Null while it lives; otherwise when it was last heard of. */
   diedAt: Instant | null
   draining: boolean
+  /** Slots have come free for which another org waits. */
+  hasFreed: boolean
 }
 
 export interface Org {
   readonly id: OrgId
-  maxConcurrent: number | null
+  readonly maxConcurrent: number | null
+  readonly agents: readonly Agent[]
+  readonly memory: Memory
+  /** What a node is to the org that takes a transaction. Null: one that takes on no work. */
+  readonly facts: (node: Node | null) => NodeFacts
+  transactions: number
 }
 
 export interface Agent {
-  readonly orgId: OrgId
   readonly id: AgentId
-  maxConcurrent: number | null
+  readonly maxConcurrent: number | null
   online: boolean
 }
 
-export interface Session {
-  readonly orgId: OrgId
-  readonly key: SessionKey
-  rules: SessionRules
-  cutoff: Instant | null
-  generation: number
-  context: ContextUse | null
-}
-
-export interface Schedule {
-  readonly id: ScheduleId
-  readonly orgId: OrgId
-  readonly agentId: AgentId
-  readonly sessionKey: SessionKey | null
-  readonly timing: Timing
-  /** Its rows, by an index of their own, and those of them that are pending. */
-  readonly runs: Set<Run>
-  readonly pending: Set<Run>
-  rules: ScheduleRules
-  enabled: boolean
-  watermark: Instant
-  failureStreak: number
-  skippedFor: RunId | null
-  fires: number
-  /** Its next occurrence as it was last worked out, and after which watermark. */
-  next: { readonly after: Instant; readonly at: Instant | null } | null
-}
-
-export interface Run {
-  readonly id: RunId
-  readonly orgId: OrgId
-  readonly agentId: AgentId
-  readonly sessionKey: SessionKey | null
-  readonly scheduleId: ScheduleId | null
-  readonly nominal: Instant | null
-  readonly trigger: Trigger
-  readonly lane: LaneName
-  readonly priority: number
-  readonly createdAt: Instant
-  readonly sender: string | null
-  /** When a message was sent, by its own word or by ours. */
-  readonly stamp: Instant | null
-  readonly interrupts: boolean
-  readonly generation: number
-  firstAttempt: number
-  readonly retryPolicy: RetryPolicy
-  readonly failureActionRetries: boolean
-  readonly deadline: Instant | null
-  /** Accepted submissions that this run answers for. */
-  readonly submissions: number[]
-  /** What was decided about it, and why it is where it is: only of held occurrences anybody asks. */
-  decision: Why
-  heldDecision: Why | null
-  readonly why: null
-  /** Order of decisions, for whoever asks which was decided last. */
-  decidedAs: number
-  state: RunState
-  attempt: number
-  seq: number | null
-  notBefore: Instant | null
-  debouncing: boolean
-  slot: 'held' | 'parked' | null
-  superseded: boolean
-  attemptId: AttemptId | null
-  node: Node | null
-  startedAt: Instant | null
-  endsBy: Instant | null
-  graceUntil: Instant | null
-  finishedAt: Instant | null
-  /** Order of ending, for whoever asks which ended last. */
-  endedAs: number | null
+export interface Told {
+  readonly state: RunState
+  readonly held: boolean
 }
 
 /** A process really at work, whatever the rows say about it. */
 export interface Execution {
-  readonly run: Run
+  readonly org: Org
+  readonly run: RunRow
+  readonly runId: RunId
   readonly attemptId: AttemptId
   readonly node: Node
-  reportsAt: Instant
+  /** Gives the slot of the lane back. Null: it has been. */
+  release: (() => void) | null
+  wasAskedToStop: boolean
+  /** Infinite when it has nothing more to say. */
+  reportsAt: number
   report: 'succeed' | 'fail' | 'refuse' | 'accept' | 'stop' | 'nothing'
 }
 
@@ -163,41 +92,77 @@ export interface Firing {
   readonly nominals: readonly Instant[]
   /** The occurrences that one record stands for. */
   readonly ranged: number
-  /** Why those were skipped that have a row of their own. */
-  readonly skips: readonly Reason[]
-  /** How many were decided to run at once. */
-  readonly runs: number
+  /** The rows. */
+  readonly made: readonly RunRow[]
+}
+
+/** Something that was handed in. */
+export interface Submitted {
+  readonly number: number
+  readonly accepted: boolean
+  /** When it was sent, by its own word or by ours. */
+  readonly stamp: Instant
+  /** The run that it made, or joined. */
+  readonly run: RunRow | null
 }
 
 /** Whatever happens in the world is told here, as it happens. */
 export interface Observer {
-  readonly submitted: (submission: number, accepted: boolean) => void
-  readonly created: (world: World, run: Run) => void
-  readonly fired: (schedule: Schedule, firing: Firing) => void
-  /** The policies were asked about a held occurrence, and nothing has been done about it yet. */
-  readonly released: (world: World, run: Run, decision: PolicyDecision) => void
-  readonly moved: (world: World, run: Run, from: RunState) => void
-  readonly started: (world: World, run: Run) => void
+  readonly submitted: (world: World, submitted: Submitted) => void
+  readonly created: (world: World, run: RunRow) => void
+  readonly fired: (schedule: ScheduleRow, firing: Firing) => void
+  /** The policies have decided about a held occurrence. */
+  readonly released: (world: World, run: RunRow) => void
+  readonly moved: (world: World, run: RunRow, from: Told) => void
+  readonly started: (world: World, run: RunRow, node: Node) => void
+  /** An execution has reported; `isCurrent`: its attempt was the one in flight. */
+  readonly reported: (execution: Execution, isCurrent: boolean, decision: ReportDecision | null) => void
   /** Everything in the session was told to end. */
-  readonly cleared: (session: Session) => void
+  readonly cleared: (session: SessionRow) => void
   /** Retention takes the row: nobody will ask about it any more. */
-  readonly forgotten: (run: Run) => void
+  readonly forgotten: (run: RunRow) => void
   /** After every event, when everything that follows from it is done. */
   readonly settledDown: (world: World) => void
   /** Traffic has ended and time has passed: nothing may be left. */
   readonly finished: (world: World) => void
 }
 
-export const pendingOf = (world: World, wanted: (run: Run) => boolean): readonly Run[] => {
-  const found: Run[] = []
-  for (const run of world.pending.values()) if (wanted(run)) found.push(run)
+export function pendingOf(org: Org, wanted: (run: RunRow) => boolean): readonly RunRow[] {
+  const found: RunRow[] = []
+  for (const run of org.memory.desk.runs.values()) if (!isTerminal(run.state) && wanted(run)) found.push(run)
   return found
 }
 
-export const sessionOf = (world: World, orgId: OrgId, key: SessionKey | null): Session | null =>
-  world.sessions.find((session) => session.orgId === orgId && session.key === key) ?? null
+export const everyPending = (world: World, wanted: (run: RunRow) => boolean): readonly RunRow[] =>
+  world.orgs.flatMap((org) => pendingOf(org, wanted))
 
-export const scheduleOf = (world: World, id: ScheduleId | null): Schedule | null =>
-  world.schedules.find((schedule) => schedule.id === id) ?? null
+export function orgOf(world: World, id: OrgId): Org {
+  const org = world.orgs.find((one) => one.id === id)
+  if (org === undefined) throw new Error(`there is no org ${id}`)
+  return org
+}
+
+export const sessionOf = (world: World, run: RunRow): SessionRow | null =>
+  run.sessionKey === null ? null : (orgOf(world, run.orgId).memory.desk.sessions.get(run.sessionKey) ?? null)
+
+export const scheduleOf = (world: World, run: RunRow): ScheduleRow | null =>
+  run.scheduleId === null ? null : (orgOf(world, run.orgId).memory.desk.schedules.get(run.scheduleId) ?? null)
+
+/** Whether it is held, by its row alone. */
+export const isHeldRow = (run: RunRow): boolean => run.state === 'waiting' && run.decision.reason === 'held'
+
+/** Pending runs of a schedule, without those that were superseded or are held. */
+export const pendingOfSchedule = (org: Org, { id }: ScheduleRow): readonly RunRow[] =>
+  [...(org.memory.desk.bySchedule.get(id) ?? [])].filter(
+    (run) => !isTerminal(run.state) && !run.superseded && !isHeldRow(run),
+  )
+
+/** The submissions that a run answers for: everything that was handed in has the number of its submission in it. */
+export const submissionsOf = ({ trigger, payload }: RunRow): readonly number[] =>
+  trigger === 'message' || trigger === 'task' ? (payload as MessageContent).messageIds.map(Number) : []
 
 export const isAlive = (node: Node): boolean => node.diedAt === null
+
+/** Whether anything is known to hang on the node. */
+export const holdsSomething = (world: World, { name }: Node): boolean =>
+  world.orgs.some(({ memory }) => memory.byNode.has(name))

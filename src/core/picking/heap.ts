@@ -1,7 +1,6 @@
 /**
- * A binary heap in a plain array: the least item is always first. Picking keeps one per lane, org and agent; a sorted
- * list would cost a pass over all of them for every run picked. Functions over an array, not an object with methods,
- * because a turn makes thousands of heaps of one or two items and closures would cost more than the work.
+ * A binary heap in a plain array: the least item is always first. Functions over an array, not an object with methods,
+ * because there are thousands of heaps of one or two items and closures would cost more than the work.
  */
 export type IsBefore<T> = (a: T, b: T) => boolean
 
@@ -31,7 +30,7 @@ export function popFromHeap<T>(items: T[], isBefore: IsBefore<T>): T | undefined
 }
 
 /** The first item has grown: lets it sink to where it belongs. */
-export function sinkFirst<T>(items: T[], isBefore: IsBefore<T>): void {
+function sinkFirst<T>(items: T[], isBefore: IsBefore<T>): void {
   const moved = items[0]
   if (moved === undefined) return
   let hole = 0

@@ -1,39 +1,26 @@
 import type { AttemptId } from '../../core/ids.ts'
 import { later } from '../../core/instant.ts'
 import type { RunRow } from '../../store/run-row.ts'
-import { bookHabits } from '../desk/budget-book.ts'
-import type { Changes } from '../desk/desk.ts'
-import type { Work } from '../turn-port.ts'
-import { applyBudgets } from '../turn/budgets.ts'
-import { applyQuotas } from '../turn/quotas.ts'
 import { claimRuns, isCapped, type Claim } from '../turn/claim.ts'
+import { emptied, takeTurnInMemory, type Deed } from '../turn/in-memory.ts'
 import { noteRun } from '../turn/memory.ts'
-import { noteChanges } from '../turn/notes.ts'
-import { beginTurn, letTimePass, reasonToEnd } from '../turn/passing.ts'
+import { reasonToEnd } from '../turn/passing.ts'
 import { reportWork } from '../turn/works.ts'
 import { recordChanges, recordStart, recordWork } from './record.ts'
 import { NOBODYS_ORG } from './reading.ts'
 import { asTimed, nodeId, planNext, type Performance, type World } from './world.ts'
 
-/** What is done in a turn. Nothing of it needs more than the desk. */
-export type Deed = Pick<Work<unknown>, 'apply'>
-
-/**
- * One turn, as a node takes it, without a database: what was asked is done, time passes, what may start starts. Everything
- * that decides is what a node uses; here is only the order of it.
- */
+/** One transaction of the simulated node, recorded. */
 export function takeTurn(world: World, works: readonly Deed[]): void {
   const { memory, node, record } = world
-  const { desk } = memory
+  const { changes } = memory.desk
   world.turns += 1
-  beginTurn(memory, { now: world.now, no: world.turns, changes: emptied(desk.changes) })
-  for (const work of works) work.apply(desk, undefined)
-  noteChanges(memory, node)
-  letTimePass(memory, node)
-  if (desk.budgets !== null || desk.reservesChanged) reviewBudgets(world)
-  if (desk.quotas !== null || desk.quotasChanged) applyQuotas(memory)
-  const claims = claim(world)
-  recordChanges(record, desk.changes, world.now)
+  const claims = takeTurnInMemory(memory, node, {
+    at: { now: world.now, no: world.turns, changes: emptied(changes) },
+    works,
+    claim: () => claim(world),
+  })
+  recordChanges(record, memory.desk.changes, world.now)
   settled(world, claims)
   if (isCapped(claims)) takeTurn(world, [])
 }
@@ -55,25 +42,6 @@ function claim(world: World): readonly Claim[] {
   const claims = claimRuns(memory, offer)
   lanes.withdraw(NOBODYS_ORG)
   return claims
-}
-
-/** The same object again: nobody looks at it after the turn, and there are millions of turns. */
-function emptied(changes: Changes): Changes {
-  for (const name in changes) {
-    const part: unknown = changes[name as keyof Changes]
-    if (Array.isArray(part)) {
-      if (part.length > 0) part.length = 0
-    } else if ((part as Set<unknown>).size > 0) (part as Set<unknown>).clear()
-  }
-  return changes
-}
-
-/** Nothing is on record that has not happened here: whoever is not known has no habits. */
-function reviewBudgets({ memory }: World): void {
-  const book = memory.desk.budgets
-  if (book !== null && book.unread.agents.size + book.unread.schedules.size > 0)
-    bookHabits(book, { agents: [], schedules: [] })
-  applyBudgets(memory)
 }
 
 /** The turn is over: plans go on, what must end is told so, and what was claimed begins. */

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { sessionKey } from '../../../src/core/ids.ts'
 import { explainWait } from '../../../src/core/picking/gates.ts'
 import { createLineUp, type LineUp } from '../../../src/core/picking/line-up.ts'
-import { pickRuns, positionOf } from './oracle/pick-runs.ts'
 import { isInFlight } from '../../../src/core/run/run.ts'
 import { createRandom } from '../../simulation/random.ts'
+import { naivePick, positionOf } from './naive-picker.ts'
 import { STEPS } from './line-up-steps.ts'
 import {
   AGENTS,
@@ -68,7 +68,7 @@ describe('a line-up, whatever happens', () => {
         lineUp.setLanes(new Set(world.lanes.keys()))
         for (const happenings of rounds) {
           for (const { what, seed } of happenings) STEPS[what]?.step(world, lineUp, createRandom(seed))
-          const expected = pickRuns(factsOf(world)).map((run) => run.id)
+          const expected = naivePick(factsOf(world)).map((run) => run.id)
           expect(takeTurn(world, lineUp)).toEqual(expected)
           picks += expected.length
         }

@@ -1,10 +1,11 @@
 import type { Candidate, Load } from '../../../src/core/picking/gates.ts'
-import { laneName, type LaneName } from '../../../src/core/ids.ts'
-import type { PickingFacts } from './oracle/picking-facts.ts'
+import type { LaneName } from '../../../src/core/ids.ts'
+import { resolveLane } from '../../../src/core/lanes.ts'
+import type { PickingFacts } from './picking-facts.ts'
 
 /**
  * The picking rule written down as plainly as possible: for every single run look at everything again. Slow on purpose,
- * and sharing no code with the real one.
+ * and sharing nothing with the line-up, which is held to it, but the names of lanes.
  */
 export function naivePick(facts: PickingFacts): readonly Candidate[] {
   const picked: Candidate[] = []
@@ -21,8 +22,7 @@ export function naivePick(facts: PickingFacts): readonly Candidate[] {
   return picked
 }
 
-const laneOf = (facts: PickingFacts, run: Candidate): LaneName =>
-  facts.lanes.has(run.lane) ? run.lane : laneName('main')
+const laneOf = (facts: PickingFacts, run: Candidate): LaneName => resolveLane(run.lane, facts.lanes)
 
 function best(facts: PickingFacts, picked: readonly Candidate[], lane: LaneName): Candidate | undefined {
   const rank = (run: Candidate): readonly (number | string)[] => {
@@ -61,6 +61,7 @@ function compare(a: readonly (number | string)[], b: readonly (number | string)[
 
 function mayStart(facts: PickingFacts, picked: readonly Candidate[], run: Candidate): boolean {
   if (picked.includes(run) || run.parkedBehind !== null || !run.executable) return false
+  if (run.notBefore !== null && run.notBefore > facts.now) return false
   const org = facts.orgs.get(run.orgId)
   const mine = picked.filter((other) => other.orgId === run.orgId)
   const same = mine.filter((other) => other.agentId === run.agentId)
@@ -74,12 +75,13 @@ function mayStart(facts: PickingFacts, picked: readonly Candidate[], run: Candid
     room(org?.load, mine.length) &&
     (!isTask(run) ||
       (room(agent?.tasks, same.filter(isTask).length) && room(org?.tasks, mine.filter(isTask).length))) &&
-    run.reserves.every((reserve) => {
-      const budget = org?.budgets.get(reserve.budgetId)
-      const spent = mine.flatMap((other) => other.reserves).reduce((sum, other) => sum + other.amount, 0)
-      const left = (budget?.remaining ?? 0) - spent
-      return budget === undefined || (left > 0 && left >= reserve.amount)
+    run.reserves.every(({ budgetId, amount }) => {
+      const budget = org?.budgets.get(budgetId)
+      const spent = mine.flatMap((other) => other.reserves).filter((other) => other.budgetId === budgetId)
+      const left = spent.reduce((sum, other) => sum - other.amount, budget?.remaining ?? 0)
+      return budget === undefined || (left > 0 && left >= amount)
     }) &&
+    providerOpen(facts, mine, run) &&
     (run.trigger !== 'catchup' || room(facts.catchup, picked.filter((other) => other.trigger === 'catchup').length)) &&
     slots.held + picked.filter((other) => laneOf(facts, other) === lane).length < slots.size
   )
@@ -88,16 +90,40 @@ function mayStart(facts: PickingFacts, picked: readonly Candidate[], run: Candid
 const room = (load: Load | undefined, more: number): boolean =>
   load === undefined || load.limit === null || load.inFlight + more < load.limit
 
+/** What the agent calls has a place in flight and a request left; the last one closes it for the rest of the turn. */
+function providerOpen({ orgs, now }: PickingFacts, mine: readonly Candidate[], run: Candidate): boolean {
+  const org = orgs.get(run.orgId)
+  const called = (other: Candidate): string | null => org?.agents.get(other.agentId)?.provider ?? null
+  const provider = [...(org?.providers ?? [])].find(([name]) => name === called(run))?.[1]
+  if (provider === undefined) return true
+  const { until, limit } = provider.load
+  const calls = mine.filter((other) => called(other) === called(run)).length
+  const hasRequest = provider.requests === null || calls === 0 || calls < provider.requests
+  return (until === null || until <= now) && hasRequest && room({ inFlight: provider.inFlight, limit }, calls)
+}
+
 function sessionOpen(facts: PickingFacts, picked: readonly Candidate[], run: Candidate): boolean {
   if (run.sessionKey === null) return true
   const inSession = (other: Candidate): boolean => other.orgId === run.orgId && other.sessionKey === run.sessionKey
   const session = facts.orgs.get(run.orgId)?.sessions.get(run.sessionKey)
   const ahead = facts.candidates.filter(
-    (other) =>
-      inSession(other) && other.parkedBehind === null && !picked.includes(other) && (other.seq ?? 0) < (run.seq ?? 0),
+    (other) => inSession(other) && other.parkedBehind === null && !picked.includes(other) && isAhead(other, run),
   )
-  const context = session?.context ?? null
-  const limit = context !== null && context.tokens >= 0.6 * context.contextWindow ? 1 : (session?.maxConcurrent ?? 1)
-  const active = (session?.active ?? 0) + picked.filter(inSession).length
-  return ahead.length === 0 && active < limit && !(run.interrupts && (session?.stopping ?? 0) > 0)
+  const { tokens, contextWindow } = session?.context ?? { tokens: 0, contextWindow: 0 }
+  const limit = contextWindow > 0 && tokens >= 0.6 * contextWindow ? 1 : (session?.maxConcurrent ?? 1)
+  // What has executed before is among the active ones already.
+  const active = (session?.active ?? 0) + picked.filter((other) => inSession(other) && !other.retrying).length
+  return ahead.length === 0 && (run.retrying || active < limit) && !(run.interrupts && (session?.stopping ?? 0) > 0)
 }
+
+/** By their places in the session; what has none yet follows by age. */
+const isAhead = (a: Candidate, b: Candidate): boolean =>
+  compare([a.seq ?? Infinity, a.createdAt, a.id], [b.seq ?? Infinity, b.createdAt, b.id]) < 0
+
+/** The place of a run among the queued runs of its agent, counted from 1. */
+export function positionOf(run: Placed, queuedOfAgent: readonly Placed[]): number {
+  const rank = ({ priority, createdAt, id }: Placed): readonly (number | string)[] => [priority, createdAt, id]
+  return 1 + queuedOfAgent.filter((other) => compare(rank(other), rank(run)) < 0).length
+}
+
+type Placed = Pick<Candidate, 'id' | 'priority' | 'createdAt'>

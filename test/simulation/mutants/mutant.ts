@@ -1,19 +1,44 @@
-import type { Core } from '../core.ts'
-import { REAL_CORE } from '../core.ts'
+import type * as admission from '../../../src/core/admission.ts'
+import type * as lineUps from '../../../src/core/picking/line-up.ts'
+import type * as cancellation from '../../../src/core/run/cancellation.ts'
+import type * as outcomes from '../../../src/core/run/outcome.ts'
+import type * as reports from '../../../src/core/run/reports.ts'
+import type * as machine from '../../../src/core/run/run-machine.ts'
+import type * as timeouts from '../../../src/core/run/timeouts.ts'
+import type * as concurrency from '../../../src/core/schedule/concurrency.ts'
+import type * as occurrences from '../../../src/core/schedule/occurrences.ts'
+import type * as overlap from '../../../src/core/schedule/overlap.ts'
+import type * as stops from '../../../src/core/session/stop.ts'
+import type * as held from '../../../src/service/desk/held.ts'
+import type * as nodeLanes from '../../../src/service/node-lanes.ts'
+import type * as claims from '../../../src/service/turn/claim.ts'
 import type { Invariant } from '../invariants.ts'
 
-/** A core with one decision done wrong, as somebody might do it on a bad day. The simulation must notice. */
+/** What the product decides by, as far as a mutant may do it wrong. */
+type Product = typeof admission &
+  typeof lineUps &
+  typeof cancellation &
+  typeof outcomes &
+  typeof reports &
+  typeof machine &
+  typeof timeouts &
+  typeof concurrency &
+  typeof occurrences &
+  typeof overlap &
+  typeof stops &
+  typeof held &
+  typeof nodeLanes &
+  typeof claims
+
+/** Functions of the product done wrong, each made from the right one. */
+export type Mistakes = { readonly [Name in keyof Product]?: (right: Product[Name]) => Product[Name] }
+
+/** One decision done wrong, as somebody might do it on a bad day. The simulation must notice. */
 export interface Mutant {
   readonly name: string
   /** The invariant that must catch it. */
   readonly breaks: Invariant
-  readonly core: Core
-  /** A world that shows it, if none of the first does: it is tried before all others. */
-  readonly seed?: number
+  readonly mistakes: Mistakes
 }
 
-export const mutant = (name: string, breaks: Invariant, wrong: Partial<Core>): Mutant => ({
-  name,
-  breaks,
-  core: { ...REAL_CORE, ...wrong },
-})
+export const mutant = (name: string, breaks: Invariant, mistakes: Mistakes): Mutant => ({ name, breaks, mistakes })

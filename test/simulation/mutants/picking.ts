@@ -1,86 +1,109 @@
-import type { Candidate } from '../../../src/core/picking/gates.ts'
-import type { OrgFacts, PickingFacts } from '../../core/picking/oracle/picking-facts.ts'
-import { REAL_CORE } from '../core.ts'
-import { mutant, type Mutant } from './mutant.ts'
+import type { LineUp } from '../../../src/core/picking/line-up.ts'
+import type { Standee } from '../../../src/core/picking/line-up-places.ts'
+import { isInFlight, isRetrying } from '../../../src/core/run/run.ts'
+import type { Memory } from '../../../src/service/turn/memory.ts'
+import { mutant, type Mistakes, type Mutant } from './mutant.ts'
 
-const { pickRuns } = REAL_CORE
-
-const withOrgs = (facts: PickingFacts, change: (org: OrgFacts) => Partial<OrgFacts>): PickingFacts => ({
-  ...facts,
-  orgs: new Map([...facts.orgs].map(([id, org]) => [id, { ...org, ...change(org) }])),
+/** A line-up that is told something else than what is. */
+const lineUpWith = (change: (lineUp: LineUp) => Partial<LineUp>): Mistakes => ({
+  createLineUp: (right) => (orgId) => {
+    const lineUp = right(orgId)
+    return { ...lineUp, ...change(lineUp) }
+  },
 })
 
-/** What was picked is looked up again, so that a changed candidate never reaches the world. */
-const pickWith = (facts: PickingFacts, change: (run: Candidate) => Partial<Candidate>): readonly Candidate[] =>
-  pickRuns({ ...facts, candidates: facts.candidates.map((run) => ({ ...run, ...change(run) })) })
+const runsWith = (change: (run: Standee) => Partial<Standee>): Mistakes =>
+  lineUpWith((lineUp) => ({
+    put: (run) => {
+      lineUp.put({ ...run, ...change(run) })
+    },
+  }))
 
 /** Mistakes in picking. */
 export const PICKING_MUTANTS: readonly Mutant[] = [
-  mutant('sessions go newest first', 'session_order', {
-    pickRuns: (facts) => pickWith(facts, (run) => ({ seq: run.seq === null ? null : -run.seq })),
-  }),
-  mutant('sessions have no order at all', 'session_order', {
-    pickRuns: (facts) => pickWith(facts, (run) => ({ sessionKey: run.retrying ? run.sessionKey : null })),
-  }),
-  mutant('a session may have one run more', 'limits', {
-    pickRuns: (facts) =>
-      pickRuns(
-        withOrgs(facts, (org) => ({
-          sessions: new Map(
-            [...org.sessions].map(([key, session]) => [key, { ...session, maxConcurrent: session.maxConcurrent + 1 }]),
-          ),
-        })),
-      ),
-  }),
-  mutant('a full context does not slow a session down', 'limits', {
-    pickRuns: (facts) =>
-      pickRuns(
-        withOrgs(facts, (org) => ({
-          sessions: new Map([...org.sessions].map(([key, session]) => [key, { ...session, context: null }])),
-        })),
-      ),
-  }),
+  mutant(
+    'sessions go newest first',
+    'session_order',
+    runsWith(({ seq }) => ({ seq: seq === null ? null : -seq })),
+  ),
+  mutant(
+    'sessions have no order at all',
+    'session_order',
+    runsWith((run) => ({ sessionKey: isRetrying(run) ? run.sessionKey : null })),
+  ),
+  mutant(
+    'a session may have one run more',
+    'limits',
+    lineUpWith((lineUp) => ({
+      setSession: (key, limits) => {
+        lineUp.setSession(key, { ...limits, maxConcurrent: limits.maxConcurrent + 1 })
+      },
+    })),
+  ),
+  mutant(
+    'a full context does not slow a session down',
+    'limits',
+    lineUpWith((lineUp) => ({
+      setSession: (key, limits) => {
+        lineUp.setSession(key, { ...limits, context: null })
+      },
+    })),
+  ),
   mutant('a lane has one slot more than it has', 'limits', {
-    pickRuns: (facts) =>
-      pickRuns({
-        ...facts,
-        lanes: new Map([...facts.lanes].map(([name, lane]) => [name, { ...lane, size: lane.size + 1 }])),
-      }),
+    claimRuns: (right) => (memory, offer, allowance) => {
+      const lanes = [...offer.lanes].map(([name, { size, held }]) => [name, { size: size + 1, held }] as const)
+      return right(memory, { ...offer, lanes: new Map(lanes) }, allowance)
+    },
   }),
-  mutant('the limit of an agent is forgotten', 'limits', {
-    pickRuns: (facts) =>
-      pickRuns(
-        withOrgs(facts, (org) => ({
-          agents: new Map(
-            [...org.agents].map(([id, agent]) => [id, { ...agent, load: { ...agent.load, limit: null } }]),
-          ),
-        })),
-      ),
-  }),
-  mutant('the limit of an org is forgotten', 'limits', {
-    pickRuns: (facts) => pickRuns(withOrgs(facts, (org) => ({ load: { ...org.load, limit: null } }))),
-  }),
-  mutant('tasks in flight are not counted', 'limits', {
-    pickRuns: (facts) =>
-      pickRuns(
-        withOrgs(facts, (org) => ({
-          tasks: { inFlight: 0, limit: org.tasks.limit },
-          agents: new Map(
-            [...org.agents].map(([id, agent]) => [id, { ...agent, tasks: { ...agent.tasks, inFlight: 0 } }]),
-          ),
-        })),
-      ),
-  }),
+  mutant(
+    'the limit of an agent is forgotten',
+    'limits',
+    lineUpWith((lineUp) => ({
+      setAgent: (id, limits) => {
+        lineUp.setAgent(id, { ...limits, maxConcurrent: null })
+      },
+    })),
+  ),
+  mutant(
+    'the limit of an org is forgotten',
+    'limits',
+    lineUpWith((lineUp) => ({
+      setLimits: (limits) => {
+        lineUp.setLimits({ ...limits, maxConcurrent: null })
+      },
+    })),
+  ),
+  mutant(
+    'tasks in flight are not counted',
+    'limits',
+    runsWith(({ trigger, state }) => ({ trigger: trigger === 'task' && isInFlight(state) ? 'message' : trigger })),
+  ),
   mutant('a restart is a stampede', 'limits', {
-    pickRuns: (facts) => pickRuns({ ...facts, catchup: { inFlight: 0, limit: null } }),
+    createNodeLanes: (right) => (sizes, onFree) => {
+      const lanes = right(sizes, onFree)
+      return { ...lanes, catchups: () => 0, offer: (asked) => lanes.offer({ ...asked, catchupLimit: Infinity }) }
+    },
   }),
-  mutant('a parked run starts without a slot', 'limits', {
-    pickRuns: (facts) => pickWith(facts, () => ({ parkedBehind: null })),
-  }),
-  mutant('an interrupting message does not wait for the stop', 'stopped_stays_stopped', {
-    pickRuns: (facts) => pickWith(facts, () => ({ interrupts: false })),
-  }),
+  mutant(
+    'a parked run starts without a slot',
+    'limits',
+    runsWith(({ slot }) => ({ slot: slot === 'parked' ? 'held' : slot })),
+  ),
+  mutant(
+    'an interrupting message does not wait for the stop',
+    'stopped_stays_stopped',
+    runsWith(() => ({ interrupts: false })),
+  ),
   mutant('only one run is picked, however many slots are free', 'nothing_stuck', {
-    pickRuns: (facts) => pickRuns(facts).slice(0, 1),
+    claimRuns: (right) => {
+      const pickedAt = new WeakMap<Memory, number>()
+      return (memory, offer, allowance) => {
+        if (pickedAt.get(memory) === memory.desk.now) return []
+        pickedAt.set(memory, memory.desk.now)
+        const [lane] = offer.lanes
+        const lanes = lane === undefined ? [] : [[lane[0], { ...lane[1], size: lane[1].held + 1 }] as const]
+        return right(memory, { ...offer, lanes: new Map(lanes) }, allowance)
+      }
+    },
   }),
 ]

@@ -1,19 +1,16 @@
 import { instant, later, type Instant } from '../../../src/core/instant.ts'
-import type { Core } from '../core.ts'
-import { lookedBackAt, nextDue } from '../firing.ts'
+import { isTerminal } from '../../../src/core/run/run-machine.ts'
+import { createWorld } from '../create-world.ts'
 import { createChecker } from '../invariants.ts'
 import { createRandom, type Random } from '../random.ts'
-import { forgetRuns } from '../rows.ts'
-import { comeToRest, revive, work } from '../simulate.ts'
-import { happen, type OperationKind } from '../traffic.ts'
-import { nextTimer } from '../turn.ts'
-import type { Run, World } from '../world.ts'
+import { comeToRest, nextTimer, work } from '../simulate.ts'
+import { happen, revive, schedulesOf, type OperationKind } from '../traffic.ts'
+import type { World } from '../world.ts'
 import { noFigures, withFigures, type Figures } from './figures.ts'
 import { dayOf, planDay, type Day } from './plan.ts'
 
 export interface DayOptions {
   readonly seed: number
-  readonly core: Core
   /** About so many occurrences fall into the whole day. */
   readonly occurrences: number
   /** How much of the day happens; all of it unless told otherwise. The clocks change after three hours. */
@@ -54,13 +51,13 @@ function planOutages(day: Day, random: Random): readonly Outage[] {
 }
 
 /** Lets a whole day happen and throws the first Violation. What has ended is checked for the last time and forgotten. */
-export function simulateDay({ seed, core, occurrences, hours = 24, progress }: DayOptions): Figures {
+export function simulateDay({ seed, occurrences, hours = 24, progress }: DayOptions): Figures {
   const random = createRandom(seed)
   const whole = dayOf(seed)
   const day = { ...whole, end: later(whole.start, hours * HOUR_MS) }
-  const { world: parts, planned } = planDay(day, occurrences, random)
+  const { plan, planned } = planDay(day, occurrences, random)
   const figures = noFigures()
-  const world: World = { ...parts, core, observer: withFigures(createChecker(planned), figures) }
+  const world = createWorld(plan, withFigures(createChecker(planned), figures))
   const outages = [...planOutages(day, random)]
   let operationAt = later(day.start, random.int(0, MINUTE_MS))
   while (world.now < day.end) {
@@ -75,7 +72,7 @@ export function simulateDay({ seed, core, occurrences, hours = 24, progress }: D
       operationAt = later(world.now, random.int(1_000, 40_000))
     }
     work(world)
-    if (world.runs.size > world.pending.size + ROOM_FOR_ENDED) forget(world)
+    if (world.runs.size > pendingIn(world) + ROOM_FOR_ENDED) forgetEnded(world)
     progress?.(world.now, day, figures)
   }
   comeToRest(world)
@@ -85,7 +82,7 @@ export function simulateDay({ seed, core, occurrences, hours = 24, progress }: D
 /** The next moment at which something is to be done. */
 function nextMoment(world: World, others: readonly Instant[]): Instant {
   let next = Math.min(nextTimer(world), ...others)
-  for (const schedule of world.schedules) next = Math.min(next, nextDue(schedule) ?? Number.POSITIVE_INFINITY)
+  for (const { nextRunAt } of schedulesOf(world)) next = Math.min(next, nextRunAt ?? Infinity)
   return instant(Math.max(next, world.now + SHORTEST_STEP_MS))
 }
 
@@ -95,12 +92,14 @@ function beAway(world: World, lastsMs: number): void {
   world.now = later(world.now, lastsMs)
 }
 
-/** What policies look back at stays, and what somebody may still report about. */
-function forget(world: World): void {
-  const needed = new Set<Run | null>(world.executions.map(({ run }) => run))
-  for (const schedule of world.schedules) {
-    const { previous, last } = lookedBackAt(schedule)
-    needed.add(previous).add(last)
+const pendingIn = ({ orgs }: World): number => orgs.reduce((sum, { memory }) => sum + memory.desk.runs.size, 0)
+
+/** Retention: what has ended goes. */
+function forgetEnded({ runs, told, observer }: World): void {
+  for (const run of runs.values()) {
+    if (!isTerminal(run.state)) continue
+    runs.delete(run.id)
+    told.delete(run.id)
+    observer.forgotten(run)
   }
-  forgetRuns(world, (run) => needed.has(run))
 }

@@ -1,5 +1,6 @@
 import { isTerminal } from '../../../src/core/run/run-machine.ts'
-import type { Observer, Run, World } from '../world.ts'
+import type { RunRow } from '../../../src/store/run-row.ts'
+import type { Observer, World } from '../world.ts'
 
 /** What a day came to. */
 export interface Figures {
@@ -29,12 +30,12 @@ const add = (counts: Map<string, number>, word: string, count = 1): void => {
 
 /** Counts what happens once the observer has judged it. */
 export function withFigures(observer: Observer, figures: Figures): Observer {
-  const ended = (run: Run): void => {
+  const ended = (run: RunRow): void => {
     if (isTerminal(run.state)) add(figures.endings, run.state)
   }
   return {
-    submitted: (submission, accepted) => {
-      observer.submitted(submission, accepted)
+    submitted: (world, submitted) => {
+      observer.submitted(world, submitted)
       figures.submissions += 1
       figures.checked += 1
     },
@@ -49,22 +50,26 @@ export function withFigures(observer: Observer, figures: Figures): Observer {
       observer.fired(schedule, firing)
       figures.occurrences += firing.nominals.length + firing.ranged
       figures.checked += 1
-      for (const reason of firing.skips) add(figures.skips, reason)
+      for (const { state, decision } of firing.made) if (state === 'skipped') add(figures.skips, decision.reason)
       add(figures.skips, 'misfire', firing.ranged)
     },
-    released: (world, run, decision) => {
-      observer.released(world, run, decision)
+    released: (world, run) => {
+      observer.released(world, run)
       figures.checked += 1
-      if (decision.kind === 'skip') add(figures.skips, decision.why.reason)
+      if (run.state === 'skipped') add(figures.skips, (run.why ?? run.decision).reason)
     },
     moved: (world, run, from) => {
       observer.moved(world, run, from)
       figures.checked += 1
-      if (from !== run.state) ended(run)
+      if (from.state !== run.state) ended(run)
     },
-    started: (world, run) => {
-      observer.started(world, run)
+    started: (world, run, node) => {
+      observer.started(world, run, node)
       figures.attempts += 1
+      figures.checked += 1
+    },
+    reported: (execution, isCurrent, decision) => {
+      observer.reported(execution, isCurrent, decision)
       figures.checked += 1
     },
     cleared: observer.cleared,

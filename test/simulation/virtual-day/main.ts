@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util'
 import { formatInstant } from '../../../src/core/instant.ts'
 import { Violation } from '../../support/violation.ts'
-import { REAL_CORE } from '../core.ts'
 import { INVARIANTS } from '../invariants.ts'
 import { simulateDay, type DayOptions } from './day.ts'
 import type { Figures } from './figures.ts'
@@ -80,7 +79,7 @@ export async function main(args: readonly string[]): Promise<number> {
     print(`  ${share.toFixed(0).padStart(3)} % of the day, ${figures.occurrences} occurrences, ${figures.runs} runs`)
   }
   try {
-    const figures = simulateDay({ ...asked, core: REAL_CORE, progress })
+    const figures = simulateDay({ ...asked, progress })
     for (const line of describeDay(figures, asked, performance.now() - from)) print(line)
     print('0 violations')
     return 0

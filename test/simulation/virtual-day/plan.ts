@@ -7,7 +7,7 @@ import {
   MISFIRE_POLICIES,
   OVERLAP_ACTIONS,
 } from '../../../src/core/schedule/schedule-rules.ts'
-import { DEFAULT_SESSION_RULES, SESSION_MODES } from '../../../src/core/session/session-rules.ts'
+import { SESSION_MODES } from '../../../src/core/session/session-rules.ts'
 import { DST_POLICIES } from '../../../src/core/time/cron.ts'
 import type { Timing } from '../../../src/core/time/timing.ts'
 import { UTC } from '../../../src/core/time/zone.ts'
@@ -15,7 +15,7 @@ import { firesOf, walkAround, type CronCase } from '../../core/time/cron-oracle.
 import { cron } from '../../core/time/world.ts'
 import type { PlannedMoments } from '../invariants.ts'
 import type { Random } from '../random.ts'
-import type { Agent, Schedule, Session, World } from '../world.ts'
+import type { Plan, PlannedOrg, PlannedSchedule } from '../create-world.ts'
 
 /** A day on which the clocks of a zone change. */
 export interface Day {
@@ -74,100 +74,99 @@ export function planDay(
   day: Day,
   occurrences: number,
   random: Random,
-): { readonly world: Omit<World, 'core' | 'observer'>; readonly planned: PlannedMoments } {
-  const orgs = ['acme', 'globe'].map((name) => ({ id: orgId(name), maxConcurrent: random.one([null, 80]) }))
-  const agents: readonly Agent[] = orgs.flatMap((org) =>
-    [1, 2, 3].map((number) => ({
-      ...{ orgId: org.id, id: agentId(`agent_${number}`), online: true },
-      maxConcurrent: random.one([null, 20, 30]),
-    })),
-  )
-  const sessions = orgs.flatMap((org) => [1, 2, 3, 4].map((number) => createSession(random, org.id, number)))
-  const people = { agents, sessions, random, day }
+): { readonly plan: Plan; readonly planned: PlannedMoments } {
+  const pace = Math.max(1, Math.round(PACE_AT / Math.max(1, occurrences)))
+  const orgs = ['acme', 'globe'].map((name) => planOrg(random, name, pace))
+  const people = { orgs, random, day }
   const clocks = DST_POLICIES.flatMap((dst, row) =>
     CRON_CASES.map((wanted, column) => {
       const timing: Timing = { kind: 'cron', ...cron(wanted.text, day.zone, { dst }), ...OPEN }
       const name = `cron_${dst}_${wanted.text.replaceAll(' ', '_')}`
-      return { wanted, dst, schedule: createSchedule({ name, turn: row * 7 + column }, timing, people) }
+      return { wanted, dst, scheduled: planSchedule({ name, turn: row * 7 + column }, timing, people) }
     }),
   )
   const walk = walkAround(day.zone, new Date(day.change).toISOString(), { hours: 60, step: 60 })
   const planned = new Map(
-    clocks.map(({ wanted, dst, schedule }) => [
-      schedule.id as string,
+    clocks.map(({ wanted, dst, scheduled }) => [
+      scheduled.schedule.id as string,
       firesOf(walk, wanted, dst).map((second) => second * 1_000),
     ]),
   )
   const midnight = later(day.start, DAY_MS)
   const byClock = [...planned.values()].flat().filter((at) => at > day.start && at <= midnight).length
-  const tickers = createTickers(Math.max(60, occurrences - byClock), people)
+  const tickers = planTickers(Math.max(60, occurrences - byClock), people)
+  const all = [...clocks.map(({ scheduled }) => scheduled), ...tickers]
+  const schedulesOf = ({ id }: PlannedOrg): readonly PlannedSchedule[] =>
+    all.filter(({ org }) => org.id === id).map(({ schedule }) => schedule)
   return {
     planned,
-    world: {
-      ...{ random, orgs, agents, sessions, schedules: [...clocks.map(({ schedule }) => schedule), ...tickers] },
-      ...{ nodes: [1, 2, 3].map(createNode), settings: settingsFor(occurrences), now: day.start },
-      ...{ runs: new Map(), pending: new Map(), executions: [] },
-      counters: { run: 0, attempt: 0, seq: 0, served: 0, submission: 0, ended: 0, decided: 0 },
+    plan: {
+      ...{ random, start: day.start, catchupMaxActive: 10, pace },
+      nodes: [1, 2, 3].map((number) => ({ name: `node_${number}`, sizes: lanes() })),
+      orgs: orgs.map((org) => ({ ...org, schedules: schedulesOf(org) })),
     },
   }
 }
 
 const OPEN = { startsAt: null, endsAt: null, exclude: null } as const
 
-const settingsFor = (occurrences: number): World['settings'] => ({
-  ...{ stopGraceMs: 5_000, leaseMs: 15_000, catchupMaxActive: 10 },
-  ...{ maxQueue: 8, maxPerAgent: 5, maxInflight: 4, maxPerAgentInflight: 2 },
-  pace: Math.max(1, Math.round(PACE_AT / Math.max(1, occurrences))),
-})
-
-const createNode = (number: number): World['nodes'][number] => ({
-  name: `node_${number}`,
-  lanes: new Map([
+const lanes = (): Plan['nodes'][number]['sizes'] =>
+  new Map([
     [laneName('main'), 6],
     [laneName('cron'), 30],
     [laneName('task'), 4],
-  ]),
-  ...{ diedAt: null, draining: false },
-})
+  ])
 
-const createSession = (random: Random, org: Session['orgId'], number: number): Session => ({
-  ...{ orgId: org, key: sessionKey(`session_${number}`), cutoff: null, generation: 0, context: null },
-  rules: { ...DEFAULT_SESSION_RULES, mode: random.one([...SESSION_MODES, 'queue'] as const), maxConcurrent: number },
+const planOrg = (random: Random, name: string, pace: number): PlannedOrg => ({
+  ...{ id: orgId(name), maxConcurrent: random.one([null, 80]), schedules: [] },
+  agents: [1, 2, 3].map((number) => ({
+    id: agentId(`agent_${number}`),
+    maxConcurrent: random.one([null, 20, 30]),
+    timeoutSeconds: random.int(2, 8) * pace,
+  })),
+  sessions: [1, 2, 3, 4].map((number) => ({
+    key: sessionKey(`session_${number}`),
+    own: { mode: random.one([...SESSION_MODES, 'queue'] as const), maxConcurrent: number },
+  })),
 })
 
 interface People {
-  readonly agents: readonly Agent[]
-  readonly sessions: readonly Session[]
+  readonly orgs: readonly PlannedOrg[]
   readonly random: Random
   readonly day: Day
 }
 
+interface Scheduled {
+  readonly org: PlannedOrg
+  readonly schedule: PlannedSchedule
+}
+
 /** Schedules of different speed whose occurrences add up to so many in a day. */
-function createTickers(occurrences: number, people: People): readonly Schedule[] {
+function planTickers(occurrences: number, people: People): readonly Scheduled[] {
   const { random, day } = people
   const shares = Array.from({ length: tickersFor(occurrences) }, () => random.int(2, 8))
   const all = shares.reduce((sum, share) => sum + share, 0)
   return shares.map((share, index) => {
     const intervalMs = durationMs(Math.max(1_000, Math.round((DAY_MS * all) / (share * occurrences))))
     const timing: Timing = { kind: 'every', intervalMs, anchor: day.start, zone: UTC, ...OPEN }
-    return createSchedule({ name: `ticker_${index}`, turn: index }, timing, people)
+    return planSchedule({ name: `ticker_${index}`, turn: index }, timing, people)
   })
 }
 
 /** Every policy value comes round in turn, each at another speed, so that they meet in all combinations. */
-function createSchedule(
+function planSchedule(
   { name, turn }: { readonly name: string; readonly turn: number },
   timing: Timing,
-  { agents, sessions, random, day }: People,
-): Schedule {
-  const agent = random.one(agents)
+  { orgs, random }: People,
+): Scheduled {
+  const org = random.one(orgs)
   const take = <T>(values: readonly T[], every: number): T => {
     const place = Math.floor(turn / every) % values.length
     return random.one(values.slice(place, place + 1))
   }
-  return {
-    ...{ id: scheduleId(name), orgId: agent.orgId, agentId: agent.id, timing, runs: new Set(), pending: new Set() },
-    sessionKey: random.chance(0.03) ? random.one(sessions.filter((one) => one.orgId === agent.orgId)).key : null,
+  const schedule: PlannedSchedule = {
+    ...{ id: scheduleId(name), agentId: random.one(org.agents).id, timing },
+    sessionKey: random.chance(0.03) ? random.one(org.sessions).key : null,
     rules: {
       ...DEFAULT_SCHEDULE_RULES,
       misfirePolicy: take(MISFIRE_POLICIES, 1),
@@ -180,6 +179,6 @@ function createSchedule(
       maxConcurrency: random.int(1, 2),
       queueDepth: random.int(0, 3),
     },
-    ...{ enabled: true, watermark: day.start, failureStreak: 0, skippedFor: null, fires: 0, next: null },
   }
+  return { org, schedule }
 }

@@ -1,17 +1,20 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { PlannedSchedule } from '../../../src/core/schedule/occurrences.ts'
 import { Violation } from '../../support/violation.ts'
-import { REAL_CORE } from '../core.ts'
 import { FIRING_MUTANTS } from '../mutants/firing.ts'
 import { mutant, type Mutant } from '../mutants/mutant.ts'
 import { simulateDay, type DayOptions } from './day.ts'
 import { describeDay, parseDayOptions } from './main.ts'
 
+const { mistakable, withMistakes } = await vi.hoisted(() => import('../mutants/at-work.ts'))
+
+vi.mock('../../../src/core/schedule/concurrency.ts', mistakable)
+vi.mock('../../../src/core/schedule/occurrences.ts', mistakable)
+vi.mock('../../../src/core/schedule/overlap.ts', mistakable)
+
 // A few hours around a change of the clock, with few occurrences. `npm run chaos -- virtual-day` has the whole day.
 
-const FEW: Omit<DayOptions, 'seed' | 'core'> = { occurrences: 10_000, hours: 4 }
-
-const { planOccurrences } = REAL_CORE
+const FEW: Omit<DayOptions, 'seed'> = { occurrences: 10_000, hours: 4 }
 
 const withDst = (schedule: PlannedSchedule): PlannedSchedule =>
   schedule.timing.kind === 'cron' && schedule.timing.dst === 'shift'
@@ -24,13 +27,13 @@ const MUTANTS: readonly Mutant[] = [
     ({ breaks }, index) => FIRING_MUTANTS.findIndex((other) => other.breaks === breaks) === index,
   ),
   mutant('an hour that clocks leave out is taken for lost', 'every_occurrence_decided', {
-    planOccurrences: (schedule, planning) => planOccurrences(withDst(schedule), planning),
+    planOccurrences: (right) => (schedule, planning) => right(withDst(schedule), planning),
   }),
 ]
 
-function breakBy({ core }: Mutant, seed: number): string | null {
+function breakBy({ mistakes }: Mutant, seed: number): string | null {
   try {
-    simulateDay({ ...FEW, seed, core })
+    withMistakes(mistakes, () => simulateDay({ ...FEW, seed }))
     return null
   } catch (error) {
     if (error instanceof Violation) return error.invariant
@@ -43,7 +46,7 @@ describe('a virtual day', () => {
     ['forward', 0],
     ['back', 1],
   ])('in which clocks go %s breaks no invariant, decides everything and keeps few rows', (way, seed) => {
-    const figures = simulateDay({ ...FEW, seed, core: REAL_CORE })
+    const figures = simulateDay({ ...FEW, seed })
     const lines = describeDay(figures, { ...FEW, seed }, 0)
     console.log(lines.join('\n'))
     expect(lines[0]).toContain(`go ${way} an hour`)
@@ -58,7 +61,7 @@ describe('a virtual day', () => {
   })
 
   it.each(MUTANTS.map((wrong) => [wrong.name, wrong.breaks, wrong] as const))(
-    'of a core in which %s is caught by %s',
+    'of a product in which %s is caught by %s',
     (_, breaks, wrong) => {
       expect(breakBy(wrong, 0)).toBe(breaks)
     },

@@ -1,8 +1,8 @@
-import type { BudgetLoad, Candidate, Load, SessionLoad } from '../../../../src/core/picking/gates.ts'
-import type { Share } from '../../../../src/core/picking/picking-order.ts'
-import type { ProviderStanding } from '../../../../src/core/picking/provider-gate.ts'
-import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, SessionKey } from '../../../../src/core/ids.ts'
-import type { Instant } from '../../../../src/core/instant.ts'
+import type { BudgetLoad, Candidate, Load, SessionLoad } from '../../../src/core/picking/gates.ts'
+import type { Share } from '../../../src/core/picking/picking-order.ts'
+import type { ProviderStanding } from '../../../src/core/picking/provider-gate.ts'
+import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, SessionKey } from '../../../src/core/ids.ts'
+import type { Instant } from '../../../src/core/instant.ts'
 
 /** What a turn of picking looks at. The store loads exactly these. */
 export interface PickingFacts {
