@@ -62,7 +62,13 @@ const UI_MAY_USE = [
 ]
 
 /** Tables of the core that the console shows: facts that would else be written twice, and no decisions. */
-const UI_TABLES = ['core/reasons.ts']
+const UI_TABLES = [
+  'core/cadence/cadence.ts',
+  'core/probe/condition.ts',
+  'core/reasons.ts',
+  'core/run/retry-policy.ts',
+  'core/schedule/schedule-rules.ts',
+]
 
 const folders = Object.keys(MAY_IMPORT)
 const neighbours = (name) => [...MAY_IMPORT[name], ...(MAY_IMPORT_FILES[name] ?? [])]

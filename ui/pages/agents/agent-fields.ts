@@ -1,8 +1,7 @@
+import { RETRY_STRATEGIES } from '../../../src/core/run/retry-policy.ts'
 import type { FieldSpec, FormValues } from '../../forms/field.ts'
 import { railFields } from '../../forms/rail-fields.ts'
 import { EXECUTOR_FIELDS, KINDS } from './executor-fields.ts'
-
-const STRATEGIES = ['fixed', 'exponential', 'ladder'] as const
 
 const ABOUT: readonly FieldSpec[] = [
   { path: 'name', label: 'agents.name', kind: 'text', isRequired: true },
@@ -31,7 +30,7 @@ const LIMITS: readonly FieldSpec[] = [
   { path: 'retry_policy.max_retries', label: 'agents.maxRetries', kind: 'number', hint: 'agents.maxRetriesHint' },
   {
     ...{ path: 'retry_policy.strategy', label: 'agents.strategy', kind: 'choice' },
-    choices: STRATEGIES.map((value) => ({ value, label: `agents.strategy.${value}` as const })),
+    choices: RETRY_STRATEGIES.map((value) => ({ value, label: `agents.strategy.${value}` as const })),
   },
 ]
 
