@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { createChatExecutor } from '../executors/chat.ts'
+import { createChatExecutor } from '../executors/chat/execute.ts'
 import { findChatAgent, findConversation } from '../service/conversation.ts'
 import { rememberOfAgents } from './remembered.ts'
 

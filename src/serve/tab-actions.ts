@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
-import { createTabAction } from '../executors/tab-action.ts'
-import { createInstanceFinder } from '../executors/tab-instances.ts'
+import { createTabAction } from '../executors/tab-action/execute.ts'
+import { createInstanceFinder } from '../executors/tab-action/instances.ts'
 import { TASK_EXECUTOR } from '../service/turn/recall.ts'
 import type { Configuration } from './configuration.ts'
 

@@ -1,11 +1,11 @@
-import { outcomeOfHttpStatus } from '../core/run/outcome.ts'
-import { createMask } from '../core/secret/mask.ts'
-import type { OutboundAnswer } from '../outbound/request.ts'
-import type { Outbound } from '../outbound/send.ts'
-import { retryAfterMs } from '../outbound/retry-after.ts'
-import type { Attempt, AttemptContext, AttemptReport, Executor } from './executor.ts'
-import { failure, readBody, reportOfSilence } from './http-answer.ts'
-import type { InstanceFound, InstancePlace } from './tab-instances.ts'
+import { outcomeOfHttpStatus } from '../../core/run/outcome.ts'
+import { createMask } from '../../core/secret/mask.ts'
+import type { OutboundAnswer } from '../../outbound/request.ts'
+import type { Outbound } from '../../outbound/send.ts'
+import { retryAfterMs } from '../../outbound/retry-after.ts'
+import type { Attempt, AttemptContext, AttemptReport, Executor } from '../executor.ts'
+import { failure, readBody, reportOfSilence } from '../http/answer.ts'
+import type { InstanceFound, InstancePlace } from './instances.ts'
 
 export interface TabActionOptions {
   readonly send: Outbound['send']

@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import type { Invitation } from '../core/rails/invitation.ts'
+import type { Invitation } from '../../core/rails/invitation.ts'
 import {
   commandRefusal,
   fillArgs,
@@ -7,14 +7,14 @@ import {
   isInside,
   type CommandOptions,
   type CommandRules,
-} from '../core/executor/command-options.ts'
-import { asText, fillJson } from '../core/executor/template.ts'
-import { RESULT_STATUSES } from '../core/run/outcome.ts'
-import { runProcess, type ProcessEnd, type ProcessRequest } from './command-process.ts'
-import { dispatchOf } from './dispatch.ts'
-import type { Attempt, AttemptContext, AttemptReport, Executor } from './executor.ts'
-import { failure, readBody, reportOfAnswer, type ReadAgentResult } from './http-answer.ts'
-import { valuesOf } from './http.ts'
+} from '../../core/executor/command-options.ts'
+import { asText, fillJson } from '../../core/executor/template.ts'
+import { RESULT_STATUSES } from '../../core/run/outcome.ts'
+import { runProcess, type ProcessEnd, type ProcessRequest } from './process.ts'
+import { dispatchOf } from '../dispatch.ts'
+import type { Attempt, AttemptContext, AttemptReport, Executor } from '../executor.ts'
+import { failure, readBody, reportOfAnswer, type ReadAgentResult } from '../http/answer.ts'
+import { valuesOf } from '../http/execute.ts'
 
 export interface CommandExecutorOptions {
   /** How the agent of an attempt is started; null: there is no such agent any more. */
