@@ -64,6 +64,8 @@ const UI_MAY_USE = [
 /** Tables of the core that the console shows: facts that would else be written twice, and no decisions. */
 const UI_TABLES = [
   'core/cadence/cadence.ts',
+  'core/executor/kind.ts',
+  'core/executor/kinds.ts',
   'core/probe/condition.ts',
   'core/reasons.ts',
   'core/run/retry-policy.ts',

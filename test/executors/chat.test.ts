@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
-import type { Past } from '../../src/executors/chat/execute.ts'
+import type { Past } from '../../src/executors/host.ts'
 import { runId } from '../../src/core/ids.ts'
 import { instant } from '../../src/core/instant.ts'
 import { sessionKey } from '../../src/core/ids.ts'
