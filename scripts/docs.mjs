@@ -12,6 +12,7 @@ import { RPC_ERRORS, rpcCodeOf } from '../dist/contract/rpc/errors.js'
 import { RPC_METHODS } from '../dist/contract/rpc/methods.js'
 import * as words from '../dist/contract/type-words.js'
 import { effectivePermissions, PERMISSIONS } from '../dist/core/access.js'
+import { EXECUTORS } from '../dist/core/executor/kinds.js'
 import { ERROR_CODES } from '../dist/core/run/error-codes.js'
 import { REASONS } from '../dist/core/reasons.js'
 import { renderRunStates } from '../dist/core/run/run-machine.js'
@@ -22,6 +23,7 @@ import { compareSection, SECTIONS } from './docs/sections.mjs'
 
 const core = {
   ERROR_CODES,
+  EXECUTORS,
   REASONS,
   renderRunStates,
   PERMISSIONS,

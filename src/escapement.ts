@@ -49,7 +49,7 @@ import type {
 } from './contract/task.ts'
 import type { TokenEstimateFunc } from './contract/token-estimate.ts'
 import type { WordsInput, WordsView } from './contract/words.ts'
-import type { Handler } from './executors/in-process.ts'
+import type { Handler } from './executors/in-process/execute.ts'
 
 /** Where the rows are: an embedded server in a directory, or a PostgreSQL of your own. */
 export type DatabaseChoice =

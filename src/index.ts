@@ -20,7 +20,7 @@ export type {
   SimulateOptions,
   SubmitOptions,
 } from './escapement.ts'
-export type { Deferred, Handler, HandlerContext } from './executors/in-process.ts'
+export type { Deferred, Handler, HandlerContext } from './executors/in-process/execute.ts'
 export type { Attempt, Usage } from './executors/executor.ts'
 export type { TokenEstimateFunc } from './contract/token-estimate.ts'
 export type { AgentInput, AgentPatch, AgentView } from './contract/agent.ts'

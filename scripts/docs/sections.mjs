@@ -9,7 +9,15 @@ import { renderTools } from './mcp.mjs'
 import { drawImports } from './picture.mjs'
 import { renderRoutes } from './routes.mjs'
 import { renderMetrics, renderRpcErrors, renderRpcMethods } from './observed.mjs'
-import { renderErrorCodes, renderPermissions, renderReasons, renderSettings, renderTroubles } from './tables.mjs'
+import {
+  renderErrorCodes,
+  renderExecutors,
+  renderPermissions,
+  renderReasons,
+  renderSettings,
+  renderTimeouts,
+  renderTroubles,
+} from './tables.mjs'
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 
@@ -27,6 +35,8 @@ export const SECTIONS = [
   { name: 'imports', file: 'docs/architecture.md', render: () => drawImports() },
   { name: 'run-states', file: 'docs/run-states.md', render: (core) => core.renderRunStates() },
   { name: 'reasons', file: 'docs/reference/reasons.md', render: (core) => renderReasons(core.REASONS) },
+  { name: 'executors', file: 'docs/concepts/agents.md', render: (core) => renderExecutors(core.EXECUTORS) },
+  { name: 'timeouts', file: 'docs/concepts/runs.md', render: (core) => renderTimeouts(core.EXECUTORS) },
   { name: 'error-codes', file: 'docs/reference/error-codes.md', render: (core) => renderErrorCodes(core.ERROR_CODES) },
   {
     name: 'permissions',

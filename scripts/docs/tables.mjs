@@ -6,6 +6,22 @@ export function renderReasons(reasons) {
   )
 }
 
+/** What does the work of each kind of executor in src/core/executor/kinds. */
+export function renderExecutors(executors) {
+  return table(
+    ['`executor.kind`', 'What does the work'],
+    executors.map(({ kind, concept }) => [`\`${kind}\``, concept]),
+  )
+}
+
+/** How long an attempt may take by kind of executor. */
+export function renderTimeouts(executors) {
+  return table(
+    ['Executor', 'Seconds an attempt may take when nobody has said'],
+    executors.map(({ kind, timeoutSeconds }) => [`\`${kind}\``, String(timeoutSeconds)]),
+  )
+}
+
 /** The error codes of src/core/run/error-codes.ts as a table. */
 export function renderErrorCodes(codes) {
   return table(

@@ -1,6 +1,6 @@
 import { isDeeper, MAX_ANSWER_DEPTH } from '../core/json.ts'
 import type { AttemptReport } from '../executors/executor.ts'
-import { failure, TOO_DEEP } from '../executors/http-answer.ts'
+import { failure, TOO_DEEP } from '../executors/http/answer.ts'
 
 /** A report that can be kept: what is nested too deep for a row has failed, whoever executed it. */
 export function storable(report: AttemptReport): AttemptReport {

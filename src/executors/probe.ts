@@ -4,8 +4,8 @@ import { LARGEST_SIGHT, type CommandProbe, type HttpProbe } from '../core/probe/
 import { readSight, type Sight } from '../core/probe/verdict.ts'
 import type { AnswerHeaders, OutboundAnswer } from '../outbound/request.ts'
 import type { Outbound } from '../outbound/send.ts'
-import { runProcess } from './command-process.ts'
-import { directoryOf } from './command.ts'
+import { runProcess } from './command/process.ts'
+import { directoryOf } from './command/execute.ts'
 
 export interface LookOptions {
   readonly send: Outbound['send']

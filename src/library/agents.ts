@@ -3,7 +3,7 @@ import { agentId } from '../core/ids.ts'
 import type { Escapement } from '../escapement.ts'
 import { changeAgent, createAgent, findAgents, getAgent, removeAgent } from '../service/agents.ts'
 import { ensureAgents } from '../service/first-start.ts'
-import type { Handler } from '../executors/in-process.ts'
+import type { Handler } from '../executors/in-process/execute.ts'
 import { requireFunction } from './given.ts'
 import type { Running } from './running.ts'
 

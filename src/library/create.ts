@@ -4,13 +4,13 @@ import { readEnvironment, type Environment } from '../config.ts'
 import { EVENT_KINDS, type EventKind } from '../contract/event-kinds.ts'
 import type { EventView } from '../contract/event.ts'
 import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
+import { NO_COMMANDS } from '../core/executor/command-options.ts'
 import { agentId, orgId as toOrgId, type OrgId } from '../core/ids.ts'
 import { parseWord } from '../core/input.ts'
 import { formatInstant } from '../core/instant.ts'
 import { resetSessions } from '../engine/node.ts'
-import { echo } from '../executors/echo.ts'
 import type { Executor } from '../executors/executor.ts'
-import { inProcess, type Handler } from '../executors/in-process.ts'
+import { inProcess, type Handler } from '../executors/in-process/execute.ts'
 import type { DatabaseChoice, Escapement, EscapementOptions, LogEntry, Settings } from '../escapement.ts'
 import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../service/settings.ts'
 import { agentsOf, registerAgents } from './agents.ts'
@@ -20,8 +20,7 @@ import { budgetsOf } from './budgets.ts'
 import { requireFunction } from './given.ts'
 import { healthOf } from './health.ts'
 import { heartbeatsOf } from './heartbeats.ts'
-import { addChatAgents } from './chat-agents.ts'
-import { addHttpAgents } from './http-agents.ts'
+import { addExecutors } from './executors.ts'
 import { lanesOf, nodesOf } from './lanes.ts'
 import { createEstimator } from './estimator.ts'
 import { explainOf } from './explain.ts'
@@ -44,7 +43,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
   let current: Running | null = null
   let starting: Promise<void> | null = null
   let stopping: Stopping | null = null
-  const executors = new Map<string, Executor>([['echo', echo]])
+  const executors = new Map<string, Executor>()
   const listeners: Listeners = new Map()
   const handlers = new Map(Object.entries(options.agents ?? {}))
   const log = safely(options.log ?? logToStderr)
@@ -103,8 +102,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
 /** Nobody listens inside a program: whoever reports later has the token alone. */
 async function openHere(options: AppOptions): Promise<App> {
   const app = await openApp(options)
-  addHttpAgents(app, () => null)
-  addChatAgents(app)
+  addExecutors(app, { callbackUrl: () => null, commands: () => NO_COMMANDS, tabs: null })
   return app
 }
 

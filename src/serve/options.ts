@@ -1,4 +1,4 @@
-import type { Handler } from '../executors/in-process.ts'
+import type { Handler } from '../executors/in-process/execute.ts'
 import type { ServerLog } from '../log/server-log.ts'
 import type { Configuration } from './configuration.ts'
 

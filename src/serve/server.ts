@@ -7,11 +7,9 @@ import { Refusal } from '../contract/refusals.ts'
 import { agentId } from '../core/ids.ts'
 import { formatInstant } from '../core/instant.ts'
 import { resetSessions } from '../engine/node.ts'
-import { echo } from '../executors/echo.ts'
 import type { Executor } from '../executors/executor.ts'
-import { inProcess } from '../executors/in-process.ts'
-import { addChatAgents } from '../library/chat-agents.ts'
-import { addHttpAgents } from '../library/http-agents.ts'
+import { inProcess } from '../executors/in-process/execute.ts'
+import { addExecutors } from '../library/executors.ts'
 import { stopApp, type Stopping } from '../library/stop.ts'
 import { createWaiters, type Waiters } from '../library/waiters.ts'
 import { createTurnLog, type TurnLog } from '../log/turn-log.ts'
@@ -19,15 +17,14 @@ import { createCounting, type Counting } from '../metrics/metrics.ts'
 import { loadStored, recordReload } from '../service/config.ts'
 import { settingsOf, type EngineSettings } from '../service/settings.ts'
 import { checkAddress } from './address.ts'
-import { addCommands, commandRules } from './commands.ts'
 import type { Door, openDoor as OpenDoor } from './door.ts'
+import { hostedBy } from './executors.ts'
 import { prepareAgents, prepareOwner, prepareSignIn } from './first-start.ts'
 import type { ServerOptions } from './options.ts'
 import { outboundOf, type ServerOutbound } from './outbound.ts'
 import { createReloading, type Reloading } from './reloading.ts'
 import { StartRefused } from './start-refused.ts'
 import { startWatchdog } from './watchdog.ts'
-import { addTabActions } from './tab-actions.ts'
 import { recordServer, type RunningServer } from './whereabouts.ts'
 import { DatabaseError } from '../store/database-error.ts'
 import { makeDirectory } from '../store/make-directory.ts'
@@ -63,7 +60,7 @@ interface Starting {
 export async function startServer(options: ServerOptions): Promise<Server> {
   const settings = currentSettings(options)
   const agents = Object.entries(options.agents ?? {})
-  const executors = new Map<string, Executor>([['echo', echo]])
+  const executors = new Map<string, Executor>()
   for (const [id, handler] of agents) executors.set(`in-process:${id}`, inProcess(handler))
   const { config } = options.configuration.keeper.current()
   const { url, schema, pool } = config.database
@@ -73,6 +70,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   if (url !== null) await createData(data)
   const counting = createCounting(() => performance.now())
   const outbound = outboundOf(options.configuration)
+  const host = hostedBy(options.configuration)
   // Loaded while the database starts; together with everything else it would be waited for.
   const loading = import('./door.ts')
   const app = await openApp({
@@ -80,17 +78,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     ...{ settings: settings.get, executors, estimate: null, log: options.log.log, meter: counting.meter },
     outbound,
     secretKeys: { environment: options.secretKey ?? null, file: path.join(data, 'secret.key') },
-    commands: commandRules(options.configuration),
+    commands: host.commands,
     checklistDir: checklistDirOf(options),
   }).catch((error: unknown) => {
     const isTold = error instanceof DatabaseError || error instanceof Refusal
     throw isTold ? new StartRefused(withCause(error), { cause: error }) : error
   })
   try {
-    addHttpAgents(app, outbound.callbackUrl)
-    addChatAgents(app)
-    addTabActions(app, options.configuration)
-    addCommands(app, options.configuration)
+    addExecutors(app, { ...host, callbackUrl: outbound.callbackUrl })
     await prepareAgents(
       app.ports,
       agents.map(([id]) => agentId(id)),

@@ -1,12 +1,5 @@
 import { invalid, Refusal } from '../contract/refusals.ts'
-import {
-  commandRefusal,
-  NO_COMMANDS,
-  parseCommandOptions,
-  type CommandOptions,
-} from '../core/executor/command-options.ts'
-import { agentId, type OrgId } from '../core/ids.ts'
-import { loadAgents, type AgentExecutor } from '../store/agents.ts'
+import { commandRefusal, NO_COMMANDS, parseCommandOptions } from '../core/executor/command-options.ts'
 import type { Caller } from './caller.ts'
 import { parseObject } from './input-fields.ts'
 import type { Ports } from './ports.ts'
@@ -33,18 +26,4 @@ export function judgeCommand(
   const { field, message, allowed } = refusal
   const value = field === 'kind' ? 'command' : read.value[field]
   throw invalid([{ field: `executor.${field}`, value, message, ...(allowed === undefined ? {} : { allowed }) }])
-}
-
-/** How an agent is started; null: there is none of that kind any more. */
-export async function findCommandOptions(
-  ports: Pick<Ports, 'database'>,
-  { orgId, agentId: id }: { readonly orgId: OrgId; readonly agentId: string },
-): Promise<CommandOptions | null> {
-  const [row] = await loadAgents(ports.database, { orgId, ids: [agentId(id)] })
-  return commandOptionsIn(row?.executor)
-}
-
-function commandOptionsIn(executor: AgentExecutor | undefined): CommandOptions | null {
-  const read = executor?.kind === 'command' ? parseCommandOptions('executor', executor) : null
-  return read?.ok === true ? read.value : null
 }

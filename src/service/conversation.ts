@@ -1,21 +1,9 @@
 import type { Exchange } from '../core/chat/conversation.ts'
-import { parseChatOptions, type ChatOptions } from '../core/chat/chat-options.ts'
-import { agentId, type OrgId, type RunId, type SessionKey } from '../core/ids.ts'
-import { loadAgents } from '../store/agents.ts'
+import type { OrgId, RunId, SessionKey } from '../core/ids.ts'
 import { loadAddedExchanges, loadExchanges, loadRunInConversation } from '../store/conversation.ts'
 import type { Ports } from './ports.ts'
 
 type Reading = Pick<Ports, 'database'>
-
-/** How an agent's model is asked, and how much it takes in; null: there is none of that kind any more. */
-export async function findChatAgent(
-  { database }: Reading,
-  { orgId, agentId: id }: { readonly orgId: OrgId; readonly agentId: string },
-): Promise<{ readonly options: ChatOptions; readonly contextWindow: number | null } | null> {
-  const [row] = await loadAgents(database, { orgId, ids: [agentId(id)] })
-  const read = row?.executor.kind === 'chat' ? parseChatOptions('executor', row.executor) : null
-  return row === undefined || read?.ok !== true ? null : { options: read.value, contextWindow: row.contextWindow }
-}
 
 /** Nobody reads further back, however small what was said. */
 const MOST_EXCHANGES = 500

@@ -1,6 +1,7 @@
 import type { BudgetTerms } from '../contract/budget.ts'
 import { addAll } from '../core/long-lists.ts'
-import { INLINE_EXECUTOR_KINDS, inlineKindOf } from '../core/executor/inline-agent.ts'
+import { inlineKindOf } from '../core/executor/inline-agent.ts'
+import { INLINE_EXECUTOR_KINDS } from '../core/executor/kinds.ts'
 import { laneName, sessionKey, type SessionKey } from '../core/ids.ts'
 import { flawed, parsed, parseInteger, parseWord, type Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'

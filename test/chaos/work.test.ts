@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Attempt, AttemptContext } from '../../src/executors/executor.ts'
-import { inProcess } from '../../src/executors/in-process.ts'
+import { inProcess } from '../../src/executors/in-process/execute.ts'
 import { createRandom } from '../simulation/random.ts'
 import type { HandlerLine } from './records.ts'
 import { createHandler, ordersIn, wordsOf, type Order } from './work.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Handler } from '../../src/executors/in-process.ts'
+import type { Handler } from '../../src/executors/in-process/execute.ts'
 import type { Random } from '../simulation/random.ts'
 import type { Journal } from './journal.ts'
 import type { HandlerLine } from './records.ts'

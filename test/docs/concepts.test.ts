@@ -12,7 +12,8 @@ import { DEFAULT_LANES, defaultLane } from '../../src/core/lanes.ts'
 import { TRIGGERS } from '../../src/core/run/run.ts'
 import { defaultMaxRetries } from '../../src/core/run/retry.ts'
 import { DEFAULT_RETRY_POLICY, RETRY_STRATEGIES } from '../../src/core/run/retry-policy.ts'
-import { DEFAULT_TIMEOUT_SECONDS, EXECUTOR_KINDS } from '../../src/core/run/timeouts.ts'
+import { EXECUTOR_KINDS } from '../../src/core/executor/kinds.ts'
+import { DEFAULT_TIMEOUT_SECONDS } from '../../src/core/run/timeouts.ts'
 import { SCHEDULE_STATES } from '../../src/core/schedule/schedule-life.ts'
 import {
   CONCURRENCY_POLICIES,

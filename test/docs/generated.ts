@@ -13,6 +13,7 @@ import { RPC_METHODS } from '../../src/contract/rpc/methods.ts'
 import * as words from '../../src/contract/type-words.ts'
 import { effectivePermissions, PERMISSIONS } from '../../src/core/access.ts'
 import { ERROR_CODES } from '../../src/core/run/error-codes.ts'
+import { EXECUTORS } from '../../src/core/executor/kinds.ts'
 import { REASONS } from '../../src/core/reasons.ts'
 import { renderRunStates } from '../../src/core/run/run-machine.ts'
 import { listTools } from '../../src/mcp/listed.ts'
@@ -46,6 +47,7 @@ export function compare(
   if (section === undefined) throw new Error(`no generated section ${name}`)
   return generator.compareSection(section, {
     ERROR_CODES,
+    EXECUTORS,
     REASONS,
     renderRunStates,
     PERMISSIONS,

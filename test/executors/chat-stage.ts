@@ -1,5 +1,6 @@
-import type { ChatAgent } from '../../src/executors/chat-answer.ts'
-import { createChatExecutor, type Past } from '../../src/executors/chat.ts'
+import type { ChatAgent } from '../../src/executors/chat/answer.ts'
+import { createChatExecutor } from '../../src/executors/chat/execute.ts'
+import type { Past } from '../../src/executors/host.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import type { Outbound } from '../../src/outbound/send.ts'
 import { parseChatOptions } from '../../src/core/chat/chat-options.ts'

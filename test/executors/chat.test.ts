@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
-import type { Past } from '../../src/executors/chat.ts'
+import type { Past } from '../../src/executors/host.ts'
 import { runId } from '../../src/core/ids.ts'
 import { instant } from '../../src/core/instant.ts'
 import { sessionKey } from '../../src/core/ids.ts'
@@ -400,7 +400,7 @@ describe('a refusal', () => {
   })
 
   it('of an agent that is gone asks nobody', async () => {
-    const { createChatExecutor } = await import('../../src/executors/chat.ts')
+    const { createChatExecutor } = await import('../../src/executors/chat/execute.ts')
     const gone = createChatExecutor({
       ...{ send: outbound.send, agentOf: () => Promise.resolve(null), pastOf: () => Promise.resolve(NO_PAST) },
     })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { parseCommandOptions, type CommandOptions } from '../../src/core/executor/command-options.ts'
-import { createCommandExecutor } from '../../src/executors/command.ts'
+import { createCommandExecutor } from '../../src/executors/command/execute.ts'
 import { readAnsweredResult } from '../../src/service/result-input.ts'
 import type { Behaviour, ExecutorStage } from './suite.ts'
 

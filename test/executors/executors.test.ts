@@ -1,4 +1,7 @@
-import type { ExecutorKind } from '../../src/core/run/timeouts.ts'
+import { expect, it } from 'vitest'
+import { EXECUTOR_KINDS, type ExecutorKind } from '../../src/core/executor/kinds.ts'
+import { attemptEndsBy } from '../../src/core/run/timeouts.ts'
+import { NOW } from '../support/builders.ts'
 import { chatStage } from './chat-stage.ts'
 import { echoStage, httpStage, inProcessStage, tabStage } from './stages.ts'
 import { describeExecutor } from './suite.ts'
@@ -17,3 +20,20 @@ const SUITES: Readonly<Record<ExecutorKind, (() => void) | null>> = {
 }
 
 for (const suite of Object.values(SUITES)) suite?.()
+
+it('gives an attempt the time that is usual for its kind when nobody has said', () => {
+  const unlimited = { timeoutSeconds: null, trigger: 'schedule', deadline: null, maxTimeoutSeconds: null } as const
+  const defaults = EXECUTOR_KINDS.map((executor) => [
+    executor,
+    (attemptEndsBy(NOW, { ...unlimited, executor }) - NOW) / 1000,
+  ])
+  expect(Object.fromEntries(defaults)).toEqual({
+    http: 10,
+    'tab-action': 10,
+    chat: 600,
+    worker: 600,
+    'in-process': 600,
+    command: 60,
+    echo: 10,
+  })
+})

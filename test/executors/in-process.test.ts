@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { agentId, attemptId, orgId, runId } from '../../src/core/ids.ts'
-import { echo } from '../../src/executors/echo.ts'
+import { echo } from '../../src/executors/echo/execute.ts'
 import type { Attempt, AttemptContext, AttemptReport } from '../../src/executors/executor.ts'
-import { inProcess, type Handler } from '../../src/executors/in-process.ts'
+import { inProcess, type Handler } from '../../src/executors/in-process/execute.ts'
 
 const attempt = (payload: unknown): Attempt => ({
   orgId: orgId('default'),

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { Handler } from '../../src/executors/in-process.ts'
+import type { Handler } from '../../src/executors/in-process/execute.ts'
 import { METRICS, UNPREFIXED } from '../../src/metrics/catalogue.ts'
 import { json, startPeer } from '../outbound/peer.ts'
 import { missSeconds } from '../scenarios/downtime.ts'

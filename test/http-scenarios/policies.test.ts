@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { RunView } from '../../src/contract/run.ts'
-import type { Handler } from '../../src/executors/in-process.ts'
+import type { Handler } from '../../src/executors/in-process/execute.ts'
 import { everySecond, overlapScenarios, slotScenarios } from '../scenarios/both/schedules.ts'
 import { createStage } from '../scenarios/stage.ts'
 import { decidedWhen, ended, inShort } from '../scenarios/support.ts'

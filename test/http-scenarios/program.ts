@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { systemNow } from '../../src/cli/clock.ts'
 import { runServe } from '../../src/cli/serve.ts'
 import type { Signal } from '../../src/cli/terminal.ts'
-import type { Handler } from '../../src/executors/in-process.ts'
+import type { Handler } from '../../src/executors/in-process/execute.ts'
 
 const { values } = parseArgs({
   allowPositionals: true,

@@ -15,7 +15,7 @@ import {
   type TaskView,
 } from '../../src/contract/task.ts'
 
-import type { Handler } from '../../src/executors/in-process.ts'
+import type { Handler } from '../../src/executors/in-process/execute.ts'
 import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../../src/service/settings.ts'
 import { createStage, type Stage } from '../scenarios/stage.ts'
 import { createLiveWorld, type LiveWorld } from './live.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { Handler } from '../../src/executors/in-process.ts'
+import type { Handler } from '../../src/executors/in-process/execute.ts'
 import { dm, inGroup, startBotApi, type BotApi } from '../channels/bot-api.ts'
 import { scenario, type Remote, type World } from '../http-scenarios/world.ts'
 import { eventually, nothingFor } from '../scenarios/support.ts'

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Escapement, Settings } from '../../src/escapement.ts'
-import type { Handler } from '../../src/executors/in-process.ts'
+import type { Handler } from '../../src/executors/in-process/execute.ts'
 import { createEscapement, drainOnSignals } from '../../src/index.ts'
 
 // A node in a process of its own, told what to do by JSON lines. The tests start these to kill them.

@@ -1,6 +1,6 @@
 import type { ScheduleInput } from '../../src/contract/schedule.ts'
 import type { Escapement } from '../../src/escapement.ts'
-import type { Handler } from '../../src/executors/in-process.ts'
+import type { Handler } from '../../src/executors/in-process/execute.ts'
 import type { TestDatabase } from '../support/database.ts'
 
 /** Where nodes can be started and left. */

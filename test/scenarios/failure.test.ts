@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { RunView } from '../../src/contract/run.ts'
-import type { Handler } from '../../src/executors/in-process.ts'
+import type { Handler } from '../../src/executors/in-process/execute.ts'
 import { createStage } from './stage.ts'
 import { inShort, runsWhen, timeOf } from './support.ts'
 import { scenario } from './world.ts'

@@ -1,7 +1,7 @@
 import { openApp, type App } from '../../src/app.ts'
 import type { LogEntry } from '../../src/escapement.ts'
 import { orgId } from '../../src/core/ids.ts'
-import { inProcess, type Handler } from '../../src/executors/in-process.ts'
+import { inProcess, type Handler } from '../../src/executors/in-process/execute.ts'
 import { sendMessage } from '../../src/service/messages.ts'
 import { DEFAULT_SETTINGS, parseSettings } from '../../src/service/settings.ts'
 import type { TestDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { LaneView } from '../../src/contract/lane.ts'
-import type { Handler } from '../../src/executors/in-process.ts'
+import type { Handler } from '../../src/executors/in-process/execute.ts'
 import { limitOrgs } from '../../src/engine/org-limits.ts'
 import { orgId, runId } from '../../src/core/ids.ts'
 import { explainRun } from '../../src/service/explain/run.ts'

@@ -1,5 +1,5 @@
 import type { Attempt } from '../../src/executors/executor.ts'
-import type { Handler, HandlerContext } from '../../src/executors/in-process.ts'
+import type { Handler, HandlerContext } from '../../src/executors/in-process/execute.ts'
 import { eventually } from './support.ts'
 
 /** One attempt as the function that performed it saw it. Times are in ms of the process. */

@@ -123,7 +123,7 @@ const QUOTED: Readonly<Record<string, string>> = {
 
 /** Files that start programs, with which. */
 const STARTS_PROGRAMS: Readonly<Record<string, string>> = {
-  'src/executors/command-process.ts': 'programs the operator has listed, without a shell',
+  'src/executors/command/process.ts': 'programs the operator has listed, without a shell',
   'src/cli/worker-program.ts': 'the program of `escapement worker`, named by whoever starts it',
   'src/store/embedded/server-process.ts': 'the embedded PostgreSQL',
   'src/store/embedded/run-program.ts': 'initdb of the embedded PostgreSQL',

@@ -4,7 +4,7 @@ import { SCHEDULE_NOTES } from '../../src/contract/schedule-note.ts'
 import { ADMISSION_GATES } from '../../src/core/admission.ts'
 import { GATE_NAMES } from '../../src/core/picking/gates.ts'
 import { TARGET_KINDS as KINDS_OF_TARGETS } from '../../src/core/delivery/target-kinds.ts'
-import { EXECUTOR_KINDS } from '../../src/core/run/timeouts.ts'
+import { EXECUTOR_KINDS, EXECUTORS } from '../../src/core/executor/kinds.ts'
 import { OCCURRENCE_POLICIES } from '../../src/core/schedule/occurrences.ts'
 import {
   CONCURRENCY_POLICIES,
@@ -54,9 +54,11 @@ describe('the catalogue', () => {
   })
 
   it('offers every kind of executor and of target there is, each with its name', () => {
-    expect([...KINDS].sort()).toEqual([...EXECUTOR_KINDS].sort())
+    expect(KINDS.map(({ value }) => value).sort()).toEqual([...EXECUTOR_KINDS].sort())
     expect([...TARGET_KINDS].sort()).toEqual(Object.keys(KINDS_OF_TARGETS).sort())
-    expect(KINDS.map((kind) => `agents.kind.${kind}`).filter((key) => !(key in CATALOGUE.en))).toEqual([])
+    for (const { console } of EXECUTORS)
+      for (const { en, zh } of [console.name, ...console.fields.flatMap(({ label, hint = label }) => [label, hint])])
+        expect([en.trim() === '', zh.trim() === '', holesIn(en)]).toEqual([false, false, holesIn(zh)])
   })
 
   it('has a text for every note about a schedule', () => {

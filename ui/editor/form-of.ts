@@ -1,8 +1,9 @@
 import type { ScheduleView } from '../../src/contract/schedule.ts'
 import { wallTime } from '../time/wall.ts'
 import { cadenceForm } from './cadence-form.ts'
+import { plainForm } from './plain-fields.ts'
 import { probeForm } from './probe-form.ts'
-import { EMPTY, UNITS, type ScheduleForm, type Unit } from './form.ts'
+import { EMPTY, ladderText, UNITS, type ScheduleForm, type Unit } from './form.ts'
 
 /** The form of a schedule as it is. */
 export function formOf(schedule: ScheduleView): ScheduleForm {
@@ -12,18 +13,16 @@ export function formOf(schedule: ScheduleView): ScheduleForm {
     ...{ name, description, agent_id, executor, enabled, kind, timezone },
     ...timingOf(schedule),
     ...payloadOf(schedule.payload),
-    ...rulesOf(schedule),
+    ...plainForm(schedule),
+    ...failureOf(schedule),
     ...retryOf(schedule),
     ...probeForm(schedule.probe),
     ...cadenceForm(schedule.cadence),
     session_as: session === 'isolated' || session === 'main' ? session : 'named',
     session: session === 'isolated' || session === 'main' ? '' : session,
-    lane: schedule.lane ?? '',
     target_id: schedule.delivery?.target_id ?? null,
-    timeout_seconds: schedule.timeout_seconds ?? '',
+    jitter_seconds: schedule.jitter_ms / 1_000,
     delete_after_run: schedule.delete_after_run,
-    alert_after: schedule.alert_after ?? '',
-    max_lateness_seconds: schedule.max_lateness_seconds ?? '',
   }
 }
 
@@ -74,25 +73,11 @@ export function payloadOf(payload: unknown): Partial<ScheduleForm> {
 /** JSON as people read it. */
 export const written = (value: unknown): string => JSON.stringify(value, null, 2)
 
-function rulesOf(schedule: ScheduleView): Partial<ScheduleForm> {
-  const { failure_options: options } = schedule
-  return {
-    misfire_policy: schedule.misfire_policy,
-    catchup_limit: schedule.catchup_limit,
-    catchup_window_seconds: schedule.catchup_window_seconds ?? '',
-    overlap_action: schedule.overlap_action,
-    max_parallel: schedule.max_parallel ?? '',
-    failure_action: schedule.failure_action,
-    failure_ladder: options.ladder_seconds.join(', '),
-    threshold: options.threshold,
-    cooldown_seconds: options.cooldown_seconds,
-    concurrency_policy: schedule.concurrency_policy,
-    max_concurrency: schedule.max_concurrency,
-    queue_depth: schedule.queue_depth,
-    max_fires: schedule.max_fires ?? '',
-    jitter_seconds: schedule.jitter_ms / 1_000,
-  }
-}
+const failureOf = ({ failure_options: options }: ScheduleView): Partial<ScheduleForm> => ({
+  failure_ladder: ladderText(options.ladder_seconds),
+  threshold: options.threshold,
+  cooldown_seconds: options.cooldown_seconds,
+})
 
 function retryOf({ retry_policy: policy }: ScheduleView): Partial<ScheduleForm> {
   if (policy === null) return { retry_as: 'usual' }
@@ -103,6 +88,6 @@ function retryOf({ retry_policy: policy }: ScheduleView): Partial<ScheduleForm> 
     base_seconds: policy.base_ms / 1_000,
     max_seconds: policy.max_ms / 1_000,
     jitter: policy.jitter,
-    ladder: policy.ladder_seconds.join(', '),
+    ladder: ladderText(policy.ladder_seconds),
   }
 }

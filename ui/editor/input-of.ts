@@ -1,6 +1,7 @@
 import type { ScheduleInput } from '../../src/contract/schedule.ts'
 import { momentOf } from '../time/wall.ts'
 import { cadenceInput } from './cadence-form.ts'
+import { plainInput, some } from './plain-fields.ts'
 import { probeInput } from './probe-form.ts'
 import { UNITS, type ScheduleForm } from './form.ts'
 import type { Num } from './num.ts'
@@ -8,7 +9,6 @@ import type { Num } from './num.ts'
 /** What the server takes. Everything is written out, so that two forms can be compared field by field. */
 export type WholeInput = Readonly<Record<string, unknown>>
 
-const some = (text: string): string | null => (text.trim() === '' ? null : text.trim())
 const number = (value: Num): number | null => (value === '' ? null : value)
 const millis = (seconds: Num): number | null => (seconds === '' ? null : Math.round(seconds * 1_000))
 
@@ -92,24 +92,11 @@ export function inputOf(form: ScheduleForm): WholeInput {
     ...timingInput(form),
     payload: payloadInput(form),
     session: form.session_as === 'named' ? form.session : form.session_as,
-    lane: some(form.lane),
     delivery: form.target_id === null ? null : { target_id: form.target_id },
     probe: probeInput(form),
-    misfire_policy: form.misfire_policy,
-    catchup_limit: number(form.catchup_limit),
-    catchup_window_seconds: number(form.catchup_window_seconds),
-    overlap_action: form.overlap_action,
-    max_parallel: number(form.max_parallel),
-    failure_action: form.failure_action,
+    ...plainInput(form),
     failure_options: failureOptions(form),
-    concurrency_policy: form.concurrency_policy,
-    max_concurrency: number(form.max_concurrency),
-    queue_depth: number(form.queue_depth),
     retry_policy: retryInput(form),
-    timeout_seconds: number(form.timeout_seconds),
-    max_fires: number(form.max_fires),
-    alert_after: number(form.alert_after),
-    max_lateness_seconds: number(form.max_lateness_seconds),
     jitter_ms: millis(form.jitter_seconds) ?? 0,
     ...(form.kind === 'at' ? { delete_after_run: form.delete_after_run } : {}),
   }

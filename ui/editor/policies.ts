@@ -1,11 +1,23 @@
+import {
+  CONCURRENCY_POLICIES,
+  DEFAULT_SCHEDULE_RULES as RULES,
+  FAILURE_ACTIONS,
+  MISFIRE_POLICIES,
+  OVERLAP_ACTIONS,
+} from '../../src/core/schedule/schedule-rules.ts'
 import type { PlainKey } from '../texts/fill.ts'
+
+const usualFirst = <Word extends string>(words: readonly Word[], usual: Word): readonly Word[] => [
+  usual,
+  ...words.filter((word) => word !== usual),
+]
 
 /** The words of each policy, the usual one first. */
 export const POLICIES = {
-  misfire: { field: 'misfire_policy', words: ['CATCH_UP_LIMITED', 'FIRE_NOW', 'SKIP'] },
-  overlap: { field: 'overlap_action', words: ['ALLOW', 'SKIP', 'BUFFER_ONE', 'CANCEL_PREV', 'PARALLEL'] },
-  concurrency: { field: 'concurrency_policy', words: ['QUEUE', 'SKIP', 'PARALLEL'] },
-  failure: { field: 'failure_action', words: ['RUN_NEW', 'RETRY', 'SKIP', 'BACKOFF', 'HALF_OPEN'] },
+  misfire: { field: 'misfire_policy', words: usualFirst(MISFIRE_POLICIES, RULES.misfirePolicy) },
+  overlap: { field: 'overlap_action', words: usualFirst(OVERLAP_ACTIONS, RULES.overlapAction) },
+  concurrency: { field: 'concurrency_policy', words: usualFirst(CONCURRENCY_POLICIES, RULES.concurrencyPolicy) },
+  failure: { field: 'failure_action', words: usualFirst(FAILURE_ACTIONS, RULES.failureAction) },
 } as const
 /** The name of a policy. */
 export type Policy = keyof typeof POLICIES

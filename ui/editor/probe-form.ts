@@ -1,12 +1,8 @@
 import type { ProbeInput } from '../../src/contract/probe.ts'
+import { ALONE, OPERATORS } from '../../src/core/probe/condition.ts'
 
-/** How a condition compares, in the order in which it is offered. */
-export const PROBE_OPS = [
-  ...(['>', '>=', '=', '!=', '<', '<=', 'contains', 'starts_with', 'ends_with'] as const),
-  ...(['not_empty', 'empty', 'exists', 'missing'] as const),
-] as const
-/** Those that compare with nothing. */
-const ALONE: readonly string[] = ['not_empty', 'empty', 'exists', 'missing']
+/** How a condition compares; one of several values is written as JSON. */
+export const PROBE_OPS = OPERATORS.filter((op) => op !== 'in')
 
 /** What a form holds about what is asked first. */
 export interface ProbeForm {
@@ -27,7 +23,7 @@ export const NO_PROBE: ProbeForm = {
 }
 
 /** Whether an operator wants something to compare with. */
-export const takesValue = (op: string): boolean => op !== '' && !ALONE.includes(op)
+export const takesValue = (op: string): boolean => op !== '' && !ALONE.some((one) => one === op)
 
 /** What the server takes; null: nothing is asked. JSON that is none goes as it is, and the server says so. */
 export function probeInput(form: ProbeForm): unknown {

@@ -1,7 +1,7 @@
 import { NumberInput, PasswordInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useSay } from '../texts/TextProvider.tsx'
-import type { FieldSpec, FormValue } from './field.ts'
+import { useTexts } from '../texts/TextProvider.tsx'
+import type { FieldSpec, FormValue, Label } from './field.ts'
 
 interface FieldProps {
   readonly spec: FieldSpec
@@ -13,9 +13,14 @@ interface FieldProps {
 const AREAS: Partial<Record<FieldSpec['kind'], number>> = { area: 4, list: 2, pairs: 2, json: 3 }
 const CODES: readonly FieldSpec['kind'][] = ['code', 'list', 'pairs', 'json']
 
+function useLabels(): (label: Label) => string {
+  const { say, language } = useTexts()
+  return (label) => (typeof label === 'string' ? say(label) : label[language])
+}
+
 /** One field of a form, as its kind demands. */
 export function Field({ spec, value, set, error }: FieldProps): ReactNode {
-  const say = useSay()
+  const say = useLabels()
   const { kind, path, label, hint, example, isFixed = false, isRequired = false } = spec
   const text = typeof value === 'string' ? value : ''
   const props = {
@@ -51,7 +56,7 @@ export function Field({ spec, value, set, error }: FieldProps): ReactNode {
 }
 
 function Flag({ spec, value, set, error }: FieldProps): ReactNode {
-  const say = useSay()
+  const say = useLabels()
   return (
     <Switch
       {...{ label: say(spec.label), 'data-field': spec.path, checked: value === true, error, size: 'xs' }}
@@ -69,7 +74,7 @@ interface ChoiceProps {
 }
 
 function ChoiceOf({ spec, text, set, props }: ChoiceProps): ReactNode {
-  const say = useSay()
+  const say = useLabels()
   const { choices = [], isRequired = false } = spec
   return (
     <Select

@@ -1,9 +1,13 @@
+import type { Words } from '../../src/core/executor/kind.ts'
 import type { PlainKey } from '../texts/fill.ts'
+
+/** A text of the console, or one that comes in every language with what it belongs to. */
+export type Label = PlainKey | Words
 
 /** One of a few values; its word is said in the person's language, or stands as it is where it is a name. */
 export interface Choice {
   readonly value: string
-  readonly label?: PlainKey
+  readonly label?: Label
   readonly name?: string
 }
 
@@ -13,7 +17,7 @@ export interface Choice {
  */
 export interface FieldSpec {
   readonly path: string
-  readonly label: PlainKey
+  readonly label: Label
   readonly kind:
     | 'text'
     | 'code'
@@ -27,7 +31,7 @@ export interface FieldSpec {
     | 'json'
     | 'secret'
     | 'moment'
-  readonly hint?: PlainKey
+  readonly hint?: Label
   /** What stands there while nothing does: an example, or what holds then. */
   readonly example?: string
   readonly choices?: readonly Choice[]

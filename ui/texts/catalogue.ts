@@ -22,7 +22,6 @@ import { probeTexts } from './probe.ts'
 import { providerTexts } from './providers.ts'
 import { railTexts } from './rails.ts'
 import { reasonTexts } from './reasons.ts'
-import { toldReasonTexts } from './told-reasons.ts'
 import { oneRunTexts } from './run.ts'
 import { runTexts } from './runs.ts'
 import { scheduleOneTexts } from './schedule.ts'
@@ -38,7 +37,6 @@ const en = {
   ...shellTexts.en,
   ...workTexts.en,
   ...reasonTexts.en,
-  ...toldReasonTexts.en,
   ...overviewTexts.en,
   ...scheduleTexts.en,
   ...importTexts.en,
@@ -74,7 +72,6 @@ const zh: Readonly<Record<TextKey, string>> = {
   ...shellTexts.zh,
   ...workTexts.zh,
   ...reasonTexts.zh,
-  ...toldReasonTexts.zh,
   ...overviewTexts.zh,
   ...scheduleTexts.zh,
   ...importTexts.zh,

@@ -19,8 +19,9 @@ export interface StoredCadence {
   readonly quiet_after: number
 }
 
-const USUAL_STRETCH = 2
-const USUAL_QUIET_AFTER = 1
+/** What holds where a cadence does not say. */
+export const USUAL_STRETCH = 2
+export const USUAL_QUIET_AFTER = 1
 
 /** A step of more than this goes from one bound to the other. */
 const MOST_STRETCH = 10

@@ -1,6 +1,6 @@
 import { addAll } from '../long-lists.ts'
-import { flawed, parsed, parseInteger, unknownFieldsOf, type Flaw, type Parsed } from '../input.ts'
-import { nearestWord } from '../nearest-word.ts'
+import { flawed, parsed, parseInteger, type Flaw, type Parsed } from '../input.ts'
+import { unknownOptions } from './kind.ts'
 import { MASK } from './masked.ts'
 import { asText, fillJson, templateFlaws, type TemplateValues } from './template.ts'
 
@@ -41,7 +41,7 @@ type Given = Readonly<Record<string, unknown>>
 
 /** Reads how a program is started. Says everything that is wrong with it. */
 export function parseCommandOptions(field: string, given: Given): Parsed<CommandOptions> {
-  const flaws: Flaw[] = [...strangers(field, given)]
+  const flaws: Flaw[] = [...unknownOptions(field, given, { known: FIELDS, of: ' of a command' })]
   const keep = <T>(name: string, read: (field: string, value: unknown) => Parsed<T>, otherwise: T): T => {
     const value = given[name] ?? undefined
     if (value === undefined) return otherwise
@@ -66,14 +66,6 @@ export function parseCommandOptions(field: string, given: Given): Parsed<Command
     ),
   }
   return flaws.length > 0 ? flawed(flaws) : parsed(options)
-}
-
-function strangers(field: string, given: Given): readonly Flaw[] {
-  return unknownFieldsOf({ given, known: FIELDS, at: field }, (name) => {
-    const near = nearestWord(name, FIELDS)
-    const message = `is not a known field of a command${near === null ? '' : `; did you mean ${near}?`}`
-    return { field: `${field}.${name}`, value: given[name], message, allowed: FIELDS.join(', ') }
-  })
 }
 
 const PATH_ALLOWED = 'an absolute path without ..'

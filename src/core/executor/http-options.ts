@@ -1,12 +1,12 @@
 import { addAll } from '../long-lists.ts'
-import { flawed, parsed, unknownFieldsOf, type Flaw, type Parsed } from '../input.ts'
-import { nearestWord } from '../nearest-word.ts'
+import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
 import { parseTarget } from '../outbound/guard.ts'
+import { unknownOptions } from './kind.ts'
 import { MASK } from './masked.ts'
 import { parseSuccessWhen, type SuccessWhen } from './success-when.ts'
 import { fillUrl, parseUrlTemplate, templateFlaws } from './template.ts'
 
-const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type HttpMethod = (typeof HTTP_METHODS)[number]
 
 /** How an agent is called over HTTP, as it is kept. */
@@ -41,7 +41,7 @@ const SAMPLE = { run_id: 'x', job_run_id: 'x', scheduled_time: 'x', attempt: 1, 
 
 /** Reads how an agent is called over HTTP. Says everything that is wrong with it. */
 export function parseHttpOptions(field: string, given: Readonly<Record<string, unknown>>): Parsed<HttpOptions> {
-  const flaws: Flaw[] = [...strangers(field, given)]
+  const flaws: Flaw[] = [...unknownOptions(field, given, { known: FIELDS, of: ' of an http executor' })]
   const keep = <T>(read: Parsed<T>, otherwise: T): T => {
     if (read.ok) return read.value
     addAll(flaws, read.flaws)
@@ -61,14 +61,6 @@ export function parseHttpOptions(field: string, given: Readonly<Record<string, u
   if (flaws.length > 0) return flawed(flaws)
   return parsed({
     ...{ kind: 'http', url, method, headers, body, async: isAsync === true, success_when: successWhen },
-  })
-}
-
-function strangers(field: string, given: Readonly<Record<string, unknown>>): readonly Flaw[] {
-  return unknownFieldsOf({ given, known: FIELDS, at: field }, (name) => {
-    const near = nearestWord(name, FIELDS)
-    const message = `is not a known field of an http executor${near === null ? '' : `; did you mean ${near}?`}`
-    return { field: `${field}.${name}`, value: given[name], message, allowed: FIELDS.join(', ') }
   })
 }
 

@@ -1,7 +1,5 @@
 import { agentId, type AgentId, type ScheduleId } from '../ids.ts'
-
-/** The executors a schedule may bring with it instead of naming an agent. A function belongs to an agent. */
-export const INLINE_EXECUTOR_KINDS = ['http', 'tab-action', 'echo'] as const
+import { INLINE_EXECUTOR_KINDS } from './kinds.ts'
 
 /** The agent of a schedule that brings its executor with it: nobody made it, and no id that somebody chose looks so. */
 export const inlineAgentId = (kind: string, scheduleId: ScheduleId): AgentId => agentId(`inline:${kind}:${scheduleId}`)

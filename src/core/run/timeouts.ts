@@ -1,22 +1,12 @@
+import { EXECUTORS, type ExecutorKind } from '../executor/kinds.ts'
 import { formatInstant, later, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
 import type { Trigger } from './run.ts'
 
-/** Every way in which work can be performed. */
-export const EXECUTOR_KINDS = ['echo', 'in-process', 'http', 'tab-action', 'chat', 'worker', 'command'] as const
-
-export type ExecutorKind = (typeof EXECUTOR_KINDS)[number]
-
 /** Seconds an attempt may take when nobody has said. */
-export const DEFAULT_TIMEOUT_SECONDS: Record<ExecutorKind, number> = {
-  http: 10,
-  'tab-action': 10,
-  chat: 600,
-  worker: 600,
-  'in-process': 600,
-  command: 60,
-  echo: 10,
-}
+export const DEFAULT_TIMEOUT_SECONDS = Object.fromEntries(
+  EXECUTORS.map(({ kind, timeoutSeconds }) => [kind, timeoutSeconds]),
+) as Readonly<Record<ExecutorKind, number>>
 
 /** A year; nothing that takes longer is one attempt. */
 export const MAX_TIMEOUT_SECONDS = 366 * 86_400

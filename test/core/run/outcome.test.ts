@@ -10,13 +10,7 @@ import {
   type Outcome,
 } from '../../../src/core/run/outcome.ts'
 import { DEFAULT_RETRY_POLICY } from '../../../src/core/run/retry-policy.ts'
-import {
-  attemptEndsBy,
-  callbackEndsBy,
-  EXECUTOR_KINDS,
-  isExpired,
-  type TimeLimits,
-} from '../../../src/core/run/timeouts.ts'
+import { attemptEndsBy, callbackEndsBy, isExpired, type TimeLimits } from '../../../src/core/run/timeouts.ts'
 import { NOW } from '../../support/builders.ts'
 
 const facts = { now: NOW, policy: DEFAULT_RETRY_POLICY, failureActionRetries: false, deadline: null, random: 0.5 }
@@ -125,22 +119,6 @@ describe('how long an attempt may take', () => {
     ...over,
   })
   const secondsUntil = (end: Instant): number => (end - NOW) / 1000
-
-  it('depends on who executes it when nobody has said', () => {
-    const defaults = EXECUTOR_KINDS.map((executor) => [
-      executor,
-      secondsUntil(attemptEndsBy(NOW, limits({ executor }))),
-    ])
-    expect(Object.fromEntries(defaults)).toEqual({
-      http: 10,
-      'tab-action': 10,
-      chat: 600,
-      worker: 600,
-      'in-process': 600,
-      command: 60,
-      echo: 10,
-    })
-  })
 
   it.each([
     [8, 8],

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { RunDetail } from '../../../src/contract/run.ts'
-import type { Handler } from '../../../src/executors/in-process.ts'
+import type { Handler } from '../../../src/executors/in-process/execute.ts'
 import { labelOf } from '../stage.ts'
 import { chat, decidedWhen, ended, eventually, inShort, send, statusOf, timeOf } from '../support.ts'
 import type { Declare } from './world.ts'

@@ -1,15 +1,14 @@
+import { RETRY_STRATEGIES } from '../../../src/core/run/retry-policy.ts'
 import type { FieldSpec, FormValues } from '../../forms/field.ts'
 import { railFields } from '../../forms/rail-fields.ts'
-import { EXECUTOR_FIELDS, KINDS } from './executor-fields.ts'
-
-const STRATEGIES = ['fixed', 'exponential', 'ladder'] as const
+import { executorFields, KINDS } from './executor-fields.ts'
 
 const ABOUT: readonly FieldSpec[] = [
   { path: 'name', label: 'agents.name', kind: 'text', isRequired: true },
   { path: 'description', label: 'agents.description', kind: 'text' },
   {
     ...{ path: 'executor.kind', label: 'agents.kind', kind: 'choice', isRequired: true },
-    choices: KINDS.map((value) => ({ value, label: `agents.kind.${value}` as const })),
+    choices: KINDS,
   },
 ]
 
@@ -31,7 +30,7 @@ const LIMITS: readonly FieldSpec[] = [
   { path: 'retry_policy.max_retries', label: 'agents.maxRetries', kind: 'number', hint: 'agents.maxRetriesHint' },
   {
     ...{ path: 'retry_policy.strategy', label: 'agents.strategy', kind: 'choice' },
-    choices: STRATEGIES.map((value) => ({ value, label: `agents.strategy.${value}` as const })),
+    choices: RETRY_STRATEGIES.map((value) => ({ value, label: `agents.strategy.${value}` as const })),
   },
 ]
 
@@ -49,12 +48,11 @@ const ID: FieldSpec = { path: 'id', label: 'agents.id', kind: 'code', hint: 'age
 export const agentFields =
   (isNew: boolean) =>
   (values: FormValues): readonly FieldSpec[] => {
-    const kind = KINDS.find((one) => one === values['executor.kind'])
     const strategy = values['retry_policy.strategy']
     return [
       ...(isNew ? [ID] : []),
       ...ABOUT,
-      ...(kind === undefined ? [] : EXECUTOR_FIELDS[kind]),
+      ...executorFields(values['executor.kind']),
       ...LIMITS,
       ...(strategy === 'ladder' ? [LADDER] : strategy === undefined || strategy === '' ? [] : WAITS),
       ...railFields('self_service', values),

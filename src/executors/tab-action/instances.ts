@@ -1,5 +1,5 @@
-import type { Outbound } from '../outbound/send.ts'
-import { readBody } from './http-answer.ts'
+import type { Outbound } from '../../outbound/send.ts'
+import { readBody } from '../http/answer.ts'
 
 /** Where to look for the instance of a tab: the operator's own addresses. */
 export interface InstancePlace {

@@ -1,11 +1,12 @@
-import { outcomeOfHttpStatus } from '../core/run/outcome.ts'
-import { createMask } from '../core/secret/mask.ts'
-import type { OutboundAnswer } from '../outbound/request.ts'
-import type { Outbound } from '../outbound/send.ts'
-import { retryAfterMs } from '../outbound/retry-after.ts'
-import type { Attempt, AttemptContext, AttemptReport, Executor } from './executor.ts'
-import { failure, readBody, reportOfSilence } from './http-answer.ts'
-import type { InstanceFound, InstancePlace } from './tab-instances.ts'
+import { outcomeOfHttpStatus } from '../../core/run/outcome.ts'
+import { createMask } from '../../core/secret/mask.ts'
+import type { OutboundAnswer } from '../../outbound/request.ts'
+import type { Outbound } from '../../outbound/send.ts'
+import { retryAfterMs } from '../../outbound/retry-after.ts'
+import type { Attempt, AttemptContext, AttemptReport, Executor } from '../executor.ts'
+import { failure, readBody, reportOfSilence } from '../http/answer.ts'
+import type { Perform } from '../host.ts'
+import { createInstanceFinder, type InstanceFound, type InstancePlace } from './instances.ts'
 
 export interface TabActionOptions {
   readonly send: Outbound['send']
@@ -41,6 +42,12 @@ export const createTabAction =
     // Whoever asks for a task sees what came of it; the token is the operator's.
     return place.token === null ? report : (createMask([place.token]).value(report) as AttemptReport)
   }
+
+/** Acts in the tabs of an operator, if tasks are performed in tabs. */
+export const performTabAction: Perform = ({ send, tabs }) =>
+  tabs === null
+    ? null
+    : createTabAction({ send, find: createInstanceFinder(send, () => performance.now()), place: tabs })
 
 interface Performing {
   readonly attempt: Attempt

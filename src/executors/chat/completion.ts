@@ -1,4 +1,4 @@
-import { readJson, type ReadJson } from '../core/json.ts'
+import { readJson, type ReadJson } from '../../core/json.ts'
 
 /** What a server counted. */
 export interface CountedTokens {

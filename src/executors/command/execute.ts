@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import type { Invitation } from '../core/rails/invitation.ts'
+import type { Invitation } from '../../core/rails/invitation.ts'
 import {
   commandRefusal,
   fillArgs,
@@ -7,14 +7,17 @@ import {
   isInside,
   type CommandOptions,
   type CommandRules,
-} from '../core/executor/command-options.ts'
-import { asText, fillJson } from '../core/executor/template.ts'
-import { RESULT_STATUSES } from '../core/run/outcome.ts'
-import { runProcess, type ProcessEnd, type ProcessRequest } from './command-process.ts'
-import { dispatchOf } from './dispatch.ts'
-import type { Attempt, AttemptContext, AttemptReport, Executor } from './executor.ts'
-import { failure, readBody, reportOfAnswer, type ReadAgentResult } from './http-answer.ts'
-import { valuesOf } from './http.ts'
+} from '../../core/executor/command-options.ts'
+import { COMMAND } from '../../core/executor/kinds/command.ts'
+import { asText, fillJson } from '../../core/executor/template.ts'
+import { RESULT_STATUSES } from '../../core/run/outcome.ts'
+import type { Perform } from '../host.ts'
+import { strangerOf } from './account.ts'
+import { runProcess, type ProcessEnd, type ProcessRequest } from './process.ts'
+import { dispatchOf } from '../dispatch.ts'
+import type { Attempt, AttemptContext, AttemptReport, Executor } from '../executor.ts'
+import { failure, readBody, reportOfAnswer, type ReadAgentResult } from '../http/answer.ts'
+import { valuesOf } from '../http/execute.ts'
 
 export interface CommandExecutorOptions {
   /** How the agent of an attempt is started; null: there is no such agent any more. */
@@ -49,6 +52,18 @@ export const createCommandExecutor =
     const end = await runProcess(requestOf(command, { attempt, context, cwd, options, invitation }))
     return reportOf(end, { attempt, command, read: options.readResult })
   }
+
+/** Starts the programs of a process, if its operator lists any. */
+export const performCommand: Perform = (host) => {
+  if (!host.commands().enabled) return null
+  const agentOf = host.agentOf(COMMAND)
+  return createCommandExecutor({
+    rules: host.commands,
+    readResult: host.readResult,
+    account: strangerOf(),
+    optionsOf: async (attempt) => (await agentOf(attempt))?.options ?? null,
+  })
+}
 
 /** Where it is started. Links are followed first: a link must not lead out of what the operator has named. */
 export async function directoryOf(

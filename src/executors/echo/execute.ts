@@ -1,4 +1,4 @@
-import type { Executor } from './executor.ts'
+import type { Executor } from '../executor.ts'
 
 /** Answers with what it was given. The agent to try things with: it works offline, costs nothing and never fails. */
 export const echo: Executor = (attempt, { signal }) =>

@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder'
-import type { TakePortion } from '../outbound/request.ts'
-import { completionsIn, createCompletion, type Completion } from './chat-completion.ts'
-import { LARGEST_ANSWER } from './http.ts'
+import type { TakePortion } from '../../outbound/request.ts'
+import { completionsIn, createCompletion, type Completion } from './completion.ts'
+import { LARGEST_ANSWER } from '../http/execute.ts'
 
 /** However little is in what is sent around the words, nobody sends this much of it. */
 const LARGEST_STREAM = 64 * LARGEST_ANSWER

@@ -1,27 +1,21 @@
-import { amountsStated } from '../core/budget/amounts.ts'
-import { completionsUrl, type ChatOptions } from '../core/chat/chat-options.ts'
-import { conversationOf, type Conversation, type Exchange } from '../core/chat/conversation.ts'
-import { roomFor } from '../core/chat/tokens.ts'
-import { fillJson, fillText, type TemplateValues } from '../core/executor/template.ts'
-import type { RunId } from '../core/ids.ts'
-import { createStreamMask } from '../core/secret/mask.ts'
-import { runOfSession } from '../core/session/run-session.ts'
-import type { AnswerHeaders, OutboundAnswer, TakePortion } from '../outbound/request.ts'
-import type { Outbound } from '../outbound/send.ts'
-import { createCompletion, type Completion } from './chat-completion.ts'
-import { createChatStream } from './chat-stream.ts'
-import { isTooLong, reportOfCompletion, reportOfRefusal, saidSoFar, type Asked, type ChatAgent } from './chat-answer.ts'
-import type { Attempt, AttemptContext, AttemptReport, Executor, ExposedSecrets } from './executor.ts'
-import { failure, reportOfSilence } from './http-answer.ts'
-import { asHeader, exposeFor, LARGEST_ANSWER, valuesOf } from './http.ts'
-import { traceparentOf } from './traceparent.ts'
-
-/** What was said before in the session of an attempt, and who says what it is about. */
-export interface Past {
-  readonly sender: string | null
-  readonly retryOf: RunId | null
-  readonly exchanges: readonly Exchange[]
-}
+import { amountsStated } from '../../core/budget/amounts.ts'
+import { completionsUrl, type ChatOptions } from '../../core/chat/chat-options.ts'
+import { conversationOf, type Conversation } from '../../core/chat/conversation.ts'
+import { roomFor } from '../../core/chat/tokens.ts'
+import { CHAT } from '../../core/executor/kinds/chat.ts'
+import { fillJson, fillText, type TemplateValues } from '../../core/executor/template.ts'
+import { createStreamMask } from '../../core/secret/mask.ts'
+import { runOfSession } from '../../core/session/run-session.ts'
+import type { AnswerHeaders, OutboundAnswer, TakePortion } from '../../outbound/request.ts'
+import type { Outbound } from '../../outbound/send.ts'
+import { createCompletion, type Completion } from './completion.ts'
+import { createChatStream } from './stream.ts'
+import { isTooLong, reportOfCompletion, reportOfRefusal, saidSoFar, type Asked, type ChatAgent } from './answer.ts'
+import type { Attempt, AttemptContext, AttemptReport, Executor, ExposedSecrets } from '../executor.ts'
+import { failure, reportOfSilence } from '../http/answer.ts'
+import { asHeader, exposeFor, LARGEST_ANSWER, valuesOf } from '../http/execute.ts'
+import type { Past, Perform } from '../host.ts'
+import { traceparentOf } from '../traceparent.ts'
 
 export interface ChatExecutorOptions {
   readonly send: Outbound['send']
@@ -63,6 +57,9 @@ export const createChatExecutor =
       room = Math.floor(conversation.tokens / 2)
     }
   }
+
+/** Asks the models of a process. */
+export const performChat: Perform = (host) => createChatExecutor({ ...host, agentOf: host.agentOf(CHAT) })
 
 const NOTHING_EXPOSED: ExposedSecrets = { ok: true, values: {} }
 

@@ -1,12 +1,12 @@
-import { isDeeperText } from '../core/json-shape.ts'
-import { MAX_ANSWER_DEPTH, readJson } from '../core/json.ts'
-import { isExpectedStatus, unmet, type SuccessWhen } from '../core/executor/success-when.ts'
-import type { ErrorCode } from '../core/run/error-codes.ts'
-import { outcomeOfHttpStatus, outcomeOfResult, RESULT_STATUSES, type ResultStatus } from '../core/run/outcome.ts'
-import type { Reported } from '../core/run/reported.ts'
-import type { AnswerHeaders, OutboundAnswer } from '../outbound/request.ts'
-import { retryAfterMs } from '../outbound/retry-after.ts'
-import type { AttemptReport, Usage } from './executor.ts'
+import { isDeeperText } from '../../core/json-shape.ts'
+import { MAX_ANSWER_DEPTH, readJson } from '../../core/json.ts'
+import { isExpectedStatus, unmet, type SuccessWhen } from '../../core/executor/success-when.ts'
+import type { ErrorCode } from '../../core/run/error-codes.ts'
+import { outcomeOfHttpStatus, outcomeOfResult, RESULT_STATUSES, type ResultStatus } from '../../core/run/outcome.ts'
+import type { Reported } from '../../core/run/reported.ts'
+import type { AnswerHeaders, OutboundAnswer } from '../../outbound/request.ts'
+import { retryAfterMs } from '../../outbound/retry-after.ts'
+import type { AttemptReport, Usage } from '../executor.ts'
 
 /** A result in the shape that answers, callbacks and workers share. */
 export interface AgentResult {

@@ -1,8 +1,8 @@
-import type { Invitation } from '../core/rails/invitation.ts'
-import type { ErrorCode } from '../core/run/error-codes.ts'
-import { asBusy, outcomeOfHttpStatus, type Outcome } from '../core/run/outcome.ts'
-import { isErrorCode, reportedBy } from '../core/run/reported.ts'
-import type { Attempt, AttemptContext, AttemptReport, Executor } from './executor.ts'
+import type { Invitation } from '../../core/rails/invitation.ts'
+import type { ErrorCode } from '../../core/run/error-codes.ts'
+import { asBusy, outcomeOfHttpStatus, type Outcome } from '../../core/run/outcome.ts'
+import { isErrorCode, reportedBy } from '../../core/run/reported.ts'
+import type { Attempt, AttemptContext, AttemptReport, Executor } from '../executor.ts'
 
 /** What a function has while it works, beside its attempt. */
 export interface HandlerContext extends Omit<AttemptContext, 'defer' | 'offer' | 'expose' | 'invite'> {

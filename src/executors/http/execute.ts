@@ -1,15 +1,17 @@
-import type { Invitation } from '../core/rails/invitation.ts'
-import type { HttpOptions } from '../core/executor/http-options.ts'
-import { asText, fillJson, fillText, fillUrl, type TemplateValues } from '../core/executor/template.ts'
-import { formatInstant } from '../core/instant.ts'
-import { secretNamesIn } from '../core/secret/secret-names.ts'
-import { isAcceptance } from '../core/run/outcome.ts'
-import type { OutboundRequest } from '../outbound/request.ts'
-import type { Outbound } from '../outbound/send.ts'
-import { dispatchOf, payloadOf, type CallbackPlace } from './dispatch.ts'
-import type { Attempt, AttemptContext, AttemptReport, Executor, ExposedSecrets } from './executor.ts'
-import { traceparentOf } from './traceparent.ts'
-import { failure, readBody, reportOfAnswer, reportOfSilence, type ReadAgentResult } from './http-answer.ts'
+import type { Invitation } from '../../core/rails/invitation.ts'
+import type { HttpOptions } from '../../core/executor/http-options.ts'
+import { HTTP } from '../../core/executor/kinds/http.ts'
+import { asText, fillJson, fillText, fillUrl, type TemplateValues } from '../../core/executor/template.ts'
+import { formatInstant } from '../../core/instant.ts'
+import { secretNamesIn } from '../../core/secret/secret-names.ts'
+import { isAcceptance } from '../../core/run/outcome.ts'
+import type { OutboundRequest } from '../../outbound/request.ts'
+import type { Outbound } from '../../outbound/send.ts'
+import { dispatchOf, payloadOf, type CallbackPlace } from '../dispatch.ts'
+import type { Attempt, AttemptContext, AttemptReport, Executor, ExposedSecrets } from '../executor.ts'
+import type { Perform } from '../host.ts'
+import { traceparentOf } from '../traceparent.ts'
+import { failure, readBody, reportOfAnswer, reportOfSilence, type ReadAgentResult } from './answer.ts'
 
 /** The largest answer of an agent: what is delivered of an output is no larger. */
 export const LARGEST_ANSWER = 1 << 20
@@ -61,6 +63,12 @@ export const createHttpExecutor =
     if (isAcceptance(read, agent.async)) return accept(context, token)
     return reportOfAnswer(read, { when: agent.success_when, attempt, read: options.readResult })
   }
+
+/** Calls the agents of a process. */
+export const performHttp: Perform = (host) => {
+  const agentOf = host.agentOf(HTTP)
+  return createHttpExecutor({ ...host, optionsOf: async (attempt) => (await agentOf(attempt))?.options ?? null })
+}
 
 /** The result comes later. It may have come already: then there is nothing left to wait for. */
 async function accept(context: AttemptContext, token: string): Promise<AttemptReport> {

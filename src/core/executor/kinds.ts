@@ -1,0 +1,28 @@
+import type { ExecutorSpec } from './kind.ts'
+import { CHAT } from './kinds/chat.ts'
+import { COMMAND } from './kinds/command.ts'
+import { ECHO } from './kinds/echo.ts'
+import { HTTP } from './kinds/http.ts'
+import { IN_PROCESS } from './kinds/in-process.ts'
+import { TAB_ACTION } from './kinds/tab-action.ts'
+import { WORKER } from './kinds/worker.ts'
+
+const KNOWN = [ECHO, IN_PROCESS, HTTP, TAB_ACTION, CHAT, WORKER, COMMAND] as const
+
+export type ExecutorKind = (typeof KNOWN)[number]['kind']
+
+/** Every way in which work can be performed. */
+export const EXECUTORS: readonly ExecutorSpec<ExecutorKind>[] = KNOWN
+export const EXECUTOR_KINDS: readonly ExecutorKind[] = EXECUTORS.map(({ kind }) => kind)
+
+type InlineKind = Extract<(typeof KNOWN)[number], { readonly isInline: true }>['kind']
+
+/** The kinds a schedule may bring with it instead of naming an agent. */
+export const INLINE_EXECUTOR_KINDS = EXECUTORS.filter(({ isInline }) => isInline).map(
+  ({ kind }) => kind,
+) as readonly InlineKind[]
+
+/** What is known of each kind. */
+export const SPEC_OF = Object.fromEntries(EXECUTORS.map((spec) => [spec.kind, spec])) as Readonly<
+  Record<ExecutorKind, ExecutorSpec<ExecutorKind>>
+>
