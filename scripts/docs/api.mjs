@@ -98,10 +98,13 @@ function inputTable({ parameters }, { typeWords }) {
   if (parameters.length === 0) return []
   const rows = parameters.map(
     ({ name, in: place, required, schema, description }) =>
-      `| \`${name}\` | ${place}${required ? ', required' : ''} | ${linked(description ?? typeWords(schema))} |`,
+      `| \`${name}\` | ${place}${required ? ', required' : ''} | ${linked(typeWords(schema))} | ${cellOf(description)} |`,
   )
-  return [['| Input | Where | What |', '| --- | --- | --- |', ...rows].join('\n')]
+  return [['| Input | Where | Type | Description |', '| --- | --- | --- | --- |', ...rows].join('\n')]
 }
+
+/** A sentence in a table. */
+const cellOf = (description = '') => description.replaceAll('|', String.raw`\|`)
 
 /** How it is called from a terminal. */
 function curlOf({ method, path, permission, examples, body }) {
@@ -127,9 +130,12 @@ function renderShapes(document, { fieldWords, typeWords }) {
       fields.length === 0
         ? [linked(typeWords(schema))]
         : [
-            '| Field | Type | Always there |',
-            '| --- | --- | --- |',
-            ...fields.map((field) => `| \`${field.name}\` | ${linked(field.type)} | ${field.required ? '✓' : ''} |`),
+            '| Field | Type | Always there | Description |',
+            '| --- | --- | --- | --- |',
+            ...fields.map(
+              ({ name: field, type, required, description }) =>
+                `| \`${field}\` | ${linked(type)} | ${required ? '✓' : ''} | ${cellOf(description)} |`,
+            ),
           ]
     return [`### ${name}`, ...(schema.description === undefined ? [] : [schema.description]), table.join('\n')].join(
       '\n\n',

@@ -20,14 +20,14 @@ export const agentFields = {
   self_service: guardRailsInput
     .nullish()
     .describe(
-      'How far what its attempts make by themselves may go; null, or left out: they are given no key and make nothing.',
+      'Limits for what its attempts may create on their own. Null or omitted: attempts get no key and create nothing.',
     ),
   provider: z
     .string()
     .min(1)
     .max(100)
     .nullish()
-    .describe('The provider it calls; its quotas are shared by all agents that name it.'),
+    .describe('The provider it calls. All agents with this provider share its quotas.'),
 }
 
 export const agentInput = named(
@@ -40,7 +40,7 @@ export type AgentInput = Shape<typeof agentInput>
 export const agentPatch = named(
   'AgentPatch',
   z.strictObject({ ...agentFields, name: agentFields.name.optional(), executor: executorInput.optional() }),
-  'What may change about an agent: everything but its id.',
+  'A change of an agent. The id cannot be changed.',
 )
 export type AgentPatch = Shape<typeof agentPatch>
 
@@ -52,16 +52,13 @@ export const agent = named(
     name: z.string(),
     description: z.string(),
     executor,
-    retry_policy: retryPolicy.nullable().describe('Null: what is usual for its executor.'),
+    retry_policy: retryPolicy.nullable().describe('Null: the default of its executor.'),
     timeout_seconds: z.int().nullable(),
     max_concurrent: z.int().nullable(),
     context_window: z.int().nullable(),
     default_session: z.string().nullable(),
     self_service: guardRails.nullable(),
-    provider: z
-      .string()
-      .nullable()
-      .describe('The provider it calls; its quotas are shared by all agents that name it.'),
+    provider: z.string().nullable().describe('The provider it calls. All agents with this provider share its quotas.'),
     version: z.int(),
     created_at: moment,
     updated_at: moment,

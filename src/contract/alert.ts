@@ -18,7 +18,7 @@ const alert = named(
     cleared_at: moment.nullable(),
     cleared_why: why.nullable(),
   }),
-  'Something somebody should look at. It clears itself when it is over.',
+  'Something that needs attention. It clears itself when the cause is gone.',
 )
 export type AlertView = Shape<typeof alert>
 
@@ -28,7 +28,7 @@ export const alertPage = pageOf('AlertPage', alert)
 export const alertFilter = z.strictObject({
   status: z.enum(['open', 'cleared']).optional(),
   kind: z.enum(ALERT_KINDS).optional(),
-  subject_id: id.optional().describe('About this schedule, node or target.'),
+  subject_id: id.optional().describe('The schedule, node or target the alert is about.'),
   ...paging,
 })
 export type AlertFilter = Shape<typeof alertFilter>

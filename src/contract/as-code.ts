@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { PERMISSIONS, type Permission } from '../core/access.ts'
 import {
   AS_CODE_ACTIONS,
   AS_CODE_THINGS,
@@ -11,7 +10,7 @@ import {
 import { DURATION_WORDS } from './config/duration.ts'
 import { agentFields, type AgentInput } from './agent.ts'
 import { budgetFields, type BudgetInput } from './budget.ts'
-import { anyJson, id } from './common.ts'
+import { anyJson, id, permission } from './common.ts'
 import { problemError } from './problem.ts'
 import { scheduleFields, type ScheduleInput } from './schedule.ts'
 import { named, type Shape } from './shape.ts'
@@ -102,26 +101,24 @@ export const applyFilter = z.strictObject({
   prune: z
     .boolean()
     .optional()
-    .describe(
-      'Deletes what is stored and not in the document, of the kinds that the document names; false unless given.',
-    ),
+    .describe('Delete stored things that are not in the document, for the kinds the document lists. Default: false.'),
   expect: z
     .string()
     .min(1)
     .max(200)
     .optional()
-    .describe('The `plan_id` that was seen: anything else than what it said is refused.'),
+    .describe('The `plan_id` that was reviewed. A different plan is refused.'),
 })
 export type ApplyFilter = Shape<typeof applyFilter>
 
 const plannedChange = named(
   'PlannedChange',
   z.strictObject({
-    field: z.string().describe('Nested with dots: `retry_policy.base_ms`.'),
+    field: z.string().describe('Nested fields with dots: `retry_policy.base_ms`.'),
     before: anyJson,
     after: anyJson,
   }),
-  'One field that is to change. Null: it is not there, or its default. Values that are hidden are shown as `***`.',
+  'A changed field. Null: absent, or its default. Hidden values are shown as `***`.',
 )
 export type PlannedChange = Shape<typeof plannedChange>
 
@@ -129,17 +126,14 @@ const plannedItem = named(
   'PlannedItem',
   z.strictObject({
     kind: z.enum(AS_CODE_THINGS),
-    name: z.string().describe('Of a budget: whose it is, what it counts, and how often.'),
-    id: z.string().nullable().describe('Null while there is none.'),
+    name: z.string().describe('Of a budget: its subject, unit and period.'),
+    id: z.string().nullable().describe('Null: not created yet.'),
     action: z.enum(AS_CODE_ACTIONS),
-    pointer: z
-      .string()
-      .nullable()
-      .describe('Where it stands in the document; null: it is stored and not in the document.'),
+    pointer: z.string().nullable().describe('JSON pointer into the document. Null: stored, but not in the document.'),
     changes: z.array(plannedChange),
-    flaws: z.array(problemError).describe('What stands in its way; while there is any of anything, nothing is done.'),
+    flaws: z.array(problemError).describe('Errors. While any item has one, nothing is applied.'),
   }),
-  'What becomes of one thing.',
+  'The planned change of one thing.',
 )
 export type PlannedItem = Shape<typeof plannedItem>
 
@@ -148,16 +142,14 @@ export const planView = named(
   z.strictObject({
     plan_id: z
       .string()
-      .describe('Of the document and everything it was compared with: it is another one as soon as any of that is.'),
+      .describe('Hash of the document and of the state it was compared with. It changes when either changes.'),
     applied: z.boolean(),
     prune: z.boolean(),
     items: z.array(plannedItem),
     counts: z.strictObject({
       ...{ create: z.int(), update: z.int(), delete: z.int(), unchanged: z.int(), unmanaged: z.int(), flawed: z.int() },
     }),
-    permissions: z
-      .array(z.enum(Object.keys(PERMISSIONS) as readonly Permission[]))
-      .describe('What whoever applies it must be permitted.'),
+    permissions: z.array(permission).describe('Permissions that applying it requires.'),
   }),
   'What a document would change, or has changed.',
 )

@@ -5,17 +5,17 @@ import { named, type Shape } from './shape.ts'
 const audit = named(
   'AuditRecord',
   z.strictObject({
-    no: z.int().describe('Counted per org, without gaps.'),
+    no: z.int().describe('Sequence number within the org, without gaps.'),
     org_id: z.string(),
     at: moment,
-    actor: z.string().describe('Who did it: a key, a member, or the program itself (`library`, `system`, `signal`).'),
+    actor: z.string().describe('A key, a member, or the program itself (`library`, `system`, `signal`).'),
     action: z.string().describe('`schedule.update`, `run.cancel`, …'),
     object: z.strictObject({ kind: z.string(), id: z.string() }),
     before: anyJson,
     after: anyJson,
-    hash: z.string().describe('SHA-256 over the hash of the record before and this record, in hexadecimal.'),
+    hash: z.string().describe('SHA-256 of the previous hash and this record, in hexadecimal.'),
   }),
-  'Something that was changed, by whom, and what it was before and after.',
+  'A change: who made it, and the values before and after.',
 )
 export type AuditView = Shape<typeof audit>
 
@@ -34,7 +34,7 @@ export type AuditFilter = Shape<typeof auditFilter>
 
 const fault = z.strictObject({
   kind: z.enum(['changed', 'gap', 'truncated', 'anchor_missing']),
-  no: z.int().nullable().describe('The first record it concerns; null when it concerns none that is there.'),
+  no: z.int().nullable().describe('The first record affected. Null: no stored record is.'),
   message: z.string(),
 })
 export type AuditFault = Shape<typeof fault>
@@ -44,13 +44,13 @@ export const auditVerdict = named(
   z.strictObject({
     ok: z.boolean(),
     org_id: z.string(),
-    records: z.int().describe('Records that were looked at.'),
+    records: z.int().describe('Records checked.'),
     head: z
       .strictObject({ no: z.int(), hash: z.string() })
       .nullable()
-      .describe('The newest record and its hash: keep the hash elsewhere, and use it as an anchor next time.'),
+      .describe('The newest record and its hash. Store the hash elsewhere and pass it as an anchor next time.'),
     faults: z.array(fault),
   }),
-  'What verifying a chain has found.',
+  'Result of verifying the audit chain.',
 )
 export type AuditVerdict = Shape<typeof auditVerdict>

@@ -15,26 +15,30 @@ const within = ({ min, max }: { readonly min: number; readonly max: number }) =>
 export const backfillInput = named(
   'BackfillInput',
   z.strictObject({
-    from: givenMoment.describe('The first moment of the range.'),
-    to: givenMoment
+    from: givenMoment.describe('Start of the range, inclusive.'),
+    to: givenMoment.optional().describe('End of the range, exclusive. Default: now. Not in the future.'),
+    which: z
+      .enum(BACKFILL_CHOICES)
       .optional()
-      .describe('The end of the range, which is not part of it; now unless given, and not in the future.'),
-    which: z.enum(BACKFILL_CHOICES).optional().describe('`missing` unless given: what has had no run that succeeded.'),
+      .describe('Which occurrences to run. Default: `missing`, those without a successful run.'),
     order: z.enum(BACKFILL_ORDERS).optional(),
     policy: z
       .enum(BACKFILL_POLICIES)
       .optional()
-      .describe("How it gets along with the schedule's own runs; `wait` unless given."),
-    max_active: within(BACKFILL_BOUNDS.maxActive).optional().describe('Runs at a time; 1 unless given.'),
-    spacing_ms: within(BACKFILL_BOUNDS.spacingMs).optional().describe('The least time between two that are made.'),
-    lane: z.string().min(1).max(64).nullish().describe('The lane of the schedule unless given.'),
+      .describe('How it shares the schedule with its own runs. Default: `wait`.'),
+    max_active: within(BACKFILL_BOUNDS.maxActive).optional().describe('Maximum concurrent runs. Default: 1.'),
+    spacing_ms: within(BACKFILL_BOUNDS.spacingMs).optional().describe('Minimum time between two runs.'),
+    lane: z.string().min(1).max(64).nullish().describe('Default: the lane of the schedule.'),
     stop_on_failures: within(BACKFILL_BOUNDS.stopOnFailures)
       .nullish()
-      .describe('Failures in a row that end it; 5 unless given, null: none do.'),
-    deliver: z.boolean().optional().describe('Whether results go where those of the schedule go; true unless given.'),
-    dry_run: z.boolean().optional().describe('Says what would be done, and changes nothing.'),
+      .describe('Consecutive failures that stop it. Default: 5. Null: never.'),
+    deliver: z
+      .boolean()
+      .optional()
+      .describe('Whether results are delivered as those of the schedule are. Default: true.'),
+    dry_run: z.boolean().optional().describe('Return the plan and change nothing.'),
   }),
-  'Which past moments of a schedule are to be run, and how fast.',
+  'Which past occurrences of a schedule to run, and how fast.',
 )
 export type BackfillInput = Shape<typeof backfillInput>
 
@@ -52,11 +56,11 @@ const counts = z.strictObject({
 export const backfill = named(
   'Backfill',
   z.strictObject({
-    id: z.string().nullable().describe('Null when it was only planned.'),
+    id: z.string().nullable().describe('Null for a plan.'),
     org_id: z.string(),
     schedule_id: z.string(),
     state: z.enum([...BACKFILL_STATES, 'planned']),
-    why: why.nullable().describe('Why it has ended, or what it waits for; null while it goes on.'),
+    why: why.nullable().describe('Why it ended, or what it is waiting for. Null while it is running.'),
     sentence: z.string().nullable(),
     from: moment,
     to: moment,
@@ -68,26 +72,28 @@ export const backfill = named(
     lane: z.string().nullable(),
     stop_on_failures: z.int().nullable(),
     deliver: z.boolean(),
-    total: z.int().describe('How many moments it takes, and the first and the last of them by the clock.'),
+    total: z.int().describe('Number of occurrences; `first` and `last` are the earliest and the latest.'),
     first: moment.nullable(),
     last: moment.nullable(),
-    left_out: standings.describe('Moments of the range it leaves out, by what has become of them.'),
-    ended: z.int().describe('Of the moments: those whose run has ended, is under way, and is still to come.'),
+    left_out: standings.describe('Occurrences of the range that it leaves out, by their outcome.'),
+    ended: z
+      .int()
+      .describe('Occurrences whose run has ended; `in_flight` is those running, `remaining` those still to come.'),
     in_flight: z.int(),
     remaining: z.int(),
-    counts: counts.describe('How the runs ended.'),
-    run_ids: z.array(z.string()).describe('The runs that are under way.'),
+    counts: counts.describe('Ended runs by status.'),
+    run_ids: z.array(z.string()).describe('Runs in progress.'),
     runs_per_minute: z.number().nullable(),
     eta: moment.nullable(),
     expected: z
       .strictObject({
-        at_once: z.int().describe('Runs at a time, as far as the schedule lets it.'),
+        at_once: z.int().describe('Concurrent runs, as far as the schedule allows.'),
         duration_ms: z.number().nullable(),
         tokens: z.number().nullable(),
         cost: z.number().nullable(),
       })
-      .describe('What was expected when it began; null where nobody could know.'),
-    notes: z.array(z.string()).describe('What one should know about it.'),
+      .describe('Estimates from when it was created. Null: unknown.'),
+    notes: z.array(z.string()).describe('Notes about the backfill.'),
     created_by: z.string(),
     created_at: moment,
     finished_at: moment.nullable(),
@@ -104,11 +110,9 @@ export const backfillCancel = named(
     running: z
       .enum(['finish', 'cancel'])
       .optional()
-      .describe(
-        'What becomes of its runs: those that work `finish` unless given; what waits is cancelled in any case.',
-      ),
+      .describe('What happens to runs in progress. Default: `finish`. Queued runs are cancelled in any case.'),
   }),
-  'How a backfill is cancelled.',
+  'How to cancel a backfill.',
 )
 export type BackfillCancel = Shape<typeof backfillCancel>
 

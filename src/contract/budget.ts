@@ -7,23 +7,19 @@ import { named, type Shape } from './shape.ts'
 
 const amount = z.number().positive()
 const changeable = {
-  on_exceed: z.enum(BUDGET_ACTIONS).optional().describe('`skip` unless given.'),
-  default_reserve: z
-    .number()
-    .min(0)
-    .optional()
-    .describe('What a run is expected to use while nothing is known about it.'),
+  on_exceed: z.enum(BUDGET_ACTIONS).optional().describe('Default: `skip`.'),
+  default_reserve: z.number().min(0).optional().describe('Amount reserved for a run whose usage is unknown.'),
 }
 
 /** Everything a budget is made from. */
 export const budgetFields = {
   ...changeable,
-  amount: amount.describe('Tokens, or money with up to six decimals.'),
+  amount: amount.describe('Tokens, or money with up to six decimal places.'),
   agent_id: id.optional(),
   schedule_id: id.optional(),
   unit: z.enum(BUDGET_UNITS),
-  period: z.enum(BUDGET_PERIODS).optional().describe('`day` unless given.'),
-  timezone: z.string().min(1).optional().describe("Whose days and months they are; the org's own zone unless given."),
+  period: z.enum(BUDGET_PERIODS).optional().describe('Default: `day`.'),
+  timezone: z.string().min(1).optional().describe("Time zone of its days and months. Default: the org's time zone."),
 }
 
 export const budgetInput = named(
@@ -35,8 +31,11 @@ export type BudgetInput = Shape<typeof budgetInput>
 
 export const budgetPatch = named(
   'BudgetPatch',
-  z.strictObject({ ...changeable, amount: amount.optional().describe('Tokens, or money with up to six decimals.') }),
-  'What may change about a budget. The rest says what was counted, and never changes.',
+  z.strictObject({
+    ...changeable,
+    amount: amount.optional().describe('Tokens, or money with up to six decimal places.'),
+  }),
+  'A change of a budget. Subject, unit, period and time zone cannot be changed.',
 )
 export type BudgetPatch = Shape<typeof budgetPatch>
 
@@ -45,7 +44,7 @@ export const subjectFields = {
   scope: z.enum(BUDGET_SCOPES),
   agent_id: z.string().nullable(),
   schedule_id: z.string().nullable(),
-  owner: z.string().nullable().describe('The key or the agent (`agent:<id>`) whose guard rails it belongs to.'),
+  owner: z.string().nullable().describe('The restricted key or the agent (`agent:<id>`) it belongs to.'),
 }
 
 /** How much may be used in which time, as it is shown. */
@@ -67,20 +66,16 @@ export const budget = named(
     default_reserve: z.number(),
     spent: z
       .number()
-      .describe('What the present period has used, what runs in flight have set aside, and what is left.'),
+      .describe('Used in the current period; `reserved` is set aside for runs in flight, `remaining` is left.'),
     reserved: z.number(),
     remaining: z.number(),
-    paused_at: moment
-      .nullable()
-      .describe(
-        'Since when nothing starts under it, with `pause`, until somebody resumes it. Null: it does not stand still.',
-      ),
-    alerts: z.array(z.enum(BUDGET_ALERT_KINDS)).describe('Kinds of its open alerts.'),
+    paused_at: moment.nullable().describe('When `pause` stopped new runs. Null: not paused.'),
+    alerts: z.array(z.enum(BUDGET_ALERT_KINDS)).describe('Kinds of open alerts.'),
     period_start: moment,
     period_end: moment,
     created_at: moment,
   }),
-  'A budget and where it stands. Amounts are tokens, or money in whole units.',
+  'A budget and its usage. Amounts are tokens, or money in whole units.',
 )
 export type BudgetView = Shape<typeof budget>
 
@@ -89,7 +84,7 @@ export const scheduleBudgetInput = named(
   'ScheduleBudgetInput',
   z.strictObject({
     ...changeable,
-    amount: amount.describe('Tokens, or money with up to six decimals.'),
+    amount: amount.describe('Tokens, or money with up to six decimal places.'),
     unit: z.enum(BUDGET_UNITS),
     period: z.enum(BUDGET_PERIODS).optional(),
     timezone: z.string().min(1).optional(),
@@ -106,7 +101,7 @@ export const scheduleBudget = named(
     ...limitFields,
     default_reserve: z.number(),
   }),
-  'The own budget of a schedule; `GET /budgets/:id` says where it stands.',
+  'The budget of a schedule; `GET /budgets/:id` shows its usage.',
 )
 export type ScheduleBudgetView = Shape<typeof scheduleBudget>
 

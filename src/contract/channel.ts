@@ -9,38 +9,42 @@ const short = z.string().min(1).max(200)
 const template = z.string().min(1).max(2_000)
 
 const changeable = {
-  enabled: z.boolean().optional().describe('True unless given.'),
-  token: z.string().min(1).max(1_000).optional().describe('Of a bot or an app. Never shown.'),
+  enabled: z.boolean().optional().describe('Default: true.'),
+  token: z.string().min(1).max(1_000).optional().describe('Token of the bot or app. Never shown.'),
   signing_secret: z
     .string()
     .min(1)
     .max(1_000)
     .optional()
-    .describe("By which requests are recognised as Slack's, or as those of whoever calls a hook. Never shown."),
-  mode: z
-    .enum(TELEGRAM_MODES)
+    .describe('Secret that verifies requests from Slack or from callers of the webhook. Never shown.'),
+  mode: z.enum(TELEGRAM_MODES).nullable().optional().describe('How updates arrive: `polling` (default) or `webhook`.'),
+  hears_all: z
+    .boolean()
     .nullable()
     .optional()
-    .describe('How updates of a bot come: `polling`, unless given, or `webhook`.'),
-  hears_all: z.boolean().nullable().optional().describe('In groups, also what does not speak to the bot.'),
-  open: z.boolean().nullable().optional().describe('Everybody may speak. Unless given, only those who are named.'),
+    .describe('In groups, also receive messages that do not address the bot.'),
+  open: z
+    .boolean()
+    .nullable()
+    .optional()
+    .describe('Accept messages from everyone. Default: only from `allowed_users` and `allowed_chats`.'),
   allowed_users: ids.nullable().optional(),
   allowed_chats: ids.nullable().optional(),
   default_recipient: short
     .nullable()
     .optional()
-    .describe('Who is meant when a message goes to the channel and nobody is named.'),
+    .describe('Recipient of messages to the channel that name no recipient.'),
   session: template
     .nullable()
     .optional()
-    .describe(
-      'Of a hook: which conversation a request belongs to, with `{{body.x}}` for what it says; `main` unless given.',
-    ),
+    .describe('Webhook only: session of a request, as a template with `{{body.x}}`. Default: `main`.'),
   text: template
     .nullable()
     .optional()
-    .describe('Of a hook: what the agent is told; the field `text` of the body, or all of it, unless given.'),
-  lane: short.nullable().optional().describe('Of a hook: the lane of its runs.'),
+    .describe(
+      'Webhook only: message to the agent, as a template. Default: the field `text` of the body, or the whole body.',
+    ),
+  lane: short.nullable().optional().describe('Webhook only: lane of its runs.'),
 }
 
 export const channelInput = named(
@@ -50,19 +54,19 @@ export const channelInput = named(
       .string()
       .regex(/^[a-z0-9][a-z0-9_-]*$/)
       .max(60)
-      .describe('Part of session keys: lower case letters, digits, `-` and `_`. It never changes.'),
+      .describe('Part of session keys: lowercase letters, digits, `-` and `_`. It cannot be changed.'),
     kind: z.enum(CHANNEL_KINDS),
-    agent_id: id.describe('Who answers.'),
+    agent_id: id.describe('The agent that answers.'),
     ...changeable,
   }),
-  'A new channel: where messages come from and answers go. Which fields there are depends on its kind.',
+  'A new channel: a source of messages and the way back for replies. Fields depend on the kind.',
 )
 export type ChannelInput = Shape<typeof channelInput>
 
 export const channelPatch = named(
   'ChannelPatch',
   z.strictObject({ agent_id: id.optional(), ...changeable }),
-  'What may change about a channel: everything but its name and its kind.',
+  'A change of a channel. Name and kind cannot be changed.',
 )
 export type ChannelPatch = Shape<typeof channelPatch>
 
@@ -78,31 +82,28 @@ export const channel = named(
     has_token: z.boolean(),
     has_signing_secret: z.boolean(),
     mode: z.enum(TELEGRAM_MODES).nullable(),
-    hears_all: z.boolean().nullable().describe('In groups, also what does not speak to the bot.'),
+    hears_all: z.boolean().nullable().describe('In groups, also receive messages that do not address the bot.'),
     open: z.boolean().nullable(),
     allowed_users: z.array(z.string()).nullable(),
     allowed_chats: z.array(z.string()).nullable(),
-    default_recipient: z
-      .string()
-      .nullable()
-      .describe('Who is meant when a message goes to the channel and nobody is named.'),
+    default_recipient: z.string().nullable().describe('Recipient of messages to the channel that name no recipient.'),
     session: z
       .string()
       .nullable()
-      .describe('Templates of a hook: which conversation a request belongs to, and what it says.'),
+      .describe('Webhook only: template of the session; `text` is the template of the message.'),
     text: z.string().nullable(),
     lane: z.string().nullable(),
-    hook_path: z.string().describe('Where requests to it go.'),
-    username: z.string().nullable().describe('The name of the bot, once Telegram has told it.'),
-    attended_by: z.string().nullable().describe('The node that attends to it.'),
+    hook_path: z.string().describe('Path for webhook requests.'),
+    username: z.string().nullable().describe('Username of the bot, once Telegram has reported it.'),
+    attended_by: z.string().nullable().describe('The node that polls it.'),
     last_heard_at: moment.nullable(),
     last_failed_at: moment.nullable(),
-    failure: z.string().nullable().describe('What is wrong with it.'),
+    failure: z.string().nullable().describe('The last error.'),
     created_by: z.string().nullable(),
     created_at: moment,
     updated_at: moment,
   }),
-  'A channel, and how it fares.',
+  'A channel and its state.',
 )
 export type ChannelView = Shape<typeof channel>
 
@@ -112,24 +113,27 @@ export const channelTest = named(
   'ChannelTest',
   z.strictObject({
     ok: z.boolean(),
-    username: z.string().nullable().describe('The name of the bot, if its service has told it.'),
+    username: z.string().nullable().describe('Username of the bot, if the service reported it.'),
     status_code: z.int().nullable(),
     message: z.string().nullable(),
   }),
-  'What came of trying a channel out.',
+  'Result of testing a channel.',
 )
 export type ChannelTestView = Shape<typeof channelTest>
 
 export const hookReceipt = named(
   'HookReceipt',
   z.strictObject({
-    run_id: z.string().nullable().describe('The run that answers it; null when there was nothing to answer.'),
+    run_id: z.string().nullable().describe('The run that handles it. Null: there was nothing to handle.'),
     outcome: z
       .enum(['accepted', 'stopped', 'ignored', 'turned_away'])
-      .describe('What happened: a run was made, work was stopped, or it was passed over.'),
-    duplicate: z.literal(true).optional().describe('The message was sent before: this is the run of the first one.'),
+      .describe('Whether a run was created, work was stopped, or the message was ignored.'),
+    duplicate: z
+      .literal(true)
+      .optional()
+      .describe('The message was received before; this is the run of the first one.'),
   }),
-  'What became of a request to a channel.',
+  'Outcome of a request to a channel.',
 )
 export type HookReceipt = Shape<typeof hookReceipt>
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PERMISSIONS, ROLES, type Permission, type Role } from '../core/access.ts'
 import { REASONS, type Reason } from '../core/reasons.ts'
 import { named, type Shape } from './shape.ts'
 
@@ -14,14 +15,18 @@ export const anyJson = z.unknown()
 /** An object whose fields are the caller's own business. */
 export const anyObject = z.record(z.string(), z.unknown())
 
+/** The name of a permission. */
+export const permission = z.enum(Object.keys(PERMISSIONS) as readonly Permission[])
+
+/** The name of a role. */
+export const role = z.enum(Object.keys(ROLES) as readonly Role[])
+
 export const id = z.string().min(1).max(512)
 
 /** The fields of a reason. */
 export const whyFields = {
-  reason: z.enum(Object.keys(REASONS) as readonly Reason[]),
-  rule: z
-    .string()
-    .describe('The rule in the words of the docs: `overlap_action=SKIP`, `session.cap`, `gate:agent_limit`.'),
+  reason: named('Reason', z.enum(Object.keys(REASONS) as readonly Reason[]), 'The code of a reason.'),
+  rule: z.string().describe('The rule as the docs write it: `overlap_action=SKIP`, `session.cap`, `gate:agent_limit`.'),
   evidence: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
 }
 
@@ -45,8 +50,8 @@ export const omittedPayload = {
   payload_omitted: z
     .literal(true)
     .optional()
-    .describe('In a list: the payload is above 16 KiB and left out; what is asked for alone has it.'),
-  payload_bytes: z.int().optional().describe('How large a payload is that was left out.'),
+    .describe('In lists: the payload is larger than 16 KiB and left out. Get the item to see it.'),
+  payload_bytes: z.int().optional().describe('Size of the payload that was left out.'),
 }
 export type OmittedPayload = Shape<z.ZodObject<typeof omittedPayload>>
 

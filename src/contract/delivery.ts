@@ -17,7 +17,7 @@ const deliveryTry = named(
     error_code: z.enum(TRY_ERRORS).nullable(),
     message: z.string().nullable(),
   }),
-  'One try to send a message.',
+  'One attempt to deliver a message.',
 )
 export type DeliveryTryView = Shape<typeof deliveryTry>
 
@@ -26,16 +26,16 @@ export const delivery = named(
   z.strictObject({
     id: z.string(),
     org_id: z.string(),
-    run_id: z.string().nullable().describe('Null for what is no result of a run: an alert, or a digest.'),
-    alert_id: z.string().nullable().describe('The alert it tells of.'),
-    digest_id: z.string().nullable().describe('The digest it is part of; it has arrived when that has.'),
-    digest: z.boolean().describe('Whether it is a digest of what came in quiet hours.'),
+    run_id: z.string().nullable().describe('Null for alerts and digests.'),
+    alert_id: z.string().nullable().describe('The alert it reports.'),
+    digest_id: z.string().nullable().describe('The digest it is part of. It is delivered when the digest is.'),
+    digest: z.boolean().describe('Whether it is a digest of messages held during quiet hours.'),
     kind: z.enum(['target', 'callback', 'session', 'channel']),
-    to: z.string().nullable().describe('Which conversation or whom in a channel it goes to, when that is no target.'),
+    to: z.string().nullable().describe('Session or channel recipient, when it does not go to a target.'),
     target_id: z.string().nullable(),
-    url: z.string().nullable().describe('Of a callback; a target has its own.'),
+    url: z.string().nullable().describe('URL of a callback.'),
     status: z.enum(DELIVERY_STATES),
-    message_id: z.string().describe('The `webhook-id` and `Idempotency-Key` of every try.'),
+    message_id: z.string().describe('Sent as `webhook-id` and `Idempotency-Key` with every attempt.'),
     next_try_at: moment.nullable(),
     why,
     sentence: z.string(),
@@ -51,7 +51,7 @@ export const deliveryPage = pageOf('DeliveryPage', delivery)
 
 /** Which deliveries are wanted. */
 export const deliveryFilter = z.strictObject({
-  status: z.string().max(200).optional().describe('One or more, with commas between them.'),
+  status: z.string().max(200).optional().describe('One or more states, separated by commas.'),
   run_id: id.optional(),
   target_id: id.optional(),
   ...paging,

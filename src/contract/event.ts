@@ -13,7 +13,7 @@ export const event = named(
     subject: z.string(),
     data: anyObject,
   }),
-  'Something that happened. Ids grow in the order of commits inside an org.',
+  'An event. Ids increase in commit order within an org.',
 )
 export type EventView = Shape<typeof event>
 
@@ -21,12 +21,14 @@ const eventId = z.string().max(40)
 
 /** Which events somebody wants to hear of. Everything that is given has to fit. */
 export const eventFilter = z.strictObject({
-  kinds: z.string().min(1).max(1_000).optional().describe('Kinds, with commas between them.'),
+  kinds: z.string().min(1).max(1_000).optional().describe('Event kinds, separated by commas.'),
   run_id: id.optional(),
-  schedule_id: id.optional().describe('The schedule itself, and its runs.'),
+  schedule_id: id.optional().describe('The schedule and its runs.'),
   session: id.optional().describe('Runs of the session.'),
   agent_id: id.optional().describe('Runs of the agent.'),
-  last_event_id: eventId.optional().describe('For whoever cannot send the header `Last-Event-ID`, which wins.'),
+  last_event_id: eventId
+    .optional()
+    .describe('For clients that cannot send the header `Last-Event-ID`, which takes precedence.'),
 })
 export type EventFilter = Shape<typeof eventFilter>
 

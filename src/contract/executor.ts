@@ -6,7 +6,7 @@ import { named, type Shape } from './shape.ts'
 export const executor = named(
   'Executor',
   z.looseObject({ kind: z.enum(EXECUTOR_KINDS) }),
-  'How work is performed: the kind, and the options of that kind.',
+  'How the work is performed: a kind and its options.',
 )
 export type ExecutorInput = Shape<typeof executor>
 

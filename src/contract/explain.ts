@@ -36,11 +36,9 @@ const link = named(
   z.strictObject({
     kind: z.enum(LINK_KINDS),
     id: z.string(),
-    role: z
-      .string()
-      .describe('What it has to do with it: the name of the fact (`previous_run`), or what it is of it (`schedule`).'),
-    api: z.string().describe('Where the API shows it.'),
-    console: z.string().describe('Where the console shows it.'),
+    role: z.string().describe('The name of the fact (`previous_run`), or its relation (`schedule`).'),
+    api: z.string().describe('Path in the API.'),
+    console: z.string().describe('Path in the console.'),
   }),
   'Something that an explanation speaks of, and where it is to be looked at.',
 )
@@ -50,8 +48,8 @@ const policy = named(
   'ExplainPolicy',
   z.strictObject({
     name: z.string(),
-    value: z.string().nullable().describe('Null: the rule has no value, or it is among the evidence.'),
-    documentation: z.string().describe('A page of the documentation, from the root of the repository.'),
+    value: z.string().nullable().describe('Null: the rule has no value, or the evidence has it.'),
+    documentation: z.string().describe('Page of the documentation, relative to the repository root.'),
   }),
   'The policy, limit or gate that spoke, with its value and where it is documented.',
 )
@@ -63,7 +61,7 @@ const step = named(
     stage: z.enum(STEP_STAGES),
     name: z.string().describe('`overlap`, `session_limit`, `attempt 2`, …'),
     state: z.enum(STEP_STATES),
-    sentence: z.string().nullable().describe('What it said; null where there is nothing to say.'),
+    sentence: z.string().nullable().describe('Result of the step. Null: nothing to report.'),
   }),
   'One question on the way, in the order in which the engine asks them.',
 )
@@ -71,11 +69,11 @@ export type ExplainStep = Shape<typeof step>
 
 /** Something that can be done about it. */
 const action = z.strictObject({
-  action: z.string().describe('A word for programs: `retry`, `enable`, …'),
+  action: z.string().describe('Machine-readable name: `retry`, `enable`, …'),
   sentence: z.string(),
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
   path: z.string(),
-  command: z.string().describe('The same as a command.'),
+  command: z.string().describe('The same as a CLI command.'),
 })
 export type ExplainAction = Shape<typeof action>
 
@@ -101,14 +99,12 @@ export const runExplanation = named(
       run_id: z.string(),
       status: z.enum(RUN_STATES),
       decision: why,
-      held_decision: why
-        .nullable()
-        .describe('Why it was held before `decision` was made; null for runs that never were.'),
+      held_decision: why.nullable().describe('Why it was held before `decision`. Null: it never was.'),
     },
     ...whyFields,
     ...explained,
   }),
-  'Why a run is where it is, in codes and in words, and why it was made.',
+  'Why a run is in its state and why it was created, in codes and in sentences.',
 )
 export type RunExplanation = Shape<typeof runExplanation>
 
@@ -123,7 +119,7 @@ export const occurrenceExplanation = named(
     evidence: z.record(z.string(), z.unknown()),
     ...explained,
   }),
-  'What became of a moment of a schedule, or will, and why.',
+  'What happened or will happen at an occurrence of a schedule, and why.',
 )
 export type OccurrenceExplanation = Shape<typeof occurrenceExplanation>
 
@@ -131,21 +127,13 @@ const finding = named(
   'ExplainFinding',
   z.strictObject({
     kind: z.enum(FINDING_KINDS),
-    about: z
-      .string()
-      .nullable()
-      .describe(
-        'What it is about, as people call it: the name of a schedule, the id of a run; null when it is about no one thing.',
-      ),
-    status: z
-      .string()
-      .nullable()
-      .describe('How it stands, where it is something that stands somehow: the state of a run, of a delivery.'),
-    at: moment.nullable().describe('When it was; null when it has no moment.'),
+    about: z.string().nullable().describe('Name of the schedule or id of the run it is about. Null: nothing specific.'),
+    status: z.string().nullable().describe('State of the run or delivery it is about.'),
+    at: moment.nullable().describe('Null: it has no time.'),
     ...whyFields,
     ...{ sentence: z.string(), policy, links: z.array(link) },
   }),
-  'One thing that was found about what was asked.',
+  'One finding of an explanation.',
 )
 export type ExplainFinding = Shape<typeof finding>
 
@@ -153,10 +141,10 @@ export type ExplainFinding = Shape<typeof finding>
 const asked = z.strictObject({
   id: z.string().nullable(),
   at: moment.nullable(),
-  local: z.string().nullable().describe('The same by the clock of the zone.'),
+  local: z.string().nullable().describe('The same in local time.'),
   timezone: z.string().nullable(),
   timezone_from: z.enum(ZONE_SOURCES).nullable(),
-  from: moment.nullable().describe('Between which moments it was looked.'),
+  from: moment.nullable().describe('Start of the time range that was searched; `to` is its end.'),
   to: moment.nullable(),
 })
 export type ExplainAsked = Shape<typeof asked>
@@ -172,7 +160,7 @@ const search = z.strictObject({
   runs: z.int(),
   complete: z
     .boolean()
-    .describe('False: there was more than is looked at; name a schedule, an agent or a session, or a shorter time.'),
+    .describe('False: there was more than was searched. Name a schedule, agent or session, or a shorter time.'),
 })
 export type ExplainSearch = Shape<typeof search>
 
@@ -185,12 +173,12 @@ export const explanation = named(
       asked,
       sentence: z.string(),
       findings: z.array(finding),
-      steps: z.array(step).describe('Of one thing: the questions on its way.'),
+      steps: z.array(step).describe('Of a single thing: the decisions on its way.'),
     },
     ...{
       next: next.nullable(),
-      nearest: nearest.nullable().describe('Of a moment: what is planned before and after it.'),
-      looked_at: search.nullable().describe('Of a moment; null when one thing was asked about.'),
+      nearest: nearest.nullable().describe('Of a time: what is planned before and after it.'),
+      looked_at: search.nullable().describe('Of a time. Null: the question was about a single thing.'),
     },
   }),
   'The answer to "why?", most telling first.',
@@ -206,7 +194,7 @@ export const explainQuery = z.strictObject({
     .describe(
       'A run, task, `job_run_id`, schedule, message, attempt, delivery, alert, heartbeat, target, agent or session.',
     ),
-  at: word.optional().describe('`2026-11-16T09:00:00Z`, or a time without a zone: `2026-11-16T09:00`, `09:00`.'),
+  at: word.optional().describe('RFC 3339, or local time without an offset: `2026-11-16T09:00`, `09:00`.'),
   schedule_id: word.optional(),
   agent_id: word.optional(),
   session: word.optional(),
@@ -215,7 +203,7 @@ export const explainQuery = z.strictObject({
     .min(1)
     .max(86_400)
     .optional()
-    .describe('How far before and after the moment is looked: 300 unless given.'),
+    .describe('How far before and after the time to search, in seconds. Default: 300.'),
 })
 export type ExplainQuery = Shape<typeof explainQuery>
 

@@ -10,7 +10,7 @@ export const FORECAST_SOURCES = ['schedule', 'heartbeat', 'chat', 'tasks'] as co
 const amount = named(
   'ForecastAmount',
   z.strictObject({ expected: z.number(), high: z.number() }),
-  'What is expected, and what it is if every run uses as much as 95 in 100 of the last ones did at most.',
+  'Expected usage, and a high estimate at the 95th percentile of recent runs.',
 )
 export type ForecastAmount = Shape<typeof amount>
 
@@ -22,14 +22,14 @@ const figureFields = {
 const figures = named(
   'ForecastFigures',
   z.strictObject(figureFields),
-  'What a number of runs is expected to use. Null: nothing is known about any of them.',
+  'Expected usage of a number of runs. Null: unknown.',
 )
 export type ForecastFigures = Shape<typeof figures>
 
 const basis = named(
   'ForecastBasis',
   z.strictObject({ tokens: z.enum(USE_SOURCES), cost: z.enum(USE_SOURCES), runs: z.int() }),
-  'Where the expectation about a source comes from, and how many runs were looked at.',
+  'What the estimate is based on, and how many runs were used.',
 )
 export type ForecastBasis = Shape<typeof basis>
 
@@ -41,28 +41,24 @@ const source = named(
     name: z.string(),
     schedule_id: z.string().nullable(),
     agent_id: z.string(),
-    held_back_runs: z
-      .number()
-      .describe(
-        'Runs that budgets let neither start nor be made up for within the forecast; they are not in the figures.',
-      ),
+    held_back_runs: z.number().describe('Runs that budgets prevent within the forecast. Not included in the figures.'),
     based_on: basis,
   }),
-  'Something that makes runs.',
+  'A source of runs.',
 )
 export type ForecastSource = Shape<typeof source>
 
 const agent = named(
   'ForecastAgent',
   z.strictObject({ ...figureFields, agent_id: z.string() }),
-  'What the runs of an agent are expected to use together.',
+  'Expected usage of all runs of an agent.',
 )
 export type ForecastAgent = Shape<typeof agent>
 
 const day = named(
   'ForecastDay',
   z.strictObject({ ...figureFields, date: z.string() }),
-  "One day, as the calendar of the forecast's zone has it.",
+  'One calendar day in the time zone of the forecast.',
 )
 export type ForecastDayView = Shape<typeof day>
 
@@ -73,9 +69,9 @@ const period = named(
     end: moment,
     expected: z.number(),
     high: z.number(),
-    held_back: z.number().describe('What the runs that the budget holds back at that time would use.'),
+    held_back: z.number().describe('Usage of the runs that the budget holds back in this period.'),
   }),
-  'A period of a budget: what it will have used by its end, or by the end of the forecast.',
+  'A period of a budget: its usage by the end of the period or of the forecast.',
 )
 export type ForecastPeriod = Shape<typeof period>
 
@@ -87,24 +83,22 @@ const budget = named(
     ...limitFields,
     paused: z.boolean(),
     periods: z.array(period),
-    used_up_at: moment.nullable().describe('When it will first be used up. Null: not within the forecast.'),
-    used_up_at_high: moment.nullable().describe('The same, if runs use as much as they do at most.'),
+    used_up_at: moment.nullable().describe('When it is first exhausted. Null: not within the forecast.'),
+    used_up_at_high: moment.nullable().describe('The same at the high estimate.'),
     held_back_runs: z
       .number()
-      .describe(
-        'Runs that it holds back within the forecast. Runs that wait and start in a later period are not counted.',
-      ),
+      .describe('Runs it holds back within the forecast. Runs that wait and start in a later period are not counted.'),
     incomplete: z
       .boolean()
-      .describe('Whether something under it uses an amount that nobody knows: then it may be used up earlier.'),
-    sentence: z.string().describe('What that means, for people.'),
+      .describe('Whether the usage of something under it is unknown, so that it may be exhausted earlier.'),
+    sentence: z.string().describe('The forecast in a sentence.'),
   }),
-  'Where a budget is going.',
+  'The forecast of a budget.',
 )
 export type BudgetForecast = Shape<typeof budget>
 
 export const forecastFilter = z.strictObject({
-  days: z.int().min(1).max(92).optional().describe('From 1 to 92; 30 unless given.'),
+  days: z.int().min(1).max(92).optional().describe('1 to 92. Default: 30.'),
 })
 export type ForecastFilter = Shape<typeof forecastFilter>
 
@@ -114,15 +108,15 @@ export const forecast = named(
     from: moment,
     to: moment,
     timezone: z.string(),
-    total: figures.describe('What can run under every budget that applies.'),
-    held_back: figures.describe('What budgets hold back of the plan.'),
+    total: figures.describe('Usage of the runs that every applicable budget allows.'),
+    held_back: figures.describe('Usage of the runs that budgets hold back.'),
     days: z.array(day),
-    sources: z.array(source).describe('Those that use most come first.'),
+    sources: z.array(source).describe('Largest first.'),
     agents: z.array(agent),
     budgets: z.array(budget),
-    notes: z.array(z.string()).describe('What the forecast does not know or leaves out.'),
+    notes: z.array(z.string()).describe('What the forecast leaves out or does not know.'),
   }),
-  'The next days of an org, from its plan and from what runs have used so far.',
+  'The next days of an org, from its plan and the usage of recent runs.',
 )
 export type ForecastView = Shape<typeof forecast>
 
@@ -132,7 +126,7 @@ const effect = named(
     before: budget.nullable().describe('Null: the schedule brings the budget with it.'),
     after: budget,
   }),
-  'A budget without the schedule, or with it as it is, and with it as it is to be.',
+  'A budget before and after the change of the schedule.',
 )
 export type BudgetEffect = Shape<typeof effect>
 
@@ -140,10 +134,10 @@ export const scheduleForecastInput = named(
   'ScheduleForecastInput',
   z.strictObject({
     ...scheduleFields,
-    id: id.nullish().describe('The schedule that it changes; without one it is new.'),
+    id: id.nullish().describe('The schedule to change. Omitted: a new schedule.'),
     days: z.int().min(1).max(92).nullish(),
   }),
-  'Everything a schedule is made from; with the id of one that exists, only what changes.',
+  'The fields of a new schedule, or with `id` the changes of an existing one.',
 )
 export type ScheduleForecastInput = Shape<typeof scheduleForecastInput>
 
@@ -153,14 +147,14 @@ export const scheduleForecast = named(
     from: moment,
     to: moment,
     timezone: z.string(),
-    figures: figures.describe('What can run under every budget that applies.'),
-    held_back: figures.describe('What budgets hold back of its runs.'),
-    before: figures.nullable().describe('What it uses as it is now; null: it is new, or off.'),
+    figures: figures.describe('Usage of the runs that every applicable budget allows.'),
+    held_back: figures.describe('Usage of its runs that budgets hold back.'),
+    before: figures.nullable().describe('Its usage today. Null: it is new or disabled.'),
     based_on: basis,
-    budgets: z.array(effect).describe('Those that its runs would use. Empty for who may not see budgets.'),
-    warnings: z.array(z.string()).describe('Budgets that would be used up, for people.'),
+    budgets: z.array(effect).describe('Budgets its runs would use. Empty without `budgets:read`.'),
+    warnings: z.array(z.string()).describe('Budgets that would be exhausted, in sentences.'),
     notes: z.array(z.string()),
   }),
-  'What a schedule would add, before it is saved.',
+  'Usage that a schedule would add.',
 )
 export type ScheduleForecast = Shape<typeof scheduleForecast>

@@ -10,8 +10,8 @@ const within = ({ min, max }: { readonly min: number; readonly max: number }) =>
 /** What everything that an owner makes may use together. */
 const budgetInput = z.strictObject({
   unit: z.enum(BUDGET_UNITS),
-  amount: z.number().positive().max(1_000_000_000).describe('Tokens, or money with up to six decimals.'),
-  period: z.enum(BUDGET_PERIODS).optional().describe('`day` unless given.'),
+  amount: z.number().positive().max(1_000_000_000).describe('Tokens, or money with up to six decimal places.'),
+  period: z.enum(BUDGET_PERIODS).optional().describe('Default: `day`.'),
 })
 export type RailBudgetInput = Shape<typeof budgetInput>
 
@@ -21,28 +21,26 @@ export const guardRailsInput = named(
     own_schedules_only: z
       .boolean()
       .optional()
-      .describe('It sees and touches nothing but what it has made itself; true unless given.'),
-    max_schedules: within(RAIL_BOUNDS.maxSchedules)
-      .optional()
-      .describe('Schedules that may be there at once; 10 unless given.'),
+      .describe('It can see and change only what it created itself. Default: true.'),
+    max_schedules: within(RAIL_BOUNDS.maxSchedules).optional().describe('Maximum number of schedules. Default: 10.'),
     min_interval_seconds: within(RAIL_BOUNDS.minIntervalSeconds)
       .optional()
       .describe(
-        'Seconds between two occurrences of a schedule, and between two runs of one that are asked for; 60 unless given.',
+        'Minimum seconds between two occurrences of a schedule, and between two manual runs of one. Default: 60.',
       ),
     max_runs_per_hour: within(RAIL_BOUNDS.maxRunsPerHour)
       .optional()
-      .describe('Runs asked for, tasks, messages, and schedules made or moved, together; 60 unless given.'),
+      .describe('Manual runs, tasks, messages, and schedules created or rescheduled, per hour. Default: 60.'),
     max_lifetime_seconds: within(RAIL_BOUNDS.maxLifetimeSeconds)
       .nullish()
-      .describe('How long what it makes may live; null, or left out: without end.'),
+      .describe('How long what it creates may exist. Null or omitted: no limit.'),
     budget: budgetInput.nullish(),
     approval: z
       .boolean()
       .optional()
-      .describe('Somebody has to approve what it makes before any of it happens; false unless given.'),
+      .describe('Whether someone must approve what it creates before it runs. Default: false.'),
   }),
-  'How far a key may go, whatever its role permits; they hold on every surface.',
+  'Limits of a restricted key, whatever its role permits.',
 )
 export type GuardRailsInput = Shape<typeof guardRailsInput>
 
@@ -57,28 +55,24 @@ export const guardRails = named(
     budget: z
       .strictObject({
         unit: z.enum(BUDGET_UNITS),
-        amount: z.number().describe('Tokens, or money with up to six decimals.'),
-        period: z.enum(BUDGET_PERIODS).describe('`day` unless given.'),
+        amount: z.number().describe('Tokens, or money with up to six decimal places.'),
+        period: z.enum(BUDGET_PERIODS).describe('Default: `day`.'),
       })
       .nullable(),
     approval: z.boolean(),
   }),
-  'Guard rails as every surface shows them.',
+  'Limits of a restricted key.',
 )
 export type GuardRailsView = Shape<typeof guardRails>
 
 export const invitation = named(
   'Invitation',
   z.strictObject({
-    api_url: z.string().nullable().describe('Where to ask; null: this program listens nowhere.'),
+    api_url: z.string().nullable().describe('Base URL of the API. Null: this program does not listen.'),
     mcp_url: z.string().nullable(),
-    key: z
-      .string()
-      .describe(
-        'Works while the attempt is the current one of its run and in flight, and is worth nothing afterwards.',
-      ),
-    expires_at: moment.nullable().describe('When the attempt must be over.'),
+    key: z.string().describe('Valid while the attempt is the current one of its run and in flight.'),
+    expires_at: moment.nullable().describe('Deadline of the attempt.'),
   }),
-  'What an attempt of an agent with `self_service` is handed.',
+  'Access that an attempt of an agent with `self_service` is given.',
 )
 export type InvitationView = Shape<typeof invitation>

@@ -46,9 +46,7 @@ export const heartbeatInput = named(
         }),
       ])
       .nullish(),
-    probe: probeInput
-      .nullish()
-      .describe('What is asked before the agent is woken, after everything that costs nothing.'),
+    probe: probeInput.nullish().describe('Probe that runs before the agent is woken, after all free checks.'),
   }),
   'The whole heartbeat: what is left out takes its default. Setting a checklist switches it on unless `enabled` is false. ' +
     'Switched on without one it takes `<agent>/HEARTBEAT.md` below `heartbeat.checklist_dir`, if that file is there.',
@@ -72,19 +70,19 @@ export const heartbeat = named(
     probe: probeInput.nullable(),
     probe_counts: probeCounts
       .optional()
-      .describe('How often that was asked, and what it has saved; only of one that is asked for, once it was.'),
-    route: z.string().nullable().describe('Where news would go at present; null: nowhere.'),
+      .describe('How often the probe ran and what it saved. Only of a single heartbeat, once it has run.'),
+    route: z.string().nullable().describe('Where messages would go now. Null: nowhere.'),
     no_route: z
       .string()
       .nullable()
-      .describe('Why news would go nowhere, and what to do about it; null when there is a route.'),
-    next_at: moment.nullable().describe('The moment at which it is looked at next; null while it is switched off.'),
-    ok_streak: z.int().describe('Acknowledgements in a row.'),
-    current_interval_seconds: z.int().describe('What the streak has made of the interval.'),
-    version: z.int().describe('0: nobody has set it yet.'),
+      .describe('Why messages would go nowhere, and what to do about it. Null: there is a route.'),
+    next_at: moment.nullable().describe('Next check. Null while it is disabled.'),
+    ok_streak: z.int().describe('Consecutive acknowledgements.'),
+    current_interval_seconds: z.int().describe('The interval after adapting to the streak.'),
+    version: z.int().describe('0: never set.'),
     updated_at: moment.nullable(),
   }),
-  'The heartbeat of an agent, and when it comes next.',
+  'The heartbeat of an agent.',
 )
 export type HeartbeatView = Shape<typeof heartbeat>
 
@@ -96,7 +94,7 @@ export const heartbeatTest = named(
     reason: z.string().optional(),
     sentence: z.string(),
   }),
-  'Whether the heart beat, and if not, why not.',
+  'Whether the heartbeat ran, and if not, why.',
 )
 export type HeartbeatTestAnswer = Shape<typeof heartbeatTest>
 
@@ -105,10 +103,10 @@ const heartbeatLogEntry = named(
   z.strictObject({
     id: z.string(),
     agent_id: z.string(),
-    kind: z.enum(['planned', 'asked']).describe('`asked`: a person wanted to see it now, or ran it again.'),
+    kind: z.enum(['planned', 'asked']).describe('`asked`: requested or repeated by a person.'),
     due_at: moment.nullable(),
     at: moment,
-    looks: z.int().describe('How often a busy agent was asked.'),
+    looks: z.int().describe('How often it was checked while the agent was busy.'),
     last_at: moment,
     outcome: z.enum(BEAT_OUTCOMES),
     reason: whyFields.reason,
@@ -116,12 +114,12 @@ const heartbeatLogEntry = named(
     why,
     target: z.string(),
     run_id: z.string().nullable(),
-    content: z.string().nullable().describe('The news, as it is sent.'),
+    content: z.string().nullable().describe('The message as sent.'),
     delivery_id: z.string().nullable(),
     delivery_status: z.enum(DELIVERY_STATES).nullable(),
     finished_at: moment.nullable(),
   }),
-  'What became of one heartbeat.',
+  'The outcome of one heartbeat.',
 )
 export type HeartbeatLogView = Shape<typeof heartbeatLogEntry>
 
@@ -130,6 +128,6 @@ export const heartbeatLog = pageOf('HeartbeatLog', heartbeatLogEntry)
 /** Which entries of the log are wanted. */
 export const heartbeatLogFilter = z.strictObject({
   ...paging,
-  outcome: z.string().max(200).optional().describe('One outcome, or several with commas between them.'),
+  outcome: z.string().max(200).optional().describe('One or more outcomes, separated by commas.'),
 })
 export type HeartbeatLogFilter = Shape<typeof heartbeatLogFilter>

@@ -7,23 +7,23 @@ export const IMPORT_OUTCOMES = ['new', 'changed', 'unchanged', 'refused', 'taken
 export type ImportOutcome = (typeof IMPORT_OUTCOMES)[number]
 
 const fields = {
-  text: z.string().min(1).max(500_000).describe('What stands in the file.'),
-  plan: z.boolean().optional().describe('Says what would become of it, and changes nothing.'),
+  text: z.string().min(1).max(500_000).describe('Content of the file.'),
+  plan: z.boolean().optional().describe('Return the plan and change nothing.'),
   timezone: z
     .string()
     .min(1)
     .max(100)
     .nullish()
-    .describe("Where the clock hangs where the file says nothing; the org's zone unless given."),
-  agent_id: z.string().min(1).max(200).nullish().describe('The agent that gets all of it as prompts.'),
-  target_id: z.string().min(1).max(200).nullish().describe('The target that results go to.'),
-  disabled: z.boolean().optional().describe('Makes schedules that are switched off.'),
+    .describe("Default time zone for entries that set none. Default: the org's time zone."),
+  agent_id: z.string().min(1).max(200).nullish().describe('The agent that gets the lines as prompts.'),
+  target_id: z.string().min(1).max(200).nullish().describe('The target for results.'),
+  disabled: z.boolean().optional().describe('Create disabled schedules.'),
 }
 
 export const importInput = named(
   'ImportInput',
   z.strictObject(fields),
-  'A jobs file of OpenClaw, and how it is to be taken over.',
+  'A jobs file of OpenClaw, and how to import it.',
 )
 export type ImportInput = Shape<typeof importInput>
 
@@ -31,30 +31,27 @@ export const crontabInput = named(
   'CrontabInput',
   z.strictObject({
     ...fields,
-    system: z.boolean().optional().describe('Whether lines have a field for the user, as /etc/crontab has.'),
+    system: z.boolean().optional().describe('Whether lines have a user field, as in /etc/crontab.'),
   }),
-  'A crontab, and how it is to be taken over.',
+  'A crontab, and how to import it.',
 )
 export type CrontabInput = Shape<typeof crontabInput>
 
 const importedLine = named(
   'ImportedLine',
   z.strictObject({
-    line: z.int().describe('Of the file; of a file of jobs the how manieth job.'),
-    column: z
-      .int()
-      .nullable()
-      .describe('Where in the line it cannot be read, from 1 on; null: nowhere, or nobody can tell.'),
+    line: z.int().describe('Line of the file, or number of the job.'),
+    column: z.int().nullable().describe('Column of the error, from 1. Null: none, or unknown.'),
     text: z.string(),
     outcome: z.enum(IMPORT_OUTCOMES),
     name: z.string().nullable(),
-    schedule_id: z.string().nullable().describe('Null while there is none.'),
+    schedule_id: z.string().nullable().describe('Null: not created yet.'),
     agent_id: z.string().nullable(),
     sentence: z.string().nullable(),
     next_run_at: moment.nullable(),
-    notes: z.array(z.string()).describe('What was not carried over, and why; of a refusal what to do.'),
+    notes: z.array(z.string()).describe('What was not imported and why; of a refusal, what to do.'),
   }),
-  'A line, or a job, and what became of it or would.',
+  'A line or job, and its outcome.',
 )
 export type ImportedLine = Shape<typeof importedLine>
 
@@ -63,7 +60,7 @@ export const importReport = named(
   z.strictObject({
     source: z.enum(['crontab', 'openclaw']),
     plan: z.boolean(),
-    timezone: z.string().describe('In which zone lines were read that name none.'),
+    timezone: z.string().describe('Time zone used for lines that set none.'),
     lines: z.array(importedLine),
     counts: z.strictObject({
       new: z.int(),
@@ -74,6 +71,6 @@ export const importReport = named(
       left_out: z.int(),
     }),
   }),
-  'What became of a file, line by line, or would.',
+  'The outcome of an import, line by line.',
 )
 export type ImportReport = Shape<typeof importReport>

@@ -8,21 +8,19 @@ export const lane = named(
     ...{
       name: z.string(),
       concurrency: z.int(),
-      active: z.int().describe('Slots held.'),
-      pending: z.int().describe('Runs queued for this lane.'),
+      active: z.int().describe('Slots in use.'),
+      pending: z.int().describe('Queued runs.'),
     },
     max_per_org: z
       .int()
       .nullable()
       .describe(
-        'Slots that one org may hold on a node; null: all of them, because there is one org or `lanes.max_org_share` is 1.',
+        'Slots that one org may use on a node. Null: all, because there is one org or `lanes.max_org_share` is 1.',
       ),
     largest_org: z
       .strictObject({ org_id: id, held: z.int() })
       .nullable()
-      .describe(
-        'The org that holds the most slots on the node that answers. Only shown to the operator where orgs share lanes.',
-      ),
+      .describe('The org that uses the most slots on this node. Shown only to the operator, where orgs share lanes.'),
   }),
   'A lane of this node.',
 )

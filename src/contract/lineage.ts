@@ -10,15 +10,15 @@ const node = named(
   z.strictObject({
     kind: z.enum(['run', 'schedule']),
     id: z.string(),
-    parent_run_id: z.string().nullable().describe('The run above it.'),
+    parent_run_id: z.string().nullable().describe('The parent run.'),
     agent_id: z.string(),
-    schedule_id: z.string().nullable().describe('Of a run: the schedule it is of.'),
-    name: z.string().nullable().describe('Of a schedule: what it is called.'),
+    schedule_id: z.string().nullable().describe('Of a run: its schedule.'),
+    name: z.string().nullable().describe('Of a schedule: its name.'),
     status: z.enum([...RUN_STATES, ...SCHEDULE_STATES]),
     trigger: z.enum(TRIGGERS).nullable(),
     created_at: moment,
   }),
-  'A run, or a schedule that a run made, in the tree of what woke what.',
+  'A run, or a schedule that a run created.',
 )
 export type LineageNode = Shape<typeof node>
 
@@ -26,17 +26,15 @@ export const lineage = named(
   'Lineage',
   z.strictObject({
     run_id: z.string(),
-    root_run_id: z.string().describe('The first of the runs above; the run itself when there is none.'),
-    depth: z.int().describe('How many runs are above it.'),
-    ancestors: z
-      .array(node)
-      .describe('The runs above it that are still on record and may be seen, the first one first.'),
+    root_run_id: z.string().describe('The topmost ancestor; the run itself if it has none.'),
+    depth: z.int().describe('Number of ancestors.'),
+    ancestors: z.array(node).describe('Ancestors that are still stored and visible to the caller, topmost first.'),
     self: node,
     children: z
       .array(node)
-      .describe('What it made and woke itself, oldest first; ask each run again for what is below it.'),
+      .describe("Runs and schedules it created, oldest first. Ask for a child's lineage to go deeper."),
     next_cursor: z.string().nullable(),
   }),
-  'Where a run comes from and what came of it.',
+  'Ancestors and children of a run.',
 )
 export type LineageView = Shape<typeof lineage>

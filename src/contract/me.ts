@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { ROLES, type Role, type Permission } from '../core/access.ts'
-import { moment } from './common.ts'
+import type { Permission } from '../core/access.ts'
+import { moment, permission, role } from './common.ts'
 import { member } from './member.ts'
 import { named, type Shape } from './shape.ts'
 
@@ -10,19 +10,17 @@ export const me = named(
     id: z.string().describe('The id of the key or the member.'),
     kind: z.enum(['key', 'member']),
     org: z.strictObject({ id: z.string(), name: z.string() }),
-    role: z.enum(Object.keys(ROLES) as readonly Role[]),
-    permissions: z.array(z.string()).describe('Everything they may do, spelled out.'),
-    operator: z.boolean().describe('Whether they may change lanes, configuration and orgs.'),
+    role,
+    permissions: z.array(permission).describe('All permissions of the caller.'),
+    operator: z.boolean().describe('Whether the caller may change lanes, settings and orgs.'),
     expires_at: moment.nullable(),
-    member: member.nullable().describe('Null when a key asks, or somebody who has signed in with one.'),
+    member: member.nullable().describe('Null for a key, or a session that was opened with one.'),
     csrf_token: z
       .string()
       .nullable()
-      .describe(
-        'Goes back in a header with everything that changes something; null when a key itself asks, which needs none.',
-      ),
+      .describe('Send it in a header with every change. Null for a key, which needs none.'),
   }),
-  'Who asks, and what they may do.',
+  'The caller and its permissions.',
 )
 export type MeView = Shape<typeof me>
 

@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import { ROLES, type Role } from '../core/access.ts'
-import { moment, pageOf } from './common.ts'
+import { moment, pageOf, permission, role } from './common.ts'
 import { named, type Shape } from './shape.ts'
 
-const role = z.enum(Object.keys(ROLES) as readonly Role[])
 const name = z.string().min(1).max(200)
 
 export const memberInput = named(
@@ -11,9 +9,9 @@ export const memberInput = named(
   z.strictObject({
     name,
     email: z.string().min(3).max(320).nullish(),
-    role: role.optional().describe('`member` unless given.'),
+    role: role.optional().describe('Default: `member`.'),
   }),
-  'Somebody new in the org.',
+  'A new member.',
 )
 export type MemberInput = Shape<typeof memberInput>
 
@@ -22,7 +20,7 @@ export const memberPatch = named(
   z.strictObject({
     name: name.optional(),
     email: z.string().min(3).max(320).nullish(),
-    role: role.optional().describe('`member` unless given.'),
+    role: role.optional().describe('Default: `member`.'),
   }),
 )
 export type MemberPatch = Shape<typeof memberPatch>
@@ -40,7 +38,7 @@ export const member = named(
     updated_at: moment,
     last_sign_in_at: moment.nullable(),
   }),
-  'A member as every surface shows them.',
+  'A member.',
 )
 export type MemberView = Shape<typeof member>
 
@@ -49,25 +47,25 @@ export const memberPage = pageOf('MemberPage', member)
 export const signInLink = named(
   'SignInLink',
   z.strictObject({ token: z.string(), member_id: z.string(), expires_at: moment }),
-  "A link that signs a member in, once. The token goes into the fragment of the console's address: `#signin=<token>`.",
+  "A link that signs a member in once. The token goes into the fragment of the console's URL: `#signin=<token>`.",
 )
 export type SignInLink = Shape<typeof signInLink>
 
 export const signInInput = named(
   'SignInInput',
   z.strictObject({ token: z.string().min(1).max(200).optional(), key: z.string().min(1).max(512).optional() }),
-  'What a browser is signed in with: the token of a link, or a key. One of the two.',
+  'The token of a sign-in link, or a key. Exactly one of them.',
 )
 export type SignInInput = Shape<typeof signInInput>
 
 export const consoleSession = named(
   'ConsoleSession',
   z.strictObject({
-    member: member.nullable().describe('Null when a key was brought.'),
-    permissions: z.array(z.string()),
-    csrf_token: z.string().describe('Goes back in a header with everything that changes something.'),
+    member: member.nullable().describe('Null: signed in with a key.'),
+    permissions: z.array(permission),
+    csrf_token: z.string().describe('Send it in a header with every change.'),
     expires_at: moment,
   }),
-  'Who is signed in at the console.',
+  'The signed-in session of the console.',
 )
 export type ConsoleSessionView = Shape<typeof consoleSession>

@@ -10,10 +10,10 @@ const node = named(
     lease_until: moment,
     alive: z.boolean(),
     draining: z.boolean(),
-    executors: z.array(z.string()).describe('What it can execute.'),
-    scanned_at: moment.nullable().describe('When it last looked at what is due; null when it does not say.'),
+    executors: z.array(z.string()).describe('Executor kinds it can run.'),
+    scanned_at: moment.nullable().describe('When it last looked for due work. Null: unknown.'),
   }),
-  'A server process, as the others see it.',
+  'A server process.',
 )
 export type NodeView = Shape<typeof node>
 
@@ -27,12 +27,12 @@ export const health = named(
   z.strictObject({
     ready: z.boolean(),
     database: z.enum(['up', 'away']),
-    away_since: moment.nullable().describe('Since when it is away; null while it is up.'),
-    engine: z.enum(['up', 'stalled']).describe('Whether it looks at what is due, or stands still.'),
+    away_since: moment.nullable().describe('Since when the database is unreachable. Null while it is up.'),
+    engine: z.enum(['up', 'stalled']).describe('Whether it keeps looking for due work.'),
     draining: z.boolean(),
     node_id: z.string(),
   }),
-  'How this node is.',
+  'The health of this node.',
 )
 export type Health = Shape<typeof health>
 

@@ -159,8 +159,9 @@ function parametersOf(
     readonly properties?: Readonly<Record<string, Json>>
     readonly required?: readonly string[]
   }
-  return Object.entries(properties).map(([name, described]) => ({
+  return Object.entries(properties).map(([name, { description, ...described }]) => ({
     ...{ name, in: place, required: required.includes(name), schema: described },
+    ...(description === undefined ? {} : { description }),
   }))
 }
 

@@ -12,8 +12,8 @@ const orgFields = {
     .string()
     .min(1)
     .optional()
-    .describe("The zone of its schedules, budgets and days; the deployment's unless given."),
-  max_concurrent: limit.describe('Limits; null or left out: none.'),
+    .describe("Time zone of its schedules, budgets and days. Default: the deployment's."),
+  max_concurrent: limit.describe('Null or omitted: no limit.'),
   max_schedules: limit,
   runs_per_day: limit,
   max_timeout_seconds: z
@@ -21,25 +21,15 @@ const orgFields = {
     .min(1)
     .max(MAX_TIMEOUT_SECONDS)
     .nullish()
-    .describe(
-      'The longest `timeout_seconds` that a schedule or agent may state, and the longest that an attempt takes.',
-    ),
+    .describe('Maximum `timeout_seconds` of schedules and agents, and of any attempt.'),
 }
 
 export const orgInput = named(
   'OrgInput',
   z.strictObject({
     ...orgFields,
-    id: z
-      .string()
-      .min(1)
-      .max(200)
-      .optional()
-      .describe('A short name for paths and settings; made when it is left out.'),
-    with_key: z
-      .boolean()
-      .optional()
-      .describe('Also create an owner key of the org, which is shown once in the answer.'),
+    id: z.string().min(1).max(200).optional().describe('Short name for paths and settings. Generated if omitted.'),
+    with_key: z.boolean().optional().describe('Also create an owner key, shown once in the answer.'),
   }),
   'A new org.',
 )
@@ -50,9 +40,9 @@ export const orgPatch = named(
   z.strictObject({
     ...orgFields,
     name: name.optional(),
-    default_agent_id: z.string().min(1).max(200).nullish().describe('Whom work wakes that names nobody.'),
+    default_agent_id: z.string().min(1).max(200).nullish().describe('Default agent.'),
   }),
-  'What may change about an org.',
+  'A change of an org.',
 )
 export type OrgPatch = Shape<typeof orgPatch>
 
@@ -68,7 +58,7 @@ const shownOrg = {
   created_at: moment,
 }
 
-export const org = named('Org', z.strictObject(shownOrg), 'An org as every surface shows it.')
+export const org = named('Org', z.strictObject(shownOrg), 'An org.')
 export type OrgView = Shape<typeof org>
 
 export const createdOrg = named(
@@ -78,9 +68,7 @@ export const createdOrg = named(
     first_key: z
       .strictObject({ id: z.string(), key: z.string().nullable() })
       .optional()
-      .describe(
-        'Its first key, when it was asked for. `key` is null in the answer to a repeated request: the text is not kept.',
-      ),
+      .describe('Its first key, if requested. `key` is null when the request was a repetition.'),
   }),
   'An org that was just created.',
 )

@@ -19,15 +19,13 @@ export const cadenceInput = named(
       .min(1)
       .max(10)
       .optional()
-      .describe(
-        'By how much one step makes the interval longer or shorter; 2 unless given, 1: only what agents propose moves it.',
-      ),
+      .describe('Factor of one step. Default: 2. With 1, only proposals of agents change the interval.'),
     quiet_after: z
       .int()
       .min(1)
       .max(1_000)
       .optional()
-      .describe('So many quiet runs in a row before the first step; 1 unless given.'),
+      .describe('Quiet runs in a row before the first step. Default: 1.'),
   }),
   'Only with every_seconds, which lies between min_seconds and max_seconds.',
 )
@@ -41,14 +39,14 @@ export const cadence = named(
     stretch: z.number(),
     quiet_after: z.int(),
   }),
-  'A cadence with everything that was filled in written out.',
+  'A cadence with its defaults.',
 )
 export type CadenceView = Shape<typeof cadence>
 
 export const comingMoment = named(
   'ComingMoment',
   z.strictObject({ at: moment, certainty: z.enum(CERTAINTIES) }),
-  'A moment that comes, and how sure that is.',
+  'A coming occurrence and its certainty.',
 )
 export type ComingMoment = Shape<typeof comingMoment>
 
@@ -58,9 +56,11 @@ export const pace = named(
   'Pace',
   z.strictObject({
     interval_seconds: z.number(),
-    quiet_streak: z.int().describe('Runs in a row that found nothing new, and those that found something.'),
+    quiet_streak: z
+      .int()
+      .describe('Consecutive runs that found nothing new; `change_streak` is those that found something.'),
     change_streak: z.int(),
-    sentence: z.string().describe('"Between 5 minutes and 6 hours, now every 40 minutes after 3 quiet runs".'),
+    sentence: z.string().describe('Example: "Between 5 minutes and 6 hours, now every 40 minutes after 3 quiet runs".'),
     because: z.strictObject({
       ...whyFields,
       sentence: z.string(),
@@ -73,13 +73,13 @@ export const pace = named(
         clamped: z.boolean(),
       })
       .nullable()
-      .describe('What the agent asked for, if that is what decided the next moment.'),
-    next: z.array(comingMoment).describe('Empty while it is switched off or has no moment left.'),
+      .describe('What the agent proposed, if that decided the next occurrence.'),
+    next: z.array(comingMoment).describe('Empty while it is disabled or has no occurrence left.'),
     recent: z
       .array(z.strictObject({ at: moment, run_id: z.string(), interval_seconds: z.number(), reason, next: moment }))
-      .describe('The last runs that had a say, newest first.'),
+      .describe('The last runs that affected the interval, newest first.'),
   }),
-  'How often a schedule with a cadence comes now.',
+  'The current interval of a schedule with a cadence.',
 )
 export type PaceView = Shape<typeof pace>
 

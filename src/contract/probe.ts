@@ -14,28 +14,26 @@ export const probeInput = named(
   'Probe',
   z.strictObject({
     kind: z.enum(PROBE_KINDS),
-    url: z.string().nullish().describe('`http`: where to ask.'),
+    url: z.string().nullish().describe('`http`: the URL to request.'),
     method: z.enum(PROBE_METHODS).nullish(),
     headers: z.record(z.string(), z.string()).nullish(),
     body: z.string().nullish(),
-    program: z.string().nullish().describe('`command`: what to start, among what the operator permits.'),
+    program: z.string().nullish().describe('`command`: the program to start, one of those the operator allows.'),
     args: z.array(z.string()).nullish(),
     directory: z.string().nullish(),
     of: z
       .strictObject({ schedule_id: z.string().nullish(), session: z.string().nullish() })
       .nullish()
-      .describe('`state`: whose; the schedule itself unless given.'),
-    when: anyJson
-      .optional()
-      .describe('What has to hold of the answer: `{path, op, value}`, `{all}`, `{any}` or `{not}`.'),
+      .describe('`state`: of which schedule or session. Default: this schedule.'),
+    when: anyJson.optional().describe('Condition on the answer: `{path, op, value}`, `{all}`, `{any}` or `{not}`.'),
     changed: z
       .union([z.boolean(), z.string()])
       .nullish()
-      .describe('Yes only when the answer, or what stands at a JSON pointer of it, has changed.'),
+      .describe('Wake the agent only if the answer, or the value at this JSON pointer, has changed.'),
     on_error: z
       .enum(ON_ERRORS)
       .nullish()
-      .describe('What it means when nobody could be asked: `run` (default) wakes the agent, `fail` ends the attempt.'),
+      .describe('If the probe fails: `run` (default) wakes the agent, `fail` ends the attempt.'),
     timeout_seconds: z.int().min(1).max(MOST_TIMEOUT_SECONDS).nullish(),
   }),
   'What is asked before the agent is woken: `http` (`url`, `method`, `headers`, `body`), `command` (`program`, `args`, ' +
@@ -48,15 +46,10 @@ export type ProbeInput = Shape<typeof probeInput>
 export const probeTryInput = named(
   'ProbeTryInput',
   z.strictObject({
-    probe: probeInput.nullish().describe('Left out: the one that the schedule has.'),
-    schedule_id: z
-      .string()
-      .min(1)
-      .max(200)
-      .nullish()
-      .describe('For which schedule it is asked; nothing is put on record there.'),
+    probe: probeInput.nullish().describe('Omitted: the probe of the schedule.'),
+    schedule_id: z.string().min(1).max(200).nullish().describe('The schedule to try it for. Nothing is recorded.'),
   }),
-  'A question that somebody wants to try before it is kept.',
+  'A probe to try.',
 )
 export type ProbeTryInput = Shape<typeof probeTryInput>
 
@@ -66,12 +59,12 @@ export const probeTry = named(
     answer: z.enum(PROBE_ANSWERS),
     wakes: z.boolean().describe('Whether the agent would be woken.'),
     probe: z.string().describe('The probe in words.'),
-    asked: z.string().describe('What was asked, in few words.'),
-    sentence: z.string().describe('What was found, in words.'),
-    seen: z.string().describe('What was looked at, cut.'),
+    asked: z.string().describe('The question in a few words.'),
+    sentence: z.string().describe('The result in words.'),
+    seen: z.string().describe('The answer, truncated.'),
     duration_ms: z.int(),
   }),
-  'What a probe would decide now.',
+  'Result of trying a probe.',
 )
 export type ProbeTryView = Shape<typeof probeTry>
 
@@ -79,7 +72,7 @@ export const probeCounts = named(
   'ProbeCounts',
   z.strictObject({
     asked: z.int(),
-    saved: z.int().describe('How often it said no, so that nobody was woken.'),
+    saved: z.int().describe('How often it said no, so that the agent was not woken.'),
     errors: z.int(),
     last_answer: z.enum(PROBE_ANSWERS),
     last_sentence: z.string(),
@@ -88,12 +81,10 @@ export const probeCounts = named(
     saved_tokens: z
       .number()
       .nullable()
-      .describe(
-        'An estimate: what was saved, times what the last runs that woke the agent used. Null: none said what it used.',
-      ),
+      .describe('Estimate: skipped runs times the usage of the last runs. Null: no run reported its usage.'),
     saved_cost: z.number().nullable(),
   }),
-  'How often a probe was asked, and what it has saved.',
+  'How often a probe ran, and what it saved.',
 )
 export type ProbeCountsView = Shape<typeof probeCounts>
 
@@ -106,6 +97,6 @@ export const probeAnswer = named(
     sentence: z.string(),
     seen: z.string(),
   }),
-  'What was asked before a run woke its agent, and what was seen.',
+  'The probe of a run and its result.',
 )
 export type ProbeAnswerView = Shape<typeof probeAnswer>

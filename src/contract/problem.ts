@@ -7,8 +7,8 @@ import { named, type Shape } from './shape.ts'
 export const problemError = z.strictObject({
   pointer: z
     .string()
-    .describe('JSON pointer to the field of the body; for parameters of the address, `/` and the name.'),
-  message: z.string().describe('Reads on after the field\'s name: "must be a whole number".'),
+    .describe('JSON pointer to the field of the body; for path and query parameters, `/` and the name.'),
+  message: z.string().describe('Continues after the field\'s name: "must be a whole number".'),
   allowed: z.string().optional(),
 })
 export type ProblemError = Shape<typeof problemError>
@@ -23,7 +23,7 @@ export const problem = named(
     code: z.enum(Object.keys(REFUSAL_CODES) as readonly RefusalCode[]),
     request_id: z.string(),
     errors: z.array(problemError).optional(),
-    run_id: z.string().optional().describe('The run that keeps the record of it.'),
+    run_id: z.string().optional().describe('The run that has the record.'),
     details: anyObject.optional(),
   }),
   'What was refused and why (RFC 9457). `code` is stable; `errors` points to fields.',

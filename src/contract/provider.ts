@@ -12,51 +12,47 @@ const quotas = {
     .min(1)
     .max(MOST_REQUESTS_PER_MINUTE)
     .nullish()
-    .describe('Requests a minute, one for each attempt; null: any number.'),
+    .describe('Requests per minute, one per attempt. Null: unlimited.'),
   tokens_per_minute: z
     .int()
     .min(1)
     .max(MOST_TOKENS_PER_MINUTE)
     .nullish()
-    .describe('Tokens a minute, as runs report them; null: any number.'),
-  max_concurrent: z.int().min(1).max(1_000_000).nullish().describe('Attempts at a time; null: any number.'),
+    .describe('Tokens per minute, as runs report them. Null: unlimited.'),
+  max_concurrent: z.int().min(1).max(1_000_000).nullish().describe('Concurrent attempts. Null: unlimited.'),
 }
 
 export const providerInput = named(
   'ProviderInput',
-  z.strictObject({ ...quotas, name: providerNameText.describe('What agents call it; it never changes.') }),
+  z.strictObject({ ...quotas, name: providerNameText.describe('The name agents refer to. It cannot be changed.') }),
   'Agents name it in their field `provider`; all of them share its quotas.',
 )
 export type ProviderInput = Shape<typeof providerInput>
 
-export const providerPatch = named(
-  'ProviderPatch',
-  z.strictObject(quotas),
-  'What may change about a provider: its quotas.',
-)
+export const providerPatch = named('ProviderPatch', z.strictObject(quotas), 'A change of the quotas of a provider.')
 export type ProviderPatch = Shape<typeof providerPatch>
 
 export const provider = named(
   'Provider',
   z.strictObject({
-    name: z.string().describe('What agents call it; it never changes.'),
+    name: z.string().describe('The name agents refer to. It cannot be changed.'),
     org_id: z.string(),
-    requests_per_minute: z.int().nullable().describe('Requests a minute, one for each attempt; null: any number.'),
-    tokens_per_minute: z.int().nullable().describe('Tokens a minute, as runs report them; null: any number.'),
-    max_concurrent: z.int().nullable().describe('Attempts at a time; null: any number.'),
-    requests_left: z.int().nullable().describe('Requests that may start at once; null: any number.'),
-    tokens_left: z.int().nullable().describe('Tokens that are left; below 0 what is owed; null: any number.'),
-    in_flight: z.int().describe('Attempts that call it now.'),
-    waiting: z.int().describe('Queued runs that call it.'),
+    requests_per_minute: z.int().nullable().describe('Requests per minute, one per attempt. Null: unlimited.'),
+    tokens_per_minute: z.int().nullable().describe('Tokens per minute, as runs report them. Null: unlimited.'),
+    max_concurrent: z.int().nullable().describe('Concurrent attempts. Null: unlimited.'),
+    requests_left: z.int().nullable().describe('Requests that may start now. Null: unlimited.'),
+    tokens_left: z.int().nullable().describe('Tokens left; negative when overdrawn. Null: unlimited.'),
+    in_flight: z.int().describe('Attempts in flight.'),
+    waiting: z.int().describe('Queued runs.'),
     closed: z
       .strictObject({ quota: z.enum(QUOTA_WORDS), until: moment })
       .nullable()
-      .describe('What holds its work up and until when; null: nothing does.'),
-    agents: z.array(z.string()).describe('The agents that call it, by id; a hundred at most.'),
+      .describe('The exhausted quota and when it opens again. Null: open.'),
+    agents: z.array(z.string()).describe('Ids of its agents, at most 100.'),
     created_at: moment,
     updated_at: moment,
   }),
-  'A provider, how full its buckets are and what waits for it.',
+  'A provider, what is left of its quotas, and its queued runs.',
 )
 export type ProviderView = Shape<typeof provider>
 

@@ -3,7 +3,7 @@ import { ERROR_CODES, type ErrorCode } from '../core/run/error-codes.ts'
 import { MAX_AGENT_ERROR_CODE } from '../core/run/reported.ts'
 import { RUN_STATES } from '../core/run/run-machine.ts'
 import { TRIGGERS } from '../core/run/run.ts'
-import { anyJson, moment, pageOf, why, omittedPayload, paging } from './common.ts'
+import { anyJson, moment, pageOf, why, whyFields, omittedPayload, paging } from './common.ts'
 import { delivery } from './delivery.ts'
 import { named, type Shape } from './shape.ts'
 import { probeAnswer } from './probe.ts'
@@ -18,7 +18,7 @@ export const usage = named(
     context_window: z.number().optional(),
     cost: z.number().optional(),
   }),
-  'Tokens and money of a run, as its executor reported them.',
+  'Tokens and cost of a run, as its executor reported them.',
 )
 export type UsageView = Shape<typeof usage>
 
@@ -32,46 +32,43 @@ const fields = {
     .string()
     .nullable()
     .describe(
-      'The conversation of the run: `session_key`, or the session that its runtime reported if the run has one of its own.',
+      'The conversation of the run: `session_key`, or the session its runtime reported if the run has one of its own.',
     ),
   session_key: z
     .string()
     .nullable()
-    .describe('The session that its runtime is told. A run of a schedule with `session: isolated` has one of its own.'),
+    .describe('The session given to its runtime. Runs of a schedule with `session: isolated` each have their own.'),
   conversation: z
     .string()
     .nullable()
-    .describe('The session to open: the reported one if it is a session of the org, else `session_key`.'),
-  message_id: z
-    .string()
-    .nullable()
-    .describe('The first message it carries, or, where it carries none, the reply that its runtime reported.'),
+    .describe('The session to open: the reported one if it exists in the org, else `session_key`.'),
+  message_id: z.string().nullable().describe('Its first message; without one, the reply its runtime reported.'),
   trigger: z.enum(TRIGGERS),
   status: z.enum(RUN_STATES),
-  reason: z.string().nullable().describe('The newest reason on record.'),
+  reason: whyFields.reason.nullable().describe('The latest reason.'),
   lane: z.string(),
   priority: z.int(),
   nominal_time: moment.nullable(),
   not_before: moment.nullable(),
   deadline: moment.nullable(),
   created_at: moment,
-  started_at: moment.nullable().describe('When its first attempt started.'),
+  started_at: moment.nullable().describe('Start of the first attempt.'),
   finished_at: moment.nullable(),
   duration_ms: z
     .int()
     .nullable()
-    .describe('From that start to its end, waits included; null until it has ended, or if it never started.'),
+    .describe('From the first start to the end, waits included. Null until it has ended, or if it never started.'),
   first_attempt: z.int(),
   attempt: z.int(),
   error_code: errorCode.nullable(),
   error_message: z.string().nullable(),
-  agent_error_code: z
+  agent_error_code: z.string().nullable().describe('Error code reported by the runtime that is not one of ours.'),
+  agent_session_id: z
     .string()
     .nullable()
-    .describe("The runtime's own error code, where it reported one that is not in our table."),
-  agent_session_id: z.string().nullable().describe('The session and the reply as the runtime names them.'),
+    .describe('Session id as the runtime names it; `agent_message_id` is its reply.'),
   agent_message_id: z.string().nullable(),
-  result_summary: anyJson.describe('A text or JSON.'),
+  result_summary: anyJson.describe('Text or JSON.'),
   output: anyJson,
   usage: usage.nullable(),
   payload: anyJson,
@@ -79,12 +76,12 @@ const fields = {
   superseded: z.boolean(),
   retry_of: z.string().nullable(),
   parent_run_id: z.string().nullable(),
-  owner: z.string().nullable().describe('The key or the agent (`agent:<id>`) under whose guard rails it was made.'),
-  decision: why.describe('Why it was made, or was not to run; while it is held, why that is.'),
-  held_decision: why.nullable().describe('Why it was held before `decision` was made; null for runs that never were.'),
+  owner: z.string().nullable().describe('The restricted key or the agent (`agent:<id>`) that created it.'),
+  decision: why.describe('Why it was created or skipped; while it is held, why.'),
+  held_decision: why.nullable().describe('Why it was held before `decision`. Null: it never was.'),
 }
 
-export const run = named('Run', z.strictObject(fields), 'A run as every surface shows it. Times are RFC 3339 with `Z`.')
+export const run = named('Run', z.strictObject(fields), 'A run. Times are RFC 3339 in UTC.')
 export type RunView = Shape<typeof run>
 
 export const runPage = pageOf('RunPage', run)
@@ -99,7 +96,7 @@ const attempt = z.strictObject({
   status: z
     .enum(['success', 'failed', 'timeout', 'cancelled'])
     .nullable()
-    .describe('How it ended; null while it goes on.'),
+    .describe('Outcome. Null while it is running.'),
   error_code: errorCode.nullable(),
   error_message: z.string().nullable(),
   agent_error_code: z.string().nullable(),
@@ -110,7 +107,7 @@ export type AttemptView = Shape<typeof attempt>
 const step = z.strictObject({
   at: moment,
   status: z.enum(RUN_STATES),
-  reason: z.string().nullable(),
+  reason: whyFields.reason.nullable(),
   attempt: z.int().nullable(),
 })
 export type TimelineEntry = Shape<typeof step>
@@ -120,20 +117,20 @@ export const runDetail = named(
   z.strictObject({
     ...fields,
     attempts: z.array(attempt),
-    deliveries: z.array(delivery).describe('Where its result was carried, or is on its way to.'),
+    deliveries: z.array(delivery).describe('Deliveries of its result.'),
     timeline: z.array(step),
     why,
-    probe: probeAnswer.nullable().describe('What was asked before its agent was woken; null: nothing was.'),
-    trace_id: z.string().nullable().describe('The trace it belongs to; null when it was not asked for.'),
+    probe: probeAnswer.nullable().describe('Result of the probe before the agent was woken. Null: no probe.'),
+    trace_id: z.string().nullable().describe('Trace id. Null: tracing was off.'),
   }),
-  'A run with everything there is to know about it.',
+  'A run with its attempts, deliveries and timeline.',
 )
 export type RunDetail = Shape<typeof runDetail>
 
 export const retryInput = named(
   'RetryInput',
-  z.strictObject({ force: z.boolean().optional().describe('Also one that succeeded.') }),
-  'How a run is repeated.',
+  z.strictObject({ force: z.boolean().optional().describe('Also retry a run that succeeded.') }),
+  'How to retry a run.',
 )
 export type RetryInput = Shape<typeof retryInput>
 
@@ -169,7 +166,7 @@ export const resultInput = named(
     error_code: z.string().optional(),
     error_message: z.string().optional(),
     output: anyJson.optional(),
-    summary: anyJson.optional().describe('A text or JSON.'),
+    summary: anyJson.optional().describe('Text or JSON.'),
     usage: usage.optional(),
     retryable: z.boolean().optional(),
     retry_after_seconds: z
@@ -177,16 +174,12 @@ export const resultInput = named(
       .min(0)
       .max(LONGEST_WAIT_SECONDS)
       .optional()
-      .describe(
-        'Of a failure: how long what the agent called asked it to wait; its provider takes nothing more until then.',
-      ),
+      .describe('Of a failure: how long the agent was asked to wait. Its provider is closed until then.'),
     next_check: anyJson
       .optional()
-      .describe(
-        'When a heartbeat wants to be asked again: a moment, or seconds from now. Of other runs it is passed over.',
-      ),
+      .describe('When a heartbeat wants its next check: a time, or seconds from now. Ignored for other runs.'),
   }),
-  'The one shape of a result: for answers, callbacks and workers.',
+  'The result of an attempt: in answers, callbacks and reports of workers.',
 )
 export type ResultInput = Shape<typeof resultInput>
 

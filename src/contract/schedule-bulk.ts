@@ -11,7 +11,7 @@ export type BulkAction = (typeof BULK_ACTIONS)[number]
 export const bulkInput = named(
   'BulkInput',
   z.strictObject({ action: z.enum(BULK_ACTIONS), ids: z.array(id).min(1).max(100) }),
-  'One thing done to many schedules.',
+  'One action on many schedules.',
 )
 export type BulkInput = Shape<typeof bulkInput>
 
@@ -25,7 +25,7 @@ export const bulkAnswer = named(
         state: z
           .enum(SCHEDULE_STATES)
           .optional()
-          .describe('Where the schedule stands now; left out when it is gone or nothing was done.'),
+          .describe('State of the schedule now. Omitted if it is gone or nothing was done.'),
         code: z.string().optional(),
         message: z.string().optional(),
       }),
@@ -33,6 +33,6 @@ export const bulkAnswer = named(
     done: z.int(),
     refused: z.int(),
   }),
-  'What became of each of them, in the order in which they were named.',
+  'The outcome for each schedule, in the order of the request.',
 )
 export type BulkAnswer = Shape<typeof bulkAnswer>

@@ -9,6 +9,6 @@ export const scheduleNote = named(
     code: z.enum(SCHEDULE_NOTES),
     params: z.record(z.string(), z.union([z.string(), z.number()])),
   }),
-  'A note as a code, and the values in it.',
+  'A note as a code with values.',
 )
 export type ScheduleNote = Shape<typeof scheduleNote>

@@ -14,7 +14,7 @@ export type OutcomesFilter = Shape<typeof outcomesFilter>
 const scheduleOutcome = named(
   'ScheduleOutcome',
   z.strictObject({ id: z.string(), status: z.enum(RUN_STATES), created_at: moment }),
-  'How one run of a schedule stands.',
+  'The state of one run of a schedule.',
 )
 export type ScheduleOutcome = Shape<typeof scheduleOutcome>
 
@@ -23,6 +23,6 @@ export const scheduleOutcomes = named(
   z.strictObject({
     items: z.array(z.strictObject({ schedule_id: z.string(), runs: z.array(scheduleOutcome) })),
   }),
-  'How the last runs of some schedules went, newest first.',
+  'The last runs of schedules, newest first.',
 )
 export type ScheduleOutcomes = Shape<typeof scheduleOutcomes>

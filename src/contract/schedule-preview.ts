@@ -10,9 +10,9 @@ export const previewInput = named(
   z.strictObject({
     ...scheduleFields,
     count: z.int().min(1).max(1_000).nullish(),
-    from: givenMoment.nullish().describe('From when on; now unless given.'),
+    from: givenMoment.nullish().describe('Start of the preview. Default: now.'),
   }),
-  'The fields that say when, and how many occurrences are wanted (5 unless given).',
+  'The fields of a schedule, and the number of occurrences to show. Default: 5.',
 )
 export type PreviewInput = Shape<typeof previewInput>
 
@@ -32,11 +32,14 @@ export const preview = named(
   'Preview',
   z.strictObject({
     ...{ sentence: z.string(), next: z.array(moment), dst_notes: z.array(dstNote) },
-    coming: z.array(comingMoment).optional().describe('The same moments with how sure they are; only with a cadence.'),
-    notes: z.array(z.string()).optional().describe('What its creator should know, such as that it can never fire.'),
+    coming: z
+      .array(comingMoment)
+      .optional()
+      .describe('The same occurrences with their certainty. Only with a cadence.'),
+    notes: z.array(z.string()).optional().describe('Warnings, such as that it can never fire.'),
     note_codes: z.array(scheduleNote).optional(),
   }),
-  'What a schedule would do, and how sure that is where its interval moves by itself.',
+  'The next occurrences of a schedule.',
 )
 export type SchedulePreview = Shape<typeof preview>
 

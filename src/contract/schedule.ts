@@ -6,6 +6,7 @@ import {
   MISFIRE_POLICIES,
   OVERLAP_ACTIONS,
 } from '../core/schedule/schedule-rules.ts'
+import { RUN_STATES } from '../core/run/run-machine.ts'
 import { ENABLED_WORDS, SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
 import { DAY_MATCHES, DST_POLICIES } from '../core/time/cron.ts'
 import { anyJson, givenMoment, moment, pageOf, omittedPayload, paging } from './common.ts'
@@ -51,9 +52,7 @@ export const scheduleFields = {
   agent_id: z.string().min(1).max(200).nullish(),
   executor: inlineExecutor
     .nullish()
-    .describe(
-      'In place of an agent: how the work is performed. Such runs are not repeated unless `retry_policy` says so.',
-    ),
+    .describe('How the work is performed, in place of an agent. Such runs are retried only with a `retry_policy`.'),
   at: givenMoment.nullish(),
   every_seconds: z
     .int()
@@ -90,20 +89,20 @@ export const scheduleFields = {
     .int()
     .min(1)
     .nullish()
-    .describe("Failures in a row that raise an alert; the deployment's number unless given."),
+    .describe("Consecutive failures that raise an alert. Default: the deployment's setting."),
   max_lateness_seconds: z
     .int()
     .min(0)
     .nullish()
-    .describe('A run that starts later than this raises an alert; however late unless given.'),
+    .describe('A run that starts later than this raises an alert. Default: no limit.'),
   exclude: z.array(anyJson).nullish(),
   cadence: cadenceInput
     .nullish()
-    .describe('How far the interval may move by itself; it stays as it is unless given. Only with `every_seconds`.'),
+    .describe('Bounds within which the interval adapts. Default: it stays fixed. Only with `every_seconds`.'),
   delete_after_run: z.boolean().nullish(),
-  delivery: scheduleDelivery.nullish().describe('Where the results of its runs go; nowhere unless given.'),
-  budget: scheduleBudgetInput.nullish().describe('What its runs may use; as much as they want unless given.'),
-  probe: probeInput.nullish().describe('What is asked before the agent is woken; nothing unless given.'),
+  delivery: scheduleDelivery.nullish().describe('Target for the results of its runs. Default: none.'),
+  budget: scheduleBudgetInput.nullish().describe('Budget of its runs. Default: no limit.'),
+  probe: probeInput.nullish().describe('Check that runs before the agent is woken. Default: none.'),
   kind: z.enum(KIND_WORDS).nullish(),
   schedule_type: z.enum(KIND_WORDS).nullish(),
   cron_expr: z.string().min(1).nullish(),
@@ -117,7 +116,10 @@ export const scheduleFields = {
   run_at: givenMoment.nullish(),
   atMs: z.int().min(0).nullish(),
   tz: z.string().min(1).nullish(),
-  status: z.enum(ENABLED_WORDS).nullish().describe('`ENABLED` or `DISABLED`, in any case: `enabled` as true or false.'),
+  status: z
+    .enum(ENABLED_WORDS)
+    .nullish()
+    .describe('`ENABLED` or `DISABLED`, in any case; the same as `enabled` true or false.'),
 }
 
 export const scheduleInput = named(
@@ -132,10 +134,7 @@ const timingView = {
   timezone: z.string(),
   at: moment.optional(),
   every_seconds: z.int().optional(),
-  everyMs: z
-    .int()
-    .optional()
-    .describe('Instead of `every_seconds`, when the interval is not a whole number of seconds.'),
+  everyMs: z.int().optional().describe('In place of `every_seconds`, for intervals that are not whole seconds.'),
   anchor: moment.optional(),
   cron: z.string().optional(),
   dst: z.enum(DST_POLICIES).optional(),
@@ -168,7 +167,7 @@ const rulesView = {
   queue_depth: z.int(),
   max_fires: z.int().nullable(),
   jitter_ms: z.int(),
-  alert_after: z.int().nullable().describe("Null: the deployment's number."),
+  alert_after: z.int().nullable().describe("Null: the deployment's setting."),
   max_lateness_seconds: z.int().nullable(),
 }
 
@@ -181,17 +180,17 @@ const approval = named(
     changes: z
       .record(z.string(), z.strictObject({ before: anyJson, after: anyJson }))
       .nullable()
-      .describe('What it was when it was last approved, and what it is to be; null: it is new.'),
+      .describe('Last approved and proposed values by field. Null: the schedule is new.'),
     rejected: z.strictObject({ by: z.string(), at: moment, reason: z.string() }).nullable(),
   }),
-  'A new schedule, or a change of one, that waits for somebody who may approve it.',
+  'A new schedule or a change that needs approval.',
 )
 export type ApprovalView = Shape<typeof approval>
 
 export const rejectInput = named(
   'RejectInput',
   z.strictObject({ reason: z.string().min(1).max(1_000) }),
-  'Why somebody does not want what was proposed.',
+  'Why a proposal is rejected.',
 )
 export type RejectInput = Shape<typeof rejectInput>
 
@@ -204,41 +203,39 @@ export const schedule = named(
     org_id: z.string(),
     name: z.string(),
     description: z.string(),
-    agent_id: z.string().nullable().describe('Null: the schedule has an executor of its own.'),
+    agent_id: z.string().nullable().describe('Null: the schedule has its own executor.'),
     executor: executor.nullable(),
     kind: z.enum(['at', 'every', 'cron', 'rrule']),
     sentence: z.string(),
     state: z.enum(SCHEDULE_STATES),
     enabled: z.boolean(),
     next_run_at: moment.nullable(),
-    pace: pace.nullable().describe('How often it comes now; null unless it has a cadence.'),
+    pace: pace.nullable().describe('Current interval. Null without a cadence.'),
     last_run_at: moment.nullable(),
-    last_status: z.string().nullable(),
+    last_status: z.enum(RUN_STATES).nullable(),
     last_error: z.string().nullable(),
     failure_streak: z.int(),
     failure_count: z.int(),
-    alerts: z.array(z.enum(SCHEDULE_ALERT_KINDS)).describe('Kinds of its open alerts.'),
+    alerts: z.array(z.enum(SCHEDULE_ALERT_KINDS)).describe('Kinds of open alerts.'),
     fires: z.int().describe('Occurrences that became runs.'),
     session: z.string(),
     lane: z.string().nullable(),
-    retry_policy: retryPolicy.nullable().describe('Null: what it wakes decides.'),
+    retry_policy: retryPolicy.nullable().describe('Null: the default of the agent or executor.'),
     timeout_seconds: z.int().nullable(),
     delete_after_run: z.boolean(),
     payload: anyJson,
     ...omittedPayload,
     delivery: scheduleDelivery.nullable(),
-    delivery_disabled: z.boolean().describe('Whether the target is switched off, so that results are held.'),
+    delivery_disabled: z.boolean().describe('Whether the target is disabled, so that results are held.'),
     budget: scheduleBudget.nullable().describe('Its own budget.'),
-    probe: probeInput.nullable().describe('What is asked before the agent is woken.'),
+    probe: probeInput.nullable().describe('Check that runs before the agent is woken.'),
     probe_counts: probeCounts
       .optional()
-      .describe(
-        'How often that was asked, and what it has saved; only of one schedule that is asked for, once it was.',
-      ),
+      .describe('How often the probe ran and what it saved. Only of a single schedule, once it has run.'),
     created_by: z.string().nullable(),
-    owner: z.string().nullable().describe('The key or the agent (`agent:<id>`) that made it under guard rails.'),
-    created_by_run: z.string().nullable().describe('The run that made it, or that somebody made it of.'),
-    approval: approval.nullable().describe('What somebody is asked to approve, or has rejected.'),
+    owner: z.string().nullable().describe('The restricted key or the agent (`agent:<id>`) that created it.'),
+    created_by_run: z.string().nullable().describe('The run that created it, or that it was created from.'),
+    approval: approval.nullable().describe('The change that needs approval, or was rejected.'),
     created_at: moment,
     updated_at: moment,
     version: z.int(),
@@ -246,14 +243,11 @@ export const schedule = named(
       .array(z.string())
       .optional()
       .describe(
-        'What guard rails have filled in, in the answer to its creation; and that it can never fire, wherever one schedule is shown.',
+        'Values filled in by restrictions, in the answer to its creation; and that it can never fire, wherever a single schedule is shown.',
       ),
-    note_codes: z
-      .array(scheduleNote)
-      .optional()
-      .describe('The same notes as codes with values, for texts in other languages.'),
+    note_codes: z.array(scheduleNote).optional().describe('The same notes as codes with values, for translation.'),
   }),
-  'A schedule as every surface shows it: what it was given, completed by its defaults, and where it stands.',
+  'A schedule with its defaults and its state.',
 )
 export type ScheduleView = Shape<typeof schedule>
 
@@ -263,9 +257,9 @@ export const scheduleFilter = z.strictObject({
   state: z.enum(SCHEDULE_STATES).optional(),
   agent_id: z.string().min(1).max(200).optional(),
   kind: z.enum(KIND_WORDS).optional(),
-  q: z.string().max(200).optional().describe('A part of name or description, in any case.'),
-  failing: z.boolean().optional().describe('Those whose last run failed, or that were given up; `false`: the others.'),
-  sort: z.enum(SCHEDULE_SORTS).optional().describe('`-created_at`, newest first, unless given.'),
+  q: z.string().max(200).optional().describe('Part of the name or description, in any case.'),
+  failing: z.boolean().optional().describe('Whether the last run failed or the schedule was given up.'),
+  sort: z.enum(SCHEDULE_SORTS).optional().describe('Default: `-created_at`, newest first.'),
   ...paging,
 })
 export type ScheduleFilter = Shape<typeof scheduleFilter>

@@ -12,19 +12,19 @@ export const secretInput = named(
   'SecretInput',
   z.strictObject({
     name: secretName,
-    value: value.describe('Written only: no answer ever shows it.'),
+    value: value.describe('Write-only: never shown.'),
     hosts: hosts.describe(
-      'The hosts it may go to: `api.example.com`, or `host:port` where the port is not the usual one.',
+      'Hosts it may be sent to: `api.example.com`, or `host:port` for other ports than the default.',
     ),
   }),
-  'A new secret: a value that agents may send, and where to.',
+  'A new secret: a value that agents may send to the given hosts.',
 )
 export type SecretInput = Shape<typeof secretInput>
 
 export const secretPatch = named(
   'SecretPatch',
   z.strictObject({ value: value.optional(), hosts: hosts.optional() }),
-  'What may change about a secret.',
+  'A change of a secret.',
 )
 export type SecretPatch = Shape<typeof secretPatch>
 
@@ -34,8 +34,8 @@ export const secret = named(
     name: z.string(),
     org_id: z.string(),
     hosts: z.array(z.string()),
-    used_by: z.array(z.string()).describe('The agents that name it.'),
-    key_id: z.string().describe('The key that seals it, by what tells keys apart.'),
+    used_by: z.array(z.string()).describe('Agents that refer to it.'),
+    key_id: z.string().describe('Fingerprint of the key that encrypts it.'),
     version: z.int(),
     created_by: z.string().nullable(),
     created_at: moment,
@@ -54,9 +54,9 @@ export const rotationInput = named(
     new_key: z
       .boolean()
       .optional()
-      .describe('Makes a new key first, where the key is in a file beside an embedded database.'),
+      .describe('Create a new key first. Only where the key is in a file beside an embedded database.'),
   }),
-  'How everything is sealed anew.',
+  'How to encrypt all secrets again.',
 )
 export type RotationInput = Shape<typeof rotationInput>
 
@@ -72,11 +72,11 @@ export type RotationFailure = Shape<typeof failure>
 export const rotation = named(
   'SecretRotation',
   z.strictObject({
-    key_id: z.string().describe('The key that seals from now on.'),
-    previous_key_id: z.string().nullable().describe('The one that sealed before; null: it is the same one.'),
+    key_id: z.string().describe('The key that encrypts from now on.'),
+    previous_key_id: z.string().nullable().describe('The previous key. Null: unchanged.'),
     sealed_anew: z.int(),
-    failed: z.array(failure).describe('What could not be opened, and stays as it is.'),
+    failed: z.array(failure).describe('Values that could not be decrypted and stay as they are.'),
   }),
-  'What came of it.',
+  'Result of the rotation.',
 )
 export type RotationView = Shape<typeof rotation>

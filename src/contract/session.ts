@@ -8,7 +8,7 @@ import {
 } from '../core/session/session-rules.ts'
 import { RUN_STATES } from '../core/run/run-machine.ts'
 import { TRIGGERS } from '../core/run/run.ts'
-import { anyJson, givenMoment, moment, pageOf, paging } from './common.ts'
+import { anyJson, givenMoment, moment, pageOf, paging, whyFields } from './common.ts'
 import { errorCode } from './run.ts'
 import { named, type Shape } from './shape.ts'
 
@@ -35,7 +35,7 @@ export const messageInput = named(
       .min(1)
       .max(512)
       .optional()
-      .describe("The sender's own name for the message: the same one again within 24 hours is not another message."),
+      .describe("The sender's id of the message. The same id within 24 hours is a repetition."),
     sent_at: givenMoment.optional(),
     lane: z.string().min(1).max(100).optional(),
     mode: z.enum(SESSION_MODES).optional(),
@@ -49,7 +49,7 @@ export const messageInput = named(
       .min(1)
       .max(1_000_000_000)
       .optional()
-      .describe('The most tokens that the run may need; budgets set so many aside.'),
+      .describe('Maximum tokens of the run; budgets reserve this amount.'),
   }),
   'A message; the texts `/stop` and `/stopall` are the commands. A `message_id` that the same caller has sent to the session in the last 24 hours repeats that message: nothing happens, and the answer names its run.',
 )
@@ -60,14 +60,14 @@ export const messageReceipt = named(
   z.strictObject({
     run_id: z.string(),
     message_id: z.string(),
-    state: z.string(),
+    state: z.enum(RUN_STATES),
     position: z.int().nullable(),
     merged_into: z.string().optional(),
     dropped_run_id: z.string().optional(),
     duplicate: z
       .literal(true)
       .optional()
-      .describe('The sender has sent this `message_id` before: this is the run of the first one.'),
+      .describe('This `message_id` was sent before; this is the run of the first one.'),
   }),
 )
 export type MessageReceipt = Shape<typeof messageReceipt>
@@ -77,15 +77,13 @@ const message = named(
   z.strictObject({
     run_id: z.string(),
     trigger: z.enum(TRIGGERS),
-    message_ids: z
-      .array(z.string())
-      .describe('The messages that were merged into it, the first one first; of other triggers none.'),
+    message_ids: z.array(z.string()).describe('Messages merged into the run, oldest first. Empty for other triggers.'),
     sender: z.string().nullable(),
-    text: z.string().nullable().describe('What was said; of a schedule its prompt. Null when that is no text.'),
+    text: z.string().nullable().describe('Text of the message, or the prompt of the schedule. Null: not text.'),
     attachments: z.array(anyJson),
     status: z.enum(RUN_STATES),
-    reason: z.string().nullable(),
-    reply: anyJson.describe('What was answered; null while there is no answer.'),
+    reason: whyFields.reason.nullable(),
+    reply: anyJson.describe('The reply. Null: none yet.'),
     error_code: errorCode.nullable(),
     error_message: z.string().nullable(),
     created_at: moment,
@@ -127,7 +125,7 @@ export type SessionView = Shape<typeof session>
 
 /** Which sessions are listed. */
 export const sessionFilter = z.strictObject({
-  isolated: z.boolean().optional().describe('Also the sessions that runs of schedules have of their own.'),
+  isolated: z.boolean().optional().describe('Include the sessions of isolated schedule runs.'),
   ...paging,
 })
 export type SessionFilter = Shape<typeof sessionFilter>

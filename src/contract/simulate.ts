@@ -17,7 +17,7 @@ export const MOST_ROWS = 10_000
 const namedAssumption = named(
   'SimulationAssumptionFor',
   z.strictObject({ schedules: z.array(id).min(1).max(MOST_SCHEDULES).describe('Ids or names.'), assume: assumption }),
-  'What is assumed of some of the schedules, over what is assumed of all.',
+  'Assumptions about some schedules. They override those about all.',
 )
 export type NamedAssumption = Shape<typeof namedAssumption>
 
@@ -26,10 +26,10 @@ const outageAsked = named(
   z.strictObject({
     kind: z.enum(OUTAGE_KINDS),
     from: givenMoment,
-    to: givenMoment.optional().describe('Exclusive; left out: `seconds` says how long.'),
+    to: givenMoment.optional().describe('Exclusive. Omitted: `seconds` gives the length.'),
     seconds: z.int().min(1).max(MOST_WINDOW_SECONDS).optional(),
-    agent_id: id.optional().describe('Only with `agent`: which one; all of them unless given.'),
-    effect: z.enum(OUTAGE_EFFECTS).optional().describe('Only with `agent`; `network` unless given.'),
+    agent_id: id.optional().describe('Only with `agent`: which agent. Default: all.'),
+    effect: z.enum(OUTAGE_EFFECTS).optional().describe('Only with `agent`. Default: `network`.'),
   }),
   'Something is out from a moment on: up to another (exclusive), or for so many seconds.',
 )
@@ -43,46 +43,29 @@ export const simulateInput = named(
       .min(1)
       .max(MOST_SCHEDULES)
       .optional()
-      .describe('Schedules as they would be created.'),
-    ids: z.array(id).min(1).max(MOST_SCHEDULES).optional().describe('Stored schedules by id.'),
-    all: z.boolean().optional().describe('Every stored schedule that is active.'),
-    agent_id: id.optional().describe('Of all active ones: those of this agent.'),
-    from: givenMoment.optional().describe('Now unless given.'),
+      .describe('Schedules to simulate as if they were created.'),
+    ids: z.array(id).min(1).max(MOST_SCHEDULES).optional().describe('Ids of stored schedules.'),
+    all: z.boolean().optional().describe('All active stored schedules.'),
+    agent_id: id.optional().describe('With `all`: only those of this agent.'),
+    from: givenMoment.optional().describe('Default: now.'),
     to: givenMoment.optional(),
-    window_seconds: z
-      .int()
-      .min(1)
-      .max(MOST_WINDOW_SECONDS)
-      .optional()
-      .describe('In place of `to`; a day unless given.'),
-    assume: assumption
-      .optional()
-      .describe('What is assumed of attempts: over what was observed, for everything it says.'),
+    window_seconds: z.int().min(1).max(MOST_WINDOW_SECONDS).optional().describe('In place of `to`. Default: one day.'),
+    assume: assumption.optional().describe('Assumptions about attempts. They override what was observed.'),
     assume_for: z.array(namedAssumption).max(MOST_SCHEDULES).optional(),
-    observed: z
-      .boolean()
-      .optional()
-      .describe('Whether stored schedules go as their last runs on record went; true unless given.'),
+    observed: z.boolean().optional().describe('Whether stored schedules behave as their last runs did. Default: true.'),
     outages: z.array(outageAsked).max(1_000).optional(),
     changes: z.array(policyChange).max(100).optional(),
-    against: z
-      .array(policyChange)
-      .max(100)
-      .optional()
-      .describe('Other changes, in place of `changes`: the answer then says what they change.'),
+    against: z.array(policyChange).max(100).optional().describe('Other changes to compare with `changes`.'),
     interventions: z.array(intervention).max(1_000).optional(),
-    budgets: z.boolean().optional().describe('Whether the budgets of the org hold; true unless given.'),
-    replay: z
-      .boolean()
-      .optional()
-      .describe('From history: the window is past, and attempts and outages are those on record.'),
-    seed: z.int().min(0).max(4_294_967_295).optional().describe('The same seed gives the same answer; 1 unless given.'),
+    budgets: z.boolean().optional().describe("Whether the org's budgets apply. Default: true."),
+    replay: z.boolean().optional().describe('Replay the past: attempts and outages are those on record.'),
+    seed: z.int().min(0).max(4_294_967_295).optional().describe('The same seed gives the same answer. Default: 1.'),
     max_rows: z
       .int()
       .min(0)
       .max(MOST_ROWS)
       .optional()
-      .describe('How many occurrences are told one by one; 2,000 unless given. Totals are of all of them.'),
+      .describe('Maximum occurrences to list. Default: 2,000. Totals cover all of them.'),
   }),
   'At least one of schedules, ids and all says what is simulated; everything else has a default.',
 )
@@ -92,13 +75,11 @@ const basis = named(
   'SimulationBasis',
   z.strictObject({
     schedule_id: z.string(),
-    source: z.enum(['given', 'stored']).describe('`given`: in the request. `stored`: on record.'),
-    observed_runs: z
-      .int()
-      .describe('How many runs on record say how long it takes and how it ends; 0: it goes as assumed.'),
-    recorded_attempts: z.int().describe('How many attempts of the window are on record and are taken as they went.'),
+    source: z.enum(['given', 'stored']).describe('`given`: in the request. `stored`: in the database.'),
+    observed_runs: z.int().describe('Recorded runs used for durations and outcomes. 0: assumptions only.'),
+    recorded_attempts: z.int().describe('Recorded attempts of the window that are replayed.'),
   }),
-  'What is known of a schedule that took part, and from where.',
+  'What is known about a simulated schedule.',
 )
 export type SimulationBasis = Shape<typeof basis>
 
@@ -107,9 +88,7 @@ export const simulateAnswer = named(
   z.strictObject({
     ...simulationFields,
     basis: z.array(basis),
-    against: simulation
-      .nullable()
-      .describe('The same window under the policies of `against`; null when none were given.'),
+    against: simulation.nullable().describe('The same window with the changes of `against`. Null: none were given.'),
     diff: simulationDiff.nullable(),
   }),
   'What would happen, what it is based on, and what other policies would change.',

@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { ERROR_CODES, type ErrorCode } from '../core/run/error-codes.ts'
+import type { ErrorCode } from '../core/run/error-codes.ts'
 import { TRIGGERS } from '../core/run/run.ts'
 import { RUN_STATES } from '../core/run/run-machine.ts'
 import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
 import { id, moment, whyFields } from './common.ts'
+import { errorCode } from './run.ts'
 import { OUTAGE_EFFECTS, OUTAGE_KINDS } from './outage-words.ts'
 import { dstNote } from './schedule-preview.ts'
 import { scheduleInput } from './schedule.ts'
@@ -31,36 +32,33 @@ export const assumption = named(
         z.array(milliseconds).min(1).max(1_000),
       ])
       .optional()
-      .describe('How long an attempt takes, in milliseconds; 1,000 unless given. A list is a list of observations.'),
-    failure_rate: shareOfAll.optional().describe('The share of attempts that fail, 0 to 1; none unless given.'),
-    timeout_rate: shareOfAll.optional().describe('The share of attempts that never answer, 0 to 1; none unless given.'),
+      .describe('Duration of an attempt in milliseconds. Default: 1,000. A list is a list of observations.'),
+    failure_rate: shareOfAll.optional().describe('Share of attempts that fail, 0 to 1. Default: 0.'),
+    timeout_rate: shareOfAll.optional().describe('Share of attempts that time out, 0 to 1. Default: 0.'),
     outcomes: z
       .array(z.enum(ASSUMED_OUTCOMES))
       .min(1)
       .max(10_000)
       .optional()
-      .describe('How the attempts of each schedule go, one after the other, from the beginning again after the last.'),
-    error_code: z
-      .enum(Object.keys(ERROR_CODES) as readonly ErrorCode[])
-      .optional()
-      .describe('What those that fail say; `agent_error` unless given.'),
+      .describe('Outcomes of the attempts of each schedule, in order, repeated from the start.'),
+    error_code: errorCode.optional().describe('Error code of failures. Default: `agent_error`.'),
     stops_in_ms: milliseconds
       .nullable()
       .optional()
-      .describe('How long an attempt goes on after it was told to stop; 0 unless given, null: it does not listen.'),
-    tokens: z.int().min(0).max(1_000_000_000).optional().describe('What an attempt uses.'),
-    cost: z.number().min(0).max(1_000_000).optional().describe('What an attempt costs, in whole money.'),
+      .describe('How long an attempt continues after it was told to stop. Default: 0. Null: it ignores it.'),
+    tokens: z.int().min(0).max(1_000_000_000).optional().describe('Tokens per attempt.'),
+    cost: z.number().min(0).max(1_000_000).optional().describe('Cost per attempt, in whole units of money.'),
     quiet_rate: shareOfAll
       .optional()
       .describe(
-        'The share of runs that find nothing new, 0 to 1; none unless given, so that a schedule with a cadence is never simulated as rarer than it may be.',
+        'Share of runs that find nothing new, 0 to 1. Default: 0, so that a cadence is not simulated as slower than it may be.',
       ),
     next_check_seconds: z
       .int()
       .min(0)
       .max(YEAR_MS / 1_000)
       .optional()
-      .describe('In how many seconds every agent asks to be woken next; none asks unless given.'),
+      .describe('Seconds until the next check that every agent asks for. Default: none asks.'),
   }),
   'How attempts go that nobody performs.',
 )
@@ -72,8 +70,8 @@ const outage = named(
     kind: z.enum(OUTAGE_KINDS),
     from: moment,
     to: moment,
-    agent_id: id.optional().describe('Only with `agent`: which one; all of them unless given.'),
-    effect: z.enum(OUTAGE_EFFECTS).optional().describe('Only with `agent`; `network` unless given.'),
+    agent_id: id.optional().describe('Only with `agent`: which agent. Default: all.'),
+    effect: z.enum(OUTAGE_EFFECTS).optional().describe('Only with `agent`. Default: `network`.'),
   }),
   'Something is out from a moment (inclusive) to another (exclusive).',
 )
@@ -82,7 +80,7 @@ export type OutageInput = Shape<typeof outage>
 export const policyChange = named(
   'SimulationPolicyChange',
   z.strictObject({
-    schedules: z.array(id).min(1).max(1_000).optional().describe('Ids or names; all schedules unless given.'),
+    schedules: z.array(id).min(1).max(1_000).optional().describe('Ids or names. Default: all schedules.'),
     set: scheduleInput,
   }),
   'Other policies than the schedules have.',
@@ -102,9 +100,9 @@ const said = { ...spoken, sentence: z.string() }
 const attempt = z.strictObject({
   number: z.int(),
   started_at: moment,
-  finished_at: moment.nullable().describe('Null: it was still under way at the end of the window.'),
+  finished_at: moment.nullable().describe('Null: still running at the end of the window.'),
   status: z.enum(RUN_STATES),
-  error_code: z.string().nullable(),
+  error_code: errorCode.nullable(),
 })
 export type SimulatedAttemptView = Shape<typeof attempt>
 
@@ -114,10 +112,10 @@ const run = named(
     ...said,
     id: z.string(),
     schedule_id: z.string(),
-    nominal_time: moment.nullable().describe('Null: somebody asked for it.'),
+    nominal_time: moment.nullable().describe('Null: a manual run.'),
     trigger: z.enum(TRIGGERS),
-    status: z.enum(RUN_STATES).describe('Where it stands at the end of the window, if it has not ended in it.'),
-    decision: z.strictObject(said).describe('Why it was made, or was not to run.'),
+    status: z.enum(RUN_STATES).describe('State at the end of the window.'),
+    decision: z.strictObject(said).describe('Why it was created or skipped.'),
     held_decision: z
       .strictObject(said)
       .nullable()
@@ -126,20 +124,20 @@ const run = named(
     attempt: z.int(),
     created_at: moment,
     not_before: moment.nullable(),
-    started_at: moment.nullable().describe('When its last attempt began.'),
+    started_at: moment.nullable().describe('Start of its last attempt.'),
     finished_at: moment.nullable(),
     lateness_ms: z
       .number()
       .nullable()
-      .describe('From the planned moment to the first start; null: it has not started, or nothing was planned.'),
-    error_code: z.string().nullable(),
+      .describe('From the nominal time to the first start. Null: not started, or not planned.'),
+    error_code: errorCode.nullable(),
     tokens: z.number(),
     cost: z.number(),
     superseded: z.boolean(),
-    superseded_by: z.string().nullable().describe('The occurrence that took its place.'),
+    superseded_by: z.string().nullable().describe('The occurrence that replaced it.'),
     attempts: z.array(attempt),
   }),
-  'What became of one occurrence, or of one run that somebody asked for.',
+  'The outcome of one occurrence or manual run.',
 )
 export type SimulatedRunView = Shape<typeof run>
 
@@ -157,22 +155,22 @@ export type SimulatedRangeView = Shape<typeof range>
 const totals = named(
   'SimulationTotals',
   z.strictObject({
-    occurrences: z.int().describe('Occurrences that were decided.'),
-    runs: z.int().describe('Runs that were made, those included that somebody asked for.'),
+    occurrences: z.int().describe('Occurrences decided.'),
+    runs: z.int().describe('Runs created, manual ones included.'),
     by_status: z.partialRecord(z.enum(RUN_STATES), z.int()),
-    skipped_by_reason: z.partialRecord(spoken.reason as z.ZodEnum, z.int()),
+    skipped_by_reason: z.partialRecord(spoken.reason, z.int()),
     attempts: z.int(),
     superseded: z.int(),
-    max_waiting: z.int().describe('The most that waited to start at a time, and that were at work at a time.'),
+    max_waiting: z.int().describe('Most runs waiting at a time; `max_running` is the most running at a time.'),
     max_running: z.int(),
-    busy_ms: z.number().describe('How long attempts were at work, all together.'),
+    busy_ms: z.number().describe('Total duration of all attempts.'),
     tokens: z.number(),
     cost: z.number(),
     lateness_p50_ms: z.number().nullable(),
     lateness_p99_ms: z.number().nullable(),
     lateness_max_ms: z.number().nullable(),
   }),
-  'What a window came to. Ranges are counted by every occurrence in them.',
+  'Totals of the window. Ranges count every occurrence in them.',
 )
 export type SimulationTotals = Shape<typeof totals>
 
@@ -192,14 +190,14 @@ const simulatedSchedule = named(
     totals,
     dst_notes: z.array(dstNote),
   }),
-  'A schedule in a simulation, and where it stands at the end.',
+  'A simulated schedule and its state at the end.',
 )
 export type SimulatedScheduleView = Shape<typeof simulatedSchedule>
 
 /** How full it was in a stretch of the window. */
 const depth = z.strictObject({
   at: moment,
-  waiting: z.int().describe('The most that waited to start, and that were at work, in the stretch that begins here.'),
+  waiting: z.int().describe('Most runs waiting in the interval that starts here; `running` is the most running.'),
   running: z.int(),
   tokens: z.number(),
   cost: z.number(),
@@ -214,8 +212,8 @@ export const simulationFields = {
   schedules: z.array(simulatedSchedule),
   rows: z.array(run).describe('In the order in which they were decided.'),
   ranges: z.array(range),
-  truncated: z.boolean().describe('More rows or ranges were counted than are told. The totals are of all of them.'),
-  depth: z.array(depth).describe('Stretches of equal length, oldest first.'),
+  truncated: z.boolean().describe('There are more rows or ranges than listed. Totals cover all of them.'),
+  depth: z.array(depth).describe('Intervals of equal length, oldest first.'),
   totals,
   outages: z.array(outage),
 }
@@ -229,7 +227,7 @@ const change = z.strictObject({
   nominal_time: moment,
   kind: z
     .enum(['status', 'timing', 'only_before', 'only_after'])
-    .describe('`status`: it ends otherwise. `timing`: it ends the same, at other moments or with other attempts.'),
+    .describe('`status`: it ends differently. `timing`: it ends the same, at other times or with other attempts.'),
   before: run.nullable(),
   after: run.nullable(),
 })
@@ -243,7 +241,7 @@ export const simulationDiff = named(
     unchanged: z.int(),
     truncated: z
       .boolean()
-      .describe('Not every occurrence could be compared: at least one side tells only its first rows.'),
+      .describe('Not every occurrence could be compared, because at least one side lists only its first rows.'),
     before: totals,
     after: totals,
   }),

@@ -12,14 +12,14 @@ export type SeriesStep = (typeof SERIES_STEPS)[number]
 const spread = named(
   'Spread',
   z.strictObject({ p50: z.number(), p95: z.number(), p99: z.number(), max: z.number() }),
-  'How long things took, in milliseconds.',
+  'Percentiles in milliseconds.',
 )
 export type Spread = Shape<typeof spread>
 
 const agentWork = named(
   'AgentWork',
   z.strictObject({ agent_id: z.string(), queued: z.int(), active: z.int() }),
-  'What an agent has to do.',
+  'Pending work of an agent.',
 )
 export type AgentWork = Shape<typeof agentWork>
 
@@ -31,9 +31,9 @@ const providerWork = named(
     in_flight: z.int(),
     requests_left: z.int().nullable(),
     tokens_left: z.int().nullable(),
-    closed_until: moment.nullable().describe('Nothing of it starts before; null: something may.'),
+    closed_until: moment.nullable().describe('Nothing starts before this time. Null: open.'),
   }),
-  'What a provider has to do, and what is left of its quotas; null: any number.',
+  'Pending work of a provider, and what is left of its quotas. Null: unlimited.',
 )
 export type ProviderWork = Shape<typeof providerWork>
 
@@ -55,20 +55,17 @@ export type SeriesFilter = Shape<typeof seriesFilter>
 const seriesPoint = named(
   'SeriesPoint',
   z.strictObject({
-    at: moment.describe('When the step begins.'),
+    at: moment.describe('Start of the interval.'),
     by_status: z.partialRecord(z.enum(RUN_STATES), z.int()),
-    duration_p95_ms: z
-      .number()
-      .nullable()
-      .describe('What 95 % of the runs that ended stayed within, from start to end. Null when none ended.'),
+    duration_p95_ms: z.number().nullable().describe('95th percentile of run durations. Null: no run ended.'),
     lateness_p99_ms: z
       .number()
       .nullable()
-      .describe('What 99 % of the starts stayed within, counted from the nominal time. Null when none had one.'),
+      .describe('99th percentile of start lateness against the nominal time. Null: no run had one.'),
     tokens: z.number(),
-    cost: z.number().describe('In whole money.'),
+    cost: z.number().describe('In whole units of money.'),
   }),
-  'What happened in one step of a series.',
+  'One interval of a series.',
 )
 export type SeriesPoint = Shape<typeof seriesPoint>
 
@@ -81,7 +78,7 @@ export const statsSeries = named(
     step: z.enum(SERIES_STEPS),
     points: z.array(seriesPoint),
   }),
-  'How work went, step by step: one point for each step from `from` to `to`, also where nothing happened.',
+  'Statistics per interval: one point for each interval from `from` to `to`, including empty ones.',
 )
 export type StatsSeries = Shape<typeof statsSeries>
 
@@ -92,24 +89,24 @@ export const stats = named(
     from: moment,
     to: moment,
     runs: z.strictObject({
-      ended: z.int().describe('Runs that came to an end by execution or by a person: what the shares are of.'),
+      ended: z.int().describe('Runs that ended by execution or by a person; the shares refer to these.'),
       by_status: z.partialRecord(z.enum(RUN_STATES), z.int()),
       share: z
         .strictObject({ success: z.number(), failed: z.number(), timeout: z.number() })
         .nullable()
-        .describe('Null while nothing has ended.'),
-      duration_ms: spread.nullable().describe('From start to end. Null while nothing has ended.'),
+        .describe('Null: no run has ended.'),
+      duration_ms: spread.nullable().describe('From start to end. Null: no run has ended.'),
       lateness_ms: spread.nullable().describe('From the nominal time to the start, of runs that have one.'),
     }),
     pending: z.strictObject({ waiting: z.int(), queued: z.int(), active: z.int() }),
     schedules: z.partialRecord(z.enum(SCHEDULE_STATES), z.int()),
-    agents: z.array(agentWork).describe('Those that have something to do, the busiest first; a hundred at most.'),
-    providers: z.array(providerWork).describe('Those the org has, by name.'),
+    agents: z.array(agentWork).describe('Agents with work, busiest first, at most 100.'),
+    providers: z.array(providerWork).describe('Providers of the org, by name.'),
     probes: z
       .strictObject({ asked: z.int(), saved: z.int(), errors: z.int() })
-      .describe('What was asked before agents were woken; a probe that said no has saved a call.'),
-    lanes: z.array(lane).describe("With the org's own work in them."),
+      .describe('Probes run before agents were woken; `saved` is how often the agent was not woken.'),
+    lanes: z.array(lane).describe("With the org's own work."),
   }),
-  "What an org's work looked like in a stretch of time, and what waits now.",
+  'Statistics of an org over a time range, and its pending work.',
 )
 export type StatsView = Shape<typeof stats>

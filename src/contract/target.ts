@@ -8,7 +8,7 @@ import { named, type Shape } from './shape.ts'
 export const scheduleDelivery = named(
   'ScheduleDelivery',
   z.strictObject({ target_id: id }),
-  'Where the results of a schedule go.',
+  'The target for the results of a schedule.',
 )
 export type ScheduleDelivery = Shape<typeof scheduleDelivery>
 
@@ -26,30 +26,26 @@ const quietHours = named(
 const settings = z.record(z.string(), z.unknown())
 
 const changeable = {
-  url: url.optional().describe('For kinds that are reached by an address.'),
+  url: url.optional().describe('For kinds that have a URL.'),
   settings: settings
     .optional()
-    .describe('What the kind needs to know: of `email` `{to, subject_prefix?}`. A change replaces it whole.'),
+    .describe('Settings of the kind: for `email`, `{to, subject_prefix?}`. A change replaces all of them.'),
   quiet_hours: quietHours
     .nullable()
     .optional()
-    .describe('What comes meanwhile is collected and sent as one digest at their end. Null, or left out: never quiet.'),
-  alerts: z.boolean().optional().describe('Whether alerts of the org go to it; false unless given.'),
-  enabled: z.boolean().optional().describe('True unless given. What goes to a target that is off is held.'),
+    .describe('Messages during quiet hours are collected and sent as one digest at their end. Null or omitted: none.'),
+  alerts: z.boolean().optional().describe("Whether it receives the org's alerts. Default: false."),
+  enabled: z.boolean().optional().describe('Default: true. Messages to a disabled target are held.'),
 }
 
 /** Everything a target is made from. */
 export const targetFields = {
   name: z.string().min(1).max(200),
-  kind: z.enum(TARGET_KIND_WORDS).optional().describe('`webhook` unless given.'),
+  kind: z.enum(TARGET_KIND_WORDS).optional().describe('Default: `webhook`.'),
   ...changeable,
 }
 
-export const targetInput = named(
-  'TargetInput',
-  z.strictObject(targetFields),
-  'A new target: where results are delivered.',
-)
+export const targetInput = named('TargetInput', z.strictObject(targetFields), 'A new target for results.')
 export type TargetInput = Shape<typeof targetInput>
 
 export const targetPatch = named(
@@ -58,7 +54,7 @@ export const targetPatch = named(
     name: z.string().min(1).max(200).optional(),
     ...changeable,
   }),
-  'What may change about a target.',
+  'A change of a target.',
 )
 export type TargetPatch = Shape<typeof targetPatch>
 
@@ -67,18 +63,15 @@ const fields = {
   org_id: z.string(),
   name: z.string(),
   kind: z.enum(TARGET_KIND_WORDS),
-  url: z
-    .string()
-    .nullable()
-    .describe('Null for kinds that have none; only its beginning where knowing it is enough to be let in.'),
+  url: z.string().nullable().describe('Null for kinds without one; truncated where the URL is a secret.'),
   settings,
   quiet_hours: quietHours.nullable(),
   alerts: z.boolean(),
   enabled: z.boolean(),
   disabled_at: moment.nullable(),
-  disabled_why: why.nullable().describe('Why it was switched off; null when a person did it.'),
+  disabled_why: why.nullable().describe('Why it was disabled. Null: by a person.'),
   failures_in_a_row: z.int(),
-  held: z.int().describe('Messages that wait for it to be enabled, or for the end of its quiet hours.'),
+  held: z.int().describe('Messages held until it is enabled, or until its quiet hours end.'),
   last_delivered_at: moment.nullable(),
   last_failed_at: moment.nullable(),
   created_by: z.string().nullable(),
@@ -86,7 +79,7 @@ const fields = {
   updated_at: moment,
 }
 
-export const target = named('Target', z.strictObject(fields), 'A target, and how it has fared.')
+export const target = named('Target', z.strictObject(fields), 'A target and its state.')
 export type TargetView = Shape<typeof target>
 
 export const targetPage = pageOf('TargetPage', target)
@@ -94,7 +87,7 @@ export const targetPage = pageOf('TargetPage', target)
 export const enabledTarget = named(
   'EnabledTarget',
   z.strictObject({ ...fields, released: z.int() }),
-  'A target that was enabled, and how many messages are on their way again.',
+  'An enabled target, and the number of messages that were released.',
 )
 export type EnabledTargetView = Shape<typeof enabledTarget>
 
@@ -108,7 +101,7 @@ export const targetTest = named(
     error_code: z.enum(TRY_ERRORS).nullable(),
     message: z.string().nullable(),
   }),
-  'What came of a message that was sent to try a target out.',
+  'Result of a test message.',
 )
 export type TargetTestView = Shape<typeof targetTest>
 
@@ -118,10 +111,8 @@ export const signingSecret = named(
     org_id: z.string(),
     secret: z.string(),
     created_at: moment,
-    previous_until: moment
-      .nullable()
-      .describe('Until then the secret before this one signs too; null when there is none.'),
+    previous_until: moment.nullable().describe('Until when the previous secret also signs. Null: there is none.'),
   }),
-  'What webhooks of the org are signed with.',
+  "The secret that signs the org's webhooks.",
 )
 export type SigningSecretView = Shape<typeof signingSecret>

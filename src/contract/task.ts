@@ -16,16 +16,16 @@ export const taskItemFields = {
   selector: text.optional(),
   ref: text.optional(),
   params: anyObject.optional(),
-  priority: z.int().min(-2_147_483_648).max(2_147_483_647).optional().describe('Lower is sooner; 0 unless given.'),
+  priority: z.int().min(-2_147_483_648).max(2_147_483_647).optional().describe('Lower runs sooner. Default: 0.'),
   deadline: z.iso.datetime({ offset: true }).optional(),
   callbackUrl: text.optional(),
-  retry_policy: anyObject.optional().describe('Ours beside the façade: tasks are not retried unless they ask.'),
+  retry_policy: anyObject.optional().describe('Escapement only: tasks are retried only if they ask for it.'),
 }
 
 export const taskInput = named(
   'TaskInput',
   z.strictObject({
-    agentId: agent.describe('Any text: whoever the task is for. One that is the id of an agent wakes that agent.'),
+    agentId: agent.describe('Any text. If it is the id of an agent, that agent runs the task.'),
     ...taskItemFields,
   }),
   'Fields that nobody knows are passed over; null and empty texts say nothing.',
@@ -35,7 +35,7 @@ export type TaskInput = Shape<typeof taskInput>
 const taskItemInput = named(
   'TaskItemInput',
   z.strictObject(taskItemFields),
-  'A task of a batch: everything a task can have, but the agent.',
+  'A task of a batch: the fields of a task without the agent.',
 )
 export type TaskItemInput = Shape<typeof taskItemInput>
 
@@ -43,7 +43,7 @@ export const taskBatchInput = named(
   'TaskBatchInput',
   z.strictObject({
     agentId: agent,
-    callbackUrl: text.optional().describe('Of every task that has none of its own.'),
+    callbackUrl: text.optional().describe('Default for tasks without their own.'),
     tasks: z.array(taskItemInput).min(1).max(MOST_IN_BATCH),
   }),
   'Tasks of one agent.',
@@ -55,7 +55,7 @@ export const taskReceipt = named(
   z.strictObject({
     taskId: z.string(),
     state,
-    position: count.describe('Place among the queued tasks of the agent; 0 when it has started already.'),
+    position: count.describe('Position among the queued tasks of the agent; 0 if it has started.'),
     createdAt: moment,
   }),
   '`position` is the place among the queued tasks of the agent, 0 when it has started already.',
@@ -65,7 +65,7 @@ export type TaskReceipt = Shape<typeof taskReceipt>
 const taskBatchItem = named(
   'TaskBatchItem',
   z.strictObject({
-    taskId: z.string().describe('Empty when nothing was stored, because the task could not be read.'),
+    taskId: z.string().describe('Empty if the task could not be read and nothing was stored.'),
     state,
     position: z.int().min(1).optional(),
     error: z.string().optional(),
@@ -76,8 +76,8 @@ export type TaskBatchItem = Shape<typeof taskBatchItem>
 
 export const taskBatchReceipt = named(
   'TaskBatchReceipt',
-  z.strictObject({ tasks: z.array(taskBatchItem), submitted: count.describe('How many there were.') }),
-  'What became of the tasks of a batch, in their order.',
+  z.strictObject({ tasks: z.array(taskBatchItem), submitted: count.describe('Number of tasks in the request.') }),
+  'The outcome of each task of a batch, in order.',
 )
 export type TaskBatchReceipt = Shape<typeof taskBatchReceipt>
 
@@ -103,14 +103,14 @@ export const task = named(
     callbackUrl: z.string().optional(),
     position: z.int().min(1).optional(),
   }),
-  'A task as it is.',
+  'A task.',
 )
 export type TaskView = Shape<typeof task>
 
 /** Which tasks. */
 export const taskFilter = z.strictObject({
   agentId: z.string().max(512).optional(),
-  state: z.string().max(1_000).optional().describe('Words of the façade, separated by commas.'),
+  state: z.string().max(1_000).optional().describe('States, separated by commas.'),
   limit: z.int().min(1).max(MOST_TASKS).optional(),
   cursor: z.string().max(4_096).optional(),
 })
@@ -120,8 +120,8 @@ export const taskList = named(
   'TaskList',
   z.strictObject({
     tasks: z.array(task),
-    count: count.describe('How many are in this answer.'),
-    next_cursor: z.string().optional().describe('Where to go on; left out when there is nothing more.'),
+    count: count.describe('Number of tasks in this answer.'),
+    next_cursor: z.string().optional().describe('Cursor of the next page. Omitted on the last page.'),
   }),
   'Tasks, newest first.',
 )
@@ -130,13 +130,13 @@ export type TaskList = Shape<typeof taskList>
 export const taskCancelled = named(
   'TaskCancelled',
   z.strictObject({ status: z.literal('cancelled'), taskId: z.string() }),
-  'That a task is cancelled.',
+  'A cancelled task.',
 )
 export type TaskCancelled = Shape<typeof taskCancelled>
 
 /** How the tasks of an agent, or of the org, went. Each task that has ended is in one of these. */
 const agentMetrics = z.strictObject({
-  submitted: count.describe('Accepted, whatever became of them; those that were rejected are not among them.'),
+  submitted: count.describe('Accepted tasks. Rejected ones are not included.'),
   completed: count,
   failed: count,
   cancelled: count,
@@ -160,8 +160,8 @@ export const taskStats = named(
       tasksCancelled: count,
       tasksRejected: count,
       tasksExpired: count,
-      dispatchCount: count.describe('Tasks that were started.'),
-      dispatchLatencyTotalMs: count.describe('How long they were queued before, together.'),
+      dispatchCount: count.describe('Tasks started.'),
+      dispatchLatencyTotalMs: count.describe('Total time they were queued.'),
       avgDispatchLatencyMs: z.number().min(0),
       agents: z.record(z.string(), agentMetrics),
     }),
@@ -172,7 +172,7 @@ export const taskStats = named(
       maxInflight: count,
       maxPerAgentFlight: count,
       workerCount: count.describe('Slots of the lane `task` on this node.'),
-      resultTTL: z.string().describe('As Go writes lengths of time: `5m0s`.'),
+      resultTTL: z.string().describe('A Go duration: `5m0s`.'),
     }),
   }),
   'Counted as long as the org exists, over all nodes: `tasksSubmitted` is what completed, failed, was cancelled or expired, and what is pending.',
@@ -183,8 +183,8 @@ export const taskError = named(
   'TaskError',
   z.strictObject({
     error: z.string(),
-    code: z.string().describe('Stable, for programs.'),
-    retryable: z.literal(true).optional().describe('True when the same request may go through later.'),
+    code: z.string().describe('Stable error code.'),
+    retryable: z.literal(true).optional().describe('True if the same request may succeed later.'),
     details: anyObject.optional(),
   }),
   'What was refused and why, as clients of the task façade know it. `details.errors` points to fields.',

@@ -25,6 +25,8 @@ export interface FieldWords {
   readonly name: string
   readonly required: boolean
   readonly type: string
+  /** What it is for; empty where its name says so. */
+  readonly description: string
 }
 
 const nameOf = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1)
@@ -85,5 +87,6 @@ export function fieldWords({ properties = {}, required = [] }: DescribedShape): 
     name,
     required: required.includes(name),
     type: typeWords(shape),
+    description: shape.description ?? '',
   }))
 }

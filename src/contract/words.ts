@@ -13,9 +13,9 @@ export const wordsInput = named(
       .min(1)
       .max(100)
       .nullish()
-      .describe("Where the clock hangs if the text names no place; the org's zone unless given."),
+      .describe("Default time zone for text that names none. Default: the org's time zone."),
   }),
-  'When something is to happen, as a person says it.',
+  'A time in natural language.',
 )
 export type WordsInput = Shape<typeof wordsInput>
 
@@ -26,9 +26,9 @@ export const words = named(
     sentence: z.string(),
     next: z.array(moment),
     dst_notes: z.array(dstNote),
-    notes: z.array(z.string()).describe('Everything that was decided because the text left it open.'),
-    rest: z.string().nullable().describe('What stands behind a colon: what there is to do. Null: nothing does.'),
+    notes: z.array(z.string()).describe('Assumptions made where the text leaves something open.'),
+    rest: z.string().nullable().describe('The text after a colon: the prompt. Null: none.'),
   }),
-  'What a sentence means: fields for a schedule, and the same again in other words and in dates.',
+  'What a text means: fields of a schedule, a sentence and the next occurrences.',
 )
 export type WordsView = Shape<typeof words>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { TRIGGERS } from '../core/run/run.ts'
 import { RUN_STATES } from '../core/run/run-machine.ts'
 import { anyJson, id, moment, pageOf } from './common.ts'
 import { invitation } from './guard-rails.ts'
@@ -14,17 +15,22 @@ const MOST_EVENTS = 100
 export const claimInput = named(
   'ClaimInput',
   z.strictObject({
-    worker_id: id.nullish().describe('The id the first answer gave it; left out: it has just come.'),
-    name: z.string().min(1).max(200).optional().describe('What people call it.'),
-    agents: z.array(z.string().min(1).max(200)).min(1).max(MOST_AGENTS).describe('The agents whose work it takes.'),
-    capacity: z.int().min(1).max(MOST_CAPACITY).optional().describe('Attempts it takes at a time.'),
+    worker_id: id.nullish().describe('The id from the first answer. Omitted: a new worker.'),
+    name: z.string().min(1).max(200).optional().describe('Name for people.'),
+    agents: z.array(z.string().min(1).max(200)).min(1).max(MOST_AGENTS).describe('Agents whose attempts it takes.'),
+    capacity: z.int().min(1).max(MOST_CAPACITY).optional().describe('Maximum attempts at a time.'),
     holding: z
       .array(id)
       .max(MOST_CAPACITY)
       .optional()
-      .describe('The attempts it works on: it is told at once when it should stop one.'),
-    draining: z.boolean().optional().describe('It takes nothing more and ends what it holds.'),
-    wait_seconds: z.number().min(0).max(LONGEST_WAIT_SECONDS).optional().describe('How long to wait for news.'),
+      .describe('Attempts it is working on, so that it learns at once which to stop.'),
+    draining: z.boolean().optional().describe('It takes no more work and finishes what it has.'),
+    wait_seconds: z
+      .number()
+      .min(0)
+      .max(LONGEST_WAIT_SECONDS)
+      .optional()
+      .describe('How long to wait for work, in seconds.'),
   }),
   'Left out: `capacity` 1, `wait_seconds` 20, nothing held. `worker_id` comes with the first answer.',
 )
@@ -34,10 +40,8 @@ const attempt = named(
   'WorkerAttempt',
   z.strictObject({
     agent_id: z.string(),
-    trigger_type: z.string(),
-    manual: z
-      .boolean()
-      .describe('Whether a person or a program asked for this run of a schedule: run-now, a backfill or a retry.'),
+    trigger_type: z.enum([...TRIGGERS, 'scheduled']),
+    manual: z.boolean().describe('Whether this run of a schedule is manual: run-now, a backfill or a retry.'),
     schedule_id: z.string().nullable(),
     job_run_id: z.string(),
     run_id: z.string(),
@@ -52,16 +56,16 @@ const attempt = named(
     traceparent: z.string().nullable(),
     escapement: invitation
       .optional()
-      .describe('Only for agents with `self_service`: where to ask, and the key of this attempt.'),
+      .describe('Only for agents with `self_service`: the API and the key of this attempt.'),
   }),
-  'One attempt of a run, as a worker is handed it: what an agent over HTTP is told, and whose work it is.',
+  'An attempt handed to a worker.',
 )
 export type WorkerAttempt = Shape<typeof attempt>
 
 const cancel = named(
   'WorkerCancel',
   z.strictObject({ attempt_id: z.string(), reason: z.string() }),
-  'An attempt that a worker should stop, and why.',
+  'An attempt that a worker should stop.',
 )
 export type WorkerCancel = Shape<typeof cancel>
 
@@ -69,8 +73,8 @@ export const claimAnswer = named(
   'ClaimAnswer',
   z.strictObject({
     worker_id: z.string(),
-    lease_until: moment.describe('Until then it is believed to be alive. Every claim and every renewal moves it.'),
-    renew_seconds: z.number().describe('How often to renew while something is held.'),
+    lease_until: moment.describe('The worker counts as alive until then. Every claim and renewal extends it.'),
+    renew_seconds: z.number().describe('How often to renew while it holds attempts.'),
     attempts: z.array(attempt),
     cancel: z.array(cancel),
   }),
@@ -80,11 +84,7 @@ export type ClaimAnswer = Shape<typeof claimAnswer>
 export const eventsInput = named(
   'EventsInput',
   z.strictObject({
-    events: z
-      .array(anyJson)
-      .min(1)
-      .max(MOST_EVENTS)
-      .describe('Pieces of text, steps: whatever is worth showing while the attempt goes on.'),
+    events: z.array(anyJson).min(1).max(MOST_EVENTS).describe('Text or steps to show while the attempt is running.'),
   }),
 )
 export type EventsInput = Shape<typeof eventsInput>
@@ -92,17 +92,13 @@ export type EventsInput = Shape<typeof eventsInput>
 export const workerAnswer = named(
   'WorkerAnswer',
   z.strictObject({
-    status: z.enum(RUN_STATES).describe('The state of its run.'),
-    ignored: z
-      .boolean()
-      .describe('It changed nothing: the attempt is not the current one any more, or nothing was left to change.'),
-    cancel: z.boolean().describe('The worker should stop working on it.'),
-    reason: z.string().nullable().describe('Why it should.'),
-    ends_by: moment
-      .nullable()
-      .describe('When the attempt must be over; null while it has not begun, and once it has ended.'),
+    status: z.enum(RUN_STATES).describe('State of its run.'),
+    ignored: z.boolean().describe('Nothing changed: the attempt is no longer the current one, or has ended.'),
+    cancel: z.boolean().describe('The worker should stop this attempt.'),
+    reason: z.string().nullable().describe('Why it should stop.'),
+    ends_by: moment.nullable().describe('Deadline of the attempt. Null before it starts and after it has ended.'),
   }),
-  'What a worker is answered about an attempt.',
+  'The answer to a report about an attempt.',
 )
 export type WorkerAnswer = Shape<typeof workerAnswer>
 
@@ -119,7 +115,7 @@ const worker = named(
     alive: z.boolean(),
     draining: z.boolean(),
   }),
-  'A worker, as people see it.',
+  'A worker.',
 )
 export type WorkerView = Shape<typeof worker>
 

@@ -46,7 +46,7 @@ export function viewSchedule(row: ScheduleRow, disabled: ReadonlySet<string> = N
     next_run_at: momentOrNull(row.nextRunAt),
     pace: viewPace(row),
     last_run_at: momentOrNull(row.lastRunAt),
-    last_status: row.lastStatus,
+    last_status: row.lastStatus as ScheduleView['last_status'],
     last_error: row.lastError,
     failure_streak: row.failureStreak,
     failure_count: row.failureCount,

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { RUN_STATES } from '../../core/run/run-machine.ts'
+import { SCHEDULE_STATES } from '../../core/schedule/schedule-life.ts'
 import type { ScheduleView } from '../schedule.ts'
 import type { Shape } from '../shape.ts'
 import { cut } from './tool.ts'
@@ -7,7 +9,7 @@ import { cut } from './tool.ts'
 export const toldSchedule = z.strictObject({
   id: z.string(),
   name: z.string(),
-  state: z.string().describe('active, paused, finished, failed or pending_approval'),
+  state: z.enum(SCHEDULE_STATES).describe('active, paused, finished, failed or pending_approval'),
   sentence: z.string().describe('When it fires, in words'),
   timezone: z.string(),
   at: z.string().optional(),
@@ -20,7 +22,7 @@ export const toldSchedule = z.strictObject({
   prompt: z.string().describe('What the agent is told, cut at 300 characters'),
   next_run_at: z.string().nullable(),
   last_run_at: z.string().nullable(),
-  last_status: z.string().nullable(),
+  last_status: z.enum(RUN_STATES).nullable(),
   last_error: z.string().nullable(),
   version: z.int().describe('Give it back as `version` to change exactly what you saw'),
 })

@@ -1,6 +1,8 @@
+import type { Trigger } from '../run/run.ts'
+
 /** What whoever performs an attempt is told of it: an agent over HTTP, a command, a worker. */
 export interface DispatchedAttempt {
-  readonly trigger_type: string
+  readonly trigger_type: Trigger | 'scheduled'
   /** Whether a person or a program asked for this run of a schedule: run-now, a backfill or a retry. */
   readonly manual: boolean
   readonly schedule_id: string | null

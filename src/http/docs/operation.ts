@@ -98,7 +98,8 @@ function inputView({ parameters }: DescribedOperation): Html {
         <tr>
           <th>Input</th>
           <th>Where</th>
-          <th>What</th>
+          <th>Type</th>
+          <th>Description</th>
         </tr>
       </thead>
       <tbody>
@@ -107,7 +108,8 @@ function inputView({ parameters }: DescribedOperation): Html {
             html`<tr>
               <td><code>${one.name}</code></td>
               <td>${one.in}${one.required ? ', required' : ''}</td>
-              <td>${one.description === undefined ? linked(typeWords(one.schema)) : html`${one.description}`}</td>
+              <td>${linked(typeWords(one.schema))}</td>
+              <td>${prose(one.description ?? '')}</td>
             </tr>`,
         )}
       </tbody>
@@ -134,6 +136,7 @@ export function shapeView(name: string, shape: DescribedShape): Html {
         <td><code>${field.name}</code></td>
         <td>${linked(field.type)}</td>
         <td>${field.required ? '✓' : ''}</td>
+        <td>${prose(field.description)}</td>
       </tr>`,
   )
   return html`<details class="operation" id="shape-${name}" data-found="${name.toLowerCase()}">
@@ -149,6 +152,7 @@ export function shapeView(name: string, shape: DescribedShape): Html {
                     <th>Field</th>
                     <th>Type</th>
                     <th>Always there</th>
+                    <th>Description</th>
                   </tr>
                 </thead>
                 <tbody>

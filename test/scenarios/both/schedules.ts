@@ -31,7 +31,7 @@ export function overlapScenarios(scenario: Declare): void {
     scenario('20: overlap SKIP: skipped, and again for the second and third while it runs', async (world) => {
       const stage = createStage()
       const node = await world.start({ agents: { worker: stage.handler } })
-      const { id } = await node.schedules.create({ ...everySecond, overlap_action: 'skip' })
+      const { id } = await node.schedules.create({ ...everySecond, overlap_action: 'skip' as 'SKIP' })
       const runs = await decidedWhen(node, id, (found) => found.length >= 4)
       expect(runs.slice(0, 4).map(inShort)).toEqual(['running', ...Array<string>(3).fill('skipped/overlap')])
       expect(runs[1]?.decision).toMatchObject({

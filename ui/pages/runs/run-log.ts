@@ -31,7 +31,7 @@ function changed(row: RunRow, change: Pick<EventView, 'at' | 'data'> | undefined
     ...row,
     status: status as RunRow['status'],
     started_at: started,
-    ...(typeof reason === 'string' ? { reason } : {}),
+    ...(typeof reason === 'string' ? { reason: reason as RunRow['reason'] } : {}),
     ...(typeof attempt === 'number' ? { attempt } : {}),
     ...(isEnd ? { finished_at: change.at, duration_ms: spanOf(started, change.at) } : {}),
   }
