@@ -31,7 +31,7 @@ export function overlapScenarios(scenario: Declare): void {
     scenario('20: overlap SKIP: skipped, and again for the second and third while it runs', async (world) => {
       const stage = createStage()
       const node = await world.start({ agents: { worker: stage.handler } })
-      const { id } = await node.schedules.create({ ...everySecond, overlap_action: 'skip' })
+      const { id } = await node.schedules.create({ ...everySecond, overlap_action: 'skip' as 'SKIP' })
       const runs = await decidedWhen(node, id, (found) => found.length >= 4)
       expect(runs.slice(0, 4).map(inShort)).toEqual(['running', ...Array<string>(3).fill('skipped/overlap')])
       expect(runs[1]?.decision).toMatchObject({
@@ -130,7 +130,7 @@ export function atScenarios(scenario: Declare): void {
       const node = await world.start({ agents: { worker } })
       const { id } = await node.schedules.create({
         agent_id: 'worker',
-        at: inMs(1_500),
+        at: inMs(3_000),
         payload: 'x',
         retry_policy: { max_retries: 1, strategy: 'fixed', base_ms: 100 },
       })
@@ -157,7 +157,7 @@ export function runNowScenarios(scenario: Declare): void {
       const { id } = await node.schedules.create({ ...everySecond, max_fires: 2 })
       await runsWhen(node, id, (found) => found.length >= 1)
       const answers = await Promise.all([node.schedules.runNow(id), node.schedules.runNow(id)])
-      const runs = await runsWhen(
+      const runs = await decidedWhen(
         node,
         id,
         (found) => found.length === 4 && found.every((run) => run.status === 'success'),
