@@ -130,7 +130,7 @@ export function atScenarios(scenario: Declare): void {
       const node = await world.start({ agents: { worker } })
       const { id } = await node.schedules.create({
         agent_id: 'worker',
-        at: inMs(1_500),
+        at: inMs(3_000),
         payload: 'x',
         retry_policy: { max_retries: 1, strategy: 'fixed', base_ms: 100 },
       })
@@ -157,7 +157,7 @@ export function runNowScenarios(scenario: Declare): void {
       const { id } = await node.schedules.create({ ...everySecond, max_fires: 2 })
       await runsWhen(node, id, (found) => found.length >= 1)
       const answers = await Promise.all([node.schedules.runNow(id), node.schedules.runNow(id)])
-      const runs = await runsWhen(
+      const runs = await decidedWhen(
         node,
         id,
         (found) => found.length === 4 && found.every((run) => run.status === 'success'),
