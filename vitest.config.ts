@@ -48,7 +48,7 @@ export default defineConfig({
         test: {
           name: 'plain',
           include: ['test/**/*.test.ts'],
-          exclude: [...EXCLUDED, ...NEEDS_DATABASE],
+          exclude: [...EXCLUDED, ...NEEDS_DATABASE, ...MOCKING],
         },
       },
       {

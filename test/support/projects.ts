@@ -18,11 +18,13 @@ export const NEEDS_DATABASE = [
 ]
 
 /**
- * Files that mock modules. They need a database server, too, and each has a process of its own: a mock does not reach
+ * Files that mock modules. Some need a database server, too, and each has a process of its own: a mock does not reach
  * what another file has loaded before it.
  */
 export const MOCKING = [
   'test/agreement/mutants.test.ts',
   'test/faults/engine-mutants.test.ts',
   'test/faults/mutants.test.ts',
+  'test/simulation/mutants.test.ts',
+  'test/simulation/virtual-day/virtual-day.test.ts',
 ]

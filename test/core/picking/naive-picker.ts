@@ -47,7 +47,8 @@ function best(facts: PickingFacts, picked: readonly Candidate[], lane: LaneName)
     ]
   }
   const open = facts.candidates.filter((run) => laneOf(facts, run) === lane && mayStart(facts, picked, run))
-  return open.toSorted((a, b) => compare(rank(a), rank(b)))[0]
+  const ranked = open.map((run) => ({ run, rank: rank(run) }))
+  return ranked.toSorted((a, b) => compare(a.rank, b.rank))[0]?.run
 }
 
 function compare(a: readonly (number | string)[], b: readonly (number | string)[]): number {
