@@ -2,7 +2,7 @@ import type { LaneName, OrgId, RunId } from '../core/ids.ts'
 import { isWorkerKey } from '../core/executor/worker-agent.ts'
 import { instant } from '../core/instant.ts'
 import { renewLease, type NodeCard } from '../service/membership.ts'
-import type { Turns, Work } from '../service/turn-port.ts'
+import type { Work } from '../service/turn-port.ts'
 import { isCapped } from '../service/turn/claim.ts'
 import { comeNearer } from '../service/turn/catch-up.ts'
 import type { NodeFacts } from '../service/turn/memory.ts'
@@ -48,7 +48,6 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     offices.set(orgId, made)
     return made
   }
-  const turns: Turns = { take: <Answer>(work: Work<Answer>) => officeOf(work.orgId).take(work) }
   const stopping = new AbortController()
   const progress = createProgress({ officeOf, sleep: ctx.sleep, stopping: stopping.signal })
   const workers = createWorkers({ officeOf, beginMs: () => ctx.settings().node.leaseMs })
@@ -80,12 +79,16 @@ export function createNodeParts(ctx: NodeContext): NodeParts {
     pause: createPause(ctx, health),
     offices,
     officeOf,
-    turns,
+    turns: { take: <Answer>(work: Work<Answer>) => officeOf(work.orgId).take(work) },
     company: { others: false, executors: new Set() },
     state: newState(),
     stopping,
   }
-  health.whenBack(() => {
+  return distrusting(parts)
+}
+
+function distrusting(parts: NodeParts): NodeParts {
+  parts.health.whenBack(() => {
     distrustRecord(parts)
   })
   return parts

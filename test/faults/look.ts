@@ -51,7 +51,7 @@ export async function expectOnRecord(world: World): Promise<void> {
       const { version, newest } = memory
       const writer = await world.database.transaction((tx) => loadTurnWriter(tx, { orgId, no: version }))
       demand(
-        writer?.nodeId === newest.writer && writer?.at === newest.at,
+        writer?.nodeId === newest.writer && writer.at === newest.at,
         'memory_is_on_record',
         () => `${name} remembers ${orgId} up to turn ${version} of ${String(newest.writer)}, which is not on record`,
       )
