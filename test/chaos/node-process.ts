@@ -106,7 +106,7 @@ async function settleIn(node: ManyOrgs): Promise<readonly MadeSchedule[]> {
   for (const { id, max, retry } of AGENTS)
     await node.of(LARGE_ORG).agents.update(id, {
       max_concurrent: max,
-      ...(retry === null ? {} : { retry_policy: retry as Readonly<Record<string, unknown>> }),
+      ...(retry === null ? {} : { retry_policy: retry }),
     })
   const made = await Promise.all(orgs.map((org) => settleOrg(org, node.of(org.id))))
   return made.flat()

@@ -31,7 +31,7 @@ export function addExport(program: Command, desk: Desk): void {
 
 /** The first line tells editors how to complete and check the file. */
 const asYaml = ({ url }: Talk, document: AsCodeDocument): string =>
-  writeYaml(document as unknown as Readonly<Record<string, unknown>>, {
+  writeYaml(document, {
     comment: [`yaml-language-server: $schema=${url}/schema/escapement.schema.json`],
   })
 

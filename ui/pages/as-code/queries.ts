@@ -5,7 +5,7 @@ import { api } from '../../api/client.ts'
 
 /** The first line tells editors how to complete and check the file. */
 const asYaml = (document: AsCodeDocument): string =>
-  writeYaml(document as unknown as Readonly<Record<string, unknown>>, {
+  writeYaml(document, {
     comment: [`yaml-language-server: $schema=${window.location.origin}/schema/escapement.schema.json`],
   })
 

@@ -2,7 +2,6 @@ import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { RunView } from '../../../../src/contract/run.ts'
 import type { ScheduleView } from '../../../../src/contract/schedule.ts'
 import { outcomesOf } from '../../../api/queries.ts'
 import { Door } from '../../../parts/Door.tsx'
@@ -31,7 +30,7 @@ export function Facts({ schedule }: { readonly schedule: ScheduleView }): ReactN
           ) : (
             <>
               {last !== null && <Time at={last} zone={schedule.timezone} />}
-              {status !== null && <OutcomeMark status={status as RunView['status']} />}
+              {status !== null && <OutcomeMark status={status} />}
             </>
           )}
         </Fact>
