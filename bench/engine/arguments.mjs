@@ -89,5 +89,5 @@ Escapement beside its peers, in one run on one machine: a table per part, then t
   --contestants <a,b>    ${contestants.join(' ')}
   --rounds <n>           how often each contestant is measured, in turns (3; with --quick 1)
   --profile <folder>     CPU profiles of the drains
-  --report               write docs/benchmarks.md from what was measured last
+  --report               write docs/benchmarks.md from the last whole run and later runs of parts
 `

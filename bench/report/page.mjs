@@ -14,6 +14,19 @@ export function recordOf({ when, quick, rounds, machine, versions, absent, faile
   }
 }
 
+/** The record with the parts of a later run of some parts in place of what it had. */
+export function withParts(record, results) {
+  const { when, parts, goals } = recordOf(results)
+  const later = Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, { ...part, when }]))
+  const decided = new Set(goals.map(({ goal }) => goal))
+  return {
+    ...record,
+    parts: { ...record.parts, ...later },
+    goals: [...record.goals.filter(({ goal }) => !decided.has(goal)), ...goals],
+    notYet: (record.notYet ?? []).filter((name) => later[name] === undefined),
+  }
+}
+
 /** The names of what the page leaves room for. */
 export const regionsOf = (page) => [...page.matchAll(REGION)].map(([, name]) => name)
 

@@ -1,30 +1,37 @@
-// `npm run bench -- --report`: makes the run that was measured last the one of record. Writes docs/benchmarks.json and the
-// tables of docs/benchmarks.md out of bench/results/comparison.json, or out of a quick run while there is no whole one.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+// `npm run bench -- --report`: writes docs/benchmarks.json and the tables of docs/benchmarks.md from what was measured. A whole
+// run (or a quick one, while there is no whole one) replaces the record; a later run of some parts replaces those parts.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { format, resolveConfig } from 'prettier'
-import { recordOf, render } from './page.mjs'
+import { recordOf, render, withParts } from './page.mjs'
 
 const ROOT = path.join(path.dirname(fileURLToPath(import.meta.url)), '../..')
-const RESULTS = ['bench/results/comparison.json', 'bench/results/comparison-quick.json']
+const RESULTS = 'bench/results'
+const WHOLE = ['comparison.json', 'comparison-quick.json']
 const RECORD = 'docs/benchmarks.json'
 const PAGE = 'docs/benchmarks.md'
 
 const at = (file) => path.join(ROOT, file)
+const read = (file) => JSON.parse(readFileSync(at(file), 'utf8'))
 
 /** Answers with what was written. */
 export async function run() {
-  const from = RESULTS.find((file) => existsSync(at(file)))
-  if (from === undefined) throw new Error(`There is no ${RESULTS[0]}: run \`npm run bench\` first.`)
-  const results = JSON.parse(readFileSync(at(from), 'utf8'))
-  if (results.goals === undefined) throw new Error(`${from} is of a run that did not come to its end.`)
-  const record = recordOf(results)
+  const files = existsSync(at(RESULTS)) ? readdirSync(at(RESULTS)).filter((name) => name.endsWith('.json')) : []
+  const runs = files.map((name) => ({ name, ...read(`${RESULTS}/${name}`) })).filter(({ goals }) => goals !== undefined)
+  const whole = WHOLE.map((name) => runs.find((one) => one.name === name)).find((one) => one !== undefined)
+  const base = whole === undefined ? read(RECORD) : recordOf(whole)
+  const later = runs
+    .filter(({ name, quick, when }) => !WHOLE.includes(name) && !quick && when > (base.when ?? ''))
+    .sort((one, other) => one.when.localeCompare(other.when))
+  if (whole === undefined && later.length === 0)
+    throw new Error(`There is no finished run in ${RESULTS}: run \`npm run bench\` first.`)
+  const record = later.reduce(withParts, base)
   await write(RECORD, JSON.stringify(record))
   await write(PAGE, render(readFileSync(at(PAGE), 'utf8'), record))
-  const day = record.when.slice(0, 10)
-  const kind = record.quick ? `a quick run of ${day}, which is no evidence` : `the run of ${day}`
-  return `${PAGE} and ${RECORD} are written from ${from}: ${kind}.`
+  const kind = record.quick ? ', a quick run, which is no evidence' : ''
+  const from = [...(whole === undefined ? [] : [`${whole.name}${kind}`]), ...later.map(({ name }) => name)]
+  return `${PAGE} and ${RECORD} are written from ${from.join(' and ')}.`
 }
 
 async function write(file, content) {

@@ -12,13 +12,13 @@ export function tableOf(rows) {
 }
 
 /** What is shown of one part: its title, its tables and what has to be said about them. */
-export function partOf({ title, rows, tables, notes = [], seconds, loadAverage }) {
+export function partOf({ title, rows, tables, notes = [], seconds, loadAverage, when }) {
   const all = rows === undefined ? Object.entries(tables) : [['', rows]]
   return [
     `**${title}**`,
     ...all.flatMap(([heading, of]) => [...(heading === '' ? [] : [`_${heading}_`]), tableOf(of)]),
     ...notes.map(textOf),
-    `Took ${seconds} s; load average before it ${loadAverage.toFixed(1)}.`,
+    `Took ${seconds} s${when === undefined ? '' : ` on ${when.slice(0, 10)}`}; load average before it ${loadAverage.toFixed(1)}.`,
   ].join('\n\n')
 }
 

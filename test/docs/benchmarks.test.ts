@@ -18,10 +18,11 @@ interface BenchRecord {
 const load = async (file: string): Promise<unknown> => import(pathToFileURL(path.join(ROOT, file)).href)
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
 
-const { recordOf, regionsOf, render } = (await load('bench/report/page.mjs')) as {
+const { recordOf, regionsOf, render, withParts } = (await load('bench/report/page.mjs')) as {
   readonly recordOf: (results: unknown) => BenchRecord
   readonly regionsOf: (page: string) => readonly string[]
   readonly render: (page: string, record: BenchRecord) => string
+  readonly withParts: (record: BenchRecord, results: unknown) => BenchRecord
 }
 const { PART_NAMES } = (await load('bench/engine/parts.mjs')) as { readonly PART_NAMES: readonly string[] }
 
@@ -84,5 +85,17 @@ describe('The report', () => {
     expect(render(shown, recordOf(results))).toBe(shown)
     expect(shown).not.toContain('quick run')
     expect(render(empty, recordOf({ ...results, quick: true }))).toContain('a quick run')
+  })
+
+  it('takes parts and goals of a later run of some parts, and says when that was', () => {
+    const goal = { goal: 'drain: times the best', wanted: '≥ 1.3', measured: '1.4', reached: 'yes' }
+    const later = { ...results, when: '2026-02-01T00:00:00.000Z', goals: [goal], parts: { idle: results.parts.drain } }
+    const merged = withParts({ ...recordOf(results), notYet: ['idle'] }, later)
+    expect(merged.goals).toEqual([results.goals[1], goal])
+    expect(merged.notYet).toEqual([])
+    const shown = render(empty, merged)
+    expect(shown).toContain('Took 7 s on 2026-02-01; load average before it 0.1.')
+    expect(shown).toContain('Took 7 s; load average before it 0.1.')
+    expect(shown).toContain('In this run no goal was missed.')
   })
 })
