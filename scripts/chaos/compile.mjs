@@ -13,7 +13,9 @@ export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '
  * found, for programs that are made of two: `src` of another time, and today's tests.
  */
 export function compileProgram({ entries, into, from = () => ROOT, modules = path.join(ROOT, 'node_modules') }) {
-  const read = (file) => readFileSync(path.join(from(file), file), 'utf8')
+  const text = (file) => readFileSync(path.join(from(file), file), 'utf8')
+  // The tests are of today: what has been moved since is imported from where it stood.
+  const read = (file) => (from(file) === from('src') ? text(file) : MOVED.reduce(movedBack(from), text(file)))
   for (const file of withImports(entries, read)) compile(file, read(file), into)
   writeFileSync(path.join(into, 'package.json'), read('package.json'))
   cpSync(path.join(from('migrations'), 'migrations'), path.join(into, 'migrations'), { recursive: true })
@@ -21,6 +23,14 @@ export function compileProgram({ entries, into, from = () => ROOT, modules = pat
   const older = 'test/support/postgres-15'
   if (existsSync(path.join(into, 'test/support'))) symlinkSync(path.join(ROOT, older), path.join(into, older))
 }
+
+/** Modules that the nodes of the tests import and that stood elsewhere in an earlier release: where they are, where they were. */
+const MOVED = [['src/executors/in-process/execute.ts', 'src/executors/in-process.ts']]
+
+const movedBack =
+  (from) =>
+  (text, [now, then]) =>
+    existsSync(path.join(from(now), now)) ? text : text.replaceAll(`/${now}'`, `/${then}'`)
 
 /** What a file imports, now or later, and the modules of threads, which 0.1.0 named by their place beside the file. */
 const IMPORTED =

@@ -69,7 +69,7 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     name: 'recovery takes no notice of lost nodes',
     breaks: ['leases_are_kept'],
     seed: 6,
-    mutate: misreading('select id, started_at, lease_until', (row) => ({ ...row, lost: false, lease_until: FOR_EVER })),
+    mutate: misreading('select id, started_at', (row) => ({ ...row, lost: false, leaseUntil: FOR_EVER })),
   },
   {
     name: 'a node claims although its lease has lapsed',
