@@ -9,14 +9,29 @@ const YEAR_SECONDS = 366 * 86_400
 
 /** Everything about an agent but its id. */
 export const agentFields = {
-  name: z.string().min(1).max(200),
-  description: z.string().max(10_000).optional(),
+  name: z.string().min(1).max(200).describe('Name of the agent.'),
+  description: z.string().max(10_000).optional().describe('What it is for.'),
   executor: executorInput,
-  retry_policy: retryPolicyInput.nullish(),
-  timeout_seconds: z.int().min(-YEAR_SECONDS).max(YEAR_SECONDS).nullish(),
-  max_concurrent: z.int().min(1).max(1_000_000).nullish(),
-  context_window: z.int().min(1).max(2_000_000_000).nullish(),
-  default_session: z.string().min(1).max(512).nullish(),
+  retry_policy: retryPolicyInput.nullish().describe('Retries of failed attempts. Default: the policy of the executor.'),
+  timeout_seconds: z
+    .int()
+    .min(-YEAR_SECONDS)
+    .max(YEAR_SECONDS)
+    .nullish()
+    .describe('Maximum duration of an attempt. Default: the timeout of the executor.'),
+  max_concurrent: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .nullish()
+    .describe('Maximum number of concurrent runs. Default: no limit.'),
+  context_window: z
+    .int()
+    .min(1)
+    .max(2_000_000_000)
+    .nullish()
+    .describe('Tokens that fit into one request to its model. Beyond them the oldest messages are left out.'),
+  default_session: z.string().min(1).max(512).nullish().describe('Session of messages that name none.'),
   self_service: guardRailsInput
     .nullish()
     .describe(
@@ -32,8 +47,16 @@ export const agentFields = {
 
 export const agentInput = named(
   'AgentInput',
-  z.strictObject({ ...agentFields, id: z.string().min(1).max(200).optional() }),
-  'The id is made unless it is given; it stands in session keys: `agent:<id>:…`.',
+  z.strictObject({
+    ...agentFields,
+    id: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe('Default: generated. It is part of session keys and cannot be changed.'),
+  }),
+  'A new agent. Session keys contain its id: `agent:<id>:…`.',
 )
 export type AgentInput = Shape<typeof agentInput>
 

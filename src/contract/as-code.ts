@@ -24,8 +24,13 @@ const duration = z
   .regex(/^(?:\d{1,9}(?:ms|s|m|h|d))+$/)
   .describe(DURATION_WORDS)
 
-/** The same field of a document: whatever lasts may also be a text such as `30m`. */
+/** The same field of a document, with its description: durations may also be a text such as `30m`. */
 function lasting(name: string, schema: z.ZodType): z.ZodType {
+  const field = lastingKind(name, schema)
+  return schema.description === undefined || field === schema ? field : field.describe(schema.description)
+}
+
+function lastingKind(name: string, schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional) return lasting(name, schema.unwrap() as z.ZodType).optional()
   if (schema instanceof z.ZodNullable) return lasting(name, schema.unwrap() as z.ZodType).nullable()
   if (UNIT.test(name))
@@ -43,8 +48,12 @@ const lastingFields = (fields: Fields): Record<string, z.ZodType> =>
 const withoutSynonyms = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !SCHEDULE_SYNONYMS.some((word) => word === name)))
 
+const ITEM_ID = id
+  .optional()
+  .describe('Id. It cannot be changed. Default: it is found by its name, or by what it is for.')
+
 const itemOf = (name: string, fields: Fields, description: string) =>
-  named(name, z.strictObject({ id: id.optional(), ...lastingFields(fields) }), description)
+  named(name, z.strictObject({ id: ITEM_ID, ...lastingFields(fields) }), description)
 
 const agentItem = itemOf(
   'AgentItem',
@@ -60,31 +69,47 @@ const targetItem = itemOf(
 
 const deliveryItem = named(
   'DeliveryItem',
-  z.strictObject({ target: id.optional(), target_id: id.optional() }),
+  z.strictObject({
+    target: id.optional().describe('Name or id of a target.'),
+    target_id: id.optional().describe('Id of a target.'),
+  }),
   'The name of a target, or its id.',
 )
 export type DeliveryItem = Shape<typeof deliveryItem>
 
 const scheduleItem = itemOf(
   'ScheduleItem',
-  { ...withoutSynonyms(scheduleFields), agent: z.string().min(1).max(200).nullish(), delivery: deliveryItem.nullish() },
+  {
+    ...withoutSynonyms(scheduleFields),
+    agent: z
+      .string()
+      .min(1)
+      .max(200)
+      .nullish()
+      .describe('Name or id of the agent. Default: the default agent of the org.'),
+    delivery: deliveryItem.nullish().describe(scheduleFields.delivery.description ?? ''),
+  },
   'Without an id it is known by its name. `agent` is the name of an agent, or its id.',
 ) as unknown as z.ZodType<ScheduleItem>
 
 const budgetItem = itemOf(
   'BudgetItem',
-  { ...budgetFields, agent: id.optional(), schedule: id.optional() },
+  {
+    ...budgetFields,
+    agent: id.optional().describe('Name or id of the agent whose runs it limits.'),
+    schedule: id.optional().describe('Name or id of the schedule whose runs it limits.'),
+  },
   'Without an id it is known by whose it is, what it counts and how often. `agent` and `schedule` are names or ids.',
 ) as unknown as z.ZodType<BudgetItem>
 
 export const asCodeDocument = named(
   'AsCodeDocument',
   z.strictObject({
-    version: z.literal(1),
-    agents: z.array(agentItem).optional(),
-    targets: z.array(targetItem).optional(),
-    schedules: z.array(scheduleItem).optional(),
-    budgets: z.array(budgetItem).optional(),
+    version: z.literal(1).describe('Version of the format.'),
+    agents: z.array(agentItem).optional().describe('Agents. Omitted: agents are not changed.'),
+    targets: z.array(targetItem).optional().describe('Targets. Omitted: targets are not changed.'),
+    schedules: z.array(scheduleItem).optional().describe('Schedules. Omitted: schedules are not changed.'),
+    budgets: z.array(budgetItem).optional().describe('Budgets. Omitted: budgets are not changed.'),
   }),
   'The configuration of an org. Of a kind that is left out, nothing is said and nothing is changed.',
 )

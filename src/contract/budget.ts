@@ -7,19 +7,24 @@ import { named, type Shape } from './shape.ts'
 
 const amount = z.number().positive()
 const changeable = {
-  on_exceed: z.enum(BUDGET_ACTIONS).optional().describe('Default: `skip`.'),
+  on_exceed: z.enum(BUDGET_ACTIONS).optional().describe('What happens when it is used up. Default: `skip`.'),
   default_reserve: z.number().min(0).optional().describe('Amount reserved for a run whose usage is unknown.'),
+}
+
+/** How much may be used in which time. */
+const limit = {
+  ...changeable,
+  unit: z.enum(BUDGET_UNITS).describe('What is counted.'),
+  amount: amount.describe('Tokens, or money with up to six decimal places.'),
+  period: z.enum(BUDGET_PERIODS).optional().describe('Default: `day`.'),
+  timezone: z.string().min(1).optional().describe("Time zone of its days and months. Default: the org's time zone."),
 }
 
 /** Everything a budget is made from. */
 export const budgetFields = {
-  ...changeable,
-  amount: amount.describe('Tokens, or money with up to six decimal places.'),
-  agent_id: id.optional(),
-  schedule_id: id.optional(),
-  unit: z.enum(BUDGET_UNITS),
-  period: z.enum(BUDGET_PERIODS).optional().describe('Default: `day`.'),
-  timezone: z.string().min(1).optional().describe("Time zone of its days and months. Default: the org's time zone."),
+  ...limit,
+  agent_id: id.optional().describe('Agent whose runs it limits.'),
+  schedule_id: id.optional().describe('Schedule whose runs it limits.'),
 }
 
 export const budgetInput = named(
@@ -33,7 +38,7 @@ export const budgetPatch = named(
   'BudgetPatch',
   z.strictObject({
     ...changeable,
-    amount: amount.optional().describe('Tokens, or money with up to six decimal places.'),
+    amount: limit.amount.optional(),
   }),
   'A change of a budget. Subject, unit, period and time zone cannot be changed.',
 )
@@ -82,13 +87,7 @@ export type BudgetView = Shape<typeof budget>
 /** The field `budget` of a schedule, as it is given. */
 export const scheduleBudgetInput = named(
   'ScheduleBudgetInput',
-  z.strictObject({
-    ...changeable,
-    amount: amount.describe('Tokens, or money with up to six decimal places.'),
-    unit: z.enum(BUDGET_UNITS),
-    period: z.enum(BUDGET_PERIODS).optional(),
-    timezone: z.string().min(1).optional(),
-  }),
+  z.strictObject(limit),
   'What the runs of the schedule may use. Setting it needs budgets:write too.',
 )
 export type ScheduleBudgetInput = Shape<typeof scheduleBudgetInput>

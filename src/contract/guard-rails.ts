@@ -9,7 +9,7 @@ const within = ({ min, max }: { readonly min: number; readonly max: number }) =>
 
 /** What everything that an owner makes may use together. */
 const budgetInput = z.strictObject({
-  unit: z.enum(BUDGET_UNITS),
+  unit: z.enum(BUDGET_UNITS).describe('What is counted.'),
   amount: z.number().positive().max(1_000_000_000).describe('Tokens, or money with up to six decimal places.'),
   period: z.enum(BUDGET_PERIODS).optional().describe('Default: `day`.'),
 })
@@ -34,7 +34,7 @@ export const guardRailsInput = named(
     max_lifetime_seconds: within(RAIL_BOUNDS.maxLifetimeSeconds)
       .nullish()
       .describe('How long what it creates may exist. Null or omitted: no limit.'),
-    budget: budgetInput.nullish(),
+    budget: budgetInput.nullish().describe('Budget of everything it creates. Null or omitted: no limit.'),
     approval: z
       .boolean()
       .optional()

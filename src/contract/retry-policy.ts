@@ -11,12 +11,12 @@ export const ladder = z.array(z.int().min(1).max(DAY_SECONDS)).min(1).max(100)
 export const retryPolicyInput = named(
   'RetryPolicyInput',
   z.strictObject({
-    max_retries: z.int().min(0).max(1_000).optional(),
-    strategy: z.enum(RETRY_STRATEGIES).optional(),
-    base_ms: z.int().min(1).max(86_400_000).optional(),
-    max_ms: z.int().min(1).max(86_400_000).optional(),
-    jitter: z.number().min(0).max(1).optional(),
-    ladder_seconds: ladder.optional(),
+    max_retries: z.int().min(0).max(1_000).optional().describe('Maximum number of retries.'),
+    strategy: z.enum(RETRY_STRATEGIES).optional().describe('How the waits grow.'),
+    base_ms: z.int().min(1).max(86_400_000).optional().describe('First wait.'),
+    max_ms: z.int().min(1).max(86_400_000).optional().describe('Longest wait.'),
+    jitter: z.number().min(0).max(1).optional().describe('Random share of each wait, 0 to 1.'),
+    ladder_seconds: ladder.optional().describe('The waits before the first, second and later retries.'),
   }),
 )
 

@@ -17,9 +17,9 @@ const url = z.string().min(1).max(8_192)
 const quietHours = named(
   'QuietHours',
   z.strictObject({
-    start: z.string().describe('HH:MM, inside'),
-    end: z.string().describe('HH:MM or 24:00, outside; before the start it is that of the next day'),
-    timezone: z.string().describe('An IANA time zone'),
+    start: z.string().describe('Start, HH:MM.'),
+    end: z.string().describe('End, HH:MM or 24:00. Before the start: on the next day.'),
+    timezone: z.string().describe('IANA time zone.'),
   }),
 )
 
@@ -40,8 +40,8 @@ const changeable = {
 
 /** Everything a target is made from. */
 export const targetFields = {
-  name: z.string().min(1).max(200),
-  kind: z.enum(TARGET_KIND_WORDS).optional().describe('Default: `webhook`.'),
+  name: z.string().min(1).max(200).describe('Name of the target.'),
+  kind: z.enum(TARGET_KIND_WORDS).optional().describe('How it is reached. Default: `webhook`. It cannot be changed.'),
   ...changeable,
 }
 
@@ -51,7 +51,7 @@ export type TargetInput = Shape<typeof targetInput>
 export const targetPatch = named(
   'TargetPatch',
   z.strictObject({
-    name: z.string().min(1).max(200).optional(),
+    name: targetFields.name.optional(),
     ...changeable,
   }),
   'A change of a target.',
