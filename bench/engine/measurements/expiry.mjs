@@ -1,6 +1,6 @@
 // A node that starts when the deadline of a whole backlog has passed, and works for another org meanwhile. Runs in a process
 // of its own.
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentsOf, create, sessionOf } from '../escapement.mjs'
 import { withClient } from '../seeding.mjs'
@@ -24,6 +24,7 @@ export async function expire({ url, count, timeoutMs }) {
   const escapement = create(url, { agents: agentsOf(handler, 10), lanes: { main: 100 }, sessions: { cap: 100_000 } })
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
+  const collections = observeCollections()
   const began = performance.now()
   await escapement.start()
   const sending = sendSteadily(escapement, others)
@@ -36,6 +37,7 @@ export async function expire({ url, count, timeoutMs }) {
     ...{ allMs, started, expired: states.expired ?? 0, otherwise: count - (states.expired ?? 0) },
     loopMaxMs: blockOf(delay.max),
     loopP99Ms: blockOf(delay.percentile(99)),
+    gcMaxMs: collections.longestMs(),
     othersSent: others.begun.length,
     // A message that never started is later than all others.
     othersP50: quantile(withMissing(others), 0.5),
@@ -43,6 +45,16 @@ export async function expire({ url, count, timeoutMs }) {
     othersMissing: others.begun.length - others.late.length,
     rssMiB: process.resourceUsage().maxRSS / 1024,
   }
+}
+
+/** How long the longest garbage collection took: it blocks the event loop as well, and is no turn. */
+function observeCollections() {
+  let longest = 0
+  const observer = new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) longest = Math.max(longest, duration)
+  })
+  observer.observe({ entryTypes: ['gc'] })
+  return { longestMs: () => longest }
 }
 
 /** The interval between two ticks, less the interval that was asked for. */

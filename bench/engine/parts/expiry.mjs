@@ -33,6 +33,7 @@ const rowOf = (fact) => ({
   started: fact.started,
   'event loop blocked, max ms': round(fact.loopMaxMs),
   'p99 ms': round(fact.loopP99Ms),
+  'longest garbage collection, ms': round(fact.gcMaxMs),
   'other org: starts p50 ms': round(fact.othersP50),
   'starts p99 ms': round(fact.othersP99),
   'never started': fact.othersMissing,
