@@ -12,26 +12,25 @@ export function distrustRecord({ state }: Pick<NodeParts, 'state'>): void {
   state.looks.pendingAfter = ''
 }
 
-/** A database that answers some and not others is back all the time; nobody asks it again sooner than this because of it. */
-const MIN_PAUSE_MS = 250
+/** Shorter outages are those of single connections, as when the server is full; retrying sooner would make that worse. */
+const MIN_AWAY_MS = 1_000
 
 /** A wait after a failure. It ends when the database is back, however long it was to last. */
 export function createPause(
-  { sleep, clock }: Pick<NodeContext, 'sleep' | 'clock'>,
+  { sleep }: Pick<NodeContext, 'sleep'>,
   { whenBack }: Pick<DatabaseHealth, 'whenBack'>,
 ): NodeContext['sleep'] {
   return async (ms, signal) => {
-    const began = clock.counter()
     const nap = new AbortController()
     const end = (): void => {
       nap.abort()
     }
     signal.addEventListener('abort', end)
-    const callOff = whenBack(end)
+    const callOff = whenBack((awayMs) => {
+      if (awayMs >= MIN_AWAY_MS) end()
+    })
     if (!signal.aborted) await sleep(ms, nap.signal)
     callOff()
     signal.removeEventListener('abort', end)
-    const leftMs = Math.min(ms, MIN_PAUSE_MS) - (clock.counter() - began)
-    if (leftMs > 0) await sleep(leftMs, signal)
   }
 }

@@ -10,8 +10,8 @@ export type Log = (entry: {
 export interface DatabaseHealth {
   readonly failed: (error: unknown) => void
   readonly answered: () => void
-  /** Calls when the database answers again after it was away, each time. Answers with how to call it off. */
-  readonly whenBack: (call: () => void) => () => void
+  /** Calls each time the database answers again, with how long it was away. Answers with how to call it off. */
+  readonly whenBack: (call: (awayMs: number) => void) => () => void
   readonly awaySince: () => Instant | null
   /** How long it has been answering, by the counter; 0 while it is away. */
   readonly steadyMs: () => number
@@ -30,15 +30,17 @@ export function createDatabaseHealth(ctx: {
   readonly counter: () => number
 }): DatabaseHealth {
   let awaySince: Instant | null = null
+  let wentAt = 0
   // A node that has just come has seen no outage.
   let backAt = -Infinity
   let failures = 0
   const reasons = new Set<string>()
-  const waiting = new Set<() => void>()
+  const waiting = new Set<(awayMs: number) => void>()
   return {
     failed: (error) => {
       failures += 1
       const isFirst = awaySince === null
+      if (isFirst) wentAt = ctx.counter()
       awaySince ??= ctx.now()
       const message = error instanceof Error ? error.message : String(error)
       if (reasons.has(message) || reasons.size >= MOST_REASONS) return
@@ -59,7 +61,7 @@ export function createDatabaseHealth(ctx: {
       reasons.clear()
       backAt = ctx.counter()
       ctx.log({ level: 'info', message: 'The database is back; the engine goes on', facts })
-      for (const call of [...waiting]) call()
+      for (const call of [...waiting]) call(backAt - wentAt)
     },
     whenBack: (call) => {
       waiting.add(call)
