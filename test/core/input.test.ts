@@ -79,6 +79,17 @@ describe('a flaw', () => {
     expect(describeFlaw({ field: 'cap', value, message: 'is wrong' })).toBe(`cap ${shown}: is wrong`)
   })
 
+  it('writes no more of a long value than it shows', () => {
+    const value = '\ud800'.repeat(3_000_000)
+    const times = Array.from({ length: 5 }, () => {
+      const began = performance.now()
+      expect(describeFlaw({ field: 'cap', value, message: 'is wrong' })).toHaveLength('cap : is wrong'.length + 201)
+      return performance.now() - began
+    })
+    // Escaping all of it takes ten times as long, on any machine.
+    expect(Math.min(...times)).toBeLessThan(20)
+  })
+
   it('is described even if its value contains itself', () => {
     const circle: Record<string, unknown> = {}
     circle['self'] = circle
