@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { scheduleFields } from './schedule.ts'
+import { scheduleFields } from './schedule-fields.ts'
 import { subjectFields, limitFields } from './budget.ts'
 import { USE_SOURCES } from '../core/forecast/expected-use.ts'
 import { id, moment } from './common.ts'

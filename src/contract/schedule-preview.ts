@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { givenMoment, moment } from './common.ts'
 import { comingMoment } from './pace.ts'
-import { scheduleFields } from './schedule.ts'
+import { scheduleFields } from './schedule-fields.ts'
 import { scheduleNote } from './schedule-note.ts'
 import { named, type Shape } from './shape.ts'
 

@@ -7,14 +7,13 @@ import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
 import { listSchedulePage, type ScheduleChoice, type ScheduleCursor } from '../store/schedules.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { confinedTo } from '../core/rails/railed.ts'
+import { KIND_WORDS } from '../core/time/timing-fields.ts'
 import type { Caller } from './caller.ts'
 import { isMoment, pageOfListed, parseLimit, readCursorParts, writeCursorParts } from './cursor.ts'
 import { collectFlaws, parseFlag, textField, type Collector } from './input-fields.ts'
 import type { Ports } from './ports.ts'
 import { disabledTargets } from './schedule-delivery.ts'
 import { viewInForce } from './schedule-view.ts'
-
-const KIND_WORDS = ['at', 'once', 'every', 'interval', 'cron', 'rrule'] as const
 
 /** A page of the org's schedules, newest first unless asked otherwise. */
 export async function findSchedules(

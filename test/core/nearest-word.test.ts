@@ -3,7 +3,7 @@ import { CONFIG_KEYS } from '../../src/contract/config/keys.ts'
 import { keysOf } from '../../src/contract/config/tree.ts'
 import { EVENT_KINDS } from '../../src/contract/event-kinds.ts'
 import { RPC_METHODS } from '../../src/contract/rpc/methods.ts'
-import { scheduleFields } from '../../src/contract/schedule.ts'
+import { scheduleFields } from '../../src/contract/schedule-fields.ts'
 import { PERMISSIONS } from '../../src/core/access.ts'
 import { nearestWord } from '../../src/core/nearest-word.ts'
 

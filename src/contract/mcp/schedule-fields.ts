@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { MISFIRE_POLICIES, OVERLAP_ACTIONS } from '../../core/schedule/schedule-rules.ts'
-import { type ScheduleInput, scheduleFields as fields } from '../schedule.ts'
+import { scheduleFields as fields } from '../schedule-fields.ts'
+import type { ScheduleInput } from '../schedule.ts'
 import { anyObject } from '../common.ts'
 
 /** The fields of a schedule that tools take, in the schemas of the API, each with what a model has to know of it. */

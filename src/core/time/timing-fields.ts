@@ -29,7 +29,10 @@ const NAMES: Readonly<Record<Kind, readonly string[]>> = {
   rrule: ['rrule'],
 }
 const KINDS: readonly Kind[] = ['at', 'every', 'cron', 'rrule']
-const KIND_WORDS = ['at', 'once', 'every', 'interval', 'cron', 'rrule'] as const
+
+/** The words for the kinds of timing, with those of the seeds. */
+export const KIND_WORDS = ['at', 'once', 'every', 'interval', 'cron', 'rrule'] as const
+
 const ONE_OF = 'exactly one of at, every_seconds, cron, rrule'
 
 /** The one field of several that mean the same, or null if none is given. Null counts as not given. */
