@@ -9,9 +9,9 @@ import { runScript } from './bootstrap/run-script.mjs'
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 const tool = (name) => path.join(root, 'node_modules', name)
 // Another step has the second core.
-const types = (project) => ({
+const types = (project, ...more) => ({
   script: tool('typescript-7/bin/tsc'),
-  args: ['--noEmit', '--singleThreaded', '-p', project],
+  args: ['--noEmit', '--singleThreaded', '-p', project, ...more],
 })
 
 // Two at a time, so the longest come first.
@@ -27,6 +27,11 @@ const LINT = [
 const TYPES = [
   { name: 'types', ...types('tsconfig.json') },
   { name: 'types of the console', ...types('ui/tsconfig.json') },
+  // Declarations can fail where nothing else does, and only a package has them.
+  {
+    name: 'declarations',
+    ...types('tsconfig.build.json', '--incremental', 'null', '--tsBuildInfoFile', 'null'),
+  },
 ]
 // They use both cores and print as they go.
 const TESTS = [{ name: 'tests', script: path.join(root, 'scripts/test.mjs'), args: ['core', 'commands', 'docs'] }]

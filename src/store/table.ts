@@ -9,7 +9,7 @@ import { jsonOrNull, timestampOrNull } from './rows.ts'
  */
 
 /** How values of one kind become parameters, alone and as a list for `unnest`. */
-interface Kind {
+export interface Kind {
   readonly type: string
   readonly encode: (value: unknown) => SqlValue
   readonly list: (values: readonly SqlValue[]) => SqlValue
@@ -37,7 +37,7 @@ const KINDS = {
 } satisfies Readonly<Record<string, Kind>>
 
 /** A column, or an expression that is only read. Without `sql`, it is the column that the property is named after. */
-interface Column<T> {
+export interface Column<T> {
   readonly kind: keyof typeof KINDS
   readonly sql: string | undefined
   /** Only for the compiler: what the property holds. */
