@@ -1,6 +1,6 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EventView, event } from '../../src/contract/event.ts'
-
 import type { RunView } from '../../src/contract/run.ts'
 import type { MessageReceipt } from '../../src/contract/session.ts'
 import type { RunNowAnswer, ScheduleView } from '../../src/contract/schedule.ts'
@@ -352,6 +352,21 @@ describe('whoever listens', () => {
 })
 
 describe('a node with little room', () => {
+  it('has every place back when a connection with streams behind each other is closed', async () => {
+    const few = await createLiveWorld(agents)
+    try {
+      const port = await listen(few.app)
+      const request = `GET /api/v1/events HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer owner\r\n\r\n`
+      const socket = connect(port, '127.0.0.1')
+      socket.write(request.repeat(3))
+      await expect.poll(few.events.size).toBe(3)
+      socket.destroy()
+      await expect.poll(few.events.size).toBe(0)
+    } finally {
+      await few.close()
+    }
+  })
+
   it('cuts off who reads too slowly, tells the others everything, and takes no more than it can', async () => {
     const small = await createLiveWorld(agents, {
       limits: { mostWaiting: 20_000 },

@@ -132,14 +132,34 @@ async function open(hub: Hub, listener: Listener): Promise<void> {
     const version = await readVersion(hub.ctx.ports, listener.orgId)
     refuseWhenClosed(hub)
     const outlet = listener.take()
-    outlet.once('close', giveBack)
-    if (outlet.destroyed) giveBack()
+    whenOver(outlet, giveBack)
+    if (isOver(outlet)) giveBack()
     else welcome(hub, listener, { outlet, version })
   } catch (error) {
     giveBack()
     throw error
   }
 }
+
+/**
+ * Calls once, when a response is over. One that waits behind another of its connection, as in a pipeline, is not told
+ * that the connection was closed, so that is asked of the connection.
+ */
+function whenOver(outlet: ServerResponse, call: () => void): void {
+  const { socket } = outlet.req
+  const over = (): void => {
+    socket.off('close', over)
+    outlet.off('close', over)
+    call()
+  }
+  outlet.on('close', over)
+  if (outlet.socket !== null) return
+  // Each of the responses that wait has a listener of its own.
+  socket.setMaxListeners(0)
+  socket.on('close', over)
+}
+
+const isOver = (outlet: ServerResponse): boolean => outlet.destroyed || outlet.req.socket.destroyed
 
 function welcome(
   hub: Hub,
@@ -154,7 +174,7 @@ function welcome(
   const channel = channelOf(hub, orgId)
   channel.clients.add(client)
   const callOff = atExpiry(hub.ctx.ports.clock, expiresAt, () => void reviewOne(hub, client))
-  outlet.on('close', () => {
+  whenOver(outlet, () => {
     callOff()
     leave(hub, { orgId, channel }, client)
     if (client.cutOff !== null) hub.ctx.cutOff?.(orgId, client.cutOff)
