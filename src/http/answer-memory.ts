@@ -1,6 +1,7 @@
 import type { FastifyInstance, onSendHookHandler } from 'fastify'
 import { Refusal } from '../contract/refusals.ts'
 import { chargeAnswer, type Charging } from './rate-limit.ts'
+import { whenOver } from './when-over.ts'
 
 /** Smaller answers are not counted: however many there are, connections are limited. */
 const LARGE_ANSWER_BYTES = 64 << 10
@@ -48,7 +49,7 @@ export function limitAnswers(app: FastifyInstance, memory: AnswerMemory, chargin
       done(noRoom())
       return
     }
-    if (bytes >= LARGE_ANSWER_BYTES) reply.raw.once('close', memory.hold(bytes))
+    if (bytes >= LARGE_ANSWER_BYTES) whenOver(reply.raw, memory.hold(bytes))
     done(null, answer)
   })
 }

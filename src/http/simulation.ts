@@ -5,6 +5,7 @@ import { simulateSchedules } from '../service/simulate/simulate.ts'
 import type { Call } from './call.ts'
 import { problemOf } from './problem.ts'
 import { internal, refusalOf } from './unexpected.ts'
+import { whenOver } from './when-over.ts'
 
 type SimulationCall = Call<(typeof scheduleOperations)['schedules.simulate']>
 
@@ -39,8 +40,7 @@ function watch({ raw }: FastifyReply): { readonly signal: AbortSignal; readonly 
   const gone = (): void => {
     if (!raw.writableEnded) controller.abort(new Error('Whoever asked for the simulation is gone'))
   }
-  raw.once('close', gone)
-  return { signal: controller.signal, leave: () => raw.off('close', gone) }
+  return { signal: controller.signal, leave: whenOver(raw, gone) }
 }
 
 /** A stream that begins with the first thing that is said: what is refused before is refused as everything is. */

@@ -7,6 +7,7 @@ import type { LiveWork } from '../../service/live-port.ts'
 import type { Ports } from '../../service/ports.ts'
 import { atExpiry } from '../at-expiry.ts'
 import { createPlaces, type MostPlaces, type Places } from '../places.ts'
+import { isOver, whenOver } from '../when-over.ts'
 import { catchUp } from './catch-up.ts'
 import { createChannel, type Channel } from './channel.ts'
 import { begin, cut, isStuck, send, type Client, type CutOff } from './client.ts'
@@ -133,33 +134,12 @@ async function open(hub: Hub, listener: Listener): Promise<void> {
     refuseWhenClosed(hub)
     const outlet = listener.take()
     whenOver(outlet, giveBack)
-    if (isOver(outlet)) giveBack()
-    else welcome(hub, listener, { outlet, version })
+    if (!isOver(outlet)) welcome(hub, listener, { outlet, version })
   } catch (error) {
     giveBack()
     throw error
   }
 }
-
-/**
- * Calls once, when a response is over. One that waits behind another of its connection, as in a pipeline, is not told
- * that the connection was closed, so that is asked of the connection.
- */
-function whenOver(outlet: ServerResponse, call: () => void): void {
-  const { socket } = outlet.req
-  const over = (): void => {
-    socket.off('close', over)
-    outlet.off('close', over)
-    call()
-  }
-  outlet.on('close', over)
-  if (outlet.socket !== null) return
-  // Each of the responses that wait has a listener of its own.
-  socket.setMaxListeners(0)
-  socket.on('close', over)
-}
-
-const isOver = (outlet: ServerResponse): boolean => outlet.destroyed || outlet.req.socket.destroyed
 
 function welcome(
   hub: Hub,

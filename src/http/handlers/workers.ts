@@ -3,6 +3,7 @@ import { claimAttempts, findWorkers } from '../../service/worker/workers.ts'
 import { completeAttempt, renewAttempt, startAttempt, tellEvents } from '../../service/worker/reports.ts'
 import type { HandlersOf } from '../call.ts'
 import type { HttpContext } from '../context.ts'
+import { whenOver } from '../when-over.ts'
 
 /** Programs elsewhere that perform the work of agents. */
 export const workerHandlers: HandlersOf<typeof workerOperations> = {
@@ -10,7 +11,7 @@ export const workerHandlers: HandlersOf<typeof workerOperations> = {
   'worker.claim': ({ ctx, ports, caller, body, reply }) => {
     const gone = new AbortController()
     // Whoever is not there any more must not be given anything.
-    reply.raw.once('close', () => {
+    whenOver(reply.raw, () => {
       gone.abort()
     })
     return claimAttempts({ ports, workers: ctx.workers }, caller, { claim: body, signal: gone.signal })

@@ -7,6 +7,7 @@ import { chargeRequest } from '../rate-limit.ts'
 import { gateOf, readKey, refuseOthers, type Routing } from '../routes.ts'
 import { MOST_IN_BATCH } from '../rpc/answer.ts'
 import { performTool, refusedTool } from './perform.ts'
+import { whenOver } from '../when-over.ts'
 
 const MCP_PATH = '/mcp'
 
@@ -45,7 +46,7 @@ async function answer(routing: Routing, handlers: Handlers, exchange: Exchange):
   if (flaw !== undefined) return reply.code(400).send({ jsonrpc: '2.0', id: null, error: flaw })
   const call = callerOf(routing, handlers, { ...exchange, isBatch: Array.isArray(body) })
   const gone = new AbortController()
-  reply.raw.once('close', () => {
+  whenOver(reply.raw, () => {
     gone.abort()
   })
   // Loaded with the first message: who speaks no MCP does not wait for it.
