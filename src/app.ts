@@ -63,7 +63,7 @@ export interface AppOptions {
     | { readonly url: string; readonly schema?: string; readonly pool?: number }
   readonly settings: () => EngineSettings
   readonly executors: Map<string, Executor>
-  readonly estimate: ((key: SessionKey) => ContextUse | null) | null
+  readonly estimate: (() => ((key: SessionKey) => ContextUse | null) | null) | null
   readonly log: Log
   /** Left out: nothing is open that the guard refuses, and nobody listens. */
   readonly outbound?: OutboundChoice | undefined

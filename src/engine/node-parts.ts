@@ -37,7 +37,7 @@ export interface NodeContext {
   readonly newToken: () => string
   readonly settings: () => EngineSettings
   readonly executors: Map<string, Executor>
-  readonly estimate: ((key: SessionKey) => ContextUse | null) | null
+  readonly estimate: (() => ((key: SessionKey) => ContextUse | null) | null) | null
   /** Where nodes tell each other that an org has changed, and that a plan has. */
   readonly channels: { readonly turn: string; readonly plan: string }
   readonly program: string

@@ -165,9 +165,9 @@ function takeInFacts(top: Desktop): void {
 }
 
 /** The turn is on record: whatever goes wrong from here on must not make anything of it happen twice. */
-function keep(top: Desktop, entries: readonly Entry[], { heard, ...kept }: TurnResult): void {
+function keep(top: Desktop, entries: readonly Entry[], kept: TurnResult): void {
   const { ctx, queue } = top
-  const result = { ...kept, heard: top.heard.length === 0 ? heard : [...top.heard, ...heard] }
+  const result = top.heard.length === 0 ? kept : { ...kept, heard: [...top.heard, ...kept.heard] }
   top.heard = []
   try {
     if (top.failures > 0) ctx.recovered()

@@ -1,3 +1,4 @@
+import { refreshOrgs } from '../engine/idle-orgs.ts'
 import { takeLaneSettings } from '../engine/org-limits.ts'
 import { openApp, type App, type AppOptions } from '../app.ts'
 import { readEnvironment, type Environment } from '../config.ts'
@@ -47,7 +48,8 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
   const listeners: Listeners = new Map()
   const handlers = new Map(Object.entries(options.agents ?? {}))
   const log = safely(options.log ?? logToStderr)
-  const { estimate, set: setTokenEstimateFunc } = createEstimator(options.estimateTokens)
+  const refresh = (): unknown => current !== null && refreshOrgs(current.app.parts)
+  const { estimate, set: setTokenEstimateFunc } = createEstimator(options.estimateTokens, refresh)
   const running = (): Running => {
     if (current === null) throw new Refusal('NOT_STARTED', 'Call start() first, and not after stop()')
     return current
@@ -73,8 +75,7 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     const secretKeys = { environment: options.secretKey ?? environment.secretKey }
     const given = { ...appOptionsOf({ ...options, database }), estimate, executors, log, secretKeys }
     const app = await openHere({ ...given, settings: () => settings })
-    const org = toOrgId(options.org ?? 'default')
-    current = await begin(app, { org, listeners, handlers: [...handlers.keys()] })
+    current = await begin(app, { org: toOrgId(options.org ?? 'default'), listeners, handlers: [...handlers.keys()] })
   }
   return {
     ...{ schedules: schedulesOf(running), backfills: backfillsOf(running), tasks: tasksOf(running) },

@@ -75,17 +75,15 @@ const standings = columns({
   lease_until: column.instant<Instant | null>('(select lease_until from node where id = $2)'),
 })
 
+const LOAD_STANDING = `select ${standings.of('v')}
+  from (select) one left join org_version v on v.org_id = $1`
+
 /** The org's version and the present, under the lock. */
 export async function loadStanding(
   tx: Transaction,
   asked: { readonly orgId: OrgId; readonly nodeId: string },
 ): Promise<Standing> {
-  const rows = await tx.query(
-    `select ${standings.of('v')}
-       from (select) one left join org_version v on v.org_id = $1`,
-    [asked.orgId, asked.nodeId],
-  )
-  const row = standings.only(rows)
+  const row = standings.only(await tx.query(LOAD_STANDING, [asked.orgId, asked.nodeId]))
   return { now: row.now, ...versionOf(row), leaseUntil: row.lease_until }
 }
 

@@ -41,9 +41,9 @@ vi.mock('../../src/service/turn/passing.ts', async (original) => {
 
 vi.mock('../../src/service/turn/startable.ts', async (original) => {
   const real = await original<typeof startable>()
-  const firstToStart: typeof real.firstToStart = (memory, allowance, next) => {
-    if (wrong.now !== 'expired') return real.firstToStart(memory, allowance, next)
-    const found = next()
+  const firstToStart: typeof real.firstToStart = (memory, at, allowance) => {
+    if (wrong.now !== 'expired') return real.firstToStart(memory, at, allowance)
+    const found = memory.lineUp.next(at)
     return found === null ? undefined : memory.desk.runs.get(found.id)
   }
   return { ...real, firstToStart }

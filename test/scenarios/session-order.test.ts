@@ -134,6 +134,7 @@ describe.concurrent('10: a group session', () => {
     await stage.begun('1')
     expect(await node.runs.explain(second)).toMatchObject({ reason: 'context_throttle' })
     node.setTokenEstimateFunc(null)
+    await stage.begunMany(2)
     await sendEach(node, key, ['3'])
     await stage.begunMany(3)
     expect(() => node.setTokenEstimateFunc('many' as never)).toThrow(/estimate "many": must be a function/)

@@ -39,9 +39,10 @@ export function addRanked<T>(list: RankedList<T>, item: T): void {
 /** Takes an item out of the list. */
 export function removeRanked<T>(list: RankedList<T>, item: T): void {
   const { chunks } = list
-  const index = chunks[0]?.[0] === item ? 0 : chunkFor(list, item)
+  const isFirst = chunks[0]?.[0] === item
+  const index = isFirst ? 0 : chunkFor(list, item)
   const chunk = chunks[index]
-  const place = chunk === undefined ? -1 : placeIn(list, chunk, item)
+  const place = isFirst ? 0 : chunk === undefined ? -1 : placeIn(list, chunk, item)
   if (chunk?.[place] !== item) throw new Error('an item that is to leave a ranked list is not in it')
   list.size -= 1
   if (chunk.length === 1) chunks.splice(index, 1)
@@ -77,7 +78,6 @@ function chunkFor<T>({ chunks, isBefore }: RankedList<T>, item: T): number {
 function placeIn<T>({ isBefore }: RankedList<T>, chunk: readonly T[], item: T): number {
   const newest = chunk.at(-1)
   if (newest !== undefined && isBefore(newest, item)) return chunk.length
-  if (chunk[0] === item) return 0
   let [low, high] = [0, chunk.length]
   while (low < high) {
     const middle = (low + high) >> 1

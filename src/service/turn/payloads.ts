@@ -1,4 +1,5 @@
 import type { RunId } from '../../core/ids.ts'
+import { isTerminal } from '../../core/run/run-machine.ts'
 import type { Desk } from '../desk/desk.ts'
 import type { RunRow } from '../../store/run-row.ts'
 
@@ -49,7 +50,8 @@ export function keepPayloads(memory: Keeping): void {
   for (const run of made) keepPayload(memory, run)
   // A window has closed: from now on its run counts like any other.
   for (const run of changed)
-    if (run.payload !== undefined && !memory.payloads.sizes.has(run.id)) keepPayload(memory, run)
+    if (run.payload !== undefined && !isTerminal(run.state) && !memory.payloads.sizes.has(run.id))
+      keepPayload(memory, run)
 }
 
 /** The run is pending no more, or its payload is not in memory any more. */

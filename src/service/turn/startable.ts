@@ -1,4 +1,4 @@
-import type { Standee } from '../../core/picking/line-up-places.ts'
+import type { PickingMoment } from '../../core/picking/line-up-next.ts'
 import { isExpired } from '../../core/run/timeouts.ts'
 import type { RunRow } from '../../store/run-row.ts'
 import { clearingOf } from '../desk/cleared.ts'
@@ -12,10 +12,11 @@ import type { Allowance } from './turn-limits.ts'
  * whose deadline has passed or that is to be cancelled: it ends instead. Undefined when nothing is left, or when enough
  * has ended in this turn.
  */
-export function firstToStart(memory: Memory, allowance: Allowance, next: () => Standee | null): RunRow | undefined {
-  const { desk } = memory
-  for (let found = next(); found !== null; found = next()) {
-    const run = desk.runs.get(found.id)
+export function firstToStart(memory: Memory, at: PickingMoment, allowance: Allowance): RunRow | undefined {
+  const { desk, lineUp } = memory
+  while (lineUp.hasReady(at.lane.name)) {
+    const found = lineUp.next(at)
+    const run = found === null ? undefined : desk.runs.get(found.id)
     if (run === undefined) return undefined
     const clearing = clearingOf(desk.clearings, run)
     if (clearing === undefined && !isExpired(run, desk.now)) return run

@@ -188,8 +188,16 @@ async function turn(tx: Transaction, ctx: TurnContext, asked: Asked): Promise<Tu
   if (audits.length > 0) await appendAudits(tx, desk.orgId, { entries: audits, at: desk.now })
   const changed = [...desk.changes.changed]
   const written = isUnchanged(desk.changes) ? null : write(tx, ctx, { desk, changedBefore })
-  const given = { claims: withPayloads(claims, await ofClaims), assigned: withPayloads(assigned, await ofAssigned) }
-  return { done, ...given, heard, written, changed, sureUntil: sureUntil(ctx, standing), changes: desk.changes }
+  return {
+    done,
+    claims: withPayloads(claims, await ofClaims),
+    assigned: withPayloads(assigned, await ofAssigned),
+    heard,
+    written,
+    changed,
+    sureUntil: sureUntil(ctx, standing),
+    changes: desk.changes,
+  }
 }
 
 /** The lease was read after the question was asked, so it lasts at least as long from there on as it had left then. */

@@ -23,8 +23,8 @@ export async function runTransaction<T>(
 ): Promise<T> {
   const wire = openWire(ctx.client)
   const { tx, sent, finish } = openTransaction({ ...ctx, wire }, options)
-  wire.hold()
-  // Nobody waits for BEGIN: whatever follows it on the wire fails if it does.
+  // Nobody waits for BEGIN: whatever follows it on the wire fails if it does. It is sent at once, so that the server has
+  // the lock by the time the first question comes.
   const opened = ctx.client.query(opening(options)).then(
     () => null,
     (error: unknown) => translate(error, 'in_transaction'),
@@ -113,10 +113,10 @@ const answerLimit = ({ statementMs }: TransactionOptions): object =>
   statementMs === undefined ? {} : { query_timeout: statementMs === 0 ? 2_147_483_647 : statementMs + ANSWER_MARGIN_MS }
 
 async function setLimits(tx: Transaction, { statementMs, lockMs }: TransactionOptions): Promise<void> {
+  if (statementMs === undefined && lockMs === undefined) return
   const values = Object.entries({ statement_timeout: statementMs, lock_timeout: lockMs }).filter(
     (entry): entry is [string, number] => entry[1] !== undefined,
   )
-  if (values.length === 0) return
   await tx.query('select set_config(name, value, true) from unnest($1::text[], $2::text[]) as setting(name, value)', [
     values.map(([name]) => name),
     values.map(([, value]) => String(value)),

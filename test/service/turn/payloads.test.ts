@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { agentId, laneName, orgId, runId } from '../../../src/core/ids.ts'
-import { because } from '../../../src/core/reasons.ts'
-import { makeRun } from '../../../src/service/desk/runs.ts'
-import { emptyMemory, forgetRun, noteRun, type Memory } from '../../../src/service/turn/memory.ts'
+import { laneName, orgId } from '../../../src/core/ids.ts'
+import { noChanges } from '../../../src/service/desk/desk.ts'
+import { emptyMemory, forgetRun, type Memory } from '../../../src/service/turn/memory.ts'
 import { hasRoom, keepPayloads } from '../../../src/service/turn/payloads.ts'
 import type { RunRow } from '../../../src/store/run-row.ts'
+import { aRun as aRunOf } from './a-run.ts'
 import { openCabinet } from '../desk/cabinet.ts'
 
 const MIB = 1_024 * 1_024
@@ -18,18 +18,7 @@ function open(): Memory {
   })
 }
 
-let made = 0
-
-function aRun(memory: Memory, more: Partial<RunRow> = {}): RunRow {
-  const id = runId(`run_${String((made += 1)).padStart(6, '0')}`)
-  const run = makeRun(memory.desk, {
-    ...{ id, agentId: agentId('a'), executorKey: 'echo', jobRunId: id, trigger: 'message', lane: laneName('main') },
-    ...{ state: 'queued', decision: because('accepted', 'test'), payload: TEXT },
-    ...more,
-  })
-  noteRun(memory, run)
-  return run
-}
+const aRun = (memory: Memory, more: Partial<RunRow> = {}): RunRow => aRunOf(memory, { payload: TEXT, ...more })
 
 const isKept = (run: RunRow): boolean => run.payload !== undefined
 
@@ -77,5 +66,19 @@ describe('payloads of pending runs', () => {
     const run = aRun(memory, { state: 'rejected' })
     keepPayloads(memory)
     expect([isKept(run), memory.payloads.bytes]).toEqual([false, 0])
+  })
+
+  it('are not measured again when their runs end: that is done for every run', () => {
+    const memory = open()
+    let measured = 0
+    const toJSON = (): string => `${(measured += 1)}`
+    const run = aRun(memory, { payload: { toJSON } })
+    keepPayloads(memory)
+    forgetRun(memory, run)
+    run.state = 'success'
+    memory.desk.changes = noChanges()
+    memory.desk.changes.changed.add(run)
+    keepPayloads(memory)
+    expect(measured).toBe(1)
   })
 })
