@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { Refusal } from '../contract/refusals.ts'
+import { answerOn } from './upgrade.ts'
 
 /** Everybody who is connected, up to a limit. */
 export interface Connections {
@@ -32,13 +33,16 @@ const RETRY_MS = 2_000
  */
 export function watchConnections(server: Server, ctx: ConnectionsContext): Connections {
   const open = new Set<Socket>()
+  // Who was answered and has sent nothing since. Node's own list has those who have just come, too, from Node 26 on.
+  const idle = new Map<Socket, number>()
   const late = new WeakSet<Socket>()
   let [roomAt, toldAt] = [-Infinity, -Infinity]
   const every = (since: number, ms: number): boolean => performance.now() - since >= ms
   const makeRoom = (): void => {
     if (every(roomAt, MAKE_ROOM_EVERY_MS)) {
       roomAt = performance.now()
-      server.closeIdleConnections()
+      for (const [socket, sent] of idle)
+        if (socket.bytesRead === sent && answerOn(socket) === undefined) socket.destroy()
     }
     if (!every(toldAt, TELL_EVERY_MS)) return
     toldAt = performance.now()
@@ -48,12 +52,21 @@ export function watchConnections(server: Server, ctx: ConnectionsContext): Conne
     // One that had been given away comes back.
     if (open.has(socket)) return
     open.add(socket)
-    socket.once('close', () => open.delete(socket))
+    socket.once('close', () => {
+      open.delete(socket)
+      idle.delete(socket)
+    })
     const most = ctx.most()
     server.maxConnections = most + SPARE
     if (open.size <= most) return
     late.add(socket)
     makeRoom()
+  })
+  server.on('request', ({ socket }, response) => {
+    idle.delete(socket)
+    response.once('close', () => {
+      if (open.has(socket)) idle.set(socket, socket.bytesRead)
+    })
   })
   server.on('drop', () => {
     ctx.dropped()

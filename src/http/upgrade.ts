@@ -4,6 +4,9 @@ import type { Duplex } from 'node:stream'
 const isWebSocket = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+
 /** Somebody wants to speak in another way on a connection that has been one of HTTP. */
 export interface Upgrade {
   readonly request: IncomingMessage
@@ -22,10 +25,23 @@ export interface Takers {
 
 /** Takes over those who want a WebSocket at one of these paths. Everybody else goes on as if they had not asked. */
 export function onWebSocket(server: Server, { paths, tunnel }: Takers): void {
+  const takerOf = (request: IncomingMessage): ((upgrade: Upgrade) => void) | undefined =>
+    isWebSocket(request) ? paths.get(request.url?.split('?', 1)[0] ?? '') : undefined
+  // From 24.9 on Node asks before it hands over anything, and has read the body by then: an offer with one is declined here.
+  // Node loses what comes behind such a request, so the connection ends with the answer.
+  const declined = new WeakSet<IncomingMessage>()
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean => {
+    if (takerOf(request) !== undefined || !hasBody(request)) return true
+    declined.add(request)
+    return false
+  }
+  Object.assign(server, { shouldUpgradeCallback })
+  server.prependListener('request', (request, response) => {
+    if (declined.has(request)) response.shouldKeepAlive = false
+  })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const upgrade = { request, socket, head }
-    const take = isWebSocket(request) ? paths.get(request.url?.split('?', 1)[0] ?? '') : undefined
-    inTurn(upgrade, take ?? (() => handBack(server, upgrade)))
+    inTurn(upgrade, takerOf(request) ?? (() => handBack(server, upgrade)))
   })
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     inTurn({ request, socket, head }, tunnel)

@@ -16,7 +16,9 @@ function createKeyboard(): {
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (on: boolean) => raw.push(on) })
   const stderr = Object.assign(new PassThrough(), { isTTY: true })
   const terminal = { stdin, stdout: new PassThrough(), stderr, now: () => instant(0) }
-  return { terminal, stdin, raw, shown: () => String(stderr.read() ?? '') }
+  let shown = ''
+  stderr.on('data', (chunk) => (shown += String(chunk)))
+  return { terminal, stdin, raw, shown: () => shown }
 }
 
 describe('a text that nobody may see', () => {

@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import { hostLine, keyLine, type Place } from './wire.ts'
 
 /** Bytes that are no request, or one that others might read differently, and what must come back. */
@@ -108,6 +109,12 @@ function tooLarge(): Pick<BadRequest, 'statuses' | 'closed' | 'code'> {
 
 const OFFER = 'Connection: Upgrade\r\nUpgrade: h2c\r\n'
 
+/** From 24.9 on Node loses what comes behind such an offer, so whoever makes it is told to come again. */
+const afterOfferWithBody: Pick<BadRequest, 'statuses' | 'closed'> =
+  'shouldUpgradeCallback' in createServer()
+    ? { statuses: [200], closed: true }
+    : { statuses: [200, 200], closed: false }
+
 /** Nothing is wrong with these, and still they are easily answered wrongly: how many answers, and in which order. */
 const IN_ORDER: readonly BadRequest[] = [
   {
@@ -130,7 +137,7 @@ const IN_ORDER: readonly BadRequest[] = [
     bytes: get('/health', 'Connection: Upgrade, close\r\nUpgrade: h2c\r\n'),
   },
   {
-    ...{ name: 'an offer with a body', statuses: [200, 200], closed: false },
+    ...{ name: 'an offer with a body', ...afterOfferWithBody },
     bytes: (place) => post(`${OFFER}${length(BODY.length)}`, BODY)(place) + get('/health')(place),
   },
   {
