@@ -106,6 +106,10 @@ export async function seedOrgs(client, count) {
   const of = (table) => `${table} t where t.org_id = 'default'`
   await multiply(client, { table: 'org', template: `org t where t.id = 'default'`, series, values: { id: ORG_ID } })
   await multiply(client, { table: 'agent', template: of('agent'), series, values: { org_id: ORG_ID } })
+  // Writing a turn takes an org from the version before to the next.
+  await multiply(client, {
+    ...{ table: 'org_version', template: of('org_version'), series, values: { org_id: ORG_ID, no: 't.no - 1' } },
+  })
   await multiply(client, {
     ...{ table: 'turn', template: `${of('turn')} order by t.no desc`, series, values: { org_id: ORG_ID } },
   })

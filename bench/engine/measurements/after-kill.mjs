@@ -18,7 +18,8 @@ export async function killWorking({ url, agents, timeoutMs }) {
   }
   const escapement = create(url, { agents: agentsOf(handler, agents), lanes: { main: SLOTS } })
   await escapement.start()
-  await until(() => started >= SLOTS, { timeoutMs, what: `${SLOTS} runs in flight` })
+  // A queue that is too long for it ends it, too: what the next node makes of it is what is asked.
+  await until(() => started >= SLOTS, { timeoutMs, what: `${SLOTS} runs in flight` }).catch(() => undefined)
   process.kill(process.pid, 'SIGKILL')
   await never()
 }

@@ -23,7 +23,7 @@ export async function atOnce({ url, orgs, rounds }) {
     const texts = keys.map((_, i) => `round ${round} org ${i}`)
     const sent = performance.now()
     const to = `${url}/api/v1/sessions/agent:x:bench:dm:s${round}/messages`
-    await Promise.all(keys.map((key, i) => post(to, key, { text: texts[i] })))
+    await Promise.all(keys.map((key, i) => post(to, key, { text: texts[i], debounce_ms: 0 })))
     await until(() => texts.every((text) => agent.starts.has(text)), { timeoutMs: TIMEOUT_MS }).catch(() => undefined)
     const begun = texts.map((text) => agent.starts.get(text)).filter((at) => at !== undefined)
     if (round > 0) {
