@@ -98,21 +98,18 @@ const ORG_ID = `'org-' || i`
 export const orgId = (i) => `org-${i}`
 
 /**
- * Multiplies the org `default`, which has done some work, into `count` orgs that have nothing to do: their agents and the
- * newest transaction of their history are there, as after a day without work.
+ * Multiplies the org `default`, which has done some work, into `count` orgs that have nothing to do, as after days without
+ * work: their agents are there and their version is, all they did is counted, and retention has removed their history.
  */
 export async function seedOrgs(client, count) {
   const series = `generate_series(1, ${count}) i`
   const of = (table) => `${table} t where t.org_id = 'default'`
   await multiply(client, { table: 'org', template: `org t where t.id = 'default'`, series, values: { id: ORG_ID } })
   await multiply(client, { table: 'agent', template: of('agent'), series, values: { org_id: ORG_ID } })
-  // Writing a turn takes an org from the version before to the next.
-  await multiply(client, {
-    ...{ table: 'org_version', template: of('org_version'), series, values: { org_id: ORG_ID, no: 't.no - 1' } },
-  })
-  await multiply(client, {
-    ...{ table: 'turn', template: `${of('turn')} order by t.no desc`, series, values: { org_id: ORG_ID } },
-  })
+  const version = { org_id: ORG_ID, at: `t.at - interval '3 days'` }
+  await multiply(client, { table: 'org_version', template: of('org_version'), series, values: version })
+  for (const table of ['run_count_place', 'task_count_place'])
+    await multiply(client, { table, template: of('org_version'), series, values: { org_id: ORG_ID, no: 't.no' } })
 }
 
 /** The key of the i-th seeded org: known beforehand, because only its hash is stored. */
