@@ -43,5 +43,5 @@ const rowOf = (count, fact, plan) => ({
 })
 
 const NOTES = [
-  'Every org has an agent and the newest transaction of its history, and nothing pending. The message is sent to one org as soon as the node is ready, and sent again while it is refused. Processor time is that of 30 s (5 in a quick run) without work, after a pause.',
+  'Every org has an agent and nothing pending; what it did was counted, and retention has removed it. The message is sent to one org as soon as the node is ready, and sent again while it is refused. Processor time is that of 30 s (5 in a quick run) without work, after a pause.',
 ]
