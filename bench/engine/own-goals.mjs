@@ -28,13 +28,16 @@ export const OWN_GOALS = {
       },
       { goal: `${counted(Number(count))} idle orgs: node, % of a core`, is: nodeCpuPercent, most: 2 },
     ]),
-  expiry: ({ count, timeoutMs, allMs, loopMaxMs, othersP99, started, otherwise }) => [
+  expiry: ({ count, timeoutMs, allMs, loopCpuMaxMs, loopMaxMs, othersP99, started, otherwise }) => [
     {
       goal: `${counted(count)} runs expire: s until all have`,
       ...orNever(allMs === null ? null : allMs / 1_000, timeoutMs),
       ...{ most: 60, digits: 1 },
     },
-    { goal: `${counted(count)} runs expire: event loop blocked at most, ms`, is: loopMaxMs, most: 50, digits: 0 },
+    {
+      goal: `${counted(count)} runs expire: event loop held at most, ms of processor`,
+      ...{ is: loopCpuMaxMs ?? loopMaxMs, most: 50, digits: 0 },
+    },
     { goal: `${counted(count)} runs expire: other orgs' starts p99, ms late`, is: othersP99, below: 250, digits: 0 },
     { goal: `${counted(count)} runs expire: started or ended otherwise`, is: started + otherwise, most: 0, digits: 0 },
   ],

@@ -1,5 +1,6 @@
 // A node that starts when the deadline of a whole backlog has passed, and works for another org meanwhile. Runs in a process
 // of its own.
+import { existsSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentsOf, create, sessionOf } from '../escapement.mjs'
@@ -25,12 +26,14 @@ export async function expire({ url, count, timeoutMs }) {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
   const collections = observeCollections()
+  const stretches = watchStretches()
   const began = performance.now()
   await escapement.start()
   const sending = sendSteadily(escapement, others)
   const allMs = await withClient(url, (client) => untilNothingPends(client, { began, timeoutMs }))
   delay.disable()
   sending.stop()
+  stretches.stop()
   await until(() => others.late.length === others.begun.length, { timeoutMs: 10_000 }).catch(() => undefined)
   const states = await withClient(url, statesOf)
   return {
@@ -38,6 +41,7 @@ export async function expire({ url, count, timeoutMs }) {
     loopMaxMs: blockOf(delay.max),
     loopP99Ms: blockOf(delay.percentile(99)),
     gcMaxMs: collections.longestMs(),
+    loopCpuMaxMs: stretches.longestMs(),
     othersSent: others.begun.length,
     // A message that never started is later than all others.
     othersP50: quantile(withMissing(others), 0.5),
@@ -55,6 +59,26 @@ function observeCollections() {
   })
   observer.observe({ entryTypes: ['gc'] })
   return { longestMs: () => longest }
+}
+
+/** What Linux tells of the thread that asks: processor time it has had, in nanoseconds. */
+const OWN_CPU = '/proc/thread-self/schedstat'
+
+/**
+ * Processor time between two ticks of the event loop, the most there was: how long the node itself held the loop. What the
+ * delay says besides is waiting for a processor, which the server has meanwhile. Null where the system does not tell it.
+ */
+function watchStretches() {
+  if (!existsSync(OWN_CPU)) return { longestMs: () => null, stop: () => undefined }
+  const cpuMs = () => Number(readFileSync(OWN_CPU, 'latin1').split(' ', 1)[0]) / 1e6
+  let longest = 0
+  let before = cpuMs()
+  const timer = setInterval(() => {
+    const now = cpuMs()
+    longest = Math.max(longest, now - before)
+    before = now
+  }, RESOLUTION_MS)
+  return { longestMs: () => longest, stop: () => clearInterval(timer) }
 }
 
 /** The interval between two ticks, less the interval that was asked for. */

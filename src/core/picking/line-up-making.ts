@@ -7,6 +7,7 @@ import { goesFirst, isServedFirst } from './picking-order.ts'
 import { rankedList } from './ranked-list.ts'
 import { isActive, isInFlight, isRetrying } from '../run/run.ts'
 import { inSessionOrder } from '../session/session.ts'
+import { WideMap } from '../wide-map.ts'
 
 /** At most so many agents without work are remembered per lane; who was served before all of them counts as unserved. */
 const REMEMBERED = 10_000
@@ -18,7 +19,7 @@ const isLineFirst = (a: Line, b: Line): boolean => isServedFirst(a.share, b.shar
 
 /** A line-up that has been told nothing. */
 export const emptyPlaces = (): Places => ({
-  runs: new Map(),
+  runs: new WideMap(),
   lanes: new Map(),
   agents: new Map(),
   sessions: new Map(),

@@ -4,6 +4,7 @@ import type { Seated, SeatHeap } from './line-up-heap.ts'
 import type { RunFacts } from '../run/run.ts'
 import type { ProviderLoad, ProviderStanding } from './provider-gate.ts'
 import type { RankedList } from './ranked-list.ts'
+import type { WideMap } from '../wide-map.ts'
 
 /** A pending run as the line-up is told of it. */
 export interface Standee extends Pick<
@@ -134,7 +135,7 @@ export interface Session {
 
 /** Everything the line-up of one org knows. */
 export interface Places {
-  readonly runs: Map<RunId, Entry>
+  readonly runs: WideMap<RunId, Entry>
   readonly lanes: Map<LaneName, Lane>
   readonly agents: Map<AgentId, Agent>
   readonly sessions: Map<SessionKey, Session>

@@ -8,6 +8,7 @@ import type { RetryPolicy } from '../../core/run/retry-policy.ts'
 import { isHeld } from '../../core/schedule/held.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
 import type { Zone } from '../../core/time/zone.ts'
+import { WideMap } from '../../core/wide-map.ts'
 import type { AlertChange } from '../../store/alerts.ts'
 import type { Spending } from '../../store/budgets.ts'
 import type { CallbackRow } from '../../store/callbacks.ts'
@@ -37,7 +38,7 @@ import type { ProviderOnDesk, QuotaBook } from './quota-book.ts'
 export interface Desk {
   readonly orgId: OrgId
   readonly chance: Chance
-  readonly runs: Map<RunId, RunRow>
+  readonly runs: WideMap<RunId, RunRow>
   readonly bySession: Map<SessionKey, Set<RunRow>>
   readonly bySchedule: Map<ScheduleId, Set<RunRow>>
   readonly sessions: Map<SessionKey, SessionRow>
@@ -174,7 +175,7 @@ export function emptyDesk(orgId: OrgId, chance: Chance, settings: EngineSettings
     orgId,
     chance,
     settings,
-    runs: new Map(),
+    runs: new WideMap(),
     bySession: new Map(),
     bySchedule: new Map(),
     sessions: new Map(),

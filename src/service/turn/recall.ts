@@ -24,7 +24,7 @@ import { emptyMemory, noteRun, noteSession, recallRun, setOrgLimit, type Memory,
 import { hasRoom } from './payloads.ts'
 
 /** Rows that are read and taken in at a time: the event loop goes round in between. */
-const PAGE = 1_000
+const PAGE = 300
 
 /**
  * Loads an org without its lock, in one snapshot: what changes meanwhile is in a later turn, and catching up reads it

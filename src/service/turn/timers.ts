@@ -1,6 +1,7 @@
 import { popFromHeap, pushToHeap } from '../../core/picking/heap.ts'
 import type { RunId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
+import { WideMap } from '../../core/wide-map.ts'
 
 /**
  * When something happens to runs by themselves: a window closes, a wait is over, a deadline passes. Kept in memory with
@@ -28,7 +29,7 @@ const isBefore = (a: Alarm, b: Alarm): boolean => a.at < b.at || (a.at === b.at 
 export function createTimers(): Timers {
   const heap: Alarm[] = []
   // What the heap says is only good when it is said here too: changing a moment leaves the old alarm behind.
-  const moments = new Map<RunId, Instant>()
+  const moments = new WideMap<RunId, Instant>()
   const isStale = (alarm: Alarm): boolean => moments.get(alarm.id) !== alarm.at
   const first = (): Alarm | undefined => {
     while (heap[0] !== undefined && isStale(heap[0])) popFromHeap(heap, isBefore)
