@@ -8,8 +8,11 @@ const AT_ONCE = 30
 /** How the server puts it, and so how the node has to when it says what is wrong. */
 const TOO_MANY = /too many clients/
 
-/** A node that an earlier fault has sent away tries again after up to five seconds. */
-const SAID_WITHIN_MS = 8_000
+/**
+ * A node that an earlier fault has sent away tries again after up to five seconds, and one whose connections the network has
+ * forgotten notices that only when an answer has not come for seven.
+ */
+const SAID_WITHIN_MS = 20_000
 const AGAIN_AFTER_MS = 1_000
 
 /** Somebody takes every connection the server has and the nodes lose theirs; they have to say so, and come back. */
