@@ -58,13 +58,16 @@ export const UTC: Zone = { name: 'UTC', memory: { current: ALWAYS, years: new Ma
 // A name always means the same zone: sharing the object is what lets a million schedules share one memory.
 const zones = new Map<string, Zone>([['UTC', UTC]])
 
+/** Longer than the name of any zone. */
+const MAX_ZONE_NAME = 100
+
 /** Reads an IANA name in any case. */
 export function parseZone(field: string, value: unknown): Parsed<Zone> {
   const allowed = 'an IANA time zone such as Europe/Berlin, America/New_York or UTC'
   if (typeof value !== 'string') return flawed({ field, value, message: 'must be the name of a time zone', allowed })
   const known = zones.get(value)
   if (known !== undefined) return parsed(known)
-  const canonical = isZoneNameLike(value) ? canonicalName(value) : null
+  const canonical = value.length <= MAX_ZONE_NAME && isZoneNameLike(value) ? canonicalName(value) : null
   if (canonical === null) return flawed({ field, value, message: `is not a known time zone${meant(value)}`, allowed })
   return parsed(zoneNamed(conventionalZoneName(value, canonical), canonical))
 }
@@ -73,9 +76,6 @@ export function parseZone(field: string, value: unknown): Parsed<Zone> {
 let names: ReadonlyMap<string, string> | null = null
 const everyName = (): ReadonlyMap<string, string> =>
   (names ??= new Map(Intl.supportedValuesOf('timeZone').map((name) => [name.toLowerCase(), name])))
-
-/** Longer than the name of any zone. */
-const MAX_ZONE_NAME = 100
 
 /** A city without its continent, or a slip of the pen: which zone was probably meant. */
 function meant(text: string): string {

@@ -11,6 +11,7 @@ import {
   transitionsBetween,
 } from '../../../src/core/time/wall-clock.ts'
 import { dayFromText } from '../../../src/core/time/calendar.ts'
+import { cpuMs } from '../../support/cpu-time.ts'
 import { at, show, zone } from './world.ts'
 
 afterEach(() => {
@@ -66,6 +67,13 @@ describe('the name of a zone', () => {
         { field: 'tz', value: given, allowed: 'an IANA time zone such as Europe/Berlin, America/New_York or UTC' },
       ],
     })
+  })
+
+  it('is refused in no time when it is longer than any name', () => {
+    const given = '\ud800'.repeat(1_000_000)
+    const before = cpuMs()
+    expect(parseZone('tz', given)).toMatchObject({ ok: false })
+    expect(cpuMs() - before).toBeLessThan(50)
   })
 
   it('means one and the same zone each time', () => {
