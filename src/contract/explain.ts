@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DELIVERY_STATES } from '../core/delivery/delivery-states.ts'
 import { RUN_STATES } from '../core/run/run-machine.ts'
 import { moment, why, whyFields } from './common.ts'
 import { named, type Shape } from './shape.ts'
@@ -67,9 +68,15 @@ const step = named(
 )
 export type ExplainStep = Shape<typeof step>
 
+export const EXPLAIN_ACTIONS = [
+  ...(['cancel', 'retry', 'run_now', 'enable', 'change_schedule', 'grow_lane', 'change_agent', 'see_workers'] as const),
+  ...(['see_budget', 'see_provider', 'stop_session', 'change_session', 'enable_target', 'retry_delivery'] as const),
+  'ask_moment',
+] as const
+
 /** Something that can be done about it. */
 const action = z.strictObject({
-  action: z.string().describe('Machine-readable name: `retry`, `enable`, …'),
+  action: z.enum(EXPLAIN_ACTIONS).describe('Machine-readable name.'),
   sentence: z.string(),
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
   path: z.string(),
@@ -113,10 +120,8 @@ export const occurrenceExplanation = named(
   z.strictObject({
     at: moment,
     run_id: z.string().nullable(),
-    status: z.string().nullable(),
-    reason: z.string(),
-    rule: z.string(),
-    evidence: z.record(z.string(), z.unknown()),
+    status: z.enum(RUN_STATES).nullable(),
+    ...whyFields,
     ...explained,
   }),
   'What happened or will happen at an occurrence of a schedule, and why.',
@@ -128,7 +133,10 @@ const finding = named(
   z.strictObject({
     kind: z.enum(FINDING_KINDS),
     about: z.string().nullable().describe('Name of the schedule or id of the run it is about. Null: nothing specific.'),
-    status: z.string().nullable().describe('State of the run or delivery it is about.'),
+    status: z
+      .enum([...RUN_STATES, ...DELIVERY_STATES])
+      .nullable()
+      .describe('State of the run or delivery it is about.'),
     at: moment.nullable().describe('Null: it has no time.'),
     ...whyFields,
     ...{ sentence: z.string(), policy, links: z.array(link) },

@@ -1,25 +1,21 @@
 import { z } from 'zod'
+import { parseProviderName } from '../core/quota/provider-name.ts'
 import { MOST_REQUESTS_PER_MINUTE, MOST_TOKENS_PER_MINUTE, QUOTA_WORDS } from '../core/quota/quota.ts'
 import { moment, pageOf } from './common.ts'
+import { rule, whole } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
 /** The name of a provider, as agents and addresses have it. */
-export const providerNameText = z.string().min(1).max(100)
+export const providerNameText = z.string().min(1).max(100).check(rule(parseProviderName))
 
 const quotas = {
-  requests_per_minute: z
-    .int()
-    .min(1)
-    .max(MOST_REQUESTS_PER_MINUTE)
+  requests_per_minute: whole(1, MOST_REQUESTS_PER_MINUTE)
     .nullish()
     .describe('Requests per minute, one per attempt. Null: unlimited.'),
-  tokens_per_minute: z
-    .int()
-    .min(1)
-    .max(MOST_TOKENS_PER_MINUTE)
+  tokens_per_minute: whole(1, MOST_TOKENS_PER_MINUTE)
     .nullish()
     .describe('Tokens per minute, as runs report them. Null: unlimited.'),
-  max_concurrent: z.int().min(1).max(1_000_000).nullish().describe('Concurrent attempts. Null: unlimited.'),
+  max_concurrent: whole(1, 1_000_000).nullish().describe('Concurrent attempts. Null: unlimited.'),
 }
 
 export const providerInput = named(

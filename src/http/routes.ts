@@ -11,7 +11,7 @@ import { hasTag, readIfMatch, tagOf } from './entity-tag.ts'
 import { admit, admitTo, CONSOLE_COOKIE, identify, isOfWorkers, type Needs } from './gate.ts'
 import type { ContextOf } from './org-connections.ts'
 import { bodyBytes, chargeRequest, type RateLimit } from './rate-limit.ts'
-import { readersOf, type Readers } from './read-input.ts'
+import { readersOf, type Readers } from '../contract/read-input.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -6,7 +6,7 @@ import { agentId, type OrgId, type ScheduleId } from '../core/ids.ts'
 import { parsed, parseWord, type Parsed } from '../core/input.ts'
 import { loadAgents, type AgentExecutor } from '../store/agents.ts'
 import { loadSchedules } from '../store/schedules.ts'
-import { parseJson, parseObject } from './input-fields.ts'
+import { parseJson, parseObject } from '../core/input-fields.ts'
 import type { Ports } from './ports.ts'
 
 /**

@@ -9,8 +9,15 @@ import { defaultMaxRetries } from '../core/run/retry.ts'
 import { DEFAULT_RETRY_POLICY, parseKeptPolicy, type RetryPolicy } from '../core/run/retry-policy.ts'
 import type { AgentExecutor, AgentRow } from '../store/agents.ts'
 import { parseExecutor } from './agent-executor.ts'
-import { collectFlaws, parseObject, parseSessionKey, textField, unknownFields, type Given } from './input-fields.ts'
-import { parseProviderName } from './providers-input.ts'
+import {
+  collectFlaws,
+  parseObject,
+  parseSessionKey,
+  textField,
+  unknownFields,
+  type Given,
+} from '../core/input-fields.ts'
+import { parseProviderName } from '../core/quota/provider-name.ts'
 import { parseTimeout } from './schedule-input.ts'
 
 /** Every name that an agent may be given by. */

@@ -8,7 +8,7 @@ import { explainWhy } from '../core/reasons.ts'
 import { listAlerts, type AlertRow } from '../store/alerts.ts'
 import type { Caller } from './caller.ts'
 import { pageOf, parseCursor, parseLimit } from './cursor.ts'
-import { collectFlaws, textField } from './input-fields.ts'
+import { collectFlaws, textField } from '../core/input-fields.ts'
 import type { Ports } from './ports.ts'
 import { momentOrNull } from './schedule-view.ts'
 

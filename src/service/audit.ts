@@ -9,7 +9,7 @@ import { listAudits, loadAuditHead, loadAuditsFrom, type AuditHead, type AuditRo
 import { GENESIS, hashOf } from './audit-chain.ts'
 import type { Caller } from './caller.ts'
 import { pageOfListed, parseLimit, readCursorParts, writeCursorParts } from './cursor.ts'
-import { collectFlaws, textField } from './input-fields.ts'
+import { collectFlaws, textField } from '../core/input-fields.ts'
 import type { Ports } from './ports.ts'
 
 type Reading = Pick<Ports, 'database'>

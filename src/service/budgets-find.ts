@@ -6,7 +6,7 @@ import { instant } from '../core/instant.ts'
 import { findBudgets } from './budgets.ts'
 import type { Caller } from './caller.ts'
 import { pageOf, parseCursor, parseLimit, type Cursor } from './cursor.ts'
-import { collectFlaws } from './input-fields.ts'
+import { collectFlaws } from '../core/input-fields.ts'
 import type { Ports } from './ports.ts'
 
 /** A page of the org's budgets, newest first. Every node has all of them in mind, so there are never many. */

@@ -13,7 +13,7 @@ import { flawed, parsed, parseInteger, parseWord, type Flaw, type Parsed } from 
 import { parseZone, type Zone } from '../core/time/zone.ts'
 import type { BudgetRow } from '../store/budgets.ts'
 import { showAmount } from './budget-view.ts'
-import { collectFlaws, parseObject, textField, unknownFields, type Given } from './input-fields.ts'
+import { collectFlaws, parseObject, textField, unknownFields, type Given } from '../core/input-fields.ts'
 
 const CHANGEABLE = ['amount', 'on_exceed', 'default_reserve']
 const FIXED = ['agent_id', 'schedule_id', 'unit', 'period', 'timezone']

@@ -1,7 +1,7 @@
 import { invalid, Refusal } from '../contract/refusals.ts'
 import { commandRefusal, NO_COMMANDS, parseCommandOptions } from '../core/executor/command-options.ts'
 import type { Caller } from './caller.ts'
-import { parseObject } from './input-fields.ts'
+import { parseObject } from '../core/input-fields.ts'
 import type { Ports } from './ports.ts'
 
 /**

@@ -22,7 +22,7 @@ import { loadTargets } from '../store/targets.ts'
 import { acted, actorOf } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import { pageOfListed, parseCursor, parseLimit, writeCursor } from './cursor.ts'
-import { collectFlaws, textField } from './input-fields.ts'
+import { collectFlaws, textField } from '../core/input-fields.ts'
 import type { Ports } from './ports.ts'
 import { momentOrNull } from './schedule-view.ts'
 

@@ -7,7 +7,7 @@ import { insertLane, loadLanes, loadLanesAndOrgs, saveLane, type LaneRow } from 
 import { actorOf, changed, created } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import type { Desk } from './desk/desk.ts'
-import { collectFlaws, textField } from './input-fields.ts'
+import { collectFlaws, textField } from '../core/input-fields.ts'
 import type { Ports } from './ports.ts'
 
 type Reading = Pick<Ports, 'database' | 'settings'>

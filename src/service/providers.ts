@@ -18,18 +18,30 @@ import { actorOf, changed, created, deleted, type AuditEntry } from './audit-ent
 import type { Caller } from './caller.ts'
 import { parseIdCursor, parseLimit, writeCursorParts } from './cursor.ts'
 import { takeProviders } from './desk/quotas.ts'
-import { collectFlaws } from './input-fields.ts'
+import { collectFlaws } from '../core/input-fields.ts'
 import { bound } from './idempotent.ts'
 import { knownWork } from './known-work.ts'
 import type { LiveWork } from './live-port.ts'
 import type { Ports } from './ports.ts'
-import { parseProvider, parseProviderChange } from './providers-input.ts'
 import type { Work } from './turn-port.ts'
 
 /** What reading providers needs: what waits for them is known where work is done. */
 export type ProviderPorts = Ports & { readonly work: Pick<LiveWork, 'workOf'> }
 
 const noProvider = (name: string): Refusal => new Refusal('NOT_FOUND', `There is no provider ${name}`)
+
+/** One without any quota is let be: refusals of it are still shared by all that call it. */
+const NO_QUOTAS: Quotas = { requestsPerMinute: null, tokensPerMinute: null, maxConcurrent: null }
+
+/** What a change leaves out stays, and null takes a quota away. */
+function changedQuotas(before: Quotas, change: ProviderPatch): Quotas {
+  const { requests_per_minute: requests, tokens_per_minute: tokens, max_concurrent: concurrent } = change
+  return {
+    requestsPerMinute: requests === undefined ? before.requestsPerMinute : requests,
+    tokensPerMinute: tokens === undefined ? before.tokensPerMinute : tokens,
+    maxConcurrent: concurrent === undefined ? before.maxConcurrent : concurrent,
+  }
+}
 
 /** Makes a provider. Its buckets begin full. */
 export async function createProvider(
@@ -39,10 +51,9 @@ export async function createProvider(
 ): Promise<ProviderView> {
   const { orgId } = caller
   const name = await keepProviders(ports, caller, async (tx, now) => {
-    const read = parseProvider(input)
-    if (!read.ok) throw invalid(read.flaws)
-    const { quotas } = read.value
-    const row = { orgId, ...read.value, state: fullBuckets(quotas, now), createdAt: now, updatedAt: now }
+    const quotas = changedQuotas(NO_QUOTAS, input)
+    const state = fullBuckets(quotas, now)
+    const row = { orgId, name: providerName(input.name), quotas, state, createdAt: now, updatedAt: now }
     if (!(await insertProvider(tx, row))) throw new Refusal('CONFLICT', `There is a provider ${row.name} already`)
     return { name: row.name, change: 'created', before: null, after: settingsOf(row) }
   })
@@ -57,9 +68,7 @@ export async function changeProvider(
 ): Promise<ProviderView> {
   const name = await keepProviders(ports, caller, async (tx, now) => {
     const found = await providerAsked(tx, caller, asked.name)
-    const read = parseProviderChange(asked.change, found.quotas)
-    if (!read.ok) throw invalid(read.flaws)
-    const quotas = read.value
+    const quotas = changedQuotas(found.quotas, asked.change)
     const state = withQuotas(found.state, { before: found.quotas, after: quotas, now })
     const after = { ...found, quotas, state, updatedAt: now }
     await saveProvider(tx, after)

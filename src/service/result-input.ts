@@ -5,7 +5,7 @@ import { isErrorCode, reportedBy, type Reported } from '../core/run/reported.ts'
 import { RESULT_STATUSES, type ResultStatus } from '../core/run/outcome.ts'
 import { toMicros } from '../core/budget/budget.ts'
 import type { ResultInput, UsageView } from '../contract/run.ts'
-import { parseFlag, parseJson, textField } from './input-fields.ts'
+import { parseFlag, parseJson, textField } from '../core/input-fields.ts'
 import { read } from './messages.ts'
 
 const text = textField({ min: 0, max: 1_000_000 })

@@ -14,7 +14,7 @@ import { pausedAfter, type Kept } from './kept-budget.ts'
 import { parseBudget } from './budgets-input.ts'
 import type { Caller } from './caller.ts'
 import type { Desk } from './desk/desk.ts'
-import { parseObject, unknownFields, type Given } from './input-fields.ts'
+import { parseObject, unknownFields, type Given } from '../core/input-fields.ts'
 
 /**
  * The budget that a schedule brings with it, as its field `budget`. It is a budget like every other, under a name that

@@ -7,7 +7,7 @@ import type { Connection } from '../store/database.ts'
 import type { ScheduleRow } from '../store/schedule-row.ts'
 import { loadTargets, type TargetRow } from '../store/targets.ts'
 import { deliveryOf } from './desk/announce.ts'
-import { parseObject, textField, unknownFields } from './input-fields.ts'
+import { parseObject, textField, unknownFields } from '../core/input-fields.ts'
 import type { TurnReads } from './turn/turn-reads.ts'
 
 /** Reads where results go. Whether there is such a target is not looked at. */

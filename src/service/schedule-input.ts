@@ -31,7 +31,7 @@ import {
   unknownFields,
   type Collector,
   type Given,
-} from './input-fields.ts'
+} from '../core/input-fields.ts'
 import { secretNamesIn } from '../core/secret/secret-names.ts'
 import { parseExecutor } from './agent-executor.ts'
 import { readProbe } from './probe/judge.ts'

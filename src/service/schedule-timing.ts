@@ -5,7 +5,7 @@ import { storeTiming } from '../core/time/stored-timing.ts'
 import type { Timing } from '../core/time/timing.ts'
 import { findField } from '../core/time/timing-fields.ts'
 import type { Zone } from '../core/time/zone.ts'
-import type { Given } from './input-fields.ts'
+import type { Given } from '../core/input-fields.ts'
 
 /** The fields that hold the plan, each under all its names. The first is the one that is kept. */
 const PLANS: Readonly<Record<Timing['kind'], readonly string[]>> = {

@@ -10,7 +10,7 @@ import type { SessionRow } from '../store/session-row.ts'
 import { actorOf, changed } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import { pageOf, parseCursor, parseLimit } from './cursor.ts'
-import { collectFlaws, parseObject, parseSessionKey } from './input-fields.ts'
+import { collectFlaws, parseObject, parseSessionKey } from '../core/input-fields.ts'
 import type { Ports } from './ports.ts'
 import { sessionFor } from './turn/turn.ts'
 

@@ -7,7 +7,7 @@ import { percentile, type Counts, type EndedCounts } from '../core/run/ended-cou
 import type { Connection } from '../store/database.ts'
 import { addUpTurns, countSchedulesByState, insertCountPlace, loadCounts } from '../store/stats.ts'
 import type { Caller } from './caller.ts'
-import { collectFlaws } from './input-fields.ts'
+import { collectFlaws } from '../core/input-fields.ts'
 import { knownWork } from './known-work.ts'
 import type { LiveWork } from './live-port.ts'
 import type { Ports } from './ports.ts'

@@ -3,7 +3,7 @@ import { flawed, integerField, parsed, parseFields, type Flaw, type Parsed } fro
 import { parseInstant, type Instant } from '../core/instant.ts'
 import { NO_RETRIES } from '../core/run/retry.ts'
 import { parseRetryPolicy, type RetryPolicy } from '../core/run/retry-policy.ts'
-import { parseJson, parseObject, textField, type Given } from './input-fields.ts'
+import { parseJson, parseObject, textField, type Given } from '../core/input-fields.ts'
 
 const optionalText = textField({ min: 0, max: 10_000 })
 

@@ -11,7 +11,7 @@ export const providerOperations = {
     ...{ method: 'POST', path: '/api/v1/providers', tag: 'providers', permission: 'budgets:write' },
     summary: 'Makes a provider',
     description: 'Its buckets begin full: one minute of requests and tokens may be used at once.',
-    ...{ creates: true, readBy: 'service' },
+    creates: true,
     body: providerInput,
     answers: { 201: provider },
     refusals: ['CONFLICT'],
@@ -35,7 +35,6 @@ export const providerOperations = {
     summary: 'Changes the quotas of a provider',
     description:
       'What is left out stays; null takes a quota away. More room lets waiting work go on at once, and refusals of it are forgotten.',
-    readBy: 'service',
     params: one,
     body: providerPatch,
     answers: { 200: provider },

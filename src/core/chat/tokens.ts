@@ -6,7 +6,7 @@ const TOKENS_PER_MESSAGE = 4
 export const estimateTokens = (text: string): number =>
   Math.ceil(utf8Length(text) / BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE
 
-function utf8Length(text: string): number {
+export function utf8Length(text: string): number {
   let bytes = 0
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index)

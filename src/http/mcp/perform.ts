@@ -11,7 +11,7 @@ import { callerFrom } from '../caller-from.ts'
 import type { HttpContext } from '../context.ts'
 import { admit, admitTo } from '../gate.ts'
 import { problemOf } from '../problem.ts'
-import { readersOf, schemaReader, type Reader, type Readers } from '../read-input.ts'
+import { readersOf, schemaReader, type Reader, type Readers } from '../../contract/read-input.ts'
 import { internal, refusalOf } from '../unexpected.ts'
 
 /** Somebody who calls tools, and how they are reined in. */

@@ -7,7 +7,7 @@ import { callerFrom } from '../caller-from.ts'
 import type { HttpContext } from '../context.ts'
 import { admit, admitTo } from '../gate.ts'
 import { readJsonBody } from '../json-body.ts'
-import { flawsOf } from '../schema-flaws.ts'
+import { schemaReader } from '../../contract/read-input.ts'
 import { internal, refusalOf } from '../unexpected.ts'
 import type { RpcCall } from './call.ts'
 import { RPC_HANDLERS } from './handlers.ts'
@@ -127,13 +127,8 @@ function readParams(schema: z.ZodType, params: unknown): unknown {
   const given = params ?? {}
   if (Array.isArray(given))
     throw invalid([{ field: '', value: undefined, message: 'params must be named', allowed: 'an object' }])
-  const read = schema.safeParse(given)
-  if (!read.success) throw invalid(flawsOf(read.error, given, fieldsOf(schema)))
-  return read.data
+  return schemaReader(schema)(given)
 }
-
-const fieldsOf = (schema: z.ZodType): readonly string[] =>
-  'shape' in schema && typeof schema.shape === 'object' && schema.shape !== null ? Object.keys(schema.shape) : []
 
 function unexpected({ ctx, requestId }: RpcAsker, method: string, error: unknown): Refusal {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)

@@ -3,7 +3,7 @@ import { addAll } from '../../core/long-lists.ts'
 import { AS_CODE_KINDS, type AsCodeKind } from '../../core/as-code/kinds.ts'
 import { isFields, type Fields } from '../../core/as-code/same.ts'
 import type { Flaw } from '../../core/input.ts'
-import { collectFlaws, parseJson, parseObject, textField, unknownFields } from '../input-fields.ts'
+import { collectFlaws, parseJson, parseObject, textField, unknownFields } from '../../core/input-fields.ts'
 import { withDurations } from './durations.ts'
 
 /** One item of a document: what it is made from, which one it says it is, and where it stands. */

@@ -4,7 +4,7 @@ import { isFields, pick, type Fields } from '../../core/as-code/same.ts'
 import type { Flaw } from '../../core/input.ts'
 import { nearestWord } from '../../core/nearest-word.ts'
 import { everyField } from '../schedule-timing.ts'
-import { unknownFields } from '../input-fields.ts'
+import { unknownFields } from '../../core/input-fields.ts'
 import type { Item } from './document.ts'
 import { DOCUMENT_FIELDS } from './schedule-fields.ts'
 

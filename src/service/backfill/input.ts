@@ -4,7 +4,7 @@ import { BACKFILL_DEFAULTS, type BackfillTerms } from '../../core/backfill/backf
 import { formatInstant, type Instant, parseMoment } from '../../core/instant.ts'
 import { meantLane } from '../../core/lanes.ts'
 import type { Flaw } from '../../core/input.ts'
-import { collectFlaws, textField } from '../input-fields.ts'
+import { collectFlaws, textField } from '../../core/input-fields.ts'
 
 /** What is asked for, with all that was left unsaid; refused when the range is none. */
 export function readTerms(input: BackfillInput, now: Instant): BackfillTerms {

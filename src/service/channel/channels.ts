@@ -21,7 +21,7 @@ import { parseChannel, type ReadChannel } from './input.ts'
 import { channelSettings, viewChannel } from './view.ts'
 import { pageOfListed, parseCursor, parseLimit, writeCursor } from '../cursor.ts'
 import { bound } from '../idempotent.ts'
-import { collectFlaws } from '../input-fields.ts'
+import { collectFlaws } from '../../core/input-fields.ts'
 import type { Ports } from '../ports.ts'
 import type { Work } from '../turn-port.ts'
 

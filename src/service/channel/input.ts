@@ -10,7 +10,7 @@ import type { ChannelCredentials } from '../../core/channel/services.ts'
 import { agentId, type AgentId } from '../../core/ids.ts'
 import { flawed, parsed, parseWord, type Flaw, type Parsed } from '../../core/input.ts'
 import type { ChannelRow } from '../../store/channels.ts'
-import { collectFlaws, parseFlag, parseObject, textField, unknownFields, type Given } from '../input-fields.ts'
+import { collectFlaws, parseFlag, parseObject, textField, unknownFields, type Given } from '../../core/input-fields.ts'
 
 /** What a person decides about a channel. Secrets are those that were given, not those that are kept. */
 export interface ReadChannel {

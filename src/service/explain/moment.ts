@@ -109,9 +109,9 @@ async function namedFinding(ports: Reading, asker: Asker, { asked, rows, query }
   return {
     ...{ kind: 'schedule', about, status: told.status, at: told.at },
     // Everything that is said about a moment is a reason of the table.
-    reason: told.reason as ExplainFinding['reason'],
+    reason: told.reason,
     rule: told.rule,
-    evidence: told.evidence as ExplainFinding['evidence'],
+    evidence: told.evidence,
     sentence: sentenceAbout(about, told.status ?? undefined, told.sentence),
     policy: told.policy,
     links: told.links,

@@ -141,7 +141,7 @@ export function sayOfRange(why: Why, at: Instant): Why {
 }
 
 interface Outcome {
-  readonly status: string | null
+  readonly status: OccurrenceExplanation['status']
   readonly run: string | null
   readonly audits?: ScheduleAudits
 }

@@ -26,7 +26,7 @@ interface About {
   readonly about: string | null
   readonly at: Instant | null
   /** How it stands; left out: it stands in no way. */
-  readonly status?: string
+  readonly status?: NonNullable<ExplainFinding['status']>
   readonly links?: ExplainFinding['links']
 }
 

@@ -40,7 +40,7 @@ import {
   type ShownRoute,
 } from './view.ts'
 import { bound } from '../idempotent.ts'
-import { collectFlaws } from '../input-fields.ts'
+import { collectFlaws } from '../../core/input-fields.ts'
 import type { Ports } from '../ports.ts'
 import { bringsProbe, judgeProbe } from '../probe/judge.ts'
 import { countsOfHeartbeat } from '../probe/view.ts'

@@ -3,7 +3,7 @@ import { parseHeartbeat, type HeartbeatConfig } from '../../core/heartbeat/heart
 import type { AgentId } from '../../core/ids.ts'
 import { flawed, parsed, type Flaw, type Parsed } from '../../core/input.ts'
 import type { Zone } from '../../core/time/zone.ts'
-import { parseJson, parseSessionKey, textField, type Given } from '../input-fields.ts'
+import { parseJson, parseSessionKey, textField, type Given } from '../../core/input-fields.ts'
 
 /** Longer ones belong into a file. */
 const MOST_TEXT = 256 * 1024

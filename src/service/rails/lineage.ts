@@ -8,7 +8,7 @@ import { loadBelow, loadRunsAbove, type LineageRow } from '../../store/lineage.t
 import { loadRun } from '../../store/run-reads.ts'
 import type { Caller } from '../caller.ts'
 import { pageOf, parseCursor, parseLimit } from '../cursor.ts'
-import { collectFlaws } from '../input-fields.ts'
+import { collectFlaws } from '../../core/input-fields.ts'
 import type { Ports } from '../ports.ts'
 
 /** Messages may name any run as the one above them, so chains can be longer than rails allow; more are not walked. */

@@ -3,7 +3,7 @@ import { flawed, parsed, type Flaw, type Parsed } from '../../core/input.ts'
 import { SHORTEST_SECRET } from '../../core/secret/mask.ts'
 import { parseSecretHosts } from '../../core/secret/secret-hosts.ts'
 import { parseSecretName } from '../../core/secret/secret-names.ts'
-import { collectFlaws, parseObject, textField, unknownFields, type Given } from '../input-fields.ts'
+import { collectFlaws, parseObject, textField, unknownFields, type Given } from '../../core/input-fields.ts'
 
 const LONGEST = 65_536
 const parseText = textField({ min: SHORTEST_SECRET, max: LONGEST })

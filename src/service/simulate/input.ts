@@ -17,7 +17,7 @@ import {
 import { OUTAGE_EFFECTS, OUTAGE_KINDS } from '../../contract/outage-words.ts'
 import { flawed, integerField, parsed, parseFields, wordField, type Flaw, type Parsed } from '../../core/input.ts'
 import { DAY_MS, formatInstant, later, SECOND_MS, type Instant, parseMoment } from '../../core/instant.ts'
-import { parseFlag, parseObject, textField } from '../input-fields.ts'
+import { parseFlag, parseObject, textField } from '../../core/input-fields.ts'
 import { parseAssumption } from './assumption.ts'
 import { listOf } from './list-field.ts'
 

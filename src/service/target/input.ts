@@ -12,7 +12,7 @@ import {
   textField,
   unknownFields,
   type Given,
-} from '../input-fields.ts'
+} from '../../core/input-fields.ts'
 
 /** What a person decides about a target. */
 export type ReadTarget = Pick<TargetRow, 'name' | 'kind' | 'url' | 'settings' | 'quietHours' | 'alerts'> & {

@@ -13,7 +13,8 @@ import { UTC } from '../../../src/core/time/zone.ts'
 import { readBody } from '../../../src/executors/http/answer.ts'
 import { parseAgent } from '../../../src/service/agent-input.ts'
 import { parseBudget } from '../../../src/service/budgets-input.ts'
-import { parseProvider } from '../../../src/service/providers-input.ts'
+import { providerInput } from '../../../src/contract/provider.ts'
+import { readShape } from '../../../src/contract/read-shape.ts'
 import { parseChannel } from '../../../src/service/channel/input.ts'
 import { parseKey } from '../../../src/service/keys.ts'
 import { parseMember } from '../../../src/service/members.ts'
@@ -208,7 +209,7 @@ export const INPUT_TARGETS: readonly Target[] = [
   reading('budget', [exampleOf('budgets.create'), { unit: 'cost', amount: 0.5, period: 'month' }], (value) =>
     parseBudget(value, UTC),
   ),
-  reading('provider', [exampleOf('providers.create')], (value) => parseProvider(value)),
+  reading('provider', [exampleOf('providers.create')], (value) => readShape(providerInput, value)),
   reading('heartbeat', [HEARTBEAT], (value) => parseHeartbeat('', value, { id: agentId('writer') })),
   reading('settings', [settings], (value) => parseSettings(value)),
   reading('key', [{ name: 'k', role: 'admin', scopes: ['runs:read'], expires_at: '2027-01-01T00:00:00Z' }], (value) =>

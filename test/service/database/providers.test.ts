@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ProviderInput } from '../../../src/contract/provider.ts'
+import { providerInput, type ProviderInput } from '../../../src/contract/provider.ts'
+import { schemaReader } from '../../../src/contract/read-input.ts'
 import { agentId, laneName, runId } from '../../../src/core/ids.ts'
 import { later, MINUTE_MS } from '../../../src/core/instant.ts'
 import { outcomeOfHttpStatus, type Outcome } from '../../../src/core/run/outcome.ts'
@@ -236,7 +237,7 @@ describe('a provider that refuses', () => {
 })
 
 describe('providers on record', () => {
-  const create = (input: object) => createProvider(ports, world.caller, input as ProviderInput)
+  const create = async (input: object) => createProvider(ports, world.caller, schemaReader(providerInput)(input))
 
   it('are made, changed and deleted, and audited', async () => {
     const made = await create({ name: 'kept', requests_per_minute: 60, tokens_per_minute: 9_000 })

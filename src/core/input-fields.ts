@@ -1,6 +1,7 @@
-import { addAll } from '../core/long-lists.ts'
-import { flawed, parsed, unknownFieldsOf, type Flaw, type Parsed } from '../core/input.ts'
-import { nearestWord } from '../core/nearest-word.ts'
+import { utf8Length } from './chat/tokens.ts'
+import { addAll } from './long-lists.ts'
+import { flawed, parsed, unknownFieldsOf, type Flaw, type Parsed } from './input.ts'
+import { nearestWord } from './nearest-word.ts'
 
 /** An object as somebody sent it. */
 export type Given = Readonly<Record<string, unknown>>
@@ -27,16 +28,20 @@ export function unknownFields(prefix: string, given: Given, known: readonly stri
 /** With the flag `u` a whole pair is one character, so this finds halves only. */
 const HALF_CHARACTER = /\p{Surrogate}/u
 
+/** Why PostgreSQL cannot keep a text; null: it can. */
+export function unstorableIn(text: string): string | null {
+  if (text.includes('\u0000')) return 'must not contain NUL'
+  return HALF_CHARACTER.test(text) ? 'must not contain half of a surrogate pair' : null
+}
+
 /** Reads a text of a limited length. */
 export const textField =
   (bounds: { readonly min: number; readonly max: number }) =>
   (field: string, value: unknown): Parsed<string> => {
     const allowed = `a text of ${bounds.min} to ${bounds.max} characters`
     if (typeof value !== 'string') return flawed({ field, value, message: 'must be a text', allowed })
-    // PostgreSQL keeps no NUL in a text.
-    if (value.includes('\u0000')) return flawed({ field, value, message: 'must not contain NUL', allowed })
-    if (HALF_CHARACTER.test(value))
-      return flawed({ field, value, message: 'must not contain half of a surrogate pair', allowed })
+    const unstorable = unstorableIn(value)
+    if (unstorable !== null) return flawed({ field, value, message: unstorable, allowed })
     const length = value.length
     return length < bounds.min || length > bounds.max
       ? flawed({ field, value, message: length < bounds.min ? 'is too short' : 'is too long', allowed })
@@ -57,10 +62,10 @@ export function parseSessionKey(field: string, value: unknown): Parsed<string> {
   const allowed = `a text of 1 to ${MAX_KEY_BYTES} bytes`
   if (typeof value !== 'string' || value === '')
     return flawed({ field, value, message: 'must be a session key', allowed })
-  if (value.includes('\u0000')) return flawed({ field, value, message: 'must not contain NUL', allowed })
-  if (HALF_CHARACTER.test(value))
-    return flawed({ field, value, message: 'must not contain half of a surrogate pair', allowed })
-  return Buffer.byteLength(value) > MAX_KEY_BYTES
+  const unstorable = unstorableIn(value)
+  if (unstorable !== null) return flawed({ field, value, message: unstorable, allowed })
+  // Most keys are short: no character takes more than three bytes for each of its units.
+  return value.length * 3 > MAX_KEY_BYTES && utf8Length(value) > MAX_KEY_BYTES
     ? flawed({ field, value, message: 'is too long', allowed })
     : parsed(value)
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { OperationSpec } from '../contract/operations/operation.ts'
-import { invalid } from '../contract/refusals.ts'
+import type { OperationSpec } from './operations/operation.ts'
+import { invalid } from './refusals.ts'
 import { firstOf, MAX_LISTED_FLAWS, type Flaw } from '../core/input.ts'
-import { unknownFields } from '../service/input-fields.ts'
-import { flawsOf } from './schema-flaws.ts'
+import { unknownFields } from '../core/input-fields.ts'
+import { readShape } from './read-shape.ts'
 
 /** Reads one part of a request: what comes out fits the schema, or the request is refused with every flaw. */
 export type Reader = (given: unknown) => unknown
@@ -75,13 +75,12 @@ function strangersOf(schema: z.ZodType): ((body: Readonly<Record<string, unknown
   }
 }
 
-/** Reads what fits a schema; what does not is said in our words. */
-export function schemaReader(schema: z.ZodType): Reader {
-  const known = Object.keys(propertiesOf(schema))
+/** Reads what fits a schema, or refuses the request. */
+export function schemaReader<Schema extends z.ZodType>(schema: Schema): (given: unknown) => z.output<Schema> {
   return (given) => {
-    const read = schema.safeParse(given)
-    if (!read.success) throw invalid(flawsOf(read.error, given, known))
-    return read.data
+    const read = readShape(schema, given)
+    if (!read.ok) throw invalid(read.flaws)
+    return read.value
   }
 }
 
