@@ -49,7 +49,7 @@ describe.skipIf(NO_BROWSER !== null)('the console, for whoever approves', () => 
     await approve(visitor)
     await page.getByText('Active', { exact: true }).waitFor()
     await agent.schedules.update(proposed, { cron: '*/5 * * * *' })
-    await page.getByText('A change proposed by key “Desk”').waitFor()
+    await page.getByText('Change proposed by key “Desk”').waitFor()
     await page.getByRole('cell', { name: '*/5 * * * *' }).waitFor()
     expect(await inspect(visitor, 'approval')).toEqual([])
     await page.getByRole('button', { name: 'Reject' }).click()

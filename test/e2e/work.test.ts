@@ -58,10 +58,10 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
     const { page, signIn, go, complaints } = visitor
     await signIn()
     await go('/chat?begin=true')
-    await page.getByLabel('Name of the conversation').fill('front desk')
+    await page.getByLabel('Session name').fill('front desk')
     await page.getByRole('combobox', { name: 'Agent' }).click()
     await page.getByRole('option', { name: /Desk clerk/ }).click()
-    await page.getByRole('button', { name: 'Begin' }).click()
+    await page.getByRole('button', { name: 'Start' }).click()
     await page.waitForURL(/\/chat\/agent/)
     await speak(page, 'hold the line')
     await page.waitForSelector('.answer-words >> text=One moment, please')
@@ -78,7 +78,7 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
     await page.waitForSelector('.talk-lead .chip', { state: 'detached' })
     expect(await page.getByRole('button', { name: 'Stop', exact: true }).count()).toBe(0)
     // One, two, three.
-    await page.locator('.exchange').last().getByRole('button', { name: 'Make this a schedule' }).click()
+    await page.locator('.exchange').last().getByRole('button', { name: 'Create a schedule from this' }).click()
     const filled = () => page.inputValue('[data-field="name"]')
     await expect.poll(filled, { timeout: 12_000 }).toBe('Are you')
     await page.waitForSelector('.from-run >> text=Nobody said when')
@@ -94,10 +94,10 @@ describe.skipIf(NO_BROWSER !== null)('runs and chat', () => {
       payload: { prompt: 'Are you\nstill there?', output: 'Answer in one line.' },
     })
     // The answer it was made from beside the one it gives, and each page leads to the other.
-    await page.getByRole('button', { name: 'Try it now' }).click()
+    await page.getByRole('button', { name: 'Run now' }).click()
     await page.waitForSelector('[aria-label="Its last answer"] >> text=done: Answer in one line.')
     expect(await inspect(visitor, 'schedule-from-conversation')).toEqual([])
-    await page.getByRole('link', { name: 'The answer then' }).click()
+    await page.getByRole('link', { name: 'Original answer' }).click()
     await page.waitForURL(`**/automation/runs/${made?.created_by_run ?? 'none'}`)
     await page.waitForSelector(`[href$="/automation/schedules/${made?.id ?? ''}"]`)
     expect(complaints).toEqual([])

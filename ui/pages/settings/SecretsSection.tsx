@@ -95,7 +95,7 @@ function useColumns(): readonly Column<SecretView>[] {
     {
       ...{ id: 'used', width: 'minmax(100px, 1fr)', header: say('secrets.usedBy'), cardLabel: say('secrets.usedBy') },
       cell: ({ used_by: agents }) =>
-        agents.length === 0 ? <span className="quiet">{say('secrets.nobody')}</span> : agents.join(', '),
+        agents.length === 0 ? <span className="quiet">{say('secrets.unused')}</span> : agents.join(', '),
     },
     {
       ...{ id: 'set', width: '110px', header: say('secrets.setAt'), cardLabel: say('secrets.setAt') },
