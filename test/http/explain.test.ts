@@ -32,7 +32,7 @@ describe('GET /api/v1/explain', () => {
       why: dropped,
     })
     const told = await ask('id=run_1')
-    expect(told.sentence).toBe('The session queue was full and run_2 pushed it out.')
+    expect(told.sentence).toBe('The session queue was full and run_2 replaced it.')
     expect(told.findings[0]?.links.map(({ api }) => api)).toEqual(
       expect.arrayContaining(['/api/v1/runs/run_2', '/api/v1/sessions/agent%3Awriter%3Ax']),
     )
@@ -45,7 +45,7 @@ describe('GET /api/v1/explain', () => {
     await seedRun(world.services.db, 'run_up', { state: 'running', startedAt: NOW })
     const [found] = (await ask('id=run_up')).findings
     expect(found).toMatchObject({ status: 'running', reason: 'picked', evidence: {} })
-    expect(found?.sentence).toContain('its turn had come')
+    expect(found?.sentence).toContain('next in the queue')
   })
 
   it('answers about a moment, and tells a key only what it may see', async () => {

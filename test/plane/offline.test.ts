@@ -127,7 +127,7 @@ describe('an agent that is offline for a minute', () => {
     // While nobody is there: what waits says for whom, what was skipped says because of what.
     const [head, ...rest] = await explained(queueing)
     expect(head?.why).toMatchObject({ reason: 'executor_offline', evidence: { agent: 'far' } })
-    expect(head?.why.sentence).toBe('Nothing that can execute agent far is connected.')
+    expect(head?.why.sentence).toBe('No connected node or worker can execute agent far.')
     expect(brief(rest)).toEqual([...times(10, 'queued/schedule_limit'), ...times(49, 'skipped/queue_full')])
     const skipped = await explained(skipping)
     expect(brief(skipped)).toEqual(['queued/executor_offline', ...times(59, 'skipped/overlap')])

@@ -89,7 +89,7 @@ describe('a backfill', () => {
     const id = await schedule('failing')
     const failed = await type('schedules', 'backfill', id, '--from', '5h', '--stop-after', '2', '--wait')
     expect([failed.code, failed.stderr]).toEqual([1, ''])
-    expect(failed.stdout).toMatch(/state +failed[^]*2 of its runs failed in a row/)
+    expect(failed.stdout).toMatch(/state +failed[^]*stopped after 2 consecutive failures/)
   })
 })
 
@@ -122,7 +122,7 @@ describe('the life of a schedule', () => {
 
     expect((await type('schedules', 'disable', id)).stdout).toBe(`${id} is paused.\n`)
     const why = await type('schedules', 'explain', id, '2030-01-01T07:00:00Z')
-    expect(why.stdout).toContain('The schedule is paused, and nothing is run while it is.')
+    expect(why.stdout).toContain('The schedule is paused; it does not run in that state.')
     const stale = await type('schedules', 'update', id, '--name', 'Mine', '--if-version', '1')
     expect([stale.code, stale.stderr]).toEqual([1, expect.stringContaining('repeat with its new --if-version')])
     expect((await ask('schedules', 'update', id, '--every', '2h'))['sentence']).toBe('Every 2 hours')

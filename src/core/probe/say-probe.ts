@@ -11,7 +11,7 @@ export function subjectOf(probe: Probe): string {
     case 'state': {
       const { scheduleId, session } = probe.of
       const named = [scheduleId, session].filter((one) => one !== null)
-      return named.length === 0 ? 'what is stored' : `what is stored of ${named.join(' and ')}`
+      return named.length === 0 ? 'stored state' : `the stored state of ${named.join(' and ')}`
     }
   }
 }
@@ -28,8 +28,8 @@ export function sayProbe(probe: Probe): string {
   if (probe.when !== null) parts.push(sayCondition(probe.when))
   if (probe.changed !== null) parts.push(`${probe.changed === true ? 'the answer' : probe.changed} has changed`)
   const when = parts.filter((part) => part !== '').join(', and ')
-  const error = probe.onError === 'run' ? 'the agent is woken all the same' : 'the attempt fails'
-  return `Asks ${subjectOf(probe)} first and wakes the agent only when ${when}. If that cannot be asked, ${error}.`
+  const error = probe.onError === 'run' ? 'the agent runs anyway' : 'the attempt fails'
+  return `Checks ${subjectOf(probe)} first and runs the agent only if ${when}. If the check fails, ${error}.`
 }
 
 /** What has to hold beside the conditions, where there are none that say it. */

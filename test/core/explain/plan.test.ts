@@ -49,7 +49,7 @@ describe('why a plan has no such moment', () => {
   it('names the moment that was meant', () => {
     const why = whyNoOccurrence(timing(daily), at('2026-11-16T09:00:00Z'), UTC)
     expect(explainWhy(why)).toBe(
-      'It fires at 2026-11-16 09:00 by the clock of Europe/Berlin, which is 2026-11-16T08:00:00.000Z, ' +
+      'It fires at 2026-11-16 09:00 in Europe/Berlin, which is 2026-11-16T08:00:00.000Z, ' +
         'not 2026-11-16T09:00:00.000Z.',
     )
   })

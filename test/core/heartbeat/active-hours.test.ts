@@ -23,7 +23,7 @@ describe('active hours of 22:00-06:00', () => {
 
   it('show the time that the clock on the wall shows', () => {
     const why = outsideActiveHours(hours.value, at('21:59:58'))
-    expect(why === null ? '' : explainWhy(why)).toBe('It is 21:59 in UTC, outside 22:00-06:00.')
+    expect(why === null ? '' : explainWhy(why)).toBe('It is 21:59 in UTC, outside the active hours 22:00-06:00.')
   })
 })
 

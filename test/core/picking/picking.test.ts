@@ -304,14 +304,14 @@ describe('the sentence about a run that waits', () => {
     [standing({ active: 3, maxConcurrent: 3 }), '3 of 3 runs of its session are active.'],
     [
       standing({ active: 1, maxConcurrent: 3, context: { tokens: 6, contextWindow: 10 } }),
-      'The session has used 6 of 10 tokens, so one run goes at a time; 1 are active.',
+      'The session has used 6 of 10 tokens, so only one run may be active; 1 are.',
     ],
     [
       standing({ active: 3, maxConcurrent: 3, context: { tokens: 5, contextWindow: 10 } }),
       '3 of 3 runs of its session are active.',
     ],
     [standing({}, { agent: load(4, 4) }), '4 of 4 runs of agent agent are in flight.'],
-    [standing({}, { lane: { name: laneName('main'), size: 7, held: 7 } }), 'All 7 slots of lane main are taken.'],
+    [standing({}, { lane: { name: laneName('main'), size: 7, held: 7 } }), 'All 7 slots of lane main are in use.'],
   ])('has the numbers it rests on', (at, sentence) => {
     expect(explainWhy(explainWait(run, at, 1))).toBe(sentence)
   })
@@ -321,7 +321,7 @@ describe('a full lane', () => {
   it('is named as the one that serves the run, not the one it asked for', () => {
     const lane = { name: laneName('main'), size: 2, held: 2 }
     const why = explainWait(aCandidate('r', { lane: laneName('nope') }), { ...openStanding, lane }, 1)
-    expect(explainWhy(why)).toBe('All 2 slots of lane main are taken.')
+    expect(explainWhy(why)).toBe('All 2 slots of lane main are in use.')
   })
 })
 

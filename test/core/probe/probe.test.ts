@@ -53,11 +53,11 @@ describe('a probe', () => {
     const probe = read({ kind: 'http', url: URL, when: { path: '/n', op: '>', value: 0 }, changed: '/n' })
     expect(subjectOf(probe)).toBe('GET https://a.example/x?…')
     expect(sayProbe(probe)).toBe(
-      'Asks GET https://a.example/x?… first and wakes the agent only when /n > 0, and /n has changed. ' +
-        'If that cannot be asked, the agent is woken all the same.',
+      'Checks GET https://a.example/x?… first and runs the agent only if /n > 0, and /n has changed. ' +
+        'If the check fails, the agent runs anyway.',
     )
     expect(sayProbe(read({ kind: 'command', program: '/bin/x', on_error: 'fail' }))).toBe(
-      'Asks /bin/x first and wakes the agent only when it exits with 0. If that cannot be asked, the attempt fails.',
+      'Checks /bin/x first and runs the agent only if it exits with 0. If the check fails, the attempt fails.',
     )
   })
 })

@@ -49,8 +49,8 @@ describe('an occurrence at the end of its grace', () => {
         expectExplained(one.why)
         return explainWhy(one.why)
       })
-    expect(sentence(at('2026-01-15T12:00:01Z'))[0]).toMatch(/had come/)
-    expect(sentence(at('2026-01-15T12:05:00Z'))[0]).toMatch(/was missed; CATCH_UP_LIMITED made up for it/)
+    expect(sentence(at('2026-01-15T12:00:01Z'))[0]).toMatch(/was due at/)
+    expect(sentence(at('2026-01-15T12:05:00Z'))[0]).toMatch(/was missed; CATCH_UP_LIMITED caught up on it/)
   })
 })
 
@@ -129,7 +129,7 @@ describe('a run that is superseded', () => {
     ])
     for (const { why } of cancelled) expectExplained(why)
     expect(cancelled.map(({ why }) => explainWhy(why))[0]).toBe(
-      'The occurrence of 2026-01-15T12:00:00.000Z took its place.',
+      'The occurrence at 2026-01-15T12:00:00.000Z replaced it.',
     )
   })
 })

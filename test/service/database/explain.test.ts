@@ -89,7 +89,7 @@ describe('why did nothing happen at nine?', () => {
     await disableSchedule(ports, world.caller, { id })
     to(10)
     const told = await ask(nine({ schedule_id: id }))
-    expect(told.sentence).toContain(`key_1 switched the schedule off at ${formatInstant(at(7))}`)
+    expect(told.sentence).toContain(`key_1 disabled the schedule at ${formatInstant(at(7))}`)
     expect(told.findings[0]?.links).toContainEqual(expect.objectContaining({ kind: 'audit', id }))
     const less = await ask(nine({ schedule_id: id }), { may: (permission) => permission !== 'audit:read' })
     expect(less.findings[0]).toMatchObject({ reason: 'not_active' })
@@ -212,7 +212,7 @@ describe('why did nothing happen at nine?', () => {
     )
     const { findings } = await ask(nine({ agent_id: 'writer' }))
     expect(findings.map(kindOf)).toContainEqual(['heartbeat', 'outside_active_hours'])
-    expect((await ask({ id: `hbt_${day}` })).sentence).toContain('outside 10:00-18:00')
+    expect((await ask({ id: `hbt_${day}` })).sentence).toContain('outside the active hours 10:00-18:00')
   })
 
   it('nothing was planned, and what is nearest', async () => {
@@ -256,7 +256,7 @@ describe('one thing', () => {
     })
     to(10)
     const run = await ask({ id: 'run_m' })
-    expect(run.sentence).toBe('Attempt 4 failed with network, and all 3 retries are used.')
+    expect(run.sentence).toBe('Attempt 4 failed with network, and all 3 retries are used up.')
     expect(run.steps.find(({ stage }) => stage === 'execution')).toMatchObject({ state: 'closed' })
     expect(run.next?.actions).toMatchObject([{ action: 'retry', command: 'escapement runs retry run_m' }])
     expect((await ask({ id: made })).sentence).toBe(run.sentence)
@@ -364,7 +364,7 @@ describe('a moment that was folded, or is too long ago', () => {
     })
     const other = await explain(at(8, 15))
     expect(other.reason).toBe('overlap')
-    expect(other.sentence).toMatch(/^It is one of 31 occurrences .* more is not kept of each\.$/)
+    expect(other.sentence).toMatch(/^It is one of 31 occurrences .* they are not recorded one by one\.$/)
     expect(other.steps.find(({ state }) => state === 'closed')).toMatchObject({ name: 'overlap' })
     // Long ago: the runs are gone, and with them what became of their moments.
     await world.db.query(`update schedule set watermark = $2::timestamptz where id = $1`, [

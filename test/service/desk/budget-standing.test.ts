@@ -81,7 +81,7 @@ describe('the alerts of a budget', () => {
     forgetBudgetAlerts(cabinet.desk, { budget: raised, alerts: { budget_low: 'alr_x' } })
     expect(alerts(cabinet).at(-1)).toBe('budget_low cleared')
     expect(explainWhy(cabinet.desk.changes.alerts.at(-1)?.why ?? { reason: 'due', rule: '', evidence: {} })).toBe(
-      'The budget 200 tokens per day of the org is gone.',
+      'Budget 200 tokens per day of the org no longer exists.',
     )
   })
 })
