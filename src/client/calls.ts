@@ -1,12 +1,5 @@
-import type {
-  AnswerBodyOf,
-  BodyOf,
-  MediaAnswer,
-  OperationSpec,
-  ParamsOf,
-  QueryOf,
-} from '../contract/operations/operation.ts'
-import type { OperationId, Operations } from '../contract/operations/table.ts'
+import type { AnswerBodyOf, BodyOf, MediaAnswer, OperationSpec, ParamsOf, QueryOf } from '../contract/operation.ts'
+import type { OperationId, Operations } from '../operations/table.ts'
 
 /** What a call may be told beside its input. */
 export interface CallOptions {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { OperationSpec } from './operations/operation.ts'
+import type { OperationSpec } from './operation.ts'
 import { invalid } from './refusals.ts'
 import { firstOf, MAX_LISTED_FLAWS, type Flaw } from '../core/input.ts'
 import { unknownFields } from '../core/input-fields.ts'

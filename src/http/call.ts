@@ -7,7 +7,7 @@ import type {
   OperationTable,
   ParamsOf,
   QueryOf,
-} from '../contract/operations/operation.ts'
+} from '../contract/operation.ts'
 import type { Principal } from '../core/access.ts'
 import type { Caller } from '../service/caller.ts'
 import type { Ports } from '../service/ports.ts'

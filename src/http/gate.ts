@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { OperationSpec } from '../contract/operations/operation.ts'
+import type { OperationSpec } from '../contract/operation.ts'
 import { Refusal } from '../contract/refusals.ts'
 import {
   decideAccess,

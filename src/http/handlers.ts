@@ -1,4 +1,4 @@
-import type { Operations } from '../contract/operations/table.ts'
+import type { Operations } from '../operations/table.ts'
 import type { HandlersOf } from './call.ts'
 import { agentHandlers } from './handlers/agents.ts'
 import { asCodeHandlers } from './handlers/as-code.ts'

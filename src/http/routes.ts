@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
-import type { Answer, OperationSpec, OperationTable } from '../contract/operations/operation.ts'
+import type { Answer, OperationSpec, OperationTable } from '../contract/operation.ts'
 import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
 import type { Principal } from '../core/access.ts'
 import type { AnswerMemory } from './answer-memory.ts'

@@ -1,5 +1,5 @@
 import type { RunView } from '../contract/run.ts'
-import type { OperationSpec } from '../contract/operations/operation.ts'
+import type { OperationSpec } from '../contract/operation.ts'
 import type { RunId } from '../core/ids.ts'
 import { isTerminal } from '../core/run/run-machine.ts'
 import { getRun } from '../service/runs-read.ts'

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { scheduleOperations } from '../contract/operations/schedules.ts'
+import type { scheduleOperations } from '../operations/schedules.ts'
 import type { SimulateAnswer } from '../contract/simulate.ts'
 import { simulateSchedules } from '../service/simulate/simulate.ts'
 import type { Call } from './call.ts'

@@ -1,4 +1,4 @@
-import { workerOperations } from '../contract/operations/workers.ts'
+import { workerOperations } from '../operations/workers.ts'
 import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
 import type { Principal } from '../core/access.ts'
 import type { Caller } from '../service/caller.ts'

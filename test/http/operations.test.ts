@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { operation } from '../../src/contract/operations/operation.ts'
+import { operation } from '../../src/contract/operation.ts'
 import { answer, type HandlersOf } from '../../src/http/call.ts'
 import { createHttpWorld, pointersIn, problemIn, type HttpWorld } from './support.ts'
 

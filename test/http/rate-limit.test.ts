@@ -4,7 +4,7 @@ import { principalId } from '../../src/core/ids.ts'
 import { Refusal } from '../../src/contract/refusals.ts'
 import { bodyBytes, chargeAnswer, chargeRequest, createRateLimit, type Charging } from '../../src/http/rate-limit.ts'
 import { isOfWorkers } from '../../src/http/gate.ts'
-import { OPERATIONS } from '../../src/contract/operations/table.ts'
+import { OPERATIONS } from '../../src/operations/table.ts'
 import { aPrincipal } from './support.ts'
 
 interface Situation {

@@ -1,4 +1,4 @@
-import type { agentOperations } from '../../contract/operations/agents.ts'
+import type { agentOperations } from '../../operations/agents.ts'
 import { changeAgent, createAgent, findAgentPage, getAgent, removeAgent } from '../../service/agents.ts'
 import type { HandlersOf } from '../call.ts'
 

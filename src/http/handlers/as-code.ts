@@ -1,4 +1,4 @@
-import type { asCodeOperations } from '../../contract/operations/as-code.ts'
+import type { asCodeOperations } from '../../operations/as-code.ts'
 import { isPermitted, type Principal } from '../../core/access.ts'
 import { applyDocument, exportDocument, planDocument, type May } from '../../service/as-code/apply.ts'
 import type { HandlersOf } from '../call.ts'

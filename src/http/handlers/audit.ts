@@ -1,4 +1,4 @@
-import type { auditOperations } from '../../contract/operations/audit.ts'
+import type { auditOperations } from '../../operations/audit.ts'
 import { listAudit, verifyAudit } from '../../service/audit.ts'
 import type { HandlersOf } from '../call.ts'
 

@@ -1,4 +1,4 @@
-import type { backfillOperations } from '../../contract/operations/backfills.ts'
+import type { backfillOperations } from '../../operations/backfills.ts'
 import { cancelBackfill, findBackfills, getBackfill, startBackfill } from '../../service/backfill/backfills.ts'
 import { answer, type HandlersOf } from '../call.ts'
 

@@ -1,4 +1,4 @@
-import type { budgetOperations } from '../../contract/operations/budgets.ts'
+import type { budgetOperations } from '../../operations/budgets.ts'
 import { changeBudget, createBudget, getBudget, removeBudget, resumeBudget } from '../../service/budgets.ts'
 import { findBudgetPage } from '../../service/budgets-find.ts'
 import { forecastOrg } from '../../service/forecast/forecast.ts'

@@ -1,4 +1,4 @@
-import type { callbackOperations } from '../../contract/operations/callbacks.ts'
+import type { callbackOperations } from '../../operations/callbacks.ts'
 import { settleByToken } from '../../service/run-actions.ts'
 import type { HandlersOf } from '../call.ts'
 

@@ -1,4 +1,4 @@
-import type { channelOperations } from '../../contract/operations/channels.ts'
+import type { channelOperations } from '../../operations/channels.ts'
 import { Refusal } from '../../contract/refusals.ts'
 import { receiveHook } from '../../service/channel/hooks.ts'
 import {

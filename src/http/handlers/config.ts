@@ -1,4 +1,4 @@
-import type { configOperations } from '../../contract/operations/config.ts'
+import type { configOperations } from '../../operations/config.ts'
 import { changeConfig } from '../../service/config.ts'
 import type { HandlersOf } from '../call.ts'
 

@@ -1,5 +1,5 @@
 import type { DeliveryView } from '../../contract/delivery.ts'
-import type { deliveryOperations } from '../../contract/operations/deliveries.ts'
+import type { deliveryOperations } from '../../operations/deliveries.ts'
 import { findAlerts } from '../../service/alerts.ts'
 import { findDeliveries, getDelivery, retryDelivery } from '../../service/deliveries.ts'
 import { getRun } from '../../service/runs-read.ts'

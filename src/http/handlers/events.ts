@@ -1,6 +1,6 @@
 import { EVENT_KINDS, type EventKind } from '../../contract/event-kinds.ts'
 import type { EventFilter } from '../../contract/event.ts'
-import { eventOperations } from '../../contract/operations/events.ts'
+import { eventOperations } from '../../operations/events.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
 import { decideAccess, isPermitted, type Permission, type Principal } from '../../core/access.ts'
 import type { FastifyRequest } from 'fastify'

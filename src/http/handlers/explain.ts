@@ -1,4 +1,4 @@
-import type { explainOperations } from '../../contract/operations/explain.ts'
+import type { explainOperations } from '../../operations/explain.ts'
 import { isPermitted, type Principal } from '../../core/access.ts'
 import type { Caller } from '../../service/caller.ts'
 import { explainAsked } from '../../service/explain/ask.ts'

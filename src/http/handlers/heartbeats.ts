@@ -1,4 +1,4 @@
-import type { heartbeatOperations } from '../../contract/operations/heartbeats.ts'
+import type { heartbeatOperations } from '../../operations/heartbeats.ts'
 import { findBeats, getHeartbeat, setHeartbeat, testHeartbeat } from '../../service/heartbeat/heartbeats.ts'
 import type { HandlersOf } from '../call.ts'
 

@@ -1,4 +1,4 @@
-import type { importOperations } from '../../contract/operations/import.ts'
+import type { importOperations } from '../../operations/import.ts'
 import { importCrontab } from '../../service/import/crontab.ts'
 import { importClawJobs } from '../../service/import/openclaw.ts'
 import { parseWords } from '../../service/schedule-words.ts'

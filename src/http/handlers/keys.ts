@@ -1,4 +1,4 @@
-import type { keyOperations } from '../../contract/operations/keys.ts'
+import type { keyOperations } from '../../operations/keys.ts'
 import { createKey, findKeys, getKey, revokeKey } from '../../service/keys.ts'
 import type { HandlersOf } from '../call.ts'
 

@@ -1,4 +1,4 @@
-import type { laneOperations } from '../../contract/operations/lanes.ts'
+import type { laneOperations } from '../../operations/lanes.ts'
 import { OPERATOR_ORG } from '../../core/access.ts'
 import type { OrgId } from '../../core/ids.ts'
 import { setLane } from '../../service/lanes.ts'

@@ -1,4 +1,4 @@
-import type { memberOperations } from '../../contract/operations/members.ts'
+import type { memberOperations } from '../../operations/members.ts'
 import { decideAccess, type Principal } from '../../core/access.ts'
 import { orgId as toOrgId } from '../../core/ids.ts'
 import { Refusal } from '../../contract/refusals.ts'

@@ -1,4 +1,4 @@
-import type { metricsOperations } from '../../contract/operations/metrics.ts'
+import type { metricsOperations } from '../../operations/metrics.ts'
 import type { HandlersOf } from '../call.ts'
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'

@@ -1,4 +1,4 @@
-import type { nodeOperations } from '../../contract/operations/nodes.ts'
+import type { nodeOperations } from '../../operations/nodes.ts'
 import { findNodes } from '../../service/nodes.ts'
 import type { HandlersOf } from '../call.ts'
 

@@ -1,4 +1,4 @@
-import type { orgOperations } from '../../contract/operations/orgs.ts'
+import type { orgOperations } from '../../operations/orgs.ts'
 import { refuseUngrantable } from '../../service/keys.ts'
 import { changeOrg, createOrg, findOrgs, getOrg, removeOrg } from '../../service/orgs.ts'
 import type { HandlersOf } from '../call.ts'

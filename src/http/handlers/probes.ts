@@ -1,7 +1,7 @@
 import { asCodeSchema } from '../../contract/as-code-schema.ts'
 import { openApiOf } from '../../contract/openapi.ts'
-import type { probeOperations } from '../../contract/operations/probes.ts'
-import { OPERATIONS } from '../../contract/operations/table.ts'
+import type { probeOperations } from '../../operations/probes.ts'
+import { OPERATIONS } from '../../operations/table.ts'
 import { answer, type HandlersOf } from '../call.ts'
 
 let document: ReturnType<typeof openApiOf> | null = null

@@ -1,4 +1,4 @@
-import type { providerOperations } from '../../contract/operations/providers.ts'
+import type { providerOperations } from '../../operations/providers.ts'
 import {
   changeProvider,
   createProvider,

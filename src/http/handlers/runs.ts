@@ -1,4 +1,4 @@
-import type { runOperations } from '../../contract/operations/runs.ts'
+import type { runOperations } from '../../operations/runs.ts'
 import type { RetryInput, RunDetail, RunView } from '../../contract/run.ts'
 import { isPermitted } from '../../core/access.ts'
 import { cancelRunById, retryRun } from '../../service/run-actions.ts'

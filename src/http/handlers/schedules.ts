@@ -1,4 +1,4 @@
-import type { scheduleOperations } from '../../contract/operations/schedules.ts'
+import type { scheduleOperations } from '../../operations/schedules.ts'
 import type { ScheduleView } from '../../contract/schedule.ts'
 import { isPermitted } from '../../core/access.ts'
 import { forecastDraft } from '../../service/forecast/draft.ts'

@@ -1,4 +1,4 @@
-import type { secretOperations } from '../../contract/operations/secrets.ts'
+import type { secretOperations } from '../../operations/secrets.ts'
 import { rotateKey } from '../../service/secret/rotation.ts'
 import { changeSecret, createSecret, findSecrets, getSecret, removeSecret } from '../../service/secret/secrets.ts'
 import type { HandlersOf } from '../call.ts'

@@ -1,4 +1,4 @@
-import type { sessionOperations } from '../../contract/operations/sessions.ts'
+import type { sessionOperations } from '../../operations/sessions.ts'
 import { ErrGatewayDraining } from '../../contract/refusals.ts'
 import type { MessageInput, MessageReceipt, StopAnswer } from '../../contract/session.ts'
 import { runId, type AgentId } from '../../core/ids.ts'

@@ -1,4 +1,4 @@
-import type { signInOperations } from '../../contract/operations/sign-in.ts'
+import type { signInOperations } from '../../operations/sign-in.ts'
 import type { SignInInput } from '../../contract/member.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
 import { findConsoleSession, signOut, viewConsoleSession } from '../../service/console-sessions.ts'

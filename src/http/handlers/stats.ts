@@ -1,4 +1,4 @@
-import type { statsOperations } from '../../contract/operations/stats.ts'
+import type { statsOperations } from '../../operations/stats.ts'
 import { readStats } from '../../service/stats.ts'
 import { readSeries } from '../../service/stats-series.ts'
 import type { HandlersOf } from '../call.ts'

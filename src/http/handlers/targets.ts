@@ -1,4 +1,4 @@
-import type { targetOperations } from '../../contract/operations/targets.ts'
+import type { targetOperations } from '../../operations/targets.ts'
 import { getSigningSecret, rotateSecret } from '../../service/target/signing-secret.ts'
 import { testTarget } from '../../service/target/test.ts'
 import {

@@ -1,4 +1,4 @@
-import type { taskOperations } from '../../contract/operations/tasks.ts'
+import type { taskOperations } from '../../operations/tasks.ts'
 import { submitBatch } from '../../service/task-batch.ts'
 import { readTaskStats } from '../../service/task-stats.ts'
 import { cancelTask, submitTask } from '../../service/tasks.ts'

@@ -1,4 +1,4 @@
-import type { workerOperations } from '../../contract/operations/workers.ts'
+import type { workerOperations } from '../../operations/workers.ts'
 import { claimAttempts, findWorkers } from '../../service/worker/workers.ts'
 import { completeAttempt, renewAttempt, startAttempt, tellEvents } from '../../service/worker/reports.ts'
 import type { HandlersOf } from '../call.ts'

@@ -1,5 +1,5 @@
-import type { OperationTable } from '../../contract/operations/operation.ts'
-import { taskOperations } from '../../contract/operations/tasks.ts'
+import type { OperationTable } from '../../contract/operation.ts'
+import { taskOperations } from '../../operations/tasks.ts'
 import { Refusal } from '../../contract/refusals.ts'
 import { readJsonBody } from '../json-body.ts'
 import { addRoutes, type Routing } from '../routes.ts'

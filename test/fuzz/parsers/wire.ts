@@ -1,6 +1,6 @@
 import { hookFlaw } from '../../../src/channels/hook/signature.ts'
 import { slackFlaw } from '../../../src/channels/slack/signature.ts'
-import { workerOperations } from '../../../src/contract/operations/workers.ts'
+import { workerOperations } from '../../../src/operations/workers.ts'
 import { Refusal } from '../../../src/contract/refusals.ts'
 import { readTraceparent } from '../../../src/core/trace-context.ts'
 import type { HttpSettings } from '../../../src/http/context.ts'

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { lane, lanePage, laneSize } from '../contract/lane.ts'
+import { operation } from '../contract/operation.ts'
+
+/** Named pools of execution slots. */
+export const laneOperations = {
+  'lanes.list': operation({
+    ...{ method: 'GET', path: '/api/v1/lanes', tag: 'lanes', permission: 'runs:read' },
+    summary: 'Lists lanes',
+    description: "Sizes are per node. The operator sees everybody's work in them, other orgs their own.",
+    answers: { 200: lanePage },
+    examples: {
+      answer: {
+        items: [
+          {
+            ...{ name: 'main', concurrency: 30, active: 2, pending: 0 },
+            ...{ max_per_org: 24, largest_org: { org_id: 'acme', held: 2 } },
+          },
+        ],
+        next_cursor: null,
+      },
+    },
+  }),
+  'lanes.set': operation({
+    ...{ method: 'PUT', path: '/api/v1/lanes/:name', tag: 'lanes', permission: 'admin:*', operatorOnly: true },
+    summary: 'Sets the size of a lane on every node',
+    description: 'A lane that is not there is made. Shrinking ends nothing; it only lets nothing new in.',
+    params: z.strictObject({ name: z.string().min(1).max(100) }),
+    body: laneSize,
+    answers: { 200: lane },
+    examples: { body: { concurrency: 50 } },
+  }),
+}

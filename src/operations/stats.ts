@@ -1,0 +1,24 @@
+import { seriesFilter, stats, statsFilter, statsSeries } from '../contract/stats.ts'
+import { operation } from '../contract/operation.ts'
+
+/** How the work of an org went, and what waits. */
+export const statsOperations = {
+  'stats.get': operation({
+    ...{ method: 'GET', path: '/api/v1/stats', tag: 'stats', permission: 'runs:read' },
+    summary: 'Shows how work went, and what waits',
+    description:
+      'Counted for ever, per org, over all nodes, in whole hours of UTC: `from` and `to` of the answer say which. ' +
+      'Percentiles are exact to 5 %.',
+    query: statsFilter,
+    answers: { 200: stats },
+  }),
+  'stats.series': operation({
+    ...{ method: 'GET', path: '/api/v1/stats/series', tag: 'stats', permission: 'runs:read' },
+    summary: 'Shows how work went, hour by hour or day by day',
+    description:
+      'The last 24 hours by the hour unless given; 200 steps at most. Steps are whole hours or days of UTC, and those ' +
+      'in which nothing happened are there too. Percentiles are exact to 5 %.',
+    query: seriesFilter,
+    answers: { 200: statsSeries },
+  }),
+}
