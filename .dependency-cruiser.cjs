@@ -21,7 +21,7 @@ const MAY_IMPORT = {
   config: ['contract', 'core', 'yaml'],
   log: [],
   yaml: [],
-  library: ['contract', 'core', 'service', 'engine', 'executors'],
+  library: ['contract', 'core', 'operations', 'service', 'engine', 'executors'],
   serve: ['contract', 'core', 'config', 'log', 'store', 'service', 'engine', 'executors', 'http', 'library', 'metrics'],
 }
 
@@ -147,6 +147,14 @@ module.exports = {
       from: { path: '^ui/', pathNot: '^ui/(pages|app)/' },
       to: { path: '^ui/pages/' },
     }),
+    error(
+      'only-servers-carry-out-operations',
+      'Who calls the API needs the types of the operations; what carries them out stays in the server.',
+      {
+        from: { path: ['^src/(client|mcp|cli|contract)/', '^ui/'] },
+        to: { path: inFolder('operations'), dependencyTypesNot: ['type-only'] },
+      },
+    ),
     error('src-stands-alone', 'What ships imports nothing that does not ship.', {
       from: { path: '^src/' },
       to: { path: '^(test|bench|scripts|ui|examples)/' },

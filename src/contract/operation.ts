@@ -53,6 +53,10 @@ export interface OperationSpec {
   readonly creates?: true
   /** The body is handed over as it came, because its signature is of its very bytes. The schema only describes it. */
   readonly raw?: true
+  /** Cannot do without the request itself: cookies, signatures, streams. No door but HTTP has it. */
+  readonly http?: true
+  /** Tells how far it is: over HTTP as events, for those who accept a stream. */
+  readonly progress?: true
   /** Brings work: a node that goes down refuses it. */
   readonly newWork?: true
   /** Hands in what becomes a run: it belongs to the trace of the request. */
@@ -78,9 +82,6 @@ export interface OperationSpec {
 }
 
 export type OperationTable = Readonly<Record<string, OperationSpec>>
-
-/** Checks an operation and keeps its exact type, from which everybody infers what goes in and what comes out. */
-export const operation = <const Spec extends OperationSpec>(spec: Spec): Spec => spec
 
 type OutputOf<Schema> = Schema extends z.ZodType ? Shape<Schema> : undefined
 /** No fields at all. */

@@ -1,11 +1,18 @@
 import { applyFilter, asCodeDocument, exportFilter, planView } from '../contract/as-code.ts'
-import { operation } from '../contract/operation.ts'
+import { isPermitted, type Principal } from '../core/access.ts'
+import { applyDocument, exportDocument, planDocument, type May } from '../service/as-code/apply.ts'
+import { operation } from './operation.ts'
 
 const nightly = {
   version: 1,
   agents: [{ name: 'Reporter', executor: { kind: 'echo' } }],
   schedules: [{ name: 'Nightly report', agent: 'Reporter', cron: '0 2 * * *', timezone: 'Europe/Berlin' }],
 }
+
+const mayOf =
+  (principal: Principal): May =>
+  (permission) =>
+    isPermitted(principal, permission)
 
 /** The configuration of an org as one document that is kept in a file. */
 export const asCodeOperations = {
@@ -19,7 +26,7 @@ export const asCodeOperations = {
       'those that are wanted.',
     query: exportFilter,
     answers: { 200: asCodeDocument },
-  }),
+  }).by(({ ports, caller, principal, query }) => exportDocument(ports, caller, { ...query, may: mayOf(principal) })),
   'asCode.plan': operation({
     ...{ method: 'POST', path: '/api/v1/apply/plan', tag: 'as-code' },
     permission: ['agents:read', 'targets:read', 'schedules:read', 'budgets:read'],
@@ -34,7 +41,9 @@ export const asCodeOperations = {
     answers: { 200: planView },
     refusals: ['STALE_VERSION'],
     examples: { body: nightly },
-  }),
+  }).by(({ ports, caller, principal, query, body }) =>
+    planDocument(ports, caller, { ...query, document: body, may: mayOf(principal) }),
+  ),
   'asCode.apply': operation({
     ...{ method: 'POST', path: '/api/v1/apply', tag: 'as-code' },
     permission: ['agents:write', 'targets:write', 'schedules:write', 'schedules:delete', 'budgets:write'],
@@ -50,5 +59,9 @@ export const asCodeOperations = {
     answers: { 200: planView },
     refusals: ['CONFLICT', 'STALE_VERSION'],
     examples: { body: nightly },
+  }).by(async ({ ctx, ports, caller, principal, query, body }) => {
+    const applied = await applyDocument(ports, caller, { ...query, document: body, may: mayOf(principal) })
+    ctx.wakeSchedules()
+    return applied
   }),
 }

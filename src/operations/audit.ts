@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { auditFilter, auditPage, auditVerdict } from '../contract/audit.ts'
-import { operation } from '../contract/operation.ts'
+import { listAudit, verifyAudit } from '../service/audit.ts'
+import { operation } from './operation.ts'
 
 /** Who has changed what. */
 export const auditOperations = {
@@ -10,7 +11,7 @@ export const auditOperations = {
     description: '`from` is inside, `to` is outside.',
     query: auditFilter,
     answers: { 200: auditPage },
-  }),
+  }).by(({ ports, caller, query }) => listAudit(ports, caller, query)),
   'audit.verify': operation({
     ...{ method: 'GET', path: '/api/v1/audit/verify', tag: 'audit', permission: 'audit:read' },
     summary: 'Walks the whole chain of the org and says what is wrong with it',
@@ -19,5 +20,5 @@ export const auditOperations = {
       'elsewhere and bring it as `anchor`: then a chain that was cut together with its head is found too.',
     query: z.strictObject({ anchor: z.string().max(200).optional() }),
     answers: { 200: auditVerdict },
-  }),
+  }).by(({ ports, caller, query }) => verifyAudit(ports, caller.orgId, query.anchor ?? null)),
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { backfill, backfillCancel, backfillFilter, backfillInput, backfillPage } from '../contract/backfill.ts'
 import { id } from '../contract/common.ts'
-import { operation } from '../contract/operation.ts'
+import { cancelBackfill, findBackfills, getBackfill, startBackfill } from '../service/backfill/backfills.ts'
+import { answer, operation } from './operation.ts'
 
 const one = z.strictObject({ id })
 
@@ -20,20 +21,25 @@ export const backfillOperations = {
     answers: { 200: backfill, 202: backfill },
     refusals: ['NOT_FOUND', 'CONFLICT', 'PENDING_APPROVAL'],
     examples: { body: { from: '2025-10-01T00:00:00Z', to: '2025-11-01T00:00:00Z', max_active: 2, dry_run: true } },
+  }).by(async ({ ctx, ports, caller, params, body }) => {
+    const begun = await startBackfill(ports, caller, { id: params.id, input: body })
+    if (begun.id === null) return answer(200, begun)
+    ctx.wakeSchedules()
+    return answer(202, begun)
   }),
   'backfills.list': operation({
     ...{ method: 'GET', path: '/api/v1/backfills', tag: 'backfills', permission: 'schedules:read' },
     summary: 'Lists backfills, newest first',
     query: backfillFilter,
     answers: { 200: backfillPage },
-  }),
+  }).by(({ ports, caller, query }) => findBackfills(ports, caller, query)),
   'backfills.get': operation({
     ...{ method: 'GET', path: '/api/v1/backfills/:id', tag: 'backfills', permission: 'schedules:read' },
     summary: 'Shows how far a backfill has come',
     params: one,
     answers: { 200: backfill },
     refusals: ['NOT_FOUND'],
-  }),
+  }).by(({ ports, caller, params }) => getBackfill(ports, caller, params.id)),
   'backfills.cancel': operation({
     ...{ method: 'POST', path: '/api/v1/backfills/:id/cancel', tag: 'backfills', permission: 'schedules:run' },
     summary: 'Ends a backfill early',
@@ -45,5 +51,5 @@ export const backfillOperations = {
     body: backfillCancel,
     answers: { 200: backfill },
     refusals: ['NOT_FOUND', 'ALREADY_ENDED'],
-  }),
+  }).by(({ ports, caller, params, body }) => cancelBackfill(ports, caller, { id: params.id, cancel: body })),
 }

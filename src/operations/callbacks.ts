@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { callbackAnswer, resultInput } from '../contract/run.ts'
-import { operation } from '../contract/operation.ts'
+import { settleByToken } from '../service/run-actions.ts'
+import { operation } from './operation.ts'
 
 /** Results that come later. */
 export const callbackOperations = {
@@ -19,5 +20,5 @@ export const callbackOperations = {
       body: { status: 'success', output: 'Three mails need an answer', summary: '3 mails' },
       answer: { status: 'success', ignored: false },
     },
-  }),
+  }).by(({ ports, params, body }) => settleByToken(ports, params.token, body)),
 }

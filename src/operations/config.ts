@@ -1,5 +1,6 @@
 import { config, configPatch } from '../contract/config.ts'
-import { operation } from '../contract/operation.ts'
+import { changeConfig } from '../service/config.ts'
+import { operation } from './operation.ts'
 
 const deployment = {
   path: '/api/v1/config',
@@ -15,7 +16,7 @@ export const configOperations = {
     summary: 'Shows every setting, and who has set it',
     description: 'As it holds on the node that answers. Secrets are masked.',
     answers: { 200: config },
-  }),
+  }).by(({ ctx }) => ctx.config.view()),
   'config.update': operation({
     ...{ ...deployment, method: 'PATCH' },
     summary: 'Changes settings on every node, while everything runs',
@@ -26,5 +27,5 @@ export const configOperations = {
     body: configPatch,
     answers: { 200: config },
     examples: { body: { tasks: { max_queue: 2_000 }, log: { level: 'debug' } } },
-  }),
+  }).by(({ ctx, ports, caller, body }) => changeConfig({ ...ports, config: ctx.config }, caller, body)),
 }

@@ -1,5 +1,5 @@
 import { event, eventFilter } from '../contract/event.ts'
-import { operation } from '../contract/operation.ts'
+import { operation } from './operation.ts'
 
 /** What happens, as it happens. */
 export const eventOperations = {
@@ -15,7 +15,8 @@ export const eventOperations = {
       'stream begins now. Kinds that the key may not see are left out; with schedules:read and without runs:read, ' +
       '`run.changed`, `run.output` and `delivery.changed` are those of runs of schedules. Every 15 seconds something is sent, so that ' +
       'both sides know that the other is there. Whoever reads too slowly is cut off, and may come back.',
+    http: true,
     query: eventFilter,
     answers: { 200: { contentType: 'text/event-stream', description: 'Events, until one side ends it', each: event } },
-  }),
+  }).by(({ http, principal, query }) => http.streamEvents({ principal, query })),
 }

@@ -1,5 +1,21 @@
 import { explainQuery, explanation } from '../contract/explain.ts'
-import { operation } from '../contract/operation.ts'
+import { isPermitted, type Principal } from '../core/access.ts'
+import type { Caller } from '../service/caller.ts'
+import { explainAsked } from '../service/explain/ask.ts'
+import type { Asker } from '../service/explain/occurrence.ts'
+import type { OperationContext } from './context.ts'
+import { operation } from './operation.ts'
+
+/** Who asks for an explanation, and how much of it they may see. */
+export const askerOf = (call: {
+  readonly ctx: OperationContext
+  readonly caller: Caller
+  readonly principal: Principal
+}): Asker => ({
+  ...call.caller,
+  may: (permission) => isPermitted(call.principal, permission),
+  live: call.ctx.live,
+})
 
 /** Why something did, or did not, happen. */
 export const explainOperations = {
@@ -20,5 +36,5 @@ export const explainOperations = {
     answers: { 200: explanation },
     refusals: ['NOT_FOUND'],
     examples: { query: 'id=$ID' },
-  }),
+  }).by((call) => explainAsked(call.ports, askerOf(call), call.query)),
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { id } from '../contract/common.ts'
 import { heartbeat, heartbeatInput, heartbeatLog, heartbeatLogFilter, heartbeatTest } from '../contract/heartbeat.ts'
-import { operation } from '../contract/operation.ts'
+import { findBeats, getHeartbeat, setHeartbeat, testHeartbeat } from '../service/heartbeat/heartbeats.ts'
+import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })
 
@@ -15,7 +16,7 @@ export const heartbeatOperations = {
     params: one,
     answers: { 200: heartbeat },
     refusals: ['NOT_FOUND'],
-  }),
+  }).by(({ ports, caller, params }) => getHeartbeat(ports, caller, params.id)),
   'heartbeat.set': operation({
     ...{ method: 'PUT', path: '/api/v1/agents/:id/heartbeat', tag: 'agents', permission: 'agents:write' },
     summary: 'Sets the heartbeat of an agent',
@@ -29,7 +30,9 @@ export const heartbeatOperations = {
     examples: {
       body: { checklist: { text: '- Is anything in the inbox urgent?' }, interval_seconds: 900, target: 'none' },
     },
-  }),
+  }).by(({ ports, caller, params, body, ifMatch }) =>
+    setHeartbeat(ports, caller, { id: params.id, version: ifMatch, input: body }),
+  ),
   'heartbeat.test': operation({
     ...{ method: 'POST', path: '/api/v1/agents/:id/heartbeat/test', tag: 'agents', permission: 'agents:write' },
     summary: 'Lets the heart of an agent beat once, now',
@@ -39,7 +42,7 @@ export const heartbeatOperations = {
     params: one,
     answers: { 202: heartbeatTest },
     refusals: ['NOT_FOUND', 'CONFLICT'],
-  }),
+  }).by(({ ports, caller, params }) => testHeartbeat(ports, caller, params.id)),
   'heartbeat.log': operation({
     ...{ method: 'GET', path: '/api/v1/agents/:id/heartbeat/log', tag: 'agents', permission: 'agents:read' },
     summary: 'Lists what became of the heartbeats of an agent, newest first',
@@ -47,5 +50,5 @@ export const heartbeatOperations = {
     query: heartbeatLogFilter,
     answers: { 200: heartbeatLog },
     refusals: ['NOT_FOUND'],
-  }),
+  }).by(({ ports, caller, params, query }) => findBeats(ports, caller, { ...query, id: params.id })),
 }

@@ -1,6 +1,9 @@
 import { crontabInput, importInput, importReport } from '../contract/import.ts'
 import { words, wordsInput } from '../contract/words.ts'
-import { operation } from '../contract/operation.ts'
+import { importCrontab } from '../service/import/crontab.ts'
+import { importClawJobs } from '../service/import/openclaw.ts'
+import { parseWords } from '../service/schedule-words.ts'
+import { operation } from './operation.ts'
 
 /** Schedules from elsewhere: from a sentence, and from the files of other schedulers. */
 export const importOperations = {
@@ -14,7 +17,7 @@ export const importOperations = {
     body: wordsInput,
     answers: { 200: words },
     examples: { body: { text: 'every weekday at 9 in Berlin' } },
-  }),
+  }).by(({ ports, caller, body }) => parseWords(ports, caller, body)),
   'import.crontab': operation({
     ...{ method: 'POST', path: '/api/v1/import/crontab', tag: 'import', permission: 'schedules:write' },
     summary: 'Takes over the lines of a crontab as schedules',
@@ -25,6 +28,10 @@ export const importOperations = {
     body: crontabInput,
     answers: { 200: importReport },
     examples: { body: { text: '# Good morning\n0 9 * * 1-5 say good morning\n', plan: true } },
+  }).by(async ({ ctx, ports, caller, body }) => {
+    const report = await importCrontab(ports, caller, body)
+    if (!report.plan) ctx.wakeSchedules()
+    return report
   }),
   'import.openclaw': operation({
     ...{ method: 'POST', path: '/api/v1/import/openclaw', tag: 'import', permission: 'schedules:write' },
@@ -34,5 +41,9 @@ export const importOperations = {
     body: importInput,
     answers: { 200: importReport },
     examples: { body: { text: '{"version":1,"jobs":[]}', plan: true } },
+  }).by(async ({ ctx, ports, caller, body }) => {
+    const report = await importClawJobs(ports, caller, body)
+    if (!report.plan) ctx.wakeSchedules()
+    return report
   }),
 }

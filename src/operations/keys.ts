@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { id } from '../contract/common.ts'
 import { key, keyFilter, keyInput, keyPage, madeKey } from '../contract/key.ts'
-import { operation } from '../contract/operation.ts'
+import { createKey, findKeys, getKey, revokeKey } from '../service/keys.ts'
+import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })
 
@@ -17,20 +18,20 @@ export const keyOperations = {
     body: keyInput,
     answers: { 201: madeKey },
     examples: { body: { name: 'Nightly reports', role: 'member', scopes: ['schedules:*', 'runs:read'] } },
-  }),
+  }).by(({ ports, caller, principal, body }) => createKey(ports, { ...caller, principal }, body)),
   'keys.list': operation({
     ...{ method: 'GET', path: '/api/v1/keys', tag: 'keys', permission: 'keys:read' },
     summary: 'Lists keys, newest first',
     query: keyFilter,
     answers: { 200: keyPage },
-  }),
+  }).by(({ ports, caller, query }) => findKeys(ports, caller, query)),
   'keys.get': operation({
     ...{ method: 'GET', path: '/api/v1/keys/:id', tag: 'keys', permission: 'keys:read' },
     summary: 'Shows a key, without its text',
     params: one,
     answers: { 200: key },
     refusals: ['NOT_FOUND'],
-  }),
+  }).by(({ ports, caller, params }) => getKey(ports, caller, params.id)),
   'keys.revoke': operation({
     ...{ method: 'DELETE', path: '/api/v1/keys/:id', tag: 'keys', permission: 'keys:write' },
     summary: 'Ends a key',
@@ -40,5 +41,5 @@ export const keyOperations = {
     params: one,
     answers: { 200: key },
     refusals: ['NOT_FOUND'],
-  }),
+  }).by(({ ports, caller, principal, params }) => revokeKey(ports, { ...caller, principal }, params.id)),
 }

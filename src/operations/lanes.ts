@@ -1,6 +1,15 @@
 import { z } from 'zod'
 import { lane, lanePage, laneSize } from '../contract/lane.ts'
-import { operation } from '../contract/operation.ts'
+import { OPERATOR_ORG } from '../core/access.ts'
+import type { OrgId } from '../core/ids.ts'
+import { setLane } from '../service/lanes.ts'
+import { operation } from './operation.ts'
+
+/** The operator sees everybody's work, others their own. */
+const seenBy = (orgId: OrgId): OrgId | null => (orgId === OPERATOR_ORG ? null : orgId)
+
+/** A lane of which this node knows nothing yet. */
+const UNUSED = { active: 0, pending: 0, max_per_org: null, largest_org: null }
 
 /** Named pools of execution slots. */
 export const laneOperations = {
@@ -20,7 +29,7 @@ export const laneOperations = {
         next_cursor: null,
       },
     },
-  }),
+  }).by(({ ctx, caller }) => ({ items: ctx.work.lanes(seenBy(caller.orgId)), next_cursor: null })),
   'lanes.set': operation({
     ...{ method: 'PUT', path: '/api/v1/lanes/:name', tag: 'lanes', permission: 'admin:*', operatorOnly: true },
     summary: 'Sets the size of a lane on every node',
@@ -29,5 +38,11 @@ export const laneOperations = {
     body: laneSize,
     answers: { 200: lane },
     examples: { body: { concurrency: 50 } },
+  }).by(async ({ ctx, ports, caller, params, body }) => {
+    const { name, concurrency } = await setLane(ports, caller, { name: params.name, concurrency: body.concurrency })
+    // Others follow within a second; this node has it when the answer arrives.
+    await ctx.config.refresh()
+    const shown = ctx.work.lanes(seenBy(caller.orgId)).find((lane) => lane.name === name)
+    return { ...(shown ?? UNUSED), name, concurrency }
   }),
 }

@@ -1,4 +1,4 @@
-import { operation } from '../contract/operation.ts'
+import { operation } from './operation.ts'
 
 /** Numbers that can be watched. */
 export const metricsOperations = {
@@ -8,7 +8,7 @@ export const metricsOperations = {
     description:
       'Needs no key where only programs of this machine can ask and there is one org: the server listens on a loopback ' +
       'address and neither `server.public_url` nor `server.allowed_hosts` is set.',
-    openInPrivate: true,
+    ...{ openInPrivate: true, http: true },
     answers: { 200: { contentType: 'text/plain; version=0.0.4', description: 'The text format of Prometheus' } },
-  }),
+  }).by(({ http }) => http.sendMetrics()),
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { id, pageFilter } from '../contract/common.ts'
 import { createdOrg, org, orgInput, orgPage, orgPatch } from '../contract/org.ts'
-import { operation } from '../contract/operation.ts'
+import { refuseUngrantable } from '../service/keys.ts'
+import { changeOrg, createOrg, findOrgs, getOrg, removeOrg } from '../service/orgs.ts'
+import { operation } from './operation.ts'
 
 const one = z.strictObject({ org_id: id })
 const operators = { tag: 'orgs', permission: 'admin:*', operatorOnly: true } as const
@@ -19,20 +21,25 @@ export const orgOperations = {
     answers: { 201: createdOrg },
     refusals: ['CONFLICT'],
     examples: { body: { id: 'acme', name: 'Acme', default_timezone: 'Europe/Berlin', max_concurrent: 20 } },
+  }).by(({ ports, caller, principal, body }) => {
+    const { role } = principal
+    // Whoever administers the deployment hands out a key as strong as their own, and needs all of its permissions.
+    if (body.with_key === true) refuseUngrantable({ orgId: caller.orgId, principal }, { role, scopes: null })
+    return createOrg(ports, { ...caller, role }, body)
   }),
   'orgs.list': operation({
     ...{ ...operators, method: 'GET', path: '/api/v1/orgs' },
     summary: 'Lists orgs, newest first',
     query: pageFilter,
     answers: { 200: orgPage },
-  }),
+  }).by(({ ports, query }) => findOrgs(ports, query)),
   'orgs.get': operation({
     ...{ ...operators, method: 'GET', path: '/api/v1/orgs/:org_id' },
     summary: 'Shows an org',
     params: one,
     answers: { 200: org },
     refusals: ['NOT_FOUND'],
-  }),
+  }).by(({ ports, params }) => getOrg(ports, params.org_id)),
   'orgs.update': operation({
     ...{ ...operators, method: 'PATCH', path: '/api/v1/orgs/:org_id' },
     summary: 'Changes an org',
@@ -43,7 +50,7 @@ export const orgOperations = {
     answers: { 200: org },
     refusals: ['NOT_FOUND'],
     examples: { body: { max_concurrent: 50, runs_per_day: null } },
-  }),
+  }).by(({ ports, caller, params, body }) => changeOrg(ports, caller, { id: params.org_id, change: body })),
   'orgs.delete': operation({
     ...{ ...operators, method: 'DELETE', path: '/api/v1/orgs/:org_id' },
     summary: 'Deletes an org in which nothing is pending or planned',
@@ -51,5 +58,5 @@ export const orgOperations = {
     params: one,
     answers: { 204: null },
     refusals: ['NOT_FOUND', 'CONFLICT'],
-  }),
+  }).by(({ ports, caller, params }) => removeOrg(ports, caller, params.org_id)),
 }

@@ -1,10 +1,27 @@
 import { z } from 'zod'
 import { id, pageFilter } from '../contract/common.ts'
-import { lineage } from '../contract/lineage.ts'
-import { retryInput, run, runDetail, runFilter, runPage } from '../contract/run.ts'
-import { draftInput, scheduleDraft, scheduleProposal } from '../contract/schedule-draft.ts'
 import { runExplanation } from '../contract/explain.ts'
-import { operation } from '../contract/operation.ts'
+import { lineage } from '../contract/lineage.ts'
+import {
+  retryInput,
+  run,
+  runDetail,
+  runFilter,
+  runPage,
+  type RetryInput,
+  type RunDetail,
+  type RunView,
+} from '../contract/run.ts'
+import { draftInput, scheduleDraft, scheduleProposal } from '../contract/schedule-draft.ts'
+import { isPermitted } from '../core/access.ts'
+import { explainRun } from '../service/explain/run.ts'
+import { readLineage } from '../service/rails/lineage.ts'
+import { cancelRunById, retryRun } from '../service/run-actions.ts'
+import { findRuns, getRun, getRunDetail } from '../service/runs-read.ts'
+import { draftSchedule, proposeSchedule } from '../service/schedule-draft.ts'
+import { requirePermission } from './admit.ts'
+import { askerOf } from './explain.ts'
+import { type Asking, operation } from './operation.ts'
 
 const one = z.strictObject({ id })
 const oneOfSchedule = z.strictObject({ runId: id })
@@ -30,6 +47,29 @@ const retrying = {
   examples: { body: { force: true } },
 } as const
 
+/** The run of a schedule belongs to those who run schedules; which run it is, only its row says. */
+async function retry(call: Asking, id: string, { force }: RetryInput): Promise<RunView> {
+  const { ports, caller } = call
+  const run = await getRun(ports, caller.orgId, id)
+  requirePermission(call, run.schedule_id === null ? 'runs:write' : 'schedules:run')
+  return getRun(ports, caller.orgId, await retryRun(ports, caller, { id, force: force ?? false }))
+}
+
+/** Readers of schedules read the runs of schedules; any other run is for readers of runs. */
+async function requireReader(call: Asking, id: string): Promise<void> {
+  if (readsAllRuns(call)) return
+  const run = await getRun(call.ports, call.caller.orgId, id)
+  if (run.schedule_id === null) requirePermission(call, 'runs:read')
+}
+
+/** Whether somebody reads all runs; who does not may still read those of schedules. */
+export const readsAllRuns = ({ principal }: Pick<Asking, 'principal'>): boolean => isPermitted(principal, 'runs:read')
+
+async function get(call: Asking, id: string): Promise<RunDetail> {
+  await requireReader(call, id)
+  return getRunDetail(call.ports, { orgId: call.caller.orgId, id }, call.ctx.live)
+}
+
 /** What was done, what is being done, and why. */
 export const runOperations = {
   'runs.list': operation({
@@ -42,7 +82,7 @@ export const runOperations = {
       'schedules:read and without runs:read gets the runs of schedules.',
     query: runFilter,
     answers: { 200: runPage },
-  }),
+  }).by((call) => findRuns(call.ports, { ...call.caller, onlyOfSchedules: !readsAllRuns(call) }, call.query)),
   'runs.get': operation({
     ...{ ...reading, path: '/api/v1/runs/:id' },
     rails: 'run',
@@ -51,7 +91,7 @@ export const runOperations = {
     params: one,
     answers: { 200: runDetail },
     refusals: ['NOT_FOUND'],
-  }),
+  }).by((call) => get(call, call.params.id)),
   'runs.explain': operation({
     ...{ ...reading, path: '/api/v1/runs/:id/explain' },
     rails: 'run',
@@ -63,6 +103,9 @@ export const runOperations = {
     params: one,
     answers: { 200: runExplanation },
     refusals: ['NOT_FOUND'],
+  }).by(async (call) => {
+    await requireReader(call, call.params.id)
+    return explainRun(call.ports, call.caller, { id: call.params.id, live: call.ctx.live })
   }),
   'runs.lineage': operation({
     ...{ ...reading, path: '/api/v1/runs/:id/lineage' },
@@ -75,6 +118,10 @@ export const runOperations = {
     query: pageFilter,
     answers: { 200: lineage },
     refusals: ['NOT_FOUND'],
+  }).by(async (call) => {
+    await requireReader(call, call.params.id)
+    const asked = { ...call.caller, id: call.params.id, onlyOfSchedules: !readsAllRuns(call) }
+    return readLineage(call.ports, asked, call.query)
   }),
   'runs.cancel': operation({
     ...{ method: 'POST', path: '/api/v1/runs/:id/cancel', tag: 'runs', permission: 'runs:write' },
@@ -85,13 +132,16 @@ export const runOperations = {
     params: one,
     answers: { 200: run },
     refusals: ['NOT_FOUND', 'ALREADY_ENDED'],
+  }).by(async ({ ports, caller, params }) => {
+    await cancelRunById(ports, caller, params.id)
+    return getRun(ports, caller.orgId, params.id)
   }),
   'runs.retry': operation({
     ...{ ...retrying, path: '/api/v1/runs/:id/retry' },
     rails: 'run',
     summary: 'Repeats a run that has ended',
     params: one,
-  }),
+  }).by((call) => retry(call, call.params.id, call.body)),
   'runs.schedule': operation({
     ...{ method: 'POST', path: '/api/v1/runs/:id/schedule', tag: 'runs', permission: 'schedules:write' },
     rails: 'run',
@@ -106,7 +156,7 @@ export const runOperations = {
     answers: { 200: scheduleDraft },
     refusals: ['NOT_FOUND'],
     examples: { body: { when: 'every weekday at 9 in Berlin' } },
-  }),
+  }).by((call) => draftSchedule(call.ports, askerOf(call), { id: call.params.id, choices: call.body })),
   'runs.proposal': operation({
     ...{ method: 'GET', path: '/api/v1/runs/:id/schedule', tag: 'runs', permission: 'schedules:write' },
     rails: 'run',
@@ -118,7 +168,7 @@ export const runOperations = {
     params: one,
     answers: { 200: scheduleProposal },
     refusals: ['NOT_FOUND'],
-  }),
+  }).by((call) => proposeSchedule(call.ports, askerOf(call), call.params.id)),
   'runs.getScheduleRun': operation({
     ...{ ...reading, path: '/api/v1/schedule-runs/:runId' },
     rails: 'run',
@@ -127,11 +177,11 @@ export const runOperations = {
     params: oneOfSchedule,
     answers: { 200: runDetail },
     refusals: ['NOT_FOUND'],
-  }),
+  }).by((call) => get(call, call.params.runId)),
   'runs.retryScheduleRun': operation({
     ...{ ...retrying, path: '/api/v1/schedule-runs/:runId/retry' },
     rails: 'run',
     summary: 'Repeats a run that has ended, under its other address',
     params: oneOfSchedule,
-  }),
+  }).by((call) => retry(call, call.params.runId, call.body)),
 }

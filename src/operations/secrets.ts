@@ -9,7 +9,9 @@ import {
   secretPage,
   secretPatch,
 } from '../contract/secret.ts'
-import { operation } from '../contract/operation.ts'
+import { rotateKey } from '../service/secret/rotation.ts'
+import { changeSecret, createSecret, findSecrets, getSecret, removeSecret } from '../service/secret/secrets.ts'
+import { operation } from './operation.ts'
 
 const one = z.strictObject({ name: secretName })
 
@@ -26,13 +28,13 @@ export const secretOperations = {
     answers: { 201: secret },
     refusals: ['CONFLICT', 'SECRET_KEY'],
     examples: { body: { name: 'OPENAI_KEY', value: 'sk-example-value', hosts: ['api.openai.com'] } },
-  }),
+  }).by(({ ports, caller, body }) => createSecret(ports, caller, body)),
   'secrets.list': operation({
     ...{ method: 'GET', path: '/api/v1/secrets', tag: 'secrets', permission: 'secrets:read' },
     summary: 'Lists secrets by name, without their values',
     query: pageFilter,
     answers: { 200: secretPage },
-  }),
+  }).by(({ ports, caller, query }) => findSecrets(ports, caller, query)),
   'secrets.rotate': operation({
     ...{ method: 'POST', path: '/api/v1/secrets/rotate', tag: 'secrets', permission: 'admin:*', operatorOnly: true },
     summary: 'Seals everything anew with the first key',
@@ -42,7 +44,7 @@ export const secretOperations = {
     answers: { 200: rotation },
     refusals: ['CONFLICT', 'SECRET_KEY'],
     examples: { body: { new_key: true } },
-  }),
+  }).by(({ ports, caller, body }) => rotateKey(ports, caller, body)),
   'secrets.get': operation({
     ...{ method: 'GET', path: '/api/v1/secrets/:name', tag: 'secrets', permission: 'secrets:read' },
     summary: 'Shows a secret and who uses it, without its value',
@@ -50,7 +52,7 @@ export const secretOperations = {
     params: one,
     answers: { 200: secret },
     refusals: ['NOT_FOUND'],
-  }),
+  }).by(({ ports, caller, params }) => getSecret(ports, caller, params.name)),
   'secrets.update': operation({
     ...{ method: 'PATCH', path: '/api/v1/secrets/:name', tag: 'secrets', permission: 'secrets:write' },
     summary: 'Changes the value or the hosts of a secret',
@@ -61,7 +63,9 @@ export const secretOperations = {
     answers: { 200: secret },
     refusals: ['NOT_FOUND', 'CONFLICT', 'STALE_VERSION', 'SECRET_KEY'],
     examples: { body: { value: 'sk-another-value' } },
-  }),
+  }).by(({ ports, caller, params, body, ifMatch }) =>
+    changeSecret(ports, caller, { id: params.name, version: ifMatch, change: body }),
+  ),
   'secrets.delete': operation({
     ...{ method: 'DELETE', path: '/api/v1/secrets/:name', tag: 'secrets', permission: 'secrets:write' },
     summary: 'Deletes a secret that no agent names',
@@ -69,5 +73,5 @@ export const secretOperations = {
     params: one,
     answers: { 204: null },
     refusals: ['NOT_FOUND', 'CONFLICT', 'STALE_VERSION'],
-  }),
+  }).by(({ ports, caller, params, ifMatch }) => removeSecret(ports, caller, { id: params.name, version: ifMatch })),
 }

@@ -1,5 +1,7 @@
 import { seriesFilter, stats, statsFilter, statsSeries } from '../contract/stats.ts'
-import { operation } from '../contract/operation.ts'
+import { readSeries } from '../service/stats-series.ts'
+import { readStats } from '../service/stats.ts'
+import { operation } from './operation.ts'
 
 /** How the work of an org went, and what waits. */
 export const statsOperations = {
@@ -11,7 +13,7 @@ export const statsOperations = {
       'Percentiles are exact to 5 %.',
     query: statsFilter,
     answers: { 200: stats },
-  }),
+  }).by(({ ctx, ports, caller, query }) => readStats({ ...ports, work: ctx.work }, caller, query)),
   'stats.series': operation({
     ...{ method: 'GET', path: '/api/v1/stats/series', tag: 'stats', permission: 'runs:read' },
     summary: 'Shows how work went, hour by hour or day by day',
@@ -20,5 +22,5 @@ export const statsOperations = {
       'in which nothing happened are there too. Percentiles are exact to 5 %.',
     query: seriesFilter,
     answers: { 200: statsSeries },
-  }),
+  }).by(({ ports, caller, query }) => readSeries(ports, caller, query)),
 }

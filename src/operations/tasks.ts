@@ -11,7 +11,11 @@ import {
   taskReceipt,
   taskStats,
 } from '../contract/task.ts'
-import { operation } from '../contract/operation.ts'
+import { submitBatch } from '../service/task-batch.ts'
+import { readTaskStats } from '../service/task-stats.ts'
+import { findTasks, getTask } from '../service/tasks-view.ts'
+import { cancelTask, submitTask } from '../service/tasks.ts'
+import { operation } from './operation.ts'
 
 const one = z.strictObject({ id })
 
@@ -29,7 +33,7 @@ export const taskOperations = {
     answers: { 202: taskReceipt },
     refusals: ['QUEUE_FULL', 'BUDGET', 'RUNS_PER_DAY', 'NOT_FOUND'],
     examples: { body: { agentId: 'crawler', action: 'click', tabId: 'tab-1', ref: 'e14', priority: 5 } },
-  }),
+  }).by(({ ctx, ports, caller, body }) => submitTask(ports, { caller, live: ctx.live }, body)),
   'tasks.batch': operation({
     ...{ method: 'POST', path: '/tasks/batch', tag: 'tasks', permission: 'tasks:write' },
     ...{ facade: true, creates: true, newWork: true, admits: true, readBy: 'service' },
@@ -42,6 +46,11 @@ export const taskOperations = {
     answers: { 202: taskBatchReceipt },
     refusals: ['BATCH_TOO_LARGE', 'NOT_FOUND'],
     examples: { body: { agentId: 'crawler', tasks: [{ action: 'scroll', tabId: 'tab-1', params: { scrollY: 400 } }] } },
+  }).by(async ({ ctx, ports, caller, body }) => {
+    const { agentId, callbackUrl, tasks } = body
+    const shared = { agentId, callbackUrl }
+    const outcomes = await submitBatch(ports, { caller, live: ctx.live }, { tasks, shared })
+    return { tasks: outcomes, submitted: outcomes.length }
   }),
   'tasks.list': operation({
     ...{ method: 'GET', path: '/tasks', tag: 'tasks', permission: 'tasks:read', facade: true },
@@ -53,7 +62,7 @@ export const taskOperations = {
     query: taskFilter,
     answers: { 200: taskList },
     refusals: ['NOT_FOUND'],
-  }),
+  }).by(({ ports, caller, query }) => findTasks(ports, caller, query)),
   'tasks.get': operation({
     ...{ method: 'GET', path: '/tasks/:id', tag: 'tasks', permission: 'tasks:read', facade: true },
     rails: 'run',
@@ -61,7 +70,7 @@ export const taskOperations = {
     params: one,
     answers: { 200: task },
     refusals: ['NOT_FOUND'],
-  }),
+  }).by(({ ports, caller, params }) => getTask(ports, caller.orgId, params.id)),
   'tasks.cancel': operation({
     ...{ method: 'POST', path: '/tasks/:id/cancel', tag: 'tasks', permission: 'tasks:write', facade: true },
     rails: 'run',
@@ -70,11 +79,11 @@ export const taskOperations = {
     answers: { 200: taskCancelled },
     refusals: ['NOT_FOUND', 'CONFLICT'],
     examples: { answer: { status: 'cancelled', taskId: 'tsk_01kfb3' } },
-  }),
+  }).by(({ ports, caller, params }) => cancelTask(ports, caller, params.id)),
   'tasks.stats': operation({
     ...{ method: 'GET', path: '/scheduler/stats', tag: 'tasks', permission: 'tasks:read', facade: true },
     summary: 'Shows what tasks wait, how tasks went, and within which limits',
     answers: { 200: taskStats },
     refusals: ['NOT_FOUND'],
-  }),
+  }).by(({ ctx, ports, caller }) => readTaskStats({ ...ports, work: ctx.work }, caller)),
 }

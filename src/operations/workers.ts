@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { id } from '../contract/common.ts'
 import { resultInput } from '../contract/run.ts'
 import { claimAnswer, claimInput, eventsInput, workerAnswer, workerPage } from '../contract/worker.ts'
-import { operation } from '../contract/operation.ts'
+import { completeAttempt, renewAttempt, startAttempt, tellEvents } from '../service/worker/reports.ts'
+import { claimAttempts, findWorkers } from '../service/worker/workers.ts'
+import type { OperationContext } from './context.ts'
+import { operation } from './operation.ts'
 
 const attempt = z.strictObject({ id })
 const IGNORED =
@@ -17,7 +20,7 @@ export const workerOperations = {
     summary: 'Lists the workers that are connected, those that came first before the others',
     description: 'At most 200. A worker that has said nothing for the length of a lease is not `alive`.',
     answers: { 200: workerPage },
-  }),
+  }).by(({ ports, caller }) => findWorkers(ports, caller)),
   'worker.claim': operation({
     ...{ method: 'POST', path: '/api/v1/worker/claim', tag: 'workers', permission: 'workers:run' },
     summary: 'Asks for attempts to perform, and waits for them',
@@ -34,7 +37,10 @@ export const workerOperations = {
         ...{ worker_id: 'wrk_01', lease_until: '2026-03-01T07:00:15.000Z', renew_seconds: 5, attempts: [], cancel: [] },
       },
     },
-  }),
+  }).by(({ ctx, ports, caller, body, signal }) =>
+    // A worker that is gone must not be given anything.
+    claimAttempts({ ports, workers: ctx.workers }, caller, { claim: body, signal: signal() }),
+  ),
   'worker.start': operation({
     ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/start', tag: 'workers', permission: 'workers:run' },
     summary: 'Says that an attempt has begun',
@@ -43,7 +49,7 @@ export const workerOperations = {
     answers: { 200: workerAnswer },
     refusals: ['NOT_FOUND'],
     examples: { answer: running },
-  }),
+  }).by(({ ports, caller, params }) => startAttempt(ports, caller, params.id)),
   'worker.renew': operation({
     ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/renew', tag: 'workers', permission: 'workers:run' },
     summary: 'Renews the lease of the worker that holds an attempt, and asks whether to go on',
@@ -52,7 +58,7 @@ export const workerOperations = {
     answers: { 200: workerAnswer },
     refusals: ['NOT_FOUND', 'WORKER_LOST'],
     examples: { answer: { ...running, status: 'stopping', cancel: true, reason: 'cancelled' } },
-  }),
+  }).by(({ ports, caller, params }) => renewAttempt(ports, caller, params.id)),
   'worker.events': operation({
     ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/events', tag: 'workers', permission: 'workers:run' },
     summary: 'Shows what an attempt says on its way',
@@ -62,7 +68,9 @@ export const workerOperations = {
     answers: { 200: workerAnswer },
     refusals: ['NOT_FOUND'],
     examples: { body: { events: ['Reading the first of three reports'] }, answer: running },
-  }),
+  }).by(({ ctx, ports, caller, params, body }) =>
+    tellEvents({ ports, workers: ctx.workers }, caller, { id: params.id, events: body.events }),
+  ),
   'worker.complete': operation({
     ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/complete', tag: 'workers', permission: 'workers:run' },
     summary: 'Reports how an attempt ended',
@@ -78,5 +86,14 @@ export const workerOperations = {
       body: { status: 'success', output: 'Three reports, no surprises', usage: { input_tokens: 900 } },
       answer: { status: 'success', ignored: false, cancel: false, reason: null, ends_by: null },
     },
+  }).by(async ({ ctx, ports, caller, params, body }) => {
+    const answer = await completeAttempt(ports, caller, { id: params.id, result: body })
+    if (answer.ignored) noteLate(ctx, params.id)
+    return answer
   }),
+}
+
+/** Whoever looks for what a worker did finds that it was too late. */
+function noteLate({ log }: Pick<OperationContext, 'log'>, attempt: string): void {
+  log({ level: 'info', message: 'A late report changed nothing', facts: { attempt, reason: 'stale_report' } })
 }

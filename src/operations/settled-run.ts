@@ -3,20 +3,20 @@ import type { OperationSpec } from '../contract/operation.ts'
 import type { RunId } from '../core/ids.ts'
 import { isTerminal } from '../core/run/run-machine.ts'
 import { getRun } from '../service/runs-read.ts'
-import type { Call } from './call.ts'
+import type { Call } from './operation.ts'
 
 /**
  * The run once it has ended, or as it is when the time is up, the asker has gone or the node goes down. Events say when to
  * look; the record says what there is to see.
  */
 export async function settledRun(
-  { ctx, ports, caller, reply }: Pick<Call<OperationSpec>, 'ctx' | 'ports' | 'caller' | 'reply'>,
+  { ctx, ports, caller, signal }: Pick<Call<OperationSpec>, 'ctx' | 'ports' | 'caller' | 'signal'>,
   id: RunId,
   ms: number,
 ): Promise<RunView> {
   const { promise, give } = ctx.ended(id)
   const timer = setTimeout(give, ms)
-  reply.raw.once('close', give)
+  signal().addEventListener('abort', give)
   try {
     const run = await getRun(ports, caller.orgId, id)
     if (isTerminal(run.status)) return run
@@ -25,7 +25,7 @@ export async function settledRun(
     return await getRun(ports, caller.orgId, id)
   } finally {
     clearTimeout(timer)
-    reply.raw.off('close', give)
+    signal().removeEventListener('abort', give)
     give()
   }
 }

@@ -1,4 +1,4 @@
-import type { ScheduleView } from '../../contract/schedule.ts'
+import type { ScheduleView } from '../contract/schedule.ts'
 
 /** A schedule with its timing also under the names of the seeds, so that a client of theirs reads back what it wrote. */
 export const withSeedNames = (view: ScheduleView): ScheduleView => ({ ...view, ...seedTimingOf(view) })

@@ -1,47 +1,38 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { scheduleOperations } from '../operations/schedules.ts'
-import type { SimulateAnswer } from '../contract/simulate.ts'
-import { simulateSchedules } from '../service/simulate/simulate.ts'
-import type { Call } from './call.ts'
+import type { OperationSpec } from '../contract/operation.ts'
+import type { Call } from '../operations/operation.ts'
+import type { HttpContext } from './context.ts'
+import { goneSignal, type Exchange } from './exchange.ts'
 import { problemOf } from './problem.ts'
 import { internal, refusalOf } from './unexpected.ts'
-import { whenOver } from './when-over.ts'
 
-type SimulationCall = Call<(typeof scheduleOperations)['schedules.simulate']>
+type Way = Pick<Call<OperationSpec>, 'signal' | 'progress'>
 
-/** Answers a simulation: at once, or step by step for those who want to see how far it is. Whoever hangs up ends it. */
-export async function simulation(call: SimulationCall): Promise<SimulateAnswer> {
-  const { ports, caller, body, request, reply } = call
-  const asker = watch(reply)
+/** Answers what takes a while: at once, or step by step for those who accept a stream. Whoever hangs up ends it. */
+export async function withProgress(
+  ctx: HttpContext,
+  { request, reply }: Exchange,
+  work: (way: Way) => unknown,
+): Promise<unknown> {
+  const signal = goneSignal(reply)
   const stream = wantsStream(request) ? openStream(reply) : null
   try {
-    const answer = await simulateSchedules(ports, caller, {
-      ...{ input: body, signal: asker.signal },
-      ...(stream === null ? {} : { progress: (progress) => stream.send('progress', progress) }),
+    const answer = await work({
+      signal: () => signal,
+      progress: stream === null ? undefined : (progress) => stream.send('progress', progress),
     })
     if (stream !== null) stream.end('result', answer)
     return answer
   } catch (error) {
     // Nobody is there to be told.
-    if (asker.signal.aborted) reply.hijack()
-    else if (stream?.isOpen() === true) tellProblem(call, stream, error)
+    if (signal.aborted) reply.hijack()
+    else if (stream?.isOpen() === true) tellProblem(ctx, request, { stream, error })
     else throw error
-    return undefined as never
-  } finally {
-    asker.leave()
+    return undefined
   }
 }
 
 const wantsStream = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/event-stream') ?? false
-
-/** Aborts when whoever asked is gone before they were answered. */
-function watch({ raw }: FastifyReply): { readonly signal: AbortSignal; readonly leave: () => void } {
-  const controller = new AbortController()
-  const gone = (): void => {
-    if (!raw.writableEnded) controller.abort(new Error('Whoever asked for the simulation is gone'))
-  }
-  return { signal: controller.signal, leave: whenOver(raw, gone) }
-}
 
 /** A stream that begins with the first thing that is said: what is refused before is refused as everything is. */
 interface Stream {
@@ -71,11 +62,15 @@ function openStream(reply: FastifyReply): Stream {
 }
 
 /** What goes wrong in the middle is told in the stream, as it would have been told instead of it. */
-function tellProblem({ ctx, request }: SimulationCall, stream: Stream, error: unknown): void {
+function tellProblem(
+  ctx: HttpContext,
+  request: FastifyRequest,
+  { stream, error }: { readonly stream: Stream; readonly error: unknown },
+): void {
   const refusal = refusalOf(error)
   if (refusal === null)
     ctx.log({
-      ...{ level: 'error', message: 'A simulation failed' },
+      ...{ level: 'error', message: 'A request failed' },
       facts: { request_id: request.id, error: error instanceof Error ? error.stack : String(error) },
     })
   stream.end('problem', problemOf(refusal ?? internal(request.id), request.id, request.body))

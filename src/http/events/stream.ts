@@ -3,41 +3,37 @@ import type { EventFilter } from '../../contract/event.ts'
 import { eventOperations } from '../../operations/events.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
 import { decideAccess, isPermitted, type Permission, type Principal } from '../../core/access.ts'
-import type { FastifyRequest } from 'fastify'
-import type { HandlersOf } from '../call.ts'
+import type { HttpExchange } from '../../operations/context.ts'
+import { admit, requirePermission } from '../../operations/admit.ts'
 import type { HttpContext } from '../context.ts'
 import { breach } from '../../core/rails/breach.ts'
 import { confinedTo } from '../../core/rails/railed.ts'
 import { railRefusal } from '../../service/rails/refusals.ts'
-import { isOwnable, permissionFor, readKinds, wantedOf, type Wanted } from '../events/filter.ts'
-import { readPosition, type Position } from '../events/position.ts'
-import { admit, identify, requirePermission } from '../gate.ts'
-import { consoleCookie } from '../console-cookie.ts'
+import { isOwnable, permissionFor, readKinds, wantedOf, type Wanted } from './filter.ts'
+import { readPosition, type Position } from './position.ts'
+import { identify } from '../gate.ts'
 
-/** What happens, as it happens. */
-export const eventHandlers: HandlersOf<typeof eventOperations> = {
-  'events.stream': async (call) => {
-    const { ctx, principal, query, request, reply, caller } = call
-    const asked = readKinds(query)
-    const may = (permission: Permission): boolean => isPermitted(principal, permission)
-    for (const kind of asked ?? []) requirePermission(call, permissionFor(kind, may))
-    refuseOthers(principal, asked)
-    const kinds = asked ?? EVENT_KINDS.filter((kind) => maySee(ctx, principal, kind))
-    const after = readAfter(request, query)
-    const wanted = wantedOf(query, kinds, { railed: principal.railed, onlyOfSchedules: !may('runs:read') })
-    // Whoever only wants to know whether there is a stream gets its head.
-    if (request.method === 'HEAD') return undefined
-    await ctx.events.open({
-      ...{ orgId: caller.orgId, wanted, after },
-      isAllowed: () => isStillAllowed(ctx, request, { kinds, wanted }),
-      expiresAt: principal.expiresAt,
-      take: () => {
-        reply.hijack()
-        return reply.raw
-      },
-    })
-    return undefined
-  },
+/** Opens the stream that a request asks for. */
+export async function streamEvents(
+  ctx: HttpContext,
+  http: HttpExchange,
+  { principal, query }: { readonly principal: Principal; readonly query: EventFilter },
+): Promise<void> {
+  const asked = readKinds(query)
+  const may = (permission: Permission): boolean => isPermitted(principal, permission)
+  for (const kind of asked ?? []) requirePermission({ ctx, principal }, permissionFor(kind, may))
+  refuseOthers(principal, asked)
+  const kinds = asked ?? EVENT_KINDS.filter((kind) => maySee(ctx, principal, kind))
+  const after = readAfter(http, query)
+  const wanted = wantedOf(query, kinds, { railed: principal.railed, onlyOfSchedules: !may('runs:read') })
+  // Whoever only wants to know whether there is a stream gets its head.
+  if (http.method === 'HEAD') return
+  await ctx.events.open({
+    ...{ orgId: principal.orgId, wanted, after },
+    isAllowed: () => isStillAllowed(ctx, http, { kinds, wanted }),
+    expiresAt: principal.expiresAt,
+    take: () => http.takeOver(),
+  })
 }
 
 /** Whoever sees nothing but their own is told so when they ask for what is nobody's own. */
@@ -53,7 +49,7 @@ function maySee(ctx: HttpContext, principal: Principal, kind: EventKind): boolea
   return decideAccess(principal, { permission, orgId, now: ctx.ports.clock.now() }).kind === 'granted'
 }
 
-function readAfter({ headers }: FastifyRequest, { last_event_id: given }: EventFilter): Position | null {
+function readAfter({ headers }: HttpExchange, { last_event_id: given }: EventFilter): Position | null {
   const header = headers['last-event-id']
   const id = typeof header === 'string' ? header : given
   if (id === undefined || id === '') return null
@@ -71,12 +67,12 @@ function readAfter({ headers }: FastifyRequest, { last_event_id: given }: EventF
 /** Asks again what was asked when the stream began: keys are revoked and people are shown out while they listen. */
 async function isStillAllowed(
   ctx: HttpContext,
-  request: FastifyRequest,
+  http: HttpExchange,
   { kinds, wanted }: { readonly kinds: readonly EventKind[]; readonly wanted: Wanted },
 ): Promise<boolean> {
   try {
-    const asker = { method: 'GET', headers: request.headers }
-    const principal = await identify(ctx, asker, () => consoleCookie(request) ?? undefined)
+    const asker = { method: 'GET', headers: http.headers }
+    const principal = await identify(ctx, asker, () => http.cookie() ?? undefined)
     admit(ctx, eventOperations['events.stream'], principal)
     if (!wanted.onlyOfSchedules && !isPermitted(principal, 'runs:read')) return false
     return kinds.every((kind) => maySee(ctx, principal, kind))
