@@ -21,7 +21,7 @@ const MAY_IMPORT = {
   config: ['contract', 'core', 'yaml'],
   log: [],
   yaml: [],
-  library: ['contract', 'core', 'operations', 'service', 'engine', 'executors'],
+  library: ['contract', 'core', 'client', 'operations', 'service', 'engine', 'executors'],
   serve: ['contract', 'core', 'config', 'log', 'store', 'service', 'engine', 'executors', 'http', 'library', 'metrics'],
 }
 

@@ -17,8 +17,6 @@ export type {
   EscapementOptions,
   LogEntry,
   Settings,
-  SimulateOptions,
-  SubmitOptions,
 } from './escapement.ts'
 export type { Deferred, Handler, HandlerContext } from './executors/in-process/execute.ts'
 export type { Attempt, Usage } from './executors/executor.ts'

@@ -47,7 +47,8 @@ const NO_FIELDS: Reader = (given) => {
   return undefined
 }
 
-function bodyReader(spec: OperationSpec): Reader {
+/** Reads the body of an operation that has one. */
+export function bodyReader(spec: OperationSpec): Reader {
   const read = spec.readBy === 'service' || spec.body === undefined ? null : schemaReader(spec.body)
   const refuseStrangers = spec.body === undefined || spec.facade === true ? null : strangersOf(spec.body)
   return (given) => {

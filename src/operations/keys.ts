@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { id } from '../contract/common.ts'
 import { key, keyFilter, keyInput, keyPage, madeKey } from '../contract/key.ts'
 import { createKey, findKeys, getKey, revokeKey } from '../service/keys.ts'
-import { operation } from './operation.ts'
+import { giverOf, operation } from './operation.ts'
 
 const one = z.strictObject({ id })
 
@@ -18,7 +18,7 @@ export const keyOperations = {
     body: keyInput,
     answers: { 201: madeKey },
     examples: { body: { name: 'Nightly reports', role: 'member', scopes: ['schedules:*', 'runs:read'] } },
-  }).by(({ ports, caller, principal, body }) => createKey(ports, { ...caller, principal }, body)),
+  }).by((call) => createKey(call.ports, giverOf(call), call.body)),
   'keys.list': operation({
     ...{ method: 'GET', path: '/api/v1/keys', tag: 'keys', permission: 'keys:read' },
     summary: 'Lists keys, newest first',
@@ -41,5 +41,5 @@ export const keyOperations = {
     params: one,
     answers: { 200: key },
     refusals: ['NOT_FOUND'],
-  }).by(({ ports, caller, principal, params }) => revokeKey(ports, { ...caller, principal }, params.id)),
+  }).by((call) => revokeKey(call.ports, giverOf(call), call.params.id)),
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { lane, lanePage, laneSize } from '../contract/lane.ts'
+import { lane, lanePage, laneSize, type LaneView } from '../contract/lane.ts'
 import { OPERATOR_ORG } from '../core/access.ts'
 import type { OrgId } from '../core/ids.ts'
 import { setLane } from '../service/lanes.ts'
+import type { OperationContext } from './context.ts'
 import { operation } from './operation.ts'
 
 /** The operator sees everybody's work, others their own. */
@@ -10,6 +11,17 @@ const seenBy = (orgId: OrgId): OrgId | null => (orgId === OPERATOR_ORG ? null : 
 
 /** A lane of which this node knows nothing yet. */
 const UNUSED = { active: 0, pending: 0, max_per_org: null, largest_org: null }
+
+/** Shows a lane that was just set: other nodes follow within a second, this one has it when the answer arrives. */
+export async function takeLane(
+  ctx: Pick<OperationContext, 'config' | 'work'>,
+  orgId: OrgId,
+  { name, concurrency }: Pick<LaneView, 'name' | 'concurrency'>,
+): Promise<LaneView> {
+  await ctx.config.refresh()
+  const shown = ctx.work.lanes(seenBy(orgId)).find((lane) => lane.name === name)
+  return { ...(shown ?? UNUSED), name, concurrency }
+}
 
 /** Named pools of execution slots. */
 export const laneOperations = {
@@ -39,10 +51,7 @@ export const laneOperations = {
     answers: { 200: lane },
     examples: { body: { concurrency: 50 } },
   }).by(async ({ ctx, ports, caller, params, body }) => {
-    const { name, concurrency } = await setLane(ports, caller, { name: params.name, concurrency: body.concurrency })
-    // Others follow within a second; this node has it when the answer arrives.
-    await ctx.config.refresh()
-    const shown = ctx.work.lanes(seenBy(caller.orgId)).find((lane) => lane.name === name)
-    return { ...(shown ?? UNUSED), name, concurrency }
+    const set = await setLane(ports, caller, { name: params.name, concurrency: body.concurrency })
+    return takeLane(ctx, caller.orgId, set)
   }),
 }

@@ -9,7 +9,7 @@ import { changeMember, createMember, findMembers, getMember, removeMember } from
 import { getOrg } from '../service/orgs.ts'
 import { createSignInLink } from '../service/sign-in.ts'
 import type { OperationContext } from './context.ts'
-import { operation } from './operation.ts'
+import { giverOf, operation } from './operation.ts'
 
 const members = '/api/v1/orgs/:org_id/members'
 const inOrg = z.strictObject({ org_id: id })
@@ -33,7 +33,7 @@ async function giverIn({ ctx, caller, principal, params }: Asked): Promise<Giver
       throw new Refusal('NOT_FOUND', `There is no org ${params.org_id}`)
     await getOrg(ctx.ports, orgId)
   }
-  return { orgId, principal, once: caller.once }
+  return { ...giverOf({ caller, principal }), orgId }
 }
 
 /** People, and how they get in. */

@@ -1,6 +1,6 @@
 import type { Answer, AnswerOf, BodyOf, OperationSpec, ParamsOf, QueryOf } from '../contract/operation.ts'
 import type { Principal } from '../core/access.ts'
-import type { Caller } from '../service/caller.ts'
+import type { Caller, Giver } from '../service/caller.ts'
 import type { Ports } from '../service/ports.ts'
 import type { Eventually, HttpExchange, OperationContext } from './context.ts'
 
@@ -27,6 +27,12 @@ export interface Call<Spec extends OperationSpec> {
 
 /** What a handler passes on to what decides for several operations. */
 export type Asking = Pick<Call<OperationSpec>, 'ctx' | 'ports' | 'caller' | 'principal'>
+
+/** Who hands out permissions: the program that embeds the library has them all. */
+export const giverOf = ({ caller, principal }: Pick<Asking, 'caller' | 'principal'>): Giver => ({
+  ...caller,
+  principal: caller.principal === null ? null : principal,
+})
 
 /** Carries out an operation: calls one service function and answers with its result. */
 export type Handler<Spec extends OperationSpec> = (call: Call<Spec>) => Eventually<Returned<AnswerOf<Spec>>>

@@ -3,7 +3,7 @@ import { id, pageFilter } from '../contract/common.ts'
 import { createdOrg, org, orgInput, orgPage, orgPatch } from '../contract/org.ts'
 import { refuseUngrantable } from '../service/keys.ts'
 import { changeOrg, createOrg, findOrgs, getOrg, removeOrg } from '../service/orgs.ts'
-import { operation } from './operation.ts'
+import { giverOf, operation } from './operation.ts'
 
 const one = z.strictObject({ org_id: id })
 const operators = { tag: 'orgs', permission: 'admin:*', operatorOnly: true } as const
@@ -24,7 +24,7 @@ export const orgOperations = {
   }).by(({ ports, caller, principal, body }) => {
     const { role } = principal
     // Whoever administers the deployment hands out a key as strong as their own, and needs all of its permissions.
-    if (body.with_key === true) refuseUngrantable({ orgId: caller.orgId, principal }, { role, scopes: null })
+    if (body.with_key === true) refuseUngrantable(giverOf({ caller, principal }), { role, scopes: null })
     return createOrg(ports, { ...caller, role }, body)
   }),
   'orgs.list': operation({

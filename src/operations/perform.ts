@@ -1,6 +1,6 @@
 import type { OperationSpec } from '../contract/operation.ts'
 import { readersOf, type Readers } from '../contract/read-input.ts'
-import { ErrGatewayDraining } from '../contract/refusals.ts'
+import { ErrGatewayDraining, invalid } from '../contract/refusals.ts'
 import { admitTo } from './admit.ts'
 import type { Principal } from '../core/access.ts'
 import type { HttpExchange } from './context.ts'
@@ -15,6 +15,15 @@ export function readersFor(spec: OperationSpec): Readers {
   const made = readersOf(spec)
   READERS.set(spec, made)
   return made
+}
+
+const MAX_KEY = 512
+
+/** Reads an idempotency key. */
+export function readKey(field: string, given: unknown): string {
+  const allowed = `1 to ${MAX_KEY} characters`
+  if (typeof given === 'string' && given.length > 0 && given.length <= MAX_KEY) return given
+  throw invalid([{ field, value: undefined, message: 'is not an idempotency key', allowed }])
 }
 
 /** What a door has read, for whatever operation. */

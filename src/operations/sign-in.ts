@@ -5,7 +5,7 @@ import { findConsoleSession, signOut, viewConsoleSession } from '../service/cons
 import { describeMe } from '../service/me.ts'
 import type { Ports } from '../service/ports.ts'
 import { createSignInLink, signIn, signInWithKey } from '../service/sign-in.ts'
-import { operation } from './operation.ts'
+import { giverOf, operation } from './operation.ts'
 
 function entered(ports: Ports, { token, key }: SignInInput): ReturnType<typeof signIn> {
   if (token !== undefined && key === undefined) return signIn(ports, token)
@@ -54,7 +54,7 @@ export const signInOperations = {
       'address of the console: `/#signin=<token>`.',
     answers: { 201: signInLink },
     refusals: ['NOT_FOUND'],
-  }).by(({ ports, caller, principal }) => createSignInLink(ports, { orgId: caller.orgId, principal })),
+  }).by((call) => createSignInLink(call.ports, giverOf(call))),
   'auth.me': operation({
     ...{ method: 'GET', path: '/api/v1/me', tag: 'sign-in', permission: 'any' },
     rails: 'free',

@@ -4,8 +4,9 @@ import { Refusal } from '../../contract/refusals.ts'
 import { batchFull, createBatchRoom } from '../answer-memory.ts'
 import { goneSignal, type Exchange } from '../exchange.ts'
 import { readJsonBody } from '../json-body.ts'
+import { readKey } from '../../operations/perform.ts'
 import { chargeRequest } from '../rate-limit.ts'
-import { gateOf, readKey, refuseOthers, type Routing } from '../routes.ts'
+import { gateOf, refuseOthers, type Routing } from '../routes.ts'
 import { MOST_IN_BATCH } from '../rpc/answer.ts'
 import { performTool, refusedTool } from './perform.ts'
 
@@ -51,7 +52,7 @@ function callerOf(routing: Routing, { request, reply, isBatch }: Exchange & { re
   const { principal } = request
   if (principal === null) throw new Error('nobody has passed the gate')
   const header = request.headers['idempotency-key']
-  const key = header === undefined ? undefined : readKey(header)
+  const key = header === undefined ? undefined : readKey('Idempotency-Key', header)
   // The gate has charged one for the request; a batch is charged for each call.
   let isFirst = true
   const charge = (): void => {
