@@ -30,8 +30,9 @@ describe.concurrent('28: an agent that reports later', () => {
     const { run_id: id } = await send(node, chat('s'), 'later')
     const token = await agent.first()
     expect(token.length).toBeGreaterThanOrEqual(43)
-    for (const wrong of ['nonsense', `${token}x`, token.slice(0, -1), ''])
+    for (const wrong of ['nonsense', `${token}x`, token.slice(0, -1)])
       await refused(node.callbacks.settle(wrong, { status: 'success' }), 'NOT_FOUND')
+    await refused(node.callbacks.settle('', { status: 'success' }), 'VALIDATION')
     await inState(node, id, 'awaiting_callback')
     const stored = await world.database.outside(
       `select (select count(*) from escapement.callback where callback::text like $1)::int as in_callbacks,
