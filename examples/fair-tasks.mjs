@@ -17,12 +17,14 @@ const escapement = createEscapement({
 drainOnSignals(escapement)
 await escapement.start()
 
-const tasks = (agentId, count) =>
-  Array.from({ length: count }, (_, index) => ({ agentId, action: `${agentId}-${index + 1}` }))
+const tasks = (agentId, count) => ({
+  agentId,
+  tasks: Array.from({ length: count }, (_, index) => ({ action: `${agentId}-${index + 1}` })),
+})
 
 console.log('Two slots. "busy" hands in 12 tasks, then "quiet" hands in 3, then "busy" one that is urgent:')
-const busy = await escapement.tasks.batch(tasks('busy', 12))
-const quiet = await escapement.tasks.batch(tasks('quiet', 3))
+const { tasks: busy } = await escapement.tasks.batch(tasks('busy', 12))
+const { tasks: quiet } = await escapement.tasks.batch(tasks('quiet', 3))
 const urgent = await escapement.tasks.submit({ agentId: 'busy', action: 'busy-urgent', priority: -1 })
 
 console.log('The queue of an agent has an end. What does not fit is refused, and kept on record as rejected:')
@@ -35,7 +37,8 @@ try {
 }
 
 console.log('What waits can be taken back:')
-for (const { taskId, action } of await escapement.tasks.list({ agentId: 'busy', state: 'queued' }))
+const { tasks: queued } = await escapement.tasks.list({ agentId: 'busy', state: 'queued' })
+for (const { taskId, action } of queued)
   if (action === 'too-much') console.log(`  ${action}: ${(await escapement.tasks.cancel(taskId)).status}`)
 
 for (const { taskId } of [...busy, ...quiet, urgent]) await escapement.runs.wait(taskId)

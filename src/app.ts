@@ -99,6 +99,7 @@ export type DatabasePlace = Pick<PostgresOptions, 'target'> & { readonly schema:
 
 /** Everything that runs, put together. */
 export interface App {
+  readonly version: string
   readonly ports: Ports
   readonly live: Live
   readonly work: LiveWork
@@ -266,7 +267,10 @@ function compose(opened: Opened): App {
     { pool: 'reads', ...(reads.use?.() ?? NO_POOL) },
   ]
   const [live, work] = [createLive(parts), createLiveWork(parts)]
-  return { ports, live, work, parts, loops, outbound, tracing, migrated, place: { target, schema }, pools, close }
+  return {
+    ...{ version: VERSION, ports, live, work, parts, loops, outbound, tracing, migrated, place: { target, schema } },
+    ...{ pools, close },
+  }
 }
 
 /** What services have instead of globals. */

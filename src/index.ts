@@ -17,9 +17,9 @@ export type {
   EscapementOptions,
   LogEntry,
   Settings,
-  SimulateOptions,
-  SubmitOptions,
 } from './escapement.ts'
+export type { CallOptions } from './client/calls.ts'
+export type { SimulationOptions } from './client/simulation.ts'
 export type { Deferred, Handler, HandlerContext } from './executors/in-process/execute.ts'
 export type { Attempt, Usage } from './executors/executor.ts'
 export type { TokenEstimateFunc } from './contract/token-estimate.ts'
@@ -28,7 +28,6 @@ export type { AlertFilter, AlertView } from './contract/alert.ts'
 export type {
   AgentItem,
   ApplyFilter,
-  AsCode,
   AsCodeAction,
   AsCodeDocument,
   AsCodeKind,
@@ -41,7 +40,7 @@ export type {
   ScheduleItem,
   TargetItem,
 } from './contract/as-code.ts'
-export type { BackfillCancel, BackfillFilter, BackfillInput, Backfills, BackfillView } from './contract/backfill.ts'
+export type { BackfillCancel, BackfillFilter, BackfillInput, BackfillView } from './contract/backfill.ts'
 export type { DeliveryFilter, DeliveryTryView, DeliveryView } from './contract/delivery.ts'
 export type { EventKind } from './contract/event-kinds.ts'
 export type { EventView } from './contract/event.ts'
@@ -75,7 +74,7 @@ export type { Health, NodeView } from './contract/node.ts'
 export type { CadenceInput, CadenceView, PaceView } from './contract/pace.ts'
 export type { Page } from './contract/page.ts'
 export type { ProbeAnswerView, ProbeCountsView, ProbeInput, ProbeTryInput, ProbeTryView } from './contract/probe.ts'
-export type { ProviderInput, ProviderPatch, Providers, ProviderView } from './contract/provider.ts'
+export type { ProviderInput, ProviderPatch, ProviderView } from './contract/provider.ts'
 
 export type { AttemptView, CallbackAnswer, ResultInput, RunDetail, RunFilter, RunView } from './contract/run.ts'
 export type {

@@ -1,6 +1,6 @@
 import { table } from './tables.mjs'
 
-/** The tools of src/contract/mcp as a chapter: what each is for, what it takes and what it answers. */
+/** The tools of src/mcp/tools as a chapter: what each is for, what it takes and what it answers. */
 export const renderTools = (tools) => tools.flatMap(renderTool).join('\n')
 
 function renderTool({ name, description, inputSchema, outputSchema, annotations }) {

@@ -1,12 +1,5 @@
-import type {
-  AnswerBodyOf,
-  BodyOf,
-  MediaAnswer,
-  OperationSpec,
-  ParamsOf,
-  QueryOf,
-} from '../contract/operations/operation.ts'
-import type { OperationId, Operations } from '../contract/operations/table.ts'
+import type { AnswerBodyOf, BodyOf, MediaAnswer, OperationSpec, ParamsOf, QueryOf } from '../contract/operation.ts'
+import type { OperationId, Operations } from '../operations/table.ts'
 
 /** What a call may be told beside its input. */
 export interface CallOptions {
@@ -64,21 +57,25 @@ type IsStream<Spec extends OperationSpec> =
   Extract<Spec['answers'][keyof Spec['answers']], MediaAnswer> extends never ? false : true
 
 type GroupOf<Id> = Id extends `${infer Group}.${string}` ? Group : never
-type NamesIn<Group extends string> = {
-  [Id in OperationId]: Id extends `${Group}.${infer Name}`
-    ? IsStream<Operations[Id]> extends true
-      ? never
-      : Name
-    : never
-}[OperationId]
+type NameIn<Group extends string, Id> = Id extends `${Group}.${infer Name}` ? Name : never
 
 type SpecOf<Group extends string, Name extends string> = `${Group}.${Name}` extends infer Id extends OperationId
   ? Operations[Id]
   : never
 
-/** Every operation that answers with JSON or nothing: `client.<group>.<name>(…)` for the operation `<group>.<name>`. */
-export type Calls = {
-  readonly [Group in GroupOf<OperationId>]: {
-    readonly [Name in NamesIn<Group>]: CallOf<SpecOf<Group, Name>>
+/** Operations as functions: `<group>.<name>(…)` for the operation `<group>.<name>`. */
+export type CallsOf<Ids extends OperationId> = {
+  readonly [Group in GroupOf<Ids>]: {
+    readonly [Name in NameIn<Group, Ids>]: CallOf<SpecOf<Group, Name>>
   }
 }
+
+type JsonId = { [Id in OperationId]: IsStream<Operations[Id]> extends true ? never : Id }[OperationId]
+
+/** Every operation that answers with JSON or nothing. */
+export type Calls = CallsOf<JsonId>
+
+type NeedsServer = { readonly http: true } | { readonly serverOnly: true }
+
+/** Those of them that need no server. */
+export type CallsInProcess = CallsOf<{ [Id in JsonId]: Operations[Id] extends NeedsServer ? never : Id }[JsonId]>

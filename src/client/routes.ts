@@ -15,7 +15,7 @@ export interface Route {
 
 /**
  * The operations of the API as plain data, so that the client needs no schema at run time. Written by `npm run docs`
- * from src/contract/operations; a test compares the two.
+ * from src/operations; a test compares the two.
  */
 export const ROUTES: Readonly<Record<string, Route>> = {
   // generated:routes

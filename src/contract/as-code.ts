@@ -220,14 +220,4 @@ export interface BudgetItem extends BudgetInput {
   readonly schedule?: string | undefined
 }
 
-/** Schedules as code, as a program that embeds Escapement reaches them. */
-export interface AsCode {
-  /** Of these kinds, or of all. */
-  readonly export: (kinds?: readonly AsCodeKind[]) => Promise<AsCodeDocument>
-  /** What applying it would change; nothing is kept. */
-  readonly plan: (document: AsCodeDocument, how?: ApplyFilter) => Promise<PlanView>
-  /** All of it or nothing. */
-  readonly apply: (document: AsCodeDocument, how?: ApplyFilter) => Promise<PlanView>
-}
-
 export type { AsCodeAction, AsCodeKind, AsCodeThing }

@@ -8,7 +8,6 @@ import {
 } from '../core/backfill/backfill.ts'
 import { givenMoment, id, moment, pageOf, why, paging } from './common.ts'
 import { named, type Shape } from './shape.ts'
-import type { Page } from './page.ts'
 
 const within = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max)
 
@@ -123,11 +122,3 @@ export const backfillFilter = z.strictObject({
   ...paging,
 })
 export type BackfillFilter = Shape<typeof backfillFilter>
-
-/** Backfills of a program that embeds the engine: `schedules.backfill` begins one. */
-export interface Backfills {
-  readonly list: (filter?: BackfillFilter) => Promise<Page<BackfillView>>
-  readonly get: (id: string) => Promise<BackfillView>
-  /** What waits is cancelled; what works goes on, unless `running` is `cancel`. */
-  readonly cancel: (id: string, how?: BackfillCancel) => Promise<BackfillView>
-}

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { MediaAnswer, OperationSpec, OperationTable } from './operations/operation.ts'
+import type { MediaAnswer, OperationSpec, OperationTable } from './operation.ts'
 import { REFUSAL_CODES, REFUSAL_TITLES, type RefusalCode } from './refusals.ts'
 import { problem } from './problem.ts'
 import { taskError } from './task.ts'

@@ -53,12 +53,3 @@ export const provider = named(
 export type ProviderView = Shape<typeof provider>
 
 export const providerPage = pageOf('ProviderPage', provider)
-
-/** Providers, as a program that embeds Escapement reaches them. */
-export interface Providers {
-  readonly create: (input: ProviderInput) => Promise<ProviderView>
-  readonly get: (name: string) => Promise<ProviderView>
-  readonly list: () => Promise<readonly ProviderView[]>
-  readonly update: (name: string, change: ProviderPatch) => Promise<ProviderView>
-  readonly delete: (name: string) => Promise<void>
-}

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { OperationSpec } from './operations/operation.ts'
+import type { OperationSpec } from './operation.ts'
 import { invalid } from './refusals.ts'
 import { firstOf, MAX_LISTED_FLAWS, type Flaw } from '../core/input.ts'
 import { unknownFields } from '../core/input-fields.ts'
@@ -47,7 +47,8 @@ const NO_FIELDS: Reader = (given) => {
   return undefined
 }
 
-function bodyReader(spec: OperationSpec): Reader {
+/** Reads the body of an operation that has one. */
+export function bodyReader(spec: OperationSpec): Reader {
   const read = spec.readBy === 'service' || spec.body === undefined ? null : schemaReader(spec.body)
   const refuseStrangers = spec.body === undefined || spec.facade === true ? null : strangersOf(spec.body)
   return (given) => {

@@ -1,15 +1,10 @@
 import type { SettingsOf } from '../contract/config/in-code.ts'
 import type { CONFIG_KEYS } from '../contract/config/keys.ts'
-import type { Health } from '../contract/node.ts'
 import type { Principal } from '../core/access.ts'
-import type { AgentId, OrgId, RunId } from '../core/ids.ts'
-import type { ConfigPort } from '../service/config.ts'
-import type { Live, LiveWork } from '../service/live-port.ts'
-import type { Ports } from '../service/ports.ts'
-import type { WorkerPort } from '../service/worker/port.ts'
+import type { OrgId } from '../core/ids.ts'
+import type { Eventually, OperationContext } from '../operations/context.ts'
+import type { OperationTable } from '../operations/operation.ts'
 import type { EventStreams } from './events/streams.ts'
-
-type Eventually<T> = T | Promise<T>
 
 /** Somebody signed in at the console. */
 export interface SignedIn {
@@ -38,15 +33,10 @@ export interface MetricsPort {
   readonly refused: (code: string) => void
 }
 
-/** What the HTTP side has instead of globals; app.ts puts it together. */
-export interface HttpContext {
-  readonly ports: Ports
-  readonly live: Live
-  readonly work: LiveWork
-  readonly version: string
+/** What the HTTP side has instead of globals, beside what operations have. */
+export interface HttpContext extends OperationContext {
+  readonly operations: OperationTable
   readonly settings: () => HttpSettings
-  /** All of the configuration, for those who may see and change it. */
-  readonly config: ConfigPort
   /** Whose key this is; null when it is nobody's. Revoked and expired ones are told by the principal. */
   readonly authenticate: (keyText: string) => Eventually<Principal | null>
   /** Who is signed in with this cookie; null when nobody is. */
@@ -56,8 +46,6 @@ export interface HttpContext {
   /** Everybody who listens to what happens. */
   readonly events: EventStreams
   readonly metrics: MetricsPort
-  /** Where workers wait at this node. */
-  readonly workers: WorkerPort
   /**
    * Does something that hands in work, which belongs to the trace it is told: the one that `traceparent` names, or one of
    * its own where anybody listens.
@@ -65,24 +53,10 @@ export interface HttpContext {
   readonly admit: <T>(name: string, given: unknown, work: (trace: string | null) => T | Promise<T>) => T | Promise<T>
   /** Calls back when it may have changed who may do what in an org. Answers with how to hear no more. */
   readonly hearAccess: (hear: (orgId: OrgId) => void) => () => void
-  readonly health: () => Health
-  /** True while the node goes down and takes no new work. */
-  readonly isDraining: () => boolean
   /** Whether the deployment has more than one org. */
   readonly hasManyOrgs: () => boolean
   /** Statements that requests of one org may have under way at a time where there are several orgs. */
   readonly queriesPerOrg: number
-  /** Whom messages wake whose session names no agent. */
-  readonly defaultAgent: (orgId: OrgId) => Eventually<AgentId | null>
-  /** Resolves when the run has ended, as far as events tell; look at the record after you have begun to wait. */
-  readonly ended: (id: RunId) => { readonly promise: Promise<void>; readonly give: () => void }
-  /** Lets the loop that watches over schedules look again. */
-  readonly wakeSchedules: () => void
   /** Milliseconds by a clock that never goes back. */
   readonly counter: () => number
-  readonly log: (entry: {
-    readonly level: 'debug' | 'info' | 'warn' | 'error'
-    readonly message: string
-    readonly facts: Readonly<Record<string, unknown>>
-  }) => void
 }

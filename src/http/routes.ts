@@ -1,17 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
-import type { Answer, OperationSpec, OperationTable } from '../contract/operations/operation.ts'
-import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
+import type { Answer, OperationSpec } from '../contract/operation.ts'
+import { Refusal } from '../contract/refusals.ts'
 import type { Principal } from '../core/access.ts'
 import type { AnswerMemory } from './answer-memory.ts'
-import type { Call, Handler } from './call.ts'
-import { callerFrom } from './caller-from.ts'
+import { admit, isOfWorkers, type Needs } from '../operations/admit.ts'
+import { callerFrom } from '../operations/caller-from.ts'
+import type { Operation, OperationTable } from '../operations/operation.ts'
+import { perform, readersFor, readKey, type DoorCall } from '../operations/perform.ts'
 import type { Connections } from './connections.ts'
 import type { HttpContext } from './context.ts'
 import { hasTag, readIfMatch, tagOf } from './entity-tag.ts'
-import { admit, admitTo, CONSOLE_COOKIE, identify, isOfWorkers, type Needs } from './gate.ts'
+import { goneSignal, HttpOperations, type Exchange } from './exchange.ts'
+import { CONSOLE_COOKIE, identify } from './gate.ts'
 import type { ContextOf } from './org-connections.ts'
 import { bodyBytes, chargeRequest, type RateLimit } from './rate-limit.ts'
-import { readersOf, type Readers } from '../contract/read-input.ts'
+import { withProgress } from './progress.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -34,40 +37,24 @@ export interface Routing {
   readonly contextOf: ContextOf
 }
 
-type AnyHandler = Handler<OperationSpec>
 interface Route {
   readonly id: string
-  readonly spec: OperationSpec
-  readonly handler: AnyHandler
-  readonly readers: () => Readers
+  readonly spec: Operation
   /** The status of every answer, unless the handler says which. */
   readonly status: number | null
 }
 
 /** Registers a route for each operation, and 405 for the other methods of their paths. */
-export function addRoutes(
-  routing: Routing,
-  table: OperationTable,
-  handlers: Readonly<Record<string, (call: never) => unknown>>,
-): void {
+export function addRoutes(routing: Routing, table: OperationTable): void {
   const methods = new Map<string, Set<HTTPMethods>>()
   for (const [id, spec] of Object.entries(table)) {
-    const handler = handlers[id]
-    if (handler === undefined) throw new Error(`nobody carries out ${id}`)
-    addRoute(routing, routeOf(id, spec, handler as AnyHandler))
+    const [status = null, ...more] = Object.keys(spec.answers).map(Number)
+    addRoute(routing, { id, spec, status: more.length === 0 ? status : null })
     const known = methods.get(spec.path) ?? new Set()
     methods.set(spec.path, known.add(spec.method))
     if (spec.method === 'GET') known.add('HEAD')
   }
   for (const [url, known] of methods) refuseOthers(routing.app, url, known)
-}
-
-function routeOf(id: string, spec: OperationSpec, handler: AnyHandler): Route {
-  const statuses = Object.keys(spec.answers).map(Number)
-  // Made when first asked for: all of them together would take a tenth of a start.
-  let made: Readers | null = null
-  const readers = (): Readers => (made ??= readersOf(spec))
-  return { id, spec, handler, readers, status: statuses.length === 1 ? (statuses[0] ?? null) : null }
 }
 
 function addRoute(routing: Routing, route: Route): void {
@@ -119,35 +106,21 @@ export function gateOf(routing: Routing, spec: Needs) {
   }
 }
 
-interface Exchange {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-}
-
 async function handle(ctx: HttpContext, route: Route, exchange: Exchange): Promise<unknown> {
-  const { spec, handler } = route
+  const { id, spec } = route
   const { reply, request } = exchange
   const call = callOf(ctx, route, exchange)
-  const { principal } = request
-  if (principal?.railed !== undefined) await admitTo(ctx, spec, { principal, id: idIn(call.params) })
-  if (spec.newWork === true && ctx.isDraining()) throw new ErrGatewayDraining()
-  const answered = await (spec.admits === true ? traced(ctx, route, call) : handler(call))
+  const carryOut = (one: DoorCall): unknown =>
+    perform(spec, one, (work) => ctx.admit(id, request.headers['traceparent'], work))
+  const answered = await (spec.progress === true
+    ? withProgress(ctx, exchange, (way) => carryOut({ ...call, ...way }))
+    : carryOut(call))
   // A handler that streams has taken the connection over.
   if (reply.sent) return reply
   const { status, body } =
     route.status === null ? (answered as Answer<number, unknown>) : { status: route.status, body: answered }
   if (spec.etag === true && isTagged(exchange, body)) return reply.code(304).send()
   return reply.code(status).send(status === 204 ? undefined : body)
-}
-
-/** What an operation is about: no path names more than one thing. */
-const idIn = (params: unknown): unknown => Object.values(params as Readonly<Record<string, unknown>>)[0]
-
-/** What a request hands in belongs to its trace, if it has one or anybody listens. */
-function traced(ctx: HttpContext, { id, handler }: Route, call: Call<OperationSpec>): unknown {
-  return ctx.admit(id, call.request.headers['traceparent'], (trace) =>
-    handler(trace === null ? call : { ...call, caller: { ...call.caller, trace } }),
-  )
 }
 
 /** Puts the version of what is answered into its header. True when the caller has it already. */
@@ -159,15 +132,19 @@ function isTagged({ request, reply }: Exchange, body: unknown): boolean {
   return request.method === 'GET' && hasTag(request.headers['if-none-match'], tag)
 }
 
-function callOf(ctx: HttpContext, route: Route, { request, reply }: Exchange): Call<OperationSpec> {
+function callOf(ctx: HttpContext, route: Route, exchange: Exchange): DoorCall {
   const { spec } = route
-  const readers = route.readers()
+  const { request, reply } = exchange
+  const readers = readersFor(spec)
   const { principal } = request
   const params = readers.params === null ? {} : readers.params(request.params)
   const query = readers.query(request.query)
   const body = readers.body === null ? undefined : readers.body(request.body)
   const key = spec.creates === true ? request.headers['idempotency-key'] : undefined
-  const once = key === undefined ? undefined : { route: route.id, key: readKey(key), body: { params, query, body } }
+  const once =
+    key === undefined
+      ? undefined
+      : { route: route.id, key: readKey('Idempotency-Key', key), body: { params, query, body } }
   const caller = callerFrom(principal, once)
   const ifMatch = spec.etag === true ? readIfMatch(request.headers['if-match']) : undefined
   return {
@@ -179,18 +156,9 @@ function callOf(ctx: HttpContext, route: Route, { request, reply }: Exchange): C
     query,
     body,
     ifMatch,
-    request,
-    reply,
-  } as Call<OperationSpec>
-}
-
-const MOST_KEY = 512
-
-/** Reads an idempotency key. */
-export function readKey(given: string | readonly string[]): string {
-  const allowed = `1 to ${MOST_KEY} characters`
-  if (typeof given === 'string' && given.length > 0 && given.length <= MOST_KEY) return given
-  throw invalid([{ field: 'Idempotency-Key', value: undefined, message: 'is not an idempotency key', allowed }])
+    signal: () => goneSignal(reply),
+    http: new HttpOperations(ctx, exchange),
+  }
 }
 
 const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

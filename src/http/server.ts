@@ -2,15 +2,12 @@ import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import type { OperationTable } from '../contract/operations/operation.ts'
-import { OPERATIONS } from '../contract/operations/table.ts'
 import { Refusal, type RefusalCode } from '../contract/refusals.ts'
 import { createAnswerMemory, limitAnswers, type AnswerMemory } from './answer-memory.ts'
 import { connectionsByDescriptors, watchConnections, type Connections } from './connections.ts'
 import { addConsole } from './console/routes.ts'
 import type { HttpContext } from './context.ts'
 import { addDocs } from './docs/routes.ts'
-import { HANDLERS } from './handlers.ts'
 import { hangUp } from './hang-up.ts'
 import { createHostCheck } from './hosts.ts'
 import { readJsonBody } from './json-body.ts'
@@ -49,18 +46,8 @@ const noCompiler = (): never => {
 }
 const NO_SCHEMAS = { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } }
 
-/** The operations that are answered, and who carries them out. */
-export interface Api {
-  readonly operations: OperationTable
-  readonly handlers: Readonly<Record<string, (call: never) => unknown>>
-}
-
 /** The HTTP side of a node. Nothing is listened on before `listen`. */
-export function createHttpServer(
-  ctx: HttpContext,
-  api: Api = { operations: OPERATIONS, handlers: HANDLERS },
-  answers: AnswerMemory = createAnswerMemory(),
-): FastifyInstance {
+export function createHttpServer(ctx: HttpContext, answers: AnswerMemory = createAnswerMemory()): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: BODY_LIMIT,
@@ -106,12 +93,12 @@ export function createHttpServer(
   })
   const routing = { app, ctx, limit: createRateLimit(), connections, answers, contextOf: createContexts(ctx) }
   limitAnswers(app, answers, routing)
-  addRoutes(routing, withoutFacade(api.operations), api.handlers)
-  addFacade(routing, onlyFacade(api.operations), api.handlers)
+  addRoutes(routing, withoutFacade(ctx.operations))
+  addFacade(routing, onlyFacade(ctx.operations))
   addRpc(routing)
-  addMcp(routing, api.handlers)
+  addMcp(routing)
   addSockets(routing, hosts, { services: [rpcSockets, workerSockets] })
-  addDocs(app, api.operations, ctx.version)
+  addDocs(app, ctx.operations, ctx.version)
   const nowhere = addConsole(app)
   app.setNotFoundHandler((request, reply) => {
     const error = new Refusal('NOT_FOUND', `There is nothing at ${pathOf(request)}; /docs lists what there is`)

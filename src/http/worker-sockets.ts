@@ -1,15 +1,12 @@
-import { workerOperations } from '../contract/operations/workers.ts'
-import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
+import { workerOperations } from '../operations/workers.ts'
+import { invalid, Refusal } from '../contract/refusals.ts'
 import type { Principal } from '../core/access.ts'
-import type { Caller } from '../service/caller.ts'
-import { completeAttempt, renewAttempt, startAttempt, tellEvents } from '../service/worker/reports.ts'
-import { claimAttempts } from '../service/worker/workers.ts'
-import { callerFrom } from './caller-from.ts'
+import { callerFrom } from '../operations/caller-from.ts'
+import type { Operation } from '../operations/operation.ts'
+import { perform, readersFor, type DoorCall } from '../operations/perform.ts'
 import type { HttpContext } from './context.ts'
-import { noteLate } from './handlers/workers.ts'
 import { readJsonBody } from './json-body.ts'
 import { problemOf } from './problem.ts'
-import { readersOf } from '../contract/read-input.ts'
 import { send } from './rpc/message-lane.ts'
 import type { SocketGuest, SocketLane, SocketService } from './sockets.ts'
 import { internal, refusalOf } from './unexpected.ts'
@@ -26,15 +23,6 @@ export const workerSockets: SocketService = {
 }
 
 const CALLS = ['claim', 'start', 'renew', 'events', 'complete'] as const
-type CallName = (typeof CALLS)[number]
-
-const READERS = {
-  claim: readersOf(workerOperations['worker.claim']),
-  start: readersOf(workerOperations['worker.start']),
-  renew: readersOf(workerOperations['worker.renew']),
-  events: readersOf(workerOperations['worker.events']),
-  complete: readersOf(workerOperations['worker.complete']),
-}
 
 /** With more than these being answered, nothing more is read. */
 const MOST_AT_ONCE = 64
@@ -83,7 +71,7 @@ async function answer(guest: SocketGuest, sent: Buffer, signal: AbortSignal): Pr
     if (known.kind === 'shown_out') return null
     if (known.kind === 'unknown') throw known.why
     const { principal } = known
-    return { id, status: 200, body: await perform({ ctx, principal, signal }, message) }
+    return { id, status: 200, body: await carryOut({ ctx, principal, signal }, message) }
   } catch (error) {
     const expected = refusalOf(error)
     if (expected === null)
@@ -113,43 +101,22 @@ interface Asking {
 }
 
 /** Does what the request of the same name does, after the same look at what it was given. */
-function perform({ ctx, principal, signal }: Asking, message: Message): Promise<unknown> {
-  const call = CALLS.find((name) => name === message['call'])
-  if (call === undefined)
+function carryOut({ ctx, principal, signal }: Asking, message: Message): unknown {
+  const name = CALLS.find((one) => one === message['call'])
+  if (name === undefined)
     throw invalid([
       { field: 'call', value: message['call'], message: 'is not something to ask for', allowed: CALLS.join(', ') },
     ])
-  const { ports } = ctx
-  const caller = callerFrom(principal, undefined)
-  const { id, body } = given(call, message)
-  const waiting = { ports, workers: ctx.workers }
-  switch (call) {
-    case 'claim':
-      if (ctx.isDraining()) throw new ErrGatewayDraining()
-      return claimAttempts(waiting, caller, { claim: body as never, signal })
-    case 'start':
-      return startAttempt(ports, caller, id)
-    case 'renew':
-      return renewAttempt(ports, caller, id)
-    case 'events':
-      return tellEvents(waiting, caller, { id, events: (body as { readonly events: readonly unknown[] }).events })
-    case 'complete':
-      return complete(ctx, caller, { id, result: body as never })
+  const operation: Operation = workerOperations[`worker.${name}`]
+  const readers = readersFor(operation)
+  const call: DoorCall = {
+    ...{ ctx, ports: ctx.ports, principal, caller: callerFrom(principal, undefined), http: null },
+    ...{
+      params: readers.params?.({ id: message['attempt_id'] }) ?? {},
+      query: {},
+      body: readers.body?.(message['body']),
+    },
+    ...{ ifMatch: undefined, signal: () => signal },
   }
-}
-
-async function complete(
-  ctx: HttpContext,
-  caller: Caller,
-  told: Parameters<typeof completeAttempt>[2],
-): Promise<unknown> {
-  const answer = await completeAttempt(ctx.ports, caller, told)
-  if (answer.ignored) noteLate(ctx, told.id)
-  return answer
-}
-
-function given(call: CallName, message: Message): { readonly id: string; readonly body: unknown } {
-  const readers = READERS[call]
-  const params = readers.params?.({ id: message['attempt_id'] }) as { readonly id: string } | undefined
-  return { id: params?.id ?? '', body: readers.body?.(message['body']) }
+  return perform(operation, call, (work) => work(null))
 }

@@ -4,7 +4,7 @@ import { openApp, type App, type AppOptions } from '../app.ts'
 import { readEnvironment, type Environment } from '../config.ts'
 import { EVENT_KINDS, type EventKind } from '../contract/event-kinds.ts'
 import type { EventView } from '../contract/event.ts'
-import { ErrGatewayDraining, invalid, Refusal } from '../contract/refusals.ts'
+import { invalid, Refusal } from '../contract/refusals.ts'
 import { NO_COMMANDS } from '../core/executor/command-options.ts'
 import { agentId, orgId as toOrgId, type OrgId } from '../core/ids.ts'
 import { parseWord } from '../core/input.ts'
@@ -13,28 +13,17 @@ import { resetSessions } from '../engine/node.ts'
 import type { Executor } from '../executors/executor.ts'
 import { inProcess, type Handler } from '../executors/in-process/execute.ts'
 import type { DatabaseChoice, Escapement, EscapementOptions, LogEntry, Settings } from '../escapement.ts'
+import { readLaneSizes } from '../service/lanes.ts'
 import { DEFAULT_SETTINGS, parseSettings, type EngineSettings } from '../service/settings.ts'
-import { agentsOf, registerAgents } from './agents.ts'
-import { asCodeOf } from './as-code.ts'
-import { backfillsOf } from './backfills.ts'
-import { budgetsOf } from './budgets.ts'
+import { registerAgents } from './agents.ts'
 import { requireFunction } from './given.ts'
 import { healthOf } from './health.ts'
-import { heartbeatsOf } from './heartbeats.ts'
 import { addExecutors } from './executors.ts'
-import { lanesOf, nodesOf } from './lanes.ts'
 import { createEstimator } from './estimator.ts'
-import { explainOf } from './explain.ts'
 import { requireOptions, SETTINGS } from './options.ts'
-import { runsOf } from './runs.ts'
-import type { Running } from './running.ts'
-import { providersOf } from './providers.ts'
-import { schedulesOf } from './schedules.ts'
-import { secretsOf } from './secrets.ts'
-import { sessionsOf } from './sessions.ts'
+import { runningOf, type Running } from './running.ts'
+import { surfaceOf } from './surface.ts'
 import { stopApp, type Stopping } from './stop.ts'
-import { receivingOf } from './targets.ts'
-import { tasksOf } from './tasks.ts'
 import { createWaiters } from './waiters.ts'
 
 /** Escapement inside this program. Nothing happens before `start`. Refuses options that there are not. */
@@ -75,14 +64,13 @@ export function createEscapement(options: EscapementOptions = {}): Escapement {
     const secretKeys = { environment: options.secretKey ?? environment.secretKey }
     const given = { ...appOptionsOf({ ...options, database }), estimate, executors, log, secretKeys }
     const app = await openHere({ ...given, settings: () => settings })
-    current = await begin(app, { org: toOrgId(options.org ?? 'default'), listeners, handlers: [...handlers.keys()] })
+    // Sizes that were set for every node are kept as settings of this one.
+    const refresh = async (): Promise<void> => reload({ lanes: Object.fromEntries(await readLaneSizes(app.ports)) })
+    const org = toOrgId(options.org ?? 'default')
+    current = await begin(app, { org, listeners, handlers: [...handlers.keys()], refresh })
   }
   return {
-    ...{ schedules: schedulesOf(running), backfills: backfillsOf(running), tasks: tasksOf(running) },
-    ...{ sessions: sessionsOf(running), runs: runsOf(running), explain: explainOf(running) },
-    ...{ agents: agentsOf(running, register), budgets: budgetsOf(running), ...receivingOf(running) },
-    ...{ providers: providersOf(running), secrets: secretsOf(running), heartbeats: heartbeatsOf(running) },
-    ...{ asCode: asCodeOf(running), lanes: lanesOf(running, reload), nodes: nodesOf(running) },
+    ...surfaceOf(running, register),
     on: (kind, hear) => addListener(listeners, kind, hear),
     ...{ reload, setTokenEstimateFunc },
     watchConfig: (load, everyMs) => watch(load, everyMs, { reload, log }),
@@ -139,22 +127,15 @@ async function begin(
     readonly org: OrgId
     readonly listeners: ReadonlyMap<EventKind, ReadonlySet<(event: EventView) => void>>
     readonly handlers: readonly string[]
+    readonly refresh: () => Promise<void>
   },
 ): Promise<Running> {
   const { parts } = app
   let defaultAgent: string | null = null
-  const caller = { orgId: with_.org, principal: null }
-  const running: Running = {
-    app,
-    orgId: with_.org,
-    caller,
-    admitting: () => ({ ...caller, trace: app.tracing.here() }),
-    waiters: createWaiters(parts),
+  const running = runningOf(app, {
+    ...{ orgId: with_.org, waiters: createWaiters(parts), refresh: with_.refresh },
     defaultAgent: () => (defaultAgent === null ? null : agentId(defaultAgent)),
-    refuseWhileDraining: () => {
-      if (parts.state.draining) throw new ErrGatewayDraining()
-    },
-  }
+  })
   try {
     defaultAgent = await registerAgents(running, with_.handlers)
     parts.hearers.add((orgId, turn) => {

@@ -1,6 +1,12 @@
 import type { App } from '../app.ts'
-import type { AgentId, OrgId } from '../core/ids.ts'
+import type { Principal } from '../core/access.ts'
+import { principalId, type AgentId, type OrgId } from '../core/ids.ts'
+import type { OperationContext } from '../operations/context.ts'
+import type { Traced } from '../operations/perform.ts'
+import { Refusal } from '../contract/refusals.ts'
 import type { Caller } from '../service/caller.ts'
+import { operationContext } from './context.ts'
+import { healthOf } from './health.ts'
 import type { Waiters } from './waiters.ts'
 
 /** What there is between `start` and `stop`. */
@@ -8,10 +14,35 @@ export interface Running {
   readonly app: App
   readonly orgId: OrgId
   readonly caller: Caller
-  /** The same, handing in work: it belongs to what is traced around whoever does so. */
-  readonly admitting: () => Caller
+  /** The program that embeds the engine may do everything in its org. */
+  readonly principal: Principal
+  readonly ctx: OperationContext
+  readonly waiters: Waiters
+  /** New work belongs to the trace that is open around the call. */
+  readonly traced: Traced
+}
+
+interface Embedding {
+  readonly orgId: OrgId
   readonly waiters: Waiters
   readonly defaultAgent: () => AgentId | null
-  /** New work is refused while the node goes down; what is there already is not. */
-  readonly refuseWhileDraining: () => void
+  /** Takes in what is stored for every node. */
+  readonly refresh: () => Promise<void>
+}
+
+/** An app as the program that embeds it calls it. */
+export function runningOf(app: App, { orgId, waiters, defaultAgent, refresh }: Embedding): Running {
+  const { parts, tracing, version } = app
+  const view = (): never => {
+    throw new Refusal('NOT_FOUND', 'A program that embeds the engine has options instead; reload() changes them')
+  }
+  const ctx = operationContext(app, {
+    ...{ version, defaultAgent, config: { view, refresh }, ended: waiters.ended, log: parts.ctx.log },
+    health: () => healthOf(parts),
+    isDraining: () => parts.state.draining,
+  })
+  const caller: Caller = { orgId, principal: null }
+  const owner = { role: 'owner', scopes: null, expiresAt: null, revokedAt: null } as const
+  const principal: Principal = { id: principalId('library'), orgId, ...owner }
+  return { app, orgId, caller, principal, ctx, waiters, traced: (work) => work(tracing.here()) }
 }

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { adviceFor } from '../contract/mcp/advice.ts'
-import type { Told } from '../contract/mcp/tool.ts'
+import { adviceFor } from './tools/advice.ts'
+import type { Told } from './tools/tool.ts'
 import type { ProblemError } from '../contract/problem.ts'
 
 /** What a call of a tool comes to, in the shape of the protocol. */

@@ -1,5 +1,5 @@
 import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import { toolNamed, TOOLS } from '../contract/mcp/tools.ts'
+import { toolNamed, TOOLS } from './tools/tools.ts'
 import { nearestWord } from '../core/nearest-word.ts'
 import { listTools } from './listed.ts'
 import type { ToolResult } from './results.ts'

@@ -6,10 +6,10 @@ import type { HttpContext, HttpSettings } from '../http/context.ts'
 import { createEventStreams } from '../http/events/streams.ts'
 import type { MostPlaces } from '../http/places.ts'
 import { createHttpServer } from '../http/server.ts'
+import { operationContext } from '../library/context.ts'
 import { healthOf } from '../library/health.ts'
 import type { Waiters } from '../library/waiters.ts'
 import type { Counting } from '../metrics/metrics.ts'
-import { inviteWorker } from '../engine/invited.ts'
 import { createAuthentication } from '../service/authentication.ts'
 import { csrfTokenOf } from '../service/console-sessions.ts'
 import { defaultAgentOf } from '../service/first-start.ts'
@@ -37,7 +37,6 @@ export interface DoorContext {
   readonly refresh: () => Promise<void>
   readonly waiters: Pick<Waiters, 'ended'>
   readonly counter: () => number
-  readonly ended: HttpContext['ended']
   readonly counting: Counting
 }
 
@@ -73,7 +72,7 @@ export async function openDoor(ctx: DoorContext): Promise<Door> {
 
 function httpContext(ctx: DoorContext): HttpContext {
   const { app, configuration, isOpen } = ctx
-  const { parts, ports, live, work, loops } = app
+  const { parts, ports, work } = app
   const authentication = createAuthentication(ports)
   const agents = rememberDefaultAgents(app)
   const access = createAccessHearers()
@@ -94,33 +93,30 @@ function httpContext(ctx: DoorContext): HttpContext {
     access.hear(orgId, turn.events)
   })
   return {
-    ...{ ports, live, work, version: ctx.version, log: ctx.log, counter: ctx.counter, ended: ctx.ended },
-    settings,
-    config: {
-      view: () => ({ file: configuration.file?.path ?? null, values: configuration.keeper.view() }),
-      refresh: ctx.refresh,
-    },
+    ...operationContext(app, {
+      ...{ version: ctx.version, log: ctx.log, ended: ctx.waiters.ended, defaultAgent: agents.find },
+      config: {
+        view: () => ({ file: configuration.file?.path ?? null, values: configuration.keeper.view() }),
+        refresh: ctx.refresh,
+      },
+      health: () => {
+        const health = healthOf(parts)
+        return isOpen() ? health : { ...health, ready: false }
+      },
+      isDraining: () => !isOpen() || parts.state.draining,
+    }),
+    ...{ settings, events, counter: ctx.counter },
     authenticate: authentication.authenticate,
     consoleSession: async (cookie) => {
       const found = await authentication.consoleSession(cookie)
       return found === null ? null : { principal: found.principal, csrfToken: csrfTokenOf(cookie) }
     },
     forgetSession: authentication.forget,
-    events,
     metrics: metricsPort(ctx),
-    workers: { wait: parts.workers.wait, say: parts.progress.say, invite: (about) => inviteWorker(parts, about) },
     admit: app.tracing.admit,
     hearAccess: access.listen,
-    health: () => {
-      const health = healthOf(parts)
-      return isOpen() ? health : { ...health, ready: false }
-    },
     hasManyOrgs: () => parts.state.hasManyOrgs,
     queriesPerOrg: Math.max(2, Math.floor(configuration.keeper.current().config.database.pool / 4)),
-    isDraining: () => !isOpen() || parts.state.draining,
-    defaultAgent: agents.find,
-    ended: ctx.waiters.ended,
-    wakeSchedules: loops.wakeSchedules,
   }
 }
 

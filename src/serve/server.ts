@@ -170,7 +170,6 @@ async function open(starting: Starting, data: string, openDoor: typeof OpenDoor)
   const door = await openDoor({
     ...{ app, configuration, version, log: log.log, isOpen: () => state.started, refresh: reloading.refresh },
     ...{ waiters, counter: () => performance.now(), counting: starting.counting },
-    ended: waiters.ended,
   })
   const { host } = configuration.keeper.current().config.server
   starting.outbound.listensAt({ host, port: Number(new URL(door.localUrl).port), url: door.url })

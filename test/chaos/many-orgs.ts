@@ -1,16 +1,12 @@
 import { openApp } from '../../src/app.ts'
-import { ErrGatewayDraining, Refusal } from '../../src/contract/refusals.ts'
+import { Refusal } from '../../src/contract/refusals.ts'
 import { agentId, orgId as toOrgId } from '../../src/core/ids.ts'
 import type { Escapement, LogEntry, Settings } from '../../src/escapement.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { inProcess, type Handler } from '../../src/executors/in-process/execute.ts'
-import { agentsOf } from '../../src/library/agents.ts'
-import type { Running } from '../../src/library/running.ts'
-import { schedulesOf } from '../../src/library/schedules.ts'
-import { secretsOf } from '../../src/library/secrets.ts'
-import { sessionsOf } from '../../src/library/sessions.ts'
+import { runningOf, type Running } from '../../src/library/running.ts'
 import { stopApp } from '../../src/library/stop.ts'
-import { tasksOf } from '../../src/library/tasks.ts'
+import { surfaceOf } from '../../src/library/surface.ts'
 import { createWaiters } from '../../src/library/waiters.ts'
 import { DEFAULT_SETTINGS, parseSettings } from '../../src/service/settings.ts'
 
@@ -50,26 +46,18 @@ export async function startManyOrgs({ url, settings, agents, handler, log }: Man
   })
   let isOver = false
   const runningFor = (org: string): (() => Running) => {
-    const orgId = toOrgId(org)
-    const caller = { orgId, principal: null }
+    const running = runningOf(app, {
+      ...{ orgId: toOrgId(org), waiters, defaultAgent: () => agentId('helper'), refresh: () => Promise.resolve() },
+    })
     return () => {
       if (isOver) throw new Refusal('NOT_STARTED', 'The node has left')
-      return {
-        ...{ app, orgId, caller, waiters, admitting: () => caller, defaultAgent: () => agentId('helper') },
-        refuseWhileDraining: () => {
-          if (app.parts.state.draining) throw new ErrGatewayDraining()
-        },
-      }
+      return running
     }
   }
   const doors = new Map<string, OrgDoor>()
   return {
     of: (org) => {
-      const running = runningFor(org)
-      const door = doors.get(org) ?? {
-        ...{ agents: agentsOf(running, () => Promise.resolve()), schedules: schedulesOf(running) },
-        ...{ secrets: secretsOf(running), sessions: sessionsOf(running), tasks: tasksOf(running) },
-      }
+      const door = doors.get(org) ?? surfaceOf(runningFor(org), () => Promise.resolve())
       doors.set(org, door)
       return door
     },

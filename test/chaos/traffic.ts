@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../../src/contract/refusals.ts'
-import type { SubmitOptions } from '../../src/escapement.ts'
+import type { CallOptions } from '../../src/client/calls.ts'
 import type { Random } from '../simulation/random.ts'
 import type { Journal } from './journal.ts'
 import type { ManyOrgs, OrgDoor } from './many-orgs.ts'
@@ -139,9 +139,9 @@ function pick<T>(random: Random, items: readonly T[], weightOf: (item: T) => num
 async function submit(
   { journal, random, stopping }: Sender,
   { id, to }: { readonly id: string; readonly to: string },
-  send: (once: SubmitOptions) => Promise<{ readonly run: string; readonly dropped: string | null }>,
+  send: (once: CallOptions) => Promise<{ readonly run: string; readonly dropped: string | null }>,
 ): Promise<void> {
-  const once: SubmitOptions = random.chance(SHARE_WITH_KEY) ? { idempotencyKey: `chaos-${id}` } : {}
+  const once: CallOptions = random.chance(SHARE_WITH_KEY) ? { idempotencyKey: `chaos-${id}` } : {}
   journal.write({ kind: 'sent', id, at: trueNow(), to })
   for (;;) {
     try {

@@ -3,7 +3,7 @@ import { createClient, type Client } from '../../src/client/client.ts'
 import { EscapementError } from '../../src/client/errors.ts'
 import type { Page } from '../../src/contract/page.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
-import { OPERATIONS } from '../../src/contract/operations/table.ts'
+import { OPERATIONS } from '../../src/operations/table.ts'
 import {
   createScriptedServer,
   cut,

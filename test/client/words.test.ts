@@ -1,7 +1,7 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import type { z } from 'zod'
 import type { AsCodeDocument } from '../../src/contract/as-code.ts'
-import type { Operations } from '../../src/contract/operations/table.ts'
+import type { Operations } from '../../src/operations/table.ts'
 import type { OverlapAction } from '../../src/core/schedule/schedule-rules.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { Escapement } from '../../src/escapement.ts'

@@ -407,7 +407,7 @@ describe.concurrent('a schedule that brings its executor with it', () => {
     const { run_id: last = '' } = await node.schedules.runNow(made.id)
     expect(await ended(node, last)).toMatchObject({ status: 'success', output: 'go', agent_id: 'parrot' })
     expect([peer.heard.length, other.heard.length]).toEqual([1, 1])
-    expect((await node.agents.list()).filter(({ id }) => id.includes('inline'))).toEqual([])
+    expect((await node.agents.list()).items.filter(({ id }) => id.includes('inline'))).toEqual([])
     await Promise.all([peer.close(), other.close()])
   })
 

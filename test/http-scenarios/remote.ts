@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { createClient, type Client } from '../../src/client/client.ts'
-import type { AnswerSpec } from '../../src/contract/operations/operation.ts'
-import { OPERATIONS } from '../../src/contract/operations/table.ts'
+import type { AnswerSpec } from '../../src/contract/operation.ts'
+import { OPERATIONS } from '../../src/operations/table.ts'
 import { problem } from '../../src/contract/problem.ts'
 import { taskError } from '../../src/contract/task.ts'
-import type { Escapement } from '../../src/escapement.ts'
+import type { MessageInput } from '../../src/contract/session.ts'
 import type { Surface } from '../scenarios/both/world.ts'
 import { eventually } from '../scenarios/support.ts'
 
@@ -14,74 +14,39 @@ const PATIENCE_MS = 12_000
 export const createCheckedClient = (url: string, key: string): Client =>
   createClient({ url, key, retries: 0, fetch: checkedFetch })
 
-/** The scenarios speak to a server as they speak to the library. */
-export function surfaceOf(client: Client): Surface {
-  return {
-    schedules: {
-      ...client.schedules,
-      list: (filter) => client.schedules.list(filter ?? {}),
-      create: (input, { fromRun } = {}) =>
-        client.schedules.create(input, fromRun === undefined ? {} : { query: { from_run: fromRun } }),
-      delete: (id) => client.schedules.delete(id),
-      runNow: (id, options) => client.schedules.runNow(id, options),
-      runs: (id, filter) => client.schedules.runs(id, wordsOf(filter)),
-      explain: (id, at) => client.schedules.explain(id, { at: new Date(at).toISOString() }),
-      importCrontab: (input) => client.import.crontab(input),
-      importOpenclaw: (input) => client.import.openclaw(input),
+/** The scenarios speak to a server as they speak to the library; only what needs a process is made up for. */
+export const surfaceOf = (client: Client): Surface => ({
+  ...client,
+  sessions: {
+    ...client.sessions,
+    send: async (key, message, options) => {
+      const answer = await client.sessions.send(key, messageOf(message), options)
+      if ('id' in answer) throw new Error(`a run was answered to nobody who waits: ${answer.id}`)
+      return answer
     },
-    lanes: { list: async () => (await client.lanes.list()).items },
-    sessions: sessionsOf(client),
-    runs: runsOf(client),
-    agents: {
-      ...client.agents,
-      list: async () => (await client.agents.list({ limit: 200 })).items,
-      update: (id, change) => client.agents.update(id, change),
-      delete: (id) => client.agents.delete(id),
-      register: () => Promise.reject(new Error('functions do not travel by HTTP')),
+    ask: async (key, message) => {
+      const answer = await client.sessions.send(key, messageOf(message), { query: { wait: PATIENCE_MS / 1_000 } })
+      if (!('id' in answer)) throw new Error(`not settled: ${JSON.stringify(answer)}`)
+      return answer
     },
-  }
-}
-
-const sessionsOf = (client: Client): Surface['sessions'] => ({
-  ...client.sessions,
-  send: async (key, message, options) => {
-    const answer = await client.sessions.send(key, typeof message === 'string' ? { text: message } : message, options)
-    if ('id' in answer) throw new Error(`a run was answered to nobody who waits: ${answer.id}`)
-    return answer
   },
-  ask: async (key, message) => {
-    const text = typeof message === 'string' ? { text: message } : message
-    const answer = await client.sessions.send(key, text, { query: { wait: PATIENCE_MS / 1_000 } })
-    if (!('id' in answer)) throw new Error(`not settled: ${JSON.stringify(answer)}`)
-    return answer
+  runs: {
+    ...client.runs,
+    wait: (id, { timeoutMs } = {}) =>
+      eventually(async () => {
+        const run = await client.runs.get(id)
+        if (run.finished_at === null) throw new Error(`${id} is ${run.status}`)
+        return run
+      }, timeoutMs),
   },
-  list: (filter) => client.sessions.list(filter ?? {}),
+  agents: {
+    ...client.agents,
+    register: () => Promise.reject(new Error('functions do not travel by HTTP')),
+  },
 })
 
-const runsOf = (client: Client): Surface['runs'] => ({
-  get: client.runs.get,
-  list: (filter) => client.runs.list(wordsOf(filter)),
-  cancel: client.runs.cancel,
-  retry: client.runs.retry,
-  explain: client.runs.explain,
-  lineage: (id, filter) => client.runs.lineage(id, filter ?? {}),
-  schedule: (id, choices) => client.runs.schedule(id, choices),
-  proposal: (id) => client.runs.proposal(id),
-  wait: (id, { timeoutMs } = {}) =>
-    eventually(async () => {
-      const run = await client.runs.get(id)
-      if (run.finished_at === null) throw new Error(`${id} is ${run.status}`)
-      return run
-    }, timeoutMs),
-  callback: client.callbacks.settle,
-})
-
-type Filter = NonNullable<Parameters<Escapement['runs']['list']>[0]>
-
-const wordsOf = ({ status, ...rest }: Filter = {}) => ({
-  ...rest,
-  ...(status === undefined ? {} : { status: typeof status === 'string' ? status : status.join(',') }),
-})
+const messageOf = (message: MessageInput | string): MessageInput =>
+  typeof message === 'string' ? { text: message } : message
 
 const answersOf = (answers: Readonly<Record<number, AnswerSpec>>): Readonly<Record<number, AnswerSpec>> => answers
 

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { OPERATIONS } from '../../src/contract/operations/table.ts'
+import { OPERATIONS } from '../../src/operations/table.ts'
 import { REFUSAL_CODES } from '../../src/contract/refusals.ts'
 import { HAS_BROWSER, openBrowser } from '../support/browser.ts'
 import { createHttpWorld, problemIn, type HttpWorld } from './support.ts'

@@ -1,7 +1,7 @@
 import { createConfig, lintFromString, type NormalizedProblem } from '@redocly/openapi-core'
 import { describe, expect, it } from 'vitest'
 import { openApiOf } from '../../src/contract/openapi.ts'
-import { OPERATIONS } from '../../src/contract/operations/table.ts'
+import { OPERATIONS } from '../../src/operations/table.ts'
 
 /** Everything the linter recommends, its warnings included, and what it leaves to choice. */
 const RULES = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openApiOf } from '../../src/contract/openapi.ts'
-import { OPERATIONS } from '../../src/contract/operations/table.ts'
-import type { OperationSpec } from '../../src/contract/operations/operation.ts'
+import { OPERATIONS } from '../../src/operations/table.ts'
+import type { OperationSpec } from '../../src/contract/operation.ts'
 
 const document = openApiOf(OPERATIONS, '1.2.3')
 const specs: readonly (readonly [string, OperationSpec])[] = Object.entries(OPERATIONS)

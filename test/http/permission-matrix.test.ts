@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { OperationSpec } from '../../src/contract/operations/operation.ts'
+import type { OperationSpec } from '../../src/contract/operation.ts'
 import { OPERATOR_ORG, PERMISSIONS, type Permission } from '../../src/core/access.ts'
 import { formatInstant, later } from '../../src/core/instant.ts'
 import { createAuthentication } from '../../src/service/authentication.ts'

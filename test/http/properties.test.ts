@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { OperationSpec } from '../../src/contract/operations/operation.ts'
+import type { OperationSpec } from '../../src/contract/operation.ts'
 import { checkAnswer, recordOf, requestsOf, send, Things, type Exchange } from './contract/exchange.ts'
 import { createLook, type Look } from './contract/fingerprint.ts'
 import type { Drawn } from './contract/hostile.ts'

@@ -3,8 +3,8 @@ import { OPERATOR_ORG, type Principal } from '../../src/core/access.ts'
 import { principalId } from '../../src/core/ids.ts'
 import { Refusal } from '../../src/contract/refusals.ts'
 import { bodyBytes, chargeAnswer, chargeRequest, createRateLimit, type Charging } from '../../src/http/rate-limit.ts'
-import { isOfWorkers } from '../../src/http/gate.ts'
-import { OPERATIONS } from '../../src/contract/operations/table.ts'
+import { isOfWorkers } from '../../src/operations/admit.ts'
+import { OPERATIONS } from '../../src/operations/table.ts'
 import { aPrincipal } from './support.ts'
 
 interface Situation {

@@ -3,7 +3,9 @@ import { expect } from 'vitest'
 import { inCode } from '../../src/contract/config/in-code.ts'
 import { CONFIG_KEYS } from '../../src/contract/config/keys.ts'
 import { buildTree, defaultLayer } from '../../src/contract/config/tree.ts'
-import type { OperationSpec } from '../../src/contract/operations/operation.ts'
+import type { OperationSpec } from '../../src/contract/operation.ts'
+import type { OperationTable } from '../../src/operations/operation.ts'
+import { OPERATIONS } from '../../src/operations/table.ts'
 import type { Problem } from '../../src/contract/problem.ts'
 import { REFUSAL_CODES, type RefusalCode } from '../../src/contract/refusals.ts'
 import { taskError } from '../../src/contract/task.ts'
@@ -14,7 +16,7 @@ import { readTraceparent } from '../../src/core/trace-context.ts'
 import type { AnswerMemory } from '../../src/http/answer-memory.ts'
 import type { HttpContext, HttpSettings, SignedIn } from '../../src/http/context.ts'
 import { createEventStreams } from '../../src/http/events/streams.ts'
-import { createHttpServer, type Api } from '../../src/http/server.ts'
+import { createHttpServer } from '../../src/http/server.ts'
 import type { LiveWork } from '../../src/service/live-port.ts'
 import { ensureOrg } from '../../src/store/orgs.ts'
 import { insertAgents } from '../../src/store/agents.ts'
@@ -83,13 +85,17 @@ export const USUAL_SETTINGS: HttpSettings = {
 /** A node that remembers nothing: everything is asked of the database. */
 const NO_WORK: LiveWork = { ownersOf: () => undefined, workOf: () => null, providersOf: () => [], lanes: () => [] }
 
-export async function createHttpWorld(api?: Api, answers?: AnswerMemory): Promise<HttpWorld> {
+export async function createHttpWorld(
+  operations: OperationTable = OPERATIONS,
+  answers?: AnswerMemory,
+): Promise<HttpWorld> {
   const services = await createServiceWorld()
   await makeOperator(services)
   const logged: HttpWorld['logged'] = []
   let settings = USUAL_SETTINGS
   let counter = 0
   const context: HttpContext = {
+    operations,
     ports: services.ports,
     live: { stateOf: () => undefined, positionOf: () => null, explain: () => null },
     work: NO_WORK,
@@ -118,7 +124,7 @@ export async function createHttpWorld(api?: Api, answers?: AnswerMemory): Promis
     counter: () => counter++,
     log: (entry) => void logged.push(entry),
   }
-  const app = await createOrDrop(services, () => createHttpServer(context, api, answers))
+  const app = await createOrDrop(services, () => createHttpServer(context, answers))
   return {
     services,
     app,

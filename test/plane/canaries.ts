@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { OPERATIONS, type OperationId } from '../../src/contract/operations/table.ts'
+import { OPERATIONS, type OperationId } from '../../src/operations/table.ts'
 import type { TestDatabase } from '../support/database.ts'
 
 /** Values that must be found nowhere, by what they are. */

@@ -13,12 +13,12 @@ describe.concurrent('28: an agent that reports later', () => {
     const { run_id: id } = await send(node, chat('s'), 'later')
     await inState(node, id, 'awaiting_callback')
     const token = await agent.first()
-    expect(await node.runs.callback(token, { status: 'success', output: 'the result' })).toEqual({
+    expect(await node.callbacks.settle(token, { status: 'success', output: 'the result' })).toEqual({
       ...{ status: 'success', ignored: false },
     })
     expect(await node.runs.get(id)).toMatchObject({ status: 'success', output: 'the result', attempt: 1 })
     for (const status of ['success', 'failed'] as const)
-      expect(await node.runs.callback(token, { status, output: 'another' })).toEqual({
+      expect(await node.callbacks.settle(token, { status, output: 'another' })).toEqual({
         ...{ status: 'success', ignored: true },
       })
     expect(await node.runs.get(id)).toMatchObject({ status: 'success', output: 'the result' })
@@ -30,8 +30,9 @@ describe.concurrent('28: an agent that reports later', () => {
     const { run_id: id } = await send(node, chat('s'), 'later')
     const token = await agent.first()
     expect(token.length).toBeGreaterThanOrEqual(43)
-    for (const wrong of ['nonsense', `${token}x`, token.slice(0, -1), ''])
-      await refused(node.runs.callback(wrong, { status: 'success' }), 'NOT_FOUND')
+    for (const wrong of ['nonsense', `${token}x`, token.slice(0, -1)])
+      await refused(node.callbacks.settle(wrong, { status: 'success' }), 'NOT_FOUND')
+    await refused(node.callbacks.settle('', { status: 'success' }), 'VALIDATION')
     await inState(node, id, 'awaiting_callback')
     const stored = await world.database.outside(
       `select (select count(*) from escapement.callback where callback::text like $1)::int as in_callbacks,
@@ -49,7 +50,7 @@ describe.concurrent('28: an agent that reports later', () => {
     const { run_id: other } = await send(node, chat('t'), 'other')
     expect((await ended(node, other)).status).toBe('success')
     expect(await statusOf(node, behind)).toBe('queued')
-    await node.runs.callback(await agent.first(), { status: 'success' })
+    await node.callbacks.settle(await agent.first(), { status: 'success' })
     expect(await endings(node, [deferred, behind])).toEqual(['success', 'success'])
   })
 
@@ -60,14 +61,14 @@ describe.concurrent('28: an agent that reports later', () => {
     const { run_id: id } = await send(node, chat('s'), 'later')
     const first = await agent.first()
     await inState(node, id, 'awaiting_callback')
-    expect(await node.runs.callback(first, { status: 'failed', error_message: 'busy' })).toMatchObject({
+    expect(await node.callbacks.settle(first, { status: 'failed', error_message: 'busy' })).toMatchObject({
       ignored: false,
     })
     await eventually(() => expect(agent.tokens).toHaveLength(2))
     await inState(node, id, 'awaiting_callback')
-    expect(await node.runs.callback(first, { status: 'success' })).toMatchObject({ ignored: true })
+    expect(await node.callbacks.settle(first, { status: 'success' })).toMatchObject({ ignored: true })
     expect(await statusOf(node, id)).toBe('awaiting_callback')
-    await node.runs.callback(agent.tokens[1] ?? '', { status: 'success', output: 2 })
+    await node.callbacks.settle(agent.tokens[1] ?? '', { status: 'success', output: 2 })
     expect(await ended(node, id)).toMatchObject({ status: 'success', attempt: 2, output: 2 })
   })
 
@@ -79,7 +80,9 @@ describe.concurrent('28: an agent that reports later', () => {
     await first.stop()
     const second = await world.start()
     expect(await statusOf(second, id)).toBe('awaiting_callback')
-    expect(await second.runs.callback(await agent.first(), { status: 'success' })).toMatchObject({ status: 'success' })
+    expect(await second.callbacks.settle(await agent.first(), { status: 'success' })).toMatchObject({
+      status: 'success',
+    })
     expect((await ended(second, id)).status).toBe('success')
   })
 
@@ -89,7 +92,7 @@ describe.concurrent('28: an agent that reports later', () => {
     const { run_id: id } = await send(node, chat('s'), 'later')
     await inState(node, id, 'awaiting_callback')
     expect(await node.runs.cancel(id)).toMatchObject({ status: 'cancelled' })
-    expect(await node.runs.callback(await agent.first(), { status: 'success' })).toEqual({
+    expect(await node.callbacks.settle(await agent.first(), { status: 'success' })).toEqual({
       ...{ status: 'cancelled', ignored: true },
     })
   })
@@ -102,7 +105,7 @@ describe.concurrent('28: an agent that reports later', () => {
     await inState(node, id, 'awaiting_callback')
     const token = await agent.first()
     const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? node : other).runs.callback(token, { output: n })),
+      Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? node : other).callbacks.settle(token, { output: n })),
     )
     expect(answers.filter((answer) => !answer.ignored)).toHaveLength(1)
     expect(answers.map((answer) => answer.status)).toEqual(Array(8).fill('success'))

@@ -114,7 +114,7 @@ describe.concurrent('13: signals', () => {
     await eventually(() => expect(child.began()).toHaveLength(1))
     child.signal('SIGTERM')
     await eventually(async () =>
-      expect(await child.call('nodes', 'list')).toEqual([expect.objectContaining({ draining: true })]),
+      expect(await child.call('nodes', 'list')).toMatchObject({ items: [{ draining: true }] }),
     )
     await expect(child.call('sessions', 'send', chat('s'), 'new')).rejects.toThrow(/draining/)
     await child.ended

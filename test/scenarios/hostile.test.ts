@@ -123,7 +123,7 @@ describe.concurrent('what a function gives back', () => {
     const { run_id: twice } = await send(node, chat('b'), 'twice')
     await eventually(() => expect(tokens).toHaveLength(1))
     await nothingFor(100)
-    await node.runs.callback(tokens[0] ?? '', { status: 'success' })
+    await node.callbacks.settle(tokens[0] ?? '', { status: 'success' })
     expect(isTerminal((await ended(node, twice)).status)).toBe(true)
   })
 })
@@ -155,7 +155,7 @@ describe.concurrent('what a caller hands in', () => {
       () => node.runs.list({ session: NUL }),
       () => node.runs.list({ cursor: 'nonsense' }),
       () => node.runs.list({ limit: -1 }),
-      () => node.runs.callback(NUL, { status: 'success' }),
+      () => node.callbacks.settle(NUL, { status: 'success' }),
     ]
     const unexpected: string[] = []
     for (const call of calls) {
@@ -227,9 +227,9 @@ describe.concurrent('what a program attaches', () => {
   scenario('settings that make no sense: refused whole', async (world) => {
     const node = await world.start({ agents: { worker: () => 'done' }, lanes: { main: 3 } })
     expect(() => node.reload({ lanes: { main: 5 }, sessions: { cap: -1 } })).toThrow(Refusal)
-    expect((await node.lanes.list()).find((lane) => lane.name === 'main')?.concurrency).toBe(3)
-    await refused(node.lanes.set('main', 0), 'VALIDATION')
-    await refused(node.lanes.set('', 3), 'VALIDATION')
+    expect((await node.lanes.list()).items.find((lane) => lane.name === 'main')?.concurrency).toBe(3)
+    await refused(node.lanes.set('main', { concurrency: 0 }), 'VALIDATION')
+    await refused(node.lanes.set('', { concurrency: 3 }), 'VALIDATION')
     await expect(world.start({ node: { lease_ms: 1_000, renew_ms: 2_000 } })).rejects.toThrow(/renew_ms/)
   })
 })

@@ -18,7 +18,7 @@ describe.concurrent('an agent over HTTP, inside a program', () => {
     expect(told[0]).toMatchObject({ run_id: id, message: 'Hello' })
     expect(told[0]).not.toHaveProperty('callback_url')
     const token = told[0]?.callback_token ?? ''
-    expect(await node.runs.callback(token, { output: 'late' })).toEqual({ status: 'success', ignored: false })
+    expect(await node.callbacks.settle(token, { output: 'late' })).toEqual({ status: 'success', ignored: false })
     expect(await ended(node, id)).toMatchObject({ status: 'success', output: 'late' })
     await peer.close()
   })

@@ -10,7 +10,7 @@ describe('lanes', () => {
   scenario('have their default sizes, and `delegate` is another name of team', async (world) => {
     const stage = createStage()
     const node = await world.start({ agents: { worker: stage.handler } })
-    const sizes = Object.fromEntries((await node.lanes.list()).map((lane) => [lane.name, lane.concurrency]))
+    const sizes = Object.fromEntries((await node.lanes.list()).items.map((lane) => [lane.name, lane.concurrency]))
     expect(sizes).toEqual({ main: 30, subagent: 50, team: 100, cron: 30, task: 20 })
     const [id = ''] = await sendApart(node, ['a'], 'delegate')
     await stage.begun('a')
@@ -52,9 +52,9 @@ describe('lanes', () => {
     const node = await world.start({ agents: { worker: stage.handler }, lanes: { main: 1 } })
     const ids = await sendApart(node, ['a', 'b', 'c', 'd'])
     await stage.begunMany(1)
-    expect(await node.lanes.set('main', 3)).toMatchObject({ name: 'main', concurrency: 3 })
+    expect(await node.lanes.set('main', { concurrency: 3 })).toMatchObject({ name: 'main', concurrency: 3 })
     await stage.begunMany(3)
-    await node.lanes.set('main', 1)
+    await node.lanes.set('main', { concurrency: 1 })
     await eventually(async () => expect(await laneOf(node, 'main')).toMatchObject({ concurrency: 1, active: 3 }))
     const [first, second] = stage.acts
     first?.release()

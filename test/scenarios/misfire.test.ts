@@ -54,11 +54,11 @@ describe.concurrent('19: a cron of every 5 minutes', () => {
     await setBack(world, id, newest - 6 * MINUTE)
     const node = await world.start({ agents: { worker: () => 'done' } })
     const [skipped, run] = await runsWhen(node, id, (found) => found.length >= 2 && areOver(found))
-    expect(await node.schedules.explain(id, newest)).toMatchObject({
+    expect(await node.schedules.explain(id, { at: newest })).toMatchObject({
       ...{ run_id: run?.id, status: 'success', reason: 'caught_up', rule: 'misfire_policy=CATCH_UP_LIMITED' },
       at: new Date(newest).toISOString(),
     })
-    expect(await node.schedules.explain(id, newest - 5 * MINUTE)).toMatchObject({
+    expect(await node.schedules.explain(id, { at: newest - 5 * MINUTE })).toMatchObject({
       ...{ run_id: skipped?.id, status: 'skipped', reason: 'misfire' },
     })
   })

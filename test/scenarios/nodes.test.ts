@@ -82,15 +82,15 @@ describe.concurrent('31: two nodes on one database', () => {
     two.on('run.changed', (event) => void heard.push(`${event.subject} ${String(event.data['status'])}`))
     const { run_id: id } = await send(one, chat('s'), 'work')
     await stage.begun('work')
-    await two.lanes.set('main', 7)
+    await two.lanes.set('main', { concurrency: 7 })
     await eventually(async () => {
-      const main = (await one.lanes.list()).find((lane) => lane.name === 'main')
+      const main = (await one.lanes.list()).items.find((lane) => lane.name === 'main')
       expect(main).toMatchObject({ concurrency: 7, active: 1 })
     })
     stage.open()
     expect((await ended(two, id)).status).toBe('success')
     await eventually(() => expect(heard).toContain(`${id} success`))
-    const nodes = await two.nodes.list()
+    const nodes = (await two.nodes.list()).items
     expect(nodes.map((node) => [node.alive, node.draining])).toEqual([
       [true, false],
       [true, false],

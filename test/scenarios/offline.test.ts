@@ -56,11 +56,11 @@ describe.concurrent('32: an agent that no live node can execute', () => {
   scenario('a node that has left counts as gone', async (world) => {
     const node = await world.start()
     const other = await world.start({ agents: { remote: () => 'done' } })
-    await eventually(async () => expect((await node.nodes.list()).filter((each) => each.alive)).toHaveLength(2))
+    await eventually(async () => expect((await node.nodes.list()).items.filter((each) => each.alive)).toHaveLength(2))
     await other.stop()
     const { run_id: id } = await send(node, chat('s', 'remote'), 'work')
     await eventually(async () => expect(await node.runs.explain(id)).toMatchObject({ reason: 'executor_offline' }))
     expect(await statusOf(node, id)).toBe('queued')
-    expect((await node.nodes.list()).filter((each) => each.alive)).toHaveLength(1)
+    expect((await node.nodes.list()).items.filter((each) => each.alive)).toHaveLength(1)
   })
 })

@@ -85,7 +85,7 @@ describe.concurrent('34: the limits of tasks', () => {
     const refusal = await refused(node.tasks.submit({ agentId: 'a', action: '4' }), 'QUEUE_FULL')
     expect(refusal.retryAfterMs).toBeGreaterThan(0)
     expect(await node.tasks.get(refusal.runId ?? '')).toMatchObject({ state: 'rejected', action: '4' })
-    const rejected = await node.tasks.list({ agentId: 'a', state: 'rejected' })
+    const { tasks: rejected } = await node.tasks.list({ agentId: 'a', state: 'rejected' })
     expect(rejected.map((task) => task.taskId)).toEqual([refusal.runId])
     await submit(node, 'b', 'of another agent')
   })
@@ -207,9 +207,10 @@ describe.concurrent('37: a batch', () => {
     const node = await world.start({ agents: { a: stage.handler }, lanes: { task: 1 }, tasks: { max_per_agent: 2 } })
     await submit(node, 'a', 'held')
     await stage.begun('held')
-    const answers = await node.tasks.batch(
-      ['1', '2', '3', '4'].map((action) => ({ agentId: 'a', action, priority: 1 })),
-    )
+    const { tasks: answers } = await node.tasks.batch({
+      agentId: 'a',
+      tasks: ['1', '2', '3', '4'].map((action) => ({ action, priority: 1 })),
+    })
     expect(answers.map((answer) => answer.state)).toEqual(['queued', 'queued', 'rejected', 'rejected'])
     expect(answers.map((answer) => answer.error !== undefined)).toEqual([false, false, true, true])
     const actions = await Promise.all(answers.map(async ({ taskId }) => (await node.tasks.get(taskId)).action))
@@ -224,10 +225,14 @@ describe.concurrent('37: a batch', () => {
 
   scenario('of none, or of 51, is refused', async (world) => {
     const node = await world.start({ agents: { a: () => 'done' } })
-    await refused(node.tasks.batch([]), 'VALIDATION')
-    await refused(node.tasks.batch(Array(51).fill({ agentId: 'a', action: 'x' })), 'BATCH_TOO_LARGE')
-    expect(await node.tasks.list()).toEqual([])
-    expect(await node.tasks.batch(Array(50).fill({ agentId: 'a', action: 'x' }))).toHaveLength(50)
+    const many = (count: number) => ({
+      agentId: 'a',
+      tasks: Array(count).fill({ action: 'x' }) as { action: string }[],
+    })
+    await refused(node.tasks.batch(many(0)), 'VALIDATION')
+    await refused(node.tasks.batch(many(51)), 'BATCH_TOO_LARGE')
+    expect((await node.tasks.list()).tasks).toEqual([])
+    expect((await node.tasks.batch(many(50))).tasks).toHaveLength(50)
   })
 
   scenario('a finished task shows its result', async (world) => {

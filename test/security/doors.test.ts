@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { OperationSpec } from '../../src/contract/operations/operation.ts'
+import type { OperationSpec } from '../../src/contract/operation.ts'
 import { RPC_METHODS } from '../../src/contract/rpc/methods.ts'
 import { OPERATOR_ORG, PERMISSIONS, ROLES, type Permission, type Principal, type Role } from '../../src/core/access.ts'
 import { principalId } from '../../src/core/ids.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import type { OperationSpec } from '../../src/contract/operations/operation.ts'
+import type { OperationSpec } from '../../src/contract/operation.ts'
 import type { RunView } from '../../src/contract/run.ts'
 import type { ScheduleView } from '../../src/contract/schedule.ts'
 import { ALL_OPERATIONS } from '../http/contract/objects.ts'

@@ -1,5 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify'
-import type { OperationSpec } from '../../src/contract/operations/operation.ts'
+import type { OperationSpec } from '../../src/contract/operation.ts'
 import { fillPath, kindOf, paramsIn } from '../http/contract/objects.ts'
 import type { HttpWorld, More } from '../http/support.ts'
 import type { Garden } from './plant.ts'

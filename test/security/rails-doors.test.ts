@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { OperationSpec } from '../../src/contract/operations/operation.ts'
-import { OPERATIONS } from '../../src/contract/operations/table.ts'
+import type { OperationSpec } from '../../src/contract/operation.ts'
+import { OPERATIONS } from '../../src/operations/table.ts'
 import { RPC_METHODS, type RpcMethodSpec } from '../../src/contract/rpc/methods.ts'
 import { OPERATOR_ORG } from '../../src/core/access.ts'
 import { principalId } from '../../src/core/ids.ts'

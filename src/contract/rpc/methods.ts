@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Permission } from '../../core/access.ts'
-import type { RailsDoor } from '../operations/operation.ts'
+import type { RailsDoor } from '../operation.ts'
 import {
   createParams,
   heartbeatLogsParams,

@@ -1,5 +1,5 @@
 import { codesOf } from '../../contract/openapi.ts'
-import type { OperationSpec } from '../../contract/operations/operation.ts'
+import type { OperationSpec } from '../../contract/operation.ts'
 import { fieldWords, typeWords, type DescribedShape } from '../../contract/type-words.ts'
 import { html, NOTHING, prose, type Html } from './html.ts'
 

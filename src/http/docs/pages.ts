@@ -1,5 +1,5 @@
 import type { OpenApiDocument } from '../../contract/openapi.ts'
-import type { OperationTable } from '../../contract/operations/operation.ts'
+import type { OperationTable } from '../../contract/operation.ts'
 import { REFUSAL_CODES, REFUSAL_TITLES, type RefusalCode } from '../../contract/refusals.ts'
 import type { DescribedShape } from '../../contract/type-words.ts'
 import { ERROR_CODES } from '../../core/run/error-codes.ts'

@@ -1,17 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { toolNamed } from '../../contract/mcp/tools.ts'
-import { inListedNames, type Tool, type ToolAsk } from '../../contract/mcp/tool.ts'
-import type { OperationSpec } from '../../contract/operations/operation.ts'
-import { OPERATIONS, type OperationId } from '../../contract/operations/table.ts'
-import { ErrGatewayDraining, Refusal } from '../../contract/refusals.ts'
+import { toolNamed } from '../../mcp/tools/tools.ts'
+import { inListedNames, type Tool, type ToolAsk } from '../../mcp/tools/tool.ts'
+import { admit } from '../../operations/admit.ts'
+import { callerFrom } from '../../operations/caller-from.ts'
+import type { Operation } from '../../operations/operation.ts'
+import { perform, readersFor, type DoorCall } from '../../operations/perform.ts'
+import { OPERATIONS } from '../../operations/table.ts'
+import { Refusal } from '../../contract/refusals.ts'
 import type { Principal } from '../../core/access.ts'
 import { answeredWith, refusedWith, type ToolResult } from '../../mcp/results.ts'
-import type { Call } from '../call.ts'
-import { callerFrom } from '../caller-from.ts'
 import type { HttpContext } from '../context.ts'
-import { admit, admitTo } from '../gate.ts'
+import { goneSignal } from '../exchange.ts'
 import { problemOf } from '../problem.ts'
-import { readersOf, schemaReader, type Reader, type Readers } from '../../contract/read-input.ts'
+import { schemaReader, type Reader } from '../../contract/read-input.ts'
 import { internal, refusalOf } from '../unexpected.ts'
 
 /** Somebody who calls tools, and how they are reined in. */
@@ -24,7 +25,6 @@ export interface ToolAsker {
   readonly charge: () => void
   /** What was brought along so that it is done at most once. */
   readonly key: string | undefined
-  readonly handlers: Readonly<Record<string, (call: never) => unknown>>
 }
 
 /** Carries out a tool: one operation, through the gate and the handler that REST has for it. */
@@ -50,53 +50,27 @@ export function refusedTool({ ctx, request }: ToolAsker, refusal: Refusal, given
   return refusedWith({ ...facts, ...(retryAfterMs === null ? {} : { retry_after_ms: Math.ceil(retryAfterMs) }) })
 }
 
-async function carryOut(asker: ToolAsker, asked: ToolAsk, name: string): Promise<unknown> {
-  const { ctx, principal, request, handlers } = asker
-  const { operation } = asked
-  const spec: OperationSpec = OPERATIONS[operation]
-  if (spec.facade === true && !ctx.settings().tasksEnabled)
-    throw new Refusal('NOT_FOUND', 'Tasks are switched off: tasks.enabled')
-  admit(ctx, spec, principal)
-  const handler = handlers[operation] as ((call: Call<OperationSpec>) => unknown) | undefined
-  if (handler === undefined) throw new Error(`nobody carries out ${operation}`)
-  const call = callOf(asker, spec, { asked, name })
-  if (principal.railed !== undefined) await admitTo(ctx, spec, { principal, id: idIn(call.params) })
-  if (spec.newWork === true && ctx.isDraining()) throw new ErrGatewayDraining()
-  if (spec.admits !== true) return handler(call)
-  return ctx.admit(`mcp ${name}`, request.headers['traceparent'], (trace) =>
-    handler(trace === null ? call : { ...call, caller: { ...call.caller, trace } }),
-  )
-}
-
-/** What an operation is about is the one parameter of its path. */
-const idIn = (params: unknown): unknown => Object.values(params as Readonly<Record<string, unknown>>)[0]
-
 /** What REST would have made of the same request. */
-function callOf(
-  { ctx, principal, request, reply, key }: ToolAsker,
-  spec: OperationSpec,
-  { asked, name }: { readonly asked: ToolAsk; readonly name: string },
-): Call<OperationSpec> {
-  const readers = operationReaders(asked.operation, spec)
+function carryOut(asker: ToolAsker, asked: ToolAsk, name: string): unknown {
+  const { ctx, principal, request, reply, key } = asker
+  const operation: Operation = OPERATIONS[asked.operation]
+  if (operation.facade === true && !ctx.settings().tasksEnabled)
+    throw new Refusal('NOT_FOUND', 'Tasks are switched off: tasks.enabled')
+  admit(ctx, operation, principal)
+  const readers = readersFor(operation)
   const params = readers.params === null ? {} : readers.params(asked.params)
-  const query = asked.query
+  const { query } = asked
   const body = readers.body === null ? undefined : readers.body(asked.body)
   const once =
-    spec.creates === true && key !== undefined
+    operation.creates === true && key !== undefined
       ? { route: `mcp ${name}`, key, body: { params, query, body } }
       : undefined
-  return {
-    ...{ ctx, ports: ctx.ports, principal, params, query, body, ifMatch: asked.version, request, reply },
+  const call: DoorCall = {
+    ...{ ctx, ports: ctx.ports, principal, params, query, body, ifMatch: asked.version, http: null },
     caller: { ...callerFrom(principal, once), through: 'mcp' },
-  } as Call<OperationSpec>
-}
-
-const READERS = new Map<OperationId, Readers>()
-
-function operationReaders(id: OperationId, spec: OperationSpec): Readers {
-  const known = READERS.get(id) ?? readersOf(spec)
-  READERS.set(id, known)
-  return known
+    signal: () => goneSignal(reply),
+  }
+  return perform(operation, call, (work) => ctx.admit(`mcp ${name}`, request.headers['traceparent'], work))
 }
 
 const INPUTS = new Map<string, Reader>()

@@ -2,27 +2,21 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { INVALID_REQUEST, PARSE_ERROR } from '../../contract/rpc/errors.ts'
 import { Refusal } from '../../contract/refusals.ts'
 import { batchFull, createBatchRoom } from '../answer-memory.ts'
+import { goneSignal, type Exchange } from '../exchange.ts'
 import { readJsonBody } from '../json-body.ts'
+import { readKey } from '../../operations/perform.ts'
 import { chargeRequest } from '../rate-limit.ts'
-import { gateOf, readKey, refuseOthers, type Routing } from '../routes.ts'
+import { gateOf, refuseOthers, type Routing } from '../routes.ts'
 import { MOST_IN_BATCH } from '../rpc/answer.ts'
 import { performTool, refusedTool } from './perform.ts'
-import { whenOver } from '../when-over.ts'
 
 const MCP_PATH = '/mcp'
-
-type Handlers = Readonly<Record<string, (call: never) => unknown>>
-
-interface Exchange {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-}
 
 /**
  * Adds `POST /mcp`, the streamable HTTP transport of MCP without a session: each message is answered by itself, so any
  * node can answer any of them, and a key that is revoked is refused with the next one.
  */
-export function addMcp(routing: Routing, handlers: Handlers): void {
+export function addMcp(routing: Routing): void {
   const { app } = routing
   // In a room of its own: what cannot be parsed is told in the shape of JSON-RPC.
   void app.register((room, _options, done) => {
@@ -31,7 +25,7 @@ export function addMcp(routing: Routing, handlers: Handlers): void {
       parsed(null, bytes)
     })
     room.post(MCP_PATH, { onRequest: gateOf(routing, { permission: 'any', rails: 'free' }) }, (request, reply) =>
-      answer(routing, handlers, { request, reply }),
+      answer(routing, { request, reply }),
     )
     done()
   })
@@ -39,40 +33,33 @@ export function addMcp(routing: Routing, handlers: Handlers): void {
   refuseOthers(app, MCP_PATH, new Set(['POST']))
 }
 
-async function answer(routing: Routing, handlers: Handlers, exchange: Exchange): Promise<FastifyReply> {
+async function answer(routing: Routing, exchange: Exchange): Promise<FastifyReply> {
   const { ctx } = routing
   const { request, reply } = exchange
   const { body, flaw } = bodyIn(request)
   if (flaw !== undefined) return reply.code(400).send({ jsonrpc: '2.0', id: null, error: flaw })
-  const call = callerOf(routing, handlers, { ...exchange, isBatch: Array.isArray(body) })
-  const gone = new AbortController()
-  whenOver(reply.raw, () => {
-    gone.abort()
-  })
+  const call = callerOf(routing, { ...exchange, isBatch: Array.isArray(body) })
+  const signal = goneSignal(reply)
   // Loaded with the first message: who speaks no MCP does not wait for it.
   const { answerPost } = await import('./exchange.ts')
-  const asked = { headers: headersOf(request), body, signal: gone.signal, version: ctx.version, call }
+  const asked = { headers: headersOf(request), body, signal, version: ctx.version, call }
   const { status, headers, text } = await answerPost(asked)
   reply.code(status).headers(headers)
   return reply.send(text ?? undefined)
 }
 
-function callerOf(
-  routing: Routing,
-  handlers: Handlers,
-  { request, reply, isBatch }: Exchange & { readonly isBatch: boolean },
-) {
+function callerOf(routing: Routing, { request, reply, isBatch }: Exchange & { readonly isBatch: boolean }) {
   const { principal } = request
   if (principal === null) throw new Error('nobody has passed the gate')
   const header = request.headers['idempotency-key']
-  const key = header === undefined ? undefined : readKey(header)
+  const key = header === undefined ? undefined : readKey('Idempotency-Key', header)
   // The gate has charged one for the request; a batch is charged for each call.
   let isFirst = true
   const charge = (): void => {
     if (!isFirst) chargeRequest(routing, principal)
     isFirst = false
   }
-  const asker = { ctx: routing.contextOf(principal), principal, request, reply, charge, key, handlers }
+  const asker = { ctx: routing.contextOf(principal), principal, request, reply, charge, key }
   const room = createBatchRoom()
   let before: Promise<unknown> = Promise.resolve()
   return async (name: string, input: unknown) => {

@@ -2,7 +2,7 @@ import type { CreateParams, PatchParams } from '../../contract/rpc/params.ts'
 import type { ScheduleInput } from '../../contract/schedule.ts'
 import { noDelivery } from '../../service/rails/references.ts'
 import { targetForPlace, type TargetOfPlace } from '../../service/target/chat-target.ts'
-import { requirePermission } from '../gate.ts'
+import { requirePermission } from '../../operations/admit.ts'
 import type { RpcCall } from './call.ts'
 
 const given = (text: string | null | undefined): string | undefined => text || undefined

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { refuseOthers, gateOf, readKey, type Routing } from '../routes.ts'
+import { refuseOthers, gateOf, type Routing } from '../routes.ts'
+import { readKey } from '../../operations/perform.ts'
 import { chargeRequest } from '../rate-limit.ts'
 import { answerRpc } from './answer.ts'
 
@@ -21,7 +22,7 @@ export function addRpc(routing: Routing): void {
         const { principal, id } = request
         if (principal === null) throw new Error('nobody has passed the gate')
         const header = request.headers['idempotency-key']
-        const key = header === undefined ? undefined : readKey(header)
+        const key = header === undefined ? undefined : readKey('Idempotency-Key', header)
         const charge = chargeAfterFirst(() => {
           chargeRequest(routing, principal)
         })

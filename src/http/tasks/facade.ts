@@ -1,5 +1,5 @@
-import type { OperationTable } from '../../contract/operations/operation.ts'
-import { taskOperations } from '../../contract/operations/tasks.ts'
+import type { OperationTable } from '../../operations/operation.ts'
+import { taskOperations } from '../../operations/tasks.ts'
 import { Refusal } from '../../contract/refusals.ts'
 import { readJsonBody } from '../json-body.ts'
 import { addRoutes, type Routing } from '../routes.ts'
@@ -22,11 +22,7 @@ export const isFacadePath = (path: string): boolean =>
   ROOTS.some((root) => path === root || path.startsWith(`${root}/`))
 
 /** Registers the routes of the façade. Its clients say of their JSON whatever their tools say, so nobody looks there. */
-export function addFacade(
-  routing: Routing,
-  table: OperationTable,
-  handlers: Readonly<Record<string, (call: never) => unknown>>,
-): void {
+export function addFacade(routing: Routing, table: OperationTable): void {
   const { app, ctx } = routing
   void app.register((scope, _options, done) => {
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, parsed) => {
@@ -39,7 +35,7 @@ export function addFacade(
     scope.addHook('onRequest', (_request, _reply, next) => {
       next(ctx.settings().tasksEnabled ? undefined : new Refusal('NOT_FOUND', 'Tasks are switched off: tasks.enabled'))
     })
-    addRoutes({ ...routing, app: scope }, table, handlers)
+    addRoutes({ ...routing, app: scope }, table)
     done()
   })
 }

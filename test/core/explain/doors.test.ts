@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LINK_KINDS } from '../../../src/contract/explain.ts'
-import { OPERATIONS } from '../../../src/contract/operations/table.ts'
+import { OPERATIONS } from '../../../src/operations/table.ts'
 import { Command } from 'commander'
 import { describeCommands } from '../../../src/cli/commands.ts'
 import { evidenceLinks, linkTo, onlyOnce } from '../../../src/service/explain/links.ts'

@@ -39,7 +39,7 @@ const outages = onceAlone(async (servers) => {
     const runs = await runsWhen(node, id, areOver)
     shown.push(runs.map((run) => (run.status === 'success' ? run.trigger : inShort(run))))
   }
-  const gap = await node.schedules.explain(long, newest - 24 * 60 * MINUTE)
+  const gap = await node.schedules.explain(long, { at: newest - 24 * 60 * MINUTE })
   const { body } = await node.raw('GET', '/api/v1/config')
   return { usual: shown[0], all: shown[1], long: shown[2], gap, config: JSON.stringify(body) }
 })

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
-import { OPERATIONS } from '../../../src/contract/operations/table.ts'
+import type { OperationSpec } from '../../../src/contract/operation.ts'
+import { OPERATIONS } from '../../../src/operations/table.ts'
 import { RPC_METHODS, type RpcMethodSpec } from '../../../src/contract/rpc/methods.ts'
 
 /** A request as a document shows it. */

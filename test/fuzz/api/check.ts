@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { z } from 'zod'
-import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
+import type { OperationSpec } from '../../../src/contract/operation.ts'
 import { REFUSAL_CODES } from '../../../src/contract/refusals.ts'
 import { problem } from '../../../src/contract/problem.ts'
 import { taskError } from '../../../src/contract/task.ts'

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
+import type { OperationSpec } from '../../../src/contract/operation.ts'
 import { requestsOf } from '../../http/contract/exchange.ts'
 import type { Drawn } from '../../http/contract/hostile.ts'
 import { KEYS } from '../../http/support.ts'

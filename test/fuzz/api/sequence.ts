@@ -1,4 +1,4 @@
-import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
+import type { OperationSpec } from '../../../src/contract/operation.ts'
 import { shapeOf } from '../../http/contract/arbitrary.ts'
 import type { Drawn } from '../../http/contract/hostile.ts'
 import type { Random } from '../../simulation/random.ts'

@@ -1,4 +1,4 @@
-import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
+import type { OperationSpec } from '../../../src/contract/operation.ts'
 import type { Drawn } from '../../http/contract/hostile.ts'
 import { ALL_OPERATIONS, isStream, MAKERS } from '../../http/contract/objects.ts'
 import type { Method } from '../../http/support.ts'

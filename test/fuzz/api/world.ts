@@ -1,5 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify'
-import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
+import type { OperationSpec } from '../../../src/contract/operation.ts'
 import type { Database } from '../../../src/store/database.ts'
 import {
   addressOf,

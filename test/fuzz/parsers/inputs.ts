@@ -24,8 +24,8 @@ import { parseSecretInput } from '../../../src/service/secret/input.ts'
 import { parseSettings } from '../../../src/service/settings.ts'
 import { parseTarget } from '../../../src/service/target/input.ts'
 import { readTask } from '../../../src/service/task-input.ts'
-import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
-import { OPERATIONS } from '../../../src/contract/operations/table.ts'
+import type { OperationSpec } from '../../../src/contract/operation.ts'
+import { OPERATIONS } from '../../../src/operations/table.ts'
 import { asFields, asText, classOf, isWellFormed, must, type Target } from './target.ts'
 
 const NOW = instant(Date.UTC(2026, 0, 15))

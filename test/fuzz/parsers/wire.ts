@@ -1,6 +1,6 @@
 import { hookFlaw } from '../../../src/channels/hook/signature.ts'
 import { slackFlaw } from '../../../src/channels/slack/signature.ts'
-import { workerOperations } from '../../../src/contract/operations/workers.ts'
+import { workerOperations } from '../../../src/operations/workers.ts'
 import { Refusal } from '../../../src/contract/refusals.ts'
 import { readTraceparent } from '../../../src/core/trace-context.ts'
 import type { HttpSettings } from '../../../src/http/context.ts'
@@ -11,7 +11,7 @@ import { createHostCheck } from '../../../src/http/hosts.ts'
 import { readJsonBody } from '../../../src/http/json-body.ts'
 import { problemOf } from '../../../src/http/problem.ts'
 import { readersOf } from '../../../src/contract/read-input.ts'
-import { readKey } from '../../../src/http/routes.ts'
+import { readKey } from '../../../src/operations/perform.ts'
 import { readRequest } from '../../../src/http/rpc/message.ts'
 import { retryAfterMs } from '../../../src/outbound/retry-after.ts'
 import { parseCursor, parseIdCursor, readCursorParts, writeCursor } from '../../../src/service/cursor.ts'
@@ -229,7 +229,7 @@ const signed: Target = {
     must(slackFlaw(request, 'secret') !== null, 'nobody guesses a signature of Slack')
     must(hookFlaw({ ...request, id: text }, 'whsec_c2VjcmV0') !== null, 'nobody guesses a signature of a hook')
     return unlessRefused(
-      () => readKey(text),
+      () => readKey('Idempotency-Key', text),
       () => 'a key',
     )
   },

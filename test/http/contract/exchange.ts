@@ -3,7 +3,7 @@ import type { LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { codesOf } from '../../../src/contract/openapi.ts'
-import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
+import type { OperationSpec } from '../../../src/contract/operation.ts'
 import { type Problem, problem } from '../../../src/contract/problem.ts'
 import { REFUSAL_CODES, type RefusalCode } from '../../../src/contract/refusals.ts'
 

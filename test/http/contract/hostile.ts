@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
+import type { OperationSpec } from '../../../src/contract/operation.ts'
 import type { Shape } from './arbitrary.ts'
 
 /** A request before it has an address: everything that is drawn about it. */

@@ -1,5 +1,5 @@
-import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
-import { OPERATIONS } from '../../../src/contract/operations/table.ts'
+import type { OperationSpec } from '../../../src/contract/operation.ts'
+import { OPERATIONS } from '../../../src/operations/table.ts'
 import { attemptId, runId } from '../../../src/core/ids.ts'
 import { because } from '../../../src/core/reasons.ts'
 import { hashSecret } from '../../../src/service/key-text.ts'

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { Tool } from '../../../src/contract/mcp/tool.ts'
-import { TOOLS } from '../../../src/contract/mcp/tools.ts'
-import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
-import { OPERATIONS } from '../../../src/contract/operations/table.ts'
+import type { Tool } from '../../../src/mcp/tools/tool.ts'
+import { TOOLS } from '../../../src/mcp/tools/tools.ts'
+import type { OperationSpec } from '../../../src/contract/operation.ts'
+import { OPERATIONS } from '../../../src/operations/table.ts'
 import { createHttpWorld, type HttpWorld } from '../support.ts'
 import { connect, HANDSHAKE, type McpGuest } from './support.ts'
 

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect } from 'vitest'
 import { PROBLEM_META, type ToldProblem } from '../../../src/mcp/results.ts'
-import { toolNamed } from '../../../src/contract/mcp/tools.ts'
+import { toolNamed } from '../../../src/mcp/tools/tools.ts'
 import type { HttpWorld, Method } from '../support.ts'
 
 /** The revisions a client of the protocol may speak: with a handshake, and without one. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { TOOLS } from '../../../src/contract/mcp/tools.ts'
-import { OPERATIONS } from '../../../src/contract/operations/table.ts'
+import { TOOLS } from '../../../src/mcp/tools/tools.ts'
+import { OPERATIONS } from '../../../src/operations/table.ts'
 import { createHttpWorld, type HttpWorld } from '../support.ts'
 import { connect, HANDSHAKE, MODERN, type McpGuest } from './support.ts'
 

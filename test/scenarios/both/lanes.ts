@@ -5,7 +5,7 @@ import { chat, endings, eventually, nothingFor, send } from '../support.ts'
 import type { Declare, Surface } from './world.ts'
 
 export const laneOf = async (node: Pick<Surface, 'lanes'>, name: string): Promise<LaneView | undefined> =>
-  (await node.lanes.list()).find((lane) => lane.name === name)
+  (await node.lanes.list()).items.find((lane) => lane.name === name)
 
 /** Sends each to a session of its own, so that only the lane holds them up. */
 export const sendApart = (

@@ -92,7 +92,7 @@ export function misfireScenarios(scenario: Declare): void {
         const taken = index === 0 ? 1 : inWindow
         const runs = await runsWhen(node, id, (found) => found.length >= taken && areOver(found))
         expect(runs.map((run) => [inShort(run), run.trigger])).toEqual(Array(taken).fill(['success', 'catchup']))
-        const gap = await node.schedules.explain(id, new Date(newest - 24 * 60 * MINUTE).toISOString())
+        const gap = await node.schedules.explain(id, { at: new Date(newest - 24 * 60 * MINUTE).toISOString() })
         expect(gap).toMatchObject({ reason: 'misfire', run_id: null })
         expect(JSON.stringify(gap.evidence)).toContain(String(864 - taken))
       }

@@ -91,7 +91,7 @@ export function callbackScenarios(scenario: Declare): void {
       await node.agents.update('worker', { timeout_seconds: 1, retry_policy: { max_retries: 0 } })
       const { run_id: id } = await send(node, chat('s'), 'later')
       expect(await ended(node, id)).toMatchObject({ status: 'timeout', error_code: 'callback_timeout' })
-      expect(await node.runs.callback(await agent.first(), { status: 'success' })).toEqual({
+      expect(await node.callbacks.settle(await agent.first(), { status: 'success' })).toEqual({
         status: 'timeout',
         ignored: true,
       })
@@ -113,7 +113,7 @@ export function callbackScenarios(scenario: Declare): void {
         (found) => found.length >= 3 && found.every((run) => run.status !== 'waiting'),
       )
       expect(runs.slice(0, 3).map(inShort)).toEqual(['awaiting_callback', 'skipped/overlap', 'skipped/overlap'])
-      await node.runs.callback(await agent.first(), { status: 'success' })
+      await node.callbacks.settle(await agent.first(), { status: 'success' })
       const more = await decidedWhen(node, id, (found) => found.some((run, n) => n > 0 && run.status !== 'skipped'))
       expect(more[0]?.status).toBe('success')
     })

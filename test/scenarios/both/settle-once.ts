@@ -43,7 +43,7 @@ export async function expectSettledOnce(node: Surface, ids: readonly string[]): 
   expect(items.map((run) => run.id).toSorted()).toEqual(ids.toSorted())
   for (const key of SESSIONS) expect(await node.sessions.get(key)).toMatchObject({ active: 0, waiting: 0 })
   await eventually(async () => {
-    const lanes = await node.lanes.list()
+    const lanes = (await node.lanes.list()).items
     expect(lanes.map(({ active, pending }) => active + pending)).toEqual(lanes.map(() => 0))
   })
 }

@@ -2,7 +2,7 @@ import type { Escapement, EscapementOptions } from '../../../src/escapement.ts'
 import type { TestDatabase } from '../../support/database.ts'
 
 /** What the library and a server spoken to over HTTP have in common. */
-export type Surface = Pick<Escapement, 'schedules' | 'sessions' | 'runs' | 'agents'> & {
+export type Surface = Pick<Escapement, 'schedules' | 'sessions' | 'runs' | 'agents' | 'callbacks'> & {
   readonly lanes: Pick<Escapement['lanes'], 'list'>
 }
 

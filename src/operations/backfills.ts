@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { backfill, backfillCancel, backfillFilter, backfillInput, backfillPage } from '../contract/backfill.ts'
+import { id } from '../contract/common.ts'
+import { cancelBackfill, findBackfills, getBackfill, startBackfill } from '../service/backfill/backfills.ts'
+import { answer, operation } from './operation.ts'
+
+const one = z.strictObject({ id })
+
+/** Past moments of schedules that are made into runs. */
+export const backfillOperations = {
+  'schedules.backfill': operation({
+    ...{ method: 'POST', path: '/api/v1/schedules/:id/backfill', tag: 'schedules', permission: 'schedules:run' },
+    summary: 'Makes runs for past moments of a schedule',
+    description:
+      'Of the moments from `from` on and before `to`, those that `which` takes, at most 10,000, in order and no faster ' +
+      'than `max_active` and `spacing_ms` say. The plan of the schedule is untouched. With `dry_run` the answer says what ' +
+      'would be done, and nothing is changed. One at a time for each schedule.',
+    ...{ creates: true, newWork: true },
+    params: one,
+    body: backfillInput,
+    answers: { 200: backfill, 202: backfill },
+    refusals: ['NOT_FOUND', 'CONFLICT', 'PENDING_APPROVAL'],
+    examples: { body: { from: '2025-10-01T00:00:00Z', to: '2025-11-01T00:00:00Z', max_active: 2, dry_run: true } },
+  }).by(async ({ ctx, ports, caller, params, body }) => {
+    const begun = await startBackfill(ports, caller, { id: params.id, input: body })
+    if (begun.id === null) return answer(200, begun)
+    ctx.wakeSchedules()
+    return answer(202, begun)
+  }),
+  'backfills.list': operation({
+    ...{ method: 'GET', path: '/api/v1/backfills', tag: 'backfills', permission: 'schedules:read' },
+    summary: 'Lists backfills, newest first',
+    query: backfillFilter,
+    answers: { 200: backfillPage },
+  }).by(({ ports, caller, query }) => findBackfills(ports, caller, query)),
+  'backfills.get': operation({
+    ...{ method: 'GET', path: '/api/v1/backfills/:id', tag: 'backfills', permission: 'schedules:read' },
+    summary: 'Shows how far a backfill has come',
+    params: one,
+    answers: { 200: backfill },
+    refusals: ['NOT_FOUND'],
+  }).by(({ ports, caller, params }) => getBackfill(ports, caller, params.id)),
+  'backfills.cancel': operation({
+    ...{ method: 'POST', path: '/api/v1/backfills/:id/cancel', tag: 'backfills', permission: 'schedules:run' },
+    summary: 'Ends a backfill early',
+    description:
+      'No further runs are made, and those that wait are cancelled. What works goes on to its end, unless `running` is ' +
+      '`cancel`. What was made stays.',
+    bodyOptional: true,
+    params: one,
+    body: backfillCancel,
+    answers: { 200: backfill },
+    refusals: ['NOT_FOUND', 'ALREADY_ENDED'],
+  }).by(({ ports, caller, params, body }) => cancelBackfill(ports, caller, { id: params.id, cancel: body })),
+}

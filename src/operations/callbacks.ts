@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { callbackAnswer, resultInput } from '../contract/run.ts'
+import { settleByToken } from '../service/run-actions.ts'
+import { operation } from './operation.ts'
+
+/** Results that come later. */
+export const callbackOperations = {
+  'callbacks.settle': operation({
+    ...{ method: 'POST', path: '/api/v1/callbacks/:token', tag: 'callbacks', permission: 'none' },
+    summary: 'Reports the result of an attempt that was deferred',
+    description:
+      'Whoever has the token speaks for the attempt. A repetition, the token of an earlier attempt, and a report after ' +
+      'the deadline are answered with `ignored: true` and change nothing.',
+    readBy: 'service',
+    params: z.strictObject({ token: z.string().min(1).max(512) }),
+    body: resultInput,
+    answers: { 200: callbackAnswer },
+    refusals: ['NOT_FOUND'],
+    examples: {
+      body: { status: 'success', output: 'Three mails need an answer', summary: '3 mails' },
+      answer: { status: 'success', ignored: false },
+    },
+  }).by(({ ports, params, body }) => settleByToken(ports, params.token, body)),
+}

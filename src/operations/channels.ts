@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import {
+  channel,
+  channelInput,
+  channelPage,
+  channelPatch,
+  channelTest,
+  hookAnswer,
+  hookMessage,
+  hookReceipt,
+} from '../contract/channel.ts'
+import { id, pageFilter } from '../contract/common.ts'
+import { Refusal } from '../contract/refusals.ts'
+import {
+  changeChannel,
+  createChannel,
+  findChannels,
+  getChannel,
+  removeChannel,
+  testChannel,
+} from '../service/channel/channels.ts'
+import { receiveHook } from '../service/channel/hooks.ts'
+import type { HttpExchange } from './context.ts'
+import { answer, operation } from './operation.ts'
+
+const one = z.strictObject({ id })
+
+/** The bytes of a request, which its signature is of. */
+function bytesOf({ body }: HttpExchange): Buffer {
+  if (Buffer.isBuffer(body)) return body
+  throw new Refusal('MALFORMED', 'The body is missing: send it as application/json')
+}
+
+/** Where messages come from besides the API. */
+export const channelOperations = {
+  'channels.create': operation({
+    ...{ method: 'POST', path: '/api/v1/channels', tag: 'channels', permission: 'agents:write' },
+    summary: 'Makes a channel',
+    description:
+      'A bot of Telegram, an app of Slack, or a hook that anybody calls who can sign. Tokens and signing secrets are kept ' +
+      'encrypted and never shown. Nobody may speak in a new channel but those who are named.',
+    ...{ creates: true, readBy: 'service' },
+    body: channelInput,
+    answers: { 201: channel },
+    refusals: ['CONFLICT', 'SECRET_KEY'],
+    examples: {
+      body: { name: 'telegram', kind: 'telegram', agent_id: 'echo', token: '4711:secret', allowed_users: ['1001'] },
+    },
+  }).by(({ ports, caller, body }) => createChannel(ports, caller, body)),
+  'channels.list': operation({
+    ...{ method: 'GET', path: '/api/v1/channels', tag: 'channels', permission: 'agents:read' },
+    summary: 'Lists channels and how they fare',
+    query: pageFilter,
+    answers: { 200: channelPage },
+  }).by(({ ports, caller, query }) => findChannels(ports, caller, query)),
+  'channels.get': operation({
+    ...{ method: 'GET', path: '/api/v1/channels/:id', tag: 'channels', permission: 'agents:read' },
+    summary: 'Shows a channel and how it fares',
+    params: one,
+    answers: { 200: channel },
+    refusals: ['NOT_FOUND'],
+  }).by(({ ports, caller, params }) => getChannel(ports, caller, params.id)),
+  'channels.update': operation({
+    ...{ method: 'PATCH', path: '/api/v1/channels/:id', tag: 'channels', permission: 'agents:write' },
+    summary: 'Changes a channel',
+    description: 'A secret that is left out stays. Another token makes it another bot: what it had read is forgotten.',
+    readBy: 'service',
+    params: one,
+    body: channelPatch,
+    answers: { 200: channel },
+    refusals: ['NOT_FOUND', 'SECRET_KEY'],
+    examples: { body: { allowed_users: ['1001', '1002'] } },
+  }).by(({ ports, caller, params, body }) => changeChannel(ports, caller, { id: params.id, change: body })),
+  'channels.enable': operation({
+    ...{ method: 'POST', path: '/api/v1/channels/:id/enable', tag: 'channels', permission: 'agents:write' },
+    summary: 'Switches a channel on',
+    params: one,
+    answers: { 200: channel },
+    refusals: ['NOT_FOUND'],
+  }).by(({ ports, caller, params }) =>
+    changeChannel(ports, caller, { id: params.id, change: { enabled: true }, verb: 'enable' }),
+  ),
+  'channels.disable': operation({
+    ...{ method: 'POST', path: '/api/v1/channels/:id/disable', tag: 'channels', permission: 'agents:write' },
+    summary: 'Switches a channel off',
+    description: 'Nothing is heard any more. What runs already is still answered.',
+    params: one,
+    answers: { 200: channel },
+    refusals: ['NOT_FOUND'],
+  }).by(({ ports, caller, params }) =>
+    changeChannel(ports, caller, { id: params.id, change: { enabled: false }, verb: 'disable' }),
+  ),
+  'channels.delete': operation({
+    ...{ method: 'DELETE', path: '/api/v1/channels/:id', tag: 'channels', permission: 'agents:write' },
+    summary: 'Deletes a channel',
+    description: 'Its conversations stay as sessions; what is still to be said in them has nowhere to go.',
+    params: one,
+    answers: { 204: null },
+    refusals: ['NOT_FOUND'],
+  }).by(({ ports, caller, params }) => removeChannel(ports, caller, params.id)),
+  'channels.test': operation({
+    ...{ method: 'POST', path: '/api/v1/channels/:id/test', tag: 'channels', permission: 'agents:write' },
+    summary: 'Asks the service behind a channel who the channel is',
+    description: 'Finds out whether the token is good. Nothing is said in any chat.',
+    params: one,
+    answers: { 200: channelTest },
+    refusals: ['NOT_FOUND', 'SECRET_KEY'],
+  }).by(({ ports, caller, params }) => testChannel(ports, caller, params.id)),
+  'hooks.receive': operation({
+    ...{ method: 'POST', path: '/api/v1/hooks/:id', tag: 'channels', permission: 'none' },
+    summary: 'Hears what a channel is told',
+    description:
+      'Needs no key but a signature: of Standard Webhooks for a hook, of Slack for an app, and the secret token of ' +
+      'Telegram for a bot in mode `webhook`. A repetition of what was accepted before gets the same answer.',
+    ...{ raw: true, http: true, newWork: true, admits: true, readBy: 'service' },
+    params: one,
+    body: hookMessage,
+    answers: { 200: hookAnswer, 202: hookReceipt },
+    refusals: [
+      ...(['NOT_FOUND', 'BAD_SIGNATURE', 'CONFLICT', 'IDEMPOTENCY_MISMATCH', 'SECRET_KEY'] as const),
+      ...(['SESSION_QUEUE_FULL', 'BUDGET', 'RUNS_PER_DAY'] as const),
+    ],
+    examples: { body: { text: 'The nightly build of main has failed' } },
+  }).by(async ({ ports, params, caller, http }) => {
+    const { headers, parseJson: parse } = http
+    const heard = await receiveHook(ports, {
+      ...{ id: params.id, headers, body: bytesOf(http), parse, trace: caller.trace ?? null },
+    })
+    if (heard.kind === 'challenge') return answer(200, heard.answer)
+    return heard.kind === 'done' ? answer(200, { ...heard.receipt }) : answer(202, heard.receipt)
+  }),
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { alertFilter, alertPage } from '../contract/alert.ts'
+import { id } from '../contract/common.ts'
+import { delivery, deliveryFilter, deliveryPage, type DeliveryView } from '../contract/delivery.ts'
+import { findAlerts } from '../service/alerts.ts'
+import { findDeliveries, getDelivery, retryDelivery } from '../service/deliveries.ts'
+import { getRun } from '../service/runs-read.ts'
+import { requirePermission } from './admit.ts'
+import { type Asking, operation } from './operation.ts'
+import { readsAllRuns } from './runs.ts'
+
+const one = z.strictObject({ id })
+const reading = { method: 'GET', tag: 'deliveries', permission: ['runs:read', 'schedules:read'] } as const
+
+/** Readers of schedules read what the runs of schedules deliver; any other delivery is for readers of runs. */
+async function get(call: Asking, id: string): Promise<DeliveryView> {
+  const { ports, caller } = call
+  const found = await getDelivery(ports, caller, id)
+  if (readsAllRuns(call)) return found
+  const run = found.run_id === null ? null : await getRun(ports, caller.orgId, found.run_id)
+  if (run === null || run.schedule_id === null) requirePermission(call, 'runs:read')
+  return found
+}
+
+/** Results on their way, and what somebody should look at. */
+export const deliveryOperations = {
+  'deliveries.list': operation({
+    ...{ ...reading, path: '/api/v1/deliveries' },
+    summary: 'Lists deliveries with their tries, newest first',
+    description: 'A caller with schedules:read and without runs:read gets what runs of schedules have delivered.',
+    query: deliveryFilter,
+    answers: { 200: deliveryPage },
+  }).by((call) => findDeliveries(call.ports, { ...call.caller, onlyOfSchedules: !readsAllRuns(call) }, call.query)),
+  'deliveries.get': operation({
+    ...{ ...reading, path: '/api/v1/deliveries/:id' },
+    summary: 'Shows a delivery with its tries',
+    description: 'The delivery of a run of a schedule needs schedules:read or runs:read, any other needs runs:read.',
+    params: one,
+    answers: { 200: delivery },
+    refusals: ['NOT_FOUND'],
+  }).by((call) => get(call, call.params.id)),
+  'deliveries.retry': operation({
+    ...{ method: 'POST', path: '/api/v1/deliveries/:id/retry', tag: 'deliveries', permission: 'runs:write' },
+    summary: 'Sends a delivery now',
+    description:
+      'One that was given up or kept begins anew, one that waits is tried at once; the id of the message stays. ' +
+      'What has arrived, or is held for a target that is off, is refused.',
+    params: one,
+    answers: { 202: delivery },
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+  }).by(({ ports, caller, params }) => retryDelivery(ports, caller, params.id)),
+  'alerts.list': operation({
+    ...{ method: 'GET', path: '/api/v1/alerts', tag: 'alerts', permission: 'runs:read' },
+    summary: 'Lists alerts, newest first',
+    description: 'An alert is raised once and clears itself when what it says is over.',
+    query: alertFilter,
+    answers: { 200: alertPage },
+  }).by(({ ports, caller, query }) => findAlerts(ports, caller, query)),
+}

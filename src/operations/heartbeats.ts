@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { id } from '../contract/common.ts'
+import { heartbeat, heartbeatInput, heartbeatLog, heartbeatLogFilter, heartbeatTest } from '../contract/heartbeat.ts'
+import { findBeats, getHeartbeat, setHeartbeat, testHeartbeat } from '../service/heartbeat/heartbeats.ts'
+import { operation } from './operation.ts'
+
+const one = z.strictObject({ id })
+
+/** Agents that look after a checklist by themselves. */
+export const heartbeatOperations = {
+  'heartbeat.get': operation({
+    ...{ method: 'GET', path: '/api/v1/agents/:id/heartbeat', tag: 'agents', permission: 'agents:read' },
+    summary: 'Shows the heartbeat of an agent',
+    description: 'Of an agent whose heartbeat nobody has set: the defaults, switched off, version 0.',
+    etag: true,
+    params: one,
+    answers: { 200: heartbeat },
+    refusals: ['NOT_FOUND'],
+  }).by(({ ports, caller, params }) => getHeartbeat(ports, caller, params.id)),
+  'heartbeat.set': operation({
+    ...{ method: 'PUT', path: '/api/v1/agents/:id/heartbeat', tag: 'agents', permission: 'agents:write' },
+    summary: 'Sets the heartbeat of an agent',
+    description:
+      'All of it: what is left out takes its default. Only a change of the interval, of `adaptive` or of `enabled` moves the next moment.',
+    ...{ etag: true, readBy: 'service' },
+    params: one,
+    body: heartbeatInput,
+    answers: { 200: heartbeat },
+    refusals: ['NOT_FOUND', 'STALE_VERSION'],
+    examples: {
+      body: { checklist: { text: '- Is anything in the inbox urgent?' }, interval_seconds: 900, target: 'none' },
+    },
+  }).by(({ ports, caller, params, body, ifMatch }) =>
+    setHeartbeat(ports, caller, { id: params.id, version: ifMatch, input: body }),
+  ),
+  'heartbeat.test': operation({
+    ...{ method: 'POST', path: '/api/v1/agents/:id/heartbeat/test', tag: 'agents', permission: 'agents:write' },
+    summary: 'Lets the heart of an agent beat once, now',
+    description:
+      'Also while it is switched off and outside its hours; its plan stays. With nothing to check, nowhere to send an answer or a busy agent it says so, and no model is called.',
+    ...{ creates: true, newWork: true, admits: true },
+    params: one,
+    answers: { 202: heartbeatTest },
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+  }).by(({ ports, caller, params }) => testHeartbeat(ports, caller, params.id)),
+  'heartbeat.log': operation({
+    ...{ method: 'GET', path: '/api/v1/agents/:id/heartbeat/log', tag: 'agents', permission: 'agents:read' },
+    summary: 'Lists what became of the heartbeats of an agent, newest first',
+    params: one,
+    query: heartbeatLogFilter,
+    answers: { 200: heartbeatLog },
+    refusals: ['NOT_FOUND'],
+  }).by(({ ports, caller, params, query }) => findBeats(ports, caller, { ...query, id: params.id })),
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { id, pageFilter } from '../contract/common.ts'
+import { member, memberInput, memberPage, memberPatch, signInLink } from '../contract/member.ts'
+import { Refusal } from '../contract/refusals.ts'
+import { decideAccess, type Principal } from '../core/access.ts'
+import { orgId as toOrgId } from '../core/ids.ts'
+import { callerOf, type Caller, type Giver } from '../service/caller.ts'
+import { changeMember, createMember, findMembers, getMember, removeMember } from '../service/members.ts'
+import { getOrg } from '../service/orgs.ts'
+import { createSignInLink } from '../service/sign-in.ts'
+import type { OperationContext } from './context.ts'
+import { giverOf, operation } from './operation.ts'
+
+const members = '/api/v1/orgs/:org_id/members'
+const inOrg = z.strictObject({ org_id: id })
+const one = z.strictObject({ org_id: id, id })
+/** Of one's own org, and for the operator of every org. */
+const admins = { tag: 'members', permission: 'admin:*' } as const
+
+interface Asked {
+  readonly ctx: OperationContext
+  readonly caller: Caller
+  readonly principal: Principal
+  readonly params: { readonly org_id: string }
+}
+
+/** Acts in one's own org, or, as the operator, in any that exists. Of another org not even that it exists is told. */
+async function giverIn({ ctx, caller, principal, params }: Asked): Promise<Giver> {
+  const orgId = toOrgId(params.org_id)
+  if (orgId !== principal.orgId) {
+    const request = { permission: 'admin:*', orgId, now: ctx.ports.clock.now(), operatorOnly: true } as const
+    if (decideAccess(principal, request).kind !== 'granted')
+      throw new Refusal('NOT_FOUND', `There is no org ${params.org_id}`)
+    await getOrg(ctx.ports, orgId)
+  }
+  return { ...giverOf({ caller, principal }), orgId }
+}
+
+/** People, and how they get in. */
+export const memberOperations = {
+  'members.create': operation({
+    ...{ ...admins, method: 'POST', path: members },
+    summary: 'Lets somebody into an org',
+    description: 'They sign in by a link that is made for them. Nobody gives a role they could not have.',
+    ...{ creates: true, readBy: 'service' },
+    params: inOrg,
+    body: memberInput,
+    answers: { 201: member },
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+    examples: { body: { name: 'Night shift', email: 'night@example.com', role: 'member' } },
+  }).by(async (call) => createMember(call.ports, await giverIn(call), call.body)),
+  'members.list': operation({
+    ...{ ...admins, method: 'GET', path: members },
+    summary: 'Lists the members of an org, newest first',
+    params: inOrg,
+    query: pageFilter,
+    answers: { 200: memberPage },
+    refusals: ['NOT_FOUND'],
+  }).by(async (call) => findMembers(call.ports, callerOf(await giverIn(call)), call.query)),
+  'members.get': operation({
+    ...{ ...admins, method: 'GET', path: `${members}/:id` },
+    summary: 'Shows a member',
+    params: one,
+    answers: { 200: member },
+    refusals: ['NOT_FOUND'],
+  }).by(async (call) => getMember(call.ports, callerOf(await giverIn(call)), call.params.id)),
+  'members.update': operation({
+    ...{ ...admins, method: 'PATCH', path: `${members}/:id` },
+    summary: 'Changes a member',
+    description: 'A new role holds at once, also where they are signed in.',
+    readBy: 'service',
+    params: one,
+    body: memberPatch,
+    answers: { 200: member },
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+    examples: { body: { role: 'admin' } },
+  }).by(async (call) => changeMember(call.ports, await giverIn(call), { id: call.params.id, change: call.body })),
+  'members.delete': operation({
+    ...{ ...admins, method: 'DELETE', path: `${members}/:id` },
+    summary: 'Shows somebody out',
+    description: 'Every browser they are signed in with is signed out. The last owner of an org stays.',
+    params: one,
+    answers: { 204: null },
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+  }).by(async (call) => removeMember(call.ports, await giverIn(call), call.params.id)),
+  'members.invite': operation({
+    ...{ ...admins, method: 'POST', path: `${members}/:id/sign-in-link` },
+    summary: 'Makes a link that signs a member in, once, within ten minutes',
+    description: 'The token goes into the fragment of the address of the console: `/#signin=<token>`.',
+    params: one,
+    answers: { 201: signInLink },
+    refusals: ['NOT_FOUND'],
+  }).by(async (call) => createSignInLink(call.ports, await giverIn(call), { member_id: call.params.id })),
+}

@@ -1,0 +1,45 @@
+import { asCodeSchema } from '../contract/as-code-schema.ts'
+import { alive, fileSchema, health, openApiDocument, version } from '../contract/node.ts'
+import { openApiOf } from '../contract/openapi.ts'
+import { answer, operation } from './operation.ts'
+
+let document: ReturnType<typeof openApiOf> | null = null
+let schema: ReturnType<typeof asCodeSchema> | null = null
+
+/** How the process is, and what it speaks. */
+export const probeOperations = {
+  'probes.health': operation({
+    ...{ method: 'GET', path: '/health', tag: 'probes', permission: 'none' },
+    summary: 'Says that the process lives',
+    answers: { 200: alive },
+    examples: { answer: { status: 'ok' } },
+  }).by(() => ({ status: 'ok' })),
+  'probes.ready': operation({
+    ...{ method: 'GET', path: '/ready', tag: 'probes', permission: 'none' },
+    summary: 'Says whether this node can take work',
+    description: '503 without the database, with a stalled engine, or while the node goes down.',
+    answers: { 200: health, 503: health },
+  }).by(({ ctx }) => {
+    const health = ctx.health()
+    return health.ready ? answer(200, health) : answer(503, health)
+  }),
+  'probes.version': operation({
+    ...{ method: 'GET', path: '/api/v1/version', tag: 'probes', permission: 'none' },
+    summary: 'Says which version answers',
+    answers: { 200: version },
+    examples: { answer: { name: 'escapement', version: '0.1.0' } },
+  }).by(({ ctx }) => ({ name: 'escapement', version: ctx.version })),
+  'probes.openapi': operation({
+    ...{ method: 'GET', path: '/openapi.json', tag: 'probes', permission: 'none' },
+    summary: 'Describes this API as OpenAPI 3.1',
+    answers: { 200: openApiDocument },
+  }).by(
+    // It never changes while the program runs, and making it takes a while.
+    ({ ctx }) => (document ??= openApiOf(ctx.operations, ctx.version)),
+  ),
+  'probes.fileSchema': operation({
+    ...{ method: 'GET', path: '/schema/escapement.schema.json', tag: 'probes', permission: 'none' },
+    summary: 'Describes the files of schedules as code as a JSON schema, for editors',
+    answers: { 200: fileSchema },
+  }).by(() => (schema ??= asCodeSchema())),
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { pageFilter } from '../contract/common.ts'
+import {
+  rotation,
+  rotationInput,
+  secret,
+  secretInput,
+  secretName,
+  secretPage,
+  secretPatch,
+} from '../contract/secret.ts'
+import { rotateKey } from '../service/secret/rotation.ts'
+import { changeSecret, createSecret, findSecrets, getSecret, removeSecret } from '../service/secret/secrets.ts'
+import { operation } from './operation.ts'
+
+const one = z.strictObject({ name: secretName })
+
+/** Values that agents may send and nobody can read. */
+export const secretOperations = {
+  'secrets.create': operation({
+    ...{ method: 'POST', path: '/api/v1/secrets', tag: 'secrets', permission: 'secrets:write' },
+    summary: 'Keeps a secret',
+    description:
+      'Agents name it as `{{secret:NAME}}` in headers and body. It goes to the hosts it names and nowhere else. No ' +
+      '`Idempotency-Key` is needed: there is one secret of a name, and what was sent is not kept, not even as a hash.',
+    readBy: 'service',
+    body: secretInput,
+    answers: { 201: secret },
+    refusals: ['CONFLICT', 'SECRET_KEY'],
+    examples: { body: { name: 'OPENAI_KEY', value: 'sk-example-value', hosts: ['api.openai.com'] } },
+  }).by(({ ports, caller, body }) => createSecret(ports, caller, body)),
+  'secrets.list': operation({
+    ...{ method: 'GET', path: '/api/v1/secrets', tag: 'secrets', permission: 'secrets:read' },
+    summary: 'Lists secrets by name, without their values',
+    query: pageFilter,
+    answers: { 200: secretPage },
+  }).by(({ ports, caller, query }) => findSecrets(ports, caller, query)),
+  'secrets.rotate': operation({
+    ...{ method: 'POST', path: '/api/v1/secrets/rotate', tag: 'secrets', permission: 'admin:*', operatorOnly: true },
+    summary: 'Seals everything anew with the first key',
+    description: 'Of all orgs: secrets, credentials of channels, signing secrets. Nothing is interrupted by it.',
+    bodyOptional: true,
+    body: rotationInput,
+    answers: { 200: rotation },
+    refusals: ['CONFLICT', 'SECRET_KEY'],
+    examples: { body: { new_key: true } },
+  }).by(({ ports, caller, body }) => rotateKey(ports, caller, body)),
+  'secrets.get': operation({
+    ...{ method: 'GET', path: '/api/v1/secrets/:name', tag: 'secrets', permission: 'secrets:read' },
+    summary: 'Shows a secret and who uses it, without its value',
+    etag: true,
+    params: one,
+    answers: { 200: secret },
+    refusals: ['NOT_FOUND'],
+  }).by(({ ports, caller, params }) => getSecret(ports, caller, params.name)),
+  'secrets.update': operation({
+    ...{ method: 'PATCH', path: '/api/v1/secrets/:name', tag: 'secrets', permission: 'secrets:write' },
+    summary: 'Changes the value or the hosts of a secret',
+    description: 'From the next attempt on. Hosts that an agent with this secret calls cannot be taken away.',
+    ...{ etag: true, readBy: 'service' },
+    params: one,
+    body: secretPatch,
+    answers: { 200: secret },
+    refusals: ['NOT_FOUND', 'CONFLICT', 'STALE_VERSION', 'SECRET_KEY'],
+    examples: { body: { value: 'sk-another-value' } },
+  }).by(({ ports, caller, params, body, ifMatch }) =>
+    changeSecret(ports, caller, { id: params.name, version: ifMatch, change: body }),
+  ),
+  'secrets.delete': operation({
+    ...{ method: 'DELETE', path: '/api/v1/secrets/:name', tag: 'secrets', permission: 'secrets:write' },
+    summary: 'Deletes a secret that no agent names',
+    etag: true,
+    params: one,
+    answers: { 204: null },
+    refusals: ['NOT_FOUND', 'CONFLICT', 'STALE_VERSION'],
+  }).by(({ ports, caller, params, ifMatch }) => removeSecret(ports, caller, { id: params.name, version: ifMatch })),
+}

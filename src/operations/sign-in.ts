@@ -1,0 +1,64 @@
+import { me } from '../contract/me.ts'
+import { consoleSession, signInInput, signInLink, type SignInInput } from '../contract/member.ts'
+import { invalid, Refusal } from '../contract/refusals.ts'
+import { findConsoleSession, signOut, viewConsoleSession } from '../service/console-sessions.ts'
+import { describeMe } from '../service/me.ts'
+import type { Ports } from '../service/ports.ts'
+import { createSignInLink, signIn, signInWithKey } from '../service/sign-in.ts'
+import { giverOf, operation } from './operation.ts'
+
+function entered(ports: Ports, { token, key }: SignInInput): ReturnType<typeof signIn> {
+  if (token !== undefined && key === undefined) return signIn(ports, token)
+  if (key !== undefined && token === undefined) return signInWithKey(ports, key)
+  const message = token === undefined ? 'is missing' : 'cannot be given together with key'
+  throw invalid([{ field: 'token', value: token, message, allowed: 'either token or key' }])
+}
+
+/** How a browser gets in and out, and who somebody is. */
+export const signInOperations = {
+  'auth.signIn': operation({
+    ...{ method: 'POST', path: '/api/v1/sign-in', tag: 'sign-in', permission: 'none' },
+    summary: 'Signs a browser in with the token of a link, or with a key',
+    description:
+      'One of the two. The token works once, within ten minutes; a session by key may do what the key may, and ends with ' +
+      'it. The answer sets a cookie; its `csrf_token` goes back as ' +
+      '`X-CSRF-Token` with everything that changes something.',
+    http: true,
+    body: signInInput,
+    answers: { 200: consoleSession },
+    refusals: ['UNAUTHENTICATED'],
+    examples: { body: { key: 'esc_…' } },
+  }).by(async ({ ports, body, http }) => {
+    const opened = await entered(ports, body)
+    const session = await findConsoleSession(ports, opened.cookie)
+    // Somebody was shown out in the very moment they came in.
+    if (session === null) throw new Refusal('UNAUTHENTICATED', 'The session has ended; sign in again')
+    http.setCookie(opened)
+    return viewConsoleSession(session, opened.cookie)
+  }),
+  'auth.signOut': operation({
+    ...{ method: 'POST', path: '/api/v1/sign-out', tag: 'sign-in', permission: 'any' },
+    summary: 'Signs this browser out',
+    http: true,
+    answers: { 204: null },
+  }).by(async ({ ports, http }) => {
+    const cookie = http.cookie()
+    if (cookie !== null) await signOut(ports, cookie)
+    http.clearCookie()
+  }),
+  'auth.link': operation({
+    ...{ method: 'POST', path: '/api/v1/sign-in-links', tag: 'sign-in', permission: 'admin:*' },
+    summary: 'Makes a link that signs in, once, within ten minutes',
+    description:
+      'For whoever asks, or, when a key asks, for the oldest owner of the org. The token goes into the fragment of the ' +
+      'address of the console: `/#signin=<token>`.',
+    answers: { 201: signInLink },
+    refusals: ['NOT_FOUND'],
+  }).by((call) => createSignInLink(call.ports, giverOf(call))),
+  'auth.me': operation({
+    ...{ method: 'GET', path: '/api/v1/me', tag: 'sign-in', permission: 'any' },
+    rails: 'free',
+    summary: 'Says who asks, and what they may do',
+    answers: { 200: me },
+  }).by(({ ports, principal, http }) => describeMe(ports, principal, http?.cookie() ?? null)),
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { id, pageFilter } from '../contract/common.ts'
+import {
+  enabledTarget,
+  signingSecret,
+  target,
+  targetInput,
+  targetPage,
+  targetPatch,
+  targetTest,
+} from '../contract/target.ts'
+import { getSigningSecret, rotateSecret } from '../service/target/signing-secret.ts'
+import {
+  changeTarget,
+  createTarget,
+  enableTarget,
+  findTargets,
+  getTarget,
+  removeTarget,
+} from '../service/target/targets.ts'
+import { testTarget } from '../service/target/test.ts'
+import { operation } from './operation.ts'
+
+const one = z.strictObject({ id })
+
+/** Where results are delivered. */
+export const targetOperations = {
+  'targets.create': operation({
+    ...{ method: 'POST', path: '/api/v1/targets', tag: 'targets', permission: 'targets:write' },
+    summary: 'Makes a target',
+    description: 'Its address must be one that may be called from here: see the outbound guard.',
+    ...{ creates: true, readBy: 'service' },
+    body: targetInput,
+    answers: { 201: target },
+    examples: { body: { name: 'ops', url: 'https://hooks.example.com/escapement' } },
+  }).by(({ ports, caller, body }) => createTarget(ports, caller, body)),
+  'targets.list': operation({
+    ...{ method: 'GET', path: '/api/v1/targets', tag: 'targets', permission: 'targets:read' },
+    summary: 'Lists targets and how they fare',
+    query: pageFilter,
+    answers: { 200: targetPage },
+  }).by(({ ports, caller, query }) => findTargets(ports, caller, query)),
+  'targets.signingSecret': operation({
+    ...{ method: 'GET', path: '/api/v1/targets/signing-secret', tag: 'targets', permission: 'targets:write' },
+    summary: 'Shows what webhooks of the org are signed with',
+    description: 'As in Standard Webhooks. Whoever has it can sign too, so reading it needs the right to write.',
+    answers: { 200: signingSecret },
+  }).by(({ ports, caller }) => getSigningSecret(ports, caller)),
+  'targets.rotateSecret': operation({
+    ...{ method: 'POST', path: '/api/v1/targets/signing-secret/rotate', tag: 'targets', permission: 'targets:write' },
+    summary: 'Makes a new signing secret',
+    description: 'For a day both sign: every message carries two signatures, and receivers accept either.',
+    answers: { 200: signingSecret },
+  }).by(({ ports, caller }) => rotateSecret(ports, caller)),
+  'targets.get': operation({
+    ...{ method: 'GET', path: '/api/v1/targets/:id', tag: 'targets', permission: 'targets:read' },
+    summary: 'Shows a target and how it fares',
+    params: one,
+    answers: { 200: target },
+    refusals: ['NOT_FOUND'],
+  }).by(({ ports, caller, params }) => getTarget(ports, caller, params.id)),
+  'targets.update': operation({
+    ...{ method: 'PATCH', path: '/api/v1/targets/:id', tag: 'targets', permission: 'targets:write' },
+    summary: 'Changes a target',
+    description: 'Switching it off holds what is on its way to it; switching it on sends what was held.',
+    readBy: 'service',
+    params: one,
+    body: targetPatch,
+    answers: { 200: target },
+    refusals: ['NOT_FOUND'],
+    examples: { body: { url: 'https://hooks.example.com/v2' } },
+  }).by(({ ports, caller, params, body }) => changeTarget(ports, caller, { id: params.id, change: body })),
+  'targets.delete': operation({
+    ...{ method: 'DELETE', path: '/api/v1/targets/:id', tag: 'targets', permission: 'targets:write' },
+    summary: 'Deletes a target that no schedule delivers to',
+    description: 'What was on its way to it has failed.',
+    params: one,
+    answers: { 204: null },
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+  }).by(({ ports, caller, params }) => removeTarget(ports, caller, { id: params.id })),
+  'targets.test': operation({
+    ...{ method: 'POST', path: '/api/v1/targets/:id/test', tag: 'targets', permission: 'targets:write' },
+    summary: 'Sends one message to a target and says what came of it',
+    description: 'Of type `target.test`. It counts neither as a success nor as a failure of the target.',
+    params: one,
+    answers: { 200: targetTest },
+    refusals: ['NOT_FOUND'],
+  }).by(({ ports, caller, params }) => testTarget(ports, caller, params.id)),
+  'targets.enable': operation({
+    ...{ method: 'POST', path: '/api/v1/targets/:id/enable', tag: 'targets', permission: 'targets:write' },
+    summary: 'Switches a target on and sends what was held for it',
+    params: one,
+    answers: { 200: enabledTarget },
+    refusals: ['NOT_FOUND'],
+  }).by(({ ports, caller, params }) => enableTarget(ports, caller, params.id)),
+}

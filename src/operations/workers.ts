@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { id } from '../contract/common.ts'
+import { resultInput } from '../contract/run.ts'
+import { claimAnswer, claimInput, eventsInput, workerAnswer, workerPage } from '../contract/worker.ts'
+import { completeAttempt, renewAttempt, startAttempt, tellEvents } from '../service/worker/reports.ts'
+import { claimAttempts, findWorkers } from '../service/worker/workers.ts'
+import type { OperationContext } from './context.ts'
+import { operation } from './operation.ts'
+
+const attempt = z.strictObject({ id })
+const IGNORED =
+  'Of an attempt that is not the current one any more it changes nothing: `ignored` and `cancel` are true, and the ' +
+  'worker should stop.'
+const running = { status: 'running', ignored: false, cancel: false, reason: null, ends_by: '2026-03-01T07:10:00.000Z' }
+
+/** Programs elsewhere that perform the work of agents. */
+export const workerOperations = {
+  'workers.list': operation({
+    ...{ method: 'GET', path: '/api/v1/workers', tag: 'workers', permission: 'agents:read' },
+    summary: 'Lists the workers that are connected, those that came first before the others',
+    description: 'At most 200. A worker that has said nothing for the length of a lease is not `alive`.',
+    answers: { 200: workerPage },
+  }).by(({ ports, caller }) => findWorkers(ports, caller)),
+  'worker.claim': operation({
+    ...{ method: 'POST', path: '/api/v1/worker/claim', tag: 'workers', permission: 'workers:run' },
+    summary: 'Asks for attempts to perform, and waits for them',
+    description:
+      'Answers as soon as there is something to begin or to stop, and with nothing when the wait is over. A worker is ' +
+      'given at most `capacity` attempts less those it holds. The question keeps its lease while it is open.',
+    newWork: true,
+    body: claimInput,
+    answers: { 200: claimAnswer },
+    refusals: ['WORKER_LOST'],
+    examples: {
+      body: { agents: ['researcher'], capacity: 4, wait_seconds: 20 },
+      answer: {
+        ...{ worker_id: 'wrk_01', lease_until: '2026-03-01T07:00:15.000Z', renew_seconds: 5, attempts: [], cancel: [] },
+      },
+    },
+  }).by(({ ctx, ports, caller, body, signal }) =>
+    // A worker that is gone must not be given anything.
+    claimAttempts({ ports, workers: ctx.workers }, caller, { claim: body, signal: signal() }),
+  ),
+  'worker.start': operation({
+    ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/start', tag: 'workers', permission: 'workers:run' },
+    summary: 'Says that an attempt has begun',
+    description: `From now on its time counts. What was claimed and not begun in time goes to somebody else. ${IGNORED}`,
+    params: attempt,
+    answers: { 200: workerAnswer },
+    refusals: ['NOT_FOUND'],
+    examples: { answer: running },
+  }).by(({ ports, caller, params }) => startAttempt(ports, caller, params.id)),
+  'worker.renew': operation({
+    ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/renew', tag: 'workers', permission: 'workers:run' },
+    summary: 'Renews the lease of the worker that holds an attempt, and asks whether to go on',
+    description: `The lease covers everything the worker holds. ${IGNORED}`,
+    params: attempt,
+    answers: { 200: workerAnswer },
+    refusals: ['NOT_FOUND', 'WORKER_LOST'],
+    examples: { answer: { ...running, status: 'stopping', cancel: true, reason: 'cancelled' } },
+  }).by(({ ports, caller, params }) => renewAttempt(ports, caller, params.id)),
+  'worker.events': operation({
+    ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/events', tag: 'workers', permission: 'workers:run' },
+    summary: 'Shows what an attempt says on its way',
+    description: `Everybody who watches hears it as \`run.output\`. ${IGNORED}`,
+    params: attempt,
+    body: eventsInput,
+    answers: { 200: workerAnswer },
+    refusals: ['NOT_FOUND'],
+    examples: { body: { events: ['Reading the first of three reports'] }, answer: running },
+  }).by(({ ctx, ports, caller, params, body }) =>
+    tellEvents({ ports, workers: ctx.workers }, caller, { id: params.id, events: body.events }),
+  ),
+  'worker.complete': operation({
+    ...{ method: 'POST', path: '/api/v1/worker/attempts/:id/complete', tag: 'workers', permission: 'workers:run' },
+    summary: 'Reports how an attempt ended',
+    description:
+      'The result has the one shape that answers, callbacks and workers share. A repetition, and the result of an ' +
+      'earlier attempt, are answered with `ignored: true` and change nothing.',
+    readBy: 'service',
+    params: attempt,
+    body: resultInput,
+    answers: { 200: workerAnswer },
+    refusals: ['NOT_FOUND'],
+    examples: {
+      body: { status: 'success', output: 'Three reports, no surprises', usage: { input_tokens: 900 } },
+      answer: { status: 'success', ignored: false, cancel: false, reason: null, ends_by: null },
+    },
+  }).by(async ({ ctx, ports, caller, params, body }) => {
+    const answer = await completeAttempt(ports, caller, { id: params.id, result: body })
+    if (answer.ignored) noteLate(ctx, params.id)
+    return answer
+  }),
+}
+
+/** Whoever looks for what a worker did finds that it was too late. */
+function noteLate({ log }: Pick<OperationContext, 'log'>, attempt: string): void {
+  log({ level: 'info', message: 'A late report changed nothing', facts: { attempt, reason: 'stale_report' } })
+}
