@@ -71,12 +71,38 @@ export const givenMoment = z
   .union([z.string().meta({ format: 'date-time' }), z.int().min(0).max(253_402_300_799_999)])
   .check(rule(parseMoment))
 
-/** Any JSON, as it will be read back from the database. */
-export const storableJson = z.unknown().check((payload) => {
+/** Replaces JSON by what will be read back from the database. */
+export function storable<T>(payload: Payload<T>): void {
   const read = parseJson('', payload.value)
-  if (read.ok) payload.value = read.value
+  if (read.ok) payload.value = read.value as T
   else addFlaws(payload, read.flaws)
-})
+}
+
+/** Any JSON, as it will be read back from the database. */
+export const storableJson = z.unknown().check(storable)
+
+/** Whether a value counts as left out where clients send empty fields: null, or a text of nothing but spaces. */
+export const isBlank = (value: unknown): boolean => value === null || (typeof value === 'string' && value.trim() === '')
+
+const BLANKABLE = z.registry<{ readonly blankable: true }>()
+
+/** A field that may be left out, and counts as left out if it is blank. */
+export function orBlank<Schema extends z.ZodType>(
+  schema: Schema,
+): z.ZodOptional<z.ZodPreprocess<z.ZodOptional<Schema>>> {
+  const read = z.preprocess((given) => (isBlank(given) ? undefined : given), schema.optional()).optional()
+  BLANKABLE.add(read, { blankable: true })
+  return read
+}
+
+export const isBlankable = (schema: z.core.$ZodType): boolean => BLANKABLE.has(schema)
+
+/** Describes entries that are read later, one by one: what is wrong with one must not refuse the others. */
+export function readLater<Schema extends z.ZodType>(schema: Schema): Schema {
+  const later = schema.clone()
+  later._zod.run = (payload) => payload
+  return later
+}
 
 const CONFIDENTIAL = z.registry<{ readonly confidential: true }>()
 
