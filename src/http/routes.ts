@@ -167,7 +167,10 @@ function callOf(ctx: HttpContext, route: Route, { request, reply }: Exchange): C
   const query = readers.query(request.query)
   const body = readers.body === null ? undefined : readers.body(request.body)
   const key = spec.creates === true ? request.headers['idempotency-key'] : undefined
-  const once = key === undefined ? undefined : { route: route.id, key: readKey(key), body: { params, query, body } }
+  // A repetition is recognized by what was sent, so that reading it in another way does not make it another request.
+  const sent = request.body ?? body
+  const once =
+    key === undefined ? undefined : { route: route.id, key: readKey(key), body: { params, query, body: sent } }
   const caller = callerFrom(principal, once)
   const ifMatch = spec.etag === true ? readIfMatch(request.headers['if-match']) : undefined
   return {

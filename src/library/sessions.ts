@@ -1,11 +1,15 @@
 import { ErrLaneCleared, ErrMessageStale, ErrQueueDropped } from '../contract/refusals.ts'
 import type { RunView } from '../contract/run.ts'
-import type { MessageInput } from '../contract/session.ts'
+import { schemaReader } from '../contract/read-input.ts'
+import { messageInput, sessionChange, type MessageInput } from '../contract/session.ts'
 import type { Escapement } from '../escapement.ts'
 import { isCommand, readSessionKey, sendMessage, stopByKey } from '../service/messages.ts'
 import { changeSession, findSessions, getSession } from '../service/sessions-view.ts'
 import { waitForRun } from './runs.ts'
 import type { Running } from './running.ts'
+
+const readMessage = schemaReader(messageInput)
+const readChange = schemaReader(sessionChange)
 
 /** Conversations: send, ask, stop. */
 export function sessionsOf(running: () => Running): Escapement['sessions'] {
@@ -13,11 +17,12 @@ export function sessionsOf(running: () => Running): Escapement['sessions'] {
     stopByKey(running().app.ports, running().caller, { key, how })
   const send: Escapement['sessions']['send'] = async (key, message, options = {}) => {
     const { app, orgId, admitting, defaultAgent, refuseWhileDraining } = running()
-    if (!isCommand(message)) refuseWhileDraining()
+    const input = readMessage(typeof message === 'string' ? { text: message } : message)
+    if (!isCommand(input)) refuseWhileDraining()
     return sendMessage(
       app.ports,
       { orgId, defaultAgent, live: app.live, principal: null, trace: admitting().trace },
-      { key, input: message, once: options.idempotencyKey },
+      { key, input, once: options.idempotencyKey },
     )
   }
   return {
@@ -28,7 +33,7 @@ export function sessionsOf(running: () => Running): Escapement['sessions'] {
     reset: (key) => stop(key, 'reset'),
     get: async (key) => getSession(running().app.ports, running().orgId, key),
     list: async (filter) => findSessions(running().app.ports, running().orgId, filter),
-    update: async (key, change) => changeSession(running().app.ports, { ...running().caller, key }, change),
+    update: async (key, change) => changeSession(running().app.ports, { ...running().caller, key }, readChange(change)),
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { pageFilter } from '../common.ts'
+import { sessionKeyText } from '../fields.ts'
 import { run } from '../run.ts'
 import {
   messageInput,
@@ -8,13 +9,12 @@ import {
   session,
   sessionChange,
   sessionFilter,
-  sessionKey,
   sessionPage,
   stopAnswer,
 } from '../session.ts'
 import { operation } from './operation.ts'
 
-const one = z.strictObject({ key: sessionKey })
+const one = z.strictObject({ key: sessionKeyText })
 
 /** Nobody waits longer: proxies and people give up before. */
 const LONGEST_WAIT_SECONDS = 300
@@ -40,7 +40,6 @@ export const sessionOperations = {
     ...{ method: 'PATCH', path: '/api/v1/sessions/:key', tag: 'sessions', permission: 'sessions:write' },
     summary: 'Changes how a session queues',
     description: 'A session that is not there yet begins with it. Null gives a rule back to the deployment.',
-    readBy: 'service',
     params: one,
     body: sessionChange,
     answers: { 200: session },
@@ -69,7 +68,7 @@ export const sessionOperations = {
       'that was sent before is answered under 200 with the first run and `duplicate`. ' +
       'Without `sender` the sender is the key or member that sends it: messages of one sender inside the debounce window are one run. A ' +
       'request with an `Idempotency-Key` that names no sender is not debounced.',
-    ...{ creates: true, admits: true, readBy: 'service' },
+    ...{ creates: true, admits: true },
     params: one,
     query: z.strictObject({ wait: z.number().min(0).max(LONGEST_WAIT_SECONDS).optional() }),
     body: messageInput,

@@ -19,7 +19,7 @@ const one = z.strictObject({ id })
 export const taskOperations = {
   'tasks.submit': operation({
     ...{ method: 'POST', path: '/tasks', tag: 'tasks', permission: 'tasks:write' },
-    ...{ facade: true, creates: true, newWork: true, admits: true, readBy: 'service' },
+    ...{ facade: true, creates: true, newWork: true, admits: true },
     rails: 'list',
     summary: 'Hands in a task',
     description:
@@ -32,7 +32,7 @@ export const taskOperations = {
   }),
   'tasks.batch': operation({
     ...{ method: 'POST', path: '/tasks/batch', tag: 'tasks', permission: 'tasks:write' },
-    ...{ facade: true, creates: true, newWork: true, admits: true, readBy: 'service' },
+    ...{ facade: true, creates: true, newWork: true, admits: true },
     rails: 'list',
     summary: 'Hands in tasks of one agent',
     description:

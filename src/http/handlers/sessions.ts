@@ -31,17 +31,15 @@ async function send(call: Send, agent: AgentId | null): Promise<Awaited<Sent>> {
  * by its idempotency key, and what a run sends, is not typed by a person: it is left without a sender.
  */
 function withSender({ caller, principal, body }: Send): MessageInput {
-  // What is no message at all is refused where messages are read.
-  if (typeof body !== 'object' || (body as unknown) === null || Array.isArray(body)) return body
   const isFromRun = body.parent_run_id !== undefined || (caller.railed?.attempt ?? null) !== null
   if (body.sender !== undefined || caller.once !== undefined || isFromRun || isCommand(body)) return body
   return { ...body, sender: principal.id }
 }
 
 /** How long somebody is willing to wait is not part of what is done once. */
-function onceOf({ caller, principal, params, body }: Send): Once | undefined {
+function onceOf({ caller, principal, params, request }: Send): Once | undefined {
   const { once } = caller
-  return once && { ...once, principal: principal.id, body: { key: params.key, input: body } }
+  return once && { ...once, principal: principal.id, body: { key: params.key, input: request.body } }
 }
 
 async function waited(call: Send, receipt: MessageReceipt, seconds: number): Promise<Awaited<Sent>> {

@@ -9,9 +9,7 @@ import type { HandlersOf } from '../call.ts'
 export const taskHandlers: HandlersOf<typeof taskOperations> = {
   'tasks.submit': ({ ctx, ports, caller, body }) => submitTask(ports, { caller, live: ctx.live }, body),
   'tasks.batch': async ({ ctx, ports, caller, body }) => {
-    const { agentId, callbackUrl, tasks } = body
-    const shared = { agentId, callbackUrl }
-    const outcomes = await submitBatch(ports, { caller, live: ctx.live }, { tasks, shared })
+    const outcomes = await submitBatch(ports, { caller, live: ctx.live }, body)
     return { tasks: outcomes, submitted: outcomes.length }
   },
   'tasks.list': ({ ports, caller, query }) => findTasks(ports, caller, query),
