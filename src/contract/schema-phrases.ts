@@ -27,15 +27,12 @@ function childOf(node: z.ZodType, name: PropertyKey): z.ZodType | null {
   return null
 }
 
-/** A schema without what only says that a value may be left out, null or blank. */
+/** A schema without what only says that a value may be left out or null. */
 function bare(schema: z.ZodType): z.ZodType {
   let node = schema
-  for (;;) {
-    if (node instanceof z.ZodPipe) node = node.out as z.ZodType
-    else if (node instanceof z.ZodOptional || node instanceof z.ZodNullable || node instanceof z.ZodDefault)
-      node = node.unwrap() as z.ZodType
-    else return node
-  }
+  while (node instanceof z.ZodOptional || node instanceof z.ZodNullable || node instanceof z.ZodDefault)
+    node = node.unwrap() as z.ZodType
+  return node
 }
 
 /** What a schema accepts, as a phrase; empty where its name says more than a phrase could. */

@@ -9,7 +9,7 @@ import {
 import { RUN_STATES } from '../core/run/run-machine.ts'
 import { TRIGGERS } from '../core/run/run.ts'
 import { anyJson, moment, pageOf, paging, whyFields } from './common.ts'
-import { fieldsRule, givenMoment, storable, text, whole } from './fields.ts'
+import { fieldsRule, givenMoment, storableList, text, whole } from './fields.ts'
 import { errorCode } from './run.ts'
 import { named, type Shape } from './shape.ts'
 
@@ -32,7 +32,7 @@ export const messageInput = named(
     .strictObject({
       text: text(0, MAX_TEXT),
       sender: text(1, 512).optional(),
-      attachments: z.array(anyJson).check(storable).optional(),
+      attachments: storableList.optional(),
       message_id: text(1, 512)
         .optional()
         .describe("The sender's id of the message. The same id within 24 hours is a repetition."),

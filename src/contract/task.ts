@@ -6,7 +6,7 @@ import { NO_RETRIES } from '../core/run/retry.ts'
 import { parseRetryPolicy } from '../core/run/retry-policy.ts'
 import { FACADE_STATES } from '../core/run/run-words.ts'
 import { anyJson, anyObject, moment } from './common.ts'
-import { isBlank, orBlank, readLater, rule, storable, text, whole } from './fields.ts'
+import { isBlank, orBlank, readLater, rule, storableObject, text, whole } from './fields.ts'
 import { retryPolicyInput } from './retry-policy.ts'
 import { named, type Shape } from './shape.ts'
 
@@ -24,7 +24,7 @@ const item = {
   tabId: longText,
   selector: longText,
   ref: longText,
-  params: anyObject.check(storable),
+  params: storableObject,
   priority: whole(-2_147_483_648, 2_147_483_647),
   deadline: z.string().meta({ format: 'date-time' }).check(rule(parseInstant)),
   callbackUrl: longText,
