@@ -110,9 +110,8 @@ const BLANKABLE = z.registry<{ readonly blankable: true }>()
 
 /** A field that may be left out, and counts as left out if it is blank. */
 export function orBlank<Schema extends z.ZodType>(schema: Schema): z.ZodOptional<Schema> {
-  const { run } = schema._zod
   const read = readWith(schema.optional(), (payload, ctx) => {
-    if (payload.value !== undefined && !isBlank(payload.value)) return run(payload, ctx)
+    if (payload.value !== undefined && !isBlank(payload.value)) return schema._zod.run(payload, ctx)
     payload.value = undefined
     return payload
   })
