@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { firstOf, MAX_LISTED_FLAWS, type Flaw } from '../core/input.ts'
 import { nearestWord } from '../core/nearest-word.ts'
 import { HIDDEN, isConfidential, type RuleFound } from './fields.ts'
-import { nodeAt, phraseFor } from './schema-phrases.ts'
+import { fieldsPhrase, nodeAt, phraseFor } from './schema-phrases.ts'
 
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
@@ -40,7 +40,8 @@ function flawsOfIssue(issue: Issue, given: unknown, schema: z.ZodType): readonly
     return [{ field, value, message: 'is missing' }]
   if (issue.code === 'invalid_union') return flawsOfUnion(issue, given, schema)
   const shown = node !== null && isConfidential(node) ? HIDDEN : value
-  return [{ field, value: shown, ...wordsFor(issue, value), ...phraseFor(node) }]
+  const allowed = issue.code === 'invalid_type' ? fieldsPhrase(node) : {}
+  return [{ field, value: shown, ...wordsFor(issue, value), ...phraseFor(node), ...allowed }]
 }
 
 /** What a rule found; null: the issue is of the shape itself, as the API describes it. */
