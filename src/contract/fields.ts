@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Flaw, Parsed } from '../core/input.ts'
-import { parseJson, parseSessionKey, unstorableIn } from '../core/input-fields.ts'
+import { flawed, type Flaw, type Parsed } from '../core/input.ts'
+import { parseJson, parseObject, parseSessionKey, unstorableIn } from '../core/input-fields.ts'
 import { parseMoment } from '../core/instant.ts'
 
 /** What an issue of zod carries when a rule found it: flaws that have their words already. */
@@ -71,12 +71,55 @@ export const givenMoment = z
   .union([z.string().meta({ format: 'date-time' }), z.int().min(0).max(253_402_300_799_999)])
   .check(rule(parseMoment))
 
+/** Reads by a parser alone, where reading by a schema too would copy large values twice. */
+const readBy = (parse: (field: string, value: unknown) => Parsed<unknown>): z.ZodUnknown =>
+  z.unknown().check((payload) => {
+    const read = parse('', payload.value)
+    if (read.ok) payload.value = read.value
+    else addFlaws(payload, read.flaws)
+  })
+
 /** Any JSON, as it will be read back from the database. */
-export const storableJson = z.unknown().check((payload) => {
-  const read = parseJson('', payload.value)
-  if (read.ok) payload.value = read.value
-  else addFlaws(payload, read.flaws)
-})
+export const storableJson = readBy(parseJson)
+
+/** The same of an object whose fields are the caller's own business. */
+export const storableObject = readBy((field, value) => {
+  const object = parseObject(field, value)
+  return object.ok ? parseJson(field, object.value) : object
+}).meta({ type: 'object', additionalProperties: {} }) as unknown as z.ZodType<Readonly<Record<string, unknown>>>
+
+/** The same of a list. */
+export const storableList = readBy((field, value) =>
+  Array.isArray(value) ? parseJson(field, value) : flawed({ field, value, message: 'must be a list' }),
+).meta({ type: 'array', items: {} }) as unknown as z.ZodType<readonly unknown[]>
+
+/** A schema that describes what is read in another way. Whatever is made from it, as by `describe`, reads as described. */
+function readWith<Schema extends z.ZodType>(schema: Schema, run: z.core.$ZodType['_zod']['run']): Schema {
+  const described = schema.clone()
+  described._zod.run = run
+  return described
+}
+
+/** Describes entries that are read later, one by one: what is wrong with one must not refuse the others. */
+export const readLater = <Schema extends z.ZodType>(schema: Schema): Schema => readWith(schema, (payload) => payload)
+
+/** Whether a value counts as left out where clients send empty fields: null, or a text of nothing but spaces. */
+export const isBlank = (value: unknown): boolean => value === null || (typeof value === 'string' && value.trim() === '')
+
+const BLANKABLE = z.registry<{ readonly blankable: true }>()
+
+/** A field that may be left out, and counts as left out if it is blank. */
+export function orBlank<Schema extends z.ZodType>(schema: Schema): z.ZodOptional<Schema> {
+  const read = readWith(schema.optional(), (payload, ctx) => {
+    if (payload.value !== undefined && !isBlank(payload.value)) return schema._zod.run(payload, ctx)
+    payload.value = undefined
+    return payload
+  })
+  BLANKABLE.add(read, { blankable: true })
+  return read
+}
+
+export const isBlankable = (schema: z.core.$ZodType): boolean => BLANKABLE.has(schema)
 
 const CONFIDENTIAL = z.registry<{ readonly confidential: true }>()
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { MediaAnswer, OperationSpec, OperationTable } from './operation.ts'
 import { REFUSAL_CODES, REFUSAL_TITLES, type RefusalCode } from './refusals.ts'
 import { problem } from './problem.ts'
+import { isBlankable } from './fields.ts'
 import { taskError } from './task.ts'
 import { NAMED_SHAPES, type ShapeName } from './shape.ts'
 
@@ -97,10 +98,11 @@ function describeSchemas(table: OperationTable): Schemas {
     uri: (id) => REFERENCE + id,
     unrepresentable: 'any',
     metadata: all,
-    // What a field is for stands on the field itself; the names of shapes are in a registry of their own.
+    io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
-      const description = z.globalRegistry.get(zodSchema)?.description
-      if (description !== undefined) jsonSchema.description = description
+      if (isBlankable(zodSchema)) addBlank(jsonSchema)
+      // What a field is for stands on the field itself; the names of shapes are in a registry of their own.
+      Object.assign(jsonSchema, z.globalRegistry.get(zodSchema))
     },
   })
   const described = new Map(Object.entries(made.schemas).map(([id, schema]) => [id, withoutFrame(schema as Json)]))
@@ -112,6 +114,13 @@ function describeSchemas(table: OperationTable): Schemas {
       return NAMED_SHAPES.has(schema) ? { $ref: REFERENCE + id } : (described.get(id) ?? {})
     },
   }
+}
+
+/** What counts as left out is accepted, whatever the field holds. */
+function addBlank(schema: z.core.JSONSchema.BaseSchema): void {
+  const { description: _description, $ref, ...given } = schema
+  for (const name of Object.keys(schema)) if (name !== 'description') Reflect.deleteProperty(schema, name)
+  schema.anyOf = [$ref === undefined ? given : { $ref }, { type: 'null' }, { type: 'string', pattern: '^\\s*$' }]
 }
 
 function withoutFrame({ $schema: _schema, $id: _id, id: _own, ...schema }: Json): Json {

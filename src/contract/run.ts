@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { ERROR_CODES, type ErrorCode } from '../core/run/error-codes.ts'
+import { RESULT_STATUSES } from '../core/run/outcome.ts'
 import { MAX_AGENT_ERROR_CODE } from '../core/run/reported.ts'
 import { RUN_STATES } from '../core/run/run-machine.ts'
 import { TRIGGERS } from '../core/run/run.ts'
 import { anyJson, moment, pageOf, why, whyFields, omittedPayload, paging } from './common.ts'
 import { delivery } from './delivery.ts'
+import { storableJson, text, whole } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 import { probeAnswer } from './probe.ts'
 
@@ -13,10 +15,10 @@ export const errorCode = z.enum(Object.keys(ERROR_CODES) as readonly ErrorCode[]
 export const usage = named(
   'Usage',
   z.strictObject({
-    input_tokens: z.number().optional(),
-    output_tokens: z.number().optional(),
-    context_window: z.number().optional(),
-    cost: z.number().optional(),
+    input_tokens: z.number().min(0).optional(),
+    output_tokens: z.number().min(0).optional(),
+    context_window: z.number().min(0).optional(),
+    cost: z.number().min(0).optional(),
   }),
   'Tokens and cost of a run, as its executor reported them.',
 )
@@ -93,10 +95,7 @@ const attempt = z.strictObject({
   node_id: z.string().nullable(),
   started_at: moment,
   finished_at: moment.nullable(),
-  status: z
-    .enum(['success', 'failed', 'timeout', 'cancelled'])
-    .nullable()
-    .describe('Outcome. Null while it is running.'),
+  status: z.enum(RESULT_STATUSES).nullable().describe('Outcome. Null while it is running.'),
   error_code: errorCode.nullable(),
   error_message: z.string().nullable(),
   agent_error_code: z.string().nullable(),
@@ -155,27 +154,26 @@ export type RunFilter = Omit<Shape<typeof runFilter>, 'status'> & {
 /** Longer waits than a year are a mistake. */
 const LONGEST_WAIT_SECONDS = 366 * 86_400
 
+const reportedText = text(0, 1_000_000)
+
 export const resultInput = named(
   'ResultInput',
   z.strictObject({
-    job_run_id: z.string().optional(),
-    attempt_id: z.string().optional(),
-    status: z.enum(['success', 'failed', 'timeout', 'cancelled']).optional(),
-    session_id: z.string().optional(),
-    message_id: z.string().optional(),
-    error_code: z.string().optional(),
-    error_message: z.string().optional(),
-    output: anyJson.optional(),
-    summary: anyJson.optional().describe('Text or JSON.'),
+    job_run_id: reportedText.optional(),
+    attempt_id: reportedText.optional(),
+    status: z.enum(RESULT_STATUSES).optional(),
+    session_id: reportedText.optional(),
+    message_id: reportedText.optional(),
+    error_code: reportedText.optional(),
+    error_message: reportedText.optional(),
+    output: storableJson.optional(),
+    summary: storableJson.optional().describe('Text or JSON.'),
     usage: usage.optional(),
     retryable: z.boolean().optional(),
-    retry_after_seconds: z
-      .int()
-      .min(0)
-      .max(LONGEST_WAIT_SECONDS)
+    retry_after_seconds: whole(0, LONGEST_WAIT_SECONDS)
       .optional()
       .describe('Of a failure: how long the agent was asked to wait. Its provider is closed until then.'),
-    next_check: anyJson
+    next_check: storableJson
       .optional()
       .describe('When a heartbeat wants its next check: a time, or seconds from now. Ignored for other runs.'),
   }),

@@ -2,17 +2,25 @@ import { z } from 'zod'
 import { firstOf, MAX_LISTED_FLAWS, type Flaw } from '../core/input.ts'
 import { nearestWord } from '../core/nearest-word.ts'
 import { HIDDEN, isConfidential, type RuleFound } from './fields.ts'
-import { nodeAt, phraseFor } from './schema-phrases.ts'
+import { fieldsPhrase, nodeAt, phraseFor } from './schema-phrases.ts'
 
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
 /** What zod found, in the words that all our parsers use: the field, the value, what is wrong and what is allowed. */
 export function flawsOf(error: z.ZodError, given: unknown, schema: z.ZodType): readonly Flaw[] {
-  const listed = error.issues.slice(0, MAX_LISTED_FLAWS).flatMap((issue) => flawsOfIssue(issue, given, schema))
-  const more = error.issues.length - MAX_LISTED_FLAWS
+  const issues = error.issues.filter((issue, index) => !isOfWrongType(issue, error.issues[index - 1]))
+  const listed = issues.slice(0, MAX_LISTED_FLAWS).flatMap((issue) => flawsOfIssue(issue, given, schema))
+  const more = issues.length - MAX_LISTED_FLAWS
   return more > 0 ? [...listed, { field: '', value: undefined, message: `and ${more} more flaws` }] : listed
 }
+
+/** Zod also measures the length of a list that was given in place of a text. */
+const isOfWrongType = (issue: Issue, before: Issue | undefined): boolean =>
+  before?.code === 'invalid_type' &&
+  (issue.code === 'too_small' || issue.code === 'too_big') &&
+  issue.path.length === before.path.length &&
+  issue.path.every((name, index) => name === before.path[index])
 
 /** The name of a field inside another. Parsers that are called without a name put a dot before the names of parts. */
 export const fieldAt = (at: string, name: string): string =>
@@ -32,7 +40,8 @@ function flawsOfIssue(issue: Issue, given: unknown, schema: z.ZodType): readonly
     return [{ field, value, message: 'is missing' }]
   if (issue.code === 'invalid_union') return flawsOfUnion(issue, given, schema)
   const shown = node !== null && isConfidential(node) ? HIDDEN : value
-  return [{ field, value: shown, ...wordsFor(issue, value), ...phraseFor(node) }]
+  const allowed = issue.code === 'invalid_type' ? fieldsPhrase(node) : {}
+  return [{ field, value: shown, ...wordsFor(issue, value), ...phraseFor(node), ...allowed }]
 }
 
 /** What a rule found; null: the issue is of the shape itself, as the API describes it. */
@@ -49,9 +58,7 @@ function flawsOfUnion(
 ): readonly Flaw[] {
   const nearest = issue.errors.find((issues) => issues.length > 0 && issues.every(({ path }) => path.length > 0))
   if (nearest !== undefined)
-    return nearest.flatMap((inner) =>
-      flawsOfIssue({ ...inner, path: [...issue.path, ...inner.path] }, given, schema),
-    )
+    return nearest.flatMap((inner) => flawsOfIssue({ ...inner, path: [...issue.path, ...inner.path] }, given, schema))
   const field = issue.path.map(String).join('.')
   return [
     {

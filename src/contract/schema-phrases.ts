@@ -41,6 +41,12 @@ export function phraseFor(node: z.ZodType | null): Pick<Flaw, 'allowed'> {
   return allowed === null ? {} : { allowed }
 }
 
+/** The fields of an object that takes no others; empty for everything else. */
+export const fieldsPhrase = (node: z.ZodType | null): Pick<Flaw, 'allowed'> =>
+  node instanceof z.ZodObject && node.def.catchall instanceof z.ZodNever
+    ? { allowed: `an object with ${Object.keys(node.shape).join(', ')}` }
+    : {}
+
 function phraseOf(node: z.ZodType): string | null {
   if (node instanceof z.ZodEnum || node instanceof z.ZodLiteral)
     return [...('options' in node ? node.options : node.values)].map(String).join(', ')

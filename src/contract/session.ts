@@ -8,49 +8,51 @@ import {
 } from '../core/session/session-rules.ts'
 import { RUN_STATES } from '../core/run/run-machine.ts'
 import { TRIGGERS } from '../core/run/run.ts'
-import { anyJson, givenMoment, moment, pageOf, paging, whyFields } from './common.ts'
+import { anyJson, moment, pageOf, paging, whyFields } from './common.ts'
+import { fieldsRule, givenMoment, storableList, text, whole } from './fields.ts'
 import { errorCode } from './run.ts'
 import { named, type Shape } from './shape.ts'
 
-const MOST_KEY_BYTES = 512
+/** Texts above this are not messages but files; they belong into attachments by reference. */
+const MAX_TEXT = 1_000_000
 
-/** No character of a text takes more than three bytes for each of its units, so that most keys need no counting. */
-const fitsKey = (key: string): boolean =>
-  key.length * 3 <= MOST_KEY_BYTES || new TextEncoder().encode(key).length <= MOST_KEY_BYTES
+/** No model writes more tokens. */
+const MAX_TOKENS = 1_000_000_000
 
-export const sessionKey = z
-  .string()
-  .min(1)
-  .max(MOST_KEY_BYTES, { abort: true })
-  .refine(fitsKey, `is longer than ${MOST_KEY_BYTES} bytes`)
+/** The rules that a message may set too. */
+const sharedRules = {
+  mode: z.enum(SESSION_MODES),
+  max_concurrent: whole(1, MAX_SESSION_CONCURRENT),
+  debounce_ms: whole(0, MAX_DEBOUNCE_MS),
+}
 
 export const messageInput = named(
   'MessageInput',
-  z.strictObject({
-    text: z.string().max(1_000_000),
-    sender: z.string().min(1).max(512).optional(),
-    attachments: z.array(anyJson).optional(),
-    message_id: z
-      .string()
-      .min(1)
-      .max(512)
-      .optional()
-      .describe("The sender's id of the message. The same id within 24 hours is a repetition."),
-    sent_at: givenMoment.optional(),
-    lane: z.string().min(1).max(100).optional(),
-    mode: z.enum(SESSION_MODES).optional(),
-    max_concurrent: z.int().min(1).max(MAX_SESSION_CONCURRENT).optional(),
-    debounce_ms: z.int().min(0).max(MAX_DEBOUNCE_MS).optional(),
-    not_before: givenMoment.optional(),
-    deadline: givenMoment.optional(),
-    parent_run_id: z.string().min(1).max(100).optional(),
-    max_tokens: z
-      .int()
-      .min(1)
-      .max(1_000_000_000)
-      .optional()
-      .describe('Maximum tokens of the run; budgets reserve this amount.'),
-  }),
+  z
+    .strictObject({
+      text: text(0, MAX_TEXT),
+      sender: text(1, 512).optional(),
+      attachments: storableList.optional(),
+      message_id: text(1, 512)
+        .optional()
+        .describe("The sender's id of the message. The same id within 24 hours is a repetition."),
+      sent_at: givenMoment.optional(),
+      lane: text(1, 100).optional(),
+      mode: sharedRules.mode.optional(),
+      max_concurrent: sharedRules.max_concurrent.optional(),
+      debounce_ms: sharedRules.debounce_ms.optional(),
+      not_before: givenMoment.optional(),
+      deadline: givenMoment.optional(),
+      parent_run_id: text(1, 100).optional(),
+      max_tokens: whole(1, MAX_TOKENS).optional().describe('Maximum tokens of the run; budgets reserve this amount.'),
+    })
+    .check(
+      fieldsRule(({ text: said, attachments }) =>
+        typeof said === 'string' && said.trim() === '' && (attachments ?? []).length === 0
+          ? [{ field: 'text', value: said, message: 'is empty', allowed: 'a text, or attachments' }]
+          : [],
+      ),
+    ),
   'A message; the texts `/stop` and `/stopall` are the commands. A `message_id` that the same caller has sent to the session in the last 24 hours repeats that message: nothing happens, and the answer names its run.',
 )
 export type MessageInput = Shape<typeof messageInput>
@@ -135,11 +137,11 @@ export const sessionPage = pageOf('SessionPage', session)
 export const sessionChange = named(
   'SessionChange',
   z.strictObject({
-    mode: z.enum(SESSION_MODES).nullish(),
-    cap: z.int().min(1).max(MAX_CAP).nullish(),
+    mode: sharedRules.mode.nullish(),
+    cap: whole(1, MAX_CAP).nullish(),
     drop: z.enum(DROP_POLICIES).nullish(),
-    debounce_ms: z.int().min(0).max(MAX_DEBOUNCE_MS).nullish(),
-    max_concurrent: z.int().min(1).max(MAX_SESSION_CONCURRENT).nullish(),
+    debounce_ms: sharedRules.debounce_ms.nullish(),
+    max_concurrent: sharedRules.max_concurrent.nullish(),
   }),
   'What is left out stays; null gives a rule back to the deployment.',
 )

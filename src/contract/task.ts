@@ -1,50 +1,105 @@
 import { z } from 'zod'
+import { flawed, parsed, type Parsed } from '../core/input.ts'
+import { textField } from '../core/input-fields.ts'
+import { parseInstant } from '../core/instant.ts'
+import { NO_RETRIES } from '../core/run/retry.ts'
+import { parseRetryPolicy } from '../core/run/retry-policy.ts'
+import { FACADE_STATES } from '../core/run/run-words.ts'
 import { anyJson, anyObject, moment } from './common.ts'
+import { isBlank, orBlank, readLater, rule, storableObject, text, whole } from './fields.ts'
+import { retryPolicyInput } from './retry-policy.ts'
 import { named, type Shape } from './shape.ts'
 
-const MOST_TASKS = 1_000
-const MOST_IN_BATCH = 50
+/** Most tasks of one answer: what is answered is in memory. */
+export const MAX_TASKS = 1_000
+export const MAX_IN_BATCH = 50
 
-const agent = z.string().min(1).max(512)
-const text = z.string().max(10_000)
-const state = z.enum(['queued', 'assigned', 'running', 'done', 'failed', 'cancelled', 'rejected'])
+const MAX_NAME = 512
+
+const state = z.enum(FACADE_STATES)
 const count = z.int().min(0)
+const longText = text(0, 10_000)
 
+const item = {
+  tabId: longText,
+  selector: longText,
+  ref: longText,
+  params: storableObject,
+  priority: whole(-2_147_483_648, 2_147_483_647),
+  deadline: z.string().meta({ format: 'date-time' }).check(rule(parseInstant)),
+  callbackUrl: longText,
+  retry_policy: retryPolicyInput.check(rule((field, value) => parseRetryPolicy(field, value, NO_RETRIES))),
+}
+
+/** The fields of a task without its agent, for callers that leave out what they do not mean. */
 export const taskItemFields = {
-  action: z.string().min(1).max(512),
-  tabId: text.optional(),
-  selector: text.optional(),
-  ref: text.optional(),
-  params: anyObject.optional(),
-  priority: z.int().min(-2_147_483_648).max(2_147_483_647).optional().describe('Lower runs sooner. Default: 0.'),
-  deadline: z.iso.datetime({ offset: true }).optional(),
-  callbackUrl: text.optional(),
-  retry_policy: anyObject.optional().describe('Escapement only: tasks are retried only if they ask for it.'),
+  action: text(1, MAX_NAME),
+  tabId: item.tabId.optional(),
+  selector: item.selector.optional(),
+  ref: item.ref.optional(),
+  params: item.params.optional(),
+  priority: item.priority.optional(),
+  deadline: item.deadline.optional(),
+}
+
+const parseName = textField({ min: 1, max: MAX_NAME })
+
+/** A name that must be given. A blank one is missing. */
+const name = z
+  .string()
+  .min(1)
+  .max(MAX_NAME)
+  .regex(/\S/)
+  .check(
+    rule((field, value) =>
+      isBlank(value) ? flawed({ field, value: undefined, message: 'is missing' }) : parseName(field, value),
+    ),
+  )
+
+const itemFields = {
+  action: name,
+  tabId: orBlank(item.tabId),
+  selector: orBlank(item.selector),
+  ref: orBlank(item.ref),
+  params: orBlank(item.params),
+  priority: orBlank(item.priority.describe('Lower runs sooner. Default: 0.')),
+  deadline: orBlank(item.deadline),
+  callbackUrl: orBlank(item.callbackUrl),
+  retry_policy: orBlank(item.retry_policy.describe('Escapement only: tasks are retried only if they ask for it.')),
 }
 
 export const taskInput = named(
   'TaskInput',
-  z.strictObject({
-    agentId: agent.describe('Any text. If it is the id of an agent, that agent runs the task.'),
-    ...taskItemFields,
+  z.object({
+    agentId: name.describe('Any text. If it is the id of an agent, that agent runs the task.'),
+    ...itemFields,
   }),
-  'Fields that nobody knows are passed over; null and empty texts say nothing.',
+  'Unknown fields are ignored; null and blank texts count as left out.',
 )
 export type TaskInput = Shape<typeof taskInput>
 
 const taskItemInput = named(
   'TaskItemInput',
-  z.strictObject(taskItemFields),
+  readLater(z.object(itemFields)),
   'A task of a batch: the fields of a task without the agent.',
 )
 export type TaskItemInput = Shape<typeof taskItemInput>
 
+function parseTasks(field: string, value: unknown): Parsed<readonly unknown[]> {
+  const allowed = `1 to ${MAX_IN_BATCH} tasks`
+  const flaw = (message: string, given?: unknown): Parsed<never> => flawed({ field, value: given, message, allowed })
+  if (value === null) return flaw('is missing')
+  if (!Array.isArray(value)) return flaw('must be a list', value)
+  return value.length === 0 ? flaw('has no task in it') : parsed(value)
+}
+
 export const taskBatchInput = named(
   'TaskBatchInput',
-  z.strictObject({
-    agentId: agent,
-    callbackUrl: text.optional().describe('Default for tasks without their own.'),
-    tasks: z.array(taskItemInput).min(1).max(MOST_IN_BATCH),
+  z.object({
+    agentId: name,
+    callbackUrl: orBlank(item.callbackUrl.describe('Default for tasks without their own.')),
+    // A batch that is too large is refused under a code of its own, so here the number is only described.
+    tasks: z.array(taskItemInput).min(1).meta({ maxItems: MAX_IN_BATCH }).check(rule(parseTasks)),
   }),
   'Tasks of one agent.',
 )
@@ -81,16 +136,23 @@ export const taskBatchReceipt = named(
 )
 export type TaskBatchReceipt = Shape<typeof taskBatchReceipt>
 
+/** What a task was asked to do, as it was given. */
+const contentFields = {
+  action: z.string(),
+  tabId: z.string().optional(),
+  selector: z.string().optional(),
+  ref: z.string().optional(),
+  params: anyObject.optional(),
+  callbackUrl: z.string().optional(),
+}
+export type TaskContent = Shape<z.ZodObject<typeof contentFields>>
+
 export const task = named(
   'Task',
   z.strictObject({
     taskId: z.string(),
     agentId: z.string(),
-    action: z.string(),
-    tabId: z.string().optional(),
-    selector: z.string().optional(),
-    ref: z.string().optional(),
-    params: anyObject.optional(),
+    ...contentFields,
     priority: z.int(),
     state,
     deadline: moment.nullable(),
@@ -100,7 +162,6 @@ export const task = named(
     latencyMs: count.optional(),
     result: anyJson.optional(),
     error: z.string().optional(),
-    callbackUrl: z.string().optional(),
     position: z.int().min(1).optional(),
   }),
   'A task.',
@@ -108,10 +169,10 @@ export const task = named(
 export type TaskView = Shape<typeof task>
 
 /** Which tasks. */
-export const taskFilter = z.strictObject({
-  agentId: z.string().max(512).optional(),
+export const taskFilter = z.object({
+  agentId: text(0, MAX_NAME).optional(),
   state: z.string().max(1_000).optional().describe('States, separated by commas.'),
-  limit: z.int().min(1).max(MOST_TASKS).optional(),
+  limit: whole(1, MAX_TASKS).optional(),
   cursor: z.string().max(4_096).optional(),
 })
 export type TaskFilter = Shape<typeof taskFilter>

@@ -78,3 +78,10 @@ export function parseMoment(field: string, value: unknown): Parsed<Instant> {
     ? parsed(instant(value))
     : flawed({ field, value, message: 'is not a time in milliseconds', allowed: `0 to ${LAST_MS}` })
 }
+
+/** A time that was read before. */
+export function readMoment(value: string | number): Instant {
+  const read = parseMoment('', value)
+  if (!read.ok) throw new Error(`${value} was taken for a time`)
+  return read.value
+}

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
 import { DELIVERY_TRIES } from '../core/delivery/delivery-tries.ts'
-import { writeLetter } from '../core/delivery/letter.ts'
+import { envelopeIn, writeLetter } from '../core/delivery/letter.ts'
 import type { MailServer, MailSettings } from '../core/delivery/mail-settings.ts'
 import type { OutMessage, Post, TryOutcome } from '../core/delivery/message.ts'
 import { createMask } from '../core/secret/mask.ts'
@@ -82,7 +82,7 @@ async function handOver(transport: Transport, server: MailServer, message: OutMe
 
 function mailOf({ from }: MailServer, message: OutMessage): Parameters<Transport['sendMail']>[0] {
   const { to, subject_prefix } = message.settings as unknown as MailSettings
-  const { subject, text, details } = writeLetter(message.body)
+  const { subject, text, details } = writeLetter(envelopeIn(message.body))
   return {
     from,
     to: [...to],

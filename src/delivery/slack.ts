@@ -1,4 +1,5 @@
 import { DELIVERY_TRIES } from '../core/delivery/delivery-tries.ts'
+import { envelopeIn } from '../core/delivery/letter.ts'
 import type { Post, TryOutcome } from '../core/delivery/message.ts'
 import { createMask } from '../core/secret/mask.ts'
 import type { OutboundAnswer, OutboundRequest } from '../outbound/request.ts'
@@ -16,7 +17,7 @@ export function createSlackPost(
 ): Post {
   return async (message, signal) => {
     if (message.url === '') return throughChannel(message, signal)
-    const text = wordsOf(message.body).slice(0, MOST_TEXT)
+    const text = wordsOf(envelopeIn(message.body)).slice(0, MOST_TEXT)
     const answer = await send({
       ...{ url: message.url, method: 'POST', headers: { 'content-type': 'application/json; charset=utf-8' }, signal },
       ...{ body: JSON.stringify({ text: escaped(text) }), timeoutMs: DELIVERY_TRIES.timeoutMs },

@@ -1,5 +1,5 @@
 import { DELIVERY_TRIES } from '../core/delivery/delivery-tries.ts'
-import type { OutMessage, Post, TryOutcome } from '../core/delivery/message.ts'
+import { jsonOf, type OutMessage, type Post, type TryOutcome } from '../core/delivery/message.ts'
 import type { OutboundAnswer, OutboundRequest } from '../outbound/request.ts'
 import { retryAfterMs } from '../outbound/retry-after.ts'
 import { signatureOf } from './signature.ts'
@@ -20,15 +20,19 @@ const MOST_WORDS = 500
 /** Sends messages as Standard Webhooks says. */
 export function createPost(ctx: WebhookContext): Post {
   return async (message, signal) => {
+    const body = jsonOf(message.body)
     const answer = await ctx.send({
-      ...{ url: message.url, method: 'POST', headers: headersOf(message, ctx), body: message.body, signal },
+      ...{ url: message.url, method: 'POST', headers: headersOf({ ...message, body }, ctx), body, signal },
       ...{ timeoutMs: DELIVERY_TRIES.timeoutMs, maxBytes: MOST_ANSWER_BYTES, purpose: message.purpose },
     })
     return outcomeOf(answer)
   }
 }
 
-function headersOf(message: OutMessage, { now, program }: WebhookContext): Readonly<Record<string, string>> {
+function headersOf(
+  message: OutMessage & { readonly body: string },
+  { now, program }: WebhookContext,
+): Readonly<Record<string, string>> {
   const timestampSeconds = Math.floor(now() / 1_000)
   return {
     'content-type': 'application/json; charset=utf-8',

@@ -16,6 +16,7 @@ import type {
 import type { CarriedProbe } from '../service/desk/probes.ts'
 import type { Ended, GatedAttempt } from '../service/probe/gate.ts'
 import type { Claim } from '../service/turn/claim.ts'
+import type { AttemptOfRun } from '../service/turn/works.ts'
 import { AttemptAborted, type AbortReason } from './attempt-aborted.ts'
 import { addUsage, withUsage } from './attempt-usage.ts'
 import { storable } from './storable.ts'
@@ -56,13 +57,6 @@ export interface ExecutionsContext {
 export interface InvitedAttempt extends AttemptOfRun {
   readonly agentId: AgentId
   readonly endsBy: Instant | null
-}
-
-/** An attempt, by name. */
-export interface AttemptOfRun {
-  readonly orgId: OrgId
-  readonly runId: RunId
-  readonly attemptId: AttemptId
 }
 
 export interface ReportedAttempt extends AttemptOfRun {

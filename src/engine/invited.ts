@@ -1,6 +1,6 @@
 import type { Invitation } from '../core/rails/invitation.ts'
 import type { AgentId, OrgId } from '../core/ids.ts'
-import type { AttemptOfRun } from './executions.ts'
+import type { AttemptOfRun } from '../service/turn/works.ts'
 import type { NodeParts } from './node-parts.ts'
 
 /** Whether attempts of an agent are given keys, as far as this node knows; what it executes it knows. */

@@ -1,16 +1,7 @@
-import type { DispatchedAttempt } from '../core/executor/dispatch.ts'
 import type { Invitation } from '../core/rails/invitation.ts'
 import { formatInstant } from '../core/instant.ts'
 import type { MessageContent } from '../core/session/debounce.ts'
 import type { Attempt } from './executor.ts'
-
-/** What an agent is told over HTTP: start a session and say this in it, in one. */
-export interface Dispatch extends DispatchedAttempt {
-  readonly callback_url?: string
-  readonly callback_token?: string
-  /** Only for agents with `self_service`: where to ask, and the key of this attempt. */
-  readonly escapement?: Invitation
-}
 
 /** How somebody reports later. */
 export interface CallbackPlace {
@@ -19,17 +10,18 @@ export interface CallbackPlace {
   readonly url: string | null
 }
 
-/** The dispatch of an attempt. */
-export function dispatchOf(
-  attempt: Attempt,
-  callback: CallbackPlace | null,
-  invitation: Invitation | null = null,
-): Dispatch {
+/** What an agent is told over HTTP: start a session and say this in it, in one. */
+export type Dispatch = Readonly<ReturnType<typeof described>>
+
+/** The dispatch of an attempt. Invitations are for agents with `self_service` only: the API and the key of this attempt. */
+export const dispatchOf: (...about: Parameters<typeof described>) => Dispatch = described
+
+function described(attempt: Attempt, callback: CallbackPlace | null, invitation: Invitation | null = null) {
   const { trigger } = attempt
   const payload = payloadOf(attempt.payload)
   return {
     // Every run of a schedule is scheduled work to the runtime, also one that was asked for by hand.
-    trigger_type: attempt.scheduleId === null ? trigger : 'scheduled',
+    trigger_type: attempt.scheduleId === null ? trigger : ('scheduled' as const),
     manual: trigger === 'manual' || trigger === 'retry',
     schedule_id: attempt.scheduleId,
     job_run_id: attempt.jobRunId,

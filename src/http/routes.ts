@@ -141,10 +141,12 @@ function callOf(ctx: HttpContext, route: Route, exchange: Exchange): DoorCall {
   const query = readers.query(request.query)
   const body = readers.body === null ? undefined : readers.body(request.body)
   const key = spec.creates === true ? request.headers['idempotency-key'] : undefined
+  // A repetition is recognized by what was sent, so that reading it in another way does not make it another request.
+  const sent = request.body ?? body
   const once =
     key === undefined
       ? undefined
-      : { route: route.id, key: readKey('Idempotency-Key', key), body: { params, query, body } }
+      : { route: route.id, key: readKey('Idempotency-Key', key), body: { params, query, body: sent } }
   const caller = callerFrom(principal, once)
   const ifMatch = spec.etag === true ? readIfMatch(request.headers['if-match']) : undefined
   return {

@@ -35,13 +35,13 @@ function callOf(running: () => Running, id: string, operation: Operation): Call 
   let made: InputReader | null = null
   return async (...args) => {
     const now = running()
-    const { params, query, body, options } = (made ??= inputReader(operation))(args)
+    const { params, query, body, sent, options } = (made ??= inputReader(operation))(args)
     const { idempotencyKey: key, ifMatch, signal } = options
     signal?.throwIfAborted()
     const once =
       operation.creates !== true || key === undefined
         ? undefined
-        : { route: id, key: readKey('idempotencyKey', key), body: { params, query, body } }
+        : { route: id, key: readKey('idempotencyKey', key), body: { params, query, body: sent } }
     const { ctx, principal } = now
     const call: DoorCall = {
       ctx,
@@ -81,6 +81,8 @@ function within({ signal, timeoutMs }: Options, work: unknown): unknown {
 }
 
 interface Input extends Pick<DoorCall, 'params' | 'query' | 'body'> {
+  /** The body as it was given: a repetition is recognized by it. */
+  readonly sent: unknown
   readonly options: Options
 }
 
@@ -101,7 +103,8 @@ function inputReader(operation: Operation): InputReader {
     const input = hasBody || hasQuery ? args[next++] : undefined
     const options = (args[next] ?? NOTHING) as Options
     const query = readQuery === null ? NOTHING : readQuery(queryOf(hasBody ? options.query : input))
-    return { params, query, body: readBody === null ? undefined : readBody(input), options }
+    const body = readBody === null ? undefined : readBody(input)
+    return { params, query, body, sent: hasBody ? (input ?? body) : undefined, options }
   }
 }
 

@@ -11,7 +11,6 @@ export const callbackOperations = {
     description:
       'Whoever has the token speaks for the attempt. A repetition, the token of an earlier attempt, and a report after ' +
       'the deadline are answered with `ignored: true` and change nothing.',
-    readBy: 'service',
     params: z.strictObject({ token: z.string().min(1).max(512) }),
     body: resultInput,
     answers: { 200: callbackAnswer },

@@ -112,7 +112,7 @@ export const channelOperations = {
     description:
       'Needs no key but a signature: of Standard Webhooks for a hook, of Slack for an app, and the secret token of ' +
       'Telegram for a bot in mode `webhook`. A repetition of what was accepted before gets the same answer.',
-    ...{ raw: true, http: true, newWork: true, admits: true, readBy: 'service' },
+    ...{ raw: true, http: true, newWork: true, admits: true },
     params: one,
     body: hookMessage,
     answers: { 200: hookAnswer, 202: hookReceipt },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { pageFilter } from '../contract/common.ts'
+import { sessionKeyText } from '../contract/fields.ts'
 import { ErrGatewayDraining } from '../contract/refusals.ts'
 import type { Answer, OperationSpec } from '../contract/operation.ts'
 import { run, type RunView } from '../contract/run.ts'
@@ -10,7 +11,6 @@ import {
   session,
   sessionChange,
   sessionFilter,
-  sessionKey,
   sessionPage,
   stopAnswer,
   type MessageInput,
@@ -26,7 +26,7 @@ import { changeSession, findSessions, getSession } from '../service/sessions-vie
 import { answer, type Call, operation } from './operation.ts'
 import { settledRun } from './settled-run.ts'
 
-const one = z.strictObject({ key: sessionKey })
+const one = z.strictObject({ key: sessionKeyText })
 
 /** Nobody waits longer: proxies and people give up before. */
 const LONGEST_WAIT_SECONDS = 300
@@ -57,8 +57,6 @@ async function send(call: Send, agent: AgentId | null): Promise<Sent> {
  * by its idempotency key, and what a run sends, is not typed by a person: it is left without a sender.
  */
 function withSender({ caller, body }: Send): MessageInput {
-  // What is no message at all is refused where messages are read.
-  if (typeof body !== 'object' || (body as unknown) === null || Array.isArray(body)) return body
   const isFromRun = body.parent_run_id !== undefined || (caller.railed?.attempt ?? null) !== null
   if (
     caller.principal === null ||
@@ -72,9 +70,11 @@ function withSender({ caller, body }: Send): MessageInput {
 }
 
 /** How long somebody is willing to wait is not part of what is done once. */
-function onceOf({ caller, params, body }: Send): Once | undefined {
+function onceOf({ caller, params }: Send): Once | undefined {
   const { once } = caller
-  return once && { ...once, principal: caller.principal ?? 'library', body: { key: params.key, input: body } }
+  if (once === undefined) return undefined
+  const { body: input } = once.body as { readonly body: unknown }
+  return { ...once, principal: caller.principal ?? 'library', body: { key: params.key, input } }
 }
 
 async function waited(call: Send, receipt: MessageReceipt, seconds: number): Promise<Sent> {
@@ -109,7 +109,6 @@ export const sessionOperations = {
     ...{ method: 'PATCH', path: '/api/v1/sessions/:key', tag: 'sessions', permission: 'sessions:write' },
     summary: 'Changes how a session queues',
     description: 'A session that is not there yet begins with it. Null gives a rule back to the deployment.',
-    readBy: 'service',
     params: one,
     body: sessionChange,
     answers: { 200: session },
@@ -138,7 +137,7 @@ export const sessionOperations = {
       'that was sent before is answered under 200 with the first run and `duplicate`. ' +
       'Without `sender` the sender is the key or member that sends it: messages of one sender inside the debounce window are one run. A ' +
       'request with an `Idempotency-Key` that names no sender is not debounced.',
-    ...{ creates: true, admits: true, readBy: 'service' },
+    ...{ creates: true, admits: true },
     params: one,
     query: z.strictObject({ wait: z.number().min(0).max(LONGEST_WAIT_SECONDS).optional() }),
     body: messageInput,

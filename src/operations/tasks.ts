@@ -23,7 +23,7 @@ const one = z.strictObject({ id })
 export const taskOperations = {
   'tasks.submit': operation({
     ...{ method: 'POST', path: '/tasks', tag: 'tasks', permission: 'tasks:write' },
-    ...{ facade: true, creates: true, newWork: true, admits: true, readBy: 'service' },
+    ...{ facade: true, creates: true, newWork: true, admits: true },
     rails: 'list',
     summary: 'Hands in a task',
     description:
@@ -36,7 +36,7 @@ export const taskOperations = {
   }).by(({ ctx, ports, caller, body }) => submitTask(ports, { caller, live: ctx.live }, body)),
   'tasks.batch': operation({
     ...{ method: 'POST', path: '/tasks/batch', tag: 'tasks', permission: 'tasks:write' },
-    ...{ facade: true, creates: true, newWork: true, admits: true, readBy: 'service' },
+    ...{ facade: true, creates: true, newWork: true, admits: true },
     rails: 'list',
     summary: 'Hands in tasks of one agent',
     description:
@@ -47,9 +47,7 @@ export const taskOperations = {
     refusals: ['BATCH_TOO_LARGE', 'NOT_FOUND'],
     examples: { body: { agentId: 'crawler', tasks: [{ action: 'scroll', tabId: 'tab-1', params: { scrollY: 400 } }] } },
   }).by(async ({ ctx, ports, caller, body }) => {
-    const { agentId, callbackUrl, tasks } = body
-    const shared = { agentId, callbackUrl }
-    const outcomes = await submitBatch(ports, { caller, live: ctx.live }, { tasks, shared })
+    const outcomes = await submitBatch(ports, { caller, live: ctx.live }, body)
     return { tasks: outcomes, submitted: outcomes.length }
   }),
   'tasks.list': operation({

@@ -77,7 +77,6 @@ export const workerOperations = {
     description:
       'The result has the one shape that answers, callbacks and workers share. A repetition, and the result of an ' +
       'earlier attempt, are answered with `ignored: true` and change nothing.',
-    readBy: 'service',
     params: attempt,
     body: resultInput,
     answers: { 200: workerAnswer },

@@ -8,11 +8,10 @@ import {
   type OrgId,
   type SessionKey,
 } from '../core/ids.ts'
-import { flawed, integerField, parsed, parseFields, wordField, type Flaw, type Parsed } from '../core/input.ts'
-import { parseMoment, type Instant } from '../core/instant.ts'
+import type { Parsed } from '../core/input.ts'
+import { readMoment, type Instant } from '../core/instant.ts'
 import { breach } from '../core/rails/breach.ts'
 import type { MessageContent } from '../core/session/debounce.ts'
-import { SESSION_MODES } from '../core/session/session-rules.ts'
 import { parseSessionCommand } from '../core/session/stop.ts'
 import type { MessageInput, MessageReceipt, StopAnswer } from '../contract/session.ts'
 import { ErrQueueFull, invalid, Refusal } from '../contract/refusals.ts'
@@ -20,10 +19,11 @@ import { loadRun } from '../store/run-reads.ts'
 import { acted, actorOf } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import { stopSession } from './desk/cancel.ts'
+import type { Desk } from './desk/desk.ts'
 import { runToJoin } from './desk/run-session.ts'
 import { agentOn } from './desk/runs.ts'
-import { submit, type Submission } from './desk/submit.ts'
-import { parseJson, parseSessionKey, textField } from '../core/input-fields.ts'
+import { submissionFor, submit, type Submission } from './desk/submit.ts'
+import { parseSessionKey, textField } from '../core/input-fields.ts'
 import { overDailyLimit } from './daily-limit.ts'
 import { once, type Once } from './idempotent.ts'
 import type { Live } from './live-port.ts'
@@ -36,34 +36,6 @@ import { railRefusal } from './rails/refusals.ts'
 import { railedMessage } from './rails/tasks.ts'
 import { sessionFor } from './turn/turn.ts'
 import type { Work } from './turn-port.ts'
-
-/** Texts above this are not messages but files; they belong into attachments by reference. */
-const MOST_TEXT = 1_000_000
-
-/** More tokens no model writes. */
-const MAX_TOKENS = 1_000_000_000
-
-const FIELDS = {
-  text: textField({ min: 0, max: MOST_TEXT }),
-  sender: textField({ min: 1, max: 512 }),
-  attachments: parseList,
-  message_id: textField({ min: 1, max: 512 }),
-  sent_at: parseMoment,
-  lane: textField({ min: 1, max: 100 }),
-  mode: wordField(SESSION_MODES),
-  max_concurrent: integerField({ min: 1, max: 10_000 }),
-  debounce_ms: integerField({ min: 0, max: 60_000 }),
-  not_before: parseMoment,
-  deadline: parseMoment,
-  parent_run_id: textField({ min: 1, max: 100 }),
-  max_tokens: integerField({ min: 1, max: MAX_TOKENS }),
-}
-
-function parseList(field: string, value: unknown): Parsed<readonly unknown[]> {
-  if (!Array.isArray(value)) return flawed({ field, value, message: 'must be a list' })
-  const read = parseJson(field, value)
-  return read.ok ? parsed(read.value as readonly unknown[]) : read
-}
 
 export interface MessageContext extends Pick<Caller, 'railed' | 'through'> {
   readonly orgId: OrgId
@@ -83,27 +55,24 @@ export interface MessageContext extends Pick<Caller, 'railed' | 'through'> {
 export async function sendMessage(
   ports: Ports,
   ctx: MessageContext,
-  message: { readonly key: string; readonly input: MessageInput | string; readonly once?: Once | string | undefined },
+  message: { readonly key: string; readonly input: MessageInput; readonly once?: Once | string | undefined },
 ): Promise<MessageReceipt | StopAnswer> {
-  const key = read(parseSessionKey('session', message.key)) as SessionKey
-  const input: MessageInput = typeof message.input === 'string' ? { text: message.input } : message.input
-  const fields = read(parseFields('', input, FIELDS))
-  if (fields.text === undefined) throw invalid([{ field: 'text', value: undefined, message: 'is missing' }])
+  const key = readSessionKey(message.key)
+  const { input } = message
   const { railed } = ctx
   if (railed !== undefined) refuseOthersSession(railed, key)
-  const command = parseSessionCommand(fields.text)
+  const times = timesIn(input)
+  const command = parseSessionCommand(input.text)
   if (command !== null)
-    return ports.turns.take(
-      stopWork(ctx, key, { how: command, sentAt: fields.sent_at ?? null, sender: fields.sender ?? null }),
-    )
-  if (railed !== undefined && fields.parent_run_id !== undefined) throw saidLineage()
-  refuseFlaws(fields, ports.clock.now())
+    return ports.turns.take(stopWork(ctx, key, { how: command, sentAt: times.sentAt, sender: input.sender ?? null }))
+  if (railed !== undefined && input.parent_run_id !== undefined) throw saidLineage()
+  refuseDeadline(times, ports.clock.now())
   const submission = submissionOf(ports, {
-    ...{ fields: { ...fields, text: fields.text }, key, agent: agentFor(ctx, key), trace: ctx.trace },
+    ...{ input, times, key, agent: agentFor(ctx, key), trace: ctx.trace },
     making: railed === undefined ? null : makingOf(railed),
   })
   const plain = railedMessage(messageWork(ctx, submission), ctx)
-  const named = { principal: ctx.principal ?? 'library', session: key, messageId: fields.message_id }
+  const named = { principal: ctx.principal ?? 'library', session: key, messageId: input.message_id }
   const work =
     named.messageId === undefined ? plain : onceMarked(plain, [bindingOf({ ...named, messageId: named.messageId })])
   const { once: given } = message
@@ -115,12 +84,8 @@ export async function sendMessage(
 const saidLineage = (): Refusal =>
   railRefusal(breach('lineage', 'Which run this comes from is known by the key; leave parent_run_id out'))
 
-/** Whether a message is a command: those end work, and a node that goes down is glad of them. */
-export function isCommand(message: MessageInput | string): boolean {
-  // A program in JavaScript may hand in nothing at all; what is wrong with that is said where messages are read.
-  const text = typeof message === 'string' ? message : (message as MessageInput | null | undefined)?.text
-  return typeof text === 'string' && parseSessionCommand(text) !== null
-}
+/** Whether a message is a command: commands only end work, so a draining node still accepts them. */
+export const isCommand = ({ text }: MessageInput): boolean => parseSessionCommand(text) !== null
 
 /** The key of a caller inside this program. */
 export const onceOf = (
@@ -172,10 +137,14 @@ export const stopWork = (
 /** Stopping is always allowed, and never counted; whose the conversation is has been asked before. */
 const UNCOUNTED = { judge: () => Promise.resolve(), acts: () => [] }
 
-/** A message on its way into its session. */
+/** A submission of a message, which always has a session. */
+export type MessageSubmission = Submission & { readonly sessionKey: SessionKey }
+
+/** A message on its way into its session. `rulesOn`: what it wants for itself, where that depends on what is pending. */
 export function messageWork(
   caller: Pick<Caller, 'orgId' | 'railed' | 'through'>,
-  submission: Submission & { readonly sessionKey: SessionKey },
+  submission: MessageSubmission,
+  rulesOn?: (desk: Desk) => Submission['rules'],
 ): Work<Sent> {
   return {
     orgId: caller.orgId,
@@ -189,51 +158,58 @@ export function messageWork(
       refuseCommand(caller, agentOn(desk, submission.agentId).executorKind)
       sessionFor({ desk }, submission.sessionKey)
       const [messageId = ''] = (submission.content as MessageContent).messageIds
-      return { submitted: submit(desk, submission), messageId }
+      const asked = rulesOn === undefined ? submission : { ...submission, rules: rulesOn(desk) }
+      return { submitted: submit(desk, asked), messageId }
     },
   }
 }
 
-type Fields = Extract<ReturnType<typeof parseFields<typeof FIELDS>>, { ok: true }>['value'] & { readonly text: string }
+/** The times of a message; null where it gives none. */
+type Times = Pick<Submission, 'sentAt' | 'notBefore' | 'deadline'>
+
+function timesIn({ sent_at: sentAt, not_before: notBefore, deadline }: MessageInput): Times {
+  const time = (value: string | number | undefined): Instant | null => (value === undefined ? null : readMoment(value))
+  return { sentAt: time(sentAt), notBefore: time(notBefore), deadline: time(deadline) }
+}
 
 function submissionOf(
   ports: Ports,
   of: {
-    readonly fields: Fields
+    readonly input: MessageInput
+    readonly times: Times
     readonly key: SessionKey
     readonly agent: AgentId
     readonly trace: MessageContext['trace']
     /** Whose it is, of those with guard rails. */
     readonly making: Making | null
   },
-): Submission & { readonly sessionKey: SessionKey } {
-  const { fields } = of
-  const id = messageId(fields.message_id ?? ports.newId('message', ports.clock.now()))
-  return {
+): MessageSubmission {
+  const { mode, max_concurrent: maxConcurrent, debounce_ms: debounceMs, ...input } = of.input
+  const id = messageId(input.message_id ?? ports.newId('message', ports.clock.now()))
+  return submissionFor({
     trigger: 'message',
     agentId: of.agent,
     sessionKey: of.key,
-    content: { text: fields.text, attachments: fields.attachments ?? [], messageIds: [id], fields: statedIn(fields) },
-    sender: fields.sender ?? null,
-    sentAt: fields.sent_at ?? null,
-    lane: fields.lane === undefined ? null : laneName(fields.lane),
-    priority: 0,
-    notBefore: fields.not_before ?? null,
-    deadline: fields.deadline ?? null,
-    retryPolicy: null,
+    // What a message states about itself is for budgets and its agent.
+    content: {
+      text: input.text,
+      attachments: input.attachments ?? [],
+      messageIds: [id],
+      fields: input.max_tokens === undefined ? {} : { max_tokens: input.max_tokens },
+    },
+    sender: input.sender ?? null,
+    ...of.times,
+    lane: input.lane === undefined ? null : laneName(input.lane),
     trace: of.trace,
-    parentRunId: fields.parent_run_id === undefined ? null : runId(fields.parent_run_id),
+    parentRunId: input.parent_run_id === undefined ? null : runId(input.parent_run_id),
     ...of.making,
     rules: {
-      ...(fields.mode === undefined ? {} : { mode: fields.mode }),
-      ...(fields.max_concurrent === undefined ? {} : { maxConcurrent: fields.max_concurrent }),
-      ...(fields.debounce_ms === undefined ? {} : { debounceMs: fields.debounce_ms }),
+      ...(mode === undefined ? {} : { mode }),
+      ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+      ...(debounceMs === undefined ? {} : { debounceMs }),
     },
-  }
+  })
 }
-
-/** What a message states about itself for budgets and its agent. */
-const statedIn = ({ max_tokens }: Fields): MessageContent['fields'] => (max_tokens === undefined ? {} : { max_tokens })
 
 /** `agent:<agent>:…` names the agent; any other key is a conversation with the default agent. */
 function agentFor(ctx: MessageContext, key: SessionKey): AgentId {
@@ -271,16 +247,12 @@ async function duplicateReceipt(ports: Ports, ctx: MessageContext, sent: Sent): 
   return { ...told, state, duplicate: true }
 }
 
-/** A message that says nothing, or whose time is over before it begins, is a mistake of the sender. */
-function refuseFlaws({ text, attachments, deadline, not_before: notBefore }: Partial<Fields>, now: Instant): void {
-  const flaws: Flaw[] = []
-  if (text?.trim() === '' && (attachments ?? []).length === 0)
-    flaws.push({ field: 'text', value: text, message: 'is empty', allowed: 'a text, or attachments' })
-  if (deadline !== undefined && deadline <= now)
-    flaws.push({ field: 'deadline', value: deadline, message: 'is in the past', allowed: 'a later time' })
-  else if (deadline !== undefined && notBefore !== undefined && deadline <= notBefore)
-    flaws.push({ field: 'deadline', value: deadline, message: 'is before not_before', allowed: 'a later time' })
-  if (flaws.length > 0) throw invalid(flaws)
+/** A message whose time is over before it begins is a mistake of the sender. */
+function refuseDeadline({ deadline, notBefore }: Times, now: Instant): void {
+  if (deadline === null) return
+  const message =
+    deadline <= now ? 'is in the past' : notBefore !== null && deadline <= notBefore ? 'is before not_before' : null
+  if (message !== null) throw invalid([{ field: 'deadline', value: deadline, message, allowed: 'a later time' }])
 }
 
 /** What was read, or a refusal with every flaw. */

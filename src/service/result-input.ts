@@ -1,47 +1,11 @@
-import { flawed, parseFields, parseInteger, parsed, wordField, type Parsed } from '../core/input.ts'
 import { SECOND_MS } from '../core/instant.ts'
 import type { ErrorCode } from '../core/run/error-codes.ts'
 import { isErrorCode, reportedBy, type Reported } from '../core/run/reported.ts'
-import { RESULT_STATUSES, type ResultStatus } from '../core/run/outcome.ts'
+import type { ResultStatus } from '../core/run/outcome.ts'
 import { toMicros } from '../core/budget/budget.ts'
-import type { ResultInput, UsageView } from '../contract/run.ts'
-import { parseFlag, parseJson, textField } from '../core/input-fields.ts'
-import { read } from './messages.ts'
-
-const text = textField({ min: 0, max: 1_000_000 })
-
-const amount = (field: string, value: unknown): Parsed<number> =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0
-    ? parsed(value)
-    : flawed({ field, value, message: 'must be a number from 0 on' })
-
-/** Longer waits than a year are a mistake. */
-const LONGEST_WAIT_SECONDS = 366 * 86_400
-
-const parseWait = (field: string, value: unknown): Parsed<number> =>
-  parseInteger(field, value, { min: 0, max: LONGEST_WAIT_SECONDS })
-
-const FIELDS = {
-  job_run_id: text,
-  attempt_id: text,
-  status: wordField(RESULT_STATUSES),
-  session_id: text,
-  message_id: text,
-  error_code: text,
-  error_message: text,
-  output: parseJson,
-  summary: parseJson,
-  usage: parseUsage,
-  retryable: parseFlag,
-  retry_after_seconds: parseWait,
-  next_check: parseJson,
-}
-
-const USAGE_FIELDS = { input_tokens: amount, output_tokens: amount, context_window: amount, cost: amount }
-
-function parseUsage(field: string, value: unknown): Parsed<UsageView> {
-  return parseFields(field, value, USAGE_FIELDS)
-}
+import { readShape } from '../contract/read-shape.ts'
+import { invalid } from '../contract/refusals.ts'
+import { resultInput, type ResultInput, type UsageView } from '../contract/run.ts'
 
 /** A result as somebody outside reports it. */
 export interface ReadResult {
@@ -82,9 +46,8 @@ function storedUsage(usage: UsageView): StoredUsage {
   }
 }
 
-/** Reads a result in the one shape for answers, callbacks and workers. An error code that is not ours is `agent_error`. */
-export function readResult(input: ResultInput): ReadResult {
-  const fields = read(parseFields('', input, FIELDS))
+/** A result in the one shape for answers, callbacks and workers, as runs keep it. An error code that is not ours is `agent_error`. */
+export function readResult(fields: ResultInput): ReadResult {
   const code = fields.error_code
   return {
     jobRunId: fields.job_run_id ?? null,
@@ -107,12 +70,10 @@ export function readResult(input: ResultInput): ReadResult {
  * whole answer is the output. What cannot be read is told in words.
  */
 export function readAnsweredResult(answer: Readonly<Record<string, unknown>>): ReadResult | { readonly flaw: string } {
-  const known = Object.fromEntries(Object.entries(answer).filter(([name]) => Object.hasOwn(FIELDS, name)))
+  const known = Object.fromEntries(Object.entries(answer).filter(([name]) => Object.hasOwn(resultInput.shape, name)))
   const isMixed = Object.keys(known).length < Object.keys(answer).length
-  try {
-    const result = readResult(known)
-    return isMixed && known['output'] === undefined ? { ...result, output: answer } : result
-  } catch (error) {
-    return { flaw: error instanceof Error ? error.message : String(error) }
-  }
+  const read = readShape(resultInput, known)
+  if (!read.ok) return { flaw: invalid(read.flaws).message }
+  const result = readResult(read.value)
+  return isMixed && known['output'] === undefined ? { ...result, output: answer } : result
 }

@@ -1,16 +1,16 @@
 import type { Page } from '../contract/page.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import type { SessionChange, SessionFilter, SessionPatch, SessionView } from '../contract/session.ts'
-import { sessionKey, type OrgId, type SessionKey } from '../core/ids.ts'
-import type { Parsed } from '../core/input.ts'
+import { sessionKey, type OrgId } from '../core/ids.ts'
 import { formatInstant } from '../core/instant.ts'
-import { DEFAULT_SESSION_RULES, parseSessionRules, type SessionRules } from '../core/session/session-rules.ts'
+import type { SessionRules } from '../core/session/session-rules.ts'
 import { countSessionWork, listSessions, loadSessions, type SessionCounts } from '../store/sessions.ts'
 import type { SessionRow } from '../store/session-row.ts'
 import { actorOf, changed } from './audit-entry.ts'
 import type { Caller } from './caller.ts'
 import { pageOf, parseCursor, parseLimit } from './cursor.ts'
-import { collectFlaws, parseObject, parseSessionKey } from '../core/input-fields.ts'
+import { collectFlaws } from '../core/input-fields.ts'
+import { readSessionKey } from './messages.ts'
 import type { Ports } from './ports.ts'
 import { sessionFor } from './turn/turn.ts'
 
@@ -38,15 +38,9 @@ function viewSession(row: SessionRow, deployment: SessionRules, counts: SessionC
   }
 }
 
-function keyOf(text: string): SessionKey {
-  const key = parseSessionKey('session', text)
-  if (!key.ok) throw invalid(key.flaws)
-  return sessionKey(key.value)
-}
-
 /** The session and how much of its work is pending. */
 export async function getSession(ports: Reading, orgId: OrgId, text: string): Promise<SessionView> {
-  const key = keyOf(text)
+  const key = readSessionKey(text)
   const [row] = await loadSessions(ports.database, { orgId, keys: [key] })
   if (row === undefined) throw new Refusal('NOT_FOUND', `There is no session ${text}`)
   const counts = await countSessionWork(ports.database, { orgId, keys: [key] })
@@ -88,9 +82,7 @@ export async function changeSession(
   change: SessionChange,
 ): Promise<SessionView> {
   const { orgId, key: text } = caller
-  const key = keyOf(text)
-  const edit = parseChange(change)
-  if (!edit.ok) throw invalid(edit.flaws)
+  const key = readSessionKey(text)
   await ports.turns.take({
     orgId,
     needs: { sessions: [key] },
@@ -100,7 +92,7 @@ export async function changeSession(
       if (session === undefined) throw new Error(`session ${key} is not on the desk`)
       const deployment = ports.settings().sessions
       const before = rulesIn(viewSession(session, deployment))
-      session.own = edit.value(session.own)
+      session.own = ownRules(session.own, change)
       desk.changes.sessions.add(session)
       const after = rulesIn(viewSession(session, deployment))
       desk.changes.audits.push(changed(actorOf(caller), { kind: 'session', id: key }, { before, after }))
@@ -122,21 +114,12 @@ const NAMES = {
   max_concurrent: 'maxConcurrent',
 } as const satisfies Readonly<Record<keyof SessionPatch, keyof SessionRules>>
 
-type Edit = (own: Partial<SessionRules>) => Partial<SessionRules>
-
-function parseChange(change: unknown): Parsed<Edit> {
-  const object = parseObject('session', change)
-  if (!object.ok) return object
-  const set = Object.fromEntries(Object.entries(object.value).filter(([, value]) => value !== null))
-  const read = parseSessionRules('', set, DEFAULT_SESSION_RULES)
-  if (!read.ok) return read
-  const edit: Edit = (own) => {
-    const edited: Record<string, unknown> = { ...own }
-    for (const [name, rule] of Object.entries(NAMES)) {
-      if (object.value[name] === null) Reflect.deleteProperty(edited, rule)
-      else if (object.value[name] !== undefined) edited[rule] = read.value[rule]
-    }
-    return edited
+function ownRules(own: Partial<SessionRules>, change: SessionChange): Partial<SessionRules> {
+  const edited: Record<string, unknown> = { ...own }
+  for (const [name, rule] of Object.entries(NAMES)) {
+    const value = change[name as keyof typeof NAMES]
+    if (value === null) Reflect.deleteProperty(edited, rule)
+    else if (value !== undefined) edited[rule] = value
   }
-  return { ok: true, value: edit }
+  return edited
 }

@@ -1,23 +1,9 @@
-import type { TryOutcome } from '../core/delivery/message.ts'
-import type { OrgId, RunId, SessionKey } from '../core/ids.ts'
+import type { Speech, TryOutcome } from '../core/delivery/message.ts'
 import { loadChannelNamed } from '../store/channels.ts'
 import { closeMark, deleteMark, loadPlaceOfSession } from '../store/chats.ts'
 import { openChannel } from './channel/credentials.ts'
 import type { Ports } from './ports.ts'
 import { cutText } from './stored-output.ts'
-
-/** Whom something is said to: the conversation of a session, or somebody in a channel. */
-export type SpeakTo = { readonly session: SessionKey } | { readonly channel: string; readonly to: string }
-
-/** Something to be said. */
-export interface Speech {
-  readonly orgId: OrgId
-  readonly to: SpeakTo
-  /** Nothing: what stands for an answer is cleared. */
-  readonly text: string
-  /** The run whose answer it is; what shows that it is at work goes. */
-  readonly runId: RunId | null
-}
 
 type Speaking = Pick<Ports, 'database' | 'vault' | 'channels' | 'clock' | 'turns'>
 

@@ -1,7 +1,6 @@
-import { invalid, Refusal } from '../contract/refusals.ts'
-import type { TaskFilter, TaskList, TaskView } from '../contract/task.ts'
+import { Refusal } from '../contract/refusals.ts'
+import { MAX_TASKS, type TaskContent, type TaskFilter, type TaskList, type TaskView } from '../contract/task.ts'
 import { agentId, runId, type OrgId, type RunId } from '../core/ids.ts'
-import { parseInteger } from '../core/input.ts'
 import { earlier, formatInstant, type Instant } from '../core/instant.ts'
 import { explainWhy } from '../core/reasons.ts'
 import { durationOf, firstStart } from '../core/run/run.ts'
@@ -9,32 +8,22 @@ import type { RunState } from '../core/run/run-machine.ts'
 import {
   DEADLINE_ERROR,
   EXPIRED_ERROR,
+  FACADE_STATES,
   facadeStateOf,
   statesOfFacade,
   TIMEOUT_ERROR,
-  type FacadeState,
 } from '../core/run/run-words.ts'
 import { loadPositions } from '../store/run-positions.ts'
 import { listRunPage } from '../store/run-reads.ts'
 import { loadTask, type TaskRecord } from '../store/task-reads.ts'
 import type { Caller } from './caller.ts'
 import { parseCursor, writeCursor } from './cursor.ts'
-import { collectFlaws, textField } from '../core/input-fields.ts'
+import { read } from './messages.ts'
 import type { Ports } from './ports.ts'
 import { ownRuns } from './rails/own.ts'
 import { momentOrNull } from './schedule-view.ts'
 
 type Reading = Pick<Ports, 'database' | 'clock' | 'settings'>
-
-/** What a task was asked to do, as its run keeps it. */
-export interface TaskContent {
-  readonly action: string
-  readonly tabId?: string
-  readonly selector?: string
-  readonly ref?: string
-  readonly params?: Readonly<Record<string, unknown>>
-  readonly callbackUrl?: string
-}
 
 /** A task as the façade shows it. */
 export function viewTask(run: TaskRecord, position: number | null = null): TaskView {
@@ -124,20 +113,20 @@ export async function getTask(ports: Reading, orgId: OrgId, id: string): Promise
   return viewTask(run, positions.get(run.id) ?? null)
 }
 
-/** So many tasks are in one answer, whoever asks for everything: what is answered is in memory. */
-const MOST_TASKS = 1_000
-
 /** The org's tasks, newest first. */
 export async function findTasks(
   ports: Reading,
   { orgId, railed }: Pick<Caller, 'orgId' | 'railed'>,
   filter: TaskFilter = {},
 ): Promise<TaskList> {
-  const { agent, states, limit, after } = readFilter(filter)
+  const { agentId: agent = '', state = '', limit = MAX_TASKS, cursor } = filter
+  const after = read(parseCursor('cursor', cursor))
   const { rows, more } = await listRunPage(ports.database, {
-    ...{ orgId, states, limit, whole: true, endedSince: keptSince(ports), owned: ownRuns(railed) ?? null },
+    ...{ orgId, limit, whole: true, endedSince: keptSince(ports), owned: ownRuns(railed) ?? null },
     trigger: 'task',
-    agentId: agent === null ? null : agentId(agent),
+    // What is empty asks for nothing.
+    states: facadeStatesIn(state),
+    agentId: agent === '' ? null : agentId(agent),
     after: after === null ? null : { createdAt: after.createdAt, id: runId(after.key) },
   })
   const positions = await positionsOf(ports, orgId, rows)
@@ -145,27 +134,6 @@ export async function findTasks(
   const last = rows.at(-1)
   const next = more && last !== undefined ? writeCursor({ createdAt: last.createdAt, key: last.id }) : null
   return { tasks, count: tasks.length, ...(next === null ? {} : { next_cursor: next }) }
-}
-
-interface ReadFilter {
-  readonly agent: string | null
-  readonly states: readonly RunState[] | null
-  readonly limit: number
-  readonly after: { readonly createdAt: Instant; readonly key: string } | null
-}
-
-/** What is empty says nothing. */
-function readFilter({ agentId: agent, state, limit, cursor }: TaskFilter): ReadFilter {
-  const { flaws, keep } = collectFlaws()
-  const isGiven = (text: string | undefined): text is string => text !== undefined && text !== ''
-  const read = {
-    agent: isGiven(agent) ? keep(textField({ min: 1, max: 512 })('agentId', agent)) : null,
-    states: isGiven(state) ? facadeStatesIn(state) : null,
-    limit: limit === undefined ? MOST_TASKS : (keep(parseInteger('limit', limit, { min: 1, max: MOST_TASKS })) ?? 0),
-    after: keep(parseCursor('cursor', cursor)),
-  }
-  if (flaws.length > 0) throw invalid(flaws)
-  return read
 }
 
 async function positionsOf(
@@ -179,10 +147,6 @@ async function positionsOf(
   return agentIds.length === 0 ? new Map() : loadPositions(database, { orgId, agentIds, ids })
 }
 
-const FACADE_WORDS: readonly FacadeState[] = [
-  ...(['queued', 'assigned', 'running', 'done', 'failed', 'cancelled', 'rejected'] as const),
-]
-
 /** The states that a filter names; null: it names none. As with PinchTab, a word that is no state matches no task. */
 function facadeStatesIn(value: string): readonly RunState[] | null {
   const words = value
@@ -190,5 +154,5 @@ function facadeStatesIn(value: string): readonly RunState[] | null {
     .map((word) => word.trim().toLowerCase())
     .filter((word) => word !== '')
   if (words.length === 0) return null
-  return FACADE_WORDS.filter((word) => words.includes(word)).flatMap(statesOfFacade)
+  return FACADE_STATES.filter((word) => words.includes(word)).flatMap(statesOfFacade)
 }

@@ -1,19 +1,21 @@
-import { agentId, type AgentId } from '../core/ids.ts'
+import { agentId } from '../core/ids.ts'
 import type { Flaw } from '../core/input.ts'
-import { formatInstant, later, type Instant } from '../core/instant.ts'
+import { formatInstant, later, readMoment, type Instant } from '../core/instant.ts'
+import { NO_RETRIES } from '../core/run/retry.ts'
+import { parseRetryPolicy } from '../core/run/retry-policy.ts'
 import { facadeStateOf, type FacadeState } from '../core/run/run-words.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
+import { fieldAt } from '../contract/schema-flaws.ts'
 import type { TaskCancelled, TaskInput, TaskReceipt } from '../contract/task.ts'
 import type { Caller } from './caller.ts'
-import type { Desk } from './desk/desk.ts'
 import { agentOn } from './desk/runs.ts'
-import { submit, type Submitted } from './desk/submit.ts'
-import { fieldAt, readTask, type ReadTask } from './task-input.ts'
+import { submissionFor, submit, type Submission, type Submitted } from './desk/submit.ts'
 import type { Live } from './live-port.ts'
 import { overDailyLimit } from './daily-limit.ts'
 import { bound } from './idempotent.ts'
 import { overBudget } from './over-budget.ts'
 import type { Ports } from './ports.ts'
+import { read } from './messages.ts'
 import { makingOf, refuseCommand, type Making } from './rails/making.ts'
 import { railedTasks } from './rails/tasks.ts'
 import { cancelRunById } from './run-actions.ts'
@@ -29,19 +31,18 @@ export interface TaskContext {
 
 /** Hands in a task. Bad input stores nothing; a full queue refuses it, and the rejected task keeps the record. */
 export async function submitTask(ports: Ports, ctx: TaskContext, input: TaskInput): Promise<TaskReceipt> {
-  const read = readTask(input, { at: '', now: ports.clock.now() })
-  if (!read.ok) throw invalid(read.flaws)
-  // Nearly every task has none, and there is nothing to wait for.
-  const flaw = read.value.callbackUrl === null ? null : await callbackFlaw(ports, read.value.callbackUrl, '')
+  const { agentId: agent, callbackUrl } = input
+  // Nearly every task has no callback, and there is nothing to wait for.
+  const flaw =
+    pastFlaw(input, { at: '', now: ports.clock.now() }) ??
+    (callbackUrl === undefined ? null : await callbackFlaw(ports, callbackUrl, ''))
   if (flaw !== null) throw invalid([flaw])
-  const work = railedTasks(taskWork(ports, ctx.caller, [read.value]), ctx.caller)
+  const work = railedTasks(taskWork(ports, ctx.caller, [input]), ctx.caller)
   const [submitted] = await ports.turns.take(bound(work, ctx.caller, isAccepted))
   if (submitted === undefined) throw new Error('a task was handed in and nothing came of it')
   const { answer, createdAt, queued } = submitted
   if (answer.kind === 'rejected')
-    throw (
-      overBudget(answer) ?? overDailyLimit(answer) ?? queueFull(ports, { answer, agent: read.value.agentId, queued })
-    )
+    throw overBudget(answer) ?? overDailyLimit(answer) ?? queueFull(ports, { answer, agent, queued })
   return {
     taskId: answer.runId,
     state: stateOf(ctx, answer),
@@ -67,13 +68,22 @@ export async function cancelTask(ports: Ports, caller: Caller, id: string): Prom
 const hasEnded = (id: string, state: string, cause?: Refusal): Refusal =>
   new Refusal('CONFLICT', `Task ${id} has already ended: ${state}`, { cause })
 
+/** The flaw of a task whose time is over already; null: it has none. */
+export const pastFlaw = (
+  { deadline }: TaskInput,
+  { at, now }: { readonly at: string; readonly now: Instant },
+): Flaw | null =>
+  deadline === undefined || readMoment(deadline) > now
+    ? null
+    : { field: fieldAt(at, 'deadline'), value: deadline, message: 'is in the past', allowed: 'a later time' }
+
 /** What is wrong with the address a task wants to be called back at; null: nothing. */
 export async function callbackFlaw(
   { outbound }: Pick<Ports, 'outbound'>,
-  url: string | null,
+  url: string | undefined,
   at: string,
 ): Promise<Flaw | null> {
-  const message = url === null ? null : await outbound.check(url, 'callback')
+  const message = url === undefined ? null : await outbound.check(url, 'callback')
   return message === null ? null : { field: fieldAt(at, 'callbackUrl'), value: url, message }
 }
 
@@ -89,11 +99,12 @@ export const isAccepted = (tasks: readonly SubmittedTask[]): boolean =>
   tasks.some(({ answer }) => answer.kind !== 'rejected')
 
 /** Tasks as work of a turn, in their order; each is decided by itself. */
-export function taskWork(ports: Ports, caller: Caller, tasks: readonly ReadTask[]): Work<readonly SubmittedTask[]> {
+export function taskWork(ports: Ports, caller: Caller, tasks: readonly TaskInput[]): Work<readonly SubmittedTask[]> {
   const { orgId, trace, railed } = caller
   const usualMs = ports.settings().tasks.defaultDeadlineSeconds * 1_000
   const making = railed === undefined ? null : makingOf(railed)
   const agents = [...new Set(tasks.map((task) => agentId(task.agentId)))]
+  const asked = tasks.map((task) => submissionOf(task, { trace, ...making }))
   return {
     orgId,
     needs: { agents },
@@ -102,31 +113,27 @@ export function taskWork(ports: Ports, caller: Caller, tasks: readonly ReadTask[
         taskAgentFor({ desk }, agent)
         refuseCommand(caller, agentOn(desk, agent).executorKind)
       }
-      return tasks.map((task) => {
+      return asked.map((task) => {
         const queued = desk.allQueuedTasks.size
-        return { answer: submitOn(desk, task, { usualMs, trace, making }), createdAt: desk.now, queued }
+        const deadline = task.deadline ?? later(desk.now, usualMs)
+        return { answer: submit(desk, { ...task, deadline }), createdAt: desk.now, queued }
       })
     },
   }
 }
 
-interface Submitting {
-  readonly usualMs: number
-  readonly trace: Caller['trace']
-  /** Whose the task is; null: nobody's in particular. */
-  readonly making: Making | null
-}
-
-function submitOn(desk: Desk, task: ReadTask, { usualMs, trace, making }: Submitting): Submitted {
-  const agent: AgentId = agentId(task.agentId)
-  return submit(desk, {
-    ...{ trigger: 'task', agentId: agent, sessionKey: null, content: task.content, sender: null, sentAt: null },
-    ...{ lane: null, priority: task.priority, notBefore: null, retryPolicy: task.retryPolicy, parentRunId: null },
-    deadline: task.deadline ?? later(desk.now, usualMs),
-    delivery: task.callbackUrl === null ? null : { callback: task.callbackUrl },
-    rules: {},
-    trace,
-    ...making,
+/** A task as it is submitted; without a deadline it has yet to get the usual one. */
+function submissionOf(
+  { priority = 0, deadline, retry_policy: policy, ...content }: TaskInput,
+  by: Partial<Making> & Pick<Submission, 'trace'>,
+): Submission {
+  const { callbackUrl } = content
+  return submissionFor({
+    ...{ trigger: 'task', agentId: agentId(content.agentId), sessionKey: null, content, priority },
+    deadline: deadline === undefined ? null : readMoment(deadline),
+    retryPolicy: policy === undefined ? null : read(parseRetryPolicy('retry_policy', policy, NO_RETRIES)),
+    delivery: callbackUrl === undefined ? null : { callback: callbackUrl },
+    ...by,
   })
 }
 

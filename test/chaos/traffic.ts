@@ -103,7 +103,7 @@ async function sendTask(options: Sender, { id, org, door }: Errand): Promise<voi
   const { random } = options
   const agentId = random.one(org.taskAgents)
   const words = wordsOf(orderOf(random, { id, org }, [2, 25]))
-  const retry_policy = { max_retries: 2, strategy: 'fixed', base_ms: 200 }
+  const retry_policy = { max_retries: 2, strategy: 'fixed' as const, base_ms: 200 }
   const plain = { agentId, action: 'click', params: { words }, priority: random.int(-1, 1) }
   const task = random.chance(0.5) ? { ...plain, retry_policy } : plain
   await submit(options, { id, to: agentId }, async (once) => {

@@ -185,11 +185,7 @@ function sendTasks(place: Place): void {
   )
   count(world, 'task', inputs.length)
   world.ask(about(place, 'tasks', mark), async () => {
-    const [first] = await submitBatch(
-      node.ports,
-      { caller: caller(place), live: node.live },
-      { tasks: inputs, shared: null },
-    )
+    const [first] = await submitBatch(node.ports, { caller: caller(place), live: node.live }, { tasks: inputs })
     // A task that waited too long is refused by itself, and nothing of it is on record.
     if (first?.taskId === '') throw new ErrGatewayBusy()
     return first?.taskId ?? null

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TryOutcome } from '../../src/core/delivery/message.ts'
+import { envelopeIn } from '../../src/core/delivery/letter.ts'
 import type { OutMessage } from '../../src/core/delivery/message.ts'
 import {
   type TargetView,
@@ -137,7 +138,7 @@ describe('a target', () => {
     expect((await world.ask('POST', `${URL}/${id}/test`)).json()).toMatchObject({
       ...{ delivered: false, status_code: null, error_code: 'timeout', message: 'no answer' },
     })
-    expect(JSON.parse(sent[0]?.body ?? '')).toMatchObject({ type: 'target.test', data: { target_id: id } })
+    expect(envelopeIn(sent[0]?.body ?? '')).toMatchObject({ type: 'target.test', data: { target_id: id } })
     expect(sent[0]?.secrets).toHaveLength(1)
     expect(sent[0]?.id).not.toBe(sent[1]?.id)
   })

@@ -43,7 +43,7 @@ export async function openOrgNode(
     sendMessage(
       app.ports,
       { orgId: orgId(org), defaultAgent: () => null, live: app.live, principal: null },
-      { key: `agent:worker:test:direct:${(sessions += 1)}`, input: text },
+      { key: `agent:worker:test:direct:${(sessions += 1)}`, input: { text } },
     )
   const stop = async (): Promise<void> => {
     app.parts.state.draining = true

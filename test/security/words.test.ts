@@ -95,8 +95,7 @@ describe('a mail', () => {
     for (const word of COMMANDS.filter((one) => one !== '\u0000')) {
       const name = `Nightly${word}Bcc: everybody@example.com`
       const data = { status: 'failed', schedule: { id: 'sch_1', name }, error_message: name, run_id: 'run_1' }
-      const body = JSON.stringify({ type: 'run.failed', timestamp: '2026-01-01T00:00:00Z', data })
-      const { subject } = writeLetter(body)
+      const { subject } = writeLetter({ type: 'run.failed', timestamp: '2026-01-01T00:00:00Z', data })
       expect(COMMAND.exec(subject.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, ''))).toBeNull()
       const [head = ''] = (await sent(subject)).split('\r\n\r\n')
       expect(head).not.toMatch(/^bcc:/im)

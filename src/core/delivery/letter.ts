@@ -1,3 +1,5 @@
+import type { OutBody } from './message.ts'
+
 /** A message for people: what it is about in one line, what there is to say, and what it is found again by. */
 export interface Letter {
   readonly subject: string
@@ -20,12 +22,11 @@ const LONGEST_SUBJECT = 150
 /** Of each part of a digest so much is written out; the whole is in the run. */
 const LONGEST_PART = 2_000
 
-/** Writes for people what programs get as JSON. */
-export function writeLetter(body: string): Letter {
-  return letterOf(JSON.parse(body) as Envelope)
-}
+/** The envelope of a message that is not a callback. */
+export const envelopeIn = (body: OutBody): Envelope => (typeof body === 'string' ? JSON.parse(body) : body) as Envelope
 
-function letterOf(envelope: Envelope): Letter {
+/** Writes for people what programs get as JSON. */
+export function writeLetter(envelope: Envelope): Letter {
   switch (envelope.type) {
     case 'run.completed':
       return runLetter(envelope)
@@ -95,7 +96,7 @@ function alertLetter({ type, data, about }: Envelope): Letter {
 function digestLetter({ data }: Envelope): Letter {
   const items = (data['items'] as readonly Envelope[] | undefined) ?? []
   const parts = items.map((item, index) => {
-    const { subject, text, details } = letterOf(item)
+    const { subject, text, details } = writeLetter(item)
     return `${index + 1}. ${subject} (${item.timestamp})\n${cut(text)}\n   ${details[0] ?? ''}`
   })
   return {

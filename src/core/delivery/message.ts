@@ -1,5 +1,11 @@
-import type { OrgId } from '../ids.ts'
+import type { OrgId, RunId, SessionKey } from '../ids.ts'
 import type { TargetKind, TargetSettings } from './target-kinds.ts'
+
+/** What is sent: an envelope or a task, or the JSON of one that was stored. Kinds for people write a letter of it. */
+export type OutBody = object | string
+
+/** What is sent, as JSON. */
+export const jsonOf = (body: OutBody): string => (typeof body === 'string' ? body : JSON.stringify(body))
 
 /** Something that is sent to a receiver, the same on every try but for its time and signature. */
 export interface OutMessage {
@@ -11,8 +17,7 @@ export interface OutMessage {
   readonly url: string
   /** What its target was set up with; empty for a callback. */
   readonly settings: TargetSettings
-  /** The envelope as JSON. Kinds for people write a letter of it. */
-  readonly body: string
+  readonly body: OutBody
   readonly headers: Readonly<Record<string, string>>
   /** Each signs it; while a secret is being changed there are two. */
   readonly secrets: readonly string[]
@@ -52,3 +57,16 @@ export type TryOutcome =
 
 /** Sends a message once. Null: it was stopped, and nobody knows whether it arrived. */
 export type Post = (message: OutMessage, signal: AbortSignal) => Promise<TryOutcome | null>
+
+/** Who a chat message is for: the conversation of a session, or a person or group in a channel. */
+export type SpeakTo = { readonly session: SessionKey } | { readonly channel: string; readonly to: string }
+
+/** A message to a chat. */
+export interface Speech {
+  readonly orgId: OrgId
+  readonly to: SpeakTo
+  /** Empty: what stands for an answer is cleared. */
+  readonly text: string
+  /** The run whose answer it is; what shows that it is at work goes. */
+  readonly runId: RunId | null
+}

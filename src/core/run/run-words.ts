@@ -5,9 +5,10 @@ import { isTerminal, RUN_STATES, type RunState } from './run-machine.ts'
  * What other systems call the states of a run. Clients of the task façade and of the older APIs keep their words; inside
  * there is one vocabulary.
  */
-export type FacadeState = 'queued' | 'assigned' | 'running' | 'done' | 'failed' | 'cancelled' | 'rejected'
+export const FACADE_STATES = ['queued', 'assigned', 'running', 'done', 'failed', 'cancelled', 'rejected'] as const
+export type FacadeState = (typeof FACADE_STATES)[number]
 
-const FACADE_STATES: Record<RunState, FacadeState> = {
+const FACADE_STATE_OF: Record<RunState, FacadeState> = {
   waiting: 'queued',
   queued: 'queued',
   assigned: 'assigned',
@@ -27,11 +28,11 @@ const FACADE_STATES: Record<RunState, FacadeState> = {
 }
 
 /** The state of a task as its façade says it. */
-export const facadeStateOf = (state: RunState): FacadeState => FACADE_STATES[state]
+export const facadeStateOf = (state: RunState): FacadeState => FACADE_STATE_OF[state]
 
 /** The states behind a word of the façade, for its filters. */
 export const statesOfFacade = (word: FacadeState): readonly RunState[] =>
-  RUN_STATES.filter((state) => FACADE_STATES[state] === word)
+  RUN_STATES.filter((state) => FACADE_STATE_OF[state] === word)
 
 /** What the façade gives as the error of a task that never got its turn. */
 export const EXPIRED_ERROR = 'deadline exceeded while queued'

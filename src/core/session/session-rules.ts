@@ -1,5 +1,3 @@
-import { integerField, parsed, parseFields, wordField, type Parsed } from '../input.ts'
-
 export const SESSION_MODES = ['queue', 'followup', 'interrupt'] as const
 export type SessionMode = (typeof SESSION_MODES)[number]
 
@@ -31,25 +29,3 @@ export const MAX_DEBOUNCE_MS = 60_000
 export const MAX_CAP = 100_000
 
 export const MAX_SESSION_CONCURRENT = 10_000
-
-const FIELDS = {
-  mode: wordField(SESSION_MODES),
-  cap: integerField({ min: 1, max: MAX_CAP }),
-  drop: wordField(DROP_POLICIES),
-  debounce_ms: integerField({ min: 0, max: MAX_DEBOUNCE_MS }),
-  max_concurrent: integerField({ min: 1, max: MAX_SESSION_CONCURRENT }),
-}
-
-/** Reads a change of the rules. What is left out stays as `base` has it. */
-export function parseSessionRules(field: string, value: unknown, base = DEFAULT_SESSION_RULES): Parsed<SessionRules> {
-  const read = parseFields(field, value, FIELDS)
-  if (!read.ok) return read
-  const { mode, cap, drop, debounce_ms: debounceMs, max_concurrent: maxConcurrent } = read.value
-  return parsed({
-    mode: mode ?? base.mode,
-    cap: cap ?? base.cap,
-    drop: drop ?? base.drop,
-    debounceMs: debounceMs ?? base.debounceMs,
-    maxConcurrent: maxConcurrent ?? base.maxConcurrent,
-  })
-}

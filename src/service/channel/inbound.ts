@@ -10,10 +10,10 @@ import type { ChannelRow } from '../../store/channels.ts'
 import { isMarkOpen, saveChat, saveMark } from '../../store/chats.ts'
 import type { Transaction } from '../../store/database.ts'
 import { overDailyLimit } from '../daily-limit.ts'
-import type { Submission } from '../desk/submit.ts'
+import { submissionFor } from '../desk/submit.ts'
 import { once, type Once } from '../idempotent.ts'
 import { bindingOf, onceMarked, type Sent } from '../message-once.ts'
-import { messageWork, stopWork } from '../messages.ts'
+import { messageWork, stopWork, type MessageSubmission } from '../messages.ts'
 import { overBudget } from '../over-budget.ts'
 import type { Ports } from '../ports.ts'
 import type { Work } from '../turn-port.ts'
@@ -68,16 +68,12 @@ export async function takeSaid(ports: Ports, said: Said): Promise<Taken> {
 function saidWork(said: Said, key: SessionKey): Work<Sent> {
   const { row, heard } = said
   const { kind } = heard.chat
-  const plain = messageWork(row, submissionOf(said, key, {}))
   return {
-    ...plain,
-    apply: (desk, prepared) => {
+    ...messageWork(row, submissionOf(said, key), (desk) => {
       const own = desk.sessions.get(key)?.own.maxConcurrent
       // What a person has set for the conversation stays.
-      if (kind === 'hook' || own !== undefined) return plain.apply(desk, prepared)
-      const rules = { maxConcurrent: CHAT_CONCURRENCY[kind] }
-      return messageWork(row, submissionOf(said, key, rules)).apply(desk, prepared)
-    },
+      return kind === 'hook' || own !== undefined ? {} : { maxConcurrent: CHAT_CONCURRENCY[kind] }
+    }),
     conclude: (tx, { submitted }, now) => {
       if (kind !== 'hook') remember(tx, { row, heard, key, kind, now })
       const isMarked = submitted.kind === 'accepted' || submitted.kind === 'merged'
@@ -110,16 +106,12 @@ function remember(
 const messageIdOf = ({ row, heard }: Pick<Said, 'row' | 'heard'>): MessageId =>
   messageId(`${row.name}:${heard.chat.peer}:${heard.messageId}`)
 
-function submissionOf(
-  { row, heard, trace }: Said,
-  key: SessionKey,
-  rules: Submission['rules'],
-): Submission & { readonly sessionKey: SessionKey } {
+function submissionOf({ row, heard, trace }: Said, key: SessionKey): MessageSubmission {
   const isHook = heard.chat.kind === 'hook'
   const id = messageIdOf({ row, heard })
   const { lane } = row.settings
   const name = heard.sender?.name ?? null
-  return {
+  return submissionFor({
     trigger: isHook ? 'webhook' : 'message',
     agentId: row.agentId,
     sessionKey: key,
@@ -130,9 +122,9 @@ function submissionOf(
     sender: heard.sender?.id ?? null,
     sentAt: heard.sentAt,
     lane: lane === null ? null : laneName(lane),
-    ...{ priority: 0, notBefore: null, deadline: null, retryPolicy: null, parentRunId: null, trace, rules },
+    trace,
     delivery: isHook ? null : { session: key },
-  }
+  })
 }
 
 /**

@@ -50,6 +50,25 @@ export interface Submission {
   readonly rules: Partial<SessionRules>
 }
 
+type Given = 'trigger' | 'agentId' | 'sessionKey' | 'content'
+
+const NOTHING_ASKED: Omit<Submission, Given> = {
+  sender: null,
+  sentAt: null,
+  lane: null,
+  priority: 0,
+  notBefore: null,
+  deadline: null,
+  retryPolicy: null,
+  parentRunId: null,
+  rules: {},
+}
+
+/** A submission that asks for nothing but what is given. */
+export const submissionFor = <Stated extends Pick<Submission, Given> & Partial<Submission>>(
+  stated: Stated,
+): Omit<Submission, Given> & Stated => ({ ...NOTHING_ASKED, ...stated })
+
 export type Submitted =
   | {
       readonly kind: 'accepted'

@@ -25,7 +25,7 @@ import { acted, actorOf, type AuditEntry } from '../audit-entry.ts'
 import type { Caller } from '../caller.ts'
 import type { ReadChecklist } from '../checklist-files.ts'
 import type { Desk } from '../desk/desk.ts'
-import { submit } from '../desk/submit.ts'
+import { submissionFor, submit } from '../desk/submit.ts'
 import { followStreak } from './alert.ts'
 import { deliveryTo, findHeartbeatRoutes, NOWHERE, addingTo } from './routes.ts'
 import { configOf } from './view.ts'
@@ -223,10 +223,9 @@ function begin(desk: Desk, one: Prepared, { route, dueAt, why, trace }: Beginnin
   const { row, config } = one
   const target = formatHeartbeatTarget(config.target)
   sessionFor({ desk }, config.session)
-  const submitted = submit(desk, {
-    ...{ trigger: 'heartbeat', agentId: row.agentId, sessionKey: config.session, sender: null, sentAt: null },
+  const submission = submissionFor({
+    ...{ trigger: 'heartbeat', agentId: row.agentId, sessionKey: config.session },
     content: { prompt: heartbeatMessage(config.prompt, one.checklist ?? '') },
-    ...{ lane: null, priority: 0, notBefore: null, deadline: null, retryPolicy: null, parentRunId: null, rules: {} },
     delivery: {
       heartbeat: {
         target,
@@ -239,6 +238,7 @@ function begin(desk: Desk, one: Prepared, { route, dueAt, why, trace }: Beginnin
     },
     ...{ trace, why },
   })
+  const submitted = submit(desk, submission)
   const { runId } = submitted
   tellBeat(desk, row.agentId, { outcome: 'running', reason: why.reason, runId })
   const entry: BeatRow = {

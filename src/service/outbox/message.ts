@@ -1,6 +1,6 @@
 import { DELIVERED_OUTPUT_BYTES, deliveryIdempotencyKey } from '../../core/delivery/delivery-tries.ts'
-import type { Envelope } from '../../core/delivery/letter.ts'
-import type { OutMessage } from '../../core/delivery/message.ts'
+import { envelopeIn, type Envelope } from '../../core/delivery/letter.ts'
+import type { OutBody, OutMessage } from '../../core/delivery/message.ts'
 import { chatOfLine } from '../../core/delivery/run-delivery.ts'
 import { storedQuietUntil } from '../../core/delivery/quiet-hours.ts'
 import { ruleOf } from '../../core/delivery/target-kinds.ts'
@@ -87,13 +87,13 @@ const isUntold = ({ state }: RunRecord, kind: OutMessage['kind']): boolean =>
   ruleOf(kind).audience === 'people' && (state === 'cancelled' || state === 'dropped')
 
 /** A task's callback gets the task as everybody reads it; a target gets the run in the envelope that webhooks have. */
-async function bodyOf(ports: Reading, delivery: ClaimedDelivery, run: RunRecord | undefined): Promise<string | null> {
+async function bodyOf(ports: Reading, delivery: ClaimedDelivery, run: RunRecord | undefined): Promise<OutBody | null> {
   if (delivery.isDigest) return digestBody(ports, delivery)
   if (run === undefined) return null
   const whole = delivery.output === undefined ? run : { ...run, output: delivery.output }
-  if (delivery.kind === 'callback') return JSON.stringify(viewTask(whole))
+  if (delivery.kind === 'callback') return viewTask(whole)
   const forPeople = delivery.target !== null && ruleOf(delivery.target.kind).audience === 'people'
-  return JSON.stringify(envelopeOf(whole, forPeople ? await nameOf(ports, whole) : undefined))
+  return envelopeOf(whole, forPeople ? await nameOf(ports, whole) : undefined)
 }
 
 function envelopeOf(run: RunRecord, about: string | null | undefined): Envelope {
@@ -110,7 +110,7 @@ async function nameOf({ database }: Reading, { orgId, scheduleId }: RunRecord): 
 }
 
 /** Everything that quiet hours have collected, in order. What does not fit is counted, and is in its run. */
-async function digestBody(ports: Reading, { orgId, id }: ClaimedDelivery): Promise<string> {
+async function digestBody(ports: Reading, { orgId, id }: ClaimedDelivery): Promise<Envelope> {
   const members = await loadDigested(ports.database, { orgId, digestId: id })
   const items: Envelope[] = []
   let room = DELIVERED_OUTPUT_BYTES
@@ -118,12 +118,12 @@ async function digestBody(ports: Reading, { orgId, id }: ClaimedDelivery): Promi
   for (const { runId, body, madeAt } of members) {
     until ??= madeAt
     const run = body === null && runId !== null ? await loadRun(ports.database, { orgId, id: runId }) : undefined
-    const item = body !== null ? (JSON.parse(body) as Envelope) : run && envelopeOf(run, await nameOf(ports, run))
+    const item = body !== null ? envelopeIn(body) : run && envelopeOf(run, await nameOf(ports, run))
     if (item === undefined) continue
     room -= Buffer.byteLength(JSON.stringify(item))
     if (room > 0) items.push(item)
   }
   const stamp = formatInstant(until ?? (0 as Instant))
   const data = { until: stamp, count: members.length, items, left_out: members.length - items.length }
-  return JSON.stringify({ type: 'digest', timestamp: stamp, data })
+  return { type: 'digest', timestamp: stamp, data }
 }

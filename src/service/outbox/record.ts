@@ -1,5 +1,5 @@
 import { decideNextTry, type NextTry } from '../../core/delivery/delivery-tries.ts'
-import type { TryOutcome } from '../../core/delivery/message.ts'
+import { jsonOf, type OutBody, type TryOutcome } from '../../core/delivery/message.ts'
 import type { OrgId, TargetId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import { because } from '../../core/reasons.ts'
@@ -22,7 +22,7 @@ export interface Tried {
   readonly finishedAt: Instant
   readonly outcome: TryOutcome
   /** What was sent; null when there was nothing to send. */
-  readonly body: string | null
+  readonly body: OutBody | null
 }
 
 /** Where a delivery stands after a try that was put on record. */
@@ -141,7 +141,8 @@ function decideOne({ outcome, body }: Tried, fact: TriedFacts, { target, now, ra
   const failing = target === null ? null : { ...target, failuresInARow: target.failuresInARow + 1, failedAt: now }
   const next = nextOf(outcome, { fact: { ...fact, tries: counted.tries }, target: failing, name, now, random })
   if (next.kind === 'give_up') {
-    const ended = { state: 'failed', nextTryAt: null, why: next.why, body, finishedAt: now } as const
+    const kept = body === null ? null : jsonOf(body)
+    const ended = { state: 'failed', nextTryAt: null, why: next.why, body: kept, finishedAt: now } as const
     return { recorded: record('given_up', ended), target: failing, disables: false }
   }
   if (next.kind === 'retry') {

@@ -1,5 +1,6 @@
 import type { TargetTestView } from '../../contract/target.ts'
 import { deliveryIdempotencyKey } from '../../core/delivery/delivery-tries.ts'
+import type { Envelope } from '../../core/delivery/letter.ts'
 import { formatInstant } from '../../core/instant.ts'
 import { acted, actorOf } from '../audit-entry.ts'
 import type { Caller } from '../caller.ts'
@@ -15,7 +16,7 @@ export async function testTarget(ports: Ports, caller: Caller, id: string): Prom
   const began = ports.clock.now()
   const messageId = deliveryIdempotencyKey(ports.newId('test', began))
   const data = { target_id: target.id, name: target.name, org_id: orgId }
-  const body = JSON.stringify({ type: 'target.test', timestamp: formatInstant(began), data })
+  const body: Envelope = { type: 'target.test', timestamp: formatInstant(began), data }
   const secrets = target.kind === 'webhook' ? await secretsOf(ports, { orgId, now: began }) : []
   const { kind, settings } = target
   const url = await addressOfTarget(ports, target)

@@ -9,7 +9,7 @@ import {
   notifyAll,
 } from '../../store/org-scans.ts'
 import { loadDueSchedules, loadNextMoment, type DueOfOrg, type DueWindow } from '../../store/due-schedules.ts'
-import { loadChangedOrgs, loadTurnsAfter, loadVersion, loadVersions, type TurnRow } from '../../store/turns.ts'
+import { loadChangedOrgs, loadTurnsAfter, type TurnRow } from '../../store/turns.ts'
 
 /** Due schedules are decided in batches of this many. */
 const BATCH = 1_000
@@ -32,15 +32,7 @@ export async function findDue(connection: Connection, window: DueWindow, now: In
 }
 
 /** The earliest next moment of any schedule. */
-export const findNextMoment = (connection: Connection, window: DueWindow): Promise<Instant | null> =>
-  loadNextMoment(connection, window)
-
-/** The version of an org. */
-export const findVersion = async (connection: Connection, orgId: OrgId): Promise<number> =>
-  (await loadVersion(connection, orgId)).version
-
-/** The version of every org. */
-export const findVersions = (connection: Connection): Promise<ReadonlyMap<OrgId, number>> => loadVersions(connection)
+export const findNextMoment = loadNextMoment
 
 /** The orgs that have turns from this time on, with their versions. */
 export const findChanged = loadChangedOrgs

@@ -48,7 +48,7 @@ export const reportWork = (orgId: OrgId, runId: RunId, report: Report): Work<Rep
 })
 
 /** An attempt, by name. */
-interface AttemptOfRun {
+export interface AttemptOfRun {
   readonly orgId: OrgId
   readonly runId: RunId
   readonly attemptId: AttemptId

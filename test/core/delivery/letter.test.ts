@@ -12,7 +12,7 @@ const run = {
   attempt: 1,
 }
 const letter = (type: string, data: object, about?: string | null) =>
-  writeLetter(JSON.stringify({ type, timestamp: AT, data, ...(about === undefined ? {} : { about }) }))
+  writeLetter({ type, timestamp: AT, data: { ...data }, ...(about === undefined ? {} : { about }) })
 
 describe('a letter', () => {
   it('about a run names it and how it ended, and has its output as it is', () => {

@@ -10,7 +10,9 @@ import {
   type SessionAdmission,
   type SessionFacts,
 } from '../../../src/core/session/session.ts'
-import { DEFAULT_SESSION_RULES, parseSessionRules, type SessionRules } from '../../../src/core/session/session-rules.ts'
+import { readShape } from '../../../src/contract/read-shape.ts'
+import { sessionChange } from '../../../src/contract/session.ts'
+import { DEFAULT_SESSION_RULES, type SessionRules } from '../../../src/core/session/session-rules.ts'
 import { isThrottled, sessionLimit } from '../../../src/core/session/throttle.ts'
 import { anArrival, aSession, aSessionRun, NOW } from '../../support/builders.ts'
 import { expectExplained } from '../../support/why.ts'
@@ -275,9 +277,9 @@ describe('the adaptive throttle', () => {
 
 describe('session settings', () => {
   it('are read with the rest left as it was', () => {
-    expect(parseSessionRules('', { mode: 'INTERRUPT', debounce_ms: 0 })).toEqual({
+    expect(readShape(sessionChange, { mode: 'INTERRUPT', debounce_ms: 0 })).toEqual({
       ok: true,
-      value: { ...DEFAULT_SESSION_RULES, mode: 'interrupt', debounceMs: 0 },
+      value: { mode: 'interrupt', debounce_ms: 0 },
     })
   })
 
@@ -290,13 +292,13 @@ describe('session settings', () => {
     ['max_concurrent', 0],
     ['max_concurent', 3],
   ])('name the field when %s is %j', (field, value) => {
-    const read = parseSessionRules('', { [field]: value })
+    const read = readShape(sessionChange, { [field]: value })
     expect(read.ok).toBe(false)
     if (!read.ok) expect(read.flaws[0]).toMatchObject({ field, value, allowed: expect.any(String) as string })
   })
 
   it('report every flaw at once', () => {
-    const read = parseSessionRules('', { mode: 'x', cap: 'y' })
+    const read = readShape(sessionChange, { mode: 'x', cap: 'y' })
     expect(!read.ok && read.flaws.map((flaw) => flaw.field)).toEqual(['mode', 'cap'])
   })
 })

@@ -15,6 +15,8 @@ import { parseAgent } from '../../../src/service/agent-input.ts'
 import { parseBudget } from '../../../src/service/budgets-input.ts'
 import { providerInput } from '../../../src/contract/provider.ts'
 import { readShape } from '../../../src/contract/read-shape.ts'
+import { messageInput, sessionChange } from '../../../src/contract/session.ts'
+import { taskBatchInput, taskInput } from '../../../src/contract/task.ts'
 import { parseChannel } from '../../../src/service/channel/input.ts'
 import { parseKey } from '../../../src/service/keys.ts'
 import { parseMember } from '../../../src/service/members.ts'
@@ -23,7 +25,6 @@ import { parseSchedule } from '../../../src/service/schedule-input.ts'
 import { parseSecretInput } from '../../../src/service/secret/input.ts'
 import { parseSettings } from '../../../src/service/settings.ts'
 import { parseTarget } from '../../../src/service/target/input.ts'
-import { readTask } from '../../../src/service/task-input.ts'
 import type { OperationSpec } from '../../../src/contract/operation.ts'
 import { OPERATIONS } from '../../../src/operations/table.ts'
 import { asFields, asText, classOf, isWellFormed, must, type Target } from './target.ts'
@@ -231,7 +232,14 @@ export const INPUT_TARGETS: readonly Target[] = [
         callbackUrl: 'https://example.com',
       },
     ],
-    (value) => readTask(value, { at: '', now: NOW }),
+    (value) => readShape(taskInput, value),
+  ),
+  reading('batch of tasks', [exampleOf('tasks.batch')], (value) => readShape(taskBatchInput, value)),
+  reading('message', [exampleOf('sessions.send'), { text: '', attachments: [1], sent_at: 5, mode: 'QUEUE' }], (value) =>
+    readShape(messageInput, value),
+  ),
+  reading('session', [exampleOf('sessions.update'), { cap: 5, drop: 'NEW', mode: null }], (value) =>
+    readShape(sessionChange, value),
   ),
   reading('scopes', [['runs:read', 'admin:*'], ['*']], (value) => parsePermissions('scopes', value)),
   reading('run states', ['queued,success', 'CANCELED', 'ok'], (value) => parseRunStates('status', value)),

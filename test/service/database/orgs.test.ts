@@ -159,7 +159,7 @@ describe('the limits of an org', () => {
       await submitBatch(
         ports,
         { caller: { orgId: day, principal: null }, live },
-        { tasks: [{ agentId: 'a', action: 'x' }], shared: null },
+        { tasks: [{ agentId: 'a', action: 'x' }] },
       ),
     ).toMatchObject([{ state: 'rejected', error: 'no more runs today' }])
     await expect(runScheduleNow(ports, caller, { id, mode: 'force' })).rejects.toMatchObject({ code: over.code })

@@ -1,4 +1,4 @@
-import type { OutMessage, TryOutcome } from '../../../src/core/delivery/message.ts'
+import { jsonOf, type OutMessage, type TryOutcome } from '../../../src/core/delivery/message.ts'
 import { agentId, attemptId, runId, type RunId } from '../../../src/core/ids.ts'
 import type { Instant } from '../../../src/core/instant.ts'
 import type { Outcome } from '../../../src/core/run/outcome.ts'
@@ -80,10 +80,13 @@ export async function claim(
 }
 
 /** What would be sent. */
-export async function messageOf(world: ServiceWorld, delivery: ClaimedDelivery): Promise<OutMessage> {
+export async function messageOf(
+  world: ServiceWorld,
+  delivery: ClaimedDelivery,
+): Promise<OutMessage & { readonly body: string }> {
   const written: Written = await writeMessage(world.ports, delivery, world.now)
   if (written.kind !== 'send') throw new Error(written.kind)
-  return written.message
+  return { ...written.message, body: jsonOf(written.message.body) }
 }
 
 export const FAILED: TryOutcome = { ok: false, statusCode: 500, error: 'http', message: 'answered 500' }

@@ -4,6 +4,8 @@ import { formatInstant, later } from '../../../src/core/instant.ts'
 import { findNodes } from '../../../src/service/nodes.ts'
 import { getOrCreateLane, readLaneSizes, setLane } from '../../../src/service/lanes.ts'
 import { findRuns, getRun, getRunDetail } from '../../../src/service/runs-read.ts'
+import { schemaReader } from '../../../src/contract/read-input.ts'
+import { sessionChange } from '../../../src/contract/session.ts'
 import { changeSession, findSessions, getSession } from '../../../src/service/sessions-view.ts'
 import { parseSettings } from '../../../src/service/settings.ts'
 import { findTasks, getTask } from '../../../src/service/tasks-view.ts'
@@ -82,6 +84,8 @@ describe('tasks', () => {
   })
 })
 
+const readChange = schemaReader(sessionChange)
+
 describe('sessions', () => {
   it('show their own rules and the deployment’s, and what is pending', async () => {
     await world.db.transaction((tx) => insertSessions(tx, [aSessionRow('s', { own: { cap: 3 } }), aSessionRow('t')]))
@@ -98,14 +102,14 @@ describe('sessions', () => {
 
   it('take rules of their own, before anybody has spoken, and give them back', async () => {
     const target = { ...world.caller, key: 'group' }
-    const made = await changeSession(world.ports, target, { max_concurrent: 3, mode: 'INTERRUPT' as 'interrupt' })
+    const made = await changeSession(world.ports, target, readChange({ max_concurrent: 3, mode: 'INTERRUPT' }))
     expect(made).toMatchObject({ max_concurrent: 3, mode: 'interrupt', cap: 10 })
-    const change = { mode: null, cap: 2 } as unknown as Parameters<typeof changeSession>[2]
+    const change = readChange({ mode: null, cap: 2 })
     expect(await changeSession(world.ports, target, change)).toMatchObject({ max_concurrent: 3, mode: 'queue', cap: 2 })
     expect(await world.rows('select mode, cap, max_concurrent from session')).toEqual([
       { mode: null, cap: 2, max_concurrent: 3 },
     ])
-    await expect(changeSession(world.ports, target, { cap: 0 })).rejects.toMatchObject({ code: 'VALIDATION' })
+    expect(() => readChange({ cap: 0 })).toThrow(expect.objectContaining({ code: 'VALIDATION' }) as Error)
   })
 })
 

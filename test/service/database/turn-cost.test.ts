@@ -6,7 +6,6 @@ import { ACCEPTED } from '../../../src/core/usual-why.ts'
 import { agentRemoval } from '../../../src/service/agents.ts'
 import { agentOn, makeRun } from '../../../src/service/desk/runs.ts'
 import { taskWork } from '../../../src/service/tasks.ts'
-import { readTask } from '../../../src/service/task-input.ts'
 import type { Work } from '../../../src/service/turn-port.ts'
 import type { Database, Transaction } from '../../../src/store/database.ts'
 import { loadPending } from '../../../src/store/pending.ts'
@@ -24,15 +23,10 @@ afterAll(() => world.drop())
 
 /** Tasks in one piece of work, each with a parameter of so many bytes that do not compress. */
 function tasks(agents: readonly string[], bytes = 10): Work<unknown> {
-  const read = agents.map((agent) => {
-    const task = readTask(
-      { agentId: agent, action: 'click', params: { text: randomBytes(bytes / 2).toString('hex') } },
-      { at: '', now: world.now },
-    )
-    if (!task.ok) throw new Error('a task of this test is flawed')
-    return task.value
-  })
-  return taskWork(world.ports, world.caller, read) as Work<unknown>
+  const given = agents.map((agentId) => ({
+    ...{ agentId, action: 'click', params: { text: randomBytes(bytes / 2).toString('hex') } },
+  }))
+  return taskWork(world.ports, world.caller, given) as Work<unknown>
 }
 
 /** What a node asks its database, in order: a statement when it is sent, and again with `answered` when its rows are here. */
