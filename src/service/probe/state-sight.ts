@@ -3,7 +3,7 @@ import { scheduleId, sessionKey, type OrgId, type RunId } from '../../core/ids.t
 import type { StateProbe } from '../../core/probe/probe.ts'
 import { readSight, type Sight } from '../../core/probe/verdict.ts'
 import type { Connection } from '../../store/database.ts'
-import { loadLastExecuted, loadSessionSight, type EndedRun } from '../../store/probe-reads.ts'
+import { type EndedRun, loadLastExecuted, loadSessionSight } from '../../store/probes.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { loadSchedules } from '../../store/schedules.ts'
 import { momentOrNull } from '../schedule-view.ts'

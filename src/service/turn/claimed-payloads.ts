@@ -1,6 +1,6 @@
 import type { RunId } from '../../core/ids.ts'
 import type { Transaction } from '../../store/database.ts'
-import { loadPayloads } from '../../store/run-payloads.ts'
+import { loadPayloads } from '../../store/run-reads.ts'
 import { noteStated } from '../desk/quotas.ts'
 import type { Claim } from './claim.ts'
 import type { Memory } from './memory.ts'
