@@ -1,7 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { threadModule } from '../package-root.ts'
-import type { ComputeJob, ComputeOutcome, ComputePort } from '../service/compute/port.ts'
-import { computeBusy, computeTooLarge, computeTooLong } from '../service/compute/refusals.ts'
+import {
+  computeBusy,
+  type ComputeJob,
+  type ComputeOutcome,
+  type ComputePort,
+  computeTooLarge,
+  computeTooLong,
+} from '../service/compute/compute.ts'
 import { createThreadPool, type PoolBounds } from './thread-pool.ts'
 
 /** A person waits for a preview, so that less time is given to each than to a simulation, and more may wait. */

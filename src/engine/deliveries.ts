@@ -1,9 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { DELIVERY_TRIES } from '../core/delivery/delivery-tries.ts'
 import type { OutMessage, TryOutcome } from '../core/delivery/message.ts'
-import { CLAIM_MS, claimDue, releaseClaim, type ClaimedDelivery } from '../service/outbox/outbox.ts'
-import { asideWork, type Aside } from '../service/outbox/aside.ts'
-import { digestWork, findDueDigests } from '../service/outbox/digest.ts'
+import {
+  type Aside,
+  asideWork,
+  CLAIM_MS,
+  claimDue,
+  type ClaimedDelivery,
+  digestWork,
+  findDueDigests,
+  releaseClaim,
+} from '../service/outbox/outbox.ts'
 import { writeMessage } from '../service/outbox/message.ts'
 import type { Ports } from '../service/ports.ts'
 import { createDeliveryRecorder, type DeliveryRecorder } from './delivery-recorder.ts'

@@ -3,7 +3,7 @@ import { isBackfilled } from '../core/backfill/backfilled.ts'
 import type { RunId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Desk } from '../service/desk/desk.ts'
-import { lateWork } from '../service/late-runs.ts'
+import { lateWork } from '../service/turn/works.ts'
 import type { NodeParts } from './node-parts.ts'
 
 /** Looking takes at most this share of the time, however much is pending. */

@@ -2,8 +2,7 @@ import { isWorkerId } from '../core/executor/worker-agent.ts'
 import type { AttemptId, OrgId, RunId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { declareNodesLost, leaveNodes, lookAtNodes } from '../service/membership.ts'
-import { recoverLostWork } from '../service/turn/recovery.ts'
-import { orphanWork } from '../service/turn/works.ts'
+import { orphanWork, recoverLostWork } from '../service/turn/works.ts'
 import type { NodeParts } from './node-parts.ts'
 
 /** Looks at the other nodes of the deployment, and settles what those held that do nothing any more. */

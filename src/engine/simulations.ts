@@ -1,7 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { threadModule } from '../package-root.ts'
-import type { SimulationJob, SimulationOutcome, SimulationPort, SimulationProgress } from '../service/simulate/port.ts'
-import { simulationBusy, simulationTooLarge, simulationTooLong } from '../service/simulate/refusals.ts'
+import {
+  simulationBusy,
+  type SimulationJob,
+  type SimulationOutcome,
+  type SimulationPort,
+  type SimulationProgress,
+  simulationTooLarge,
+  simulationTooLong,
+} from '../service/simulate/port.ts'
 import { createThreadPool, type PoolBounds } from './thread-pool.ts'
 
 /** What holds for a server: the engine keeps a core for itself where there is more than one. */

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { OrgId } from '../core/ids.ts'
-import { refusedFor } from '../service/simulate/refusals.ts'
+import { refusedFor } from '../service/simulate/port.ts'
 import type { ThreadMessage } from './thread-messages.ts'
 
 /** What bounds computations, so that they take nothing from the engine. */

@@ -1,6 +1,6 @@
 import { isWorkerId } from '../core/executor/worker-agent.ts'
 import type { Instant } from '../core/instant.ts'
-import { lookAtWorkers, loseWorkers } from '../service/worker/leases.ts'
+import { lookAtWorkers, loseWorkers } from '../service/worker/workers.ts'
 import type { NodeParts } from './node-parts.ts'
 import { holdersOf, recoverFrom } from './node-watch.ts'
 

@@ -11,9 +11,8 @@ import { loadRunLengths, loadRunsOfMoments } from '../../store/backfill-reads.ts
 import type { Connection } from '../../store/database.ts'
 import { loadOldestRunAt } from '../../store/explain-reads.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
-import { viewAmount } from '../forecast/figures.ts'
-import { loadHabits } from '../forecast/habits.ts'
-import { sourceOf } from '../forecast/source.ts'
+import { viewAmount } from '../forecast/series.ts'
+import { loadHabits, sourceOf } from '../forecast/source.ts'
 
 /** What a backfill would do: the moments it takes, in its order, and what is known about them. */
 export interface BackfillPlan {

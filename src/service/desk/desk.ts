@@ -24,8 +24,7 @@ import type { AuditEntry } from '../audit-entry.ts'
 import type { EngineSettings } from '../settings.ts'
 import type { BookedBudget, BudgetBook } from './budget-book.ts'
 import { clearingOf, type Clearings } from './cleared.ts'
-import type { DecidedOccurrence, EndedAttempt, RangeDecision } from './decided.ts'
-import type { DeskEvent } from './desk-event.ts'
+import type { DecidedOccurrence, DeskEvent, EndedAttempt, RangeDecision } from './desk-event.ts'
 import type { ProviderOnDesk, QuotaBook } from './quota-book.ts'
 
 /**
