@@ -7,8 +7,7 @@ import {
   type SimulationOutcome,
   type SimulationProgress,
 } from '../service/simulate/port.ts'
-import type { ThreadMessage } from './thread-messages.ts'
-import { lowerThreadPriority } from './thread-priority.ts'
+import { lowerThreadPriority, type ThreadMessage } from './thread-side.ts'
 
 /** People see ten pictures a second as movement; more would only be work. */
 const TELL_EVERY_MS = 100
