@@ -1,5 +1,5 @@
 import { isLate } from '../core/alerts.ts'
-import { isBackfilled } from '../core/backfill/backfilled.ts'
+import { isBackfilled } from '../core/backfill/backfill.ts'
 import type { RunId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Desk } from '../service/desk/desk.ts'

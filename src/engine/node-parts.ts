@@ -1,6 +1,6 @@
 import type { OrgId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { ContextUse } from '../core/session/throttle.ts'
+import type { ContextUse } from '../core/session/session.ts'
 import type { Executor } from '../executors/executor.ts'
 import type { DatabaseClock } from '../service/clock.ts'
 import type { Chance } from '../service/desk/desk.ts'

@@ -1,4 +1,4 @@
-import { isBackfilled } from '../core/backfill/backfilled.ts'
+import { isBackfilled } from '../core/backfill/backfill.ts'
 import { durationOf, type Trigger } from '../core/run/run.ts'
 import { isTerminal, type TerminalState } from '../core/run/run-machine.ts'
 import { isHeld } from '../core/schedule/held.ts'

@@ -1,5 +1,4 @@
-import type { BackfillCounts, BackfillState, BackfillTerms } from '../core/backfill/backfill.ts'
-import type { StandingCounts } from '../core/backfill/moments.ts'
+import type { BackfillCounts, BackfillState, BackfillTerms, StandingCounts } from '../core/backfill/backfill.ts'
 import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'

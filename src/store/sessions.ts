@@ -2,7 +2,7 @@ import type { OrgId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import { RUN_SESSION_PATTERN } from '../core/session/run-session.ts'
 import type { DropPolicy, SessionMode, SessionRules } from '../core/session/session-rules.ts'
-import type { ContextUse } from '../core/session/throttle.ts'
+import type { ContextUse } from '../core/session/session.ts'
 import type { Connection, Transaction } from './database.ts'
 import { column, columns, type RowOf, table, timestampOrNull, writes, type Written } from './table.ts'
 

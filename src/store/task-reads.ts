@@ -1,5 +1,5 @@
 import type { OrgId, RunId } from '../core/ids.ts'
-import { ACCEPTED } from '../core/usual-why.ts'
+import { ACCEPTED } from '../core/reasons.ts'
 import type { Connection } from './database.ts'
 import { runs, type RunRecord } from './run-record.ts'
 import { columns, amended, type RowOf } from './table.ts'

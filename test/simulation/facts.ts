@@ -1,7 +1,7 @@
 import type { Candidate, Load, SessionLoad } from '../../src/core/picking/gates.ts'
 import type { LaneName } from '../../src/core/ids.ts'
 import { resolveLane } from '../../src/core/lanes.ts'
-import type { Share } from '../../src/core/picking/picking-order.ts'
+import type { Share } from '../../src/core/picking/line-up-lines.ts'
 import { isActive, isInFlight, isRetrying } from '../../src/core/run/run.ts'
 import { rulesOf } from '../../src/service/desk/desk.ts'
 import type { RunRow } from '../../src/store/run-row.ts'

@@ -1,6 +1,5 @@
 import type { ErrorCode } from './error-codes.ts'
-import { because, type Why } from '../reasons.ts'
-import { COMPLETED } from '../usual-why.ts'
+import { because, COMPLETED, type Why } from '../reasons.ts'
 import { decideRetry, type RetryFacts } from './retry.ts'
 import type { RunEvent } from './run-machine.ts'
 import type { Instant } from '../instant.ts'

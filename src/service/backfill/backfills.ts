@@ -1,7 +1,7 @@
 import type { BackfillCancel, BackfillFilter, BackfillInput, BackfillView } from '../../contract/backfill.ts'
 import type { Page } from '../../contract/page.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
-import { throughputOf } from '../../core/backfill/pace.ts'
+import { throughputOf } from '../../core/backfill/backfill.ts'
 import { type OrgId, scheduleId } from '../../core/ids.ts'
 import { collectFlaws } from '../../core/input-fields.ts'
 import { formatInstant, type Instant } from '../../core/instant.ts'

@@ -1,7 +1,5 @@
 import { invalid } from '../../contract/refusals.ts'
-import { MOST_MOMENTS, type BackfillTerms } from '../../core/backfill/backfill.ts'
-import { chooseMoments } from '../../core/backfill/moments.ts'
-import { durationAt } from '../../core/backfill/pace.ts'
+import { type BackfillTerms, chooseMoments, durationAt, MOST_MOMENTS } from '../../core/backfill/backfill.ts'
 import { BUDGET_UNITS, type BudgetUnit } from '../../core/budget/budget.ts'
 import { DAY_MS, earlier, formatInstant, instant, latest, later, type Instant } from '../../core/instant.ts'
 import type { RunState } from '../../core/run/run-machine.ts'

@@ -1,6 +1,10 @@
 import { Refusal } from '../../contract/refusals.ts'
-import type { ForecastDay } from '../../core/forecast/days.ts'
-import { type PlannedSchedule, type RunsPerDay, scheduledRuns } from '../../core/forecast/runs-per-day.ts'
+import {
+  type ForecastDay,
+  type PlannedSchedule,
+  type RunsPerDay,
+  scheduledRuns,
+} from '../../core/forecast/runs-per-day.ts'
 import type { OrgId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import { previewTiming, type TimingPreview } from '../../core/time/preview.ts'

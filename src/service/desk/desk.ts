@@ -1,4 +1,4 @@
-import { isBackfilled } from '../../core/backfill/backfilled.ts'
+import { isBackfilled } from '../../core/backfill/backfill.ts'
 import type { AgentId, AttemptId, BudgetId, OrgId } from '../../core/ids.ts'
 import type { ProviderName, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import { instant, type Instant } from '../../core/instant.ts'

@@ -1,6 +1,6 @@
 import type { AttemptId, LaneName } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
-import { PICKED } from '../../core/usual-why.ts'
+import { PICKED } from '../../core/reasons.ts'
 import type { ExecutorKind } from '../../core/executor/kinds.ts'
 import { attemptEndsBy } from '../../core/run/timeouts.ts'
 import type { PickingMoment } from '../../core/picking/line-up-next.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { PICKED } from '../../../src/core/usual-why.ts'
+import { PICKED } from '../../../src/core/reasons.ts'
 import type { OrgId } from '../../../src/core/ids.ts'
 import { isInFlight } from '../../../src/core/run/run.ts'
 import { loadMemory } from '../../../src/service/turn/recall.ts'
