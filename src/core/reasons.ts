@@ -269,8 +269,3 @@ export function explainWhy(why: Why): string {
 }
 
 const titleOf = (reason: Reason): string => reason.charAt(0).toUpperCase() + reason.slice(1).replaceAll('_', ' ')
-
-/** What most runs are told on their way. One object each, so that a row of the usual kind is known by identity. */
-export const ACCEPTED: Why = because('accepted', 'admission')
-export const PICKED: Why = because('picked', 'picking_order')
-export const COMPLETED: Why = because('completed', 'outcome')

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
-import { parseAddress } from '../core/outbound/ranges.ts'
+import { parseAddress } from '../core/outbound/address.ts'
 import {
   type ClosedPlace,
   judgeAddresses,

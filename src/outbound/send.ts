@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net'
 import { Pool } from 'undici'
-import { parseAddress } from '../core/outbound/ranges.ts'
+import { parseAddress } from '../core/outbound/address.ts'
 import type { OutboundGuard, PinnedTarget } from './guard.ts'
 import { perform } from './perform.ts'
 import type { Limit, OutboundAnswer, OutboundRequest } from './request.ts'

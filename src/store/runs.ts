@@ -1,5 +1,6 @@
 import type { OrgId } from '../core/ids.ts'
-import { ACCEPTED, COMPLETED, PICKED, type Why } from '../core/reasons.ts'
+import type { Why } from '../core/reasons.ts'
+import { ACCEPTED, COMPLETED, PICKED } from '../core/usual-why.ts'
 import type { SqlValue, Transaction } from './database.ts'
 import { storeRetryPolicy } from './run-columns.ts'
 import type { RunRow } from './run-row.ts'

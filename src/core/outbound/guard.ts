@@ -1,4 +1,4 @@
-import { ADDRESS_KINDS, addressKind, type AddressKind, parseAddress, wrappedAddress } from './ranges.ts'
+import { ADDRESS_KINDS, addressKind, type AddressKind, parseAddress, wrappedAddress } from './address.ts'
 
 /**
  * Who chose the address: a tenant for an agent, for a callback, for a webhook or to try something out; or the operator

@@ -1,8 +1,9 @@
+import type { Instant } from '../instant.ts'
+import { because, type Why } from '../reasons.ts'
+import { COMPLETED } from '../usual-why.ts'
 import type { ErrorCode } from './error-codes.ts'
-import { because, COMPLETED, type Why } from '../reasons.ts'
 import { decideRetry, type RetryFacts } from './retry.ts'
 import type { RunEvent } from './run-machine.ts'
-import type { Instant } from '../instant.ts'
 
 /** How an attempt ended, whoever executed it: an answer, a callback, a worker's report, a lapsed lease. */
 export type Outcome =

@@ -1,8 +1,9 @@
 import type { RunId } from '../ids.ts'
 import { formatInstant, type Instant } from '../instant.ts'
-import { ACCEPTED, because, type Why } from '../reasons.ts'
+import { because, type Why } from '../reasons.ts'
 import { cancelAll, type Cancellation } from '../run/cancellation.ts'
 import { isActive, isWaitingWork, type RunFacts, type Trigger } from '../run/run.ts'
+import { ACCEPTED } from '../usual-why.ts'
 import { type Debounce, decideDebounce, type OpenWindow } from './debounce.ts'
 import type { SessionMode, SessionRules } from './session-rules.ts'
 

@@ -10,9 +10,10 @@ import {
 } from '../../../src/core/explain/steps.ts'
 import { later } from '../../../src/core/instant.ts'
 import { GATE_NAMES } from '../../../src/core/picking/gates.ts'
-import { ACCEPTED, because, type Why } from '../../../src/core/reasons.ts'
+import { because, type Why } from '../../../src/core/reasons.ts'
 import type { Trigger } from '../../../src/core/run/run.ts'
 import { OCCURRENCE_POLICIES } from '../../../src/core/schedule/occurrences.ts'
+import { ACCEPTED } from '../../../src/core/usual-why.ts'
 import { NOW } from '../../support/builders.ts'
 
 const statesOf = (steps: readonly Step[]): Readonly<Record<string, string>> =>

@@ -1,4 +1,4 @@
-import { parseAddress } from '../../../src/core/outbound/ranges.ts'
+import { parseAddress } from '../../../src/core/outbound/address.ts'
 import { judgeTarget, parseTarget } from '../../../src/core/outbound/guard.ts'
 import { redirectOf } from '../../../src/outbound/send.ts'
 import { asText, must, type Target } from './target.ts'
