@@ -20,6 +20,9 @@ export type ReadFile =
 const MOST_CHARACTERS = 1_048_576
 const MOST_TOKENS = 50_000
 
+/** More than this is not a file of schedules. */
+const MOST_TOKENS_OF_SCHEDULES = 150_000
+
 /** Reads the text of a configuration file, whole or not at all: every flaw is told with its line. */
 export function readConfigText(text: string): ReadFile {
   if (text.length > MOST_CHARACTERS)
@@ -36,7 +39,7 @@ export function readConfigText(text: string): ReadFile {
   // Of a name that is there twice, the rest of the file can be read all the same.
   const broken = doublesIn(document).map(({ at, message }) => ({ line: lineAt(at), message }))
   const given = valueOf(document)
-  if (!given.ok) return refused([...broken, { line: 1, message: given.message }])
+  if (!given.ok) return refused([...broken, { line: 1, message: lowered(given.message) }])
   if (given.value === null) return { ok: true, layer: { values: new Map(), kept: [], forgotten: [] } }
   if (!isMap(document.contents))
     return refused([{ line: 1, message: `must hold settings such as "tasks: { max_queue: 500 }"` }])
@@ -53,18 +56,36 @@ const refused = (flaws: readonly FileFlaw[], values: Layer = new Map()): ReadFil
   ...{ ok: false, flaws: firstFlaws(flaws), values },
 })
 
+/** What stands in a text of JSON or YAML, or what is wrong with it. */
+type ReadDocument = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string }
+
+/** Reads one document of YAML, of which JSON is a part. Only the first mistake is shown: to find all takes long. */
+export function readDocument(text: string): ReadDocument {
+  const lines = new LineCounter()
+  const parsed = withinBounds(text, MOST_TOKENS_OF_SCHEDULES, () => documentOf(text, lines))
+  if (!parsed.ok) return { ok: false, message: `it ${parsed.message}` }
+  const wrong = firstWrong(parsed.value)
+  if (wrong === null) return valueOf(parsed.value)
+  const { line, col } = lines.linePos(wrong.at)
+  return { ok: false, message: `${wrong.message} at line ${Math.max(1, line)}, column ${Math.max(1, col)}` }
+}
+
+function firstWrong(document: Document): { readonly message: string; readonly at: number } | null {
+  const [broken] = document.errors
+  if (broken !== undefined) return { message: broken.message, at: broken.pos[0] }
+  return doublesIn(document)[0] ?? null
+}
+
 /** Names that are there twice are found without the library: it compares each with each. */
 const documentOf = (text: string, lineCounter: LineCounter): Document =>
   parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error', uniqueKeys: false })
 
 /** Aliases may not blow up a small file. */
-function valueOf(
-  document: Document,
-): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string } {
+function valueOf(document: Document): ReadDocument {
   try {
     return { ok: true, value: document.toJS({ maxAliasCount: 100 }) as unknown }
   } catch (error) {
-    return { ok: false, message: lowered(error instanceof Error ? error.message : String(error)) }
+    return { ok: false, message: error instanceof Error ? error.message : String(error) }
   }
 }
 

@@ -1,10 +1,9 @@
-import { overDailyRuns, type DailyRuns } from './daily-runs.ts'
 import type { Instant } from './instant.ts'
 import { because, type Why } from './reasons.ts'
 import {
   admitToSession,
-  enterAlone,
   type Arrival,
+  enterAlone,
   type SessionAdmission,
   type SessionFacts,
 } from './session/session.ts'
@@ -102,3 +101,13 @@ function session(arrival: Arrival, facts: AdmissionFacts, of: SessionFacts): Adm
   const verdict = admitToSession(arrival, of, { now: facts.now, stopGraceMs: facts.stopGraceMs })
   return verdict.kind === 'reject' ? { ...verdict, gate: 'session', retryAfterMs: RETRY_AFTER_MS } : verdict
 }
+
+/** How many runs an org has made today, and how many it may make. */
+export interface DailyRuns {
+  readonly made: number
+  readonly limit: number
+}
+
+/** Why no further run may be made today; null while one may. */
+export const overDailyRuns = ({ made, limit }: DailyRuns): Why | null =>
+  made < limit ? null : because('runs_per_day', 'org.runs_per_day', { runs_today: made, runs_per_day: limit })

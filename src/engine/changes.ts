@@ -1,9 +1,19 @@
 import type { OrgId } from '../core/ids.ts'
 import { earlier, instant } from '../core/instant.ts'
 import { isAt } from '../service/turn/catch-up.ts'
-import { findChanged, findOrgsWithPending, findPendingOrgs, findVersionsOf } from '../service/turn/lookups.ts'
+import {
+  findChanged,
+  findFirstTurnSince,
+  findOrgsWithPending,
+  findPendingOrgs,
+  findTurnsAfter,
+  findVersionsOf,
+} from '../service/turn/lookups.ts'
+import { loadMemory } from '../service/turn/recall.ts'
+import { distrustRecord } from './database-back.ts'
+import { publish } from './node.ts'
 import type { NodeParts } from './node-parts.ts'
-import { publishMissed } from './org-memory.ts'
+import { readChanges } from './notifier.ts'
 
 /** A turn becomes visible when it commits, so long after its time at most. */
 const LATE_COMMIT_MS = 30_000
@@ -79,4 +89,97 @@ export async function loadPendingOrgs(parts: NodeParts): Promise<void> {
     if (looks.pendingAfter === after) looks.pendingAfter = found.length < PAGE ? null : (found.at(-1) ?? null)
     parts.health.answered()
   }
+}
+
+/** What the connection that listens hands on. */
+export type Heard = Parameters<Parameters<NodeParts['ctx']['database']['listen']>[1]>[0]
+
+/** What other nodes have said and nobody has taken in yet. */
+export interface Hearing {
+  /** Whether there is something to take in. */
+  readonly hear: (heard: Heard) => boolean
+  readonly takeIn: () => Promise<void>
+}
+
+export function createHearing(parts: NodeParts): Hearing {
+  let changed = new Map<OrgId, number>()
+  // Who said something did not say which orgs, or nobody could be heard for a while.
+  let isVague = false
+  return {
+    hear: (heard) => {
+      if (heard.kind === 'was_away') {
+        distrustRecord(parts)
+        isVague = true
+        return true
+      }
+      const said = readChanges(heard.payload)
+      if (said === null) isVague = true
+      else if (said.nodeId === parts.id()) return false
+      else for (const [orgId, no] of said.changed) changed.set(orgId, Math.max(no, changed.get(orgId) ?? 0))
+      return true
+    },
+    takeIn: async () => {
+      const [orgs, look] = [changed, isVague]
+      changed = new Map()
+      isVague = false
+      if (orgs.size > 0) await takeChanges(parts, orgs)
+      if (!look) return
+      await lookForChanges(parts)
+      await compareLoaded(parts)
+    },
+  }
+}
+
+type Reading = NodeParts['ctx']['database']
+
+/** Loads an org, and hands on what happened in it since it was last heard of. */
+export async function loadOrgMemory(
+  parts: NodeParts,
+  reads: Reading,
+  orgId: OrgId,
+): Promise<Awaited<ReturnType<typeof loadMemory>>> {
+  const memory = await loadMemory(reads, parts.facts, orgId)
+  await publishMissed(parts, reads, { orgId, version: memory.version })
+  return memory
+}
+
+/**
+ * Hands on the turns of an org that nobody here has heard of, up to a version, page by page. Where turns are missing,
+ * those who wait for one of them are told to look at the record.
+ */
+async function publishMissed(
+  parts: NodeParts,
+  reads: Reading,
+  { orgId, version }: { readonly orgId: OrgId; readonly version: number },
+): Promise<void> {
+  const heard = parts.published.get(orgId) ?? (await firstHeard(parts, reads, { orgId, version }))
+  if (heard > version) {
+    // The record was put back, as by a restored backup: its numbers are given out again.
+    parts.published.set(orgId, version)
+    tellGap(parts)
+    return
+  }
+  let after = heard
+  while (after < version) {
+    const turns = await findTurnsAfter(reads, orgId, after)
+    if (turns[0]?.no !== after + 1) tellGap(parts)
+    for (const turn of turns) if (turn.no <= version) publish(parts, orgId, turn)
+    after = turns.at(-1)?.no ?? version
+  }
+  if ((parts.published.get(orgId) ?? -1) < version) parts.published.set(orgId, version)
+}
+
+/** Of an org that was not heard of before, what happened before this node came is nobody's business here. */
+async function firstHeard(
+  { state }: NodeParts,
+  reads: Reading,
+  { orgId, version }: { readonly orgId: OrgId; readonly version: number },
+): Promise<number> {
+  if (state.joinedAt === null) return version
+  const first = await findFirstTurnSince(reads, { orgId, since: state.joinedAt })
+  return first === null ? version : Math.min(version, first - 1)
+}
+
+function tellGap(parts: NodeParts): void {
+  for (const look of [...parts.gapHearers]) look()
 }

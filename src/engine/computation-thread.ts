@@ -1,8 +1,6 @@
 import { parentPort } from 'node:worker_threads'
-import { computeJob } from '../service/compute/compute.ts'
-import type { ComputeJob, ComputeOutcome } from '../service/compute/port.ts'
-import type { ThreadMessage } from './thread-messages.ts'
-import { lowerThreadPriority } from './thread-priority.ts'
+import { computeJob, type ComputeJob, type ComputeOutcome } from '../service/compute/compute.ts'
+import { lowerThreadPriority, type ThreadMessage } from './thread-side.ts'
 
 lowerThreadPriority()
 

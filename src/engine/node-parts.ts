@@ -1,26 +1,27 @@
 import type { OrgId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { ContextUse } from '../core/session/throttle.ts'
+import type { ContextUse } from '../core/session/session.ts'
 import type { Executor } from '../executors/executor.ts'
 import type { DatabaseClock } from '../service/clock.ts'
 import type { Chance } from '../service/desk/desk.ts'
-import type { LeaseWatch } from '../service/lease-watch.ts'
+import { createLeaseWatch, type LeaseWatch } from '../service/lease-watch.ts'
+import type { NodeLanes } from '../service/node-lanes.ts'
 import type { EngineSettings } from '../service/settings.ts'
 import type { Turns } from '../service/turn-port.ts'
+import { notifyNodes } from '../service/turn/lookups.ts'
 import type { NodeFacts } from '../service/turn/memory.ts'
 import type { TurnContext, TurnResult } from '../service/turn/turn.ts'
 import type { TurnLimits } from '../service/turn/turn-limits.ts'
 import type { Executions, ExecutionsContext } from './executions.ts'
-import type { HandedIn } from './handed-in.ts'
+import { createHandedIn, type HandedIn } from './handed-in.ts'
 import type { DatabaseHealth, Log } from './health.ts'
 import type { Meter } from './meter.ts'
-import type { NodeLanes } from '../service/node-lanes.ts'
-import type { Notifier } from './notifier.ts'
+import { createNotifier, type Notifier } from './notifier.ts'
 import type { Office, OfficeContext } from './office-context.ts'
 import type { Progress } from './progress.ts'
-import type { WakeQueue } from './wake-queue.ts'
-import type { Workers } from './workers.ts'
 import type { EngineTracing } from './tracing-port.ts'
+import { createWakeQueue, type WakeQueue } from './wake-queue.ts'
+import type { Workers } from './workers.ts'
 
 type Database = TurnContext['database']
 /** A turn as it stands in the history of its org. */
@@ -145,4 +146,46 @@ export interface NodeParts {
   readonly outbox: { wake: () => void }
   /** Aborted when the node stops. */
   readonly stopping: AbortController
+}
+
+interface LoopPartsContext extends Pick<NodeParts, 'id' | 'officeOf'> {
+  readonly stopping: AbortSignal
+  readonly failed: (error: unknown) => void
+}
+
+type LoopParts = Pick<
+  NodeParts,
+  | ('control' | 'handedIn' | 'handed' | 'nodeLeases' | 'workerLeases' | 'wakes' | 'notifier')
+  | ('ready' | 'hearers' | 'gapHearers' | 'published' | 'outbox' | 'plans')
+>
+
+/** What the loops of a node work with. */
+export function loopParts(ctx: NodeContext, { id, officeOf, stopping, failed }: LoopPartsContext): LoopParts {
+  const { sleep, log, channels } = ctx
+  const { counter } = ctx.clock
+  const control = ctx.control ?? ctx.database
+  const handedIn = (kind: string): HandedIn => createHandedIn({ officeOf, counter, log, sleep, stopping }, kind)
+  return {
+    control,
+    handedIn,
+    handed: {
+      fire: handedIn('due schedules'),
+      nodes: handedIn('runs of lost nodes'),
+      workers: handedIn('runs of lost workers'),
+      orphans: handedIn('runs that never started'),
+    },
+    nodeLeases: createLeaseWatch(),
+    workerLeases: createLeaseWatch(),
+    wakes: createWakeQueue({ officeOf, sleep, stopping }),
+    notifier: createNotifier({
+      ...{ nodeId: id, channels, sleep, stopping, failed },
+      send: (channel, payloads) => notifyNodes(control, channel, payloads),
+    }),
+    ready: new Set(),
+    hearers: new Set(),
+    gapHearers: new Set(),
+    published: new Map(),
+    outbox: { wake: () => undefined },
+    plans: { wake: () => undefined },
+  }
 }

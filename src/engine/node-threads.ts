@@ -1,8 +1,25 @@
-import { IS_FROM_SOURCE } from '../package-root.ts'
+import { availableParallelism } from 'node:os'
+import { IS_FROM_SOURCE, threadModule } from '../package-root.ts'
+import {
+  computeBusy,
+  type ComputeJob,
+  type ComputeOutcome,
+  type ComputePort,
+  computeTooLarge,
+  computeTooLong,
+} from '../service/compute/compute.ts'
 import type { Ports } from '../service/ports.ts'
-import { openComputations } from './computations.ts'
+import {
+  simulationBusy,
+  type SimulationJob,
+  type SimulationOutcome,
+  type SimulationPort,
+  type SimulationProgress,
+  simulationTooLarge,
+  simulationTooLong,
+} from '../service/simulate/port.ts'
 import type { Log } from './health.ts'
-import { openSimulations } from './simulations.ts'
+import { createThreadPool, type PoolBounds } from './thread-pool.ts'
 
 /** The threads that a node computes in beside its own. */
 export interface NodeThreads {
@@ -28,3 +45,51 @@ export function openThreads(log: Log, isFromSource = IS_FROM_SOURCE): NodeThread
     },
   }
 }
+
+/** A person waits for a preview, so that less time is given to each than to a simulation, and more may wait. */
+export const COMPUTE_BOUNDS: PoolBounds = {
+  threads: Math.min(2, Math.max(1, availableParallelism() - 1)),
+  ...{ waiting: 16, timeLimitMs: 10_000, memoryMb: 256, idleMs: 60_000 },
+}
+
+/** Works out previews and forecasts of recurrence rules in threads of their own, one of an org at a time. */
+export interface Computations extends ComputePort {
+  readonly close: () => Promise<void>
+}
+
+/** Null in a program that is run from its sources, which has no file that a thread could begin with. */
+function openComputations(): Computations | null {
+  const thread = threadModule('engine/computation-thread')
+  return thread === null ? null : createComputations(thread)
+}
+
+export const createComputations = (thread: URL, bounds: PoolBounds = COMPUTE_BOUNDS): Computations =>
+  createThreadPool<ComputeJob, ComputeOutcome, never>(thread, bounds, {
+    ...{ what: 'A preview or forecast', busy: computeBusy, tooLong: computeTooLong, tooLarge: computeTooLarge },
+  })
+
+/** What holds for a server: the engine keeps a core for itself where there is more than one. */
+export const SIMULATION_BOUNDS: PoolBounds = {
+  threads: Math.min(2, Math.max(1, availableParallelism() - 1)),
+  ...{ waiting: 8, timeLimitMs: 120_000, memoryMb: 768, idleMs: 60_000 },
+}
+
+/** Computes simulations in threads of their own, one of an org at a time, until it is closed. */
+export interface Simulations extends SimulationPort {
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Opens the place where a server computes simulations; null in a program that is run from its sources, which has no file
+ * that a thread could begin with.
+ */
+function openSimulations(): Simulations | null {
+  const thread = threadModule('engine/simulation-thread')
+  return thread === null ? null : createSimulations(thread)
+}
+
+/** Opens the place where simulations are computed. */
+export const createSimulations = (thread: URL, bounds: PoolBounds = SIMULATION_BOUNDS): Simulations =>
+  createThreadPool<SimulationJob, SimulationOutcome, SimulationProgress>(thread, bounds, {
+    ...{ what: 'A simulation', busy: simulationBusy, tooLong: simulationTooLong, tooLarge: simulationTooLarge },
+  })

@@ -1,10 +1,13 @@
 import { performance } from 'node:perf_hooks'
 import { parentPort } from 'node:worker_threads'
 import { computeSimulation } from '../service/simulate/compute.ts'
-import type { SimulationJob, SimulationOutcome, SimulationProgress } from '../service/simulate/port.ts'
-import { flawsOf } from '../service/simulate/refusals.ts'
-import type { ThreadMessage } from './thread-messages.ts'
-import { lowerThreadPriority } from './thread-priority.ts'
+import {
+  flawsOf,
+  type SimulationJob,
+  type SimulationOutcome,
+  type SimulationProgress,
+} from '../service/simulate/port.ts'
+import { lowerThreadPriority, type ThreadMessage } from './thread-side.ts'
 
 /** People see ten pictures a second as movement; more would only be work. */
 const TELL_EVERY_MS = 100

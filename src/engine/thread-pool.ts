@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { OrgId } from '../core/ids.ts'
-import { refusedFor } from '../service/simulate/refusals.ts'
-import type { ThreadMessage } from './thread-messages.ts'
+import { refusedFor } from '../service/simulate/port.ts'
+import type { ThreadMessage } from './thread-side.ts'
 
 /** What bounds computations, so that they take nothing from the engine. */
 export interface PoolBounds {

@@ -5,7 +5,7 @@ import { traceparentOf } from '../executors/traceparent.ts'
 import { releaseWork, type Assignment, type WorkerOffer } from '../service/turn/assign.ts'
 import type { Memory } from '../service/turn/memory.ts'
 import type { WaitingWorker, WorkerNews } from '../service/worker/port.ts'
-import type { SeenWorker } from '../service/worker/leases.ts'
+import type { SeenWorker } from '../service/worker/workers.ts'
 import { attemptOf } from './executions.ts'
 import type { Office } from './office-context.ts'
 

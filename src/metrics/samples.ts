@@ -6,9 +6,8 @@ import { isPending, isTerminal, RUN_STATES } from '../core/run/run-machine.ts'
 import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
 import { DELIVERY_OUTCOMES } from '../engine/meter.ts'
 import type { MetricName } from './catalogue.ts'
-import type { Histogram } from './histogram.ts'
 import type { AgentWork, PoolUse, ProviderUse, Sources } from './sources.ts'
-import { sumOf, type Tally } from './tally.ts'
+import { type Histogram, sumOf, type Tally } from './tally.ts'
 
 /** One number under its labels. */
 export interface Sample {

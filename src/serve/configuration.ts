@@ -1,10 +1,16 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { OutboundChoice } from '../app.ts'
 import { readVariables, type Variables } from '../config/environment.ts'
-import { createConfigKeeper, type ConfigKeeper } from '../config/keeper.ts'
-import { CONFIG_KEYS } from '../contract/config/keys.ts'
+import { readConfigText, type ReadFile } from '../config/file.ts'
+import { type ConfigKeeper, createConfigKeeper } from '../config/keeper.ts'
+import { type Config, CONFIG_KEYS } from '../contract/config/keys.ts'
 import { keyAt, type Layer } from '../contract/config/tree.ts'
-import { addAll } from '../core/long-lists.ts'
+import type { MailServer } from '../core/delivery/mail-settings.ts'
 import { describeFlaw } from '../core/input.ts'
-import { fileComplaints, findConfigFile, readFound, type FilePlaces, type FoundFile } from './config-file.ts'
+import { addAll } from '../core/long-lists.ts'
+import type { Handler } from '../executors/in-process/execute.ts'
+import type { ServerLog } from '../log/server-log.ts'
 import { StartRefused } from './start-refused.ts'
 
 /** What was said on the command line, by path of the setting. */
@@ -82,3 +88,113 @@ function readFlags(flags: Flags): { readonly layer: Layer; readonly complaints: 
 
 /** `server.port` is `--port`, `database.url` is `--database-url`. */
 const flagOf = (path: string): string => `--${path.replace(/^server\./, '').replaceAll(/[._]/g, '-')}`
+
+/** What a server is started with. */
+export interface ServerOptions {
+  readonly configuration: Configuration
+  readonly log: ServerLog
+  /** `ESCAPEMENT_OWNER_KEY`. */
+  readonly ownerKey: string | null
+  /** `ESCAPEMENT_SECRET_KEY`; left out or null: the key is in `<data>/secret.key`. */
+  readonly secretKey?: string | null | undefined
+  readonly version: string
+  /** Agents that are functions of this process, beside the one that answers with what it was given. */
+  readonly agents?: Readonly<Record<string, Handler>> | undefined
+}
+
+/** Where a configuration file is looked for. */
+export interface FilePlaces {
+  /** The one that was named: it has to be there. */
+  readonly named: string | null
+  /** Where the data directory is, as far as flags, environment and default say. */
+  readonly data: string
+  readonly cwd: string
+}
+
+/** The text of a configuration file; null when nobody has written one. */
+interface FoundFile {
+  readonly path: string
+  readonly text: string
+}
+
+const candidates = ({ named, data, cwd }: FilePlaces): readonly string[] =>
+  (named === null ? [path.join(data, 'config.yaml'), 'escapement.yaml'] : [named]).map((one) => path.resolve(cwd, one))
+
+/** Reads the file that was named, else the first that is there. Throws when it is there and cannot be read. */
+export async function findConfigFile(places: FilePlaces): Promise<FoundFile | null> {
+  for (const file of candidates(places))
+    try {
+      return { path: file, text: await readFile(file, 'utf8') }
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOTDIR' && places.named === null) throw noDirectory(path.dirname(file))
+      if (code !== 'ENOENT' || places.named !== null) throw unreadable(file, error as NodeJS.ErrnoException)
+    }
+  return null
+}
+
+/** The directories in which a configuration file may appear or change, and the names it may have there. */
+export function watchedDirectories(places: FilePlaces): ReadonlyMap<string, ReadonlySet<string>> {
+  const watched = new Map<string, Set<string>>()
+  for (const file of candidates(places)) {
+    const names = watched.get(path.dirname(file)) ?? new Set()
+    watched.set(path.dirname(file), names.add(path.basename(file)))
+  }
+  return watched
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'this user may not read it',
+  EISDIR: 'it is a directory',
+}
+
+const unreadable = (file: string, { code = '', message }: NodeJS.ErrnoException): Error =>
+  new Error(`${file} cannot be read: ${REASONS[code] ?? message}`)
+
+/** Somebody who has named no configuration file has not asked for one: it is the data directory that is wrong. */
+const noDirectory = (data: string): Error =>
+  new Error(`${data} is no directory. Name one for the data that is there or can be made: --data DIRECTORY`)
+
+/** Everything that is wrong with a file, one line each, as compilers say it. */
+export const fileComplaints = (file: string, read: Extract<ReadFile, { readonly ok: false }>): readonly string[] =>
+  read.flaws.map(({ line, message }) => `${file}:${line}: ${message}`)
+
+/** What a file says. */
+export const readFound = ({ text }: FoundFile): ReadFile => readConfigText(text)
+
+/** Where a server listens, once it does; and what its operator has opened. */
+export interface ServerOutbound extends OutboundChoice {
+  readonly listensAt: (place: { readonly host: string; readonly port: number; readonly url: string }) => void
+  /** Where the result of a deferred attempt is reported; null: the server does not listen yet. */
+  readonly callbackUrl: (token: string) => string | null
+}
+
+/** The mail server, when there is enough to use one. */
+function mailServerOf({ host, port, secure, user, password, from }: Config['smtp']): MailServer | null {
+  return host === null || from === null ? null : { host, port, secure, user, password, from }
+}
+
+/** What the configuration says about requests to the outside. */
+export function outboundOf({ keeper }: Configuration): ServerOutbound {
+  let listening: { readonly host: string; readonly port: number; readonly url: string } | null = null
+  return {
+    settings: () => {
+      const { allow_hosts: allowHosts, allow_loopback: allowLoopback } = keeper.current().config.outbound
+      return { allowHosts, allowLoopback }
+    },
+    mail: () => mailServerOf(keeper.current().config.smtp),
+    channels: () => {
+      const { telegram_api: telegram, slack_api: slack } = keeper.current().config.channels
+      return { telegram, slack }
+    },
+    apiUrl: () => listening?.url ?? null,
+    hookUrl: (id) => (listening === null ? null : new URL(`/api/v1/hooks/${id}`, listening.url).href),
+    // Not where others reach us: what they reach there anybody may call, and other servers may share the address.
+    listeners: () => (listening === null ? [] : [listening]),
+    listensAt: (place) => {
+      listening = place
+    },
+    callbackUrl: (token) => (listening === null ? null : new URL(`/api/v1/callbacks/${token}`, listening.url).href),
+  }
+}

@@ -12,7 +12,7 @@ import { createStartLink } from '../service/sign-in.ts'
 import { backoffMs, RECONNECT_BACKOFF } from '../store/backoff.ts'
 import { DatabaseError, isDatabaseAway } from '../store/database-error.ts'
 import { isLoopback } from './loopback.ts'
-import type { ServerOptions } from './options.ts'
+import type { ServerOptions } from './configuration.ts'
 import { StartRefused } from './start-refused.ts'
 
 /** Sees to the owner's key, and that nobody is let in from outside before a person has decided who that may be. */

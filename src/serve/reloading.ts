@@ -4,7 +4,7 @@ import { addAll } from '../core/long-lists.ts'
 import { describeFlaw, type Parsed } from '../core/input.ts'
 import { createLoop, sleep } from '../engine/loop.ts'
 import type { ServerLog } from '../log/server-log.ts'
-import { fileComplaints, findConfigFile, readFound, watchedDirectories, type FilePlaces } from './config-file.ts'
+import { fileComplaints, type FilePlaces, findConfigFile, readFound, watchedDirectories } from './configuration.ts'
 
 /** Sees to it that the configuration follows its file and what is stored. */
 export interface Reloading {

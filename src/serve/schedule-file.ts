@@ -1,4 +1,4 @@
-import { readDocument } from '../config/document.ts'
+import { readDocument } from '../config/file.ts'
 import { parseDuration } from '../contract/config/duration.ts'
 import type { ScheduleInput } from '../contract/schedule.ts'
 

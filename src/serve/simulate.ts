@@ -4,7 +4,7 @@ import type { SimulatedAgent } from '../service/simulation/task.ts'
 import type { Flaw } from '../core/input.ts'
 import { formatInstant, type Instant } from '../core/instant.ts'
 import { computeSimulation } from '../service/simulate/compute.ts'
-import { givenSchedules } from '../service/simulate/given.ts'
+import { givenSchedules } from '../service/simulate/gather.ts'
 import { parseSimulate, type ReadSimulation } from '../service/simulate/input.ts'
 
 /** What a simulation without a server is told. */

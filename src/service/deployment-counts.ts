@@ -2,7 +2,7 @@ import type { NodeView } from '../contract/node.ts'
 import type { AlertKind } from '../core/alerts.ts'
 import type { PendingState } from '../core/run/run-machine.ts'
 import type { ScheduleState } from '../core/schedule/schedule-life.ts'
-import { countAllPending, countAllSchedules, countOpenAlerts, hasManyOrgs } from '../store/deployment-counts.ts'
+import { countAllPending, countAllSchedules, countOpenAlerts, hasManyOrgs } from '../store/stats.ts'
 import { findNodes } from './nodes.ts'
 import type { Ports } from './ports.ts'
 

@@ -1,6 +1,6 @@
 import { runId, type OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import { loadRunOwners } from '../store/run-owners.ts'
+import { loadRunOwners } from '../store/run-reads.ts'
 import { loadTurnsAfter, loadVersion, loadVersions } from '../store/turns.ts'
 import type { RunOwners } from './live-port.ts'
 import type { Ports } from './ports.ts'

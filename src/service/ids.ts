@@ -1,3 +1,4 @@
+import { randomFillSync } from 'node:crypto'
 import { instant, type Instant } from '../core/instant.ts'
 
 /** What an id begins with says what it is of. */
@@ -121,4 +122,18 @@ function carry(bytes: Uint8Array): void {
   const seventh = (bytes[7] ?? 0) & 0xf0
   bytes[7] = (seventh + 0x10) & 0xff
   for (let index = 6; index >= 0 && bytes[index + 1] === 0; index -= 1) bytes[index] = ((bytes[index] ?? 0) + 1) & 0xff
+}
+
+/** Random bytes from a supply that is filled a page at a time: asking for ten costs as much as asking for thousands. */
+export function createRandomBytes(): (count: number) => Uint8Array {
+  const supply = Buffer.alloc(8_192)
+  let used = supply.length
+  return (count) => {
+    if (used + count > supply.length) {
+      randomFillSync(supply)
+      used = 0
+    }
+    used += count
+    return supply.subarray(used - count, used)
+  }
 }

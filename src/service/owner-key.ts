@@ -11,7 +11,7 @@ import {
 } from '../store/api-keys.ts'
 import { readClock } from '../store/clock.ts'
 import type { Database, Transaction } from '../store/database.ts'
-import { lockMigrations } from '../store/migration-record.ts'
+import { lockMigrations } from '../store/migrate.ts'
 import { ensureOrg } from '../store/orgs.ts'
 import { orgLock } from '../store/turns.ts'
 import { appendAudits } from './audit-chain.ts'

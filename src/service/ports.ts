@@ -1,17 +1,18 @@
 import type { ChannelsPort } from '../core/channel/services.ts'
+import type { Post } from '../core/delivery/message.ts'
 import type { CommandRules } from '../core/executor/command-options.ts'
 import type { Instant } from '../core/instant.ts'
+import type { Purpose } from '../core/outbound/guard.ts'
 import type { Look } from '../core/probe/asked.ts'
 import type { Connection } from '../store/database.ts'
 import type { ChecklistFiles } from './checklist-files.ts'
 import type { Clock } from './clock.ts'
-import type { ComputePort } from './compute/port.ts'
+import type { ComputePort } from './compute/compute.ts'
 import type { IdKind } from './ids.ts'
-import type { OutboundPort } from './outbound-port.ts'
+import type { Vault } from './secret/vault-port.ts'
 import type { EngineSettings } from './settings.ts'
 import type { SimulationPort } from './simulate/port.ts'
 import type { Turns } from './turn-port.ts'
-import type { Vault } from './secret/vault-port.ts'
 
 /** What services have instead of globals. */
 export interface Ports {
@@ -36,4 +37,13 @@ export interface Ports {
   readonly computations?: ComputePort | undefined
   /** The services behind channels. */
   readonly channels: ChannelsPort
+}
+
+/** The way to the outside. */
+interface OutboundPort {
+  /** What is wrong with an address that somebody wants called, or null. */
+  readonly check: (url: string, purpose: Purpose) => Promise<string | null>
+  readonly post: Post
+  /** Why no mail can be sent from here, or null. Left out: it can. */
+  readonly mailFlaw?: () => string | null
 }

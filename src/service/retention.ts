@@ -1,13 +1,22 @@
-import { DAY_MS, earlier, HOUR_MS, type Instant } from '../core/instant.ts'
+import { randomUUID } from 'node:crypto'
 import type { OrgId } from '../core/ids.ts'
+import { DAY_MS, earlier, HOUR_MS, type Instant, SECOND_MS } from '../core/instant.ts'
+import { RAIL_BOUNDS } from '../core/rails/guard-rails.ts'
+import { deleteOldConsoleSessions } from '../store/console-sessions.ts'
 import { createHistoryPartitions, deleteLooseTurns, dropOldPartitions } from '../store/history.ts'
 import { deleteOrg, deleteRowsOfOrg, loadDeletedOrgs, ORG_TABLES } from '../store/orgs.ts'
-import { loadOrgsBehind, loadOrgsToPrune, loadOrgsWithOldTasks } from '../store/prune-orgs.ts'
+import { loadOrgsBehind, loadOrgsToPrune, loadOrgsWithOldTasks, takePruning } from '../store/prune-orgs.ts'
+import { deleteOldRailActs } from '../store/rails.ts'
+import { deleteOldCallbacks, deleteOldKeys, deleteOldNodes } from '../store/retention.ts'
+import { deleteOldSignIns } from '../store/sign-ins.ts'
+import { deleteOldWorkerAttempts } from '../store/worker-attempts.ts'
+import { deleteOldWorkers } from '../store/workers.ts'
+import { IDLE_MS } from './console-sessions.ts'
 import type { Ports } from './ports.ts'
-import { pruneDeployment } from './retention-deployment.ts'
 import { PRUNE, pruneTasks } from './retention-org.ts'
-import { KEPT_MS, noneRemoved, repeat, type PassContext, type Pruned, type Steps } from './retention-steps.ts'
+import { KEPT_MS, noneRemoved, type PassContext, type Pruned, repeat, type Steps } from './retention-steps.ts'
 import { addUp } from './stats.ts'
+import { sealSigningSecrets } from './target/signing-secret.ts'
 import { addUpTaskCounts } from './task-stats.ts'
 
 export interface Retention {
@@ -141,4 +150,44 @@ async function* pruneOrgs(pass: PassContext): Steps {
 async function* emptyOrg(pass: PassContext, orgId: OrgId): Steps {
   const { connection, batch: limit } = pass
   for (const table of ORG_TABLES) yield* repeat(pass, () => deleteRowsOfOrg(connection, table, { orgId, limit }))
+}
+
+/** No rail looks further back. */
+const LONGEST_RAIL_MS = RAIL_BOUNDS.minIntervalSeconds.max * SECOND_MS
+
+/** What is found by its age alone, whatever the number of orgs. */
+async function* pruneDeployment(pass: PassContext): Steps {
+  const { connection, now, batch: limit, found } = pass
+  const before = earlier(now, KEPT_MS)
+  found.callbacks += yield* repeat(pass, () => deleteOldCallbacks(connection, { before, limit }))
+  found.keys += yield* repeat(pass, () => deleteOldKeys(connection, { before, limit }))
+  found.nodes += await deleteOldNodes(connection, before)
+  found.workers += await deleteOldWorkers(connection, before)
+  found.workers += yield* repeat(pass, () => deleteOldWorkerAttempts(connection, { before, limit }))
+  found.signIns += yield* repeat(pass, () => deleteOldSignIns(connection, { now, limit }))
+  const seenBefore = earlier(now, IDLE_MS)
+  found.consoleSessions += yield* repeat(pass, () => deleteOldConsoleSessions(connection, { now, seenBefore, limit }))
+  const longBefore = earlier(now, LONGEST_RAIL_MS)
+  found.railActs += yield* repeat(pass, () => deleteOldRailActs(connection, { before, longBefore, limit }))
+}
+
+/** A node that stops waits for no more than this. */
+const SLICE_MS = 200
+
+/** A node that went away while it pruned is replaced after this. */
+const HELD_MS = 10_000
+
+/**
+ * What is done now and then: old rows go, and what could not be sealed before is. One node at a time does it; it goes on
+ * at once while there is more, in small slices.
+ */
+export function createPrune(ports: Ports, sliceMs = SLICE_MS): () => Promise<boolean> {
+  const retention = createRetention(ports)
+  const holder = randomUUID()
+  return async () => {
+    if (!(await takePruning(ports.database, { holder, now: ports.clock.now(), forMs: HELD_MS }))) return false
+    if (await retention.goOn(sliceMs)) return true
+    await sealSigningSecrets(ports)
+    return false
+  }
 }

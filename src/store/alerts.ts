@@ -5,8 +5,7 @@ import type { Why } from '../core/reasons.ts'
 import type { Connection, Transaction } from './database.ts'
 import type { OrgPage } from './page.ts'
 import { countRemoved, type OldRows } from './removal.ts'
-import { timestampOrNull } from './rows.ts'
-import { column, table, writes, type RowOf } from './table.ts'
+import { column, type RowOf, table, timestampOrNull, writes } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 const alerts = table('alert', {

@@ -4,8 +4,7 @@ import type { Instant } from '../core/instant.ts'
 import type { GuardRails } from '../core/rails/guard-rails.ts'
 import type { Connection, Transaction } from './database.ts'
 import type { OrgPage } from './page.ts'
-import { timestampOrNull } from './rows.ts'
-import { column, columns, table, type RowOf } from './table.ts'
+import { column, columns, type RowOf, table, timestampOrNull } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 const apiKeys = table('api_key', {

@@ -1,9 +1,8 @@
 import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
-import { readPage, type Listed } from './page.ts'
-import { timestampOrNull } from './rows.ts'
-import { column, table, type RowOf } from './table.ts'
+import { type Listed, readPage } from './page.ts'
+import { column, type RowOf, table, timestampOrNull } from './table.ts'
 
 export const audits = table('audit', {
   no: column.bigint(),

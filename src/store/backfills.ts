@@ -1,14 +1,12 @@
-import type { BackfillCounts, BackfillState, BackfillTerms } from '../core/backfill/backfill.ts'
-import type { StandingCounts } from '../core/backfill/moments.ts'
+import type { BackfillCounts, BackfillState, BackfillTerms, StandingCounts } from '../core/backfill/backfill.ts'
 import type { OrgId, RunId, ScheduleId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { TerminalState } from '../core/run/run-machine.ts'
 import type { Connection, Transaction } from './database.ts'
-import { readPage, type Listed, type OrgPage } from './page.ts'
+import { type Listed, type OrgPage, readPage } from './page.ts'
 import { countRemoved, type OldRows } from './removal.ts'
-import { timestampOrNull } from './rows.ts'
-import { column, columns, table, type RowOf } from './table.ts'
+import { column, columns, type RowOf, table, timestampOrNull } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** What was known of a backfill when it began. */

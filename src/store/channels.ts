@@ -3,9 +3,8 @@ import type { ChannelSettings } from '../core/channel/channel-settings.ts'
 import type { AgentId, ChannelId, OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, SqlValue, Transaction } from './database.ts'
-import { readPage, type Listed, type OrgPage } from './page.ts'
-import { timestampOrNull } from './rows.ts'
-import { column, table, type RowOf } from './table.ts'
+import { type Listed, type OrgPage, readPage } from './page.ts'
+import { column, type RowOf, table, timestampOrNull } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 const channels = table('channel', {

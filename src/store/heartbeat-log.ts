@@ -1,13 +1,12 @@
+import type { DeliveryState } from '../core/delivery/delivery-states.ts'
+import type { BeatOutcome } from '../core/heartbeat/beat-ending.ts'
 import type { AgentId, OrgId, RunId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { BeatOutcome } from '../core/heartbeat/beat-ending.ts'
-import type { DeliveryState } from '../core/delivery/delivery-states.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, SqlValue, Transaction } from './database.ts'
-import { readPage, type Listed } from './page.ts'
+import { type Listed, readPage } from './page.ts'
 import { countRemoved, type OldRows } from './removal.ts'
-import { timestampOrNull } from './rows.ts'
-import { column, columns, counted, table, type RowOf } from './table.ts'
+import { column, columns, counted, type RowOf, table, timestampOrNull } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 const beats = table('heartbeat_log', {

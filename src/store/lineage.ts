@@ -1,8 +1,7 @@
 import type { OrgId, RunId } from '../core/ids.ts'
 import type { Connection } from './database.ts'
 import type { OrgPage } from './page.ts'
-import { timestampOrNull } from './rows.ts'
-import { column, columns, type RowOf } from './table.ts'
+import { column, columns, type RowOf, timestampOrNull } from './table.ts'
 
 const runs = columns({
   kind: column.text<'run' | 'schedule'>("'run'"),

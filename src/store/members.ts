@@ -3,8 +3,7 @@ import type { OrgId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Connection, Transaction } from './database.ts'
 import type { OrgPage } from './page.ts'
-import { timestampOrNull } from './rows.ts'
-import { column, table, type RowOf } from './table.ts'
+import { column, type RowOf, table, timestampOrNull } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 export const members = table('member', {

@@ -1,16 +1,16 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Instant } from '../core/instant.ts'
+import { PACKAGE_ROOT } from '../package-root.ts'
+import { LOCK_SPACE, lockNumber } from './advisory-locks.ts'
 import { readClock } from './clock.ts'
-import { type Database, type Transaction } from './database.ts'
 import { DatabaseError, isConflict } from './database-error.ts'
-import { DEFAULT_SCHEMA } from './identifier.ts'
-import { MIGRATIONS_DIRECTORY, readMigrations, type Migration } from './migration-files.ts'
-import {
-  createSchema,
-  insertAppliedMigration,
-  loadAppliedMigrations,
-  lockMigrations,
-  readTransactionId,
-  type AppliedMigration,
-} from './migration-record.ts'
+import type { Database, Transaction } from './database.ts'
+import { DEFAULT_SCHEMA, quoteSchema } from './identifier.ts'
+import { column, columns, type RowOf, table } from './table.ts'
+import { toTimestamp } from './timestamp.ts'
 
 export interface MigrateOptions {
   /** The schema the database was opened with. */
@@ -87,4 +87,101 @@ async function apply(tx: Transaction, migration: Migration): Promise<void> {
   // A file that ends the transaction itself would leave half of its work behind when the rest fails.
   if ((await readTransactionId(tx)) !== before)
     throw new DatabaseError('migration_failed', { detail: `${migration.name} ends its transaction itself` })
+}
+
+interface Migration {
+  readonly number: number
+  readonly name: string
+  readonly checksum: string
+  readonly sql: string
+}
+
+export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('migrations', PACKAGE_ROOT))
+
+const FILE = /^(\d{4})_([a-z0-9_]+)\.sql$/
+
+/** Reads the numbered files of a directory, in order. A gap, a repeated number or a stray file is refused. */
+export async function readMigrations(directory: string): Promise<readonly Migration[]> {
+  const files = await readdir(directory).catch((cause: unknown) => {
+    throw new DatabaseError('migrations_unreadable', { detail: directory, cause })
+  })
+  const migrations = await Promise.all(
+    files.filter((file) => file.endsWith('.sql')).map((file) => readMigration(directory, file)),
+  )
+  const ordered = migrations.sort((a, b) => a.number - b.number)
+  const wrong = ordered.find((migration, index) => migration.number !== index + 1)
+  if (wrong !== undefined || ordered.length === 0)
+    throw new DatabaseError('migrations_unreadable', {
+      detail: wrong === undefined ? `${directory} is empty` : `the numbers have a gap or repeat at ${wrong.name}`,
+    })
+  return ordered
+}
+
+async function readMigration(directory: string, file: string): Promise<Migration> {
+  const match = FILE.exec(file)
+  if (match === null)
+    throw new DatabaseError('migrations_unreadable', { detail: `${file} is not named 0001_words.sql` })
+  // Line ends differ between checkouts of the same commit; they must not look like an edit.
+  const sql = (await readFile(path.join(directory, file), 'utf8')).replaceAll('\r\n', '\n')
+  const checksum = createHash('sha256').update(sql).digest('hex')
+  return { number: Number(match[1]), name: file.slice(0, -'.sql'.length), checksum, sql }
+}
+
+const migrations = table('migration', { number: column.int(), name: column.text(), checksum: column.text() })
+type AppliedMigration = RowOf<typeof migrations>
+
+/** Waits until no other node migrates this schema; held to the end of the transaction. */
+export async function lockMigrations(tx: Transaction, schema: string): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1, $2)', [LOCK_SPACE.migration, lockNumber(schema)])
+}
+
+/** Makes the schema unless it exists. Asked first, because `if not exists` demands the right to create all the same. */
+async function createSchema(tx: Transaction, schema: string): Promise<void> {
+  const found = await tx.query('select 1 from pg_namespace where nspname = $1', [schema])
+  if (found.length === 0) await tx.query(`create schema ${quoteSchema(schema)}`)
+}
+
+/** What has been applied to this schema, in order; nothing if it is new. */
+export async function loadAppliedMigrations(tx: Transaction, schema: string): Promise<readonly AppliedMigration[]> {
+  const found = await tx.query(
+    `select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = $1 and c.relname = 'migration' and c.relkind = 'r'`,
+    [schema],
+  )
+  if (found.length === 0) return []
+  return migrations.read(await tx.query(`select ${migrations.list} from migration order by number`, []))
+}
+
+/** Puts a migration on record, in the transaction that applied it. */
+async function insertAppliedMigration(
+  tx: Transaction,
+  applied: AppliedMigration & { readonly at: Instant },
+): Promise<void> {
+  await tx.query('insert into migration (number, name, checksum, applied_at) values ($1, $2, $3, $4)', [
+    applied.number,
+    applied.name,
+    applied.checksum,
+    toTimestamp(applied.at),
+  ])
+}
+
+const transactions = columns({ id: column.text('pg_current_xact_id()::text') })
+
+/** The number of the running transaction. */
+async function readTransactionId(tx: Transaction): Promise<string> {
+  return transactions.only(await tx.query(`select ${transactions.list}`, [])).id
+}
+
+const roles = columns({ isStandby: column.boolean('pg_is_in_recovery()') })
+
+/** How many migrations the schema lacks. Changes nothing; throws where a start would be refused. */
+export async function countMissingMigrations(db: Database, schema: string): Promise<number> {
+  const known = await readMigrations(MIGRATIONS_DIRECTORY)
+  return db.transaction(async (tx) => {
+    const { isStandby } = roles.only(await tx.query(`select ${roles.list}`, []))
+    if (isStandby) throw new DatabaseError('database_read_only')
+    const applied = await loadAppliedMigrations(tx, schema)
+    refuseStrangeHistory(applied, known)
+    return known.length - applied.length
+  })
 }

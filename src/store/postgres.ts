@@ -1,13 +1,15 @@
-import { Client, Pool, type ClientBase, type PoolClient, type PoolConfig } from 'pg'
+import { createHash } from 'node:crypto'
+import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg'
 import { lockIn } from './advisory-locks.ts'
-import { type Database, type SqlValue } from './database.ts'
 import { DatabaseError, isDatabaseAway } from './database-error.ts'
+import type { Database, SqlValue } from './database.ts'
 import { DEFAULT_SCHEMA } from './identifier.ts'
-import { createConnections, type Connections } from './postgres/connections.ts'
+import { type Connections, createConnections } from './postgres/connections.ts'
 import { translate } from './postgres/failures.ts'
 import { createListener } from './postgres/listener.ts'
 import { ROW_VALUES } from './postgres/row-values.ts'
 import {
+  limitsWithin,
   prepareSession,
   refuseOldServer,
   refuseTransactionPooler,
@@ -15,8 +17,7 @@ import {
   type SessionLimits,
   type SessionSettings,
 } from './postgres/session.ts'
-import { createStatementNames, statement } from './postgres/statements.ts'
-import { clientConfig, connectTimeoutMs, type ConnectionTarget } from './postgres/target.ts'
+import { clientConfig, type ConnectionTarget, connectTimeoutMs } from './postgres/target.ts'
 import { runTransaction } from './postgres/transaction.ts'
 
 export interface PostgresOptions {
@@ -188,5 +189,65 @@ async function lend<T>(lender: Lender, work: (client: PoolClient) => Promise<T>)
     throw error
   } finally {
     client.release(broken.has(client))
+  }
+}
+
+/** More texts than this are not ours: somebody builds them at run time. They work, but are not remembered. */
+const MOST_STATEMENTS = 1_000
+
+type NameStatement = (text: string) => string | undefined
+
+/** Gives each statement text a name of its own, under which every connection prepares it once. */
+function createStatementNames(): NameStatement {
+  const names = new Map<string, string>()
+  return (text) => {
+    const known = names.get(text)
+    if (known !== undefined || names.size >= MOST_STATEMENTS) return known
+    const name = `s_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`
+    names.set(text, name)
+    return name
+  }
+}
+
+/** The driver's form of a statement: prepared when it has parameters, plain text when it has none. */
+function statement(nameOf: NameStatement, text: string, params: readonly SqlValue[] | undefined): QueryConfig {
+  if (params === undefined) return { text }
+  const name = nameOf(text)
+  return name === undefined ? { text, values: [...params] } : { name, text, values: [...params] }
+}
+
+/** Connections for turns: one per org at work is plenty, and a few more wait for nothing. */
+const ENGINE_POOL = 4
+
+interface NodePoolsOptions extends Required<Pick<PostgresOptions, 'target' | 'schema' | 'pool'>> {
+  readonly leaseMs: number
+}
+
+/** Connections for leases, looks and notifications: few and short statements that must not wait behind turns. */
+const CONTROL_POOL = 2
+
+/** The pools of a node on the same way to the server: for turns, for leases and looks, and for everybody else. */
+interface NodePools {
+  readonly openControl: () => Promise<Database>
+  readonly openReads: () => Promise<Database>
+  readonly openEngine: () => Promise<Database>
+}
+
+/** Says how the pools of a node are opened; nothing is connected before. */
+export function nodePools({ target, schema, pool, leaseMs }: NodePoolsOptions): NodePools {
+  const limits = limitsWithin(leaseMs)
+  const shared = { target, schema, connections: createConnections() }
+  return {
+    openReads: () =>
+      openPostgres({
+        ...shared,
+        pool: Math.max(2, pool - ENGINE_POOL),
+        applicationName: 'escapement',
+        limits: { connectMs: limits.connectMs },
+      }),
+    openControl: () =>
+      openPostgres({ ...shared, pool: CONTROL_POOL, applicationName: 'escapement control', pinPlans: true, limits }),
+    openEngine: () =>
+      openPostgres({ ...shared, pool: ENGINE_POOL, applicationName: 'escapement engine', pinPlans: true, limits }),
   }
 }

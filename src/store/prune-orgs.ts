@@ -3,8 +3,7 @@ import type { Instant } from '../core/instant.ts'
 import { RUN_SESSION_PATTERN } from '../core/session/run-session.ts'
 import type { Connection, Transaction } from './database.ts'
 import { countRemoved, type OldRows } from './removal.ts'
-import { timestampOrNull } from './rows.ts'
-import { column, columns, type RowOf } from './table.ts'
+import { column, columns, type RowOf, timestampOrNull } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /**

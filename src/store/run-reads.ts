@@ -1,12 +1,13 @@
 import type { AgentId, OrgId, RunId, ScheduleId, SessionKey } from '../core/ids.ts'
 import { instant, type Instant } from '../core/instant.ts'
-import type { Trigger } from '../core/run/run.ts'
 import { isPending, type RunState } from '../core/run/run-machine.ts'
+import type { Trigger } from '../core/run/run.ts'
 import { runOfSession } from '../core/session/run-session.ts'
-import type { Connection, SqlValue } from './database.ts'
-import { readPage, type Listed } from './page.ts'
+import type { Connection, SqlValue, Transaction } from './database.ts'
+import { type Listed, readPage } from './page.ts'
 import { inRunSession } from './run-columns.ts'
-import { listedRuns, recordOf, runs, type RunRecord } from './run-record.ts'
+import { listedRuns, recordOf, type RunRecord, runs } from './run-record.ts'
+import { column, columns, type RowOf } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** What may be large of a run. */
@@ -232,4 +233,42 @@ function aboutOf({ scheduleId: schedule, sessionKey: session, agentId: agent, tr
   if (trigger === 'task') about.push('task')
   else if (isGiven(trigger) && trigger !== 'message') about.push('trigger')
   return about
+}
+
+const owners = columns({
+  id: column.text<RunId>(),
+  agentId: column.text<AgentId>(),
+  sessionKey: column.text<SessionKey | null>(),
+  scheduleId: column.text<ScheduleId | null>(),
+  /** The key or the agent under whose guard rails it was made. */
+  owner: column.text<string | null>(),
+})
+
+/** Whose a run is. None of it ever changes. */
+type RunOwnersRow = Omit<RowOf<typeof owners>, 'id'>
+
+/** Whose runs these are; those that are gone are left out. */
+export async function loadRunOwners(
+  connection: Connection,
+  asked: { readonly orgId: OrgId; readonly ids: readonly RunId[] },
+): Promise<ReadonlyMap<RunId, RunOwnersRow>> {
+  const rows = await connection.query(`select ${owners.list} from run where org_id = $1 and id = any($2::text[])`, [
+    asked.orgId,
+    asked.ids,
+  ])
+  return new Map(owners.read(rows).map(({ id, ...row }) => [id, row]))
+}
+
+const payloads = columns({ id: column.text<RunId>(), payload: column.json() })
+
+/** What runs were given to do. */
+export async function loadPayloads(
+  tx: Transaction,
+  asked: { readonly orgId: OrgId; readonly ids: readonly RunId[] },
+): Promise<ReadonlyMap<RunId, unknown>> {
+  const rows = await tx.query(`select ${payloads.list} from run where org_id = $1 and id = any($2::text[])`, [
+    asked.orgId,
+    asked.ids,
+  ])
+  return new Map(payloads.read(rows).map(({ id, payload }) => [id, payload]))
 }

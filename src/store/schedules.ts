@@ -4,9 +4,9 @@ import type { ScheduleState } from '../core/schedule/schedule-life.ts'
 import { restoreTiming, storeTiming } from '../core/time/stored-timing.ts'
 import type { Timing } from '../core/time/timing.ts'
 import type { Connection, SqlValue, Transaction } from './database.ts'
-import { isLargePayload, listedPayload, readPage, type Listed } from './page.ts'
-import { HISTORY, LIFE, schedules, type ScheduleRow } from './schedule-row.ts'
-import { column, columns, counted, table, amended, type RowOf } from './table.ts'
+import { isLargePayload, type Listed, listedPayload, readPage } from './page.ts'
+import { HISTORY, LIFE, type ScheduleRow, schedules } from './schedule-row.ts'
+import { amended, column, columns, counted, type RowOf, table } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 /** The same for a list, from which large payloads are left out, but not of one that somebody is asked to approve. */
@@ -195,3 +195,51 @@ export async function countSchedules(connection: Connection, choice: ScheduleCho
 }
 
 const scheduleOf = (row: RowOf<typeof schedules>): ScheduleRow => amended(row, { timing: restoreTiming(row.timing) })
+
+/** Which times of schedules are looked at: none before `since`, none of the orgs in `except`. */
+export interface DueWindow {
+  readonly since: Instant
+  readonly except: readonly OrgId[]
+}
+
+/** Schedules of an org that are due, and the earliest time among them. */
+export interface DueOfOrg {
+  readonly ids: readonly ScheduleId[]
+  readonly first: Instant
+}
+
+const due = columns({ orgId: column.text<OrgId>(), id: column.text<ScheduleId>(), nextRunAt: column.instant() })
+
+/** Active schedules of all orgs but some whose next moment has come, longest overdue first. */
+export async function loadDueSchedules(
+  connection: Connection,
+  wanted: DueWindow & { readonly now: Instant; readonly limit: number },
+): Promise<ReadonlyMap<OrgId, DueOfOrg>> {
+  const rows = await connection.query(
+    `select ${due.list} from schedule
+      where state = 'active' and next_run_at >= $3::timestamptz and next_run_at <= $1::timestamptz
+        and org_id <> all($4::text[])
+      order by next_run_at limit $2`,
+    [toTimestamp(wanted.now), wanted.limit, toTimestamp(wanted.since), wanted.except],
+  )
+  const byOrg = new Map<OrgId, { readonly ids: ScheduleId[]; readonly first: Instant }>()
+  for (const { orgId, id, nextRunAt } of due.read(rows)) {
+    const known = byOrg.get(orgId) ?? { ids: [], first: nextRunAt }
+    known.ids.push(id)
+    byOrg.set(orgId, known)
+  }
+  return byOrg
+}
+
+const next = columns({ nextRunAt: column.instant() })
+
+/** The earliest next moment of any active schedule of any org but some, or null. Reads the head of one index. */
+export async function loadNextMoment(connection: Connection, { since, except }: DueWindow): Promise<Instant | null> {
+  const rows = await connection.query(
+    `select ${next.list} from schedule where state = 'active' and next_run_at >= $1::timestamptz
+        and org_id <> all($2::text[])
+      order by next_run_at limit 1`,
+    [toTimestamp(since), except],
+  )
+  return next.first(rows)?.nextRunAt ?? null
+}

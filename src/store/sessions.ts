@@ -1,11 +1,10 @@
 import type { OrgId, SessionKey } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
-import type { DropPolicy, SessionMode, SessionRules } from '../core/session/session-rules.ts'
 import { RUN_SESSION_PATTERN } from '../core/session/run-session.ts'
+import type { DropPolicy, SessionMode, SessionRules } from '../core/session/session-rules.ts'
+import type { ContextUse } from '../core/session/session.ts'
 import type { Connection, Transaction } from './database.ts'
-import { timestampOrNull } from './rows.ts'
-import type { SessionRow } from './session-row.ts'
-import { column, columns, table, writes, type RowOf, type Written } from './table.ts'
+import { column, columns, type RowOf, table, timestampOrNull, writes, type Written } from './table.ts'
 
 const stored = table('session', {
   orgId: column.text<OrgId>(),
@@ -160,4 +159,17 @@ function ownRules({ mode, cap, drop, debounceMs, maxConcurrent }: RowOf<typeof s
     ...(debounceMs === null ? {} : { debounceMs }),
     ...(maxConcurrent === null ? {} : { maxConcurrent }),
   }
+}
+
+/** A row of `session`. */
+export interface SessionRow {
+  readonly orgId: OrgId
+  readonly key: SessionKey
+  /** What was set for this session; the rest comes from the deployment, also when that changes later. */
+  own: Partial<SessionRules>
+  /** What was stamped before it does not run. */
+  cutoff: Instant | null
+  generation: number
+  context: ContextUse | null
+  readonly createdAt: Instant
 }

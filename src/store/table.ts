@@ -1,12 +1,49 @@
 import type { Instant } from '../core/instant.ts'
-import { plainArray, textArray } from './arrays.ts'
 import type { Row, SqlValue } from './database.ts'
-import { jsonOrNull, timestampOrNull } from './rows.ts'
+import { toTimestamp } from './timestamp.ts'
 
 /**
  * The one way to rows. What a statement reads or writes is declared once: the property, its type, and the column or
  * expression behind it. The database gives every value under the name of its property, so reading a row costs nothing.
  */
+
+/** A parameter for a `timestamptz` that may be null. */
+export const timestampOrNull = (at: Instant | null): string | null => (at === null ? null : toTimestamp(at))
+
+/** A parameter for a `jsonb`. Nothing is SQL's null, not JSON's: both are read back as null. */
+export const jsonOrNull = (value: unknown): string | null =>
+  value === null || value === undefined ? null : JSON.stringify(value)
+
+/**
+ * Lists as PostgreSQL reads them. The driver writes them too, but looks at every element twice; with thousands of
+ * elements per statement that is felt.
+ */
+type Element = string | number | boolean | null
+
+/** A list of what needs no quotes: numbers, booleans, timestamps, ids and words of ours. */
+export function plainArray(values: readonly Element[]): string {
+  let text = '{'
+  for (let index = 0; index < values.length; index += 1) {
+    const value = values[index] ?? null
+    if (index > 0) text += ','
+    text += value === null ? 'NULL' : String(value)
+  }
+  return `${text}}`
+}
+
+const SPECIAL = /["\\]/
+const EVERY_SPECIAL = /["\\]/g
+
+/** A list of any texts. */
+export function textArray(values: readonly (string | null)[]): string {
+  let text = '{'
+  for (let index = 0; index < values.length; index += 1) {
+    const value = values[index] ?? null
+    if (index > 0) text += ','
+    text += value === null ? 'NULL' : `"${SPECIAL.test(value) ? value.replace(EVERY_SPECIAL, '\\$&') : value}"`
+  }
+  return `${text}}`
+}
 
 /** How values of one kind become parameters, alone and as a list for `unnest`. */
 export interface Kind {

@@ -1,12 +1,11 @@
-import type { OrgId, ScheduleId, TargetId } from '../core/ids.ts'
-import type { TargetKind, TargetSettings } from '../core/delivery/target-kinds.ts'
 import type { StoredQuietHours } from '../core/delivery/quiet-hours.ts'
+import type { TargetKind, TargetSettings } from '../core/delivery/target-kinds.ts'
+import type { OrgId, ScheduleId, TargetId } from '../core/ids.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Why } from '../core/reasons.ts'
 import type { Connection, Transaction } from './database.ts'
 import type { OrgPage } from './page.ts'
-import { timestampOrNull } from './rows.ts'
-import { column, columns, counted, table, type RowOf } from './table.ts'
+import { column, columns, counted, type RowOf, table, timestampOrNull } from './table.ts'
 import { toTimestamp } from './timestamp.ts'
 
 const targets = table('target', {

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { hookFlaw } from '../../src/channels/hook/signature.ts'
-import { readSlackEvent } from '../../src/channels/slack/events.ts'
-import { slackFlaw } from '../../src/channels/slack/signature.ts'
+import { hookFlaw } from '../../src/channels/channels.ts'
+import { readSlackEvent, slackFlaw } from '../../src/channels/slack/events.ts'
 import { readUpdate } from '../../src/channels/telegram/updates.ts'
 import { dm, inGroup } from './bot-api.ts'
 

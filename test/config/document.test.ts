@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readDocument } from '../../src/config/document.ts'
+import { readDocument } from '../../src/config/file.ts'
 
 describe('a file of schedules', () => {
   it('is one document of JSON or YAML', () => {

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { readConfigText } from '../../src/config/file.ts'
-import { createConfigKeeper, type ConfigChange, type ConfigKeeper } from '../../src/config/keeper.ts'
-import { NO_LAYERS, type Layers } from '../../src/config/layers.ts'
+import {
+  type ConfigChange,
+  type ConfigKeeper,
+  createConfigKeeper,
+  type Layers,
+  NO_LAYERS,
+} from '../../src/config/keeper.ts'
 import { fileWith, layerOf, OTHERS, otherValue, PLACED } from './samples.ts'
 
 function keeperWith(file: string, others: Partial<Layers> = {}): ConfigKeeper {

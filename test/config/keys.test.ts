@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readVariables, variableOf } from '../../src/config/environment.ts'
-import { combine, NO_LAYERS } from '../../src/config/layers.ts'
+import { combine, NO_LAYERS } from '../../src/config/keeper.ts'
 import { CONFIG_KEYS } from '../../src/contract/config/keys.ts'
 import { defaultLayer, readLayer } from '../../src/contract/config/tree.ts'
 import { configPatchSchema, configSchema } from '../../src/contract/config/view.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readVariables } from '../../src/config/environment.ts'
-import { combine, NO_LAYERS, type Effective, type Layers } from '../../src/config/layers.ts'
+import { combine, type Effective, type Layers, NO_LAYERS } from '../../src/config/keeper.ts'
 import { CONFIG_SOURCES } from '../../src/contract/config/view.ts'
 import { PLACED } from './samples.ts'
 

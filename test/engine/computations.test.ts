@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { orgId } from '../../src/core/ids.ts'
 import { DAY_MS, instant, later } from '../../src/core/instant.ts'
 import { restoreTiming } from '../../src/core/time/stored-timing.ts'
-import { COMPUTE_BOUNDS, createComputations, type Computations } from '../../src/engine/computations.ts'
+import { type Computations, COMPUTE_BOUNDS, createComputations } from '../../src/engine/node-threads.ts'
 import { computeCounts, computePreview } from '../../src/service/compute/compute.ts'
 import { compileProgram, type CompiledProgram } from '../support/compile-program.ts'
 

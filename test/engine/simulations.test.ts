@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/contract/refusals.ts'
 import type { SimulationTask } from '../../src/service/simulation/task.ts'
 import { orgId } from '../../src/core/ids.ts'
-import { createSimulations, SIMULATION_BOUNDS, type Simulations } from '../../src/engine/simulations.ts'
+import { createSimulations, SIMULATION_BOUNDS, type Simulations } from '../../src/engine/node-threads.ts'
 import { computeSimulation } from '../../src/service/simulate/compute.ts'
 import { compileProgram, type CompiledProgram } from '../support/compile-program.ts'
 

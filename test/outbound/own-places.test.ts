@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { databasePlaces } from '../../src/outbound/own-places.ts'
+import { databasePlaces } from '../../src/outbound/guard.ts'
 
 it.each([
   ['postgres://db.example/x', ['db.example:5432']],

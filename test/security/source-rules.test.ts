@@ -116,7 +116,7 @@ const OWN_REQUESTS: Readonly<Record<string, string>> = {
 
 /** Texts in statements that no parameter can stand for: names that are quoted, and pieces of ours. */
 const QUOTED: Readonly<Record<string, string>> = {
-  'src/store/migration-record.ts quoteSchema(schema)': 'the schema the operator has named',
+  'src/store/migrate.ts quoteSchema(schema)': 'the schema the operator has named',
   'src/store/postgres/listener.ts quoteChannel(channel)': 'a channel of ours',
   'src/store/postgres/listener.ts `listen ${name}`': 'the same, quoted two lines above',
   'src/store/schedules.ts ${CHOSEN} ${owned}': 'a condition or nothing, written one line above',
@@ -130,8 +130,7 @@ const STATEMENT_OF_TEXTS = new RegExp(String.raw`query\((?:[^)]|${PIECE})*\$\{(?
 const STARTS_PROGRAMS: Readonly<Record<string, string>> = {
   'src/executors/command/process.ts': 'programs the operator has listed, without a shell',
   'src/cli/worker-program.ts': 'the program of `escapement worker`, named by whoever starts it',
-  'src/store/embedded/server-process.ts': 'the embedded PostgreSQL',
-  'src/store/embedded/run-program.ts': 'initdb of the embedded PostgreSQL',
+  'src/store/embedded/server-process.ts': 'the embedded PostgreSQL and its initdb',
   'src/store/embedded/pid-file.ts': 'ps, to see whose process it is',
 }
 

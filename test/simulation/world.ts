@@ -8,7 +8,7 @@ import type { EngineSettings } from '../../src/service/settings.ts'
 import type { Memory, NodeFacts } from '../../src/service/turn/memory.ts'
 import type { RunRow } from '../../src/store/run-row.ts'
 import type { ScheduleRow } from '../../src/store/schedule-row.ts'
-import type { SessionRow } from '../../src/store/session-row.ts'
+import type { SessionRow } from '../../src/store/sessions.ts'
 import type { Random } from './random.ts'
 
 /**

@@ -3,8 +3,7 @@ import path from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findBinariesPackage } from '../../src/store/embedded/binaries.ts'
 import { refuseFile } from '../../src/store/embedded/files.ts'
-import { refuseProgram } from '../../src/store/embedded/run-program.ts'
-import { whyEnded } from '../../src/store/embedded/server-process.ts'
+import { refuseProgram, whyEnded } from '../../src/store/embedded/server-process.ts'
 import { createEmbeddedWorld, type EmbeddedWorld, IS_ROOT, SOMEBODY } from './embedded-world.ts'
 
 // Each test begins with the files of a server that was stopped in good order. Nothing may be written over them.

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { trimLog } from '../../src/store/embedded/server-log.ts'
+import { trimLog } from '../../src/store/embedded/server-process.ts'
 import { runOn } from '../support/server-databases.ts'
 import { createEmbeddedWorld, type EmbeddedWorld, IS_ROOT, modeOf } from './embedded-world.ts'
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import { restoreLinks } from '../../src/store/embedded/links.ts'
+import { restoreLinks } from '../../src/store/embedded/binaries.ts'
 import { createEmbeddedWorld, type EmbeddedWorld, IS_ROOT, modeOf, SOMEBODY } from './embedded-world.ts'
 
 // Who runs the server, and whether they can get at its programs and files.

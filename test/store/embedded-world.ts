@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import path from 'node:path'
 import { inject } from 'vitest'
 import { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from '../../src/store/embedded/embedded.ts'
-import { type EmbeddedNews } from '../../src/store/embedded/news.ts'
+import type { EmbeddedNews } from '../../src/store/embedded/running.ts'
 import { isAlive, isServerOf, parsePid } from '../../src/store/embedded/pid-file.ts'
 import { killAllNodes, type NodeProcess, type NodeProcessOptions, startNode } from './node-processes.ts'
 

@@ -3,12 +3,13 @@ import { agentId, laneName, runId, scheduleId, sessionKey } from '../../src/core
 import { instant, later } from '../../src/core/instant.ts'
 import { DEFAULT_RETRY_POLICY } from '../../src/core/run/retry-policy.ts'
 import type { Database } from '../../src/store/database.ts'
-import { loadDueSchedules, loadNextMoment } from '../../src/store/due-schedules.ts'
 import {
   countSchedules,
   deleteSchedules,
   insertSchedules,
   listSchedules,
+  loadDueSchedules,
+  loadNextMoment,
   loadSchedules,
   saveSchedules,
   updateSchedule,

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import type { ClientBase } from 'pg'
 import { describe, expect, it } from 'vitest'
-import { openWire } from '../../src/store/postgres/wire.ts'
+import { openWire } from '../../src/store/postgres/transaction.ts'
 
 /** The connection of a driver that remembers what was written to it at once. */
 function createConnection() {

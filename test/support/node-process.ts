@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { DatabaseError } from '../../src/store/database-error.ts'
 import { type EmbeddedOptions, startEmbedded } from '../../src/store/embedded/embedded.ts'
-import { type EmbeddedNews } from '../../src/store/embedded/news.ts'
+import type { EmbeddedNews } from '../../src/store/embedded/running.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openPostgres, type PostgresOptions } from '../../src/store/postgres.ts'
 

@@ -1,5 +1,5 @@
 import { splitPeer } from '../../core/channel/channel.ts'
-import { splitText } from '../../core/channel/split-text.ts'
+import { splitText } from '../../core/channel/reply.ts'
 import type { TryOutcome } from '../../core/delivery/message.ts'
 import type { OutboundAnswer, OutboundRequest } from '../../outbound/request.ts'
 import { retryAfterMs } from '../../outbound/retry-after.ts'

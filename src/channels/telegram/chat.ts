@@ -1,6 +1,6 @@
 import type { Api } from 'grammy'
 import { splitPeer } from '../../core/channel/channel.ts'
-import { splitText } from '../../core/channel/split-text.ts'
+import { splitText } from '../../core/channel/reply.ts'
 import type { CallTelegram, Called, TelegramAccess } from './api.ts'
 import type { BotIdentity } from './updates.ts'
 

@@ -1,10 +1,9 @@
 import type { RunId } from '../ids.ts'
-import { durationMs, later, SECOND_MS, type DurationMs, type Instant } from '../instant.ts'
+import { durationMs, type DurationMs, type Instant, later, SECOND_MS } from '../instant.ts'
 import { because, type Evidence, type Why } from '../reasons.ts'
-import { nextTick, previousTick, type IntervalPlan } from '../time/interval.ts'
+import { type IntervalPlan, nextTick, previousTick } from '../time/interval.ts'
 import type { EveryTiming, Timing } from '../time/timing.ts'
 import type { Cadence } from './cadence.ts'
-import { intervalAt } from './interval.ts'
 import type { News } from './news.ts'
 import type { Proposal } from './proposal.ts'
 
@@ -184,4 +183,19 @@ export function whyThen(pace: Pace, timing: Timing, nominal: Instant): Why {
   const paced = pacedOf(timing)
   if (paced === null || nominal <= pace.anchor || pace.why.reason === 'pace_started') return pace.why
   return because('pace_kept', 'cadence', { ...boundsOf(paced, pace.level), quiet_streak: pace.quiet })
+}
+
+/** An interval that steps make longer or shorter, inside bounds, all in one unit of time. */
+interface Stretchable {
+  /** How long it is at level 0. */
+  readonly base: number
+  readonly min: number
+  readonly max: number
+  /** How much longer one level makes it. */
+  readonly stretch: number
+}
+
+/** How long the interval is so many steps away from where it starts: above 0 longer, below 0 shorter, never out of bounds. */
+export function intervalAt({ base, min, max, stretch }: Stretchable, level: number): number {
+  return level === 0 ? base : Math.max(min, Math.min(max, base * stretch ** level))
 }

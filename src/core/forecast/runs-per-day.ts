@@ -1,10 +1,13 @@
+import { periodBounds } from '../budget/budget-period.ts'
 import { heartbeatInterval } from '../heartbeat/heartbeat.ts'
 import type { HeartbeatConfig } from '../heartbeat/heartbeat-config.ts'
+import { DAY_MS, HOUR_MS, instant, type Instant, later, SECOND_MS } from '../instant.ts'
 import type { ScheduleRules } from '../schedule/schedule-rules.ts'
-import { DAY_MS, HOUR_MS, instant, later, SECOND_MS, type Instant } from '../instant.ts'
+import { formatDay } from '../time/calendar.ts'
 import { isInside } from '../time/daily-window.ts'
 import { countOccurrences, type Timing } from '../time/timing.ts'
-import type { ForecastDay } from './days.ts'
+import { localDayOf } from '../time/wall-clock.ts'
+import type { Zone } from '../time/zone.ts'
 
 /** How many runs a source makes in each of the days. */
 export type RunsPerDay = readonly number[]
@@ -67,3 +70,42 @@ export function heartbeatRuns(
 /** What comes without a plan, as often as it came so far. */
 export const observedRuns = (perDay: number, days: readonly ForecastDay[]): RunsPerDay =>
   days.map(({ from, to }) => (perDay * (to - from)) / DAY_MS)
+
+/** A day of a forecast: from its first moment (exclusive in what is counted) to the last (inclusive). */
+export interface ForecastDay {
+  readonly date: string
+  readonly from: Instant
+  readonly to: Instant
+}
+
+/** The days of a window as the zone's calendar has them; the first and the last may be parts of a day. */
+export function daysBetween(
+  zone: Zone,
+  window: { readonly from: Instant; readonly to: Instant },
+): readonly ForecastDay[] {
+  const days: ForecastDay[] = []
+  let from = window.from
+  while (from < window.to) {
+    const { end } = periodBounds('day', zone, from)
+    const to = end < window.to ? end : window.to
+    days.push({ date: formatDay(localDayOf(zone, from)), from, to })
+    from = to
+  }
+  return days
+}
+
+/** The same days, cut also where a day begins in one of the other zones. */
+export function stretchesBetween(
+  zone: Zone,
+  others: readonly Zone[],
+  window: { readonly from: Instant; readonly to: Instant },
+): readonly ForecastDay[] {
+  const zones = new Map(others.map((other) => [other.name, other]))
+  zones.delete(zone.name)
+  const cuts = new Set([...zones.values()].flatMap((other) => daysBetween(other, window).map(({ to }) => to)))
+  const sorted = [...cuts].toSorted((a, b) => a - b)
+  return daysBetween(zone, window).flatMap(({ date, from, to }) => {
+    const inside = sorted.filter((cut) => cut > from && cut < to)
+    return [from, ...inside].map((start, place) => ({ date, from: start, to: inside[place] ?? to }))
+  })
+}

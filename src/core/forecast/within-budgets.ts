@@ -2,7 +2,7 @@ import { hasRoom, STRICTNESS, type Budget } from '../budget/budget.ts'
 import { isUsedUp } from '../budget/budget-alerts.ts'
 import { periodBounds } from '../budget/budget-period.ts'
 import { instant, type Instant } from '../instant.ts'
-import type { ForecastDay } from './days.ts'
+import type { ForecastDay } from './runs-per-day.ts'
 
 /** A budget as it stands at the start of a forecast. What runs in flight have set aside counts as used. */
 export interface ForecastBudget extends Pick<Budget, 'amount' | 'period' | 'timezone' | 'onExceed' | 'pausedAt'> {

@@ -1,4 +1,4 @@
-import { intervalAt } from '../cadence/interval.ts'
+import { intervalAt } from '../cadence/pace.ts'
 import { activeFrom, outsideActiveHours } from './active-hours.ts'
 import { hasMeaningfulContent } from './checklist.ts'
 import { formatHeartbeatTarget, type HeartbeatConfig, type HeartbeatTarget } from './heartbeat-config.ts'

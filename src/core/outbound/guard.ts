@@ -1,5 +1,4 @@
-import { parseAddress } from './address.ts'
-import { ADDRESS_KINDS, addressKind, wrappedAddress, type AddressKind } from './ranges.ts'
+import { ADDRESS_KINDS, addressKind, type AddressKind, parseAddress, wrappedAddress } from './address.ts'
 
 /**
  * Who chose the address: a tenant for an agent, for a callback, for a webhook or to try something out; or the operator

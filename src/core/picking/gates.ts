@@ -4,7 +4,7 @@ import { formatInstant, type Instant } from '../instant.ts'
 import { keptSlots, maxOrgSlots, orgRoom } from '../org-share.ts'
 import { because, type Why } from '../reasons.ts'
 import type { RunFacts } from '../run/run.ts'
-import { isThrottled, sessionLimit, type ContextUse } from '../session/throttle.ts'
+import { type ContextUse, isThrottled, sessionLimit } from '../session/session.ts'
 import { isProviderClosed, providerWhy, type ProviderStanding } from './provider-gate.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { closedGate, explainWait, type LaneLoad, type Load, type Standing, type Wait } from './gates.ts'
 import type { Instant } from '../instant.ts'
-import { placeOf } from './line-up-counts.ts'
-import { firstOf, hold, postpone, setAside, wakeDue } from './line-up-lines.ts'
+import { placeOf } from './line-up-making.ts'
+import { firstOf, goesFirst, hold, isServedFirst, postpone, setAside, wakeDue } from './line-up-lines.ts'
 import { holdForProvider } from './line-up-providers.ts'
 import {
   KINDS,
@@ -13,7 +13,6 @@ import {
   type Places,
   type Standee,
 } from './line-up-places.ts'
-import { goesFirst, isServedFirst } from './picking-order.ts'
 
 /** What a node says of itself when it asks for a run. */
 export interface PickingMoment {

@@ -1,6 +1,6 @@
 import type { BudgetLoad, Candidate, Load, Reserve, SessionLoad } from './gates.ts'
 import type { AgentId, BudgetId, LaneName, ProviderName, RunId, SessionKey } from '../ids.ts'
-import type { Seated, SeatHeap } from './line-up-heap.ts'
+import type { Seated, SeatHeap } from './heap.ts'
 import type { RunFacts } from '../run/run.ts'
 import type { ProviderLoad, ProviderStanding } from './provider-gate.ts'
 import type { RankedList } from './ranked-list.ts'

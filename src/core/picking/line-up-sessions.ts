@@ -1,6 +1,6 @@
 import { closedGate, type SessionLoad, type Standing } from './gates.ts'
 import { instant } from '../instant.ts'
-import { seatIn } from './line-up-heap.ts'
+import { seatIn } from './heap.ts'
 import { offer, withdraw } from './line-up-lines.ts'
 import type { Entry, Mutable, Places, Session } from './line-up-places.ts'
 import { MAIN_LANE } from '../lanes.ts'

@@ -1,16 +1,28 @@
-import type { BudgetLoad, SessionLoad, Wait } from './gates.ts'
 import type { AgentId, BudgetId, LaneName, OrgId, ProviderName, RunId, SessionKey } from '../ids.ts'
 import type { Instant } from '../instant.ts'
-import { begin, change, moveToLane } from './line-up-changes.ts'
-import { placeOf } from './line-up-counts.ts'
-import { competeAgain, release } from './line-up-lines.ts'
-import { agentOf, canExecute, emptyPlaces, entryOf, forgetAgentIfIdle, sessionOf } from './line-up-making.ts'
-import { explainEntry, nextIn, type ExplainMoment, type PickingMoment } from './line-up-next.ts'
-import { assignProvider, providerOpensAt, reviewProviders, setProviders } from './line-up-providers.ts'
-import { KINDS, type Entry, type Places, type Standee } from './line-up-places.ts'
-import { hasBudget, limitSession, review } from './line-up-sessions.ts'
-import type { ProviderLoad, ProviderStanding } from './provider-gate.ts'
 import { isTerminal } from '../run/run-machine.ts'
+import type { BudgetLoad, SessionLoad, Wait } from './gates.ts'
+import { NOWHERE } from './heap.ts'
+import { competeAgain, release } from './line-up-lines.ts'
+import {
+  agentOf,
+  canExecute,
+  count,
+  emptyPlaces,
+  entryOf,
+  forgetAgentIfIdle,
+  placeOf,
+  serve,
+  servingLane,
+  sessionOf,
+  shareOf,
+  tidy,
+} from './line-up-making.ts'
+import { explainEntry, type ExplainMoment, nextIn, type PickingMoment } from './line-up-next.ts'
+import { type Entry, KINDS, type Places, type Standee } from './line-up-places.ts'
+import { assignProvider, providerOpensAt, reviewProviders, setProviders } from './line-up-providers.ts'
+import { dequeue, enqueue, hasBudget, limitSession, review, reviewHead } from './line-up-sessions.ts'
+import type { ProviderLoad, ProviderStanding } from './provider-gate.ts'
 
 /** The limits of an org. Null: none. */
 export interface OrgLimits {
@@ -219,4 +231,53 @@ function queuedIn(places: Places): number {
   let queued = 0
   for (const lane of places.lanes.values()) queued += lane.queued
   return queued
+}
+
+/** Takes back all that was counted for a run and counts what it is now. Null: it is gone. */
+function change(places: Places, id: RunId, entry: Entry | null): void {
+  const before = places.runs.get(id)
+  const agent = before?.share.agent
+  const [inFlight, tasks] = [agent?.load.inFlight ?? 0, agent?.tasks.inFlight ?? 0]
+  if (before !== undefined) leave(places, before)
+  if (entry !== null) {
+    enter(places, entry)
+    if (entry.inFlight && before?.inFlight !== true) serve(places, entry)
+  }
+  if (agent !== undefined && (agent.load.inFlight < inFlight || agent.tasks.inFlight < tasks)) release(agent)
+  if (before !== undefined) reviewHead(places, before.session)
+  if (entry !== null && entry.session !== before?.session) reviewHead(places, entry.session)
+  if (before !== undefined) tidy(places, before)
+}
+
+/** A queued run goes into flight, and nothing else about it has changed: it is counted anew where it stands. */
+function begin(places: Places, entry: Entry, isActive: boolean): void {
+  dequeue(places, entry)
+  count(places, entry, -1)
+  entry.isQueued = false
+  entry.inFlight = true
+  entry.isActive = isActive
+  entry.retrying = false
+  count(places, entry, 1)
+  serve(places, entry)
+  reviewHead(places, entry.session)
+}
+
+function leave(places: Places, entry: Entry): void {
+  places.runs.delete(entry.id)
+  if (entry.isQueued) dequeue(places, entry)
+  count(places, entry, -1)
+}
+
+function enter(places: Places, entry: Entry): void {
+  places.runs.set(entry.id, entry)
+  count(places, entry, 1)
+  if (entry.isQueued) enqueue(places, entry)
+}
+
+/** Moves a run to the lane that serves it now, if that is another. */
+function moveToLane(places: Places, entry: Entry): void {
+  const name = servingLane(places, entry)
+  if (name === entry.share.lane.name) return
+  const share = shareOf(places, agentOf(places, entry.agentId), name)
+  change(places, entry.id, { ...entry, share, heap: null, bundle: null, seat: NOWHERE })
 }

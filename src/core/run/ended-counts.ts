@@ -1,4 +1,4 @@
-import { isBackfilled } from '../backfill/backfilled.ts'
+import { isBackfilled } from '../backfill/backfill.ts'
 import { amountsUsed } from '../budget/amounts.ts'
 import type { Instant } from '../instant.ts'
 import { durationOf, type Trigger } from './run.ts'

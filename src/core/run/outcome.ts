@@ -1,9 +1,9 @@
-import type { ErrorCode } from './error-codes.ts'
+import type { Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
 import { COMPLETED } from '../usual-why.ts'
+import type { ErrorCode } from './error-codes.ts'
 import { decideRetry, type RetryFacts } from './retry.ts'
 import type { RunEvent } from './run-machine.ts'
-import type { Instant } from '../instant.ts'
 
 /** How an attempt ended, whoever executed it: an answer, a callback, a worker's report, a lapsed lease. */
 export type Outcome =

@@ -1,4 +1,4 @@
-import { overDailyRuns, type DailyRuns } from '../daily-runs.ts'
+import { type DailyRuns, overDailyRuns } from '../admission.ts'
 import { decideConcurrency } from './concurrency.ts'
 import { decideFailure } from './failure.ts'
 import type { RunId } from '../ids.ts'

@@ -1,10 +1,10 @@
-import { cancelAll, type Cancellation } from '../run/cancellation.ts'
-import { decideDebounce, type Debounce, type OpenWindow } from './debounce.ts'
 import type { RunId } from '../ids.ts'
 import { formatInstant, type Instant } from '../instant.ts'
 import { because, type Why } from '../reasons.ts'
-import { ACCEPTED } from '../usual-why.ts'
+import { cancelAll, type Cancellation } from '../run/cancellation.ts'
 import { isActive, isWaitingWork, type RunFacts, type Trigger } from '../run/run.ts'
+import { ACCEPTED } from '../usual-why.ts'
+import { type Debounce, decideDebounce, type OpenWindow } from './debounce.ts'
 import type { SessionMode, SessionRules } from './session-rules.ts'
 
 export type SessionRun = Pick<RunFacts, 'id' | 'state' | 'seq' | 'createdAt' | 'attempt' | 'firstAttempt'>
@@ -149,3 +149,39 @@ function interrupt(
   // A window of the same sender has just been drained, so there is nothing left to close.
   return { ...entry, interrupted: [...active, ...waiting], closes: null, interrupts: true, why }
 }
+
+/**
+ * Turns up to this one give a million places each, as version 0.1.0 did: nodes of both versions order sessions alike.
+ * Later turns give fewer, so that places stay exact numbers for 38 more years of 1,000 turns a second.
+ */
+const WIDE_TURNS = 4_000_000_000
+const WIDE = 1_000_000
+const NARROW = 4_096
+
+/**
+ * The place in its session of the run that enters the queue as the `given`-th of a turn, counted from 1. Places need no
+ * counter on record: every place of a later turn is higher. When a turn has none left the last place is shared, and age
+ * decides between those who share it.
+ */
+export function placeIn(turnNo: number, given: number): number {
+  const later = turnNo - WIDE_TURNS
+  if (later <= 0) return turnNo * WIDE + Math.min(given, WIDE - 1)
+  return WIDE_TURNS * WIDE + (WIDE - NARROW) + later * NARROW + Math.min(given, NARROW - 1)
+}
+
+/** From this share of the context window on, a session starts one run at a time. */
+const THROTTLE_SHARE = 0.6
+
+/** How full a session's context is, as its executor last reported or its estimator says. */
+export interface ContextUse {
+  readonly tokens: number
+  readonly contextWindow: number
+}
+
+/** True from exactly 60 % on. Without an estimate, or with a window that makes no sense, nothing is throttled. */
+export const isThrottled = (use: ContextUse | null): boolean =>
+  use !== null && use.contextWindow > 0 && use.tokens / use.contextWindow >= THROTTLE_SHARE
+
+/** How many runs of the session may be active for another to start. Running work is never touched by it. */
+export const sessionLimit = (maxConcurrent: number, use: ContextUse | null): number =>
+  isThrottled(use) ? 1 : maxConcurrent

@@ -20,10 +20,9 @@ import {
   unitOf,
 } from './english-terms.ts'
 import { ENGLISH_DAYS, ENGLISH_EXCEPTIONS, EVERY, numbersIn, ofDay } from './english-days.ts'
-import { clause, type Clause, type ClockTime, type DayPart, type Note, type Saying } from './parts.ts'
+import { clause, type Clause, type ClockTime, type DayPart, MS, type Note, type Saying } from './parts.ts'
 import { nearestWord } from '../nearest-word.ts'
 import { isAmbiguousZone, MOST_WORDS, PLACE_WORDS, zoneOfPlace } from './places.ts'
-import { MS } from './units.ts'
 
 const both = (en: string, zh: string): Note => ({ en, zh })
 

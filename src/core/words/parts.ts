@@ -1,3 +1,5 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../instant.ts'
+
 /** Which of the two languages somebody speaks. */
 export type Language = 'en' | 'zh'
 
@@ -93,3 +95,6 @@ export function clause(
     },
   }
 }
+
+/** How long the units are that have a length. */
+export const MS = { second: SECOND_MS, minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS } as const

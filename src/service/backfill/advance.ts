@@ -5,25 +5,24 @@ import { formatInstant, type Instant } from '../../core/instant.ts'
 import { because } from '../../core/reasons.ts'
 import { jobRunIdOf } from '../../core/schedule/occurrence-key.ts'
 import {
+  type BackfillRow,
   loadBackfill,
   loadEndedRuns,
   loadNextMoments,
   loadOpenBackfills,
-  saveBackfill,
-  type BackfillRow,
   type OpenBackfill,
+  saveBackfill,
 } from '../../store/backfills.ts'
 import type { Connection, Transaction } from '../../store/database.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { closedBudget } from '../desk/budgets.ts'
 import { closedDay } from '../desk/daily-runs.ts'
-import { pendingOfSchedule, type Desk } from '../desk/desk.ts'
+import { type Desk, pendingOfSchedule } from '../desk/desk.ts'
 import { runOf } from '../desk/fire.ts'
 import { makeRun } from '../desk/runs.ts'
 import type { Ports } from '../ports.ts'
 import type { Work } from '../turn-port.ts'
 import { sessionFor } from '../turn/turn.ts'
-import { tellBackfill } from './tell.ts'
 
 /** More are not looked after in one pass. */
 const AT_ONCE = 200
@@ -161,4 +160,11 @@ function makeOne(desk: Desk, { row, schedule, moment }: Making): RunId {
     decision: because('backfilled', 'backfill', evidence),
   })
   return id
+}
+
+/** Tells whoever watches the schedule that a backfill of it has begun or ended. */
+export function tellBackfill(desk: Desk, { id, scheduleId: subject, state }: BackfillRow): void {
+  const owner = desk.schedules.get(subject)?.owner ?? null
+  const data = { change: 'backfill', backfill: id, backfill_state: state, ...(owner === null ? {} : { owner }) }
+  desk.changes.events.push({ kind: 'schedule.changed', subject, data })
 }

@@ -1,19 +1,21 @@
 import type { BackfillCancel, BackfillFilter, BackfillInput, BackfillView } from '../../contract/backfill.ts'
 import type { Page } from '../../contract/page.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
-import { scheduleId, type OrgId } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
-import { because } from '../../core/reasons.ts'
+import { throughputOf } from '../../core/backfill/backfill.ts'
+import { type OrgId, scheduleId } from '../../core/ids.ts'
+import { collectFlaws } from '../../core/input-fields.ts'
+import { formatInstant, type Instant } from '../../core/instant.ts'
+import { because, explainWhy } from '../../core/reasons.ts'
 import {
+  type BackfillRow,
   insertBackfill,
   listBackfills,
   loadBackfill,
   loadRunningBackfill,
-  type BackfillRow,
 } from '../../store/backfills.ts'
 import type { Connection } from '../../store/database.ts'
-import { loadSchedules } from '../../store/schedules.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
+import { loadSchedules } from '../../store/schedules.ts'
 import { acted, actorOf } from '../audit-entry.ts'
 import type { Caller } from '../caller.ts'
 import { pageOfListed, parseCursor, parseLimit, writeCursor } from '../cursor.ts'
@@ -21,16 +23,14 @@ import { cancelRun } from '../desk/cancel.ts'
 import type { Desk } from '../desk/desk.ts'
 import { agentOn } from '../desk/runs.ts'
 import { bound } from '../idempotent.ts'
-import { collectFlaws } from '../../core/input-fields.ts'
 import type { Ports } from '../ports.ts'
 import { refuseCommand } from '../rails/making.ts'
 import { refusePending } from '../rails/schedules.ts'
 import { noSchedule } from '../schedule-editing.ts'
-import { keepProgress, lookAt } from './advance.ts'
+import { momentOrNull } from '../schedule-view.ts'
+import { keepProgress, lookAt, tellBackfill } from './advance.ts'
 import { readTerms } from './input.ts'
-import { planBackfill, type BackfillPlan } from './plan.ts'
-import { tellBackfill } from './tell.ts'
-import { viewBackfill, viewPlanned } from './view.ts'
+import { type BackfillPlan, planBackfill } from './plan.ts'
 
 const noBackfill = (id: string): Refusal => new Refusal('NOT_FOUND', `There is no backfill ${id}`)
 
@@ -196,3 +196,40 @@ export async function cancelBackfill(
     })
     .then((row) => viewBackfill(row, ports.clock.now()))
 }
+
+/** A backfill as every surface shows it. */
+function viewBackfill(row: BackfillRow, now: Instant): BackfillView {
+  const { terms, outlook, why, inFlight } = row
+  const ended = Object.values(row.counts).reduce((sum, count) => sum + count, 0)
+  const left = row.state === 'running' ? row.total - ended : 0
+  const pace = throughputOf({ ended, left, since: row.createdAt }, row.finishedAt ?? now)
+  return {
+    ...{ id: row.id, org_id: row.orgId, schedule_id: row.scheduleId, state: row.state },
+    ...{ why, sentence: why === null ? null : explainWhy(why) },
+    ...{ from: formatInstant(terms.from), to: formatInstant(terms.to) },
+    ...{ which: terms.which, order: terms.order, policy: terms.policy, max_active: terms.maxActive },
+    ...{
+      spacing_ms: terms.spacingMs,
+      lane: terms.lane,
+      stop_on_failures: terms.stopOnFailures,
+      deliver: terms.deliver,
+    },
+    ...{ total: row.total, first: momentOrNull(outlook.first), last: momentOrNull(outlook.last) },
+    left_out: outlook.leftOut,
+    ...{ ended, in_flight: inFlight.length, remaining: row.total - row.taken, counts: row.counts, run_ids: inFlight },
+    runs_per_minute: pace.perMinute,
+    eta: row.state === 'running' ? momentOrNull(pace.eta) : null,
+    expected: {
+      ...{ at_once: outlook.atOnce, duration_ms: outlook.durationMs, tokens: outlook.tokens, cost: outlook.cost },
+    },
+    notes: outlook.notes,
+    ...{ created_by: row.createdBy, created_at: formatInstant(row.createdAt) },
+    finished_at: momentOrNull(row.finishedAt),
+  }
+}
+
+/** One that was only asked about. */
+const viewPlanned = (row: Omit<BackfillRow, 'id'>, now: Instant): BackfillView => ({
+  ...viewBackfill({ ...row, id: '' }, now),
+  ...{ id: null, state: 'planned', why: null, sentence: null, finished_at: null },
+})

@@ -1,7 +1,5 @@
 import { invalid } from '../../contract/refusals.ts'
-import { MOST_MOMENTS, type BackfillTerms } from '../../core/backfill/backfill.ts'
-import { chooseMoments } from '../../core/backfill/moments.ts'
-import { durationAt } from '../../core/backfill/pace.ts'
+import { type BackfillTerms, chooseMoments, durationAt, MOST_MOMENTS } from '../../core/backfill/backfill.ts'
 import { BUDGET_UNITS, type BudgetUnit } from '../../core/budget/budget.ts'
 import { DAY_MS, earlier, formatInstant, instant, latest, later, type Instant } from '../../core/instant.ts'
 import type { RunState } from '../../core/run/run-machine.ts'
@@ -11,9 +9,8 @@ import { loadRunLengths, loadRunsOfMoments } from '../../store/backfill-reads.ts
 import type { Connection } from '../../store/database.ts'
 import { loadOldestRunAt } from '../../store/explain-reads.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
-import { viewAmount } from '../forecast/figures.ts'
-import { loadHabits } from '../forecast/habits.ts'
-import { sourceOf } from '../forecast/source.ts'
+import { viewAmount } from '../forecast/series.ts'
+import { loadHabits, sourceOf } from '../forecast/source.ts'
 
 /** What a backfill would do: the moments it takes, in its order, and what is known about them. */
 export interface BackfillPlan {

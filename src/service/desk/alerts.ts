@@ -6,7 +6,7 @@ import {
   type OpenAlerts,
   type ScheduleAlertKind,
 } from '../../core/alerts.ts'
-import { isBackfilled } from '../../core/backfill/backfilled.ts'
+import { isBackfilled } from '../../core/backfill/backfill.ts'
 import { because, type Why } from '../../core/reasons.ts'
 import type { OccurrencePlan } from '../../core/schedule/occurrences.ts'
 import type { AlertChange } from '../../store/alerts.ts'

@@ -1,4 +1,4 @@
-import { isBackfilled } from '../../core/backfill/backfilled.ts'
+import { isBackfilled } from '../../core/backfill/backfill.ts'
 import { isWaitingWork } from '../../core/run/run.ts'
 import { isHeld } from '../../core/schedule/held.ts'
 import type { Clearing, ClearingSubject } from '../../store/clearings.ts'

@@ -1,5 +1,5 @@
 import { periodBounds } from '../../core/budget/budget-period.ts'
-import { overDailyRuns, type DailyRuns } from '../../core/daily-runs.ts'
+import { type DailyRuns, overDailyRuns } from '../../core/admission.ts'
 import { budgetId, type BudgetId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Why } from '../../core/reasons.ts'

@@ -1,4 +1,4 @@
-import { isBackfilled } from '../../core/backfill/backfilled.ts'
+import { isBackfilled } from '../../core/backfill/backfill.ts'
 import type { RunId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import { isWaitingWork } from '../../core/run/run.ts'

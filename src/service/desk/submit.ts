@@ -14,7 +14,7 @@ import { mergeContent, type MessageContent } from '../../core/session/debounce.t
 import { droppedWhy, type SessionFacts } from '../../core/session/session.ts'
 import type { SessionRules } from '../../core/session/session-rules.ts'
 import type { RunRow } from '../../store/run-row.ts'
-import type { SessionRow } from '../../store/session-row.ts'
+import type { SessionRow } from '../../store/sessions.ts'
 import { closedBudget } from './budgets.ts'
 import { applyCancellations, cancelInSession } from './cancel.ts'
 import { dailyRuns } from './daily-runs.ts'

@@ -3,11 +3,14 @@ import { invalid, Refusal } from '../../contract/refusals.ts'
 import type { Permission } from '../../core/access.ts'
 import { isOccurrence } from '../../core/explain/plan.ts'
 import { policySteps } from '../../core/explain/steps.ts'
-import { scheduleId, type ScheduleId } from '../../core/ids.ts'
-import { formatInstant, instant, SECOND_MS, type Instant, parseMoment } from '../../core/instant.ts'
+import { type OrgId, scheduleId, type ScheduleId } from '../../core/ids.ts'
+import { formatInstant, instant, type Instant, parseMoment, SECOND_MS } from '../../core/instant.ts'
 import { because, explainWhy, type Reason, type Why } from '../../core/reasons.ts'
+import { isTerminal } from '../../core/run/run-machine.ts'
 import { UTC, type Zone } from '../../core/time/zone.ts'
-import { loadDecisionAt, type DecisionRow } from '../../store/decisions.ts'
+import { loadBackfilledRuns } from '../../store/backfill-reads.ts'
+import type { Connection } from '../../store/database.ts'
+import { type DecisionRow, loadDecisionAt } from '../../store/decisions.ts'
 import { loadAuditsOf } from '../../store/explain-reads.ts'
 import { loadOccurrence } from '../../store/occurrences.ts'
 import { loadRun } from '../../store/run-reads.ts'
@@ -16,12 +19,11 @@ import { loadSchedules } from '../../store/schedules.ts'
 import type { Caller } from '../caller.ts'
 import type { Live } from '../live-port.ts'
 import type { Ports } from '../ports.ts'
-import { withBackfills } from './backfilled.ts'
-import type { ScheduleAudits } from './history.ts'
 import { evidenceLinks, linkTo, onlyOnce } from './links.ts'
 import { nextOfSchedule } from './next.ts'
 import { knowRun, paceStep, runSteps, tellRun } from './run.ts'
 import { policyOf } from './tell.ts'
+import type { ScheduleAudits } from './history.ts'
 import { whyUnrecorded } from './unrecorded.ts'
 
 /** Who wants to know, what they may see beside it, and what this node knows of pending runs. */
@@ -186,4 +188,24 @@ function planSteps(why: Why): readonly ExplainStep[] {
     sentence: index === end ? explainWhy(why) : null,
   }))
   return [...plan, ...policySteps(why).map((step): ExplainStep => ({ ...step, state: 'not_reached' }))]
+}
+
+/** More backfills of one moment than these are not told. */
+const MOST_TOLD = 5
+
+/** Adds to what the plan made of a moment what backfills made of it. */
+async function withBackfills(
+  connection: Connection,
+  about: { readonly orgId: OrgId; readonly scheduleId: ScheduleId; readonly nominal: Instant },
+  told: OccurrenceExplanation,
+): Promise<OccurrenceExplanation> {
+  const found = await loadBackfilledRuns(connection, { ...about, limit: MOST_TOLD })
+  if (found.length === 0) return told
+  const steps = found.map(({ backfillId, runId, state, decision }): ExplainStep => ({
+    ...{ stage: 'backfill', name: backfillId },
+    state: state === 'success' || !isTerminal(state) ? 'passed' : 'closed',
+    sentence: `${explainWhy(decision)} Run ${runId} is ${state}.`,
+  }))
+  const links = found.map(({ runId }) => linkTo('run', runId, 'backfill'))
+  return { ...told, steps: [...told.steps, ...steps], links: onlyOnce([...told.links, ...links]) }
 }

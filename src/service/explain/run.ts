@@ -5,14 +5,16 @@ import type { AttemptView } from '../../contract/run.ts'
 import { admissionSteps, executionSteps, gateSteps, policySteps, type Step } from '../../core/explain/steps.ts'
 import { instant } from '../../core/instant.ts'
 import type { Wait } from '../../core/picking/gates.ts'
-import { because, explainWhy, whyOf, type Why } from '../../core/reasons.ts'
+import { because, explainWhy, type Why, whyOf } from '../../core/reasons.ts'
 import { loadAttempts } from '../../store/attempts.ts'
+import type { Connection } from '../../store/database.ts'
+import { type DeliveryRecord, loadTries } from '../../store/deliveries.ts'
 import type { RunRecord } from '../../store/run-record.ts'
 import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { loadSchedules } from '../../store/schedules.ts'
 import type { Caller } from '../caller.ts'
-import { whyPaced } from '../desk/pace.ts'
 import { deliveriesOfRun } from '../deliveries.ts'
+import { whyPaced } from '../desk/pace.ts'
 import type { Live } from '../live-port.ts'
 import type { Ports } from '../ports.ts'
 import { answerOfRun } from '../probe/view.ts'
@@ -143,3 +145,15 @@ const deliveryStep = ({ status, sentence, target_id: target, kind }: DeliveryVie
   ...{ stage: 'delivery', name: target ?? kind, sentence },
   state: status === 'delivered' ? 'passed' : status === 'pending' ? 'not_reached' : 'closed',
 })
+
+/** The tries of a delivery, in order. */
+export async function trySteps(
+  database: Connection,
+  { orgId, id, triesInAll }: Pick<DeliveryRecord, 'orgId' | 'id' | 'triesInAll'>,
+): Promise<readonly ExplainStep[]> {
+  const tries = triesInAll === 0 ? [] : await loadTries(database, { orgId, ids: [id] })
+  return tries.map(({ number, ok, message, errorCode, statusCode }) => ({
+    ...{ stage: 'delivery', name: `try ${number}`, state: ok ? 'passed' : 'closed' },
+    sentence: ok ? 'It arrived.' : `It failed: ${message ?? errorCode ?? `status ${statusCode ?? 0}`}.`,
+  }))
+}

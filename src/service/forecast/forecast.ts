@@ -9,12 +9,21 @@ import type { Caller } from '../caller.ts'
 import type { Ports } from '../ports.ts'
 import { known, zoneOf } from '../schedule-agent.ts'
 import { viewBudgetForecast } from './budget-forecast.ts'
-import { addRuns, emptySum, roundRuns, viewBasis, viewFigures, type Sum } from './figures.ts'
-import { loadHabits } from './habits.ts'
 import { loadPlan, MOST_SCHEDULES, type Plan } from './plan.ts'
 import { addCourse, playSeries, type Plays } from './play.ts'
-import { countRuns, slicing, type Series, type Window } from './series.ts'
-import { sourceOf, type Origin, type Source } from './source.ts'
+import {
+  addRuns,
+  countRuns,
+  emptySum,
+  roundRuns,
+  type Series,
+  slicing,
+  type Sum,
+  viewBasis,
+  viewFigures,
+  type Window,
+} from './series.ts'
+import { loadHabits, type Origin, type Source, sourceOf } from './source.ts'
 
 const USUAL_DAYS = 30
 const MOST_DAYS = 92

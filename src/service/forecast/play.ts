@@ -11,8 +11,7 @@ import type { BudgetId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { BudgetOnRecord } from '../../store/budgets.ts'
 import { covers } from '../desk/budget-book.ts'
-import { addRuns, type Sum } from './figures.ts'
-import { slicing, type Series } from './series.ts'
+import { addRuns, type Series, slicing, type Sum } from './series.ts'
 import type { Source } from './source.ts'
 
 /** What starts of the runs of a source, in each stretch, and how many do not. */

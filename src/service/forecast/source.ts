@@ -1,13 +1,14 @@
 import type { ForecastSource } from '../../contract/forecast.ts'
+import { type Amounts, amountsStated, amountsUsed } from '../../core/budget/amounts.ts'
+import { type BudgetUnit, reserveUnder } from '../../core/budget/budget.ts'
+import { type ExpectedUse, guessUse, type UseSource } from '../../core/forecast/expected-use.ts'
+import type { ForecastDay, PlannedSchedule, RunsPerDay } from '../../core/forecast/runs-per-day.ts'
+import type { AgentId, OrgId, ScheduleId } from '../../core/ids.ts'
 import { largest } from '../../core/long-lists.ts'
-import { amountsStated } from '../../core/budget/amounts.ts'
-import { reserveUnder, type BudgetUnit } from '../../core/budget/budget.ts'
-import { guessUse, type ExpectedUse, type UseSource } from '../../core/forecast/expected-use.ts'
-import type { ForecastDay } from '../../core/forecast/days.ts'
-import type { PlannedSchedule, RunsPerDay } from '../../core/forecast/runs-per-day.ts'
 import type { BudgetOnRecord } from '../../store/budgets.ts'
-import { covers, type Spender } from '../desk/budget-book.ts'
-import type { Habits } from './habits.ts'
+import type { Connection } from '../../store/database.ts'
+import { loadHabitsOfAgents, loadHabitsOfSchedules, type RunUsage } from '../../store/usages.ts'
+import { covers, HABIT_RUNS, type Spender } from '../desk/budget-book.ts'
 
 /** Something that makes runs, how many on given days, and what each is expected to use. */
 export interface Source extends Spender {
@@ -70,4 +71,53 @@ export function sourceOf(origin: Origin, habits: Habits, budgets: readonly Budge
 function reserveOf(budgets: readonly BudgetOnRecord[], spender: Spender, unit: BudgetUnit): number | null {
   const found = budgets.filter((budget) => budget.unit === unit && covers(budget.scope, spender))
   return found.length === 0 ? null : largest(found.map(({ defaultReserve }) => defaultReserve))
+}
+
+/** What the last runs used, by schedule and by agent. */
+interface Habits {
+  readonly schedules: ReadonlyMap<ScheduleId, readonly Amounts[]>
+  readonly agents: ReadonlyMap<AgentId, readonly Amounts[]>
+}
+
+/** So many schedules are asked about in one statement. */
+const AT_ONCE = 500
+
+/** Of somebody who reports nothing so many runs are looked through: there may be thousands of them. */
+const LOOKED_THROUGH = 60
+
+/** Reads what the last runs of these schedules and agents used, as many of each as budgets look at. */
+export async function loadHabits(
+  connection: Connection,
+  orgId: OrgId,
+  wanted: { readonly schedules: readonly ScheduleId[]; readonly agents: readonly AgentId[] },
+): Promise<Habits> {
+  const schedules = new Map<ScheduleId, Amounts[]>()
+  const agents = new Map<AgentId, Amounts[]>()
+  for (const ids of inParts(wanted.schedules))
+    for (const run of await loadHabitsOfSchedules(connection, {
+      orgId,
+      ids,
+      each: HABIT_RUNS,
+      lookThrough: LOOKED_THROUGH,
+    }))
+      if (run.scheduleId !== null) add(schedules, run.scheduleId, run)
+  for (const ids of inParts(wanted.agents))
+    for (const run of await loadHabitsOfAgents(connection, {
+      orgId,
+      ids,
+      each: HABIT_RUNS,
+      lookThrough: LOOKED_THROUGH,
+    }))
+      add(agents, run.agentId, run)
+  return { schedules, agents }
+}
+
+function add<Id>(habits: Map<Id, Amounts[]>, id: Id, { usage }: RunUsage): void {
+  const known = habits.get(id)
+  if (known === undefined) habits.set(id, [amountsUsed(usage)])
+  else known.push(amountsUsed(usage))
+}
+
+function* inParts<Id>(ids: readonly Id[]): Generator<readonly Id[]> {
+  for (let from = 0; from < ids.length; from += AT_ONCE) yield ids.slice(from, from + AT_ONCE)
 }

@@ -1,11 +1,11 @@
+import { Refusal } from '../../contract/refusals.ts'
 import type { ScheduleInput, ScheduleView } from '../../contract/schedule.ts'
 import type { ScheduleNote } from '../../contract/schedule-note.ts'
-import { Refusal } from '../../contract/refusals.ts'
-import { scheduleId } from '../../core/ids.ts'
-import { formatInstant, parseInstant, type Instant } from '../../core/instant.ts'
+import { scheduleId, type ScheduleId } from '../../core/ids.ts'
+import { formatInstant, type Instant, parseInstant } from '../../core/instant.ts'
 import { breach } from '../../core/rails/breach.ts'
-import { endOfLife, judgeAge, judgeInterval, judgeLifetime } from '../../core/rails/judge-timing.ts'
 import { judgeCount, judgeDepth, judgeLoop, judgeMoment, judgeWaking } from '../../core/rails/judge-making.ts'
+import { endOfLife, judgeAge, judgeInterval, judgeLifetime } from '../../core/rails/judge-timing.ts'
 import { confinedTo, type Railed } from '../../core/rails/railed.ts'
 import { storeTiming } from '../../core/time/stored-timing.ts'
 import {
@@ -16,9 +16,11 @@ import {
   loadNearestMoment,
   type RailAct,
 } from '../../store/rails.ts'
-import type { ScheduleRow } from '../../store/schedule-row.ts'
-import { proposalOf } from './approval.ts'
-import { makingOf, requireRate, type AtWork } from './making.ts'
+import type { RunRecord } from '../../store/run-record.ts'
+import type { Approval, ScheduleRow } from '../../store/schedule-row.ts'
+import { loadSchedules } from '../../store/schedules.ts'
+import { viewSchedule } from '../schedule-view.ts'
+import { type AtWork, makingOf, requireRate } from './making.ts'
 import { refuseReferences, refuseRejected } from './references.ts'
 import { railRefusal, refuse } from './refusals.ts'
 
@@ -136,3 +138,78 @@ export function refusePending(row: Pick<ScheduleRow, 'id' | 'state'>): void {
   if (row.state === 'pending_approval')
     throw new Refusal('PENDING_APPROVAL', `Schedule ${row.id} waits for approval: approve it first, or reject it`)
 }
+
+/** What may change without anybody's leave: how it is called, and whether it rests. What merely follows is no change. */
+const UNASKED: ReadonlySet<string> = new Set([
+  ...[
+    'name',
+    'description',
+    'sentence',
+    'state',
+    'enabled',
+    'next_run_at',
+    'updated_at',
+    'version',
+    'approval',
+    'notes',
+    'note_codes',
+  ],
+  ...['delivery_disabled', 'alerts'],
+])
+
+type Fields = Readonly<Record<string, unknown>>
+
+function changedFields(was: Fields, is: Fields): Fields {
+  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter(
+    (name) => !UNASKED.has(name) && JSON.stringify(was[name]) !== JSON.stringify(is[name]),
+  )
+  return Object.fromEntries(names.map((name) => [name, was[name] ?? null]))
+}
+
+/** A schedule as somebody wants it who has to ask: it waits, and what it was is kept for whoever decides. */
+function proposalOf(
+  { attempt, owner }: Railed,
+  { before, after }: { readonly before: ScheduleRow | null; readonly after: ScheduleRow },
+  now: Instant,
+): ScheduleRow {
+  const was = before === null ? null : changedFields({ ...viewSchedule(before) }, { ...viewSchedule(after) })
+  if (was !== null && Object.keys(was).length === 0) return after
+  const open = before?.approval ?? null
+  const isOpen = before?.state === 'pending_approval' && open !== null
+  const approval: Approval = {
+    requestedBy: attempt === null ? owner : `attempt:${attempt.id}`,
+    runId: attempt?.runId ?? null,
+    requestedAt: now,
+    // What is proposed on top of a proposal is one proposal: it is compared with what was last approved.
+    before: isOpen ? (open.before === null ? null : { ...was, ...open.before }) : was,
+    rests: isOpen ? open.rests : (before ?? after).state === 'paused',
+    rejected: null,
+  }
+  return { ...after, state: 'pending_approval', nextRunAt: null, approval }
+}
+
+/** A run that was asked for. */
+export const wokenAct = (id: ScheduleId | null): RailAct => ({ kind: 'woken', scheduleId: id, moment: null })
+
+async function judgeSchedule(at: AtWork, id: ScheduleId): Promise<boolean> {
+  const [row] = await loadSchedules(at.tx, { orgId: at.orgId, ids: [id] })
+  if (row === undefined) return false
+  await judgeWake(at, row)
+  return true
+}
+
+/** Judges the wish for a run of a schedule now. */
+export const judgeRunNow =
+  (id: string) =>
+  async (at: AtWork): Promise<void> => {
+    if (!(await judgeSchedule(at, scheduleId(id)))) throw new Refusal('NOT_FOUND', `There is no schedule ${id}`)
+  }
+
+/** Judges the wish for a run to be repeated; one of a schedule counts as one that is asked for. */
+export const judgeRetry =
+  (record: RunRecord) =>
+  async (at: AtWork): Promise<void> => {
+    if (record.scheduleId !== null && (await judgeSchedule(at, record.scheduleId))) return
+    refuse(judgeDepth(at.railed))
+    await requireRate(at, 1)
+  }

@@ -1,5 +1,5 @@
 import { invalid, Refusal } from '../../contract/refusals.ts'
-import { compareSimulations } from '../simulation/compare.ts'
+import type { SimulatedRunView, SimulationChange, SimulationDiff, SimulationView } from '../../contract/simulation.ts'
 import { readTask } from '../simulation/read-task.ts'
 import { simulate } from '../simulation/simulate.ts'
 import type { SimulationJob, SimulationListening, SimulationOutcome } from './port.ts'
@@ -37,4 +37,54 @@ function named<T>(changes: 'changes' | 'against', compute: () => T): T {
       })),
     )
   }
+}
+
+/** What other policies make of the occurrences of the same window. Runs that people asked for are not compared. */
+export function compareSimulations(before: SimulationView, after: SimulationView): SimulationDiff {
+  const then = byOccurrence(before)
+  const now = byOccurrence(after)
+  const changes: SimulationChange[] = []
+  let unchanged = 0
+  for (const [name, run] of then) {
+    const other = now.get(name) ?? null
+    const kind = other === null ? 'only_before' : kindOf(run, other)
+    if (kind === null) unchanged += 1
+    else changes.push(changeOf(kind, run, other))
+  }
+  for (const [name, run] of now) if (!then.has(name)) changes.push(changeOf('only_after', null, run))
+  changes.sort((a, b) => (a.nominal_time < b.nominal_time ? -1 : a.nominal_time > b.nominal_time ? 1 : 0))
+  return {
+    changes,
+    changed: changes.length,
+    unchanged,
+    truncated: before.truncated || after.truncated,
+    before: before.totals,
+    after: after.totals,
+  }
+}
+
+function byOccurrence({ rows }: SimulationView): ReadonlyMap<string, SimulatedRunView> {
+  const found = new Map<string, SimulatedRunView>()
+  for (const row of rows) if (row.nominal_time !== null) found.set(`${row.schedule_id} ${row.nominal_time}`, row)
+  return found
+}
+
+function kindOf(before: SimulatedRunView, after: SimulatedRunView): 'status' | 'timing' | null {
+  if (before.status !== after.status || before.decision.reason !== after.decision.reason) return 'status'
+  const isSame =
+    before.started_at === after.started_at &&
+    before.finished_at === after.finished_at &&
+    before.first_attempt === after.first_attempt &&
+    before.attempt === after.attempt &&
+    before.reason === after.reason
+  return isSame ? null : 'timing'
+}
+
+const changeOf = (
+  kind: SimulationChange['kind'],
+  before: SimulatedRunView | null,
+  after: SimulatedRunView | null,
+): SimulationChange => {
+  const run = before ?? after
+  return { kind, before, after, schedule_id: run?.schedule_id ?? '', nominal_time: run?.nominal_time ?? '' }
 }

@@ -1,12 +1,12 @@
 import { invalid, Refusal } from '../../contract/refusals.ts'
 import { MOST_SCHEDULES, type SimulationBasis } from '../../contract/simulate.ts'
-import type { SimulatedAgent, SimulatedBudget, SimulatedProvider } from '../simulation/task.ts'
-import type { SimulatedScheduleInput, SimulationTask } from '../simulation/task.ts'
+import type { AssumptionInput } from '../../contract/simulation.ts'
 import { inlineKindOf } from '../../core/executor/inline-agent.ts'
 import { agentId, scheduleId } from '../../core/ids.ts'
 import { formatInstant } from '../../core/instant.ts'
 import { startedShare } from '../../core/probe/asked.ts'
-import { listAgents, type AgentRow } from '../../store/agents.ts'
+import { type AgentRow, listAgents } from '../../store/agents.ts'
+import { loadNodes } from '../../store/nodes.ts'
 import { loadOrg, type OrgRow } from '../../store/orgs.ts'
 import { loadProbes } from '../../store/probes.ts'
 import { loadProviders, type ProviderRow } from '../../store/providers.ts'
@@ -14,12 +14,17 @@ import type { ScheduleRow } from '../../store/schedule-row.ts'
 import { listSchedules, loadSchedules } from '../../store/schedules.ts'
 import { findBudgets } from '../budgets.ts'
 import type { Caller } from '../caller.ts'
+import { readLaneSizes } from '../lanes.ts'
 import type { Ports } from '../ports.ts'
-import { assumedFor } from './assumed.ts'
-import { givenSchedules } from './given.ts'
+import type {
+  SimulatedAgent,
+  SimulatedBudget,
+  SimulatedProvider,
+  SimulatedScheduleInput,
+  SimulationTask,
+} from '../simulation/task.ts'
 import type { ReadSimulation } from './input.ts'
-import { readPast, type Past } from './past.ts'
-import { settingsFor } from './settings.ts'
+import { type Past, readPast } from './past.ts'
 
 /** What is computed, and what it is based on. */
 export interface Gathered {
@@ -144,3 +149,64 @@ const viewBudget = (budget: KnownBudget): SimulatedBudget => ({
   ...{ amount: budget.amount, period: budget.period, timezone: budget.timezone, on_exceed: budget.on_exceed },
   ...{ default_reserve: budget.default_reserve, spent: budget.spent },
 })
+
+/** What was observed, under what is said of all, under what is said of it by name. */
+function assumedFor(
+  { assume, assumeFor }: Pick<ReadSimulation, 'assume' | 'assumeFor'>,
+  observed: AssumptionInput,
+  names: readonly (string | null)[],
+): { readonly assume?: AssumptionInput } {
+  const own = assumeFor.filter(({ schedules }) => schedules.some((name) => names.includes(name)))
+  const layers = [assume, ...own.map((one) => one.assume)]
+  const merged = layers.reduce(over, observed)
+  return Object.keys(merged).length === 0 ? {} : { assume: merged }
+}
+
+/** Rates and a list of outcomes say the same in two ways: the later word stands. */
+function over(below: AssumptionInput, above: AssumptionInput): AssumptionInput {
+  const { failure_rate: fails, timeout_rate: hangs, outcomes, ...rest } = below
+  if (above.outcomes !== undefined) return { ...rest, ...above }
+  const isRated = above.failure_rate !== undefined || above.timeout_rate !== undefined
+  if (isRated) return { ...rest, ...above }
+  return {
+    ...rest,
+    ...(fails === undefined ? {} : { failure_rate: fails }),
+    ...(hangs === undefined ? {} : { timeout_rate: hangs }),
+    ...(outcomes === undefined ? {} : { outcomes }),
+    ...above,
+  }
+}
+
+/** The schedules of the request. They have no ids yet, so they get one to be told apart by. */
+export const givenSchedules = (asked: ReadSimulation): readonly SimulatedScheduleInput[] =>
+  asked.schedules.map((input, index) => {
+    const id = `new_${index + 1}`
+    return { id, input, ...assumedFor(asked, {}, [id, typeof input.name === 'string' ? input.name : null]) }
+  })
+
+/**
+ * The settings under which the deployment works, in the names of the configuration. Lanes are those of all nodes that
+ * live together: whoever simulates has one.
+ */
+async function settingsFor(
+  ports: Pick<Ports, 'database' | 'settings' | 'clock'>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { schedules, node, sessions } = ports.settings()
+  const now = ports.clock.now()
+  const alive = (await loadNodes(ports.database)).filter(
+    ({ leaseUntil, lost, draining }) => leaseUntil > now && !lost && !draining,
+  ).length
+  const nodes = Math.max(1, alive)
+  const lanes = await readLaneSizes(ports)
+  return {
+    lanes: Object.fromEntries([...lanes].map(([name, size]) => [name, size * nodes])),
+    schedules: {
+      misfire_grace_seconds: schedules.misfireGraceSeconds,
+      catchup_window_seconds: schedules.catchupWindowSeconds,
+      catchup_spacing_ms: schedules.catchupSpacingMs,
+      catchup_max_active: schedules.catchupMaxActive * nodes,
+    },
+    node: { stop_grace_ms: node.stopGraceMs },
+    sessions: { max_concurrent: sessions.maxConcurrent },
+  }
+}

@@ -1,4 +1,11 @@
-import type { SimulatedScheduleInput, SimulatedStanding, SimulationTask } from './task.ts'
+import {
+  momentOf,
+  NOBODYS_ORG,
+  type SimulatedScheduleInput,
+  type SimulatedStanding,
+  type SimulationTask,
+  under,
+} from './task.ts'
 import { plannedTiming } from '../../core/cadence/pace.ts'
 import { inlineAgentId } from '../../core/executor/inline-agent.ts'
 import { agentId, runId, scheduleId, sessionKey } from '../../core/ids.ts'
@@ -12,7 +19,6 @@ import { agentNamedIn, executorIn, parseSchedule, type ReadSchedule, type WokenA
 import { editedStanding } from '../schedule-plan.ts'
 import { newSchedule } from '../new-schedule.ts'
 import type { FirstRun, Stretch } from './plan.ts'
-import { momentOf, NOBODYS_ORG, under } from './reading.ts'
 
 interface Reading {
   readonly window: Stretch

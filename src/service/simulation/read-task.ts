@@ -1,6 +1,13 @@
 import { invalid } from '../../contract/refusals.ts'
 import type { OutageInput } from '../../contract/simulation.ts'
-import type { SimulatedAgent, SimulatedBudget, SimulatedProvider, SimulationTask } from './task.ts'
+import {
+  NOBODYS_ORG,
+  type SimulatedAgent,
+  type SimulatedBudget,
+  type SimulatedProvider,
+  type SimulationTask,
+  under,
+} from './task.ts'
 import { periodBounds } from '../../core/budget/budget-period.ts'
 import { toMicros, type BudgetScope } from '../../core/budget/budget.ts'
 import { agentId, budgetId, providerName, scheduleId } from '../../core/ids.ts'
@@ -17,7 +24,6 @@ import { executorKeyOf } from '../turn/recall.ts'
 import { createAttempts, type AgentOutage } from './attempts.ts'
 import type { PlannedIntervention, SimulationPlan, Stretch } from './plan.ts'
 import { readSchedules } from './read-schedules.ts'
-import { NOBODYS_ORG, under } from './reading.ts'
 
 /** Reads what is to be simulated. Throws a refusal that says everything that is wrong. */
 export function readTask(task: SimulationTask): SimulationPlan {

@@ -1,13 +1,14 @@
+import type { SimulatedDepth } from '../../contract/simulation.ts'
+import { fromMicros } from '../../core/budget/budget.ts'
 import type { RunId, ScheduleId } from '../../core/ids.ts'
-import type { Instant } from '../../core/instant.ts'
+import { formatInstant, type Instant, instant } from '../../core/instant.ts'
 import { isInFlight } from '../../core/run/run.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
 import type { RunRow } from '../../store/run-row.ts'
-import type { EndedAttempt, RangeDecision } from '../desk/decided.ts'
+import type { EndedAttempt, RangeDecision } from '../desk/desk-event.ts'
 import type { Changes } from '../desk/desk.ts'
 import type { AttemptUsage } from './attempts.ts'
-import { createLevels, type Levels } from './levels.ts'
-import type { SimulationPlan } from './plan.ts'
+import type { SimulationPlan, Stretch } from './plan.ts'
 import { countLateness, countOne, emptyTally, noteLevels, type Tally } from './tally.ts'
 
 /** What is told of a run that is kept. */
@@ -162,4 +163,59 @@ export function recordWork(
   if (kept === undefined) return
   kept.tokens += tokens
   kept.costMicros += costMicros
+}
+
+/** How full it was over the window, in stretches of equal length. */
+interface Levels {
+  readonly note: (now: Instant, level: { readonly pending: number; readonly inFlight: number }) => void
+  readonly spend: (now: Instant, tokens: number, costMicros: number) => void
+  readonly view: () => readonly SimulatedDepth[]
+}
+
+/** As many stretches as a picture can show. */
+const STRETCHES = 240
+
+/** Levels of a window in which nothing has happened yet. */
+function createLevels({ from, to }: Stretch): Levels {
+  const count = Math.min(STRETCHES, Math.max(1, to - from))
+  const lengthMs = (to - from) / count
+  const waiting = new Int32Array(count)
+  const running = new Int32Array(count)
+  const tokens = new Float64Array(count)
+  const micros = new Float64Array(count)
+  let [last, lastWaiting, lastRunning] = [0, 0, 0]
+  const placeOf = (at: Instant): number => Math.max(0, Math.min(count - 1, Math.floor((at - from) / lengthMs)))
+  // Until something changes it stays as full as it was.
+  const carryTo = (place: number): void => {
+    for (let next = last + 1; next <= place; next += 1) {
+      waiting[next] = lastWaiting
+      running[next] = lastRunning
+    }
+    if (place > last) last = place
+  }
+  return {
+    note: (now, { pending, inFlight }) => {
+      const place = placeOf(now)
+      carryTo(place)
+      lastWaiting = pending - inFlight
+      lastRunning = inFlight
+      if (lastWaiting > (waiting[place] ?? 0)) waiting[place] = lastWaiting
+      if (lastRunning > (running[place] ?? 0)) running[place] = lastRunning
+    },
+    spend: (now, used, costMicros) => {
+      const place = placeOf(now)
+      tokens[place] = (tokens[place] ?? 0) + used
+      micros[place] = (micros[place] ?? 0) + costMicros
+    },
+    view: () => {
+      carryTo(count - 1)
+      return Array.from({ length: count }, (_, place) => ({
+        at: formatInstant(instant(Math.round(from + place * lengthMs))),
+        waiting: waiting[place] ?? 0,
+        running: running[place] ?? 0,
+        tokens: tokens[place] ?? 0,
+        cost: fromMicros(micros[place] ?? 0),
+      }))
+    },
+  }
 }

@@ -6,9 +6,12 @@ import type {
   PolicyChange,
   RecordedAttempt,
 } from '../../contract/simulation.ts'
-import type { Pace } from '../../core/cadence/pace.ts'
 import type { BudgetAction, BudgetUnit } from '../../core/budget/budget.ts'
 import type { BudgetPeriod } from '../../core/budget/budget-period.ts'
+import type { Pace } from '../../core/cadence/pace.ts'
+import { orgId } from '../../core/ids.ts'
+import type { Parsed } from '../../core/input.ts'
+import type { Instant } from '../../core/instant.ts'
 import type { RetryPolicy } from '../../core/run/retry-policy.ts'
 import type { ScheduleState } from '../../core/schedule/schedule-life.ts'
 
@@ -122,3 +125,13 @@ export interface SimulationTask {
   /** More rows than this are counted and not kept; 10,000 unless given. */
   readonly max_rows?: number | undefined
 }
+
+/** The org of whatever is only thought of. */
+export const NOBODYS_ORG = orgId('simulation')
+
+/** The same, with its flaws told where they are. */
+export const under = <T>(place: string, read: Parsed<T>): Parsed<T> =>
+  read.ok ? read : { ok: false, flaws: read.flaws.map((flaw) => ({ ...flaw, field: `${place}.${flaw.field}` })) }
+
+/** A moment that somebody else has read and written. */
+export const momentOf = (text: string): Instant => Date.parse(text) as Instant

@@ -7,7 +7,7 @@ import { noteRun } from '../turn/memory.ts'
 import { reasonToEnd } from '../turn/passing.ts'
 import { reportWork } from '../turn/works.ts'
 import { recordChanges, recordStart, recordWork } from './record.ts'
-import { NOBODYS_ORG } from './reading.ts'
+import { NOBODYS_ORG } from './task.ts'
 import { asTimed, nodeId, planNext, type Performance, type World } from './world.ts'
 
 /** One transaction of the simulated node, recorded. */

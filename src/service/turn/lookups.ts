@@ -1,15 +1,17 @@
 import type { OrgId } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { Connection } from '../../store/database.ts'
+import { type DueOfOrg, type DueWindow, loadDueSchedules, loadNextMoment } from '../../store/schedules.ts'
 import {
+  loadChangedOrgs,
   loadFirstTurnSince,
   loadOrgsWithPending,
   loadPendingOrgs,
+  loadTurnsAfter,
   loadVersionsOf,
   notifyAll,
-} from '../../store/org-scans.ts'
-import { loadDueSchedules, loadNextMoment, type DueOfOrg, type DueWindow } from '../../store/due-schedules.ts'
-import { loadChangedOrgs, loadTurnsAfter, type TurnRow } from '../../store/turns.ts'
+  type TurnRow,
+} from '../../store/turns.ts'
 
 /** Due schedules are decided in batches of this many. */
 const BATCH = 1_000

@@ -3,16 +3,15 @@ import { createLineUp, type LineUp } from '../../core/picking/line-up.ts'
 import { isTerminal } from '../../core/run/run-machine.ts'
 import { isHeld } from '../../core/schedule/held.ts'
 import { sessionOfRun } from '../../core/session/run-session.ts'
-import type { ContextUse } from '../../core/session/throttle.ts'
-import { wakeAt, type RunRow } from '../../store/run-row.ts'
+import type { ContextUse } from '../../core/session/session.ts'
+import { type RunRow, wakeAt } from '../../store/run-row.ts'
 import { orgLock, type OrgVersion } from '../../store/turns.ts'
 import { noteSpender } from '../desk/budgets.ts'
 import { clearingOf } from '../desk/cleared.ts'
-import { emptyDesk, putRun, rulesOf, takeRun, type Chance, type Desk } from '../desk/desk.ts'
+import { type Chance, type Desk, emptyDesk, putRun, rulesOf, takeRun } from '../desk/desk.ts'
 import type { EngineSettings } from '../settings.ts'
 import { createHeldRuns, type HeldRuns } from './held-runs.ts'
-import { evictIdle } from './idle.ts'
-import { keepPayload, noPayloads, releasePayload, type KeptPayloads } from './payloads.ts'
+import { keepPayload, type KeptPayloads, noPayloads, releasePayload } from './payloads.ts'
 import { createTimers, type Timers } from './timers.ts'
 
 /** What a node can do and how it judges, for every org alike. */
@@ -194,4 +193,31 @@ export function tidyMemory({ desk, lineUp, idleSchedules }: Memory): void {
     isNeeded: (id) => lineUp.pendingOf(id) > 0,
     forget: (id) => lineUp.setAgent(id, { maxConcurrent: null }),
   })
+}
+
+/** No more entries are looked at in one turn, so that letting go never takes long. */
+const MAX_LOOKS = 1_000
+
+/** A map from which idle entries leave once there are more than `limit` entries. */
+interface Evictable<Key, Value> {
+  readonly entries: Map<Key, Value>
+  readonly limit: number
+  readonly isNeeded: (key: Key) => boolean
+  readonly forget: (key: Key) => void
+}
+
+/**
+ * Lets go of the entries that have been idle longest. What is needed goes to the end and is looked at again later. Once
+ * there are too many, a thousand go together: every walk from the front of a map passes what was deleted there before.
+ */
+function evictIdle<Key, Value>({ entries, limit, isNeeded, forget }: Evictable<Key, Value>): void {
+  if (entries.size <= limit) return
+  let looks = 0
+  for (const [key, value] of entries) {
+    looks += 1
+    entries.delete(key)
+    if (isNeeded(key)) entries.set(key, value)
+    else forget(key)
+    if (looks === MAX_LOOKS) return
+  }
 }

@@ -1,9 +1,12 @@
-import type { AgentId, ScheduleId, SessionKey } from '../../core/ids.ts'
+import type { AgentId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import type { Transaction } from '../../store/database.ts'
+import { loadPayloads } from '../../store/run-reads.ts'
+import { noteStated } from '../desk/quotas.ts'
 import type { Work } from '../turn-port.ts'
 import { recallHabitsFor } from './budgets.ts'
+import type { Claim } from './claim.ts'
 import type { Memory, NodeFacts } from './memory.ts'
-import { recallAgents, recallSchedules, recallSessions, type ReadAhead } from './recall.ts'
+import { type ReadAhead, recallAgents, recallSchedules, recallSessions } from './recall.ts'
 
 interface Needs {
   readonly sessions: Set<SessionKey>
@@ -49,3 +52,30 @@ export async function fetchNeeds(tx: Transaction, node: NodeFacts, { memory, wor
   await recallAgents(tx, memory, [...agents])
   if (desk.budgets !== null) await recallHabitsFor(tx, memory, works)
 }
+
+type Taken = Pick<Claim, 'run' | 'payload'>
+type Payloads = ReadonlyMap<RunId, unknown>
+const NO_PAYLOADS: Promise<Payloads> = Promise.resolve(new Map())
+
+/** Asks for the payloads that are not in memory; the rest of the turn is sent before they have arrived. */
+export function readPayloads(tx: Transaction, { desk }: Memory, taken: readonly Taken[]): Promise<Payloads> {
+  const ids = taken.filter(({ payload }) => payload === undefined).map(({ run }) => run.id)
+  if (ids.length === 0) return NO_PAYLOADS
+  const read = async (): Promise<Payloads> => {
+    const payloads = await loadPayloads(tx, { orgId: desk.orgId, ids })
+    if (desk.quotas !== null)
+      for (const { run } of taken)
+        if (payloads.has(run.id)) noteStated(desk, desk.quotas, { run, payload: payloads.get(run.id) })
+    return payloads
+  }
+  const reading = read()
+  // A statement that fails first ends the turn before this answer is waited for.
+  reading.catch(() => undefined)
+  return reading
+}
+
+/** The same with what they were given to do. */
+export const withPayloads = <Item extends Taken>(taken: readonly Item[], payloads: Payloads): readonly Item[] =>
+  payloads.size === 0
+    ? taken
+    : taken.map((item) => (item.payload === undefined ? { ...item, payload: payloads.get(item.run.id) } : item))

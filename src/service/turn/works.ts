@@ -1,13 +1,15 @@
 import type { AttemptId, OrgId, RunId, ScheduleId, SessionKey } from '../../core/ids.ts'
 import type { Instant } from '../../core/instant.ts'
 import type { ReportDecision } from '../../core/run/reports.ts'
+import { loadUnlostHolders } from '../../store/nodes.ts'
 import { acted, SIGNAL_ACTOR } from '../audit-entry.ts'
-import { stopSession, type Stopped } from '../desk/cancel.ts'
-import { fire } from '../desk/fire.ts'
-import { endAttempt, passTime, takeReport, type Report } from '../desk/settle.ts'
+import { judgeLateness } from '../desk/alerts.ts'
+import { type Stopped, stopSession } from '../desk/cancel.ts'
 import type { Desk } from '../desk/desk.ts'
-import type { Work } from '../turn-port.ts'
+import { fire } from '../desk/fire.ts'
+import { endAttempt, passTime, type Report, takeReport } from '../desk/settle.ts'
 import { cutOutput } from '../stored-output.ts'
+import type { Work } from '../turn-port.ts'
 import type { Memory } from './memory.ts'
 import { sessionFor } from './turn.ts'
 
@@ -152,5 +154,36 @@ export const resetWork = (orgId: OrgId, key: SessionKey): Work<Stopped> => ({
     const stopped = stopSession(desk, key, { how: 'reset' })
     desk.changes.audits.push(acted(SIGNAL_ACTOR, { kind: 'session', id: key }, { verb: 'reset', after: stopped }))
     return stopped
+  },
+})
+
+/**
+ * Settles what lost nodes or workers held. Which of them are lost is asked again under the org's lock: whoever held
+ * something was on record before, so one that joined after the look is found here.
+ */
+export const recoverLostWork = (
+  orgId: OrgId,
+  lost: ReadonlyMap<string, Instant>,
+  memory: () => Memory | null,
+): Work<number> => ({
+  orgId,
+  prepare: (tx) => loadUnlostHolders(tx, [...lost.keys()]),
+  apply: (desk, prepared) => {
+    const unlost = prepared as ReadonlySet<string>
+    const gone = new Map([...lost].filter(([id]) => !unlost.has(id)))
+    return recoverWork(orgId, gone, memory).apply(desk, undefined)
+  },
+})
+
+/** Raises the alert about runs that still wait, unless they have started or somebody else was faster. */
+export const lateWork = (orgId: OrgId, ids: readonly RunId[]): Work<void> => ({
+  orgId,
+  apply: (desk) => {
+    for (const id of ids) {
+      const run = desk.runs.get(id)
+      const row = run?.scheduleId === null || run === undefined ? undefined : desk.schedules.get(run.scheduleId)
+      if (run !== undefined && row !== undefined && run.startedAt === null)
+        judgeLateness(desk, row, { run, hasStarted: false })
+    }
   },
 })

@@ -1,13 +1,24 @@
 import type { Page } from '../../contract/page.ts'
-import type { ClaimAnswer, ClaimInput, WorkerAttempt, WorkerView } from '../../contract/worker.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
-import { agentId, attemptId, runId, type OrgId } from '../../core/ids.ts'
+import type { ClaimAnswer, ClaimInput, WorkerAttempt, WorkerView } from '../../contract/worker.ts'
+import { agentId, type AgentId, attemptId, type OrgId, runId } from '../../core/ids.ts'
 import type { Flaw } from '../../core/input.ts'
-import { formatInstant, later, type Instant } from '../../core/instant.ts'
+import { formatInstant, type Instant, later } from '../../core/instant.ts'
 import { nearestWord } from '../../core/nearest-word.ts'
-import { loadAgents, listAgents } from '../../store/agents.ts'
+import { listAgents, loadAgents } from '../../store/agents.ts'
 import { readClock } from '../../store/clock.ts'
-import { countHeld, insertWorker, listWorkers, saveWorker, type WorkerCard } from '../../store/workers.ts'
+import type { Connection } from '../../store/database.ts'
+import {
+  countHeld,
+  declareWorkersLost,
+  insertWorker,
+  listWorkers,
+  loadWorkers,
+  renewWorkers,
+  saveWorker,
+  type WorkerCard,
+  type WorkerRow,
+} from '../../store/workers.ts'
 import type { Caller } from '../caller.ts'
 import type { Ports } from '../ports.ts'
 import { releaseWork } from '../turn/assign.ts'
@@ -134,4 +145,34 @@ export async function findWorkers(
     ...{ alive: row.leaseUntil > now, draining: row.draining },
   }))
   return { items, next_cursor: null }
+}
+
+/** A worker, as far as nodes have to know it. */
+export interface SeenWorker {
+  readonly orgId: OrgId
+  readonly id: string
+  readonly agents: readonly (AgentId | string)[]
+  readonly capacity: number
+  readonly draining: boolean
+}
+
+/** Every worker on record, and the present by the same clock. */
+export async function lookAtWorkers(
+  connection: Connection,
+): Promise<{ readonly now: Instant; readonly workers: readonly WorkerRow[] }> {
+  const now = await readClock(connection)
+  return { now, workers: await loadWorkers(connection) }
+}
+
+/** Declares workers lost whose lease nobody renews. Only those it answers with may be taken for dead. */
+export const loseWorkers = (
+  connection: Connection,
+  seen: readonly Pick<WorkerRow, 'id' | 'leaseUntil'>[],
+): Promise<readonly string[]> => declareWorkersLost(connection, seen)
+
+/** Renews the leases of workers that are known to be there: they wait at this node. */
+export async function renewWaiting(connection: Connection, ids: readonly string[], leaseMs: number): Promise<void> {
+  if (ids.length === 0) return
+  const now = await readClock(connection)
+  await renewWorkers(connection, { ids, leaseUntil: later(now, leaseMs) })
 }

@@ -1,12 +1,13 @@
-import { type SocketTarget } from '../postgres/target.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { backoffMs, RECONNECT_BACKOFF } from '../backoff.ts'
+import type { SocketTarget } from '../postgres/target.ts'
 import { DATABASE, SUPERUSER } from './init.ts'
-import { keepJoined } from './keeper.ts'
-import { PORT, type Place } from './place.ts'
-import { prepareServer, type PrepareOptions } from './prepare.ts'
+import { isAlive, isServerOf } from './pid-file.ts'
+import { type Place, PORT } from './place.ts'
+import { type PrepareOptions, prepareServer } from './prepare.ts'
 import { giveBack, type Reference } from './reference.ts'
-import { joinOrStart } from './running.ts'
-import { trimLog } from './server-log.ts'
-import { stopServer } from './stop-server.ts'
+import { joinOrStart, type RunningContext } from './running.ts'
+import { trimLog } from './server-process.ts'
 
 export interface EmbeddedOptions extends PrepareOptions {
   /** Chance for the waits, in [0, 1). */
@@ -26,7 +27,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   const leaving = new AbortController()
   const ctx = await prepareServer(options, leaving.signal)
   const reference = await joinOrStart(ctx)
-  const keeper = keepJoined(ctx, reference, options.random ?? Math.random)
+  const current = keepJoined(ctx, reference, options.random ?? Math.random)
   const trimming = setInterval(() => void trimLog(ctx.place.log), TRIM_EVERY_MS).unref()
   let left: Promise<'stopped' | 'left'> | undefined
   return {
@@ -40,7 +41,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     leave: () => {
       clearInterval(trimming)
       leaving.abort()
-      left ??= keeper.current().then((held) => (held === undefined ? 'left' : leave(held, ctx.place)))
+      left ??= current().then((held) => (held === undefined ? 'left' : leave(held, ctx.place)))
       return left
     },
   }
@@ -57,4 +58,61 @@ async function leave(reference: Reference, place: Place): Promise<'stopped' | 'l
   } finally {
     await reference.client.end().catch(() => undefined)
   }
+}
+
+/**
+ * Keeps this process joined. An embedded server has nobody else to look after it: when the reference breaks because the
+ * server died, it is started again; when only the connection broke, it is joined again. Answers with what gives the
+ * reference that is held, or will be once the server is back; `undefined` if it was given up.
+ */
+function keepJoined(ctx: RunningContext, first: Reference, random: () => number): () => Promise<Reference | undefined> {
+  let current: Promise<Reference | undefined> = Promise.resolve(first)
+  const watch = (reference: Reference): void => {
+    reference.client.once('end', () => {
+      if (ctx.signal.aborted) return
+      ctx.tell({ kind: 'lost', message: 'The embedded PostgreSQL is away' })
+      current = rejoin(ctx, random).then((again) => {
+        if (again !== undefined) watch(again)
+        return again
+      })
+    })
+  }
+  watch(first)
+  return () => current
+}
+
+async function rejoin(ctx: RunningContext, random: () => number): Promise<Reference | undefined> {
+  for (let failures = 1; !ctx.signal.aborted; failures += 1) {
+    try {
+      const reference = await joinOrStart(ctx)
+      ctx.tell({ kind: 'returned', message: 'The embedded PostgreSQL is back' })
+      return reference
+    } catch (error) {
+      ctx.tell({ kind: 'still_away', message: error instanceof Error ? error.message : String(error) })
+      const wait = backoffMs(failures, random(), RECONNECT_BACKOFF)
+      await sleep(wait, undefined, { signal: ctx.signal, ref: false }).catch(() => undefined)
+    }
+  }
+  return undefined
+}
+
+/** A shutdown writes everything to disk; on a slow one with much to write it takes its time. */
+const LONGEST_STOP_MS = 30_000
+
+/**
+ * Stops the server ("fast": no more statements, everything on disk). The reference still holds the exclusive lock, so
+ * the server is alive and its process number is really its own.
+ */
+async function stopServer({ client, pid }: Reference, place: Place): Promise<void> {
+  if ((await isServerOf(pid, place.cluster)) === false) return
+  const gone = new Promise<void>((resolve) => client.once('end', resolve))
+  try {
+    process.kill(pid, 'SIGINT')
+  } catch {
+    return
+  }
+  const deadline = performance.now() + LONGEST_STOP_MS
+  await Promise.race([gone, sleep(LONGEST_STOP_MS, undefined, { ref: false })])
+  while (isAlive(pid) && (await isServerOf(pid, place.cluster)) !== false && performance.now() < deadline)
+    await sleep(5)
 }

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { chown, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { DatabaseError } from '../database-error.ts'
-import { type Account } from './account.ts'
-import { codeOf, refuseFile } from './files.ts'
+import type { Account } from './account.ts'
+import { codeOf, isThere, readTextIfThere, refuseFile } from './files.ts'
 import { isAlive } from './pid-file.ts'
-import { type Place } from './place.ts'
-import { runProgram } from './run-program.ts'
+import type { Place } from './place.ts'
+import { runProgram } from './server-process.ts'
 
 export const SUPERUSER = 'escapement'
 
@@ -85,4 +85,25 @@ async function removeAbandoned(home: string): Promise<void> {
     if (pid !== undefined && Number(pid) !== process.pid && !isAlive(Number(pid)))
       await rm(path.join(home, name), { recursive: true, force: true })
   }
+}
+
+/** Whether the server's files are there. Whatever is there and is not complete is refused, never written over. */
+export async function isInitialised(cluster: string): Promise<boolean> {
+  const names = await readdir(cluster).catch((error: unknown): string[] => {
+    if (codeOf(error) === 'ENOENT') return []
+    throw refuseFile(error, cluster)
+  })
+  if (names.length === 0) return false
+  if (names.includes('PG_VERSION') && (await isThere(path.join(cluster, 'global/pg_control')))) return true
+  throw new DatabaseError('directory_damaged', { detail: cluster })
+}
+
+/** Refuses files that another major version wrote: it could not read them, and might damage them. */
+export async function refuseOtherMajor(cluster: string, major: number): Promise<void> {
+  const found = (await readTextIfThere(path.join(cluster, 'PG_VERSION')))?.trim() ?? ''
+  if (!/^\d+(\.\d+)?$/.test(found)) throw new DatabaseError('directory_damaged', { detail: `${cluster}/PG_VERSION` })
+  if (found !== String(major))
+    throw new DatabaseError('other_major_version', {
+      detail: `${cluster} was written by PostgreSQL ${found}, this is PostgreSQL ${major}`,
+    })
 }

@@ -1,17 +1,14 @@
-import { chmod } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { chmod, chown, lstat, mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseError } from '../database-error.ts'
 import { type Account, type AccountChoice, chooseAccount, isRoot } from './account.ts'
 import { findBinariesPackage, prepareBinaries } from './binaries.ts'
-import { isInitialised, refuseOtherMajor } from './cluster.ts'
-import { isThere, makeDirectory } from './files.ts'
-import { initCluster } from './init.ts'
-import { type EmbeddedNews } from './news.ts'
-import { loadPassword } from './password.ts'
+import { codeOf, isThere, makeDirectory, readTextIfThere, refuseFile, writeOnce } from './files.ts'
+import { initCluster, isInitialised, refuseOtherMajor } from './init.ts'
 import { choosePlace, homeInside, isElsewhere, notePlace, type Place, prepareData, readPlace } from './place.ts'
-import { makePrivateDirectory } from './private-directory.ts'
-import { type RunningContext } from './running.ts'
+import type { EmbeddedNews, RunningContext } from './running.ts'
 
 export interface PrepareOptions {
   /** The data directory; made if it is missing. */
@@ -102,4 +99,46 @@ async function prepareFiles(ctx: RunningContext, exists: boolean): Promise<void>
   }
   await refuseOtherMajor(place.cluster, binaries.major)
   await notePlace(place)
+}
+
+/** The server's password: made by the first process that needs one, the same for all others. */
+async function loadPassword(file: string, isNew: boolean): Promise<string> {
+  const known = await readTextIfThere(file)
+  if (known !== undefined) return checked(known, file)
+  // A server that exists has a password; a new one would only lock us out with more certainty.
+  if (!isNew) throw new DatabaseError('password_missing', { detail: file })
+  await writeOnce(file, `${randomBytes(32).toString('base64url')}\n`)
+  return checked((await readTextIfThere(file)) ?? '', file)
+}
+
+function checked(text: string, file: string): string {
+  const password = text.trim()
+  if (password === '') throw new DatabaseError('password_missing', { detail: `${file} is empty` })
+  return password
+}
+
+/**
+ * Makes a private directory for the server's account, or makes sure that an existing one is private and its own:
+ * below the temporary directory anybody could have made it first.
+ */
+async function makePrivateDirectory(directory: string, account: Account | undefined): Promise<void> {
+  try {
+    await mkdir(directory, { mode: 0o700 })
+    await chmod(directory, 0o700)
+    if (account !== undefined) await chown(directory, account.uid, account.gid)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw refuseFile(error, directory)
+    await refuseStrangeDirectory(directory, account)
+  }
+}
+
+async function refuseStrangeDirectory(directory: string, account: Account | undefined): Promise<void> {
+  const found = await lstat(directory).catch((error: unknown) => {
+    throw refuseFile(error, directory)
+  })
+  const owners = [account?.uid, process.getuid?.()]
+  if (!found.isDirectory() || !owners.includes(found.uid) || (found.mode & 0o077) !== 0)
+    throw new DatabaseError('socket_unusable', { detail: `${directory} is not a private directory of our own` })
+  // Another process of ours made it a moment ago and has not given it away yet.
+  if (account !== undefined && found.uid !== account.uid) await chown(directory, account.uid, account.gid)
 }

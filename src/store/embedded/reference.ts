@@ -2,6 +2,8 @@ import { realpath } from 'node:fs/promises'
 import { Client, DatabaseError as DriverError } from 'pg'
 import { LOCK_SPACE } from '../advisory-locks.ts'
 import { DatabaseError } from '../database-error.ts'
+import type { Connection } from '../database.ts'
+import { counted } from '../table.ts'
 import { codeOf } from './files.ts'
 import { DATABASE, SUPERUSER } from './init.ts'
 import { parsePid } from './pid-file.ts'
@@ -81,4 +83,13 @@ function isNotReady(error: unknown): boolean {
   const code = codeOf(error)
   // An error without a code is the driver's "connection ended" in one of its forms.
   return code === undefined || ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code)
+}
+
+/** How many processes use the embedded server: each holds one share of it. */
+export async function countUsers(connection: Connection): Promise<number> {
+  const rows = await connection.query(
+    `select ${counted.list} from pg_locks where locktype = 'advisory' and classid = $1::bigint::oid and granted`,
+    [LOCK_SPACE.embeddedReference],
+  )
+  return counted.only(rows).count
 }

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseError } from '../database-error.ts'
-import { type Account } from './account.ts'
-import { type Binaries } from './binaries.ts'
-import { refuseOtherMajor } from './cluster.ts'
-import { type EmbeddedNews } from './news.ts'
+import type { Account } from './account.ts'
+import type { Binaries } from './binaries.ts'
+import { refuseOtherMajor } from './init.ts'
 import { findHolder, moveStaleAside } from './pid-file.ts'
-import { type Place } from './place.ts'
+import type { Place } from './place.ts'
 import { join, type Reference } from './reference.ts'
 import { startServer, whyEnded } from './server-process.ts'
 
@@ -81,3 +80,19 @@ const tooSlow = ({ startMs, place }: RunningContext, whom: string): DatabaseErro
   new DatabaseError('server_failed', {
     detail: `no answer${whom} within ${startMs} ms; it may still be recovering, its log is ${place.log}`,
   })
+
+/** What the embedded server has to tell, for the log and for the person at the terminal. */
+export interface EmbeddedNews {
+  readonly kind:
+    | 'account_assumed'
+    | 'files_elsewhere'
+    | 'binaries_copied'
+    | 'initialised'
+    | 'started'
+    | 'adopted'
+    | 'stale_pid_file'
+    | 'lost'
+    | 'still_away'
+    | 'returned'
+  readonly message: string
+}

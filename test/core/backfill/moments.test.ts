@@ -1,9 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BACKFILL_CHOICES, BACKFILL_ORDERS } from '../../../src/core/backfill/backfill.ts'
-import { backfillOf, isBackfilled } from '../../../src/core/backfill/backfilled.ts'
-import { chooseMoments, standingOf } from '../../../src/core/backfill/moments.ts'
-import { durationAt, throughputOf } from '../../../src/core/backfill/pace.ts'
+import {
+  BACKFILL_CHOICES,
+  BACKFILL_ORDERS,
+  backfillOf,
+  chooseMoments,
+  durationAt,
+  isBackfilled,
+  standingOf,
+  throughputOf,
+} from '../../../src/core/backfill/backfill.ts'
 import { scheduleId } from '../../../src/core/ids.ts'
 import { instant } from '../../../src/core/instant.ts'
 import { jobRunIdOf } from '../../../src/core/schedule/occurrence-key.ts'

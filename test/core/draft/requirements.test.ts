@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { roomAround, traitsOf } from '../../../src/core/draft/answer-traits.ts'
 import { languageOfText } from '../../../src/core/draft/language.ts'
-import { requirementsOf } from '../../../src/core/draft/requirements.ts'
+import { requirementsOf, roomAround, traitsOf } from '../../../src/core/draft/requirements.ts'
 import { threadOf, type SaidMessage } from '../../../src/core/draft/thread.ts'
 import { instant } from '../../../src/core/instant.ts'
 import { UTC } from '../../../src/core/time/zone.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isFiller, timingIn } from '../../../src/core/draft/said-timing.ts'
+import { isFiller, timingIn } from '../../../src/core/draft/thread.ts'
 import { instant } from '../../../src/core/instant.ts'
 import { UTC } from '../../../src/core/time/zone.ts'
 

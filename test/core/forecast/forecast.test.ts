@@ -1,8 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { daysBetween, stretchesBetween } from '../../../src/core/forecast/days.ts'
 import { expectedOf, guessUse } from '../../../src/core/forecast/expected-use.ts'
-import { heartbeatRuns, observedRuns, scheduledRuns } from '../../../src/core/forecast/runs-per-day.ts'
+import {
+  daysBetween,
+  heartbeatRuns,
+  observedRuns,
+  scheduledRuns,
+  stretchesBetween,
+} from '../../../src/core/forecast/runs-per-day.ts'
 import { DAY_MS, HOUR_MS, instant, later } from '../../../src/core/instant.ts'
 import { occurrencesBetween } from '../../../src/core/time/timing.ts'
 import { parseZone, UTC, type Zone } from '../../../src/core/time/zone.ts'

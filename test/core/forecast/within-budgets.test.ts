@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BUDGET_ACTIONS, type BudgetAction } from '../../../src/core/budget/budget.ts'
-import { daysBetween } from '../../../src/core/forecast/days.ts'
-import { maxWaiting } from '../../../src/core/forecast/runs-per-day.ts'
+import { daysBetween, maxWaiting } from '../../../src/core/forecast/runs-per-day.ts'
 import {
   playBudgets,
   type BudgetCourse,

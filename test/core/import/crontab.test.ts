@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { plainCommand } from '../../../src/core/import/command-line.ts'
-import { readCrontab, type CrontabLine } from '../../../src/core/import/crontab.ts'
-import { planCrontab } from '../../../src/core/import/crontab-plan.ts'
+import { type CrontabLine, planCrontab, readCrontab } from '../../../src/core/import/crontab.ts'
 import { parseCron } from '../../../src/core/time/cron-grammar.ts'
 
 const read = (line: string, system = false): CrontabLine => {

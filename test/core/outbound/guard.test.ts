@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { parseAddress } from '../../../src/core/outbound/address.ts'
 import {
   judgeAddresses,
   judgeTarget,
@@ -7,7 +6,7 @@ import {
   type OutboundRules,
   type Purpose,
 } from '../../../src/core/outbound/guard.ts'
-import { addressKind } from '../../../src/core/outbound/ranges.ts'
+import { addressKind, parseAddress } from '../../../src/core/outbound/address.ts'
 import { REFUSED_URLS } from './spellings.ts'
 
 const NOTHING: OutboundRules = { allowHosts: [], allowLoopback: false, closed: [], ownAddresses: [] }

@@ -7,11 +7,10 @@ import type { LineUp, OrgLimits } from '../../../src/core/picking/line-up.ts'
 import type { PickingMoment } from '../../../src/core/picking/line-up-next.ts'
 import type { Standee } from '../../../src/core/picking/line-up-places.ts'
 import type { AgentFacts, PickingFacts, ProviderFacts } from './picking-facts.ts'
-import type { Share } from '../../../src/core/picking/picking-order.ts'
+import type { Share } from '../../../src/core/picking/line-up-lines.ts'
 import type { ProviderLoad } from '../../../src/core/picking/provider-gate.ts'
 import { isActive, isInFlight, isRetrying } from '../../../src/core/run/run.ts'
-import { inSessionOrder } from '../../../src/core/session/session.ts'
-import type { ContextUse } from '../../../src/core/session/throttle.ts'
+import { type ContextUse, inSessionOrder } from '../../../src/core/session/session.ts'
 import { NOW } from '../../support/builders.ts'
 
 /**

@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { grantSlots } from '../../../src/core/schedule/concurrency.ts'
+import { decideRunNow, grantSlots } from '../../../src/core/schedule/concurrency.ts'
 import { runId } from '../../../src/core/ids.ts'
 import { earlier, instant, later } from '../../../src/core/instant.ts'
 import { planOccurrences } from '../../../src/core/schedule/occurrences.ts'
 import { because, explainWhy } from '../../../src/core/reasons.ts'
-import { decideRunNow } from '../../../src/core/schedule/run-now.ts'
 import {
   nextFailureStreak,
   NO_HISTORY,

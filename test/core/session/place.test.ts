@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { later } from '../../../src/core/instant.ts'
-import { placeIn } from '../../../src/core/session/place.ts'
-import { inSessionOrder } from '../../../src/core/session/session.ts'
+import { inSessionOrder, placeIn } from '../../../src/core/session/session.ts'
 import { aSessionRun, NOW } from '../../support/builders.ts'
 
 const MANY_TURNS = 4_000_000_000

@@ -7,13 +7,14 @@ import { explainWhy } from '../../../src/core/reasons.ts'
 import {
   admitToSession,
   droppedWhy,
+  isThrottled,
   type SessionAdmission,
   type SessionFacts,
+  sessionLimit,
 } from '../../../src/core/session/session.ts'
 import { readShape } from '../../../src/contract/read-shape.ts'
 import { sessionChange } from '../../../src/contract/session.ts'
 import { DEFAULT_SESSION_RULES, type SessionRules } from '../../../src/core/session/session-rules.ts'
-import { isThrottled, sessionLimit } from '../../../src/core/session/throttle.ts'
 import { anArrival, aSession, aSessionRun, NOW } from '../../support/builders.ts'
 import { expectExplained } from '../../support/why.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { EXAMPLES } from '../../../src/core/words/examples.ts'
-import { understandWords, type Understood } from '../../../src/core/words/understand.ts'
+import { EXAMPLES, understandWords, type Understood } from '../../../src/core/words/understand.ts'
 import type { Flaw } from '../../../src/core/input.ts'
 import { parseTiming } from '../../../src/core/time/parse-timing.ts'
 import { at, right, zone } from '../time/world.ts'

@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { PICKED } from '../../../src/core/usual-why.ts'
 import type { OrgId } from '../../../src/core/ids.ts'
 import { isInFlight } from '../../../src/core/run/run.ts'
-import { loadMemory } from '../../../src/service/turn/recall.ts'
+import { PICKED } from '../../../src/core/usual-why.ts'
 import type { Memory } from '../../../src/service/turn/memory.ts'
+import { loadMemory } from '../../../src/service/turn/recall.ts'
 import type { RunRow } from '../../../src/store/run-row.ts'
 import { loadVersion, type OrgVersion } from '../../../src/store/turns.ts'
-import type { SimulatedNode } from '../shapes.ts'
-import type { World } from '../shapes.ts'
+import type { SimulatedNode, World } from '../shapes.ts'
 import { demand } from './invariants.ts'
 
 /**

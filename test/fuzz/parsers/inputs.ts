@@ -1,7 +1,7 @@
 import { readSlackEvent } from '../../../src/channels/slack/events.ts'
 import { readUpdate } from '../../../src/channels/telegram/updates.ts'
 import { readHookBody } from '../../../src/core/channel/hook-body.ts'
-import { saidIn } from '../../../src/core/chat/said.ts'
+import { saidIn } from '../../../src/core/chat/conversation.ts'
 import { parseHeartbeat } from '../../../src/core/heartbeat/heartbeat-config.ts'
 import { readNextCheck } from '../../../src/core/heartbeat/next-check.ts'
 import { agentId } from '../../../src/core/ids.ts'

@@ -1,6 +1,6 @@
 import { parseAddress } from '../../../src/core/outbound/address.ts'
 import { judgeTarget, parseTarget } from '../../../src/core/outbound/guard.ts'
-import { redirectOf } from '../../../src/outbound/redirect.ts'
+import { redirectOf } from '../../../src/outbound/send.ts'
 import { asText, must, type Target } from './target.ts'
 
 const RULES = { allowHosts: ['10.0.0.1:80'], allowLoopback: false, closed: [], ownAddresses: ['192.168.0.5'] }

@@ -1,6 +1,6 @@
 import { readVariables } from '../../../src/config/environment.ts'
 import { readConfigText } from '../../../src/config/file.ts'
-import { splitText } from '../../../src/core/channel/split-text.ts'
+import { splitText } from '../../../src/core/channel/reply.ts'
 import {
   asText as written,
   fillJson,

@@ -1,5 +1,5 @@
-import { hookFlaw } from '../../../src/channels/hook/signature.ts'
-import { slackFlaw } from '../../../src/channels/slack/signature.ts'
+import { hookFlaw } from '../../../src/channels/channels.ts'
+import { slackFlaw } from '../../../src/channels/slack/events.ts'
 import { workerOperations } from '../../../src/operations/workers.ts'
 import { Refusal } from '../../../src/contract/refusals.ts'
 import { readTraceparent } from '../../../src/core/trace-context.ts'

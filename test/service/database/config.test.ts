@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createConfigKeeper, type ConfigKeeper } from '../../../src/config/keeper.ts'
-import { NO_LAYERS } from '../../../src/config/layers.ts'
+import { type ConfigKeeper, createConfigKeeper, NO_LAYERS } from '../../../src/config/keeper.ts'
 import { Refusal } from '../../../src/contract/refusals.ts'
 import { changeConfig, loadStored, recordReload, type ConfigPort } from '../../../src/service/config.ts'
 import { ensureOrg } from '../../../src/store/orgs.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../../src/contract/refusals.ts'
-import { compareSimulations } from '../../../src/service/simulation/compare.ts'
+import { compareSimulations } from '../../../src/service/simulate/compute.ts'
 import { simulate } from '../../../src/service/simulation/simulate.ts'
 import { aTask, at, FROM, short, shortRows } from './tasks.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { laneName, orgId, sessionKey } from '../../../src/core/ids.ts'
-import type { ContextUse } from '../../../src/core/session/throttle.ts'
+import type { ContextUse } from '../../../src/core/session/session.ts'
 import { emptyMemory, type NodeFacts } from '../../../src/service/turn/memory.ts'
 import { noteChanges } from '../../../src/service/turn/notes.ts'
 import { sessionFor } from '../../../src/service/turn/turn.ts'

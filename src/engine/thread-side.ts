@@ -1,5 +1,6 @@
 import { readlinkSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
+import type { Flaw } from '../core/input.ts'
 
 /**
  * Gives the thread that calls it less of a busy processor than the thread that answers requests. Only Linux has
@@ -13,3 +14,10 @@ export function lowerThreadPriority(): void {
     // Without /proc, or where a container forbids it: the computation is as correct without it.
   }
 }
+
+/** What a thread says: how far it is, and once what came of it, or why nothing did. */
+export type ThreadMessage<Outcome, Progress> =
+  | { readonly kind: 'progress'; readonly progress: Progress }
+  | { readonly kind: 'outcome'; readonly outcome: Outcome }
+  | { readonly kind: 'invalid'; readonly flaws: readonly Flaw[] }
+  | { readonly kind: 'failed'; readonly error: string }
