@@ -9,10 +9,14 @@ type Path = readonly PropertyKey[]
 
 /** What zod found, in the words that all our parsers use: the field, the value, what is wrong and what is allowed. */
 export function flawsOf(error: z.ZodError, given: unknown, schema: z.ZodType): readonly Flaw[] {
-  const listed = error.issues.slice(0, MAX_LISTED_FLAWS).flatMap((issue) => flawsOfIssue(issue, given, schema))
-  const more = error.issues.length - MAX_LISTED_FLAWS
+  const issues = error.issues.toSorted((one, other) => Number(isStranger(other)) - Number(isStranger(one)))
+  const listed = issues.slice(0, MAX_LISTED_FLAWS).flatMap((issue) => flawsOfIssue(issue, given, schema))
+  const more = issues.length - MAX_LISTED_FLAWS
   return more > 0 ? [...listed, { field: '', value: undefined, message: `and ${more} more flaws` }] : listed
 }
+
+/** Misspelt names of fields come first: what else is wrong may follow from them. */
+const isStranger = ({ code, path }: Issue): boolean => code === 'unrecognized_keys' && path.length === 0
 
 /** The name of a field inside another. Parsers that are called without a name put a dot before the names of parts. */
 export const fieldAt = (at: string, name: string): string =>
@@ -47,7 +51,8 @@ function flawsOfUnion(
   given: unknown,
   schema: z.ZodType,
 ): readonly Flaw[] {
-  const nearest = issue.errors.find((issues) => issues.length > 0 && issues.every(({ path }) => path.length > 0))
+  if ('options' in issue && issue.errors.length === 0) return [unknownKind(issue, given)]
+  const [nearest] = issue.errors.filter(isInside).toSorted((one, other) => one.length - other.length)
   if (nearest !== undefined)
     return nearest.flatMap((inner) =>
       flawsOfIssue({ ...inner, path: [...issue.path, ...inner.path] }, given, schema),
@@ -59,6 +64,18 @@ function flawsOfUnion(
       ...phraseFor(nodeAt(schema, issue.path)),
     },
   ]
+}
+
+/** Whether a choice fits as a whole, and only single fields do not. */
+const isInside = (issues: readonly Issue[]): boolean =>
+  issues.length > 0 && issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys')
+
+/** The word that says which choice is meant is none of them. */
+function unknownKind(issue: Extract<Issue, { code: 'invalid_union' }>, given: unknown): Flaw {
+  const value = valueAt(given, issue.path)
+  const values = 'options' in issue ? issue.options : []
+  const words = wordsFor({ code: 'invalid_value', values: [...values], path: issue.path, message: '' }, value)
+  return { field: issue.path.map(String).join('.'), value, ...words }
 }
 
 export function valueAt(given: unknown, path: Path): unknown {

@@ -47,6 +47,7 @@ function phraseOf(node: z.ZodType): string | null {
   if (node instanceof z.ZodBoolean) return 'true, false'
   if (node instanceof z.ZodString) return textPhrase(node)
   if (node instanceof z.ZodNumber) return numberPhrase(node)
+  if (node instanceof z.ZodObject) return `an object with ${Object.keys(node.shape).join(', ')}`
   if (node instanceof z.ZodUnion) {
     const phrases = node.options.map((choice) => phraseOf(bare(choice as z.ZodType)))
     return phrases.includes(null) ? null : phrases.join(', or ')
