@@ -24,6 +24,10 @@ const always = <T>(check: (payload: Payload<T>) => void): z.core.$ZodCheck<T> =>
   _zod: { def: { check: 'custom', when: ({ value }) => value !== undefined }, check, onattach: [] },
 })
 
+/** What was given: the value of an object that is refused for unknown fields comes without them. */
+const givenTo = ({ issues, value }: Payload): unknown =>
+  issues.find(({ code, path = [] }) => code === 'unrecognized_keys' && path.length === 0)?.input ?? value
+
 /**
  * A rule that JSON Schema cannot express, by the parser that knows it: the grammar of cron, the names of time zones. What
  * it finds stands in place of what the shape found. The parser is called with an empty field name; the reader puts the
@@ -31,7 +35,7 @@ const always = <T>(check: (payload: Payload<T>) => void): z.core.$ZodCheck<T> =>
  */
 export const rule = <T>(parse: (field: string, value: unknown) => Parsed<unknown>): z.core.$ZodCheck<T> =>
   always((payload) => {
-    const read = parse('', payload.value)
+    const read = parse('', givenTo(payload))
     if (read.ok) return
     const isShape = payload.issues.length > 0
     payload.issues.length = 0
