@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { EXECUTOR_KINDS, EXECUTORS, INLINE_EXECUTOR_KINDS } from '../core/executor/kinds.ts'
+import type { ExecutorSpec, OptionShape } from '../core/executor/kind.ts'
+import { EXECUTOR_KINDS, EXECUTORS, type ExecutorKind } from '../core/executor/kinds.ts'
+import { withoutHidden } from '../core/executor/masked.ts'
+import { parseExecutor, parseInlineExecutor } from '../core/executor/parse-executor.ts'
+import type { Parsed } from '../core/input.ts'
+import { anyJson, anyObject } from './common.ts'
+import { rule } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
 /** How the work is performed; the options belong to the executor of that kind. */
@@ -10,14 +16,79 @@ export const executor = named(
 )
 export type ExecutorInput = Shape<typeof executor>
 
+type Bounded<Schema> = { readonly min: (least: number) => Schema; readonly max: (most: number) => Schema }
+
+function within<Schema extends Bounded<Schema>>(
+  schema: Schema,
+  { min, max }: Pick<OptionShape, 'min' | 'max'>,
+): Schema {
+  const above = min === undefined ? schema : schema.min(min)
+  return max === undefined ? above : above.max(max)
+}
+
+function valuesOf(option: Omit<OptionShape, 'name'>): z.ZodType {
+  switch (option.input) {
+    case 'code':
+    case 'area':
+      return within(z.string(), option)
+    case 'number':
+      return option.isWhole === true ? within(z.int(), option) : within(z.number(), option)
+    case 'flag':
+      return z.boolean()
+    case 'choice':
+      return z.enum(option.choices ?? [])
+    case 'list':
+      return within(z.array(valuesOf(option.each ?? { input: 'code' })), option)
+    case 'pairs':
+      return z.record(z.string(), z.string())
+    case 'json':
+      if (option.fields === undefined) return anyJson
+      return option.fields === 'any' ? anyObject : z.strictObject(shapeOf(option.fields, (values) => values.optional()))
+  }
+}
+
+const shapeOf = (
+  options: readonly OptionShape[],
+  optional: (values: z.ZodType) => z.ZodType,
+): Readonly<Record<string, z.ZodType>> =>
+  Object.fromEntries(
+    options.map((option) => {
+      const values = valuesOf(option)
+      return [option.name, option.isRequired === true ? values : optional(values)]
+    }),
+  )
+
+/** The kind and its options, as its table has them. */
+function kindShape({ kind, takesAny, console }: ExecutorSpec<ExecutorKind>) {
+  const shape = { kind: z.literal(kind), ...shapeOf(console.fields, (values) => values.nullish()) }
+  return takesAny === true ? z.looseObject(shape) : z.strictObject(shape)
+}
+
+/**
+ * One of several kinds. What is wrong is said by the parser of the kind; a header that is shown hidden may come back so,
+ * because only what is stored can tell whether it stays.
+ */
+function oneOf(
+  specs: readonly ExecutorSpec<ExecutorKind>[],
+  parse: (field: string, value: unknown) => Parsed<unknown>,
+): z.ZodType<ExecutorInput> {
+  const [first, ...others] = specs.map(kindShape)
+  if (first === undefined) throw new Error('no kind of executor')
+  const union = z.discriminatedUnion('kind', [first, ...others])
+  return union.check(rule((field, value) => parse(field, withoutHidden(value))))
+}
+
 export const executorInput = named(
   'ExecutorInput',
-  z.looseObject({ kind: z.enum(EXECUTOR_KINDS) }),
+  oneOf(EXECUTORS, parseExecutor),
   `${EXECUTORS.map(({ kind, about }) => `\`${kind}\` ${about}`).join('; ')}.`,
 )
 
 export const inlineExecutor = named(
   'InlineExecutor',
-  z.looseObject({ kind: z.enum(INLINE_EXECUTOR_KINDS) }),
+  oneOf(
+    EXECUTORS.filter(({ isInline }) => isInline),
+    parseInlineExecutor,
+  ),
   'The executor of a schedule that names no agent.',
 )

@@ -1,3 +1,5 @@
+import { agentInput, agentPatch } from '../contract/agent.ts'
+import { schemaReader } from '../contract/read-input.ts'
 import { refreshOrgs } from '../engine/idle-orgs.ts'
 import { agentId } from '../core/ids.ts'
 import type { Escapement } from '../escapement.ts'
@@ -13,10 +15,11 @@ export function agentsOf(
   register: (id: string, handler: Handler) => Promise<void>,
 ): Escapement['agents'] {
   return {
-    create: async (input) => createAgent(running().app.ports, running().caller, input),
+    create: async (input) => createAgent(running().app.ports, running().caller, schemaReader(agentInput)(input)),
     get: async (id) => getAgent(running().app.ports, running().caller, id),
     list: async () => findAgents(running().app.ports, running().caller),
-    update: async (id, change) => changeAgent(running().app.ports, running().caller, { id, change }),
+    update: async (id, change) =>
+      changeAgent(running().app.ports, running().caller, { id, change: schemaReader(agentPatch)(change) }),
     delete: async (id) => removeAgent(running().app.ports, running().caller, { id }),
     register: async (id, handler) => {
       requireFunction('handler', handler)

@@ -11,7 +11,7 @@ import { parsePermissions } from '../../../src/core/access.ts'
 import { parseRunStates } from '../../../src/core/run/run-words.ts'
 import { UTC } from '../../../src/core/time/zone.ts'
 import { readBody } from '../../../src/executors/http/answer.ts'
-import { parseAgent } from '../../../src/service/agent-input.ts'
+import { agentInput } from '../../../src/contract/agent.ts'
 import { parseBudget } from '../../../src/service/budgets-input.ts'
 import { providerInput } from '../../../src/contract/provider.ts'
 import { readShape } from '../../../src/contract/read-shape.ts'
@@ -196,7 +196,7 @@ const answers: Target = {
 export const INPUT_TARGETS: readonly Target[] = [
   ...[schedule, telegram, slack, hook, answers],
   reading('agent', [HTTP_AGENT, CHAT_AGENT, COMMAND_AGENT, exampleOf('agents.create')], (value) =>
-    parseAgent(value, null),
+    readShape(agentInput, value),
   ),
   reading('target', [exampleOf('targets.create'), { name: 't', kind: 'email', to: ['a@example.com'] }], (value) =>
     parseTarget(value, null),

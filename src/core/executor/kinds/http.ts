@@ -12,6 +12,14 @@ export const HEADERS_FIELD: OptionField = {
   },
 }
 
+const SUCCESS_WHEN = [
+  { name: 'status', input: 'list', min: 1, each: { input: 'number', min: 200, max: 599, isWhole: true } },
+  { name: 'path', input: 'code' },
+  { name: 'equals', input: 'json' },
+  { name: 'contains', input: 'json' },
+  { name: 'exists', input: 'flag' },
+] as const
+
 export const HTTP = {
   kind: 'http',
   about: 'calls `url` (with `method`, `headers`, `body`, `async`, `success_when`)',
@@ -61,6 +69,7 @@ export const HTTP = {
       {
         name: 'success_when',
         input: 'json',
+        fields: SUCCESS_WHEN,
         label: { en: 'Succeeded when', zh: '成功条件' },
         hint: {
           en: 'What must hold for the answer: status, or a path (JSON pointer) with equals, contains or exists.',
