@@ -2,7 +2,7 @@ import { readSlackEvent } from '../../../src/channels/slack/events.ts'
 import { readUpdate } from '../../../src/channels/telegram/updates.ts'
 import { readHookBody } from '../../../src/core/channel/hook-body.ts'
 import { saidIn } from '../../../src/core/chat/said.ts'
-import { parseHeartbeat } from '../../../src/core/heartbeat/heartbeat-config.ts'
+import { heartbeatInput } from '../../../src/contract/heartbeat.ts'
 import { readNextCheck } from '../../../src/core/heartbeat/next-check.ts'
 import { agentId } from '../../../src/core/ids.ts'
 import type { Parsed } from '../../../src/core/input.ts'
@@ -210,7 +210,7 @@ export const INPUT_TARGETS: readonly Target[] = [
     parseBudget(value, UTC),
   ),
   reading('provider', [exampleOf('providers.create')], (value) => readShape(providerInput, value)),
-  reading('heartbeat', [HEARTBEAT], (value) => parseHeartbeat('', value, { id: agentId('writer') })),
+  reading('heartbeat', [HEARTBEAT], (value) => readShape(heartbeatInput, value)),
   reading('settings', [settings], (value) => parseSettings(value)),
   reading('key', [{ name: 'k', role: 'admin', scopes: ['runs:read'], expires_at: '2027-01-01T00:00:00Z' }], (value) =>
     parseKey(value, NOW),
