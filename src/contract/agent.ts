@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { AGENT_ID, parseAgentId } from '../core/agent-id.ts'
+import type { Flaw } from '../core/input.ts'
 import { MAX_TIMEOUT_SECONDS } from '../core/run/timeouts.ts'
 import { moment, pageOf } from './common.ts'
 import { executor, executorInput } from './executor.ts'
-import { rule, sessionKeyText, text, whole } from './fields.ts'
+import { fieldsRule, rule, sessionKeyText, text, whole } from './fields.ts'
 import { guardRails, guardRailsInput } from './guard-rails.ts'
 import { providerNameText } from './provider.ts'
 import { retryPolicy, retryPolicyInput } from './retry-policy.ts'
@@ -33,17 +34,22 @@ export const agentFields = {
     ),
 }
 
+const NO_NAME: Flaw = { field: 'name', value: undefined, message: 'is missing' }
+
 export const agentInput = named(
   'AgentInput',
-  z.strictObject({
-    ...agentFields,
-    id: z
-      .string()
-      .regex(AGENT_ID)
-      .check(rule(parseAgentId))
-      .optional()
-      .describe('Default: generated. It is part of session keys and cannot be changed.'),
-  }),
+  z
+    .strictObject({
+      ...agentFields,
+      id: z
+        .string()
+        .regex(AGENT_ID)
+        .check(rule(parseAgentId))
+        .optional()
+        .describe('Default: generated. It is part of session keys and cannot be changed.'),
+    })
+    // That the name is missing is told even if another field may be a misspelling of it.
+    .check(fieldsRule(({ name }) => (name === undefined ? [NO_NAME] : []))),
   'A new agent. Session keys contain its id: `agent:<id>:…`.',
 )
 export type AgentInput = Shape<typeof agentInput>

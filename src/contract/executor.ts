@@ -54,7 +54,9 @@ const shapeOf = (
   Object.fromEntries(
     options.map((option) => {
       const values = valuesOf(option)
-      return [option.name, option.isRequired === true ? values : optional(values)]
+      if (option.isRequired === true) return [option.name, values]
+      // Any JSON may be null already.
+      return [option.name, values === anyJson ? values.optional() : optional(values)]
     }),
   )
 

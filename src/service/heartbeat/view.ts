@@ -55,7 +55,7 @@ export function configOf({
   settings,
   enabled,
 }: Pick<HeartbeatRow, 'agentId' | 'settings' | 'enabled'>): HeartbeatConfig {
-  const read = heartbeatConfig(settings as unknown as HeartbeatSettings, { id })
+  const read = heartbeatConfig(settings, { id })
   if (!read.ok) throw new Error(`the heartbeat of ${id} cannot be read: ${read.flaws.map(describeFlaw).join('; ')}`)
   return { ...read.value, enabled }
 }
