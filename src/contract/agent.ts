@@ -43,6 +43,8 @@ export const agentInput = named(
       ...agentFields,
       id: z
         .string()
+        .min(1)
+        .max(200)
         .regex(AGENT_ID)
         .check(rule(parseAgentId))
         .optional()

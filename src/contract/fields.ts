@@ -65,15 +65,11 @@ export const fieldsRule = <T extends object>(check: (value: Partial<T>) => reado
 
 /** A text that the database can hold. */
 export const text = (min: number, max: number): z.ZodString =>
-  z
-    .string()
-    .min(min)
-    .max(max)
-    .check((payload) => {
-      const message = unstorableIn(payload.value)
-      const allowed = `a text of ${min} to ${max} characters`
-      if (message !== null) addFlaws(payload, [{ field: '', value: payload.value, message, allowed }])
-    })
+  (min === 0 ? z.string() : z.string().min(min)).max(max).check((payload) => {
+    const message = unstorableIn(payload.value)
+    const allowed = `a text of ${min} to ${max} characters`
+    if (message !== null) addFlaws(payload, [{ field: '', value: payload.value, message, allowed }])
+  })
 
 /** A text of a form that has a name: an id, an address. */
 export const textLike = (form: RegExp, words: Pick<Flaw, 'message' | 'allowed'>): z.ZodString =>
