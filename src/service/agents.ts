@@ -1,5 +1,4 @@
 import type { AgentInput, AgentPatch, AgentView } from '../contract/agent.ts'
-import type { ExecutorInput } from '../contract/executor.ts'
 import type { Page } from '../contract/page.ts'
 import type { PageFilter } from '../contract/common.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
@@ -237,7 +236,7 @@ export const viewAgent = (row: AgentRow): AgentView => ({
   org_id: row.orgId,
   name: row.name,
   description: row.description,
-  executor: maskedExecutor(row.executor) as ExecutorInput,
+  executor: maskedExecutor(row.executor) as AgentView['executor'],
   retry_policy: row.retryPolicy === null ? null : viewRetryPolicy(row.retryPolicy),
   timeout_seconds: row.timeoutSeconds,
   max_concurrent: row.maxConcurrent,
