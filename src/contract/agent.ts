@@ -1,61 +1,57 @@
 import { z } from 'zod'
+import { AGENT_ID, parseAgentId } from '../core/agent-id.ts'
+import type { Flaw } from '../core/input.ts'
+import { MAX_TIMEOUT_SECONDS } from '../core/run/timeouts.ts'
 import { moment, pageOf } from './common.ts'
 import { executor, executorInput } from './executor.ts'
+import { fieldsRule, rule, sessionKeyText, text, whole } from './fields.ts'
 import { guardRails, guardRailsInput } from './guard-rails.ts'
+import { providerNameText } from './provider.ts'
 import { retryPolicy, retryPolicyInput } from './retry-policy.ts'
 import { named, type Shape } from './shape.ts'
 
-const YEAR_SECONDS = 366 * 86_400
-
 /** Everything about an agent but its id. */
 export const agentFields = {
-  name: z.string().min(1).max(200).describe('Name of the agent.'),
-  description: z.string().max(10_000).optional().describe('What it is for.'),
+  name: text(1, 200).describe('Name of the agent.'),
+  description: text(0, 10_000).optional().describe('What it is for.'),
   executor: executorInput,
   retry_policy: retryPolicyInput.nullish().describe('Retries of failed attempts. Default: the policy of the executor.'),
-  timeout_seconds: z
-    .int()
-    .min(-YEAR_SECONDS)
-    .max(YEAR_SECONDS)
+  timeout_seconds: whole(-MAX_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS)
     .nullish()
     .describe('Maximum duration of an attempt. Default: the timeout of the executor.'),
-  max_concurrent: z
-    .int()
-    .min(1)
-    .max(1_000_000)
-    .nullish()
-    .describe('Maximum number of concurrent runs. Default: no limit.'),
-  context_window: z
-    .int()
-    .min(1)
-    .max(2_000_000_000)
+  max_concurrent: whole(1, 1_000_000).nullish().describe('Maximum number of concurrent runs. Default: no limit.'),
+  context_window: whole(1, 2_000_000_000)
     .nullish()
     .describe('Tokens that fit into one request to its model. Beyond them the oldest messages are left out.'),
-  default_session: z.string().min(1).max(512).nullish().describe('Session of messages that name none.'),
+  default_session: sessionKeyText.nullish().describe('Session of messages that name none.'),
+  provider: providerNameText
+    .nullish()
+    .describe('The provider it calls. All agents with this provider share its quotas.'),
   self_service: guardRailsInput
     .nullish()
     .describe(
       'Limits for what its attempts may create on their own. Null or omitted: attempts get no key and create nothing.',
     ),
-  provider: z
-    .string()
-    .min(1)
-    .max(100)
-    .nullish()
-    .describe('The provider it calls. All agents with this provider share its quotas.'),
 }
+
+const NO_NAME: Flaw = { field: 'name', value: undefined, message: 'is missing' }
 
 export const agentInput = named(
   'AgentInput',
-  z.strictObject({
-    ...agentFields,
-    id: z
-      .string()
-      .min(1)
-      .max(200)
-      .optional()
-      .describe('Default: generated. It is part of session keys and cannot be changed.'),
-  }),
+  z
+    .strictObject({
+      ...agentFields,
+      id: z
+        .string()
+        .min(1)
+        .max(200)
+        .regex(AGENT_ID)
+        .check(rule(parseAgentId))
+        .optional()
+        .describe('Default: generated. It is part of session keys and cannot be changed.'),
+    })
+    // That the name is missing is told even if another field may be a misspelling of it.
+    .check(fieldsRule(({ name }) => (name === undefined ? [NO_NAME] : []))),
   'A new agent. Session keys contain its id: `agent:<id>:…`.',
 )
 export type AgentInput = Shape<typeof agentInput>

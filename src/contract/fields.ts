@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { flawed, type Flaw, type Parsed } from '../core/input.ts'
+import { addAll } from '../core/long-lists.ts'
+import { flawed, parsed, type Flaw, type Parsed } from '../core/input.ts'
 import { parseJson, parseObject, parseSessionKey, unstorableIn } from '../core/input-fields.ts'
-import { parseMoment } from '../core/instant.ts'
+import { parseInstant, parseMoment } from '../core/instant.ts'
+import { parseZone } from '../core/time/zone.ts'
 
 /** What an issue of zod carries when a rule found it: flaws that have their words already. */
 export interface RuleFound {
@@ -19,10 +21,18 @@ function addFlaws(payload: Payload, flaws: readonly Flaw[], isShape = false): vo
   payload.issues.push({ code: 'custom', input: payload.value, params: { found }, continue: true })
 }
 
+/** Whether an issue is of the shape, and not of another rule that was checked before. */
+const isOfShape = ({ code, params }: Payload['issues'][number]): boolean =>
+  code !== 'custom' || (params?.['found'] as RuleFound | undefined)?.isShape !== false
+
 /** A check that is made even if the shape is wrong already. */
 const always = <T>(check: (payload: Payload<T>) => void): z.core.$ZodCheck<T> => ({
   _zod: { def: { check: 'custom', when: ({ value }) => value !== undefined }, check, onattach: [] },
 })
+
+/** What was given: the value of an object that is refused for unknown fields comes without them. */
+const givenTo = ({ issues, value }: Payload): unknown =>
+  issues.find(({ code, path = [] }) => code === 'unrecognized_keys' && path.length === 0)?.input ?? value
 
 /**
  * A rule that JSON Schema cannot express, by the parser that knows it: the grammar of cron, the names of time zones. What
@@ -31,11 +41,27 @@ const always = <T>(check: (payload: Payload<T>) => void): z.core.$ZodCheck<T> =>
  */
 export const rule = <T>(parse: (field: string, value: unknown) => Parsed<unknown>): z.core.$ZodCheck<T> =>
   always((payload) => {
-    const read = parse('', payload.value)
+    const read = parse('', givenTo(payload))
     if (read.ok) return
-    const isShape = payload.issues.length > 0
+    const isShape = payload.issues.some(isOfShape)
+    // The parser may not look for unknown names.
+    const unknown = payload.issues.filter(({ code }) => code === 'unrecognized_keys')
     payload.issues.length = 0
+    addAll(payload.issues, unknown)
     addFlaws(payload, read.flaws, isShape)
+  })
+
+/**
+ * A value that a parser of ours reads: what it accepts is accepted, and comes out in its spelling, even where the described
+ * shape is narrower; what it refuses is told in its words.
+ */
+export const readWith = <T>(parse: (field: string, value: unknown) => Parsed<T>): z.core.$ZodCheck<T> =>
+  always((payload) => {
+    const read = parse('', payload.value)
+    const isShape = payload.issues.some(isOfShape)
+    payload.issues.length = 0
+    if (read.ok) payload.value = read.value
+    else addFlaws(payload, read.flaws, isShape)
   })
 
 /** A rule between the fields of an object. It is checked even if single fields are wrong, so it must expect anything. */
@@ -45,17 +71,24 @@ export const fieldsRule = <T extends object>(check: (value: Partial<T>) => reado
     if (typeof given === 'object' && given !== null) addFlaws(payload, check(given))
   })
 
-/** A text that the database can hold. */
+/** A text that the database can hold. JSON Schema counts characters, we count UTF-16 code units: a rule, as NUL is. */
 export const text = (min: number, max: number): z.ZodString =>
+  (min === 0 ? z.string() : z.string().min(min)).max(max).check((payload) => {
+    const message = unstorableIn(payload.value) ?? (payload.value.length > max ? 'is too long' : null)
+    const allowed = `a text of ${min} to ${max} characters`
+    if (message !== null) addFlaws(payload, [{ field: '', value: payload.value, message, allowed }])
+  })
+
+/** A text of a form that has a name: an id, an address. */
+export const textLike = (form: RegExp, words: Pick<Flaw, 'message' | 'allowed'>): z.ZodString =>
   z
     .string()
-    .min(min)
-    .max(max)
-    .check((payload) => {
-      const message = unstorableIn(payload.value)
-      const allowed = `a text of ${min} to ${max} characters`
-      if (message !== null) addFlaws(payload, [{ field: '', value: payload.value, message, allowed }])
-    })
+    .regex(form)
+    .check(
+      rule((field, value) =>
+        typeof value === 'string' && form.test(value) ? parsed(value) : flawed({ field, value, ...words }),
+      ),
+    )
 
 /** A whole number inside bounds. -0 becomes 0, so that equal settings compare as equal. */
 export const whole = (min: number, max?: number): z.ZodInt => {
@@ -70,6 +103,21 @@ export const sessionKeyText = z.string().min(1).max(512).check(rule(parseSession
 export const givenMoment = z
   .union([z.string().meta({ format: 'date-time' }), z.int().min(0).max(253_402_300_799_999)])
   .check(rule(parseMoment))
+
+/** A time as a text: RFC 3339 with an offset. */
+export const givenInstant = z.string().meta({ format: 'date-time' }).check(rule(parseInstant))
+
+/** The name of a time zone, in any case; it comes out as IANA spells it. */
+export const zoneName = z
+  .string()
+  .min(1)
+  .max(100)
+  .check(
+    readWith((field, value) => {
+      const zone = parseZone(field, value)
+      return zone.ok ? parsed(zone.value.name) : zone
+    }),
+  )
 
 /** Reads by a parser alone, where reading by a schema too would copy large values twice. */
 const readBy = (parse: (field: string, value: unknown) => Parsed<unknown>): z.ZodUnknown =>
@@ -94,14 +142,14 @@ export const storableList = readBy((field, value) =>
 ).meta({ type: 'array', items: {} }) as unknown as z.ZodType<readonly unknown[]>
 
 /** A schema that describes what is read in another way. Whatever is made from it, as by `describe`, reads as described. */
-function readWith<Schema extends z.ZodType>(schema: Schema, run: z.core.$ZodType['_zod']['run']): Schema {
+function readAs<Schema extends z.ZodType>(schema: Schema, run: z.core.$ZodType['_zod']['run']): Schema {
   const described = schema.clone()
   described._zod.run = run
   return described
 }
 
 /** Describes entries that are read later, one by one: what is wrong with one must not refuse the others. */
-export const readLater = <Schema extends z.ZodType>(schema: Schema): Schema => readWith(schema, (payload) => payload)
+export const readLater = <Schema extends z.ZodType>(schema: Schema): Schema => readAs(schema, (payload) => payload)
 
 /** Whether a value counts as left out where clients send empty fields: null, or a text of nothing but spaces. */
 export const isBlank = (value: unknown): boolean => value === null || (typeof value === 'string' && value.trim() === '')
@@ -110,7 +158,7 @@ const BLANKABLE = z.registry<{ readonly blankable: true }>()
 
 /** A field that may be left out, and counts as left out if it is blank. */
 export function orBlank<Schema extends z.ZodType>(schema: Schema): z.ZodOptional<Schema> {
-  const read = readWith(schema.optional(), (payload, ctx) => {
+  const read = readAs(schema.optional(), (payload, ctx) => {
     if (payload.value !== undefined && !isBlank(payload.value)) return schema._zod.run(payload, ctx)
     payload.value = undefined
     return payload
@@ -133,3 +181,23 @@ export function confidential<Schema extends z.ZodType>(schema: Schema): Schema {
 }
 
 export const isConfidential = (schema: z.ZodType): boolean => CONFIDENTIAL.has(schema)
+
+/** Fields that a change cannot have because they never change, and what to make instead. */
+interface FixedFields {
+  readonly names: readonly string[]
+  readonly allowed: string
+}
+
+const FIXED = z.registry<FixedFields>()
+
+/** Names what a change of a thing cannot change, so that a refusal can say so. */
+export function withFixed<Schema extends z.ZodObject>(schema: Schema, fixed: FixedFields): Schema {
+  FIXED.add(schema, fixed)
+  return schema
+}
+
+/** What to make instead of changing this field; undefined: it is no fixed field of the object. */
+export function insteadOf(schema: z.ZodType, name: string): string | undefined {
+  const fixed = FIXED.get(schema)
+  return fixed?.names.includes(name) === true ? fixed.allowed : undefined
+}

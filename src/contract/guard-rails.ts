@@ -1,18 +1,26 @@
 import { z } from 'zod'
 import { BUDGET_UNITS } from '../core/budget/budget.ts'
 import { BUDGET_PERIODS } from '../core/budget/budget-period.ts'
-import { RAIL_BOUNDS } from '../core/rails/guard-rails.ts'
+import { MAX_RAIL_AMOUNT, parseRailAmount, RAIL_BOUNDS, railBudgetFlaws } from '../core/rails/guard-rails.ts'
 import { moment } from './common.ts'
+import { fieldsRule, rule, whole } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
-const within = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max)
+const within = ({ min, max }: { readonly min: number; readonly max: number }) => whole(min, max)
 
 /** What everything that an owner makes may use together. */
-const budgetInput = z.strictObject({
-  unit: z.enum(BUDGET_UNITS).describe('What is counted.'),
-  amount: z.number().positive().max(1_000_000_000).describe('Tokens, or money with up to six decimal places.'),
-  period: z.enum(BUDGET_PERIODS).optional().describe('Default: `day`.'),
-})
+const budgetInput = z
+  .strictObject({
+    unit: z.enum(BUDGET_UNITS).describe('What is counted.'),
+    amount: z
+      .number()
+      .positive()
+      .max(MAX_RAIL_AMOUNT)
+      .check(rule(parseRailAmount))
+      .describe('Tokens, or money with up to six decimal places.'),
+    period: z.enum(BUDGET_PERIODS).optional().describe('Default: `day`.'),
+  })
+  .check(fieldsRule((budget) => railBudgetFlaws(budget)))
 export type RailBudgetInput = Shape<typeof budgetInput>
 
 export const guardRailsInput = named(

@@ -1,47 +1,65 @@
 import { z } from 'zod'
 import { BEAT_OUTCOMES } from '../core/heartbeat/beat-ending.ts'
 import { DELIVERY_STATES } from '../core/delivery/delivery-states.ts'
+import { parseActiveHours } from '../core/heartbeat/active-hours.ts'
+import {
+  parseChecklistFile,
+  parseChecklistForm,
+  parseFilledText,
+  parseHeartbeatTarget,
+} from '../core/heartbeat/heartbeat-config.ts'
+import { UTC } from '../core/time/zone.ts'
 import { moment, pageOf, why, whyFields, paging } from './common.ts'
+import { rule, sessionKeyText, text, whole } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 import { probeCounts, probeInput } from './probe.ts'
 
 const YEAR_SECONDS = 366 * 86_400
-const MOST_TEXT = 256 * 1024
+/** Longer ones belong into a file. */
+const MAX_TEXT = 256 * 1024
 
 const checklist = named(
   'Checklist',
-  z.union([
-    z.strictObject({ text: z.string().max(MOST_TEXT) }),
-    z.strictObject({ file: z.string().min(1).max(1_000) }),
-  ]),
+  z
+    .union([
+      z.strictObject({ text: text(0, MAX_TEXT) }),
+      z.strictObject({ file: text(1, 1_000).check(rule(parseChecklistFile)) }),
+    ])
+    .check(rule(parseChecklistForm)),
   'What is looked after: words, or a file below `heartbeat.checklist_dir`.',
 )
 export type ChecklistInput = Shape<typeof checklist>
 
 const timeOfDay = z.string().regex(/^\d{2}:\d{2}$/)
-const interval = z.int().min(1).max(YEAR_SECONDS)
+const interval = whole(1, YEAR_SECONDS)
+
+const activeHours = z
+  .strictObject({
+    start: z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/),
+    end: z.string().regex(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/),
+    timezone: z.string().nullish().describe('Default: the time zone of the org.'),
+  })
+  .check(rule((field, hours) => parseActiveHours(field, hours, UTC)))
 
 export const heartbeatInput = named(
   'HeartbeatInput',
   z.strictObject({
     enabled: z.boolean().nullish(),
     interval_seconds: interval.nullish(),
-    active_hours: z.strictObject({ start: timeOfDay, end: timeOfDay, timezone: z.string().nullish() }).nullish(),
+    active_hours: activeHours.nullish(),
+    prompt: text(1, MAX_TEXT).check(rule(parseFilledText)).nullish(),
     checklist: checklist.nullish(),
-    prompt: z.string().min(1).max(MOST_TEXT).nullish(),
-    target: z
-      .string()
-      .min(1)
-      .max(600)
+    target: text(1, 600)
+      .check(rule(parseHeartbeatTarget))
       .nullish()
       .describe('`last`, `none`, a channel, `channel:recipient`, or the id of a target.'),
-    ack_max_chars: z.int().min(0).max(1_000_000).nullish(),
-    session: z.string().min(1).max(512).nullish(),
+    ack_max_chars: whole(0, 1_000_000).nullish(),
+    session: sessionKeyText.check(rule(parseFilledText)).nullish(),
     adaptive: z
       .union([
         z.boolean(),
         z.strictObject({
-          ok_step: z.int().min(1).max(1_000_000).optional(),
+          ok_step: whole(1, 1_000_000).optional(),
           max_interval_seconds: interval.optional(),
         }),
       ])

@@ -36,13 +36,20 @@ function inOurSpelling(issues: readonly Issue[], given: unknown): unknown {
     for (const issue of found) {
       const path = [...at, ...issue.path]
       if (issue.code === 'invalid_union') for (const choice of issue.errors) respell(choice, path)
-      if (issue.code !== 'invalid_value') continue
-      const word = wordMeant(valueAt(given, path), issue.values)
+      const words = wordsOf(issue)
+      if (words === null) continue
+      const word = wordMeant(valueAt(given, path), words)
       if (word !== undefined) copy.set(path, word)
     }
   }
   respell(issues, [])
   return copy.value()
+}
+
+/** The words that would have been right; null: it is not about words. */
+function wordsOf(issue: Issue): readonly unknown[] | null {
+  if (issue.code === 'invalid_value') return issue.values
+  return issue.code === 'invalid_union' && 'options' in issue ? issue.options : null
 }
 
 function wordMeant(value: unknown, words: readonly unknown[]): unknown {

@@ -41,18 +41,13 @@ export function phraseFor(node: z.ZodType | null): Pick<Flaw, 'allowed'> {
   return allowed === null ? {} : { allowed }
 }
 
-/** The fields of an object that takes no others; empty for everything else. */
-export const fieldsPhrase = (node: z.ZodType | null): Pick<Flaw, 'allowed'> =>
-  node instanceof z.ZodObject && node.def.catchall instanceof z.ZodNever
-    ? { allowed: `an object with ${Object.keys(node.shape).join(', ')}` }
-    : {}
-
 function phraseOf(node: z.ZodType): string | null {
   if (node instanceof z.ZodEnum || node instanceof z.ZodLiteral)
     return [...('options' in node ? node.options : node.values)].map(String).join(', ')
   if (node instanceof z.ZodBoolean) return 'true, false'
   if (node instanceof z.ZodString) return textPhrase(node)
   if (node instanceof z.ZodNumber) return numberPhrase(node)
+  if (node instanceof z.ZodObject) return `an object with ${Object.keys(node.shape).join(', ')}`
   if (node instanceof z.ZodUnion) {
     const phrases = node.options.map((choice) => phraseOf(bare(choice as z.ZodType)))
     return phrases.includes(null) ? null : phrases.join(', or ')
@@ -72,6 +67,8 @@ function numberPhrase(node: z.ZodNumber): string | null {
   const kind = node.format?.includes('int') === true ? 'a whole number' : 'a number'
   const low = node.minValue === null || node.minValue <= -FARTHEST ? null : node.minValue
   const high = node.maxValue === null || node.maxValue >= FARTHEST ? null : node.maxValue
+  if (low !== null && !node.safeParse(low).success)
+    return high === null ? `${kind} above ${low}` : `${kind} above ${low}, up to ${high}`
   if (low === null) return high === null ? null : `${kind} up to ${high}`
   return high === null ? `${kind} from ${low} on` : `${kind} from ${low} to ${high}`
 }

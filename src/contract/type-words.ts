@@ -8,6 +8,7 @@ export interface DescribedShape {
   readonly additionalProperties?: DescribedShape | boolean
   readonly items?: DescribedShape
   readonly anyOf?: readonly DescribedShape[]
+  readonly oneOf?: readonly DescribedShape[]
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly format?: string
@@ -16,6 +17,7 @@ export interface DescribedShape {
   readonly minimum?: number
   readonly maximum?: number
   readonly exclusiveMinimum?: number
+  readonly exclusiveMaximum?: number
   readonly minItems?: number
   readonly maxItems?: number
 }
@@ -34,7 +36,8 @@ const nameOf = (reference: string): string => reference.slice(reference.lastInde
 /** Says what a shape lets through, for people. Shapes with a name of their own are called by it, in brackets: `[Run]`. */
 export function typeWords(shape: DescribedShape): string {
   if (shape.$ref !== undefined) return `[${nameOf(shape.$ref)}]`
-  if (shape.anyOf !== undefined) return choiceWords(shape.anyOf)
+  const choices = shape.anyOf ?? shape.oneOf
+  if (choices !== undefined) return choiceWords(choices)
   const { type } = shape
   if (typeof type === 'object') return choiceWords(type.map((one) => ({ ...shape, type: one })))
   if (shape.const !== undefined) return JSON.stringify(shape.const)
@@ -45,7 +48,7 @@ export function typeWords(shape: DescribedShape): string {
     case 'integer':
       return `whole number${bounds(shape.minimum, shape.maximum, '')}`
     case 'number':
-      return `number${shape.exclusiveMinimum === undefined ? bounds(shape.minimum, shape.maximum, '') : ` above ${shape.exclusiveMinimum}`}`
+      return `number${numberBounds(shape)}`
     case 'boolean':
       return 'true or false'
     case 'null':
@@ -79,6 +82,12 @@ function bounds(least: number | undefined, most: number | undefined, unit: strin
   if (low === undefined && high === undefined) return ''
   if (high === undefined) return ` from ${low}${unit}`
   return low === undefined ? ` up to ${high}${unit}` : ` ${low} to ${high}${unit}`
+}
+
+function numberBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: DescribedShape): string {
+  if (exclusiveMinimum !== undefined) return ` above ${exclusiveMinimum}`
+  const words = bounds(minimum, maximum, '')
+  return exclusiveMaximum === undefined ? words : `${words}, below ${exclusiveMaximum}`
 }
 
 /** The fields of a shape in words; none when it has no fields of its own. */

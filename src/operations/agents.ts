@@ -11,7 +11,7 @@ export const agentOperations = {
   'agents.create': operation({
     ...{ method: 'POST', path: '/api/v1/agents', tag: 'agents', permission: 'agents:write' },
     summary: 'Makes an agent',
-    ...{ creates: true, etag: true, readBy: 'service' },
+    ...{ creates: true, etag: true },
     body: agentInput,
     answers: { 201: agent },
     refusals: ['CONFLICT'],
@@ -35,7 +35,7 @@ export const agentOperations = {
     ...{ method: 'PATCH', path: '/api/v1/agents/:id', tag: 'agents', permission: 'agents:write' },
     summary: 'Changes an agent',
     description: 'What is left out stays; null brings back the default. Runs that are pending keep their limits.',
-    ...{ etag: true, readBy: 'service' },
+    etag: true,
     params: one,
     body: agentPatch,
     answers: { 200: agent },

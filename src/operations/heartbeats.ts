@@ -22,7 +22,7 @@ export const heartbeatOperations = {
     summary: 'Sets the heartbeat of an agent',
     description:
       'All of it: what is left out takes its default. Only a change of the interval, of `adaptive` or of `enabled` moves the next moment.',
-    ...{ etag: true, readBy: 'service' },
+    etag: true,
     params: one,
     body: heartbeatInput,
     answers: { 200: heartbeat },

@@ -1,5 +1,4 @@
 import type { AgentInput, AgentPatch, AgentView } from '../contract/agent.ts'
-import type { ExecutorInput } from '../contract/executor.ts'
 import type { Page } from '../contract/page.ts'
 import type { PageFilter } from '../contract/common.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
@@ -21,7 +20,7 @@ import { loadOrg } from '../store/orgs.ts'
 import { countSchedules } from '../store/schedules.ts'
 import type { Transaction } from '../store/database.ts'
 import { judgeExecutor } from './agent-executor.ts'
-import { newAgent, parseAgent } from './agent-input.ts'
+import { changedAgent, newAgent } from './agent-input.ts'
 import { loadHeartbeats, type HeartbeatRow } from '../store/heartbeats.ts'
 import { endStreak } from './heartbeat/alert.ts'
 import { actorOf, changed, created, deleted } from './audit-entry.ts'
@@ -108,7 +107,7 @@ export async function findAgentPage(
   return pageOfListed(listed, view, ({ id }) => writeCursorParts([id]))
 }
 
-type AskedChange = Asked & { readonly change: AgentPatch & Pick<AgentInput, 'id'> }
+type AskedChange = Asked & { readonly change: AgentPatch }
 
 /** Changes an agent. Runs that are pending keep the limits they were made with. */
 export const changeAgent = async (ports: Ports, caller: Caller, asked: AskedChange): Promise<AgentView> =>
@@ -124,16 +123,13 @@ export async function agentChange(ports: Ports, caller: Caller, asked: AskedChan
     orgId,
     prepare: async (tx, now): Promise<ChangedAgent> => {
       const found = await agentAsked(tx, orgId, asked)
-      const read = parseAgent(asked.change, found)
-      if (!read.ok) throw invalid(read.flaws)
-      if (asked.change.id !== undefined && asked.change.id !== found.id)
-        throw invalid([{ field: 'id', value: asked.change.id, message: 'never changes', allowed: found.id }])
-      const wrong = await judgeSecrets(tx, caller, { executor: read.value.executor, before: found.executor })
+      const saved = { ...found, ...changedAgent(found, asked.change), updatedAt: now }
+      const wrong = await judgeSecrets(tx, caller, { executor: saved.executor, before: found.executor })
       if (wrong.length > 0) throw invalid(wrong)
       await refuseLong(tx, orgId, asked.change)
-      await requireProvider(tx, { orgId, provider: read.value.provider })
-      await saveAgent(tx, { ...found, ...read.value, updatedAt: now })
-      const after = { ...found, ...read.value, updatedAt: now, version: found.version + 1 }
+      await requireProvider(tx, saved)
+      await saveAgent(tx, saved)
+      const after = { ...saved, version: found.version + 1 }
       return { before: found, after, budget: await railBudget(tx, { orgId, id: found.id, before: found, after, now }) }
     },
     apply: (desk, prepared) => {
@@ -240,7 +236,7 @@ export const viewAgent = (row: AgentRow): AgentView => ({
   org_id: row.orgId,
   name: row.name,
   description: row.description,
-  executor: maskedExecutor(row.executor) as ExecutorInput,
+  executor: maskedExecutor(row.executor) as AgentView['executor'],
   retry_policy: row.retryPolicy === null ? null : viewRetryPolicy(row.retryPolicy),
   timeout_seconds: row.timeoutSeconds,
   max_concurrent: row.maxConcurrent,

@@ -1,7 +1,7 @@
+import type { AgentPatch } from '../contract/agent.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import { commandRefusal, NO_COMMANDS, parseCommandOptions } from '../core/executor/command-options.ts'
 import type { Caller } from './caller.ts'
-import { parseObject } from '../core/input-fields.ts'
 import type { Ports } from './ports.ts'
 
 /**
@@ -11,16 +11,13 @@ import type { Ports } from './ports.ts'
 export function judgeCommand(
   { commands }: Pick<Ports, 'commands'>,
   { isOperatorOwner = false }: Caller,
-  input: object,
+  { executor }: AgentPatch,
 ): void {
-  const given = parseObject('agent', input)
-  const executor = given.ok ? parseObject('executor', given.value['executor']) : given
-  if (!executor.ok || String(executor.value['kind']).toLowerCase() !== 'command') return
+  if (executor?.kind !== 'command') return
   if (!isOperatorOwner)
     throw new Refusal('FORBIDDEN', 'Only an owner of the operator org makes agents that start programs')
-  const read = parseCommandOptions('executor', { ...executor.value, kind: 'command' })
-  // What cannot be read is told of in the turn, with everything else that is wrong.
-  if (!read.ok) return
+  const read = parseCommandOptions('executor', executor)
+  if (!read.ok) throw invalid(read.flaws)
   const refusal = commandRefusal(read.value, commands?.() ?? NO_COMMANDS)
   if (refusal === null) return
   const { field, message, allowed } = refusal

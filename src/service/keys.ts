@@ -1,9 +1,11 @@
 import type { KeyFilter, KeyInput, KeyView, MadeKey } from '../contract/key.ts'
 import type { Page } from '../contract/page.ts'
+import { guardRailsInput } from '../contract/guard-rails.ts'
+import { readShape } from '../contract/read-shape.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import { isGrantable, parsePermissions, ROLES, type Principal, type Role } from '../core/access.ts'
 import { principalId } from '../core/ids.ts'
-import { parseGuardRails } from '../core/rails/guard-rails.ts'
+import type { GuardRails } from '../core/rails/guard-rails.ts'
 import { flawed, orNull, parsed, parseFields, wordField, parseWord, type Parsed } from '../core/input.ts'
 import { formatInstant, parseInstant, type Instant } from '../core/instant.ts'
 import {
@@ -26,7 +28,7 @@ import { hashSecret, hintOf, isKeyText, newKeyText } from './key-text.ts'
 import type { Ports } from './ports.ts'
 import { keepRailBudget } from './rails/budget.ts'
 import { RAILED_SCOPES } from './rails/scopes.ts'
-import { viewRailsOrNull } from './rails/view.ts'
+import { railsFrom, viewRailsOrNull } from './rails/view.ts'
 import type { KeptOwn } from './schedule-budget.ts'
 import type { Work } from './turn-port.ts'
 
@@ -38,7 +40,12 @@ const FIELDS = {
   role: wordField(ROLE_WORDS),
   scopes: orNull(parsePermissions),
   expires_at: orNull(parseInstant),
-  guard_rails: orNull(parseGuardRails),
+  guard_rails: orNull(parseRails),
+}
+
+function parseRails(field: string, value: unknown): Parsed<GuardRails> {
+  const read = readShape(guardRailsInput, value, field)
+  return read.ok ? parsed(railsFrom(read.value)) : read
 }
 
 type ReadKey = Pick<ApiKeyRow, 'name' | 'role' | 'scopes' | 'expiresAt' | 'guardRails'>

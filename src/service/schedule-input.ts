@@ -1,7 +1,7 @@
 import type { BudgetTerms } from '../contract/budget.ts'
 import { addAll } from '../core/long-lists.ts'
 import { inlineKindOf } from '../core/executor/inline-agent.ts'
-import { INLINE_EXECUTOR_KINDS } from '../core/executor/kinds.ts'
+import { parseInlineExecutor } from '../core/executor/parse-executor.ts'
 import { laneName, sessionKey, type SessionKey } from '../core/ids.ts'
 import { flawed, parsed, parseInteger, parseWord, type Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
@@ -32,8 +32,6 @@ import {
   type Collector,
   type Given,
 } from '../core/input-fields.ts'
-import { secretNamesIn } from '../core/secret/secret-names.ts'
-import { parseExecutor } from './agent-executor.ts'
 import { readProbe } from './probe/judge.ts'
 import { parseDelivery } from './schedule-delivery.ts'
 import { parseTerms, termsIn } from './schedule-budget.ts'
@@ -102,18 +100,7 @@ export function executorIn(value: unknown, existing: ScheduleRow | null): Parsed
   if (given === null) return parsed(null)
   if (isGiven(named))
     return flawed({ field: 'executor', value: given, message: 'cannot be given together with agent_id' })
-  const read = parseExecutor('executor', given, { executor: existing?.input['executor'], reach: 'address' })
-  if (!read.ok) return read
-  const [secret] = secretNamesIn(read.value)
-  if (secret !== undefined)
-    return flawed({
-      field: 'executor',
-      value: undefined,
-      message: `names secret ${secret}; only agents may name secrets`,
-    })
-  if (INLINE_EXECUTOR_KINDS.some((kind) => kind === read.value.kind)) return read
-  const allowed = INLINE_EXECUTOR_KINDS.join(', ')
-  return flawed({ field: 'executor.kind', value: read.value.kind, message: 'belongs to an agent', allowed })
+  return parseInlineExecutor('executor', given, { executor: existing?.input['executor'], reach: 'address' })
 }
 
 /** The agent that an input names, or null when it names none. */

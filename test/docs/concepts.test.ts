@@ -6,7 +6,7 @@ import { DELIVERY_STATES } from '../../src/core/delivery/delivery-states.ts'
 import { TARGET_KINDS } from '../../src/core/delivery/target-kinds.ts'
 import { HTTP_OPTIONS } from '../../src/core/executor/http-options.ts'
 import { BEAT_OUTCOMES } from '../../src/core/heartbeat/beat-ending.ts'
-import { HEARTBEAT_DEFAULTS, parseHeartbeat } from '../../src/core/heartbeat/heartbeat-config.ts'
+import { HEARTBEAT_DEFAULTS } from '../../src/core/heartbeat/heartbeat-config.ts'
 import { agentId } from '../../src/core/ids.ts'
 import { DEFAULT_LANES, defaultLane } from '../../src/core/lanes.ts'
 import { TRIGGERS } from '../../src/core/run/run.ts'
@@ -24,6 +24,7 @@ import {
 } from '../../src/core/schedule/schedule-rules.ts'
 import { DEFAULT_SESSION_RULES, DROP_POLICIES, SESSION_MODES } from '../../src/core/session/session-rules.ts'
 import { DAY_MATCHES, DST_POLICIES } from '../../src/core/time/cron.ts'
+import { heartbeatConfig } from '../../src/service/heartbeat/config.ts'
 import { textOf } from './tracked-files.ts'
 
 /** The first cells of the table under a head, as they are written. */
@@ -145,7 +146,7 @@ describe('the concept pages', () => {
 
   it('say the defaults of a heartbeat', () => {
     const written = new Map(rowsUnder('heartbeats', 'setting').map(([name, value]) => [plain(name), plain(value)]))
-    const read = parseHeartbeat('heartbeat', {}, { id: agentId('watch') })
+    const read = heartbeatConfig({}, { id: agentId('watch') })
     if (!read.ok) throw new Error('nothing given is fine')
     expect([...written.keys()].toSorted()).toEqual(
       Object.keys(read.value)

@@ -326,8 +326,8 @@ describe.concurrent('a model that fails', () => {
   })
 
   it('is told of before it is asked, when it cannot be right', async () => {
-    const make = (executor: object) =>
-      node.agents.create({ id: 'm', name: 'M', executor: { kind: 'chat', model: 'x', ...executor } })
+    const make = (options: { readonly base_url: string; readonly api_key?: string; readonly top_p?: number }) =>
+      node.agents.create({ id: 'm', name: 'M', executor: { kind: 'chat', model: 'x', ...options } })
     const near = await refused(make({ base_url: 'http://10.1.2.3:9/v1' }), 'VALIDATION')
     expect(JSON.stringify(near)).toContain('outbound.allow_hosts')
     const wrong = await refused(
@@ -339,9 +339,11 @@ describe.concurrent('a model that fails', () => {
     expect(JSON.stringify(wrong)).not.toContain('sk-canary')
     await refused(node.agents.get('m'), 'NOT_FOUND')
     const made = await make({ base_url: 'https://llm.example/v1' })
-    const bad = node.agents.update('m', { executor: { ...made.executor, temperature: 3 } })
+    const { executor } = made
+    if (executor.kind !== 'chat') throw new Error(executor.kind)
+    const bad = node.agents.update('m', { executor: { ...executor, temperature: 3 } })
     await refused(bad, 'VALIDATION')
-    const hotter = await node.agents.update('m', { executor: { ...made.executor, temperature: 1 } })
+    const hotter = await node.agents.update('m', { executor: { ...executor, temperature: 1 } })
     expect(hotter.executor).toMatchObject({ temperature: 1, base_url: 'https://llm.example/v1' })
   })
 })

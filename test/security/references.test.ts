@@ -50,6 +50,7 @@ const probe = (more: object) => ({
   probe: { when: { path: '/last_run/output', op: 'exists' }, ...more },
 })
 const http = { kind: 'http', url: 'https://example.com/x' }
+const executor = (more: object) => ({ executor: { ...http, ...more } })
 const program = { kind: 'command', program: '/bin/true' }
 const others = 'agent:writer:main'
 
@@ -66,7 +67,19 @@ const REFERENCES: Readonly<Record<string, readonly Attempt[]>> = {
   'patch.agentId': [
     alone((_, own) => ({ rpc: ['cron.update', { jobId: own, patch: { agentId: 'runner' } }] }), 'GUARD_RAIL executor'),
   ],
-  'executor.*': inSchedule(() => ({ executor: { kind: 'http', url: 'https://example.com/x' } }), 'GUARD_RAIL executor'),
+  'executor.*': inSchedule(() => ({ executor: { kind: 'echo', x: 'x' } }), 'GUARD_RAIL executor'),
+  'executor.url': inSchedule(() => executor({}), 'GUARD_RAIL executor'),
+  'executor.headers.*': inSchedule(() => executor({ headers: { authorization: 'x' } }), 'GUARD_RAIL executor'),
+  'executor.body': inSchedule(() => executor({ body: 'x' }), 'GUARD_RAIL executor'),
+  'executor.success_when.path': inSchedule(
+    () => executor({ success_when: { path: '/x', exists: true } }),
+    'GUARD_RAIL executor',
+  ),
+  'executor.success_when.equals': inSchedule(() => executor({ success_when: { equals: 'x' } }), 'GUARD_RAIL executor'),
+  'executor.success_when.contains': inSchedule(
+    () => executor({ success_when: { contains: 'x' } }),
+    'GUARD_RAIL executor',
+  ),
   session: [
     ...inSchedule(() => ({ session: others }), 'GUARD_RAIL session'),
     alone(() => ({ mcp: ['stop', { session: others }] }), 'GUARD_RAIL session'),

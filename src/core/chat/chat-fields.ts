@@ -44,7 +44,7 @@ function takenFlaw(field: string, name: string): Flaw[] {
   return [{ field, value: undefined, message: 'cannot be asked for: one answer in words is what a run ends with' }]
 }
 
-const MOST_PRICE = 1_000_000
+export const MOST_PRICE = 1_000_000
 
 /** Reads what tokens cost. */
 export function parsePrices(field: string, value: unknown): Parsed<ChatPrices> {

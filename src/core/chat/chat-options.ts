@@ -34,10 +34,11 @@ export const CHAT_OPTIONS = [
 ] as const
 const FIELDS = ['kind', ...CHAT_OPTIONS] as const
 
-const LONGEST_PROMPT = 100_000
-const LONGEST_KEY = 8_192
-const MOST_TOKENS = 10_000_000
-const HOTTEST = 2
+export const LONGEST_MODEL = 500
+export const LONGEST_PROMPT = 100_000
+export const LONGEST_KEY = 8_192
+export const MOST_TOKENS = 10_000_000
+export const HOTTEST = 2
 const BASE = 'an http or https address such as https://api.openai.com/v1'
 const SECRET = '{{secret:NAME}}'
 
@@ -61,7 +62,7 @@ export function parseChatOptions(field: string, given: Readonly<Record<string, u
   const options: ChatOptions = {
     kind: 'chat',
     base_url: read('base_url', parseBaseUrl, ''),
-    model: read('model', text(1, 500), ''),
+    model: read('model', text(1, LONGEST_MODEL), ''),
     api_key: read<string | null>('api_key', parseKey, null),
     headers: read('headers', parseHeaders, {}),
     system_prompt: read<string | null>('system_prompt', text(0, LONGEST_PROMPT), null),

@@ -31,9 +31,10 @@ export interface CommandOptions {
 }
 
 const FIELDS = ['kind', 'program', 'args', 'cwd', 'env', 'stdin', 'output_bytes'] as const
-const MOST_ARGS = 200
+export const MOST_ARGS = 200
 const LONGEST_TEXT = 65_536
-const LARGEST_OUTPUT = 1_048_576
+export const LONGEST_PATH = 4_096
+export const LARGEST_OUTPUT = 1_048_576
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/
 const MOST_VARIABLES = 100
 
@@ -73,7 +74,7 @@ const PATH_ALLOWED = 'an absolute path without ..'
 function parsePath(field: string, value: unknown): Parsed<string> {
   if (typeof value !== 'string') return flawed({ field, value, message: 'must be a text', allowed: PATH_ALLOWED })
   const isPlain = value.startsWith('/') && !value.split('/').includes('..') && !value.includes('\u0000')
-  if (!isPlain || value.length > 4_096)
+  if (!isPlain || value.length > LONGEST_PATH)
     return flawed({ field, value, message: 'is not an absolute path', allowed: PATH_ALLOWED })
   return value.includes('{{') ? flawed({ field, value, message: 'must not have a template in it' }) : parsed(value)
 }

@@ -7,16 +7,28 @@ export interface Words {
   readonly zh: string
 }
 
-/** An option as the console asks for it. */
-export interface OptionField {
+/** What values an option takes. Rules that no such table can express are those of the parser of its kind. */
+export interface OptionShape {
   /** The option, as the API calls it. */
   readonly name: string
   readonly input: 'code' | 'area' | 'number' | 'flag' | 'choice' | 'list' | 'pairs' | 'json'
+  readonly choices?: readonly string[]
+  readonly isRequired?: boolean
+  /** The least and the most: of a number, of the characters of a text, of the entries of a list. */
+  readonly min?: number
+  readonly max?: number
+  readonly isWhole?: true
+  /** Of a list: each entry. Left out: texts. */
+  readonly each?: Omit<OptionShape, 'name'>
+  /** Of JSON that is an object: its fields, or any. Left out: any JSON. */
+  readonly fields?: readonly OptionShape[] | 'any'
+}
+
+/** An option as the console asks for it. */
+export interface OptionField extends OptionShape {
   readonly label: Words
   readonly hint?: Words
   readonly example?: string
-  readonly choices?: readonly string[]
-  readonly isRequired?: boolean
   /** What the form of a new agent begins with. */
   readonly usual?: string | boolean
 }
@@ -38,6 +50,8 @@ export interface ExecutorSpec<Kind extends string = string, Options = unknown> {
   readonly parse: (field: string, given: Given) => Parsed<Options>
   /** The address that it calls, and the option that names it; null: nobody can tell. Left out: it calls none. */
   readonly address?: (given: Given) => { readonly url: string; readonly option: string } | null
+  /** Whether it takes options of any name, beside those that the console asks for. */
+  readonly takesAny?: true
   /** What the console calls it and asks for; `place` is the option that tells agents of the kind apart. */
   readonly console: { readonly name: Words; readonly place?: string; readonly fields: readonly OptionField[] }
 }

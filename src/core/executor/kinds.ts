@@ -9,13 +9,16 @@ import { WORKER } from './kinds/worker.ts'
 
 const KNOWN = [ECHO, IN_PROCESS, HTTP, TAB_ACTION, CHAT, WORKER, COMMAND] as const
 
-export type ExecutorKind = (typeof KNOWN)[number]['kind']
+/** What is known of the kinds, exactly: the types of their options come from it. */
+export type KnownExecutor = (typeof KNOWN)[number]
+
+export type ExecutorKind = KnownExecutor['kind']
 
 /** Every way in which work can be performed. */
 export const EXECUTORS: readonly ExecutorSpec<ExecutorKind>[] = KNOWN
 export const EXECUTOR_KINDS: readonly ExecutorKind[] = EXECUTORS.map(({ kind }) => kind)
 
-type InlineKind = Extract<(typeof KNOWN)[number], { readonly isInline: true }>['kind']
+export type InlineKind = Extract<KnownExecutor, { readonly isInline: true }>['kind']
 
 /** The kinds a schedule may bring with it instead of naming an agent. */
 export const INLINE_EXECUTOR_KINDS = EXECUTORS.filter(({ isInline }) => isInline).map(

@@ -56,6 +56,13 @@ export function unmaskedExecutor(given: unknown, before: unknown, reach: Reach =
   return { ...given, headers: Object.fromEntries(full) as unknown }
 }
 
+/** What was sent without the headers that it shows hidden: their values come from what it replaces. */
+export function withoutHidden(given: unknown): unknown {
+  if (!isObject(given) || !isObject(given['headers']) || Array.isArray(given['headers'])) return given
+  const headers = Object.entries(given['headers']).filter(([, value]) => value !== MASK)
+  return { ...given, headers: Object.fromEntries(headers) as unknown }
+}
+
 function placeOf({ url: called, base_url: base }: Fields, reach: Reach): string | null {
   const url = called ?? base
   if (typeof url !== 'string' || !URL.canParse(url)) return null

@@ -1,8 +1,6 @@
-import { parseActiveHours, type ActiveHours } from './active-hours.ts'
-import { sessionKey, type AgentId, type SessionKey } from '../ids.ts'
-import { flawed, integerField, orNull, parsed, parseFields, type Parsed } from '../input.ts'
-import { parseProbe } from '../probe/probe.ts'
-import type { Zone } from '../time/zone.ts'
+import type { ActiveHours } from './active-hours.ts'
+import type { SessionKey } from '../ids.ts'
+import { flawed, parsed, type Flaw, type Parsed } from '../input.ts'
 
 /** The word an agent answers with when nothing needs attention. */
 export const HEARTBEAT_TOKEN = 'HEARTBEAT_OK'
@@ -50,73 +48,6 @@ export const HEARTBEAT_DEFAULTS = {
   maxStretch: 4,
 } as const satisfies Partial<Record<keyof HeartbeatConfig | keyof Adaptive | 'maxStretch', unknown>>
 
-/** A heartbeat less often than once a year is none, and its next moment must be one that can be written down. */
-const parseIntervalSeconds = integerField({ min: 1, max: 366 * 86_400 })
-
-/** More than what is kept of an answer; whoever wants everything suppressed has a target for that. */
-const MOST_ACK_CHARS = 1_000_000
-
-/** Reads a whole heartbeat configuration; what is missing or null takes its default. */
-export function parseHeartbeat(
-  field: string,
-  value: unknown,
-  agent: { readonly id: AgentId; readonly timezone?: Zone },
-): Parsed<HeartbeatConfig> {
-  const fields = parseFields(field, value, {
-    enabled: orNull(parseFlag),
-    interval_seconds: orNull(parseIntervalSeconds),
-    active_hours: orNull((name, given) => parseActiveHours(name, given, agent.timezone)),
-    checklist: orNull(parseChecklist),
-    prompt: orNull(parseText),
-    target: orNull(parseHeartbeatTarget),
-    ack_max_chars: orNull(integerField({ min: 0, max: MOST_ACK_CHARS })),
-    session: orNull(parseText),
-    adaptive: orNull(parseAdaptive),
-    probe: orNull(parseGivenProbe),
-  })
-  if (!fields.ok) return fields
-  const given = fields.value
-  const checklist = given.checklist ?? null
-  const intervalSeconds = given.interval_seconds ?? HEARTBEAT_DEFAULTS.intervalSeconds
-  const adaptive = fillAdaptive(given.adaptive ?? false, intervalSeconds)
-  if (given.enabled === true && checklist === null)
-    return flawed({
-      field: within(field, 'enabled'),
-      value: true,
-      message: 'needs a checklist',
-      allowed: CHECKLIST_FORMS,
-    })
-  if (adaptive !== null && adaptive.maxIntervalSeconds < intervalSeconds)
-    return flawed({
-      field: within(field, 'adaptive.max_interval_seconds'),
-      value: adaptive.maxIntervalSeconds,
-      message: 'must not be below interval_seconds',
-      allowed: `a whole number from ${intervalSeconds} on`,
-    })
-  return parsed({
-    // A checklist is what a heartbeat is for: setting one switches it on unless the user says otherwise.
-    enabled: given.enabled ?? checklist !== null,
-    intervalSeconds,
-    activeHours: given.active_hours ?? null,
-    checklist,
-    prompt: given.prompt ?? HEARTBEAT_DEFAULTS.prompt,
-    target: given.target ?? HEARTBEAT_DEFAULTS.target,
-    ackMaxChars: given.ack_max_chars ?? HEARTBEAT_DEFAULTS.ackMaxChars,
-    session: sessionKey(given.session ?? `agent:${agent.id}:heartbeat:main`),
-    adaptive,
-    probe: given.probe ?? null,
-  })
-}
-
-/** It is kept as it was given, and read again when it is asked. */
-function parseGivenProbe(field: string, value: unknown): Parsed<Readonly<Record<string, unknown>>> {
-  const read = parseProbe(field, value)
-  return read.ok ? parsed(value as Readonly<Record<string, unknown>>) : read
-}
-
-/** The name of a field inside of what is read, which may be the whole body. */
-const within = (field: string, name: string): string => (field === '' ? name : `${field}.${name}`)
-
 const CHANNEL = /^[A-Za-z0-9][\w.-]*$/
 
 /** Reads `last`, `none`, `channel` or `channel:recipient`; a recipient may itself contain colons. */
@@ -144,17 +75,24 @@ export function formatHeartbeatTarget(target: HeartbeatTarget): string {
 
 const CHECKLIST_FORMS = 'either {text} or {file}'
 
-function parseChecklist(field: string, value: unknown): Parsed<Checklist> {
-  const fields = parseFields(field, value, { text: parseAnyText, file: parseFile })
-  if (!fields.ok) return fields
-  const { text, file } = fields.value
-  if (text !== undefined && file === undefined) return parsed({ kind: 'text', text })
-  if (file !== undefined && text === undefined) return parsed({ kind: 'file', file })
-  return flawed({ field, value, message: 'must be a text or a file', allowed: CHECKLIST_FORMS })
+/** What is wrong with a heartbeat that is switched on without a checklist. */
+export const NO_CHECKLIST: Flaw = {
+  field: 'enabled',
+  value: true,
+  message: 'needs a checklist',
+  allowed: CHECKLIST_FORMS,
+}
+
+/** Reads whether a checklist is a text or a file; what the text or the file is like is read by itself. */
+export function parseChecklistForm(field: string, value: unknown): Parsed<unknown> {
+  const given = typeof value === 'object' && value !== null ? value : {}
+  return 'text' in given !== 'file' in given
+    ? parsed(value)
+    : flawed({ field, value, message: 'must be a text or a file', allowed: CHECKLIST_FORMS })
 }
 
 /** Checked again where the file is opened (links can point outside), but a bad path should fail when it is written. */
-function parseFile(field: string, value: unknown): Parsed<string> {
+export function parseChecklistFile(field: string, value: unknown): Parsed<string> {
   const allowed = 'a path below the checklist directory, such as ops/morning.md'
   const isBelow =
     typeof value === 'string' &&
@@ -163,36 +101,8 @@ function parseFile(field: string, value: unknown): Parsed<string> {
   return isBelow ? parsed(value) : flawed({ field, value, message: 'is not a path that stays below', allowed })
 }
 
-type GivenAdaptive = boolean | { readonly ok_step?: number; readonly max_interval_seconds?: number }
-
-/** Reads `true`, `false` or the numbers; what is left out depends on the interval and is filled in afterwards. */
-const parseAdaptive = (field: string, value: unknown): Parsed<GivenAdaptive> =>
-  typeof value === 'boolean'
-    ? parsed(value)
-    : parseFields(field, value, {
-        ok_step: integerField({ min: 1, max: 1_000_000 }),
-        max_interval_seconds: parseIntervalSeconds,
-      })
-
-function fillAdaptive(given: GivenAdaptive, intervalSeconds: number): Adaptive | null {
-  if (given === false) return null
-  const { okStep, maxStretch } = HEARTBEAT_DEFAULTS
-  const usual = { okStep, maxIntervalSeconds: intervalSeconds * maxStretch }
-  if (given === true) return usual
-  return {
-    okStep: given.ok_step ?? usual.okStep,
-    maxIntervalSeconds: given.max_interval_seconds ?? usual.maxIntervalSeconds,
-  }
-}
-
-const parseText = (field: string, value: unknown): Parsed<string> =>
+/** Reads a text that is more than blanks. */
+export const parseFilledText = (field: string, value: unknown): Parsed<string> =>
   typeof value === 'string' && value.trim() !== ''
     ? parsed(value)
     : flawed({ field, value, message: 'must be a text that is not empty' })
-
-/** An empty checklist is a checklist: its heartbeat says that there is nothing to check. */
-const parseAnyText = (field: string, value: unknown): Parsed<string> =>
-  typeof value === 'string' ? parsed(value) : flawed({ field, value, message: 'must be a text' })
-
-const parseFlag = (field: string, value: unknown): Parsed<boolean> =>
-  typeof value === 'boolean' ? parsed(value) : flawed({ field, value, message: 'must be true or false' })

@@ -1,4 +1,14 @@
-import { flawed, integerField, parsed, parseFields, parseInteger, wordField, type Parsed } from '../input.ts'
+import {
+  flawed,
+  integerField,
+  parsed,
+  parseFields,
+  parseInteger,
+  wordField,
+  type FieldsOf,
+  type Flaw,
+  type Parsed,
+} from '../input.ts'
 
 export const RETRY_STRATEGIES = ['fixed', 'exponential', 'ladder'] as const
 export type RetryStrategy = (typeof RETRY_STRATEGIES)[number]
@@ -33,10 +43,13 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
 }
 
 /** Nobody waits longer than this for a retry; a longer wait is a schedule. */
-const MAX_WAIT_MS = 86_400_000
+export const MAX_WAIT_MS = 86_400_000
+
+export const MAX_RETRIES = 1_000
+export const MAX_LADDER_STEPS = 20
 
 const FIELDS = {
-  max_retries: integerField({ min: 0, max: 1_000 }),
+  max_retries: integerField({ min: 0, max: MAX_RETRIES }),
   strategy: wordField(RETRY_STRATEGIES),
   base_ms: integerField({ min: 1, max: MAX_WAIT_MS }),
   max_ms: integerField({ min: 1, max: MAX_WAIT_MS }),
@@ -44,38 +57,62 @@ const FIELDS = {
   ladder_seconds: parseLadder,
 }
 
+type Fields = FieldsOf<typeof FIELDS>
+
+/** A retry policy as it is given: what is left out has a default. */
+export type GivenPolicy = { readonly [Name in keyof Fields]?: Fields[Name] | undefined }
+
+/** What is wrong between the fields of a policy. Single fields may be wrong, too. */
+export function policyFlaws({ strategy, base_ms: base, max_ms: max }: GivenPolicy): readonly Flaw[] {
+  const { strategy: usual, baseMs } = DEFAULT_RETRY_POLICY
+  const first = base ?? baseMs
+  // A longest wait that is left out never contradicts the first wait.
+  if ((strategy ?? usual) !== 'exponential' || max === undefined || !(max < first)) return []
+  return [{ field: 'max_ms', value: max, message: `is below base_ms, ${first}` }]
+}
+
 /**
- * Reads a retry policy. What is left out comes from `base`; a ladder without `max_retries` is climbed once. A fixed wait
- * or a ladder is exact unless jitter is asked for: somebody who writes 30 s means 30 s.
+ * The policy that is given. What is left out comes from `base`; a ladder without `max_retries` is climbed once. A fixed
+ * wait or a ladder is exact unless jitter is asked for: 30 s means 30 s.
  */
-export function parseRetryPolicy(field: string, value: unknown, base = DEFAULT_RETRY_POLICY): Parsed<RetryPolicy> {
-  const read = parseFields(field, value, FIELDS)
-  if (!read.ok) return read
-  const given = read.value
+export function policyOf(given: GivenPolicy, base = DEFAULT_RETRY_POLICY): RetryPolicy {
   const strategy = given.strategy ?? base.strategy
   const ladderSeconds = given.ladder_seconds ?? base.ladderSeconds
   const baseMs = given.base_ms ?? base.baseMs
-  // A longest wait that nobody wrote must not contradict a first wait that somebody did.
-  const maxMs = given.max_ms ?? Math.max(base.maxMs, baseMs)
-  if (strategy === 'exponential' && maxMs < baseMs)
-    return flawed({ field: `${field}.max_ms`, value: maxMs, message: `is below base_ms, ${baseMs}` })
-  return parsed({
+  return {
     strategy,
     ladderSeconds,
     maxRetries: given.max_retries ?? (strategy === 'ladder' ? ladderSeconds.length : base.maxRetries),
     baseMs,
-    maxMs,
+    maxMs: given.max_ms ?? Math.max(base.maxMs, baseMs),
     jitter: given.jitter ?? (strategy === 'exponential' ? base.jitter : 0),
-  })
+  }
 }
 
 /** The same of an agent or a schedule, which is kept with what it leaves out. */
-export function parseKeptPolicy(field: string, value: unknown, base = DEFAULT_RETRY_POLICY): Parsed<RetryPolicy> {
-  const read = parseRetryPolicy(field, value, base)
-  if (!read.ok) return read
-  const given = value as Readonly<Record<string, unknown>>
+export function keptPolicyOf(given: GivenPolicy, base = DEFAULT_RETRY_POLICY): RetryPolicy {
   const leftOut = DEPLOYMENT_FIELDS.filter((name) => given[name] === undefined)
-  return leftOut.length === 0 ? read : parsed({ ...read.value, leftOut })
+  const policy = policyOf(given, base)
+  return leftOut.length === 0 ? policy : { ...policy, leftOut }
+}
+
+/** Reads a retry policy. */
+export function parseRetryPolicy(field: string, value: unknown, base = DEFAULT_RETRY_POLICY): Parsed<RetryPolicy> {
+  const read = parseGiven(field, value)
+  return read.ok ? parsed(policyOf(read.value, base)) : read
+}
+
+/** Reads the retry policy of an agent or a schedule. */
+export function parseKeptPolicy(field: string, value: unknown, base = DEFAULT_RETRY_POLICY): Parsed<RetryPolicy> {
+  const read = parseGiven(field, value)
+  return read.ok ? parsed(keptPolicyOf(read.value, base)) : read
+}
+
+function parseGiven(field: string, value: unknown): Parsed<GivenPolicy> {
+  const read = parseFields(field, value, FIELDS)
+  if (!read.ok) return read
+  const flaws = policyFlaws(read.value).map((flaw) => ({ ...flaw, field: `${field}.${flaw.field}` }))
+  return flaws.length > 0 ? flawed(flaws) : read
 }
 
 /**
@@ -106,7 +143,8 @@ export const withPolicyInForce = <T extends { readonly retryPolicy: RetryPolicy 
   deployment: RetryPolicy,
 ): T => (row.retryPolicy === null ? row : { ...row, retryPolicy: policyInForce(row.retryPolicy, deployment) })
 
-function parseShare(field: string, value: unknown): Parsed<number> {
+/** Reads the share by which a wait may be shorter or longer. */
+export function parseShare(field: string, value: unknown): Parsed<number> {
   return typeof value === 'number' && value >= 0 && value < 1
     ? parsed(value)
     : flawed({ field, value, message: 'must be a share', allowed: 'a number from 0 to below 1' })
@@ -114,8 +152,8 @@ function parseShare(field: string, value: unknown): Parsed<number> {
 
 /** Reads a list of waits in whole seconds. */
 export function parseLadder(field: string, value: unknown): Parsed<readonly number[]> {
-  const allowed = `a list of 1 to 20 whole seconds from 1 to ${MAX_WAIT_MS / 1000}`
-  if (!Array.isArray(value) || value.length < 1 || value.length > 20)
+  const allowed = `a list of 1 to ${MAX_LADDER_STEPS} whole seconds from 1 to ${MAX_WAIT_MS / 1000}`
+  if (!Array.isArray(value) || value.length < 1 || value.length > MAX_LADDER_STEPS)
     return flawed({ field, value, message: 'must be a list of seconds', allowed })
   const steps: readonly unknown[] = value
   const bad = steps.findIndex((step) => !parseInteger(field, step, { min: 1, max: MAX_WAIT_MS / 1000 }).ok)

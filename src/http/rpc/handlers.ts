@@ -1,4 +1,6 @@
 import type { z } from 'zod'
+import { heartbeatInput, type HeartbeatView } from '../../contract/heartbeat.ts'
+import { schemaReader } from '../../contract/read-input.ts'
 import type { RpcMethodName, RpcMethods } from '../../contract/rpc/methods.ts'
 import { addAll } from '../../core/long-lists.ts'
 import {
@@ -126,8 +128,12 @@ export const RPC_HANDLERS: Handlers = {
   }),
   'heartbeat.set': async ({ ctx, caller, params }) => {
     const current = await getHeartbeat(ctx.ports, caller, params.agentId)
-    const asked = { id: params.agentId, version: current.version, change: heartbeatChange(params, current) }
-    return { heartbeat: viewRpcHeartbeat(await inHeartbeatParams(patchHeartbeat(ctx.ports, caller, asked))) }
+    const given = heartbeatChange(params, current)
+    const set = async (): Promise<HeartbeatView> => {
+      const change = schemaReader(heartbeatInput)(given)
+      return patchHeartbeat(ctx.ports, caller, { id: params.agentId, version: current.version, change })
+    }
+    return { heartbeat: viewRpcHeartbeat(await inHeartbeatParams(set())) }
   },
   'heartbeat.toggle': async ({ ctx, caller, params }) => {
     const { agentId, enabled } = params

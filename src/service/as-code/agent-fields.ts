@@ -1,14 +1,15 @@
+import { agentFields as contractFields } from '../../contract/agent.ts'
 import { unusual } from '../../core/as-code/compare.ts'
 import { isSame, pick, type Fields } from '../../core/as-code/same.ts'
 import { RAIL_DEFAULTS } from '../../core/rails/guard-rails.ts'
-import { DEFAULT_RETRY_POLICY, parseKeptPolicy, type RetryPolicy } from '../../core/run/retry-policy.ts'
+import { DEFAULT_RETRY_POLICY, keptPolicyOf, policyFlaws, type RetryPolicy } from '../../core/run/retry-policy.ts'
 import type { AgentRow } from '../../store/agents.ts'
-import { AGENT_FIELDS, parseAgent, usualRetries } from '../agent-input.ts'
+import { AGENT_DEFAULTS, usualRetries } from '../agent-input.ts'
 import { viewAgent } from '../agents.ts'
 import { viewGuardRails } from '../rails/view.ts'
 import { viewRetryPolicy } from '../schedule-view.ts'
 
-const NAMES = AGENT_FIELDS.filter((name) => name !== 'id')
+const NAMES = Object.keys(contractFields)
 
 /** An agent in the names of a document, with every default written out and nothing hidden. */
 export const agentFields = (row: AgentRow): Fields => ({ ...shownAgent(row), executor: row.executor })
@@ -20,10 +21,8 @@ export const shownAgent = (row: AgentRow): Fields =>
 /** An agent as a document says it: without what is usual, and without what is hidden. */
 export function writtenAgent(row: AgentRow): Fields {
   const { name, executor } = row
-  const usual = parseAgent({ name, executor }, null)
-  if (!usual.ok) return shownAgent(row)
   const full = shownAgent(row)
-  const found: Fields = unusual(full, agentFields({ ...row, ...usual.value }))
+  const found: Fields = unusual(full, agentFields({ ...row, ...AGENT_DEFAULTS, name, executor }))
   return pick(
     {
       ...found,
@@ -52,7 +51,7 @@ export function keptPolicy(policy: RetryPolicy | null): Fields | null {
 export function writtenPolicy(policy: RetryPolicy, maxRetries: number): Fields {
   const { strategy, ladderSeconds } = DEFAULT_RETRY_POLICY
   const short = unusual(keptPolicy(policy) ?? {}, { strategy, ladder_seconds: ladderSeconds })
-  const read = parseKeptPolicy('retry_policy', short, { ...DEFAULT_RETRY_POLICY, maxRetries })
+  const read = keptPolicyOf(short, { ...DEFAULT_RETRY_POLICY, maxRetries })
   const full: Fields = { ...viewRetryPolicy(policy) }
-  return read.ok && isSame(viewRetryPolicy(read.value), full) ? short : full
+  return policyFlaws(short).length === 0 && isSame(viewRetryPolicy(read), full) ? short : full
 }

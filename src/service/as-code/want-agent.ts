@@ -1,11 +1,12 @@
-import type { AgentInput, AgentPatch } from '../../contract/agent.ts'
+import { agentFields as contractFields, agentInput, agentPatch, type AgentPatch } from '../../contract/agent.ts'
+import { schemaReader } from '../../contract/read-input.ts'
 import { isFields, isSame, pick, type Fields } from '../../core/as-code/same.ts'
 import { changedNames } from '../../core/as-code/compare.ts'
 import { MASK, unmaskedExecutor } from '../../core/executor/masked.ts'
+import { parseExecutor } from '../../core/executor/parse-executor.ts'
 import type { Flaw } from '../../core/input.ts'
 import type { AgentRow } from '../../store/agents.ts'
-import { parseExecutor } from '../agent-executor.ts'
-import { AGENT_FIELDS, newAgent, parseAgent } from '../agent-input.ts'
+import { changedAgent, newAgent } from '../agent-input.ts'
 import { agentChange, agentCreation } from '../agents.ts'
 import { agentFields, shownAgent, writtenAgent } from './agent-fields.ts'
 import { timeoutFlaws } from '../timeout-limit.ts'
@@ -16,14 +17,15 @@ export interface WantedAgent extends Wanted {
   readonly row: AgentRow | null
 }
 
+const readInput = schemaReader(agentInput)
+const readPatch = schemaReader(agentPatch)
+
 /** What every agent must have. */
 const NEEDED = ['name', 'executor']
 
 /** Every other field at its default. */
 const DEFAULTS: Fields = {
-  ...Object.fromEntries(
-    AGENT_FIELDS.filter((name) => name !== 'id' && !NEEDED.includes(name)).map((name) => [name, null]),
-  ),
+  ...Object.fromEntries(Object.keys(contractFields).flatMap((name) => (NEEDED.includes(name) ? [] : [[name, null]]))),
   description: '',
 }
 
@@ -43,7 +45,7 @@ export function wantAgent(context: Context, place: Place<AgentRow>): WantedAgent
 type Base = Pick<Wanted, 'item' | 'name' | 'id' | 'isNew' | 'permissions'>
 
 function made({ ports, caller, now, stored }: Context, base: Base): WantedAgent {
-  const input = { ...base.item.fields, id: base.id } as unknown as AgentInput
+  const input = readInput({ ...base.item.fields, id: base.id })
   const row = newAgent(input, { orgId: caller.orgId, now, newId: () => base.id })
   const flaws = [...hiddenFlaws('executor', row.executor), ...timeoutFlaws(input, stored.org)]
   return {
@@ -59,10 +61,8 @@ function changed({ ports, caller, stored }: Context, base: Base, known: AgentRow
     const flaws = missing.map((field) => ({ field, value: undefined, message: 'is missing' }))
     return { ...base, changes: [], flaws, doing: null, row: null }
   }
-  const change = { ...DEFAULTS, ...fields, executor: restored(fields['executor'], known.executor) }
-  const read = parseAgent(change, known)
-  if (!read.ok) return { ...base, changes: [], flaws: read.flaws, doing: null, row: null }
-  const row = { ...known, ...read.value }
+  const change = readPatch({ ...DEFAULTS, ...fields, executor: restored(fields['executor'], known.executor) })
+  const row = { ...known, ...changedAgent(known, change) }
   const real = { before: agentFields(known), after: agentFields(row) }
   const names = changedNames(real.before, real.after)
   const flaws = [

@@ -7,7 +7,6 @@ import type {
 } from '../../contract/heartbeat.ts'
 import type { Page } from '../../contract/page.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
-import { unmaskedExecutor } from '../../core/executor/masked.ts'
 import { BEAT_OUTCOMES } from '../../core/heartbeat/beat-ending.ts'
 import type { HeartbeatConfig } from '../../core/heartbeat/heartbeat-config.ts'
 import { heartbeatInterval } from '../../core/heartbeat/heartbeat.ts'
@@ -24,7 +23,7 @@ import { actorOf, changed } from '../audit-entry.ts'
 import type { Caller } from '../caller.ts'
 import { pageOfListed, parseCursor, parseLimit, writeCursor } from '../cursor.ts'
 import { askWork, readChecklists } from './beat.ts'
-import { parseHeartbeatInput } from './input.ts'
+import { heartbeatConfig } from './config.ts'
 import { endStreak } from './alert.ts'
 import { findWorkspaceChecklist } from './workspace.ts'
 import { flawsOfTarget } from './routes.ts'
@@ -42,7 +41,7 @@ import {
 import { bound } from '../idempotent.ts'
 import { collectFlaws } from '../../core/input-fields.ts'
 import type { Ports } from '../ports.ts'
-import { bringsProbe, judgeProbe } from '../probe/judge.ts'
+import { bringsProbe, judgeProbe, readProbe } from '../probe/judge.ts'
 import { countsOfHeartbeat } from '../probe/view.ts'
 import type { TurnReads } from '../turn/turn-reads.ts'
 
@@ -118,7 +117,9 @@ interface Change extends Named {
 /** Values that are shown hidden are those it had before. */
 const unhidden = (input: HeartbeatInput, before: HeartbeatSettings): HeartbeatInput => {
   if (!bringsProbe(input)) return input
-  return { ...input, probe: unmaskedExecutor(input.probe, before.probe) as HeartbeatInput['probe'] }
+  const read = readProbe('probe', input.probe, before.probe)
+  if (!read.ok) throw invalid(read.flaws)
+  return { ...input, probe: read.value as HeartbeatInput['probe'] }
 }
 
 interface Changed {
@@ -189,7 +190,7 @@ async function readChange(
   ports: Pick<Ports, 'checklists'>,
   { tx, reads, orgId, id, input }: Reading,
 ): Promise<HeartbeatConfig> {
-  const read = parseHeartbeatInput(input, { id, timezone: await zoneOf(reads) })
+  const read = heartbeatConfig(input, { id, timezone: await zoneOf(reads) })
   if (!read.ok) throw invalid(read.flaws)
   const config = read.value
   const flaws: Flaw[] = [...(await flawsOfTarget(tx, { orgId, agentId: id, config }))]

@@ -1,5 +1,5 @@
 import type { HeartbeatLogView, HeartbeatView } from '../../contract/heartbeat.ts'
-import { formatHeartbeatTarget, parseHeartbeat, type HeartbeatConfig } from '../../core/heartbeat/heartbeat-config.ts'
+import { formatHeartbeatTarget, type HeartbeatConfig } from '../../core/heartbeat/heartbeat-config.ts'
 import { findRoute, heartbeatInterval } from '../../core/heartbeat/heartbeat.ts'
 import type { AgentId, OrgId } from '../../core/ids.ts'
 import { describeFlaw } from '../../core/input.ts'
@@ -10,6 +10,7 @@ import type { Connection } from '../../store/database.ts'
 import type { BeatRecord } from '../../store/heartbeat-log.ts'
 import type { HeartbeatRow } from '../../store/heartbeats.ts'
 import { viewProbe } from '../probe/view.ts'
+import { heartbeatConfig } from './config.ts'
 import { findHeartbeatRoutes, formatRoute, NOWHERE } from './routes.ts'
 import { momentOrNull } from '../schedule-view.ts'
 
@@ -54,14 +55,14 @@ export function configOf({
   settings,
   enabled,
 }: Pick<HeartbeatRow, 'agentId' | 'settings' | 'enabled'>): HeartbeatConfig {
-  const read = parseHeartbeat('', settings, { id })
+  const read = heartbeatConfig(settings, { id })
   if (!read.ok) throw new Error(`the heartbeat of ${id} cannot be read: ${read.flaws.map(describeFlaw).join('; ')}`)
   return { ...read.value, enabled }
 }
 
 /** The configuration of an agent whose heartbeat nobody has set. */
 export function defaultConfig(id: AgentId): HeartbeatConfig {
-  const read = parseHeartbeat('', {}, { id })
+  const read = heartbeatConfig({}, { id })
   if (!read.ok) throw new Error('a heartbeat needs no settings')
   return read.value
 }

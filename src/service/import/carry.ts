@@ -1,4 +1,4 @@
-import type { AgentInput } from '../../contract/agent.ts'
+import { agentInput, type AgentInput } from '../../contract/agent.ts'
 import {
   IMPORT_OUTCOMES,
   type ImportedLine,
@@ -6,6 +6,8 @@ import {
   type ImportOutcome,
   type ImportReport,
 } from '../../contract/import.ts'
+import { schemaReader } from '../../contract/read-input.ts'
+import { readShape } from '../../contract/read-shape.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
 import type { ScheduleInput, ScheduleView } from '../../contract/schedule.ts'
 import { addAll } from '../../core/long-lists.ts'
@@ -17,7 +19,6 @@ import { nextOccurrence } from '../../core/time/timing.ts'
 import type { Zone } from '../../core/time/zone.ts'
 import { loadAgents } from '../../store/agents.ts'
 import { loadOrg } from '../../store/orgs.ts'
-import { parseAgent } from '../agent-input.ts'
 import { timeoutFlaws } from '../timeout-limit.ts'
 import { createAgent } from '../agents.ts'
 import type { Caller } from '../caller.ts'
@@ -218,7 +219,7 @@ function wokenBy({ rows, usual }: Agents, { agent, fields }: Wanted): WokenAgent
   if (agent !== null) {
     const known = rows.get(agent.id)
     if (known !== undefined) return known
-    const read = parseAgent(agent, null)
+    const read = readShape(agentInput, agent)
     if (!read.ok) return read.flaws
     return { id: agentId(agent.id), executor: agent.executor, defaultSession: null }
   }
@@ -266,7 +267,7 @@ async function perform(
 async function ensureAgent(context: Context, agent: AgentInput & { readonly id: string }): Promise<void> {
   const { ports, caller, agents, made } = context
   if (agents.rows.has(agent.id)) return
-  const making = made.get(agent.id) ?? createAgent(ports, caller, agent).catch(unlessThere)
+  const making = made.get(agent.id) ?? createAgent(ports, caller, schemaReader(agentInput)(agent)).catch(unlessThere)
   made.set(agent.id, making)
   await making
 }

@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import {
-  formatHeartbeatTarget,
-  parseHeartbeat,
-  parseHeartbeatTarget,
-} from '../../../src/core/heartbeat/heartbeat-config.ts'
+import { heartbeatInput } from '../../../src/contract/heartbeat.ts'
+import { readShape } from '../../../src/contract/read-shape.ts'
+import { formatHeartbeatTarget, parseHeartbeatTarget } from '../../../src/core/heartbeat/heartbeat-config.ts'
 import { agentId } from '../../../src/core/ids.ts'
+import { heartbeatConfig } from '../../../src/service/heartbeat/config.ts'
 import { UTC } from '../../../src/core/time/zone.ts'
 
 const agent = { id: agentId('agt_1'), timezone: UTC }
-const parse = (value: unknown) => parseHeartbeat('heartbeat', value, agent)
+const parse = (value: unknown) => {
+  const given = readShape(heartbeatInput, value, 'heartbeat')
+  const read = given.ok ? heartbeatConfig(given.value, agent) : given
+  if (read.ok || !given.ok) return read
+  return { ok: false, flaws: read.flaws.map((flaw) => ({ ...flaw, field: `heartbeat.${flaw.field}` })) }
+}
 
 describe('a heartbeat configuration', () => {
   it('has defaults for everything, and is off without a checklist', () => {

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseHeartbeat, type HeartbeatConfig } from '../../../src/core/heartbeat/heartbeat-config.ts'
+import { heartbeatInput } from '../../../src/contract/heartbeat.ts'
+import { readShape } from '../../../src/contract/read-shape.ts'
+import type { HeartbeatConfig } from '../../../src/core/heartbeat/heartbeat-config.ts'
 import {
   decideAskedHeartbeat,
   decideHeartbeat,
@@ -12,11 +14,13 @@ import {
 import { agentId, runId, sessionKey, targetId } from '../../../src/core/ids.ts'
 import { describeFlaw } from '../../../src/core/input.ts'
 import { formatInstant, instant, later, MINUTE_MS } from '../../../src/core/instant.ts'
+import { heartbeatConfig } from '../../../src/service/heartbeat/config.ts'
 import { expectExplained } from '../../support/why.ts'
 
 function aConfig(value: object = {}): HeartbeatConfig {
   const given = { checklist: { text: '- look at the inbox' }, ...value }
-  const result = parseHeartbeat('heartbeat', given, { id: agentId('agt_1') })
+  const read = readShape(heartbeatInput, given)
+  const result = read.ok ? heartbeatConfig(read.value, { id: agentId('agt_1') }) : read
   if (!result.ok) throw new Error(result.flaws.map(describeFlaw).join('; '))
   return result.value
 }

@@ -2,7 +2,7 @@ import { readSlackEvent } from '../../../src/channels/slack/events.ts'
 import { readUpdate } from '../../../src/channels/telegram/updates.ts'
 import { readHookBody } from '../../../src/core/channel/hook-body.ts'
 import { saidIn } from '../../../src/core/chat/conversation.ts'
-import { parseHeartbeat } from '../../../src/core/heartbeat/heartbeat-config.ts'
+import { heartbeatInput } from '../../../src/contract/heartbeat.ts'
 import { readNextCheck } from '../../../src/core/heartbeat/next-check.ts'
 import { agentId } from '../../../src/core/ids.ts'
 import type { Parsed } from '../../../src/core/input.ts'
@@ -11,7 +11,7 @@ import { parsePermissions } from '../../../src/core/access.ts'
 import { parseRunStates } from '../../../src/core/run/run-words.ts'
 import { UTC } from '../../../src/core/time/zone.ts'
 import { readBody } from '../../../src/executors/http/answer.ts'
-import { parseAgent } from '../../../src/service/agent-input.ts'
+import { agentInput } from '../../../src/contract/agent.ts'
 import { parseBudget } from '../../../src/service/budgets-input.ts'
 import { providerInput } from '../../../src/contract/provider.ts'
 import { readShape } from '../../../src/contract/read-shape.ts'
@@ -197,7 +197,7 @@ const answers: Target = {
 export const INPUT_TARGETS: readonly Target[] = [
   ...[schedule, telegram, slack, hook, answers],
   reading('agent', [HTTP_AGENT, CHAT_AGENT, COMMAND_AGENT, exampleOf('agents.create')], (value) =>
-    parseAgent(value, null),
+    readShape(agentInput, value),
   ),
   reading('target', [exampleOf('targets.create'), { name: 't', kind: 'email', to: ['a@example.com'] }], (value) =>
     parseTarget(value, null),
@@ -211,7 +211,7 @@ export const INPUT_TARGETS: readonly Target[] = [
     parseBudget(value, UTC),
   ),
   reading('provider', [exampleOf('providers.create')], (value) => readShape(providerInput, value)),
-  reading('heartbeat', [HEARTBEAT], (value) => parseHeartbeat('', value, { id: agentId('writer') })),
+  reading('heartbeat', [HEARTBEAT], (value) => readShape(heartbeatInput, value)),
   reading('settings', [settings], (value) => parseSettings(value)),
   reading('key', [{ name: 'k', role: 'admin', scopes: ['runs:read'], expires_at: '2027-01-01T00:00:00Z' }], (value) =>
     parseKey(value, NOW),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AgentInput } from '../../../src/contract/agent.ts'
+import { agentInput, agentPatch, type AgentInput } from '../../../src/contract/agent.ts'
+import { schemaReader } from '../../../src/contract/read-input.ts'
 import { changeAgent, createAgent, findAgents, getAgent, removeAgent } from '../../../src/service/agents.ts'
 import { createSchedule, deleteSchedule } from '../../../src/service/schedules.ts'
 import { createServiceWorld, type ServiceWorld } from './world.ts'
@@ -11,9 +12,9 @@ beforeAll(async () => {
 })
 afterAll(() => world.drop())
 
-const create = (input: AgentInput) => createAgent(world.ports, world.caller, input)
-const change = (id: string, input: Partial<AgentInput>, version?: number) =>
-  changeAgent(world.ports, world.caller, { id, change: input, version })
+const create = async (input: AgentInput) => createAgent(world.ports, world.caller, schemaReader(agentInput)(input))
+const change = async (id: string, input: Partial<AgentInput>, version?: number) =>
+  changeAgent(world.ports, world.caller, { id, change: schemaReader(agentPatch)(input), version })
 
 describe('an agent', () => {
   it('is made with an id of its own or one that is given', async () => {

@@ -30,6 +30,6 @@ export const USUAL: Readonly<Record<string, unknown>> = { executor: { kind: 'htt
 /** Where an agent does its work, in a few letters: an address, a model, a program. */
 export function placeOf({ executor }: Pick<AgentView, 'executor'>): string | null {
   const place = specOf(executor.kind)?.console.place
-  const found: unknown = place === undefined ? null : executor[place]
+  const found = place === undefined ? null : Object.entries(executor).find(([name]) => name === place)?.[1]
   return typeof found === 'string' ? found.replace(/^https?:\/\//, '') : null
 }

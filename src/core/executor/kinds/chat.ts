@@ -1,6 +1,18 @@
-import { completionsUrl, parseChatOptions, type ChatOptions } from '../../chat/chat-options.ts'
+import { MOST_PRICE } from '../../chat/chat-fields.ts'
+import {
+  completionsUrl,
+  HOTTEST,
+  LONGEST_KEY,
+  LONGEST_MODEL,
+  LONGEST_PROMPT,
+  MOST_TOKENS,
+  parseChatOptions,
+  type ChatOptions,
+} from '../../chat/chat-options.ts'
 import type { ExecutorSpec } from '../kind.ts'
 import { HEADERS_FIELD } from './http.ts'
+
+const PRICE = { input: 'number', min: 0, max: MOST_PRICE, isRequired: true } as const
 
 export const CHAT = {
   kind: 'chat',
@@ -31,6 +43,8 @@ export const CHAT = {
         label: { en: 'Model', zh: '模型' },
         example: 'gpt-4o-mini',
         isRequired: true,
+        min: 1,
+        max: LONGEST_MODEL,
       },
       {
         name: 'api_key',
@@ -41,21 +55,29 @@ export const CHAT = {
           zh: '请引用密钥名；密钥本身不会随智能体保存。',
         },
         example: '{{secret:OPENAI_KEY}}',
+        min: 1,
+        max: LONGEST_KEY,
       },
       {
         name: 'system_prompt',
         input: 'area',
         label: { en: 'What it is told first', zh: '系统提示' },
+        max: LONGEST_PROMPT,
       },
       {
         name: 'temperature',
         input: 'number',
         label: { en: 'Temperature', zh: '温度' },
+        min: 0,
+        max: HOTTEST,
       },
       {
         name: 'max_tokens',
         input: 'number',
         label: { en: 'Most tokens of an answer', zh: '回答的最大令牌数' },
+        min: 1,
+        max: MOST_TOKENS,
+        isWhole: true,
       },
       {
         name: 'stream',
@@ -73,6 +95,10 @@ export const CHAT = {
       {
         name: 'prices',
         input: 'json',
+        fields: [
+          { name: 'input', ...PRICE },
+          { name: 'output', ...PRICE },
+        ],
         label: { en: 'Prices', zh: '价格' },
         hint: { en: 'Money per million tokens, so that costs are counted.', zh: '每百万令牌的价格，用于计算费用。' },
         example: '{"input": 0.15, "output": 0.6}',
@@ -81,6 +107,7 @@ export const CHAT = {
       {
         name: 'body',
         input: 'json',
+        fields: 'any',
         label: { en: 'More for the model server', zh: '附加字段' },
         hint: { en: 'Fields that are sent along as they are.', zh: '原样发送给模型服务器的字段。' },
       },

@@ -1,4 +1,10 @@
-import { parseCommandOptions, type CommandOptions } from '../command-options.ts'
+import {
+  LARGEST_OUTPUT,
+  LONGEST_PATH,
+  MOST_ARGS,
+  parseCommandOptions,
+  type CommandOptions,
+} from '../command-options.ts'
 import type { ExecutorSpec } from '../kind.ts'
 
 export const COMMAND = {
@@ -19,16 +25,19 @@ export const COMMAND = {
         hint: { en: 'One that the operator allows.', zh: '须是运维人员允许的程序。' },
         example: '/usr/bin/report',
         isRequired: true,
+        max: LONGEST_PATH,
       },
       {
         name: 'args',
         input: 'list',
+        max: MOST_ARGS,
         label: { en: 'Arguments', zh: '参数' },
         hint: { en: 'One per line; no shell reads them.', zh: '每行一个；不经过 shell。' },
       },
       {
         name: 'cwd',
         input: 'code',
+        max: LONGEST_PATH,
         label: { en: 'Directory', zh: '目录' },
       },
       {
@@ -47,7 +56,10 @@ export const COMMAND = {
         name: 'output_bytes',
         input: 'number',
         label: { en: 'Most output, bytes', zh: '最大输出（字节）' },
-        example: '1048576',
+        example: String(LARGEST_OUTPUT),
+        min: 1,
+        max: LARGEST_OUTPUT,
+        isWhole: true,
       },
     ],
   },

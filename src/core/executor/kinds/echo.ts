@@ -7,5 +7,6 @@ export const ECHO = {
   timeoutSeconds: 10,
   isInline: true,
   parse: anyOptions,
+  takesAny: true,
   console: { name: { en: 'Answers with what it was given (echo)', zh: '原样回答（echo）' }, fields: [] },
 } as const satisfies ExecutorSpec<'echo'>

@@ -2,7 +2,7 @@ import { HTTP_METHODS, parseHttpOptions, sampleUrl, type HttpOptions } from '../
 import type { ExecutorSpec, OptionField } from '../kind.ts'
 
 /** Headers that are sent with every request. */
-export const HEADERS_FIELD: OptionField = {
+export const HEADERS_FIELD = {
   name: 'headers',
   input: 'pairs',
   label: { en: 'Headers', zh: '请求头' },
@@ -10,7 +10,15 @@ export const HEADERS_FIELD: OptionField = {
     en: 'One per line. Credentials are named as secrets, and are hidden here.',
     zh: '每行一个。凭据请以密钥引用，此处不显示。',
   },
-}
+} as const satisfies OptionField
+
+const SUCCESS_WHEN = [
+  { name: 'status', input: 'list', min: 1, each: { input: 'number', min: 200, max: 599, isWhole: true } },
+  { name: 'path', input: 'code' },
+  { name: 'equals', input: 'json' },
+  { name: 'contains', input: 'json' },
+  { name: 'exists', input: 'flag' },
+] as const
 
 export const HTTP = {
   kind: 'http',
@@ -61,6 +69,7 @@ export const HTTP = {
       {
         name: 'success_when',
         input: 'json',
+        fields: SUCCESS_WHEN,
         label: { en: 'Succeeded when', zh: '成功条件' },
         hint: {
           en: 'What must hold for the answer: status, or a path (JSON pointer) with equals, contains or exists.',

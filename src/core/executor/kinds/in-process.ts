@@ -7,6 +7,7 @@ export const IN_PROCESS = {
   timeoutSeconds: 600,
   isInline: false,
   parse: anyOptions,
+  takesAny: true,
   console: {
     name: { en: 'A function of the embedding program (in-process)', zh: '嵌入程序中的函数（in-process）' },
     fields: [],
