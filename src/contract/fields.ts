@@ -19,6 +19,10 @@ function addFlaws(payload: Payload, flaws: readonly Flaw[], isShape = false): vo
   payload.issues.push({ code: 'custom', input: payload.value, params: { found }, continue: true })
 }
 
+/** Whether an issue is of the shape, and not of another rule that was checked before. */
+const isOfShape = ({ code, params }: Payload['issues'][number]): boolean =>
+  code !== 'custom' || (params?.['found'] as RuleFound | undefined)?.isShape !== false
+
 /** A check that is made even if the shape is wrong already. */
 const always = <T>(check: (payload: Payload<T>) => void): z.core.$ZodCheck<T> => ({
   _zod: { def: { check: 'custom', when: ({ value }) => value !== undefined }, check, onattach: [] },
@@ -33,7 +37,7 @@ export const rule = <T>(parse: (field: string, value: unknown) => Parsed<unknown
   always((payload) => {
     const read = parse('', payload.value)
     if (read.ok) return
-    const isShape = payload.issues.length > 0
+    const isShape = payload.issues.some(isOfShape)
     payload.issues.length = 0
     addFlaws(payload, read.flaws, isShape)
   })
@@ -45,14 +49,14 @@ export const fieldsRule = <T extends object>(check: (value: Partial<T>) => reado
     if (typeof given === 'object' && given !== null) addFlaws(payload, check(given))
   })
 
-/** A text that the database can hold. */
+/** A text that the database can hold. JSON Schema counts characters, we count UTF-16 code units: a rule, as NUL is. */
 export const text = (min: number, max: number): z.ZodString =>
   z
     .string()
     .min(min)
     .max(max)
     .check((payload) => {
-      const message = unstorableIn(payload.value)
+      const message = unstorableIn(payload.value) ?? (payload.value.length > max ? 'is too long' : null)
       const allowed = `a text of ${min} to ${max} characters`
       if (message !== null) addFlaws(payload, [{ field: '', value: payload.value, message, allowed }])
     })
