@@ -14,6 +14,7 @@ import { anyJson, moment, pageOf, omittedPayload, paging } from './common.ts'
 import { scheduleBudget } from './budget.ts'
 import { executor } from './executor.ts'
 import { cadence, pace } from './pace.ts'
+import { text } from './fields.ts'
 import { retryPolicy } from './retry-policy.ts'
 import { scheduleFields } from './schedule-fields.ts'
 import { named, type Shape } from './shape.ts'
@@ -100,7 +101,7 @@ export type ApprovalView = Shape<typeof approval>
 
 export const rejectInput = named(
   'RejectInput',
-  z.strictObject({ reason: z.string().min(1).max(1_000) }),
+  z.strictObject({ reason: text(1, 1_000) }),
   'Why a proposal is rejected.',
 )
 export type RejectInput = Shape<typeof rejectInput>
