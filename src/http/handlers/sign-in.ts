@@ -1,6 +1,6 @@
 import type { signInOperations } from '../../contract/operations/sign-in.ts'
 import type { SignInInput } from '../../contract/member.ts'
-import { invalid, Refusal } from '../../contract/refusals.ts'
+import { Refusal } from '../../contract/refusals.ts'
 import { findConsoleSession, signOut, viewConsoleSession } from '../../service/console-sessions.ts'
 import { describeMe } from '../../service/me.ts'
 import type { Ports } from '../../service/ports.ts'
@@ -8,12 +8,8 @@ import { createSignInLink, signIn, signInWithKey } from '../../service/sign-in.t
 import type { HandlersOf } from '../call.ts'
 import { clearConsoleCookie, consoleCookie, setConsoleCookie } from '../console-cookie.ts'
 
-function entered(ports: Ports, { token, key }: SignInInput): ReturnType<typeof signIn> {
-  if (token !== undefined && key === undefined) return signIn(ports, token)
-  if (key !== undefined && token === undefined) return signInWithKey(ports, key)
-  const message = token === undefined ? 'is missing' : 'cannot be given together with key'
-  throw invalid([{ field: 'token', value: token, message, allowed: 'either token or key' }])
-}
+const entered = (ports: Ports, { token = '', key }: SignInInput): ReturnType<typeof signIn> =>
+  key === undefined ? signIn(ports, token) : signInWithKey(ports, key)
 
 /** How a browser gets in and out, and who somebody is. */
 export const signInHandlers: HandlersOf<typeof signInOperations> = {
