@@ -21,7 +21,7 @@ export interface Bodies {
 }
 
 /**
- * Bodies of an operation: first everything that is nearly right, then at random. Half of them are the example of the
+ * Bodies of an operation: first everything that is nearly right, then at random. Most of them are the example of the
  * document with other fields, because rules between fields leave little of what is drawn field by field.
  */
 export function bodiesFor(
@@ -46,6 +46,6 @@ function bodyWith(
   { schema, example, drawing }: { readonly schema: JsonSchema; readonly example: unknown; readonly drawing: Drawing },
 ): unknown {
   const drawn = draw(schema, drawing, wanted === undefined ? {} : { wanted })
-  const isExtended = isObject(example) && isObject(drawn) && wanted?.way.length !== 0 && drawing.random.chance(0.5)
-  return isExtended ? { ...example, ...drawn } : drawn
+  if (!isObject(example) || !isObject(drawn) || wanted?.way.length === 0 || drawing.random.chance(0.3)) return drawn
+  return wanted === undefined ? { ...drawn, ...example } : { ...example, ...drawn }
 }

@@ -17,6 +17,11 @@ const LONGEST_SENT = 50_000
 const OF_SHAPE =
   /^(?:is missing|is too long|is too short|is out of range|is not a known (?:field|value)\b.*|must be (?:a text|a number|a whole number|true or false|a list|an object|null|a word))$/
 
+/** What the document cannot know, because it depends on what is stored: tokens are whole, money is not. */
+const DEPENDS_ON_ROWS: Readonly<Record<string, RegExp>> = {
+  'budgets.update': /^\/(?:amount|default_reserve) must be a whole number$/,
+}
+
 /** What no database can hold is refused with the JSON, before any reader. */
 const IS_UNSTORABLE = /^must not contain/
 
@@ -61,9 +66,10 @@ async function disagreementOn(
     return `its reader says "${flaws.join('; ')}", the server ${statusCode} "${said.join('; ')}"`
   if (!described.allows(body) && statusCode !== 400) return `the document refuses it, the server answers ${statusCode}`
   const late = flaws === null && described.allows(body) ? errors.filter(({ message }) => OF_SHAPE.test(message)) : []
-  return late.length === 0
-    ? null
-    : `the document allows it, the server says ${late.map(({ pointer, message }) => `${pointer} ${message}`).join('; ')}`
+  const unexpected = late
+    .map(({ pointer, message }) => `${pointer} ${message}`)
+    .filter((one) => DEPENDS_ON_ROWS[id]?.test(one) !== true)
+  return unexpected.length === 0 ? null : `the document allows it, the server says ${unexpected.join('; ')}`
 }
 
 describe.each(FAMILIES)('bodies of %s, sent to a server', (_family, operations) => {
