@@ -7,11 +7,10 @@ import { flawed, parsed } from '../../../src/core/input.ts'
 import { compare, type Comparison } from './compare.ts'
 import { bodiesIn } from './document.ts'
 
-const withBody = (body: z.ZodType, more: Partial<OperationSpec> = {}): OperationSpec =>
+const withBody = (body: z.ZodType): OperationSpec =>
   operation({
     ...{ method: 'POST', path: '/things', tag: 'things', summary: 'Create a thing', permission: 'any' },
     ...{ body, answers: { 204: null } },
-    ...more,
   })
 
 /** What is found where the document describes one body and the server reads another. */
@@ -73,7 +72,7 @@ describe('a comparison of the document with the server', () => {
   })
 
   it('finds that a schema is not asked', () => {
-    expect(comparing(thing, withBody(thing, { readBy: 'service' })).disagreements).not.toEqual([])
+    expect(comparing(thing, withBody(z.looseObject({}))).disagreements).not.toEqual([])
   })
 
   it('lets rules refuse what the document allows, and counts what is left', () => {
