@@ -20,6 +20,8 @@ export interface Bodies {
   readonly at: (number: number) => DrawnBody
 }
 
+const FEWEST_AT_RANDOM = 500
+
 /**
  * Bodies of an operation: first everything that is nearly right, then at random. Most of them are the example of the
  * document with other fields, because rules between fields leave little of what is drawn field by field.
@@ -31,7 +33,7 @@ export function bodiesFor(
   const fitting = (part: JsonSchema): unknown => draw(part, { random: createRandom(seed), resolve })
   const edges = nearlyRight(schema, resolve, fitting)
   return {
-    total: Math.max(count, Math.ceil(edges.length * 1.7)),
+    total: Math.max(count, edges.length + FEWEST_AT_RANDOM),
     at: (number) => {
       const random = createRandom(seed * 1_000_003 + number)
       const wanted = number < edges.length ? edges[number] : random.chance(0.7) ? undefined : random.one(edges)

@@ -11,17 +11,17 @@ export interface Place {
   readonly schema: JsonSchema
 }
 
-/** Every place of a body that the document describes. A schema that contains itself is entered once. */
+/** Every place of a body that the document describes. A schema with a name is entered where it stands first. */
 export function placesIn(
   given: JsonSchema,
   resolve: Resolve,
-  { way, open }: { readonly way: readonly Step[]; readonly open: readonly string[] } = { way: [], open: [] },
+  { way, entered }: { readonly way: readonly Step[]; readonly entered: Set<string> } = { way: [], entered: new Set() },
 ): readonly Place[] {
-  if (given.$ref !== undefined && open.includes(given.$ref)) return []
-  const entered = given.$ref === undefined ? open : [...open, given.$ref]
   const schema = merged(resolve(given), resolve)
+  if (given.$ref !== undefined && entered.has(given.$ref)) return [{ way, schema }]
+  if (given.$ref !== undefined) entered.add(given.$ref)
   const inside = (part: JsonSchema, step: Step): readonly Place[] =>
-    way.length >= DEEPEST ? [] : placesIn(part, resolve, { way: [...way, step], open: entered })
+    way.length >= DEEPEST ? [] : placesIn(part, resolve, { way: [...way, step], entered })
   const { properties = {}, additionalProperties: others, items } = schema
   return [
     { way, schema },

@@ -17,8 +17,12 @@ const LONGEST_SENT = 50_000
 const OF_SHAPE =
   /^(?:is missing|is too long|is too short|is out of range|is not a known (?:field|value)\b.*|must be (?:a text|a number|a whole number|true or false|a list|an object|null|a word))$/
 
-/** What the document cannot know, because it depends on what is stored: tokens are whole, money is not. */
+/**
+ * What the document cannot know, because it depends on what is stored: tokens are whole, money is not; of what is there
+ * already a file may leave out everything.
+ */
 const DEPENDS_ON_ROWS: Readonly<Record<string, RegExp>> = {
+  'asCode.apply': /^\/(?:agents|budgets|schedules|targets)\/\d+\/\S+ is missing$/,
   'budgets.update': /^\/(?:amount|default_reserve) must be a whole number$/,
 }
 
@@ -59,7 +63,8 @@ async function disagreementOn(
   const { statusCode } = response
   const flaws = flawsBy(readersOf(spec).body ?? ((given) => given), body)
   const { errors = [] } = statusCode === 400 ? response.json<Told>() : {}
-  const said = errors.map(({ message }) => message)
+  // Where in a text something is wrong is part of the message only on the wire.
+  const said = errors.map(({ message }) => message.replace(/ at position \d+$/, ''))
   if (statusCode >= 500) return `it fails: ${response.body}`
   const isSame = spec.facade === true || String(said) === String(flaws) || said.every((one) => IS_UNSTORABLE.test(one))
   if (flaws !== null && (statusCode !== 400 || !isSame))
