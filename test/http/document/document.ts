@@ -47,9 +47,9 @@ export const CONVENTIONS = [
   'The length of a text is its number of UTF-16 code units.',
 ]
 
-const TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:[Zz]|[+-](\d{2}):(\d{2}))$/
+const TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:[Zz]|[+-](\d{2}):(\d{2}))$/
 
-/** A time of RFC 3339. A leap second is one, too. */
+/** A time of RFC 3339: a leap second is one, too, and a space may stand for the T. */
 function isTime(text: string): boolean {
   const parts = TIME.exec(text)?.slice(1).map(Number)
   if (parts === undefined) return false
