@@ -10,6 +10,8 @@ const SCENARIOS = ['test/scenarios/']
 const LARGE_INPUTS = ['test/security/hostile-bodies', 'test/security/large-rows']
 /** A walk through the console: signing in, every page that work passes through. */
 const WALK = 'test/e2e/work'
+/** Ten thousand bodies for each family of operations, by the OpenAPI document and by the server. */
+const DOCUMENT = 'test/http/document/'
 /** The oldest PostgreSQL that is supported; everything else runs on the newest. */
 const POSTGRES_15 = { ESCAPEMENT_TEST_POSTGRES: '15' }
 /** The commands of README.md, typed into a shell. */
@@ -38,7 +40,12 @@ export const STEPS = [
     computes: true,
   },
   { name: 'scenarios', circle: 'first', folders: SCENARIOS },
-  { name: 'http', circle: 'first', folders: ['test/http/', 'test/fuzz/api/', 'test/fuzz/connections/'] },
+  {
+    name: 'http',
+    circle: 'first',
+    folders: ['test/http/', 'test/fuzz/api/', 'test/fuzz/connections/'],
+    except: [DOCUMENT],
+  },
   { name: 'walk', circle: 'first', folders: [WALK, README] },
   { name: 'store', circle: 'first', folders: STORE },
   { name: 'security', circle: 'first', folders: ['test/security/'], except: LARGE_INPUTS },
@@ -69,6 +76,7 @@ export const STEPS = [
   { name: 'faults', circle: 'second', folders: ['test/faults/'], computes: true },
   { name: 'chaos', circle: 'second', folders: ['test/chaos/'] },
   { name: 'http scenarios', circle: 'second', folders: ['test/http-scenarios/'], env: POSTGRES_15 },
+  { name: 'document', circle: 'second', folders: [DOCUMENT] },
   { name: 'browser', circle: 'second', folders: ['test/e2e/'], except: [WALK] },
   { name: 'examples', circle: 'second', folders: ['test/examples/'], except: [README] },
   { name: 'coverage', circle: 'second', folders: ['test/coverage/'] },

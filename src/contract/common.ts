@@ -36,6 +36,12 @@ export const why = named(
   'Why something was decided: a code, the rule that spoke, and the facts it looked at.',
 )
 
+/** Who created a run or a schedule, if it is restricted. */
+export const owner = z.string().nullable().describe('The restricted key or the agent (`agent:<id>`) that created it.')
+
+/** Why a run was held. */
+export const heldDecision = why.nullable().describe('Why it was held before `decision`. Null: it never was.')
+
 type PageShape<Item extends z.ZodType> = z.ZodObject<
   { items: z.ZodArray<Item>; next_cursor: z.ZodNullable<z.ZodString> },
   z.core.$strict

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DELIVERY_STATES } from '../core/delivery/delivery-states.ts'
 import { RUN_STATES } from '../core/run/run-machine.ts'
-import { moment, why, whyFields } from './common.ts'
+import { heldDecision, moment, why, whyFields } from './common.ts'
 import { named, type Shape } from './shape.ts'
 
 /** What an explanation can lead to. */
@@ -106,7 +106,7 @@ export const runExplanation = named(
       run_id: z.string(),
       status: z.enum(RUN_STATES),
       decision: why,
-      held_decision: why.nullable().describe('Why it was held before `decision`. Null: it never was.'),
+      held_decision: heldDecision,
     },
     ...whyFields,
     ...explained,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { moment } from './common.ts'
+import { text } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 /** What becomes of a line of a file that is imported. */
 export const IMPORT_OUTCOMES = ['new', 'changed', 'unchanged', 'refused', 'taken', 'left_out'] as const
@@ -15,7 +16,7 @@ const fields = {
     .max(100)
     .nullish()
     .describe("Default time zone for entries that set none. Default: the org's time zone."),
-  agent_id: z.string().min(1).max(200).nullish().describe('The agent that gets the lines as prompts.'),
+  agent_id: text(1, 200).nullish().describe('The agent that gets the lines as prompts.'),
   target_id: z.string().min(1).max(200).nullish().describe('The target for results.'),
   disabled: z.boolean().optional().describe('Create disabled schedules.'),
 }

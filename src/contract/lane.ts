@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { id, pageOf } from './common.ts'
+import { MOST_SLOTS } from './config/engine-keys.ts'
+import { whole } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
 export const lane = named(
@@ -29,4 +31,4 @@ export type LaneView = Shape<typeof lane>
 export const lanePage = pageOf('LanePage', lane)
 
 /** The size of a lane on every node; nothing can run in a lane of size 0, so that is refused. */
-export const laneSize = named('LaneSize', z.strictObject({ concurrency: z.int().min(1) }))
+export const laneSize = named('LaneSize', z.strictObject({ concurrency: whole(1, MOST_SLOTS) }))

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import type { Flaw } from '../core/input.ts'
 import { moment, pageOf, permission, role } from './common.ts'
+import { fieldsRule } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
 const name = z.string().min(1).max(200)
@@ -51,9 +53,17 @@ export const signInLink = named(
 )
 export type SignInLink = Shape<typeof signInLink>
 
+function oneWayIn(token: unknown, key: unknown): readonly Flaw[] {
+  if ((token === undefined) !== (key === undefined)) return []
+  const message = token === undefined ? 'is missing' : 'cannot be given together with key'
+  return [{ field: 'token', value: token, message, allowed: 'either token or key' }]
+}
+
 export const signInInput = named(
   'SignInInput',
-  z.strictObject({ token: z.string().min(1).max(200).optional(), key: z.string().min(1).max(512).optional() }),
+  z
+    .strictObject({ token: z.string().min(1).max(200).optional(), key: z.string().min(1).max(512).optional() })
+    .check(fieldsRule(({ token, key }) => oneWayIn(token, key))),
   'The token of a sign-in link, or a key. Exactly one of them.',
 )
 export type SignInInput = Shape<typeof signInInput>

@@ -63,7 +63,9 @@ export function openApiOf(table: OperationTable, version: string): OpenApiDocume
     info: {
       title: 'Escapement',
       version,
-      description: 'The scheduling control plane for AI agents.',
+      description:
+        'The scheduling control plane for AI agents.\n\nWords of closed lists may be given in any case. ' +
+        'The length of a text is its number of UTF-16 code units.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'This server' }],

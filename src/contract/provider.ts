@@ -8,19 +8,22 @@ import { named, type Shape } from './shape.ts'
 /** The name of a provider, as agents and addresses have it. */
 export const providerNameText = z.string().min(1).max(100).check(rule(parseProviderName))
 
+const ABOUT = {
+  name: 'The name agents refer to. It cannot be changed.',
+  requests: 'Requests per minute, one per attempt. Null: unlimited.',
+  tokens: 'Tokens per minute, as runs report them. Null: unlimited.',
+  attempts: 'Concurrent attempts. Null: unlimited.',
+}
+
 const quotas = {
-  requests_per_minute: whole(1, MOST_REQUESTS_PER_MINUTE)
-    .nullish()
-    .describe('Requests per minute, one per attempt. Null: unlimited.'),
-  tokens_per_minute: whole(1, MOST_TOKENS_PER_MINUTE)
-    .nullish()
-    .describe('Tokens per minute, as runs report them. Null: unlimited.'),
-  max_concurrent: whole(1, 1_000_000).nullish().describe('Concurrent attempts. Null: unlimited.'),
+  requests_per_minute: whole(1, MOST_REQUESTS_PER_MINUTE).nullish().describe(ABOUT.requests),
+  tokens_per_minute: whole(1, MOST_TOKENS_PER_MINUTE).nullish().describe(ABOUT.tokens),
+  max_concurrent: whole(1, 1_000_000).nullish().describe(ABOUT.attempts),
 }
 
 export const providerInput = named(
   'ProviderInput',
-  z.strictObject({ ...quotas, name: providerNameText.describe('The name agents refer to. It cannot be changed.') }),
+  z.strictObject({ ...quotas, name: providerNameText.describe(ABOUT.name) }),
   'Agents name it in their field `provider`; all of them share its quotas.',
 )
 export type ProviderInput = Shape<typeof providerInput>
@@ -31,11 +34,11 @@ export type ProviderPatch = Shape<typeof providerPatch>
 export const provider = named(
   'Provider',
   z.strictObject({
-    name: z.string().describe('The name agents refer to. It cannot be changed.'),
+    name: z.string().describe(ABOUT.name),
     org_id: z.string(),
-    requests_per_minute: z.int().nullable().describe('Requests per minute, one per attempt. Null: unlimited.'),
-    tokens_per_minute: z.int().nullable().describe('Tokens per minute, as runs report them. Null: unlimited.'),
-    max_concurrent: z.int().nullable().describe('Concurrent attempts. Null: unlimited.'),
+    requests_per_minute: z.int().nullable().describe(ABOUT.requests),
+    tokens_per_minute: z.int().nullable().describe(ABOUT.tokens),
+    max_concurrent: z.int().nullable().describe(ABOUT.attempts),
     requests_left: z.int().nullable().describe('Requests that may start now. Null: unlimited.'),
     tokens_left: z.int().nullable().describe('Tokens left; negative when overdrawn. Null: unlimited.'),
     in_flight: z.int().describe('Attempts in flight.'),

@@ -4,7 +4,7 @@ import { RESULT_STATUSES } from '../core/run/outcome.ts'
 import { MAX_AGENT_ERROR_CODE } from '../core/run/reported.ts'
 import { RUN_STATES } from '../core/run/run-machine.ts'
 import { TRIGGERS } from '../core/run/run.ts'
-import { anyJson, moment, pageOf, why, whyFields, omittedPayload, paging } from './common.ts'
+import { anyJson, heldDecision, moment, owner, pageOf, why, whyFields, omittedPayload, paging } from './common.ts'
 import { delivery } from './delivery.ts'
 import { storableJson, text, whole } from './fields.ts'
 import { named, type Shape } from './shape.ts'
@@ -78,9 +78,9 @@ const fields = {
   superseded: z.boolean(),
   retry_of: z.string().nullable(),
   parent_run_id: z.string().nullable(),
-  owner: z.string().nullable().describe('The restricted key or the agent (`agent:<id>`) that created it.'),
+  owner,
   decision: why.describe('Why it was created or skipped; while it is held, why.'),
-  held_decision: why.nullable().describe('Why it was held before `decision`. Null: it never was.'),
+  held_decision: heldDecision,
 }
 
 export const run = named('Run', z.strictObject(fields), 'A run. Times are RFC 3339 in UTC.')

@@ -10,10 +10,11 @@ import { RUN_STATES } from '../core/run/run-machine.ts'
 import { SCHEDULE_STATES } from '../core/schedule/schedule-life.ts'
 import { DAY_MATCHES, DST_POLICIES } from '../core/time/cron.ts'
 import { KIND_WORDS } from '../core/time/timing-fields.ts'
-import { anyJson, moment, pageOf, omittedPayload, paging } from './common.ts'
+import { anyJson, moment, owner, pageOf, omittedPayload, paging } from './common.ts'
 import { scheduleBudget } from './budget.ts'
 import { executor } from './executor.ts'
 import { cadence, pace } from './pace.ts'
+import { text } from './fields.ts'
 import { retryPolicy } from './retry-policy.ts'
 import { scheduleFields } from './schedule-fields.ts'
 import { named, type Shape } from './shape.ts'
@@ -100,7 +101,7 @@ export type ApprovalView = Shape<typeof approval>
 
 export const rejectInput = named(
   'RejectInput',
-  z.strictObject({ reason: z.string().min(1).max(1_000) }),
+  z.strictObject({ reason: text(1, 1_000) }),
   'Why a proposal is rejected.',
 )
 export type RejectInput = Shape<typeof rejectInput>
@@ -144,7 +145,7 @@ export const schedule = named(
       .optional()
       .describe('How often the probe ran and what it saved. Only of a single schedule, once it has run.'),
     created_by: z.string().nullable(),
-    owner: z.string().nullable().describe('The restricted key or the agent (`agent:<id>`) that created it.'),
+    owner,
     created_by_run: z.string().nullable().describe('The run that created it, or that it was created from.'),
     approval: approval.nullable().describe('The change that needs approval, or was rejected.'),
     created_at: moment,

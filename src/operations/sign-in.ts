@@ -1,18 +1,14 @@
 import { me } from '../contract/me.ts'
 import { consoleSession, signInInput, signInLink, type SignInInput } from '../contract/member.ts'
-import { invalid, Refusal } from '../contract/refusals.ts'
+import { Refusal } from '../contract/refusals.ts'
 import { findConsoleSession, signOut, viewConsoleSession } from '../service/console-sessions.ts'
 import { describeMe } from '../service/me.ts'
 import type { Ports } from '../service/ports.ts'
 import { createSignInLink, signIn, signInWithKey } from '../service/sign-in.ts'
 import { giverOf, operation } from './operation.ts'
 
-function entered(ports: Ports, { token, key }: SignInInput): ReturnType<typeof signIn> {
-  if (token !== undefined && key === undefined) return signIn(ports, token)
-  if (key !== undefined && token === undefined) return signInWithKey(ports, key)
-  const message = token === undefined ? 'is missing' : 'cannot be given together with key'
-  throw invalid([{ field: 'token', value: token, message, allowed: 'either token or key' }])
-}
+const entered = (ports: Ports, { token = '', key }: SignInInput): ReturnType<typeof signIn> =>
+  key === undefined ? signIn(ports, token) : signInWithKey(ports, key)
 
 /** How a browser gets in and out, and who somebody is. */
 export const signInOperations = {

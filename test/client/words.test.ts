@@ -1,10 +1,25 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import type { z } from 'zod'
-import type { AsCodeDocument } from '../../src/contract/as-code.ts'
+import type { asCodeDocument, AsCodeDocument } from '../../src/contract/as-code.ts'
+import type { EventKind } from '../../src/contract/event-kinds.ts'
+import type { event } from '../../src/contract/event.ts'
 import type { Operations } from '../../src/operations/table.ts'
 import type { OverlapAction } from '../../src/core/schedule/schedule-rules.ts'
+import type { ResultInput } from '../../src/contract/run.ts'
+import type { WorkerAttempt } from '../../src/contract/worker.ts'
 import type { Client } from '../../src/client/client.ts'
+import type { EventsFilter } from '../../src/client/events.ts'
+import type { WorkerHandler } from '../../src/client/worker/handler.ts'
 import type { Escapement } from '../../src/escapement.ts'
+
+/** Schemas that hold another one and change nothing about its words. */
+type Holder<Inner extends z.ZodType> =
+  | z.ZodArray<Inner>
+  | z.ZodOptional<Inner>
+  | z.ZodNullable<Inner>
+  | z.ZodDefault<Inner>
+  | z.ZodPrefault<Inner>
+  | z.ZodReadonly<Inner>
 
 /** Every enum inside of a schema whose words the compiler does not know: it would be typed `string`. */
 type LooseEnums<Schema> =
@@ -14,28 +29,46 @@ type LooseEnums<Schema> =
       : never
     : Schema extends z.ZodObject<infer Fields>
       ? { [Name in keyof Fields]: LooseEnums<Fields[Name]> }[keyof Fields]
-      : Schema extends z.ZodArray<infer Inner> | z.ZodOptional<infer Inner> | z.ZodNullable<infer Inner>
+      : Schema extends Holder<infer Inner>
         ? LooseEnums<Inner>
         : Schema extends z.ZodRecord<infer Names, infer Values>
           ? LooseEnums<Names> | LooseEnums<Values>
           : Schema extends z.ZodUnion<infer Choices>
             ? LooseEnums<Choices[number]>
-            : never
+            : Schema extends z.ZodIntersection<infer Left, infer Right>
+              ? LooseEnums<Left> | LooseEnums<Right>
+              : Schema extends z.ZodPipe<infer In, infer Out>
+                ? LooseEnums<In> | LooseEnums<Out>
+                : never
 
 type Field<Spec, Name extends string> = Spec extends Readonly<Record<Name, infer Schema>> ? Schema : never
 
-/** All schemas of an operation: what goes in, and what comes out. */
+type AnswersOf<Spec extends Operations[keyof Operations]> = Spec['answers'][keyof Spec['answers']]
+
+/** All schemas of an operation: what goes in, what comes out, and what each piece of a stream is. */
 type SchemasOf<Spec extends Operations[keyof Operations]> =
-  Field<Spec, 'params'> | Field<Spec, 'query'> | Field<Spec, 'body'> | Spec['answers'][keyof Spec['answers']]
+  | Field<Spec, 'params'>
+  | Field<Spec, 'query'>
+  | Field<Spec, 'body'>
+  | AnswersOf<Spec>
+  | (AnswersOf<Spec> extends infer Answer ? Field<Answer, 'each'> : never)
+
+type LooseEnum = z.ZodEnum<Record<string, string>>
 
 describe('the words of the API', () => {
   it('are unions wherever there is an enum', () => {
     type Loose = { [Id in keyof Operations]: LooseEnums<SchemasOf<Operations[Id]>> }[keyof Operations]
     expectTypeOf<Loose>().toBeNever()
-    // It would be found, however deep.
-    expectTypeOf<
-      LooseEnums<z.ZodObject<{ list: z.ZodArray<z.ZodNullable<z.ZodEnum<Record<string, string>>>> }>>
-    >().not.toBeNever()
+    expectTypeOf<LooseEnums<typeof asCodeDocument>>().toBeNever()
+    expectTypeOf<LooseEnums<typeof event>>().toBeNever()
+  })
+
+  it('would be found if they were texts, however deep', () => {
+    expectTypeOf<LooseEnums<z.ZodObject<{ list: z.ZodArray<z.ZodNullable<LooseEnum>> }>>>().not.toBeNever()
+    expectTypeOf<LooseEnums<z.ZodUnion<[z.ZodNull, z.ZodOptional<LooseEnum>]>>>().not.toBeNever()
+    expectTypeOf<LooseEnums<z.ZodRecord<LooseEnum, z.ZodNumber>>>().not.toBeNever()
+    expectTypeOf<LooseEnums<z.ZodDefault<LooseEnum>>>().not.toBeNever()
+    expectTypeOf<LooseEnums<z.ZodIntersection<z.ZodObject<{ word: LooseEnum }>, z.ZodNull>>>().not.toBeNever()
   })
 
   it('are completed and checked in the client, in the library and in schedules as code', () => {
@@ -55,5 +88,21 @@ describe('the words of the API', () => {
     void ({ overlap_action: 'SOMETIMES' } satisfies ForLibrary)
     // @ts-expect-error no such word
     void ({ overlap_action: 'SOMETIMES' } satisfies AsCode)
+  })
+
+  it('are checked in what workers are handed and report', () => {
+    expectTypeOf<string>().not.toExtend<WorkerAttempt['trigger_type']>()
+    expectTypeOf<string>().not.toExtend<ResultInput['status']>()
+    expectTypeOf<Parameters<WorkerHandler>[0]>().toEqualTypeOf<WorkerAttempt>()
+    // @ts-expect-error no such word
+    void ({ status: 'SOMETIMES' } satisfies ResultInput)
+  })
+
+  it('are checked in events of the client and of the library', () => {
+    type Received = Extract<Awaited<ReturnType<ReturnType<Client['events']>['next']>>, { readonly done?: false }>
+    expectTypeOf<Received['value']['kind']>().toEqualTypeOf<EventKind | 'reset'>()
+    expectTypeOf<Parameters<Escapement['on']>[0]>().toEqualTypeOf<EventKind>()
+    // @ts-expect-error no such kind
+    void ({ kinds: ['run.exploded'] } satisfies EventsFilter)
   })
 })
