@@ -54,7 +54,7 @@ export const agentInput = named(
       .min(1)
       .max(200)
       .optional()
-      .describe('Default: generated. It is part of session keys and cannot be changed.'),
+      .describe('Id, part of session keys. Default: generated. It cannot be changed.'),
   }),
   'A new agent. Session keys contain its id: `agent:<id>:…`.',
 )

@@ -24,19 +24,27 @@ const interval = z.int().min(1).max(YEAR_SECONDS)
 export const heartbeatInput = named(
   'HeartbeatInput',
   z.strictObject({
-    enabled: z.boolean().nullish(),
-    interval_seconds: interval.nullish(),
-    active_hours: z.strictObject({ start: timeOfDay, end: timeOfDay, timezone: z.string().nullish() }).nullish(),
-    checklist: checklist.nullish(),
-    prompt: z.string().min(1).max(MOST_TEXT).nullish(),
+    enabled: z.boolean().nullish().describe('Whether it runs.'),
+    interval_seconds: interval.nullish().describe('Interval between heartbeats.'),
+    active_hours: z
+      .strictObject({ start: timeOfDay, end: timeOfDay, timezone: z.string().nullish() })
+      .nullish()
+      .describe('Hours in which it runs.'),
+    checklist: checklist.nullish().describe('Checklist of the agent.'),
+    prompt: z.string().min(1).max(MOST_TEXT).nullish().describe('Prompt before the checklist.'),
     target: z
       .string()
       .min(1)
       .max(600)
       .nullish()
-      .describe('`last`, `none`, a channel, `channel:recipient`, or the id of a target.'),
-    ack_max_chars: z.int().min(0).max(1_000_000).nullish(),
-    session: z.string().min(1).max(512).nullish(),
+      .describe('Where messages go: `last`, `none`, a channel, `channel:recipient`, or the id of a target.'),
+    ack_max_chars: z
+      .int()
+      .min(0)
+      .max(1_000_000)
+      .nullish()
+      .describe('Characters beside `HEARTBEAT_OK` that are still an acknowledgement.'),
+    session: z.string().min(1).max(512).nullish().describe('Session of its messages.'),
     adaptive: z
       .union([
         z.boolean(),
@@ -45,7 +53,8 @@ export const heartbeatInput = named(
           max_interval_seconds: interval.optional(),
         }),
       ])
-      .nullish(),
+      .nullish()
+      .describe('Whether the interval grows while everything is acknowledged.'),
     probe: probeInput.nullish().describe('Probe that runs before the agent is woken, after all free checks.'),
   }),
   'The whole heartbeat: what is left out takes its default. Setting a checklist switches it on unless `enabled` is false. ' +

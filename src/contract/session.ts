@@ -28,7 +28,12 @@ export const messageInput = named(
   'MessageInput',
   z.strictObject({
     text: z.string().max(1_000_000),
-    sender: z.string().min(1).max(512).optional(),
+    sender: z
+      .string()
+      .min(1)
+      .max(512)
+      .optional()
+      .describe('Who sends it. Messages of one sender within the debounce time become one run.'),
     attachments: z.array(anyJson).optional(),
     message_id: z
       .string()
@@ -37,12 +42,12 @@ export const messageInput = named(
       .optional()
       .describe("The sender's id of the message. The same id within 24 hours is a repetition."),
     sent_at: givenMoment.optional(),
-    lane: z.string().min(1).max(100).optional(),
-    mode: z.enum(SESSION_MODES).optional(),
+    lane: z.string().min(1).max(100).optional().describe('Lane of its run.'),
+    mode: z.enum(SESSION_MODES).optional().describe('How it is queued, for this message only.'),
     max_concurrent: z.int().min(1).max(MAX_SESSION_CONCURRENT).optional(),
     debounce_ms: z.int().min(0).max(MAX_DEBOUNCE_MS).optional(),
-    not_before: givenMoment.optional(),
-    deadline: givenMoment.optional(),
+    not_before: givenMoment.optional().describe('Earliest time to start.'),
+    deadline: givenMoment.optional().describe('Latest time to start.'),
     parent_run_id: z.string().min(1).max(100).optional(),
     max_tokens: z
       .int()
@@ -135,11 +140,11 @@ export const sessionPage = pageOf('SessionPage', session)
 export const sessionChange = named(
   'SessionChange',
   z.strictObject({
-    mode: z.enum(SESSION_MODES).nullish(),
-    cap: z.int().min(1).max(MAX_CAP).nullish(),
-    drop: z.enum(DROP_POLICIES).nullish(),
-    debounce_ms: z.int().min(0).max(MAX_DEBOUNCE_MS).nullish(),
-    max_concurrent: z.int().min(1).max(MAX_SESSION_CONCURRENT).nullish(),
+    mode: z.enum(SESSION_MODES).nullish().describe('How messages are queued.'),
+    cap: z.int().min(1).max(MAX_CAP).nullish().describe('Maximum number of queued messages.'),
+    drop: z.enum(DROP_POLICIES).nullish().describe('Which message is dropped when the queue is full.'),
+    debounce_ms: z.int().min(0).max(MAX_DEBOUNCE_MS).nullish().describe('Messages this close together become one run.'),
+    max_concurrent: z.int().min(1).max(MAX_SESSION_CONCURRENT).nullish().describe('Maximum number of concurrent runs.'),
   }),
   'What is left out stays; null gives a rule back to the deployment.',
 )

@@ -11,21 +11,21 @@ const state = z.enum(['queued', 'assigned', 'running', 'done', 'failed', 'cancel
 const count = z.int().min(0)
 
 export const taskItemFields = {
-  action: z.string().min(1).max(512),
-  tabId: text.optional(),
-  selector: text.optional(),
-  ref: text.optional(),
-  params: anyObject.optional(),
+  action: z.string().min(1).max(512).describe('What to do: `click`, `type`, …'),
+  tabId: text.optional().describe('Browser tab.'),
+  selector: text.optional().describe('Selector of the element.'),
+  ref: text.optional().describe('Reference of the element.'),
+  params: anyObject.optional().describe('Parameters of the action.'),
   priority: z.int().min(-2_147_483_648).max(2_147_483_647).optional().describe('Lower runs sooner. Default: 0.'),
-  deadline: z.iso.datetime({ offset: true }).optional(),
-  callbackUrl: text.optional(),
-  retry_policy: anyObject.optional().describe('Escapement only: tasks are retried only if they ask for it.'),
+  deadline: z.iso.datetime({ offset: true }).optional().describe('Latest time to start. Default: 60 s from now.'),
+  callbackUrl: text.optional().describe('URL that receives the result.'),
+  retry_policy: anyObject.optional().describe('Retries of failed attempts, in Escapement only. Default: none.'),
 }
 
 export const taskInput = named(
   'TaskInput',
   z.strictObject({
-    agentId: agent.describe('Any text. If it is the id of an agent, that agent runs the task.'),
+    agentId: agent.describe('Agent of the task: any text. If it is the id of an agent, that agent runs the task.'),
     ...taskItemFields,
   }),
   'Fields that nobody knows are passed over; null and empty texts say nothing.',
@@ -42,8 +42,8 @@ export type TaskItemInput = Shape<typeof taskItemInput>
 export const taskBatchInput = named(
   'TaskBatchInput',
   z.strictObject({
-    agentId: agent,
-    callbackUrl: text.optional().describe('Default for tasks without their own.'),
+    agentId: agent.describe('Agent of all tasks.'),
+    callbackUrl: text.optional().describe('URL that receives results of tasks without their own.'),
     tasks: z.array(taskItemInput).min(1).max(MOST_IN_BATCH),
   }),
   'Tasks of one agent.',
@@ -109,7 +109,7 @@ export type TaskView = Shape<typeof task>
 
 /** Which tasks. */
 export const taskFilter = z.strictObject({
-  agentId: z.string().max(512).optional(),
+  agentId: z.string().max(512).optional().describe('Tasks of this agent.'),
   state: z.string().max(1_000).optional().describe('States, separated by commas.'),
   limit: z.int().min(1).max(MOST_TASKS).optional(),
   cursor: z.string().max(4_096).optional(),
