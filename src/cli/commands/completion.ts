@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { Desk } from '../remote/talk.ts'
 import { EXIT, write } from '../terminal.ts'
-import { commandOf } from './group.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
@@ -17,19 +16,17 @@ interface Candidate {
   readonly about: string
 }
 
-/** `escapement completion SHELL`: a script that completes commands and options. */
-export function addCompletion(program: Command, { terminal, settle }: Desk): void {
-  commandOf(program, 'completion <shell>', 'print a completion script: bash, zsh or fish').action(
-    async (shell: string) => {
-      if (!isShell(shell)) {
-        await write(terminal.stderr, `"${shell}" is no shell that is known here. Allowed: ${SHELLS.join(', ')}\n`)
-        settle(EXIT.usage)
-        return
-      }
-      await write(terminal.stdout, scriptFor(shell, stopsOf(program, [])))
-      settle(EXIT.ok)
-    },
-  )
+/** `escapement completion SHELL`: a script that completes commands and options of the whole program. */
+export function addCompletion(command: Command, { terminal, settle }: Desk, whole: () => Promise<Command>): void {
+  command.action(async (shell: string) => {
+    if (!isShell(shell)) {
+      await write(terminal.stderr, `"${shell}" is no shell that is known here. Allowed: ${SHELLS.join(', ')}\n`)
+      settle(EXIT.usage)
+      return
+    }
+    await write(terminal.stdout, scriptFor(shell, stopsOf(await whole(), [])))
+    settle(EXIT.ok)
+  })
 }
 
 const isShell = (text: string): text is Shell => (SHELLS as readonly string[]).includes(text)
