@@ -2,14 +2,14 @@ import type { Command } from 'commander'
 import type { Client } from '../client/client.ts'
 import type { Page } from '../contract/page.ts'
 import type { ObjectSchema } from '../contract/schema-fields.ts'
-import { commandOf } from './commands/group.ts'
 import { ifMatch, withVersion, type VersionOptions } from './commands/versions.ts'
 import type { Column } from './output/table.ts'
 import { bodyOf, namesOf, valuesOf, withBody, withFields, type FieldOption, type FieldValues } from './remote/fields.ts'
 import type { FieldNames } from './remote/refused.ts'
 import { optionsOf, type Overrides } from './remote/schema-options.ts'
 import { readPages, showDone, showList, showOne, withPages, type Facts, type PageOptions } from './remote/show.ts'
-import { remote, type Desk, type Talk } from './remote/talk.ts'
+import { commandOf, remote, type Desk, type Talk } from './remote/talk.ts'
+import { EXIT } from './terminal.ts'
 
 /** A command that lists. */
 export interface Listing<View> {
@@ -78,6 +78,29 @@ export function addWrite<View, Options extends object>(
   })
 }
 
+/** A command that does something, and says in a sentence what came of it. */
+export interface Action<Answer, Options extends object> {
+  readonly call: (talk: Talk, args: readonly string[], options: Options) => Promise<Answer>
+  /** `id` is the last argument. */
+  readonly say: (answer: Answer, id: string) => string
+  /** Whether it did what it was asked for; it does unless given. */
+  readonly isDone?: (answer: Answer) => boolean
+}
+
+export function addAction<Answer, Options extends object = object>(
+  desk: Desk,
+  command: Command,
+  { call, say, isDone = () => true }: Action<Answer, Options>,
+): void {
+  remote<Options>(desk, command, {
+    work: async (talk, args, options) => {
+      const answer = await call(talk, args, options)
+      await showDone(talk, answer, say(answer, args.at(-1) ?? ''))
+      return isDone(answer) ? EXIT.ok : EXIT.refused
+    },
+  })
+}
+
 /** The operations of a resource. The server says what is wrong with a body, with better words than a compiler. */
 export interface Operations<View, Made> {
   readonly list: (query: never) => Promise<Page<View>>
@@ -128,7 +151,8 @@ export function addResource<View, Made extends View = View, Options extends obje
 ): void {
   const { one, key = 'id', about = {}, operations, columns, facts, filter, none = `No ${group.name()}.` } = resource
   addList(desk, commandOf(group, 'list', about.list ?? `list ${group.name()}`), {
-    ...{ columns, none },
+    columns,
+    none,
     ...(filter === undefined ? {} : { filter }),
     read: (talk, query) => operations(talk.client).list(query as never),
   })
@@ -139,9 +163,12 @@ export function addResource<View, Made extends View = View, Options extends obje
   addCreate(group, desk, resource)
   addUpdate(group, desk, resource)
   const remove = commandOf(group, `delete <${key}>`, about.delete ?? `delete ${one}`)
-  addDelete(desk, resource.isVersioned ? withVersion(remove) : remove, {
-    key,
-    remove: ({ client }, [id = ''], options) => operations(client).delete(id, ifMatch(options)),
+  addAction<object, VersionOptions>(desk, resource.isVersioned ? withVersion(remove) : remove, {
+    call: async (talk, [id = ''], options) => {
+      await operations(talk.client).delete(id, ifMatch(options))
+      return { [key]: id, deleted: true }
+    },
+    say: (_, id) => `${id} is deleted.`,
   })
 }
 
@@ -152,7 +179,9 @@ function addCreate<View, Made extends View, Options extends object>(
 ): void {
   const command = commandOf(group, 'create', about.create ?? `create ${one}`)
   addWrite<Made, Options>(desk, extra?.options(command, 'new') ?? command, {
-    ...{ kind: 'new', fields: optionsOf(input, flags), names: extra?.names ?? {} },
+    kind: 'new',
+    fields: optionsOf(input, flags),
+    names: extra?.names ?? {},
     facts: (talk, view) => [...facts(talk, view), ...(made?.facts?.(talk, view) ?? [])],
     send: async (talk, body, { options }) =>
       operations(talk.client).create(((await extra?.body(talk, body, options)) ?? body) as never),
@@ -168,29 +197,13 @@ function addUpdate<View, Made extends View, Options extends object>(
   const begun = commandOf(group, `update <${key}>`, about.update ?? `update ${one}`)
   const command = isVersioned ? withVersion(begun) : begun
   addWrite<View, Options & VersionOptions>(desk, extra?.options(command, 'change') ?? command, {
-    ...{ kind: 'change', fields: optionsOf(patch, flags), names: extra?.names ?? {}, facts },
+    kind: 'change',
+    fields: optionsOf(patch, flags),
+    names: extra?.names ?? {},
+    facts,
     send: async (talk, body, { args: [id = ''], options }) => {
       const change = (await extra?.body(talk, body, { ...options, id })) ?? body
       return operations(talk.client).update(id, change as never, ifMatch(options))
-    },
-  })
-}
-
-/** A command that deletes one. */
-export function addDelete(
-  desk: Desk,
-  command: Command,
-  how: {
-    readonly key: string
-    readonly remove: (talk: Talk, args: readonly string[], options: VersionOptions) => Promise<unknown>
-    readonly sentence?: string
-  },
-): void {
-  remote<VersionOptions>(desk, command, {
-    work: async (talk, args, options) => {
-      await how.remove(talk, args, options)
-      const name = args.at(-1) ?? ''
-      await showDone(talk, { [how.key]: name, deleted: true }, `${name} is ${how.sentence ?? 'deleted'}.`)
     },
   })
 }

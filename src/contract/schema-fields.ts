@@ -16,8 +16,16 @@ export interface SchemaField {
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
+const KNOWN = new WeakMap<ObjectSchema, readonly SchemaField[]>()
+
 /** The fields of a schema, in its order. */
 export function fieldsOf(schema: ObjectSchema): readonly SchemaField[] {
+  const known = KNOWN.get(schema) ?? readFields(schema)
+  KNOWN.set(schema, known)
+  return known
+}
+
+function readFields(schema: ObjectSchema): readonly SchemaField[] {
   const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   return Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(([name, property]) => {
     const choices = choicesOf(property)

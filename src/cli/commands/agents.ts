@@ -2,18 +2,50 @@ import type { Command } from 'commander'
 import { agentInput, agentPatch, type AgentView } from '../../contract/agent.ts'
 import { manyLines, oneLine, valueText } from '../output/text.ts'
 import { agoText, momentText } from '../output/times.ts'
-import { withFields } from '../remote/fields.ts'
-import type { Desk } from '../remote/talk.ts'
+import {
+  namesOf,
+  number,
+  valuesOf,
+  withFields,
+  type FieldOption,
+  type FieldValues,
+  type ReadText,
+} from '../remote/fields.ts'
+import type { FieldNames } from '../remote/refused.ts'
+import type { Desk, Talk } from '../remote/talk.ts'
 import { addResource } from '../resource.ts'
 import { EXECUTOR } from './executor-field.ts'
-import { MODEL_FIELDS, MODEL_NAMES, withModel } from './model-fields.ts'
 import { SELF_SERVICE } from './rail-fields.ts'
 import { railsText } from './rails-text.ts'
+
+const secret: ReadText = (name) => `{{secret:${name}}}`
+
+/** Options of an agent that is a model; each is a field of its executor. */
+const MODEL_FIELDS: readonly FieldOption[] = [
+  {
+    flags: '--base-url <url>',
+    field: 'base_url',
+    about: 'chat executor: URL of the API, as https://api.openai.com/v1',
+  },
+  { flags: '--model <name>', field: 'model', about: 'chat executor: name of the model' },
+  { flags: '--api-key-secret <name>', field: 'api_key', read: secret, about: 'chat executor: secret with the API key' },
+  { flags: '--system-prompt <text>', field: 'system_prompt', about: 'chat executor: system prompt' },
+  { flags: '--temperature <n>', field: 'temperature', read: number, about: 'chat executor: sampling temperature, 0–2' },
+  { flags: '--max-tokens <n>', field: 'max_tokens', read: number, about: 'chat executor: maximum output tokens' },
+]
+
+/** What the server calls these fields, under what they are called here. */
+const MODEL_NAMES: FieldNames = namesOf(
+  MODEL_FIELDS.map((option) => ({ ...option, field: `executor/${option.field}` })),
+)
 
 /** `escapement agents …`: what does the work. */
 export function addAgents(group: Command, desk: Desk): void {
   addResource<AgentView>(group, desk, {
-    ...{ one: 'an agent', input: agentInput, patch: agentPatch, isVersioned: true },
+    one: 'an agent',
+    input: agentInput,
+    patch: agentPatch,
+    isVersioned: true,
     operations: ({ agents }) => agents,
     flags: {
       executor: { ...EXECUTOR, about: 'executor: a kind such as echo, a URL, or JSON' },
@@ -52,4 +84,17 @@ export function addAgents(group: Command, desk: Desk): void {
       ['version', String(agent.version)],
     ],
   })
+}
+
+/** The body with the options of a model in its executor; what was not given stays as it is in `before`. */
+async function withModel(
+  { now }: Talk,
+  body: FieldValues,
+  given: { readonly options: object; readonly before: () => Promise<object> },
+): Promise<FieldValues> {
+  const said = valuesOf(MODEL_FIELDS, given.options, now)
+  if (Object.keys(said).length === 0) return body
+  const { executor } = body
+  const known = typeof executor === 'object' && executor !== null ? executor : await given.before()
+  return { ...body, executor: { kind: 'chat', ...known, ...said } }
 }

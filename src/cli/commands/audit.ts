@@ -3,15 +3,15 @@ import { auditFilter, type AuditVerdict, type AuditView } from '../../contract/a
 import { oneLine, valueText } from '../output/text.ts'
 import { filtersOf } from '../remote/schema-options.ts'
 import { printJson } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
 import { addList } from '../resource.ts'
 import { EXIT, type ExitCode } from '../terminal.ts'
-import { commandOf } from './group.ts'
 
 /** `escapement audit …`: who has changed what, and whether the record is whole. */
 export function addAudit(group: Command, desk: Desk): void {
   addList<AuditView>(desk, commandOf(group, 'list', 'list changes, newest first'), {
-    ...{ filter: filtersOf(auditFilter), none: 'Nothing was changed.' },
+    filter: filtersOf(auditFilter),
+    none: 'Nothing was changed.',
     read: (talk, query) => talk.client.audit.list(query),
     columns: () => [
       { title: 'NO', of: ({ no }) => String(no), right: true },

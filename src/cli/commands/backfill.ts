@@ -3,10 +3,9 @@ import type { Command } from 'commander'
 import { backfillInput, type BackfillView } from '../../contract/backfill.ts'
 import { namesOf, number, pastMoment, valuesOf, withFields, type ReadText } from '../remote/fields.ts'
 import { optionsOf } from '../remote/schema-options.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
 import { EXIT, type ExitCode } from '../terminal.ts'
 import { barOf, showBackfill, showEnded } from './backfill-look.ts'
-import { commandOf } from './group.ts'
 
 /** How many, or `never`. */
 const countOrNever: ReadText = (text, about) => (text === 'never' ? null : number(text, about))

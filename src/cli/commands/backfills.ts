@@ -3,12 +3,11 @@ import { backfillCancel, backfillFilter } from '../../contract/backfill.ts'
 import { namesOf, valuesOf, withFields } from '../remote/fields.ts'
 import { filtersOf, optionsOf } from '../remote/schema-options.ts'
 import { showDone } from '../remote/show.ts'
-import { remote, type Desk } from '../remote/talk.ts'
+import { commandOf, remote, type Desk } from '../remote/talk.ts'
 import { addList } from '../resource.ts'
 import { EXIT } from '../terminal.ts'
 import { backfillColumns, showBackfill } from './backfill-look.ts'
 import { followBackfill } from './backfill.ts'
-import { commandOf } from './group.ts'
 
 const CANCEL = optionsOf(backfillCancel, {
   running: { flags: '--stop-running', stands: 'cancel', about: 'also cancel its active runs' },
@@ -17,7 +16,8 @@ const CANCEL = optionsOf(backfillCancel, {
 /** `escapement backfills …`: past occurrences that are run. */
 export function addBackfills(group: Command, desk: Desk): void {
   addList(desk, commandOf(group, 'list', 'list backfills'), {
-    ...{ filter: filtersOf(backfillFilter), columns: backfillColumns },
+    filter: filtersOf(backfillFilter),
+    columns: backfillColumns,
     none: 'No backfills. Begin one: escapement schedules backfill ID --from 7d',
     read: (talk, query) => talk.client.backfills.list(query),
   })

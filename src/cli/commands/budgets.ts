@@ -6,17 +6,18 @@ import { agoText, momentText } from '../output/times.ts'
 import { namesOf, valuesOf, withFields } from '../remote/fields.ts'
 import { filtersOf } from '../remote/schema-options.ts'
 import type { Facts } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
 import { addGet, addResource } from '../resource.ts'
 import { showForecast } from './forecast-look.ts'
-import { commandOf } from './group.ts'
 
 const DAYS = filtersOf(forecastFilter)
 
 /** `escapement budgets …`: what runs may use. */
 export function addBudgets(group: Command, desk: Desk): void {
   addResource<BudgetView>(group, desk, {
-    ...{ one: 'a budget', input: budgetInput, patch: budgetPatch },
+    one: 'a budget',
+    input: budgetInput,
+    patch: budgetPatch,
     operations: ({ budgets }) => budgets,
     flags: { default_reserve: '--reserve <n>' },
     none: 'No budgets: runs are not limited. Create one: escapement budgets create --unit tokens --amount …',

@@ -1,26 +1,28 @@
 import type { Command } from 'commander'
-import { channelInput, channelPatch, type ChannelView } from '../../contract/channel.ts'
+import { channelInput, channelPatch, type ChannelTestView, type ChannelView } from '../../contract/channel.ts'
 import { CHANNEL_KINDS } from '../../core/channel/channel.ts'
 import { SECRETS_OF } from '../../core/channel/channel-settings.ts'
 import { paintState } from '../output/style.ts'
 import { agoText, momentText } from '../output/times.ts'
 import type { FieldValues } from '../remote/fields.ts'
 import { readHidden } from '../remote/hidden-text.ts'
-import { printJson, showDone, type Facts } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
-import { addResource } from '../resource.ts'
-import { EXIT, type ExitCode } from '../terminal.ts'
-import { commandOf } from './group.ts'
+import type { Facts } from '../remote/show.ts'
+import { commandOf, type Desk, type Talk } from '../remote/talk.ts'
+import { addAction, addResource } from '../resource.ts'
 
 /** `escapement channels …`: where messages come from besides the API. */
 export function addChannels(group: Command, desk: Desk): void {
   addResource<ChannelView, ChannelView, { readonly secrets?: boolean }>(group, desk, {
-    ...{ one: 'a channel', input: channelInput, patch: channelPatch },
+    one: 'a channel',
+    input: channelInput,
+    patch: channelPatch,
     operations: ({ channels }) => channels,
     flags: {
       // Arguments can be read by others on the machine: secrets are asked for.
-      ...{ token: null, signing_secret: null },
-      ...{ allowed_users: '--allow-users <ids>', allowed_chats: '--allow-chats <ids>' },
+      token: null,
+      signing_secret: null,
+      allowed_users: '--allow-users <ids>',
+      allowed_chats: '--allow-chats <ids>',
     },
     extra: {
       options: (command, kind) =>
@@ -49,14 +51,14 @@ export function addChannels(group: Command, desk: Desk): void {
     facts,
   })
   for (const verb of ['enable', 'disable'] as const)
-    remote(desk, commandOf(group, `${verb} <id>`, `${verb} a channel`), {
-      work: async (talk, [id = '']) => {
-        const changed = await talk.client.channels[verb](id)
-        await showDone(talk, changed, `${id} is ${changed.enabled ? 'enabled' : 'disabled'}.`)
-      },
+    addAction(desk, commandOf(group, `${verb} <id>`, `${verb} a channel`), {
+      call: (talk, [id = '']) => talk.client.channels[verb](id),
+      say: ({ enabled }, id) => `${id} is ${enabled ? 'enabled' : 'disabled'}.`,
     })
-  remote(desk, commandOf(group, 'test <id>', 'test the token of a channel'), {
-    work: (talk, [id = '']) => test(talk, id),
+  addAction(desk, commandOf(group, 'test <id>', 'test the token of a channel'), {
+    call: (talk, [id = '']) => talk.client.channels.test(id),
+    say: testText,
+    isDone: ({ ok }) => ok,
   })
 }
 
@@ -76,13 +78,9 @@ async function withSecrets(talk: Talk, body: FieldValues): Promise<FieldValues> 
   return { ...body, ...found }
 }
 
-async function test(talk: Talk, id: string): Promise<ExitCode> {
-  const result = await talk.client.channels.test(id)
-  const who = result.username === null ? '' : ` as @${result.username}`
-  if (talk.json) await printJson(talk, result)
-  else
-    await talk.print(result.ok ? `${id} is known${who}.\n` : `${id} is not: ${result.message ?? 'nobody knows why'}\n`)
-  return result.ok ? EXIT.ok : EXIT.refused
+function testText({ ok, username, message }: ChannelTestView, id: string): string {
+  const who = username === null ? '' : ` as @${username}`
+  return ok ? `${id} is known${who}.` : `${id} is not: ${message ?? 'nobody knows why'}`
 }
 
 const stateOf = ({ enabled, failure }: ChannelView): string =>

@@ -17,17 +17,20 @@ interface Candidate {
 }
 
 /** `escapement completion SHELL`: a script that completes commands and options of the whole program. */
-export function addCompletion(command: Command, { terminal, settle }: Desk, whole: () => Promise<Command>): void {
-  command.action(async (shell: string) => {
-    if (!isShell(shell)) {
-      await write(terminal.stderr, `"${shell}" is no shell that is known here. Allowed: ${SHELLS.join(', ')}\n`)
-      settle(EXIT.usage)
-      return
-    }
-    await write(terminal.stdout, scriptFor(shell, stopsOf(await whole(), [])))
-    settle(EXIT.ok)
-  })
-}
+export const completionOf =
+  (whole: (desk: Desk) => Promise<Command>) =>
+  (command: Command, desk: Desk): void => {
+    command.action(async (shell: string) => {
+      if (isShell(shell)) {
+        await write(desk.terminal.stdout, scriptFor(shell, stopsOf(await whole(desk), [])))
+        desk.settle(EXIT.ok)
+        return
+      }
+      const message = `"${shell}" is no shell that is known here. Allowed: ${SHELLS.join(', ')}`
+      await write(desk.terminal.stderr, `${message}\n`)
+      desk.settle(EXIT.usage)
+    })
+  }
 
 const isShell = (text: string): text is Shell => (SHELLS as readonly string[]).includes(text)
 

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import { runCronNext } from '../cron-next.ts'
 import { runCronPreview, type PreviewOptions } from '../cron-preview.ts'
-import type { Desk } from '../remote/talk.ts'
-import { commandOf } from './group.ts'
+import { commandOf, type Desk } from '../remote/talk.ts'
 
 const NEXT = 'answer JSON lines {"expr","from","tz"?,"dst"?,"dayMatch"?,"inclusive"?} with {"next"} or {"error"}'
 

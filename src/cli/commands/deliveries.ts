@@ -5,10 +5,8 @@ import { paintState } from '../output/style.ts'
 import { oneLine } from '../output/text.ts'
 import { agoText, lengthText, momentText } from '../output/times.ts'
 import { filtersOf } from '../remote/schema-options.ts'
-import { showDone } from '../remote/show.ts'
-import { remote, type Desk } from '../remote/talk.ts'
-import { addGet, addList } from '../resource.ts'
-import { commandOf } from './group.ts'
+import { commandOf, type Desk } from '../remote/talk.ts'
+import { addAction, addGet, addList } from '../resource.ts'
 
 /** `escapement deliveries …`: results on their way. */
 export function addDeliveries(group: Command, desk: Desk): void {
@@ -43,11 +41,9 @@ export function addDeliveries(group: Command, desk: Desk): void {
       ['tries', delivery.tries.length === 0 ? null : delivery.tries.map(tryText).join('\n')],
     ],
   })
-  remote(desk, commandOf(group, 'retry <id>', 'send a delivery again, now'), {
-    work: async (talk, [id = '']) => {
-      const delivery = await talk.client.deliveries.retry(id)
-      await showDone(talk, delivery, `${id} is on its way.`)
-    },
+  addAction(desk, commandOf(group, 'retry <id>', 'send a delivery again, now'), {
+    call: (talk, [id = '']) => talk.client.deliveries.retry(id),
+    say: (_, id) => `${id} is on its way.`,
   })
 }
 
@@ -62,7 +58,8 @@ const tryText = ({ number, started_at, duration_ms, status_code, message }: Deli
 /** `escapement alerts …`: what needs attention. */
 export function addAlerts(group: Command, desk: Desk): void {
   addList<AlertView>(desk, commandOf(group, 'list', 'list alerts, newest first'), {
-    ...{ filter: filtersOf(alertFilter, { subject_id: '--about <id>' }), none: 'No alerts.' },
+    filter: filtersOf(alertFilter, { subject_id: '--about <id>' }),
+    none: 'No alerts.',
     read: (talk, query) => talk.client.alerts.list(query),
     columns: ({ now }) => [
       { title: 'ID', of: ({ id }) => id },

@@ -7,6 +7,7 @@ const readExecutor: ReadText = (text, about) => {
 }
 
 export const EXECUTOR = {
-  ...{ flags: '--executor <kind|url|json>', read: readExecutor },
+  flags: '--executor <kind|url|json>',
+  read: readExecutor,
   hint: 'as a kind such as echo, a URL, or JSON',
 } as const

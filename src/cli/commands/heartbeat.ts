@@ -11,12 +11,10 @@ import { manyLines, oneLine } from '../output/text.ts'
 import { agoText, momentText } from '../output/times.ts'
 import type { ReadText } from '../remote/fields.ts'
 import { filtersOf, optionsOf } from '../remote/schema-options.ts'
-import { printJson, type Facts } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import type { Facts } from '../remote/show.ts'
+import { commandOf, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
-import { addGet, addList, addWrite } from '../resource.ts'
-import { EXIT, type ExitCode } from '../terminal.ts'
-import { commandOf } from './group.ts'
+import { addAction, addGet, addList, addWrite } from '../resource.ts'
 import { probeFacts, withProbe, withProbeIn, type ProbeOptions } from './probe-options.ts'
 import { ifMatch, withVersion, type VersionOptions } from './versions.ts'
 
@@ -59,7 +57,10 @@ export function addHeartbeat(group: Command, desk: Desk): void {
   })
   const set = commandOf(group, 'set <agent>', 'set the heartbeat of an agent; omitted fields stay as they are')
   addWrite<HeartbeatView, VersionOptions & ProbeOptions>(desk, withProbe(withVersion(set)), {
-    ...{ kind: 'change', fields: FIELDS, names: { '/probe': '--probe' }, facts },
+    kind: 'change',
+    fields: FIELDS,
+    names: { '/probe': '--probe' },
+    facts,
     send: (talk, given, { args: [id = ''], options }) =>
       changed(talk, id, { change: withProbeIn(given, options, talk.terminal), ...ifMatch(options) }),
   })
@@ -68,11 +69,17 @@ export function addHeartbeat(group: Command, desk: Desk): void {
       facts,
       read: (talk, [id = '']) => changed(talk, id, { change: { enabled: verb === 'enable' } }),
     })
-  remote(desk, commandOf(group, 'test <agent>', 'run the heartbeat of an agent once, now'), {
-    work: (talk, [id = '']) => test(talk, id),
+  addAction(desk, commandOf(group, 'test <agent>', 'run the heartbeat of an agent once, now'), {
+    call: (talk, [id = '']) => talk.client.heartbeat.test(id),
+    say: ({ ran, run_id: run = '', sentence }, id) =>
+      ran
+        ? `${run} is on its way; escapement heartbeat log ${id} says what comes of it.`
+        : `${id} was not asked: ${sentence}`,
+    isDone: ({ ran }) => ran,
   })
   addList<HeartbeatLogView>(desk, commandOf(group, 'log <agent>', 'list the heartbeats of an agent, newest first'), {
-    ...{ filter: filtersOf(heartbeatLogFilter), none: 'Nothing in the log.' },
+    filter: filtersOf(heartbeatLogFilter),
+    none: 'Nothing in the log.',
     read: (talk, query, [id = '']) => talk.client.heartbeat.log(id, query),
     columns: ({ now, style }) => [
       { title: 'AT', of: ({ at }) => agoText(at, now) },
@@ -98,18 +105,6 @@ async function changed(
   const known = now.version === 0 || now.checklist === null ? kept : { ...kept, enabled }
   const body = { ...known, ack_max_chars: now.ack_max_chars, ...change } as HeartbeatInput
   return talk.client.heartbeat.set(id, body, { ifMatch: wanted ?? now.version })
-}
-
-async function test(talk: Talk, id: string): Promise<ExitCode> {
-  const answer = await talk.client.heartbeat.test(id)
-  if (talk.json) await printJson(talk, answer)
-  else
-    await talk.print(
-      answer.ran
-        ? `${answer.run_id ?? ''} is on its way; escapement heartbeat log ${id} says what comes of it.\n`
-        : `${id} was not asked: ${answer.sentence}\n`,
-    )
-  return answer.ran ? EXIT.ok : EXIT.refused
 }
 
 const stateOf = ({ enabled }: HeartbeatView): string => (enabled ? 'active' : 'paused')

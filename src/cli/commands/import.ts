@@ -12,10 +12,9 @@ import { namesOf, valuesOf, withFields } from '../remote/fields.ts'
 import { readText } from '../remote/files.ts'
 import { optionsOf } from '../remote/schema-options.ts'
 import { printJson } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
 import { EXIT, type ExitCode, type Terminal } from '../terminal.ts'
-import { commandOf } from './group.ts'
 
 const FLAGS = { text: null, target_id: '--deliver-to <id>' }
 const FIELDS = optionsOf(importInput, FLAGS)

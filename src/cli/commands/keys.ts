@@ -4,10 +4,9 @@ import { paintState } from '../output/style.ts'
 import { valueText } from '../output/text.ts'
 import { agoText, momentText } from '../output/times.ts'
 import { filtersOf, optionsOf } from '../remote/schema-options.ts'
-import { showDone, type Facts } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
-import { addGet, addList, addWrite } from '../resource.ts'
-import { commandOf } from './group.ts'
+import type { Facts } from '../remote/show.ts'
+import { commandOf, type Desk, type Talk } from '../remote/talk.ts'
+import { addAction, addGet, addList, addWrite } from '../resource.ts'
 import { gatherRails, RAIL_FIELDS, RAIL_NAMES } from './rail-fields.ts'
 import { railsText } from './rails-text.ts'
 
@@ -22,7 +21,8 @@ export function addKeys(group: Command, desk: Desk): void {
     note: () => 'Store it now: it cannot be shown again.',
   })
   addList<KeyView>(desk, commandOf(group, 'list', 'list keys'), {
-    ...{ filter: filtersOf(keyFilter), none: 'No keys.' },
+    filter: filtersOf(keyFilter),
+    none: 'No keys.',
     read: (talk, query) => talk.client.keys.list(query),
     columns: ({ now, style }) => [
       { title: 'ID', of: ({ id }) => id },
@@ -40,11 +40,9 @@ export function addKeys(group: Command, desk: Desk): void {
     facts,
     read: (talk, [id = '']) => talk.client.keys.get(id),
   })
-  remote(desk, commandOf(group, 'revoke <id>', 'revoke a key'), {
-    work: async (talk, [id = '']) => {
-      const key = await talk.client.keys.revoke(id)
-      await showDone(talk, key, `${id} is ${key.state}.`)
-    },
+  addAction(desk, commandOf(group, 'revoke <id>', 'revoke a key'), {
+    call: (talk, [id = '']) => talk.client.keys.revoke(id),
+    say: ({ state }, id) => `${id} is ${state}.`,
   })
 }
 

@@ -6,8 +6,7 @@ import type { Column } from '../output/table.ts'
 import { agoText } from '../output/times.ts'
 import { number } from '../remote/fields.ts'
 import { showDone, showList } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
-import { commandOf } from './group.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
 
 const LANE_COLUMNS: readonly Column<LaneView>[] = [
   { title: 'LANE', of: ({ name }) => name },

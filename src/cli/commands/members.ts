@@ -3,11 +3,10 @@ import { memberInput, memberPatch, type MemberView } from '../../contract/member
 import { oneLine, valueText } from '../output/text.ts'
 import { agoText, momentText } from '../output/times.ts'
 import { optionsOf } from '../remote/schema-options.ts'
-import { showDone, type Facts } from '../remote/show.ts'
-import { signInLink } from '../remote/sign-in-link.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
-import { addDelete, addList, addWrite } from '../resource.ts'
-import { commandOf } from './group.ts'
+import type { Facts } from '../remote/show.ts'
+import { withLink } from '../remote/sign-in-link.ts'
+import { commandOf, type Desk, type Talk } from '../remote/talk.ts'
+import { addAction, addList, addWrite } from '../resource.ts'
 
 /** `escapement members …`: people, and how they get in. */
 export function addMembers(group: Command, desk: Desk): void {
@@ -23,24 +22,28 @@ export function addMembers(group: Command, desk: Desk): void {
     ],
   })
   addWrite<MemberView, object>(desk, commandOf(group, 'add <org>', 'add a member'), {
-    ...{ kind: 'new', fields: optionsOf(memberInput), facts },
+    kind: 'new',
+    fields: optionsOf(memberInput),
+    facts,
     send: (talk, body, { args: [org = ''] }) => talk.client.members.create(org, body as never),
     note: ({ id }, [org = '']) => `A link that signs them in: escapement members invite ${org} ${id}`,
   })
   addWrite<MemberView, object>(desk, commandOf(group, 'update <org> <id>', 'update a member'), {
-    ...{ kind: 'change', fields: optionsOf(memberPatch), facts },
+    kind: 'change',
+    fields: optionsOf(memberPatch),
+    facts,
     send: (talk, body, { args: [org_id = '', id = ''] }) => talk.client.members.update({ org_id, id }, body),
   })
-  addDelete(desk, commandOf(group, 'remove <org> <id>', 'remove a member'), {
-    ...{ key: 'id', sentence: 'no member any more' },
-    remove: (talk, [org_id = '', id = '']) => talk.client.members.delete({ org_id, id }),
-  })
-  remote(desk, commandOf(group, 'invite <org> <id>', 'create a link that signs a member in, once'), {
-    work: async (talk, [org_id = '', id = '']) => {
-      const link = await talk.client.members.invite({ org_id, id })
-      const url = await signInLink(talk, link.token)
-      await showDone(talk, { ...link, url }, url)
+  addAction(desk, commandOf(group, 'remove <org> <id>', 'remove a member'), {
+    call: async (talk, [org_id = '', id = '']) => {
+      await talk.client.members.delete({ org_id, id })
+      return { id, deleted: true }
     },
+    say: (_, id) => `${id} is no member any more.`,
+  })
+  addAction(desk, commandOf(group, 'invite <org> <id>', 'create a link that signs a member in, once'), {
+    call: async (talk, [org_id = '', id = '']) => withLink(talk, await talk.client.members.invite({ org_id, id })),
+    say: ({ url }) => url,
   })
 }
 

@@ -8,7 +8,9 @@ import { addResource } from '../resource.ts'
 /** `escapement orgs …`: the tenants of the deployment. */
 export function addOrgs(group: Command, desk: Desk): void {
   addResource<OrgView, CreatedOrg>(group, desk, {
-    ...{ one: 'an org', input: orgInput, patch: orgPatch },
+    one: 'an org',
+    input: orgInput,
+    patch: orgPatch,
     operations: ({ orgs }) => orgs,
     made: {
       facts: (_, { first_key: key }) => [

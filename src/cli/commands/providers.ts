@@ -7,7 +7,10 @@ import { addResource } from '../resource.ts'
 /** `escapement providers …`: what several agents call, with quotas they share. */
 export function addProviders(group: Command, desk: Desk): void {
   addResource<ProviderView>(group, desk, {
-    ...{ one: 'a provider', key: 'name', input: providerInput, patch: providerPatch },
+    one: 'a provider',
+    key: 'name',
+    input: providerInput,
+    patch: providerPatch,
     operations: ({ providers }) => providers,
     flags: { requests_per_minute: '--requests <n>', tokens_per_minute: '--tokens <n>' },
     about: { delete: 'delete a provider that no agent uses' },

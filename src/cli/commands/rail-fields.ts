@@ -25,7 +25,8 @@ const onOffOrJson: ReadText = (text, about) => {
 const RAILS = optionsOf(guardRailsInput, {
   budget: { flags: '--rail-budget <budget>', read: budget, hint: 'as in "5000 tokens/day"' },
   own_schedules_only: {
-    ...{ flags: '--all-schedules', stands: false },
+    flags: '--all-schedules',
+    stands: false,
     about: 'let it see and change everything in the org, not only what it created',
   },
 })
@@ -35,7 +36,8 @@ export const RAIL_FIELDS: readonly FieldOption[] = [
   ...only(
     optionsOf(keyInput, {
       guard_rails: {
-        ...{ flags: '--guard-rails <on|json>', read: onOffOrJson },
+        flags: '--guard-rails <on|json>',
+        read: onOffOrJson,
         hint: 'as on for the default limits, or JSON; each of the options below restricts it too',
       },
     }),
@@ -46,7 +48,8 @@ export const RAIL_FIELDS: readonly FieldOption[] = [
 
 /** The field of an agent that lets its attempts create things on their own. */
 export const SELF_SERVICE = {
-  ...{ flags: '--self-service <on|off|json>', read: onOffOrJson },
+  flags: '--self-service <on|off|json>',
+  read: onOffOrJson,
   hint: 'as on for the default limits, off, or JSON',
 } as const
 

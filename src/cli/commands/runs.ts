@@ -1,16 +1,16 @@
 import type { Command } from 'commander'
+import type { LineageNode, LineageView } from '../../contract/lineage.ts'
 import { runFilter } from '../../contract/run.ts'
 import { paintState } from '../output/style.ts'
+import { oneLine } from '../output/text.ts'
 import { valuesOf, withFields } from '../remote/fields.ts'
 import { filtersOf, only } from '../remote/schema-options.ts'
-import { showDone, type PageOptions } from '../remote/show.ts'
-import { remote, type Desk } from '../remote/talk.ts'
-import { addGet, addList } from '../resource.ts'
+import { printJson, showDone, type PageOptions } from '../remote/show.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
+import { addAction, addGet, addList } from '../resource.ts'
 import { EXIT } from '../terminal.ts'
 import { mostOf, withMost, type MostOptions } from './events.ts'
 import { showExplained, whyFacts, whySentence } from './explain-look.ts'
-import { commandOf } from './group.ts'
-import { showLineage } from './lineage-look.ts'
 import { followRun, followRuns } from './run-follow.ts'
 import { NO_RUNS, runColumns, runFacts } from './run-look.ts'
 import { addScheduleOfRun } from './schedule-of-run.ts'
@@ -36,7 +36,9 @@ export function addRuns(group: Command, desk: Desk): void {
 
 function addReading(group: Command, desk: Desk): void {
   addList(desk, commandOf(group, 'list', 'list runs, newest first'), {
-    ...{ filter: FILTER, columns: runColumns, none: NO_RUNS },
+    filter: FILTER,
+    columns: runColumns,
+    none: NO_RUNS,
     read: (talk, query) => talk.client.runs.list(query),
   })
   addGet(desk, commandOf(group, 'get <id>', 'show a run with its attempts and timeline'), {
@@ -78,11 +80,9 @@ interface RetryOptions {
 }
 
 function addActing(group: Command, desk: Desk): void {
-  remote(desk, commandOf(group, 'cancel <id>', 'cancel a run'), {
-    work: async (talk, [id = '']) => {
-      const run = await talk.client.runs.cancel(id)
-      await showDone(talk, run, `${id} is ${run.status}.`)
-    },
+  addAction(desk, commandOf(group, 'cancel <id>', 'cancel a run'), {
+    call: (talk, [id = '']) => talk.client.runs.cancel(id),
+    say: ({ status }, id) => `${id} is ${status}.`,
   })
   const retry = commandOf(group, 'retry <id>', 'retry a run that has ended')
     .option('--force', 'even if it succeeded')
@@ -96,3 +96,20 @@ function addActing(group: Command, desk: Desk): void {
     },
   })
 }
+
+/** Shows where a run comes from and what it made, as a tree. */
+const showLineage = (talk: Talk, lineage: LineageView): Promise<void> =>
+  talk.json ? printJson(talk, lineage) : talk.print(treeOf(talk, lineage))
+
+function treeOf({ style }: Talk, { ancestors, self, children, next_cursor: more }: LineageView): string {
+  const line = (node: LineageNode, depth: number, mark: string): string =>
+    `${'  '.repeat(depth)}${mark}${node.kind} ${node.id} ${paintState(style, node.status)} ${aboutOf(node)}\n`
+  const above = ancestors.map((node, index) => line(node, index, index === 0 ? '' : '└ ')).join('')
+  const here = line(self, ancestors.length, ancestors.length === 0 ? '' : '└ ').replace('\n', '  ← this one\n')
+  const below = children.map((node) => line(node, ancestors.length + 1, '└ ')).join('')
+  const rest = more === null ? '' : `${'  '.repeat(ancestors.length + 1)}… more with --cursor ${more}\n`
+  return `${above}${here}${below}${rest}`
+}
+
+const aboutOf = ({ kind, name, agent_id: agent, trigger }: LineageNode): string =>
+  kind === 'schedule' ? oneLine(name ?? '') : `${trigger ?? ''} of agent ${agent}`

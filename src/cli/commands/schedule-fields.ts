@@ -29,20 +29,21 @@ export const TIMING = [
   ...['dst', 'day_match', 'starts_at', 'ends_at', 'exclude'],
 ]
 
-/** Where options of a schedule differ from their fields. Fields that are the same as another have no option. */
+/** Where options of a schedule differ from their fields. */
 export const SCHEDULE_FLAGS: Overrides = {
   executor: EXECUTOR,
   cadence: { flags: '--cadence <range|json>', read: readCadence, hint: 'as in 5m..6h, JSON, or none' },
   payload: { flags: '--payload <text|json>', also: '--prompt <text>', read: textOrJson },
   budget: {
-    ...{ flags: '--budget <text|json>', read: readBudget },
+    flags: '--budget <text|json>',
+    read: readBudget,
     hint: 'as in "5000 tokens per day", "10 money per month", JSON, or none',
   },
   delivery: { flags: '--deliver-to <id>', read: target },
   // It has options of its own.
   probe: null,
-  ...{ kind: null, schedule_type: null, cron_expr: null, expr: null, interval_seconds: null, everyMs: null },
-  ...{ run_at: null, atMs: null, tz: null, status: null },
+  kind: null,
+  status: null,
 }
 
 /** The options of a schedule. */

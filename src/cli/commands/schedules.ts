@@ -8,19 +8,18 @@ import type { Column } from '../output/table.ts'
 import { bodyOf, namesOf, withBody, withFields, valuesOf } from '../remote/fields.ts'
 import { filtersOf, only, optionsOf } from '../remote/schema-options.ts'
 import { printJson, showDone, showList } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
-import { addList, addResource } from '../resource.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
+import { addAction, addList, addResource } from '../resource.ts'
 import { EXIT, type ExitCode } from '../terminal.ts'
 import { addBackfill } from './backfill.ts'
 import { showExplained } from './explain-look.ts'
 import { showDraftForecast } from './forecast-look.ts'
-import { commandOf } from './group.ts'
 import { addProbe, withProbe, withProbeIn, type ProbeOptions } from './probe-options.ts'
 import { followRun } from './run-follow.ts'
 import { NO_RUNS, runColumns } from './run-look.ts'
 import { explainOccurrence, showPreview } from './schedule-answers.ts'
-import { addApproving } from './schedule-approval.ts'
-import { SCHEDULE_FLAGS, TIMING } from './schedule-fields.ts'
+import { addApproving, stateText } from './schedule-approval.ts'
+import { SCHEDULE_FIELDS, SCHEDULE_FLAGS, TIMING } from './schedule-fields.ts'
 import { scheduleColumns, scheduleFacts } from './schedule-look.ts'
 import { addParse, refuseWithoutTime, withWhen, withWords } from './schedule-words.ts'
 
@@ -41,7 +40,11 @@ type WriteOptions = { readonly when?: string; readonly file?: string } & ProbeOp
 
 function addPlain(group: Command, desk: Desk): void {
   addResource<ScheduleView, ScheduleView, WriteOptions>(group, desk, {
-    ...{ one: 'a schedule', input: scheduleInput, patch: scheduleInput, flags: SCHEDULE_FLAGS, isVersioned: true },
+    one: 'a schedule',
+    input: scheduleInput,
+    patch: scheduleInput,
+    flags: SCHEDULE_FLAGS,
+    isVersioned: true,
     operations: ({ schedules }) => schedules,
     filter: filtersOf(scheduleFilter, { q: '-q, --q <text>' }),
     extra: {
@@ -61,7 +64,8 @@ function addPlain(group: Command, desk: Desk): void {
   })
   addList(desk, commandOf(group, 'runs <id>', 'list the runs of a schedule, newest first'), {
     filter: only(filtersOf(runFilter), 'status', 'trigger', 'from', 'to'),
-    ...{ columns: runColumns, none: NO_RUNS },
+    columns: runColumns,
+    none: NO_RUNS,
     read: (talk, query, [id = '']) => talk.client.schedules.runs(id, query),
   })
 }
@@ -85,18 +89,13 @@ function addOutcomes(group: Command, desk: Desk): void {
 }
 
 function addSwitching(group: Command, desk: Desk): void {
-  remote(desk, commandOf(group, 'enable <id>', 'enable a schedule'), {
-    work: async (talk, [id = '']) => {
-      const schedule = await talk.client.schedules.enable(id)
-      const next = schedule.next_run_at === null ? '' : ` Next run: ${schedule.next_run_at}`
-      await showDone(talk, schedule, `${id} is ${schedule.state}.${next}`)
-    },
+  addAction(desk, commandOf(group, 'enable <id>', 'enable a schedule'), {
+    call: (talk, [id = '']) => talk.client.schedules.enable(id),
+    say: stateText,
   })
-  remote(desk, commandOf(group, 'disable <id>', 'disable a schedule; active runs continue'), {
-    work: async (talk, [id = '']) => {
-      const schedule = await talk.client.schedules.disable(id)
-      await showDone(talk, schedule, `${id} is ${schedule.state}.`)
-    },
+  addAction(desk, commandOf(group, 'disable <id>', 'disable a schedule; active runs continue'), {
+    call: (talk, [id = '']) => talk.client.schedules.disable(id),
+    say: ({ state }, id) => `${id} is ${state}.`,
   })
   const run = commandOf(group, 'run <id>', 'run a schedule now')
     .option('--due', 'only if an occurrence is due')
@@ -122,7 +121,7 @@ async function runNow(
 }
 
 function addForecast(group: Command, desk: Desk): void {
-  const fields = optionsOf(scheduleForecastInput, { ...SCHEDULE_FLAGS, id: null })
+  const fields = [...SCHEDULE_FIELDS, ...optionsOf(scheduleForecastInput.pick({ days: true }))]
   const about = 'forecast the usage of a new schedule, or with an id of a changed one'
   remote(desk, withBody(commandOf(group, 'forecast [id]', about), fields, 'new'), {
     names: namesOf(fields),
@@ -135,7 +134,8 @@ function addForecast(group: Command, desk: Desk): void {
 }
 
 function addAsking(group: Command, desk: Desk): void {
-  const fields = only(optionsOf(previewInput, SCHEDULE_FLAGS), ...TIMING, 'count', 'from')
+  const asked = optionsOf(previewInput.pick({ count: true, from: true }))
+  const fields = [...only(SCHEDULE_FIELDS, ...TIMING), ...asked]
   remote(desk, withFields(commandOf(group, 'preview', 'show when a schedule would fire'), fields), {
     names: namesOf(fields),
     work: async (talk, _, options) => {

@@ -1,15 +1,13 @@
 import type { Command } from 'commander'
 import { EscapementError } from '../../client/errors.ts'
-import type { SecretInput, SecretPatch, SecretView } from '../../contract/secret.ts'
+import type { SecretInput, SecretPatch, RotationView, SecretView } from '../../contract/secret.ts'
 import { agoText, momentText } from '../output/times.ts'
 import { readHidden } from '../remote/hidden-text.ts'
-import { showDone, showOne, type Facts } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { showOne, type Facts } from '../remote/show.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
-import { addDelete, addGet, addList } from '../resource.ts'
-import { EXIT, type ExitCode } from '../terminal.ts'
+import { addAction, addGet, addList } from '../resource.ts'
 import type { RecoverOptions } from '../recover.ts'
-import { commandOf } from './group.ts'
 import { withDatabase } from './server.ts'
 
 interface SetOptions {
@@ -44,15 +42,22 @@ export function addSecrets(group: Command, desk: Desk): void {
       await showOne(talk, secret, () => facts(talk, secret))
     },
   })
-  addDelete(desk, commandOf(group, 'delete <name>', 'delete a secret that no agent uses'), {
-    key: 'name',
-    remove: (talk, [name = '']) => talk.client.secrets.delete(name),
+  addAction(desk, commandOf(group, 'delete <name>', 'delete a secret that no agent uses'), {
+    call: async (talk, [name = '']) => {
+      await talk.client.secrets.delete(name)
+      return { name, deleted: true }
+    },
+    say: (_, name) => `${name} is deleted.`,
   })
   const rotating = commandOf(group, 'rotate', 'encrypt all secrets again with the first key').option(
     '--new-key',
     'create a new key first; only where it is in a file beside the embedded database',
   )
-  remote<{ readonly newKey?: boolean }>(desk, rotating, { work: (talk, _, options) => rotate(talk, options) })
+  addAction<RotationView, { readonly newKey?: boolean }>(desk, rotating, {
+    call: (talk, _, { newKey = false }) => talk.client.secrets.rotate({ new_key: newKey }),
+    say: rotationText,
+    isDone: ({ failed }) => failed.length === 0,
+  })
   const recover = commandOf(group, 'recover', 'use another key after the encryption key was lost; needs no server')
   withDatabase(recover)
     .requiredOption('--lost-key <id>', 'id of the lost key; its secrets are listed and must be entered again')
@@ -77,13 +82,11 @@ async function setSecret(talk: Talk, name: string, options: SetOptions): Promise
   return talk.client.secrets.create({ name, ...change } as SecretInput)
 }
 
-async function rotate(talk: Talk, { newKey = false }: { readonly newKey?: boolean }): Promise<ExitCode> {
-  const done = await talk.client.secrets.rotate({ new_key: newKey })
-  const before = done.previous_key_id === null ? '' : `, ${done.previous_key_id} before`
-  const failed = done.failed.map(({ org_id, kind, name, message }) => `\n  ${org_id} ${kind} ${name}: ${message}`)
-  const left = failed.length === 0 ? '' : `\nNot opened and left as they are: ${failed.length}${failed.join('')}`
-  await showDone(talk, done, `Sealed anew: ${done.sealed_anew}. Key ${done.key_id} seals${before}.${left}`)
-  return failed.length === 0 ? EXIT.ok : EXIT.refused
+function rotationText({ previous_key_id: previous, failed, sealed_anew: sealed, key_id: key }: RotationView): string {
+  const before = previous === null ? '' : `, ${previous} before`
+  const lines = failed.map(({ org_id, kind, name, message }) => `\n  ${org_id} ${kind} ${name}: ${message}`)
+  const left = lines.length === 0 ? '' : `\nNot opened and left as they are: ${lines.length}${lines.join('')}`
+  return `Sealed anew: ${sealed}. Key ${key} seals${before}.${left}`
 }
 
 const facts = ({ now }: Talk, secret: SecretView): Facts => [

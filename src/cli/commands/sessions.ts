@@ -15,10 +15,9 @@ import { agoText } from '../output/times.ts'
 import { namesOf, valuesOf, withFields } from '../remote/fields.ts'
 import { filtersOf, only, optionsOf } from '../remote/schema-options.ts'
 import { showDone, type Facts } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
-import { addGet, addList, addWrite } from '../resource.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
+import { addAction, addGet, addList, addWrite } from '../resource.ts'
 import { EXIT, type ExitCode } from '../terminal.ts'
-import { commandOf } from './group.ts'
 import { waitOf, withWait, type WaitOptions } from './waiting.ts'
 
 /** Of a message; everything else about it is for programs. */
@@ -31,7 +30,9 @@ const MESSAGE = only(
 export function addSessions(group: Command, desk: Desk): void {
   addReading(group, desk)
   addWrite<SessionView, object>(desk, commandOf(group, 'update <key>', 'update the queue rules of a session'), {
-    ...{ kind: 'change', fields: optionsOf(sessionChange), facts },
+    kind: 'change',
+    fields: optionsOf(sessionChange),
+    facts,
     send: (talk, body, { args: [key = ''] }) => talk.client.sessions.update(key, body),
   })
   const send = withWait(withFields(commandOf(group, 'send <key> <text...>', 'send a message to a session'), MESSAGE))
@@ -87,11 +88,9 @@ function addStopping(group: Command, desk: Desk): void {
     ['stopall', 'stopAll', 'cancel active runs and empty the queue'],
     ['reset', 'reset', 'begin a new generation: cancel everything and forget the conversation'],
   ] as const)
-    remote(desk, commandOf(group, `${name} <key>`, about), {
-      work: async (talk, [key = '']) => {
-        const answer = await talk.client.sessions[verb](key)
-        await showDone(talk, answer, stoppedText(answer))
-      },
+    addAction(desk, commandOf(group, `${name} <key>`, about), {
+      call: (talk, [key = '']) => talk.client.sessions[verb](key),
+      say: stoppedText,
     })
 }
 

@@ -1,15 +1,13 @@
 import type { Command } from 'commander'
-import { targetInput, targetPatch, type TargetView } from '../../contract/target.ts'
+import { targetInput, targetPatch, type TargetTestView, type TargetView } from '../../contract/target.ts'
 import { explainWhy } from '../../core/reasons.ts'
 import { paintState } from '../output/style.ts'
 import { agoText, lengthText, momentText } from '../output/times.ts'
 import { list, type ReadText } from '../remote/fields.ts'
-import { printJson, showDone, showOne } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { showOne } from '../remote/show.ts'
+import { commandOf, remote, type Desk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
-import { addResource } from '../resource.ts'
-import { EXIT, type ExitCode } from '../terminal.ts'
-import { commandOf } from './group.ts'
+import { addAction, addResource } from '../resource.ts'
 
 const mailTo: ReadText = (text, about) => ({ to: list(text, about) })
 
@@ -31,7 +29,9 @@ const quietHours: ReadText = (text) => {
 /** `escapement targets …`: where results are delivered. */
 export function addTargets(group: Command, desk: Desk): void {
   addResource<TargetView>(group, desk, {
-    ...{ one: 'a target', input: targetInput, patch: targetPatch },
+    one: 'a target',
+    input: targetInput,
+    patch: targetPatch,
     operations: ({ targets }) => targets,
     flags: {
       url: '--to <url>',
@@ -40,7 +40,8 @@ export function addTargets(group: Command, desk: Desk): void {
         '--settings <json>',
       ],
       quiet_hours: {
-        ...{ flags: '--quiet-hours <from-to@zone>', read: quietHours },
+        flags: '--quiet-hours <from-to@zone>',
+        read: quietHours,
         hint: 'as in 22:00-07:00@Europe/Berlin, or none',
       },
       alerts: { flags: '--alerts [yes|no]', read: yesOrNo, stands: true },
@@ -77,14 +78,14 @@ export function addTargets(group: Command, desk: Desk): void {
 }
 
 function addDoing(group: Command, desk: Desk): void {
-  remote(desk, commandOf(group, 'enable <id>', 'enable a target and send the messages held for it'), {
-    work: async (talk, [id = '']) => {
-      const enabled = await talk.client.targets.enable(id)
-      await showDone(talk, enabled, `${id} is enabled; held messages on their way: ${enabled.released}.`)
-    },
+  addAction(desk, commandOf(group, 'enable <id>', 'enable a target and send the messages held for it'), {
+    call: (talk, [id = '']) => talk.client.targets.enable(id),
+    say: ({ released }, id) => `${id} is enabled; held messages on their way: ${released}.`,
   })
-  remote(desk, commandOf(group, 'test <id>', 'send a test message to a target'), {
-    work: (talk, [id = '']) => test(talk, id),
+  addAction(desk, commandOf(group, 'test <id>', 'send a test message to a target'), {
+    call: (talk, [id = '']) => talk.client.targets.test(id),
+    say: testText,
+    isDone: ({ delivered }) => delivered,
   })
   const secret = commandOf(group, 'signing-secret', 'show the secret that signs webhooks')
   remote<{ readonly rotate?: boolean }>(desk, secret.option('--rotate', 'create a new one; for a day both sign'), {
@@ -100,17 +101,10 @@ function addDoing(group: Command, desk: Desk): void {
   })
 }
 
-async function test(talk: Talk, id: string): Promise<ExitCode> {
-  const result = await talk.client.targets.test(id)
-  if (talk.json) await printJson(talk, result)
-  else {
-    const took = lengthText(result.duration_ms)
-    const said = result.delivered
-      ? `${id} accepted it with ${result.status_code ?? 'no status'} after ${took}.`
-      : `${id} did not accept it: ${result.message ?? 'nobody knows why'} (after ${took}).`
-    await talk.print(`${said}\n`)
-  }
-  return result.delivered ? EXIT.ok : EXIT.refused
+function testText({ delivered, status_code: status, message, duration_ms: took }: TargetTestView, id: string): string {
+  return delivered
+    ? `${id} accepted it with ${status ?? 'no status'} after ${lengthText(took)}.`
+    : `${id} did not accept it: ${message ?? 'nobody knows why'} (after ${lengthText(took)}).`
 }
 
 /** Where it leads, in one line. */

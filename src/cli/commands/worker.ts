@@ -112,16 +112,13 @@ function lineOf({ json, style }: Talk, { level, message, facts }: WorkerLogEntry
   return `${text}${told.length === 0 ? '' : ` ${style.dim(told.join(' '))}`}\n`
 }
 
-function columnsOf({ terminal, style }: Talk): readonly Column<WorkerView>[] {
-  const now = terminal.now()
-  return [
-    { title: 'ID', of: ({ id }) => id },
-    { title: 'NAME', of: ({ name }) => name, flexible: true },
-    { title: 'STATE', of: stateOf, paint: (text) => paintState(style, text) },
-    { title: 'AGENTS', of: ({ agents }) => agents.join(', '), flexible: true },
-    { title: 'HOLDS', of: ({ held, capacity }) => `${held}/${capacity}`, right: true },
-    { title: 'CONNECTED', of: ({ connected_at }) => agoText(connected_at, now) },
-  ]
-}
+const columnsOf = ({ now, style }: Talk): readonly Column<WorkerView>[] => [
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'NAME', of: ({ name }) => name, flexible: true },
+  { title: 'STATE', of: stateOf, paint: (text) => paintState(style, text) },
+  { title: 'AGENTS', of: ({ agents }) => agents.join(', '), flexible: true },
+  { title: 'HOLDS', of: ({ held, capacity }) => `${held}/${capacity}`, right: true },
+  { title: 'CONNECTED', of: ({ connected_at }) => agoText(connected_at, now) },
+]
 
 const stateOf = ({ alive, draining }: WorkerView): string => (alive ? (draining ? 'draining' : 'alive') : 'gone')

@@ -14,9 +14,13 @@ const USUAL: Overrides = {
   enabled: { flags: '--disabled', stands: false, about: 'disable it' },
 }
 
+/** A field that is another one under the name that a different scheduler has for it. */
+const SYNONYM = /^Same as /
+
 /** An option for each field of a body: flag, help and reader come from the schema. */
 export const optionsOf = (schema: ObjectSchema, overrides: Overrides = {}): readonly FieldOption[] =>
   fieldsOf(schema).flatMap((field) => {
+    if (SYNONYM.test(field.description)) return []
     const given = overrides[field.name] ?? (field.name in overrides ? null : (USUAL[field.name] ?? ''))
     if (given === null) return []
     return (isSeveral(given) ? given : [given]).map((one) => optionOf(field, one))
@@ -38,7 +42,9 @@ function optionOf(field: SchemaField, given: Override): FieldOption {
   const { hint, ...own } = typeof given === 'string' ? (given === '' ? {} : { flags: given }) : given
   const { flags, read, stands } = usualOf(field)
   return {
-    ...{ field: field.name, flags, about: aboutOf(field, hint) },
+    field: field.name,
+    flags,
+    about: aboutOf(field, hint),
     ...(read === undefined || 'stands' in own ? {} : { read }),
     ...(stands === undefined ? {} : { stands }),
     ...own,
@@ -49,8 +55,14 @@ function optionOf(field: SchemaField, given: Override): FieldOption {
 const ENDING = /(?:_(seconds|ms|at|id|policy|action)|(Id|Url))$/
 
 const VALUES: Readonly<Record<SchemaField['kind'], string>> = {
-  ...{ text: ' <text>', words: ' <word>', whole: ' <n>', number: ' <n>', boolean: '' },
-  ...{ time: ' <time>', list: ' <a,b>', json: ' <json>' },
+  text: ' <text>',
+  words: ' <word>',
+  whole: ' <n>',
+  number: ' <n>',
+  boolean: '',
+  time: ' <time>',
+  list: ' <a,b>',
+  json: ' <json>',
 }
 
 const READERS = { whole: number, number, time: moment, list, json } as const

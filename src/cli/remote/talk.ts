@@ -52,6 +52,10 @@ export type Work<Options> = (
   options: Options,
 ) => Promise<ExitCode | undefined> | Promise<void>
 
+/** Begins a command of a group; `usage` is its name and its arguments: `get <id>`. */
+export const commandOf = (group: Command, usage: string, about: string): Command =>
+  group.command(usage).description(about)
+
 /** Makes a command of `command`: finds the server, does the work, and tells what was refused. */
 export function remote<Options extends object>(
   desk: Desk,
