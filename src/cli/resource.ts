@@ -112,11 +112,16 @@ export interface Operations<View, Made> {
 
 type Verb = 'list' | 'get' | 'create' | 'update' | 'delete'
 
-/** Options that stand for more than one field, and what they do to the body. `id`: of what is changed. */
+/** Options that stand for more than one field, and what they do to the body. */
 export interface Extra<Options extends object> {
   readonly options: (command: Command, kind: 'new' | 'change') => Command
   readonly names?: FieldNames
-  readonly body: (talk: Talk, body: FieldValues, given: Options & { readonly id?: string }) => Promise<FieldValues>
+  /** `changed` is the id of what is changed; null: it is new. */
+  readonly body: (
+    talk: Talk,
+    body: FieldValues,
+    given: { readonly changed: string | null; readonly options: Options },
+  ) => Promise<FieldValues>
 }
 
 /** A resource with its plain commands. */
@@ -184,7 +189,7 @@ function addCreate<View, Made extends View, Options extends object>(
     names: extra?.names ?? {},
     facts: (talk, view) => [...facts(talk, view), ...(made?.facts?.(talk, view) ?? [])],
     send: async (talk, body, { options }) =>
-      operations(talk.client).create(((await extra?.body(talk, body, options)) ?? body) as never),
+      operations(talk.client).create(((await extra?.body(talk, body, { changed: null, options })) ?? body) as never),
     ...(made?.note === undefined ? {} : { note: made.note }),
   })
 }
@@ -202,7 +207,7 @@ function addUpdate<View, Made extends View, Options extends object>(
     names: extra?.names ?? {},
     facts,
     send: async (talk, body, { args: [id = ''], options }) => {
-      const change = (await extra?.body(talk, body, { ...options, id })) ?? body
+      const change = (await extra?.body(talk, body, { changed: id, options })) ?? body
       return operations(talk.client).update(id, change as never, ifMatch(options))
     },
   })

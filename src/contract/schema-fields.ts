@@ -16,24 +16,25 @@ export interface SchemaField {
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
-const KNOWN = new WeakMap<ObjectSchema, readonly SchemaField[]>()
+type Described = Omit<SchemaField, 'name'>
+
+/** Schemas share fields, and describing one takes time. */
+const DESCRIBED = new WeakMap<z.core.$ZodType, Described>()
 
 /** The fields of a schema, in its order. */
-export function fieldsOf(schema: ObjectSchema): readonly SchemaField[] {
-  const known = KNOWN.get(schema) ?? readFields(schema)
-  KNOWN.set(schema, known)
-  return known
-}
-
-function readFields(schema: ObjectSchema): readonly SchemaField[] {
-  const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
-  return Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(([name, property]) => {
-    const choices = choicesOf(property)
-    const [first = {}] = choices
-    const words = choices.length === 1 ? (first.enum ?? []).filter((word) => typeof word === 'string') : []
-    const { min, max } = boundsOf(first)
-    return { name, kind: kindOf(choices), words, min, max, description: property.description ?? '' }
+export const fieldsOf = ({ shape }: ObjectSchema): readonly SchemaField[] =>
+  Object.entries(shape).map(([name, field]) => {
+    const described = DESCRIBED.get(field) ?? describe(field)
+    DESCRIBED.set(field, described)
+    return { name, ...described }
   })
+
+function describe(field: z.core.$ZodType): Described {
+  const property = z.toJSONSchema(field, { io: 'input', unrepresentable: 'any' })
+  const choices = choicesOf(property)
+  const [first = {}] = choices
+  const words = choices.length === 1 ? (first.enum ?? []).filter((word) => typeof word === 'string') : []
+  return { kind: kindOf(choices), words, ...boundsOf(first), description: property.description ?? '' }
 }
 
 /** What a value may be beside null. */

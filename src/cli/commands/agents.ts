@@ -54,10 +54,10 @@ export function addAgents(group: Command, desk: Desk): void {
     extra: {
       options: (command) => withFields(command, MODEL_FIELDS),
       names: MODEL_NAMES,
-      body: (talk, body, { id, ...options }) =>
+      body: (talk, body, { changed, options }) =>
         withModel(talk, body, {
           options,
-          before: async () => (id === undefined ? {} : (await talk.client.agents.get(id)).executor),
+          before: async () => (changed === null ? {} : (await talk.client.agents.get(changed)).executor),
         }),
     },
     about: { delete: 'delete an agent that no schedule uses' },

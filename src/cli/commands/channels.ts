@@ -27,10 +27,10 @@ export function addChannels(group: Command, desk: Desk): void {
     extra: {
       options: (command, kind) =>
         kind === 'new' ? command : command.option('--secrets', 'also change its secrets, which are asked for'),
-      body: async (talk, body, { id, secrets }) => {
-        if (id === undefined) return withSecrets(talk, body)
-        if (secrets !== true) return body
-        const { kind } = await talk.client.channels.get(id)
+      body: async (talk, body, { changed, options }) => {
+        if (changed === null) return withSecrets(talk, body)
+        if (options.secrets !== true) return body
+        const { kind } = await talk.client.channels.get(changed)
         const { kind: _kind, ...change } = await withSecrets(talk, { ...body, kind })
         return change
       },

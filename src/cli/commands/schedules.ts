@@ -19,7 +19,7 @@ import { followRun } from './run-follow.ts'
 import { NO_RUNS, runColumns } from './run-look.ts'
 import { explainOccurrence, showPreview } from './schedule-answers.ts'
 import { addApproving, stateText } from './schedule-approval.ts'
-import { SCHEDULE_FIELDS, SCHEDULE_FLAGS, TIMING } from './schedule-fields.ts'
+import { SCHEDULE_FLAGS, TIMING } from './schedule-fields.ts'
 import { scheduleColumns, scheduleFacts } from './schedule-look.ts'
 import { addParse, refuseWithoutTime, withWhen, withWords } from './schedule-words.ts'
 
@@ -50,9 +50,9 @@ function addPlain(group: Command, desk: Desk): void {
     extra: {
       options: (command, kind) => withProbe(kind === 'new' ? withWhen(command) : command),
       names: { '/text': '--when', '/probe': '--probe' },
-      body: async (talk, given, options) => {
+      body: async (talk, given, { changed, options }) => {
         const body = withProbeIn(given, options, talk.terminal)
-        if (options.id !== undefined) return body
+        if (changed !== null) return body
         if (options.when === undefined && options.file === undefined) refuseWithoutTime(body)
         return withWords(talk, options.when, body)
       },
@@ -121,7 +121,7 @@ async function runNow(
 }
 
 function addForecast(group: Command, desk: Desk): void {
-  const fields = [...SCHEDULE_FIELDS, ...optionsOf(scheduleForecastInput.pick({ days: true }))]
+  const fields = optionsOf(scheduleForecastInput, { ...SCHEDULE_FLAGS, id: null })
   const about = 'forecast the usage of a new schedule, or with an id of a changed one'
   remote(desk, withBody(commandOf(group, 'forecast [id]', about), fields, 'new'), {
     names: namesOf(fields),
@@ -134,8 +134,7 @@ function addForecast(group: Command, desk: Desk): void {
 }
 
 function addAsking(group: Command, desk: Desk): void {
-  const asked = optionsOf(previewInput.pick({ count: true, from: true }))
-  const fields = [...only(SCHEDULE_FIELDS, ...TIMING), ...asked]
+  const fields = only(optionsOf(previewInput, SCHEDULE_FLAGS), ...TIMING, 'count', 'from')
   remote(desk, withFields(commandOf(group, 'preview', 'show when a schedule would fire'), fields), {
     names: namesOf(fields),
     work: async (talk, _, options) => {
