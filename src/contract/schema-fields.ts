@@ -23,7 +23,7 @@ const DESCRIBED = new WeakMap<z.core.$ZodType, Described>()
 
 /** The fields of a schema, in its order. */
 export const fieldsOf = ({ shape }: ObjectSchema): readonly SchemaField[] =>
-  Object.entries(shape).map(([name, field]) => {
+  Object.entries<z.core.$ZodType>(shape).map(([name, field]) => {
     const described = DESCRIBED.get(field) ?? describe(field)
     DESCRIBED.set(field, described)
     return { name, ...described }
