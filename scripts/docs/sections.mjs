@@ -51,7 +51,11 @@ export const SECTIONS = [
   { name: 'refusals', file: 'docs/reference/error-codes.md', render: renderRefusals },
   { name: 'api', file: 'docs/reference/api.md', render: renderApi },
   { name: 'config', file: 'docs/reference/config.md', render: (core) => renderSettings(core.settings) },
-  { name: 'commands', file: 'docs/reference/cli.md', render: (core) => renderCommands(core.listCommands()) },
+  {
+    name: 'commands',
+    file: 'docs/reference/cli.md',
+    render: async (core) => renderCommands(await core.listCommands()),
+  },
   { name: 'metrics', file: 'docs/reference/metrics.md', render: (core) => renderMetrics(core.METRICS) },
   { name: 'rpc-methods', file: 'docs/reference/rpc.md', render: (core) => renderRpcMethods(core.RPC_METHODS) },
   { name: 'rpc-errors', file: 'docs/reference/rpc.md', render: (core) => renderRpcErrors(core) },

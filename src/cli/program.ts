@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { PACKAGE_ROOT } from '../package-root.ts'
 import { describeCommands } from './commands.ts'
+import { argumentsOf } from './reference.ts'
 import { overview } from './overview.ts'
 import { EXIT, write, type ExitCode, type Terminal } from './terminal.ts'
 
@@ -13,7 +14,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   }
   let code: ExitCode = EXIT.ok
   const program = beginProgram(terminal)
-  describeCommands(program, { terminal, version: ownVersion(), settle: (outcome) => (code = outcome) })
+  await describeCommands(program, { terminal, version: ownVersion(), settle: (outcome) => (code = outcome) }, args)
   try {
     await program.parseAsync(meant(program, args), { from: 'user' })
     return code
@@ -32,16 +33,20 @@ function meant({ commands }: Command, args: readonly string[]): readonly string[
 }
 
 function beginProgram(terminal: Terminal): Command {
-  return new Command('escapement')
-    .description('The scheduling control plane for AI agents.')
-    .version(ownVersion(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'say what a command does')
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => terminal.stdout.write(text),
-      writeErr: (text) => terminal.stderr.write(text),
-    })
-    .showHelpAfterError('(--help says more)')
+  return (
+    new Command('escapement')
+      .description('The scheduling control plane for AI agents.')
+      .version(ownVersion(), '-V, --version', 'print the version')
+      .helpOption('-h, --help', 'show help')
+      // Options of commands that are not loaded are not known.
+      .configureHelp({ subcommandTerm: (command) => [command.name(), ...argumentsOf(command)].join(' ') })
+      .exitOverride()
+      .configureOutput({
+        writeOut: (text) => terminal.stdout.write(text),
+        writeErr: (text) => terminal.stderr.write(text),
+      })
+      .showHelpAfterError('(--help shows more)')
+  )
 }
 
 /** The version of the package this file belongs to, both in a checkout and where it is installed. */

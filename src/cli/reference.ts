@@ -13,25 +13,27 @@ export interface CommandEntry {
 }
 
 /** Every command there is, in the order in which help lists them. Runs none of them. */
-export function listCommands(): readonly CommandEntry[] {
-  const program = new Command('escapement')
+export async function listCommands(): Promise<readonly CommandEntry[]> {
   // Nothing is carried out, so nothing of the desk is touched.
-  describeCommands(program, {} as Desk)
+  const program = await describeCommands(new Command('escapement'), {} as Desk)
   return program.commands.flatMap((command) => entriesOf(command, command.helpGroup().replace(/:$/, ''), []))
 }
+
+/** The arguments of a command, as they are written: `<id>`. */
+export const argumentsOf = ({ registeredArguments }: Command): readonly string[] =>
+  registeredArguments.map((argument) => {
+    const name = argument.variadic ? `${argument.name()}...` : argument.name()
+    return argument.required ? `<${name}>` : `[${name}]`
+  })
 
 function entriesOf(command: Command, heading: string, before: readonly string[]): readonly CommandEntry[] {
   const words = [...before, command.name()]
   if (command.commands.length > 0) return command.commands.flatMap((one) => entriesOf(one, heading, words))
-  const given = command.registeredArguments.map((argument) => {
-    const name = argument.variadic ? `${argument.name()}...` : argument.name()
-    return argument.required ? `<${name}>` : `[${name}]`
-  })
   const listed = command.options.filter(({ hidden }) => !hidden)
   const options = listed.map(({ flags, description, defaultValue }) => ({
     flags,
     about: description,
     usual: typeof defaultValue === 'string' ? defaultValue : null,
   }))
-  return [{ heading, usage: [...words, ...given].join(' '), about: command.description(), options }]
+  return [{ heading, usage: [...words, ...argumentsOf(command)].join(' '), about: command.description(), options }]
 }

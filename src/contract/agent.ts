@@ -48,7 +48,7 @@ export const agentInput = named(
         .regex(AGENT_ID)
         .check(rule(parseAgentId))
         .optional()
-        .describe('Default: generated. It is part of session keys and cannot be changed.'),
+        .describe('Id, part of session keys. Default: generated. It cannot be changed.'),
     })
     // That the name is missing is told even if another field may be a misspelling of it.
     .check(fieldsRule(({ name }) => (name === undefined ? [NO_NAME] : []))),

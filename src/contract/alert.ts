@@ -26,8 +26,8 @@ export const alertPage = pageOf('AlertPage', alert)
 
 /** Which alerts are wanted. */
 export const alertFilter = z.strictObject({
-  status: z.enum(['open', 'cleared']).optional(),
-  kind: z.enum(ALERT_KINDS).optional(),
+  status: z.enum(['open', 'cleared']).optional().describe('Status of the alert. Default: both.'),
+  kind: z.enum(ALERT_KINDS).optional().describe('Kind of alert.'),
   subject_id: id.optional().describe('The schedule, node or target the alert is about.'),
   ...paging,
 })

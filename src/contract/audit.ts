@@ -22,12 +22,12 @@ export type AuditView = Shape<typeof audit>
 export const auditPage = pageOf('AuditPage', audit)
 
 export const auditFilter = z.strictObject({
-  actor: z.string().min(1).max(200).optional(),
-  action: z.string().min(1).max(200).optional(),
-  object_kind: z.string().min(1).max(200).optional(),
-  object_id: z.string().min(1).max(512).optional(),
-  from: z.iso.datetime({ offset: true }).optional(),
-  to: z.iso.datetime({ offset: true }).optional(),
+  actor: z.string().min(1).max(200).optional().describe('Changes by this key or member.'),
+  action: z.string().min(1).max(200).optional().describe('Action, such as `schedule.update`.'),
+  object_kind: z.string().min(1).max(200).optional().describe('Kind of the changed object.'),
+  object_id: z.string().min(1).max(512).optional().describe('Id of the changed object.'),
+  from: z.iso.datetime({ offset: true }).optional().describe('Changed at or after this time.'),
+  to: z.iso.datetime({ offset: true }).optional().describe('Changed before this time.'),
   ...paging,
 })
 export type AuditFilter = Shape<typeof auditFilter>

@@ -20,14 +20,14 @@ export const backfillInput = named(
       .enum(BACKFILL_CHOICES)
       .optional()
       .describe('Which occurrences to run. Default: `missing`, those without a successful run.'),
-    order: z.enum(BACKFILL_ORDERS).optional(),
+    order: z.enum(BACKFILL_ORDERS).optional().describe('Which occurrences come first. Default: `oldest`.'),
     policy: z
       .enum(BACKFILL_POLICIES)
       .optional()
       .describe('How it shares the schedule with its own runs. Default: `wait`.'),
     max_active: within(BACKFILL_BOUNDS.maxActive).optional().describe('Maximum concurrent runs. Default: 1.'),
     spacing_ms: within(BACKFILL_BOUNDS.spacingMs).optional().describe('Minimum time between two runs.'),
-    lane: z.string().min(1).max(64).nullish().describe('Default: the lane of the schedule.'),
+    lane: z.string().min(1).max(64).nullish().describe('Lane of its runs. Default: the lane of the schedule.'),
     stop_on_failures: within(BACKFILL_BOUNDS.stopOnFailures)
       .nullish()
       .describe('Consecutive failures that stop it. Default: 5. Null: never.'),
@@ -117,8 +117,8 @@ export type BackfillCancel = Shape<typeof backfillCancel>
 
 /** Which backfills are wanted. */
 export const backfillFilter = z.strictObject({
-  schedule_id: id.optional(),
-  state: z.enum(BACKFILL_STATES).optional(),
+  schedule_id: id.optional().describe('Backfills of this schedule.'),
+  state: z.enum(BACKFILL_STATES).optional().describe('State of the backfill.'),
   ...paging,
 })
 export type BackfillFilter = Shape<typeof backfillFilter>

@@ -16,7 +16,7 @@ const limit = {
   ...changeable,
   unit: z.enum(BUDGET_UNITS).describe('What is counted.'),
   amount: amount.describe('Tokens, or money with up to six decimal places.'),
-  period: z.enum(BUDGET_PERIODS).optional().describe('Default: `day`.'),
+  period: z.enum(BUDGET_PERIODS).optional().describe('Period of the budget. Default: `day`.'),
   timezone: z.string().min(1).optional().describe("Time zone of its days and months. Default: the org's time zone."),
 }
 

@@ -28,8 +28,8 @@ const changeable = {
     .nullable()
     .optional()
     .describe('Accept messages from everyone. Default: only from `allowed_users` and `allowed_chats`.'),
-  allowed_users: ids.nullable().optional(),
-  allowed_chats: ids.nullable().optional(),
+  allowed_users: ids.nullable().optional().describe('Ids of users who may write to it directly.'),
+  allowed_chats: ids.nullable().optional().describe('Ids of groups and channels that it answers in.'),
   default_recipient: short
     .nullable()
     .optional()
@@ -54,8 +54,8 @@ export const channelInput = named(
       .string()
       .regex(/^[a-z0-9][a-z0-9_-]*$/)
       .max(60)
-      .describe('Part of session keys: lowercase letters, digits, `-` and `_`. It cannot be changed.'),
-    kind: z.enum(CHANNEL_KINDS),
+      .describe('Name, part of session keys: lowercase letters, digits, `-` and `_`. It cannot be changed.'),
+    kind: z.enum(CHANNEL_KINDS).describe('Kind of channel.'),
     agent_id: id.describe('The agent that answers.'),
     ...changeable,
   }),
@@ -65,7 +65,7 @@ export type ChannelInput = Shape<typeof channelInput>
 
 export const channelPatch = named(
   'ChannelPatch',
-  z.strictObject({ agent_id: id.optional(), ...changeable }),
+  z.strictObject({ agent_id: id.optional().describe('The agent that answers.'), ...changeable }),
   'A change of a channel. Name and kind cannot be changed.',
 )
 export type ChannelPatch = Shape<typeof channelPatch>

@@ -52,8 +52,8 @@ export const deliveryPage = pageOf('DeliveryPage', delivery)
 /** Which deliveries are wanted. */
 export const deliveryFilter = z.strictObject({
   status: z.string().max(200).optional().describe('One or more states, separated by commas.'),
-  run_id: id.optional(),
-  target_id: id.optional(),
+  run_id: id.optional().describe('Deliveries of this run.'),
+  target_id: id.optional().describe('Deliveries to this target.'),
   ...paging,
 })
 export type DeliveryFilter = Shape<typeof deliveryFilter>

@@ -22,7 +22,7 @@ const eventId = z.string().max(40)
 /** Which events somebody wants to hear of. Everything that is given has to fit. */
 export const eventFilter = z.strictObject({
   kinds: z.string().min(1).max(1_000).optional().describe('Event kinds, separated by commas.'),
-  run_id: id.optional(),
+  run_id: id.optional().describe('The run.'),
   schedule_id: id.optional().describe('The schedule and its runs.'),
   session: id.optional().describe('Runs of the session.'),
   agent_id: id.optional().describe('Runs of the agent.'),

@@ -203,9 +203,9 @@ export const explainQuery = z.strictObject({
       'A run, task, `job_run_id`, schedule, message, attempt, delivery, alert, heartbeat, target, agent or session.',
     ),
   at: word.optional().describe('RFC 3339, or local time without an offset: `2026-11-16T09:00`, `09:00`.'),
-  schedule_id: word.optional(),
-  agent_id: word.optional(),
-  session: word.optional(),
+  schedule_id: word.optional().describe('Only this schedule, whose time zone counts.'),
+  agent_id: word.optional().describe('Only this agent.'),
+  session: word.optional().describe('Only this session.'),
   within_seconds: z
     .int()
     .min(1)

@@ -98,7 +98,7 @@ const budget = named(
 export type BudgetForecast = Shape<typeof budget>
 
 export const forecastFilter = z.strictObject({
-  days: z.int().min(1).max(92).optional().describe('1 to 92. Default: 30.'),
+  days: z.int().min(1).max(92).optional().describe('Days of the forecast. Default: 30.'),
 })
 export type ForecastFilter = Shape<typeof forecastFilter>
 
@@ -135,7 +135,7 @@ export const scheduleForecastInput = named(
   z.strictObject({
     ...scheduleFields,
     id: id.nullish().describe('The schedule to change. Omitted: a new schedule.'),
-    days: z.int().min(1).max(92).nullish(),
+    days: z.int().min(1).max(92).nullish().describe('Days of the forecast. Default: 30.'),
   }),
   'The fields of a new schedule, or with `id` the changes of an existing one.',
 )

@@ -44,17 +44,19 @@ const activeHours = z
 export const heartbeatInput = named(
   'HeartbeatInput',
   z.strictObject({
-    enabled: z.boolean().nullish(),
-    interval_seconds: interval.nullish(),
-    active_hours: activeHours.nullish(),
-    prompt: text(1, MAX_TEXT).check(rule(parseFilledText)).nullish(),
-    checklist: checklist.nullish(),
+    enabled: z.boolean().nullish().describe('Whether it runs.'),
+    interval_seconds: interval.nullish().describe('Interval between heartbeats.'),
+    active_hours: activeHours.nullish().describe('Hours in which it runs.'),
+    prompt: text(1, MAX_TEXT).check(rule(parseFilledText)).nullish().describe('Prompt before the checklist.'),
+    checklist: checklist.nullish().describe('Checklist of the agent.'),
     target: text(1, 600)
       .check(rule(parseHeartbeatTarget))
       .nullish()
-      .describe('`last`, `none`, a channel, `channel:recipient`, or the id of a target.'),
-    ack_max_chars: whole(0, 1_000_000).nullish(),
-    session: sessionKeyText.check(rule(parseFilledText)).nullish(),
+      .describe('Where messages go: `last`, `none`, a channel, `channel:recipient`, or the id of a target.'),
+    ack_max_chars: whole(0, 1_000_000)
+      .nullish()
+      .describe('Characters beside `HEARTBEAT_OK` that are still an acknowledgement.'),
+    session: sessionKeyText.check(rule(parseFilledText)).nullish().describe('Session of its messages.'),
     adaptive: z
       .union([
         z.boolean(),
@@ -63,7 +65,8 @@ export const heartbeatInput = named(
           max_interval_seconds: interval.optional(),
         }),
       ])
-      .nullish(),
+      .nullish()
+      .describe('Whether the interval grows while everything is acknowledged.'),
     probe: probeInput.nullish().describe('Probe that runs before the agent is woken, after all free checks.'),
   }),
   'The whole heartbeat: what is left out takes its default. Setting a checklist switches it on unless `enabled` is false. ' +

@@ -8,14 +8,14 @@ const name = z.string().min(1).max(200)
 export const keyInput = named(
   'KeyInput',
   z.strictObject({
-    name,
-    role: role.optional().describe('Default: `member`.'),
+    name: name.describe('Name of the key.'),
+    role: role.optional().describe('Role of the key. Default: `member`.'),
     scopes: z
       .array(z.string().min(1))
       .min(1)
       .nullish()
       .describe('Permissions, as a subset of those of its role. Null or omitted: all of them.'),
-    expires_at: z.iso.datetime({ offset: true }).nullish(),
+    expires_at: z.iso.datetime({ offset: true }).nullish().describe('When it expires. Default: never.'),
     guard_rails: guardRailsInput
       .nullish()
       .describe('Restrictions beyond the role. Null or omitted: none. They cannot be changed.'),
@@ -54,5 +54,5 @@ export const madeKey = named(
 )
 export type MadeKey = Shape<typeof madeKey>
 
-export const keyFilter = z.strictObject({ state: keyFields.state.optional(), ...paging })
+export const keyFilter = z.strictObject({ state: keyFields.state.optional().describe('State of the key.'), ...paging })
 export type KeyFilter = Shape<typeof keyFilter>

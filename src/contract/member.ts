@@ -9,9 +9,9 @@ const name = z.string().min(1).max(200)
 export const memberInput = named(
   'MemberInput',
   z.strictObject({
-    name,
-    email: z.string().min(3).max(320).nullish(),
-    role: role.optional().describe('Default: `member`.'),
+    name: name.describe('Name of the member.'),
+    email: z.string().min(3).max(320).nullish().describe('E-mail address.'),
+    role: role.optional().describe('Role of the member. Default: `member`.'),
   }),
   'A new member.',
 )
@@ -20,9 +20,9 @@ export type MemberInput = Shape<typeof memberInput>
 export const memberPatch = named(
   'MemberPatch',
   z.strictObject({
-    name: name.optional(),
-    email: z.string().min(3).max(320).nullish(),
-    role: role.optional().describe('Default: `member`.'),
+    name: name.optional().describe('Name of the member.'),
+    email: z.string().min(3).max(320).nullish().describe('E-mail address.'),
+    role: role.optional().describe('Role of the member.'),
   }),
 )
 export type MemberPatch = Shape<typeof memberPatch>

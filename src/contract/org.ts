@@ -7,15 +7,15 @@ const name = z.string().min(1).max(200)
 const limit = z.int().min(1).nullish()
 
 const orgFields = {
-  name,
+  name: name.describe('Name of the org.'),
   default_timezone: z
     .string()
     .min(1)
     .optional()
     .describe("Time zone of its schedules, budgets and days. Default: the deployment's."),
-  max_concurrent: limit.describe('Null or omitted: no limit.'),
-  max_schedules: limit,
-  runs_per_day: limit,
+  max_concurrent: limit.describe('Maximum number of concurrent runs. Null or omitted: no limit.'),
+  max_schedules: limit.describe('Maximum number of schedules. Null or omitted: no limit.'),
+  runs_per_day: limit.describe('Maximum number of runs per day. Null or omitted: no limit.'),
   max_timeout_seconds: z
     .int()
     .min(1)
@@ -28,7 +28,7 @@ export const orgInput = named(
   'OrgInput',
   z.strictObject({
     ...orgFields,
-    id: z.string().min(1).max(200).optional().describe('Short name for paths and settings. Generated if omitted.'),
+    id: z.string().min(1).max(200).optional().describe('Short name for paths and settings. Default: generated.'),
     with_key: z.boolean().optional().describe('Also create an owner key, shown once in the answer.'),
   }),
   'A new org.',
@@ -39,8 +39,8 @@ export const orgPatch = named(
   'OrgPatch',
   z.strictObject({
     ...orgFields,
-    name: name.optional(),
-    default_agent_id: z.string().min(1).max(200).nullish().describe('Default agent.'),
+    name: name.optional().describe('Name of the org.'),
+    default_agent_id: z.string().min(1).max(200).nullish().describe('Agent of work that names none.'),
   }),
   'A change of an org.',
 )

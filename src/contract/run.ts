@@ -135,14 +135,14 @@ export type RetryInput = Shape<typeof retryInput>
 
 /** The filter of a list of runs; `status` takes several words with commas between them. */
 export const runFilter = z.strictObject({
-  schedule_id: z.string().min(1).max(512).optional(),
-  agent_id: z.string().min(1).max(512).optional(),
-  session: z.string().min(1).max(512).optional(),
-  status: z.string().min(1).max(512).optional(),
-  trigger: z.enum(TRIGGERS).optional(),
-  agent_error_code: z.string().min(1).max(MAX_AGENT_ERROR_CODE).optional(),
-  from: z.iso.datetime({ offset: true }).optional(),
-  to: z.iso.datetime({ offset: true }).optional(),
+  schedule_id: z.string().min(1).max(512).optional().describe('Runs of this schedule.'),
+  agent_id: z.string().min(1).max(512).optional().describe('Runs of this agent.'),
+  session: z.string().min(1).max(512).optional().describe('Runs of this session.'),
+  status: z.string().min(1).max(512).optional().describe('States, separated by commas.'),
+  trigger: z.enum(TRIGGERS).optional().describe('What triggered the run.'),
+  agent_error_code: z.string().min(1).max(MAX_AGENT_ERROR_CODE).optional().describe('Error code of the agent.'),
+  from: z.iso.datetime({ offset: true }).optional().describe('Created at or after this time.'),
+  to: z.iso.datetime({ offset: true }).optional().describe('Created before this time.'),
   ...paging,
 })
 

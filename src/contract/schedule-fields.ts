@@ -54,7 +54,7 @@ export const scheduleFields = {
     .min(1)
     .max(100 * YEAR_SECONDS)
     .nullish()
-    .describe('Run at this interval, counted from `anchor`.'),
+    .describe('Interval between occurrences, counted from `anchor`.'),
   anchor: givenMoment
     .nullish()
     .describe('Start of the interval or recurrence. Default: when the schedule was created.'),

@@ -7,7 +7,7 @@ import { named, type Shape } from './shape.ts'
 /** Schedules named at once: as many as a page of them has, with commas. */
 export const outcomesFilter = z.strictObject({
   ids: z.string().min(1).max(8_192),
-  limit: z.int().min(1).max(50).optional(),
+  limit: z.int().min(1).max(50).optional().describe('Runs of each schedule. Default: 20.'),
 })
 export type OutcomesFilter = Shape<typeof outcomesFilter>
 

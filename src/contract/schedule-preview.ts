@@ -9,7 +9,7 @@ export const previewInput = named(
   'PreviewInput',
   z.strictObject({
     ...scheduleFields,
-    count: z.int().min(1).max(1_000).nullish(),
+    count: z.int().min(1).max(1_000).nullish().describe('Occurrences to show. Default: 5.'),
     from: givenMoment.nullish().describe('Start of the preview. Default: now.'),
   }),
   'The fields of a schedule, and the number of occurrences to show. Default: 5.',

@@ -166,9 +166,9 @@ export type ScheduleView = Shape<typeof schedule>
 export const schedulePage = pageOf('SchedulePage', schedule)
 
 export const scheduleFilter = z.strictObject({
-  state: z.enum(SCHEDULE_STATES).optional(),
-  agent_id: z.string().min(1).max(200).optional(),
-  kind: z.enum(KIND_WORDS).optional(),
+  state: z.enum(SCHEDULE_STATES).optional().describe('State of the schedule.'),
+  agent_id: z.string().min(1).max(200).optional().describe('Schedules of this agent.'),
+  kind: z.enum(KIND_WORDS).optional().describe('Kind of timing.'),
   q: z.string().max(200).optional().describe('Part of the name or description, in any case.'),
   failing: z.boolean().optional().describe('Whether the last run failed or the schedule was given up.'),
   sort: z.enum(SCHEDULE_SORTS).optional().describe('Default: `-created_at`, newest first.'),

@@ -31,18 +31,20 @@ export const messageInput = named(
   z
     .strictObject({
       text: text(0, MAX_TEXT),
-      sender: text(1, 512).optional(),
+      sender: text(1, 512)
+        .optional()
+        .describe('Who sends it. Messages of one sender within the debounce time become one run.'),
       attachments: storableList.optional(),
       message_id: text(1, 512)
         .optional()
         .describe("The sender's id of the message. The same id within 24 hours is a repetition."),
       sent_at: givenMoment.optional(),
-      lane: text(1, 100).optional(),
-      mode: sharedRules.mode.optional(),
+      lane: text(1, 100).optional().describe('Lane of its run.'),
+      mode: sharedRules.mode.optional().describe('How it is queued, for this message only.'),
       max_concurrent: sharedRules.max_concurrent.optional(),
       debounce_ms: sharedRules.debounce_ms.optional(),
-      not_before: givenMoment.optional(),
-      deadline: givenMoment.optional(),
+      not_before: givenMoment.optional().describe('Earliest time to start.'),
+      deadline: givenMoment.optional().describe('Latest time to start.'),
       parent_run_id: text(1, 100).optional(),
       max_tokens: whole(1, MAX_TOKENS).optional().describe('Maximum tokens of the run; budgets reserve this amount.'),
     })
@@ -137,11 +139,11 @@ export const sessionPage = pageOf('SessionPage', session)
 export const sessionChange = named(
   'SessionChange',
   z.strictObject({
-    mode: sharedRules.mode.nullish(),
-    cap: whole(1, MAX_CAP).nullish(),
-    drop: z.enum(DROP_POLICIES).nullish(),
-    debounce_ms: sharedRules.debounce_ms.nullish(),
-    max_concurrent: sharedRules.max_concurrent.nullish(),
+    mode: sharedRules.mode.nullish().describe('How messages are queued.'),
+    cap: whole(1, MAX_CAP).nullish().describe('Maximum number of queued messages.'),
+    drop: z.enum(DROP_POLICIES).nullish().describe('Which message is dropped when the queue is full.'),
+    debounce_ms: sharedRules.debounce_ms.nullish().describe('Messages this close together become one run.'),
+    max_concurrent: sharedRules.max_concurrent.nullish().describe('Maximum number of concurrent runs.'),
   }),
   'What is left out stays; null gives a rule back to the deployment.',
 )

@@ -39,8 +39,8 @@ export type ProviderWork = Shape<typeof providerWork>
 
 /** Which stretch of time; the last 24 hours unless given. */
 export const statsFilter = z.strictObject({
-  from: z.iso.datetime({ offset: true }).optional(),
-  to: z.iso.datetime({ offset: true }).optional(),
+  from: z.iso.datetime({ offset: true }).optional().describe('Start of the range. Default: 24 hours ago.'),
+  to: z.iso.datetime({ offset: true }).optional().describe('End of the range. Default: now.'),
 })
 export type StatsFilter = Shape<typeof statsFilter>
 

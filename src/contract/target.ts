@@ -26,7 +26,7 @@ const quietHours = named(
 const settings = z.record(z.string(), z.unknown())
 
 const changeable = {
-  url: url.optional().describe('For kinds that have a URL.'),
+  url: url.optional().describe('URL that messages are sent to, for kinds that have one.'),
   settings: settings
     .optional()
     .describe('Settings of the kind: for `email`, `{to, subject_prefix?}`. A change replaces all of them.'),

@@ -1,12 +1,9 @@
 import { z } from 'zod'
 import { flawed, parsed, type Parsed } from '../core/input.ts'
 import { textField } from '../core/input-fields.ts'
-import { parseInstant } from '../core/instant.ts'
-import { NO_RETRIES } from '../core/run/retry.ts'
-import { parseRetryPolicy } from '../core/run/retry-policy.ts'
 import { FACADE_STATES } from '../core/run/run-words.ts'
 import { anyJson, anyObject, moment } from './common.ts'
-import { isBlank, orBlank, readLater, rule, storableObject, text, whole } from './fields.ts'
+import { givenInstant, isBlank, orBlank, readLater, rule, storableObject, text, whole } from './fields.ts'
 import { retryPolicyInput } from './retry-policy.ts'
 import { named, type Shape } from './shape.ts'
 
@@ -20,20 +17,22 @@ const state = z.enum(FACADE_STATES)
 const count = z.int().min(0)
 const longText = text(0, 10_000)
 
+const ABOUT_ACTION = 'What to do: `click`, `type`, …'
+
 const item = {
-  tabId: longText,
-  selector: longText,
-  ref: longText,
-  params: storableObject,
-  priority: whole(-2_147_483_648, 2_147_483_647),
-  deadline: z.string().meta({ format: 'date-time' }).check(rule(parseInstant)),
-  callbackUrl: longText,
-  retry_policy: retryPolicyInput.check(rule((field, value) => parseRetryPolicy(field, value, NO_RETRIES))),
+  tabId: longText.describe('Browser tab.'),
+  selector: longText.describe('Selector of the element.'),
+  ref: longText.describe('Reference of the element.'),
+  params: storableObject.describe('Parameters of the action.'),
+  priority: whole(-2_147_483_648, 2_147_483_647).describe('Lower runs sooner. Default: 0.'),
+  deadline: givenInstant.describe('Latest time to start. Default: 60 s from now.'),
+  callbackUrl: longText.describe('URL that receives the result.'),
+  retry_policy: retryPolicyInput.describe('Retries of failed attempts, in Escapement only. Default: none.'),
 }
 
 /** The fields of a task without its agent, for callers that leave out what they do not mean. */
 export const taskItemFields = {
-  action: text(1, MAX_NAME),
+  action: text(1, MAX_NAME).describe(ABOUT_ACTION),
   tabId: item.tabId.optional(),
   selector: item.selector.optional(),
   ref: item.ref.optional(),
@@ -57,21 +56,21 @@ const name = z
   )
 
 const itemFields = {
-  action: name,
+  action: name.describe(ABOUT_ACTION),
   tabId: orBlank(item.tabId),
   selector: orBlank(item.selector),
   ref: orBlank(item.ref),
   params: orBlank(item.params),
-  priority: orBlank(item.priority.describe('Lower runs sooner. Default: 0.')),
+  priority: orBlank(item.priority),
   deadline: orBlank(item.deadline),
   callbackUrl: orBlank(item.callbackUrl),
-  retry_policy: orBlank(item.retry_policy.describe('Escapement only: tasks are retried only if they ask for it.')),
+  retry_policy: orBlank(item.retry_policy),
 }
 
 export const taskInput = named(
   'TaskInput',
   z.object({
-    agentId: name.describe('Any text. If it is the id of an agent, that agent runs the task.'),
+    agentId: name.describe('Agent of the task: any text. If it is the id of an agent, that agent runs the task.'),
     ...itemFields,
   }),
   'Unknown fields are ignored; null and blank texts count as left out.',
@@ -96,8 +95,8 @@ function parseTasks(field: string, value: unknown): Parsed<readonly unknown[]> {
 export const taskBatchInput = named(
   'TaskBatchInput',
   z.object({
-    agentId: name,
-    callbackUrl: orBlank(item.callbackUrl.describe('Default for tasks without their own.')),
+    agentId: name.describe('Agent of all tasks.'),
+    callbackUrl: orBlank(longText.describe('URL that receives results of tasks without their own.')),
     // A batch that is too large is refused under a code of its own, so here the number is only described.
     tasks: z.array(taskItemInput).min(1).meta({ maxItems: MAX_IN_BATCH }).check(rule(parseTasks)),
   }),
@@ -170,7 +169,7 @@ export type TaskView = Shape<typeof task>
 
 /** Which tasks. */
 export const taskFilter = z.object({
-  agentId: text(0, MAX_NAME).optional(),
+  agentId: text(0, MAX_NAME).optional().describe('Tasks of this agent.'),
   state: z.string().max(1_000).optional().describe('States, separated by commas.'),
   limit: whole(1, MAX_TASKS).optional(),
   cursor: z.string().max(4_096).optional(),

@@ -2,7 +2,7 @@ import { agentId } from '../core/ids.ts'
 import type { Flaw } from '../core/input.ts'
 import { formatInstant, later, readMoment, type Instant } from '../core/instant.ts'
 import { NO_RETRIES } from '../core/run/retry.ts'
-import { parseRetryPolicy } from '../core/run/retry-policy.ts'
+import { policyOf } from '../core/run/retry-policy.ts'
 import { facadeStateOf, type FacadeState } from '../core/run/run-words.ts'
 import { invalid, Refusal } from '../contract/refusals.ts'
 import { fieldAt } from '../contract/schema-flaws.ts'
@@ -131,7 +131,7 @@ function submissionOf(
   return submissionFor({
     ...{ trigger: 'task', agentId: agentId(content.agentId), sessionKey: null, content, priority },
     deadline: deadline === undefined ? null : readMoment(deadline),
-    retryPolicy: policy === undefined ? null : read(parseRetryPolicy('retry_policy', policy, NO_RETRIES)),
+    retryPolicy: policy === undefined ? null : policyOf(policy, NO_RETRIES),
     delivery: callbackUrl === undefined ? null : { callback: callbackUrl },
     ...by,
   })

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { gatherRails, RAIL_FIELDS, RAIL_NAMES, SELF_SERVICE } from '../../src/cli/commands/rail-fields.ts'
 import { railsText } from '../../src/cli/commands/rails-text.ts'
 import { valuesOf } from '../../src/cli/remote/fields.ts'
+import { optionsOf } from '../../src/cli/remote/schema-options.ts'
+import { agentInput } from '../../src/contract/agent.ts'
 import { RAIL_DEFAULTS } from '../../src/core/rails/guard-rails.ts'
 import { viewGuardRails } from '../../src/service/rails/view.ts'
 import { NOW } from '../support/builders.ts'
@@ -26,8 +28,9 @@ describe('guard rails on the command line', () => {
   })
 
   it('are taken away from an agent with a word', () => {
-    expect(valuesOf([SELF_SERVICE], { selfService: 'off' }, NOW)).toEqual({ self_service: null })
-    expect(valuesOf([SELF_SERVICE], { selfService: 'on' }, NOW)).toEqual({ self_service: {} })
+    const options = optionsOf(agentInput, { self_service: SELF_SERVICE })
+    expect(valuesOf(options, { selfService: 'off' }, NOW)).toEqual({ self_service: null })
+    expect(valuesOf(options, { selfService: 'on' }, NOW)).toEqual({ self_service: {} })
   })
 
   it('are told in one line', () => {

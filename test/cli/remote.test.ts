@@ -83,6 +83,16 @@ describe('options', () => {
     expect(sent()).toEqual({ name: 'A', executor: { kind: 'echo' } })
   })
 
+  it('of a model belong to the executor of an agent, also of a new one with an id', async () => {
+    const args = ['--id', 'm', '--name', 'M', '--base-url', 'https://api.example.com/v1', '--temperature', '0.5']
+    await against([json({}, 201)], ['agents', 'create', '--json', ...args])
+    expect(server?.arrived.map(({ method }) => method)).toEqual(['POST'])
+    expect(sent()).toEqual({
+      ...{ id: 'm', name: 'M' },
+      executor: { kind: 'chat', base_url: 'https://api.example.com/v1', temperature: 0.5 },
+    })
+  })
+
   it('of a list become its filter', async () => {
     const args = ['--status', 'failed,timeout', '--from', '24h', '--limit', '5', '--session', 'a/b', '--json']
     await against([json(page())], ['runs', 'list', ...args])

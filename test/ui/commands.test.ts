@@ -4,7 +4,7 @@ import { describeCommands } from '../../src/cli/commands.ts'
 import { CATALOGUE, LANGUAGES, type TextKey } from '../../ui/texts/catalogue.ts'
 
 const program = new Command('escapement')
-describeCommands(program, { terminal: {} as never, version: '0', settle: () => undefined })
+await describeCommands(program, { terminal: {} as never, version: '0', settle: () => undefined })
 
 /** What of a command line the command line would not know. */
 function unknownIn(line: string): readonly string[] {

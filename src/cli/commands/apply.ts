@@ -13,7 +13,6 @@ import { printJson } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
 import { EXIT, isTerminal, write, type ExitCode } from '../terminal.ts'
-import { commandOf } from './group.ts'
 
 interface ApplyOptions {
   readonly file: readonly string[]
@@ -25,14 +24,14 @@ interface ApplyOptions {
 }
 
 /** `escapement apply`: makes what is stored what files say. It asks nothing, so that a job can run it. */
-export function addApply(program: Command, desk: Desk): void {
-  const command = commandOf(program, 'apply', 'make agents, targets, schedules and budgets what files of YAML say')
-    .option('-f, --file <file>', 'a file or a directory of them, again for more; - reads stdin', collect, [])
-    .option('--plan', 'say what would change, and change nothing')
-    .option('--prune', 'delete what is stored and not in the files, of the kinds that they name')
-    .option('--expect <plan-id>', 'do exactly what that plan has said, or nothing')
-    .option('--exit-code', 'with --plan: the exit code is 4 when there is something to do')
-    .option('--kinds <kinds>', `only these, with commas between them: ${AS_CODE_KINDS.join(', ')}`)
+export function addApply(command: Command, desk: Desk): void {
+  command
+    .option('-f, --file <file>', 'file or directory, may be repeated; - reads stdin', collect, [])
+    .option('--plan', 'show what would change, and change nothing')
+    .option('--prune', 'delete stored objects that are not in the files, of the kinds they contain')
+    .option('--expect <plan-id>', 'apply exactly that plan, or nothing')
+    .option('--exit-code', 'with --plan: the exit code is 4 when something would change')
+    .option('--kinds <kinds>', `only these, separated by commas: ${AS_CODE_KINDS.join(', ')}`)
   remote<ApplyOptions>(desk, command, { work: (talk, _, options) => apply(talk, options) })
 }
 

@@ -8,19 +8,16 @@ import type { Talk } from '../remote/talk.ts'
 import { EXIT, type ExitCode } from '../terminal.ts'
 
 /** Backfills as a table. */
-export function backfillColumns({ terminal, style }: Talk): readonly Column<BackfillView>[] {
-  const now = terminal.now()
-  return [
-    { title: 'ID', of: ({ id }) => id ?? '-' },
-    { title: 'SCHEDULE', of: ({ schedule_id: id }) => id, flexible: true },
-    { title: 'STATE', of: ({ state }) => state, paint: (text) => paintState(style, text) },
-    { title: 'DONE', of: ({ ended, total }) => `${ended}/${total}`, right: true },
-    { title: 'WHICH', of: ({ which }) => which },
-    { title: 'FROM', of: ({ from }) => from },
-    { title: 'TO', of: ({ to }) => to },
-    { title: 'STARTED', of: ({ created_at: at }) => agoText(at, now) },
-  ]
-}
+export const backfillColumns = ({ now, style }: Talk): readonly Column<BackfillView>[] => [
+  { title: 'ID', of: ({ id }) => id ?? '-' },
+  { title: 'SCHEDULE', of: ({ schedule_id: id }) => id, flexible: true },
+  { title: 'STATE', of: ({ state }) => state, paint: (text) => paintState(style, text) },
+  { title: 'DONE', of: ({ ended, total }) => `${ended}/${total}`, right: true },
+  { title: 'WHICH', of: ({ which }) => which },
+  { title: 'FROM', of: ({ from }) => from },
+  { title: 'TO', of: ({ to }) => to },
+  { title: 'STARTED', of: ({ created_at: at }) => agoText(at, now) },
+]
 
 const named = (counts: object): string | null => {
   const told = Object.entries(counts as Readonly<Record<string, number>>).filter(([, count]) => count > 0)

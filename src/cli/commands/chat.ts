@@ -8,18 +8,13 @@ import { printJsonLine } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { EXIT, isTerminal, type ExitCode } from '../terminal.ts'
 import { showLive, type LiveWords } from './chat-live.ts'
-import { commandOf } from './group.ts'
 import { replyText } from './sessions.ts'
 import { makesSchedule, scheduleInChat, type Proposed } from './chat-schedule.ts'
 import { LONGEST_WAIT_SECONDS } from './waiting.ts'
 
 /** `escapement chat AGENT`: a conversation from the terminal. */
-export function addChat(program: Command, desk: Desk): void {
-  const command = commandOf(
-    program,
-    'chat <agent>',
-    'talk to an agent; /stop and /stopall work, /schedule makes a schedule of the last answer, Ctrl-D ends it',
-  ).option('--session <key>', 'key of the conversation (default agent:AGENT:cli:direct:USER)')
+export function addChat(command: Command, desk: Desk): void {
+  command.option('--session <key>', 'session key (default agent:AGENT:cli:direct:USER)')
   remote<{ readonly session?: string }>(desk, command, {
     work: async (talk, [agent = ''], { session }) => {
       // An agent that is not there is told before anybody has typed a word.

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { Desk } from '../remote/talk.ts'
 import { EXIT, write } from '../terminal.ts'
-import { commandOf } from './group.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
@@ -17,20 +16,21 @@ interface Candidate {
   readonly about: string
 }
 
-/** `escapement completion SHELL`: a script that completes commands and options. */
-export function addCompletion(program: Command, { terminal, settle }: Desk): void {
-  commandOf(program, 'completion <shell>', 'print a completion script: bash, zsh or fish').action(
-    async (shell: string) => {
-      if (!isShell(shell)) {
-        await write(terminal.stderr, `"${shell}" is no shell that is known here. Allowed: ${SHELLS.join(', ')}\n`)
-        settle(EXIT.usage)
+/** `escapement completion SHELL`: a script that completes commands and options of the whole program. */
+export const completionOf =
+  (whole: (desk: Desk) => Promise<Command>) =>
+  (command: Command, desk: Desk): void => {
+    command.action(async (shell: string) => {
+      if (isShell(shell)) {
+        await write(desk.terminal.stdout, scriptFor(shell, stopsOf(await whole(desk), [])))
+        desk.settle(EXIT.ok)
         return
       }
-      await write(terminal.stdout, scriptFor(shell, stopsOf(program, [])))
-      settle(EXIT.ok)
-    },
-  )
-}
+      const message = `"${shell}" is no shell that is known here. Allowed: ${SHELLS.join(', ')}`
+      await write(desk.terminal.stderr, `${message}\n`)
+      desk.settle(EXIT.usage)
+    })
+  }
 
 const isShell = (text: string): text is Shell => (SHELLS as readonly string[]).includes(text)
 

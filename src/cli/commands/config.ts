@@ -7,22 +7,22 @@ import { printJson, showList } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
 import { EXIT, type ExitCode } from '../terminal.ts'
-import { groupOf } from './group.ts'
 
 type Setting = ConfigValueView & { readonly path: string }
 
 /** `escapement config …`: the configuration as it holds, and who said so. */
-export function addConfig(program: Command, desk: Desk): void {
-  const group = groupOf(program, 'config', 'see and change settings while everything runs (operator only)')
-  const get = group.command('get [path]', { isDefault: true }).description('show settings, and who has set them')
+export function addConfig(group: Command, desk: Desk): void {
+  const get = group.command('get [path]', { isDefault: true }).description('show settings and their sources')
   remote(desk, get, { work: async (talk, [path]) => showSettings(talk, await talk.client.config.get(), path ?? '') })
-  const set = group.command('set <path> <value>').description('change a setting on every node; durations as 30m work')
+  const set = group
+    .command('set <path> <value>')
+    .description('change a setting on every node; durations such as 30m are allowed')
   remote(desk, set, {
     work: (talk, [path = '', value = '']) => change(talk, path, readValue(path, value)),
   })
   const unset = group
     .command('unset <path>')
-    .description('take back what was set here: file, environment or default hold again')
+    .description('remove a stored setting: file, environment or default apply again')
   remote(desk, unset, { work: (talk, [path = '']) => change(talk, path, null) })
 }
 

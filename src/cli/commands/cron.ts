@@ -1,14 +1,12 @@
 import type { Command } from 'commander'
 import { runCronNext } from '../cron-next.ts'
 import { runCronPreview, type PreviewOptions } from '../cron-preview.ts'
-import type { Desk } from '../remote/talk.ts'
-import { commandOf, groupOf } from './group.ts'
+import { commandOf, type Desk } from '../remote/talk.ts'
 
 const NEXT = 'answer JSON lines {"expr","from","tz"?,"dst"?,"dayMatch"?,"inclusive"?} with {"next"} or {"error"}'
 
 /** `escapement cron …`: the evaluator, without a server. */
-export function addCron(program: Command, { terminal, settle }: Desk): void {
-  const cron = groupOf(program, 'cron', 'ask the cron evaluator, without a server')
+export function addCron(cron: Command, { terminal, settle }: Desk): void {
   commandOf(cron, 'next', NEXT).action(async () => settle(await runCronNext(terminal)))
   commandOf(cron, 'preview <expr>', 'show when an expression fires, and what clock changes do to it')
     .option('--tz <zone>', 'IANA time zone', 'UTC')

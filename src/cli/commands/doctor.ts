@@ -12,17 +12,16 @@ import { oneLine } from '../output/text.ts'
 import { dataOf, findPlace, isNamed, NoServer, type PlaceOptions, type Surroundings } from '../remote/place.ts'
 import { withCommonOptions, type CommonOptions, type Desk } from '../remote/talk.ts'
 import { EXIT, isTerminal, write, type ExitCode } from '../terminal.ts'
-import { commandOf } from './group.ts'
 
 type DoctorOptions = CommonOptions & StartOptions
 
 /** `escapement doctor`: is everything as it should be, and what to do where it is not. */
-export function addDoctor(program: Command, desk: Desk): void {
-  const command = commandOf(program, 'doctor', 'look at everything that can be wrong, and say what to do about it')
-    .option('--config <file>', 'look at this configuration file, as serve would')
-    .option('--database-url <url>', 'look at this PostgreSQL, as serve would')
-    .option('--port <port>', 'look whether serve could listen on this port')
-    .option('--host <host>', 'look whether serve could listen on this address')
+export function addDoctor(command: Command, desk: Desk): void {
+  command
+    .option('--config <file>', 'check this configuration file, as serve would')
+    .option('--database-url <url>', 'check this PostgreSQL, as serve would')
+    .option('--port <port>', 'check whether serve could listen on this port')
+    .option('--host <host>', 'check whether serve could listen on this address')
   withCommonOptions(command).action(async (options: DoctorOptions) => desk.settle(await examine(desk, options)))
 }
 

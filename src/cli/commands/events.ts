@@ -1,19 +1,14 @@
 import type { Command } from 'commander'
 import { EVENT_KINDS, type EventKind } from '../../contract/event-kinds.ts'
-import type { EventView } from '../../contract/event.ts'
+import { eventFilter, type EventView } from '../../contract/event.ts'
 import { oneLine, valueText } from '../output/text.ts'
-import { valuesOf, withFields, type FieldOption } from '../remote/fields.ts'
+import { valuesOf, withFields } from '../remote/fields.ts'
+import { filtersOf } from '../remote/schema-options.ts'
 import { printJsonLine } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
-import { commandOf } from './group.ts'
 
-const FILTER: readonly FieldOption[] = [
-  { flags: '--run <id>', field: 'run_id', about: 'about this run' },
-  { flags: '--schedule <id>', field: 'schedule_id', about: 'about this schedule and its runs' },
-  { flags: '--session <key>', field: 'session', about: 'about the runs of this session' },
-  { flags: '--agent <id>', field: 'agent_id', about: 'about the runs of this agent' },
-]
+const FILTER = filtersOf(eventFilter, { kinds: null, last_event_id: null })
 
 /** How many events are enough. */
 export interface MostOptions {
@@ -21,7 +16,7 @@ export interface MostOptions {
 }
 
 /** Adds the option that ends a stream. */
-export const withMost = (command: Command): Command => command.option('--count <n>', 'end after so many events')
+export const withMost = (command: Command): Command => command.option('--count <n>', 'end after this many events')
 
 /** How many events are wanted; without a word, all there ever will be. */
 export function mostOf({ count }: MostOptions): number {
@@ -36,14 +31,14 @@ interface EventsOptions extends MostOptions {
 }
 
 /** `escapement events`: what happens, as it happens. */
-export function addEvents(program: Command, desk: Desk): void {
-  const command = withMost(withFields(commandOf(program, 'events', 'follow what happens, as it happens'), FILTER))
-    .option('--kinds <kinds>', `of these kinds, with commas between them: ${EVENT_KINDS.join(', ')}`)
-    .option('--since <id>', 'go on behind an event of the last 24 hours')
+export function addEvents(command: Command, desk: Desk): void {
+  withMost(withFields(command, FILTER))
+    .option('--kinds <kinds>', `event kinds, separated by commas: ${EVENT_KINDS.join(', ')}`)
+    .option('--since <id>', 'continue after this event, of the last 24 hours')
   remote<EventsOptions>(desk, command, {
     work: async (talk, _, options) => {
       const kinds = kindsOf(options.kinds)
-      const filter = { ...valuesOf(FILTER, options, talk.terminal.now()), ...(kinds === null ? {} : { kinds }) }
+      const filter = { ...valuesOf(FILTER, options, talk.now), ...(kinds === null ? {} : { kinds }) }
       const most = mostOf(options)
       let seen = 0
       const from = {

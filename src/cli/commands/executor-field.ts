@@ -1,7 +1,13 @@
 import { json, type ReadText } from '../remote/fields.ts'
 
-/** Most executors are an address, and nobody should have to write JSON for that. */
-export const readExecutor: ReadText = (text, about) => {
+/** Most executors are an address, which needs no JSON. */
+const readExecutor: ReadText = (text, about) => {
   if (text.trimStart().startsWith('{')) return json(text, about)
   return /^https?:/i.test(text.trim()) ? { kind: 'http', url: text.trim() } : { kind: text }
 }
+
+export const EXECUTOR = {
+  flags: '--executor <kind|url|json>',
+  read: readExecutor,
+  hint: 'as a kind such as echo, a URL, or JSON',
+} as const

@@ -7,7 +7,6 @@ import { writeYaml } from '../../yaml/write.ts'
 import { kindsIn } from '../as-code/kinds.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
-import { commandOf } from './group.ts'
 
 interface ExportOptions {
   readonly kinds?: string
@@ -15,10 +14,10 @@ interface ExportOptions {
 }
 
 /** `escapement export`: what is stored, as a file that `apply` takes. */
-export function addExport(program: Command, desk: Desk): void {
-  const command = commandOf(program, 'export', 'write agents, targets, schedules and budgets as YAML that apply takes')
-    .option('--kinds <kinds>', `only these, with commas between them: ${AS_CODE_KINDS.join(', ')}`)
-    .option('-o, --output <file>', 'write it to this file, whatever was in it')
+export function addExport(command: Command, desk: Desk): void {
+  command
+    .option('--kinds <kinds>', `only these, separated by commas: ${AS_CODE_KINDS.join(', ')}`)
+    .option('-o, --output <file>', 'write to this file, replacing it')
   remote<ExportOptions>(desk, command, {
     work: async (talk, _, options) => {
       const kinds = kindsIn(options.kinds)

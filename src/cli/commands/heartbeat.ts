@@ -1,15 +1,20 @@
 import type { Command } from 'commander'
-import type { HeartbeatInput, HeartbeatLogView, HeartbeatView } from '../../contract/heartbeat.ts'
+import {
+  heartbeatInput,
+  heartbeatLogFilter,
+  type HeartbeatInput,
+  type HeartbeatLogView,
+  type HeartbeatView,
+} from '../../contract/heartbeat.ts'
 import { paintState } from '../output/style.ts'
-import type { Column } from '../output/table.ts'
 import { manyLines, oneLine } from '../output/text.ts'
 import { agoText, momentText } from '../output/times.ts'
-import { bodyOf, json, namesOf, number, seconds, withBody, type FieldOption, type ReadText } from '../remote/fields.ts'
-import { printJson, readPages, showList, showOne, withPages, type Facts, type PageOptions } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import type { ReadText } from '../remote/fields.ts'
+import { filtersOf, optionsOf } from '../remote/schema-options.ts'
+import type { Facts } from '../remote/show.ts'
+import { commandOf, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
-import { EXIT, type ExitCode } from '../terminal.ts'
-import { commandOf, groupOf } from './group.ts'
+import { addAction, addGet, addList, addWrite } from '../resource.ts'
 import { probeFacts, withProbe, withProbeIn, type ProbeOptions } from './probe-options.ts'
 import { ifMatch, withVersion, type VersionOptions } from './versions.ts'
 
@@ -25,72 +30,66 @@ const hours: ReadText = (text, { option }) => {
 const words: ReadText = (text) => ({ text })
 const file: ReadText = (text) => ({ file: text })
 
-const FIELDS: readonly FieldOption[] = [
-  { flags: '--checklist <text>', field: 'checklist', read: words, about: 'what is looked after' },
-  {
-    flags: '--checklist-file <path>',
-    ...{ field: 'checklist', read: file, about: 'the same in a file below heartbeat.checklist_dir of the server' },
-  },
-  { flags: '--every <duration>', field: 'interval_seconds', read: seconds, about: 'how often, as in 30m' },
-  { flags: '--active <from-to>', field: 'active_hours', read: hours, about: 'when, as in 08:00-18:00@Europe/Berlin' },
-  { flags: '--prompt <text>', field: 'prompt', about: 'what the agent is told before the checklist' },
-  {
-    flags: '--target <where>',
-    ...{ field: 'target', about: 'where news goes: last, none, a channel, channel:recipient, the id of a target' },
-  },
-  {
-    flags: '--ack-max-chars <n>',
-    ...{ field: 'ack_max_chars', read: number, about: 'how much beside HEARTBEAT_OK is still no news' },
-  },
-  { flags: '--session <key>', field: 'session', about: 'the session in which it is talked about' },
-  { flags: '--adaptive', field: 'adaptive', stands: true, about: 'let the interval grow while all is well' },
-  {
-    flags: '--stretch <json>',
-    field: 'adaptive',
-    read: json,
-    about: 'how: {"ok_step": 3, "max_interval_seconds": 7200}',
-  },
-  { flags: '--disabled', field: 'enabled', stands: false, about: 'switched off' },
-]
+const FIELDS = optionsOf(heartbeatInput, {
+  checklist: [
+    { flags: '--checklist <text>', read: words },
+    {
+      flags: '--checklist-file <path>',
+      read: file,
+      about: 'checklist file below heartbeat.checklist_dir of the server',
+    },
+  ],
+  interval_seconds: '--every <duration>',
+  active_hours: { flags: '--active <from-to>', read: hours, hint: 'as in 08:00-18:00@Europe/Berlin' },
+  adaptive: [
+    { flags: '--adaptive', stands: true },
+    { flags: '--stretch <json>', about: 'how it adapts: {"ok_step": 3, "max_interval_seconds": 7200}' },
+  ],
+  // It has options of its own.
+  probe: null,
+})
 
 /** `escapement heartbeat …`: agents that look after a checklist by themselves. */
-export function addHeartbeat(program: Command, desk: Desk): void {
-  const group = groupOf(program, 'heartbeat', 'let agents look after a checklist by themselves')
-  remote(desk, commandOf(group, 'get <agent>', 'show the heartbeat of an agent'), {
-    work: async (talk, [id = '']) => show(talk, await talk.client.heartbeat.get(id)),
+export function addHeartbeat(group: Command, desk: Desk): void {
+  addGet(desk, commandOf(group, 'get <agent>', 'show the heartbeat of an agent'), {
+    facts,
+    read: (talk, [id = '']) => talk.client.heartbeat.get(id),
   })
-  const set = withBody(commandOf(group, 'set <agent>', 'set it; what is not named stays'), FIELDS, 'change')
-  remote<VersionOptions & ProbeOptions>(desk, withProbe(withVersion(set)), {
-    names: { ...namesOf(FIELDS), '/probe': '--probe' },
-    work: async (talk, [id = ''], options) => {
-      const change = withProbeIn(await bodyOf(talk.terminal, FIELDS, options), options, talk.terminal)
-      await show(talk, await changed(talk, id, { change, ...ifMatch(options) }))
-    },
+  const set = commandOf(group, 'set <agent>', 'set the heartbeat of an agent; omitted fields stay as they are')
+  addWrite<HeartbeatView, VersionOptions & ProbeOptions>(desk, withProbe(withVersion(set)), {
+    kind: 'change',
+    fields: FIELDS,
+    names: { '/probe': '--probe' },
+    facts,
+    send: (talk, given, { args: [id = ''], options }) =>
+      changed(talk, id, { change: withProbeIn(given, options, talk.terminal), ...ifMatch(options) }),
   })
-  for (const [name, enabled] of [
-    ['enable', true],
-    ['disable', false],
-  ] as const)
-    remote(desk, commandOf(group, `${name} <agent>`, `switch the heartbeat of an agent ${enabled ? 'on' : 'off'}`), {
-      work: async (talk, [id = '']) => show(talk, await changed(talk, id, { change: { enabled } })),
+  for (const verb of ['enable', 'disable'] as const)
+    addGet(desk, commandOf(group, `${verb} <agent>`, `${verb} the heartbeat of an agent`), {
+      facts,
+      read: (talk, [id = '']) => changed(talk, id, { change: { enabled: verb === 'enable' } }),
     })
-  remote(desk, commandOf(group, 'test <agent>', 'let the heart of an agent beat once, now'), {
-    work: (talk, [id = '']) => test(talk, id),
+  addAction(desk, commandOf(group, 'test <agent>', 'run the heartbeat of an agent once, now'), {
+    call: (talk, [id = '']) => talk.client.heartbeat.test(id),
+    say: ({ ran, run_id: run = '', sentence }, id) =>
+      ran
+        ? `${run} is on its way; escapement heartbeat log ${id} says what comes of it.`
+        : `${id} was not asked: ${sentence}`,
+    isDone: ({ ran }) => ran,
   })
-  const log = commandOf(group, 'log <agent>', 'list what became of the heartbeats of an agent')
-  remote<PageOptions & { readonly outcome?: string }>(
-    desk,
-    withPages(log.option('--outcome <words>', 'only these, with commas: news, suppressed, skipped, busy, failed …')),
-    {
-      work: async (talk, [id = ''], options) => {
-        const { outcome } = options
-        const page = await readPages(talk, options, (asked) =>
-          talk.client.heartbeat.log(id, { ...asked, ...(outcome === undefined ? {} : { outcome }) }),
-        )
-        await showList(talk, page, { columns: columnsOf(talk), none: 'Nothing in the log.' })
-      },
-    },
-  )
+  addList<HeartbeatLogView>(desk, commandOf(group, 'log <agent>', 'list the heartbeats of an agent, newest first'), {
+    filter: filtersOf(heartbeatLogFilter),
+    none: 'Nothing in the log.',
+    read: (talk, query, [id = '']) => talk.client.heartbeat.log(id, query),
+    columns: ({ now, style }) => [
+      { title: 'AT', of: ({ at }) => agoText(at, now) },
+      { title: 'OUTCOME', of: ({ outcome }) => outcome, paint: (text) => paintState(style, text) },
+      { title: 'WHY', of: ({ sentence }) => sentence, flexible: true },
+      { title: 'LOOKS', of: ({ looks }) => String(looks), right: true },
+      { title: 'RUN', of: ({ run_id }) => run_id ?? '-' },
+      { title: 'DELIVERY', of: ({ delivery_status }) => delivery_status ?? '-' },
+    ],
+  })
 }
 
 /** Everything that is set, with what is to be changed; refused when somebody else has changed it meanwhile. */
@@ -100,44 +99,18 @@ async function changed(
   { change, ifMatch: wanted }: { readonly change: Readonly<Record<string, unknown>>; readonly ifMatch?: number },
 ): Promise<HeartbeatView> {
   const now = await talk.client.heartbeat.get(id)
-  const {
-    enabled,
-    interval_seconds,
-    active_hours,
-    checklist,
-    prompt,
-    target,
-    ack_max_chars,
-    session,
-    adaptive,
-    probe,
-  } = now
-  const kept = { interval_seconds, active_hours, checklist, prompt, target, ack_max_chars, session, adaptive, probe }
+  const { enabled, interval_seconds, active_hours, checklist, prompt, target, session, adaptive, probe } = now
+  const kept = { interval_seconds, active_hours, checklist, prompt, target, session, adaptive, probe }
   // A first checklist switches it on; a heartbeat that somebody has switched off stays off.
   const known = now.version === 0 || now.checklist === null ? kept : { ...kept, enabled }
-  const body = { ...known, ...change } as HeartbeatInput
+  const body = { ...known, ack_max_chars: now.ack_max_chars, ...change } as HeartbeatInput
   return talk.client.heartbeat.set(id, body, { ifMatch: wanted ?? now.version })
 }
 
-async function test(talk: Talk, id: string): Promise<ExitCode> {
-  const answer = await talk.client.heartbeat.test(id)
-  if (talk.json) await printJson(talk, answer)
-  else
-    await talk.print(
-      answer.ran
-        ? `${answer.run_id ?? ''} is on its way; escapement heartbeat log ${id} says what comes of it.\n`
-        : `${id} was not asked: ${answer.sentence}\n`,
-    )
-  return answer.ran ? EXIT.ok : EXIT.refused
-}
-
-const show = (talk: Talk, heartbeat: HeartbeatView): Promise<void> =>
-  showOne(talk, heartbeat, () => factsOf(talk, heartbeat))
-
 const stateOf = ({ enabled }: HeartbeatView): string => (enabled ? 'active' : 'paused')
 
-function factsOf(talk: Talk, heartbeat: HeartbeatView): Facts {
-  const { terminal, style } = talk
+function facts(talk: Talk, heartbeat: HeartbeatView): Facts {
+  const { now, style } = talk
   const { active_hours: active, checklist, adaptive } = heartbeat
   const every = `${heartbeat.interval_seconds} s`
   const stretched = heartbeat.current_interval_seconds
@@ -145,7 +118,7 @@ function factsOf(talk: Talk, heartbeat: HeartbeatView): Facts {
     ['agent', heartbeat.agent_id],
     ['state', paintState(style, stateOf(heartbeat))],
     ['every', stretched === heartbeat.interval_seconds ? every : `${every}, at present ${stretched} s`],
-    ['next', momentText(heartbeat.next_at, terminal.now())],
+    ['next', momentText(heartbeat.next_at, now)],
     ['active', active === null ? 'always' : `${active.start}-${active.end} ${active.timezone}`],
     [
       'checklist',
@@ -163,17 +136,5 @@ function factsOf(talk: Talk, heartbeat: HeartbeatView): Facts {
     ['in a row', `${heartbeat.ok_streak} acknowledged`],
     ['session', heartbeat.session],
     ['version', String(heartbeat.version)],
-  ]
-}
-
-function columnsOf({ terminal, style }: Talk): readonly Column<HeartbeatLogView>[] {
-  const now = terminal.now()
-  return [
-    { title: 'AT', of: ({ at }) => agoText(at, now) },
-    { title: 'OUTCOME', of: ({ outcome }) => outcome, paint: (text) => paintState(style, text) },
-    { title: 'WHY', of: ({ sentence }) => sentence, flexible: true },
-    { title: 'LOOKS', of: ({ looks }) => String(looks), right: true },
-    { title: 'RUN', of: ({ run_id }) => run_id ?? '-' },
-    { title: 'DELIVERY', of: ({ delivery_status }) => delivery_status ?? '-' },
   ]
 }

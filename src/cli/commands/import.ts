@@ -1,54 +1,44 @@
 import type { Command } from 'commander'
-import type { ImportedLine, ImportOutcome, ImportReport } from '../../contract/import.ts'
+import {
+  crontabInput,
+  importInput,
+  type ImportedLine,
+  type ImportOutcome,
+  type ImportReport,
+} from '../../contract/import.ts'
 import type { Style } from '../output/style.ts'
 import { oneLine } from '../output/text.ts'
-import { namesOf, valuesOf, withFields, type FieldOption } from '../remote/fields.ts'
+import { namesOf, valuesOf, withFields } from '../remote/fields.ts'
 import { readText } from '../remote/files.ts'
+import { optionsOf } from '../remote/schema-options.ts'
 import { printJson } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
 import { EXIT, type ExitCode, type Terminal } from '../terminal.ts'
-import { commandOf, groupOf } from './group.ts'
 
-const FIELDS: readonly FieldOption[] = [
-  { flags: '--plan', field: 'plan', stands: true, about: 'say what would become of it, and change nothing' },
-  { flags: '--tz <zone>', field: 'timezone', about: 'where the clock hangs if the file does not say' },
-  { flags: '--agent <id>', field: 'agent_id', about: 'the agent that gets all of it as prompts' },
-  { flags: '--deliver-to <target>', field: 'target_id', about: 'the target that results go to' },
-  { flags: '--disabled', field: 'disabled', stands: true, about: 'make schedules that are switched off' },
-]
-
-const CRONTAB_FIELDS: readonly FieldOption[] = [
-  ...FIELDS,
-  { flags: '--system', field: 'system', stands: true, about: 'lines have a field for the user, as /etc/crontab has' },
-]
+const FLAGS = { text: null, target_id: '--deliver-to <id>' }
+const FIELDS = optionsOf(importInput, FLAGS)
+const CRONTAB_FIELDS = optionsOf(crontabInput, FLAGS)
 
 /** `escapement import …`: schedules from the files of other schedulers. */
-export function addImport(program: Command, desk: Desk): void {
-  const group = groupOf(program, 'import', 'take over schedules from the files of other schedulers')
-  const crontab = withFields(commandOf(group, 'crontab <file>', 'take over a crontab; - reads stdin'), CRONTAB_FIELDS)
-  remote(desk, crontab, {
+export function addImport(group: Command, desk: Desk): void {
+  const crontab = commandOf(group, 'crontab <file>', 'import a crontab; - reads stdin')
+  remote(desk, withFields(crontab, CRONTAB_FIELDS), {
     names: namesOf(CRONTAB_FIELDS),
     work: async (talk, [file = ''], options) => {
-      const asked = valuesOf(CRONTAB_FIELDS, options, talk.terminal.now())
+      const text = await contentOf(talk.terminal, file)
       return showReport(
         talk,
-        await talk.client.import.crontab({ text: await contentOf(talk.terminal, file), ...asked }),
+        await talk.client.import.crontab({ text, ...valuesOf(CRONTAB_FIELDS, options, talk.now) }),
       )
     },
   })
-  const openclaw = withFields(
-    commandOf(group, 'openclaw <file>', "take over OpenClaw's cron/jobs.json; - reads stdin"),
-    FIELDS,
-  )
-  remote(desk, openclaw, {
+  const openclaw = commandOf(group, 'openclaw <file>', 'import cron/jobs.json of OpenClaw; - reads stdin')
+  remote(desk, withFields(openclaw, FIELDS), {
     names: namesOf(FIELDS),
     work: async (talk, [file = ''], options) => {
-      const asked = valuesOf(FIELDS, options, talk.terminal.now())
-      return showReport(
-        talk,
-        await talk.client.import.openclaw({ text: await contentOf(talk.terminal, file), ...asked }),
-      )
+      const text = await contentOf(talk.terminal, file)
+      return showReport(talk, await talk.client.import.openclaw({ text, ...valuesOf(FIELDS, options, talk.now) }))
     },
   })
 }

@@ -1,82 +1,57 @@
 import type { Command } from 'commander'
-import type { KeyInput, KeyView } from '../../contract/key.ts'
+import { keyFilter, keyInput, type KeyView, type MadeKey } from '../../contract/key.ts'
 import { paintState } from '../output/style.ts'
-import type { Column } from '../output/table.ts'
 import { valueText } from '../output/text.ts'
 import { agoText, momentText } from '../output/times.ts'
-import { list, moment, namesOf, valuesOf, withFields, type FieldOption } from '../remote/fields.ts'
-import { readPages, showDone, showList, showOne, withPages, type Facts, type PageOptions } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
-import { commandOf, groupOf } from './group.ts'
+import { filtersOf, optionsOf } from '../remote/schema-options.ts'
+import type { Facts } from '../remote/show.ts'
+import { commandOf, type Desk, type Talk } from '../remote/talk.ts'
+import { addAction, addGet, addList, addWrite } from '../resource.ts'
 import { gatherRails, RAIL_FIELDS, RAIL_NAMES } from './rail-fields.ts'
 import { railsText } from './rails-text.ts'
 
-const FIELDS: readonly FieldOption[] = [
-  { flags: '--name <name>', field: 'name', about: 'what it is for' },
-  { flags: '--role <role>', field: 'role', about: 'owner, admin, member (default) or viewer' },
-  {
-    flags: '--scopes <scopes>',
-    field: 'scopes',
-    read: list,
-    about: 'what of its role it may do, as in schedules:*,runs:read',
-  },
-  { flags: '--expires <time>', field: 'expires_at', read: moment, about: 'a time, or how long from now, as in 90d' },
-  ...RAIL_FIELDS,
-]
-
 /** `escapement keys …`: what programs sign in with. */
-export function addKeys(program: Command, desk: Desk): void {
-  const group = groupOf(program, 'keys', 'make, see and end API keys')
-  remote(desk, withFields(commandOf(group, 'create', 'make a key; its text is shown once'), FIELDS), {
-    names: { ...namesOf(FIELDS), ...RAIL_NAMES },
-    work: async (talk, _, options) => {
-      const given = gatherRails(valuesOf(FIELDS, options, talk.terminal.now()))
-      const made = await talk.client.keys.create(given as unknown as KeyInput)
-      await showOne(talk, made, () => [
-        ...factsOf(talk, made),
-        ['key', made.key === null ? null : talk.style.bold(made.key)],
-      ])
-      await talk.note('Keep it now: nobody can show it again.\n')
-    },
+export function addKeys(group: Command, desk: Desk): void {
+  addWrite<MadeKey, object>(desk, commandOf(group, 'create', 'create a key; its text is shown once'), {
+    kind: 'new',
+    fields: [...optionsOf(keyInput, { guard_rails: null }), ...RAIL_FIELDS],
+    names: RAIL_NAMES,
+    facts: (talk, made) => [...facts(talk, made), ['key', made.key === null ? null : talk.style.bold(made.key)]],
+    send: (talk, body) => talk.client.keys.create(gatherRails(body) as never),
+    note: () => 'Store it now: it cannot be shown again.',
   })
-  const all = withPages(commandOf(group, 'list', 'list keys')).option('--state <state>', 'active, expired or revoked')
-  remote<PageOptions & { readonly state?: KeyView['state'] }>(desk, all, {
-    names: { '/state': '--state' },
-    work: async (talk, _, options) => {
-      const filter = options.state === undefined ? {} : { state: options.state }
-      const page = await readPages(talk, options, (asked) => talk.client.keys.list({ ...filter, ...asked }))
-      await showList(talk, page, { columns: columnsOf(talk), none: 'No keys.' })
-    },
+  addList<KeyView>(desk, commandOf(group, 'list', 'list keys'), {
+    filter: filtersOf(keyFilter),
+    none: 'No keys.',
+    read: (talk, query) => talk.client.keys.list(query),
+    columns: ({ now, style }) => [
+      { title: 'ID', of: ({ id }) => id },
+      { title: 'NAME', of: ({ name }) => name, flexible: true },
+      { title: 'BEGINS', of: ({ hint }) => hint },
+      { title: 'ROLE', of: ({ role }) => role },
+      { title: 'SCOPES', of: ({ scopes }) => scopes?.join(' ') ?? 'all', flexible: true },
+      { title: 'RAILS', of: ({ guard_rails }) => (guard_rails === null ? '-' : 'yes') },
+      { title: 'STATE', of: ({ state }) => state, paint: (text) => paintState(style, text) },
+      { title: 'EXPIRES', of: ({ expires_at }) => agoText(expires_at, now) },
+      { title: 'USED', of: ({ last_used_at }) => agoText(last_used_at, now) },
+    ],
   })
-  remote(desk, commandOf(group, 'revoke <id>', 'end a key'), {
-    work: async (talk, [id = '']) => {
-      const key = await talk.client.keys.revoke(id)
-      await showDone(talk, key, `${id} is ${key.state}.`)
-    },
+  addGet(desk, commandOf(group, 'get <id>', 'show a key, without its text'), {
+    facts,
+    read: (talk, [id = '']) => talk.client.keys.get(id),
+  })
+  addAction(desk, commandOf(group, 'revoke <id>', 'revoke a key'), {
+    call: (talk, [id = '']) => talk.client.keys.revoke(id),
+    say: ({ state }, id) => `${id} is ${state}.`,
   })
 }
 
-function columnsOf({ terminal, style }: Talk): readonly Column<KeyView>[] {
-  const now = terminal.now()
-  return [
-    { title: 'ID', of: ({ id }) => id },
-    { title: 'NAME', of: ({ name }) => name, flexible: true },
-    { title: 'BEGINS', of: ({ hint }) => hint },
-    { title: 'ROLE', of: ({ role }) => role },
-    { title: 'SCOPES', of: ({ scopes }) => scopes?.join(' ') ?? 'all', flexible: true },
-    { title: 'RAILS', of: ({ guard_rails }) => (guard_rails === null ? '-' : 'yes') },
-    { title: 'STATE', of: ({ state }) => state, paint: (text) => paintState(style, text) },
-    { title: 'EXPIRES', of: ({ expires_at }) => agoText(expires_at, now) },
-    { title: 'USED', of: ({ last_used_at }) => agoText(last_used_at, now) },
-  ]
-}
-
-const factsOf = ({ terminal, style }: Talk, key: KeyView): Facts => [
+const facts = ({ now, style }: Talk, key: KeyView): Facts => [
   ['id', key.id],
   ['name', valueText(key.name)],
   ['role', key.role],
   ['scopes', key.scopes?.join(', ') ?? 'all of its role'],
   ['guard rails', railsText(key.guard_rails)],
   ['state', paintState(style, key.state)],
-  ['expires', momentText(key.expires_at, terminal.now()) ?? 'never'],
+  ['expires', momentText(key.expires_at, now) ?? 'never'],
 ]

@@ -6,8 +6,7 @@ import type { Column } from '../output/table.ts'
 import { agoText } from '../output/times.ts'
 import { number } from '../remote/fields.ts'
 import { showDone, showList } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
-import { commandOf, groupOf } from './group.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
 
 const LANE_COLUMNS: readonly Column<LaneView>[] = [
   { title: 'LANE', of: ({ name }) => name },
@@ -28,9 +27,8 @@ const SHARE_COLUMNS: readonly Column<LaneView>[] = [
 
 const isShared = ({ max_per_org }: Partial<LaneView>): boolean => max_per_org !== null && max_per_org !== undefined
 
-/** `escapement lanes …` and `escapement nodes list`: where work runs. */
-export function addLanes(program: Command, desk: Desk): void {
-  const group = groupOf(program, 'lanes', 'see and size the pools that work runs in')
+/** `escapement lanes …`: pools of slots that runs use. */
+export function addLanes(group: Command, desk: Desk): void {
   remote(desk, commandOf(group, 'list', 'list lanes; sizes are per node'), {
     work: async (talk) => {
       const page = await talk.client.lanes.list()
@@ -41,13 +39,16 @@ export function addLanes(program: Command, desk: Desk): void {
   remote(desk, commandOf(group, 'set <name> <size>', 'set the size of a lane on every node (operator only)'), {
     names: { '/concurrency': 'SIZE', '/name': 'NAME' },
     work: async (talk, [name = '', size = '']) => {
-      const concurrency = number(size, { option: 'SIZE', now: talk.terminal.now() }) as number
+      const concurrency = number(size, { option: 'SIZE', now: talk.now }) as number
       const lane = await talk.client.lanes.set(name, { concurrency })
       await showDone(talk, lane, `Lane ${lane.name} has ${lane.concurrency} slots on every node.`)
     },
   })
-  const nodes = groupOf(program, 'nodes', 'see the server processes of the deployment')
-  const all = nodes.command('list', { isDefault: true }).description('list the server processes (operator only)')
+}
+
+/** `escapement nodes list`: the server processes. */
+export function addNodes(group: Command, desk: Desk): void {
+  const all = group.command('list', { isDefault: true }).description('list the server processes (operator only)')
   remote(desk, all, {
     work: async (talk) => {
       await showList(talk, await talk.client.nodes.list(), { columns: nodeColumns(talk), none: 'No nodes.' })
@@ -55,15 +56,12 @@ export function addLanes(program: Command, desk: Desk): void {
   })
 }
 
-function nodeColumns({ terminal, style }: Talk): readonly Column<NodeView>[] {
-  const now = terminal.now()
-  return [
-    { title: 'ID', of: ({ id }) => id },
-    { title: 'STATE', of: stateOf, paint: (text) => paintState(style, text) },
-    { title: 'STARTED', of: ({ started_at }) => agoText(started_at, now) },
-    { title: 'LEASE ENDS', of: ({ lease_until }) => agoText(lease_until, now) },
-    { title: 'EXECUTES', of: ({ executors }) => executors.join(', '), flexible: true },
-  ]
-}
+const nodeColumns = ({ now, style }: Talk): readonly Column<NodeView>[] => [
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'STATE', of: stateOf, paint: (text) => paintState(style, text) },
+  { title: 'STARTED', of: ({ started_at }) => agoText(started_at, now) },
+  { title: 'LEASE ENDS', of: ({ lease_until }) => agoText(lease_until, now) },
+  { title: 'EXECUTES', of: ({ executors }) => executors.join(', '), flexible: true },
+]
 
 const stateOf = ({ alive, draining }: NodeView): string => (alive ? (draining ? 'draining' : 'alive') : 'gone')

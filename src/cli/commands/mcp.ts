@@ -5,19 +5,13 @@ import { bodyOf, send, type Outgoing } from '../../client/request.ts'
 import { refusedWith, type ToolResult } from '../../mcp/results.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { EXIT, write, type ExitCode } from '../terminal.ts'
-import { commandOf } from './group.ts'
 
 /** Where the server answers MCP itself. */
 const TARGET = '/mcp'
 const TIMEOUT_MS = 60_000
 
 /** `escapement mcp`: the tools of a server for a client that speaks MCP over pipes. */
-export function addMcp(program: Command, desk: Desk): void {
-  const command = commandOf(
-    program,
-    'mcp',
-    'serve the tools of MCP on stdin and stdout, for an agent or a desktop client',
-  )
+export function addMcp(command: Command, desk: Desk): void {
   remote(desk, command, { work: (talk) => serve(talk, desk.version) })
 }
 

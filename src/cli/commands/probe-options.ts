@@ -7,10 +7,9 @@ import { manyLines, oneLine } from '../output/text.ts'
 import { momentText } from '../output/times.ts'
 import { json, type FieldValues } from '../remote/fields.ts'
 import { printJson, type Facts } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
 import { EXIT, type ExitCode, type Terminal } from '../terminal.ts'
-import { commandOf } from './group.ts'
 
 /** What options say about a probe. */
 export interface ProbeOptions {
@@ -24,11 +23,11 @@ export interface ProbeOptions {
 /** The options that say what is asked before the agent is woken. */
 export const withProbe = (command: Command): Command =>
   command
-    .option('--probe <json>', 'what is asked before the agent is woken, as JSON: {"kind": "http", "url": …}')
-    .option('--probe-url <url>', 'the same: an address that is asked')
-    .option('--probe-when <condition>', 'what has to hold of the answer: "/open > 0", "/items not_empty", or JSON')
-    .option('--probe-changed [pointer]', 'wake only when the answer, or what stands there in it, has changed')
-    .option('--probe-on-error <word>', 'when it cannot be asked: run (default) or fail')
+    .option('--probe <json>', 'probe that runs before the agent is woken, as JSON: {"kind": "http", "url": …}')
+    .option('--probe-url <url>', 'URL that the probe requests')
+    .option('--probe-when <condition>', 'condition on the response: "/open > 0", "/items not_empty", or JSON')
+    .option('--probe-changed [pointer]', 'wake the agent only when the response, or its value at the pointer, changed')
+    .option('--probe-on-error <word>', 'when the probe fails: run (default) or fail')
 
 /** The probe that options say; undefined: they say nothing. */
 function probeIn(options: ProbeOptions, terminal: Terminal): ProbeInput | undefined {
@@ -102,7 +101,7 @@ function savedText({ asked, saved, errors, saved_tokens: tokens, saved_cost: cos
 
 /** `escapement schedules probe`: asks once and says what would be decided. */
 export function addProbe(group: Command, desk: Desk): void {
-  const about = 'ask a probe once, of a schedule or as options say it, and say what it would decide; exit code 1 for no'
+  const about = 'run a probe once, of a schedule or from options; the exit code is 1 if the agent would not be woken'
   remote<ProbeOptions>(desk, withProbe(commandOf(group, 'probe [id]', about)), {
     names: { '/probe': '--probe', '/schedule_id': 'ID' },
     work: async (talk, [id], options): Promise<ExitCode> => {

@@ -1,5 +1,9 @@
+import { guardRailsInput } from '../../contract/guard-rails.ts'
+import { keyInput } from '../../contract/key.ts'
+import { json, namesOf, type FieldOption, type FieldValues, type ReadText } from '../remote/fields.ts'
+import type { FieldNames } from '../remote/refused.ts'
+import { only, optionsOf } from '../remote/schema-options.ts'
 import { UsageError } from '../remote/usage.ts'
-import { json, number, seconds, type FieldOption, type FieldValues, type ReadText } from '../remote/fields.ts'
 
 const BUDGET = /^([\d.]+)\s*(tokens|money)(?:\s*\/\s*(day|month))?$/i
 
@@ -17,57 +21,39 @@ const onOffOrJson: ReadText = (text, about) => {
   return text === 'off' ? null : json(text, about)
 }
 
-/** Each guard rail of a key. */
-const RAILS: readonly FieldOption[] = [
-  { flags: '--max-schedules <n>', field: 'max_schedules', read: number, about: 'schedules it may have (10)' },
-  {
-    flags: '--min-interval <duration>',
-    field: 'min_interval_seconds',
-    read: seconds,
-    about: 'between two occurrences, and two runs asked for (1m)',
-  },
-  {
-    flags: '--max-runs-per-hour <n>',
-    field: 'max_runs_per_hour',
-    read: number,
-    about: 'runs asked for, tasks, messages and schedules made, together (60)',
-  },
-  {
-    flags: '--max-lifetime <duration>',
-    field: 'max_lifetime_seconds',
-    read: seconds,
-    about: 'how long what it makes lives',
-  },
-  { flags: '--rail-budget <budget>', field: 'budget', read: budget, about: 'as in "5000 tokens/day"' },
-  { flags: '--approval', field: 'approval', about: 'somebody approves what it makes before any of it happens' },
-  {
+/** Each restriction of a key. */
+const RAILS = optionsOf(guardRailsInput, {
+  budget: { flags: '--rail-budget <budget>', read: budget, hint: 'as in "5000 tokens/day"' },
+  own_schedules_only: {
     flags: '--all-schedules',
-    field: 'own_schedules_only',
     stands: false,
-    about: 'it sees all of the org, not only what it has made',
+    about: 'let it see and change everything in the org, not only what it created',
   },
-]
+})
 
-/** What a key may be fenced in with. */
+/** What restricts a key. */
 export const RAIL_FIELDS: readonly FieldOption[] = [
-  {
-    flags: '--guard-rails <on|json>',
-    field: 'guard_rails',
-    read: onOffOrJson,
-    about: 'fence it in: `on` for the usual rails, or JSON; each of the following does so, too',
-  },
+  ...only(
+    optionsOf(keyInput, {
+      guard_rails: {
+        flags: '--guard-rails <on|json>',
+        read: onOffOrJson,
+        hint: 'as on for the default limits, or JSON; each of the options below restricts it too',
+      },
+    }),
+    'guard_rails',
+  ),
   ...RAILS,
 ]
 
-/** The field of an agent that lets its attempts make things by themselves. */
-export const SELF_SERVICE: FieldOption = {
+/** The field of an agent that lets its attempts create things on their own. */
+export const SELF_SERVICE = {
   flags: '--self-service <on|off|json>',
-  field: 'self_service',
   read: onOffOrJson,
-  about: 'give its attempts keys of their own, fenced in: `on` for the usual guard rails, `off`, or JSON',
-}
+  hint: 'as on for the default limits, off, or JSON',
+} as const
 
-/** Puts rails that were given one by one under the field that holds all of them. */
+/** Puts restrictions that were given one by one under the field that holds all of them. */
 export function gatherRails(values: FieldValues): FieldValues {
   const names = new Set(RAILS.map(({ field }) => field))
   const entries = Object.entries(values)
@@ -81,7 +67,7 @@ export function gatherRails(values: FieldValues): FieldValues {
   }
 }
 
-/** What the server calls the rails, under what they are called here. */
-export const RAIL_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
-  RAILS.map(({ field, flags }) => [`/guard_rails/${field}`, flags.split(' ', 1)[0] ?? flags]),
+/** What the server calls the restrictions, under what they are called here. */
+export const RAIL_NAMES: FieldNames = namesOf(
+  RAILS.map((option) => ({ ...option, field: `guard_rails/${option.field}` })),
 )

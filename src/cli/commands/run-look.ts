@@ -1,39 +1,25 @@
-import type { Page } from '../../contract/page.ts'
 import type { RunDetail, RunView } from '../../contract/run.ts'
 import { paintState } from '../output/style.ts'
 import type { Column } from '../output/table.ts'
 import { manyLines, oneLine, valueText } from '../output/text.ts'
 import { agoText, lengthText, momentText } from '../output/times.ts'
-import { pastMoment, type FieldOption } from '../remote/fields.ts'
-import { showList, type Facts } from '../remote/show.ts'
+import type { Facts } from '../remote/show.ts'
 import type { Talk } from '../remote/talk.ts'
 import { whySentence } from './explain-look.ts'
 
-/** The filters of every list of runs. */
-export const RUN_FILTER: readonly FieldOption[] = [
-  { flags: '--status <states>', field: 'status', about: 'states, with commas between them' },
-  { flags: '--trigger <trigger>', field: 'trigger', about: 'what woke it: message, schedule, catchup, manual, …' },
-  { flags: '--from <time>', field: 'from', read: pastMoment, about: 'made since a time, or so long ago, as in 24h' },
-  { flags: '--to <time>', field: 'to', read: pastMoment, about: 'made before a time, or so long ago' },
-]
+export const NO_RUNS = 'No runs. Make one: escapement schedules run ID'
 
 /** Runs as a table. */
-export const showRuns = (talk: Talk, page: Page<RunView>): Promise<void> =>
-  showList(talk, page, { columns: runColumns(talk), none: 'No runs. Make one: escapement schedules run ID' })
-
-function runColumns({ terminal, style }: Talk): readonly Column<RunView>[] {
-  const now = terminal.now()
-  return [
-    { title: 'ID', of: ({ id }) => id },
-    { title: 'STATUS', of: ({ status }) => status, paint: (text) => paintState(style, text) },
-    { title: 'REASON', of: ({ reason }) => valueText(reason), flexible: true },
-    { title: 'TRIGGER', of: ({ trigger }) => trigger },
-    { title: 'AGENT', of: ({ agent_id }) => agent_id, flexible: true },
-    { title: 'MADE', of: ({ created_at }) => agoText(created_at, now) },
-    { title: 'TOOK', of: ({ duration_ms }) => (duration_ms === null ? '-' : lengthText(duration_ms)), right: true },
-    { title: 'RESULT', of: resultOf, flexible: true },
-  ]
-}
+export const runColumns = ({ now, style }: Talk): readonly Column<RunView>[] => [
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'STATUS', of: ({ status }) => status, paint: (text) => paintState(style, text) },
+  { title: 'REASON', of: ({ reason }) => valueText(reason), flexible: true },
+  { title: 'TRIGGER', of: ({ trigger }) => trigger },
+  { title: 'AGENT', of: ({ agent_id }) => agent_id, flexible: true },
+  { title: 'MADE', of: ({ created_at }) => agoText(created_at, now) },
+  { title: 'TOOK', of: ({ duration_ms }) => (duration_ms === null ? '-' : lengthText(duration_ms)), right: true },
+  { title: 'RESULT', of: resultOf, flexible: true },
+]
 
 const resultOf = (run: RunView): string =>
   run.error_message ?? run.error_code ?? valueText(run.result_summary ?? run.output)
@@ -42,8 +28,7 @@ const deliveriesText = ({ deliveries }: RunDetail): string =>
   deliveries.map(({ id, status, sentence }) => `${id}  ${status}  ${oneLine(sentence)}`).join('\n')
 
 /** One run with everything there is to know about it. */
-export function runFacts({ terminal, style }: Talk, run: RunDetail): Facts {
-  const now = terminal.now()
+export function runFacts({ now, style }: Talk, run: RunDetail): Facts {
   const attempts = run.attempts.map(
     ({ number, status, node_id, error_message }) =>
       `${number}  ${paintState(style, status ?? 'running')}  on ${node_id ?? 'no node'}${error_message === null ? '' : `  ${oneLine(error_message)}`}`,

@@ -1,58 +1,51 @@
 import type { Command } from 'commander'
-import { namesOf, valuesOf, withFields, type FieldOption } from '../remote/fields.ts'
-import { readPages, showDone, showOne, withPages, type PageOptions } from '../remote/show.ts'
-import { remote, type Desk } from '../remote/talk.ts'
+import type { LineageNode, LineageView } from '../../contract/lineage.ts'
+import { runFilter } from '../../contract/run.ts'
 import { paintState } from '../output/style.ts'
+import { oneLine } from '../output/text.ts'
+import { valuesOf, withFields } from '../remote/fields.ts'
+import { filtersOf, only } from '../remote/schema-options.ts'
+import { printJson, showDone, type PageOptions } from '../remote/show.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
+import { addAction, addGet, addList } from '../resource.ts'
 import { EXIT } from '../terminal.ts'
-import { commandOf, groupOf } from './group.ts'
 import { mostOf, withMost, type MostOptions } from './events.ts'
-import { showLineage } from './lineage-look.ts'
-import { followRun, followRuns } from './run-follow.ts'
-import { RUN_FILTER, runFacts, showRuns } from './run-look.ts'
 import { showExplained, whyFacts, whySentence } from './explain-look.ts'
+import { followRun, followRuns } from './run-follow.ts'
+import { NO_RUNS, runColumns, runFacts } from './run-look.ts'
 import { addScheduleOfRun } from './schedule-of-run.ts'
 
-const OWNERS: readonly FieldOption[] = [
-  { flags: '--schedule <id>', field: 'schedule_id', about: 'of this schedule' },
-  { flags: '--agent <id>', field: 'agent_id', about: 'of this agent' },
-  { flags: '--session <key>', field: 'session', about: 'of this session' },
-  { flags: '--agent-error-code <code>', field: 'agent_error_code', about: 'with this error code of the agent' },
-]
-
-const FILTER: readonly FieldOption[] = [...OWNERS, ...RUN_FILTER]
+const FILTER = filtersOf(runFilter)
+const OWNERS = only(FILTER, 'schedule_id', 'agent_id', 'session', 'agent_error_code')
 
 /** `escapement runs …`: what was done, what is being done, and why. */
-export function addRuns(program: Command, desk: Desk): void {
-  const group = groupOf(program, 'runs', 'see, end, repeat and watch runs')
+export function addRuns(group: Command, desk: Desk): void {
   addReading(group, desk)
   addLineage(group, desk)
   addActing(group, desk)
   addScheduleOfRun(group, desk)
-  const watch = withMost(withFields(commandOf(group, 'watch [id]', 'follow a run to its end, or all runs'), OWNERS))
+  const watch = withMost(withFields(commandOf(group, 'watch [id]', 'watch a run until it ends, or all runs'), OWNERS))
   remote<MostOptions>(desk, watch, {
     work: async (talk, [id], options) => {
       if (id !== undefined) return followRun(talk, id)
-      await followRuns(talk, valuesOf(OWNERS, options, talk.terminal.now()), mostOf(options))
+      await followRuns(talk, valuesOf(OWNERS, options, talk.now), mostOf(options))
       return EXIT.ok
     },
   })
 }
 
 function addReading(group: Command, desk: Desk): void {
-  remote<PageOptions>(desk, withPages(withFields(commandOf(group, 'list', 'list runs, newest first'), FILTER)), {
-    names: namesOf(FILTER),
-    work: async (talk, _, options) => {
-      const filter = valuesOf(FILTER, options, talk.terminal.now())
-      await showRuns(talk, await readPages(talk, options, (asked) => talk.client.runs.list({ ...filter, ...asked })))
-    },
+  addList(desk, commandOf(group, 'list', 'list runs, newest first'), {
+    filter: FILTER,
+    columns: runColumns,
+    none: NO_RUNS,
+    read: (talk, query) => talk.client.runs.list(query),
   })
-  remote(desk, commandOf(group, 'get <id>', 'show a run with its attempts and its way so far'), {
-    work: async (talk, [id = '']) => {
-      const run = await talk.client.runs.get(id)
-      await showOne(talk, run, () => runFacts(talk, run))
-    },
+  addGet(desk, commandOf(group, 'get <id>', 'show a run with its attempts and timeline'), {
+    facts: runFacts,
+    read: (talk, [id = '']) => talk.client.runs.get(id),
   })
-  remote(desk, commandOf(group, 'explain <id>', 'say why a run is where it is'), {
+  remote(desk, commandOf(group, 'explain <id>', 'explain the state of a run'), {
     work: async (talk, [id = '']) => {
       const why = await talk.client.runs.explain(id)
       await showExplained(talk, why, () => [
@@ -67,9 +60,9 @@ function addReading(group: Command, desk: Desk): void {
 }
 
 function addLineage(group: Command, desk: Desk): void {
-  const lineage = commandOf(group, 'lineage <id>', 'show where a run comes from, and what it made and woke')
-    .option('--limit <n>', 'how many below it, 1 to 200 (default 20)')
-    .option('--cursor <cursor>', 'go on behind an earlier page')
+  const lineage = commandOf(group, 'lineage <id>', 'show what triggered a run, and what it created and triggered')
+    .option('--limit <n>', 'page size, 1 to 200 (default 20)')
+    .option('--cursor <cursor>', 'continue after an earlier page')
   remote<PageOptions>(desk, lineage, {
     work: async (talk, [id = ''], { limit, cursor }) => {
       const asked = {
@@ -87,15 +80,13 @@ interface RetryOptions {
 }
 
 function addActing(group: Command, desk: Desk): void {
-  remote(desk, commandOf(group, 'cancel <id>', 'end a run'), {
-    work: async (talk, [id = '']) => {
-      const run = await talk.client.runs.cancel(id)
-      await showDone(talk, run, `${id} is ${run.status}.`)
-    },
+  addAction(desk, commandOf(group, 'cancel <id>', 'cancel a run'), {
+    call: (talk, [id = '']) => talk.client.runs.cancel(id),
+    say: ({ status }, id) => `${id} is ${status}.`,
   })
-  const retry = commandOf(group, 'retry <id>', 'repeat a run that has ended')
-    .option('--force', 'also one that succeeded')
-    .option('--wait', 'follow it to its end; the exit code is 1 unless it succeeds')
+  const retry = commandOf(group, 'retry <id>', 'retry a run that has ended')
+    .option('--force', 'even if it succeeded')
+    .option('--wait', 'wait until it ends; the exit code is 1 unless it succeeds')
   remote<RetryOptions>(desk, retry, {
     work: async (talk, [id = ''], { force, wait }) => {
       const run = await talk.client.runs.retry(id, force === true ? { force } : {})
@@ -105,3 +96,20 @@ function addActing(group: Command, desk: Desk): void {
     },
   })
 }
+
+/** Shows where a run comes from and what it made, as a tree. */
+const showLineage = (talk: Talk, lineage: LineageView): Promise<void> =>
+  talk.json ? printJson(talk, lineage) : talk.print(treeOf(talk, lineage))
+
+function treeOf({ style }: Talk, { ancestors, self, children, next_cursor: more }: LineageView): string {
+  const line = (node: LineageNode, depth: number, mark: string): string =>
+    `${'  '.repeat(depth)}${mark}${node.kind} ${node.id} ${paintState(style, node.status)} ${aboutOf(node)}\n`
+  const above = ancestors.map((node, index) => line(node, index, index === 0 ? '' : '└ ')).join('')
+  const here = line(self, ancestors.length, ancestors.length === 0 ? '' : '└ ').replace('\n', '  ← this one\n')
+  const below = children.map((node) => line(node, ancestors.length + 1, '└ ')).join('')
+  const rest = more === null ? '' : `${'  '.repeat(ancestors.length + 1)}… more with --cursor ${more}\n`
+  return `${above}${here}${below}${rest}`
+}
+
+const aboutOf = ({ kind, name, agent_id: agent, trigger }: LineageNode): string =>
+  kind === 'schedule' ? oneLine(name ?? '') : `${trigger ?? ''} of agent ${agent}`

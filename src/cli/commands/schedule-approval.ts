@@ -1,31 +1,31 @@
 import type { Command } from 'commander'
 import type { ScheduleView } from '../../contract/schedule.ts'
 import { oneLine } from '../output/text.ts'
-import { showDone, type Facts } from '../remote/show.ts'
-import { remote, type Desk } from '../remote/talk.ts'
-import { commandOf } from './group.ts'
+import type { Facts } from '../remote/show.ts'
+import { commandOf, type Desk } from '../remote/talk.ts'
+import { addAction } from '../resource.ts'
 import { ifMatch, withVersion, type VersionOptions } from './versions.ts'
 
 /** `escapement schedules approve|reject`: what keys with guard rails have proposed. */
 export function addApproving(group: Command, desk: Desk): void {
-  remote<VersionOptions>(desk, withVersion(commandOf(group, 'approve <id>', 'let a proposed schedule have its way')), {
-    work: async (talk, [id = ''], options) => {
-      const schedule = await talk.client.schedules.approve(id, ifMatch(options))
-      const next = schedule.next_run_at === null ? '' : ` Next run: ${schedule.next_run_at}`
-      await showDone(talk, schedule, `${id} is ${schedule.state}.${next}`)
+  addAction<ScheduleView, VersionOptions>(
+    desk,
+    withVersion(commandOf(group, 'approve <id>', 'approve a proposed schedule')),
+    {
+      call: (talk, [id = ''], options) => talk.client.schedules.approve(id, ifMatch(options)),
+      say: stateText,
     },
-  })
-  const reject = commandOf(group, 'reject <id>', 'keep a proposed schedule from happening').requiredOption(
-    '--reason <text>',
-    'why, for whoever proposed it',
   )
-  remote<VersionOptions & { readonly reason: string }>(desk, withVersion(reject), {
-    work: async (talk, [id = ''], options) => {
-      const schedule = await talk.client.schedules.reject(id, { reason: options.reason }, ifMatch(options))
-      await showDone(talk, schedule, `${id} is ${schedule.state}.`)
-    },
+  const reject = commandOf(group, 'reject <id>', 'reject a proposed schedule').requiredOption('--reason <text>', 'why')
+  addAction<ScheduleView, VersionOptions & { readonly reason: string }>(desk, withVersion(reject), {
+    call: (talk, [id = ''], { reason, ...options }) => talk.client.schedules.reject(id, { reason }, ifMatch(options)),
+    say: ({ state }, id) => `${id} is ${state}.`,
   })
 }
+
+/** What became of a schedule that was enabled. */
+export const stateText = ({ state, next_run_at: next }: ScheduleView, id: string): string =>
+  `${id} is ${state}.${next === null ? '' : ` Next run: ${next}`}`
 
 /** Who wants what of a schedule, of one that was proposed. */
 export function approvalFacts({ approval, owner, created_by_run: run }: ScheduleView): Facts {

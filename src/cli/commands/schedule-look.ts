@@ -9,18 +9,15 @@ import { probeFacts } from './probe-options.ts'
 import { approvalFacts } from './schedule-approval.ts'
 
 /** Schedules as a table. */
-export function scheduleColumns({ terminal, style }: Talk): readonly Column<ScheduleView>[] {
-  const now = terminal.now()
-  return [
-    { title: 'ID', of: ({ id }) => id },
-    { title: 'NAME', of: ({ name }) => valueText(name), flexible: true },
-    { title: 'STATE', of: ({ state }) => state, paint: (text) => paintState(style, text) },
-    { title: 'WHEN', of: ({ sentence }) => sentence, flexible: true },
-    { title: 'AGENT', of: ({ agent_id, executor }) => agent_id ?? executor?.kind ?? '', flexible: true },
-    { title: 'NEXT', of: ({ next_run_at }) => agoText(next_run_at, now) },
-    { title: 'LAST', of: ({ last_status }) => valueText(last_status), paint: (text) => paintState(style, text) },
-  ]
-}
+export const scheduleColumns = ({ now, style }: Talk): readonly Column<ScheduleView>[] => [
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'NAME', of: ({ name }) => valueText(name), flexible: true },
+  { title: 'STATE', of: ({ state }) => state, paint: (text) => paintState(style, text) },
+  { title: 'WHEN', of: ({ sentence }) => sentence, flexible: true },
+  { title: 'AGENT', of: ({ agent_id, executor }) => agent_id ?? executor?.kind ?? '', flexible: true },
+  { title: 'NEXT', of: ({ next_run_at }) => agoText(next_run_at, now) },
+  { title: 'LAST', of: ({ last_status }) => valueText(last_status), paint: (text) => paintState(style, text) },
+]
 
 const budgetText = ({ amount, unit, period, on_exceed: action, id }: NonNullable<ScheduleView['budget']>): string =>
   `${amount} ${unit} per ${period}, then ${action} (${id})`
@@ -30,8 +27,7 @@ const receiverOf = (target: string, { delivery_disabled: isOff }: ScheduleView):
 
 /** One schedule with what matters of it. */
 export function scheduleFacts(talk: Talk, schedule: ScheduleView): Facts {
-  const { terminal, style } = talk
-  const now = terminal.now()
+  const { now, style } = talk
   return [
     ['id', schedule.id],
     ['name', oneLine(valueText(schedule.name))],

@@ -5,10 +5,9 @@ import type { ScheduleInput, ScheduleView } from '../../contract/schedule.ts'
 import { manyLines } from '../output/text.ts'
 import { list, namesOf, valuesOf, withFields, type FieldOption, type FieldValues } from '../remote/fields.ts'
 import { printJson, showOne } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
 import { EXIT, type ExitCode } from '../terminal.ts'
-import { commandOf } from './group.ts'
 import { followRun } from './run-follow.ts'
 import { SCHEDULE_FIELDS } from './schedule-fields.ts'
 import { scheduleFacts } from './schedule-look.ts'
@@ -16,17 +15,17 @@ import { NOBODY_SAYS_WHEN, showComposed, type Composed } from './schedule-of-run
 import { replyText } from './sessions.ts'
 
 const CHOICES: readonly FieldOption[] = [
-  { flags: '--when <words>', field: 'when', about: 'when, in words: "every weekday at 9 in Berlin"' },
+  { flags: '--when <words>', field: 'when', about: 'time in natural language: "every weekday at 9 in Berlin"' },
   {
     flags: '--keep <ids>',
     field: 'requirements',
     read: list,
-    about: 'requirements that are asked for, as --dry-run names them',
+    about: 'requirements of the output, as --dry-run names them',
   },
-  { flags: '--output <text>', field: 'output', about: 'what is asked of the answer, in place of all requirements' },
+  { flags: '--output <text>', field: 'output', about: 'requirement of the output, in place of all others' },
   {
     ...{ flags: '--in-conversation', field: 'session', stands: 'conversation' },
-    about: 'go on in the conversation instead of beginning anew each time',
+    about: 'continue the conversation instead of starting a new one each time',
   },
 ]
 
@@ -46,15 +45,15 @@ export function addScheduleOfRun(group: Command, desk: Desk): void {
   const command = commandOf(
     group,
     'schedule <id>',
-    'make a schedule of a run; of a session, by its key, its last good answer counts',
+    'create a schedule from a run, or from the last success of a session, by its key',
   )
   withFields(withFields(command, CHOICES), FIELDS)
-    .option('--dry-run', 'show what it would be and what can be chosen, and make nothing')
-    .option('--try', 'run it once and show its answer below the one it is made of')
+    .option('--dry-run', 'show the schedule and the choices, and create nothing')
+    .option('--try', 'run it once and compare the answers')
   remote<Options>(desk, command, {
     names: NAMES,
     work: async (talk, [id = ''], options) => {
-      const now = talk.terminal.now()
+      const now = talk.now
       const run = await chosenRun(talk, id)
       const decided = { choices: valuesOf(CHOICES, options, now), given: valuesOf(FIELDS, options, now) }
       const composed = await compose(talk, run, decided)

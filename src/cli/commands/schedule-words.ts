@@ -1,27 +1,22 @@
 import type { Command } from 'commander'
-import type { WordsView } from '../../contract/words.ts'
+import { wordsInput, type WordsView } from '../../contract/words.ts'
 import { oneLine, valueText } from '../output/text.ts'
-import { namesOf, valuesOf, withFields, type FieldOption, type FieldValues } from '../remote/fields.ts'
+import { namesOf, valuesOf, withFields, type FieldValues } from '../remote/fields.ts'
+import { optionsOf } from '../remote/schema-options.ts'
 import { printJson } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
-import { commandOf } from './group.ts'
 import { showPreview } from './schedule-answers.ts'
 
-const FIELDS: readonly FieldOption[] = [
-  {
-    ...{ flags: '--tz <zone>', also: '--timezone <zone>', field: 'timezone' },
-    about: 'where the clock hangs if the sentence names no place',
-  },
-]
+const FIELDS = optionsOf(wordsInput, { text: null })
 
 /** `escapement schedules parse`: what a sentence about time means. */
 export function addParse(group: Command, desk: Desk): void {
-  const command = commandOf(group, 'parse <text>', 'say what a sentence about time means, in fields, words and dates')
+  const command = commandOf(group, 'parse <text>', 'parse a time in natural language into fields, words and dates')
   remote(desk, withFields(command, FIELDS), {
     names: { ...namesOf(FIELDS), '/text': 'TEXT' },
     work: async (talk, [text = ''], options) => {
-      const words = await talk.client.schedules.parse({ text, ...valuesOf(FIELDS, options, talk.terminal.now()) })
+      const words = await talk.client.schedules.parse({ text, ...valuesOf(FIELDS, options, talk.now) })
       await (talk.json ? printJson(talk, words) : showWords(talk, words))
     },
   })
@@ -41,7 +36,7 @@ const notesOf = ({ notes }: WordsView): readonly string[] =>
 export const withWhen = (command: Command): Command =>
   command.option(
     '--when <words>',
-    'when, in words: "every weekday at 9 in Berlin"; what stands behind a colon is the payload',
+    'time in natural language: "every weekday at 9 in Berlin"; text after a colon is the payload',
   )
 
 const TIMES = ['cron', 'every_seconds', 'at', 'rrule']

@@ -1,15 +1,13 @@
 import type { Command } from 'commander'
 import { EscapementError } from '../../client/errors.ts'
-import type { SecretInput, SecretPatch, SecretView } from '../../contract/secret.ts'
-import type { Column } from '../output/table.ts'
+import type { SecretInput, SecretPatch, RotationView, SecretView } from '../../contract/secret.ts'
 import { agoText, momentText } from '../output/times.ts'
 import { readHidden } from '../remote/hidden-text.ts'
-import { readPages, showDone, showList, showOne, withPages, type Facts, type PageOptions } from '../remote/show.ts'
-import { remote, type Desk, type Talk } from '../remote/talk.ts'
+import { showOne, type Facts } from '../remote/show.ts'
+import { commandOf, remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
-import { EXIT, type ExitCode } from '../terminal.ts'
+import { addAction, addGet, addList } from '../resource.ts'
 import type { RecoverOptions } from '../recover.ts'
-import { commandOf, groupOf } from './group.ts'
 import { withDatabase } from './server.ts'
 
 interface SetOptions {
@@ -18,38 +16,51 @@ interface SetOptions {
 }
 
 /** `escapement secrets …`: values that agents may send and nobody can read. */
-export function addSecrets(program: Command, desk: Desk): void {
-  const group = groupOf(program, 'secrets', 'values that agents may send and nobody can read')
-  remote<PageOptions>(desk, withPages(commandOf(group, 'list', 'list secrets, without their values')), {
-    work: async (talk, _, options) => {
-      const page = await readPages(talk, options, (asked) => talk.client.secrets.list(asked))
-      await showList(talk, page, { columns: columnsOf(talk), none: 'No secrets.' })
-    },
+export function addSecrets(group: Command, desk: Desk): void {
+  addList<SecretView>(desk, commandOf(group, 'list', 'list secrets, without their values'), {
+    none: 'No secrets.',
+    read: (talk, query) => talk.client.secrets.list(query),
+    columns: ({ now }) => [
+      { title: 'NAME', of: ({ name }) => name },
+      { title: 'HOSTS', of: ({ hosts }) => hosts.join(' '), flexible: true },
+      { title: 'USED BY', of: ({ used_by }) => used_by.join(' '), flexible: true },
+      { title: 'SET', of: ({ value_set_at }) => agoText(value_set_at, now) },
+      { title: 'KEY', of: ({ key_id }) => key_id },
+    ],
   })
-  remote(desk, commandOf(group, 'get <name>', 'show a secret and who uses it, without its value'), {
-    work: async (talk, [name = '']) => show(talk, await talk.client.secrets.get(name)),
+  addGet(desk, commandOf(group, 'get <name>', 'show a secret and its agents, without its value'), {
+    facts,
+    read: (talk, [name = '']) => talk.client.secrets.get(name),
   })
-  const set = commandOf(group, 'set <name>', 'keep a secret, or change one; its value is asked for or read from a pipe')
-    .option('--host <host...>', 'a host it may go to, as in api.example.com or localhost:8080')
-    .option('--keep-value', 'change its hosts alone')
+  const set = commandOf(group, 'set <name>', 'create or update a secret; its value is asked for, or read from a pipe')
+    .option('--host <host...>', 'host it may be sent to, as in api.example.com or localhost:8080')
+    .option('--keep-value', 'update only its hosts')
   remote<SetOptions>(desk, set, {
     names: { '/hosts': '--host' },
-    work: async (talk, [name = ''], options) => show(talk, await setSecret(talk, name, options)),
-  })
-  remote(desk, commandOf(group, 'delete <name>', 'delete a secret that no agent names'), {
-    work: async (talk, [name = '']) => {
-      await talk.client.secrets.delete(name)
-      await showDone(talk, { name, deleted: true }, `${name} is deleted.`)
+    work: async (talk, [name = ''], options) => {
+      const secret = await setSecret(talk, name, options)
+      await showOne(talk, secret, () => facts(talk, secret))
     },
   })
-  const rotating = commandOf(group, 'rotate', 'seal everything anew with the first key').option(
+  addAction(desk, commandOf(group, 'delete <name>', 'delete a secret that no agent uses'), {
+    call: async (talk, [name = '']) => {
+      await talk.client.secrets.delete(name)
+      return { name, deleted: true }
+    },
+    say: (_, name) => `${name} is deleted.`,
+  })
+  const rotating = commandOf(group, 'rotate', 'encrypt all secrets again with the first key').option(
     '--new-key',
-    'make a new key first, where it is in a file beside the embedded database',
+    'create a new key first; only where it is in a file beside the embedded database',
   )
-  remote<{ readonly newKey?: boolean }>(desk, rotating, { work: (talk, _, options) => rotate(talk, options) })
-  const recover = commandOf(group, 'recover', 'use another key after the one that seals was lost; needs no server')
+  addAction<RotationView, { readonly newKey?: boolean }>(desk, rotating, {
+    call: (talk, _, { newKey = false }) => talk.client.secrets.rotate({ new_key: newKey }),
+    say: rotationText,
+    isDone: ({ failed }) => failed.length === 0,
+  })
+  const recover = commandOf(group, 'recover', 'use another key after the encryption key was lost; needs no server')
   withDatabase(recover)
-    .requiredOption('--lost-key <id>', 'id of the lost key; what it sealed is listed and has to be entered again')
+    .requiredOption('--lost-key <id>', 'id of the lost key; its secrets are listed and must be entered again')
     .option('--json', 'print JSON for programs')
     .action(async (options: RecoverOptions) => {
       const { runRecover } = await import('../recover.ts')
@@ -71,33 +82,18 @@ async function setSecret(talk: Talk, name: string, options: SetOptions): Promise
   return talk.client.secrets.create({ name, ...change } as SecretInput)
 }
 
-async function rotate(talk: Talk, { newKey = false }: { readonly newKey?: boolean }): Promise<ExitCode> {
-  const done = await talk.client.secrets.rotate({ new_key: newKey })
-  const before = done.previous_key_id === null ? '' : `, ${done.previous_key_id} before`
-  const failed = done.failed.map(({ org_id, kind, name, message }) => `\n  ${org_id} ${kind} ${name}: ${message}`)
-  const left = failed.length === 0 ? '' : `\nNot opened and left as they are: ${failed.length}${failed.join('')}`
-  await showDone(talk, done, `Sealed anew: ${done.sealed_anew}. Key ${done.key_id} seals${before}.${left}`)
-  return failed.length === 0 ? EXIT.ok : EXIT.refused
+function rotationText({ previous_key_id: previous, failed, sealed_anew: sealed, key_id: key }: RotationView): string {
+  const before = previous === null ? '' : `, ${previous} before`
+  const lines = failed.map(({ org_id, kind, name, message }) => `\n  ${org_id} ${kind} ${name}: ${message}`)
+  const left = lines.length === 0 ? '' : `\nNot opened and left as they are: ${lines.length}${lines.join('')}`
+  return `Sealed anew: ${sealed}. Key ${key} seals${before}.${left}`
 }
 
-const show = (talk: Talk, secret: SecretView): Promise<void> => showOne(talk, secret, () => factsOf(talk, secret))
-
-function columnsOf({ terminal }: Talk): readonly Column<SecretView>[] {
-  const now = terminal.now()
-  return [
-    { title: 'NAME', of: ({ name }) => name },
-    { title: 'HOSTS', of: ({ hosts }) => hosts.join(' '), flexible: true },
-    { title: 'USED BY', of: ({ used_by }) => used_by.join(' '), flexible: true },
-    { title: 'SET', of: ({ value_set_at }) => agoText(value_set_at, now) },
-    { title: 'KEY', of: ({ key_id }) => key_id },
-  ]
-}
-
-const factsOf = ({ terminal }: Talk, secret: SecretView): Facts => [
+const facts = ({ now }: Talk, secret: SecretView): Facts => [
   ['name', secret.name],
   ['hosts', secret.hosts.join(', ')],
   ['used by', secret.used_by.length === 0 ? null : secret.used_by.join(', ')],
-  ['value set', momentText(secret.value_set_at, terminal.now())],
+  ['value set', momentText(secret.value_set_at, now)],
   ['key', secret.key_id],
-  ['made', momentText(secret.created_at, terminal.now())],
+  ['made', momentText(secret.created_at, now)],
 ]

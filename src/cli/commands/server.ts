@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import type { MigrateOptions } from '../migrate.ts'
 import type { Desk } from '../remote/talk.ts'
 import type { ServeOptions } from '../serve.ts'
-import { commandOf } from './group.ts'
 
 /** The options that say which database a command opens in this process. */
 export const withDatabase = (command: Command): Command =>
@@ -14,20 +13,20 @@ export const withDatabase = (command: Command): Command =>
       'configuration file (default <data>/config.yaml or ./escapement.yaml, where there is one)',
     )
 
-/**
- * `escapement serve` and `escapement migrate`: what runs in this process. They are loaded when they are asked for; the
- * other commands begin without them.
- */
-export function addServer(program: Command, { terminal, settle, version }: Desk): void {
-  const serve = commandOf(program, 'serve', 'run the engine and the API in this process')
+/** `escapement serve`: loaded when it is asked for, so that the other commands begin without it. */
+export function addServe(command: Command, { terminal, settle, version }: Desk): void {
+  command
     .option('--port <port>', 'port to listen on; 0 takes a free one and prints it (default 7420)')
     .option('--host <host>', 'address to listen on (default 127.0.0.1)')
-  withDatabase(serve).action(async (options: ServeOptions) => {
+  withDatabase(command).action(async (options: ServeOptions) => {
     const { runServe } = await import('../serve.ts')
     settle(await runServe(terminal, options, { version }))
   })
-  const migrate = commandOf(program, 'migrate', 'bring the schema of the database up to this version, and end')
-  withDatabase(migrate)
+}
+
+/** `escapement migrate`: the schema of the database. */
+export function addMigrate(command: Command, { terminal, settle }: Desk): void {
+  withDatabase(command)
     .option('--json', 'print JSON for programs')
     .action(async (options: MigrateOptions) => {
       const { runMigrate } = await import('../migrate.ts')

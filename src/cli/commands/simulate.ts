@@ -21,7 +21,6 @@ import { rowsTable } from '../simulation/rows.ts'
 import { totalFacts } from '../simulation/words.ts'
 import { renderFacts } from '../output/table.ts'
 import type { Terminal } from '../terminal.ts'
-import { commandOf } from './group.ts'
 import { SCHEDULE_FIELDS } from './schedule-fields.ts'
 import type { SimulateOptions } from './simulate-input.ts'
 
@@ -41,26 +40,26 @@ const NAMES: FieldNames = {
 }
 
 /** `escapement simulate`: what would happen, without a server where everything is in a file or in options. */
-export function addSimulate(program: Command, desk: Desk): void {
-  const command = commandOf(program, 'simulate', 'say what schedules would do over a window of time, and why')
+export function addSimulate(command: Command, desk: Desk): void {
+  command
     .option('-f, --file <file>', 'schedules as JSON or YAML, one or a list, from a file or - for stdin')
     .option('--schedule <id...>', 'stored schedules')
-    .option('--all', 'every stored schedule that is active; of one agent with --agent')
-    .option('--from <time>', 'when the window begins (default now)')
-    .option('--to <time>', 'when it ends')
-    .option('--for <duration>', 'or how long it is (default 24h)')
-    .option('--takes <duration>', 'how long an attempt takes, or anything between two: 5s..20s')
-    .option('--fails <what>', 'what attempts are answered (500), or how many fail (20%)')
-    .option('--tokens <n>', 'what an attempt uses')
-    .option('--cost <amount>', 'what an attempt costs')
-    .option('--stall <for@when...>', 'nothing fires for so long, so far into the window: 60s@2m')
-    .option('--outage <for@when...>', 'no node works, and what runs is lost')
+    .option('--all', 'all active schedules; with --agent, those of one agent')
+    .option('--from <time>', 'start of the window (default now)')
+    .option('--to <time>', 'end of the window')
+    .option('--for <duration>', 'length of the window (default 24h)')
+    .option('--takes <duration>', 'duration of an attempt, or a range: 5s..20s')
+    .option('--fails <what>', 'status of every attempt (500), or share of failures (20%)')
+    .option('--tokens <n>', 'tokens of an attempt')
+    .option('--cost <amount>', 'cost of an attempt')
+    .option('--stall <for@when...>', 'nothing fires for a time, from an offset into the window: 60s@2m')
+    .option('--outage <for@when...>', 'no node works, and active runs are lost')
     .option('--agent-outage <for@when...>', 'attempts fail, because agents cannot be reached')
-    .option('--set <field=value...>', 'other policies than the schedules have')
-    .option('--against <field=value...>', 'other policies again, and what they change')
-    .option('--replay', 'from history: attempts and outages of a window that is past')
-    .option('--seed <n>', 'the same number gives the same chances (default 1)')
-    .option('--rows <n>', `how many occurrences are shown (default ${USUAL_ROWS})`)
+    .option('--set <field=value...>', 'change policies of the schedules')
+    .option('--against <field=value...>', 'compare with these policies')
+    .option('--replay', 'take attempts and outages from the history of a past window')
+    .option('--seed <n>', 'seed of the random numbers (default 1)')
+    .option('--rows <n>', `maximum number of occurrences shown (default ${USUAL_ROWS})`)
     .option('--csv', 'print the occurrences as CSV')
   withCommonOptions(withFields(command, SCHEDULE_FIELDS)).action(async (options: Options) => {
     desk.settle(await carryOut(desk, NAMES, (screen) => simulate(screen, options)))

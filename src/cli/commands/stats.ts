@@ -1,26 +1,30 @@
 import type { Command } from 'commander'
-import type { ProviderWork, SeriesFilter, SeriesPoint, SeriesStep, Spread, StatsView } from '../../contract/stats.ts'
+import {
+  statsFilter,
+  type ProviderWork,
+  type SeriesFilter,
+  type SeriesPoint,
+  type SeriesStep,
+  type Spread,
+  type StatsView,
+} from '../../contract/stats.ts'
 import type { RunState } from '../../core/run/run-machine.ts'
 import { paintState } from '../output/style.ts'
 import { lengthText } from '../output/times.ts'
-import { namesOf, pastMoment, valuesOf, withFields, type FieldOption } from '../remote/fields.ts'
+import { namesOf, valuesOf, withFields } from '../remote/fields.ts'
+import { filtersOf } from '../remote/schema-options.ts'
 import { printJson, showList, showOne, type Facts } from '../remote/show.ts'
 import { remote, type Desk, type Talk } from '../remote/talk.ts'
-import { commandOf } from './group.ts'
 
-const FILTER: readonly FieldOption[] = [
-  { flags: '--from <time>', field: 'from', read: pastMoment, about: 'since a time, or so long ago (default 24h)' },
-  { flags: '--to <time>', field: 'to', read: pastMoment, about: 'before a time, or so long ago (default now)' },
-]
+const FILTER = filtersOf(statsFilter)
 
 /** `escapement stats`: how work went, and what waits. */
-export function addStats(program: Command, desk: Desk): void {
-  const command = withFields(commandOf(program, 'stats', 'show how work went, and what waits'), FILTER)
-  command.option('--series <step>', 'step by step instead: hour or day')
+export function addStats(command: Command, desk: Desk): void {
+  withFields(command, FILTER).option('--series <step>', 'show a series instead, by hour or day')
   remote<{ readonly series?: SeriesStep }>(desk, command, {
     names: { ...namesOf(FILTER), step: '--series' },
     work: async (talk, _, options) => {
-      const filter = valuesOf(FILTER, options, talk.terminal.now())
+      const filter = valuesOf(FILTER, options, talk.now)
       if (options.series !== undefined) return showSeries(talk, { ...filter, step: options.series })
       const stats = await talk.client.stats.get(filter)
       await showOne(talk, stats, () => factsOf(talk, stats))

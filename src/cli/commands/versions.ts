@@ -7,7 +7,7 @@ export interface VersionOptions {
 
 /** Adds the option that changes something only as long as nobody else has. */
 export const withVersion = (command: Command): Command =>
-  command.option('--if-version <n>', 'only if it still is this version')
+  command.option('--if-version <n>', 'only if this is still its version')
 
 /** The version that is to be changed, for the client. */
 export function ifMatch({ ifVersion }: VersionOptions): { readonly ifMatch?: number } {

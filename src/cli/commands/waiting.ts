@@ -12,7 +12,7 @@ export interface WaitOptions {
 
 /** Adds the option that waits for the answer. */
 export const withWait = (command: Command): Command =>
-  command.option('--wait [duration]', `wait for the answer, at most so long (default ${LONGEST_WAIT_SECONDS}s)`)
+  command.option('--wait [duration]', `wait for the answer, at most this long (default ${LONGEST_WAIT_SECONDS}s)`)
 
 /** How many seconds to wait; null when nobody wants to. */
 export function waitOf({ wait }: WaitOptions): number | null {

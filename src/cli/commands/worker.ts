@@ -15,7 +15,6 @@ import { remote, type Desk, type Talk } from '../remote/talk.ts'
 import { UsageError } from '../remote/usage.ts'
 import { EXIT, write, type ExitCode } from '../terminal.ts'
 import { programHandler } from '../worker-program.ts'
-import { commandOf } from './group.ts'
 
 interface WorkerCommand {
   readonly agent?: readonly string[]
@@ -31,19 +30,23 @@ const USAGE = [
   '  escapement worker --agent AGENT --module FILE',
 ].join('\n')
 
-/** `escapement worker` and `escapement workers`: work that is done elsewhere than on a node. */
-export function addWorkers(program: Command, desk: Desk): void {
-  const command = commandOf(program, 'worker [program...]', 'do the work of agents whose executor is worker')
-    .option('--agent <id...>', 'agent whose work is done here; may be given more than once')
-    .option('--module <file>', 'module whose default export is the function that does it, or one for each agent')
-    .option('--capacity <n>', 'attempts at a time (default 1)')
-    .option('--name <name>', 'what people call it (default the name of this machine)')
-    .option('--drain <seconds>', 'how long what runs may go on after SIGTERM (default 30)')
+/** `escapement worker`: work that is done elsewhere than on a node. */
+export function addWorker(command: Command, desk: Desk): void {
+  command
+    .option('--agent <id...>', 'agent whose work it does; may be repeated')
+    .option('--module <file>', 'module that exports a handler by default, or one for each agent')
+    .option('--capacity <n>', 'concurrent attempts (default 1)')
+    .option('--name <name>', 'name of the worker (default the host name)')
+    .option('--drain <seconds>', 'how long active attempts may continue after SIGTERM (default 30)')
   remote<WorkerCommand>(desk, command, {
     names: { '/agents': '--agent', '/capacity': '--capacity', '/name': '--name' },
     work: (talk, program, options) => work(talk, program, options),
   })
-  remote(desk, commandOf(program, 'workers', 'list the workers that are connected'), {
+}
+
+/** `escapement workers`: those that are connected. */
+export function addWorkers(command: Command, desk: Desk): void {
+  remote(desk, command, {
     work: async (talk) => {
       await showList(talk, await talk.client.workers.list(), { columns: columnsOf(talk), none: 'No workers.' })
     },
@@ -109,16 +112,13 @@ function lineOf({ json, style }: Talk, { level, message, facts }: WorkerLogEntry
   return `${text}${told.length === 0 ? '' : ` ${style.dim(told.join(' '))}`}\n`
 }
 
-function columnsOf({ terminal, style }: Talk): readonly Column<WorkerView>[] {
-  const now = terminal.now()
-  return [
-    { title: 'ID', of: ({ id }) => id },
-    { title: 'NAME', of: ({ name }) => name, flexible: true },
-    { title: 'STATE', of: stateOf, paint: (text) => paintState(style, text) },
-    { title: 'AGENTS', of: ({ agents }) => agents.join(', '), flexible: true },
-    { title: 'HOLDS', of: ({ held, capacity }) => `${held}/${capacity}`, right: true },
-    { title: 'CONNECTED', of: ({ connected_at }) => agoText(connected_at, now) },
-  ]
-}
+const columnsOf = ({ now, style }: Talk): readonly Column<WorkerView>[] => [
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'NAME', of: ({ name }) => name, flexible: true },
+  { title: 'STATE', of: stateOf, paint: (text) => paintState(style, text) },
+  { title: 'AGENTS', of: ({ agents }) => agents.join(', '), flexible: true },
+  { title: 'HOLDS', of: ({ held, capacity }) => `${held}/${capacity}`, right: true },
+  { title: 'CONNECTED', of: ({ connected_at }) => agoText(connected_at, now) },
+]
 
 const stateOf = ({ alive, draining }: WorkerView): string => (alive ? (draining ? 'draining' : 'alive') : 'gone')

@@ -52,9 +52,9 @@ export interface PageOptions {
 /** The options of a list. */
 export const withPages = (command: Command): Command =>
   command
-    .option('--limit <n>', 'how many, 1 to 200 (default 20)')
-    .option('--cursor <cursor>', 'go on behind an earlier page')
-    .option('--all', 'everything, page by page')
+    .option('--limit <n>', 'page size, 1 to 200 (default 20)')
+    .option('--cursor <cursor>', 'continue after an earlier page')
+    .option('--all', 'all pages')
 
 type AskedPage = { readonly limit?: number; readonly cursor?: string }
 

@@ -10,6 +10,12 @@ export async function signInLink(talk: Pick<Talk, 'client' | 'url'>, token: stri
   return `${known.replace(/\/$/, '')}/#signin=${token}`
 }
 
+/** A link with the address that signs in. */
+export const withLink = async <Link extends { readonly token: string }>(
+  talk: Pick<Talk, 'client' | 'url'>,
+  link: Link,
+): Promise<Link & { readonly url: string }> => ({ ...link, url: await signInLink(talk, link.token) })
+
 /** Only the operator sees settings; others have asked under a name they know. A link that was made is not lost over it. */
 async function publicUrl({ client }: Pick<Talk, 'client'>): Promise<string | null> {
   try {

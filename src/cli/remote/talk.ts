@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { createClient, type Client } from '../../client/client.ts'
 import { EscapementError } from '../../client/errors.ts'
 import { readCommandEnvironment, type CommandEnvironment } from '../../config.ts'
+import type { Instant } from '../../core/instant.ts'
 import { createStyle, widthOf, type Style } from '../output/style.ts'
 import { EXIT, isTerminal, write, type ExitCode, type Terminal } from '../terminal.ts'
 import { findPlace, NoServer, type PlaceOptions } from './place.ts'
@@ -24,6 +25,8 @@ export interface Screen {
   readonly style: Style
   /** Columns of the terminal; null when a program reads. */
   readonly width: number | null
+  /** When the command began: what ages and distances are counted from. */
+  readonly now: Instant
   readonly print: (text: string) => Promise<void>
   /** For a person who waits; a pipe stays quiet. */
   readonly note: (text: string) => Promise<void>
@@ -48,6 +51,10 @@ export type Work<Options> = (
   args: readonly string[],
   options: Options,
 ) => Promise<ExitCode | undefined> | Promise<void>
+
+/** Begins a command of a group; `usage` is its name and its arguments: `get <id>`. */
+export const commandOf = (group: Command, usage: string, about: string): Command =>
+  group.command(usage).description(about)
 
 /** Makes a command of `command`: finds the server, does the work, and tells what was refused. */
 export function remote<Options extends object>(
@@ -106,6 +113,7 @@ const screenOf = (terminal: Terminal, environment: CommandEnvironment): Omit<Scr
   ...{ terminal, environment },
   style: createStyle(environment.colours && isTerminal(terminal.stdout)),
   width: widthOf(terminal.stdout),
+  now: terminal.now(),
   print: (text) => write(terminal.stdout, text),
   note: (text) => (isTerminal(terminal.stderr) ? write(terminal.stderr, text) : Promise.resolve()),
 })

@@ -44,9 +44,11 @@ describe('a link', () => {
   })
 })
 
+const program = await describeCommands(new Command('escapement'), {
+  ...{ terminal: {} as never, version: '0', settle: () => undefined },
+})
+
 describe('something that can be done', () => {
-  const program = new Command('escapement')
-  describeCommands(program, { terminal: {} as never, version: '0', settle: () => undefined })
   const actions = Object.entries(ACTIONS).map(
     ([name, make]) =>
       [

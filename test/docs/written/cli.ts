@@ -3,12 +3,12 @@ import { describeCommands } from '../../../src/cli/commands.ts'
 import type { Desk } from '../../../src/cli/remote/talk.ts'
 
 /** The real program, of which nothing is carried out. */
-function program(): Command {
+async function program(): Promise<Command> {
   const made = new Command('escapement')
     .version('0', '-V, --version')
     .exitOverride()
     .configureOutput({ writeOut: () => undefined, writeErr: () => undefined })
-  describeCommands(made, {} as Desk)
+  await describeCommands(made, {} as Desk)
   disarm(made)
   return made
 }
@@ -18,7 +18,7 @@ function disarm(command: Command): void {
   for (const one of command.commands) disarm(one)
 }
 
-const shared = program()
+const shared = await program()
 
 /** What the program says against these arguments, or null. Runs nothing. */
 export function refusalOf(args: readonly string[]): string | null {

@@ -2,16 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fieldsRule, rule, text, whole } from '../../../src/contract/fields.ts'
 import { openApiOf } from '../../../src/contract/openapi.ts'
-import { operation, type OperationSpec } from '../../../src/contract/operation.ts'
+import type { OperationSpec } from '../../../src/contract/operation.ts'
 import { flawed, parsed } from '../../../src/core/input.ts'
 import { compare, type Comparison } from './compare.ts'
 import { bodiesIn } from './document.ts'
 
-const withBody = (body: z.ZodType): OperationSpec =>
-  operation({
-    ...{ method: 'POST', path: '/things', tag: 'things', summary: 'Create a thing', permission: 'any' },
-    ...{ body, answers: { 204: null } },
-  })
+const withBody = (body: z.ZodType): OperationSpec => ({
+  ...{ method: 'POST', path: '/things', tag: 'things', summary: 'Create a thing', permission: 'any' },
+  ...{ body, answers: { 204: null } },
+})
 
 /** What is found where the document describes one body and the server reads another. */
 function comparing(described: z.ZodType, read: OperationSpec): Comparison {
