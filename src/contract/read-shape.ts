@@ -11,11 +11,15 @@ type Path = readonly PropertyKey[]
  * and come out as they are spelled in the schema. `at`: where it stands in what was sent, for the names in flaws.
  */
 export function readShape<Schema extends z.ZodType>(schema: Schema, given: unknown, at = ''): Parsed<z.output<Schema>> {
-  const asGiven = schema.safeParse(given)
-  if (asGiven.success) return parsed(asGiven.data)
-  // Nearly all words are given as they are spelled; only others are looked up.
-  const respelled = inOurSpelling(asGiven.error.issues, given)
-  const read = respelled === given ? asGiven : schema.safeParse(respelled)
+  let read = schema.safeParse(given)
+  let spelled = given
+  // Nearly all words are given as they are spelled; only others are looked up. A kind decides which words there are inside.
+  for (let pass = 0; !read.success && pass < SPELLING_PASSES; pass += 1) {
+    const respelled = inOurSpelling(read.error.issues, spelled)
+    if (respelled === spelled) break
+    spelled = respelled
+    read = schema.safeParse(spelled)
+  }
   if (read.success) return parsed(read.data)
   const flaws = flawsOf(read.error, given, schema)
   const isHidden = isConfidential(schema)
@@ -28,6 +32,9 @@ export function readShape<Schema extends z.ZodType>(schema: Schema, given: unkno
     })),
   )
 }
+
+/** Kinds stand inside of kinds no deeper than this. */
+const SPELLING_PASSES = 3
 
 /** What was given with the words of closed lists in the spelling of the schema; the same object if there are none. */
 function inOurSpelling(issues: readonly Issue[], given: unknown): unknown {
@@ -55,7 +62,7 @@ function wordsOf(issue: Issue): readonly unknown[] | null {
 function wordMeant(value: unknown, words: readonly unknown[]): unknown {
   if (typeof value !== 'string') return undefined
   const lower = value.toLowerCase()
-  return words.find((word) => typeof word === 'string' && word.toLowerCase() === lower)
+  return words.find((word) => typeof word === 'string' && word !== value && word.toLowerCase() === lower)
 }
 
 type Container = Record<PropertyKey, unknown>

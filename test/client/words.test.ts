@@ -105,4 +105,15 @@ describe('the words of the API', () => {
     // @ts-expect-error no such kind
     void ({ kinds: ['run.exploded'] } satisfies EventsFilter)
   })
+
+  it('are those of the kind of an executor', () => {
+    type Given = Parameters<Client['agents']['create']>[0]['executor']
+    expectTypeOf({ kind: 'http', url: 'https://a.example/', method: 'PUT' } as const).toExtend<Given>()
+    // @ts-expect-error the address is missing
+    void ({ kind: 'http' } satisfies Given)
+    // @ts-expect-error no such method
+    void ({ kind: 'http', url: 'https://a.example/', method: 'SEND' } satisfies Given)
+    // @ts-expect-error an option of another kind
+    void ({ kind: 'worker', url: 'https://a.example/' } satisfies Given)
+  })
 })
