@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import type { Flaw, Parsed } from '../core/input.ts'
+import { flawed, parsed, type Flaw, type Parsed } from '../core/input.ts'
 import { parseJson, parseSessionKey, unstorableIn } from '../core/input-fields.ts'
-import { parseMoment } from '../core/instant.ts'
+import { parseInstant, parseMoment } from '../core/instant.ts'
+import { parseZone } from '../core/time/zone.ts'
 
 /** What an issue of zod carries when a rule found it: flaws that have their words already. */
 export interface RuleFound {
@@ -38,6 +39,19 @@ export const rule = <T>(parse: (field: string, value: unknown) => Parsed<unknown
     addFlaws(payload, read.flaws, isShape)
   })
 
+/**
+ * A value that a parser of ours reads: what it accepts is accepted, and comes out in its spelling, even where the described
+ * shape is narrower; what it refuses is told in its words.
+ */
+export const readWith = <T>(parse: (field: string, value: unknown) => Parsed<T>): z.core.$ZodCheck<T> =>
+  always((payload) => {
+    const read = parse('', payload.value)
+    const isShape = payload.issues.length > 0
+    payload.issues.length = 0
+    if (read.ok) payload.value = read.value
+    else addFlaws(payload, read.flaws, isShape)
+  })
+
 /** A rule between the fields of an object. It is checked even if single fields are wrong, so it must expect anything. */
 export const fieldsRule = <T extends object>(check: (value: Partial<T>) => readonly Flaw[]): z.core.$ZodCheck<T> =>
   always((payload) => {
@@ -57,6 +71,17 @@ export const text = (min: number, max: number): z.ZodString =>
       if (message !== null) addFlaws(payload, [{ field: '', value: payload.value, message, allowed }])
     })
 
+/** A text of a form that has a name: an id, an address. */
+export const textLike = (form: RegExp, words: Pick<Flaw, 'message' | 'allowed'>): z.ZodString =>
+  z
+    .string()
+    .regex(form)
+    .check(
+      rule((field, value) =>
+        typeof value === 'string' && form.test(value) ? parsed(value) : flawed({ field, value, ...words }),
+      ),
+    )
+
 /** A whole number inside bounds. -0 becomes 0, so that equal settings compare as equal. */
 export const whole = (min: number, max?: number): z.ZodInt => {
   const bounded = max === undefined ? z.int().min(min) : z.int().min(min).max(max)
@@ -70,6 +95,21 @@ export const sessionKeyText = z.string().min(1).max(512).check(rule(parseSession
 export const givenMoment = z
   .union([z.string().meta({ format: 'date-time' }), z.int().min(0).max(253_402_300_799_999)])
   .check(rule(parseMoment))
+
+/** A time as a text: RFC 3339 with an offset. */
+export const givenInstant = z.string().meta({ format: 'date-time' }).check(rule(parseInstant))
+
+/** The name of a time zone, in any case; it comes out as IANA spells it. */
+export const zoneName = z
+  .string()
+  .min(1)
+  .max(100)
+  .check(
+    readWith((field, value) => {
+      const zone = parseZone(field, value)
+      return zone.ok ? parsed(zone.value.name) : zone
+    }),
+  )
 
 /** Any JSON, as it will be read back from the database. */
 export const storableJson = z.unknown().check((payload) => {
@@ -90,3 +130,23 @@ export function confidential<Schema extends z.ZodType>(schema: Schema): Schema {
 }
 
 export const isConfidential = (schema: z.ZodType): boolean => CONFIDENTIAL.has(schema)
+
+/** Fields that a change cannot have because they never change, and what to make instead. */
+interface FixedFields {
+  readonly names: readonly string[]
+  readonly allowed: string
+}
+
+const FIXED = z.registry<FixedFields>()
+
+/** Names what a change of a thing cannot change, so that a refusal can say so. */
+export function withFixed<Schema extends z.ZodObject>(schema: Schema, fixed: FixedFields): Schema {
+  FIXED.add(schema, fixed)
+  return schema
+}
+
+/** What to make instead of changing this field; undefined: it is no fixed field of the object. */
+export function insteadOf(schema: z.ZodType, name: string): string | undefined {
+  const fixed = FIXED.get(schema)
+  return fixed?.names.includes(name) === true ? fixed.allowed : undefined
+}

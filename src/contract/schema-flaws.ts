@@ -1,38 +1,68 @@
 import { z } from 'zod'
 import { firstOf, MAX_LISTED_FLAWS, type Flaw } from '../core/input.ts'
 import { nearestWord } from '../core/nearest-word.ts'
-import { HIDDEN, isConfidential, type RuleFound } from './fields.ts'
+import { HIDDEN, insteadOf, isConfidential, type RuleFound } from './fields.ts'
 import { nodeAt, phraseFor } from './schema-phrases.ts'
 
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
+/** A flaw with how it was found. */
+interface Found {
+  readonly flaw: Flaw
+  /** A rule has the better words for a field that the shape refuses too. */
+  readonly by: 'rule' | 'shape' | 'missing' | 'name'
+  /** The field that a misspelt name probably means. */
+  readonly meant?: string
+}
+
 /** What zod found, in the words that all our parsers use: the field, the value, what is wrong and what is allowed. */
 export function flawsOf(error: z.ZodError, given: unknown, schema: z.ZodType): readonly Flaw[] {
-  const listed = error.issues.slice(0, MAX_LISTED_FLAWS).flatMap((issue) => flawsOfIssue(issue, given, schema))
+  const found = error.issues.slice(0, MAX_LISTED_FLAWS).flatMap((issue) => foundIn(issue, given, schema))
+  const listed = inOrder(withoutSame(found), schema)
   const more = error.issues.length - MAX_LISTED_FLAWS
   return more > 0 ? [...listed, { field: '', value: undefined, message: `and ${more} more flaws` }] : listed
+}
+
+/** Every fault once: in the words of a rule if there are any, and not as missing what is only misspelt. */
+function withoutSame(found: readonly Found[]): readonly Found[] {
+  const ruled = new Set(found.flatMap(({ by, flaw }) => (by === 'rule' ? [flaw.field] : [])))
+  const misspelt = new Set(found.flatMap(({ meant }) => meant ?? []))
+  return found.filter(({ by, flaw: { field } }) => {
+    if (by === 'missing' && misspelt.has(field)) return false
+    return by === 'rule' || by === 'name' || !ruled.has(field)
+  })
+}
+
+/** Misspelt names first, because others follow from them; then as the schema has its fields. */
+function inOrder(found: readonly Found[], schema: z.ZodType): readonly Flaw[] {
+  const node = nodeAt(schema, [])
+  const names = node instanceof z.ZodObject ? Object.keys(node.shape) : []
+  const placeOf = ({ by, meant, flaw: { field } }: Found): number => {
+    if (by === 'name' && !field.includes('.')) return meant === undefined ? names.length : -1
+    const at = names.indexOf(field.split('.', 1)[0] ?? '')
+    return at === -1 ? names.length : at
+  }
+  return found.toSorted((one, other) => placeOf(one) - placeOf(other)).map(({ flaw }) => flaw)
 }
 
 /** The name of a field inside another. Parsers that are called without a name put a dot before the names of parts. */
 export const fieldAt = (at: string, name: string): string =>
   name === '' ? at : at === '' ? name.replace(/^\./, '') : name.startsWith('.') ? at + name : `${at}.${name}`
 
-function flawsOfIssue(issue: Issue, given: unknown, schema: z.ZodType): readonly Flaw[] {
+function foundIn(issue: Issue, given: unknown, schema: z.ZodType): readonly Found[] {
   const field = issue.path.map(String).join('.')
   const value = valueAt(given, issue.path)
-  const found = foundBy(issue)
-  if (found !== null) return found.flaws.map((flaw) => ({ ...flaw, field: fieldAt(field, flaw.field) }))
+  const ruled = foundBy(issue)
+  if (ruled !== null)
+    return ruled.flaws.map((flaw) => ({ flaw: { ...flaw, field: fieldAt(field, flaw.field) }, by: 'rule' }))
   const node = nodeAt(schema, issue.path)
-  if (issue.code === 'unrecognized_keys') {
-    const known = node instanceof z.ZodObject ? Object.keys(node.shape) : []
-    return firstOf(issue.keys, { at: field, describe: (name) => unknownField({ name, field, value, known }) })
-  }
+  if (issue.code === 'unrecognized_keys') return unknownNames(issue.keys, { field, value, node })
   if (value === undefined && issue.path.length > 0 && issue.code !== 'custom')
-    return [{ field, value, message: 'is missing' }]
-  if (issue.code === 'invalid_union') return flawsOfUnion(issue, given, schema)
+    return [{ flaw: { field, value, message: 'is missing' }, by: 'missing' }]
+  if (issue.code === 'invalid_union') return foundInUnion(issue, given, schema)
   const shown = node !== null && isConfidential(node) ? HIDDEN : value
-  return [{ field, value: shown, ...wordsFor(issue, value), ...phraseFor(node) }]
+  return [{ flaw: { field, value: shown, ...wordsFor(issue, value), ...phraseFor(node) }, by: 'shape' }]
 }
 
 /** What a rule found; null: the issue is of the shape itself, as the API describes it. */
@@ -42,23 +72,20 @@ export const foundBy = (issue: Issue): RuleFound | null =>
     : null
 
 /** Of the choices of a union the one that got farthest is what was meant; where none did, all are named. */
-function flawsOfUnion(
+function foundInUnion(
   issue: Extract<Issue, { code: 'invalid_union' }>,
   given: unknown,
   schema: z.ZodType,
-): readonly Flaw[] {
+): readonly Found[] {
   const nearest = issue.errors.find((issues) => issues.length > 0 && issues.every(({ path }) => path.length > 0))
   if (nearest !== undefined)
-    return nearest.flatMap((inner) =>
-      flawsOfIssue({ ...inner, path: [...issue.path, ...inner.path] }, given, schema),
-    )
+    return nearest.flatMap((inner) => foundIn({ ...inner, path: [...issue.path, ...inner.path] }, given, schema))
   const field = issue.path.map(String).join('.')
-  return [
-    {
-      ...{ field, value: valueAt(given, issue.path), message: 'has the wrong form' },
-      ...phraseFor(nodeAt(schema, issue.path)),
-    },
-  ]
+  const flaw = {
+    ...{ field, value: valueAt(given, issue.path), message: 'has the wrong form' },
+    ...phraseFor(nodeAt(schema, issue.path)),
+  }
+  return [{ flaw, by: 'shape' }]
 }
 
 export function valueAt(given: unknown, path: Path): unknown {
@@ -70,20 +97,35 @@ export function valueAt(given: unknown, path: Path): unknown {
   return value
 }
 
-function unknownField(about: {
-  readonly name: string
+interface Place {
   readonly field: string
   readonly value: unknown
-  readonly known: readonly string[]
-}): Flaw {
-  const { name, field, known } = about
-  const near = nearestWord(name, known)
-  return {
-    field: field === '' ? name : `${field}.${name}`,
-    value: valueAt(about.value, [name]),
-    message: `is not a known field${near === null ? '' : `; did you mean ${near}?`}`,
-    ...(known.length === 0 ? {} : { allowed: known.join(', ') }),
-  }
+  readonly node: z.ZodType | null
+}
+
+/** Names that the object does not have: each is misspelt, never changes, or nobody knows it. */
+function unknownNames(names: readonly string[], { field: at, value, node }: Place): readonly Found[] {
+  const known = node instanceof z.ZodObject ? Object.keys(node.shape) : []
+  const meant = new Map<string, string>()
+  const flaws = firstOf(names, {
+    at,
+    describe: (name) => {
+      const field = fieldAt(at, name)
+      const flaw = { field, value: valueAt(value, [name]) }
+      const instead = node === null ? undefined : insteadOf(node, name)
+      const near = instead === undefined ? nearestWord(name, known) : name
+      if (near !== null) meant.set(field, fieldAt(at, near))
+      if (instead !== undefined) return { ...flaw, message: 'never changes', allowed: instead }
+      return {
+        ...{ ...flaw, message: `is not a known field${near === null ? '' : `; did you mean ${near}?`}` },
+        ...(known.length === 0 ? {} : { allowed: known.join(', ') }),
+      }
+    },
+  })
+  return flaws.map((flaw): Found => {
+    const near = meant.get(flaw.field)
+    return { flaw, by: 'name', ...(near === undefined ? {} : { meant: near }) }
+  })
 }
 
 const KINDS: Readonly<Record<string, string>> = {

@@ -66,6 +66,8 @@ function numberPhrase(node: z.ZodNumber): string | null {
   const kind = node.format?.includes('int') === true ? 'a whole number' : 'a number'
   const low = node.minValue === null || node.minValue <= -FARTHEST ? null : node.minValue
   const high = node.maxValue === null || node.maxValue >= FARTHEST ? null : node.maxValue
+  if (low !== null && !node.safeParse(low).success)
+    return high === null ? `${kind} above ${low}` : `${kind} above ${low}, up to ${high}`
   if (low === null) return high === null ? null : `${kind} up to ${high}`
   return high === null ? `${kind} from ${low} on` : `${kind} from ${low} to ${high}`
 }
