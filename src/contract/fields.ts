@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { flawed, parsed, type Flaw, type Parsed } from '../core/input.ts'
 import { parseJson, parseSessionKey, unstorableIn } from '../core/input-fields.ts'
-import { parseInstant, parseMoment } from '../core/instant.ts'
+import { formatInstant, parseInstant, parseMoment } from '../core/instant.ts'
 import { parseZone } from '../core/time/zone.ts'
 
 /** What an issue of zod carries when a rule found it: flaws that have their words already. */
@@ -96,8 +96,16 @@ export const givenMoment = z
   .union([z.string().meta({ format: 'date-time' }), z.int().min(0).max(253_402_300_799_999)])
   .check(rule(parseMoment))
 
-/** A time as a text: RFC 3339 with an offset. */
-export const givenInstant = z.string().meta({ format: 'date-time' }).check(rule(parseInstant))
+/** A time as a text: RFC 3339 with an offset; it comes out in UTC. */
+export const givenInstant = z
+  .string()
+  .meta({ format: 'date-time' })
+  .check(
+    readWith((field, value) => {
+      const at = parseInstant(field, value)
+      return at.ok ? parsed(formatInstant(at.value)) : at
+    }),
+  )
 
 /** The name of a time zone, in any case; it comes out as IANA spells it. */
 export const zoneName = z

@@ -1,19 +1,27 @@
 import { z } from 'zod'
 import { BUDGET_UNITS } from '../core/budget/budget.ts'
 import { BUDGET_PERIODS } from '../core/budget/budget-period.ts'
-import { RAIL_BOUNDS } from '../core/rails/guard-rails.ts'
+import { isCountable, MAX_RAIL_AMOUNT, RAIL_BOUNDS, type RailBudget } from '../core/rails/guard-rails.ts'
 import { moment } from './common.ts'
+import { fieldsRule, whole } from './fields.ts'
 import { named, type Shape } from './shape.ts'
 
-const within = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max)
+const within = ({ min, max }: { readonly min: number; readonly max: number }) => whole(min, max)
 
 /** What everything that an owner makes may use together. */
-const budgetInput = z.strictObject({
-  unit: z.enum(BUDGET_UNITS).describe('What is counted.'),
-  amount: z.number().positive().max(1_000_000_000).describe('Tokens, or money with up to six decimal places.'),
-  period: z.enum(BUDGET_PERIODS).optional().describe('Default: `day`.'),
-})
-export type RailBudgetInput = Shape<typeof budgetInput>
+const budgetInput = z
+  .strictObject({
+    unit: z.enum(BUDGET_UNITS).describe('What is counted.'),
+    amount: z.number().positive().max(MAX_RAIL_AMOUNT).describe('Tokens, or money with up to six decimal places.'),
+    period: z.enum(BUDGET_PERIODS).optional().describe('Default: `day`.'),
+  })
+  .check(
+    fieldsRule<Pick<RailBudget, 'unit' | 'amount'>>(({ unit, amount }) => {
+      if (unit === undefined || typeof amount !== 'number' || amount <= 0 || isCountable({ unit, amount })) return []
+      const allowed = unit === 'tokens' ? 'a whole number of tokens' : 'at least a millionth'
+      return [{ field: 'amount', value: amount, message: 'is no amount', allowed }]
+    }),
+  )
 
 export const guardRailsInput = named(
   'GuardRailsInput',

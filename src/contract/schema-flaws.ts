@@ -28,9 +28,13 @@ export function flawsOf(error: z.ZodError, given: unknown, schema: z.ZodType): r
 function withoutSame(found: readonly Found[]): readonly Found[] {
   const ruled = new Set(found.flatMap(({ by, flaw }) => (by === 'rule' ? [flaw.field] : [])))
   const misspelt = new Set(found.flatMap(({ meant }) => meant ?? []))
+  const told = new Set<string>()
   return found.filter(({ by, flaw: { field } }) => {
-    if (by === 'missing' && misspelt.has(field)) return false
-    return by === 'rule' || by === 'name' || !ruled.has(field)
+    if (by === 'rule' || by === 'name') return true
+    // A list where a text should be is also too short for one.
+    if (told.has(field) || ruled.has(field) || (by === 'missing' && misspelt.has(field))) return false
+    told.add(field)
+    return true
   })
 }
 

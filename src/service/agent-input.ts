@@ -4,7 +4,8 @@ import { addAll } from '../core/long-lists.ts'
 import { agentId, sessionKey, type OrgId } from '../core/ids.ts'
 import { flawed, orNull, parsed, parseInteger, type Flaw, type Parsed } from '../core/input.ts'
 import type { Instant } from '../core/instant.ts'
-import { parseGuardRails } from '../core/rails/guard-rails.ts'
+import { guardRailsInput } from '../contract/guard-rails.ts'
+import { readShape } from '../contract/read-shape.ts'
 import { defaultMaxRetries } from '../core/run/retry.ts'
 import { DEFAULT_RETRY_POLICY, parseKeptPolicy, type RetryPolicy } from '../core/run/retry-policy.ts'
 import type { AgentExecutor, AgentRow } from '../store/agents.ts'
@@ -19,6 +20,7 @@ import {
 } from '../core/input-fields.ts'
 import { parseProviderName } from '../core/quota/provider-name.ts'
 import { parseTimeout } from './schedule-input.ts'
+import { railsOf } from './rails/view.ts'
 
 /** Every name that an agent may be given by. */
 export const AGENT_FIELDS = [
@@ -74,7 +76,7 @@ export function parseAgent(value: unknown, existing: AgentRow | null): Parsed<Re
     contextWindow: nullable('context_window', atLeastOne(2_000_000_000), existing?.contextWindow ?? null),
     defaultSession: nullable('default_session', parseKey, existing?.defaultSession ?? null),
     provider: nullable('provider', parseProviderName, existing?.provider ?? null),
-    selfService: nullable('self_service', parseGuardRails, existing?.selfService ?? null),
+    selfService: nullable('self_service', parseRails, existing?.selfService ?? null),
   }
   return flaws.length > 0 ? flawed(flaws) : parsed(read)
 }
@@ -95,6 +97,11 @@ const atLeastOne = (max: number) => (field: string, value: unknown) => parseInte
 function parseKey(field: string, value: unknown): Parsed<NonNullable<AgentRow['defaultSession']>> {
   const key = parseSessionKey(field, value)
   return key.ok ? parsed(sessionKey(key.value)) : key
+}
+
+function parseRails(field: string, value: unknown): Parsed<NonNullable<AgentRow['selfService']>> {
+  const read = readShape(guardRailsInput, value, field)
+  return read.ok ? parsed(railsOf(read.value)) : read
 }
 
 /** Ids are named in session keys and in paths: letters, digits and a few signs that mean nothing there. */

@@ -1,5 +1,19 @@
-import type { GuardRailsView } from '../../contract/guard-rails.ts'
-import type { GuardRails } from '../../core/rails/guard-rails.ts'
+import type { GuardRailsInput, GuardRailsView } from '../../contract/guard-rails.ts'
+import { RAIL_DEFAULTS, type GuardRails } from '../../core/rails/guard-rails.ts'
+
+/** Guard rails as they are kept. What is left out has its default. */
+export function railsOf(given: GuardRailsInput): GuardRails {
+  const { budget: limit = null } = given
+  return {
+    ownSchedulesOnly: given.own_schedules_only ?? RAIL_DEFAULTS.ownSchedulesOnly,
+    maxSchedules: given.max_schedules ?? RAIL_DEFAULTS.maxSchedules,
+    minIntervalSeconds: given.min_interval_seconds ?? RAIL_DEFAULTS.minIntervalSeconds,
+    maxRunsPerHour: given.max_runs_per_hour ?? RAIL_DEFAULTS.maxRunsPerHour,
+    maxLifetimeSeconds: given.max_lifetime_seconds ?? RAIL_DEFAULTS.maxLifetimeSeconds,
+    budget: limit === null ? null : { unit: limit.unit, amount: limit.amount, period: limit.period ?? 'day' },
+    approval: given.approval ?? RAIL_DEFAULTS.approval,
+  }
+}
 
 /** Guard rails in the names of the wire. */
 export const viewGuardRails = (rails: GuardRails): GuardRailsView => ({

@@ -13,14 +13,14 @@ import { UTC } from '../../../src/core/time/zone.ts'
 import { readBody } from '../../../src/executors/http/answer.ts'
 import { parseAgent } from '../../../src/service/agent-input.ts'
 import { parseBudget } from '../../../src/service/budgets-input.ts'
+import { keyInput } from '../../../src/contract/key.ts'
+import { memberInput } from '../../../src/contract/member.ts'
+import { secretInput } from '../../../src/contract/secret.ts'
 import { providerInput } from '../../../src/contract/provider.ts'
 import { readShape } from '../../../src/contract/read-shape.ts'
 import { parseChannel } from '../../../src/service/channel/input.ts'
-import { parseKey } from '../../../src/service/keys.ts'
-import { parseMember } from '../../../src/service/members.ts'
 import { readAnsweredResult } from '../../../src/service/result-input.ts'
 import { parseSchedule } from '../../../src/service/schedule-input.ts'
-import { parseSecretInput } from '../../../src/service/secret/input.ts'
 import { parseSettings } from '../../../src/service/settings.ts'
 import { parseTarget } from '../../../src/service/target/input.ts'
 import { readTask } from '../../../src/service/task-input.ts'
@@ -213,11 +213,11 @@ export const INPUT_TARGETS: readonly Target[] = [
   reading('heartbeat', [HEARTBEAT], (value) => parseHeartbeat('', value, { id: agentId('writer') })),
   reading('settings', [settings], (value) => parseSettings(value)),
   reading('key', [{ name: 'k', role: 'admin', scopes: ['runs:read'], expires_at: '2027-01-01T00:00:00Z' }], (value) =>
-    parseKey(value, NOW),
+    readShape(keyInput, value),
   ),
-  reading('member', [{ name: 'm', email: 'a@example.com', role: 'viewer' }], (value) => parseMember(value, null)),
+  reading('member', [{ name: 'm', email: 'a@example.com', role: 'viewer' }], (value) => readShape(memberInput, value)),
   reading('secret', [{ name: 'A', value: 'abcdefgh', hosts: ['a.example.com:443', '[::1]:80'] }], (value) =>
-    parseSecretInput(value),
+    readShape(secretInput, value),
   ),
   reading(
     'task',
