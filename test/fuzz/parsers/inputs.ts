@@ -12,7 +12,7 @@ import { parseRunStates } from '../../../src/core/run/run-words.ts'
 import { UTC } from '../../../src/core/time/zone.ts'
 import { readBody } from '../../../src/executors/http/answer.ts'
 import { parseAgent } from '../../../src/service/agent-input.ts'
-import { parseBudget } from '../../../src/service/budgets-input.ts'
+import { budgetInput } from '../../../src/contract/budget.ts'
 import { keyInput } from '../../../src/contract/key.ts'
 import { memberInput } from '../../../src/contract/member.ts'
 import { secretInput } from '../../../src/contract/secret.ts'
@@ -207,7 +207,7 @@ export const INPUT_TARGETS: readonly Target[] = [
     (value) => parseChannel(value, null),
   ),
   reading('budget', [exampleOf('budgets.create'), { unit: 'cost', amount: 0.5, period: 'month' }], (value) =>
-    parseBudget(value, UTC),
+    readShape(budgetInput, value),
   ),
   reading('provider', [exampleOf('providers.create')], (value) => readShape(providerInput, value)),
   reading('heartbeat', [HEARTBEAT], (value) => parseHeartbeat('', value, { id: agentId('writer') })),
