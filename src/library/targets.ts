@@ -1,3 +1,5 @@
+import { schemaReader } from '../contract/read-input.ts'
+import { targetInput, targetPatch } from '../contract/target.ts'
 import type { Escapement } from '../escapement.ts'
 import { findAlerts } from '../service/alerts.ts'
 import { findDeliveries, getDelivery, retryDelivery } from '../service/deliveries.ts'
@@ -16,10 +18,11 @@ import type { Running } from './running.ts'
 /** Where results are delivered, results on their way, and what somebody should look at. */
 export const receivingOf = (running: () => Running): Pick<Escapement, 'targets' | 'deliveries' | 'alerts'> => ({
   targets: {
-    create: (input) => createTarget(running().app.ports, running().caller, input),
+    create: async (input) => createTarget(running().app.ports, running().caller, schemaReader(targetInput)(input)),
     get: (id) => getTarget(running().app.ports, running().caller, id),
     list: (filter) => findTargets(running().app.ports, running().caller, filter),
-    update: (id, change) => changeTarget(running().app.ports, running().caller, { id, change }),
+    update: async (id, change) =>
+      changeTarget(running().app.ports, running().caller, { id, change: schemaReader(targetPatch)(change) }),
     delete: (id) => removeTarget(running().app.ports, running().caller, { id }),
     enable: (id) => enableTarget(running().app.ports, running().caller, id),
     test: (id) => testTarget(running().app.ports, running().caller, id),

@@ -15,6 +15,7 @@ import { parseAgent } from '../../../src/service/agent-input.ts'
 import { budgetInput } from '../../../src/contract/budget.ts'
 import { keyInput } from '../../../src/contract/key.ts'
 import { memberInput } from '../../../src/contract/member.ts'
+import { targetInput } from '../../../src/contract/target.ts'
 import { secretInput } from '../../../src/contract/secret.ts'
 import { providerInput } from '../../../src/contract/provider.ts'
 import { readShape } from '../../../src/contract/read-shape.ts'
@@ -22,7 +23,6 @@ import { parseChannel } from '../../../src/service/channel/input.ts'
 import { readAnsweredResult } from '../../../src/service/result-input.ts'
 import { parseSchedule } from '../../../src/service/schedule-input.ts'
 import { parseSettings } from '../../../src/service/settings.ts'
-import { parseTarget } from '../../../src/service/target/input.ts'
 import { readTask } from '../../../src/service/task-input.ts'
 import type { OperationSpec } from '../../../src/contract/operations/operation.ts'
 import { OPERATIONS } from '../../../src/contract/operations/table.ts'
@@ -199,7 +199,7 @@ export const INPUT_TARGETS: readonly Target[] = [
     parseAgent(value, null),
   ),
   reading('target', [exampleOf('targets.create'), { name: 't', kind: 'email', to: ['a@example.com'] }], (value) =>
-    parseTarget(value, null),
+    readShape(targetInput, value),
   ),
   reading(
     'channel',
