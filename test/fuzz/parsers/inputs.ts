@@ -13,13 +13,13 @@ import { UTC } from '../../../src/core/time/zone.ts'
 import { readBody } from '../../../src/executors/http/answer.ts'
 import { parseAgent } from '../../../src/service/agent-input.ts'
 import { budgetInput } from '../../../src/contract/budget.ts'
+import { channelInput } from '../../../src/contract/channel.ts'
 import { keyInput } from '../../../src/contract/key.ts'
 import { memberInput } from '../../../src/contract/member.ts'
 import { targetInput } from '../../../src/contract/target.ts'
 import { secretInput } from '../../../src/contract/secret.ts'
 import { providerInput } from '../../../src/contract/provider.ts'
 import { readShape } from '../../../src/contract/read-shape.ts'
-import { parseChannel } from '../../../src/service/channel/input.ts'
 import { readAnsweredResult } from '../../../src/service/result-input.ts'
 import { parseSchedule } from '../../../src/service/schedule-input.ts'
 import { parseSettings } from '../../../src/service/settings.ts'
@@ -204,7 +204,7 @@ export const INPUT_TARGETS: readonly Target[] = [
   reading(
     'channel',
     [exampleOf('channels.create'), { name: 'h', kind: 'hook', agent_id: 'a', session: '{{body.x}}' }],
-    (value) => parseChannel(value, null),
+    (value) => readShape(channelInput, value),
   ),
   reading('budget', [exampleOf('budgets.create'), { unit: 'cost', amount: 0.5, period: 'month' }], (value) =>
     readShape(budgetInput, value),
