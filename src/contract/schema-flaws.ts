@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { firstOf, MAX_LISTED_FLAWS, type Flaw } from '../core/input.ts'
 import { nearestWord } from '../core/nearest-word.ts'
 import { HIDDEN, insteadOf, isConfidential, type RuleFound } from './fields.ts'
-import { nodeAt, phraseFor } from './schema-phrases.ts'
+import { isWhole, nodeAt, phraseFor } from './schema-phrases.ts'
 
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
@@ -19,7 +19,7 @@ interface Found {
 /** What zod found, in the words that all our parsers use: the field, the value, what is wrong and what is allowed. */
 export function flawsOf(error: z.ZodError, given: unknown, schema: z.ZodType): readonly Flaw[] {
   const found = error.issues.slice(0, MAX_LISTED_FLAWS).flatMap((issue) => foundIn(issue, given, schema))
-  const listed = inOrder(withoutSame(found), schema)
+  const listed = inOrder(withoutSame(found), given)
   const more = error.issues.length - MAX_LISTED_FLAWS
   return more > 0 ? [...listed, { field: '', value: undefined, message: `and ${more} more flaws` }] : listed
 }
@@ -38,14 +38,14 @@ function withoutSame(found: readonly Found[]): readonly Found[] {
   })
 }
 
-/** Misspelt names first, because others follow from them; then as the schema has its fields. */
-function inOrder(found: readonly Found[], schema: z.ZodType): readonly Flaw[] {
-  const node = nodeAt(schema, [])
-  const names = node instanceof z.ZodObject ? Object.keys(node.shape) : []
+/** Misspelt names first, because others follow from them; then what is missing; then as it was given. */
+function inOrder(found: readonly Found[], given: unknown): readonly Flaw[] {
+  if (found.length < 2 || typeof given !== 'object' || given === null) return found.map(({ flaw }) => flaw)
+  const places = new Map(Object.keys(given).map((name, place) => [name, place]))
   const placeOf = ({ by, meant, flaw: { field } }: Found): number => {
-    if (by === 'name' && !field.includes('.')) return meant === undefined ? names.length : -1
-    const at = names.indexOf(field.split('.', 1)[0] ?? '')
-    return at === -1 ? names.length : at
+    if (by === 'name' && field === '') return places.size
+    if (meant !== undefined && !field.includes('.')) return -2
+    return places.get(field.split('.', 1)[0] ?? '') ?? -1
   }
   return found.toSorted((one, other) => placeOf(one) - placeOf(other)).map(({ flaw }) => flaw)
 }
@@ -66,7 +66,7 @@ function foundIn(issue: Issue, given: unknown, schema: z.ZodType): readonly Foun
     return [{ flaw: { field, value, message: 'is missing' }, by: 'missing' }]
   if (issue.code === 'invalid_union') return foundInUnion(issue, given, schema)
   const shown = node !== null && isConfidential(node) ? HIDDEN : value
-  return [{ flaw: { field, value: shown, ...wordsFor(issue, value), ...phraseFor(node) }, by: 'shape' }]
+  return [{ flaw: { field, value: shown, ...wordsFor(issue, value, node), ...phraseFor(node) }, by: 'shape' }]
 }
 
 /** What a rule found; null: the issue is of the shape itself, as the API describes it. */
@@ -143,10 +143,12 @@ const KINDS: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-function wordsFor(issue: Issue, value: unknown): Pick<Flaw, 'message' | 'allowed'> {
+function wordsFor(issue: Issue, value: unknown, node: z.ZodType | null): Pick<Flaw, 'message' | 'allowed'> {
   switch (issue.code) {
     case 'invalid_type':
-      return { message: `must be ${KINDS[issue.expected] ?? issue.expected}` }
+      return {
+        message: `must be ${node !== null && isWhole(node) ? KINDS['int'] : (KINDS[issue.expected] ?? issue.expected)}`,
+      }
     case 'invalid_value': {
       const allowed = issue.values.map(String).join(', ')
       return { message: typeof value === 'string' ? 'is not a known value' : 'must be a word', allowed }
