@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flawed, parsed, type Flaw, type Parsed } from '../core/input.ts'
+import { flawed, parsed, parseInteger, type Flaw, type Parsed } from '../core/input.ts'
 import { parseJson, parseSessionKey, unstorableIn } from '../core/input-fields.ts'
 import { formatInstant, parseInstant, parseMoment } from '../core/instant.ts'
 import { parseZone } from '../core/time/zone.ts'
@@ -85,7 +85,10 @@ export const textLike = (form: RegExp, words: Pick<Flaw, 'message' | 'allowed'>)
 /** A whole number inside bounds. -0 becomes 0, so that equal settings compare as equal. */
 export const whole = (min: number, max?: number): z.ZodInt => {
   const bounded = max === undefined ? z.int().min(min) : z.int().min(min).max(max)
-  return bounded.overwrite((value) => (value === 0 ? 0 : value))
+  const bounds = max === undefined ? { min } : { min, max }
+  return bounded
+    .overwrite((value) => (value === 0 ? 0 : value))
+    .check(rule((field, value) => parseInteger(field, value, bounds)))
 }
 
 /** A session key. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { firstOf, MAX_LISTED_FLAWS, type Flaw } from '../core/input.ts'
 import { nearestWord } from '../core/nearest-word.ts'
 import { HIDDEN, insteadOf, isConfidential, type RuleFound } from './fields.ts'
-import { isWhole, nodeAt, phraseFor } from './schema-phrases.ts'
+import { nodeAt, phraseFor } from './schema-phrases.ts'
 
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
@@ -40,7 +40,8 @@ function withoutSame(found: readonly Found[]): readonly Found[] {
 
 /** Misspelt names first, because others follow from them; then what is missing; then as it was given. */
 function inOrder(found: readonly Found[], given: unknown): readonly Flaw[] {
-  if (found.length < 2 || typeof given !== 'object' || given === null) return found.map(({ flaw }) => flaw)
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
+  if (found.length < 2 || !isObject) return found.map(({ flaw }) => flaw)
   const places = new Map(Object.keys(given).map((name, place) => [name, place]))
   const placeOf = ({ by, meant, flaw: { field } }: Found): number => {
     if (by === 'name' && field === '') return places.size
@@ -66,7 +67,7 @@ function foundIn(issue: Issue, given: unknown, schema: z.ZodType): readonly Foun
     return [{ flaw: { field, value, message: 'is missing' }, by: 'missing' }]
   if (issue.code === 'invalid_union') return foundInUnion(issue, given, schema)
   const shown = node !== null && isConfidential(node) ? HIDDEN : value
-  return [{ flaw: { field, value: shown, ...wordsFor(issue, value, node), ...phraseFor(node) }, by: 'shape' }]
+  return [{ flaw: { field, value: shown, ...wordsFor(issue, value), ...phraseFor(node) }, by: 'shape' }]
 }
 
 /** What a rule found; null: the issue is of the shape itself, as the API describes it. */
@@ -143,12 +144,10 @@ const KINDS: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-function wordsFor(issue: Issue, value: unknown, node: z.ZodType | null): Pick<Flaw, 'message' | 'allowed'> {
+function wordsFor(issue: Issue, value: unknown): Pick<Flaw, 'message' | 'allowed'> {
   switch (issue.code) {
     case 'invalid_type':
-      return {
-        message: `must be ${node !== null && isWhole(node) ? KINDS['int'] : (KINDS[issue.expected] ?? issue.expected)}`,
-      }
+      return { message: `must be ${KINDS[issue.expected] ?? issue.expected}` }
     case 'invalid_value': {
       const allowed = issue.values.map(String).join(', ')
       return { message: typeof value === 'string' ? 'is not a known value' : 'must be a word', allowed }

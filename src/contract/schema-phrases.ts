@@ -59,15 +59,11 @@ function textPhrase({ minLength, maxLength }: z.ZodString): string | null {
   return `a text of ${minLength ?? 0} to ${maxLength} characters`
 }
 
-/** Whether only whole numbers fit. */
-export const isWhole = (node: z.ZodType): boolean =>
-  node instanceof z.ZodNumber && node.format?.includes('int') === true
-
 /** Bounds beyond these are those of numbers, not ours. */
 const FARTHEST = Number.MAX_SAFE_INTEGER
 
 function numberPhrase(node: z.ZodNumber): string | null {
-  const kind = isWhole(node) ? 'a whole number' : 'a number'
+  const kind = node.format?.includes('int') === true ? 'a whole number' : 'a number'
   const low = node.minValue === null || node.minValue <= -FARTHEST ? null : node.minValue
   const high = node.maxValue === null || node.maxValue >= FARTHEST ? null : node.maxValue
   if (low !== null && !node.safeParse(low).success)
