@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { SHORTEST_SECRET } from '../core/secret/mask.ts'
 import { MAX_HOST_LENGTH, MAX_SECRET_HOSTS, parseSecretHosts } from '../core/secret/secret-hosts.ts'
+import { SEALED_KINDS } from '../core/secret/sealed-kinds.ts'
 import { SECRET_NAME, SECRET_NAME_ALLOWED } from '../core/secret/secret-names.ts'
 import { moment, pageOf } from './common.ts'
 import { confidential, readWith, text, textLike } from './fields.ts'
@@ -77,7 +78,7 @@ export type RotationInput = Shape<typeof rotationInput>
 /** Something that could not be sealed anew. */
 const failure = z.strictObject({
   org_id: z.string(),
-  kind: z.string(),
+  kind: z.enum(SEALED_KINDS),
   name: z.string(),
   message: z.string(),
 })

@@ -118,7 +118,7 @@ export async function recordReload(
   await ports.turns.take({
     orgId: OPERATOR_ORG,
     apply: (desk) => {
-      const object = { kind: 'config', id: nodeId }
+      const object = { kind: 'config', id: nodeId } as const
       desk.changes.audits.push(
         changed(SYSTEM_ACTOR, object, { before: pick('from'), after: pick('to'), verb: 'reload' }),
       )

@@ -2,6 +2,8 @@ import { describe, expectTypeOf, it } from 'vitest'
 import type { z } from 'zod'
 import type { AsCodeDocument } from '../../src/contract/as-code.ts'
 import type { Operations } from '../../src/contract/operations/table.ts'
+import type { Grant } from '../../src/core/access.ts'
+import type { AuditAction, AuditedKind } from '../../src/core/audit-words.ts'
 import type { OverlapAction } from '../../src/core/schedule/schedule-rules.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { Escapement } from '../../src/escapement.ts'
@@ -36,6 +38,16 @@ describe('the words of the API', () => {
     expectTypeOf<
       LooseEnums<z.ZodObject<{ list: z.ZodArray<z.ZodNullable<z.ZodEnum<Record<string, string>>>> }>>
     >().not.toBeNever()
+  })
+
+  it('are completed where they are many', () => {
+    type Made = Parameters<Client['keys']['create']>[0]
+    expectTypeOf<NonNullable<NonNullable<Made['scopes']>[number]>>().toEqualTypeOf<Grant>()
+    type Listed = Awaited<ReturnType<Client['audit']['list']>>['items'][number]
+    expectTypeOf<Listed['action']>().toEqualTypeOf<AuditAction>()
+    expectTypeOf<Listed['object']['kind']>().toEqualTypeOf<AuditedKind>()
+    // @ts-expect-error no such permission
+    void ({ name: 'x', scopes: ['runs:raed'] } satisfies Made)
   })
 
   it('are completed and checked in the client, in the library and in schedules as code', () => {

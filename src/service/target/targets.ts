@@ -1,3 +1,4 @@
+import type { AuditVerb } from '../../core/audit-words.ts'
 import type { Page } from '../../contract/page.ts'
 import type { PageFilter } from '../../contract/common.ts'
 import { invalid, Refusal } from '../../contract/refusals.ts'
@@ -167,7 +168,7 @@ const isElsewhere = (read: DecidedTarget, known: TargetRow): boolean =>
 
 interface Editing {
   readonly id: string
-  readonly verb: string
+  readonly verb: AuditVerb<'target'>
   readonly read: (row: TargetRow) => DecidedTarget
 }
 
