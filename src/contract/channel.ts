@@ -64,6 +64,7 @@ export const channelInput = named(
   z
     .strictObject({
       name: textLike(/^(?!(?:last|none)$)[a-z0-9][a-z0-9_-]{0,59}$/, {
+        max: 60,
         message: 'is not a name of a channel',
         allowed: 'up to 60 lower case letters, digits, - and _; other than last and none',
       }).describe('Part of session keys: lowercase letters, digits, `-` and `_`. It cannot be changed.'),

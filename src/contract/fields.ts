@@ -71,10 +71,15 @@ export const text = (min: number, max: number): z.ZodString =>
       if (message !== null) addFlaws(payload, [{ field: '', value: payload.value, message, allowed }])
     })
 
-/** A text of a form that has a name: an id, an address. */
-export const textLike = (form: RegExp, words: Pick<Flaw, 'message' | 'allowed'>): z.ZodString =>
+/** A text of a form that has a name: an id, the name of a channel. */
+export const textLike = (
+  form: RegExp,
+  { max, ...words }: Pick<Flaw, 'message' | 'allowed'> & { readonly max: number },
+): z.ZodString =>
   z
     .string()
+    .min(1)
+    .max(max)
     .regex(form)
     .check(
       rule((field, value) =>

@@ -6,7 +6,7 @@ import { guardRails, guardRailsInput } from './guard-rails.ts'
 import { named, type Shape } from './shape.ts'
 
 const name = text(1, 200)
-const scopes = z.array(z.enum(GRANTS))
+const scopes = z.array(named('KeyScope', z.enum(GRANTS), 'A permission, all of a group, or everything.'))
 
 export const keyInput = named(
   'KeyInput',

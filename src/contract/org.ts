@@ -24,6 +24,7 @@ export const orgInput = named(
   'OrgInput',
   z.strictObject({
     id: textLike(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
+      max: 63,
       message: 'cannot be an id',
       allowed: '1 to 63 small letters, digits, _ -',
     })

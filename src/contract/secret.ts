@@ -16,6 +16,7 @@ const hosts = z
 
 /** The name of a secret. */
 export const secretName = textLike(SECRET_NAME, {
+  max: 100,
   message: 'cannot be the name of a secret',
   allowed: SECRET_NAME_ALLOWED,
 })
